@@ -688,11 +688,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xba34651d
+#if PHI__IMP_BASE != 0x2d0a6df2
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xba34651d
+#define PHI__IMP_BASE 0x2d0a6df2
 
 /* ---- src/base/base_in.h ---- */
 
@@ -924,7 +924,7 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
 enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
 
 /* Writes sixteen random bytes as a UUID version 4. */
-PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
+PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
 
 #endif
 
@@ -1119,9 +1119,9 @@ PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index);
 /* The live slot of a handle, or NULL. Pumping thread. */
 PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen);
 
-static inline uint32_t phi__slot_gen(uint64_t word) { return (uint32_t)(word >> 32); }
-static inline uint32_t phi__slot_state(uint64_t word) { return (uint32_t)word; }
-static inline uint64_t phi__slot_word(uint32_t gen, uint32_t state) {
+static inline uint32_t phi__slots_gen_of(uint64_t word) { return (uint32_t)(word >> 32); }
+static inline uint32_t phi__slots_state_of(uint64_t word) { return (uint32_t)word; }
+static inline uint64_t phi__slots_word_of(uint32_t gen, uint32_t state) {
     return (uint64_t)gen << 32 | state;
 }
 
@@ -1936,7 +1936,7 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 
 /* id.c - UUID version 4, RFC 9562. */
 
-PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
+PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
     static const char hex[] = "0123456789abcdef";
     size_t i, at = 0;
     for (i = 0; i < 16; i++) {
@@ -2224,14 +2224,14 @@ PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *obje
     slots->first_free = slot->next_free;
     slots->in_use++;
     slot->object = object;
-    gen = phi__slot_gen(PHI__LOAD(&slot->word)) + 1;
+    gen = phi__slots_gen_of(PHI__LOAD(&slot->word)) + 1;
     if (gen == 0) gen = 1; /* 0 is never live, so that a zeroed handle is stale */
-    PHI__STORE(&slot->word, phi__slot_word(gen, state));
+    PHI__STORE(&slot->word, phi__slots_word_of(gen, state));
     return slot;
 }
 
 PHI__FN void phi__slots_release(phi__slots *slots, phi__slot *slot) {
-    PHI__STORE(&slot->word, phi__slot_word(phi__slot_gen(PHI__LOAD(&slot->word)), 0));
+    PHI__STORE(&slot->word, phi__slots_word_of(phi__slots_gen_of(PHI__LOAD(&slot->word)), 0));
     slot->object = NULL;
     slot->next_free = slots->first_free;
     slots->first_free = slot->index + 1;
@@ -2241,7 +2241,7 @@ PHI__FN void phi__slots_release(phi__slots *slots, phi__slot *slot) {
 PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint32_t gen) {
     phi__slot *slot = phi__slots_at(slots, index);
     uint64_t word = slot != NULL ? PHI__LOAD(&slot->word) : 0;
-    return phi__slot_gen(word) == gen ? phi__slot_state(word) : 0;
+    return phi__slots_gen_of(word) == gen ? phi__slots_state_of(word) : 0;
 }
 
 PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen) {
@@ -2251,9 +2251,9 @@ PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint
 PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t gen, uint32_t from,
                              uint32_t to) {
     phi__slot *slot = phi__slots_at(slots, index);
-    uint64_t expected = phi__slot_word(gen, from);
+    uint64_t expected = phi__slots_word_of(gen, from);
     if (slot == NULL) return false;
-    return PHI__CAS(&slot->word, &expected, phi__slot_word(gen, to));
+    return PHI__CAS(&slot->word, &expected, phi__slots_word_of(gen, to));
 }
 
 PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
@@ -2261,9 +2261,10 @@ PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint
     phi__slot *slot = phi__slots_at(slots, index);
     uint64_t word = slot != NULL ? PHI__LOAD(&slot->word) : 0;
     for (;;) {
-        uint32_t state = phi__slot_gen(word) == gen ? phi__slot_state(word) : 0;
+        uint32_t state = phi__slots_gen_of(word) == gen ? phi__slots_state_of(word) : 0;
         if (state == 0) return 0;
-        if (PHI__CAS(&slot->word, &word, phi__slot_word(gen, (state & ~clear) | set))) return state;
+        if (PHI__CAS(&slot->word, &word, phi__slots_word_of(gen, (state & ~clear) | set)))
+            return state;
     }
 }
 
@@ -2465,11 +2466,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x6e6245d6
+#if PHI__IMP_TEXT != 0xa38dbf42
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x6e6245d6
+#define PHI__IMP_TEXT 0xa38dbf42
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2538,32 +2539,32 @@ static inline phi_str phi__json_text_of(const phi_json *node) {
     return is ? phi__str(node->v.str, node->len) : PHI__LIT("");
 }
 
-/* A name of phi__json_pick's, from a literal. */
+/* A name of phi__json_get_pick's, from a literal. */
 #define PHI__JSON_NAME(literal)                                                                    \
     { (literal), sizeof(literal) - 1 }
 
 /* What phi_json_get finds for each of the names, in one pass: quick where members come in about
    their order. */
-PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t count,
-                            const phi_json **found);
+PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, size_t count,
+                                const phi_json **found);
 
 /* ---- writing into a buffer; a failure shows in buf->failed ---- */
 
 /* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: the output is always
    valid JSON. */
-PHI__FN void phi__json_put_str(phi__buf *buf, phi_str text);
+PHI__FN void phi__json_write_str(phi__buf *buf, phi_str text);
 /* The same without the quotes, to write a string piece by piece; a piece must not end inside of a
    UTF-8 sequence. */
-PHI__FN void phi__json_put_part(phi__buf *buf, phi_str text);
-PHI__FN void phi__json_put_u64(phi__buf *buf, uint64_t n);
-PHI__FN void phi__json_put_i64(phi__buf *buf, int64_t n);
+PHI__FN void phi__json_write_part(phi__buf *buf, phi_str text);
+PHI__FN void phi__json_number_put_u64(phi__buf *buf, uint64_t n);
+PHI__FN void phi__json_number_put_i64(phi__buf *buf, int64_t n);
 /* Shortest digits that read back, with ".0" where an integer would come out; null unless finite. */
-PHI__FN void phi__json_put_double(phi__buf *buf, double d);
-PHI__FN void phi__json_put_bool(phi__buf *buf, bool b);
+PHI__FN void phi__json_number_put_double(phi__buf *buf, double d);
+PHI__FN void phi__json_write_bool(phi__buf *buf, bool b);
 /* A comma, unless the buffer is empty or ends in one of "{[:,". */
-PHI__FN void phi__json_put_comma(phi__buf *buf);
+PHI__FN void phi__json_write_comma(phi__buf *buf);
 /* The comma if needed, then "key": */
-PHI__FN void phi__json_put_key(phi__buf *buf, phi_str key);
+PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key);
 /* A tree in one go; flags as phi_json_write. NULL writes null. */
 PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t flags);
 
@@ -2581,11 +2582,12 @@ typedef struct phi__json_writer {
     uint32_t flags;
     phi_status status;
 } phi__json_writer;
-PHI__FN void phi__json_writer_begin(phi__json_writer *writer, phi__buf *out, const phi_json *node,
-                                    uint32_t flags);
+PHI__FN void phi__json_write_writer_begin(phi__json_writer *writer, phi__buf *out,
+                                          const phi_json *node, uint32_t flags);
 /* Writes about `units` bytes, at least one. */
-PHI__FN phi_status phi__json_writer_advance(phi__json_writer *writer, size_t units);
-PHI__FN void phi__json_writer_end(phi__json_writer *writer); /* at any time; twice is harmless */
+PHI__FN phi_status phi__json_write_writer_advance(phi__json_writer *writer, size_t units);
+/* at any time; twice is harmless */
+PHI__FN void phi__json_write_writer_end(phi__json_writer *writer);
 
 /* ---- numbers ---- */
 
@@ -2599,11 +2601,11 @@ typedef struct phi__json_number {
 PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
                                           const char **bad);
 /* Its value where it fits: an integer also of a double without a fraction. */
-PHI__FN bool phi__json_number_i64(const phi__json_number *n, int64_t *out);
-PHI__FN bool phi__json_number_u64(const phi__json_number *n, uint64_t *out);
-PHI__FN double phi__json_number_double(const phi__json_number *n);
+PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out);
+PHI__FN bool phi__json_get_number_u64(const phi__json_number *n, uint64_t *out);
+PHI__FN double phi__json_get_number_double(const phi__json_number *n);
 /* The shortest text of a finite double; `out` has room for 32 bytes. Returns the length. */
-PHI__FN size_t phi__json_double_text(double d, char *out);
+PHI__FN size_t phi__json_number_double_text(double d, char *out);
 
 /* ---- paths ---- */
 
@@ -2615,7 +2617,7 @@ typedef struct phi__json_step {
 
 /* The next step of "a.b[0].c", *path moving behind it. False: the end (then **path is 0), or the
    path is malformed from there. */
-PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step);
+PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
 
 /* ---- strings ---- */
 
@@ -2652,7 +2654,7 @@ static inline bool phi__json_special_word(const char *at) {
 
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
-PHI__FN const char *phi__json_plain_end(const char *at, const char *end);
+PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end);
 /* The same for mostly short texts: checks the first bytes in line. */
 static inline const char *phi__json_plain_short(const char *at, const char *end) {
 #if defined(__SSE2__)
@@ -2663,11 +2665,11 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
         at += 16;
     }
 #endif
-    return phi__json_plain_end(at, end);
+    return phi__json_text_plain_end(at, end);
 }
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
    says whether there is a backslash; nothing else is checked. */
-PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped);
+PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped);
 /* The same where the way is mostly short. */
 static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
 #if defined(__SSE2__)
@@ -2682,19 +2684,20 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
         if (escape == 0) at += 16;
     }
 #endif
-    return phi__json_quote(at, end, escaped);
+    return phi__json_text_quote(at, end, escaped);
 }
 /* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
-PHI__FN size_t phi__json_utf8(const char *at, const char *end);
+PHI__FN size_t phi__json_text_utf8(const char *at, const char *end);
 /* Length of the escape at the backslash `at`, its code point in *code: 2, 6, or 12 for a pair of
    surrogates. A lone surrogate is 6, and the code is the surrogate's. 0: no escape, or cut. */
-PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code);
+PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code);
 /* Unescapes about `most` bytes of [at, end), at least one byte and no sequence in part, to *to,
    which moves on. Bad bytes become U+FFFD. Takes at most `most` + PHI__JSON_RUN_MORE bytes and
    writes at most three times as many; without bad bytes it never writes more than it takes, so it
    may work in place. Returns where it stopped. */
 #define PHI__JSON_RUN_MORE 12
-PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size_t most, char **to);
+PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
+                                                char **to);
 
 #endif
 
@@ -2705,10 +2708,10 @@ PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size
        phi__json_cursor c;
        phi__json_text key, type;
        phi__json_cursor_init(&c, text);
-       if (phi__json_enter_object(&c))
-           while (phi__json_next_key(&c, &key)) {
-               if (phi__json_text_is(key, PHI__LIT("type"))) phi__json_take_text(&c, &type);
-               else phi__json_skip(&c);
+       if (phi__json_cursor_enter_object(&c))
+           while (phi__json_cursor_next_key(&c, &key)) {
+               if (phi__json_cursor_text_is(key, PHI__LIT("type"))) phi__json_cursor_take_text(&c,
+               &type); else phi__json_cursor_skip(&c);
            }
        if (c.bad) ... // broken text: checked once, at the end
 
@@ -2735,38 +2738,38 @@ typedef struct phi__json_text {
 
 PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text);
 /* The type of the value to come; PHI_JSON_NONE: there is none. */
-PHI__FN phi_json_type phi__json_peek(phi__json_cursor *c);
+PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c);
 /* Consume the value and return true: it is entered, and its keys or items are to be pulled until
    false. */
-PHI__FN bool phi__json_enter_object(phi__json_cursor *c);
-PHI__FN bool phi__json_enter_array(phi__json_cursor *c);
+PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c);
+PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c);
 /* The next key, its value to be consumed next; false: the object ended (and is consumed) or bad. */
-PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key);
+PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
 /* True: an item is to be consumed next. */
-PHI__FN bool phi__json_next_item(phi__json_cursor *c);
-PHI__FN bool phi__json_skip(phi__json_cursor *c);
+PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
+PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
 /* Skips the value and returns all of it, as it stands there. */
-PHI__FN bool phi__json_take_raw(phi__json_cursor *c, phi_str *out);
+PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out);
 /* Leave *out as it was unless they return true. */
-PHI__FN bool phi__json_take_text(phi__json_cursor *c, phi__json_text *out);
-PHI__FN bool phi__json_take_i64(phi__json_cursor *c, int64_t *out); /* also 3.0 */
-PHI__FN bool phi__json_take_u64(phi__json_cursor *c, uint64_t *out);
-PHI__FN bool phi__json_take_num(phi__json_cursor *c, double *out);
-PHI__FN bool phi__json_take_bool(phi__json_cursor *c, bool *out);
+PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out);
+PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* also 3.0 */
+PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out);
+PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out);
+PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out);
 /* All of the text was consumed and none of it was bad. */
 PHI__FN bool phi__json_cursor_done(phi__json_cursor *c);
 
 /* Appends the text, unescaped; lone surrogates, wrong escapes and bytes that are not UTF-8 become
    U+FFFD. */
-PHI__FN void phi__json_unescape(phi__buf *out, phi__json_text text);
+PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text);
 /* The same into the arena, terminated; a text that needs no change is copied too. */
-PHI__FN bool phi__json_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out);
+PHI__FN bool phi__json_cursor_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out);
 
 /* Compares with a text that has no escapes; an escaped spelling of it is equal too. */
-PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain);
-static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
+PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain);
+static inline bool phi__json_cursor_text_is(phi__json_text text, phi_str plain) {
     if (!text.escaped) return text.len == plain.len && memcmp(text.at, plain.at, plain.len) == 0;
-    return phi__json_text_same(text, plain);
+    return phi__json_cursor_text_same(text, plain);
 }
 
 #endif
@@ -3004,22 +3007,22 @@ typedef struct phi__schema {
     phi_status status; /* of faults that are no mismatch */
 } phi__schema;
 
-PHI__FN void phi__schema_put(phi__schema *c, phi_str text);
-PHI__FN void phi__schema_text(phi__schema *c, const char *text);
+PHI__FN void phi__schema_words_put(phi__schema *c, phi_str text);
+PHI__FN void phi__schema_words_text(phi__schema *c, const char *text);
 /* Begins a message; false: no message is needed. */
-PHI__FN bool phi__schema_say(phi__schema *c, const char *text);
-PHI__FN void phi__schema_quote(phi__schema *c, phi_str text);
-PHI__FN void phi__schema_number(phi__schema *c, const phi_json *node);
-PHI__FN void phi__schema_value(phi__schema *c, const phi_json *node);
+PHI__FN bool phi__schema_words_say(phi__schema *c, const char *text);
+PHI__FN void phi__schema_words_quote(phi__schema *c, phi_str text);
+PHI__FN void phi__schema_words_number(phi__schema *c, const phi_json *node);
+PHI__FN void phi__schema_words_value(phi__schema *c, const phi_json *node);
 /* "a, b or c", or "a, b, c" */
-PHI__FN void phi__schema_list(phi__schema *c, const phi_json *list, bool quoted);
-PHI__FN size_t phi__schema_into(phi__schema *c, const char *before, phi_str name,
-                                const char *after);
-PHI__FN size_t phi__schema_into_item(phi__schema *c, size_t index);
-PHI__FN bool phi__schema_spend(phi__schema *c, size_t work);
-PHI__FN bool phi__schema_enter(phi__schema *c, const phi_json *schema);
+PHI__FN void phi__schema_words_list(phi__schema *c, const phi_json *list, bool quoted);
+PHI__FN size_t phi__schema_words_into(phi__schema *c, const char *before, phi_str name,
+                                      const char *after);
+PHI__FN size_t phi__schema_words_into_item(phi__schema *c, size_t index);
+PHI__FN bool phi__schema_words_spend(phi__schema *c, size_t work);
+PHI__FN bool phi__schema_words_enter(phi__schema *c, const phi_json *schema);
 /* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
-PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref);
+PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref);
 
 #endif
 #endif
@@ -3122,7 +3125,7 @@ static phi_json_type phi__json_cursor_type(char first) {
     }
 }
 
-PHI__FN phi_json_type phi__json_peek(phi__json_cursor *c) {
+PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c) {
     return phi__json_cursor_type(phi__json_cursor_next(c));
 }
 
@@ -3137,7 +3140,7 @@ static const char *phi__json_cursor_number(const char *at, const char *end) {
 }
 
 /* A number or a literal, and what ends such a thing after it. */
-static bool phi__json_skip_word(phi__json_cursor *c) {
+static bool phi__json_cursor_skip_word(phi__json_cursor *c) {
     const char *at = c->at;
     size_t left = (size_t)(c->end - at);
     if (left >= 4 && (memcmp(at, "null", 4) == 0 || memcmp(at, "true", 4) == 0))
@@ -3154,7 +3157,7 @@ static bool phi__json_skip_word(phi__json_cursor *c) {
     return true;
 }
 
-static inline bool phi__json_skip_string(phi__json_cursor *c) {
+static inline bool phi__json_cursor_skip_string(phi__json_cursor *c) {
     bool escaped;
     const char *quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
@@ -3163,12 +3166,12 @@ static inline bool phi__json_skip_string(phi__json_cursor *c) {
 }
 
 /* From an opening bracket to its closing one; a bit for each level says which kind is open. */
-static bool phi__json_skip_nested(phi__json_cursor *c) {
+static bool phi__json_cursor_skip_nested(phi__json_cursor *c) {
     uint32_t kinds[PHI_JSON_MAX_DEPTH / 32], depth = 0;
     while (c->at < c->end) {
         char b = *c->at;
         if (b == '"') {
-            if (!phi__json_skip_string(c)) return false;
+            if (!phi__json_cursor_skip_string(c)) return false;
             continue;
         }
         c->at++;
@@ -3187,30 +3190,30 @@ static bool phi__json_skip_nested(phi__json_cursor *c) {
     return phi__json_cursor_bad(c);
 }
 
-PHI__FN bool phi__json_skip(phi__json_cursor *c) {
+PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c) {
     char b = phi__json_cursor_next(c);
     c->first = false;
-    if (b == '"') return phi__json_skip_string(c);
-    if (b == '{' || b == '[') return phi__json_skip_nested(c);
-    return c->at < c->end ? phi__json_skip_word(c) : phi__json_cursor_bad(c);
+    if (b == '"') return phi__json_cursor_skip_string(c);
+    if (b == '{' || b == '[') return phi__json_cursor_skip_nested(c);
+    return c->at < c->end ? phi__json_cursor_skip_word(c) : phi__json_cursor_bad(c);
 }
 
 /* The value is of another type than the caller wants. */
 static bool phi__json_cursor_other(phi__json_cursor *c) {
-    (void)phi__json_skip(c);
+    (void)phi__json_cursor_skip(c);
     return false;
 }
 
 /* ---- pulling ---- */
 
-PHI__FN bool phi__json_enter_object(phi__json_cursor *c) {
+PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c) {
     if (phi__json_cursor_next(c) != '{') return phi__json_cursor_other(c);
     c->at++;
     c->first = true;
     return true;
 }
 
-PHI__FN bool phi__json_enter_array(phi__json_cursor *c) {
+PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c) {
     if (phi__json_cursor_next(c) != '[') return phi__json_cursor_other(c);
     c->at++;
     c->first = true;
@@ -3234,7 +3237,7 @@ static inline bool phi__json_cursor_step(phi__json_cursor *c, char closing) {
     return true;
 }
 
-PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key) {
+PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key) {
     const char *at = c->at, *end = c->end, *quote;
     if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* without white space */
         at++;
@@ -3254,22 +3257,22 @@ PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key) {
     return true;
 }
 
-PHI__FN bool phi__json_next_item(phi__json_cursor *c) {
+PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c) {
     if (!phi__json_cursor_step(c, ']')) return false;
     if (c->at == c->end || *c->at == ']') return phi__json_cursor_bad(c);
     return true;
 }
 
-PHI__FN bool phi__json_take_raw(phi__json_cursor *c, phi_str *out) {
+PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out) {
     const char *start;
     (void)phi__json_cursor_next(c);
     start = c->at;
-    if (!phi__json_skip(c)) return false;
+    if (!phi__json_cursor_skip(c)) return false;
     *out = phi__str(start, (size_t)(c->at - start));
     return true;
 }
 
-PHI__FN bool phi__json_take_text(phi__json_cursor *c, phi__json_text *out) {
+PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out) {
     const char *quote;
     bool escaped;
     if (phi__json_cursor_next(c) != '"') return phi__json_cursor_other(c);
@@ -3283,9 +3286,9 @@ PHI__FN bool phi__json_take_text(phi__json_cursor *c, phi__json_text *out) {
     return true;
 }
 
-static bool phi__json_take_number(phi__json_cursor *c, phi__json_number *out) {
+static bool phi__json_cursor_take_number(phi__json_cursor *c, phi__json_number *out) {
     const char *end, *bad;
-    if (phi__json_peek(c) != PHI_JSON_NUMBER) return phi__json_cursor_other(c);
+    if (phi__json_cursor_peek(c) != PHI_JSON_NUMBER) return phi__json_cursor_other(c);
     end = phi__json_number_read(c->at, c->end, out, &bad);
     if (end == NULL) return phi__json_cursor_other(c); /* as long as it has an end */
     c->at = end;
@@ -3293,26 +3296,26 @@ static bool phi__json_take_number(phi__json_cursor *c, phi__json_number *out) {
     return true;
 }
 
-PHI__FN bool phi__json_take_i64(phi__json_cursor *c, int64_t *out) {
+PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out) {
     phi__json_number n;
-    return phi__json_take_number(c, &n) && phi__json_number_i64(&n, out);
+    return phi__json_cursor_take_number(c, &n) && phi__json_get_number_i64(&n, out);
 }
 
-PHI__FN bool phi__json_take_u64(phi__json_cursor *c, uint64_t *out) {
+PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out) {
     phi__json_number n;
-    return phi__json_take_number(c, &n) && phi__json_number_u64(&n, out);
+    return phi__json_cursor_take_number(c, &n) && phi__json_get_number_u64(&n, out);
 }
 
-PHI__FN bool phi__json_take_num(phi__json_cursor *c, double *out) {
+PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out) {
     phi__json_number n;
-    if (!phi__json_take_number(c, &n)) return false;
-    *out = phi__json_number_double(&n);
+    if (!phi__json_cursor_take_number(c, &n)) return false;
+    *out = phi__json_get_number_double(&n);
     return true;
 }
 
-PHI__FN bool phi__json_take_bool(phi__json_cursor *c, bool *out) {
+PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out) {
     char b = phi__json_cursor_next(c);
-    if (!phi__json_skip(c)) return false;
+    if (!phi__json_cursor_skip(c)) return false;
     if (b != 't' && b != 'f') return false;
     *out = b == 't';
     return true;
@@ -3327,10 +3330,10 @@ PHI__FN bool phi__json_cursor_done(phi__json_cursor *c) {
 
 #define PHI__JSON_UNESCAPE_SLICE 256u /* bytes; room is made for thrice that */
 
-PHI__FN void phi__json_unescape(phi__buf *out, phi__json_text text) {
+PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
     while (at < end) {
-        const char *plain = phi__json_plain_end(at, end);
+        const char *plain = phi__json_text_plain_end(at, end);
         size_t slice;
         char *to, *start;
         phi__buf_add(out, at, (size_t)(plain - at));
@@ -3338,42 +3341,42 @@ PHI__FN void phi__json_unescape(phi__buf *out, phi__json_text text) {
         if (slice == 0) return;
         start = to = phi__buf_reserve(out, 3 * (slice + PHI__JSON_RUN_MORE));
         if (to == NULL) return;
-        at = phi__json_unescape_run(plain, end, slice, &to);
+        at = phi__json_text_unescape_run(plain, end, slice, &to);
         phi__buf_add_len(out, (size_t)(to - start));
     }
 }
 
 /* How long the text is, unescaped. */
-static size_t phi__json_unescaped_len(phi__json_text text) {
+static size_t phi__json_cursor_unescaped_len(phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
     size_t len = 0;
     while (at < end) {
         char few[3 * (64 + PHI__JSON_RUN_MORE)], *to = few;
-        const char *plain = phi__json_plain_end(at, end);
+        const char *plain = phi__json_text_plain_end(at, end);
         len += (size_t)(plain - at);
-        at = plain < end ? phi__json_unescape_run(plain, end, 64, &to) : end;
+        at = plain < end ? phi__json_text_unescape_run(plain, end, 64, &to) : end;
         len += (size_t)(to - few);
     }
     return len;
 }
 
-PHI__FN bool phi__json_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out) {
-    size_t len = phi__json_unescaped_len(text);
+PHI__FN bool phi__json_cursor_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out) {
+    size_t len = phi__json_cursor_unescaped_len(text);
     char *copy = len == SIZE_MAX ? NULL : phi__arena_bytes(arena, len + 1), *to = copy;
     const char *end = text.at + text.len;
     if (copy == NULL) return false;
-    if (text.len > 0) (void)phi__json_unescape_run(text.at, end, text.len, &to);
+    if (text.len > 0) (void)phi__json_text_unescape_run(text.at, end, text.len, &to);
     *to = '\0';
     *out = phi__str(copy, len);
     return true;
 }
 
-PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain) {
+PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
     const char *at = text.at, *end = text.at + text.len;
     while (at < end) {
         char few[3 * (1 + PHI__JSON_RUN_MORE)], *to = few;
         size_t len;
-        at = phi__json_unescape_run(at, end, 1, &to);
+        at = phi__json_text_unescape_run(at, end, 1, &to);
         len = (size_t)(to - few);
         if (len > plain.len || memcmp(few, plain.at, len) != 0) return false;
         plain = phi__str(plain.at + len, plain.len - len);
@@ -3384,13 +3387,13 @@ PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain) {
 /* ---- public ---- */
 
 /* Goes to the last member of that name, as phi_json_get does. */
-static bool phi__json_find_member(phi__json_cursor *c, phi_str name) {
+static bool phi__json_cursor_find_member(phi__json_cursor *c, phi_str name) {
     const char *found = NULL;
     phi__json_text key;
-    if (!phi__json_enter_object(c)) return false;
-    while (phi__json_next_key(c, &key)) {
-        if (phi__json_text_is(key, name)) found = c->at;
-        if (!phi__json_skip(c)) return false;
+    if (!phi__json_cursor_enter_object(c)) return false;
+    while (phi__json_cursor_next_key(c, &key)) {
+        if (phi__json_cursor_text_is(key, name)) found = c->at;
+        if (!phi__json_cursor_skip(c)) return false;
     }
     if (found == NULL || c->bad) return false;
     c->at = found;
@@ -3398,13 +3401,13 @@ static bool phi__json_find_member(phi__json_cursor *c, phi_str name) {
 }
 
 /* Goes to the member or item that one step of the path names. */
-static bool phi__json_find_step(phi__json_cursor *c, const phi__json_step *step) {
+static bool phi__json_cursor_find_step(phi__json_cursor *c, const phi__json_step *step) {
     size_t left = step->index;
-    if (!step->is_index) return phi__json_find_member(c, step->key);
-    if (!phi__json_enter_array(c)) return false;
-    while (phi__json_next_item(c)) {
+    if (!step->is_index) return phi__json_cursor_find_member(c, step->key);
+    if (!phi__json_cursor_enter_array(c)) return false;
+    while (phi__json_cursor_next_item(c)) {
         if (left-- == 0) return true;
-        if (!phi__json_skip(c)) return false;
+        if (!phi__json_cursor_skip(c)) return false;
     }
     return false;
 }
@@ -3415,18 +3418,18 @@ PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found 
     phi__json_text string;
     if (text.at == NULL || path == NULL || out == NULL) return PHI_BAD_ARG;
     phi__json_cursor_init(&c, text);
-    while (phi__json_path_step(&path, &step))
-        if (!phi__json_find_step(&c, &step)) return c.bad ? PHI_PARSE : PHI_NOT_FOUND;
+    while (phi__json_get_path_step(&path, &step))
+        if (!phi__json_cursor_find_step(&c, &step)) return c.bad ? PHI_PARSE : PHI_NOT_FOUND;
     if (*path != '\0') return PHI_BAD_ARG;
-    out->type = phi__json_peek(&c);
+    out->type = phi__json_cursor_peek(&c);
     out->escaped = false;
     if (out->type == PHI_JSON_STRING) {
-        if (!phi__json_take_text(&c, &string)) return PHI_PARSE;
+        if (!phi__json_cursor_take_text(&c, &string)) return PHI_PARSE;
         out->raw = phi__str(string.at, string.len);
         out->escaped = string.escaped;
         return PHI_OK;
     }
-    return phi__json_take_raw(&c, &out->raw) ? PHI_OK : PHI_PARSE;
+    return phi__json_cursor_take_raw(&c, &out->raw) ? PHI_OK : PHI_PARSE;
 }
 
 PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out) {
@@ -3439,21 +3442,21 @@ PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, p
         *out = found->raw;
         return true;
     }
-    return phi__json_unescape_arena(arena, text, out);
+    return phi__json_cursor_unescape_arena(arena, text, out);
 }
 
 PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out) {
     phi__json_cursor c;
     if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
     phi__json_cursor_init(&c, found->raw);
-    return phi__json_take_i64(&c, out) && phi__json_cursor_done(&c);
+    return phi__json_cursor_take_i64(&c, out) && phi__json_cursor_done(&c);
 }
 
 PHI_API bool phi_json_found_num(const phi_json_found *found, double *out) {
     phi__json_cursor c;
     if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
     phi__json_cursor_init(&c, found->raw);
-    return phi__json_take_num(&c, out) && phi__json_cursor_done(&c);
+    return phi__json_cursor_take_num(&c, out) && phi__json_cursor_done(&c);
 }
 #undef PHI__JSON_UNESCAPE_SLICE
 
@@ -3461,7 +3464,7 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out) {
 
 /* json_edit.c - building and changing a tree. */
 
-static phi_json *phi__json_make(phi_arena *arena, uint32_t kind) {
+static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
     phi_json *node = (phi_json *)phi_arena_alloc(arena, sizeof *node);
     if (node == NULL) return NULL;
     memset(node, 0, sizeof *node);
@@ -3470,8 +3473,8 @@ static phi_json *phi__json_make(phi_arena *arena, uint32_t kind) {
 }
 
 /* A value may be put into a container: PHI_OK, or what to answer. */
-static phi_status phi__json_may_hold(const phi_json *container, uint32_t kind,
-                                     const phi_json *value) {
+static phi_status phi__json_edit_may_hold(const phi_json *container, uint32_t kind,
+                                          const phi_json *value) {
     if (container == NULL || phi__json_kind_of(container) != kind) return PHI_BAD_ARG;
     if (value == NULL) return PHI_NO_MEMORY;
     if (value == container || value->next != NULL) return PHI_MISUSE;
@@ -3480,28 +3483,28 @@ static phi_status phi__json_may_hold(const phi_json *container, uint32_t kind,
 }
 
 /* Takes `child`, which follows `before`, out of the ring. */
-static void phi__json_unlink(phi_json *container, phi_json *before, phi_json *child) {
+static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_json *child) {
     before->next = child->next;
     if (container->v.last == child) container->v.last = container->len == 1 ? NULL : before;
     container->len--;
     child->next = NULL;
 }
 
-static bool phi__json_named(const phi_json *child, phi_str key) {
+static bool phi__json_edit_named(const phi_json *child, phi_str key) {
     return phi__json_key_len(child) == key.len &&
            (key.len == 0 || memcmp(child->key, key.at, key.len) == 0);
 }
 
 /* Unlinks all members of that name but `keep`; returns the last of them, `keep` included. */
-static phi_json *phi__json_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
+static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
     phi_json *before = object->v.last, *found = NULL;
     uint32_t left = object->len;
     for (; left > 0; left--) {
         phi_json *child = before->next;
-        if (phi__json_named(child, key)) {
+        if (phi__json_edit_named(child, key)) {
             found = child;
             if (child != keep) {
-                phi__json_unlink(object, before, child);
+                phi__json_edit_unlink(object, before, child);
                 continue;
             }
         }
@@ -3513,28 +3516,28 @@ static phi_json *phi__json_unlink_named(phi_json *object, phi_str key, const phi
 /* ---- public: new nodes ---- */
 
 PHI_API phi_json *phi_json_new_null(phi_arena *arena) {
-    return phi__json_make(arena, PHI__JSON_NULL);
+    return phi__json_edit_make(arena, PHI__JSON_NULL);
 }
 
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value) {
-    return phi__json_make(arena, value ? PHI__JSON_TRUE : PHI__JSON_FALSE);
+    return phi__json_edit_make(arena, value ? PHI__JSON_TRUE : PHI__JSON_FALSE);
 }
 
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value) {
-    phi_json *node = phi__json_make(arena, PHI__JSON_INT);
+    phi_json *node = phi__json_edit_make(arena, PHI__JSON_INT);
     if (node != NULL) node->v.i = value;
     return node;
 }
 
 PHI_API phi_json *phi_json_new_uint(phi_arena *arena, uint64_t value) {
     phi_json *node =
-        phi__json_make(arena, value > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT);
+        phi__json_edit_make(arena, value > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT);
     if (node != NULL) node->v.u = value;
     return node;
 }
 
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value) {
-    phi_json *node = phi__json_make(arena, PHI__JSON_DOUBLE);
+    phi_json *node = phi__json_edit_make(arena, PHI__JSON_DOUBLE);
     if (node != NULL) node->v.d = value;
     return node;
 }
@@ -3543,7 +3546,7 @@ PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value) {
     phi_json *node;
     phi_str copy;
     if (value.len > UINT32_MAX - 1) return NULL;
-    node = phi__json_make(arena, PHI__JSON_STRING);
+    node = phi__json_edit_make(arena, PHI__JSON_STRING);
     if (node == NULL || !phi__arena_str(arena, value, &copy)) return NULL;
     node->v.str = copy.at;
     node->len = (uint32_t)copy.len;
@@ -3555,16 +3558,16 @@ PHI_API phi_json *phi_json_new_text(phi_arena *arena, const char *value) {
 }
 
 PHI_API phi_json *phi_json_new_array(phi_arena *arena) {
-    return phi__json_make(arena, PHI__JSON_ARRAY);
+    return phi__json_edit_make(arena, PHI__JSON_ARRAY);
 }
 
 PHI_API phi_json *phi_json_new_object(phi_arena *arena) {
-    return phi__json_make(arena, PHI__JSON_OBJECT);
+    return phi__json_edit_make(arena, PHI__JSON_OBJECT);
 }
 
 /* ---- public: copying ---- */
 
-static bool phi__json_copy_key(phi_arena *arena, const phi_json *from, phi_json *to) {
+static bool phi__json_edit_copy_key(phi_arena *arena, const phi_json *from, phi_json *to) {
     phi_str key = phi__str(from->key, phi__json_key_len(from));
     if (from->key == NULL) {
         to->key = NULL;
@@ -3576,8 +3579,8 @@ static bool phi__json_copy_key(phi_arena *arena, const phi_json *from, phi_json 
     return true;
 }
 
-static phi_json *phi__json_copy_at(phi_arena *arena, const phi_json *from, unsigned depth) {
-    phi_json *to = phi__json_make(arena, phi__json_kind_of(from)), *child;
+static phi_json *phi__json_edit_copy_at(phi_arena *arena, const phi_json *from, unsigned depth) {
+    phi_json *to = phi__json_edit_make(arena, phi__json_kind_of(from)), *child;
     phi_json_iter it;
     phi_str text;
     if (to == NULL) return NULL;
@@ -3592,8 +3595,8 @@ static phi_json *phi__json_copy_at(phi_arena *arena, const phi_json *from, unsig
         if (depth == 0) return NULL;
         it = phi_json_each(from);
         while (phi_json_next(&it) != NULL) {
-            child = phi__json_copy_at(arena, it.at, depth - 1);
-            if (child == NULL || !phi__json_copy_key(arena, it.at, child)) return NULL;
+            child = phi__json_edit_copy_at(arena, it.at, depth - 1);
+            if (child == NULL || !phi__json_edit_copy_key(arena, it.at, child)) return NULL;
             phi__json_append(to, child);
         }
         return to;
@@ -3602,14 +3605,14 @@ static phi_json *phi__json_copy_at(phi_arena *arena, const phi_json *from, unsig
 }
 
 PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
-    return node == NULL ? NULL : phi__json_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
+    return node == NULL ? NULL : phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
 }
 
 /* ---- public: changing ---- */
 
 PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key,
                                   phi_json *value) {
-    phi_status status = phi__json_may_hold(object, PHI__JSON_OBJECT, value);
+    phi_status status = phi__json_edit_may_hold(object, PHI__JSON_OBJECT, value);
     phi_json *old, *before;
     phi_str copy;
     if (status != PHI_OK) return status;
@@ -3622,7 +3625,7 @@ PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str ke
         phi__json_append(object, value);
         return PHI_OK;
     }
-    (void)phi__json_unlink_named(object, copy, old);
+    (void)phi__json_edit_unlink_named(object, copy, old);
     before = old;
     while (before->next != old) before = before->next;
     value->next = before == old ? value : old->next; /* alone in the ring, or not */
@@ -3639,7 +3642,7 @@ PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *
 }
 
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
-    phi_status status = phi__json_may_hold(array, PHI__JSON_ARRAY, value);
+    phi_status status = phi__json_edit_may_hold(array, PHI__JSON_ARRAY, value);
     if (status != PHI_OK) return status;
     value->key = NULL;
     value->meta = phi__json_kind_of(value);
@@ -3649,7 +3652,7 @@ PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
 
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key) {
     if (key == NULL || !phi_json_is_object(object) || object->len == 0) return NULL;
-    return phi__json_unlink_named(object, phi_str_of(key), NULL);
+    return phi__json_edit_unlink_named(object, phi_str_of(key), NULL);
 }
 
 PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
@@ -3658,7 +3661,7 @@ PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
     before = array->v.last;
     for (; index > 0; index--) before = before->next;
     child = before->next;
-    phi__json_unlink(array, before, child);
+    phi__json_edit_unlink(array, before, child);
     return child;
 }
 
@@ -3692,12 +3695,12 @@ typedef enum phi__json_field_got {
     PHI__JSON_FIELD_WRONG /* the status says what */
 } phi__json_field_got;
 
-static phi__json_field_got phi__json_field_fail(phi__json_fields *f, phi_status status) {
+static phi__json_field_got phi__json_fields_fail(phi__json_fields *f, phi_status status) {
     f->status = status;
     return PHI__JSON_FIELD_WRONG;
 }
 
-static phi__json_field_got phi__json_field_found(phi__json_fields *f, phi_str in, phi_str *value) {
+static phi__json_field_got phi__json_fields_found(phi__json_fields *f, phi_str in, phi_str *value) {
     *value = in;
     f->state = f->depth > 0 ? PHI__JSON_FIELD_AFTER : PHI__JSON_FIELD_END;
     return PHI__JSON_FIELD_FOUND;
@@ -3705,14 +3708,14 @@ static phi__json_field_got phi__json_field_found(phi__json_fields *f, phi_str in
 
 /* ---- the path ---- */
 
-static phi__json_field_got phi__json_field_path(phi__json_fields *f) {
-    if (f->path.failed) return phi__json_field_fail(f, PHI_NO_MEMORY);
-    if (f->path.len > PHI__JSON_FIELDS_PATH) return phi__json_field_fail(f, PHI_TOO_BIG);
+static phi__json_field_got phi__json_fields_path(phi__json_fields *f) {
+    if (f->path.failed) return phi__json_fields_fail(f, PHI_NO_MEMORY);
+    if (f->path.len > PHI__JSON_FIELDS_PATH) return phi__json_fields_fail(f, PHI_TOO_BIG);
     return PHI__JSON_FIELD_MORE;
 }
 
 /* "~" becomes "~0" and "/" becomes "~1", from the path's byte `from` on, in place. */
-static void phi__json_field_escape(phi__buf *path, size_t from) {
+static void phi__json_fields_escape(phi__buf *path, size_t from) {
     size_t more = 0, i, to;
     for (i = from; i < path->len; i++) more += path->at[i] == '~' || path->at[i] == '/';
     if (more == 0 || phi__buf_reserve(path, more) == NULL) return;
@@ -3730,50 +3733,50 @@ static void phi__json_field_escape(phi__buf *path, size_t from) {
 }
 
 /* A key is whole; `raw` is what its quotes hold. */
-static phi__json_field_got phi__json_field_key(phi__json_fields *f, phi_str raw) {
+static phi__json_field_got phi__json_fields_key(phi__json_fields *f, phi_str raw) {
     phi__json_text text;
     size_t from;
     if (raw.len > 6 * (size_t)PHI__JSON_FIELDS_PATH) /* all of it escapes: still too long */
-        return phi__json_field_fail(f, PHI_TOO_BIG);
+        return phi__json_fields_fail(f, PHI_TOO_BIG);
     f->path.len = f->open[f->depth - 1].path_len;
     phi__buf_char(&f->path, '/');
     from = f->path.len;
     text.at = raw.at;
     text.len = raw.len;
     text.escaped = raw.len > 0 && memchr(raw.at, '\\', raw.len) != NULL;
-    phi__json_unescape(&f->path, text);
-    phi__json_field_escape(&f->path, from);
+    phi__json_cursor_unescape(&f->path, text);
+    phi__json_fields_escape(&f->path, from);
     f->state = PHI__JSON_FIELD_COLON;
-    return phi__json_field_path(f);
+    return phi__json_fields_path(f);
 }
 
 /* ---- tokens ---- */
 
 /* Length of an escape or a UTF-8 sequence inside a string. 0: it is cut, or wrong. */
-static size_t phi__json_field_odd(phi__json_fields *f, const char *at, const char *end) {
+static size_t phi__json_fields_odd(phi__json_fields *f, const char *at, const char *end) {
     size_t left = (size_t)(end - at), n;
     uint32_t code = 0;
     if (*at == '\\') {
-        n = phi__json_escape(at, end, &code);
+        n = phi__json_text_escape(at, end, &code);
         if (n == 0 && left < 6) return 0;
         if (n == 6 && code >= 0xd800 && code <= 0xdfff) {
             if (code <= 0xdbff && left < 12) return 0;
             n = 0; /* half of a pair */
         }
     } else {
-        n = (unsigned char)*at >= 0x80 ? phi__json_utf8(at, end) : 0;
+        n = (unsigned char)*at >= 0x80 ? phi__json_text_utf8(at, end) : 0;
         if (n == 0 && (unsigned char)*at >= 0x80 && left < 4) return 0;
     }
     if (n == 0) f->status = PHI_PARSE;
     return n;
 }
 
-static phi__json_field_got phi__json_field_string(phi__json_fields *f, phi_str text,
-                                                  phi_str *value) {
+static phi__json_field_got phi__json_fields_string(phi__json_fields *f, phi_str text,
+                                                   phi_str *value) {
     const char *at = text.at + f->at, *end = text.at + text.len;
     phi_str all;
-    while ((at = phi__json_plain_end(at, end)) < end && *at != '"') {
-        size_t n = phi__json_field_odd(f, at, end);
+    while ((at = phi__json_text_plain_end(at, end)) < end && *at != '"') {
+        size_t n = phi__json_fields_odd(f, at, end);
         if (n == 0) break;
         at += n;
     }
@@ -3783,46 +3786,47 @@ static phi__json_field_got phi__json_field_string(phi__json_fields *f, phi_str t
     f->at++;
     all = phi__str(text.at + f->token, f->at - f->token);
     if (f->state == PHI__JSON_FIELD_IN_KEY)
-        return phi__json_field_key(f, phi__str(all.at + 1, all.len - 2));
-    return phi__json_field_found(f, all, value);
+        return phi__json_fields_key(f, phi__str(all.at + 1, all.len - 2));
+    return phi__json_fields_found(f, all, value);
 }
 
-static bool phi__json_field_digit(char c) {
+static bool phi__json_fields_digit(char c) {
     return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
 }
 
-static phi__json_field_got phi__json_field_number(phi__json_fields *f, phi_str text,
-                                                  phi_str *value) {
+static phi__json_field_got phi__json_fields_number(phi__json_fields *f, phi_str text,
+                                                   phi_str *value) {
     const char *from = text.at + f->token, *end, *bad;
     phi__json_number number;
-    while (f->at < text.len && phi__json_field_digit(text.at[f->at])) f->at++;
-    if (f->at - f->token >= PHI__JSON_FIELDS_NUMBER) return phi__json_field_fail(f, PHI_TOO_BIG);
+    while (f->at < text.len && phi__json_fields_digit(text.at[f->at])) f->at++;
+    if (f->at - f->token >= PHI__JSON_FIELDS_NUMBER) return phi__json_fields_fail(f, PHI_TOO_BIG);
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     end = text.at + f->at;
     if (phi__json_number_read(from, end, &number, &bad) != end)
-        return phi__json_field_fail(f, PHI_PARSE);
-    return phi__json_field_found(f, phi__str(from, f->at - f->token), value);
+        return phi__json_fields_fail(f, PHI_PARSE);
+    return phi__json_fields_found(f, phi__str(from, f->at - f->token), value);
 }
 
-static phi__json_field_got phi__json_field_word(phi__json_fields *f, phi_str text, phi_str *value) {
+static phi__json_field_got phi__json_fields_word(phi__json_fields *f, phi_str text,
+                                                 phi_str *value) {
     const char *from = text.at + f->token;
     phi_str word = *from == 'n'   ? PHI__LIT("null")
                    : *from == 't' ? PHI__LIT("true")
                                   : PHI__LIT("false");
     size_t have = phi__min(text.len - f->token, word.len);
-    if (memcmp(from, word.at, have) != 0) return phi__json_field_fail(f, PHI_PARSE);
+    if (memcmp(from, word.at, have) != 0) return phi__json_fields_fail(f, PHI_PARSE);
     if (have < word.len) return PHI__JSON_FIELD_CUT;
     f->at = f->token + word.len;
-    return phi__json_field_found(f, phi__str(from, word.len), value);
+    return phi__json_fields_found(f, phi__str(from, word.len), value);
 }
 
 /* ---- arrays and objects ---- */
 
-static phi__json_field_got phi__json_field_open(phi__json_fields *f, bool object) {
+static phi__json_field_got phi__json_fields_open(phi__json_fields *f, bool object) {
     phi__json_frame *open = f->open;
-    if (f->depth == PHI__JSON_FIELDS_DEPTH) return phi__json_field_fail(f, PHI_TOO_BIG);
+    if (f->depth == PHI__JSON_FIELDS_DEPTH) return phi__json_fields_fail(f, PHI_TOO_BIG);
     open = (phi__json_frame *)phi__grow(f->path.memory, open, &f->cap, f->depth + 1, sizeof *open);
-    if (open == NULL) return phi__json_field_fail(f, PHI_NO_MEMORY);
+    if (open == NULL) return phi__json_fields_fail(f, PHI_NO_MEMORY);
     f->open = open;
     open[f->depth].path_len = (uint32_t)f->path.len;
     open[f->depth].count = 0;
@@ -3833,31 +3837,31 @@ static phi__json_field_got phi__json_field_open(phi__json_fields *f, bool object
     return PHI__JSON_FIELD_MORE;
 }
 
-static phi__json_field_got phi__json_field_close(phi__json_fields *f, phi_str *value) {
+static phi__json_field_got phi__json_fields_close(phi__json_fields *f, phi_str *value) {
     bool empty = f->state != PHI__JSON_FIELD_AFTER;
     const phi__json_frame *closed = &f->open[--f->depth];
     f->at++;
     f->path.len = closed->path_len;
     if (empty)
-        return phi__json_field_found(f, closed->object ? PHI__LIT("{}") : PHI__LIT("[]"), value);
+        return phi__json_fields_found(f, closed->object ? PHI__LIT("{}") : PHI__LIT("[]"), value);
     f->state = f->depth > 0 ? PHI__JSON_FIELD_AFTER : PHI__JSON_FIELD_END;
     return PHI__JSON_FIELD_MORE;
 }
 
 /* The path of an array's next item. */
-static phi__json_field_got phi__json_field_item(phi__json_fields *f) {
+static phi__json_field_got phi__json_fields_item(phi__json_fields *f) {
     phi__json_frame *in = f->depth > 0 ? &f->open[f->depth - 1] : NULL;
     if (in == NULL || in->object) return PHI__JSON_FIELD_MORE;
     f->path.len = in->path_len;
     phi__buf_char(&f->path, '/');
     phi__buf_u64(&f->path, in->count++);
-    return phi__json_field_path(f);
+    return phi__json_fields_path(f);
 }
 
-static phi__json_field_got phi__json_field_begin(phi__json_fields *f, char c) {
-    phi__json_field_got got = phi__json_field_item(f);
+static phi__json_field_got phi__json_fields_begin(phi__json_fields *f, char c) {
+    phi__json_field_got got = phi__json_fields_item(f);
     if (got != PHI__JSON_FIELD_MORE) return got;
-    if (c == '{' || c == '[') return phi__json_field_open(f, c == '{');
+    if (c == '{' || c == '[') return phi__json_fields_open(f, c == '{');
     f->token = f->at;
     if (c == '"') {
         f->state = PHI__JSON_FIELD_IN_STRING;
@@ -3867,14 +3871,14 @@ static phi__json_field_got phi__json_field_begin(phi__json_fields *f, char c) {
     else if (c == '-' || (c >= '0' && c <= '9'))
         f->state = PHI__JSON_FIELD_IN_NUMBER;
     else
-        return phi__json_field_fail(f, PHI_PARSE);
+        return phi__json_fields_fail(f, PHI_PARSE);
     return PHI__JSON_FIELD_MORE;
 }
 
-static phi__json_field_got phi__json_field_after(phi__json_fields *f, char c, phi_str *value) {
+static phi__json_field_got phi__json_fields_after(phi__json_fields *f, char c, phi_str *value) {
     bool object = f->open[f->depth - 1].object;
-    if (c == (object ? '}' : ']')) return phi__json_field_close(f, value);
-    if (c != ',') return phi__json_field_fail(f, PHI_PARSE);
+    if (c == (object ? '}' : ']')) return phi__json_fields_close(f, value);
+    if (c != ',') return phi__json_fields_fail(f, PHI_PARSE);
     f->at++;
     f->state = object ? PHI__JSON_FIELD_KEY : PHI__JSON_FIELD_VALUE;
     return PHI__JSON_FIELD_MORE;
@@ -3883,43 +3887,44 @@ static phi__json_field_got phi__json_field_after(phi__json_fields *f, char c, ph
 /* ---- the machine ---- */
 
 /* The next byte that is no blank, between two tokens. */
-static phi__json_field_got phi__json_field_between(phi__json_fields *f, char c, phi_str *value) {
+static phi__json_field_got phi__json_fields_between(phi__json_fields *f, char c, phi_str *value) {
     switch (f->state) {
     case PHI__JSON_FIELD_FIRST_ITEM:
-        return c == ']' ? phi__json_field_close(f, value) : phi__json_field_begin(f, c);
-    case PHI__JSON_FIELD_VALUE: return phi__json_field_begin(f, c);
-    case PHI__JSON_FIELD_AFTER: return phi__json_field_after(f, c, value);
+        return c == ']' ? phi__json_fields_close(f, value) : phi__json_fields_begin(f, c);
+    case PHI__JSON_FIELD_VALUE: return phi__json_fields_begin(f, c);
+    case PHI__JSON_FIELD_AFTER: return phi__json_fields_after(f, c, value);
     case PHI__JSON_FIELD_FIRST_KEY:
-        if (c == '}') return phi__json_field_close(f, value);
+        if (c == '}') return phi__json_fields_close(f, value);
         break;
     case PHI__JSON_FIELD_COLON:
-        if (c != ':') return phi__json_field_fail(f, PHI_PARSE);
+        if (c != ':') return phi__json_fields_fail(f, PHI_PARSE);
         f->at++;
         f->state = PHI__JSON_FIELD_VALUE;
         return PHI__JSON_FIELD_MORE;
     case PHI__JSON_FIELD_KEY: break;
     /* the text is whole, and something follows */
-    default: return phi__json_field_fail(f, PHI_PARSE);
+    default: return phi__json_fields_fail(f, PHI_PARSE);
     }
-    if (c != '"') return phi__json_field_fail(f, PHI_PARSE);
+    if (c != '"') return phi__json_fields_fail(f, PHI_PARSE);
     f->token = f->at++;
     f->state = PHI__JSON_FIELD_IN_KEY;
     return PHI__JSON_FIELD_MORE;
 }
 
-static phi__json_field_got phi__json_field_look(phi__json_fields *f, phi_str text, phi_str *value) {
+static phi__json_field_got phi__json_fields_look(phi__json_fields *f, phi_str text,
+                                                 phi_str *value) {
     char c;
     switch (f->state) {
     case PHI__JSON_FIELD_IN_KEY:
-    case PHI__JSON_FIELD_IN_STRING: return phi__json_field_string(f, text, value);
-    case PHI__JSON_FIELD_IN_NUMBER: return phi__json_field_number(f, text, value);
-    case PHI__JSON_FIELD_IN_WORD: return phi__json_field_word(f, text, value);
+    case PHI__JSON_FIELD_IN_STRING: return phi__json_fields_string(f, text, value);
+    case PHI__JSON_FIELD_IN_NUMBER: return phi__json_fields_number(f, text, value);
+    case PHI__JSON_FIELD_IN_WORD: return phi__json_fields_word(f, text, value);
     default: break;
     }
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     c = text.at[f->at];
     if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
-        return phi__json_field_between(f, c, value);
+        return phi__json_fields_between(f, c, value);
     f->at++;
     return PHI__JSON_FIELD_MORE;
 }
@@ -3942,7 +3947,7 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
                                   phi_str *value) {
     phi__json_field_got got = PHI__JSON_FIELD_MORE;
     if (f->status != PHI_BUSY) return (int)f->status;
-    while (got == PHI__JSON_FIELD_MORE) got = phi__json_field_look(f, text, value);
+    while (got == PHI__JSON_FIELD_MORE) got = phi__json_fields_look(f, text, value);
     if (got == PHI__JSON_FIELD_WRONG) return (int)f->status;
     if (got == PHI__JSON_FIELD_CUT) return 0;
     *path = f->path.len > 0 ? phi__buf_str(&f->path) : phi__str("", 0);
@@ -3953,7 +3958,7 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 
 /* json_get.c - looking at a tree: types, values, members, paths, equality. */
 
-PHI__FN bool phi__json_number_i64(const phi__json_number *n, int64_t *out) {
+PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out) {
     if (n->kind == PHI__JSON_INT) {
         *out = n->v.i;
         return true;
@@ -3966,7 +3971,7 @@ PHI__FN bool phi__json_number_i64(const phi__json_number *n, int64_t *out) {
     return true;
 }
 
-PHI__FN bool phi__json_number_u64(const phi__json_number *n, uint64_t *out) {
+PHI__FN bool phi__json_get_number_u64(const phi__json_number *n, uint64_t *out) {
     if (n->kind == PHI__JSON_DOUBLE) {
         if (!(n->v.d >= 0) || !(n->v.d < 18446744073709551616.0) ||
             (double)(uint64_t)n->v.d != n->v.d)
@@ -3979,19 +3984,19 @@ PHI__FN bool phi__json_number_u64(const phi__json_number *n, uint64_t *out) {
     return true;
 }
 
-PHI__FN double phi__json_number_double(const phi__json_number *n) {
+PHI__FN double phi__json_get_number_double(const phi__json_number *n) {
     if (n->kind == PHI__JSON_INT) return (double)n->v.i;
     return n->kind == PHI__JSON_UINT ? (double)n->v.u : n->v.d;
 }
 
-static phi__json_number phi__json_number_of(const phi_json *node) {
+static phi__json_number phi__json_get_number_of(const phi_json *node) {
     phi__json_number n;
     n.kind = phi__json_kind_of(node);
     n.v = node->v;
     return n;
 }
 
-PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
+PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step) {
     const char *at = *path;
     step->is_index = *at == '[';
     step->index = 0;
@@ -4017,8 +4022,8 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
 
 /* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte
    mostly decides. */
-static inline size_t phi__json_name_of(const phi_json *child, const phi_str *names, size_t from,
-                                       size_t to) {
+static inline size_t phi__json_get_name_of(const phi_json *child, const phi_str *names, size_t from,
+                                           size_t to) {
     size_t len = phi__json_key_len(child), i;
     for (i = from; i < to; i++)
         if (names[i].len == len && names[i].at[0] == child->key[0] &&
@@ -4027,16 +4032,16 @@ static inline size_t phi__json_name_of(const phi_json *child, const phi_str *nam
     return i;
 }
 
-PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t count,
-                            const phi_json **found) {
+PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, size_t count,
+                                const phi_json **found) {
     size_t left = phi_json_is_object(object) ? object->len : 0, next = 0, i;
     const phi_json *child = left > 0 ? object->v.last : NULL;
     for (i = 0; i < count; i++) found[i] = NULL;
     for (; left > 0; left--) {
         child = child->next;
-        i = phi__json_name_of(child, names, next, count);
+        i = phi__json_get_name_of(child, names, next, count);
         if (i == count) {
-            i = phi__json_name_of(child, names, 0, next);
+            i = phi__json_get_name_of(child, names, 0, next);
             if (i == next) continue;
         }
         found[i] = child;
@@ -4116,23 +4121,23 @@ PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback) {
     phi__json_number n;
     int64_t out;
     if (!phi_json_is_number(node)) return fallback;
-    n = phi__json_number_of(node);
-    return phi__json_number_i64(&n, &out) ? out : fallback;
+    n = phi__json_get_number_of(node);
+    return phi__json_get_number_i64(&n, &out) ? out : fallback;
 }
 
 PHI_API uint64_t phi_json_uint(const phi_json *node, uint64_t fallback) {
     phi__json_number n;
     uint64_t out;
     if (!phi_json_is_number(node)) return fallback;
-    n = phi__json_number_of(node);
-    return phi__json_number_u64(&n, &out) ? out : fallback;
+    n = phi__json_get_number_of(node);
+    return phi__json_get_number_u64(&n, &out) ? out : fallback;
 }
 
 PHI_API double phi_json_num(const phi_json *node, double fallback) {
     phi__json_number n;
     if (!phi_json_is_number(node)) return fallback;
-    n = phi__json_number_of(node);
-    return phi__json_number_double(&n);
+    n = phi__json_get_number_of(node);
+    return phi__json_get_number_double(&n);
 }
 
 PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback) {
@@ -4177,7 +4182,7 @@ PHI_API phi_json *phi_json_path(const phi_json *node, const char *path) {
     const phi_json *at = node;
     phi__json_step step;
     if (path == NULL) return NULL;
-    while (at != NULL && phi__json_path_step(&path, &step))
+    while (at != NULL && phi__json_get_path_step(&path, &step))
         at = step.is_index ? phi_json_at(at, step.index) : phi_json_get_n(at, step.key);
     return at == NULL || *path != '\0' ? NULL : (phi_json *)(uintptr_t)at;
 }
@@ -4200,9 +4205,9 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it) {
 
 /* ---- public: equality ---- */
 
-static bool phi__json_same(const phi_json *a, const phi_json *b, unsigned depth);
+static bool phi__json_get_same(const phi_json *a, const phi_json *b, unsigned depth);
 
-static bool phi__json_same_number(const phi_json *a, const phi_json *b) {
+static bool phi__json_get_same_number(const phi_json *a, const phi_json *b) {
     uint32_t kind = phi__json_kind_of(a);
     phi__json_number n;
     int64_t i;
@@ -4215,14 +4220,15 @@ static bool phi__json_same_number(const phi_json *a, const phi_json *b) {
         b = other;
         if (phi__json_kind_of(a) != PHI__JSON_DOUBLE) return false;
     }
-    n = phi__json_number_of(a);
+    n = phi__json_get_number_of(a);
     if (n.v.d == -9223372036854775808.0)
         return phi__json_kind_of(b) == PHI__JSON_INT && b->v.i == INT64_MIN;
-    if (phi__json_kind_of(b) == PHI__JSON_INT) return phi__json_number_i64(&n, &i) && i == b->v.i;
-    return phi__json_number_u64(&n, &u) && u == b->v.u;
+    if (phi__json_kind_of(b) == PHI__JSON_INT)
+        return phi__json_get_number_i64(&n, &i) && i == b->v.i;
+    return phi__json_get_number_u64(&n, &u) && u == b->v.u;
 }
 
-static bool phi__json_same_keys(const phi_json *a, const phi_json *b) {
+static bool phi__json_get_same_keys(const phi_json *a, const phi_json *b) {
     phi_json_iter ia = phi_json_each(a), ib = phi_json_each(b);
     if (a->len != b->len) return false;
     while (phi_json_next(&ia) != NULL) {
@@ -4234,17 +4240,17 @@ static bool phi__json_same_keys(const phi_json *a, const phi_json *b) {
 
 /* Members count as get finds them: the last of a name. No pair is compared twice, so that nesting
    does not multiply the work. */
-static bool phi__json_same_object(const phi_json *a, const phi_json *b, unsigned depth) {
+static bool phi__json_get_same_object(const phi_json *a, const phi_json *b, unsigned depth) {
     phi_json_iter ia = phi_json_each(a), ib = phi_json_each(b);
-    bool in_step = phi__json_same_keys(a, b);
+    bool in_step = phi__json_get_same_keys(a, b);
     const phi_json *x, *y;
     while ((x = phi_json_next(&ia)) != NULL) {
         if (in_step) {
-            if (!phi__json_same(x, phi_json_next(&ib), depth) && phi_json_get_n(a, ia.key) == x)
+            if (!phi__json_get_same(x, phi_json_next(&ib), depth) && phi_json_get_n(a, ia.key) == x)
                 return false;
         } else if (phi_json_get_n(a, ia.key) == x) {
             y = phi_json_get_n(b, ia.key);
-            if (y == NULL || !phi__json_same(x, y, depth)) return false;
+            if (y == NULL || !phi__json_get_same(x, y, depth)) return false;
         }
     }
     if (in_step) return true;
@@ -4253,7 +4259,7 @@ static bool phi__json_same_object(const phi_json *a, const phi_json *b, unsigned
     return true;
 }
 
-static bool phi__json_same(const phi_json *a, const phi_json *b, unsigned depth) {
+static bool phi__json_get_same(const phi_json *a, const phi_json *b, unsigned depth) {
     phi_json_iter ia, ib;
     const phi_json *x;
     phi_json_type type = phi_json_type_of(a);
@@ -4261,7 +4267,7 @@ static bool phi__json_same(const phi_json *a, const phi_json *b, unsigned depth)
     if (depth == 0 || type != phi_json_type_of(b)) return false;
     switch (type) {
     case PHI_JSON_BOOL: return phi__json_kind_of(a) == phi__json_kind_of(b);
-    case PHI_JSON_NUMBER: return phi__json_same_number(a, b);
+    case PHI_JSON_NUMBER: return phi__json_get_same_number(a, b);
     case PHI_JSON_STRING:
         return phi_str_equal(phi__str(a->v.str, a->len), phi__str(b->v.str, b->len));
     case PHI_JSON_ARRAY:
@@ -4269,15 +4275,15 @@ static bool phi__json_same(const phi_json *a, const phi_json *b, unsigned depth)
         ia = phi_json_each(a);
         ib = phi_json_each(b);
         while ((x = phi_json_next(&ia)) != NULL)
-            if (!phi__json_same(x, phi_json_next(&ib), depth - 1)) return false;
+            if (!phi__json_get_same(x, phi_json_next(&ib), depth - 1)) return false;
         return true;
-    case PHI_JSON_OBJECT: return phi__json_same_object(a, b, depth - 1);
+    case PHI_JSON_OBJECT: return phi__json_get_same_object(a, b, depth - 1);
     default: return true;
     }
 }
 
 PHI_API bool phi_json_equal(const phi_json *a, const phi_json *b) {
-    return phi__json_same(a, b, PHI_JSON_MAX_DEPTH + 1);
+    return phi__json_get_same(a, b, PHI_JSON_MAX_DEPTH + 1);
 }
 
 /* ---- src/text/json_members.c ---- */
@@ -4286,20 +4292,20 @@ PHI_API bool phi_json_equal(const phi_json *a, const phi_json *b) {
 
 static void phi__json_members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
     if (!wanted)
-        (void)phi__json_skip(c);
-    else if (!phi__json_take_raw(c, out))
+        (void)phi__json_cursor_skip(c);
+    else if (!phi__json_cursor_take_raw(c, out))
         out->len = 0;
 }
 
 static void phi__json_members_first(phi__json_cursor *c, const phi__json_members *members,
                                     void *to) {
     bool first = true;
-    if (!phi__json_enter_array(c)) return;
-    while (phi__json_next_item(c)) {
+    if (!phi__json_cursor_enter_array(c)) return;
+    while (phi__json_cursor_next_item(c)) {
         if (first)
             (void)phi__json_members_take(c, members, to);
         else
-            (void)phi__json_skip(c);
+            (void)phi__json_cursor_skip(c);
         first = false;
     }
 }
@@ -4307,19 +4313,19 @@ static void phi__json_members_first(phi__json_cursor *c, const phi__json_members
 static void phi__json_members_value(phi__json_cursor *c, const phi__json_member *m, void *to) {
     void *at = (char *)to + m->offset;
     switch (m->kind) {
-    case PHI__MEMBER_TEXT: (void)phi__json_take_text(c, (phi__json_text *)at); break;
-    case PHI__MEMBER_I64: (void)phi__json_take_i64(c, (int64_t *)at); break;
-    case PHI__MEMBER_U64: (void)phi__json_take_u64(c, (uint64_t *)at); break;
-    case PHI__MEMBER_BOOL: (void)phi__json_take_bool(c, (bool *)at); break;
+    case PHI__MEMBER_TEXT: (void)phi__json_cursor_take_text(c, (phi__json_text *)at); break;
+    case PHI__MEMBER_I64: (void)phi__json_cursor_take_i64(c, (int64_t *)at); break;
+    case PHI__MEMBER_U64: (void)phi__json_cursor_take_u64(c, (uint64_t *)at); break;
+    case PHI__MEMBER_BOOL: (void)phi__json_cursor_take_bool(c, (bool *)at); break;
     case PHI__MEMBER_RAW: phi__json_members_raw(c, true, (phi_str *)at); break;
     case PHI__MEMBER_SOME:
-        phi__json_members_raw(c, phi__json_peek(c) != PHI_JSON_NULL, (phi_str *)at);
+        phi__json_members_raw(c, phi__json_cursor_peek(c) != PHI_JSON_NULL, (phi_str *)at);
         break;
     case PHI__MEMBER_OBJECT:
-        phi__json_members_raw(c, phi__json_peek(c) == PHI_JSON_OBJECT, (phi_str *)at);
+        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_OBJECT, (phi_str *)at);
         break;
     case PHI__MEMBER_ARRAY:
-        phi__json_members_raw(c, phi__json_peek(c) == PHI_JSON_ARRAY, (phi_str *)at);
+        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_ARRAY, (phi_str *)at);
         break;
     case PHI__MEMBER_IN: (void)phi__json_members_take(c, m->inner, at); break;
     case PHI__MEMBER_FIRST: phi__json_members_first(c, m->inner, at); break;
@@ -4332,7 +4338,7 @@ static inline const phi__json_member *phi__json_members_look(const phi__json_mem
                                                              const phi__json_member *end,
                                                              const phi__json_text *key) {
     if (key->escaped) {
-        while (at < end && !phi__json_text_same(*key, phi__str(at->name, at->len))) at++;
+        while (at < end && !phi__json_cursor_text_same(*key, phi__str(at->name, at->len))) at++;
         return at;
     }
     while (at < end && (at->len != key->len || memcmp(at->name, key->at, at->len) != 0)) at++;
@@ -4345,13 +4351,13 @@ PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_mem
     const phi__json_member *next = first; /* mostly they come in the table's order */
     phi__json_text key;
     uint32_t seen = 0;
-    if (!phi__json_enter_object(c)) return 0;
-    while (phi__json_next_key(c, &key)) {
+    if (!phi__json_cursor_enter_object(c)) return 0;
+    while (phi__json_cursor_next_key(c, &key)) {
         const phi__json_member *m = phi__json_members_look(next, end, &key);
         if (m == end) {
             m = phi__json_members_look(first, next, &key);
             if (m == next) {
-                (void)phi__json_skip(c);
+                (void)phi__json_cursor_skip(c);
                 continue;
             }
         }
@@ -4368,7 +4374,7 @@ PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *membe
     uint32_t found;
     if (text.len == 0) return false;
     phi__json_cursor_init(&c, text);
-    if (phi__json_peek(&c) != PHI_JSON_OBJECT) return false;
+    if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return false;
     found = phi__json_members_take(&c, members, to);
     if (seen != NULL) *seen = found;
     return phi__json_cursor_done(&c);
@@ -4433,7 +4439,7 @@ __extension__ typedef unsigned __int128 phi__json_u128;
 #endif
 
 /* a * b: returns the upper half. */
-static inline uint64_t phi__json_mul(uint64_t a, uint64_t b, uint64_t *low) {
+static inline uint64_t phi__json_number_mul(uint64_t a, uint64_t b, uint64_t *low) {
 #if defined(__SIZEOF_INT128__)
     phi__json_u128 product = (phi__json_u128)a * b;
     *low = (uint64_t)product;
@@ -4448,7 +4454,7 @@ static inline uint64_t phi__json_mul(uint64_t a, uint64_t b, uint64_t *low) {
 }
 
 /* n is not 0. */
-static inline int phi__json_leading_zeros(uint64_t n) {
+static inline int phi__json_number_leading_zeros(uint64_t n) {
 #if defined(__GNUC__)
     return __builtin_clzll(n);
 #else
@@ -4463,7 +4469,7 @@ static inline int phi__json_leading_zeros(uint64_t n) {
 }
 
 /* floor(log2(10^k)), for |k| <= 1233 */
-static inline int phi__json_log2_pow10(int k) {
+static inline int phi__json_number_log2_pow10(int k) {
     return (int)(((int64_t)k * 1741647 + ((int64_t)1 << 40)) >> 19) - (1 << 21);
 }
 
@@ -4472,13 +4478,13 @@ typedef struct phi__json_pow {
 } phi__json_pow;
 
 /* The upper 128 bits of 10^k, cut. */
-static phi__json_pow phi__json_pow10(int k) {
+static phi__json_pow phi__json_number_pow10(int k) {
     unsigned from = (unsigned)(k - PHI__JSON_POW_FIRST), at = (unsigned)(k - PHI__JSON_POW_LEAST);
     const uint64_t *base = phi__json_pow_base + from / 27 * 2;
     uint64_t five = phi__json_pow_five[from % 27], middle, lowest, more;
     phi__json_pow out;
-    out.high = phi__json_mul(base[0], five, &out.low);
-    middle = phi__json_mul(base[1], five, &lowest);
+    out.high = phi__json_number_mul(base[0], five, &out.low);
+    middle = phi__json_number_mul(base[1], five, &lowest);
     out.low += middle;
     out.high += out.low < middle;
     if (out.high >> 63 == 0) {
@@ -4501,22 +4507,22 @@ typedef struct phi__json_decimal {
 } phi__json_decimal;
 
 /* w * 10^k when the result is certain. Infinite and tiny values cannot. */
-static bool phi__json_fast(uint64_t w, int k, uint64_t *bits) {
-    int shift = phi__json_leading_zeros(w), top;
-    phi__json_pow p = phi__json_pow10(k);
+static bool phi__json_number_fast(uint64_t w, int k, uint64_t *bits) {
+    int shift = phi__json_number_leading_zeros(w), top;
+    phi__json_pow p = phi__json_number_pow10(k);
     uint64_t low, high, low2, high2, m;
     int64_t exponent;
     w <<= shift;
-    high = phi__json_mul(w, p.high, &low);
+    high = phi__json_number_mul(w, p.high, &low);
     if ((high & 0x1ff) == 0x1ff && low + w < w) {
-        high2 = phi__json_mul(w, p.low, &low2);
+        high2 = phi__json_number_mul(w, p.low, &low2);
         low += high2;
         if (low < high2) high++;
         if ((high & 0x1ff) == 0x1ff && low + 1 == 0 && low2 + w < w) return false;
     }
     top = (int)(high >> 63);
     m = high >> (top + 9);
-    exponent = phi__json_log2_pow10(k) - shift + top + 11 + 1075;
+    exponent = phi__json_number_log2_pow10(k) - shift + top + 11 + 1075;
     if (low == 0 && (high & 0x1ff) == 0 && (m & 3) == 1) return false;
     m = (m + (m & 1)) >> 1;
     if (m >> 53 != 0) {
@@ -4536,7 +4542,7 @@ typedef struct phi__json_big {
     unsigned count;
 } phi__json_big;
 
-static void phi__json_big_mul(phi__json_big *big, uint32_t by, uint32_t add) {
+static void phi__json_number_big_mul(phi__json_big *big, uint32_t by, uint32_t add) {
     uint64_t carry = add;
     unsigned i;
     for (i = 0; i < big->count; i++) {
@@ -4550,14 +4556,14 @@ static void phi__json_big_mul(phi__json_big *big, uint32_t by, uint32_t add) {
     }
 }
 
-static void phi__json_big_pow5(phi__json_big *big, int n) {
-    for (; n >= 13; n -= 13) phi__json_big_mul(big, 1220703125u, 0);
-    for (; n > 0; n--) phi__json_big_mul(big, 5, 0);
+static void phi__json_number_big_pow5(phi__json_big *big, int n) {
+    for (; n >= 13; n -= 13) phi__json_number_big_mul(big, 1220703125u, 0);
+    for (; n > 0; n--) phi__json_number_big_mul(big, 5, 0);
 }
 
-static void phi__json_big_shift(phi__json_big *big, unsigned bits) {
+static void phi__json_number_big_shift(phi__json_big *big, unsigned bits) {
     unsigned limbs = bits / 32, i;
-    phi__json_big_mul(big, 1u << bits % 32, 0);
+    phi__json_number_big_mul(big, 1u << bits % 32, 0);
     if (limbs == 0 || big->count == 0) return;
     PHI_ASSERT(big->count + limbs <= PHI__JSON_LIMBS);
     memmove(big->limb + limbs, big->limb, big->count * sizeof big->limb[0]);
@@ -4565,7 +4571,7 @@ static void phi__json_big_shift(phi__json_big *big, unsigned bits) {
     big->count += limbs;
 }
 
-static int phi__json_big_compare(const phi__json_big *a, const phi__json_big *b) {
+static int phi__json_number_big_compare(const phi__json_big *a, const phi__json_big *b) {
     unsigned i;
     if (a->count != b->count) return a->count < b->count ? -1 : 1;
     for (i = a->count; i-- > 0;)
@@ -4574,7 +4580,7 @@ static int phi__json_big_compare(const phi__json_big *a, const phi__json_big *b)
 }
 
 /* All digits, or the first PHI__JSON_DIGITS and a 1 for the rest. Returns the power of ten. */
-static int phi__json_big_digits(phi__json_big *big, const phi__json_decimal *d) {
+static int phi__json_number_big_digits(phi__json_big *big, const phi__json_decimal *d) {
     const char *at = d->digits;
     int power = d->k, seen = 0;
     bool more = false;
@@ -4585,46 +4591,48 @@ static int phi__json_big_digits(phi__json_big *big, const phi__json_decimal *d) 
         seen++;
         if (seen > 19) power--;
         if (seen <= PHI__JSON_DIGITS)
-            phi__json_big_mul(big, 10, digit);
+            phi__json_number_big_mul(big, 10, digit);
         else {
             more = more || digit != 0;
             power++;
         }
     }
     if (more) {
-        phi__json_big_mul(big, 10, 1);
+        phi__json_number_big_mul(big, 10, 1);
         power--;
     }
     return power;
 }
 
 /* Compares the decimal with (2 m + 1) * 2^(e - 1), the middle between two doubles. */
-static int phi__json_against_middle(const phi__json_decimal *d, uint64_t m, int e) {
+static int phi__json_number_against_middle(const phi__json_decimal *d, uint64_t m, int e) {
     phi__json_big decimal, middle;
-    int power = phi__json_big_digits(&decimal, d), shift = power - (e - 1);
+    int power = phi__json_number_big_digits(&decimal, d), shift = power - (e - 1);
     m = 2 * m + 1;
     middle.limb[0] = (uint32_t)m;
     middle.limb[1] = (uint32_t)(m >> 32);
     middle.count = middle.limb[1] != 0 ? 2 : 1;
-    phi__json_big_pow5(power >= 0 ? &decimal : &middle, power >= 0 ? power : -power);
-    phi__json_big_shift(shift >= 0 ? &decimal : &middle, (unsigned)(shift >= 0 ? shift : -shift));
-    return phi__json_big_compare(&decimal, &middle);
+    phi__json_number_big_pow5(power >= 0 ? &decimal : &middle, power >= 0 ? power : -power);
+    phi__json_number_big_shift(shift >= 0 ? &decimal : &middle,
+                               (unsigned)(shift >= 0 ? shift : -shift));
+    return phi__json_number_big_compare(&decimal, &middle);
 }
 
 /* The double below the value is found by cutting; then the exact comparison rounds. */
-static uint64_t phi__json_slow(const phi__json_decimal *d) {
-    int shift = phi__json_leading_zeros(d->w), top, order;
-    uint64_t low, high = phi__json_mul(d->w << shift, phi__json_pow10(d->k).high, &low), m;
+static uint64_t phi__json_number_slow(const phi__json_decimal *d) {
+    int shift = phi__json_number_leading_zeros(d->w), top, order;
+    uint64_t low,
+        high = phi__json_number_mul(d->w << shift, phi__json_number_pow10(d->k).high, &low), m;
     int exponent;
     top = (int)(high >> 63);
     m = high >> (top + 10);
-    exponent = phi__json_log2_pow10(d->k) - shift + top + 11;
+    exponent = phi__json_number_log2_pow10(d->k) - shift + top + 11;
     if (exponent > 971) return UINT64_C(0x7ff) << 52;
     if (exponent < -1074) {
         m = -1074 - exponent < 64 ? m >> (-1074 - exponent) : 0;
         exponent = -1074;
     }
-    order = phi__json_against_middle(d, m, exponent);
+    order = phi__json_number_against_middle(d, m, exponent);
     if (order > 0 || (order == 0 && (m & 1) != 0)) m++;
     if (m >> 53 != 0) {
         m >>= 1;
@@ -4636,23 +4644,23 @@ static uint64_t phi__json_slow(const phi__json_decimal *d) {
 }
 
 /* The bits of the nearest double; those of an infinity when there is none. */
-static uint64_t phi__json_nearest(const phi__json_decimal *d) {
+static uint64_t phi__json_number_nearest(const phi__json_decimal *d) {
     uint64_t bits, above;
     if (d->w == 0 || d->k < PHI__JSON_POW_LEAST) return 0;
     if (d->k > 308) return UINT64_C(0x7ff) << 52;
-    if (phi__json_fast(d->w, d->k, &bits) &&
-        (!d->cut || (phi__json_fast(d->w + 1, d->k, &above) && above == bits)))
+    if (phi__json_number_fast(d->w, d->k, &bits) &&
+        (!d->cut || (phi__json_number_fast(d->w + 1, d->k, &above) && above == bits)))
         return bits;
-    return phi__json_slow(d);
+    return phi__json_number_slow(d);
 }
 
-static inline bool phi__json_digit(const char *at, const char *end) {
+static inline bool phi__json_number_digit(const char *at, const char *end) {
     return at < end && (unsigned)((unsigned char)*at - '0') < 10;
 }
 
 /* More than 19 digits, or a point or an exponent: takes the decimal from its first digit on. */
-static const char *phi__json_decimal_read(const char *at, const char *end, phi__json_decimal *d,
-                                          const char **bad) {
+static const char *phi__json_number_decimal_read(const char *at, const char *end,
+                                                 phi__json_decimal *d, const char **bad) {
     const char *point = NULL;
     int count = 0, k = 0, exponent = 0;
     d->digits = at;
@@ -4661,10 +4669,10 @@ static const char *phi__json_decimal_read(const char *at, const char *end, phi__
     for (;; at++) {
         if (point == NULL && at < end && *at == '.') {
             point = at;
-            if (!phi__json_digit(at + 1, end)) return *bad = at + 1, (const char *)NULL;
+            if (!phi__json_number_digit(at + 1, end)) return *bad = at + 1, (const char *)NULL;
             continue;
         }
-        if (!phi__json_digit(at, end)) break;
+        if (!phi__json_number_digit(at, end)) break;
         if (count < 19) {
             d->w = d->w * 10 + (uint64_t)(*at - '0');
             count += d->w != 0;
@@ -4678,8 +4686,8 @@ static const char *phi__json_decimal_read(const char *at, const char *end, phi__
     if (at < end && (*at == 'e' || *at == 'E')) {
         bool negative = at + 1 < end && at[1] == '-';
         at += at + 1 < end && (at[1] == '-' || at[1] == '+') ? 2 : 1;
-        if (!phi__json_digit(at, end)) return *bad = at, (const char *)NULL;
-        for (; phi__json_digit(at, end); at++)
+        if (!phi__json_number_digit(at, end)) return *bad = at, (const char *)NULL;
+        for (; phi__json_number_digit(at, end); at++)
             if (exponent < 100000000) exponent = exponent * 10 + (*at - '0');
         if (negative) exponent = -exponent;
     }
@@ -4687,13 +4695,14 @@ static const char *phi__json_decimal_read(const char *at, const char *end, phi__
     return at;
 }
 
-static const char *phi__json_double_read(const char *start, const char *digits, const char *end,
-                                         phi__json_number *out, const char **bad) {
+static const char *phi__json_number_double_read(const char *start, const char *digits,
+                                                const char *end, phi__json_number *out,
+                                                const char **bad) {
     phi__json_decimal d;
-    const char *at = phi__json_decimal_read(digits, end, &d, bad);
+    const char *at = phi__json_number_decimal_read(digits, end, &d, bad);
     if (at == NULL) return NULL;
     out->kind = PHI__JSON_DOUBLE;
-    out->v.u = phi__json_nearest(&d);
+    out->v.u = phi__json_number_nearest(&d);
     if (out->v.u >> 52 == 0x7ff) return *bad = start, (const char *)NULL;
     if (start != digits) out->v.u |= UINT64_C(1) << 63;
     return at;
@@ -4706,22 +4715,22 @@ PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__
     bool negative = at < end && *at == '-';
     if (negative) at++;
     digits = at;
-    if (!phi__json_digit(at, end)) return *bad = at, (const char *)NULL;
+    if (!phi__json_number_digit(at, end)) return *bad = at, (const char *)NULL;
     if (*at == '0')
         at++;
     else
-        for (; phi__json_digit(at, end) && at - digits < 19; at++)
+        for (; phi__json_number_digit(at, end) && at - digits < 19; at++)
             n = n * 10 + (uint64_t)(*at - '0');
-    if (at - digits == 19 && phi__json_digit(at, end)) { /* a twentieth may still fit */
+    if (at - digits == 19 && phi__json_number_digit(at, end)) { /* a twentieth may still fit */
         unsigned digit = (unsigned)(*at - '0');
-        if (n > (UINT64_MAX - digit) / 10 || phi__json_digit(at + 1, end))
-            return phi__json_double_read(start, digits, end, out, bad);
+        if (n > (UINT64_MAX - digit) / 10 || phi__json_number_digit(at + 1, end))
+            return phi__json_number_double_read(start, digits, end, out, bad);
         n = n * 10 + digit;
         at++;
     }
     if ((at < end && (*at == '.' || *at == 'e' || *at == 'E')) ||
         (negative && n > (uint64_t)INT64_MAX + 1))
-        return phi__json_double_read(start, digits, end, out, bad);
+        return phi__json_number_double_read(start, digits, end, out, bad);
     if (negative && n == 0) {
         out->kind = PHI__JSON_DOUBLE;
         out->v.u = UINT64_C(1) << 63; /* -0.0 */
@@ -4735,16 +4744,16 @@ PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__
 /* ---- writing ---- */
 
 /* g * c / 2^128, its last bit set when anything was cut off. */
-static inline uint64_t phi__json_round_to_odd(phi__json_pow g, uint64_t c) {
-    uint64_t low, lowest, high = phi__json_mul(g.high, c, &low);
-    uint64_t carry = phi__json_mul(g.low, c, &lowest);
+static inline uint64_t phi__json_number_round_to_odd(phi__json_pow g, uint64_t c) {
+    uint64_t low, lowest, high = phi__json_number_mul(g.high, c, &low);
+    uint64_t carry = phi__json_number_mul(g.low, c, &lowest);
     low += carry;
     high += low < carry;
     return high | (low > 1);
 }
 
 /* The shortest, and of those the nearest, digits * 10^*power of a positive double. */
-static uint64_t phi__json_shortest(uint64_t bits, int *power) {
+static uint64_t phi__json_number_shortest(uint64_t bits, int *power) {
     uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1), c = fraction;
     int biased = (int)(bits >> 52 & 0x7ff), q = biased == 0 ? -1074 : biased - 1075, k, h;
     bool closer = fraction == 0 && biased > 1, in, in2;
@@ -4758,15 +4767,15 @@ static uint64_t phi__json_shortest(uint64_t bits, int *power) {
     odd = c & 1;
     k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) -
         (1 << 18);
-    h = q + phi__json_log2_pow10(-k) + 1;
-    g = phi__json_pow10(-k);
+    h = q + phi__json_number_log2_pow10(-k) + 1;
+    g = phi__json_number_pow10(-k);
     if (-k < 0 || -k > 55) { /* the method wants it rounded up */
         g.low++;
         g.high += g.low == 0;
     }
-    lower = phi__json_round_to_odd(g, (4 * c - 2 + closer) << h) + odd;
-    middle = phi__json_round_to_odd(g, (4 * c) << h);
-    upper = phi__json_round_to_odd(g, (4 * c + 2) << h) - odd;
+    lower = phi__json_number_round_to_odd(g, (4 * c - 2 + closer) << h) + odd;
+    middle = phi__json_number_round_to_odd(g, (4 * c) << h);
+    upper = phi__json_number_round_to_odd(g, (4 * c + 2) << h) - odd;
     s = middle / 4;
     if (s >= 10) {
         uint64_t tens = s / 10;
@@ -4791,7 +4800,7 @@ static const char phi__json_pairs[] = "00010203040506070809101112131415161718192
                                       "9596979899";
 
 /* Writes the digits so that they end at `end`; returns where they start. */
-static char *phi__json_digits_before(char *end, uint64_t n) {
+static char *phi__json_number_digits_before(char *end, uint64_t n) {
     while (n >= 100) {
         unsigned pair = (unsigned)(n % 100) * 2;
         n /= 100;
@@ -4807,7 +4816,7 @@ static char *phi__json_digits_before(char *end, uint64_t n) {
 }
 
 /* `count` digits with the decimal point `point` digits behind their start. */
-static char *phi__json_place(const char *digits, int count, int point, char *to) {
+static char *phi__json_number_place(const char *digits, int count, int point, char *to) {
     int i;
     if (point >= count && point <= 16) { /* 1200.0 */
         memcpy(to, digits, (size_t)count);
@@ -4841,7 +4850,7 @@ static char *phi__json_place(const char *digits, int count, int point, char *to)
     return to;
 }
 
-PHI__FN size_t phi__json_double_text(double d, char *out) {
+PHI__FN size_t phi__json_number_double_text(double d, char *out) {
     char digits[20], *at, *to = out;
     int power;
     uint64_t bits, n;
@@ -4852,30 +4861,30 @@ PHI__FN size_t phi__json_double_text(double d, char *out) {
         memcpy(to, "0.0", 3);
         return (size_t)(to + 3 - out);
     }
-    n = phi__json_shortest(bits, &power);
+    n = phi__json_number_shortest(bits, &power);
     while (n % 10 == 0) {
         n /= 10;
         power++;
     }
-    at = phi__json_digits_before(digits + sizeof digits, n);
+    at = phi__json_number_digits_before(digits + sizeof digits, n);
     power += (int)(digits + sizeof digits - at);
-    to = phi__json_place(at, (int)(digits + sizeof digits - at), power, to);
+    to = phi__json_number_place(at, (int)(digits + sizeof digits - at), power, to);
     return (size_t)(to - out);
 }
 
-PHI__FN void phi__json_put_u64(phi__buf *buf, uint64_t n) {
-    char digits[20], *at = phi__json_digits_before(digits + sizeof digits, n);
+PHI__FN void phi__json_number_put_u64(phi__buf *buf, uint64_t n) {
+    char digits[20], *at = phi__json_number_digits_before(digits + sizeof digits, n);
     phi__buf_add(buf, at, (size_t)(digits + sizeof digits - at));
 }
 
-PHI__FN void phi__json_put_i64(phi__buf *buf, int64_t n) {
+PHI__FN void phi__json_number_put_i64(phi__buf *buf, int64_t n) {
     char digits[21], *end = digits + sizeof digits;
-    char *at = phi__json_digits_before(end, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
+    char *at = phi__json_number_digits_before(end, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
     if (n < 0) *--at = '-';
     phi__buf_add(buf, at, (size_t)(end - at));
 }
 
-PHI__FN void phi__json_put_double(phi__buf *buf, double d) {
+PHI__FN void phi__json_number_put_double(phi__buf *buf, double d) {
     uint64_t bits;
     char *to;
     memcpy(&bits, &d, sizeof bits);
@@ -4884,7 +4893,7 @@ PHI__FN void phi__json_put_double(phi__buf *buf, double d) {
         return;
     }
     to = phi__buf_reserve(buf, 32);
-    if (to != NULL) phi__buf_add_len(buf, phi__json_double_text(d, to));
+    if (to != NULL) phi__buf_add_len(buf, phi__json_number_double_text(d, to));
 }
 #undef PHI__JSON_POW_LEAST
 #undef PHI__JSON_POW_MOST
@@ -5151,7 +5160,7 @@ static inline const char *phi__json_read_text_closed(phi_json_reader *r, const c
 
 static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, const char *stop) {
     const char *quote = r->quote;
-    at = phi__json_unescape_run(at, quote, (size_t)(stop - at), &r->to);
+    at = phi__json_text_unescape_run(at, quote, (size_t)(stop - at), &r->to);
     if (at < quote) return at;
     *r->to = '\0';
     return phi__json_read_text_done(r, r->string, (size_t)(r->to - r->string), quote);
@@ -5159,7 +5168,7 @@ static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, co
 
 static const char *phi__json_read_text_escape(phi_json_reader *r, const char *at) {
     uint32_t code;
-    size_t n = phi__json_escape(at, r->end, &code);
+    size_t n = phi__json_text_escape(at, r->end, &code);
     if (r->odd == NULL) r->odd = at;
     if (n == 0) {
         if (at + 1 < r->end && at[1] == 'u') {
@@ -5178,7 +5187,7 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
     while (at < stop) {
         unsigned char c;
         size_t n;
-        at = phi__json_plain_end(at, stop);
+        at = phi__json_text_plain_end(at, stop);
         if (at == stop) break;
         c = (unsigned char)*at;
         if (c == '"') return phi__json_read_text_closed(r, at);
@@ -5189,7 +5198,7 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
             if (r->status != PHI_BUSY) return at;
             continue;
         }
-        n = phi__json_utf8(at, r->end);
+        n = phi__json_text_utf8(at, r->end);
         if (n == 0) {
             if ((r->flags & PHI_JSON_REPLACE_BAD_UTF8) == 0)
                 return phi__json_read_wrong(r, at, "a byte that is not UTF-8");
@@ -5433,7 +5442,7 @@ PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags
 
 /* json_text.c - what readers of JSON strings share: finding the end, UTF-8, escapes. */
 
-PHI__FN const char *phi__json_plain_end(const char *at, const char *end) {
+PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
 #if defined(__SSE2__)
     for (; end - at >= 16; at += 16) {
         int mask = phi__json_special(_mm_loadu_si128((const __m128i *)(const void *)at));
@@ -5446,7 +5455,7 @@ PHI__FN const char *phi__json_plain_end(const char *at, const char *end) {
 }
 
 /* The first quote or backslash. */
-static const char *phi__json_quote_or_escape(const char *at, const char *end) {
+static const char *phi__json_text_quote_or_escape(const char *at, const char *end) {
 #if defined(__SSE2__)
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
     for (; end - at >= 16; at += 16) {
@@ -5467,10 +5476,10 @@ static const char *phi__json_quote_or_escape(const char *at, const char *end) {
     return at;
 }
 
-PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped) {
+PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped) {
     *escaped = false;
     for (;;) {
-        at = phi__json_quote_or_escape(at, end);
+        at = phi__json_text_quote_or_escape(at, end);
         if (at == end) return NULL;
         if (*at == '"') return at;
         *escaped = true;
@@ -5479,7 +5488,7 @@ PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escap
     }
 }
 
-PHI__FN size_t phi__json_utf8(const char *at, const char *end) {
+PHI__FN size_t phi__json_text_utf8(const char *at, const char *end) {
     const unsigned char *p = (const unsigned char *)at;
     unsigned char low = 0x80, high = 0xbf;
     size_t n, left = (size_t)(end - at);
@@ -5497,7 +5506,7 @@ PHI__FN size_t phi__json_utf8(const char *at, const char *end) {
     return n;
 }
 
-static int phi__json_hex_digit(char c) {
+static int phi__json_text_hex_digit(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     if (c >= 'A' && c <= 'F') return c - 'A' + 10;
@@ -5505,12 +5514,12 @@ static int phi__json_hex_digit(char c) {
 }
 
 /* The code unit of \uXXXX at a backslash, or -1. */
-static int32_t phi__json_unit(const char *at, const char *end) {
+static int32_t phi__json_text_unit(const char *at, const char *end) {
     int32_t unit = 0;
     int i;
     if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
     for (i = 2; i < 6; i++) {
-        int digit = phi__json_hex_digit(at[i]);
+        int digit = phi__json_text_hex_digit(at[i]);
         if (digit < 0) return -1;
         unit = unit * 16 + digit;
     }
@@ -5525,39 +5534,39 @@ static const char phi__json_stands_for[128] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\
                                               "\0\0\b\0\0\0\f\0\0\0\0\0\0\0\n\0\0\0\r\0\t";
 
 /* That of the escape at a backslash, or 0. */
-static inline char phi__json_short_escape(const char *at, const char *end) {
+static inline char phi__json_text_short_escape(const char *at, const char *end) {
     return end - at >= 2 && (unsigned char)at[1] < 0x80 ? phi__json_stands_for[(unsigned char)at[1]]
                                                         : '\0';
 }
 
-PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code) {
-    char letter = phi__json_short_escape(at, end);
+PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code) {
+    char letter = phi__json_text_short_escape(at, end);
     int32_t unit, low;
     if (letter != '\0') {
         *code = (unsigned char)letter;
         return 2;
     }
-    unit = phi__json_unit(at, end);
+    unit = phi__json_text_unit(at, end);
     if (unit < 0) return 0;
     *code = (uint32_t)unit;
     if (unit < 0xd800 || unit > 0xdbff) return 6;
-    low = phi__json_unit(at + 6, end);
+    low = phi__json_text_unit(at + 6, end);
     if (low < 0xdc00 || low > 0xdfff) return 6;
     *code = 0x10000u + (((uint32_t)unit - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u);
     return 12;
 }
 
 /* An escape, a UTF-8 sequence, or a bad byte. */
-static const char *phi__json_unescape_one(const char *at, const char *end, char **to) {
+static const char *phi__json_text_unescape_one(const char *at, const char *end, char **to) {
     size_t n;
     if (*at == '\\') {
         uint32_t code = 0xfffd;
-        n = phi__json_escape(at, end, &code);
+        n = phi__json_text_escape(at, end, &code);
         if (n == 0) n = end - at < 2 || (unsigned char)at[1] >= 0x80 ? 1 : 2;
         *to += phi__utf8_put(*to, code);
         return at + n;
     }
-    n = phi__json_utf8(at, end);
+    n = phi__json_text_utf8(at, end);
     if (n == 0) {
         n = phi__utf8_bad(at, end); /* before its bytes are overwritten */
         *to += phi__utf8_put(*to, 0xfffd);
@@ -5568,8 +5577,8 @@ static const char *phi__json_unescape_one(const char *at, const char *end, char 
     return at + n;
 }
 
-PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size_t most,
-                                           char **to) {
+PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
+                                                char **to) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
     while (at < stop) {
         const char *plain = phi__json_plain_short(at, stop);
@@ -5578,12 +5587,12 @@ PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size
         *to += plain - at;
         at = plain;
         if (at == stop) break;
-        letter = *at == '\\' ? phi__json_short_escape(at, end) : '\0';
+        letter = *at == '\\' ? phi__json_text_short_escape(at, end) : '\0';
         if (letter != '\0') {
             *(*to)++ = letter;
             at += 2;
         } else
-            at = phi__json_unescape_one(at, end, to);
+            at = phi__json_text_unescape_one(at, end, to);
     }
     return at;
 }
@@ -5601,7 +5610,7 @@ static const char phi__json_letter[128] =
     "\0"
     "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\\";
 
-static char *phi__json_put_unit(char *to, uint32_t unit) {
+static char *phi__json_write_unit(char *to, uint32_t unit) {
     static const char hex[] = "0123456789abcdef";
     *to++ = '\\';
     *to++ = 'u';
@@ -5612,7 +5621,7 @@ static char *phi__json_put_unit(char *to, uint32_t unit) {
     return to;
 }
 
-static uint32_t phi__json_decode(const char *at, size_t n) {
+static uint32_t phi__json_write_decode(const char *at, size_t n) {
     const unsigned char *p = (const unsigned char *)at;
     if (n == 2) return (p[0] & 0x1fu) << 6 | (p[1] & 0x3fu);
     if (n == 3) return (p[0] & 0x0fu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
@@ -5620,34 +5629,34 @@ static uint32_t phi__json_decode(const char *at, size_t n) {
 }
 
 /* An escape or a sequence: at most 12 bytes for one character. */
-static const char *phi__json_put_special(const char *at, const char *end, bool ascii, char **to) {
+static const char *phi__json_write_special(const char *at, const char *end, bool ascii, char **to) {
     unsigned char c = (unsigned char)*at;
     size_t n;
     uint32_t code = 0xfffd;
     if (c < 0x80) {
         char letter = phi__json_letter[c];
         if (letter == 'u') {
-            *to = phi__json_put_unit(*to, c);
+            *to = phi__json_write_unit(*to, c);
             return at + 1;
         }
         *(*to)++ = '\\';
         *(*to)++ = letter;
         return at + 1;
     }
-    n = phi__json_utf8(at, end);
+    n = phi__json_text_utf8(at, end);
     if (n != 0 && !ascii) {
         memcpy(*to, at, n);
         *to += n;
         return at + n;
     }
-    if (n != 0) code = phi__json_decode(at, n);
+    if (n != 0) code = phi__json_write_decode(at, n);
     if (!ascii)
         *to += phi__utf8_put(*to, code);
     else if (code < 0x10000)
-        *to = phi__json_put_unit(*to, code);
+        *to = phi__json_write_unit(*to, code);
     else {
-        *to = phi__json_put_unit(*to, 0xd800 + ((code - 0x10000) >> 10));
-        *to = phi__json_put_unit(*to, 0xdc00 + (code & 0x3ff));
+        *to = phi__json_write_unit(*to, 0xd800 + ((code - 0x10000) >> 10));
+        *to = phi__json_write_unit(*to, 0xdc00 + (code & 0x3ff));
     }
     return at + (n == 0 ? phi__utf8_bad(at, end) : n);
 }
@@ -5657,7 +5666,7 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
 #define PHI__JSON_OVER 16u          /* bytes that may be written past what counts */
 
 /* Copies bytes as long as they are plain; may write up to PHI__JSON_OVER bytes too many. */
-static inline const char *phi__json_copy_plain(const char *at, const char *end, char **to) {
+static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {
     char *out = *to;
 #if defined(__SSE2__)
     while (end - at >= 16) {
@@ -5683,8 +5692,8 @@ static inline const char *phi__json_copy_plain(const char *at, const char *end, 
 }
 
 /* Escapes about `most` bytes of [at, end), at least one character; returns where it stopped. */
-static const char *phi__json_put_run(phi__buf *buf, const char *at, const char *end, size_t most,
-                                     bool ascii) {
+static const char *phi__json_write_run(phi__buf *buf, const char *at, const char *end, size_t most,
+                                       bool ascii) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
     while (at < stop) {
         size_t n = phi__min((size_t)(stop - at), PHI__JSON_ESCAPE_SLICE);
@@ -5692,43 +5701,43 @@ static const char *phi__json_put_run(phi__buf *buf, const char *at, const char *
         char *start = phi__buf_reserve(buf, 6 * n + 12 + PHI__JSON_OVER), *to = start;
         if (to == NULL) return end;
         while (at < slice) {
-            at = phi__json_copy_plain(at, slice, &to);
-            if (at < slice) at = phi__json_put_special(at, end, ascii, &to);
+            at = phi__json_write_copy_plain(at, slice, &to);
+            if (at < slice) at = phi__json_write_special(at, end, ascii, &to);
         }
         phi__buf_add_len(buf, (size_t)(to - start));
     }
     return at;
 }
 
-PHI__FN void phi__json_put_part(phi__buf *buf, phi_str text) {
-    if (text.len > 0) (void)phi__json_put_run(buf, text.at, text.at + text.len, text.len, false);
+PHI__FN void phi__json_write_part(phi__buf *buf, phi_str text) {
+    if (text.len > 0) (void)phi__json_write_run(buf, text.at, text.at + text.len, text.len, false);
 }
 
-PHI__FN void phi__json_put_str(phi__buf *buf, phi_str text) {
+PHI__FN void phi__json_write_str(phi__buf *buf, phi_str text) {
     phi__buf_char(buf, '"');
-    phi__json_put_part(buf, text);
+    phi__json_write_part(buf, text);
     phi__buf_char(buf, '"');
 }
 
-PHI__FN void phi__json_put_bool(phi__buf *buf, bool b) {
+PHI__FN void phi__json_write_bool(phi__buf *buf, bool b) {
     phi__buf_add(buf, b ? "true" : "false", b ? 4 : 5);
 }
 
-PHI__FN void phi__json_put_comma(phi__buf *buf) {
+PHI__FN void phi__json_write_comma(phi__buf *buf) {
     char last = buf->len > 0 ? buf->at[buf->len - 1] : '{';
     if (last != '{' && last != '[' && last != ':' && last != ',') phi__buf_char(buf, ',');
 }
 
-PHI__FN void phi__json_put_key(phi__buf *buf, phi_str key) {
-    phi__json_put_comma(buf);
-    phi__json_put_str(buf, key);
+PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key) {
+    phi__json_write_comma(buf);
+    phi__json_write_str(buf, key);
     phi__buf_char(buf, ':');
 }
 
 /* ---- trees ---- */
 
 /* A new line, as deep as the writer is. */
-static void phi__json_put_line(phi__json_writer *w) {
+static void phi__json_write_line(phi__json_writer *w) {
     size_t n = 2 * w->depth;
     char *to;
     if ((w->flags & PHI_JSON_PRETTY) == 0) return;
@@ -5739,7 +5748,7 @@ static void phi__json_put_line(phi__json_writer *w) {
     phi__buf_add_len(w->out, n + 1);
 }
 
-static void phi__json_put_begin(phi__json_writer *w, phi_str text, bool is_key) {
+static void phi__json_write_begin(phi__json_writer *w, phi_str text, bool is_key) {
     phi__buf_char(w->out, '"');
     w->rest = text;
     w->in_string = true;
@@ -5747,15 +5756,15 @@ static void phi__json_put_begin(phi__json_writer *w, phi_str text, bool is_key) 
 }
 
 /* To `child`, which its container (on top of the stack) holds. */
-static void phi__json_put_child(phi__json_writer *w, const phi_json *child) {
-    phi__json_put_line(w);
+static void phi__json_write_child(phi__json_writer *w, const phi_json *child) {
+    phi__json_write_line(w);
     w->node = child;
     if (phi__json_kind_of(w->stack[w->depth - 1]) == PHI__JSON_OBJECT)
-        phi__json_put_begin(w, phi__str(child->key, phi__json_key_len(child)), true);
+        phi__json_write_begin(w, phi__str(child->key, phi__json_key_len(child)), true);
 }
 
 /* `node` is written: on to its next sibling, or its container ends with it. */
-static void phi__json_put_next(phi__json_writer *w) {
+static void phi__json_write_next(phi__json_writer *w) {
     const phi_json *container;
     w->written = false;
     if (w->depth == 0) {
@@ -5765,17 +5774,17 @@ static void phi__json_put_next(phi__json_writer *w) {
     container = w->stack[w->depth - 1];
     if (container->v.last != w->node) {
         phi__buf_char(w->out, ',');
-        phi__json_put_child(w, w->node->next);
+        phi__json_write_child(w, w->node->next);
         return;
     }
     w->depth--;
     w->node = container;
     w->written = true;
-    phi__json_put_line(w);
+    phi__json_write_line(w);
     phi__buf_char(w->out, phi__json_kind_of(container) == PHI__JSON_OBJECT ? '}' : ']');
 }
 
-static bool phi__json_push(phi__json_writer *w, const phi_json *container) {
+static bool phi__json_write_push(phi__json_writer *w, const phi_json *container) {
     if (w->depth == PHI_JSON_MAX_DEPTH) {
         w->status = PHI_TOO_BIG;
         return false;
@@ -5797,41 +5806,43 @@ static bool phi__json_push(phi__json_writer *w, const phi_json *container) {
     return true;
 }
 
-static void phi__json_put_open(phi__json_writer *w, const phi_json *node) {
+static void phi__json_write_open(phi__json_writer *w, const phi_json *node) {
     bool object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
     if (node->len == 0) {
         phi__buf_add(w->out, object ? "{}" : "[]", 2);
         w->written = true;
         return;
     }
-    if (!phi__json_push(w, node)) return;
+    if (!phi__json_write_push(w, node)) return;
     phi__buf_char(w->out, object ? '{' : '[');
-    phi__json_put_child(w, node->v.last->next);
+    phi__json_write_child(w, node->v.last->next);
 }
 
-static void phi__json_put_node(phi__json_writer *w) {
+static void phi__json_write_node(phi__json_writer *w) {
     const phi_json *node = w->node;
     switch (phi__json_kind_of(node)) {
     case PHI__JSON_FALSE:
     case PHI__JSON_TRUE:
-        phi__json_put_bool(w->out, phi__json_kind_of(node) == PHI__JSON_TRUE);
+        phi__json_write_bool(w->out, phi__json_kind_of(node) == PHI__JSON_TRUE);
         break;
-    case PHI__JSON_INT: phi__json_put_i64(w->out, node->v.i); break;
-    case PHI__JSON_UINT: phi__json_put_u64(w->out, node->v.u); break;
-    case PHI__JSON_DOUBLE: phi__json_put_double(w->out, node->v.d); break;
-    case PHI__JSON_STRING: phi__json_put_begin(w, phi__str(node->v.str, node->len), false); return;
+    case PHI__JSON_INT: phi__json_number_put_i64(w->out, node->v.i); break;
+    case PHI__JSON_UINT: phi__json_number_put_u64(w->out, node->v.u); break;
+    case PHI__JSON_DOUBLE: phi__json_number_put_double(w->out, node->v.d); break;
+    case PHI__JSON_STRING:
+        phi__json_write_begin(w, phi__str(node->v.str, node->len), false);
+        return;
     case PHI__JSON_ARRAY:
-    case PHI__JSON_OBJECT: phi__json_put_open(w, node); return;
+    case PHI__JSON_OBJECT: phi__json_write_open(w, node); return;
     default: phi__buf_add(w->out, "null", 4); break;
     }
     w->written = true;
 }
 
 /* Another piece of the string under way, of about `units` bytes. */
-static void phi__json_put_rest(phi__json_writer *w, size_t units) {
+static void phi__json_write_rest(phi__json_writer *w, size_t units) {
     const char *end = w->rest.at + w->rest.len, *at = w->rest.at;
     if (w->rest.len > 0)
-        at = phi__json_put_run(w->out, at, end, units, (w->flags & PHI_JSON_ASCII) != 0);
+        at = phi__json_write_run(w->out, at, end, units, (w->flags & PHI_JSON_ASCII) != 0);
     w->rest = phi__str(at, (size_t)(end - at));
     if (w->rest.len > 0) return;
     w->in_string = false;
@@ -5845,8 +5856,8 @@ static void phi__json_put_rest(phi__json_writer *w, size_t units) {
     if ((w->flags & PHI_JSON_PRETTY) != 0) phi__buf_char(w->out, ' ');
 }
 
-PHI__FN void phi__json_writer_begin(phi__json_writer *w, phi__buf *out, const phi_json *node,
-                                    uint32_t flags) {
+PHI__FN void phi__json_write_writer_begin(phi__json_writer *w, phi__buf *out, const phi_json *node,
+                                          uint32_t flags) {
     memset(w, 0, sizeof *w);
     w->out = out;
     w->node = node;
@@ -5857,27 +5868,27 @@ PHI__FN void phi__json_writer_begin(phi__json_writer *w, phi__buf *out, const ph
     if (node == NULL) phi__buf_add(out, "null", 4);
 }
 
-PHI__FN phi_status phi__json_writer_advance(phi__json_writer *w, size_t units) {
+PHI__FN phi_status phi__json_write_writer_advance(phi__json_writer *w, size_t units) {
     size_t from = w->out->len, done = 0;
     if (units == 0) units = 1;
     while (w->status == PHI_BUSY) {
         if (w->out->failed)
             w->status = PHI_NO_MEMORY;
         else if (w->in_string)
-            phi__json_put_rest(w, units - done);
+            phi__json_write_rest(w, units - done);
         else if (w->written)
-            phi__json_put_next(w);
+            phi__json_write_next(w);
         else if (w->node == NULL)
             w->status = PHI_OK;
         else
-            phi__json_put_node(w);
+            phi__json_write_node(w);
         done = w->out->len - from;
         if (done >= units && w->status == PHI_BUSY) break;
     }
     return w->status;
 }
 
-PHI__FN void phi__json_writer_end(phi__json_writer *w) {
+PHI__FN void phi__json_write_writer_end(phi__json_writer *w) {
     if (w->stack != w->few) phi__free(w->out->memory, (void *)w->stack, w->cap * sizeof *w->stack);
     w->stack = w->few;
     w->cap = PHI__JSON_STACK;
@@ -5888,9 +5899,9 @@ PHI__FN void phi__json_writer_end(phi__json_writer *w) {
 PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t flags) {
     phi__json_writer w;
     phi_status status;
-    phi__json_writer_begin(&w, buf, node, flags);
-    while ((status = phi__json_writer_advance(&w, SIZE_MAX)) == PHI_BUSY) continue;
-    phi__json_writer_end(&w);
+    phi__json_write_writer_begin(&w, buf, node, flags);
+    while ((status = phi__json_write_writer_advance(&w, SIZE_MAX)) == PHI_BUSY) continue;
+    phi__json_write_writer_end(&w);
     return status;
 }
 
@@ -5920,12 +5931,12 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
 /* ---- one member ---- */
 
 PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, value);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_write_str(out, value);
 }
 
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json) {
-    phi__json_put_key(out, phi_str_of(key));
+    phi__json_write_key(out, phi_str_of(key));
     phi__buf_text(out, json);
 }
 
@@ -5941,23 +5952,23 @@ PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value) {
 }
 
 PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_u64(out, n);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_number_put_u64(out, n);
 }
 
 PHI__FN void phi__records_i64(phi__buf *out, const char *key, int64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_i64(out, n);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_number_put_i64(out, n);
 }
 
 PHI__FN void phi__records_double(phi__buf *out, const char *key, double d) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_double(out, d);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_number_put_double(out, d);
 }
 
 PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_bool(out, b);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_write_bool(out, b);
 }
 
 PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b) {
@@ -6134,13 +6145,13 @@ static bool phi__schema_type(phi__schema *c, const phi_json *schema, const phi_j
         while (phi_json_next(&it) != NULL)
             if (phi__schema_is(value, phi_json_str(it.at, NULL))) return true;
     }
-    if (!phi__schema_say(c, "expected ")) return false;
+    if (!phi__schema_words_say(c, "expected ")) return false;
     if (phi_json_is_string(type))
-        phi__schema_put(c, phi_json_str(type, NULL));
+        phi__schema_words_put(c, phi_json_str(type, NULL));
     else
-        phi__schema_list(c, type, false);
-    phi__schema_text(c, ", got ");
-    phi__schema_text(c, phi_json_type_name(value));
+        phi__schema_words_list(c, type, false);
+    phi__schema_words_text(c, ", got ");
+    phi__schema_words_text(c, phi_json_type_name(value));
     return false;
 }
 
@@ -6148,29 +6159,29 @@ static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_j
     const phi_json *list = phi_json_get(schema, "enum"), *only = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(list);
     if (only != NULL && !phi_json_equal(only, value)) {
-        if (!phi__schema_say(c, "expected ")) return false;
-        phi__schema_value(c, only);
-        phi__schema_text(c, ", got ");
-        phi__schema_value(c, value);
+        if (!phi__schema_words_say(c, "expected ")) return false;
+        phi__schema_words_value(c, only);
+        phi__schema_words_text(c, ", got ");
+        phi__schema_words_value(c, value);
         return false;
     }
     if (!phi_json_is_array(list)) return true;
-    if (!phi__schema_spend(c, it.left)) return false;
+    if (!phi__schema_words_spend(c, it.left)) return false;
     while (phi_json_next(&it) != NULL)
         if (phi_json_equal(it.at, value)) return true;
-    if (!phi__schema_say(c, "got ")) return false;
-    phi__schema_value(c, value);
-    phi__schema_text(c, ", expected one of ");
-    phi__schema_list(c, list, true);
+    if (!phi__schema_words_say(c, "got ")) return false;
+    phi__schema_words_value(c, value);
+    phi__schema_words_text(c, ", expected one of ");
+    phi__schema_words_list(c, list, true);
     return false;
 }
 
 static bool phi__schema_bound(phi__schema *c, const phi_json *limit, const phi_json *value,
                               bool held, const char *words) {
-    if (held || !phi__schema_say(c, words)) return held;
-    phi__schema_number(c, limit);
-    phi__schema_text(c, ", got ");
-    phi__schema_number(c, value);
+    if (held || !phi__schema_words_say(c, words)) return held;
+    phi__schema_words_number(c, limit);
+    phi__schema_words_text(c, ", got ");
+    phi__schema_words_number(c, value);
     return false;
 }
 
@@ -6217,17 +6228,17 @@ static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char
     got.meta = PHI__JSON_INT;
     got.v.u = count;
     if (phi_json_is_number(least) && phi__schema_order(&got, least) < 0) {
-        if (!phi__schema_say(c, "expected at least ")) return false;
-        phi__schema_number(c, least);
+        if (!phi__schema_words_say(c, "expected at least ")) return false;
+        phi__schema_words_number(c, least);
     } else if (phi_json_is_number(most) && phi__schema_order(&got, most) > 0) {
-        if (!phi__schema_say(c, "expected at most ")) return false;
-        phi__schema_number(c, most);
+        if (!phi__schema_words_say(c, "expected at most ")) return false;
+        phi__schema_words_number(c, most);
     } else
         return true;
-    phi__schema_text(c, " ");
-    phi__schema_text(c, noun);
-    phi__schema_text(c, ", got ");
-    phi__schema_number(c, &got);
+    phi__schema_words_text(c, " ");
+    phi__schema_words_text(c, noun);
+    phi__schema_words_text(c, ", got ");
+    phi__schema_words_number(c, &got);
     return false;
 }
 
@@ -6246,7 +6257,7 @@ static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_
         return false;
     if (items == NULL || phi_json_is_array(items)) return true;
     while (fits && phi_json_next(&it) != NULL) {
-        was = phi__schema_into_item(c, index++);
+        was = phi__schema_words_into_item(c, index++);
         fits = phi__schema_fits(c, items, it.at);
         c->place_len = was;
     }
@@ -6257,10 +6268,10 @@ static bool phi__schema_required(phi__schema *c, const phi_json *schema, const p
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
     while (phi_json_next(&it) != NULL) {
         if (!phi_json_is_string(it.at)) continue;
-        if (!phi__schema_spend(c, 1 + phi_json_count(value))) return false;
+        if (!phi__schema_words_spend(c, 1 + phi_json_count(value))) return false;
         if (phi_json_get_n(value, phi_json_str(it.at, NULL)) != NULL) continue;
-        if (!phi__schema_say(c, "missing required property ")) return false;
-        phi__schema_quote(c, phi_json_str(it.at, NULL));
+        if (!phi__schema_words_say(c, "missing required property ")) return false;
+        phi__schema_words_quote(c, phi_json_str(it.at, NULL));
         return false;
     }
     return true;
@@ -6268,12 +6279,12 @@ static bool phi__schema_required(phi__schema *c, const phi_json *schema, const p
 
 static bool phi__schema_unknown(phi__schema *c, phi_str key, const phi_json *known) {
     phi_json_iter it = phi_json_each(known);
-    if (!phi__schema_say(c, "unknown property ")) return false;
-    phi__schema_quote(c, key);
-    if (it.left > 0) phi__schema_text(c, "; there are ");
+    if (!phi__schema_words_say(c, "unknown property ")) return false;
+    phi__schema_words_quote(c, key);
+    if (it.left > 0) phi__schema_words_text(c, "; there are ");
     while (phi_json_next(&it) != NULL) {
-        phi__schema_quote(c, it.key);
-        if (it.left > 0) phi__schema_text(c, ", ");
+        phi__schema_words_quote(c, it.key);
+        if (it.left > 0) phi__schema_words_text(c, ", ");
     }
     return false;
 }
@@ -6287,13 +6298,13 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     while (fits && phi_json_next(&it) != NULL) {
         const phi_json *member;
         size_t was;
-        if (!phi__schema_spend(c, 1 + phi_json_count(known))) return false;
+        if (!phi__schema_words_spend(c, 1 + phi_json_count(known))) return false;
         member = phi_json_get_n(known, it.key);
         if (member == NULL) member = more;
         if (member == NULL) continue;
         if (member == more && !phi_json_bool(more, true))
             return phi__schema_unknown(c, it.key, known);
-        was = phi__schema_into(c, ".", it.key, "");
+        was = phi__schema_words_into(c, ".", it.key, "");
         fits = phi__schema_fits(c, member, it.at);
         c->place_len = was;
     }
@@ -6319,19 +6330,19 @@ static void phi__schema_say_none(phi__schema *c, const phi_json *list, const cha
         if (!phi_json_is_string(phi_json_get(it.at, "type"))) break;
     if (it.at != NULL && phi_json_is_string(phi_json_get(it.at, "type")) && it.left == 0) {
         bool first = true;
-        if (!phi__schema_say(c, "expected ")) return;
+        if (!phi__schema_words_say(c, "expected ")) return;
         it = phi_json_each(list);
         while (phi_json_next(&it) != NULL) {
-            if (!first) phi__schema_text(c, it.left > 0 ? ", " : " or ");
+            if (!first) phi__schema_words_text(c, it.left > 0 ? ", " : " or ");
             first = false;
-            phi__schema_put(c, phi_json_str(phi_json_get(it.at, "type"), NULL));
+            phi__schema_words_put(c, phi_json_str(phi_json_get(it.at, "type"), NULL));
         }
-        phi__schema_text(c, " that fits its schema, got ");
-        phi__schema_value(c, value);
+        phi__schema_words_text(c, " that fits its schema, got ");
+        phi__schema_words_value(c, value);
         return;
     }
-    if (!phi__schema_say(c, "fits none of the schemas in ")) return;
-    phi__schema_text(c, word);
+    if (!phi__schema_words_say(c, "fits none of the schemas in ")) return;
+    phi__schema_words_text(c, word);
 }
 
 static bool phi__schema_combined(phi__schema *c, const phi_json *schema, const phi_json *value) {
@@ -6346,7 +6357,7 @@ static bool phi__schema_combined(phi__schema *c, const phi_json *schema, const p
     if (phi_json_is_array(one)) {
         unsigned fit = phi__schema_fitting(c, one, value);
         if (fit == 0) phi__schema_say_none(c, one, "oneOf", value);
-        if (fit > 1) (void)phi__schema_say(c, "fits more than one of the schemas in oneOf");
+        if (fit > 1) (void)phi__schema_words_say(c, "fits more than one of the schemas in oneOf");
         return fit == 1;
     }
     return true;
@@ -6371,14 +6382,14 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
     const phi_json *ref, *target;
     bool fits = true;
     if (phi_json_is_bool(schema)) {
-        if (!phi_json_bool(schema, true)) (void)phi__schema_say(c, "nothing is allowed here");
+        if (!phi_json_bool(schema, true)) (void)phi__schema_words_say(c, "nothing is allowed here");
         return phi_json_bool(schema, true);
     }
     if (!phi_json_is_object(schema)) return true;
-    if (!phi__schema_enter(c, schema)) return false;
+    if (!phi__schema_words_enter(c, schema)) return false;
     ref = phi_json_get(schema, "$ref");
     if (phi_json_is_string(ref)) {
-        target = phi__schema_target(c, phi_json_str(ref, NULL));
+        target = phi__schema_words_target(c, phi_json_str(ref, NULL));
         fits = target == NULL || phi__schema_fits(c, target, value);
     }
     fits = fits && phi__schema_type(c, schema, value) && phi__schema_enum(c, schema, value) &&
@@ -6457,9 +6468,9 @@ static const struct {
 static bool phi__schema_sound(phi__schema *c, const phi_json *schema);
 
 static bool phi__schema_bad(phi__schema *c, phi_status status, phi_str word, const char *text) {
-    if (phi__schema_say(c, "")) {
-        phi__schema_quote(c, word);
-        phi__schema_text(c, text);
+    if (phi__schema_words_say(c, "")) {
+        phi__schema_words_quote(c, word);
+        phi__schema_words_text(c, text);
     }
     if (c->status == PHI_OK) c->status = status;
     return false;
@@ -6467,14 +6478,14 @@ static bool phi__schema_bad(phi__schema *c, phi_status status, phi_str word, con
 
 static bool phi__schema_sub(phi__schema *c, const char *before, phi_str name,
                             const phi_json *schema) {
-    size_t was = phi__schema_into(c, before, name, "");
+    size_t was = phi__schema_words_into(c, before, name, "");
     bool sound = phi__schema_sound(c, schema);
     c->place_len = was;
     return sound;
 }
 
 static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs) {
-    size_t was = phi__schema_into(c, ".", word, ""), index = 0, inner;
+    size_t was = phi__schema_words_into(c, ".", word, ""), index = 0, inner;
     phi_json_iter it = phi_json_each(subs);
     bool sound = true;
     while (sound && phi_json_next(&it) != NULL) {
@@ -6482,7 +6493,7 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
             sound = phi__schema_sub(c, ".", it.key, it.at);
             continue;
         }
-        inner = phi__schema_into_item(c, index++);
+        inner = phi__schema_words_into_item(c, index++);
         sound = phi__schema_sound(c, it.at);
         c->place_len = inner;
     }
@@ -6553,7 +6564,7 @@ static bool phi__schema_word(phi__schema *c, unsigned shape, phi_str word, const
         if (!phi__str_starts(phi_json_str(node, NULL), "#"))
             return phi__schema_bad(c, PHI_UNSUPPORTED, word,
                                    " to another document is not supported");
-        if (phi__schema_target(c, phi_json_str(node, NULL)) == NULL && c->status == PHI_OK)
+        if (phi__schema_words_target(c, phi_json_str(node, NULL)) == NULL && c->status == PHI_OK)
             return phi__schema_bad(c, PHI_PARSE, word, " leads nowhere");
         return c->status == PHI_OK;
     case PHI__SCHEMA_REFUSED: return phi__schema_bad(c, PHI_UNSUPPORTED, word, " is not supported");
@@ -6567,11 +6578,11 @@ static bool phi__schema_sound(phi__schema *c, const phi_json *schema) {
     size_t i;
     if (phi_json_is_bool(schema)) return true;
     if (!phi_json_is_object(schema)) {
-        (void)phi__schema_say(c, "a schema must be an object, true or false");
+        (void)phi__schema_words_say(c, "a schema must be an object, true or false");
         if (c->status == PHI_OK) c->status = PHI_PARSE;
         return false;
     }
-    if (!phi__schema_enter(c, schema)) return false;
+    if (!phi__schema_words_enter(c, schema)) return false;
     while (sound && phi_json_next(&it) != NULL)
         for (i = 0; sound && i < PHI__COUNT(phi__schema_words); i++)
             if (phi__str_is(it.key, phi__schema_words[i].name))
@@ -6586,7 +6597,7 @@ static void phi__schema_begin(phi__schema *c, const phi_json *schema, const char
     c->root = schema;
     c->error = error;
     if (error != NULL) error->message[0] = '\0';
-    (void)phi__schema_into(c, name, phi__str(NULL, 0), "");
+    (void)phi__schema_words_into(c, name, phi__str(NULL, 0), "");
 }
 
 /* ---- public ---- */
@@ -6639,7 +6650,7 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 
 /* ---- words ---- */
 
-PHI__FN void phi__schema_put(phi__schema *c, phi_str text) {
+PHI__FN void phi__schema_words_put(phi__schema *c, phi_str text) {
     size_t room;
     if (c->error == NULL) return;
     room = sizeof c->error->message - 1 - c->len;
@@ -6649,68 +6660,70 @@ PHI__FN void phi__schema_put(phi__schema *c, phi_str text) {
     c->error->message[c->len] = '\0';
 }
 
-PHI__FN void phi__schema_text(phi__schema *c, const char *text) {
-    phi__schema_put(c, phi_str_of(text));
+PHI__FN void phi__schema_words_text(phi__schema *c, const char *text) {
+    phi__schema_words_put(c, phi_str_of(text));
 }
 
-PHI__FN bool phi__schema_say(phi__schema *c, const char *text) {
+PHI__FN bool phi__schema_words_say(phi__schema *c, const char *text) {
     if (c->quiet > 0 || c->status != PHI_OK || c->error == NULL) return false;
     c->len = 0;
-    phi__schema_put(c, phi__str(c->place, c->place_len));
-    phi__schema_text(c, ": ");
-    phi__schema_text(c, text);
+    phi__schema_words_put(c, phi__str(c->place, c->place_len));
+    phi__schema_words_text(c, ": ");
+    phi__schema_words_text(c, text);
     return true;
 }
 
 #define PHI__SCHEMA_QUOTE 60u /* bytes of a string in a message */
 
-PHI__FN void phi__schema_quote(phi__schema *c, phi_str text) {
-    phi__schema_text(c, "\"");
-    phi__schema_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
-    phi__schema_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
+PHI__FN void phi__schema_words_quote(phi__schema *c, phi_str text) {
+    phi__schema_words_text(c, "\"");
+    phi__schema_words_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
+    phi__schema_words_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
 }
 
-PHI__FN void phi__schema_number(phi__schema *c, const phi_json *node) {
+PHI__FN void phi__schema_words_number(phi__schema *c, const phi_json *node) {
     char digits[32];
     phi__buf buf;
     memset(&buf, 0, sizeof buf); /* room enough, so that it never looks for memory */
     buf.at = digits;
     buf.cap = sizeof digits;
     if (phi__json_kind_of(node) == PHI__JSON_INT)
-        phi__json_put_i64(&buf, node->v.i);
+        phi__json_number_put_i64(&buf, node->v.i);
     else if (phi__json_kind_of(node) == PHI__JSON_UINT)
-        phi__json_put_u64(&buf, node->v.u);
+        phi__json_number_put_u64(&buf, node->v.u);
     else
-        phi__json_put_double(&buf, node->v.d);
-    phi__schema_put(c, phi__buf_str(&buf));
+        phi__json_number_put_double(&buf, node->v.d);
+    phi__schema_words_put(c, phi__buf_str(&buf));
 }
 
-PHI__FN void phi__schema_value(phi__schema *c, const phi_json *node) {
+PHI__FN void phi__schema_words_value(phi__schema *c, const phi_json *node) {
     switch (phi_json_type_of(node)) {
-    case PHI_JSON_STRING: phi__schema_quote(c, phi_json_str(node, NULL)); break;
-    case PHI_JSON_NUMBER: phi__schema_number(c, node); break;
-    case PHI_JSON_BOOL: phi__schema_text(c, phi_json_bool(node, false) ? "true" : "false"); break;
-    case PHI_JSON_NULL: phi__schema_text(c, "null"); break;
-    case PHI_JSON_ARRAY: phi__schema_text(c, "an array"); break;
-    default: phi__schema_text(c, "an object"); break;
+    case PHI_JSON_STRING: phi__schema_words_quote(c, phi_json_str(node, NULL)); break;
+    case PHI_JSON_NUMBER: phi__schema_words_number(c, node); break;
+    case PHI_JSON_BOOL:
+        phi__schema_words_text(c, phi_json_bool(node, false) ? "true" : "false");
+        break;
+    case PHI_JSON_NULL: phi__schema_words_text(c, "null"); break;
+    case PHI_JSON_ARRAY: phi__schema_words_text(c, "an array"); break;
+    default: phi__schema_words_text(c, "an object"); break;
     }
 }
 
-PHI__FN void phi__schema_list(phi__schema *c, const phi_json *list, bool quoted) {
+PHI__FN void phi__schema_words_list(phi__schema *c, const phi_json *list, bool quoted) {
     phi_json_iter it = phi_json_each(list);
     bool first = true;
     while (phi_json_next(&it) != NULL) {
-        if (!first) phi__schema_text(c, quoted || it.left > 0 ? ", " : " or ");
+        if (!first) phi__schema_words_text(c, quoted || it.left > 0 ? ", " : " or ");
         first = false;
         if (quoted)
-            phi__schema_value(c, it.at);
+            phi__schema_words_value(c, it.at);
         else
-            phi__schema_put(c, phi_json_str(it.at, "?"));
+            phi__schema_words_put(c, phi_json_str(it.at, "?"));
     }
 }
 
-PHI__FN size_t phi__schema_into(phi__schema *c, const char *before, phi_str name,
-                                const char *after) {
+PHI__FN size_t phi__schema_words_into(phi__schema *c, const char *before, phi_str name,
+                                      const char *after) {
     size_t was = c->place_len, room, i;
     phi_str part[3];
     part[0] = phi_str_of(before);
@@ -6725,34 +6738,34 @@ PHI__FN size_t phi__schema_into(phi__schema *c, const char *before, phi_str name
     return was;
 }
 
-PHI__FN size_t phi__schema_into_item(phi__schema *c, size_t index) {
+PHI__FN size_t phi__schema_words_into_item(phi__schema *c, size_t index) {
     char digits[24], *at = digits + sizeof digits;
     do {
         *--at = (char)('0' + index % 10);
         index /= 10;
     } while (index > 0);
-    return phi__schema_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
+    return phi__schema_words_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
 }
 
 /* ---- bounds ---- */
 
-PHI__FN bool phi__schema_spend(phi__schema *c, size_t work) {
+PHI__FN bool phi__schema_words_spend(phi__schema *c, size_t work) {
     if (c->status != PHI_OK) return false;
     if (work <= PHI__SCHEMA_WORK && c->work <= PHI__SCHEMA_WORK - work) {
         c->work += (uint32_t)work;
         return true;
     }
     c->quiet = 0;
-    (void)phi__schema_say(c, "checking this takes too much work");
+    (void)phi__schema_words_say(c, "checking this takes too much work");
     c->status = PHI_TOO_BIG;
     return false;
 }
 
-PHI__FN bool phi__schema_enter(phi__schema *c, const phi_json *schema) {
-    if (!phi__schema_spend(c, 1 + phi_json_count(schema))) return false;
+PHI__FN bool phi__schema_words_enter(phi__schema *c, const phi_json *schema) {
+    if (!phi__schema_words_spend(c, 1 + phi_json_count(schema))) return false;
     if (c->depth == PHI__SCHEMA_DEPTH) {
         c->quiet = 0;
-        (void)phi__schema_say(c, "nested too deeply to be checked");
+        (void)phi__schema_words_say(c, "nested too deeply to be checked");
         c->status = PHI_TOO_BIG;
         return false;
     }
@@ -6763,7 +6776,7 @@ PHI__FN bool phi__schema_enter(phi__schema *c, const phi_json *schema) {
 /* ---- references ---- */
 
 /* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
-static bool phi__schema_same_step(phi_str key, phi_str step) {
+static bool phi__schema_words_same_step(phi_str key, phi_str step) {
     size_t k = 0, s = 0;
     while (k < key.len && s < step.len) {
         char want = step.at[s++];
@@ -6773,20 +6786,20 @@ static bool phi__schema_same_step(phi_str key, phi_str step) {
     return k == key.len && s == step.len;
 }
 
-static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
+static const phi_json *phi__schema_words_step(phi__schema *c, const phi_json *from, phi_str step) {
     const phi_json *found = NULL;
     phi_json_iter it = phi_json_each(from);
     uint64_t index = 0; /* gcc -Os does not see that it is set */
-    if (!phi__schema_spend(c, 1 + it.left)) return NULL;
+    if (!phi__schema_words_spend(c, 1 + it.left)) return NULL;
     if (phi_json_is_array(from))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
                                                                 : NULL;
     while (phi_json_next(&it) != NULL)
-        if (phi__schema_same_step(it.key, step)) found = it.at;
+        if (phi__schema_words_same_step(it.key, step)) found = it.at;
     return found;
 }
 
-PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
+PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
     const phi_json *at = c->root;
     if (ref.len == 0 || ref.at[0] != '#') return NULL;
     ref = phi__str(ref.at + 1, ref.len - 1);
@@ -6794,7 +6807,7 @@ PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
         size_t end = phi__str_find(ref, 1, "/");
         if (ref.at[0] != '/') return NULL;
         if (end == SIZE_MAX) end = ref.len;
-        at = phi__schema_step(c, at, phi__str(ref.at + 1, end - 1));
+        at = phi__schema_words_step(c, at, phi__str(ref.at + 1, end - 1));
         ref = phi__str(ref.at + end, ref.len - end);
     }
     return at;

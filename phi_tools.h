@@ -280,11 +280,11 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xa344e073
+#if PHI__IMP_TOOLS != 0x2b315d07
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xa344e073
+#define PHI__IMP_TOOLS 0x2b315d07
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -680,11 +680,11 @@ static const char phi__context_tool_revert[] =
     "\"summary\":{\"type\":\"string\",\"description\":\"What to remember of what followed\"}},"
     "\"required\":[\"category\",\"step\"]}";
 
-static void phi__context_tool_drop(phi__job *job) { (void)job; }
+static void phi__context_tools_drop(phi__job *job) { (void)job; }
 
 /* ---- prun, prun_with_memo ---- */
 
-static phi_flow phi__context_tool_prune(phi__job *job, uint64_t tokens, phi_str memo) {
+static phi_flow phi__context_tools_prune(phi__job *job, uint64_t tokens, phi_str memo) {
     char words[96];
     if (tokens == 0) return phi__job_fail(job, "Invalid arguments: tokens must be > 0");
     if (phi_call_prune(job->call, tokens, memo) != PHI_OK) return phi__job_no_memory(job);
@@ -694,33 +694,33 @@ static phi_flow phi__context_tool_prune(phi__job *job, uint64_t tokens, phi_str 
     return phi__job_done(job, phi_str_of(words), NULL);
 }
 
-static phi_flow phi__context_tool_prun_go(phi__job *job) {
+static phi_flow phi__context_tools_prune_go(phi__job *job) {
     uint64_t tokens;
     if (!phi__job_number(job, "tokens", 0, &tokens)) return PHI_DONE;
-    return phi__context_tool_prune(job, tokens, phi__str(NULL, 0));
+    return phi__context_tools_prune(job, tokens, phi__str(NULL, 0));
 }
 
-static phi_flow phi__context_tool_memo_go(phi__job *job) {
+static phi_flow phi__context_tools_memo_go(phi__job *job) {
     uint64_t tokens;
     phi_str memo;
     if (!phi__job_number(job, "tokens", 0, &tokens) || !phi__job_str(job, "memo", &memo))
         return PHI_DONE;
-    return phi__context_tool_prune(job, tokens, memo);
+    return phi__context_tools_prune(job, tokens, memo);
 }
 
-static phi_flow phi__context_tool_prun_start(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__context_tools_prune_start(void *user_data, phi_call call, phi_str arguments) {
     return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true,
-                          phi__context_tool_prun_go, phi__context_tool_drop);
+                          phi__context_tools_prune_go, phi__context_tools_drop);
 }
 
-static phi_flow phi__context_tool_memo_start(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__context_tools_memo_start(void *user_data, phi_call call, phi_str arguments) {
     return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true,
-                          phi__context_tool_memo_go, phi__context_tool_drop);
+                          phi__context_tools_memo_go, phi__context_tools_drop);
 }
 
 /* ---- revert_to_state ---- */
 
-static phi_revert_category phi__context_tool_category(phi_str word) {
+static phi_revert_category phi__context_tools_category(phi_str word) {
     int i;
     for (i = PHI_REVERT_FAILURE; i <= PHI_REVERT_STEP_SUMMARY; i++)
         if (phi__str_is(word, phi_revert_category_text((phi_revert_category)i)))
@@ -728,7 +728,7 @@ static phi_revert_category phi__context_tool_category(phi_str word) {
     return (phi_revert_category)0;
 }
 
-static phi_flow phi__context_tool_revert_go(phi__job *job) {
+static phi_flow phi__context_tools_revert_go(phi__job *job) {
     phi_str category, step, digits;
     const char *summary;
     char words[200];
@@ -738,7 +738,7 @@ static phi_flow phi__context_tool_revert_go(phi__job *job) {
     if (!phi__job_str(job, "category", &category) || !phi__job_str(job, "step", &step) ||
         !phi__job_text(job, "summary", false, &summary))
         return PHI_DONE;
-    which = phi__context_tool_category(category);
+    which = phi__context_tools_category(category);
     if ((int)which == 0)
         return phi__job_fail(job, "Invalid arguments: category must be failure, tangent, "
                                   "completion or step-summary");
@@ -754,15 +754,15 @@ static phi_flow phi__context_tool_revert_go(phi__job *job) {
     return phi__job_done(job, phi_str_of(words), NULL);
 }
 
-static phi_flow phi__context_tool_revert_start(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__context_tools_revert_start(void *user_data, phi_call call, phi_str arguments) {
     return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true,
-                          phi__context_tool_revert_go, phi__context_tool_drop);
+                          phi__context_tools_revert_go, phi__context_tools_drop);
 }
 
 static void
-phi__context_tool_add(phi_tool *tool, const char *name, const char *label, const char *schema,
-                      phi_flow (*start)(void *user_data, phi_call call, phi_str arguments),
-                      const char *description) {
+phi__context_tools_add(phi_tool *tool, const char *name, const char *label, const char *schema,
+                       phi_flow (*start)(void *user_data, phi_call call, phi_str arguments),
+                       const char *description) {
     memset(tool, 0, sizeof *tool);
     tool->name = name;
     tool->label = label;
@@ -777,14 +777,14 @@ phi__context_tool_add(phi_tool *tool, const char *name, const char *label, const
 
 PHI_API phi_status phi_tools_prun(phi_tool *out) {
     if (out == NULL) return PHI_BAD_ARG;
-    phi__context_tool_add(
-        &out[0], "prun", "Prun", phi__context_tool_prun, phi__context_tool_prun_start,
+    phi__context_tools_add(
+        &out[0], "prun", "Prun", phi__context_tool_prun, phi__context_tools_prune_start,
         "Remove the oldest of your own messages and tool results from the context, "
         "up to about so many tokens, when they are no longer needed. What the user "
         "said stays.");
-    phi__context_tool_add(
+    phi__context_tools_add(
         &out[1], "prun_with_memo", "Prun with Memo", phi__context_tool_memo,
-        phi__context_tool_memo_start,
+        phi__context_tools_memo_start,
         "Remove the oldest of your own messages and tool results from the context, "
         "up to about so many tokens, and leave a memo in their place. What the user "
         "said stays.");
@@ -793,11 +793,11 @@ PHI_API phi_status phi_tools_prun(phi_tool *out) {
 
 PHI_API phi_status phi_tools_revert(phi_tool *out) {
     if (out == NULL) return PHI_BAD_ARG;
-    phi__context_tool_add(out, "revert_to_state", "Revert to State", phi__context_tool_revert,
-                          phi__context_tool_revert_start,
-                          "Go back to the step whose tool result ends with [step nNN]: all that "
-                          "followed it is removed from the context, and the summary stays in its "
-                          "place. Messages of the user cannot be gone back over.");
+    phi__context_tools_add(out, "revert_to_state", "Revert to State", phi__context_tool_revert,
+                           phi__context_tools_revert_start,
+                           "Go back to the step whose tool result ends with [step nNN]: all that "
+                           "followed it is removed from the context, and the summary stays in its "
+                           "place. Messages of the user cannot be gone back over.");
     out->names_steps = true;
     return PHI_OK;
 }
@@ -954,24 +954,24 @@ typedef struct phi__edit {
     size_t part, at;
 } phi__edit;
 
-static void phi__edit_drop(phi__job *job) {
+static void phi__edit_file_drop(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
-    phi__file_close(edit->file);
+    phi__files_close(edit->file);
     edit->file = NULL;
     phi__finder_end(&edit->finder);
     phi__buf_free(&edit->content);
 }
 
-static phi_flow phi__edit_unreadable(phi__edit *edit, const char *words) {
+static phi_flow phi__edit_file_unreadable(phi__edit *edit, const char *words) {
     return phi__job_fail(&edit->job, "Cannot read %s: %s. Use write_file to create new files.",
                          edit->path, words);
 }
 
-static phi_flow phi__edit_unwritable(phi__edit *edit, const char *words) {
+static phi_flow phi__edit_file_unwritable(phi__edit *edit, const char *words) {
     return phi__job_fail(&edit->job, "Cannot write %s: %s", edit->path, words);
 }
 
-static size_t phi__edit_lines(phi_str s) {
+static size_t phi__edit_file_lines(phi_str s) {
     size_t n = 0;
     while (s.len > 0) {
         const char *newline = (const char *)memchr(s.at, '\n', s.len);
@@ -984,8 +984,9 @@ static size_t phi__edit_lines(phi_str s) {
 
 /* ---- the end ---- */
 
-static phi_flow phi__edit_done(phi__edit *edit) {
-    size_t old_lines = phi__edit_lines(edit->old_text), new_lines = phi__edit_lines(edit->new_text);
+static phi_flow phi__edit_file_done(phi__edit *edit) {
+    size_t old_lines = phi__edit_file_lines(edit->old_text),
+           new_lines = phi__edit_file_lines(edit->new_text);
     phi__buf text, details;
     phi__buf_init(&text, edit->job.memory);
     phi__buf_init(&details, edit->job.memory);
@@ -996,7 +997,7 @@ static phi_flow phi__edit_done(phi__edit *edit) {
                         (unsigned long long)old_lines, old_lines == 1 ? "" : "s",
                         (unsigned long long)new_lines, new_lines == 1 ? "" : "s", edit->path);
     phi__buf_text(&details, "{\"path\":");
-    phi__json_put_str(&details, phi_str_of(edit->path));
+    phi__json_write_str(&details, phi_str_of(edit->path));
     phi__buf_printf(&details, ",\"old_lines\":%llu,\"new_lines\":%llu}",
                     (unsigned long long)old_lines, (unsigned long long)new_lines);
     phi__buf_char(&details, '\0');
@@ -1009,15 +1010,15 @@ static phi_flow phi__edit_done(phi__edit *edit) {
     return PHI_DONE;
 }
 
-static phi_flow phi__edit_write(phi__job *job) {
+static phi_flow phi__edit_file_write(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     size_t left = PHI__JOB_SLICE;
     phi__words words;
     while (left > 0 && edit->part < PHI__COUNT(edit->parts)) {
         phi_str part = edit->parts[edit->part];
         size_t n = phi__min(left, part.len - edit->at);
-        if (phi__file_write(edit->file, part.at + edit->at, n, &words) != PHI_OK)
-            return phi__edit_unwritable(edit, words.text);
+        if (phi__files_write(edit->file, part.at + edit->at, n, &words) != PHI_OK)
+            return phi__edit_file_unwritable(edit, words.text);
         left -= n;
         edit->at += n;
         if (edit->at < part.len) continue;
@@ -1025,29 +1026,29 @@ static phi_flow phi__edit_write(phi__job *job) {
         edit->part++;
     }
     if (edit->part < PHI__COUNT(edit->parts)) return PHI_PENDING;
-    if (phi__file_commit(edit->file, &words) != PHI_OK)
-        return phi__edit_unwritable(edit, words.text);
-    return phi__edit_done(edit);
+    if (phi__files_commit(edit->file, &words) != PHI_OK)
+        return phi__edit_file_unwritable(edit, words.text);
+    return phi__edit_file_done(edit);
 }
 
-static phi_flow phi__edit_replace(phi__edit *edit) {
+static phi_flow phi__edit_file_replace(phi__edit *edit) {
     size_t begin = edit->finder.first, end = begin + edit->old_text.len;
     phi__words words;
     phi_status status;
-    if (phi_str_equal(edit->old_text, edit->new_text)) return phi__edit_done(edit);
+    if (phi_str_equal(edit->old_text, edit->new_text)) return phi__edit_file_done(edit);
     edit->parts[0] = phi__str(edit->content.at, begin);
     edit->parts[1] = edit->new_text;
     edit->parts[2] = phi__str(edit->content.at + end, edit->content.len - end);
-    status = phi__file_open_replace(edit->job.memory, edit->job.place, &edit->file, &words);
+    status = phi__files_open_replace(edit->job.memory, edit->job.place, &edit->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(&edit->job);
-    if (status != PHI_OK) return phi__edit_unwritable(edit, words.text);
-    edit->job.go = phi__edit_write;
+    if (status != PHI_OK) return phi__edit_file_unwritable(edit, words.text);
+    edit->job.go = phi__edit_file_write;
     return PHI_PENDING;
 }
 
 /* ---- not found ---- */
 
-static phi_str phi__edit_first_line(phi_str s) {
+static phi_str phi__edit_file_first_line(phi_str s) {
     const char *newline;
     s = phi__str_trim(s);
     newline = s.len > 0 ? (const char *)memchr(s.at, '\n', s.len) : NULL;
@@ -1055,11 +1056,11 @@ static phi_str phi__edit_first_line(phi_str s) {
 }
 
 /* The lines of the file from the finder's match on. */
-static phi_str phi__edit_hint(const phi__edit *edit) {
+static phi_str phi__edit_file_hint(const phi__edit *edit) {
     const char *text = edit->content.at;
     size_t begin = edit->finder.first, end = begin, lines, i;
     while (begin > 0 && text[begin - 1] != '\n') begin--;
-    lines = phi__edit_lines(phi__str_trim(edit->old_text)) + 1;
+    lines = phi__edit_file_lines(phi__str_trim(edit->old_text)) + 1;
     for (i = 0; i < lines && end < edit->content.len && end - begin < PHI__EDIT_HINT_BYTES; i++) {
         const char *newline = (const char *)memchr(text + end, '\n', edit->content.len - end);
         end = newline != NULL ? (size_t)(newline - text) + 1 : edit->content.len;
@@ -1069,94 +1070,94 @@ static phi_str phi__edit_hint(const phi__edit *edit) {
                     phi__utf8_cut(phi__str(text + begin, end - begin), PHI__EDIT_HINT_BYTES));
 }
 
-static phi_flow phi__edit_not_found(phi__edit *edit, bool hint) {
+static phi_flow phi__edit_file_not_found(phi__edit *edit, bool hint) {
     phi_str lines;
     if (!hint)
         return phi__job_fail(&edit->job,
                              "old_text not found in %s.\n\nTip: Use read_file to see the current "
                              "file contents, then copy the exact text you want to replace.",
                              edit->path);
-    lines = phi__edit_hint(edit);
+    lines = phi__edit_file_hint(edit);
     return phi__job_fail(&edit->job, "old_text not found in %s.\n\nDid you mean:\n```\n%.*s\n```",
                          edit->path, (int)lines.len, lines.at);
 }
 
-static phi_flow phi__edit_find_hint(phi__job *job) {
+static phi_flow phi__edit_file_find_hint(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     if (!phi__finder_advance(&edit->finder, PHI__JOB_SLICE)) return PHI_PENDING;
-    return phi__edit_not_found(edit, edit->finder.found > 0);
+    return phi__edit_file_not_found(edit, edit->finder.found > 0);
 }
 
 /* ---- finding ---- */
 
-static phi_flow phi__edit_found(phi__edit *edit) {
+static phi_flow phi__edit_file_found(phi__edit *edit) {
     phi_str line;
-    if (edit->finder.found == 1) return phi__edit_replace(edit);
+    if (edit->finder.found == 1) return phi__edit_file_replace(edit);
     if (edit->finder.found > 1)
         return phi__job_fail(&edit->job,
                              "old_text matches %llu locations in %s. Include more surrounding "
                              "context to make the match unique.",
                              (unsigned long long)edit->finder.found, edit->path);
-    line = phi__edit_first_line(edit->old_text);
-    if (line.len == 0) return phi__edit_not_found(edit, false);
+    line = phi__edit_file_first_line(edit->old_text);
+    if (line.len == 0) return phi__edit_file_not_found(edit, false);
     if (!phi__finder_begin(&edit->finder, edit->job.memory, line, phi__buf_str(&edit->content), 1))
         return phi__job_no_memory(&edit->job);
-    edit->job.go = phi__edit_find_hint;
+    edit->job.go = phi__edit_file_find_hint;
     return PHI_PENDING;
 }
 
-static phi_flow phi__edit_find(phi__job *job) {
+static phi_flow phi__edit_file_find(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     if (!phi__finder_advance(&edit->finder, PHI__JOB_SLICE)) return PHI_PENDING;
-    return phi__edit_found(edit);
+    return phi__edit_file_found(edit);
 }
 
 /* ---- reading ---- */
 
-static phi_flow phi__edit_too_large(phi__edit *edit) {
+static phi_flow phi__edit_file_too_large(phi__edit *edit) {
     return phi__job_fail(&edit->job, "Cannot edit %s: larger than %u bytes", edit->path,
                          (unsigned)PHI__EDIT_BYTES);
 }
 
-static phi_flow phi__edit_read(phi__job *job) {
+static phi_flow phi__edit_file_read(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     char *to = phi__buf_reserve(&edit->content, PHI__JOB_SLICE);
     phi__words words;
     size_t got;
     if (to == NULL) return phi__job_no_memory(job);
-    if (phi__file_read(edit->file, to, PHI__JOB_SLICE, &got, &words) != PHI_OK)
-        return phi__edit_unreadable(edit, words.text);
+    if (phi__files_read(edit->file, to, PHI__JOB_SLICE, &got, &words) != PHI_OK)
+        return phi__edit_file_unreadable(edit, words.text);
     phi__buf_add_len(&edit->content, got);
-    if (edit->content.len > PHI__EDIT_BYTES) return phi__edit_too_large(edit);
+    if (edit->content.len > PHI__EDIT_BYTES) return phi__edit_file_too_large(edit);
     if (got > 0) return PHI_PENDING;
-    phi__file_close(edit->file);
+    phi__files_close(edit->file);
     edit->file = NULL;
     if (!phi__finder_begin(&edit->finder, job->memory, edit->old_text, phi__buf_str(&edit->content),
                            SIZE_MAX))
         return phi__job_no_memory(job);
-    job->go = phi__edit_find;
+    job->go = phi__edit_file_find;
     return PHI_PENDING;
 }
 
-static phi_flow phi__edit_open(phi__job *job) {
+static phi_flow phi__edit_file_open(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     phi__file_info info;
     phi__words words;
     phi_status status;
-    if (phi__file_stat(job->place, true, &info, &words) != PHI_OK)
-        return phi__edit_unreadable(edit, words.text);
+    if (phi__files_stat(job->place, true, &info, &words) != PHI_OK)
+        return phi__edit_file_unreadable(edit, words.text);
     if (info.kind == PHI__FILE_REGULAR && info.bytes > PHI__EDIT_BYTES)
-        return phi__edit_too_large(edit);
-    status = phi__file_open_read(job->memory, job->place, &edit->file, &words);
+        return phi__edit_file_too_large(edit);
+    status = phi__files_open_read(job->memory, job->place, &edit->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
-    if (status != PHI_OK) return phi__edit_unreadable(edit, words.text);
+    if (status != PHI_OK) return phi__edit_file_unreadable(edit, words.text);
     if (phi__buf_reserve(&edit->content, (size_t)info.bytes + PHI__JOB_SLICE) == NULL)
         return phi__job_no_memory(job);
-    job->go = phi__edit_read;
-    return phi__edit_read(job);
+    job->go = phi__edit_file_read;
+    return phi__edit_file_read(job);
 }
 
-static phi_flow phi__edit_go(phi__job *job) {
+static phi_flow phi__edit_file_go(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     phi__buf_init(&edit->content, job->memory);
     if (!phi__job_text(job, "path", true, &edit->path) ||
@@ -1165,12 +1166,12 @@ static phi_flow phi__edit_go(phi__job *job) {
         return PHI_DONE;
     if (edit->old_text.len == 0)
         return phi__job_fail(job, "Invalid arguments: 'old_text' must not be empty");
-    return phi__job_place(job, edit->path, phi__edit_open);
+    return phi__job_place(job, edit->path, phi__edit_file_open);
 }
 
 PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__edit), false, phi__edit_go,
-                          phi__edit_drop);
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__edit), false, phi__edit_file_go,
+                          phi__edit_file_drop);
 }
 
 #endif
@@ -1544,8 +1545,8 @@ static bool phi__job_next_root(phi__job *job) {
                            : desc->allowed_paths != NULL ? desc->allowed_paths[i - 1]
                                                          : NULL;
         if (root == NULL && i > 0) return false;
-        if (root != NULL &&
-            phi__resolve_begin(job->resolve, i > 0 ? desc->workspace : NULL, root, NULL) == PHI_OK)
+        if (root != NULL && phi__path_resolve_begin(job->resolve, i > 0 ? desc->workspace : NULL,
+                                                    root, NULL) == PHI_OK)
             return true;
     }
 }
@@ -1574,7 +1575,7 @@ PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path) {
         (void)phi__job_no_memory(job);
         return PHI_REFUSED;
     }
-    if (phi__resolve_begin(job->resolve, job->set->desc.workspace, path, &words) != PHI_OK)
+    if (phi__path_resolve_begin(job->resolve, job->set->desc.workspace, path, &words) != PHI_OK)
         return phi__job_misplaced(job, words.text);
     return PHI_OK;
 }
@@ -1583,7 +1584,7 @@ PHI__FN phi_status phi__job_place_more(phi__job *job) {
     size_t units = PHI__JOB_PATHS;
     phi__words words;
     for (;;) {
-        phi_status status = phi__resolve_advance(job->resolve, &units, &words);
+        phi_status status = phi__path_resolve_advance(job->resolve, &units, &words);
         if (status == PHI_BUSY) return PHI_BUSY;
         if (job->place == NULL) {
             if (status != PHI_OK) return phi__job_misplaced(job, words.text);
@@ -1644,15 +1645,15 @@ typedef struct phi__list_run {
     phi__buf out;
 } phi__list_run;
 
-static void phi__list_forget(phi__list_run *list, phi_str name) {
+static void phi__list_files_forget(phi__list_run *list, phi_str name) {
     phi__free(list->job.memory, (void *)(uintptr_t)name.at, name.len);
 }
 
-static void phi__list_drop(phi__job *job) {
+static void phi__list_files_drop(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__walk_free(list->walk);
     list->walk = NULL;
-    while (list->count > 0) phi__list_forget(list, list->names[--list->count]);
+    while (list->count > 0) phi__list_files_forget(list, list->names[--list->count]);
     phi__free(job->memory, list->names, list->cap * sizeof *list->names);
     list->names = NULL;
     list->cap = 0;
@@ -1661,37 +1662,37 @@ static void phi__list_drop(phi__job *job) {
 
 /* ---- the first names ---- */
 
-static bool phi__list_before(phi_str a, phi_str b) {
+static bool phi__list_files_before(phi_str a, phi_str b) {
     int order = memcmp(a.at, b.at, phi__min(a.len, b.len));
     return order != 0 ? order < 0 : a.len < b.len;
 }
 
 /* Puts a name at the top of the heap of the first n, or below names behind it in order. */
-static void phi__list_sink(phi_str *names, size_t n, phi_str name) {
+static void phi__list_files_sink(phi_str *names, size_t n, phi_str name) {
     size_t at = 0, child;
     while ((child = 2 * at + 1) < n) {
-        if (child + 1 < n && phi__list_before(names[child], names[child + 1])) child++;
-        if (!phi__list_before(name, names[child])) break;
+        if (child + 1 < n && phi__list_files_before(names[child], names[child + 1])) child++;
+        if (!phi__list_files_before(name, names[child])) break;
         names[at] = names[child];
         at = child;
     }
     names[at] = name;
 }
 
-static void phi__list_rise(phi_str *names, size_t at, phi_str name) {
-    for (; at > 0 && phi__list_before(names[(at - 1) / 2], name); at = (at - 1) / 2)
+static void phi__list_files_rise(phi_str *names, size_t at, phi_str name) {
+    for (; at > 0 && phi__list_files_before(names[(at - 1) / 2], name); at = (at - 1) / 2)
         names[at] = names[(at - 1) / 2];
     names[at] = name;
 }
 
 /* Counts a name, and keeps it where it is one of the first. False: no memory. */
-static bool phi__list_add(phi__list_run *list, phi_str name) {
+static bool phi__list_files_add(phi__list_run *list, phi_str name) {
     uint32_t most = list->job.set->desc.max_files;
     bool full = list->count >= most;
     phi_str *names;
     char *copy;
     list->total++;
-    if (most == 0 || (full && !phi__list_before(name, list->names[0]))) return true;
+    if (most == 0 || (full && !phi__list_files_before(name, list->names[0]))) return true;
     names = (phi_str *)phi__grow(list->job.memory, list->names, &list->cap,
                                  phi__min(list->count + 1, most), sizeof *names);
     copy = names != NULL ? (char *)phi__alloc(list->job.memory, name.len) : NULL;
@@ -1699,14 +1700,14 @@ static bool phi__list_add(phi__list_run *list, phi_str name) {
     if (copy == NULL) return false;
     memcpy(copy, name.at, name.len);
     if (full) {
-        phi__list_forget(list, names[0]);
-        phi__list_sink(names, list->count, phi__str(copy, name.len));
+        phi__list_files_forget(list, names[0]);
+        phi__list_files_sink(names, list->count, phi__str(copy, name.len));
     } else
-        phi__list_rise(names, list->count++, phi__str(copy, name.len));
+        phi__list_files_rise(names, list->count++, phi__str(copy, name.len));
     return true;
 }
 
-static bool phi__list_skipped(phi_str path) {
+static bool phi__list_files_skipped(phi_str path) {
     static const char *const names[] = {"target", ".git", "node_modules"};
     size_t name = path.len, i;
     while (name > 0 && path.at[name - 1] != '/') name--;
@@ -1717,7 +1718,7 @@ static bool phi__list_skipped(phi_str path) {
 }
 
 /* A path as the model wrote it, and the name below it: one line, whatever the names are. */
-static void phi__list_write(phi__list_run *list, phi_str relative) {
+static void phi__list_files_write(phi__list_run *list, phi_str relative) {
     phi__buf *out = &list->out;
     size_t n = strlen(list->path), from;
     if (out->len > 0) phi__buf_char(out, '\n');
@@ -1731,7 +1732,7 @@ static void phi__list_write(phi__list_run *list, phi_str relative) {
     if (!out->failed) out->len = from + phi__words_clean_line(out->at + from, out->len - from);
 }
 
-static phi_flow phi__list_done(phi__list_run *list) {
+static phi_flow phi__list_files_done(phi__list_run *list) {
     bool cut = list->total > list->job.set->desc.max_files;
     char details[80];
     (void)snprintf(details, sizeof details, "{\"total\":%llu,\"truncated\":%s}",
@@ -1749,35 +1750,35 @@ static phi_flow phi__list_done(phi__list_run *list) {
 }
 
 /* The heap becomes a sorted list, and then text. */
-static phi_flow phi__list_show(phi__job *job) {
+static phi_flow phi__list_files_show(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     int units = PHI__LIST_STEP;
     for (; units > 0 && list->heap > 1; units--) {
         phi_str first = list->names[0];
         list->heap--;
-        phi__list_sink(list->names, list->heap, list->names[list->heap]);
+        phi__list_files_sink(list->names, list->heap, list->names[list->heap]);
         list->names[list->heap] = first;
     }
     for (; units > 0 && list->heap <= 1 && list->written < list->count; units--)
-        phi__list_write(list, list->names[list->written++]);
+        phi__list_files_write(list, list->names[list->written++]);
     if (list->out.failed) return phi__job_no_memory(job);
     if (list->heap > 1 || list->written < list->count) return PHI_PENDING;
-    return phi__list_done(list);
+    return phi__list_files_done(list);
 }
 
 /* False: no memory. */
-static bool phi__list_entry(phi__list_run *list, const phi__walk_entry *entry) {
+static bool phi__list_files_entry(phi__list_run *list, const phi__walk_entry *entry) {
     if (entry->kind == PHI__FILE_DIRECTORY) {
-        if (entry->depth >= list->max_depth || phi__list_skipped(entry->path))
+        if (entry->depth >= list->max_depth || phi__list_files_skipped(entry->path))
             phi__walk_skip(list->walk);
     } else if (entry->kind == PHI__FILE_REGULAR && entry->depth <= list->max_depth) {
         if (list->pattern == NULL || phi__glob_match(list->pattern, entry->path))
-            return phi__list_add(list, entry->path);
+            return phi__list_files_add(list, entry->path);
     }
     return true;
 }
 
-static phi_flow phi__list_walk(phi__job *job) {
+static phi_flow phi__list_files_walk(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__walk_entry entry;
     uint32_t units;
@@ -1789,23 +1790,23 @@ static phi_flow phi__list_walk(phi__job *job) {
             phi__walk_free(list->walk);
             list->walk = NULL;
             list->heap = list->count;
-            job->go = phi__list_show;
-            return phi__list_show(job);
+            job->go = phi__list_files_show;
+            return phi__list_files_show(job);
         }
-        if (status == PHI_NO_MEMORY || (status == PHI_OK && !phi__list_entry(list, &entry)))
+        if (status == PHI_NO_MEMORY || (status == PHI_OK && !phi__list_files_entry(list, &entry)))
             return phi__job_no_memory(job);
         units += status == PHI_BUSY ? PHI__LIST_BUSY + 2 * entry.depth : 1;
     }
     return PHI_PENDING;
 }
 
-static phi_flow phi__list_open(phi__job *job) {
+static phi_flow phi__list_files_open(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     const phi_tools_desc *desc = &job->set->desc;
     phi__file_info info;
     phi__words words;
     phi_status status;
-    if (phi__file_stat(job->place, true, &info, &words) == PHI_NOT_FOUND ||
+    if (phi__files_stat(job->place, true, &info, &words) == PHI_NOT_FOUND ||
         (info.kind != PHI__FILE_NONE && info.kind != PHI__FILE_DIRECTORY))
         return phi__job_fail(job, "Directory not found: %s. Check the path and try again.",
                              list->path);
@@ -1815,11 +1816,11 @@ static phi_flow phi__list_open(phi__job *job) {
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
                        ? UINT64_MAX
                        : phi__io_now_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
-    job->go = phi__list_walk;
-    return phi__list_walk(job);
+    job->go = phi__list_files_walk;
+    return phi__list_files_walk(job);
 }
 
-static phi_flow phi__list_go(phi__job *job) {
+static phi_flow phi__list_files_go(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__buf_init(&list->out, job->memory);
     if (!phi__job_text(job, "path", false, &list->path) ||
@@ -1827,12 +1828,12 @@ static phi_flow phi__list_go(phi__job *job) {
         !phi__job_number(job, "max_depth", PHI__LIST_DEPTH, &list->max_depth))
         return PHI_DONE;
     if (list->path == NULL || list->path[0] == '\0') list->path = ".";
-    return phi__job_place(job, list->path, phi__list_open);
+    return phi__job_place(job, list->path, phi__list_files_open);
 }
 
 PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__list_run), false, phi__list_go,
-                          phi__list_drop);
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__list_run), false,
+                          phi__list_files_go, phi__list_files_drop);
 }
 
 #endif
@@ -1872,9 +1873,9 @@ typedef struct phi__read {
     size_t carried; /* bytes at the slice's start, from the one before */
 } phi__read;
 
-static void phi__read_drop(phi__job *job) {
+static void phi__read_file_drop(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
-    phi__file_close(read->file);
+    phi__files_close(read->file);
     read->file = NULL;
     phi__buf_free(&read->out);
     phi__free(job->memory, read->slice, PHI__READ_SLICE);
@@ -1882,7 +1883,7 @@ static void phi__read_drop(phi__job *job) {
 }
 
 /* The type of an image, by its name; NULL: text. */
-static const char *phi__read_mime_type(const char *path) {
+static const char *phi__read_file_mime_type(const char *path) {
     static const struct {
         const char *end, *mime_type;
     } types[] = {{"jpg", "image/jpeg"},  {"jpeg", "image/jpeg"}, {"png", "image/png"},
@@ -1896,9 +1897,9 @@ static const char *phi__read_mime_type(const char *path) {
 }
 
 /* {"path":...} and, of an image, its bytes; terminated. */
-static void phi__read_details(const phi__read *read, phi__buf *details) {
+static void phi__read_file_details(const phi__read *read, phi__buf *details) {
     phi__buf_text(details, "{\"path\":");
-    phi__json_put_str(details, phi_str_of(read->path));
+    phi__json_write_str(details, phi_str_of(read->path));
     if (read->mime_type != NULL)
         phi__buf_printf(details, ",\"bytes\":%llu", (unsigned long long)read->bytes);
     phi__buf_text(details, "}");
@@ -1906,11 +1907,11 @@ static void phi__read_details(const phi__read *read, phi__buf *details) {
 }
 
 /* Reads the next slice behind the carried bytes; *n: both together. False: the job has failed. */
-static bool phi__read_more(phi__read *read, size_t *n, bool *end) {
+static bool phi__read_file_more(phi__read *read, size_t *n, bool *end) {
     phi__words words;
     size_t got;
-    if (phi__file_read(read->file, read->slice + read->carried, PHI__READ_SLICE - read->carried,
-                       &got, &words) != PHI_OK) {
+    if (phi__files_read(read->file, read->slice + read->carried, PHI__READ_SLICE - read->carried,
+                        &got, &words) != PHI_OK) {
         (void)phi__job_fail(&read->job, "Cannot read %s: %s", read->path, words.text);
         return false;
     }
@@ -1921,14 +1922,14 @@ static bool phi__read_more(phi__read *read, size_t *n, bool *end) {
     return true;
 }
 
-static void phi__read_carry(phi__read *read, size_t from, size_t n) {
+static void phi__read_file_carry(phi__read *read, size_t from, size_t n) {
     memmove(read->slice, read->slice + from, n - from);
     read->carried = n - from;
 }
 
 /* ---- images ---- */
 
-static phi_flow phi__read_image_end(phi__read *read) {
+static phi_flow phi__read_file_image_end(phi__read *read) {
     phi_content content;
     phi__buf details;
     if (read->out.len == 0) /* providers refuse an image without data */
@@ -1938,7 +1939,7 @@ static phi_flow phi__read_image_end(phi__read *read) {
     content.data = phi__buf_str(&read->out);
     content.mime_type = phi_str_of(read->mime_type);
     phi__buf_init(&details, read->job.memory);
-    phi__read_details(read, &details);
+    phi__read_file_details(read, &details);
     if (details.failed)
         (void)phi__job_no_memory(&read->job);
     else
@@ -1947,35 +1948,36 @@ static phi_flow phi__read_image_end(phi__read *read) {
     return PHI_DONE;
 }
 
-static phi_flow phi__read_image_too_large(phi__read *read, uint64_t bytes) {
+static phi_flow phi__read_file_image_too_large(phi__read *read, uint64_t bytes) {
     return phi__job_fail(&read->job, "Image too large (%lluMB, max 20MB)",
                          (unsigned long long)(bytes / PHI__READ_MEGABYTE));
 }
 
-static phi_flow phi__read_image(phi__job *job) {
+static phi_flow phi__read_file_image(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     size_t n, whole;
     bool end;
-    if (!phi__read_more(read, &n, &end)) return PHI_DONE;
-    if (read->bytes > PHI__READ_IMAGE_BYTES) return phi__read_image_too_large(read, read->bytes);
+    if (!phi__read_file_more(read, &n, &end)) return PHI_DONE;
+    if (read->bytes > PHI__READ_IMAGE_BYTES)
+        return phi__read_file_image_too_large(read, read->bytes);
     whole = end ? n : n / 3 * 3;
     phi__base64_encode(&read->out, read->slice, whole);
     if (read->out.failed) return phi__job_no_memory(job);
-    phi__read_carry(read, whole, n);
-    return end ? phi__read_image_end(read) : PHI_PENDING;
+    phi__read_file_carry(read, whole, n);
+    return end ? phi__read_file_image_end(read) : PHI_PENDING;
 }
 
 /* ---- text ---- */
 
-static bool phi__read_wanted(const phi__read *read) {
+static bool phi__read_file_wanted(const phi__read *read) {
     return read->line >= read->first && read->line - read->first < read->limit;
 }
 
 /* A piece of one line: n bytes, without its end. */
-static void phi__read_piece(phi__read *read, const char *at, size_t n) {
+static void phi__read_file_piece(phi__read *read, const char *at, size_t n) {
     bool begins = !read->in_line;
     read->in_line = true;
-    if (!phi__read_wanted(read)) return;
+    if (!phi__read_file_wanted(read)) return;
     if (begins) {
         if (read->line > read->first) phi__buf_char(&read->out, '\n');
         phi__buf_printf(&read->out, "%4llu | ", (unsigned long long)read->line + 1);
@@ -1985,10 +1987,10 @@ static void phi__read_piece(phi__read *read, const char *at, size_t n) {
     read->wanted_bytes += n;
 }
 
-static void phi__read_line_end(phi__read *read) {
-    phi__read_piece(read, "", 0); /* an empty line is a line */
+static void phi__read_file_line_end(phi__read *read) {
+    phi__read_file_piece(read, "", 0); /* an empty line is a line */
     /* What stands before the text of a line ends in a blank, so that a CR is the line's. */
-    if (phi__read_wanted(read)) {
+    if (phi__read_file_wanted(read)) {
         if (!read->out.failed && read->out.at[read->out.len - 1] == '\r') read->out.len--;
         read->wanted_bytes++;
     }
@@ -1996,19 +1998,19 @@ static void phi__read_line_end(phi__read *read) {
     read->line++;
 }
 
-static void phi__read_lines(phi__read *read, const char *at, size_t n) {
+static void phi__read_file_lines(phi__read *read, const char *at, size_t n) {
     while (n > 0) {
         const char *newline = (const char *)memchr(at, '\n', n);
         size_t len = newline != NULL ? (size_t)(newline - at) : n;
-        if (len > 0) phi__read_piece(read, at, len);
+        if (len > 0) phi__read_file_piece(read, at, len);
         if (newline == NULL) return;
-        phi__read_line_end(read);
+        phi__read_file_line_end(read);
         at += len + 1;
         n -= len + 1;
     }
 }
 
-static phi_flow phi__read_text_end(phi__read *read) {
+static phi_flow phi__read_file_text_end(phi__read *read) {
     char header[PHI__READ_HEADER_BYTES];
     uint64_t total = read->line + (read->in_line ? 1 : 0);
     uint64_t first = read->first < total ? read->first : total;
@@ -2024,7 +2026,7 @@ static phi_flow phi__read_text_end(phi__read *read) {
     n = strlen(header);
     memcpy(read->out.at + PHI__READ_HEADER_BYTES - n, header, n);
     phi__buf_init(&details, read->job.memory);
-    phi__read_details(read, &details);
+    phi__read_file_details(read, &details);
     if (details.failed)
         (void)phi__job_no_memory(&read->job);
     else
@@ -2036,7 +2038,7 @@ static phi_flow phi__read_text_end(phi__read *read) {
     return PHI_DONE;
 }
 
-static phi_flow phi__read_too_large(phi__read *read, uint64_t bytes) {
+static phi_flow phi__read_file_too_large(phi__read *read, uint64_t bytes) {
     return phi__job_fail(&read->job,
                          "File too large (%llu bytes, max %llu). Use offset/limit for partial "
                          "reads.",
@@ -2044,28 +2046,28 @@ static phi_flow phi__read_too_large(phi__read *read, uint64_t bytes) {
                          (unsigned long long)read->job.set->desc.max_read_bytes);
 }
 
-static phi_flow phi__read_text(phi__job *job) {
+static phi_flow phi__read_file_text(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     size_t n, valid;
     bool end;
-    if (!phi__read_more(read, &n, &end)) return PHI_DONE;
+    if (!phi__read_file_more(read, &n, &end)) return PHI_DONE;
     valid = phi__utf8_valid(phi__str(read->slice, n));
     if (n - valid > 3 || (end && valid < n))
         return phi__job_fail(job, "Cannot read %s: the file is not valid UTF-8 text", read->path);
-    phi__read_lines(read, read->slice, valid);
+    phi__read_file_lines(read, read->slice, valid);
     if (read->out.failed) return phi__job_no_memory(job);
     if (read->wanted_bytes > job->set->desc.max_read_bytes)
-        return phi__read_too_large(read, read->bytes);
-    phi__read_carry(read, valid, n);
-    return end ? phi__read_text_end(read) : PHI_PENDING;
+        return phi__read_file_too_large(read, read->bytes);
+    phi__read_file_carry(read, valid, n);
+    return end ? phi__read_file_text_end(read) : PHI_PENDING;
 }
 
 /* ---- the beginning ---- */
 
-static phi_flow phi__read_open(phi__read *read, const char *real, uint64_t bytes) {
+static phi_flow phi__read_file_open(phi__read *read, const char *real, uint64_t bytes) {
     phi__job *job = &read->job;
     phi__words words;
-    phi_status status = phi__file_open_read(job->memory, real, &read->file, &words);
+    phi_status status = phi__files_open_read(job->memory, real, &read->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot read %s: %s", read->path, words.text);
     read->slice = (char *)phi__alloc(job->memory, PHI__READ_SLICE);
@@ -2073,46 +2075,46 @@ static phi_flow phi__read_open(phi__read *read, const char *real, uint64_t bytes
     if (read->mime_type != NULL) {
         if (phi__buf_reserve(&read->out, (size_t)bytes / 3 * 4 + 8) == NULL)
             return phi__job_no_memory(job);
-        job->go = phi__read_image;
+        job->go = phi__read_file_image;
     } else {
         if (phi__buf_reserve(&read->out, PHI__READ_HEADER_BYTES) == NULL)
             return phi__job_no_memory(job);
         phi__buf_add_len(&read->out, PHI__READ_HEADER_BYTES);
-        job->go = phi__read_text;
+        job->go = phi__read_file_text;
     }
     return job->go(job);
 }
 
-static phi_flow phi__read_placed(phi__job *job) {
+static phi_flow phi__read_file_placed(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     phi__file_info info;
     phi__words words;
     bool part = read->first > 0 || read->limit != UINT64_MAX;
     if (read->first > 0) read->first--;
-    if (phi__file_stat(job->place, true, &info, &words) != PHI_OK)
+    if (phi__files_stat(job->place, true, &info, &words) != PHI_OK)
         return phi__job_fail(job, "Cannot access %s: %s", read->path, words.text);
-    read->mime_type = phi__read_mime_type(read->path);
+    read->mime_type = phi__read_file_mime_type(read->path);
     if (read->mime_type != NULL && info.bytes > PHI__READ_IMAGE_BYTES)
-        return phi__read_image_too_large(read, info.bytes);
+        return phi__read_file_image_too_large(read, info.bytes);
     if (read->mime_type == NULL && !part && info.kind == PHI__FILE_REGULAR &&
         info.bytes > job->set->desc.max_read_bytes)
-        return phi__read_too_large(read, info.bytes);
-    return phi__read_open(read, job->place, info.bytes);
+        return phi__read_file_too_large(read, info.bytes);
+    return phi__read_file_open(read, job->place, info.bytes);
 }
 
-static phi_flow phi__read_go(phi__job *job) {
+static phi_flow phi__read_file_go(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     phi__buf_init(&read->out, job->memory);
     if (!phi__job_text(job, "path", true, &read->path) ||
         !phi__job_number(job, "offset", 0, &read->first) ||
         !phi__job_number(job, "limit", UINT64_MAX, &read->limit))
         return PHI_DONE;
-    return phi__job_place(job, read->path, phi__read_placed);
+    return phi__job_place(job, read->path, phi__read_file_placed);
 }
 
 PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__read), false, phi__read_go,
-                          phi__read_drop);
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__read), false, phi__read_file_go,
+                          phi__read_file_drop);
 }
 
 #endif
@@ -2697,18 +2699,18 @@ typedef struct phi__write {
     phi__file *file;
 } phi__write;
 
-static void phi__write_drop(phi__job *job) {
+static void phi__write_file_drop(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
-    phi__file_close(write->file);
+    phi__files_close(write->file);
     write->file = NULL;
 }
 
-static phi_flow phi__write_done(phi__write *write) {
+static phi_flow phi__write_file_done(phi__write *write) {
     phi__buf details, text;
     phi__buf_init(&details, write->job.memory);
     phi__buf_init(&text, write->job.memory);
     phi__buf_text(&details, "{\"path\":");
-    phi__json_put_str(&details, phi_str_of(write->path));
+    phi__json_write_str(&details, phi_str_of(write->path));
     phi__buf_printf(&details, ",\"bytes\":%llu}", (unsigned long long)write->content.len);
     phi__buf_char(&details, '\0');
     phi__buf_printf(&text, "Wrote %llu bytes to %s", (unsigned long long)write->content.len,
@@ -2722,21 +2724,21 @@ static phi_flow phi__write_done(phi__write *write) {
     return PHI_DONE;
 }
 
-static phi_flow phi__write_slice(phi__job *job) {
+static phi_flow phi__write_file_slice(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     size_t n = phi__min(write->content.len - write->at, PHI__JOB_SLICE);
     phi__words words;
     phi_status status = PHI_OK;
-    if (n > 0) status = phi__file_write(write->file, write->content.at + write->at, n, &words);
+    if (n > 0) status = phi__files_write(write->file, write->content.at + write->at, n, &words);
     write->at += n;
     if (status == PHI_OK && write->at < write->content.len) return PHI_PENDING;
-    if (status == PHI_OK) status = phi__file_commit(write->file, &words);
+    if (status == PHI_OK) status = phi__files_commit(write->file, &words);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
-    return phi__write_done(write);
+    return phi__write_file_done(write);
 }
 
 /* The directory a resolved path lies in, some parts a step. */
-static phi_status phi__write_make_room(phi__write *write, phi__words *words) {
+static phi_status phi__write_file_make_room(phi__write *write, phi__words *words) {
     const char *real = write->job.place;
     char directory[PHI__PATH_BYTES];
     size_t n = strlen(real), units = PHI__JOB_PATHS;
@@ -2744,33 +2746,33 @@ static phi_status phi__write_make_room(phi__write *write, phi__words *words) {
     if (n <= 1 || n > sizeof directory) return PHI_OK;
     memcpy(directory, real, n - 1);
     directory[n - 1] = '\0';
-    return phi__make_directories_more(directory, &write->made, &units, words);
+    return phi__files_make_directories_more(directory, &write->made, &units, words);
 }
 
-static phi_flow phi__write_open(phi__job *job) {
+static phi_flow phi__write_file_open(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     phi__words words;
-    phi_status status = phi__write_make_room(write, &words);
+    phi_status status = phi__write_file_make_room(write, &words);
     if (status == PHI_BUSY) return PHI_PENDING;
     if (status == PHI_OK)
-        status = phi__file_open_replace(job->memory, job->place, &write->file, &words);
+        status = phi__files_open_replace(job->memory, job->place, &write->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
-    job->go = phi__write_slice;
-    return phi__write_slice(job);
+    job->go = phi__write_file_slice;
+    return phi__write_file_slice(job);
 }
 
-static phi_flow phi__write_go(phi__job *job) {
+static phi_flow phi__write_file_go(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     if (!phi__job_text(job, "path", true, &write->path) ||
         !phi__job_str(job, "content", &write->content))
         return PHI_DONE;
-    return phi__job_place(job, write->path, phi__write_open);
+    return phi__job_place(job, write->path, phi__write_file_open);
 }
 
 PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__write), false, phi__write_go,
-                          phi__write_drop);
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__write), false, phi__write_file_go,
+                          phi__write_file_drop);
 }
 
 #endif

@@ -128,7 +128,7 @@ std::string in_quotes(const std::string &text) {
     phi__buf buf;
     phi_memory_init(&memory, nullptr, 0);
     phi__buf_init(&buf, &memory);
-    phi__json_put_str(&buf, phi__str(text.data(), text.size()));
+    phi__json_write_str(&buf, phi__str(text.data(), text.size()));
     std::string out(buf.at, buf.len);
     phi__buf_free(&buf);
     return out;
@@ -329,28 +329,28 @@ void pull_openai(phi__buf *out) {
     phi__json_text key, text;
     int64_t index = -1;
     phi__json_cursor_init(&c, phi__str(openai_delta, sizeof openai_delta - 1));
-    if (phi__json_enter_object(&c))
-        while (phi__json_next_key(&c, &key)) {
-            if (!phi__json_text_is(key, PHI__LIT("choices"))) {
-                phi__json_skip(&c);
+    if (phi__json_cursor_enter_object(&c))
+        while (phi__json_cursor_next_key(&c, &key)) {
+            if (!phi__json_cursor_text_is(key, PHI__LIT("choices"))) {
+                phi__json_cursor_skip(&c);
                 continue;
             }
-            if (!phi__json_enter_array(&c)) continue;
-            while (phi__json_next_item(&c)) {
-                if (!phi__json_enter_object(&c)) continue;
-                while (phi__json_next_key(&c, &key)) {
-                    if (phi__json_text_is(key, PHI__LIT("index"))) {
-                        phi__json_take_i64(&c, &index);
-                    } else if (phi__json_text_is(key, PHI__LIT("delta"))) {
-                        if (!phi__json_enter_object(&c)) continue;
-                        while (phi__json_next_key(&c, &key)) {
-                            if (!phi__json_text_is(key, PHI__LIT("content")))
-                                phi__json_skip(&c);
-                            else if (phi__json_take_text(&c, &text))
-                                phi__json_unescape(out, text);
+            if (!phi__json_cursor_enter_array(&c)) continue;
+            while (phi__json_cursor_next_item(&c)) {
+                if (!phi__json_cursor_enter_object(&c)) continue;
+                while (phi__json_cursor_next_key(&c, &key)) {
+                    if (phi__json_cursor_text_is(key, PHI__LIT("index"))) {
+                        phi__json_cursor_take_i64(&c, &index);
+                    } else if (phi__json_cursor_text_is(key, PHI__LIT("delta"))) {
+                        if (!phi__json_cursor_enter_object(&c)) continue;
+                        while (phi__json_cursor_next_key(&c, &key)) {
+                            if (!phi__json_cursor_text_is(key, PHI__LIT("content")))
+                                phi__json_cursor_skip(&c);
+                            else if (phi__json_cursor_take_text(&c, &text))
+                                phi__json_cursor_unescape(out, text);
                         }
                     } else
-                        phi__json_skip(&c);
+                        phi__json_cursor_skip(&c);
                 }
             }
         }
@@ -362,22 +362,22 @@ void pull_anthropic(phi__buf *out) {
     phi__json_text key, type = {nullptr, 0, false}, text;
     int64_t index = -1;
     phi__json_cursor_init(&c, phi__str(anthropic_delta, sizeof anthropic_delta - 1));
-    if (phi__json_enter_object(&c))
-        while (phi__json_next_key(&c, &key)) {
-            if (phi__json_text_is(key, PHI__LIT("type"))) {
-                phi__json_take_text(&c, &type);
-            } else if (phi__json_text_is(key, PHI__LIT("index"))) {
-                phi__json_take_i64(&c, &index);
-            } else if (phi__json_text_is(key, PHI__LIT("delta"))) {
-                if (!phi__json_enter_object(&c)) continue;
-                while (phi__json_next_key(&c, &key)) {
-                    if (!phi__json_text_is(key, PHI__LIT("text")))
-                        phi__json_skip(&c);
-                    else if (phi__json_take_text(&c, &text))
-                        phi__json_unescape(out, text);
+    if (phi__json_cursor_enter_object(&c))
+        while (phi__json_cursor_next_key(&c, &key)) {
+            if (phi__json_cursor_text_is(key, PHI__LIT("type"))) {
+                phi__json_cursor_take_text(&c, &type);
+            } else if (phi__json_cursor_text_is(key, PHI__LIT("index"))) {
+                phi__json_cursor_take_i64(&c, &index);
+            } else if (phi__json_cursor_text_is(key, PHI__LIT("delta"))) {
+                if (!phi__json_cursor_enter_object(&c)) continue;
+                while (phi__json_cursor_next_key(&c, &key)) {
+                    if (!phi__json_cursor_text_is(key, PHI__LIT("text")))
+                        phi__json_cursor_skip(&c);
+                    else if (phi__json_cursor_take_text(&c, &text))
+                        phi__json_cursor_unescape(out, text);
                 }
             } else
-                phi__json_skip(&c);
+                phi__json_cursor_skip(&c);
         }
     if (!phi__json_cursor_done(&c) || index != 0 || type.len == 0) broken("pulling");
 }
@@ -434,7 +434,7 @@ void number_bench() {
     rows.push_back({"write_phi",
                     [] {
                         char out[40];
-                        for (double d : values) out[0] = char(phi__json_double_text(d, out));
+                        for (double d : values) out[0] = char(phi__json_number_double_text(d, out));
                     },
                     0});
     rows.push_back({"write_printf",

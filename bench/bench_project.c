@@ -97,7 +97,7 @@ static size_t project_now(phi_thread *thread, phi_arena *arena, const phi_policy
     phi__projection made;
     phi_arena_mark mark = phi_arena_save(arena);
     memset(&order, 0, sizeof order);
-    phi__fold_link(&thread->fold);
+    phi__project_items_link(&thread->fold);
     order.fold = &thread->fold;
     order.count = thread->fold.count;
     order.policy = policy;
@@ -135,7 +135,7 @@ static void bench_thread(void) {
         (void)turns_us(&thread, &arena, &turn, LATE, &policy);
         late[i] = turns_us(&thread, &arena, &turn, LATE + PART, &policy);
         phi_arena_free(&arena);
-        phi__thread_free(&thread);
+        phi__journal_free_thread(&thread);
     }
     a = median(early, ROUNDS);
     b = median(late, ROUNDS);
@@ -275,7 +275,7 @@ static void bench_cold(void) {
     line("project_cold_100000", a / 1000, "ms");
     line("project_cold_100000_parse", b / 1000, "ms");
     line("project_cold_over_parse", a / b, "times");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     phi_arena_free(&arena);
     free(texts);
 }

@@ -46,7 +46,7 @@ static void sink(void *ctx, phi__assembly *a, phi__part part, size_t block, size
 static double decode_once(const char *protocol, const char *start, const char *delta) {
     phi_memory memory;
     phi__assembly a;
-    const phi__codec *codec = phi__codec_find(phi_str_of(protocol));
+    const phi__codec *codec = phi__registry_codec_find(phi_str_of(protocol));
     void *state = calloc(1, codec->state_bytes);
     phi_str data = phi_str_of(delta), name = {NULL, 0};
     double t0, t1;
@@ -94,7 +94,7 @@ static double skip_once(const char *delta) {
     for (i = 0; i < DELTAS; i++) {
         phi__json_cursor c;
         phi__json_cursor_init(&c, data);
-        heard += phi__json_skip(&c);
+        heard += phi__json_cursor_skip(&c);
     }
     return (now_ns() - t0) / DELTAS;
 }
@@ -105,7 +105,7 @@ static double stream_once(const char *protocol, const char *start, const char *d
     phi__assembly a;
     phi__sse sse;
     phi__sse_event event;
-    const phi__codec *codec = phi__codec_find(phi_str_of(protocol));
+    const phi__codec *codec = phi__registry_codec_find(phi_str_of(protocol));
     void *state = calloc(1, codec->state_bytes);
     phi__buf text;
     double t0, t1;
@@ -141,7 +141,7 @@ static double arguments_once(size_t total) {
         "\"function\":{\"arguments\":\"0123456789\"}}]}}]}";
     phi_memory memory;
     phi__assembly a;
-    const phi__codec *codec = phi__codec_find(phi_str_of(PHI_PROTOCOL_OPENAI_CHAT));
+    const phi__codec *codec = phi__registry_codec_find(phi_str_of(PHI_PROTOCOL_OPENAI_CHAT));
     void *state = calloc(1, codec->state_bytes);
     phi_str name = {NULL, 0};
     double t0, t1;
@@ -173,7 +173,7 @@ static void requests(size_t turns) {
     phi_memory memory;
     phi_arena kept, turn;
     phi_arena_mark none;
-    phi__ask ask;
+    phi__request_spec spec;
     phi__item *items = (phi__item *)calloc(turns, sizeof *items);
     phi_message *messages = (phi_message *)calloc(turns, sizeof *messages);
     phi__rendered **rendered = (phi__rendered **)calloc(turns, sizeof *rendered);
@@ -185,7 +185,7 @@ static void requests(size_t turns) {
     memset(text, 'x', 2048);
     memset(&none, 0, sizeof none);
     memset(&content, 0, sizeof content);
-    memset(&ask, 0, sizeof ask);
+    memset(&spec, 0, sizeof spec);
     content.kind = PHI_CONTENT_TEXT;
     content.text = phi__str(text, 2048);
     phi_memory_init(&memory, NULL, 0);
@@ -199,14 +199,14 @@ static void requests(size_t turns) {
         items[i].rendered = &rendered[i];
         items[i].arena = &kept;
     }
-    ask.model = &model;
-    ask.items = items;
-    ask.item_count = turns;
-    ask.temperature = -1;
+    spec.model = &model;
+    spec.items = items;
+    spec.item_count = turns;
+    spec.temperature = -1;
     for (round = 0; round < ROUNDS; round++) {
         phi__encoder e;
         double t0 = now_ns(), t;
-        phi__encoder_begin(&e, phi__codec_find(phi_str_of(model.protocol)), &ask, &turn);
+        phi__encoder_begin(&e, phi__registry_codec_find(phi_str_of(model.protocol)), &spec, &turn);
         if (phi__encoder_advance(&e, SIZE_MAX) != PHI_OK) abort();
         t = now_ns() - t0;
         if (round == 0)

@@ -66,8 +66,8 @@ REFUSED = ("phi_runtime *rt = phi_runtime_new(NULL); phi_agent_desc d = PHI_ZERO
 # Features that a program can leave out: what the object file then does not define, and what a program that calls them all
 # the same is told (C; where they are declared at all).
 FEATURES = {
-    "PHI_NO_SESSIONS": (r"phi_(?:session|recorder)_\w+|phi__rec_\w+", None),
-    "PHI_NO_TAPE": (r"phi_tape_\w+|phi__(?:tape|play|record)_\w+", None),
+    "PHI_NO_SESSIONS": (r"phi_(?:session|recorder)_\w+|phi__recorder_\w+", None),
+    "PHI_NO_TAPE": (r"phi_tape_\w+|phi__tape_\w+", None),
     "PHI_NO_SUMMARIES": (r"phi_summarize|phi_compactor_model|phi__summary_\w+", None),
     "PHI_NO_DEFERRED": (r"phi_agent_rewrite\w*|phi__deferred_\w+", None),
     "PHI_NO_SCHEMA": (r"phi__schema_(?!refuse|ref_)\w+",
@@ -91,11 +91,11 @@ FEATURES = {
     "PHI_NO_DESCRIBE": (r"phi_thread_describe|phi__describe_\w+", None),
     "PHI_NO_PREFLIGHT": (r"phi_preflight|phi__preflight|phi__dry_\w+", None),
     "PHI_NO_PLANS": (r"phi_compaction_\w+|phi_compact_messages|phi__levels_\w+", None),
-    "PHI_NO_MESSAGE_JSON": (r"phi_message_(?:to|from)_json|phi_(?:save|restore)_messages|phi__message_get", None),
-    "PHI_NO_REWRITES": (r"phi_thread_rewrite|phi__(?:thread_)?rewrite_\w+|phi__thread_truncate", None),
-    "PHI_NO_STORE_FILES": (r"phi__(?:fs|ft|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "
+    "PHI_NO_MESSAGE_JSON": (r"phi_message_(?:to|from)_json|phi_(?:save|restore)_messages|phi__message_read_get", None),
+    "PHI_NO_REWRITES": (r"phi_thread_rewrite|phi__(?:thread_)?rewrite_\w+|phi__truncate", None),
+    "PHI_NO_STORE_FILES": (r"phi__(?:file_(?:store|documents|threads|lock)|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "
                            "d.directory = \".\"; return phi_file_store_open(&d, &s) == PHI_UNSUPPORTED;"),
-    "PHI_NO_SNAPSHOT": (r"phi__(?:snap|run_save|run_load)_\w+|phi__run_(?:save|load)",
+    "PHI_NO_SNAPSHOT": (r"phi__(?:snapshot|run_save|run_load)_\w+|phi__run_(?:save|load)",
                         "phi_runtime *rt = phi_runtime_new(NULL); phi_agent a = "
                         "phi_agent_restore(rt, NULL, phi_str_of(\"{}\"), PHI_RESTORE_RESUME); "
                         "const char *words = \"\"; phi_status said = phi_last_error(rt, &words, NULL); bool so = a.rt == NULL && "

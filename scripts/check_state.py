@@ -37,7 +37,7 @@ PARTS = {
     "filter": ("loop/input", "", ""),
     "tools": ("loop/tools", "loop/call " + SAVES, "loop/states"),  # how many run
     "listed": ("loop/model_call", "", ""),
-    "shown": ("loop/projection", "", ""),
+    "projection": ("loop/projection", "", ""),
     "hosted": ("loop/provider", "", ""),
     "attempt": ("loop/attempt", "loop/attempt_end loop/model_call loop/provider", ""),
     # of an agent

@@ -49,12 +49,12 @@ PHI_API bool phi_agent_alive(phi_agent handle) {
 }
 
 PHI_API bool phi_agent_running(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     return agent != NULL && agent->run != NULL;
 }
 
 PHI_API phi_status phi_prompt_content(phi_agent handle, const phi_content *content, size_t count) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_prompt: the agent is gone");
@@ -74,7 +74,7 @@ PHI_API phi_status phi_prompt(phi_agent agent, const char *text) {
 }
 
 PHI_API phi_status phi_continue(phi_agent handle, phi_continuation kind) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi_status status;
     if (handle.rt == NULL || (unsigned)kind > (unsigned)PHI_CONTINUATION_COMPACTION)
         return PHI_BAD_ARG;
@@ -87,7 +87,7 @@ PHI_API phi_status phi_continue(phi_agent handle, phi_continuation kind) {
 }
 
 PHI_API phi_status phi_compact(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi__run_order order;
     phi_status status;
     bool gains = false;
@@ -106,7 +106,7 @@ PHI_API phi_status phi_compact(phi_agent handle) {
 }
 
 PHI_API phi_status phi_send(phi_agent handle, const char *text) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     const phi_message *last;
     phi_content content;
     phi_status status;
@@ -142,25 +142,24 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
     phi_str kept;
     phi__buf note;
     bool done;
-    if (!phi__agent_own(agent, reason, &kept)) return false;
+    if (!phi__agent_take_own(agent, reason, &kept)) return false;
     phi__buf_init(&note, &agent->memory);
     phi__buf_char(&note, '{');
-    phi__json_put_key(&note, PHI__LIT("loop_id"));
-    phi__json_put_str(&note, run->loop_id);
-    phi__json_put_key(&note, PHI__LIT("reason"));
-    phi__json_put_str(&note, phi_str_of(reason));
+    phi__json_write_key(&note, PHI__LIT("loop_id"));
+    phi__json_write_str(&note, run->loop_id);
+    phi__json_write_key(&note, PHI__LIT("reason"));
+    phi__json_write_str(&note, phi_str_of(reason));
     phi__buf_char(&note, '}');
-    done = reason == NULL ||
-           (!note.failed &&
-            phi__thread_note(agent->thread, PHI_NOTE_ABORT, phi__buf_str(&note), NULL) == PHI_OK);
+    done = reason == NULL || (!note.failed && phi__note_add(agent->thread, PHI_NOTE_ABORT,
+                                                            phi__buf_str(&note), NULL) == PHI_OK);
     phi__buf_free(&note);
-    phi__agent_disown(agent, done ? &run->end.reason : &kept);
+    phi__agent_take_disown(agent, done ? &run->end.reason : &kept);
     if (done) run->end.reason = kept;
     return done;
 }
 
 PHI_API phi_status phi_abort_run(phi_agent handle, const char *loop_id, const char *reason) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     const phi__run *run = agent != NULL ? agent->run : NULL;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_abort_run: the agent is gone");
@@ -193,7 +192,7 @@ static void phi__agent_raise_budget(phi_budget *budget, const phi_raise *by) {
 }
 
 PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     const phi_budget *budget;
     if (handle.rt == NULL || by == NULL || !(by->cost >= 0)) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
@@ -217,7 +216,7 @@ PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
 }
 
 PHI_API phi_spending phi_agent_spending(phi_agent handle) {
-    const phi__agent *agent = phi__agent_find(handle);
+    const phi__agent *agent = phi__find_agent(handle);
     phi_spending none;
     memset(&none, 0, sizeof none);
     return agent != NULL ? agent->budget.seen : none;
@@ -226,32 +225,32 @@ PHI_API phi_spending phi_agent_spending(phi_agent handle) {
 /* ---- public: the log ---- */
 
 PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->thread : NULL;
 }
 
 #ifndef PHI_NO_DEFERRED
 
 PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL || rewrite == NULL) return PHI_BAD_ARG;
     return agent != NULL ? phi__deferred_rewrite(agent, rewrite, false) : PHI_STALE;
 }
 
 PHI_API bool phi_agent_rewrite_waits(phi_agent handle) {
-    const phi__agent *agent = phi__agent_find(handle);
+    const phi__agent *agent = phi__find_agent(handle);
     return agent != NULL && phi__deferred_waits(agent);
 }
 
 PHI_API phi_status phi_agent_rewrite_deferred(phi_agent handle, phi_arena *arena,
                                               phi_rewrite *out) {
-    const phi__agent *agent = phi__agent_find(handle);
+    const phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     return agent != NULL ? phi__deferred_show(agent, arena, out) : PHI_STALE;
 }
 
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent handle, const char *op_id) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     return agent != NULL ? phi__deferred_withdraw(agent, op_id) : PHI_STALE;
 }
@@ -263,18 +262,18 @@ PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent handle, const char *op_i
 static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, const char *what) {
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    return phi__agent_idle(agent, what);
+    return phi__find_idle(agent, what);
 }
 
 PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model) {
-    phi__agent *agent = phi__agent_find(handle), before;
+    phi__agent *agent = phi__find_agent(handle), before;
     phi__tool_rules rules;
     phi_status status;
     if (model == NULL) return PHI_BAD_ARG;
     status = phi__agent_may_change(handle, agent, "phi_agent_set_model");
     if (status == PHI_OK) status = phi__agent_check_model(handle.rt, agent->desc.provider, model);
     if (status != PHI_OK) return status;
-    rules = phi__agent_rules(handle.rt, agent->desc.provider, model, true);
+    rules = phi__agent_check_rules(handle.rt, agent->desc.provider, model, true);
     status = phi__agent_check_names(handle.rt, &rules, agent->toolset.tools, agent->toolset.count);
     if (status != PHI_OK) return status;
     before = *agent;
@@ -296,7 +295,7 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
 }
 
 PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, size_t count) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_tools");
     if (status != PHI_OK) return status;
     status = phi__agent_check_own(agent, tools, count);
@@ -308,20 +307,20 @@ PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, 
 }
 
 PHI_API phi_status phi_agent_set_system_prompt(phi_agent handle, const char *text) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi_str prompt;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_system_prompt");
     if (status != PHI_OK) return status;
-    if (!phi__agent_own(agent, text, &prompt))
+    if (!phi__agent_take_own(agent, text, &prompt))
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_system_prompt: out of memory");
-    phi__agent_disown(agent, &agent->system_prompt);
+    phi__agent_take_disown(agent, &agent->system_prompt);
     agent->system_prompt = prompt;
     phi__feature_agent(agent, PHI__POINT_CHANGED);
     return PHI_OK;
 }
 
 PHI_API phi_status phi_agent_set_format(phi_agent handle, const phi_format *format) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_format");
     if (status == PHI_OK)
         status =
@@ -335,7 +334,7 @@ PHI_API phi_status phi_agent_set_format(phi_agent handle, const phi_format *form
 
 PHI_API phi_status phi_agent_set_repeat_limits(phi_agent handle, uint32_t warn_after,
                                                uint32_t stop_after) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     agent->desc.repeat_warn_after = warn_after != 0 ? warn_after : PHI_UNLIMITED;
@@ -352,7 +351,7 @@ static phi_status phi__agent_renew_session(phi__agent *agent) {
     phi__sessions *sessions = &agent->rt->sessions;
     phi__session *session;
     char made[PHI__UUID_SIZE];
-    phi__agent_random_id(agent, made);
+    phi__agent_take_random_id(agent, made);
     if (agent->thread->journal == NULL)
         return phi__session_renew(sessions, &agent->line.session, phi_str_of(made)) ? PHI_OK
                                                                                     : PHI_NO_MEMORY;
@@ -367,7 +366,7 @@ static phi_status phi__agent_renew_session(phi__agent *agent) {
 }
 
 PHI_API phi_status phi_agent_reset(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi_thread before, *old = NULL;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
     if (agent != NULL && phi__one_shot_is(agent))
@@ -375,7 +374,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     if (status != PHI_OK) return status;
     if (phi__agent_renew_session(agent) != PHI_OK)
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
-    phi__agent_disown(agent, &agent->line.last_loop_id);
+    phi__agent_take_disown(agent, &agent->line.last_loop_id);
     agent->line.last_active_us = 0;
     phi__input_list_free(agent, &agent->queues.steering);
     phi__input_list_free(agent, &agent->queues.follow_ups);
@@ -388,22 +387,22 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
 }
 
 PHI_API phi_str phi_agent_id(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->agent_id : phi__str("", 0);
 }
 
 PHI_API phi_str phi_agent_session_id(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->line.session->id : phi__str("", 0);
 }
 
 PHI_API phi_str phi_agent_model_id(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? phi_str_of(agent->desc.model.id) : phi__str("", 0);
 }
 
 PHI_API phi_str phi_agent_last_loop_id(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     return agent != NULL && agent->line.last_loop_id.at != NULL ? agent->line.last_loop_id
                                                                 : phi__str("", 0);
 }
@@ -417,27 +416,27 @@ static phi_usage phi__agent_no_usage(void) {
 }
 
 PHI_API phi_usage phi_agent_usage(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->spent.usage : phi__agent_no_usage();
 }
 
 PHI_API phi_usage phi_agent_run_usage(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->spent.run_usage : phi__agent_no_usage();
 }
 
 PHI_API double phi_agent_cost(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->spent.cost : 0.0;
 }
 
 PHI_API double phi_agent_run_cost(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->spent.run_cost : 0.0;
 }
 
 PHI_API size_t phi_agent_memory_used(phi_agent handle, size_t *peak) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     if (peak != NULL) *peak = agent != NULL ? agent->memory.peak_bytes : 0;
     return agent != NULL ? agent->memory.used_bytes : 0;
 }

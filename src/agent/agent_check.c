@@ -10,7 +10,7 @@
 /* ---- the model ---- */
 
 /* Whether it is "http" or "https" with a host, the schemes of the transport. */
-static bool phi__agent_url_fits(phi_str url) {
+static bool phi__agent_check_url_fits(phi_str url) {
     size_t scheme = phi__str_find(url, 0, "://"), host = scheme + 3, end = host, i;
     if (scheme == SIZE_MAX || (!phi__str_is_nocase(phi__str(url.at, scheme), "http") &&
                                !phi__str_is_nocase(phi__str(url.at, scheme), "https")))
@@ -28,7 +28,7 @@ PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const
     phi_str url = phi_str_of(base_url);
     phi__buf shown;
     if (url.len == 0) return phi__error(rt, PHI_BAD_ARG, "%smodel.base_url is missing", what);
-    if (phi__agent_url_fits(url)) return PHI_OK;
+    if (phi__agent_check_url_fits(url)) return PHI_OK;
     phi__buf_init(&shown, &rt->memory);
     phi__secret_put_url(&shown, url);
     (void)phi__error(
@@ -76,7 +76,7 @@ PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *o
 
 /* Every provider wants a schema to describe an object, by properties that are schemas. True when
    this one does not: `out` then has the place and the words. */
-static bool phi__agent_schema_fault(const phi_json *schema, char *out, size_t size) {
+static bool phi__agent_check_schema_fault(const phi_json *schema, char *out, size_t size) {
     const phi_json *properties = phi_json_get(schema, "properties");
     phi_json_iter it = phi_json_each(properties);
     out[0] = '\0';
@@ -109,7 +109,7 @@ static phi_status phi__agent_check_schema(phi_runtime *rt, const phi_tool *tool)
     else if (status != PHI_OK)
         (void)phi__error(rt, status, "tool \"%s\": schema: %s", tool->name,
                          phi_status_text(status));
-    else if (phi__agent_schema_fault(schema, fault, sizeof fault))
+    else if (phi__agent_check_schema_fault(schema, fault, sizeof fault))
         status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": schema%s", tool->name, fault);
     else if (!tool->checks_arguments && (status = phi_schema_valid(schema, &error)) != PHI_OK)
         (void)phi__error(rt, status, "tool \"%s\": %s", tool->name, error.message);
@@ -117,8 +117,8 @@ static phi_status phi__agent_check_schema(phi_runtime *rt, const phi_tool *tool)
     return status;
 }
 
-PHI__FN phi__tool_rules phi__agent_rules(const phi_runtime *rt, const phi_provider *own,
-                                         const phi_model *model, bool can_approve) {
+PHI__FN phi__tool_rules phi__agent_check_rules(const phi_runtime *rt, const phi_provider *own,
+                                               const phi_model *model, bool can_approve) {
     phi_str protocol = phi_str_of(model->protocol);
     phi__tool_rules rules;
     if (own == NULL) own = phi__provider_find(rt, protocol);
@@ -204,7 +204,7 @@ static phi_status phi__agent_check_format_schema(phi_runtime *rt, const char *te
                             (unsigned)parse.column, parse.message);
     else if (status != PHI_OK)
         (void)phi__error(rt, status, "format.schema: %s", phi_status_text(status));
-    else if (phi__agent_schema_fault(schema, fault, sizeof fault))
+    else if (phi__agent_check_schema_fault(schema, fault, sizeof fault))
         status = phi__error(rt, PHI_BAD_ARG, "format.schema%s", fault);
     phi_arena_free(&arena);
     return status;
@@ -236,8 +236,9 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count) {
-    phi__tool_rules rules = phi__agent_rules(agent->rt, agent->desc.provider, &agent->desc.model,
-                                             phi__hook_wants(agent, PHI_HOOK_BEFORE_TOOL));
+    phi__tool_rules rules =
+        phi__agent_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
+                               phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
     phi_status status = phi__agent_check_tools(agent->rt, &rules, tools, count);
     return status == PHI_OK ? phi__agent_check_format(agent->rt, &agent->desc.format, tools, count)
                             : status;
@@ -262,7 +263,7 @@ static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc
             return phi__error(rt, PHI_BAD_ARG, "filters[%u].fn is missing", (unsigned)i);
     if (desc->parent.rt != NULL && desc->parent.rt != rt)
         return phi__error(rt, PHI_BAD_ARG, "parent is of another runtime");
-    if (desc->parent.rt != NULL && phi__agent_find(desc->parent) == NULL)
+    if (desc->parent.rt != NULL && phi__find_agent(desc->parent) == NULL)
         return phi__error(rt, PHI_STALE, "parent is gone");
     if (desc->profile != NULL && desc->profile->skill_count > 0 && desc->profile->skills == NULL)
         return phi__error(rt, PHI_BAD_ARG, "profile.skills is missing, skill_count is %u",
@@ -288,7 +289,7 @@ static phi_status phi__agent_check_compaction(phi_runtime *rt, const phi_agent_d
     return PHI_OK;
 }
 
-static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
+static bool phi__agent_check_enums_fit(const phi_agent_desc *desc) {
     return (unsigned)desc->thinking <= (unsigned)PHI_THINKING_HIGH &&
            (unsigned)desc->tool_choice <= (unsigned)PHI_TOOL_CHOICE_REQUIRED &&
            (unsigned)desc->tool_mode <= (unsigned)PHI_TOOLS_BATCHED &&
@@ -309,7 +310,7 @@ static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *de
     ids[1] = desc->session_id;
     ids[2] = desc->config_id;
     for (i = 0; i < PHI__COUNT(names); i++)
-        if (!phi__id_fits(phi_str_of(ids[i])))
+        if (!phi__check_id_fits(phi_str_of(ids[i])))
             return phi__error(rt, PHI_BAD_ARG, "%s is not UTF-8", names[i]);
     return PHI_OK;
 }
@@ -342,17 +343,17 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
     if (desc->has_temperature && !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
         return phi__error(rt, PHI_BAD_ARG, "temperature is %g: expected 0 or more",
                           desc->temperature);
-    if (!phi__agent_enums_fit(desc))
+    if (!phi__agent_check_enums_fit(desc))
         return phi__error(rt, PHI_BAD_ARG,
                           "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
                           "first_turn_trigger, keep or at_memory_limit is none of its values");
     status = phi__agent_check_control(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
-    if (status == PHI_OK) status = phi__agent_check_store(rt, desc);
+    if (status == PHI_OK) status = phi__agent_store_check(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_built(rt, desc);
     if (status != PHI_OK) return status;
-    rules = phi__agent_rules(rt, desc->provider, &desc->model,
-                             (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
+    rules = phi__agent_check_rules(rt, desc->provider, &desc->model,
+                                   (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
     status = phi__agent_check_tools(rt, &rules, desc->tools, desc->tool_count);
     return status == PHI_OK
                ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)

@@ -6,7 +6,7 @@
 
 /* ---- the tree ---- */
 
-PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
+PHI__FN void phi__agent_end_adopt(phi__agent *parent, phi__agent *child) {
     child->tree.parent = parent;
     if (parent == NULL) return;
     child->tree.prev_child = NULL;
@@ -16,7 +16,7 @@ PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
 }
 
 /* Leaves the tree; its children belong to its parent. Their reservations stay reserved there. */
-static void phi__agent_leave_tree(phi__agent *agent) {
+static void phi__agent_end_leave_tree(phi__agent *agent) {
     phi__agent *parent = agent->tree.parent, *child;
     if (parent != NULL) {
         if (agent->tree.prev_child != NULL)
@@ -29,71 +29,71 @@ static void phi__agent_leave_tree(phi__agent *agent) {
     while ((child = agent->tree.first_child) != NULL) {
         agent->tree.first_child = child->tree.next_child;
         child->tree.next_child = child->tree.prev_child = NULL;
-        phi__agent_adopt(parent, child);
+        phi__agent_end_adopt(parent, child);
     }
     agent->tree.parent = agent->tree.next_child = agent->tree.prev_child = NULL;
 }
 
 /* ---- its memory ---- */
 
-PHI__FN void phi__agent_destroy(phi__agent *agent) {
+PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (agent->run != NULL) phi__run_destroy(agent->run);
     phi__responses_drop(agent);
     phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
     phi__free(&agent->memory, agent->projected, sizeof *agent->projected);
     phi__input_free_queues(agent);
-    phi__thread_free(&agent->own);
+    phi__journal_free_thread(&agent->own);
     phi__toolset_free(&agent->toolset);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->arena);
     phi__session_drop(&rt->sessions, agent->line.session);
-    phi__agent_disown(agent, &agent->agent_id);
-    phi__agent_disown(agent, &agent->line.last_loop_id);
-    phi__agent_disown(agent, &agent->system_prompt);
-    phi__agent_disown(agent, &agent->format_schema);
-    phi__agent_disown(agent, &agent->format_name);
-    phi__agent_disown(agent, &agent->workspace);
+    phi__agent_take_disown(agent, &agent->agent_id);
+    phi__agent_take_disown(agent, &agent->line.last_loop_id);
+    phi__agent_take_disown(agent, &agent->system_prompt);
+    phi__agent_take_disown(agent, &agent->format_schema);
+    phi__agent_take_disown(agent, &agent->format_name);
+    phi__agent_take_disown(agent, &agent->workspace);
     PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* or a function was interrupted */
     phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
 }
 
 /* The agents that were freed in the step. */
-PHI__FN void phi__agents_bury(phi_runtime *rt) {
+PHI__FN void phi__agent_end_destroy_retired(phi_runtime *rt) {
     while (rt->retired != NULL) {
         phi__agent *agent = rt->retired;
         rt->retired = agent->next_retired;
-        phi__agent_destroy(agent);
+        phi__agent_end_destroy(agent);
     }
 }
 
-PHI__FN void phi__step_end(phi_runtime *rt) {
-    phi__agents_bury(rt);
+PHI__FN void phi__agent_end_of_step(phi_runtime *rt) {
+    phi__agent_end_destroy_retired(rt);
     rt->in_step = false;
 }
 
 /* ---- out of every table ---- */
 
-static void phi__agent_cancel_children(phi__agent *agent) {
+static void phi__agent_end_cancel_children(phi__agent *agent) {
     phi__agent *child;
     if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
     for (child = agent->tree.first_child; child != NULL; child = child->tree.next_child)
-        phi__run_cancel_tree(child, false);
+        phi__schedule_cancel_tree(child, false);
 }
 
-PHI__FN void phi__agent_drop_hidden(phi__agent *agent) {
+PHI__FN void phi__agent_end_drop_hidden(phi__agent *agent) {
     phi__agent *child = agent->tree.first_child;
     while (child != NULL) {
         phi__agent *next = child->tree.next_child;
         if (child->tree.hidden_fn != NULL) { /* which may call the host: look anew */
-            phi__agent_drop(child);
+            phi__agent_end_drop(child);
             next = agent->tree.first_child;
         }
         child = next;
     }
 }
 
-PHI__FN void phi__agent_retire(phi__agent *agent) {
+PHI__FN void phi__agent_end_retire(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     phi__slot *slot = agent->slot;
     if (slot == NULL) return;
@@ -101,9 +101,9 @@ PHI__FN void phi__agent_retire(phi__agent *agent) {
     if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
     agent->slot = NULL;
     phi__forget_unpress(agent);
-    phi__agent_drop_hidden(agent);
-    phi__agent_cancel_children(agent);
-    phi__agent_leave_tree(agent);
+    phi__agent_end_drop_hidden(agent);
+    phi__agent_end_cancel_children(agent);
+    phi__agent_end_leave_tree(agent);
     phi__one_shot_forget(agent);
     phi__responses_drop(agent);
     phi__slots_release(&rt->agents, slot);
@@ -112,20 +112,20 @@ PHI__FN void phi__agent_retire(phi__agent *agent) {
     rt->retired = agent;
 }
 
-PHI__FN void phi__agent_drop(phi__agent *agent) {
+PHI__FN void phi__agent_end_drop(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step;
     rt->in_step = true; /* the tools' cancel functions must not step */
-    phi__agent_retire(agent);
-    if (!inside) phi__step_end(rt);
+    phi__agent_end_retire(agent);
+    if (!inside) phi__agent_end_of_step(rt);
 }
 
 /* ---- public ---- */
 
 PHI_API phi_status phi_agent_free(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    phi__agent_drop(agent);
+    phi__agent_end_drop(agent);
     return PHI_OK;
 }

@@ -24,8 +24,8 @@ typedef struct phi__tool_rules {
     bool can_approve;
 } phi__tool_rules;
 /* The rules of an agent with that provider of its own (or NULL) and model. */
-PHI__FN phi__tool_rules phi__agent_rules(const phi_runtime *rt, const phi_provider *own,
-                                         const phi_model *model, bool can_approve);
+PHI__FN phi__tool_rules phi__agent_check_rules(const phi_runtime *rt, const phi_provider *own,
+                                               const phi_model *model, bool can_approve);
 PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi__tool_rules *rules,
                                           const phi_tool *tools, size_t count);
 /* Their names alone, which another model may not take. */
@@ -48,24 +48,24 @@ PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format)
 /* policy NULL: none; counter NULL: as it is. */
 PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
                                     const phi_token_counter *counter);
-PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
+PHI__FN void phi__agent_take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
 /* A string in memory of its own, terminated; NULL gives an empty one. And giving it back. */
-PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out);
-PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s);
+PHI__FN bool phi__agent_take_own(phi__agent *agent, const char *text, phi_str *out);
+PHI__FN void phi__agent_take_disown(phi__agent *agent, phi_str *s);
 
 /* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent);
 /* With the defaults for zero fields. */
-PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given);
+PHI__FN phi_limits phi__agent_make_limits_of(const phi_limits *given);
 
 /* agent_store.c: loads the thread of a desc's store and thread_id; loop ids continue behind the
    thread's. Messages begin with the function called. */
-PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc);
-PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc);
-enum { PHI__KEPT_WORDS = 240 };
+PHI__FN phi_status phi__agent_store_check(phi_runtime *rt, const phi_agent_desc *desc);
+PHI__FN phi_status phi__agent_store_open_thread(phi__agent *agent, const phi_agent_desc *desc);
+enum { PHI__AGENT_STORE_WORDS = 240 };
 /* Sets the error about the thread of that id; without `words`, by the status. */
-PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
-                                   phi_status status, const char *words);
+PHI__FN phi_status phi__agent_store_error(phi__agent *agent, const char *what, const char *id,
+                                          phi_status status, const char *words);
 
 /* exchange.c: begin moves an agent's log to *before and leaves an empty one to fill, without
    memory. Then undo brings the old log back, or done frees it, unlocks it in its store, and drops
@@ -77,18 +77,20 @@ PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before);
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied);
 
 /* agent_end.c */
-PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child); /* parent NULL: harmless */
+/* parent NULL: harmless */
+PHI__FN void phi__agent_end_adopt(phi__agent *parent, phi__agent *child);
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory
-   goes with phi__agent_destroy, at the end of the step. */
-PHI__FN void phi__agent_retire(phi__agent *agent);
+   goes with phi__agent_end_destroy, at the end of the step. */
+PHI__FN void phi__agent_end_retire(phi__agent *agent);
 /* The same; outside of a step its memory goes at once. */
-PHI__FN void phi__agent_drop(phi__agent *agent);
-PHI__FN void phi__agent_drop_hidden(phi__agent *agent); /* frees those below it that are hidden */
-PHI__FN void phi__agent_destroy(phi__agent *agent);
+PHI__FN void phi__agent_end_drop(phi__agent *agent);
+/* frees those below it that are hidden */
+PHI__FN void phi__agent_end_drop_hidden(phi__agent *agent);
+PHI__FN void phi__agent_end_destroy(phi__agent *agent);
 /* A model of the host's that freed its agent from within `open` is closed in here: still inside the
    step. */
-PHI__FN void phi__step_end(phi_runtime *rt);
-PHI__FN void phi__agents_bury(phi_runtime *rt); /* those that were freed in it */
+PHI__FN void phi__agent_end_of_step(phi_runtime *rt);
+PHI__FN void phi__agent_end_destroy_retired(phi_runtime *rt); /* those that were freed in it */
 
 /* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing
    changed. */
@@ -104,8 +106,8 @@ PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *threa
 
 /* one_shot_run.c */
 /* a step begins, and popped events were released */
-PHI__FN void phi__one_shot_retire(phi_runtime *rt);
+PHI__FN void phi__one_shot_run_retire(phi_runtime *rt);
 /* the runtime goes; there are no agents any more */
-PHI__FN void phi__threads_free(phi_runtime *rt);
+PHI__FN void phi__one_shot_run_free_threads(phi_runtime *rt);
 
 #endif

@@ -29,46 +29,51 @@ enum {
 
 /* ---- defaults ---- */
 
-static uint32_t phi__agent_or(uint32_t value, uint32_t fallback) {
+static uint32_t phi__agent_make_or_default(uint32_t value, uint32_t fallback) {
     return value != 0 ? value : fallback;
 }
 
-PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given) {
+PHI__FN phi_limits phi__agent_make_limits_of(const phi_limits *given) {
     phi_limits limits = *given;
-    limits.max_turns = phi__agent_or(limits.max_turns, PHI__AGENT_TURNS);
-    limits.max_duration_ms = phi__agent_or(limits.max_duration_ms, PHI__AGENT_DURATION_MS);
+    limits.max_turns = phi__agent_make_or_default(limits.max_turns, PHI__AGENT_TURNS);
+    limits.max_duration_ms =
+        phi__agent_make_or_default(limits.max_duration_ms, PHI__AGENT_DURATION_MS);
     if (limits.max_tokens == 0) limits.max_tokens = PHI__AGENT_TOKENS;
     return limits;
 }
 
-static void phi__agent_limits(phi_agent_desc *desc) {
+static void phi__agent_make_limits(phi_agent_desc *desc) {
     phi_deadlines *deadlines = &desc->deadlines;
-    desc->limits = phi__agent_limits_of(&desc->limits);
-    deadlines->connect_ms = phi__agent_or(deadlines->connect_ms, PHI__AGENT_CONNECT_MS);
-    deadlines->first_event_ms = phi__agent_or(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
-    deadlines->idle_ms = phi__agent_or(deadlines->idle_ms, PHI__AGENT_IDLE_MS);
-    deadlines->total_ms = phi__agent_or(deadlines->total_ms, PHI_UNLIMITED);
+    desc->limits = phi__agent_make_limits_of(&desc->limits);
+    deadlines->connect_ms =
+        phi__agent_make_or_default(deadlines->connect_ms, PHI__AGENT_CONNECT_MS);
+    deadlines->first_event_ms =
+        phi__agent_make_or_default(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
+    deadlines->idle_ms = phi__agent_make_or_default(deadlines->idle_ms, PHI__AGENT_IDLE_MS);
+    deadlines->total_ms = phi__agent_make_or_default(deadlines->total_ms, PHI_UNLIMITED);
     if (desc->event_queue_bytes == 0) desc->event_queue_bytes = PHI__AGENT_QUEUE_BYTES;
     if (desc->max_event_bytes == 0) desc->max_event_bytes = PHI__AGENT_EVENT_BYTES;
     if (desc->max_response_bytes == 0) desc->max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
 }
 
-static void phi__agent_retry(phi_retry *retry) {
-    retry->max_retries = phi__agent_or(retry->max_retries, PHI__AGENT_RETRIES);
-    retry->initial_delay_ms = phi__agent_or(retry->initial_delay_ms, PHI__AGENT_RETRY_MS);
-    retry->max_delay_ms = phi__agent_or(retry->max_delay_ms, PHI__AGENT_RETRY_MOST_MS);
+static void phi__agent_make_retry(phi_retry *retry) {
+    retry->max_retries = phi__agent_make_or_default(retry->max_retries, PHI__AGENT_RETRIES);
+    retry->initial_delay_ms =
+        phi__agent_make_or_default(retry->initial_delay_ms, PHI__AGENT_RETRY_MS);
+    retry->max_delay_ms = phi__agent_make_or_default(retry->max_delay_ms, PHI__AGENT_RETRY_MOST_MS);
     retry->max_server_delay_ms =
-        phi__agent_or(retry->max_server_delay_ms, PHI__AGENT_SERVER_DELAY_MS);
+        phi__agent_make_or_default(retry->max_server_delay_ms, PHI__AGENT_SERVER_DELAY_MS);
     if (!(retry->backoff_multiplier > 0)) retry->backoff_multiplier = PHI__AGENT_RETRY_FACTOR;
 }
 
-static bool phi__agent_ids(phi__agent *agent, const phi_agent_desc *desc) {
+static bool phi__agent_make_ids(phi__agent *agent, const phi_agent_desc *desc) {
     char made[PHI__UUID_SIZE];
     phi_str session = phi_str_of(desc->session_id);
-    phi__agent_random_id(agent, made);
-    if (!phi__agent_own(agent, desc->agent_id != NULL ? desc->agent_id : made, &agent->agent_id))
+    phi__agent_take_random_id(agent, made);
+    if (!phi__agent_take_own(agent, desc->agent_id != NULL ? desc->agent_id : made,
+                             &agent->agent_id))
         return false;
-    phi__agent_random_id(agent, made);
+    phi__agent_take_random_id(agent, made);
     if (desc->session_id == NULL) session = phi_str_of(made);
     agent->line.session = phi__session_take(&agent->rt->sessions, session);
     return agent->line.session != NULL;
@@ -76,7 +81,7 @@ static bool phi__agent_ids(phi__agent *agent, const phi_agent_desc *desc) {
 
 /* ---- profiles ---- */
 
-static bool phi__agent_copy_text(phi__agent *agent, const char **text) {
+static bool phi__agent_make_copy_text(phi__agent *agent, const char **text) {
     phi_str copy;
     if (*text == NULL) return true;
     if (!phi__arena_str(&agent->arena, phi_str_of(*text), &copy)) return false;
@@ -84,7 +89,7 @@ static bool phi__agent_copy_text(phi__agent *agent, const char **text) {
     return true;
 }
 
-static bool phi__agent_copy_profile(phi__agent *agent, const phi_profile *given) {
+static bool phi__agent_make_copy_profile(phi__agent *agent, const phi_profile *given) {
     phi_profile *profile;
     const char **skills;
     char made[PHI__UUID_SIZE];
@@ -95,24 +100,24 @@ static bool phi__agent_copy_profile(phi__agent *agent, const phi_profile *given)
         (const char **)phi_arena_alloc(&agent->arena, phi__mul(given->skill_count, sizeof *skills));
     if (profile == NULL || skills == NULL) return false;
     *profile = *given;
-    phi__agent_random_id(agent, made);
+    phi__agent_take_random_id(agent, made);
     if (profile->profile_id == NULL) profile->profile_id = made;
     for (i = 0; i < given->skill_count; i++) {
         skills[i] = given->skills[i];
-        if (!phi__agent_copy_text(agent, &skills[i])) return false;
+        if (!phi__agent_make_copy_text(agent, &skills[i])) return false;
     }
     profile->skills = skills;
     agent->desc.profile = profile;
-    return phi__agent_copy_text(agent, &profile->profile_id) &&
-           phi__agent_copy_text(agent, &profile->name) &&
-           phi__agent_copy_text(agent, &profile->description) &&
-           phi__agent_copy_text(agent, &profile->system_prompt) &&
-           phi__agent_copy_text(agent, &profile->config_id) &&
-           phi__agent_copy_text(agent, &profile->workspace);
+    return phi__agent_make_copy_text(agent, &profile->profile_id) &&
+           phi__agent_make_copy_text(agent, &profile->name) &&
+           phi__agent_make_copy_text(agent, &profile->description) &&
+           phi__agent_make_copy_text(agent, &profile->system_prompt) &&
+           phi__agent_make_copy_text(agent, &profile->config_id) &&
+           phi__agent_make_copy_text(agent, &profile->workspace);
 }
 
 /* Fills unset fields of the desc from the profile. */
-static phi_agent_desc phi__agent_merge(const phi_agent_desc *desc) {
+static phi_agent_desc phi__agent_make_merge(const phi_agent_desc *desc) {
     phi_agent_desc merged = *desc;
     const phi_profile *profile = desc->profile;
     if (profile == NULL) return merged;
@@ -131,7 +136,7 @@ static phi_agent_desc phi__agent_merge(const phi_agent_desc *desc) {
 /* ---- all of it ---- */
 
 /* Clears fields that the agent keeps elsewhere, or needs only while it is made. */
-static void phi__agent_leave_out(phi_agent_desc *desc) {
+static void phi__agent_make_leave_out(phi_agent_desc *desc) {
     desc->system_prompt = desc->workspace = NULL;
     desc->agent_id = desc->session_id = desc->config_id = desc->thread_id = NULL;
     desc->tools = NULL;
@@ -147,35 +152,38 @@ static void phi__agent_leave_out(phi_agent_desc *desc) {
     memset(&desc->format, 0, sizeof desc->format);
 }
 
-static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *given) {
+static void phi__agent_make_behaviour(phi__agent *agent, const phi_agent_desc *given) {
     phi_agent_desc *desc = &agent->desc;
     *desc = *given;
-    phi__agent_leave_out(desc);
-    desc->tool_batch = phi__agent_or(desc->tool_batch, PHI__AGENT_BATCH);
-    desc->tool_timeout_ms = phi__agent_or(desc->tool_timeout_ms, PHI__AGENT_TOOL_MS);
+    phi__agent_make_leave_out(desc);
+    desc->tool_batch = phi__agent_make_or_default(desc->tool_batch, PHI__AGENT_BATCH);
+    desc->tool_timeout_ms = phi__agent_make_or_default(desc->tool_timeout_ms, PHI__AGENT_TOOL_MS);
     if (!desc->has_temperature) desc->temperature = 0;
-    phi__agent_retry(&desc->retry);
-    desc->decision_timeout_ms = phi__agent_or(desc->decision_timeout_ms, PHI__AGENT_DECISION_MS);
-    desc->queue_limit = phi__agent_or(desc->queue_limit, PHI__AGENT_QUEUE_LIMIT);
-    desc->repeat_warn_after = phi__agent_or(desc->repeat_warn_after, PHI__AGENT_REPEAT_WARN);
-    desc->repeat_stop_after = phi__agent_or(desc->repeat_stop_after, PHI__AGENT_REPEAT_STOP);
+    phi__agent_make_retry(&desc->retry);
+    desc->decision_timeout_ms =
+        phi__agent_make_or_default(desc->decision_timeout_ms, PHI__AGENT_DECISION_MS);
+    desc->queue_limit = phi__agent_make_or_default(desc->queue_limit, PHI__AGENT_QUEUE_LIMIT);
+    desc->repeat_warn_after =
+        phi__agent_make_or_default(desc->repeat_warn_after, PHI__AGENT_REPEAT_WARN);
+    desc->repeat_stop_after =
+        phi__agent_make_or_default(desc->repeat_stop_after, PHI__AGENT_REPEAT_STOP);
     if (desc->first_turn_trigger == (phi_trigger)0) desc->first_turn_trigger = PHI_TRIGGER_USER;
-    phi__agent_limits(desc);
+    phi__agent_make_limits(desc);
     agent->budget.limits = given->budget;
     agent->line.segment_given = given->config_id != NULL;
 }
 
-static bool phi__agent_take_provider(phi__agent *agent, const phi_provider *given) {
+static bool phi__agent_make_take_provider(phi__agent *agent, const phi_provider *given) {
     phi_provider *provider;
     if (given == NULL) return true;
     provider = (phi_provider *)phi_arena_alloc(&agent->arena, sizeof *provider);
     if (provider == NULL) return false;
     *provider = *given;
     agent->desc.provider = provider;
-    return phi__agent_copy_text(agent, &provider->protocol);
+    return phi__agent_make_copy_text(agent, &provider->protocol);
 }
 
-static bool phi__agent_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
+static bool phi__agent_make_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
     size_t bytes = phi__mul(desc->filter_count, sizeof *desc->filters);
     phi_filter *filters;
     if (desc->filter_count == 0) return true;
@@ -187,26 +195,28 @@ static bool phi__agent_take_filters(phi__agent *agent, const phi_agent_desc *des
     return true;
 }
 
-static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
-    phi_agent_desc merged = phi__agent_merge(given);
+static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given) {
+    phi_agent_desc merged = phi__agent_make_merge(given);
     const phi_agent_desc *desc = &merged;
-    phi__agent_behaviour(agent, desc);
-    return phi__agent_take_provider(agent, desc->provider) &&
+    phi__agent_make_behaviour(agent, desc);
+    return phi__agent_make_take_provider(agent, desc->provider) &&
            phi__agent_take_model(agent, &desc->model) &&
            phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
                              agent->desc.tool_timeout_ms) &&
-           phi__agent_take_format(agent, &desc->format) && phi__agent_take_filters(agent, desc) &&
-           phi__agent_copy_profile(agent, given->profile) &&
-           phi__agent_copy_text(agent, &agent->desc.compaction.focus_message) &&
-           phi__agent_own(agent, desc->system_prompt, &agent->system_prompt) &&
-           phi__agent_own(agent, desc->workspace, &agent->workspace) &&
+           phi__agent_take_format(agent, &desc->format) &&
+           phi__agent_make_take_filters(agent, desc) &&
+           phi__agent_make_copy_profile(agent, given->profile) &&
+           phi__agent_make_copy_text(agent, &agent->desc.compaction.focus_message) &&
+           phi__agent_take_own(agent, desc->system_prompt, &agent->system_prompt) &&
+           phi__agent_take_own(agent, desc->workspace, &agent->workspace) &&
            phi__agent_take_policy(agent, desc->policy, &desc->token_counter) &&
-           phi__agent_take_segment(agent, desc->config_id) && phi__agent_ids(agent, desc);
+           phi__agent_take_segment(agent, desc->config_id) && phi__agent_make_ids(agent, desc);
 }
 
 /* ---- making one ---- */
 
-static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
+static phi__agent *phi__agent_make_build(phi_runtime *rt, const phi_agent_desc *desc,
+                                         phi_thread *lent) {
     phi__agent *agent =
         (phi__agent *)phi__alloc(&rt->memory, sizeof *agent + rt->features.agent_bytes);
     if (agent == NULL) return NULL;
@@ -220,21 +230,21 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->tools = &agent->toolset;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
-    phi__log_limit(&agent->own.log, agent->desc.memory_limit_bytes);
+    phi__segments_limit(&agent->own.log, agent->desc.memory_limit_bytes);
     agent->own.of_agent = true;
     agent->own.rt = rt;
     agent->own.log.grown = &rt->grown;
     agent->thread = lent != NULL ? lent : &agent->own;
-    if (phi__at_limit_name(agent) && phi__agent_fill(agent, desc))
+    if (phi__at_limit_name(agent) && phi__agent_make_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
     if (agent->slot == NULL) {
-        phi__agent_destroy(agent);
+        phi__agent_end_destroy(agent);
         return NULL;
     }
     agent->handle.rt = rt;
     agent->handle.index = agent->slot->index;
-    agent->handle.gen = phi__slot_gen(PHI__LOAD(&agent->slot->word));
-    phi__agent_adopt(phi__agent_find(desc->parent), agent);
+    agent->handle.gen = phi__slots_gen_of(PHI__LOAD(&agent->slot->word));
+    phi__agent_end_adopt(phi__find_agent(desc->parent), agent);
     return agent;
 }
 
@@ -253,9 +263,9 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
         return NULL;
     }
     if (phi__agent_check(rt, desc) != PHI_OK) return NULL;
-    agent = phi__agent_build(rt, desc, lent);
+    agent = phi__agent_make_build(rt, desc, lent);
     if (agent == NULL) (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
-    if (agent != NULL && phi__agent_open_thread(agent, desc) != PHI_OK) {
+    if (agent != NULL && phi__agent_store_open_thread(agent, desc) != PHI_OK) {
         (void)phi_agent_free(agent->handle);
         return NULL;
     }
@@ -271,10 +281,10 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
     return agent != NULL ? agent->handle : none;
 }
 
-static const char *phi__agent_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
+static const char *phi__agent_make_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
 
 /* Tokens of the prompt stay 0 where they are not given, since their estimate changes. */
-static phi_compaction_config phi__agent_compaction(const phi__agent *agent) {
+static phi_compaction_config phi__agent_make_compaction(const phi__agent *agent) {
     phi_compaction_config given = agent->desc.compaction, c;
     if (given.max_context_tokens == 0) given.max_context_tokens = agent->desc.model.context_window;
     c = phi__compact_config(&given);
@@ -283,15 +293,15 @@ static phi_compaction_config phi__agent_compaction(const phi__agent *agent) {
 }
 
 PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
-    const phi__agent *agent = phi__agent_find(handle);
+    const phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     *out = agent->desc;
     out->profile = NULL;
-    out->system_prompt = phi__agent_text_or_null(agent->system_prompt);
+    out->system_prompt = phi__agent_make_text_or_null(agent->system_prompt);
     out->tools = agent->toolset.tools;
     out->tool_count = agent->toolset.count;
-    out->compaction = phi__agent_compaction(agent);
+    out->compaction = phi__agent_make_compaction(agent);
     if (agent->projected != NULL) {
         out->policy = agent->projected->has_policy ? &agent->projected->policy : NULL;
         out->token_counter = agent->projected->counter;
@@ -300,7 +310,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->agent_id = agent->agent_id.at;
     out->session_id = agent->line.session->id.at;
     out->config_id = agent->line.segment.at;
-    out->workspace = phi__agent_text_or_null(agent->workspace);
+    out->workspace = phi__agent_make_text_or_null(agent->workspace);
     if (agent->tree.parent != NULL) out->parent = agent->tree.parent->handle;
     out->store = agent->has_store ? &agent->store : NULL;
     out->thread_id = agent->own.journal != NULL ? agent->own.journal->id : NULL;
@@ -308,6 +318,6 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
 }
 
 PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
-    const phi__agent *agent = phi__agent_find(handle);
+    const phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->desc.profile : NULL;
 }

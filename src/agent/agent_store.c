@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
-                                   phi_status status, const char *words) {
+PHI__FN phi_status phi__agent_store_error(phi__agent *agent, const char *what, const char *id,
+                                          phi_status status, const char *words) {
     return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
                       words[0] != '\0' ? words : phi_status_text(status));
 }
@@ -13,7 +13,7 @@ PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const ch
 
 /* ---- continuing where the log ends ---- */
 
-static const phi__entry *phi__kept_last_run(const phi_thread *thread) {
+static const phi__entry *phi__agent_store_last_run(const phi_thread *thread) {
     size_t i = thread->log.held; /* it was read just now: nothing is evicted */
     while (i > 0)
         if (thread->log.entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->log.entries[i];
@@ -21,7 +21,7 @@ static const phi__entry *phi__kept_last_run(const phi_thread *thread) {
 }
 
 /* Loop ids count on from the highest that the log has of the session. */
-static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
+static bool phi__agent_store_counts(phi__agent *agent, phi__session *session) {
     const phi_thread *thread = agent->thread;
     uint32_t loops = 0;
     size_t i;
@@ -33,42 +33,42 @@ static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
 
 /* The session is that of the log's last run; for a log without one it is new, unless the agent was
    made for it. Nothing changes on failure but counts, which may have grown. */
-static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
+static bool phi__agent_store_go_on(phi__agent *agent, bool anew, bool given_session) {
     phi__sessions *sessions = &agent->rt->sessions;
-    const phi__entry *last = phi__kept_last_run(agent->thread);
+    const phi__entry *last = phi__agent_store_last_run(agent->thread);
     phi__session *taken = NULL;
     phi_str last_loop_id = {NULL, 0}, segment;
     char made[PHI__UUID_SIZE];
     bool logged = !given_session && last != NULL && last->of.loop != NULL &&
                   last->of.loop->session_id.len > 0;
-    bool done = last == NULL || phi__agent_own(agent, last->loop_id.at, &last_loop_id);
+    bool done = last == NULL || phi__agent_take_own(agent, last->loop_id.at, &last_loop_id);
     if (done && logged)
         done = (taken = phi__session_take(sessions, last->of.loop->session_id)) != NULL;
-    if (done) done = phi__kept_counts(agent, taken != NULL ? taken : agent->line.session);
+    if (done) done = phi__agent_store_counts(agent, taken != NULL ? taken : agent->line.session);
     if (done && !logged && !given_session && anew) {
-        phi__agent_random_id(agent, made);
+        phi__agent_take_random_id(agent, made);
         done = phi__session_renew(sessions, &agent->line.session, phi_str_of(made));
     }
     if (!done) {
         phi__session_drop(sessions, taken);
-        phi__agent_disown(agent, &last_loop_id);
+        phi__agent_take_disown(agent, &last_loop_id);
         return false;
     }
     if (taken != NULL) {
         phi__session_drop(sessions, agent->line.session);
         agent->line.session = taken;
     }
-    phi__agent_disown(agent, &agent->line.last_loop_id);
+    phi__agent_take_disown(agent, &agent->line.last_loop_id);
     agent->line.last_active_us = 0;
     if (phi__session_number(agent->line.session, last_loop_id, &segment) > 0)
         agent->line.last_loop_id = last_loop_id;
     else
-        phi__agent_disown(agent, &last_loop_id);
+        phi__agent_take_disown(agent, &last_loop_id);
     return true;
 }
 
-static void phi__kept_emit_torn(phi__agent *agent, uint64_t torn) {
-    char words[PHI__KEPT_WORDS];
+static void phi__agent_store_emit_torn(phi__agent *agent, uint64_t torn) {
+    char words[PHI__AGENT_STORE_WORDS];
     phi_event event;
     if (torn == 0) return;
     (void)snprintf(words, sizeof words, "The thread \"%s\" had a torn end: %llu bytes were cut off",
@@ -76,12 +76,12 @@ static void phi__kept_emit_torn(phi__agent *agent, uint64_t torn) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
-    (void)phi__emit(agent, &event, NULL, 0);
+    (void)phi__events_emit(agent, &event, NULL, 0);
 }
 
 /* ---- shared ---- */
 
-PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc) {
+PHI__FN phi_status phi__agent_store_check(phi_runtime *rt, const phi_agent_desc *desc) {
     const phi_store *store = desc->store;
     if (store == NULL)
         return desc->thread_id == NULL
@@ -97,8 +97,8 @@ PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc 
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc) {
-    char made[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
+PHI__FN phi_status phi__agent_store_open_thread(phi__agent *agent, const phi_agent_desc *desc) {
+    char made[PHI__UUID_SIZE], words[PHI__AGENT_STORE_WORDS] = "";
     const char *id = desc->thread_id;
     uint64_t torn = 0;
     phi_status status;
@@ -106,29 +106,29 @@ PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_des
     agent->store = *desc->store;
     agent->has_store = true;
     if (id == NULL) {
-        phi__agent_random_id(agent, made);
+        phi__agent_take_random_id(agent, made);
         id = made;
     }
     status = phi__journal_open(agent->thread, &agent->store, id, &torn, words, sizeof words);
-    if (status == PHI_OK && !phi__kept_go_on(agent, false, desc->session_id != NULL))
+    if (status == PHI_OK && !phi__agent_store_go_on(agent, false, desc->session_id != NULL))
         status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__feature_opened(agent);
-    if (status != PHI_OK) return phi__kept_error(agent, "phi_agent_new", id, status, words);
-    phi__kept_emit_torn(agent, torn);
+    if (status != PHI_OK) return phi__agent_store_error(agent, "phi_agent_new", id, status, words);
+    phi__agent_store_emit_torn(agent, torn);
     return PHI_OK;
 }
 
 /* ---- public ---- */
 
 /* *gone: the host has freed the agent meanwhile. */
-static phi_status phi__kept_exchange(phi__agent *agent, const char *id, uint64_t *torn, bool *gone,
-                                     char *words, size_t words_size) {
+static phi_status phi__agent_store_exchange(phi__agent *agent, const char *id, uint64_t *torn,
+                                            bool *gone, char *words, size_t words_size) {
     phi_thread before;
     phi_status status = phi__journal_sync(agent->thread, words, words_size);
     if (status != PHI_OK) return status;
     phi__exchange_begin(agent, &before);
     status = phi__journal_open(agent->thread, &agent->store, id, torn, words, words_size);
-    if (status == PHI_OK && !phi__kept_go_on(agent, true, false)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && !phi__agent_store_go_on(agent, true, false)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         *gone = !phi__exchange_done(agent, &before, false);
     else
@@ -137,8 +137,8 @@ static phi_status phi__kept_exchange(phi__agent *agent, const char *id, uint64_t
 }
 
 PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id) {
-    phi__agent *agent = phi__agent_find(handle);
-    char made[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
+    phi__agent *agent = phi__find_agent(handle);
+    char made[PHI__UUID_SIZE], words[PHI__AGENT_STORE_WORDS] = "";
     uint64_t torn = 0;
     bool gone = false;
     phi_status status;
@@ -147,37 +147,37 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
         return phi__error(handle.rt, PHI_STALE, "phi_agent_use_thread: the agent is gone");
     if (!agent->has_store || agent->thread->journal == NULL)
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_use_thread: the agent has no store");
-    status = phi__agent_idle(agent, "phi_agent_use_thread");
+    status = phi__find_idle(agent, "phi_agent_use_thread");
     if (status != PHI_OK) return status;
     if (thread_id != NULL && strcmp(thread_id, agent->thread->journal->id) == 0) return PHI_OK;
     if (thread_id == NULL) {
-        phi__agent_random_id(agent, made);
+        phi__agent_take_random_id(agent, made);
         thread_id = made;
     }
-    status = phi__kept_exchange(agent, thread_id, &torn, &gone, words, sizeof words);
+    status = phi__agent_store_exchange(agent, thread_id, &torn, &gone, words, sizeof words);
     if (status != PHI_OK)
-        return phi__kept_error(agent, "phi_agent_use_thread", thread_id, status, words);
-    if (!gone) phi__kept_emit_torn(agent, torn);
+        return phi__agent_store_error(agent, "phi_agent_use_thread", thread_id, status, words);
+    if (!gone) phi__agent_store_emit_torn(agent, torn);
     if (!gone) (void)phi__feature_opened(agent); /* without memory for it: the next time */
     return PHI_OK;
 }
 
 PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
-    const phi__agent *agent = phi__agent_find(handle);
+    const phi__agent *agent = phi__find_agent(handle);
     const phi__journal *journal = agent != NULL ? agent->thread->journal : NULL;
     return journal != NULL ? phi__str(journal->id, journal->id_len) : phi__str("", 0);
 }
 
 #else
 
-PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc) {
+PHI__FN phi_status phi__agent_store_check(phi_runtime *rt, const phi_agent_desc *desc) {
     if (desc->store != NULL)
         return phi__error(rt, PHI_UNSUPPORTED, "store: %s", PHI__STORES_LEFT_OUT);
     if (desc->thread_id == NULL) return PHI_OK;
     return phi__error(rt, PHI_BAD_ARG, "thread_id is given, store is missing");
 }
 
-PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc) {
+PHI__FN phi_status phi__agent_store_open_thread(phi__agent *agent, const phi_agent_desc *desc) {
     (void)agent;
     (void)desc;
     return PHI_OK;

@@ -11,7 +11,7 @@ enum {
 };
 
 /* A string in memory of its own; NULL: an empty one, which has none. */
-PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out) {
+PHI__FN bool phi__agent_take_own(phi__agent *agent, const char *text, phi_str *out) {
     size_t n = text != NULL ? strlen(text) : 0;
     char *copy = NULL;
     if (text != NULL) {
@@ -23,34 +23,34 @@ PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out) {
     return true;
 }
 
-PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s) {
+PHI__FN void phi__agent_take_disown(phi__agent *agent, phi_str *s) {
     if (s->at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)s->at, s->len + 1);
     *s = phi__str(NULL, 0);
 }
 
-PHI__FN void phi__agent_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
+PHI__FN void phi__agent_take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
     unsigned char random[16];
     phi__io_random(agent->rt->io, random, sizeof random);
-    phi__uuid(random, out);
+    phi__id_uuid(random, out);
 }
 
 /* ---- the model ---- */
 
-static bool phi__agent_text(phi__agent *agent, const char *text, const char **out) {
+static bool phi__agent_take_text(phi__agent *agent, const char *text, const char **out) {
     phi_str copy;
     if (!phi__arena_str(&agent->model_arena, phi_str_of(text), &copy)) return false;
     *out = copy.at;
     return true;
 }
 
-static bool phi__agent_headers(phi__agent *agent, const phi_model *model) {
+static bool phi__agent_take_headers(phi__agent *agent, const phi_model *model) {
     size_t i;
     phi_model_header *headers = (phi_model_header *)phi_arena_alloc(
         &agent->model_arena, phi__mul(model->header_count, sizeof *headers));
     if (headers == NULL) return false;
     for (i = 0; i < model->header_count; i++)
-        if (!phi__agent_text(agent, model->headers[i].name, &headers[i].name) ||
-            !phi__agent_text(agent, model->headers[i].value, &headers[i].value))
+        if (!phi__agent_take_text(agent, model->headers[i].name, &headers[i].name) ||
+            !phi__agent_take_text(agent, model->headers[i].value, &headers[i].value))
             return false;
     agent->desc.model.headers = headers;
     return true;
@@ -59,7 +59,7 @@ static bool phi__agent_headers(phi__agent *agent, const phi_model *model) {
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
     const char *named = model->provider != NULL ? model->provider : model->protocol;
     agent->desc.model = *model;
-    named = phi__message_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
+    named = phi__message_read_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
     agent->provider = agent->desc.provider;
     if (agent->provider == NULL)
         agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
@@ -69,15 +69,15 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
                        : phi__codec_of(agent->rt->codecs, phi_str_of(model->protocol));
     if (agent->desc.model.context_window == 0) agent->desc.model.context_window = PHI__AGENT_WINDOW;
     if (agent->desc.model.max_tokens == 0) agent->desc.model.max_tokens = PHI__AGENT_MAX_TOKENS;
-    return phi__agent_text(agent, model->protocol, &agent->desc.model.protocol) &&
-           phi__agent_text(agent, model->id, &agent->desc.model.id) &&
-           phi__agent_text(agent, model->name != NULL ? model->name : model->id,
-                           &agent->desc.model.name) &&
-           phi__agent_text(agent, named, &agent->desc.model.provider) &&
-           phi__agent_text(agent, model->base_url, &agent->desc.model.base_url) &&
+    return phi__agent_take_text(agent, model->protocol, &agent->desc.model.protocol) &&
+           phi__agent_take_text(agent, model->id, &agent->desc.model.id) &&
+           phi__agent_take_text(agent, model->name != NULL ? model->name : model->id,
+                                &agent->desc.model.name) &&
+           phi__agent_take_text(agent, named, &agent->desc.model.provider) &&
+           phi__agent_take_text(agent, model->base_url, &agent->desc.model.base_url) &&
            (model->api_key == NULL || model->api_key[0] == '\0' ||
-            phi__agent_text(agent, model->api_key, &agent->desc.model.api_key)) &&
-           phi__agent_headers(agent, model);
+            phi__agent_take_text(agent, model->api_key, &agent->desc.model.api_key)) &&
+           phi__agent_take_headers(agent, model);
 }
 
 /* provider.slug[.thinking]: the middle of a loop id; behaviours B 29. */
@@ -110,13 +110,13 @@ PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format)
     memset(&taken, 0, sizeof taken);
     if (format != NULL && format->kind != PHI_FORMAT_TEXT) taken = *format;
     if (taken.kind != PHI_FORMAT_JSON_SCHEMA) taken.schema = NULL;
-    if (!phi__agent_own(agent, taken.schema, &schema)) return false;
-    if (!phi__agent_own(agent, taken.name, &name)) {
-        phi__agent_disown(agent, &schema);
+    if (!phi__agent_take_own(agent, taken.schema, &schema)) return false;
+    if (!phi__agent_take_own(agent, taken.name, &name)) {
+        phi__agent_take_disown(agent, &schema);
         return false;
     }
-    phi__agent_disown(agent, &agent->format_schema);
-    phi__agent_disown(agent, &agent->format_name);
+    phi__agent_take_disown(agent, &agent->format_schema);
+    phi__agent_take_disown(agent, &agent->format_name);
     agent->format_schema = schema;
     agent->format_name = name;
     taken.schema = schema.at;

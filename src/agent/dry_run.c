@@ -10,19 +10,20 @@
 
 #ifndef PHI_NO_PREFLIGHT
 
-static bool phi__dry_items(phi__ask *ask, const phi_message *messages, size_t count,
-                           phi_arena *scratch) {
+static bool phi__dry_run_items(phi__request_spec *spec, const phi_message *messages, size_t count,
+                               phi_arena *scratch) {
     phi__item *items =
         (phi__item *)phi__arena_zero(scratch, phi__mul(phi__max(count, 1), sizeof *items));
     size_t i;
     if (items == NULL) return false;
     for (i = 0; i < count; i++) items[i].message = &messages[i];
-    ask->items = items;
-    ask->item_count = count;
+    spec->items = items;
+    spec->item_count = count;
     return true;
 }
 
-static bool phi__dry_tools(phi__ask *ask, const phi_tool *tools, size_t count, phi_arena *scratch) {
+static bool phi__dry_run_tools(phi__request_spec *spec, const phi_tool *tools, size_t count,
+                               phi_arena *scratch) {
     phi__tool_view *views =
         (phi__tool_view *)phi__arena_zero(scratch, phi__mul(phi__max(count, 1), sizeof *views));
     size_t i;
@@ -34,26 +35,26 @@ static bool phi__dry_tools(phi__ask *ask, const phi_tool *tools, size_t count, p
                                                   : PHI__LIT("{\"type\":\"object\"}");
         views[i].strict = tools[i].strict;
     }
-    ask->tools = views;
-    ask->tool_count = count;
+    spec->tools = views;
+    spec->tool_count = count;
     return true;
 }
 
 /* A codec expects every string of a model but its key. */
-static phi_model phi__dry_model(const phi_model *model) {
+static phi_model phi__dry_run_model(const phi_model *model) {
     phi_model filled = *model;
     if (filled.id == NULL) filled.id = "";
     if (filled.name == NULL) filled.name = filled.id;
     if (filled.provider == NULL) filled.provider = filled.protocol;
     filled.provider =
-        phi__message_provider(phi_str_of(filled.provider), phi_str_of(filled.protocol)).at;
+        phi__message_read_provider(phi_str_of(filled.provider), phi_str_of(filled.protocol)).at;
     if (filled.base_url == NULL) filled.base_url = "";
     return filled;
 }
 
 /* NULL: there is none, and words say why. */
-static const phi__codec *phi__dry_codec(const char *protocol, char *words, size_t words_size) {
-    const phi__codec_row *row = phi__codec_row_of(phi__codec_rows(), phi_str_of(protocol));
+static const phi__codec *phi__dry_run_codec(const char *protocol, char *words, size_t words_size) {
+    const phi__codec_row *row = phi__codec_row_of(phi__registry_codecs(), phi_str_of(protocol));
     const phi__codec *codec = row != NULL ? row->codec() : NULL;
     if (row == NULL)
         (void)snprintf(words, words_size, "No provider registered for protocol: %s", protocol);
@@ -69,7 +70,7 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
                                  const phi_tool *tools, size_t tool_count, phi_arena *scratch,
                                  char *words, size_t words_size) {
     phi_model filled;
-    phi__ask ask;
+    phi__request_spec spec;
     phi_arena_mark mark;
     const phi__codec *codec;
     phi_status status = PHI_NO_MEMORY;
@@ -78,7 +79,7 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
         words_size == 0 || (messages == NULL && count > 0) || (tools == NULL && tool_count > 0))
         return PHI_BAD_ARG;
     words[0] = '\0';
-    codec = phi__dry_codec(model->protocol, words, words_size);
+    codec = phi__dry_run_codec(model->protocol, words, words_size);
     if (codec == NULL) return PHI_UNSUPPORTED;
     for (i = 0; i < count; i++)
         if (messages[i].content == NULL && messages[i].content_count > 0) {
@@ -87,15 +88,15 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
             return PHI_BAD_ARG;
         }
     mark = phi_arena_save(scratch);
-    filled = phi__dry_model(model);
-    memset(&ask, 0, sizeof ask);
-    ask.model = &filled;
-    ask.temperature = -1.0;
-    if (phi__dry_items(&ask, messages, count, scratch) &&
-        phi__dry_tools(&ask, tools, tool_count, scratch))
-        status = phi__preflight(codec, &ask, words, words_size);
+    filled = phi__dry_run_model(model);
+    memset(&spec, 0, sizeof spec);
+    spec.model = &filled;
+    spec.temperature = -1.0;
+    if (phi__dry_run_items(&spec, messages, count, scratch) &&
+        phi__dry_run_tools(&spec, tools, tool_count, scratch))
+        status = phi__preflight(codec, &spec, words, words_size);
     if (status == PHI_OK)
-        status = phi__strict_refused(codec, &ask, scratch->memory, words, words_size);
+        status = phi__strict_tools_refused(codec, &spec, scratch->memory, words, words_size);
     phi_arena_reset(scratch, mark);
     return status;
 }

@@ -82,7 +82,7 @@ typedef struct phi__event_table {
     size_t count;
 } phi__event_table;
 
-static phi__event_table phi__event_table_of(phi__event_part part) {
+static phi__event_table phi__event_fields_table_of(phi__event_part part) {
     static const phi__event_table tables[] = {
         {phi__event_tool_fields, PHI__COUNT(phi__event_tool_fields)},
         {phi__event_retry_fields, PHI__COUNT(phi__event_retry_fields)},
@@ -100,13 +100,13 @@ static phi__event_table phi__event_table_of(phi__event_part part) {
     return tables[part];
 }
 
-PHI__FN void phi__event_put(phi__buf *out, phi__event_part part, const void *from) {
-    phi__event_table table = phi__event_table_of(part);
+PHI__FN void phi__event_fields_put(phi__buf *out, phi__event_part part, const void *from) {
+    phi__event_table table = phi__event_fields_table_of(part);
     phi__records_put(out, table.fields, table.count, from);
 }
 
-PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to) {
-    phi__event_table table = phi__event_table_of(part);
+PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, void *to) {
+    phi__event_table table = phi__event_fields_table_of(part);
     (void)phi__records_get(node, table.fields, table.count, to, NULL);
 }
 

@@ -9,11 +9,13 @@
 #ifndef PHI_NO_EVENT_JSON
 
 /* All are static. An unknown trigger is "User", an unknown kind, point or input is "". */
-PHI__FN const char *phi__event_type(phi_event_kind kind); /* the three deltas are "MessageUpdate" */
-PHI__FN const char *phi__event_delta(phi_event_kind kind); /* and this inside */
-PHI__FN const char *phi__event_trigger(phi_trigger trigger);
-PHI__FN const char *phi__event_point(int point); /* a phi_hook_point; as the book names hooks */
-PHI__FN const char *phi__event_input(phi_input input);
+/* the three deltas are "MessageUpdate" */
+PHI__FN const char *phi__event_words_type(phi_event_kind kind);
+PHI__FN const char *phi__event_words_delta(phi_event_kind kind); /* and this inside */
+PHI__FN const char *phi__event_words_trigger(phi_trigger trigger);
+/* a phi_hook_point; as the book names hooks */
+PHI__FN const char *phi__event_words_point(int point);
+PHI__FN const char *phi__event_words_input(phi_input input);
 
 /* event_fields.c: fields that are written as they are, and read back: of what `from` and `to` are.
    Strings that are read are the tree's. */
@@ -32,8 +34,8 @@ typedef enum phi__event_part {
     PHI__EVENT_CONTEXT,          /* phi_context */
     PHI__EVENT_NEEDED            /* phi_context */
 } phi__event_part;
-PHI__FN void phi__event_put(phi__buf *out, phi__event_part part, const void *from);
-PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to);
+PHI__FN void phi__event_fields_put(phi__buf *out, phi__event_part part, const void *from);
+PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, void *to);
 
 #endif
 #endif

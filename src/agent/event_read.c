@@ -26,25 +26,25 @@ typedef struct phi__event_reader {
 
 /* ---- members ---- */
 
-static const phi_json *phi__er_get(const phi__event_reader *r, const char *key) {
+static const phi_json *phi__event_read_get(const phi__event_reader *r, const char *key) {
     return phi_json_get(r->root, key);
 }
 
 /* JSON text of a value; null is nothing. */
-static phi_str phi__er_json(phi__event_reader *r, const phi_json *node) {
+static phi_str phi__event_read_json(phi__event_reader *r, const phi_json *node) {
     phi_str out = {NULL, 0};
     if (node == NULL || phi_json_is_null(node)) return out;
     if (phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
     return out;
 }
 
-static void *phi__er_alloc(phi__event_reader *r, size_t bytes) {
+static void *phi__event_read_alloc(phi__event_reader *r, size_t bytes) {
     void *at = phi__arena_zero(r->arena, bytes);
     if (at == NULL) r->no_memory = true;
     return at;
 }
 
-static phi_status phi__er_bad(phi__event_reader *r, phi_status status, const char *words) {
+static phi_status phi__event_read_bad(phi__event_reader *r, phi_status status, const char *words) {
     memset(r->error, 0, sizeof *r->error);
     r->error->line = r->error->column = 1;
     (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
@@ -52,7 +52,8 @@ static phi_status phi__er_bad(phi__event_reader *r, phi_status status, const cha
 }
 
 /* Says where the words of an error belong to. */
-static phi_status phi__er_within(phi__event_reader *r, phi_status status, const char *where) {
+static phi_status phi__event_read_within(phi__event_reader *r, phi_status status,
+                                         const char *where) {
     char words[sizeof r->error->message];
     if (status != PHI_PARSE) return status;
     memcpy(words, r->error->message, sizeof words);
@@ -61,29 +62,29 @@ static phi_status phi__er_within(phi__event_reader *r, phi_status status, const 
     return status;
 }
 
-static void phi__er_usage(phi__event_reader *r) {
-    phi_usage *usage = (phi_usage *)phi__er_alloc(r, sizeof *usage);
-    if (usage != NULL) *usage = phi__message_get_usage(phi__er_get(r, "usage"));
+static void phi__event_read_usage(phi__event_reader *r) {
+    phi_usage *usage = (phi_usage *)phi__event_read_alloc(r, sizeof *usage);
+    if (usage != NULL) *usage = phi__message_read_get_usage(phi__event_read_get(r, "usage"));
     r->out->usage = usage;
 }
 
 /* ---- messages ---- */
 
-static phi_status phi__er_message(phi__event_reader *r, bool needed) {
-    const phi_json *node = phi__er_get(r, "message");
+static phi_status phi__event_read_message(phi__event_reader *r, bool needed) {
+    const phi_json *node = phi__event_read_get(r, "message");
     phi_message *message;
     phi_status status;
     if (!needed && (node == NULL || phi_json_is_null(node))) return PHI_OK;
-    message = (phi_message *)phi__er_alloc(r, sizeof *message);
+    message = (phi_message *)phi__event_read_alloc(r, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
-    status = phi__message_get(node, r->arena, message, r->error);
+    status = phi__message_read_get(node, r->arena, message, r->error);
     r->out->message = message;
     if (message->loop_id.len > 0) r->out->turn_index = message->turn_index;
-    return phi__er_within(r, status, "message");
+    return phi__event_read_within(r, status, "message");
 }
 
-static phi_status phi__er_messages(phi__event_reader *r, const char *key) {
-    const phi_json *array = phi__er_get(r, key), *node;
+static phi_status phi__event_read_messages(phi__event_reader *r, const char *key) {
+    const phi_json *array = phi__event_read_get(r, key), *node;
     phi_json_iter it = phi_json_each(array);
     phi_message *messages;
     phi_status status = PHI_OK;
@@ -91,22 +92,24 @@ static phi_status phi__er_messages(phi__event_reader *r, const char *key) {
     size_t n = 0;
     if (array == NULL || phi_json_is_null(array)) return PHI_OK;
     if (!phi_json_is_array(array))
-        return phi__er_within(r, phi__er_bad(r, PHI_PARSE, "expected an array of messages"), key);
+        return phi__event_read_within(
+            r, phi__event_read_bad(r, PHI_PARSE, "expected an array of messages"), key);
     if (phi_json_count(array) == 0) return PHI_OK;
-    messages = (phi_message *)phi__er_alloc(r, phi__mul(phi_json_count(array), sizeof *messages));
+    messages =
+        (phi_message *)phi__event_read_alloc(r, phi__mul(phi_json_count(array), sizeof *messages));
     if (messages == NULL) return PHI_NO_MEMORY;
     while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
-        status = phi__message_get(node, r->arena, &messages[n++], r->error);
+        status = phi__message_read_get(node, r->arena, &messages[n++], r->error);
     r->out->messages = messages;
     r->out->message_count = n;
     (void)snprintf(where, sizeof where, "%.16s[%lu]", key, (unsigned long)(n - 1));
-    return phi__er_within(r, status, where);
+    return phi__event_read_within(r, status, where);
 }
 
 /* ---- the run ---- */
 
 /* "Default", {"Rerun":{"tag":".."}}; nothing, as older files have it, is a beginning. */
-static void phi__er_continuation(const phi_json *node, phi_loop_info *loop) {
+static void phi__event_read_continuation(const phi_json *node, phi_loop_info *loop) {
     const phi_json *rerun = phi_json_get(node, "Rerun"), *branch = phi_json_get(node, "Branch");
     phi_str word = phi_json_str(node, "");
     if (phi__str_is(word, "Default")) loop->continuation = PHI_CONTINUATION_DEFAULT;
@@ -116,76 +119,77 @@ static void phi__er_continuation(const phi_json *node, phi_loop_info *loop) {
     loop->tag = phi_json_str(phi_json_get(branch != NULL ? branch : rerun, "tag"), "");
 }
 
-static phi_status phi__er_start(phi__event_reader *r) {
-    phi_loop_info *loop = (phi_loop_info *)phi__er_alloc(r, sizeof *loop);
+static phi_status phi__event_read_start(phi__event_reader *r) {
+    phi_loop_info *loop = (phi_loop_info *)phi__event_read_alloc(r, sizeof *loop);
     if (loop == NULL) return PHI_NO_MEMORY;
     loop->agent_id = phi__records_get_str(r->root, "agent_id");
     loop->session_id = phi__records_get_str(r->root, "session_id");
     loop->loop_id = r->out->loop_id;
     loop->parent_loop_id = phi__records_get_str(r->root, "parent_loop_id");
-    phi__er_continuation(phi__er_get(r, "continuation_kind"), loop);
-    loop->metadata = phi__er_json(r, phi__er_get(r, "metadata"));
-    loop->config = phi__er_json(r, phi__er_get(r, "config_snapshot"));
+    phi__event_read_continuation(phi__event_read_get(r, "continuation_kind"), loop);
+    loop->metadata = phi__event_read_json(r, phi__event_read_get(r, "metadata"));
+    loop->config = phi__event_read_json(r, phi__event_read_get(r, "config_snapshot"));
     r->out->loop = loop;
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
-static phi_status phi__er_end(phi__event_reader *r) {
-    phi__er_usage(r);
+static phi_status phi__event_read_end(phi__event_reader *r) {
+    phi__event_read_usage(r);
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     r->out->source = phi__records_get_str(r->root, "abort_reason");
-    if (phi_json_is_string(phi__er_get(r, "rejection"))) {
+    if (phi_json_is_string(phi__event_read_get(r, "rejection"))) {
         r->out->rejection = phi__records_get_str(r->root, "rejection");
         r->out->status = PHI_REJECTED;
     }
-    return phi__er_messages(r, "messages");
+    return phi__event_read_messages(r, "messages");
 }
 
 /* ---- turns ---- */
 
-static phi_status phi__er_turn_start(phi__event_reader *r) {
+static phi_status phi__event_read_turn_start(phi__event_reader *r) {
     phi_str word = phi__records_get_str(r->root, "triggered_by");
     int i;
     r->out->turn_index = phi__records_get_u32(r->root, "turn_index");
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     r->out->trigger = PHI_TRIGGER_USER;
     for (i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
-        if (phi__str_is(word, phi__event_trigger((phi_trigger)i))) r->out->trigger = (phi_trigger)i;
+        if (phi__str_is(word, phi__event_words_trigger((phi_trigger)i)))
+            r->out->trigger = (phi_trigger)i;
     if (phi__str_is(word, "FollowUp")) /* of older files */
         r->out->trigger = PHI_TRIGGER_CONTINUATION;
     return PHI_OK;
 }
 
-static phi_status phi__er_turn_end(phi__event_reader *r) {
-    phi_status status = phi__er_message(r, false);
-    phi__er_usage(r);
+static phi_status phi__event_read_turn_end(phi__event_reader *r) {
+    phi_status status = phi__event_read_message(r, false);
+    phi__event_read_usage(r);
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
-    return status == PHI_OK ? phi__er_messages(r, "tool_results") : status;
+    return status == PHI_OK ? phi__event_read_messages(r, "tool_results") : status;
 }
 
-static phi_content_kind phi__er_block(phi_event_kind kind) {
+static phi_content_kind phi__event_read_block(phi_event_kind kind) {
     if (kind == PHI_EV_TEXT) return PHI_CONTENT_TEXT;
     return kind == PHI_EV_THINKING ? PHI_CONTENT_THINKING : PHI_CONTENT_TOOL_CALL;
 }
 
 /* The block that grows is taken to be the last one of its kind. */
-static phi_status phi__er_delta(phi__event_reader *r) {
+static phi_status phi__event_read_delta(phi__event_reader *r) {
     static const phi_event_kind kinds[] = {PHI_EV_TEXT, PHI_EV_THINKING, PHI_EV_TOOL_ARGUMENTS};
-    const phi_json *delta = phi__er_get(r, "delta"), *inside = NULL;
-    phi_status status = phi__er_message(r, true);
+    const phi_json *delta = phi__event_read_get(r, "delta"), *inside = NULL;
+    phi_status status = phi__event_read_message(r, true);
     size_t i;
     if (status != PHI_OK) return status;
     for (i = 0; i < PHI__COUNT(kinds) && inside == NULL; i++) {
-        inside = phi_json_get(phi_json_get(delta, phi__event_delta(kinds[i])), "delta");
+        inside = phi_json_get(phi_json_get(delta, phi__event_words_delta(kinds[i])), "delta");
         r->out->kind = kinds[i];
     }
     if (inside == NULL)
-        return phi__er_bad(r, PHI_PARSE, "delta: expected Text, Thinking or ToolCallDelta");
+        return phi__event_read_bad(r, PHI_PARSE, "delta: expected Text, Thinking or ToolCallDelta");
     r->out->text = phi_json_str(inside, "");
     for (i = r->out->message->content_count; i > 0; i--) {
         const phi_content *block = &r->out->message->content[i - 1];
-        if (block->kind != phi__er_block(r->out->kind)) continue;
+        if (block->kind != phi__event_read_block(r->out->kind)) continue;
         r->out->partial = block->kind == PHI_CONTENT_TOOL_CALL ? block->arguments : block->text;
         r->out->block_index = (uint32_t)(i - 1);
         break;
@@ -195,123 +199,125 @@ static phi_status phi__er_delta(phi__event_reader *r) {
 
 /* ---- tools ---- */
 
-static void phi__er_args(phi__event_reader *r, const char *none) {
+static void phi__event_read_args(phi__event_reader *r, const char *none) {
     r->out->arguments = phi_str_of(none);
-    if (!phi__message_get_value(phi__er_get(r, "args"), r->arena, &r->out->arguments))
+    if (!phi__message_read_get_value(phi__event_read_get(r, "args"), r->arena, &r->out->arguments))
         r->no_memory = true;
 }
 
 /* A call that was skipped has null, and no arguments. */
-static void phi__er_tool_start(phi__event_reader *r) {
-    if (!phi_json_is_null(phi__er_get(r, "args"))) phi__er_args(r, "{}");
+static void phi__event_read_tool_start(phi__event_reader *r) {
+    if (!phi_json_is_null(phi__event_read_get(r, "args"))) phi__event_read_args(r, "{}");
 }
 
 /* ToolResult: makes a message of the event's fields. */
-static phi_status phi__er_result(phi__event_reader *r, const char *key) {
-    const phi_json *node = phi__er_get(r, key), *content = phi_json_get(node, "content");
+static phi_status phi__event_read_result(phi__event_reader *r, const char *key) {
+    const phi_json *node = phi__event_read_get(r, key), *content = phi_json_get(node, "content");
     phi_message *message;
     phi_status status;
     if (node == NULL || phi_json_is_null(node)) return PHI_OK;
-    message = (phi_message *)phi__er_alloc(r, sizeof *message);
+    message = (phi_message *)phi__event_read_alloc(r, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
     message->role = PHI_ROLE_TOOL_RESULT;
     message->tool_call_id = r->out->tool_call_id;
     message->tool_name = r->out->tool_name;
     message->is_error = r->out->is_error;
-    message->details = phi__er_json(r, phi_json_get(node, "details"));
-    status = phi__message_get_blocks(content, r->arena, message, r->error);
+    message->details = phi__event_read_json(r, phi_json_get(node, "details"));
+    status = phi__message_read_get_blocks(content, r->arena, message, r->error);
     if (r->out->child_loop_id.len == 0)
         r->out->child_loop_id = phi_json_str(phi_json_get(node, "child_loop_id"), "");
     r->out->message = message;
-    return phi__er_within(r, status, key);
+    return phi__event_read_within(r, status, key);
 }
 
-static phi_status phi__er_update(phi__event_reader *r) {
-    phi_status status = phi__er_result(r, "partial_result");
+static phi_status phi__event_read_update(phi__event_reader *r) {
+    phi_status status = phi__event_read_result(r, "partial_result");
     if (status == PHI_OK && r->out->message != NULL)
         r->out->text = phi_message_text(r->out->message, "\n", r->arena, &r->no_memory);
     return status;
 }
 
-static phi_status phi__er_tool_end(phi__event_reader *r) {
+static phi_status phi__event_read_tool_end(phi__event_reader *r) {
     r->out->is_error = phi__records_get_bool(r->root, "is_error");
     r->out->child_loop_id = phi__records_get_str(r->root, "child_loop_id");
-    return phi__er_result(r, "result");
+    return phi__event_read_result(r, "result");
 }
 
-static phi_input phi__er_input(const phi__event_reader *r) {
+static phi_input phi__event_read_input(const phi__event_reader *r) {
     phi_str word = phi__records_get_str(r->root, "input");
     int i;
     for (i = PHI_INPUT_PROMPT; i <= PHI_INPUT_INJECTED; i++)
-        if (phi__str_is(word, phi__event_input((phi_input)i))) return (phi_input)i;
+        if (phi__str_is(word, phi__event_words_input((phi_input)i))) return (phi_input)i;
     return PHI_INPUT_NONE;
 }
 
-static phi_status phi__er_decision(phi__event_reader *r) {
+static phi_status phi__event_read_decision(phi__event_reader *r) {
     phi_str word = phi__records_get_str(r->root, "point");
     int point;
     for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_CREDENTIAL; point *= 2)
-        if (phi__str_is(word, phi__event_point(point))) r->out->point = point;
-    if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0) phi__er_args(r, "{}");
+        if (phi__str_is(word, phi__event_words_point(point))) r->out->point = point;
+    if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0) phi__event_read_args(r, "{}");
     r->out->text = phi__records_get_str(r->root, "text");
-    r->out->input = phi__er_input(r);
+    r->out->input = phi__event_read_input(r);
     return PHI_OK;
 }
 
 /* ---- trouble, compaction ---- */
 
 /* A number that is none of ours says only that something went wrong. */
-static phi_status phi__er_status(int64_t number) {
+static phi_status phi__event_read_status(int64_t number) {
     return number <= PHI_OK && number >= PHI_UNREACHABLE ? (phi_status)number : PHI_REFUSED;
 }
 
-static phi_status phi__er_failure(phi__event_reader *r) {
-    phi_failure *failure = (phi_failure *)phi__er_alloc(r, sizeof *failure);
+static phi_status phi__event_read_failure(phi__event_reader *r) {
+    phi_failure *failure = (phi_failure *)phi__event_read_alloc(r, sizeof *failure);
     phi_str word = phi__records_get_str(r->root, "kind");
-    const phi_json *after = phi__er_get(r, "retry_after_ms");
+    const phi_json *after = phi__event_read_get(r, "retry_after_ms");
     int i;
     if (failure == NULL) return PHI_NO_MEMORY;
     for (i = PHI_FAILURE_AUTH; i <= PHI_FAILURE_NO_MEMORY; i++)
         if (phi__str_is(word, phi_failure_kind_text((phi_failure_kind)i)))
             failure->kind = (phi_failure_kind)i;
-    phi__event_get(r->root, PHI__EVENT_FAILURE, failure);
-    phi__event_get(r->root, PHI__EVENT_FAILURE_MORE, failure);
+    phi__event_fields_get(r->root, PHI__EVENT_FAILURE, failure);
+    phi__event_fields_get(r->root, PHI__EVENT_FAILURE_MORE, failure);
     if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
     failure->has_retry_after = phi_json_is_number(after);
     failure->retry_after_ms = phi_json_uint(after, 0);
     r->out->failure = failure;
-    r->out->status = phi__er_status(phi_json_int(phi__er_get(r, "status"), PHI_REFUSED));
+    r->out->status =
+        phi__event_read_status(phi_json_int(phi__event_read_get(r, "status"), PHI_REFUSED));
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
-static phi_status phi__er_retry(phi__event_reader *r) {
-    phi__event_get(r->root, PHI__EVENT_RETRY, r->out);
+static phi_status phi__event_read_retry(phi__event_reader *r) {
+    phi__event_fields_get(r->root, PHI__EVENT_RETRY, r->out);
     r->out->text = phi__records_get_str(r->root, "text");
-    return phi__er_failure(r);
+    return phi__event_read_failure(r);
 }
 
-static phi_status phi__er_dropped(phi__event_reader *r) {
-    r->out->input = phi__er_input(r);
-    phi__event_get(r->root, PHI__EVENT_DROPPED, r->out);
+static phi_status phi__event_read_dropped(phi__event_reader *r) {
+    r->out->input = phi__event_read_input(r);
+    phi__event_fields_get(r->root, PHI__EVENT_DROPPED, r->out);
     return PHI_OK;
 }
 
-static phi_status phi__er_rewrite(phi__event_reader *r) {
+static phi_status phi__event_read_rewrite(phi__event_reader *r) {
     r->out->text = phi__records_get_str(r->root, "op_id");
-    r->out->status = phi__er_status(phi_json_int(phi__er_get(r, "status"), PHI_REFUSED));
+    r->out->status =
+        phi__event_read_status(phi_json_int(phi__event_read_get(r, "status"), PHI_REFUSED));
     r->out->source = phi__records_get_str(r->root, "reason");
     return PHI_OK;
 }
 
-static phi_status phi__er_pruned(phi__event_reader *r) {
-    phi_pruned *p = (phi_pruned *)phi__er_alloc(r, sizeof *p);
-    const phi_json *times = phi__er_get(r, "pruned_timestamps"), *node;
+static phi_status phi__event_read_pruned(phi__event_reader *r) {
+    phi_pruned *p = (phi_pruned *)phi__event_read_alloc(r, sizeof *p);
+    const phi_json *times = phi__event_read_get(r, "pruned_timestamps"), *node;
     phi_json_iter it = phi_json_each(times);
     size_t n = phi_json_is_array(times) ? phi_json_count(times) : 0;
-    int64_t *ms = (int64_t *)phi__er_alloc(r, phi__mul(n, sizeof *ms));
+    int64_t *ms = (int64_t *)phi__event_read_alloc(r, phi__mul(n, sizeof *ms));
     if (p == NULL || ms == NULL) return PHI_NO_MEMORY;
-    phi__event_get(r->root, PHI__EVENT_PRUNED, p);
+    phi__event_fields_get(r->root, PHI__EVENT_PRUNED, p);
     while (p->timestamp_count < n && (node = phi_json_next(&it)) != NULL)
         ms[p->timestamp_count++] = phi_json_int(node, 0);
     p->timestamps = ms;
@@ -321,7 +327,7 @@ static phi_status phi__er_pruned(phi__event_reader *r) {
 }
 
 /* A node id: a number in the original and here, a name such as "n4" in older files of ours. */
-static phi_str phi__er_node(phi__event_reader *r, const phi_json *node) {
+static phi_str phi__event_read_node(phi__event_reader *r, const phi_json *node) {
     char text[PHI__STEP_BYTES];
     phi_str out = phi_json_str(node, "");
     uint64_t n = phi_json_uint(node, UINT64_MAX);
@@ -331,29 +337,29 @@ static phi_str phi__er_node(phi__event_reader *r, const phi_json *node) {
     return out;
 }
 
-static phi_status phi__er_reverted(phi__event_reader *r) {
-    phi_reverted *v = (phi_reverted *)phi__er_alloc(r, sizeof *v);
-    const phi_json *ids = phi__er_get(r, "abandoned_node_ids"), *node;
+static phi_status phi__event_read_reverted(phi__event_reader *r) {
+    phi_reverted *v = (phi_reverted *)phi__event_read_alloc(r, sizeof *v);
+    const phi_json *ids = phi__event_read_get(r, "abandoned_node_ids"), *node;
     phi_json_iter it = phi_json_each(ids);
     size_t n = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
-    phi_str *names = (phi_str *)phi__er_alloc(r, phi__mul(n, sizeof *names));
+    phi_str *names = (phi_str *)phi__event_read_alloc(r, phi__mul(n, sizeof *names));
     if (v == NULL || names == NULL) return PHI_NO_MEMORY;
     v->category = phi__records_get_str(r->root, "category");
-    v->target = phi__er_node(r, phi__er_get(r, "target"));
+    v->target = phi__event_read_node(r, phi__event_read_get(r, "target"));
     while (v->abandoned_count < n && (node = phi_json_next(&it)) != NULL)
-        names[v->abandoned_count++] = phi__er_node(r, node);
+        names[v->abandoned_count++] = phi__event_read_node(r, node);
     v->abandoned = names;
-    phi__event_get(r->root, PHI__EVENT_REVERTED, v);
+    phi__event_fields_get(r->root, PHI__EVENT_REVERTED, v);
     r->out->reverted = v;
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
-static phi_status phi__er_compaction(phi__event_reader *r) {
-    phi_compaction *c = (phi_compaction *)phi__er_alloc(r, sizeof *c);
+static phi_status phi__event_read_compaction(phi__event_reader *r) {
+    phi_compaction *c = (phi_compaction *)phi__event_read_alloc(r, sizeof *c);
     if (c == NULL) return PHI_NO_MEMORY;
-    phi__event_get(r->root, PHI__EVENT_COMPACTION_START, c);
-    phi__event_get(r->root, PHI__EVENT_COMPACTION_END, c);
+    phi__event_fields_get(r->root, PHI__EVENT_COMPACTION_START, c);
+    phi__event_fields_get(r->root, PHI__EVENT_COMPACTION_END, c);
     r->out->compaction = c;
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
@@ -361,53 +367,53 @@ static phi_status phi__er_compaction(phi__event_reader *r) {
 
 /* ---- requests, parallel runs ---- */
 
-static phi_status phi__er_request(phi__event_reader *r) {
+static phi_status phi__event_read_request(phi__event_reader *r) {
     r->out->turn_index = phi__records_get_u32(r->root, "turn_index");
-    r->out->text = phi__er_json(r, phi__er_get(r, "payload"));
+    r->out->text = phi__event_read_json(r, phi__event_read_get(r, "payload"));
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
-static phi_status phi__er_thread(phi__event_reader *r) {
+static phi_status phi__event_read_thread(phi__event_reader *r) {
     r->out->text = phi__records_get_str(r->root, "thread_id");
     r->out->message_count = phi__records_get_size(r->root, "message_count");
-    phi__er_usage(r);
+    phi__event_read_usage(r);
     return PHI_OK;
 }
 
-static phi_status phi__er_forgotten(phi__event_reader *r) {
-    phi_forgotten *forgotten = (phi_forgotten *)phi__er_alloc(r, sizeof *forgotten);
+static phi_status phi__event_read_forgotten(phi__event_reader *r) {
+    phi_forgotten *forgotten = (phi_forgotten *)phi__event_read_alloc(r, sizeof *forgotten);
     if (forgotten == NULL) return PHI_NO_MEMORY;
-    phi__event_get(r->root, PHI__EVENT_FORGOTTEN, forgotten);
+    phi__event_fields_get(r->root, PHI__EVENT_FORGOTTEN, forgotten);
     r->out->forgotten = forgotten;
     return PHI_OK;
 }
 
-static phi_status phi__er_context(phi__event_reader *r) {
+static phi_status phi__event_read_context(phi__event_reader *r) {
     phi_context *context;
-    if (phi__er_get(r, "tokens") == NULL) return PHI_OK;
-    context = (phi_context *)phi__er_alloc(r, sizeof *context);
+    if (phi__event_read_get(r, "tokens") == NULL) return PHI_OK;
+    context = (phi_context *)phi__event_read_alloc(r, sizeof *context);
     if (context == NULL) return PHI_NO_MEMORY;
-    phi__event_get(r->root, PHI__EVENT_CONTEXT, context);
-    phi__event_get(r->root, PHI__EVENT_NEEDED, context);
+    phi__event_fields_get(r->root, PHI__EVENT_CONTEXT, context);
+    phi__event_fields_get(r->root, PHI__EVENT_NEEDED, context);
     r->out->context = context;
     return PHI_OK;
 }
 
-static phi_status phi__er_parallel(phi__event_reader *r) {
-    phi_parallel *p = (phi_parallel *)phi__er_alloc(r, sizeof *p);
-    const phi_json *ids = phi__er_get(r, "loop_ids"), *id;
+static phi_status phi__event_read_parallel(phi__event_reader *r) {
+    phi_parallel *p = (phi_parallel *)phi__event_read_alloc(r, sizeof *p);
+    const phi_json *ids = phi__event_read_get(r, "loop_ids"), *id;
     phi_json_iter it = phi_json_each(ids);
     size_t count = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
     phi_str *to = NULL;
-    if (count > 0) to = (phi_str *)phi__er_alloc(r, phi__mul(count, sizeof *to));
+    if (count > 0) to = (phi_str *)phi__event_read_alloc(r, phi__mul(count, sizeof *to));
     if (p == NULL || (count > 0 && to == NULL)) return PHI_NO_MEMORY;
     while (to != NULL && (id = phi_json_next(&it)) != NULL)
         to[p->loop_count++] = phi_json_str(id, "");
     p->session_id = phi__records_get_str(r->root, "session_id");
     p->loop_ids = to;
-    phi__event_get(r->root, PHI__EVENT_PARALLEL_END, p);
-    p->evaluation_usage = phi__message_get_usage(phi__er_get(r, "evaluation_usage"));
+    phi__event_fields_get(r->root, PHI__EVENT_PARALLEL_END, p);
+    p->evaluation_usage = phi__message_read_get_usage(phi__event_read_get(r, "evaluation_usage"));
     r->out->parallel = p;
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
@@ -415,46 +421,48 @@ static phi_status phi__er_parallel(phi__event_reader *r) {
 
 /* ---- any event ---- */
 
-static phi_status phi__er_text(phi__event_reader *r, const char *key) {
+static phi_status phi__event_read_text(phi__event_reader *r, const char *key) {
     r->out->text = phi__records_get_str(r->root, key);
     return PHI_OK;
 }
 
-static phi_status phi__er_body(phi__event_reader *r) {
+static phi_status phi__event_read_body(phi__event_reader *r) {
     switch (r->out->kind) {
-    case PHI_EV_AGENT_START: return phi__er_start(r);
-    case PHI_EV_AGENT_END: return phi__er_end(r);
-    case PHI_EV_TURN_START: return phi__er_turn_start(r);
-    case PHI_EV_TURN_END: return phi__er_turn_end(r);
+    case PHI_EV_AGENT_START: return phi__event_read_start(r);
+    case PHI_EV_AGENT_END: return phi__event_read_end(r);
+    case PHI_EV_TURN_START: return phi__event_read_turn_start(r);
+    case PHI_EV_TURN_END: return phi__event_read_turn_end(r);
     case PHI_EV_MESSAGE_START:
-    case PHI_EV_MESSAGE_END: return phi__er_message(r, true);
-    case PHI_EV_RETRACT: return phi__er_message(r, false);
+    case PHI_EV_MESSAGE_END: return phi__event_read_message(r, true);
+    case PHI_EV_RETRACT: return phi__event_read_message(r, false);
     case PHI_EV_TEXT:
     case PHI_EV_THINKING:
-    case PHI_EV_TOOL_ARGUMENTS: return phi__er_delta(r);
-    case PHI_EV_TOOL_START: phi__er_tool_start(r); return PHI_OK;
-    case PHI_EV_TOOL_UPDATE: return phi__er_update(r);
-    case PHI_EV_TOOL_END: return phi__er_tool_end(r);
-    case PHI_EV_ERROR: return phi__er_failure(r);
-    case PHI_EV_RETRY: return phi__er_retry(r);
+    case PHI_EV_TOOL_ARGUMENTS: return phi__event_read_delta(r);
+    case PHI_EV_TOOL_START: phi__event_read_tool_start(r); return PHI_OK;
+    case PHI_EV_TOOL_UPDATE: return phi__event_read_update(r);
+    case PHI_EV_TOOL_END: return phi__event_read_tool_end(r);
+    case PHI_EV_ERROR: return phi__event_read_failure(r);
+    case PHI_EV_RETRY: return phi__event_read_retry(r);
     case PHI_EV_INPUT_REJECTED:
-    case PHI_EV_PAUSED: return phi__er_text(r, "reason");
-    case PHI_EV_INPUT_DROPPED: return phi__er_dropped(r);
+    case PHI_EV_PAUSED: return phi__event_read_text(r, "reason");
+    case PHI_EV_INPUT_DROPPED: return phi__event_read_dropped(r);
     case PHI_EV_COMPACTION_START:
-    case PHI_EV_COMPACTION_END: return phi__er_compaction(r);
-    case PHI_EV_DECISION: return phi__er_decision(r);
-    case PHI_EV_CONTEXT_WARNING: (void)phi__er_text(r, "text"); return phi__er_context(r);
+    case PHI_EV_COMPACTION_END: return phi__event_read_compaction(r);
+    case PHI_EV_DECISION: return phi__event_read_decision(r);
+    case PHI_EV_CONTEXT_WARNING:
+        (void)phi__event_read_text(r, "text");
+        return phi__event_read_context(r);
     case PHI_EV_TOOL_PROGRESS:
-    case PHI_EV_WARNING: return phi__er_text(r, "text");
-    case PHI_EV_REWRITE: return phi__er_rewrite(r);
-    case PHI_EV_PRUNED: return phi__er_pruned(r);
-    case PHI_EV_REVERTED: return phi__er_reverted(r);
-    case PHI_EV_TURN_REQUEST: return phi__er_request(r);
+    case PHI_EV_WARNING: return phi__event_read_text(r, "text");
+    case PHI_EV_REWRITE: return phi__event_read_rewrite(r);
+    case PHI_EV_PRUNED: return phi__event_read_pruned(r);
+    case PHI_EV_REVERTED: return phi__event_read_reverted(r);
+    case PHI_EV_TURN_REQUEST: return phi__event_read_request(r);
     case PHI_EV_PARALLEL_START:
-    case PHI_EV_PARALLEL_END: return phi__er_parallel(r);
-    case PHI_EV_THREAD_UPDATED: return phi__er_thread(r);
-    case PHI_EV_FORGOTTEN: return phi__er_forgotten(r);
-    case PHI_EV_SUMMARY_NEEDED: return phi__er_context(r);
+    case PHI_EV_PARALLEL_END: return phi__event_read_parallel(r);
+    case PHI_EV_THREAD_UPDATED: return phi__event_read_thread(r);
+    case PHI_EV_FORGOTTEN: return phi__event_read_forgotten(r);
+    case PHI_EV_SUMMARY_NEEDED: return phi__event_read_context(r);
     case PHI_EV_TOOL_HEARTBEAT:
         r->out->elapsed_ms = phi__records_get_u64(r->root, "elapsed_ms");
         return PHI_OK;
@@ -463,31 +471,31 @@ static phi_status phi__er_body(phi__event_reader *r) {
 }
 
 /* PHI_EV_TEXT for all deltas: their contents decide further. */
-static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
+static phi_status phi__event_read_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
     for (i = PHI_EV_AGENT_START; i <= PHI_EV_TOOL_HEARTBEAT; i++)
-        if (phi__str_is(type, phi__event_type((phi_event_kind)i))) {
+        if (phi__str_is(type, phi__event_words_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;
         }
     (void)snprintf(words, sizeof words, "type \"%.*s\": no event that is known here",
                    (int)phi__utf8_cut(type, 80), type.at != NULL ? type.at : "");
-    return phi__er_bad(r, PHI_UNSUPPORTED, words);
+    return phi__event_read_bad(r, PHI_UNSUPPORTED, words);
 }
 
-static phi_status phi__er_event(phi__event_reader *r) {
-    const phi_json *type = phi__er_get(r, "type");
+static phi_status phi__event_read_whole(phi__event_reader *r) {
+    const phi_json *type = phi__event_read_get(r, "type");
     phi_status status;
     if (!phi_json_is_object(r->root))
-        return phi__er_bad(r, PHI_PARSE, "expected an object: an event");
+        return phi__event_read_bad(r, PHI_PARSE, "expected an object: an event");
     if (!phi_json_is_string(type))
-        return phi__er_bad(r, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
-    status = phi__er_kind(r, phi_json_str(type, ""));
+        return phi__event_read_bad(r, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
+    status = phi__event_read_kind(r, phi_json_str(type, ""));
     if (status != PHI_OK) return status;
     r->out->loop_id = phi__records_get_str(r->root, "loop_id");
-    phi__event_get(r->root, PHI__EVENT_TOOL, r->out);
-    status = phi__er_body(r);
+    phi__event_fields_get(r->root, PHI__EVENT_TOOL, r->out);
+    status = phi__event_read_body(r);
     return status == PHI_OK && r->no_memory ? PHI_NO_MEMORY : status;
 }
 
@@ -509,7 +517,7 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
     r.no_memory = false;
     status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, r.error);
     r.root = root;
-    if (status == PHI_OK) status = phi__er_event(&r);
+    if (status == PHI_OK) status = phi__event_read_whole(&r);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
     if (status != PHI_OK) {
         memset(out, 0, sizeof *out);

@@ -3,23 +3,23 @@
 
 #ifndef PHI_NO_EVENT_JSON
 
-PHI__FN const char *phi__event_type(phi_event_kind kind) {
+PHI__FN const char *phi__event_words_type(phi_event_kind kind) {
     if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
         return "MessageUpdate";
     return phi_event_name(kind);
 }
 
-PHI__FN const char *phi__event_delta(phi_event_kind kind) {
+PHI__FN const char *phi__event_words_delta(phi_event_kind kind) {
     if (kind == PHI_EV_TEXT) return "Text";
     return kind == PHI_EV_THINKING ? "Thinking" : "ToolCallDelta";
 }
 
-PHI__FN const char *phi__event_trigger(phi_trigger trigger) {
+PHI__FN const char *phi__event_words_trigger(phi_trigger trigger) {
     static const char *const words[] = {"User", "User", "SubAgent", "Continuation", "Branch"};
     return words[(size_t)trigger < PHI__COUNT(words) ? (size_t)trigger : 0];
 }
 
-PHI__FN const char *phi__event_point(int point) {
+PHI__FN const char *phi__event_words_point(int point) {
     static const char *const words[] = {"before_loop",
                                         "before_turn",
                                         "transform_context",
@@ -43,7 +43,7 @@ PHI__FN const char *phi__event_point(int point) {
     return "";
 }
 
-PHI__FN const char *phi__event_input(phi_input input) {
+PHI__FN const char *phi__event_words_input(phi_input input) {
     static const char *const words[] = {"", "prompt", "steering", "follow_up", "injected"};
     return words[(size_t)input < PHI__COUNT(words) ? (size_t)input : 0];
 }

@@ -13,7 +13,7 @@ PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
 
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
     phi__journal_close(agent->thread); /* its entries must not be stored */
-    phi__thread_free(agent->thread);
+    phi__journal_free_thread(agent->thread);
     *agent->thread = *before;
 }
 
@@ -27,9 +27,9 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
     phi__responses_drop(agent);
     phi__feature_renewed(agent, copied ? &before->fold : NULL, false);
     phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
-    phi__agent_drop_hidden(agent);
-    if (before != NULL) phi__thread_free(before);
+    phi__agent_end_drop_hidden(agent);
+    if (before != NULL) phi__journal_free_thread(before);
     there = agent->slot != NULL;
-    if (!inside) phi__step_end(rt);
+    if (!inside) phi__agent_end_of_step(rt);
     return there;
 }

@@ -17,12 +17,12 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
 /* ---- public ---- */
 
 PHI_API phi_status phi_agent_set_policy(phi_agent handle, const phi_policy *policy) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     const char *fault = policy != NULL ? phi__policy_fault(policy) : NULL;
     phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    status = phi__agent_idle(agent, "phi_agent_set_policy");
+    status = phi__find_idle(agent, "phi_agent_set_policy");
     if (status != PHI_OK) return status;
     if (fault != NULL) return phi__error(handle.rt, PHI_BAD_ARG, "%s", fault);
     return phi__agent_take_policy(agent, policy, NULL)
@@ -32,7 +32,7 @@ PHI_API phi_status phi_agent_set_policy(phi_agent handle, const phi_policy *poli
 
 PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str *out) {
 #ifndef PHI_NO_EXPLAIN
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi__project_order order;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
@@ -46,7 +46,7 @@ PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str
 }
 
 PHI_API phi_projection_meta phi_agent_projection(phi_agent handle) {
-    const phi__agent *agent = phi__agent_find(handle);
+    const phi__agent *agent = phi__find_agent(handle);
     phi_projection_meta none;
     memset(&none, 0, sizeof none);
     return agent != NULL && agent->projected != NULL ? agent->projected->last : none;

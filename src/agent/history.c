@@ -29,7 +29,7 @@ static phi_status phi__history_check(phi_runtime *rt, const char *what, const ph
     const char *fault;
     size_t block;
     if (m == NULL) return phi__error(rt, PHI_BAD_ARG, "%s: the message is NULL", what);
-    fault = phi__message_fault(m, &block);
+    fault = phi__check_message(m, &block);
     if (fault != NULL && block == SIZE_MAX)
         return phi__error(rt, PHI_BAD_ARG, "%s: %s", what, fault);
     if (fault != NULL)
@@ -49,11 +49,11 @@ static phi__entry *phi__history_draft(phi_runtime *rt, phi_thread *thread,
     int64_t now = phi__io_wall_ms(rt->io);
     phi__entry *entries;
     size_t i;
-    if (!phi__thread_reserve(thread, phi__add(count, more), count)) return NULL;
+    if (!phi__append_reserve(thread, phi__add(count, more), count)) return NULL;
     entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
     for (i = 0; entries != NULL && i < count; i++) {
-        const phi_message *kept = phi__thread_keep(thread, &messages[i]);
-        if (kept == NULL || !phi__thread_claim_calls(thread, kept)) break;
+        const phi_message *kept = phi__append_keep(thread, &messages[i]);
+        if (kept == NULL || !phi__append_claim_calls(thread, kept)) break;
         entries[i].kind = PHI_ENTRY_MESSAGE;
         entries[i].at_ms = now;
         entries[i].loop_id = kept->loop_id;
@@ -72,7 +72,7 @@ static bool phi__history_put(phi_runtime *rt, phi_thread *thread, const phi_mess
     if (!phi__thread_roll(thread, NULL)) return false;
     entries = phi__history_draft(rt, thread, messages, count, 0);
     if (entries == NULL) return false;
-    phi__thread_attach(thread, entries, count);
+    phi__append_attach(thread, entries, count);
     return true;
 }
 
@@ -86,7 +86,7 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
         phi_arena_reset(room, mark);
         return false;
     }
-    phi__thread_attach(thread, entries, count);
+    phi__append_attach(thread, entries, count);
     return true;
 }
 
@@ -94,7 +94,7 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, cons
                                        const phi_message *message) {
     phi_status status = phi__history_check(rt, what, message);
     if (status != PHI_OK) return status;
-    if (message->role != PHI_ROLE_TOOL_RESULT && !phi__thread_answer_orphans(thread))
+    if (message->role != PHI_ROLE_TOOL_RESULT && !phi__append_answer_orphans(thread))
         return phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
     return phi__history_put(rt, thread, message, 1)
                ? PHI_OK
@@ -146,13 +146,13 @@ PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *threa
 
 /* An agent whose history may change now. */
 static phi_status phi__history_open(phi_agent handle, const char *what, phi__agent **out) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     *out = agent;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     if (phi__one_shot_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "%s: the history is a phi_thread's", what);
-    return phi__agent_idle(agent, what);
+    return phi__find_idle(agent, what);
 }
 
 #ifndef PHI_NO_MESSAGE_JSON
@@ -178,7 +178,7 @@ static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message 
     it = phi_json_each(root);
     while ((node = phi_json_next(&it)) != NULL) {
         phi_parse_error why;
-        status = phi__message_get(node, arena, &(*out)[*count], &why);
+        status = phi__message_read_get(node, arena, &(*out)[*count], &why);
         if (status == PHI_PARSE) {
             *error = why;
             (void)snprintf(error->message, sizeof error->message, "[%u]: %.140s", (unsigned)*count,
@@ -195,16 +195,16 @@ static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message 
 /* ---- public ---- */
 
 PHI_API size_t phi_message_count(phi_agent handle) {
-    const phi__agent *agent = phi__agent_find(handle);
+    const phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->thread->messages.count : 0;
 }
 
 PHI_API const phi_message *phi_message_at(phi_agent handle, size_t i) {
-    const phi__agent *agent = phi__agent_find(handle);
+    const phi__agent *agent = phi__find_agent(handle);
     const phi_message *message;
     phi_status status;
     if (agent == NULL) return NULL;
-    message = phi__thread_said(agent->thread, i, &status);
+    message = phi__recall_message(agent->thread, i, &status);
     if (status != PHI_OK)
         (void)phi__error(handle.rt, status, "phi_message_at: %s", phi_status_text(status));
     return message;
@@ -246,7 +246,7 @@ PHI_API phi_status phi_clear_messages(phi_agent handle) {
 #ifndef PHI_NO_MESSAGE_JSON
 
 PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str *out) {
-    const phi__agent *agent = phi__agent_find(handle);
+    const phi__agent *agent = phi__find_agent(handle);
     phi__buf buf;
     phi_arena scratch;
     phi_status status;
@@ -255,14 +255,14 @@ PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL)
         return phi__error(handle.rt, PHI_STALE, "phi_save_messages: the agent is gone");
-    status = phi__thread_recall(agent->thread);
+    status = phi__recall(agent->thread);
     if (status != PHI_OK)
         return phi__error(handle.rt, status, "phi_save_messages: %s", phi_status_text(status));
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_char(&buf, '[');
     for (i = 0; i < agent->thread->messages.count && !buf.failed; i++) {
-        phi__json_put_comma(&buf);
+        phi__json_write_comma(&buf);
         phi__message_put(&buf, agent->thread->messages.at[i]->message, &scratch);
     }
     phi__buf_char(&buf, ']');

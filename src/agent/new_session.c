@@ -26,7 +26,7 @@ static phi_status phi__new_session_fill(phi__agent *agent, const phi_thread *bef
         return PHI_MISUSE;
     }
     if (status != PHI_OK) return status;
-    if (!empty && !phi__thread_take(thread, before, &before->fold, NULL)) return PHI_NO_MEMORY;
+    if (!empty && !phi__rebase_take(thread, before, &before->fold, NULL)) return PHI_NO_MEMORY;
     thread->restored = before->restored;
     status = phi__journal_sync(thread, words, words_size);
     if (status != PHI_OK) phi__new_session_unkeep(thread, store, id);
@@ -35,21 +35,22 @@ static phi_status phi__new_session_fill(phi__agent *agent, const phi_thread *bef
 
 static phi_status phi__new_session_error(phi__agent *agent, const char *what, const char *id,
                                          phi_status status, const char *words) {
-    if (agent->thread->journal != NULL) return phi__kept_error(agent, what, id, status, words);
+    if (agent->thread->journal != NULL)
+        return phi__agent_store_error(agent, what, id, status, words);
     return phi__error(agent->rt, status, "%s: out of memory", what);
 }
 
 /* All that may fail comes first. */
 static phi_status phi__new_session_begin(phi__agent *agent, const char *what, bool empty) {
     phi__sessions *sessions = &agent->rt->sessions;
-    char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
+    char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE], words[PHI__AGENT_STORE_WORDS] = "";
     phi__session *session;
     phi_thread before;
     phi_status status = phi__journal_sync(agent->thread, words, sizeof words);
     if (status != PHI_OK)
         return phi__new_session_error(agent, what, agent->thread->journal->id, status, words);
-    phi__agent_random_id(agent, session_id);
-    phi__agent_random_id(agent, thread_id); /* also without a store: chance is the same then */
+    phi__agent_take_random_id(agent, session_id);
+    phi__agent_take_random_id(agent, thread_id); /* also without a store: chance is the same then */
     session = phi__session_take(sessions, phi_str_of(session_id));
     if (session == NULL) return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
     phi__exchange_begin(agent, &before);
@@ -61,7 +62,7 @@ static phi_status phi__new_session_begin(phi__agent *agent, const char *what, bo
     }
     phi__session_drop(sessions, agent->line.session);
     agent->line.session = session;
-    phi__agent_disown(agent, &agent->line.last_loop_id);
+    phi__agent_take_disown(agent, &agent->line.last_loop_id);
     agent->line.last_active_us = 0;
     (void)phi__exchange_done(agent, &before, !empty);
     return PHI_OK;
@@ -71,7 +72,7 @@ static phi_status phi__new_session_may(phi_agent handle, phi__agent *agent, cons
     phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
-    status = phi__agent_idle(agent, what);
+    status = phi__find_idle(agent, what);
     if (status == PHI_OK && phi__one_shot_is(agent))
         status = phi__error(handle.rt, PHI_MISUSE, "%s: the thread is not its own", what);
     return status;
@@ -80,13 +81,13 @@ static phi_status phi__new_session_may(phi_agent handle, phi__agent *agent, cons
 /* ---- public ---- */
 
 PHI_API phi_status phi_new_session(phi_agent handle, bool empty) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi_status status = phi__new_session_may(handle, agent, "phi_new_session");
     return status == PHI_OK ? phi__new_session_begin(agent, "phi_new_session", empty) : status;
 }
 
 PHI_API phi_status phi_check_and_rotate(phi_agent handle, uint64_t threshold_ms, bool *rotated) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi_status status = phi__new_session_may(handle, agent, "phi_check_and_rotate");
     uint64_t elapsed;
     if (rotated != NULL) *rotated = false;

@@ -20,7 +20,7 @@ struct phi__lent {
    newer events. */
 enum { PHI__ONE_SHOT_LOOKS = 64 };
 
-PHI__FN void phi__one_shot_retire(phi_runtime *rt) {
+PHI__FN void phi__one_shot_run_retire(phi_runtime *rt) {
     phi__link *link = rt->one_shot_over.first, *next;
     int looks = PHI__ONE_SHOT_LOOKS;
     for (; link != NULL && looks > 0; link = next) {
@@ -28,7 +28,7 @@ PHI__FN void phi__one_shot_retire(phi_runtime *rt) {
         next = link->next;
         if (!phi__events_any(agent)) phi__one_shot_drop(agent); /* what came after its end */
         if (!phi__events_any(agent))
-            phi__agent_retire(agent);
+            phi__agent_end_retire(agent);
         else
             looks--;
     }
@@ -36,41 +36,41 @@ PHI__FN void phi__one_shot_retire(phi_runtime *rt) {
 
 /* ---- threads ---- */
 
-static void phi__one_shot_free(phi_thread *thread) {
+static void phi__one_shot_run_free(phi_thread *thread) {
     phi_runtime *rt = thread->rt;
     struct phi__lent *lent = thread->lent;
-    phi__thread_free(thread);
+    phi__journal_free_thread(thread);
     PHI_ASSERT(lent->memory.used_bytes == 0 || rt->abandoned);
     phi__list_take(&rt->threads, &lent->link);
     phi__free(&rt->memory, lent, sizeof *lent);
 }
 
-PHI__FN void phi__threads_free(phi_runtime *rt) {
+PHI__FN void phi__one_shot_run_free_threads(phi_runtime *rt) {
     while (rt->threads.first != NULL)
-        phi__one_shot_free(&PHI__OWNER(rt->threads.first, struct phi__lent, link)->thread);
+        phi__one_shot_run_free(&PHI__OWNER(rt->threads.first, struct phi__lent, link)->thread);
 }
 
-static phi_status phi__one_shot_idle(const phi_thread *thread, const char *what) {
+static phi_status phi__one_shot_run_idle(const phi_thread *thread, const char *what) {
     return thread->user == NULL
                ? PHI_OK
                : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
 }
 
 /* Runs that are over and whose events point into the thread. */
-static void phi__one_shot_leave(phi_thread *thread) {
+static void phi__one_shot_run_leave(phi_thread *thread) {
     phi__link *link = thread->rt->one_shot_over.first, *next;
     for (; link != NULL; link = next) {
         phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
         next = link->next;
         if (agent->thread != thread) continue;
         agent->thread = &agent->own;
-        phi__agent_drop(agent);
+        phi__agent_end_drop(agent);
     }
 }
 
 /* ---- a run ---- */
 
-static phi_status phi__one_shot_check_prompts(phi_runtime *rt, const phi_run_desc *desc) {
+static phi_status phi__one_shot_run_check_prompts(phi_runtime *rt, const phi_run_desc *desc) {
     size_t i;
     if (desc->prompts == NULL)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts is missing, prompt_count is %u",
@@ -88,7 +88,7 @@ static phi_status phi__one_shot_check_prompts(phi_runtime *rt, const phi_run_des
 }
 
 /* Without prompts: whether there is something to continue. */
-static phi_status phi__one_shot_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
+static phi_status phi__one_shot_run_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
     if (desc->agent->agent_id == NULL || desc->agent->session_id == NULL)
         return phi__error(
             rt, PHI_BAD_ARG,
@@ -97,15 +97,16 @@ static phi_status phi__one_shot_check_going_on(phi_runtime *rt, const phi_run_de
 }
 
 /* Ids identify runs, in the log and in files. */
-static phi_status phi__one_shot_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
+static phi_status phi__one_shot_run_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
     phi_str id = phi_str_of(desc->loop_id);
     phi_status status;
     bool had = false;
-    if (!phi__id_fits(id)) return phi__error(rt, PHI_BAD_ARG, "phi_run: loop_id is not UTF-8");
-    if (!phi__id_fits(phi_str_of(desc->parent_loop_id)))
+    if (!phi__check_id_fits(id))
+        return phi__error(rt, PHI_BAD_ARG, "phi_run: loop_id is not UTF-8");
+    if (!phi__check_id_fits(phi_str_of(desc->parent_loop_id)))
         return phi__error(rt, PHI_BAD_ARG, "phi_run: parent_loop_id is not UTF-8");
     if (id.len == 0) return PHI_OK;
-    status = phi__thread_had_loop(desc->thread, id, &had);
+    status = phi__recall_has_loop(desc->thread, id, &had);
     if (status != PHI_OK)
         return phi__error(rt, status, "phi_run: the thread cannot be read: %s",
                           phi_status_text(status));
@@ -114,7 +115,7 @@ static phi_status phi__one_shot_check_ids(phi_runtime *rt, const phi_run_desc *d
                              id.at);
 }
 
-static phi_status phi__one_shot_check(phi_runtime *rt, const phi_run_desc *desc) {
+static phi_status phi__one_shot_run_check(phi_runtime *rt, const phi_run_desc *desc) {
     phi_status status;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_run: the runtime is closing");
     if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
@@ -126,14 +127,14 @@ static phi_status phi__one_shot_check(phi_runtime *rt, const phi_run_desc *desc)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: the thread is of another runtime");
     if ((unsigned)desc->continuation > (unsigned)PHI_CONTINUATION_COMPACTION)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: continuation is none of its values");
-    if (phi__one_shot_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
-    status = phi__one_shot_check_ids(rt, desc);
+    if (phi__one_shot_run_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
+    status = phi__one_shot_run_check_ids(rt, desc);
     if (status != PHI_OK) return status;
-    return desc->prompt_count > 0 ? phi__one_shot_check_prompts(rt, desc)
-                                  : phi__one_shot_check_going_on(rt, desc);
+    return desc->prompt_count > 0 ? phi__one_shot_run_check_prompts(rt, desc)
+                                  : phi__one_shot_run_check_going_on(rt, desc);
 }
 
-static phi_status phi__one_shot_begin(phi__agent *agent, const phi_run_desc *desc) {
+static phi_status phi__one_shot_run_begin(phi__agent *agent, const phi_run_desc *desc) {
     phi__run_order order;
     phi_status status;
     memset(&order, 0, sizeof order);
@@ -178,10 +179,10 @@ PHI_API phi_status phi_thread_free(phi_thread *thread) {
     phi_status status;
     if (thread == NULL) return PHI_OK;
     if (thread->of_agent) return PHI_MISUSE;
-    status = phi__one_shot_idle(thread, "phi_thread_free");
+    status = phi__one_shot_run_idle(thread, "phi_thread_free");
     if (status != PHI_OK) return status;
-    phi__one_shot_leave(thread);
-    phi__one_shot_free(thread);
+    phi__one_shot_run_leave(thread);
+    phi__one_shot_run_free(thread);
     return PHI_OK;
 }
 
@@ -189,7 +190,7 @@ PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *mess
     phi_status status;
     if (thread == NULL) return PHI_BAD_ARG;
     if (thread->of_agent) return PHI_MISUSE;
-    status = phi__one_shot_idle(thread, "phi_thread_append");
+    status = phi__one_shot_run_idle(thread, "phi_thread_append");
     if (status != PHI_OK) return status;
     return phi__history_append(thread->rt, thread, "phi_thread_append", message);
 }
@@ -206,18 +207,18 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     if (made == NULL) return NULL;
     memset(&fold, 0, sizeof fold);
     status = phi__recall_view(thread, thread->lanes.active, at_seq);
-    if (status == PHI_OK) status = phi__thread_cut(thread, thread->lanes.active, at_seq, &at, &any);
+    if (status == PHI_OK) status = phi__lane_cut(thread, thread->lanes.active, at_seq, &at, &any);
     /* The cut may lie before the end, even when the caller wants everything. */
     if (status == PHI_OK && any) status = phi__recall_view(thread, thread->lanes.active, at);
     if (status == PHI_OK && any)
         status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);
-    if (status == PHI_OK && !phi__thread_take(made, thread, shown, NULL)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && !phi__rebase_take(made, thread, shown, NULL)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         status = phi__about_forked(made, phi__info_id((phi_thread *)(uintptr_t)thread),
                                    any ? at : UINT64_MAX);
     phi__fold_free(thread->log.memory, &fold);
     if (status == PHI_OK) return made;
-    phi__one_shot_free(made);
+    phi__one_shot_run_free(made);
     (void)phi__error(thread->rt, status, "phi_thread_fork: %s",
                      status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
     return NULL;
@@ -231,7 +232,7 @@ PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_
     const phi_message *message;
     phi_status status;
     if (thread == NULL) return NULL;
-    message = phi__thread_said(thread, i, &status);
+    message = phi__recall_message(thread, i, &status);
     if (status != PHI_OK && thread->rt != NULL)
         (void)phi__error(thread->rt, status, "phi_thread_message_at: %s", phi_status_text(status));
     return message;
@@ -241,11 +242,11 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
     phi_agent none;
     phi__agent *agent;
     memset(&none, 0, sizeof none);
-    if (rt == NULL || phi__one_shot_check(rt, desc) != PHI_OK) return none;
+    if (rt == NULL || phi__one_shot_run_check(rt, desc) != PHI_OK) return none;
     agent = phi__agent_make(rt, desc->agent, desc->thread);
     if (agent == NULL) return none;
-    if (phi__one_shot_begin(agent, desc) == PHI_OK) return agent->handle;
+    if (phi__one_shot_run_begin(agent, desc) == PHI_OK) return agent->handle;
     agent->thread = &agent->own; /* its own thread, since the caller's must stay */
-    phi__agent_drop(agent);
+    phi__agent_end_drop(agent);
     return none;
 }

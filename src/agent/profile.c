@@ -12,7 +12,7 @@ static size_t phi__profile_cut(phi_str text, size_t most) {
     const char *at = text.at, *end = text.at + text.len;
     if (most == 0 || text.len <= most) return text.len;
     for (; at < end && most > 0; most--) {
-        size_t n = phi__json_utf8(at, end);
+        size_t n = phi__json_text_utf8(at, end);
         at += n > 0 ? n : phi__utf8_bad(at, end);
     }
     return (size_t)(at - text.at);

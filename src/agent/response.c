@@ -19,7 +19,7 @@ static phi__response *phi__response_new(phi__agent *agent) {
         return NULL;
     }
     response->index = response->slot->index;
-    response->gen = phi__slot_gen(PHI__LOAD(&response->slot->word));
+    response->gen = phi__slots_gen_of(PHI__LOAD(&response->slot->word));
     response->agent = agent;
     response->status = PHI_BUSY;
     response->asked_ms = phi__io_wall_ms(agent->rt->io);
@@ -34,7 +34,7 @@ static void phi__response_trim(phi__agent *agent) {
     phi__response *last = agent->responses;
     int kept = 1;
     while (last->older != NULL && kept++ < PHI_RESPONSES_KEPT) last = last->older;
-    while (last->older != NULL) phi__response_drop(last->older);
+    while (last->older != NULL) phi__responses_drop_one(last->older);
 }
 
 static bool phi__response_keep(phi__agent *agent, phi_str text, phi_str *out) {
@@ -52,7 +52,7 @@ static bool phi__response_name(phi__response *response, const phi_ask_desc *desc
     char made[PHI__UUID_SIZE];
     phi_str query = {NULL, 0};
     size_t i = 0;
-    if (desc->id == NULL) phi__agent_random_id(response->agent, made);
+    if (desc->id == NULL) phi__agent_take_random_id(response->agent, made);
     while (i < desc->content_count && desc->content[i].kind != PHI_CONTENT_TEXT) i++;
     if (i < desc->content_count) query = desc->content[i].text;
     return phi__response_keep(response->agent, phi_str_of(desc->id != NULL ? desc->id : made),
@@ -102,7 +102,7 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
         if (order.tools == NULL) return PHI_NO_MEMORY;
     }
     if (desc->limits != NULL) {
-        limits = phi__agent_limits_of(desc->limits);
+        limits = phi__agent_make_limits_of(desc->limits);
         order.limits = &limits;
     }
     return phi__run_new(agent, &order);
@@ -120,7 +120,7 @@ static phi_status phi__response_begin(phi__agent *agent, const char *what, const
     phi__buf_free(&details);
     phi_arena_free(&scratch);
     if (status != PHI_OK) {
-        if (response != NULL) phi__response_drop(response);
+        if (response != NULL) phi__responses_drop_one(response);
         if (response != NULL) return phi__agent_no_memory(agent, what);
         return phi__error(agent->rt, status, "%s: out of memory", what);
     }
@@ -193,7 +193,7 @@ static phi_status phi__response_start(phi_agent handle, const char *what, const 
     if (desc->thread_id != NULL || desc->new_thread)
         status = phi_agent_use_thread(handle, desc->thread_id);
     if (status != PHI_OK) return status;
-    agent = phi__agent_find(handle);
+    agent = phi__find_agent(handle);
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     status = phi__agent_may_run(agent, what);
     return status == PHI_OK ? phi__response_begin(agent, what, desc, out) : status;
@@ -211,7 +211,7 @@ static phi_status phi__response_ask(phi_agent handle, const char *what, const ph
     }
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (out == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "%s: out is NULL", what);
-    if (phi__agent_find(handle) == NULL)
+    if (phi__find_agent(handle) == NULL)
         return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "%s: desc is NULL", what);
     asked = *desc;
@@ -229,7 +229,7 @@ static phi_status phi__response_ask(phi_agent handle, const char *what, const ph
     status = phi__response_check(handle.rt, what, &asked);
     if (status == PHI_OK)
         status = phi__enqueue_check_details(handle.rt, what, asked.id, asked.refs);
-    if (status == PHI_OK) status = phi__response_check_tools(phi__agent_find(handle), what, &asked);
+    if (status == PHI_OK) status = phi__response_check_tools(phi__find_agent(handle), what, &asked);
     if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);
     if (status != PHI_OK) return status;
     out->index = response->index;
@@ -265,7 +265,7 @@ PHI_API phi_status phi_response_get(phi_response handle, phi_response_info *out)
     if (out != NULL) memset(out, 0, sizeof *out);
     if (handle.rt == NULL || out == NULL) return PHI_BAD_ARG;
     if (response == NULL) return PHI_STALE;
-    if (response->status == PHI_BUSY) phi__response_update(response, response->agent->run);
+    if (response->status == PHI_BUSY) phi__responses_update(response, response->agent->run);
     out->state = phi__response_state(response->status);
     out->status = response->status;
     out->agent = response->agent->handle;
@@ -292,6 +292,6 @@ PHI_API phi_status phi_response_free(phi_response handle) {
     phi__response *response = phi__response_find(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (response == NULL) return PHI_STALE;
-    phi__response_drop(response);
+    phi__responses_drop_one(response);
     return PHI_OK;
 }

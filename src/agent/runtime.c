@@ -9,22 +9,22 @@
 #include <stdio.h>
 
 enum {
-    PHI__RT_STEP_US = 250,      /* DESIGN part 1; engineering.md 1.9 */
-    PHI__RT_STEP_BYTES = 65536, /* engineering.md 1.1 */
-    PHI__RT_INBOX_BYTES = 65536,
-    PHI__RT_INBOX_MOST = 1 << 30,
-    PHI__RT_CONNECTIONS = 64, /* engineering.md 1.5 */
-    PHI__RT_STARTS = 4,       /* the same */
-    PHI__RT_READY_BATCH = 16, /* descriptors between two looks at the clock */
-    PHI__RT_TIMERS_PER_STEP = 256,
-    PHI__RT_POLL_MS = 10 /* a wait is cut to this while tools want to be polled */
+    PHI__RUNTIME_STEP_US = 250,      /* DESIGN part 1; engineering.md 1.9 */
+    PHI__RUNTIME_STEP_BYTES = 65536, /* engineering.md 1.1 */
+    PHI__RUNTIME_INBOX_BYTES = 65536,
+    PHI__RUNTIME_INBOX_MOST = 1 << 30,
+    PHI__RUNTIME_CONNECTIONS = 64, /* engineering.md 1.5 */
+    PHI__RUNTIME_STARTS = 4,       /* the same */
+    PHI__RUNTIME_READY_BATCH = 16, /* descriptors between two looks at the clock */
+    PHI__RUNTIME_TIMERS_PER_STEP = 256,
+    PHI__RUNTIME_POLL_MS = 10 /* a wait is cut to this while tools want to be polled */
 };
 
 /* ---- making one ---- */
 
 /* With a tape, the sources are the tape's, and it has the host's. */
-static phi_status phi__rt_tape(phi_runtime *rt, const phi_runtime_desc *desc, phi__io_desc *io,
-                               const char **why) {
+static phi_status phi__runtime_tape(phi_runtime *rt, const phi_runtime_desc *desc, phi__io_desc *io,
+                                    const char **why) {
     phi_tape *tape = desc->tape;
     phi__tape_sources sources;
     phi_status status;
@@ -46,7 +46,7 @@ static phi_status phi__rt_tape(phi_runtime *rt, const phi_runtime_desc *desc, ph
     return PHI_OK;
 }
 
-static void phi__rt_attach(phi_runtime *rt) {
+static void phi__runtime_attach(phi_runtime *rt) {
     phi_tape *tape = rt->tape;
     rt->tells_stages = rt->http != NULL;
     if (tape == NULL) return;
@@ -55,28 +55,28 @@ static void phi__rt_attach(phi_runtime *rt) {
     rt->transport = &tape->transport;
 }
 
-static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, const char **why) {
+static phi_status phi__runtime_io(phi_runtime *rt, const phi_runtime_desc *desc, const char **why) {
     phi__io_desc io;
     phi__http_desc http;
     phi_status status;
     memset(&io, 0, sizeof io);
-    status = phi__rt_tape(rt, desc, &io, why);
+    status = phi__runtime_tape(rt, desc, &io, why);
     if (status != PHI_OK) return status;
     io.step_budget_us = rt->slice.budget_us;
     io.max_starts_per_step =
-        desc->max_starts_per_step != 0 ? desc->max_starts_per_step : (uint32_t)PHI__RT_STARTS;
+        desc->max_starts_per_step != 0 ? desc->max_starts_per_step : (uint32_t)PHI__RUNTIME_STARTS;
     *why = "no memory, or the system has no poller for us";
     status = phi__io_new(&rt->memory, &io, &rt->io);
     if (status != PHI_OK) return status;
     rt->slice.io = rt->io;
     rt->transport = desc->transport;
     if (rt->transport != NULL || (rt->tape != NULL && rt->tape->plays)) {
-        phi__rt_attach(rt);
+        phi__runtime_attach(rt);
         return PHI_OK;
     }
     memset(&http, 0, sizeof http);
     http.max_connections =
-        desc->max_connections != 0 ? desc->max_connections : (uint32_t)PHI__RT_CONNECTIONS;
+        desc->max_connections != 0 ? desc->max_connections : (uint32_t)PHI__RUNTIME_CONNECTIONS;
     http.enable_http2 = desc->enable_http2;
     http.use_environment = desc->use_environment;
     http.proxy = desc->proxy;
@@ -85,27 +85,27 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     status = phi__http_new(rt->io, &http, phi__transfer_port_get(), &rt->http, why);
     if (status != PHI_OK) return status;
     rt->transport = phi__http_transport(rt->http);
-    phi__rt_attach(rt);
+    phi__runtime_attach(rt);
     return PHI_OK;
 }
 
-static phi_status phi__rt_inbox_init(phi_runtime *rt, const phi_runtime_desc *desc) {
+static phi_status phi__runtime_inbox_init(phi_runtime *rt, const phi_runtime_desc *desc) {
     return phi__inbox_init(&rt->inbox, &rt->memory,
                            desc->inbox_bytes != 0 ? desc->inbox_bytes
-                                                  : (size_t)PHI__RT_INBOX_BYTES);
+                                                  : (size_t)PHI__RUNTIME_INBOX_BYTES);
 }
 
 /* The fault of a desc, or NULL. */
-static const char *phi__rt_refuse(const phi_runtime_desc *desc) {
+static const char *phi__runtime_refuse(const phi_runtime_desc *desc) {
     const phi_transport *transport = desc->transport;
-    if (desc->inbox_bytes > PHI__RT_INBOX_MOST) return "inbox_bytes: expected at most 1 GiB";
+    if (desc->inbox_bytes > PHI__RUNTIME_INBOX_MOST) return "inbox_bytes: expected at most 1 GiB";
     if (transport != NULL &&
         (transport->open == NULL || transport->resume == NULL || transport->cancel == NULL))
         return "transport: open, resume or cancel is missing";
     return NULL;
 }
 
-static void phi__rt_unmake(phi_runtime *rt) {
+static void phi__runtime_unmake(phi_runtime *rt) {
     phi_memory memory = rt->memory;
     phi__http_free(rt->http);
     phi__events_free(&rt->events);
@@ -114,7 +114,7 @@ static void phi__rt_unmake(phi_runtime *rt) {
     phi__slots_free(&rt->transfers);
     phi__slots_free(&rt->tickets);
     phi__slots_free(&rt->responses);
-    phi__sessions_free(&rt->sessions);
+    phi__session_free_all(&rt->sessions);
     phi__inbox_free(&rt->inbox);
     phi__io_free(rt->io);
     if (rt->tape != NULL) rt->tape->ops->detach(rt->tape);
@@ -122,7 +122,7 @@ static void phi__rt_unmake(phi_runtime *rt) {
 }
 
 /* The runtime's own struct is the one thing that is not counted: the counters are in it. */
-static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
+static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
     phi_allocator allocator =
         desc->allocator.realloc_fn != NULL ? desc->allocator : phi_allocator_default();
     phi_runtime *rt = (phi_runtime *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *rt);
@@ -130,46 +130,46 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     memset(rt, 0, sizeof *rt);
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
     phi__at_limit_name_all(rt);
-    phi__feature_init(&rt->features, phi__features_table());
+    phi__feature_init(&rt->features, phi__table_features());
 #ifndef PHI_NO_SUMMARIES
     rt->summarize_fn = phi_summarize;
 #endif
-    rt->codecs = phi__codec_rows();
+    rt->codecs = phi__registry_codecs();
     phi__slots_init(&rt->agents, &rt->memory);
     phi__slots_init(&rt->calls, &rt->memory);
     phi__slots_init(&rt->transfers, &rt->memory);
     phi__slots_init(&rt->tickets, &rt->memory);
     phi__slots_init(&rt->responses, &rt->memory);
-    phi__sessions_init(&rt->sessions, &rt->memory);
+    phi__session_init(&rt->sessions, &rt->memory);
     phi__events_init(&rt->events, &rt->memory);
     rt->slice.budget_us =
-        desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RT_STEP_US;
+        desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RUNTIME_STEP_US;
     rt->slice.budget_bytes =
-        desc->step_budget_bytes != 0 ? desc->step_budget_bytes : (uint32_t)PHI__RT_STEP_BYTES;
+        desc->step_budget_bytes != 0 ? desc->step_budget_bytes : (uint32_t)PHI__RUNTIME_STEP_BYTES;
     return rt;
 }
 
 /* ---- a step ---- */
 
-static bool phi__rt_has_work(phi_runtime *rt) {
+static bool phi__runtime_has_work(phi_runtime *rt) {
     return rt->ready.first != NULL || rt->events.queued.head != NULL ||
            rt->grown.of[PHI__DIRTY_GREW].first != NULL || phi__posts_any(rt);
 }
 
 /* Tools, or models of the host's own, want to be called in each step. */
-static bool phi__rt_polls(const phi_runtime *rt) {
+static bool phi__runtime_polls(const phi_runtime *rt) {
     return rt->polls.count > 0 || rt->polled_runs > 0;
 }
 
 /* How long this step may sleep: not at all while something is waiting already. */
-static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
-    if (timeout_ms == 0 || phi__rt_has_work(rt)) return 0;
-    if (phi__rt_polls(rt) && (timeout_ms < 0 || timeout_ms > PHI__RT_POLL_MS))
-        return PHI__RT_POLL_MS;
+static int phi__runtime_timeout(phi_runtime *rt, int timeout_ms) {
+    if (timeout_ms == 0 || phi__runtime_has_work(rt)) return 0;
+    if (phi__runtime_polls(rt) && (timeout_ms < 0 || timeout_ms > PHI__RUNTIME_POLL_MS))
+        return PHI__RUNTIME_POLL_MS;
     return timeout_ms;
 }
 
-static void phi__rt_budget(phi_runtime *rt) {
+static void phi__runtime_budget(phi_runtime *rt) {
     rt->step_began_us = phi__io_now_us(rt->io);
     rt->step_wall_ms = phi__io_wall_ms(rt->io);
     phi__slice_begin(&rt->slice);
@@ -177,89 +177,89 @@ static void phi__rt_budget(phi_runtime *rt) {
 
 /* Descriptors, for at most half of the budget, so that the runs get their share. The poller
    continues next time where it stopped. */
-static void phi__rt_io_pump(phi_runtime *rt, int wait) {
-    int done = phi__io_wait(rt->io, wait, PHI__RT_READY_BATCH);
+static void phi__runtime_io_pump(phi_runtime *rt, int wait) {
+    int done = phi__io_wait(rt->io, wait, PHI__RUNTIME_READY_BATCH);
     if (wait != 0) { /* sleeping is not work */
-        phi__rt_budget(rt);
+        phi__runtime_budget(rt);
         phi__io_step_begin(rt->io);
     }
-    while (done >= PHI__RT_READY_BATCH && !phi__slice_io_spent(&rt->slice))
-        done = phi__io_wait(rt->io, 0, PHI__RT_READY_BATCH);
+    while (done >= PHI__RUNTIME_READY_BATCH && !phi__slice_io_spent(&rt->slice))
+        done = phi__io_wait(rt->io, 0, PHI__RUNTIME_READY_BATCH);
 }
 
-static void phi__rt_transport(phi_runtime *rt) {
+static void phi__runtime_transport(phi_runtime *rt) {
     if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
 }
 
 /* Tools, and models of the host's own. */
-static void phi__rt_poll(phi_runtime *rt) {
+static void phi__runtime_poll(phi_runtime *rt) {
     rt->round++;
-    if (rt->polls.count > 0) phi__calls_poll(rt);
-    if (rt->polled_runs > 0) phi__providers_wake(rt);
+    if (rt->polls.count > 0) phi__call_poll_all(rt);
+    if (rt->polled_runs > 0) phi__provider_wake_all(rt);
 }
 
-static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
-    int wait = phi__rt_timeout(rt, timeout_ms);
-    phi__rt_budget(rt);
+static void phi__runtime_pump(phi_runtime *rt, int timeout_ms) {
+    int wait = phi__runtime_timeout(rt, timeout_ms);
+    phi__runtime_budget(rt);
     phi__io_step_begin(rt->io);
     phi__posts_read(rt);
-    (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
-    phi__rt_transport(rt);
+    (void)phi__io_timers(rt->io, PHI__RUNTIME_TIMERS_PER_STEP);
+    phi__runtime_transport(rt);
     if (rt->ready.first != NULL) wait = 0;
-    phi__rt_io_pump(rt, wait);
+    phi__runtime_io_pump(rt, wait);
     if (wait != 0) { /* what ended the wait is done in the same step */
         phi__posts_read(rt);
-        (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
+        (void)phi__io_timers(rt->io, PHI__RUNTIME_TIMERS_PER_STEP);
     }
-    phi__rt_poll(rt);
+    phi__runtime_poll(rt);
     if (rt->ready.first != NULL) phi__states_advance_all(rt);
-    phi__rt_transport(rt); /* requests that the runs have opened are sent in this step */
+    phi__runtime_transport(rt); /* requests that the runs have opened are sent in this step */
 }
 
 /* ---- a step with a tape ---- */
 
 /* Fires the due timers; the tape records whether any fired. */
-static void phi__rt_taped_timers(phi_runtime *rt) {
-    if (phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP) > 0) rt->tape->ops->fired(rt->tape);
+static void phi__runtime_taped_timers(phi_runtime *rt) {
+    if (phi__io_timers(rt->io, PHI__RUNTIME_TIMERS_PER_STEP) > 0) rt->tape->ops->fired(rt->tape);
 }
 
-static void phi__rt_taped_posts(phi_runtime *rt) {
+static void phi__runtime_taped_posts(phi_runtime *rt) {
     bool any = phi__posts_any(rt);
     if (any) rt->tape->ops->touch(rt->tape);
     phi__posts_read(rt);
     if (any) rt->tape->ops->posted(rt->tape);
 }
 
-static void phi__rt_record(phi_runtime *rt, int wait) {
-    phi__rt_taped_timers(rt);
-    phi__rt_transport(rt);
+static void phi__runtime_record(phi_runtime *rt, int wait) {
+    phi__runtime_taped_timers(rt);
+    phi__runtime_transport(rt);
     if (rt->ready.first != NULL) wait = 0;
-    phi__rt_io_pump(rt, wait);
+    phi__runtime_io_pump(rt, wait);
     if (wait == 0) return;
     rt->tape->ops->woken(rt->tape);
-    phi__rt_budget(rt);
-    phi__rt_taped_posts(rt);
-    phi__rt_taped_timers(rt);
+    phi__runtime_budget(rt);
+    phi__runtime_taped_posts(rt);
+    phi__runtime_taped_timers(rt);
 }
 
-/* The same as phi__rt_pump, in the order of loop/tape_in.h. */
-static void phi__rt_pump_taped(phi_runtime *rt, int timeout_ms) {
+/* The same as phi__runtime_pump, in the order of loop/tape_in.h. */
+static void phi__runtime_pump_taped(phi_runtime *rt, int timeout_ms) {
     const phi__tape_ops *ops = rt->tape->ops;
-    int wait = phi__rt_timeout(rt, timeout_ms);
+    int wait = phi__runtime_timeout(rt, timeout_ms);
     ops->begin(rt->tape);
-    phi__rt_budget(rt);
+    phi__runtime_budget(rt);
     phi__io_step_begin(rt->io);
-    phi__rt_taped_posts(rt);
+    phi__runtime_taped_posts(rt);
     if (rt->tape->plays) {
         ops->rest(rt->tape);
-        phi__rt_io_pump(rt, 0); /* tools that are run again */
+        phi__runtime_io_pump(rt, 0); /* tools that are run again */
     } else
-        phi__rt_record(rt, wait);
-    phi__rt_poll(rt);
+        phi__runtime_record(rt, wait);
+    phi__runtime_poll(rt);
     ops->let_in(rt->tape);
-    phi__rt_budget(rt);
+    phi__runtime_budget(rt);
     phi__states_advance_all(rt);
-    phi__rt_transport(rt);
+    phi__runtime_transport(rt);
 }
 
 /* ---- public ---- */
@@ -270,14 +270,14 @@ PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const cha
     const char *words = NULL;
     memset(&none, 0, sizeof none);
     if (desc == NULL) desc = &none;
-    words = phi__rt_refuse(desc);
+    words = phi__runtime_refuse(desc);
     if (words == NULL) {
         words = "no memory";
-        rt = phi__rt_make(desc);
+        rt = phi__runtime_make(desc);
     }
-    if (rt != NULL &&
-        (phi__rt_inbox_init(rt, desc) != PHI_OK || phi__rt_io(rt, desc, &words) != PHI_OK)) {
-        phi__rt_unmake(rt);
+    if (rt != NULL && (phi__runtime_inbox_init(rt, desc) != PHI_OK ||
+                       phi__runtime_io(rt, desc, &words) != PHI_OK)) {
+        phi__runtime_unmake(rt);
         rt = NULL;
     }
     if (why != NULL) *why = rt != NULL ? "ok" : words;
@@ -298,7 +298,7 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt) {
     for (i = 0; rt->active > 0 && i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         phi__agent *agent = (phi__agent *)slot->object;
-        if (agent != NULL && agent->run != NULL) phi__run_cancel(agent->run);
+        if (agent != NULL && agent->run != NULL) phi__schedule_cancel(agent->run);
     }
     if (rt->active > 0 || phi__io_pending(rt->io)) return PHI_BUSY;
     return rt->http != NULL && phi__http_pending(rt->http) > 0 ? PHI_BUSY : PHI_OK;
@@ -310,7 +310,7 @@ PHI_API void phi_runtime_abandon(phi_runtime *rt) {
 
 /* In a child of fork the epoll set, the sockets and the tools' processes are the parent's, too: all
    that freeing does would reach into it. */
-static bool phi__rt_may_free(phi_runtime *rt) {
+static bool phi__runtime_may_free(phi_runtime *rt) {
     bool inside = rt->in_step && !rt->abandoned;
     if (!inside && phi__io_own(rt->io)) return true;
     (void)phi__error(rt, PHI_MISUSE,
@@ -321,17 +321,17 @@ static bool phi__rt_may_free(phi_runtime *rt) {
 
 PHI_API void phi_runtime_free(phi_runtime *rt) {
     uint32_t i;
-    if (rt == NULL || !phi__rt_may_free(rt)) return;
+    if (rt == NULL || !phi__runtime_may_free(rt)) return;
     /* the tools' cancel functions must not step, nor make agents */
     rt->in_step = rt->closing = true;
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
-        if (slot->object != NULL) phi__agent_retire((phi__agent *)slot->object);
+        if (slot->object != NULL) phi__agent_end_retire((phi__agent *)slot->object);
     }
-    phi__step_end(rt);
-    phi__threads_free(rt);
-    phi__providers_free(rt);
-    phi__rt_unmake(rt);
+    phi__agent_end_of_step(rt);
+    phi__one_shot_run_free_threads(rt);
+    phi__provider_free_all(rt);
+    phi__runtime_unmake(rt);
 }
 
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
@@ -342,13 +342,13 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->grown.of[PHI__DIRTY_LEAVES].first != NULL) phi__stored_evict(rt);
     if (rt->pressed.first != NULL) phi__forget_step(rt);
     if (rt->tape != NULL)
-        phi__rt_pump_taped(rt, timeout_ms);
+        phi__runtime_pump_taped(rt, timeout_ms);
     else
-        phi__rt_pump(rt, timeout_ms);
+        phi__runtime_pump(rt, timeout_ms);
     if (rt->grown.of[PHI__DIRTY_GREW].first != NULL) phi__stored_step(rt);
     /* the inbox was read: input that came meanwhile is reported as dropped */
-    if (rt->one_shot_over.first != NULL) phi__one_shot_retire(rt);
-    if (rt->retired != NULL) phi__agents_bury(rt);
+    if (rt->one_shot_over.first != NULL) phi__one_shot_run_retire(rt);
+    if (rt->retired != NULL) phi__agent_end_destroy_retired(rt);
     rt->in_step = false;
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
 }
@@ -367,10 +367,10 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
         return 0;
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);
-    now = phi__look_us(rt);
-    if (next == UINT64_MAX) return phi__rt_polls(rt) ? (int)PHI__RT_POLL_MS : -1;
+    now = phi__schedule_look_us(rt);
+    if (next == UINT64_MAX) return phi__runtime_polls(rt) ? (int)PHI__RUNTIME_POLL_MS : -1;
     ms = next > now ? (next - now + 999) / 1000 : 0;
-    if (phi__rt_polls(rt) && ms > PHI__RT_POLL_MS) ms = PHI__RT_POLL_MS;
+    if (phi__runtime_polls(rt) && ms > PHI__RUNTIME_POLL_MS) ms = PHI__RUNTIME_POLL_MS;
     return ms > (uint64_t)INT_MAX ? INT_MAX : (int)ms;
 }
 

@@ -14,7 +14,7 @@
 
 /* ---- writing ---- */
 
-static const phi__field phi__snap_budget[] = {
+static const phi__field phi__snapshot_budget[] = {
     PHI__FIELD(phi__budget, limits.max_tokens, "max_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__budget, limits.max_requests, "max_requests", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS),
@@ -23,23 +23,24 @@ static const phi__field phi__snap_budget[] = {
     PHI__FIELD(phi__budget, seen.requests, "requests", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__budget, seen.cost, "spent", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
 
-static void phi__snap_usage(phi__buf *out, const char *key, const phi_usage *usage, double cost) {
+static void phi__snapshot_usage(phi__buf *out, const char *key, const phi_usage *usage,
+                                double cost) {
     phi__records_raw(out, key, "{");
     phi__message_put_usage(out, usage);
     phi__records_double(out, "cost", cost);
     phi__buf_char(out, '}');
 }
 
-static void phi__snap_spent(phi__buf *out, const phi__agent *agent) {
-    phi__snap_usage(out, "all", &agent->spent.usage, agent->spent.cost);
-    phi__snap_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
+static void phi__snapshot_spent(phi__buf *out, const phi__agent *agent) {
+    phi__snapshot_usage(out, "all", &agent->spent.usage, agent->spent.cost);
+    phi__snapshot_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
     phi__records_raw(out, "budget", "{");
-    phi__records_put(out, phi__snap_budget, PHI__COUNT(phi__snap_budget), &agent->budget);
+    phi__records_put(out, phi__snapshot_budget, PHI__COUNT(phi__snapshot_budget), &agent->budget);
     phi__buf_char(out, '}');
 }
 
 /* The lines of the thread's own text, as an array. */
-static phi_status phi__snap_thread(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+static phi_status phi__snapshot_thread(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_str text;
     size_t i;
     phi_status status = phi_thread_to_json(agent->thread, scratch, &text);
@@ -57,8 +58,8 @@ static phi_status phi__snap_thread(phi__buf *out, const phi__agent *agent, phi_a
     return PHI_OK;
 }
 
-static void phi__snap_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
-                               phi__point point) {
+static void phi__snapshot_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
+                                   phi__point point) {
     phi__moment moment;
     memset(&moment, 0, sizeof moment);
     moment.point = point;
@@ -68,7 +69,7 @@ static void phi__snap_features(phi__buf *out, const phi__agent *agent, phi_arena
     (void)phi__feature_take(&moment);
 }
 
-static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+static phi_status phi__snapshot_put(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_status status;
     phi__buf_char(out, '{');
     phi__records_u64(out, "phi_snapshot", PHI_SNAPSHOT_VERSION);
@@ -77,26 +78,26 @@ static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_aren
     phi__records_str(out, "config_id", agent->line.segment);
     phi__records_str(out, "last_loop_id", agent->line.last_loop_id);
     phi__records_u64(out, "loops", agent->line.loops);
-    phi__snap_features(out, agent, scratch, PHI__POINT_AGENT_SAVE);
+    phi__snapshot_features(out, agent, scratch, PHI__POINT_AGENT_SAVE);
     phi__records_u64(out, "session_loops",
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
-    phi__snap_spent(out, agent);
-    phi__json_put_key(out, PHI__LIT("steering"));
+    phi__snapshot_spent(out, agent);
+    phi__json_write_key(out, PHI__LIT("steering"));
     phi__run_save_inputs(out, &agent->queues.steering, scratch);
-    phi__json_put_key(out, PHI__LIT("follow_ups"));
+    phi__json_write_key(out, PHI__LIT("follow_ups"));
     phi__run_save_inputs(out, &agent->queues.follow_ups, scratch);
-    phi__json_put_key(out, PHI__LIT("injected"));
+    phi__json_write_key(out, PHI__LIT("injected"));
     phi__run_save_inputs(out, &agent->queues.injected, scratch);
-    phi__json_put_key(out, PHI__LIT("run"));
+    phi__json_write_key(out, PHI__LIT("run"));
     phi__run_save(out, agent, scratch);
-    phi__snap_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
-    status = phi__snap_thread(out, agent, scratch);
+    phi__snapshot_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
+    status = phi__snapshot_thread(out, agent, scratch);
     phi__buf_char(out, '}');
     return status;
 }
 
 PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_str *out) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi_arena scratch;
     phi_status status;
     phi__buf buf;
@@ -107,7 +108,7 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
     phi__posts_read_all(handle.rt); /* input posted so far */
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
-    status = phi__snap_put(&buf, agent, &scratch);
+    status = phi__snapshot_put(&buf, agent, &scratch);
     phi_arena_free(&scratch);
     if (status == PHI_OK && (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), out)))
         status = PHI_NO_MEMORY;
@@ -119,24 +120,24 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
 
 /* ---- reading ---- */
 
-static void phi__snap_read_spent(phi__agent *agent, const phi_json *root) {
+static void phi__snapshot_read_spent(phi__agent *agent, const phi_json *root) {
     const phi_json *all = phi_json_get(root, "all"), *last = phi_json_get(root, "last_run");
-    agent->spent.usage = phi__message_get_usage(phi_json_get(all, "usage"));
+    agent->spent.usage = phi__message_read_get_usage(phi_json_get(all, "usage"));
     agent->spent.cost = phi__records_get_double(all, "cost");
-    agent->spent.run_usage = phi__message_get_usage(phi_json_get(last, "usage"));
+    agent->spent.run_usage = phi__message_read_get_usage(phi_json_get(last, "usage"));
     agent->spent.run_cost = phi__records_get_double(last, "cost");
-    (void)phi__records_get(phi_json_get(root, "budget"), phi__snap_budget,
-                           PHI__COUNT(phi__snap_budget), &agent->budget, NULL);
+    (void)phi__records_get(phi_json_get(root, "budget"), phi__snapshot_budget,
+                           PHI__COUNT(phi__snapshot_budget), &agent->budget, NULL);
 }
 
-static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *lines, char *words,
-                                        size_t words_size) {
+static phi_status phi__snapshot_read_thread(phi__agent *agent, const phi_json *lines, char *words,
+                                            size_t words_size) {
     return phi_json_count(lines) > 0
-               ? phi__thread_from_array(agent->thread, lines, words, words_size)
+               ? phi__thread_text_from_array(agent->thread, lines, words, words_size)
                : PHI_OK;
 }
 
-static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root) {
+static phi_status phi__snapshot_read_queues(phi__agent *agent, const phi_json *root) {
     phi_status status =
         phi__run_load_inputs(agent, phi_json_get(root, "steering"), &agent->queues.steering);
     if (status == PHI_OK)
@@ -148,8 +149,8 @@ static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root)
     return status;
 }
 
-static phi_status phi__snap_read_features(phi__agent *agent, const phi_json *root,
-                                          phi__point point) {
+static phi_status phi__snapshot_read_features(phi__agent *agent, const phi_json *root,
+                                              phi__point point) {
     phi__moment moment;
     memset(&moment, 0, sizeof moment);
     moment.point = point;
@@ -159,37 +160,37 @@ static phi_status phi__snap_read_features(phi__agent *agent, const phi_json *roo
     return moment.status;
 }
 
-static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_restore_run how,
-                                 char *words, size_t words_size) {
+static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, phi_restore_run how,
+                                     char *words, size_t words_size) {
     const phi_json *run = phi_json_get(root, "run");
     phi_str last = phi__records_get_str(root, "last_loop_id");
     phi_status status = PHI_MISUSE;
     if (agent->thread->log.count == 0)
-        status = phi__snap_read_thread(agent, phi_json_get(root, "thread"), words, words_size);
+        status = phi__snapshot_read_thread(agent, phi_json_get(root, "thread"), words, words_size);
     else
         (void)snprintf(words, words_size, "the store has thread \"%.128s\" already",
                        agent->thread->journal->id);
     if (status != PHI_OK) return status;
-    phi__snap_read_spent(agent, root);
-    status = phi__snap_read_features(agent, root, PHI__POINT_AGENT_LOAD);
+    phi__snapshot_read_spent(agent, root);
+    status = phi__snapshot_read_features(agent, root, PHI__POINT_AGENT_LOAD);
     if (status != PHI_OK) return status;
     agent->line.loops = phi__records_get_u32(root, "loops");
     if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,
                             phi__records_get_u64(root, "session_loops")))
         return PHI_NO_MEMORY;
-    if (last.len > 0 && !phi__agent_own(agent, last.at, &agent->line.last_loop_id))
+    if (last.len > 0 && !phi__agent_take_own(agent, last.at, &agent->line.last_loop_id))
         return PHI_NO_MEMORY;
-    status = phi__snap_read_queues(agent, root);
+    status = phi__snapshot_read_queues(agent, root);
     if (status == PHI_OK && phi_json_is_object(run)) {
         agent->line.last_active_us = phi__io_now_us(agent->rt->io);
         status = phi__run_load(agent, run, how == PHI_RESTORE_INTERRUPT);
     }
-    return status == PHI_OK ? phi__snap_read_features(agent, root, PHI__POINT_AGENT_LOAD_LATE)
+    return status == PHI_OK ? phi__snapshot_read_features(agent, root, PHI__POINT_AGENT_LOAD_LATE)
                             : status;
 }
 
 /* The desc with the snapshot's own identity. */
-static phi_agent_desc phi__snap_desc(const phi_agent_desc *desc, const phi_json *root) {
+static phi_agent_desc phi__snapshot_desc(const phi_agent_desc *desc, const phi_json *root) {
     phi_agent_desc named = *desc;
     phi_str s = phi__records_get_str(root, "agent_id");
     if (s.len > 0) named.agent_id = s.at;
@@ -200,17 +201,17 @@ static phi_agent_desc phi__snap_desc(const phi_agent_desc *desc, const phi_json 
     return named;
 }
 
-static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, const phi_json *root,
-                                  phi_restore_run how) {
-    phi_agent_desc named = phi__snap_desc(desc, root);
+static phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *desc,
+                                      const phi_json *root, phi_restore_run how) {
+    phi_agent_desc named = phi__snapshot_desc(desc, root);
     char words[200] = "";
     phi__agent *agent = phi__agent_make(rt, &named, NULL);
     phi_status status;
     if (agent == NULL) return NULL;
-    status = phi__snap_read(agent, root, how, words, sizeof words);
+    status = phi__snapshot_read(agent, root, how, words, sizeof words);
     if (status == PHI_OK) return agent;
     phi__journal_close(agent->thread); /* its entries must not be stored */
-    phi__agent_retire(agent);
+    phi__agent_end_retire(agent);
     (void)phi__error(rt, status, "phi_agent_restore: %s",
                      words[0] != '\0'      ? words
                      : status == PHI_PARSE ? "the snapshot does not fit together"
@@ -218,7 +219,7 @@ static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, c
     return NULL;
 }
 
-static bool phi__snap_version(phi_runtime *rt, const phi_json *root) {
+static bool phi__snapshot_version(phi_runtime *rt, const phi_json *root) {
     uint64_t version = phi__records_get_u64(root, "phi_snapshot");
     if (version == PHI_SNAPSHOT_VERSION) return true;
     if (version > PHI_SNAPSHOT_VERSION)
@@ -250,11 +251,11 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     if (status != PHI_OK)
         (void)phi__error(rt, status, "phi_agent_restore: %u:%u: %s", (unsigned)error.line,
                          (unsigned)error.column, error.message);
-    else if (phi__snap_version(rt, root)) {
+    else if (phi__snapshot_version(rt, root)) {
         rt->in_step = true; /* a store's functions must not step an unfinished agent */
         rt->step_wall_ms = phi__io_wall_ms(rt->io);
-        agent = phi__snap_make(rt, desc, root, how);
-        phi__step_end(rt);
+        agent = phi__snapshot_make(rt, desc, root, how);
+        phi__agent_end_of_step(rt);
     }
     phi_arena_free(&scratch);
     return agent != NULL ? agent->handle : none;

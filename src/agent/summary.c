@@ -102,7 +102,7 @@ static void phi__summary_chunk(phi__summary *s, phi__buf *out) {
 static void phi__summary_prompt(phi__agent *writer, phi__summary *s, phi_str so_far,
                                 phi__buf *out) {
     char mark[PHI__UUID_SIZE];
-    phi__agent_random_id(writer, mark);
+    phi__agent_take_random_id(writer, mark);
     if (so_far.len > 0) {
         phi__buf_text(out, "The summary so far:\n\n");
         phi__buf_add_str(out, so_far);
@@ -129,7 +129,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     phi__buf_init(&prompt, &writer->memory);
     phi_arena_init(&scratch, &writer->memory, 0);
     phi__summary_prompt(writer, s, so_far, &prompt);
-    phi__thread_free(writer->thread); /* so_far was in it */
+    phi__journal_free_thread(writer->thread); /* so_far was in it */
     phi__feature_renewed(writer, NULL, false);
     message = prompt.failed ? NULL : phi__compact_say(phi__buf_str(&prompt), &scratch);
     memset(&order, 0, sizeof order);
@@ -147,7 +147,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
 
 static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     const phi_thread *thread = writer->thread;
-    const phi__entry *entry = phi__thread_message(thread, thread->messages.count - 1);
+    const phi__entry *entry = phi__lane_message(thread, thread->messages.count - 1);
     const phi_message *last = entry != NULL ? entry->message : NULL;
     phi__buf text;
     size_t i;
@@ -199,7 +199,7 @@ static void phi__summary_emit(phi__agent *agent, phi_status status, phi_str word
     event.status = status;
     if (!phi__arena_str(phi__thread_room(agent->thread), words, &event.source))
         event.source = phi__str("", 0);
-    (void)phi__emit(agent, &event, NULL, 0);
+    (void)phi__events_emit(agent, &event, NULL, 0);
 }
 
 /* No poller is waiting, so apply the result here, or report the failure, and free its writer. */
@@ -224,7 +224,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
         if (!later || status == PHI_OK) words = phi__str(NULL, 0);
     }
     if (words.at != NULL) phi__summary_emit(agent, status, words);
-    phi__agent_retire(writer);
+    phi__agent_end_retire(writer);
 }
 
 static void phi__summary_over(phi__agent *writer, phi_status status, const phi_failure *failure,
@@ -400,7 +400,7 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
                                      void **out) {
     static const phi_summary_desc defaults = {NULL, NULL, 0, 0};
     const phi_summary_desc *desc = (const phi_summary_desc *)user_data;
-    phi__agent *agent = phi__agent_find(request->agent), *writer = NULL;
+    phi__agent *agent = phi__find_agent(request->agent), *writer = NULL;
     phi__summary_job *job = (phi__summary_job *)phi__alloc(&agent->memory, sizeof *job);
     phi_status status = PHI_NO_MEMORY;
     phi__summary *s;
@@ -423,7 +423,7 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
 }
 
 static phi_status phi__summary_poll(void *user_data, void *job, phi_rewrite *out) {
-    phi__agent *writer = phi__agent_find(((phi__summary_job *)job)->writer);
+    phi__agent *writer = phi__find_agent(((phi__summary_job *)job)->writer);
     const phi__summary *s = writer != NULL ? (const phi__summary *)writer->tree.hidden : NULL;
     (void)user_data;
     if (s == NULL) return PHI_REFUSED;
@@ -489,7 +489,7 @@ static phi_status phi__summary_check(phi__agent *agent, uint64_t from, uint64_t 
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.spans = &span;
     rewrite.span_count = 1;
-    status = phi__thread_rewrite_check(agent->thread, &rewrite, words, sizeof words);
+    status = phi__rewrite_check_full(agent->thread, &rewrite, words, sizeof words);
     return status == PHI_OK ? status
                             : phi__error(agent->rt, status, "phi_summarize: %s",
                                          words[0] != '\0' ? words : phi_status_text(status));
@@ -507,7 +507,7 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc) {
 }
 
 PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t to_seq) {
-    phi__agent *agent = phi__agent_find(handle), *writer = NULL;
+    phi__agent *agent = phi__find_agent(handle), *writer = NULL;
     phi_summary_desc desc;
     phi_status status;
     memset(&desc, 0, sizeof desc);

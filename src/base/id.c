@@ -1,7 +1,7 @@
 /* id.c - UUID version 4, RFC 9562. */
 #include "base/id_in.h"
 
-PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
+PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
     static const char hex[] = "0123456789abcdef";
     size_t i, at = 0;
     for (i = 0; i < 16; i++) {

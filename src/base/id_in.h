@@ -7,6 +7,6 @@
 enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
 
 /* Writes sixteen random bytes as a UUID version 4. */
-PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
+PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
 
 #endif

@@ -66,14 +66,14 @@ PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *obje
     slots->first_free = slot->next_free;
     slots->in_use++;
     slot->object = object;
-    gen = phi__slot_gen(PHI__LOAD(&slot->word)) + 1;
+    gen = phi__slots_gen_of(PHI__LOAD(&slot->word)) + 1;
     if (gen == 0) gen = 1; /* 0 is never live, so that a zeroed handle is stale */
-    PHI__STORE(&slot->word, phi__slot_word(gen, state));
+    PHI__STORE(&slot->word, phi__slots_word_of(gen, state));
     return slot;
 }
 
 PHI__FN void phi__slots_release(phi__slots *slots, phi__slot *slot) {
-    PHI__STORE(&slot->word, phi__slot_word(phi__slot_gen(PHI__LOAD(&slot->word)), 0));
+    PHI__STORE(&slot->word, phi__slots_word_of(phi__slots_gen_of(PHI__LOAD(&slot->word)), 0));
     slot->object = NULL;
     slot->next_free = slots->first_free;
     slots->first_free = slot->index + 1;
@@ -83,7 +83,7 @@ PHI__FN void phi__slots_release(phi__slots *slots, phi__slot *slot) {
 PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint32_t gen) {
     phi__slot *slot = phi__slots_at(slots, index);
     uint64_t word = slot != NULL ? PHI__LOAD(&slot->word) : 0;
-    return phi__slot_gen(word) == gen ? phi__slot_state(word) : 0;
+    return phi__slots_gen_of(word) == gen ? phi__slots_state_of(word) : 0;
 }
 
 PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen) {
@@ -93,9 +93,9 @@ PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint
 PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t gen, uint32_t from,
                              uint32_t to) {
     phi__slot *slot = phi__slots_at(slots, index);
-    uint64_t expected = phi__slot_word(gen, from);
+    uint64_t expected = phi__slots_word_of(gen, from);
     if (slot == NULL) return false;
-    return PHI__CAS(&slot->word, &expected, phi__slot_word(gen, to));
+    return PHI__CAS(&slot->word, &expected, phi__slots_word_of(gen, to));
 }
 
 PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
@@ -103,9 +103,10 @@ PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint
     phi__slot *slot = phi__slots_at(slots, index);
     uint64_t word = slot != NULL ? PHI__LOAD(&slot->word) : 0;
     for (;;) {
-        uint32_t state = phi__slot_gen(word) == gen ? phi__slot_state(word) : 0;
+        uint32_t state = phi__slots_gen_of(word) == gen ? phi__slots_state_of(word) : 0;
         if (state == 0) return 0;
-        if (PHI__CAS(&slot->word, &word, phi__slot_word(gen, (state & ~clear) | set))) return state;
+        if (PHI__CAS(&slot->word, &word, phi__slots_word_of(gen, (state & ~clear) | set)))
+            return state;
     }
 }
 

@@ -51,9 +51,9 @@ PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index);
 /* The live slot of a handle, or NULL. Pumping thread. */
 PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen);
 
-static inline uint32_t phi__slot_gen(uint64_t word) { return (uint32_t)(word >> 32); }
-static inline uint32_t phi__slot_state(uint64_t word) { return (uint32_t)word; }
-static inline uint64_t phi__slot_word(uint32_t gen, uint32_t state) {
+static inline uint32_t phi__slots_gen_of(uint64_t word) { return (uint32_t)(word >> 32); }
+static inline uint32_t phi__slots_state_of(uint64_t word) { return (uint32_t)word; }
+static inline uint64_t phi__slots_word_of(uint32_t gen, uint32_t state) {
     return (uint64_t)gen << 32 | state;
 }
 

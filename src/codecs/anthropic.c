@@ -25,14 +25,14 @@ enum {
 #define PHI__ANTHROPIC_MARK PHI__ANTHROPIC_MARK_OPEN "}"
 
 static bool phi__anthropic_no_images(const phi__encoder *e) {
-    return (e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0;
+    return (e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0;
 }
 
 /* ---- blocks ---- */
 
 static void phi__anthropic_text(phi__encoder *e, phi_str text) {
     phi__buf *out = &e->scratch;
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_text(out, "{\"type\":\"text\"");
     phi__render_text_member(e, "text", text);
     phi__buf_char(out, '}');
@@ -40,7 +40,7 @@ static void phi__anthropic_text(phi__encoder *e, phi_str text) {
 
 static void phi__anthropic_image(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_text(out, "{\"type\":\"image\",\"source\":{\"type\":\"base64\"");
     phi__render_member(out, "media_type", c->mime_type);
     phi__buf_text(out, ",\"data\":\"");
@@ -55,7 +55,7 @@ static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool ima
 static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     if (c->signature.len == 0) return; /* of a turn that was cut: the API would refuse it */
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     if (c->redacted) {
         phi__buf_text(out, "{\"type\":\"redacted_thinking\"");
         phi__render_member(out, "data", c->signature);
@@ -68,7 +68,7 @@ static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
 }
 
 static void phi__anthropic_call(phi__encoder *e, phi__buf *out, const phi_content *c) {
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
     phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
     phi__buf_text(out, ",\"name\":");
@@ -151,7 +151,7 @@ static void phi__anthropic_append(phi__encoder *e, phi_role role, phi_str blocks
 }
 
 static void phi__anthropic_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->ask->items[at].message;
+    const phi_message *m = e->spec->items[at].message;
     bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
     uint32_t form = PHI__ANTHROPIC_FORM;
     phi_str blocks;
@@ -172,7 +172,7 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
 }
 
 static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->ask->items[item].message->content[block];
+    const phi_content *call = &e->spec->items[item].message->content[block];
     phi_str json;
     phi__buf_clear(&e->scratch);
     phi__buf_text(&e->scratch, "{\"type\":\"tool_result\",\"tool_use_id\":");
@@ -190,7 +190,7 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
     size_t i;
     if (phi__anthropic_no_images(e)) return;
     for (i = from; i < to; i++) {
-        const phi_message *m = e->ask->items[i].message;
+        const phi_message *m = e->spec->items[i].message;
         uint32_t form = PHI__ANTHROPIC_FORM | PHI__ANTHROPIC_IMAGES;
         phi_str blocks;
         size_t j;
@@ -209,10 +209,10 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
 /* ---- around the messages ---- */
 
 static void phi__anthropic_put_choice(phi__encoder *e, const phi__claude_plan *p) {
-    phi_tool_choice choice = e->ask->tool_choice;
+    phi_tool_choice choice = e->spec->tool_choice;
     if (choice == PHI_TOOL_CHOICE_REQUIRED && (p->thinks || p->claude.no_forced_tool))
         choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses to force a call then */
-    if (e->ask->respond_only) {
+    if (e->spec->respond_only) {
         phi__buf_text(&e->scratch,
                       ",\"tool_choice\":{\"type\":\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\"}");
         return;
@@ -228,40 +228,41 @@ static void phi__anthropic_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     size_t i;
     phi__buf_text(out, ",\"tools\":[");
-    for (i = 0; i < e->ask->tool_count; i++) {
+    for (i = 0; i < e->spec->tool_count; i++) {
         phi__buf_text(out, i > 0 ? ",{" : "{");
-        if (phi__strict_put_tool(e, &e->ask->tools[i], ",\"input_schema\":"))
+        if (phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"input_schema\":"))
             phi__buf_text(out, ",\"strict\":true");
-        phi__buf_text(out, i + 1 == e->ask->tool_count && phi__ask_marks(e->ask, PHI__MARK_TOOLS)
-                               ? PHI__ANTHROPIC_MARK
-                               : "}");
+        phi__buf_text(out,
+                      i + 1 == e->spec->tool_count && phi__codec_marks(e->spec, PHI__MARK_TOOLS)
+                          ? PHI__ANTHROPIC_MARK
+                          : "}");
     }
     phi__buf_char(out, ']');
 }
 
 static void phi__anthropic_head(phi__encoder *e) {
-    const phi__ask *ask = e->ask;
+    const phi__request_spec *spec = e->spec;
     phi__claude_plan plan = phi__claude_plan_now(e);
     phi__buf *out = &e->scratch;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
-    phi__render_member(out, "model", phi_str_of(ask->model->id));
+    phi__render_member(out, "model", phi_str_of(spec->model->id));
     phi__buf_text(out, ",\"max_tokens\":");
     phi__buf_u64(out, plan.max_tokens);
     phi__buf_text(out, ",\"stream\":true");
-    if (!phi__render_blank(ask->system_prompt)) {
+    if (!phi__render_blank(spec->system_prompt)) {
         phi__buf_text(out, ",\"system\":[{\"type\":\"text\"");
-        phi__render_member(out, "text", ask->system_prompt);
-        phi__buf_text(out, phi__ask_marks(ask, PHI__MARK_SYSTEM) ? PHI__ANTHROPIC_MARK : "}");
+        phi__render_member(out, "text", spec->system_prompt);
+        phi__buf_text(out, phi__codec_marks(spec, PHI__MARK_SYSTEM) ? PHI__ANTHROPIC_MARK : "}");
         phi__buf_char(out, ']');
     }
     phi__claude_put_thinking(e, &plan);
     phi__claude_put_config(e, &plan, true);
-    if (ask->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
+    if (spec->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
         phi__buf_text(out, ",\"temperature\":");
-        phi__json_put_double(out, ask->temperature);
+        phi__json_number_put_double(out, spec->temperature);
     }
-    if (ask->tool_count > 0) {
+    if (spec->tool_count > 0) {
         phi__anthropic_put_choice(e, &plan);
         phi__anthropic_put_tools(e);
     }
@@ -272,12 +273,12 @@ static void phi__anthropic_head(phi__encoder *e) {
 static void phi__anthropic_tail(phi__encoder *e) {
     phi__anthropic_close_role(e);
     phi__encode_glue(e, "]}");
-    if (phi__ask_marks(e->ask, PHI__MARK_MESSAGES))
+    if (phi__codec_marks(e->spec, PHI__MARK_MESSAGES))
         phi__encode_mark(e, 1, PHI__ANTHROPIC_MARK_OPEN);
 }
 
 static void phi__anthropic_address(phi__encoder *e) {
-    const phi_model *model = e->ask->model;
+    const phi_model *model = e->spec->model;
     phi_str key = phi__str_trim(phi_str_of(model->api_key));
     phi__encode_url(e, "/v1", false, "/messages");
     phi__encode_header(e, "content-type", PHI__LIT("application/json"));
@@ -315,9 +316,9 @@ PHI__FN const phi__codec *phi__anthropic_codec(void) {
                                      phi__anthropic_address,
                                      phi__anthropic_missing,
                                      phi__anthropic_after_results,
-                                     phi__anthropic_event,
-                                     phi__anthropic_end,
-                                     phi__anthropic_whole,
+                                     phi__anthropic_stream_event,
+                                     phi__anthropic_stream_end,
+                                     phi__anthropic_stream_whole,
                                      NULL,
                                      NULL};
     return &codec;

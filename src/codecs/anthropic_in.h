@@ -17,9 +17,9 @@ typedef struct phi__anthropic_state {
     phi__delta_cache repeat;
 } phi__anthropic_state;
 
-PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, phi_str data);
-PHI__FN void phi__anthropic_end(void *state, phi__assembly *a);
-PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body);
+PHI__FN void phi__anthropic_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__anthropic_stream_end(void *state, phi__assembly *a);
+PHI__FN void phi__anthropic_stream_whole(void *state, phi__assembly *a, phi_str body);
 
 #endif
 

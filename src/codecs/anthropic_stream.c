@@ -10,10 +10,10 @@
 
 #ifndef PHI_NO_ANTHROPIC
 
-#define PHI__ANT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+#define PHI__ANTHROPIC_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
 /* What any event may hold, as it stands in its text. */
-typedef struct phi__ant_event {
+typedef struct phi__anthropic_event {
     phi__json_text type;
     int64_t index;
     phi__json_text delta_type, text, thinking, partial_json, signature; /* of a delta */
@@ -21,59 +21,59 @@ typedef struct phi__ant_event {
     phi_str stop_details; /* raw JSON, as the next three */
     phi_str block, message, usage;
     bool has_error;
-} phi__ant_event;
+} phi__anthropic_event;
 
 /* ---- reading an event ---- */
 
-static const phi__json_member phi__ant_delta_list[] = {
-    PHI__MEMBER(phi__ant_event, delta_type, "type", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_event, text, "text", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_event, partial_json, "partial_json", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_event, thinking, "thinking", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_event, signature, "signature", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_event, stop_reason, "stop_reason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_event, stop_details, "stop_details", PHI__MEMBER_RAW)};
-static const phi__json_members phi__ant_delta_members = {phi__ant_delta_list,
-                                                         PHI__COUNT(phi__ant_delta_list)};
+static const phi__json_member phi__anthropic_delta_list[] = {
+    PHI__MEMBER(phi__anthropic_event, delta_type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_event, text, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_event, partial_json, "partial_json", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_event, thinking, "thinking", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_event, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_event, stop_reason, "stop_reason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_event, stop_details, "stop_details", PHI__MEMBER_RAW)};
+static const phi__json_members phi__anthropic_delta_members = {
+    phi__anthropic_delta_list, PHI__COUNT(phi__anthropic_delta_list)};
 
-static const phi__json_member phi__ant_event_list[] = {
-    PHI__MEMBER(phi__ant_event, type, "type", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_event, index, "index", PHI__MEMBER_I64),
-    PHI__MEMBER_INSIDE("delta", &phi__ant_delta_members),
-    PHI__MEMBER(phi__ant_event, block, "content_block", PHI__MEMBER_RAW),
-    PHI__MEMBER(phi__ant_event, message, "message", PHI__MEMBER_RAW),
-    PHI__MEMBER(phi__ant_event, usage, "usage", PHI__MEMBER_RAW),
-    PHI__MEMBER_TAKE(phi__ant_event, has_error, "error", phi__classify_take_flag)};
-static const phi__json_members phi__ant_event_members = {phi__ant_event_list,
-                                                         PHI__COUNT(phi__ant_event_list)};
+static const phi__json_member phi__anthropic_event_list[] = {
+    PHI__MEMBER(phi__anthropic_event, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_event, index, "index", PHI__MEMBER_I64),
+    PHI__MEMBER_INSIDE("delta", &phi__anthropic_delta_members),
+    PHI__MEMBER(phi__anthropic_event, block, "content_block", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__anthropic_event, message, "message", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__anthropic_event, usage, "usage", PHI__MEMBER_RAW),
+    PHI__MEMBER_TAKE(phi__anthropic_event, has_error, "error", phi__classify_take_flag)};
+static const phi__json_members phi__anthropic_event_members = {
+    phi__anthropic_event_list, PHI__COUNT(phi__anthropic_event_list)};
 
-static bool phi__ant_read(phi__ant_event *ev, phi_str data) {
+static bool phi__anthropic_stream_read(phi__anthropic_event *ev, phi_str data) {
     memset(ev, 0, sizeof *ev);
-    return phi__json_members_read(data, &phi__ant_event_members, ev, NULL);
+    return phi__json_members_read(data, &phi__anthropic_event_members, ev, NULL);
 }
 
 /* ---- parts ---- */
 
-static const phi__json_member phi__ant_details_list[] = {
+static const phi__json_member phi__anthropic_details_list[] = {
     PHI__MEMBER(phi_usage, reasoning, "thinking_tokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__ant_details_members = {phi__ant_details_list,
-                                                           PHI__COUNT(phi__ant_details_list)};
+static const phi__json_members phi__anthropic_details_members = {
+    phi__anthropic_details_list, PHI__COUNT(phi__anthropic_details_list)};
 
 /* Counts are cumulative; null or absent counts leave earlier ones. */
-static const phi__json_member phi__ant_usage_list[] = {
+static const phi__json_member phi__anthropic_usage_list[] = {
     PHI__MEMBER(phi_usage, input, "input_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, output, "output_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, cache_read, "cache_read_input_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, cache_write, "cache_creation_input_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER_INSIDE("output_tokens_details", &phi__ant_details_members)};
-static const phi__json_members phi__ant_usage_members = {phi__ant_usage_list,
-                                                         PHI__COUNT(phi__ant_usage_list)};
+    PHI__MEMBER_INSIDE("output_tokens_details", &phi__anthropic_details_members)};
+static const phi__json_members phi__anthropic_usage_members = {
+    phi__anthropic_usage_list, PHI__COUNT(phi__anthropic_usage_list)};
 
-static void phi__ant_usage(phi__assembly *a, phi_str raw) {
-    (void)phi__json_members_read(raw, &phi__ant_usage_members, &a->usage, NULL);
+static void phi__anthropic_stream_usage(phi__assembly *a, phi_str raw) {
+    (void)phi__json_members_read(raw, &phi__anthropic_usage_members, &a->usage, NULL);
 }
 
-static phi_stop_reason phi__ant_stop_of(phi_str word) {
+static phi_stop_reason phi__anthropic_stream_stop_of(phi_str word) {
     if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
         return PHI_STOP_REASON_STOP;
     if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
@@ -86,7 +86,7 @@ static phi_stop_reason phi__ant_stop_of(phi_str word) {
 }
 
 /* A refusal with the provider's own explanation, where it gives one. */
-static void phi__ant_refused(phi__assembly *a, phi_str word, phi_str details) {
+static void phi__anthropic_stream_refused(phi__assembly *a, phi_str word, phi_str details) {
     phi_json_found found;
     phi_str words = {NULL, 0};
     if (details.len > 0 && phi_json_find(details, "explanation", &found) == PHI_OK)
@@ -97,55 +97,57 @@ static void phi__ant_refused(phi__assembly *a, phi_str word, phi_str details) {
         phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
 }
 
-static void phi__ant_stop(phi__anthropic_state *st, phi__assembly *a, phi__json_text reason,
-                          phi_str details) {
+static void phi__anthropic_stream_stop(phi__anthropic_state *st, phi__assembly *a,
+                                       phi__json_text reason, phi_str details) {
     phi_str word;
     if (reason.at == NULL) return;
     phi__assembly_put(a, &a->raw_stop_reason, reason);
     word = phi__buf_str(&a->raw_stop_reason);
     st->got_stop = true;
     if (a->failure.kind != PHI_FAILURE_NONE) return;
-    a->stop_reason = phi__ant_stop_of(word);
+    a->stop_reason = phi__anthropic_stream_stop_of(word);
     if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
-        phi__ant_refused(a, word, details);
+        phi__anthropic_stream_refused(a, word, details);
     else if (a->stop_reason == PHI_STOP_REASON_ERROR)
         phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
 }
 
 /* ---- blocks ---- */
 
-typedef struct phi__ant_block {
+typedef struct phi__anthropic_block {
     phi__json_text type, text, thinking, signature, data, id, name;
     phi_str input;
-} phi__ant_block;
+} phi__anthropic_block;
 
-static const phi__json_member phi__ant_block_list[] = {
-    PHI__MEMBER(phi__ant_block, type, "type", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_block, text, "text", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_block, thinking, "thinking", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_block, signature, "signature", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_block, data, "data", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_block, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_block, name, "name", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_block, input, "input", PHI__MEMBER_RAW)};
-static const phi__json_members phi__ant_block_members = {phi__ant_block_list,
-                                                         PHI__COUNT(phi__ant_block_list)};
+static const phi__json_member phi__anthropic_block_list[] = {
+    PHI__MEMBER(phi__anthropic_block, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_block, text, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_block, thinking, "thinking", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_block, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_block, data, "data", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_block, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_block, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_block, input, "input", PHI__MEMBER_RAW)};
+static const phi__json_members phi__anthropic_block_members = {
+    phi__anthropic_block_list, PHI__COUNT(phi__anthropic_block_list)};
 
-static void phi__ant_read_block(phi__ant_block *b, phi__json_cursor *c) {
+static void phi__anthropic_stream_read_block(phi__anthropic_block *b, phi__json_cursor *c) {
     memset(b, 0, sizeof *b);
-    (void)phi__json_members_take(c, &phi__ant_block_members, b);
+    (void)phi__json_members_take(c, &phi__anthropic_block_members, b);
 }
 
 /* Opens a block; SIZE_MAX where it is of a kind that is not known. */
-static size_t phi__ant_open(phi__assembly *a, const phi__ant_block *b, int64_t index) {
+static size_t phi__anthropic_stream_open(phi__assembly *a, const phi__anthropic_block *b,
+                                         int64_t index) {
     phi_content_kind kind;
     phi__draft *d;
     size_t block;
-    if (PHI__ANT_IS(b->type, "text"))
+    if (PHI__ANTHROPIC_IS(b->type, "text"))
         kind = PHI_CONTENT_TEXT;
-    else if (PHI__ANT_IS(b->type, "thinking") || PHI__ANT_IS(b->type, "redacted_thinking"))
+    else if (PHI__ANTHROPIC_IS(b->type, "thinking") ||
+             PHI__ANTHROPIC_IS(b->type, "redacted_thinking"))
         kind = PHI_CONTENT_THINKING;
-    else if (PHI__ANT_IS(b->type, "tool_use"))
+    else if (PHI__ANTHROPIC_IS(b->type, "tool_use"))
         kind = PHI_CONTENT_TOOL_CALL;
     else
         return SIZE_MAX;
@@ -158,7 +160,7 @@ static size_t phi__ant_open(phi__assembly *a, const phi__ant_block *b, int64_t i
         phi__assembly_put(a, &d->name, b->name);
     }
     if (kind == PHI_CONTENT_THINKING) {
-        d->redacted = PHI__ANT_IS(b->type, "redacted_thinking");
+        d->redacted = PHI__ANTHROPIC_IS(b->type, "redacted_thinking");
         phi__assembly_put(a, &d->signature, d->redacted ? b->data : b->signature);
         phi__assembly_add_text(a, block, b->thinking);
     }
@@ -167,20 +169,20 @@ static size_t phi__ant_open(phi__assembly *a, const phi__ant_block *b, int64_t i
 
 /* Arguments may come whole with the start of the block; deltas, if any follow, take their place.
    They wait where a call keeps nothing else. */
-static void phi__ant_block_start(phi__assembly *a, const phi__ant_event *ev) {
-    phi__ant_block b;
+static void phi__anthropic_stream_block_start(phi__assembly *a, const phi__anthropic_event *ev) {
+    phi__anthropic_block b;
     phi__json_cursor c;
     size_t block;
     if (ev->block.len == 0) return;
     phi__json_cursor_init(&c, ev->block);
-    phi__ant_read_block(&b, &c);
-    block = phi__ant_open(a, &b, ev->index);
+    phi__anthropic_stream_read_block(&b, &c);
+    block = phi__anthropic_stream_open(a, &b, ev->index);
     if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) return;
     if (b.input.len <= 2 || b.input.at[0] != '{') return;
     phi__assembly_wait(a, block, b.input);
 }
 
-static void phi__ant_block_stop(phi__assembly *a, size_t block) {
+static void phi__anthropic_stream_block_stop(phi__assembly *a, size_t block) {
     const phi__draft *d;
     if (block == SIZE_MAX) return;
     d = &a->drafts[block];
@@ -191,32 +193,33 @@ static void phi__ant_block_stop(phi__assembly *a, size_t block) {
 }
 
 /* A block that some gateways forget to start. */
-static size_t phi__ant_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
+static size_t phi__anthropic_stream_find_or_open(phi__assembly *a, int64_t index,
+                                                 phi_content_kind kind) {
     size_t block = phi__assembly_find(a, index);
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
-static void phi__ant_sign(phi__assembly *a, const phi__ant_event *ev) {
+static void phi__anthropic_stream_sign(phi__assembly *a, const phi__anthropic_event *ev) {
     size_t block = phi__assembly_find(a, ev->index);
     if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_THINKING) return;
     phi__assembly_sign(a, block, ev->signature);
 }
 
-static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
-                           phi_str data) {
+static void phi__anthropic_stream_delta(phi__anthropic_state *st, phi__assembly *a,
+                                        const phi__anthropic_event *ev, phi_str data) {
     size_t block;
     phi__json_text text;
-    if (PHI__ANT_IS(ev->delta_type, "text_delta")) {
+    if (PHI__ANTHROPIC_IS(ev->delta_type, "text_delta")) {
         text = ev->text;
-        block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
-    } else if (PHI__ANT_IS(ev->delta_type, "input_json_delta")) {
+        block = phi__anthropic_stream_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
+    } else if (PHI__ANTHROPIC_IS(ev->delta_type, "input_json_delta")) {
         text = ev->partial_json;
         block = phi__assembly_find(a, ev->index);
-    } else if (PHI__ANT_IS(ev->delta_type, "thinking_delta")) {
+    } else if (PHI__ANTHROPIC_IS(ev->delta_type, "thinking_delta")) {
         text = ev->thinking;
-        block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
+        block = phi__anthropic_stream_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
     } else {
-        if (PHI__ANT_IS(ev->delta_type, "signature_delta")) phi__ant_sign(a, ev);
+        if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta")) phi__anthropic_stream_sign(a, ev);
         return;
     }
     phi__assembly_add_text(a, block, text);
@@ -225,30 +228,30 @@ static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi
 
 /* ---- the message ---- */
 
-typedef struct phi__ant_message {
+typedef struct phi__anthropic_message {
     phi__json_text id, model, stop;
     phi_str usage, details, content; /* raw JSON */
-} phi__ant_message;
+} phi__anthropic_message;
 
-static const phi__json_member phi__ant_message_list[] = {
-    PHI__MEMBER(phi__ant_message, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_message, content, "content", PHI__MEMBER_RAW),
-    PHI__MEMBER(phi__ant_message, model, "model", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_message, stop, "stop_reason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__ant_message, details, "stop_details", PHI__MEMBER_RAW),
-    PHI__MEMBER(phi__ant_message, usage, "usage", PHI__MEMBER_RAW)};
-static const phi__json_members phi__ant_message_members = {phi__ant_message_list,
-                                                           PHI__COUNT(phi__ant_message_list)};
+static const phi__json_member phi__anthropic_message_list[] = {
+    PHI__MEMBER(phi__anthropic_message, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_message, content, "content", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__anthropic_message, model, "model", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_message, stop, "stop_reason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_message, details, "stop_details", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__anthropic_message, usage, "usage", PHI__MEMBER_RAW)};
+static const phi__json_members phi__anthropic_message_members = {
+    phi__anthropic_message_list, PHI__COUNT(phi__anthropic_message_list)};
 
-static void phi__ant_content(phi__assembly *a, phi_str content) {
+static void phi__anthropic_stream_content(phi__assembly *a, phi_str content) {
     phi__json_cursor c;
-    phi__ant_block b;
+    phi__anthropic_block b;
     phi__json_cursor_init(&c, content.len > 0 ? content : PHI__LIT("[]"));
-    if (!phi__json_enter_array(&c)) return;
-    while (phi__json_next_item(&c)) {
+    if (!phi__json_cursor_enter_array(&c)) return;
+    while (phi__json_cursor_next_item(&c)) {
         size_t block;
-        phi__ant_read_block(&b, &c);
-        block = phi__ant_open(a, &b, (int64_t)a->count);
+        phi__anthropic_stream_read_block(&b, &c);
+        block = phi__anthropic_stream_open(a, &b, (int64_t)a->count);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
             phi__assembly_add(a, block, b.input);
         phi__assembly_close(a, block);
@@ -256,48 +259,49 @@ static void phi__ant_content(phi__assembly *a, phi_str content) {
 }
 
 /* The message of message_start, or a whole answer; `whole` reads its blocks and its end too. */
-static void phi__ant_message_of(phi__anthropic_state *st, phi__assembly *a, phi_str raw,
-                                bool whole) {
+static void phi__anthropic_stream_message_of(phi__anthropic_state *st, phi__assembly *a,
+                                             phi_str raw, bool whole) {
     phi__json_cursor c;
-    phi__ant_message m;
+    phi__anthropic_message m;
     phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || phi__json_peek(&c) != PHI_JSON_OBJECT) return;
+    if (raw.len == 0 || phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return;
     memset(&m, 0, sizeof m);
-    (void)phi__json_members_take(&c, &phi__ant_message_members, &m);
+    (void)phi__json_members_take(&c, &phi__anthropic_message_members, &m);
     if (m.id.at != NULL) phi__assembly_put(a, &a->response_id, m.id);
     if (m.model.at != NULL) phi__assembly_put(a, &a->model, m.model);
     phi__assembly_start(a);
-    phi__ant_usage(a, m.usage);
+    phi__anthropic_stream_usage(a, m.usage);
     if (!whole) return;
-    phi__ant_content(a, m.content);
-    phi__ant_stop(st, a, m.stop, m.details);
+    phi__anthropic_stream_content(a, m.content);
+    phi__anthropic_stream_stop(st, a, m.stop, m.details);
 }
 
-static void phi__ant_take(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
-                          phi_str data) {
-    if (PHI__ANT_IS(ev->type, "content_block_delta"))
-        phi__ant_delta(st, a, ev, data);
-    else if (PHI__ANT_IS(ev->type, "content_block_start"))
-        phi__ant_block_start(a, ev);
-    else if (PHI__ANT_IS(ev->type, "content_block_stop"))
-        phi__ant_block_stop(a, phi__assembly_find(a, ev->index));
-    else if (PHI__ANT_IS(ev->type, "message_start"))
-        phi__ant_message_of(st, a, ev->message, false);
-    else if (PHI__ANT_IS(ev->type, "message_delta")) {
-        phi__ant_usage(a, ev->usage);
-        phi__ant_stop(st, a, ev->stop_reason, ev->stop_details);
-    } else if (PHI__ANT_IS(ev->type, "message_stop"))
+static void phi__anthropic_stream_take(phi__anthropic_state *st, phi__assembly *a,
+                                       const phi__anthropic_event *ev, phi_str data) {
+    if (PHI__ANTHROPIC_IS(ev->type, "content_block_delta"))
+        phi__anthropic_stream_delta(st, a, ev, data);
+    else if (PHI__ANTHROPIC_IS(ev->type, "content_block_start"))
+        phi__anthropic_stream_block_start(a, ev);
+    else if (PHI__ANTHROPIC_IS(ev->type, "content_block_stop"))
+        phi__anthropic_stream_block_stop(a, phi__assembly_find(a, ev->index));
+    else if (PHI__ANTHROPIC_IS(ev->type, "message_start"))
+        phi__anthropic_stream_message_of(st, a, ev->message, false);
+    else if (PHI__ANTHROPIC_IS(ev->type, "message_delta")) {
+        phi__anthropic_stream_usage(a, ev->usage);
+        phi__anthropic_stream_stop(st, a, ev->stop_reason, ev->stop_details);
+    } else if (PHI__ANTHROPIC_IS(ev->type, "message_stop"))
         a->terminal = a->last = true;
-    else if (PHI__ANT_IS(ev->type, "error") || (ev->type.len == 0 && ev->has_error))
+    else if (PHI__ANTHROPIC_IS(ev->type, "error") || (ev->type.len == 0 && ev->has_error))
         phi__classify_event(a, data);
 }
 
 /* ---- for the codec ---- */
 
-PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+PHI__FN void phi__anthropic_stream_event(void *state, phi__assembly *a, phi_str name,
+                                         phi_str data) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
     phi_arena_mark mark;
-    phi__ant_event ev;
+    phi__anthropic_event ev;
     if (phi__str_is(name, "ping") || data.len == 0 || a->no_memory) return;
     if (a->terminal) return; /* message_stop was the last one: what follows does not count */
     if (st->broken) {
@@ -312,16 +316,16 @@ PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, p
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
     phi__delta_cache_forget(&st->repeat);
-    if (!phi__ant_read(&ev, data)) {
+    if (!phi__anthropic_stream_read(&ev, data)) {
         st->broken = true;
         return;
     }
     mark = phi_arena_save(&a->scratch);
-    phi__ant_take(st, a, &ev, data);
+    phi__anthropic_stream_take(st, a, &ev, data);
     phi_arena_reset(&a->scratch, mark);
 }
 
-PHI__FN void phi__anthropic_end(void *state, phi__assembly *a) {
+PHI__FN void phi__anthropic_stream_end(void *state, phi__assembly *a) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
     size_t i;
     bool open = false;
@@ -333,13 +337,14 @@ PHI__FN void phi__anthropic_end(void *state, phi__assembly *a) {
         phi__classify_truncated(a, st->heard);
 }
 
-PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
+PHI__FN void phi__anthropic_stream_whole(void *state, phi__assembly *a, phi_str body) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    phi__ant_event ev;
-    if (phi__ant_read(&ev, body) && PHI__ANT_IS(ev.type, "message") && !ev.has_error) {
+    phi__anthropic_event ev;
+    if (phi__anthropic_stream_read(&ev, body) && PHI__ANTHROPIC_IS(ev.type, "message") &&
+        !ev.has_error) {
         st->heard = true;
-        phi__ant_message_of(st, a, body, true);
+        phi__anthropic_stream_message_of(st, a, body, true);
         if (st->got_stop)
             a->terminal = true;
         else

@@ -38,18 +38,18 @@ static bool phi__bedrock_claude(const phi_model *model) {
 }
 
 static bool phi__bedrock_id_has(const phi__encoder *e, const char *word) {
-    return phi__str_find_nocase(phi_str_of(e->ask->model->id), 0, word) != SIZE_MAX;
+    return phi__str_find_nocase(phi_str_of(e->spec->model->id), 0, word) != SIZE_MAX;
 }
 
 static bool phi__bedrock_is_claude(const phi__encoder *e) {
-    return phi__bedrock_claude(e->ask->model);
+    return phi__bedrock_claude(e->spec->model);
 }
 
 /* Marks are for Claude from 3.5 on, the first 3.5 Sonnet excepted; others refuse them. */
 static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
-    if (!phi__ask_marks(e->ask, mark)) return false;
-    if ((e->ask->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0) return true;
-    return phi__claude_of(phi_str_of(e->ask->model->id)).version >= 305 &&
+    if (!phi__codec_marks(e->spec, mark)) return false;
+    if ((e->spec->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0) return true;
+    return phi__claude_of(phi_str_of(e->spec->model->id)).version >= 305 &&
            !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
 }
 
@@ -64,7 +64,7 @@ static phi__id_rule phi__bedrock_id_rule(const phi_model *model) {
 /* ---- blocks ---- */
 
 static void phi__bedrock_text(phi__encoder *e, phi_str text) {
-    phi__json_put_comma(&e->scratch);
+    phi__json_write_comma(&e->scratch);
     phi__buf_char(&e->scratch, '{');
     phi__render_text_member(e, "text", text);
     phi__buf_char(&e->scratch, '}');
@@ -73,7 +73,7 @@ static void phi__bedrock_text(phi__encoder *e, phi_str text) {
 static void phi__bedrock_image(phi__encoder *e, const phi_content *c) {
     size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* of "image/png" */
     phi__buf *out = &e->scratch;
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_text(out, "{\"image\":{");
     phi__render_member(out, "format", phi__str(c->mime_type.at + slash, c->mime_type.len - slash));
     phi__buf_text(out, ",\"source\":{\"bytes\":\"");
@@ -89,7 +89,7 @@ static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, bool image
 static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is_signed) {
     phi__buf *out = &e->scratch;
     if (is_signed || c->redacted ? c->signature.len == 0 : phi__render_blank(c->text)) return;
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_text(out, "{\"reasoningContent\":{");
     if (c->redacted)
         phi__render_member(out, "redactedContent", c->signature);
@@ -104,9 +104,9 @@ static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is
 
 static void phi__bedrock_call(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_text(out, "{\"toolUse\":{\"toolUseId\":");
-    phi__render_id(out, c->id, phi__bedrock_id_rule(e->ask->model));
+    phi__render_id(out, c->id, phi__bedrock_id_rule(e->spec->model));
     phi__buf_text(out, ",\"name\":");
     phi__render_name(out, c->name, 64);
     phi__buf_text(out, ",\"input\":");
@@ -137,7 +137,7 @@ static void phi__bedrock_assistant(phi__encoder *e, const phi_message *m, uint32
 static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error) {
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"toolResult\":{\"toolUseId\":");
-    phi__render_id(out, id, phi__bedrock_id_rule(e->ask->model));
+    phi__render_id(out, id, phi__bedrock_id_rule(e->spec->model));
     phi__buf_text(out, is_error ? ",\"status\":\"error\"" : ",\"status\":\"success\"");
     phi__buf_text(out, ",\"content\":[");
 }
@@ -170,11 +170,11 @@ static void phi__bedrock_append(phi__encoder *e, phi_role role, phi_str blocks) 
 }
 
 static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
-    const phi_message *m = e->ask->items[at].message;
+    const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__BEDROCK_FORM;
-    if (phi__bedrock_id_rule(e->ask->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
+    if (phi__bedrock_id_rule(e->spec->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
     if (m->role != PHI_ROLE_ASSISTANT) {
-        if ((e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
+        if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
     } else if (phi__render_same_origin(e, at)) {
         form |= PHI__BEDROCK_ORIGIN;
         if (phi__bedrock_is_claude(e)) form |= PHI__BEDROCK_SIGNED;
@@ -183,7 +183,7 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
 }
 
 static void phi__bedrock_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->ask->items[at].message;
+    const phi_message *m = e->spec->items[at].message;
     uint32_t form = phi__bedrock_form(e, at);
     phi_str blocks;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
@@ -200,7 +200,7 @@ static void phi__bedrock_item(phi__encoder *e, size_t at) {
 }
 
 static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->ask->items[item].message->content[block];
+    const phi_content *call = &e->spec->items[item].message->content[block];
     phi_str json;
     phi__buf_clear(&e->scratch);
     phi__bedrock_result_open(e, call->id, true);
@@ -216,7 +216,7 @@ static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
 static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) {
     size_t i, j;
     for (i = from; i < to; i++) {
-        const phi_message *m = e->ask->items[i].message;
+        const phi_message *m = e->spec->items[i].message;
         uint32_t form = PHI__BEDROCK_FORM | PHI__BEDROCK_IMAGES;
         phi_str blocks;
         if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_image(e, m))
@@ -237,7 +237,7 @@ static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) 
 static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *plan) {
     phi__buf *out = &e->scratch;
     size_t before = out->len, from;
-    const phi__ask *ask = e->ask;
+    const phi__request_spec *spec = e->spec;
     phi__buf_text(out, ",\"additionalModelRequestFields\":");
     from = out->len;
     if (phi__bedrock_is_claude(e)) {
@@ -245,10 +245,10 @@ static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *pla
         phi__claude_put_config(e, plan, false);
         if (plan->budget > 0 && plan->claude.version >= 400)
             phi__buf_text(out, ",\"anthropic_beta\":[\"interleaved-thinking-2025-05-14\"]");
-    } else if (phi__bedrock_id_has(e, "gpt-oss") && ask->model->reasoning &&
-               ask->thinking != PHI_THINKING_OFF)
-        phi__buf_text(out, ask->thinking == PHI_THINKING_HIGH ? ",\"reasoning_effort\":\"high\""
-                           : ask->thinking == PHI_THINKING_MEDIUM
+    } else if (phi__bedrock_id_has(e, "gpt-oss") && spec->model->reasoning &&
+               spec->thinking != PHI_THINKING_OFF)
+        phi__buf_text(out, spec->thinking == PHI_THINKING_HIGH ? ",\"reasoning_effort\":\"high\""
+                           : spec->thinking == PHI_THINKING_MEDIUM
                                ? ",\"reasoning_effort\":\"medium\""
                                : ",\"reasoning_effort\":\"low\"");
     if (out->failed) return;
@@ -264,14 +264,14 @@ static phi__claude_plan phi__bedrock_plan(const phi__encoder *e) {
     phi__claude_plan plan = phi__claude_plan_now(e);
     if (phi__bedrock_is_claude(e)) return plan;
     memset(&plan, 0, sizeof plan); /* budgets and their room are Claude's */
-    plan.max_tokens = e->ask->max_tokens != 0 ? e->ask->max_tokens : e->ask->model->max_tokens;
+    plan.max_tokens = e->spec->max_tokens != 0 ? e->spec->max_tokens : e->spec->model->max_tokens;
     if (plan.max_tokens == 0) plan.max_tokens = 8192;
     return plan;
 }
 
 /* The schema is a text in the text. */
 static void phi__bedrock_put_format(phi__encoder *e) {
-    const phi_format *format = &e->ask->format;
+    const phi_format *format = &e->spec->format;
     phi__buf *out = &e->scratch;
     if (format->kind != PHI_FORMAT_JSON_SCHEMA) return;
     phi__buf_text(out, ",\"outputConfig\":{\"textFormat\":{\"type\":\"json_schema\","
@@ -282,23 +282,23 @@ static void phi__bedrock_put_format(phi__encoder *e) {
 }
 
 static void phi__bedrock_head(phi__encoder *e) {
-    const phi__ask *ask = e->ask;
+    const phi__request_spec *spec = e->spec;
     phi__claude_plan plan = phi__bedrock_plan(e);
     phi__buf *out = &e->scratch;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
-    if (!phi__render_blank(ask->system_prompt)) {
+    if (!phi__render_blank(spec->system_prompt)) {
         phi__buf_text(out, "\"system\":[{");
-        phi__render_member(out, "text", ask->system_prompt);
+        phi__render_member(out, "text", spec->system_prompt);
         phi__buf_char(out, '}');
         if (phi__bedrock_marks(e, PHI__MARK_SYSTEM)) phi__buf_text(out, PHI__BEDROCK_MARK);
         phi__buf_text(out, "],");
     }
     phi__buf_text(out, "\"inferenceConfig\":{\"maxTokens\":");
     phi__buf_u64(out, plan.max_tokens);
-    if (ask->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
+    if (spec->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
         phi__buf_text(out, ",\"temperature\":");
-        phi__json_put_double(out, ask->temperature);
+        phi__json_number_put_double(out, spec->temperature);
     }
     phi__buf_char(out, '}');
     phi__bedrock_put_format(e);
@@ -310,18 +310,18 @@ static void phi__bedrock_head(phi__encoder *e) {
 static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     phi__buf *out = &e->scratch;
     bool strict;
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_text(out, "{\"toolSpec\":{");
-    strict = phi__strict_put_tool(e, tool, ",\"inputSchema\":{\"json\":");
+    strict = phi__strict_tools_put_tool(e, tool, ",\"inputSchema\":{\"json\":");
     phi__buf_text(out, strict ? "},\"strict\":true}}" : "}}}");
 }
 
 /* There is no choice "none". "auto" is the default, and only some models know the field. */
 static void phi__bedrock_put_choice(phi__encoder *e) {
     phi__claude_plan plan = phi__bedrock_plan(e);
-    if (e->ask->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
+    if (e->spec->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
         !plan.claude.no_forced_tool)
-        phi__buf_text(&e->scratch, e->ask->respond_only
+        phi__buf_text(&e->scratch, e->spec->respond_only
                                        ? ",\"toolChoice\":{\"tool\":{\"name\":\"" PHI_RESPOND_TOOL
                                          "\"}}"
                                        : ",\"toolChoice\":{\"any\":{}}");
@@ -333,16 +333,17 @@ static void phi__bedrock_put_choice(phi__encoder *e) {
    them. */
 static void phi__bedrock_put_tools(phi__encoder *e) {
     static const char name[] = "no_tool", words[] = "A placeholder: there are no tools now.";
-    const phi__ask *ask = e->ask;
+    const phi__request_spec *spec = e->spec;
     phi__tool_view none;
     size_t i;
-    if (!e->had_calls && (ask->tool_count == 0 || ask->tool_choice == PHI_TOOL_CHOICE_NONE)) return;
+    if (!e->had_calls && (spec->tool_count == 0 || spec->tool_choice == PHI_TOOL_CHOICE_NONE))
+        return;
     phi__buf_text(&e->scratch, ",\"toolConfig\":{\"tools\":[");
-    for (i = 0; i < ask->tool_count; i++) {
+    for (i = 0; i < spec->tool_count; i++) {
         if (i > 0) phi__buf_char(&e->scratch, ',');
-        phi__bedrock_put_tool(e, &ask->tools[i]);
+        phi__bedrock_put_tool(e, &spec->tools[i]);
     }
-    if (ask->tool_count == 0) {
+    if (spec->tool_count == 0) {
         memset(&none, 0, sizeof none);
         none.name = PHI__LIT(name);
         none.description = PHI__LIT(words);
@@ -350,7 +351,7 @@ static void phi__bedrock_put_tools(phi__encoder *e) {
     }
     if (phi__bedrock_marks(e, PHI__MARK_TOOLS)) phi__buf_text(&e->scratch, PHI__BEDROCK_MARK);
     phi__buf_char(&e->scratch, ']');
-    if (ask->tool_count > 0) phi__bedrock_put_choice(e);
+    if (spec->tool_count > 0) phi__bedrock_put_choice(e);
     phi__buf_char(&e->scratch, '}');
 }
 
@@ -380,7 +381,7 @@ static void phi__bedrock_put_id(phi__buf *out, phi_str id) {
 
 /* "ACCESS:SECRET[:TOKEN]"; false: a key of Bedrock's own, which has no colon, or none. */
 static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
-    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key));
+    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
     size_t first = phi__str_find(key, 0, ":"), second;
     if (first == SIZE_MAX) return false;
     second = phi__str_find(key, first + 1, ":");
@@ -391,12 +392,12 @@ static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
 }
 
 static void phi__bedrock_address(phi__encoder *e) {
-    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key)), path;
+    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key)), path;
     phi__sigv4 keys;
     memset(&keys, 0, sizeof keys);
     phi__buf_clear(&e->scratch);
     phi__buf_text(&e->scratch, "/model/");
-    phi__bedrock_put_id(&e->scratch, phi_str_of(e->ask->model->id));
+    phi__bedrock_put_id(&e->scratch, phi_str_of(e->spec->model->id));
     phi__buf_text(&e->scratch, "/converse-stream");
     if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &path)) {
         e->failed = true;
@@ -466,7 +467,7 @@ static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
     if (!phi__bedrock_keys(e, &s)) return;
     s.method = e->request.method;
     phi__bedrock_split(e->request.url, &s);
-    s.region = phi__bedrock_region(s.host, phi_str_of(e->ask->model->id));
+    s.region = phi__bedrock_region(s.host, phi_str_of(e->spec->model->id));
     for (i = 0; i < e->header_count; i++)
         if (phi__str_is_nocase(e->headers[i].name, "content-type"))
             s.content_type = e->headers[i].value;
@@ -486,8 +487,8 @@ static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
 
 /* ---- the codec ---- */
 
-static phi__format_way phi__bedrock_format_way(const phi__ask *ask) {
-    return phi__bedrock_claude(ask->model) ? phi__claude_format_way(ask) : PHI__FORMAT_REFUSED;
+static phi__format_way phi__bedrock_format_way(const phi__request_spec *spec) {
+    return phi__bedrock_claude(spec->model) ? phi__claude_format_way(spec) : PHI__FORMAT_REFUSED;
 }
 
 static const phi__codec_rules phi__bedrock_rules = {
@@ -497,11 +498,11 @@ static const phi__codec_rules phi__bedrock_rules = {
 
 PHI__FN const phi__codec *phi__bedrock_codec(void) {
     static const phi__codec codec = {
-        PHI__NAMES_BEDROCK,   &phi__bedrock_rules,  sizeof(phi__bedrock_state),
-        phi__bedrock_head,    phi__bedrock_item,    phi__bedrock_tail,
-        phi__bedrock_address, phi__bedrock_missing, phi__bedrock_after_results,
-        phi__bedrock_event,   phi__bedrock_end,     phi__bedrock_whole,
-        phi__frames_framing,  phi__bedrock_sign};
+        PHI__NAMES_BEDROCK,        &phi__bedrock_rules,     sizeof(phi__bedrock_state),
+        phi__bedrock_head,         phi__bedrock_item,       phi__bedrock_tail,
+        phi__bedrock_address,      phi__bedrock_missing,    phi__bedrock_after_results,
+        phi__bedrock_stream_event, phi__bedrock_stream_end, phi__bedrock_stream_whole,
+        phi__frames_framing,       phi__bedrock_sign};
     return &codec;
 }
 

@@ -17,9 +17,9 @@ typedef struct phi__bedrock_state {
 } phi__bedrock_state;
 
 /* name: the event's type; '!' and the type of an exception; empty: the JSON holds it as its key. */
-PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi_str data);
-PHI__FN void phi__bedrock_end(void *state, phi__assembly *a);
-PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body);
+PHI__FN void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__bedrock_stream_end(void *state, phi__assembly *a);
+PHI__FN void phi__bedrock_stream_whole(void *state, phi__assembly *a, phi_str body);
 
 #endif
 

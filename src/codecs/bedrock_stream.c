@@ -13,7 +13,7 @@
 #ifndef PHI_NO_BEDROCK
 
 /* What an event may hold, as it stands in its text. */
-typedef struct phi__bdr_event {
+typedef struct phi__bedrock_event {
     int64_t index;
     phi__json_text text, input, reasoning, signature, redacted; /* of a delta */
     phi__json_text id, name;                                    /* of a tool use that starts */
@@ -21,85 +21,85 @@ typedef struct phi__bdr_event {
     phi_str object; /* its arguments as a whole answer has them; raw JSON, as the usage */
     phi__json_text stop_reason;
     phi_str usage;
-} phi__bdr_event;
+} phi__bedrock_event;
 
 /* ---- reading an event ---- */
 
 /* In a whole answer text and signature are one level deeper. */
-static const phi__json_member phi__bdr_deep_list[] = {
-    PHI__MEMBER(phi__bdr_event, reasoning, "text", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__bdr_event, signature, "signature", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__bdr_event, redacted, "redactedContent", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__bdr_deep_members = {phi__bdr_deep_list,
-                                                        PHI__COUNT(phi__bdr_deep_list)};
+static const phi__json_member phi__bedrock_deep_list[] = {
+    PHI__MEMBER(phi__bedrock_event, reasoning, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bedrock_event, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bedrock_event, redacted, "redactedContent", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__bedrock_deep_members = {phi__bedrock_deep_list,
+                                                            PHI__COUNT(phi__bedrock_deep_list)};
 
-static const phi__json_member phi__bdr_reasoning_list[] = {
-    PHI__MEMBER(phi__bdr_event, reasoning, "text", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__bdr_event, signature, "signature", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__bdr_event, redacted, "redactedContent", PHI__MEMBER_TEXT),
-    PHI__MEMBER_INSIDE("reasoningText", &phi__bdr_deep_members)};
-static const phi__json_members phi__bdr_reasoning_members = {phi__bdr_reasoning_list,
-                                                             PHI__COUNT(phi__bdr_reasoning_list)};
+static const phi__json_member phi__bedrock_reasoning_list[] = {
+    PHI__MEMBER(phi__bedrock_event, reasoning, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bedrock_event, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bedrock_event, redacted, "redactedContent", PHI__MEMBER_TEXT),
+    PHI__MEMBER_INSIDE("reasoningText", &phi__bedrock_deep_members)};
+static const phi__json_members phi__bedrock_reasoning_members = {
+    phi__bedrock_reasoning_list, PHI__COUNT(phi__bedrock_reasoning_list)};
 
 /* The arguments are a string in a delta, and an object in a whole answer. */
-static void phi__bdr_take_input(phi__json_cursor *c, void *event) {
-    phi__bdr_event *ev = (phi__bdr_event *)event;
-    if (phi__json_peek(c) == PHI_JSON_OBJECT)
-        (void)phi__json_take_raw(c, &ev->object);
+static void phi__bedrock_stream_take_input(phi__json_cursor *c, void *event) {
+    phi__bedrock_event *ev = (phi__bedrock_event *)event;
+    if (phi__json_cursor_peek(c) == PHI_JSON_OBJECT)
+        (void)phi__json_cursor_take_raw(c, &ev->object);
     else
-        (void)phi__json_take_text(c, &ev->input);
+        (void)phi__json_cursor_take_text(c, &ev->input);
 }
 
-static const phi__json_member phi__bdr_tool_list[] = {
-    PHI__MEMBER(phi__bdr_event, id, "toolUseId", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__bdr_event, name, "name", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("input", phi__bdr_take_input)};
-static const phi__json_members phi__bdr_tool_members = {phi__bdr_tool_list,
-                                                        PHI__COUNT(phi__bdr_tool_list)};
+static const phi__json_member phi__bedrock_tool_list[] = {
+    PHI__MEMBER(phi__bedrock_event, id, "toolUseId", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bedrock_event, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER_TAKE_ALL("input", phi__bedrock_stream_take_input)};
+static const phi__json_members phi__bedrock_tool_members = {phi__bedrock_tool_list,
+                                                            PHI__COUNT(phi__bedrock_tool_list)};
 
-static void phi__bdr_take_tool(phi__json_cursor *c, void *event) {
-    phi__bdr_event *ev = (phi__bdr_event *)event;
-    ev->starts_tool = ev->starts_tool || phi__json_peek(c) == PHI_JSON_OBJECT;
-    (void)phi__json_members_take(c, &phi__bdr_tool_members, ev);
+static void phi__bedrock_stream_take_tool(phi__json_cursor *c, void *event) {
+    phi__bedrock_event *ev = (phi__bedrock_event *)event;
+    ev->starts_tool = ev->starts_tool || phi__json_cursor_peek(c) == PHI_JSON_OBJECT;
+    (void)phi__json_members_take(c, &phi__bedrock_tool_members, ev);
 }
 
 /* A delta, the start of a block, or a block of a whole answer: they look alike. */
-static const phi__json_member phi__bdr_block_list[] = {
-    PHI__MEMBER(phi__bdr_event, text, "text", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("toolUse", phi__bdr_take_tool),
-    PHI__MEMBER_INSIDE("reasoningContent", &phi__bdr_reasoning_members)};
-static const phi__json_members phi__bdr_block_members = {phi__bdr_block_list,
-                                                         PHI__COUNT(phi__bdr_block_list)};
+static const phi__json_member phi__bedrock_block_list[] = {
+    PHI__MEMBER(phi__bedrock_event, text, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER_TAKE_ALL("toolUse", phi__bedrock_stream_take_tool),
+    PHI__MEMBER_INSIDE("reasoningContent", &phi__bedrock_reasoning_members)};
+static const phi__json_members phi__bedrock_block_members = {phi__bedrock_block_list,
+                                                             PHI__COUNT(phi__bedrock_block_list)};
 
-static const phi__json_member phi__bdr_event_list[] = {
-    PHI__MEMBER(phi__bdr_event, index, "contentBlockIndex", PHI__MEMBER_I64),
-    PHI__MEMBER_INSIDE("delta", &phi__bdr_block_members),
-    PHI__MEMBER_INSIDE("start", &phi__bdr_block_members),
-    PHI__MEMBER(phi__bdr_event, stop_reason, "stopReason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__bdr_event, usage, "usage", PHI__MEMBER_RAW)};
-static const phi__json_members phi__bdr_event_members = {phi__bdr_event_list,
-                                                         PHI__COUNT(phi__bdr_event_list)};
+static const phi__json_member phi__bedrock_event_list[] = {
+    PHI__MEMBER(phi__bedrock_event, index, "contentBlockIndex", PHI__MEMBER_I64),
+    PHI__MEMBER_INSIDE("delta", &phi__bedrock_block_members),
+    PHI__MEMBER_INSIDE("start", &phi__bedrock_block_members),
+    PHI__MEMBER(phi__bedrock_event, stop_reason, "stopReason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bedrock_event, usage, "usage", PHI__MEMBER_RAW)};
+static const phi__json_members phi__bedrock_event_members = {phi__bedrock_event_list,
+                                                             PHI__COUNT(phi__bedrock_event_list)};
 
-static bool phi__bdr_read(phi__bdr_event *ev, phi_str data) {
+static bool phi__bedrock_stream_read(phi__bedrock_event *ev, phi_str data) {
     memset(ev, 0, sizeof *ev);
-    return phi__json_members_read(data, &phi__bdr_event_members, ev, NULL);
+    return phi__json_members_read(data, &phi__bedrock_event_members, ev, NULL);
 }
 
 /* ---- parts ---- */
 
-static const phi__json_member phi__bdr_usage_list[] = {
+static const phi__json_member phi__bedrock_usage_list[] = {
     PHI__MEMBER(phi_usage, input, "inputTokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, output, "outputTokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, cache_read, "cacheReadInputTokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, cache_write, "cacheWriteInputTokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__bdr_usage_members = {phi__bdr_usage_list,
-                                                         PHI__COUNT(phi__bdr_usage_list)};
+static const phi__json_members phi__bedrock_usage_members = {phi__bedrock_usage_list,
+                                                             PHI__COUNT(phi__bedrock_usage_list)};
 
-static void phi__bdr_usage(phi__assembly *a, phi_str raw) {
-    (void)phi__json_members_read(raw, &phi__bdr_usage_members, &a->usage, NULL);
+static void phi__bedrock_stream_usage(phi__assembly *a, phi_str raw) {
+    (void)phi__json_members_read(raw, &phi__bedrock_usage_members, &a->usage, NULL);
 }
 
-static phi_stop_reason phi__bdr_stop_of(phi_str word) {
+static phi_stop_reason phi__bedrock_stream_stop_of(phi_str word) {
     if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
         return PHI_STOP_REASON_STOP;
     if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
@@ -110,7 +110,7 @@ static phi_stop_reason phi__bdr_stop_of(phi_str word) {
     return PHI_STOP_REASON_ERROR;
 }
 
-static bool phi__bdr_calls_open(const phi__assembly *a) {
+static bool phi__bedrock_stream_calls_open(const phi__assembly *a) {
     size_t i;
     for (i = 0; i < a->count; i++)
         if (a->drafts[i].open && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL) return true;
@@ -118,17 +118,18 @@ static bool phi__bdr_calls_open(const phi__assembly *a) {
 }
 
 /* With a call that is still open it is no end: that one was cut. */
-static void phi__bdr_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_text reason) {
+static void phi__bedrock_stream_stop(phi__bedrock_state *st, phi__assembly *a,
+                                     phi__json_text reason) {
     if (reason.at == NULL) return;
     phi__assembly_put(a, &a->raw_stop_reason, reason);
     st->got_stop = true;
-    a->terminal = !phi__bdr_calls_open(a);
-    a->stop_reason = phi__bdr_stop_of(phi__buf_str(&a->raw_stop_reason));
+    a->terminal = !phi__bedrock_stream_calls_open(a);
+    a->stop_reason = phi__bedrock_stream_stop_of(phi__buf_str(&a->raw_stop_reason));
 }
 
 /* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a
    failure is not read, and the usage comes behind the reason. */
-static void phi__bdr_settle(phi__bedrock_state *st, phi__assembly *a) {
+static void phi__bedrock_stream_settle(phi__bedrock_state *st, phi__assembly *a) {
     phi_str word = phi__buf_str(&a->raw_stop_reason);
     st->settled = a->terminal = a->last = true;
     if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
@@ -139,35 +140,38 @@ static void phi__bdr_settle(phi__bedrock_state *st, phi__assembly *a) {
 
 /* ---- blocks ---- */
 
-static size_t phi__bdr_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
+static size_t phi__bedrock_stream_find_or_open(phi__assembly *a, int64_t index,
+                                               phi_content_kind kind) {
     size_t block = phi__assembly_find(a, index);
     if (block != SIZE_MAX && a->drafts[block].kind == kind) return block;
     return phi__assembly_open(a, kind, index);
 }
 
-static void phi__bdr_sign(phi__assembly *a, size_t block, phi__json_text text, bool redacted) {
+static void phi__bedrock_stream_sign(phi__assembly *a, size_t block, phi__json_text text,
+                                     bool redacted) {
     if (text.at == NULL || block == SIZE_MAX) return;
     if (redacted) a->drafts[block].redacted = true;
     phi__assembly_sign(a, block, text);
 }
 
-static void phi__bdr_delta(phi__assembly *a, const phi__bdr_event *ev) {
+static void phi__bedrock_stream_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     size_t block;
     if (ev->text.at != NULL)
-        phi__assembly_add_text(a, phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_TEXT), ev->text);
+        phi__assembly_add_text(a, phi__bedrock_stream_find_or_open(a, ev->index, PHI_CONTENT_TEXT),
+                               ev->text);
     if (ev->input.len > 0) { /* of a call that has started */
         block = phi__assembly_find(a, ev->index);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
             phi__assembly_add_text(a, block, ev->input);
     }
     if (ev->reasoning.at == NULL && ev->signature.at == NULL && ev->redacted.at == NULL) return;
-    block = phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
+    block = phi__bedrock_stream_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
     phi__assembly_add_text(a, block, ev->reasoning);
-    phi__bdr_sign(a, block, ev->signature, false);
-    phi__bdr_sign(a, block, ev->redacted, true);
+    phi__bedrock_stream_sign(a, block, ev->signature, false);
+    phi__bedrock_stream_sign(a, block, ev->redacted, true);
 }
 
-static size_t phi__bdr_start(phi__assembly *a, const phi__bdr_event *ev) {
+static size_t phi__bedrock_stream_start(phi__assembly *a, const phi__bedrock_event *ev) {
     size_t block;
     if (!ev->starts_tool) return SIZE_MAX;
     block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
@@ -179,8 +183,8 @@ static size_t phi__bdr_start(phi__assembly *a, const phi__bdr_event *ev) {
 
 /* ---- trouble ---- */
 
-static int phi__bdr_status(phi_str type) {
-    static const struct phi__bdr_statuses {
+static int phi__bedrock_stream_status(phi_str type) {
+    static const struct phi__bedrock_statuses {
         const char *type;
         int status;
     } table[] = {{"throttlingException", 429},
@@ -206,7 +210,7 @@ static int phi__bdr_status(phi_str type) {
 }
 
 /* An exception's JSON, or an error's plain text, classified as an HTTP error of its type. */
-static void phi__bdr_trouble(phi__assembly *a, phi_str type, phi_str data) {
+static void phi__bedrock_stream_trouble(phi__assembly *a, phi_str type, phi_str data) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__buf header, body;
     phi_failure failure;
@@ -218,14 +222,14 @@ static void phi__bdr_trouble(phi__assembly *a, phi_str type, phi_str data) {
         phi__buf_add_str(&body, data);
     else if (data.len > 0) {
         phi__buf_text(&body, "{\"message\":");
-        phi__json_put_str(&body, data);
+        phi__json_write_str(&body, data);
         phi__buf_char(&body, '}');
     }
     if (header.failed || body.failed)
         a->no_memory = true;
     else {
-        phi__classify(NULL, phi__bdr_status(type), phi__buf_str(&header), phi__buf_str(&body),
-                      &a->scratch, &failure);
+        phi__classify(NULL, phi__bedrock_stream_status(type), phi__buf_str(&header),
+                      phi__buf_str(&body), &a->scratch, &failure);
         failure.http_status = 0; /* it came inside of an answer */
         phi__assembly_fail_with(a, &failure);
     }
@@ -236,170 +240,175 @@ static void phi__bdr_trouble(phi__assembly *a, phi_str type, phi_str data) {
 
 /* ---- events ---- */
 
-typedef enum phi__bdr_kind {
-    PHI__BDR_UNKNOWN,
-    PHI__BDR_MESSAGE_START,
-    PHI__BDR_BLOCK_START,
-    PHI__BDR_BLOCK_DELTA,
-    PHI__BDR_BLOCK_STOP,
-    PHI__BDR_MESSAGE_STOP,
-    PHI__BDR_METADATA
-} phi__bdr_kind;
+typedef enum phi__bedrock_kind {
+    PHI__BEDROCK_UNKNOWN,
+    PHI__BEDROCK_MESSAGE_START,
+    PHI__BEDROCK_BLOCK_START,
+    PHI__BEDROCK_BLOCK_DELTA,
+    PHI__BEDROCK_BLOCK_STOP,
+    PHI__BEDROCK_MESSAGE_STOP,
+    PHI__BEDROCK_METADATA
+} phi__bedrock_kind;
 
-static phi__bdr_kind phi__bdr_kind_of(phi_str name) {
-    static const struct phi__bdr_names {
+static phi__bedrock_kind phi__bedrock_stream_kind_of(phi_str name) {
+    static const struct phi__bedrock_names {
         const char *name;
-        phi__bdr_kind kind;
-    } table[] = {
-        {"contentBlockDelta", PHI__BDR_BLOCK_DELTA}, {"contentBlockStart", PHI__BDR_BLOCK_START},
-        {"contentBlockStop", PHI__BDR_BLOCK_STOP},   {"messageStart", PHI__BDR_MESSAGE_START},
-        {"messageStop", PHI__BDR_MESSAGE_STOP},      {"metadata", PHI__BDR_METADATA}};
+        phi__bedrock_kind kind;
+    } table[] = {{"contentBlockDelta", PHI__BEDROCK_BLOCK_DELTA},
+                 {"contentBlockStart", PHI__BEDROCK_BLOCK_START},
+                 {"contentBlockStop", PHI__BEDROCK_BLOCK_STOP},
+                 {"messageStart", PHI__BEDROCK_MESSAGE_START},
+                 {"messageStop", PHI__BEDROCK_MESSAGE_STOP},
+                 {"metadata", PHI__BEDROCK_METADATA}};
     size_t i;
     for (i = 0; i < PHI__COUNT(table); i++)
         if (phi__str_is(name, table[i].name)) return table[i].kind;
-    return PHI__BDR_UNKNOWN;
+    return PHI__BEDROCK_UNKNOWN;
 }
 
-static void phi__bdr_apply(phi__bedrock_state *st, phi__assembly *a, phi__bdr_kind kind,
-                           const phi__bdr_event *ev) {
+static void phi__bedrock_stream_apply(phi__bedrock_state *st, phi__assembly *a,
+                                      phi__bedrock_kind kind, const phi__bedrock_event *ev) {
     switch (kind) {
-    case PHI__BDR_BLOCK_DELTA: phi__bdr_delta(a, ev); break;
-    case PHI__BDR_BLOCK_START: (void)phi__bdr_start(a, ev); break;
-    case PHI__BDR_BLOCK_STOP: phi__assembly_close(a, phi__assembly_find(a, ev->index)); break;
-    case PHI__BDR_MESSAGE_STOP: phi__bdr_stop(st, a, ev->stop_reason); break;
-    case PHI__BDR_METADATA:
-        phi__bdr_usage(a, ev->usage);
+    case PHI__BEDROCK_BLOCK_DELTA: phi__bedrock_stream_delta(a, ev); break;
+    case PHI__BEDROCK_BLOCK_START: (void)phi__bedrock_stream_start(a, ev); break;
+    case PHI__BEDROCK_BLOCK_STOP: phi__assembly_close(a, phi__assembly_find(a, ev->index)); break;
+    case PHI__BEDROCK_MESSAGE_STOP: phi__bedrock_stream_stop(st, a, ev->stop_reason); break;
+    case PHI__BEDROCK_METADATA:
+        phi__bedrock_stream_usage(a, ev->usage);
         st->got_usage = true;
         break;
-    case PHI__BDR_MESSAGE_START:
-    case PHI__BDR_UNKNOWN: break;
+    case PHI__BEDROCK_MESSAGE_START:
+    case PHI__BEDROCK_UNKNOWN: break;
     }
-    if (st->got_stop && st->got_usage) phi__bdr_settle(st, a);
+    if (st->got_stop && st->got_usage) phi__bedrock_stream_settle(st, a);
 }
 
 /* The payload of an unknown event, and of messageStart, is ignored: it may be empty, or no JSON. */
-static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name, phi_str data) {
-    phi__bdr_kind kind = phi__bdr_kind_of(name);
+static void phi__bedrock_stream_take(phi__bedrock_state *st, phi__assembly *a, phi_str name,
+                                     phi_str data) {
+    phi__bedrock_kind kind = phi__bedrock_stream_kind_of(name);
     bool late = st->got_stop; /* behind the reason to stop usage alone counts */
-    phi__bdr_event ev;
-    if (kind == PHI__BDR_UNKNOWN) return;
+    phi__bedrock_event ev;
+    if (kind == PHI__BEDROCK_UNKNOWN) return;
     st->heard = true;
-    if (late && kind != PHI__BDR_METADATA) return;
-    if (kind == PHI__BDR_MESSAGE_START)
+    if (late && kind != PHI__BEDROCK_METADATA) return;
+    if (kind == PHI__BEDROCK_MESSAGE_START)
         phi__assembly_start(a);
-    else if (phi__bdr_read(&ev, data))
-        phi__bdr_apply(st, a, kind, &ev);
+    else if (phi__bedrock_stream_read(&ev, data))
+        phi__bedrock_stream_apply(st, a, kind, &ev);
     else if (!late)
         phi__classify_bad_event(a);
 }
 
-static bool phi__bdr_ends(phi_str s, const char *end) {
+static bool phi__bedrock_stream_ends(phi_str s, const char *end) {
     size_t n = strlen(end);
     return s.len >= n && memcmp(s.at + s.len - n, end, n) == 0;
 }
 
 /* A line: {"contentBlockDelta":{...}}, {"throttlingException":{...}}, or an error of a gateway. */
-static void phi__bdr_line(phi__bedrock_state *st, phi__assembly *a, phi_str data) {
+static void phi__bedrock_stream_line(phi__bedrock_state *st, phi__assembly *a, phi_str data) {
     phi__json_cursor c;
     phi__json_text key;
     phi_str name, inner;
     bool late = st->got_stop;
     phi__json_cursor_init(&c, data);
-    if (phi__json_enter_object(&c))
-        while (phi__json_next_key(&c, &key)) {
+    if (phi__json_cursor_enter_object(&c))
+        while (phi__json_cursor_next_key(&c, &key)) {
             name = phi__str(key.at, key.len);
             if (phi__str_is(name, "error") && !phi__classify_take_error(&c, &inner)) continue;
             if (phi__str_is(name, "error") || phi__str_is_nocase(name, "message")) {
                 if (!late) phi__classify_event(a, data);
                 return;
             }
-            if (phi__json_peek(&c) != PHI_JSON_OBJECT || !phi__json_take_raw(&c, &inner))
-                phi__json_skip(&c);
-            else if (phi__bdr_ends(name, "Exception")) {
-                if (!late) phi__bdr_trouble(a, name, inner);
+            if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT ||
+                !phi__json_cursor_take_raw(&c, &inner))
+                phi__json_cursor_skip(&c);
+            else if (phi__bedrock_stream_ends(name, "Exception")) {
+                if (!late) phi__bedrock_stream_trouble(a, name, inner);
             } else
-                phi__bdr_take(st, a, name, inner);
+                phi__bedrock_stream_take(st, a, name, inner);
         }
     if (!late && !phi__json_cursor_done(&c)) phi__classify_bad_event(a);
 }
 
 /* ---- a whole answer ---- */
 
-static void phi__bdr_content(phi__assembly *a, phi__json_cursor *c) {
-    phi__bdr_event ev;
-    if (!phi__json_enter_array(c)) return;
-    while (phi__json_next_item(c)) {
+static void phi__bedrock_stream_content(phi__assembly *a, phi__json_cursor *c) {
+    phi__bedrock_event ev;
+    if (!phi__json_cursor_enter_array(c)) return;
+    while (phi__json_cursor_next_item(c)) {
         size_t block;
         memset(&ev, 0, sizeof ev);
-        (void)phi__json_members_take(c, &phi__bdr_block_members, &ev);
+        (void)phi__json_members_take(c, &phi__bedrock_block_members, &ev);
         ev.index = (int64_t)a->count;
-        block = phi__bdr_start(a, &ev);
+        block = phi__bedrock_stream_start(a, &ev);
         if (block != SIZE_MAX)
             phi__assembly_add(a, block, ev.object);
         else
-            phi__bdr_delta(a, &ev);
+            phi__bedrock_stream_delta(a, &ev);
         phi__assembly_close(a, phi__assembly_find(a, ev.index));
     }
 }
 
 /* What Converse answers where nothing is streamed; false: it is something else. */
-static bool phi__bdr_answer(phi__bedrock_state *st, phi__assembly *a, phi_str body) {
+static bool phi__bedrock_stream_answer(phi__bedrock_state *st, phi__assembly *a, phi_str body) {
     phi_json_found content, found;
     phi__json_cursor c;
     phi__json_text stop = {NULL, 0, false};
     if (phi_json_find(body, "output.message.content", &content) != PHI_OK) return false;
     phi__assembly_start(a);
     phi__json_cursor_init(&c, content.raw);
-    phi__bdr_content(a, &c);
-    if (phi_json_find(body, "usage", &found) == PHI_OK) phi__bdr_usage(a, found.raw);
+    phi__bedrock_stream_content(a, &c);
+    if (phi_json_find(body, "usage", &found) == PHI_OK) phi__bedrock_stream_usage(a, found.raw);
     if (phi_json_find(body, "stopReason", &found) == PHI_OK && found.type == PHI_JSON_STRING) {
         stop.at = found.raw.at;
         stop.len = found.raw.len;
         stop.escaped = found.escaped;
     }
-    phi__bdr_stop(st, a, stop);
+    phi__bedrock_stream_stop(st, a, stop);
     st->heard = true;
     return true;
 }
 
 /* ---- for the codec ---- */
 
-PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+PHI__FN void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
     if (name.len > 0 && name.at[0] == '!') {
-        if (!st->got_stop) phi__bdr_trouble(a, phi__str(name.at + 1, name.len - 1), data);
+        if (!st->got_stop)
+            phi__bedrock_stream_trouble(a, phi__str(name.at + 1, name.len - 1), data);
     } else if (name.len == 0)
-        phi__bdr_line(st, a, data);
+        phi__bedrock_stream_line(st, a, data);
     else
-        phi__bdr_take(st, a, name, data);
+        phi__bedrock_stream_take(st, a, name, data);
 }
 
-PHI__FN void phi__bedrock_end(void *state, phi__assembly *a) {
+PHI__FN void phi__bedrock_stream_end(void *state, phi__assembly *a) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
     /* only the usage is missing */
-    if (st->got_stop && !phi__bdr_calls_open(a))
-        phi__bdr_settle(st, a);
+    if (st->got_stop && !phi__bedrock_stream_calls_open(a))
+        phi__bedrock_stream_settle(st, a);
     else
         phi__classify_truncated(a, st->heard);
 }
 
 /* One JSON answer, or lines that came under the name of one. */
-PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
+PHI__FN void phi__bedrock_stream_whole(void *state, phi__assembly *a, phi_str body) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     phi__frames lines;
     phi__frame line;
     body = phi__str_trim(body);
-    if (!phi__bdr_answer(st, a, body)) {
+    if (!phi__bedrock_stream_answer(st, a, body)) {
         phi__frames_init(&lines, a->memory, 0);
         phi__frames_feed(&lines, body.at, body.len);
         while (body.len > 0 && body.at[0] == '{' && phi__frames_next(&lines, &line) > 0)
-            phi__bedrock_event(st, a, line.name, line.payload);
+            phi__bedrock_stream_event(st, a, line.name, line.payload);
         phi__frames_free(&lines);
     }
     if (st->heard)
-        phi__bedrock_end(state, a);
+        phi__bedrock_stream_end(state, a);
     else if (a->failure.kind == PHI_FAILURE_NONE)
         phi__classify_body(a, body);
 }

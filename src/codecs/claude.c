@@ -108,18 +108,18 @@ static const char *phi__claude_effort(phi_thinking level) {
     return level == PHI_THINKING_MEDIUM ? "medium" : "low";
 }
 
-PHI__FN phi__claude_plan phi__claude_plan_of(const phi__ask *ask) {
+PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec) {
     phi__claude_plan p;
     uint32_t most;
     memset(&p, 0, sizeof p);
-    p.claude = phi__claude_of(phi_str_of(ask->model->id));
-    p.adaptive = p.claude.adaptive || (ask->model->quirks & PHI_QUIRK_ADAPTIVE_THINKING) != 0;
-    p.max_tokens = ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens;
+    p.claude = phi__claude_of(phi_str_of(spec->model->id));
+    p.adaptive = p.claude.adaptive || (spec->model->quirks & PHI_QUIRK_ADAPTIVE_THINKING) != 0;
+    p.max_tokens = spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
     if (p.max_tokens == 0) p.max_tokens = 8192;
-    if (ask->model->reasoning) {
-        p.thinks = ask->thinking != PHI_THINKING_OFF || p.claude.off == PHI__CLAUDE_OFF_BETWEEN ||
+    if (spec->model->reasoning) {
+        p.thinks = spec->thinking != PHI_THINKING_OFF || p.claude.off == PHI__CLAUDE_OFF_BETWEEN ||
                    p.claude.off == PHI__CLAUDE_OFF_CANNOT;
-        if (!p.adaptive) p.budget = phi__render_budget(ask->thinking);
+        if (!p.adaptive) p.budget = phi__render_budget(spec->thinking);
     }
     if (p.budget == 0) return p;
     most = p.max_tokens > UINT32_MAX - p.budget ? UINT32_MAX : p.max_tokens + p.budget;
@@ -138,11 +138,11 @@ PHI__FN phi__claude_plan phi__claude_plan_of(const phi__ask *ask) {
 /* Whether the calls that wait for an answer were made without thinking: by another model, or when
    it was off. The message that made them has no thinking block to begin with. */
 static bool phi__claude_unthought(const phi__encoder *e) {
-    size_t at = e->ask->item_count, i, last = SIZE_MAX;
+    size_t at = e->spec->item_count, i, last = SIZE_MAX;
     const phi_message *m = NULL;
     bool thought = false, calls = false;
     while (at > 0 && last == SIZE_MAX) {
-        m = e->ask->items[--at].message;
+        m = e->spec->items[--at].message;
         if (m->role == PHI_ROLE_ASSISTANT) last = phi__claude_last_sent(m);
     }
     /* Backwards: the first block that is sent decides. */
@@ -158,24 +158,24 @@ static bool phi__claude_unthought(const phi__encoder *e) {
 }
 
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e) {
-    phi__claude_plan p = phi__claude_plan_of(e->ask);
-    phi__ask calm;
+    phi__claude_plan p = phi__claude_plan_of(e->spec);
+    phi__request_spec calm;
     if (p.budget == 0 || !phi__claude_unthought(e)) return p;
-    calm = *e->ask;
+    calm = *e->spec;
     calm.thinking = PHI_THINKING_OFF;
     return phi__claude_plan_of(&calm);
 }
 
 /* Bedrock's GovCloud refuses the field; wire.md part 8. */
 static bool phi__claude_displays(const phi__encoder *e) {
-    phi_str url = phi_str_of(e->ask->model->base_url);
+    phi_str url = phi_str_of(e->spec->model->base_url);
     return phi__str_find(url, 0, "bedrock-runtime.us-gov-") == SIZE_MAX;
 }
 
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p) {
     phi__buf *out = &e->scratch;
-    phi_thinking level = e->ask->thinking;
-    if (!e->ask->model->reasoning) return;
+    phi_thinking level = e->spec->thinking;
+    if (!e->spec->model->reasoning) return;
     if (!p->adaptive) {
         if (p->budget == 0) return;
         phi__buf_text(out, ",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":");
@@ -194,17 +194,17 @@ PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p
 }
 
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format) {
-    const phi_format *format = &e->ask->format;
-    phi_thinking level = e->ask->thinking;
+    const phi_format *format = &e->spec->format;
+    phi_thinking level = e->spec->thinking;
     phi__buf *out = &e->scratch;
-    bool effort = e->ask->model->reasoning && p->adaptive &&
+    bool effort = e->spec->model->reasoning && p->adaptive &&
                   (level != PHI_THINKING_OFF || p->claude.off == PHI__CLAUDE_OFF_CANNOT);
     with_format = with_format && format->kind == PHI_FORMAT_JSON_SCHEMA;
     if (!effort && !with_format) return;
     phi__buf_text(out, ",\"output_config\":{");
     if (effort) phi__render_member(out, "effort", phi_str_of(phi__claude_effort(level)));
     if (with_format) {
-        phi__json_put_key(out, PHI__LIT("format"));
+        phi__json_write_key(out, PHI__LIT("format"));
         phi__buf_text(out, "{\"type\":\"json_schema\",\"schema\":");
         phi__encode_scratch(e);
         phi__encode_piece(e, phi_str_of(format->schema));
@@ -224,15 +224,15 @@ PHI__FN phi__strict_form phi__claude_strict_form(const phi_model *model) {
                                                            : PHI__STRICT_NONE;
 }
 
-PHI__FN phi__format_way phi__claude_format_way(const phi__ask *ask) {
-    if (ask->format.kind != PHI_FORMAT_JSON_SCHEMA ||
-        phi__claude_model(ask->model) < PHI__CLAUDE_SCHEMAS)
+PHI__FN phi__format_way phi__claude_format_way(const phi__request_spec *spec) {
+    if (spec->format.kind != PHI_FORMAT_JSON_SCHEMA ||
+        phi__claude_model(spec->model) < PHI__CLAUDE_SCHEMAS)
         return PHI__FORMAT_BY_TOOL;
     return PHI__FORMAT_NATIVE;
 }
 
-PHI__FN bool phi__claude_unforced(const phi__ask *ask) {
-    phi__claude_plan plan = phi__claude_plan_of(ask);
+PHI__FN bool phi__claude_unforced(const phi__request_spec *spec) {
+    phi__claude_plan plan = phi__claude_plan_of(spec);
     return plan.thinks || plan.claude.no_forced_tool;
 }
 

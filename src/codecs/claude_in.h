@@ -35,7 +35,7 @@ typedef struct phi__claude_plan {
     uint32_t max_tokens, budget;
 } phi__claude_plan;
 
-PHI__FN phi__claude_plan phi__claude_plan_of(const phi__ask *ask);
+PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec);
 /* The same for this very request: with a budget the API wants the message whose calls were just
    answered to begin with thinking, and where that message has none, this request is sent
    without. */
@@ -51,8 +51,8 @@ PHI__FN size_t phi__claude_last_sent(const phi_message *m);
 /* For phi__codec_rules. Schemas are for Claude from 4.5 on, in its strict form; the last message is
    the user's from 4.6 on. */
 PHI__FN phi__strict_form phi__claude_strict_form(const phi_model *model);
-PHI__FN phi__format_way phi__claude_format_way(const phi__ask *ask);
-PHI__FN bool phi__claude_unforced(const phi__ask *ask);
+PHI__FN phi__format_way phi__claude_format_way(const phi__request_spec *spec);
+PHI__FN bool phi__claude_unforced(const phi__request_spec *spec);
 PHI__FN bool phi__claude_user_last(const phi_model *model);
 
 #endif

@@ -41,7 +41,7 @@ static int phi__gemini_version(const phi_model *model) {
 }
 
 static bool phi__gemini_three(const phi__encoder *e) {
-    return phi__gemini_version(e->ask->model) >= 30;
+    return phi__gemini_version(e->spec->model) >= 30;
 }
 
 static bool phi__gemini_has(const phi_model *model, const char *word) {
@@ -80,7 +80,7 @@ static void phi__gemini_sign(phi__encoder *e, phi_str signature) {
 }
 
 static void phi__gemini_text(phi__encoder *e, phi_str text, bool thought, phi_str signature) {
-    phi__json_put_comma(&e->scratch);
+    phi__json_write_comma(&e->scratch);
     phi__buf_text(&e->scratch, thought ? "{\"thought\":true" : "{");
     phi__render_text_member(e, "text", text);
     phi__gemini_sign(e, signature);
@@ -89,7 +89,7 @@ static void phi__gemini_text(phi__encoder *e, phi_str text, bool thought, phi_st
 
 static void phi__gemini_image(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_text(out, "{\"inlineData\":{");
     phi__render_member(out, "mimeType", c->mime_type);
     phi__buf_text(out, ",\"data\":\"");
@@ -124,7 +124,7 @@ static void phi__gemini_user(phi__encoder *e, const phi_message *m) {
 
 static void phi__gemini_call(phi__encoder *e, const phi_content *c, phi_str signature) {
     phi__buf *out = &e->scratch;
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_text(out, "{\"functionCall\":{");
     phi__gemini_id(e, out, c->id);
     phi__buf_text(out, "\"name\":");
@@ -164,7 +164,7 @@ static phi_str phi__gemini_result_name(const phi__encoder *e, const phi_message 
     const phi_message *calls;
     size_t i;
     if (m->tool_name.len > 0 || e->calls_item == SIZE_MAX) return m->tool_name;
-    calls = e->ask->items[e->calls_item].message;
+    calls = e->spec->items[e->calls_item].message;
     for (i = 0; i < calls->content_count; i++)
         if (calls->content[i].kind == PHI_CONTENT_TOOL_CALL &&
             phi_str_equal(calls->content[i].id, m->tool_call_id))
@@ -232,13 +232,13 @@ static void phi__gemini_append(phi__encoder *e, phi_role role, phi_str parts) {
 }
 
 static void phi__gemini_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->ask->items[at].message;
+    const phi_message *m = e->spec->items[at].message;
     bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
     uint32_t form = PHI__GEMINI_FORM;
     phi_str parts;
     if (same) form |= PHI__GEMINI_ORIGIN;
     if (m->role != PHI_ROLE_USER && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
-    if (m->role != PHI_ROLE_ASSISTANT && (e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0)
+    if (m->role != PHI_ROLE_ASSISTANT && (e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0)
         form |= PHI__GEMINI_NO_IMAGES;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &parts)) {
         if (m->role == PHI_ROLE_USER)
@@ -253,7 +253,7 @@ static void phi__gemini_item(phi__encoder *e, size_t at) {
 }
 
 static void phi__gemini_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->ask->items[item].message->content[block];
+    const phi_content *call = &e->spec->items[item].message->content[block];
     phi_str json;
     phi__buf_clear(&e->scratch);
     phi__gemini_result_open(e, call->id, call->name, true);
@@ -270,7 +270,7 @@ static void phi__gemini_after_results(phi__encoder *e, size_t from, size_t to) {
     size_t i;
     if (phi__gemini_three(e)) return;
     for (i = from; i < to; i++) {
-        const phi_message *m = e->ask->items[i].message;
+        const phi_message *m = e->spec->items[i].message;
         uint32_t form = PHI__GEMINI_FORM | PHI__GEMINI_IMAGES;
         phi_str parts;
         if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_image(e, m)) continue;
@@ -303,7 +303,7 @@ static phi_str phi__gemini_schema(phi__encoder *e, phi_str schema) {
     phi__buf out;
     if (phi__render_blank(schema)) return PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
     phi__buf_init(&out, e->arena->memory);
-    if (phi__gemini_adapt(&out, schema, words, sizeof words)) {
+    if (phi__gemini_schema_adapt(&out, schema, words, sizeof words)) {
         if (!phi__arena_str(e->arena, phi__buf_str(&out), &schema)) e->failed = true;
     } else if (out.failed)
         e->failed = true;
@@ -313,7 +313,7 @@ static phi_str phi__gemini_schema(phi__encoder *e, phi_str schema) {
 
 /* The schema as a tool's: `responseSchema` is a dialect that knows less. */
 static void phi__gemini_put_format(phi__encoder *e) {
-    const phi_format *format = &e->ask->format;
+    const phi_format *format = &e->spec->format;
     if (format->kind == PHI_FORMAT_TEXT) return;
     phi__buf_text(&e->scratch, ",\"responseMimeType\":\"application/json\"");
     if (format->kind != PHI_FORMAT_JSON_SCHEMA) return;
@@ -323,16 +323,16 @@ static void phi__gemini_put_format(phi__encoder *e) {
 }
 
 static void phi__gemini_put_config(phi__encoder *e) {
-    const phi__ask *ask = e->ask;
-    const phi_model *model = ask->model;
+    const phi__request_spec *spec = e->spec;
+    const phi_model *model = spec->model;
     phi__buf *out = &e->scratch;
     int version = phi__gemini_version(model);
-    bool thinks = model->reasoning && ask->thinking != PHI_THINKING_OFF;
-    uint32_t most = ask->max_tokens != 0 ? ask->max_tokens : model->max_tokens;
+    bool thinks = model->reasoning && spec->thinking != PHI_THINKING_OFF;
+    uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : model->max_tokens;
     uint32_t budget = 0;
     if (most == 0) most = 8192;
     if (model->reasoning && version < 30) {
-        budget = phi__render_budget(ask->thinking);
+        budget = phi__render_budget(spec->thinking);
         if (budget == 0 && phi__gemini_has(model, "pro")) budget = 128; /* the least it takes */
         if (most < PHI__GEMINI_MOST_OUTPUT)
             most =
@@ -340,9 +340,9 @@ static void phi__gemini_put_config(phi__encoder *e) {
     }
     phi__buf_text(out, "\"generationConfig\":{\"maxOutputTokens\":");
     phi__buf_u64(out, most);
-    if (ask->temperature >= 0 && !(thinks && version >= 30)) {
+    if (spec->temperature >= 0 && !(thinks && version >= 30)) {
         phi__buf_text(out, ",\"temperature\":");
-        phi__json_put_double(out, ask->temperature);
+        phi__json_number_put_double(out, spec->temperature);
     }
     phi__gemini_put_format(e);
     if (model->reasoning) {
@@ -350,7 +350,7 @@ static void phi__gemini_put_config(phi__encoder *e) {
         if (thinks) phi__buf_text(out, "\"includeThoughts\":true,");
         if (version >= 30) {
             phi__buf_text(out, "\"thinkingLevel\":\"");
-            phi__buf_text(out, phi__gemini_level(model, ask->thinking));
+            phi__buf_text(out, phi__gemini_level(model, spec->thinking));
             phi__buf_text(out, "\"}");
         } else {
             phi__buf_text(out, "\"thinkingBudget\":");
@@ -362,22 +362,22 @@ static void phi__gemini_put_config(phi__encoder *e) {
 }
 
 static void phi__gemini_put_tools(phi__encoder *e) {
-    phi_tool_choice choice = e->ask->tool_choice;
+    phi_tool_choice choice = e->spec->tool_choice;
     phi__buf *out = &e->scratch;
     size_t i;
-    if (e->ask->tool_count == 0) return;
+    if (e->spec->tool_count == 0) return;
     phi__buf_text(out, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
     phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? "NONE"
                        : choice == PHI_TOOL_CHOICE_REQUIRED ? "ANY"
                                                             : "AUTO");
-    if (e->ask->respond_only)
+    if (e->spec->respond_only)
         phi__buf_text(out, "\",\"allowedFunctionNames\":[\"" PHI_RESPOND_TOOL "\"]");
     else
         phi__buf_char(out, '"');
     phi__buf_text(out, "}},\"tools\":[{\"functionDeclarations\":[");
-    for (i = 0; i < e->ask->tool_count; i++) {
+    for (i = 0; i < e->spec->tool_count; i++) {
         phi__buf_text(out, i > 0 ? ",{" : "{");
-        (void)phi__strict_put_tool(e, &e->ask->tools[i], ",\"parametersJsonSchema\":");
+        (void)phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"parametersJsonSchema\":");
         phi__buf_char(out, '}');
     }
     phi__buf_text(out, "]}]");
@@ -387,9 +387,9 @@ static void phi__gemini_head(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
-    if (!phi__render_blank(e->ask->system_prompt)) {
+    if (!phi__render_blank(e->spec->system_prompt)) {
         phi__buf_text(out, "\"systemInstruction\":{\"parts\":[{");
-        phi__render_member(out, "text", e->ask->system_prompt);
+        phi__render_member(out, "text", e->spec->system_prompt);
         phi__buf_text(out, "}]},");
     }
     phi__gemini_put_config(e);
@@ -407,7 +407,7 @@ static void phi__gemini_tail(phi__encoder *e) {
 /* "{before}{id}:streamGenerateContent", terminated; NULL: no memory. */
 static const char *phi__gemini_path(phi__encoder *e, const char *before) {
     static const char digits[] = "0123456789ABCDEF";
-    phi_str id = phi__str_trim(phi_str_of(e->ask->model->id)), path;
+    phi_str id = phi__str_trim(phi_str_of(e->spec->model->id)), path;
     phi__buf *out = &e->scratch;
     size_t i;
     if (id.len > 7 && memcmp(id.at, "models/", 7) == 0) id = phi__str(id.at + 7, id.len - 7);
@@ -448,7 +448,7 @@ static void phi__gemini_url(phi__encoder *e, const char *version, const char *be
 }
 
 static void phi__gemini_headers(phi__encoder *e, bool bearer) {
-    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key));
+    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
     phi__encode_header(e, "content-type", PHI__LIT("application/json"));
     phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
     if (key.len > 0 && bearer) {
@@ -470,15 +470,15 @@ static phi__strict_form phi__gemini_strict_form(const phi_model *model) {
 }
 
 /* A format beside tools is known from 3 on. */
-static phi__format_way phi__gemini_format_way(const phi__ask *ask) {
-    return ask->tool_count > 0 && phi__gemini_version(ask->model) < 30 ? PHI__FORMAT_BY_TOOL
-                                                                       : PHI__FORMAT_NATIVE;
+static phi__format_way phi__gemini_format_way(const phi__request_spec *spec) {
+    return spec->tool_count > 0 && phi__gemini_version(spec->model) < 30 ? PHI__FORMAT_BY_TOOL
+                                                                         : PHI__FORMAT_NATIVE;
 }
 
 /* Images as its guide to them says, November 2026. */
 static const phi__codec_rules phi__gemini_rules = {NULL,
                                                    phi__gemini_strict_form,
-                                                   phi__gemini_adapt,
+                                                   phi__gemini_schema_adapt,
                                                    phi__gemini_format_way,
                                                    PHI__SCHEMA_AS_IS,
                                                    NULL,
@@ -503,9 +503,9 @@ PHI__FN const phi__codec *phi__gemini_codec(void) {
                                      phi__gemini_address,
                                      phi__gemini_missing,
                                      phi__gemini_after_results,
-                                     phi__gemini_event,
-                                     phi__gemini_end,
-                                     phi__gemini_whole,
+                                     phi__gemini_stream_event,
+                                     phi__gemini_stream_end,
+                                     phi__gemini_stream_whole,
                                      NULL,
                                      NULL};
     return &codec;
@@ -514,25 +514,25 @@ PHI__FN const phi__codec *phi__gemini_codec(void) {
 
 #ifndef PHI_NO_VERTEX
 /* An address without a project is that of express mode, which has a key and no token. */
-static void phi__vertex_address(phi__encoder *e) {
-    phi_str base = phi_str_of(e->ask->model->base_url);
+static void phi__gemini_vertex_address(phi__encoder *e) {
+    phi_str base = phi_str_of(e->spec->model->base_url);
     phi__gemini_url(e, "/v1", "/publishers/google/models/");
     phi__gemini_headers(e, phi__str_find(base, 0, "/projects/") != SIZE_MAX);
 }
 
-PHI__FN const phi__codec *phi__vertex_codec(void) {
+PHI__FN const phi__codec *phi__gemini_vertex_codec(void) {
     static const phi__codec codec = {PHI__NAMES_VERTEX,
                                      &phi__gemini_rules,
                                      sizeof(phi__gemini_state),
                                      phi__gemini_head,
                                      phi__gemini_item,
                                      phi__gemini_tail,
-                                     phi__vertex_address,
+                                     phi__gemini_vertex_address,
                                      phi__gemini_missing,
                                      phi__gemini_after_results,
-                                     phi__gemini_event,
-                                     phi__gemini_end,
-                                     phi__gemini_whole,
+                                     phi__gemini_stream_event,
+                                     phi__gemini_stream_end,
+                                     phi__gemini_stream_whole,
                                      NULL,
                                      NULL};
     return &codec;

@@ -12,12 +12,13 @@
 PHI__FN const phi__codec *phi__gemini_codec(void);
 #endif
 #ifndef PHI_NO_VERTEX
-PHI__FN const phi__codec *phi__vertex_codec(void);
+PHI__FN const phi__codec *phi__gemini_vertex_codec(void);
 #endif
 
 /* Appends a schema as Gemini takes it; unchanged where it needs no change.
    phi__codec_rules.adapt. */
-PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_t words_size);
+PHI__FN bool phi__gemini_schema_adapt(phi__buf *out, phi_str schema, char *words,
+                                      size_t words_size);
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__gemini_state {
@@ -28,13 +29,13 @@ typedef struct phi__gemini_state {
     phi__delta_cache repeat;
 } phi__gemini_state;
 
-PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data);
-PHI__FN void phi__gemini_end(void *state, phi__assembly *a);
-PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body);
+PHI__FN void phi__gemini_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__gemini_stream_end(void *state, phi__assembly *a);
+PHI__FN void phi__gemini_stream_whole(void *state, phi__assembly *a, phi_str body);
 
 /* Arguments out of Vertex's pieces, `[` and objects with commas between, into the arena; PHI_PARSE:
    a path that is none, or a value of no known kind. */
-PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *out);
+PHI__FN phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_str *out);
 
 #endif
 

@@ -6,15 +6,15 @@
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
-typedef struct phi__pieces {
+typedef struct phi__gemini_pieces {
     phi_arena *arena;
     phi_json *root;
     phi_json *growing; /* the string that was joined last, with room for more */
     char *text;
     size_t cap;
-} phi__pieces;
+} phi__gemini_pieces;
 
-static phi_json *phi__pieces_get(phi_json *node, const phi__json_step *step) {
+static phi_json *phi__gemini_pieces_get(phi_json *node, const phi__json_step *step) {
     size_t count = phi_json_count(node);
     if (!step->is_index) return phi_json_get_n(node, step->key);
     if (!phi_json_is_array(node) || step->index >= count) return NULL;
@@ -22,8 +22,8 @@ static phi_json *phi__pieces_get(phi_json *node, const phi__json_step *step) {
 }
 
 /* A value that is NULL is want of memory. */
-static phi_status phi__pieces_put(phi__pieces *p, phi_json *node, const phi__json_step *step,
-                                  phi_json *value) {
+static phi_status phi__gemini_pieces_put(phi__gemini_pieces *p, phi_json *node,
+                                         const phi__json_step *step, phi_json *value) {
     if (value == NULL) return PHI_NO_MEMORY;
     if (!step->is_index)
         return phi_json_is_object(node) ? phi_json_set_n(p->arena, node, step->key, value)
@@ -33,7 +33,8 @@ static phi_status phi__pieces_put(phi__pieces *p, phi_json *node, const phi__jso
 }
 
 /* A string that goes on; in place, as an item of an array has no name to set it by. */
-static phi_status phi__pieces_join(phi__pieces *p, phi_json *old, const phi_json *more) {
+static phi_status phi__gemini_pieces_join_text(phi__gemini_pieces *p, phi_json *old,
+                                               const phi_json *more) {
     phi_str a = phi_json_str(old, ""), b = phi_json_str(more, "");
     size_t len = phi__add(a.len, b.len);
     if (len >= UINT32_MAX / 2) return PHI_PARSE;
@@ -54,7 +55,7 @@ static phi_status phi__pieces_join(phi__pieces *p, phi_json *old, const phi_json
 }
 
 /* The value of a piece, taken out of it; NULL: none that is known. */
-static phi_json *phi__pieces_value(phi_json *piece) {
+static phi_json *phi__gemini_pieces_value(phi_json *piece) {
     static const char *const names[] = {"stringValue", "numberValue", "boolValue", "nullValue"};
     phi_json *value = NULL;
     size_t i;
@@ -63,38 +64,38 @@ static phi_json *phi__pieces_value(phi_json *piece) {
     return value;
 }
 
-static phi_status phi__pieces_add(phi__pieces *p, phi_json *piece) {
+static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece) {
     const char *path = phi_json_str(phi_json_get(piece, "jsonPath"), "").at;
     bool is_null = phi_json_get(piece, "nullValue") != NULL;
     phi_json *node = p->root, *value, *below;
     phi__json_step step, next;
     if (path[0] != '$') return PHI_PARSE;
     path += path[1] == '.' ? 2 : 1;
-    if (!phi__json_path_step(&path, &step)) return PHI_PARSE;
-    while (phi__json_path_step(&path, &next)) {
-        below = phi__pieces_get(node, &step);
+    if (!phi__json_get_path_step(&path, &step)) return PHI_PARSE;
+    while (phi__json_get_path_step(&path, &next)) {
+        below = phi__gemini_pieces_get(node, &step);
         if (below == NULL) {
             phi_status status;
             below = next.is_index ? phi_json_new_array(p->arena) : phi_json_new_object(p->arena);
-            status = phi__pieces_put(p, node, &step, below);
+            status = phi__gemini_pieces_put(p, node, &step, below);
             if (status != PHI_OK) return status;
         }
         node = below;
         step = next;
     }
-    value = phi__pieces_value(piece);
+    value = phi__gemini_pieces_value(piece);
     if (*path != '\0' || value == NULL) return PHI_PARSE;
-    below = phi__pieces_get(node, &step);
+    below = phi__gemini_pieces_get(node, &step);
     if (below != NULL && phi_json_is_string(below) && phi_json_is_string(value) && !is_null)
-        return phi__pieces_join(p, below, value);
-    return phi__pieces_put(p, node, &step, is_null ? phi_json_new_null(p->arena) : value);
+        return phi__gemini_pieces_join_text(p, below, value);
+    return phi__gemini_pieces_put(p, node, &step, is_null ? phi_json_new_null(p->arena) : value);
 }
 
-PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *out) {
+PHI__FN phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_str *out) {
     phi_json *list = NULL, *piece;
     phi_json_iter it;
     phi_status status;
-    phi__pieces p;
+    phi__gemini_pieces p;
     char *text = phi__arena_bytes(arena, phi__add(pieces.len, 2));
     memset(&p, 0, sizeof p);
     p.arena = arena;
@@ -107,7 +108,7 @@ PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *o
                             NULL);
     it = phi_json_each(list);
     while (status == PHI_OK && (piece = phi_json_next(&it)) != NULL)
-        status = phi__pieces_add(&p, piece);
+        status = phi__gemini_pieces_add(&p, piece);
     return status == PHI_OK ? phi_json_write(arena, p.root, 0, out) : status;
 }
 

@@ -12,92 +12,92 @@
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
 /* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
-typedef struct phi__gem_chunk {
+typedef struct phi__gemini_chunk {
     phi__json_text id, model, finish, finish_words, block, block_words;
     phi_str parts, usage; /* raw JSON */
     bool has_error, ours; /* ours: there is something that an answer has */
-} phi__gem_chunk;
+} phi__gemini_chunk;
 
-typedef struct phi__gem_part {
+typedef struct phi__gemini_part {
     phi__json_text text, signature, id, name;
     phi_str args, pieces; /* raw JSON */
     bool thought, is_call, goes_on;
-} phi__gem_part;
+} phi__gemini_part;
 
 /* An empty text leaves the earlier one. */
-static void phi__gem_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+static void phi__gemini_stream_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
     if (text.len > 0) phi__assembly_put(a, buf, text);
 }
 
 /* ---- reading a chunk ---- */
 
-static const phi__json_member phi__gem_content_list[] = {
-    PHI__MEMBER(phi__gem_chunk, parts, "parts", PHI__MEMBER_ARRAY)};
-static const phi__json_members phi__gem_content_members = {phi__gem_content_list,
-                                                           PHI__COUNT(phi__gem_content_list)};
+static const phi__json_member phi__gemini_content_list[] = {
+    PHI__MEMBER(phi__gemini_chunk, parts, "parts", PHI__MEMBER_ARRAY)};
+static const phi__json_members phi__gemini_content_members = {phi__gemini_content_list,
+                                                              PHI__COUNT(phi__gemini_content_list)};
 
-static const phi__json_member phi__gem_candidate_list[] = {
-    PHI__MEMBER_INSIDE("content", &phi__gem_content_members),
-    PHI__MEMBER(phi__gem_chunk, finish, "finishReason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__gem_chunk, finish_words, "finishMessage", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__gem_candidate_members = {phi__gem_candidate_list,
-                                                             PHI__COUNT(phi__gem_candidate_list)};
+static const phi__json_member phi__gemini_candidate_list[] = {
+    PHI__MEMBER_INSIDE("content", &phi__gemini_content_members),
+    PHI__MEMBER(phi__gemini_chunk, finish, "finishReason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_chunk, finish_words, "finishMessage", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__gemini_candidate_members = {
+    phi__gemini_candidate_list, PHI__COUNT(phi__gemini_candidate_list)};
 
-static const phi__json_member phi__gem_feedback_list[] = {
-    PHI__MEMBER(phi__gem_chunk, block, "blockReason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__gem_chunk, block_words, "blockReasonMessage", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__gem_feedback_members = {phi__gem_feedback_list,
-                                                            PHI__COUNT(phi__gem_feedback_list)};
+static const phi__json_member phi__gemini_feedback_list[] = {
+    PHI__MEMBER(phi__gemini_chunk, block, "blockReason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_chunk, block_words, "blockReasonMessage", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__gemini_feedback_members = {
+    phi__gemini_feedback_list, PHI__COUNT(phi__gemini_feedback_list)};
 
 /* Only the first candidate: more are never asked for. The error stands first: all else is ours. */
-static const phi__json_member phi__gem_chunk_list[] = {
-    PHI__MEMBER_TAKE(phi__gem_chunk, has_error, "error", phi__classify_take_flag),
-    PHI__MEMBER_INSIDE_FIRST("candidates", &phi__gem_candidate_members),
-    PHI__MEMBER_INSIDE("promptFeedback", &phi__gem_feedback_members),
-    PHI__MEMBER(phi__gem_chunk, usage, "usageMetadata", PHI__MEMBER_OBJECT),
-    PHI__MEMBER(phi__gem_chunk, model, "modelVersion", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__gem_chunk, id, "responseId", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__gem_chunk_members = {phi__gem_chunk_list,
-                                                         PHI__COUNT(phi__gem_chunk_list)};
+static const phi__json_member phi__gemini_chunk_list[] = {
+    PHI__MEMBER_TAKE(phi__gemini_chunk, has_error, "error", phi__classify_take_flag),
+    PHI__MEMBER_INSIDE_FIRST("candidates", &phi__gemini_candidate_members),
+    PHI__MEMBER_INSIDE("promptFeedback", &phi__gemini_feedback_members),
+    PHI__MEMBER(phi__gemini_chunk, usage, "usageMetadata", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__gemini_chunk, model, "modelVersion", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_chunk, id, "responseId", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__gemini_chunk_members = {phi__gemini_chunk_list,
+                                                            PHI__COUNT(phi__gemini_chunk_list)};
 
-static bool phi__gem_read(phi__gem_chunk *k, phi_str data) {
+static bool phi__gemini_stream_read(phi__gemini_chunk *k, phi_str data) {
     uint32_t seen = 0;
     bool good;
     memset(k, 0, sizeof *k);
-    good = phi__json_members_read(data, &phi__gem_chunk_members, k, &seen);
+    good = phi__json_members_read(data, &phi__gemini_chunk_members, k, &seen);
     k->ours = seen > 1;
     return good;
 }
 
 /* ---- reading a part ---- */
 
-static const phi__json_member phi__gem_call_list[] = {
-    PHI__MEMBER(phi__gem_part, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__gem_part, name, "name", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__gem_part, args, "args", PHI__MEMBER_OBJECT),
-    PHI__MEMBER(phi__gem_part, pieces, "partialArgs", PHI__MEMBER_ARRAY),
-    PHI__MEMBER(phi__gem_part, goes_on, "willContinue", PHI__MEMBER_BOOL)};
-static const phi__json_members phi__gem_call_members = {phi__gem_call_list,
-                                                        PHI__COUNT(phi__gem_call_list)};
+static const phi__json_member phi__gemini_call_list[] = {
+    PHI__MEMBER(phi__gemini_part, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_part, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_part, args, "args", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__gemini_part, pieces, "partialArgs", PHI__MEMBER_ARRAY),
+    PHI__MEMBER(phi__gemini_part, goes_on, "willContinue", PHI__MEMBER_BOOL)};
+static const phi__json_members phi__gemini_call_members = {phi__gemini_call_list,
+                                                           PHI__COUNT(phi__gemini_call_list)};
 
-static void phi__gem_take_call(phi__json_cursor *c, void *part) {
-    phi__gem_part *p = (phi__gem_part *)part;
-    p->is_call = phi__json_peek(c) == PHI_JSON_OBJECT;
-    (void)phi__json_members_take(c, &phi__gem_call_members, p);
+static void phi__gemini_stream_take_call(phi__json_cursor *c, void *part) {
+    phi__gemini_part *p = (phi__gemini_part *)part;
+    p->is_call = phi__json_cursor_peek(c) == PHI_JSON_OBJECT;
+    (void)phi__json_members_take(c, &phi__gemini_call_members, p);
 }
 
-static const phi__json_member phi__gem_part_list[] = {
-    PHI__MEMBER(phi__gem_part, text, "text", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__gem_part, thought, "thought", PHI__MEMBER_BOOL),
-    PHI__MEMBER(phi__gem_part, signature, "thoughtSignature", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("functionCall", phi__gem_take_call)};
-static const phi__json_members phi__gem_part_members = {phi__gem_part_list,
-                                                        PHI__COUNT(phi__gem_part_list)};
+static const phi__json_member phi__gemini_part_list[] = {
+    PHI__MEMBER(phi__gemini_part, text, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_part, thought, "thought", PHI__MEMBER_BOOL),
+    PHI__MEMBER(phi__gemini_part, signature, "thoughtSignature", PHI__MEMBER_TEXT),
+    PHI__MEMBER_TAKE_ALL("functionCall", phi__gemini_stream_take_call)};
+static const phi__json_members phi__gemini_part_members = {phi__gemini_part_list,
+                                                           PHI__COUNT(phi__gemini_part_list)};
 
 /* ---- text and thinking ---- */
 
 /* The block a part belongs to: the last one, where that is of its kind and not signed otherwise. */
-static size_t phi__gem_block(phi__assembly *a, const phi__gem_part *p) {
+static size_t phi__gemini_stream_block(phi__assembly *a, const phi__gemini_part *p) {
     phi_content_kind kind = p->thought ? PHI_CONTENT_THINKING : PHI_CONTENT_TEXT;
     const phi__draft *last;
     if (a->count == 0) return phi__assembly_open(a, kind, -1);
@@ -108,20 +108,20 @@ static size_t phi__gem_block(phi__assembly *a, const phi__gem_part *p) {
 }
 
 /* Returns the block of a part that is text and nothing else; SIZE_MAX: it is more, or nothing. */
-static size_t phi__gem_text(phi__assembly *a, const phi__gem_part *p) {
+static size_t phi__gemini_stream_text(phi__assembly *a, const phi__gemini_part *p) {
     size_t block;
     if (p->text.len == 0 && p->signature.len == 0) return SIZE_MAX;
-    block = phi__gem_block(a, p);
+    block = phi__gemini_stream_block(a, p);
     phi__assembly_add_text(a, block, p->text);
     if (block == SIZE_MAX || p->signature.len == 0) return block;
-    phi__gem_put(a, &a->drafts[block].signature, p->signature);
+    phi__gemini_stream_put(a, &a->drafts[block].signature, p->signature);
     return SIZE_MAX;
 }
 
 /* ---- calls ---- */
 
 /* The pieces wait in a field that a call does not use: `[` and the text between the brackets. */
-static void phi__gem_keep_pieces(phi__assembly *a, size_t block, phi_str pieces) {
+static void phi__gemini_stream_keep_pieces(phi__assembly *a, size_t block, phi_str pieces) {
     phi_str inner;
     if (pieces.len <= 2) return;
     inner = phi__str_trim(phi__str(pieces.at + 1, pieces.len - 2));
@@ -130,12 +130,12 @@ static void phi__gem_keep_pieces(phi__assembly *a, size_t block, phi_str pieces)
     phi__assembly_wait(a, block, inner);
 }
 
-static void phi__gem_close_call(phi__assembly *a, size_t block) {
+static void phi__gemini_stream_close_call(phi__assembly *a, size_t block) {
     const phi__draft *d = &a->drafts[block];
     phi_str arguments;
     phi_status status;
     if (d->replay_open) {
-        status = phi__gemini_join(&a->scratch, phi__buf_str(&d->replay), &arguments);
+        status = phi__gemini_pieces_join(&a->scratch, phi__buf_str(&d->replay), &arguments);
         if (status == PHI_NO_MEMORY) a->no_memory = true;
         if (status != PHI_OK) {
             phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_arguments"),
@@ -147,7 +147,8 @@ static void phi__gem_close_call(phi__assembly *a, size_t block) {
         phi__assembly_close(a, block);
 }
 
-static void phi__gem_call(phi__gemini_state *st, phi__assembly *a, const phi__gem_part *p) {
+static void phi__gemini_stream_call(phi__gemini_state *st, phi__assembly *a,
+                                    const phi__gemini_part *p) {
     phi__draft *d;
     size_t block;
     if (st->in_call && p->name.len == 0)
@@ -160,37 +161,37 @@ static void phi__gem_call(phi__gemini_state *st, phi__assembly *a, const phi__ge
     st->in_call = false;
     if (block == SIZE_MAX) return;
     d = &a->drafts[block];
-    phi__gem_put(a, &d->id, p->id);
-    phi__gem_put(a, &d->name, p->name);
-    phi__gem_put(a, &d->signature, p->signature);
-    phi__gem_keep_pieces(a, block, p->pieces);
+    phi__gemini_stream_put(a, &d->id, p->id);
+    phi__gemini_stream_put(a, &d->name, p->name);
+    phi__gemini_stream_put(a, &d->signature, p->signature);
+    phi__gemini_stream_keep_pieces(a, block, p->pieces);
     if (p->args.len > 2) phi__assembly_add(a, block, p->args);
     if (p->goes_on)
         st->in_call = true;
     else
-        phi__gem_close_call(a, block);
+        phi__gemini_stream_close_call(a, block);
 }
 
 /* ---- a chunk ---- */
 
 /* The block and the text of a chunk that is a single piece of text; SIZE_MAX: it is more. */
-static size_t phi__gem_parts(phi__gemini_state *st, phi__assembly *a, phi_str raw,
-                             phi__json_text *text) {
+static size_t phi__gemini_stream_parts(phi__gemini_state *st, phi__assembly *a, phi_str raw,
+                                       phi__json_text *text) {
     phi__json_cursor c;
-    phi__gem_part p;
+    phi__gemini_part p;
     size_t count = 0, block = SIZE_MAX;
     if (raw.len == 0) return SIZE_MAX;
     phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_array(&c)) return SIZE_MAX;
-    while (phi__json_next_item(&c)) {
+    if (!phi__json_cursor_enter_array(&c)) return SIZE_MAX;
+    while (phi__json_cursor_next_item(&c)) {
         memset(&p, 0, sizeof p);
-        (void)phi__json_members_take(&c, &phi__gem_part_members, &p);
+        (void)phi__json_members_take(&c, &phi__gemini_part_members, &p);
         block = SIZE_MAX;
         if (p.is_call)
-            phi__gem_call(st, a, &p);
+            phi__gemini_stream_call(st, a, &p);
         else {
             if (p.text.len > 0) st->in_call = false; /* a call without an end now never gets one */
-            block = phi__gem_text(a, &p);
+            block = phi__gemini_stream_text(a, &p);
         }
         *text = p.text;
         count++;
@@ -199,19 +200,19 @@ static size_t phi__gem_parts(phi__gemini_state *st, phi__assembly *a, phi_str ra
 }
 
 /* Counts are cumulative; absent counts leave earlier ones. */
-static const phi__json_member phi__gem_usage_list[] = {
+static const phi__json_member phi__gemini_usage_list[] = {
     PHI__MEMBER(phi__gemini_state, prompt, "promptTokenCount", PHI__MEMBER_U64),
     PHI__MEMBER(phi__gemini_state, candidates, "candidatesTokenCount", PHI__MEMBER_U64),
     PHI__MEMBER(phi__gemini_state, cached, "cachedContentTokenCount", PHI__MEMBER_U64),
     PHI__MEMBER(phi__gemini_state, tools, "toolUsePromptTokenCount", PHI__MEMBER_U64),
     PHI__MEMBER(phi__gemini_state, thoughts, "thoughtsTokenCount", PHI__MEMBER_U64)};
-static const phi__json_members phi__gem_usage_members = {phi__gem_usage_list,
-                                                         PHI__COUNT(phi__gem_usage_list)};
+static const phi__json_members phi__gemini_usage_members = {phi__gemini_usage_list,
+                                                            PHI__COUNT(phi__gemini_usage_list)};
 
-static void phi__gem_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw) {
+static void phi__gemini_stream_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw) {
     uint64_t prompt;
     if (raw.len == 0) return;
-    (void)phi__json_members_read(raw, &phi__gem_usage_members, st, NULL);
+    (void)phi__json_members_read(raw, &phi__gemini_usage_members, st, NULL);
     prompt = st->prompt + st->tools;
     a->usage.input = st->cached < prompt ? prompt - st->cached : 0;
     a->usage.cache_read = st->cached;
@@ -219,7 +220,7 @@ static void phi__gem_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw)
     a->usage.reasoning = st->thoughts;
 }
 
-static bool phi__gem_guards(phi_str word) {
+static bool phi__gemini_stream_guards(phi_str word) {
     static const char *const words[] = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
                                         "SPII"};
     size_t i;
@@ -229,41 +230,43 @@ static bool phi__gem_guards(phi_str word) {
 }
 
 /* In the provider's own words, where it has some. */
-static void phi__gem_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
-                          phi__json_text said) {
+static void phi__gemini_stream_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
+                                    phi__json_text said) {
     phi_str word = phi__buf_str(&a->raw_stop_reason), words = {NULL, 0};
-    if (said.len > 0 && !phi__json_unescape_arena(&a->scratch, said, &words)) a->no_memory = true;
+    if (said.len > 0 && !phi__json_cursor_unescape_arena(&a->scratch, said, &words))
+        a->no_memory = true;
     if (words.len > 0)
         phi__assembly_fail(a, kind, retryable, word, words);
     else
         phi__classify_stop(a, kind, retryable, word);
 }
 
-static void phi__gem_stop(phi__assembly *a, const phi__gem_chunk *k) {
+static void phi__gemini_stream_stop(phi__assembly *a, const phi__gemini_chunk *k) {
     phi_str word;
     bool blocked = k->finish.len == 0;
     if (blocked && k->block.len == 0) return;
-    phi__gem_put(a, &a->raw_stop_reason, blocked ? k->block : k->finish);
+    phi__gemini_stream_put(a, &a->raw_stop_reason, blocked ? k->block : k->finish);
     word = phi__buf_str(&a->raw_stop_reason);
     a->terminal = true;
     if (a->failure.kind != PHI_FAILURE_NONE) return;
     if (blocked)
-        phi__gem_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->block_words);
-    else if (phi__gem_guards(word))
-        phi__gem_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->finish_words);
+        phi__gemini_stream_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->block_words);
+    else if (phi__gemini_stream_guards(word))
+        phi__gemini_stream_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->finish_words);
     else if (phi__str_is(word, "STOP"))
         a->stop_reason = PHI_STOP_REASON_STOP;
     else if (phi__str_is(word, "MAX_TOKENS"))
         a->stop_reason = PHI_STOP_REASON_LENGTH;
     else /* the model may avoid its mistake the next time */
-        phi__gem_fail(a, PHI_FAILURE_SERVER,
-                      phi__str_is(word, "MALFORMED_FUNCTION_CALL") ||
-                          phi__str_is(word, "UNEXPECTED_TOOL_CALL") || phi__str_is(word, "OTHER"),
-                      k->finish_words);
+        phi__gemini_stream_fail(a, PHI_FAILURE_SERVER,
+                                phi__str_is(word, "MALFORMED_FUNCTION_CALL") ||
+                                    phi__str_is(word, "UNEXPECTED_TOOL_CALL") ||
+                                    phi__str_is(word, "OTHER"),
+                                k->finish_words);
 }
 
-static void phi__gem_take(phi__gemini_state *st, phi__assembly *a, const phi__gem_chunk *k,
-                          phi_str data) {
+static void phi__gemini_stream_take(phi__gemini_state *st, phi__assembly *a,
+                                    const phi__gemini_chunk *k, phi_str data) {
     phi__json_text text = {NULL, 0, false};
     size_t block;
     if (k->has_error) {
@@ -271,36 +274,36 @@ static void phi__gem_take(phi__gemini_state *st, phi__assembly *a, const phi__ge
         return;
     }
     if (!k->ours) return;
-    phi__gem_put(a, &a->response_id, k->id);
-    phi__gem_put(a, &a->model, k->model);
+    phi__gemini_stream_put(a, &a->response_id, k->id);
+    phi__gemini_stream_put(a, &a->model, k->model);
     phi__assembly_start(a);
-    block = phi__gem_parts(st, a, k->parts, &text);
-    phi__gem_usage(st, a, k->usage);
-    phi__gem_stop(a, k);
+    block = phi__gemini_stream_parts(st, a, k->parts, &text);
+    phi__gemini_stream_usage(st, a, k->usage);
+    phi__gemini_stream_stop(a, k);
     if (block != SIZE_MAX && !a->terminal)
         phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
 
 /* An array of chunks: the API's answer without `alt=sse`. */
-static void phi__gem_array(phi__gemini_state *st, phi__assembly *a, phi_str data) {
+static void phi__gemini_stream_array(phi__gemini_state *st, phi__assembly *a, phi_str data) {
     phi__json_cursor c;
-    phi__gem_chunk k;
+    phi__gemini_chunk k;
     phi_str raw;
     phi__json_cursor_init(&c, data);
-    if (!phi__json_enter_array(&c)) return;
-    while (phi__json_next_item(&c)) {
-        if (!phi__json_take_raw(&c, &raw) || !phi__gem_read(&k, raw)) break;
-        phi__gem_take(st, a, &k, raw);
+    if (!phi__json_cursor_enter_array(&c)) return;
+    while (phi__json_cursor_next_item(&c)) {
+        if (!phi__json_cursor_take_raw(&c, &raw) || !phi__gemini_stream_read(&k, raw)) break;
+        phi__gemini_stream_take(st, a, &k, raw);
     }
     st->broken = !phi__json_cursor_done(&c);
 }
 
 /* ---- for the codec ---- */
 
-PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+PHI__FN void phi__gemini_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     phi_arena_mark mark;
-    phi__gem_chunk k;
+    phi__gemini_chunk k;
     if (data.len == 0 || a->no_memory) return;
     if (st->broken) {
         phi__classify_bad_event(a);
@@ -316,29 +319,29 @@ PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_
     phi__delta_cache_forget(&st->repeat);
     mark = phi_arena_save(&a->scratch);
     if (data.at[0] == '[')
-        phi__gem_array(st, a, data);
-    else if (phi__gem_read(&k, data))
-        phi__gem_take(st, a, &k, data);
+        phi__gemini_stream_array(st, a, data);
+    else if (phi__gemini_stream_read(&k, data))
+        phi__gemini_stream_take(st, a, &k, data);
     else
         st->broken = true;
     phi_arena_reset(&a->scratch, mark);
 }
 
-PHI__FN void phi__gemini_end(void *state, phi__assembly *a) {
+PHI__FN void phi__gemini_stream_end(void *state, phi__assembly *a) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
     phi__classify_truncated(a, st->heard);
 }
 
-PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
+PHI__FN void phi__gemini_stream_whole(void *state, phi__assembly *a, phi_str body) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     phi_str json = phi__str_trim(body);
-    phi__gem_chunk k;
+    phi__gemini_chunk k;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     if (json.len > 0 && json.at[0] == '[')
-        phi__gem_array(st, a, json);
-    else if (phi__gem_read(&k, json) && !k.has_error)
-        phi__gem_take(st, a, &k, json);
+        phi__gemini_stream_array(st, a, json);
+    else if (phi__gemini_stream_read(&k, json) && !k.has_error)
+        phi__gemini_stream_take(st, a, &k, json);
     if (!a->terminal && a->failure.kind == PHI_FAILURE_NONE) {
         if (a->started)
             phi__classify_truncated(a, true);

@@ -45,19 +45,19 @@ static const struct phi__openai_effort {
 };
 
 PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai) {
-    phi_str id = phi_str_of(e->ask->model->id);
+    phi_str id = phi_str_of(e->spec->model->id);
     bool pro = openai && phi__str_starts(id, "gpt-5-pro");
     size_t i = 0;
-    switch (e->ask->thinking) {
+    switch (e->spec->thinking) {
     case PHI_THINKING_HIGH: return "high";
     case PHI_THINKING_MEDIUM: return pro ? "high" : "medium";
     case PHI_THINKING_LOW: return pro ? "high" : "low";
     case PHI_THINKING_OFF:
     case PHI_THINKING_MINIMAL: break;
     }
-    if (!openai) return e->ask->thinking == PHI_THINKING_OFF ? NULL : "low";
+    if (!openai) return e->spec->thinking == PHI_THINKING_OFF ? NULL : "low";
     while (!phi__str_starts(id, phi__openai_efforts[i].prefix)) i++;
-    return e->ask->thinking == PHI_THINKING_OFF ? phi__openai_efforts[i].off
+    return e->spec->thinking == PHI_THINKING_OFF ? phi__openai_efforts[i].off
                                                 : phi__openai_efforts[i].minimal;
 }
 
@@ -65,9 +65,9 @@ PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai) 
 
 /* Servers take at most 64 bytes: a longer id is replaced by a hash of it. */
 PHI__FN void phi__openai_put_cache_key(phi__encoder *e) {
-    phi_str id = e->ask->session_id;
+    phi_str id = e->spec->session_id;
     char hash[17];
-    if (id.len == 0 || e->ask->cache.mode == PHI_CACHE_DISABLED) return;
+    if (id.len == 0 || e->spec->cache.mode == PHI_CACHE_DISABLED) return;
     if (id.len > PHI__OPENAI_KEY_MOST) {
         phi__hash_hex(phi__hash(id, 3), hash);
         id = phi__str(hash, 16);
@@ -76,7 +76,7 @@ PHI__FN void phi__openai_put_cache_key(phi__encoder *e) {
 }
 
 PHI__FN void phi__openai_put_schema(phi__encoder *e) {
-    const phi_format *format = &e->ask->format;
+    const phi_format *format = &e->spec->format;
     phi__render_member(&e->scratch, "name", phi_str_of(format->name));
     phi__buf_text(&e->scratch, format->strict ? ",\"strict\":true,\"schema\":"
                                               : ",\"strict\":false,\"schema\":");

@@ -11,38 +11,48 @@
 PHI__FN const phi__codec *phi__openai_chat_codec(void);
 
 /* How far an item of reasoning_details is written: fragments of one item are joined. */
-typedef enum phi__chat_detail {
-    PHI__CHAT_DETAIL_NONE = 0, /* none, or the last is whole */
-    PHI__CHAT_DETAIL_TEXT,     /* inside of its text */
-    PHI__CHAT_DETAIL_OPEN      /* behind it: only the brace is missing */
-} phi__chat_detail;
+typedef enum phi__openai_chat_detail {
+    PHI__OPENAI_CHAT_DETAIL_NONE = 0, /* none, or the last is whole */
+    PHI__OPENAI_CHAT_DETAIL_TEXT,     /* inside of its text */
+    PHI__OPENAI_CHAT_DETAIL_OPEN      /* behind it: only the brace is missing */
+} phi__openai_chat_detail;
 
 /* The stream half; the state is zeroed memory. */
-typedef struct phi__chat_state {
+typedef struct phi__openai_chat_state {
     bool finished;     /* a finish_reason came */
     bool finish_empty; /* it was "": good with [DONE] */
     bool done;         /* [DONE] came */
     bool broken;       /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;        /* an event came */
-    phi__chat_detail detail;
+    phi__openai_chat_detail detail;
     size_t detail_block;
     uint64_t detail_key; /* hash of the open item's type and index */
     phi__delta_cache repeat;
-} phi__chat_state;
+} phi__openai_chat_state;
 
-#define PHI__CHAT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+#define PHI__OPENAI_CHAT_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
+static inline bool phi__openai_chat_quirk(const phi__encoder *e, uint32_t quirk) {
+    return (e->spec->model->quirks & quirk) != 0;
+}
+
+/* openai_chat_thinking.c: whether a request thinks, and the members of it that say so. */
+PHI__FN bool phi__openai_chat_thinking_wanted(const phi__request_spec *spec);
+PHI__FN bool phi__openai_chat_thinking_on(const phi__encoder *e);
+PHI__FN void phi__openai_chat_thinking_put(phi__encoder *e);
 /* Thinking, with the name of the field it came in. */
-PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *field);
+PHI__FN void phi__openai_chat_thinking_add(phi__assembly *a, phi__json_text text,
+                                           const char *field);
 /* reasoning_details, or thinking_blocks: `member`. Their text is thinking, unless another member
    had it already: `spoken`. */
-PHI__FN void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
-                               const char *member, bool spoken);
-PHI__FN void phi__chat_end_details(phi__chat_state *st, phi__assembly *a);
+PHI__FN void phi__openai_chat_thinking_details(phi__openai_chat_state *st, phi__assembly *a,
+                                               phi_str raw, const char *member, bool spoken);
+PHI__FN void phi__openai_chat_thinking_end_details(phi__openai_chat_state *st, phi__assembly *a);
 
-PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data);
-PHI__FN void phi__chat_end(void *state, phi__assembly *a);
-PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body);
+PHI__FN void phi__openai_chat_stream_event(void *state, phi__assembly *a, phi_str name,
+                                           phi_str data);
+PHI__FN void phi__openai_chat_stream_end(void *state, phi__assembly *a);
+PHI__FN void phi__openai_chat_stream_whole(void *state, phi__assembly *a, phi_str body);
 
 #endif
 

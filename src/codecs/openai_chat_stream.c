@@ -11,110 +11,111 @@
 #ifndef PHI_NO_OPENAI_CHAT
 
 /* The fields in which servers send reasoning, by preference; names as the message keeps them. */
-static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",
-                                                         "reasoning_text"};
+static const char *const phi__openai_chat_reasoning_fields[] = {"reasoning_content", "reasoning",
+                                                                "reasoning_text"};
 
 /* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
-typedef struct phi__chat_chunk {
+typedef struct phi__openai_chat_chunk {
     phi__json_text id, model, finish;
     phi__json_text content, refusal, reasoning[3];
     phi_str parts; /* content as an array: raw JSON, as all that follow */
     phi_str details, blocks, calls, usage, error;
-} phi__chat_chunk;
+} phi__openai_chat_chunk;
 
 /* ---- reading a chunk ---- */
 
-static void phi__chat_take_content(phi__json_cursor *c, void *chunk) {
-    phi__chat_chunk *k = (phi__chat_chunk *)chunk;
-    if (phi__json_peek(c) == PHI_JSON_ARRAY)
-        (void)phi__json_take_raw(c, &k->parts);
+static void phi__openai_chat_stream_take_content(phi__json_cursor *c, void *chunk) {
+    phi__openai_chat_chunk *k = (phi__openai_chat_chunk *)chunk;
+    if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
+        (void)phi__json_cursor_take_raw(c, &k->parts);
     else
-        (void)phi__json_take_text(c, &k->content);
+        (void)phi__json_cursor_take_text(c, &k->content);
 }
 
-static void phi__chat_take_error(phi__json_cursor *c, void *error) {
+static void phi__openai_chat_stream_take_error(phi__json_cursor *c, void *error) {
     (void)phi__classify_take_error(c, (phi_str *)error);
 }
 
-static const phi__json_member phi__chat_delta_list[] = {
-    PHI__MEMBER_TAKE_ALL("content", phi__chat_take_content),
-    PHI__MEMBER(phi__chat_chunk, calls, "tool_calls", PHI__MEMBER_SOME),
-    PHI__MEMBER(phi__chat_chunk, reasoning[0], "reasoning_content", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__chat_chunk, reasoning[1], "reasoning", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__chat_chunk, reasoning[2], "reasoning_text", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__chat_chunk, details, "reasoning_details", PHI__MEMBER_SOME),
-    PHI__MEMBER(phi__chat_chunk, blocks, "thinking_blocks", PHI__MEMBER_SOME),
-    PHI__MEMBER(phi__chat_chunk, refusal, "refusal", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__chat_delta_members = {phi__chat_delta_list,
-                                                          PHI__COUNT(phi__chat_delta_list)};
+static const phi__json_member phi__openai_chat_delta_list[] = {
+    PHI__MEMBER_TAKE_ALL("content", phi__openai_chat_stream_take_content),
+    PHI__MEMBER(phi__openai_chat_chunk, calls, "tool_calls", PHI__MEMBER_SOME),
+    PHI__MEMBER(phi__openai_chat_chunk, reasoning[0], "reasoning_content", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_chat_chunk, reasoning[1], "reasoning", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_chat_chunk, reasoning[2], "reasoning_text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_chat_chunk, details, "reasoning_details", PHI__MEMBER_SOME),
+    PHI__MEMBER(phi__openai_chat_chunk, blocks, "thinking_blocks", PHI__MEMBER_SOME),
+    PHI__MEMBER(phi__openai_chat_chunk, refusal, "refusal", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__openai_chat_delta_members = {
+    phi__openai_chat_delta_list, PHI__COUNT(phi__openai_chat_delta_list)};
 
 /* A choice of a chunk, or of a whole answer, where `message` is what else is `delta`. */
-static const phi__json_member phi__chat_choice_list[] = {
-    PHI__MEMBER_INSIDE("delta", &phi__chat_delta_members),
-    PHI__MEMBER(phi__chat_chunk, finish, "finish_reason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__chat_chunk, usage, "usage", PHI__MEMBER_SOME),
-    PHI__MEMBER_INSIDE("message", &phi__chat_delta_members)};
-static const phi__json_members phi__chat_choice_members = {phi__chat_choice_list,
-                                                           PHI__COUNT(phi__chat_choice_list)};
+static const phi__json_member phi__openai_chat_choice_list[] = {
+    PHI__MEMBER_INSIDE("delta", &phi__openai_chat_delta_members),
+    PHI__MEMBER(phi__openai_chat_chunk, finish, "finish_reason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_chat_chunk, usage, "usage", PHI__MEMBER_SOME),
+    PHI__MEMBER_INSIDE("message", &phi__openai_chat_delta_members)};
+static const phi__json_members phi__openai_chat_choice_members = {
+    phi__openai_chat_choice_list, PHI__COUNT(phi__openai_chat_choice_list)};
 
-static const phi__json_member phi__chat_groq_list[] = {
-    PHI__MEMBER(phi__chat_chunk, usage, "usage", PHI__MEMBER_SOME),
-    PHI__MEMBER_TAKE(phi__chat_chunk, error, "error", phi__chat_take_error)};
-static const phi__json_members phi__chat_groq_members = {phi__chat_groq_list,
-                                                         PHI__COUNT(phi__chat_groq_list)};
+static const phi__json_member phi__openai_chat_groq_list[] = {
+    PHI__MEMBER(phi__openai_chat_chunk, usage, "usage", PHI__MEMBER_SOME),
+    PHI__MEMBER_TAKE(phi__openai_chat_chunk, error, "error", phi__openai_chat_stream_take_error)};
+static const phi__json_members phi__openai_chat_groq_members = {
+    phi__openai_chat_groq_list, PHI__COUNT(phi__openai_chat_groq_list)};
 
 /* Only the first choice: requests never ask for more. */
-static const phi__json_member phi__chat_chunk_list[] = {
-    PHI__MEMBER(phi__chat_chunk, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__chat_chunk, model, "model", PHI__MEMBER_TEXT),
-    PHI__MEMBER_INSIDE_FIRST("choices", &phi__chat_choice_members),
-    PHI__MEMBER(phi__chat_chunk, usage, "usage", PHI__MEMBER_SOME),
-    PHI__MEMBER_TAKE(phi__chat_chunk, error, "error", phi__chat_take_error),
-    PHI__MEMBER_INSIDE("x_groq", &phi__chat_groq_members)};
-static const phi__json_members phi__chat_chunk_members = {phi__chat_chunk_list,
-                                                          PHI__COUNT(phi__chat_chunk_list)};
+static const phi__json_member phi__openai_chat_chunk_list[] = {
+    PHI__MEMBER(phi__openai_chat_chunk, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_chat_chunk, model, "model", PHI__MEMBER_TEXT),
+    PHI__MEMBER_INSIDE_FIRST("choices", &phi__openai_chat_choice_members),
+    PHI__MEMBER(phi__openai_chat_chunk, usage, "usage", PHI__MEMBER_SOME),
+    PHI__MEMBER_TAKE(phi__openai_chat_chunk, error, "error", phi__openai_chat_stream_take_error),
+    PHI__MEMBER_INSIDE("x_groq", &phi__openai_chat_groq_members)};
+static const phi__json_members phi__openai_chat_chunk_members = {
+    phi__openai_chat_chunk_list, PHI__COUNT(phi__openai_chat_chunk_list)};
 
-static bool phi__chat_read(phi__chat_chunk *k, phi_str data) {
+static bool phi__openai_chat_stream_read(phi__openai_chat_chunk *k, phi_str data) {
     memset(k, 0, sizeof *k);
-    return phi__json_members_read(data, &phi__chat_chunk_members, k, NULL);
+    return phi__json_members_read(data, &phi__openai_chat_chunk_members, k, NULL);
 }
 
 /* ---- usage ---- */
 
-typedef struct phi__chat_counts {
+typedef struct phi__openai_chat_counts {
     uint64_t prompt, output, written, reasoning;
     uint64_t read, hit, top; /* from a cache: servers put it into one of three places */
-} phi__chat_counts;
+} phi__openai_chat_counts;
 
-static const phi__json_member phi__chat_prompt_list[] = {
-    PHI__MEMBER(phi__chat_counts, read, "cached_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__chat_counts, written, "cache_write_tokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__chat_prompt_members = {phi__chat_prompt_list,
-                                                           PHI__COUNT(phi__chat_prompt_list)};
+static const phi__json_member phi__openai_chat_prompt_list[] = {
+    PHI__MEMBER(phi__openai_chat_counts, read, "cached_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__openai_chat_counts, written, "cache_write_tokens", PHI__MEMBER_U64)};
+static const phi__json_members phi__openai_chat_prompt_members = {
+    phi__openai_chat_prompt_list, PHI__COUNT(phi__openai_chat_prompt_list)};
 
-static const phi__json_member phi__chat_output_list[] = {
-    PHI__MEMBER(phi__chat_counts, reasoning, "reasoning_tokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__chat_output_members = {phi__chat_output_list,
-                                                           PHI__COUNT(phi__chat_output_list)};
+static const phi__json_member phi__openai_chat_output_list[] = {
+    PHI__MEMBER(phi__openai_chat_counts, reasoning, "reasoning_tokens", PHI__MEMBER_U64)};
+static const phi__json_members phi__openai_chat_output_members = {
+    phi__openai_chat_output_list, PHI__COUNT(phi__openai_chat_output_list)};
 
-static const phi__json_member phi__chat_usage_list[] = {
-    PHI__MEMBER(phi__chat_counts, prompt, "prompt_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__chat_counts, output, "completion_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER_INSIDE("prompt_tokens_details", &phi__chat_prompt_members),
-    PHI__MEMBER_INSIDE("completion_tokens_details", &phi__chat_output_members),
-    PHI__MEMBER(phi__chat_counts, hit, "prompt_cache_hit_tokens", PHI__MEMBER_U64), /* DeepSeek */
-    PHI__MEMBER(phi__chat_counts, top, "cached_tokens", PHI__MEMBER_U64)};          /* Moonshot */
-static const phi__json_members phi__chat_usage_members = {phi__chat_usage_list,
-                                                          PHI__COUNT(phi__chat_usage_list)};
+static const phi__json_member phi__openai_chat_usage_list[] = {
+    PHI__MEMBER(phi__openai_chat_counts, prompt, "prompt_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__openai_chat_counts, output, "completion_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER_INSIDE("prompt_tokens_details", &phi__openai_chat_prompt_members),
+    PHI__MEMBER_INSIDE("completion_tokens_details", &phi__openai_chat_output_members),
+    /* DeepSeek */
+    PHI__MEMBER(phi__openai_chat_counts, hit, "prompt_cache_hit_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__openai_chat_counts, top, "cached_tokens", PHI__MEMBER_U64)}; /* Moonshot */
+static const phi__json_members phi__openai_chat_usage_members = {
+    phi__openai_chat_usage_list, PHI__COUNT(phi__openai_chat_usage_list)};
 
 /* The last usage counts. */
-static void phi__chat_usage(phi__assembly *a, phi_str raw) {
+static void phi__openai_chat_stream_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
-    phi__chat_counts n;
+    phi__openai_chat_counts n;
     phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || phi__json_peek(&c) != PHI_JSON_OBJECT) return;
+    if (raw.len == 0 || phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return;
     memset(&n, 0, sizeof n);
-    (void)phi__json_members_take(&c, &phi__chat_usage_members, &n);
+    (void)phi__json_members_take(&c, &phi__openai_chat_usage_members, &n);
     if (n.read == 0) n.read = n.hit != 0 ? n.hit : n.top;
     a->usage.cache_read = n.read;
     a->usage.cache_write = n.written;
@@ -126,118 +127,122 @@ static void phi__chat_usage(phi__assembly *a, phi_str raw) {
 
 /* Behind the reason to stop nothing else is waited for. Some servers fill in zeros until they
    know. */
-static bool phi__chat_counted(const phi__assembly *a) {
+static bool phi__openai_chat_stream_counted(const phi__assembly *a) {
     return a->usage.output > 0 || a->usage.input > 0;
 }
 
 /* ---- thinking and text ---- */
 
-static void phi__chat_say(phi__assembly *a, phi__json_text text) {
+static void phi__openai_chat_stream_say(phi__assembly *a, phi__json_text text) {
     if (text.len > 0) phi__assembly_add_text(a, phi__assembly_current(a, PHI_CONTENT_TEXT), text);
 }
 
 /* Thinking as a list of text parts, or as a text. */
-static void phi__chat_think_parts(phi__assembly *a, phi__json_cursor *c) {
+static void phi__openai_chat_stream_think_parts(phi__assembly *a, phi__json_cursor *c) {
     phi__json_text key, text = {NULL, 0, false};
-    if (phi__json_peek(c) == PHI_JSON_STRING) {
-        if (phi__json_take_text(c, &text)) phi__chat_think(a, text, "content");
+    if (phi__json_cursor_peek(c) == PHI_JSON_STRING) {
+        if (phi__json_cursor_take_text(c, &text)) phi__openai_chat_thinking_add(a, text, "content");
         return;
     }
-    if (!phi__json_enter_array(c)) return;
-    while (phi__json_next_item(c)) {
-        if (!phi__json_enter_object(c)) continue;
-        while (phi__json_next_key(c, &key)) {
-            if (!PHI__CHAT_IS(key, "text"))
-                phi__json_skip(c);
-            else if (phi__json_take_text(c, &text))
-                phi__chat_think(a, text, "content");
+    if (!phi__json_cursor_enter_array(c)) return;
+    while (phi__json_cursor_next_item(c)) {
+        if (!phi__json_cursor_enter_object(c)) continue;
+        while (phi__json_cursor_next_key(c, &key)) {
+            if (!PHI__OPENAI_CHAT_IS(key, "text"))
+                phi__json_cursor_skip(c);
+            else if (phi__json_cursor_take_text(c, &text))
+                phi__openai_chat_thinking_add(a, text, "content");
         }
     }
 }
 
 /* Content as parts, as Mistral's reasoning models send it. */
-static void phi__chat_parts_of(phi__assembly *a, phi_str raw) {
+static void phi__openai_chat_stream_parts_of(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key, text;
     if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_array(&c)) return;
-    while (phi__json_next_item(&c)) {
-        if (!phi__json_enter_object(&c)) continue;
-        while (phi__json_next_key(&c, &key)) {
-            if (PHI__CHAT_IS(key, "thinking"))
-                phi__chat_think_parts(a, &c);
-            else if (!PHI__CHAT_IS(key, "text"))
-                phi__json_skip(&c);
-            else if (phi__json_take_text(&c, &text))
-                phi__chat_say(a, text);
+    if (!phi__json_cursor_enter_array(&c)) return;
+    while (phi__json_cursor_next_item(&c)) {
+        if (!phi__json_cursor_enter_object(&c)) continue;
+        while (phi__json_cursor_next_key(&c, &key)) {
+            if (PHI__OPENAI_CHAT_IS(key, "thinking"))
+                phi__openai_chat_stream_think_parts(a, &c);
+            else if (!PHI__OPENAI_CHAT_IS(key, "text"))
+                phi__json_cursor_skip(&c);
+            else if (phi__json_cursor_take_text(&c, &text))
+                phi__openai_chat_stream_say(a, text);
         }
     }
 }
 
 /* ---- calls ---- */
 
-typedef struct phi__chat_call {
+typedef struct phi__openai_chat_call {
     phi__json_text id, name, arguments;
     phi_str object; /* arguments that are no text, as some servers send them */
     int64_t index;
     bool has_index;
-} phi__chat_call;
+} phi__openai_chat_call;
 
-static void phi__chat_take_arguments(phi__json_cursor *c, void *to) {
-    phi__chat_call *call = (phi__chat_call *)to;
-    if (phi__json_peek(c) == PHI_JSON_OBJECT)
-        (void)phi__json_take_raw(c, &call->object);
+static void phi__openai_chat_stream_take_arguments(phi__json_cursor *c, void *to) {
+    phi__openai_chat_call *call = (phi__openai_chat_call *)to;
+    if (phi__json_cursor_peek(c) == PHI_JSON_OBJECT)
+        (void)phi__json_cursor_take_raw(c, &call->object);
     else
-        (void)phi__json_take_text(c, &call->arguments);
+        (void)phi__json_cursor_take_text(c, &call->arguments);
 }
 
-static void phi__chat_take_index(phi__json_cursor *c, void *to) {
-    phi__chat_call *call = (phi__chat_call *)to;
-    call->has_index = phi__json_take_i64(c, &call->index);
+static void phi__openai_chat_stream_take_index(phi__json_cursor *c, void *to) {
+    phi__openai_chat_call *call = (phi__openai_chat_call *)to;
+    call->has_index = phi__json_cursor_take_i64(c, &call->index);
 }
 
-static const phi__json_member phi__chat_function_list[] = {
-    PHI__MEMBER(phi__chat_call, name, "name", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("arguments", phi__chat_take_arguments)};
-static const phi__json_members phi__chat_function_members = {phi__chat_function_list,
-                                                             PHI__COUNT(phi__chat_function_list)};
+static const phi__json_member phi__openai_chat_function_list[] = {
+    PHI__MEMBER(phi__openai_chat_call, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER_TAKE_ALL("arguments", phi__openai_chat_stream_take_arguments)};
+static const phi__json_members phi__openai_chat_function_members = {
+    phi__openai_chat_function_list, PHI__COUNT(phi__openai_chat_function_list)};
 
-static const phi__json_member phi__chat_call_list[] = {
-    PHI__MEMBER_TAKE_ALL("index", phi__chat_take_index),
-    PHI__MEMBER(phi__chat_call, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER_INSIDE("function", &phi__chat_function_members)};
-static const phi__json_members phi__chat_call_members = {phi__chat_call_list,
-                                                         PHI__COUNT(phi__chat_call_list)};
+static const phi__json_member phi__openai_chat_call_list[] = {
+    PHI__MEMBER_TAKE_ALL("index", phi__openai_chat_stream_take_index),
+    PHI__MEMBER(phi__openai_chat_call, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER_INSIDE("function", &phi__openai_chat_function_members)};
+static const phi__json_members phi__openai_chat_call_members = {
+    phi__openai_chat_call_list, PHI__COUNT(phi__openai_chat_call_list)};
 
-static void phi__chat_read_call(phi__json_cursor *c, phi__chat_call *call) {
+static void phi__openai_chat_stream_read_call(phi__json_cursor *c, phi__openai_chat_call *call) {
     memset(call, 0, sizeof *call);
-    (void)phi__json_members_take(c, &phi__chat_call_members, call);
-    if (PHI__CHAT_IS(call->id, "null")) call->id.len = 0;
+    (void)phi__json_members_take(c, &phi__openai_chat_call_members, call);
+    if (PHI__OPENAI_CHAT_IS(call->id, "null")) call->id.len = 0;
 }
 
-static bool phi__chat_same_id(const phi__draft *d, phi__json_text id) {
-    return d->id.len == 0 || phi__json_text_is(id, phi__buf_str(&d->id));
+static bool phi__openai_chat_stream_same_id(const phi__draft *d, phi__json_text id) {
+    return d->id.len == 0 || phi__json_cursor_text_is(id, phi__buf_str(&d->id));
 }
 
 /* The call a delta belongs to: by its index, else by its id, else the last. Another id at a known
    index is another call. SIZE_MAX: a new one. */
-static size_t phi__chat_find_call(const phi__assembly *a, const phi__chat_call *call) {
+static size_t phi__openai_chat_stream_find_call(const phi__assembly *a,
+                                                const phi__openai_chat_call *call) {
     size_t i;
     for (i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
         if (d->kind != PHI_CONTENT_TOOL_CALL) continue;
         if (call->has_index) {
             if (d->key != call->index) continue;
-            return call->id.len == 0 || phi__chat_same_id(d, call->id) ? i - 1 : SIZE_MAX;
+            return call->id.len == 0 || phi__openai_chat_stream_same_id(d, call->id) ? i - 1
+                                                                                     : SIZE_MAX;
         }
-        if (call->id.len == 0 || phi__json_text_is(call->id, phi__buf_str(&d->id))) return i - 1;
+        if (call->id.len == 0 || phi__json_cursor_text_is(call->id, phi__buf_str(&d->id)))
+            return i - 1;
     }
     return SIZE_MAX;
 }
 
-static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
-    size_t block = phi__chat_find_call(a, call);
+static void phi__openai_chat_stream_call_delta(phi__assembly *a,
+                                               const phi__openai_chat_call *call) {
+    size_t block = phi__openai_chat_stream_find_call(a, call);
     phi__draft *d;
     if (block == SIZE_MAX) {
         if (a->count > 0 && a->drafts[a->count - 1].kind != PHI_CONTENT_TOOL_CALL)
@@ -254,26 +259,26 @@ static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
         phi__assembly_add_text(a, block, call->arguments);
 }
 
-static void phi__chat_calls_of(phi__assembly *a, phi_str raw) {
+static void phi__openai_chat_stream_calls_of(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
-    phi__chat_call call;
+    phi__openai_chat_call call;
     if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_array(&c)) return;
-    while (phi__json_next_item(&c)) {
-        if (phi__json_peek(&c) != PHI_JSON_OBJECT) {
-            phi__json_skip(&c);
+    if (!phi__json_cursor_enter_array(&c)) return;
+    while (phi__json_cursor_next_item(&c)) {
+        if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) {
+            phi__json_cursor_skip(&c);
             continue;
         }
-        phi__chat_read_call(&c, &call);
-        phi__chat_call_delta(a, &call);
+        phi__openai_chat_stream_read_call(&c, &call);
+        phi__openai_chat_stream_call_delta(a, &call);
     }
 }
 
 /* ---- the end ---- */
 
-static void phi__chat_stop_word(phi__assembly *a, phi_str word) {
-    static const struct phi__chat_stop {
+static void phi__openai_chat_stream_stop_word(phi__assembly *a, phi_str word) {
+    static const struct phi__openai_chat_stop {
         const char *word;
         phi_stop_reason reason;
     } table[] = {{"stop", PHI_STOP_REASON_STOP},
@@ -303,13 +308,13 @@ static void phi__chat_stop_word(phi__assembly *a, phi_str word) {
                            word);
 }
 
-static void phi__chat_close_all(phi__assembly *a) {
+static void phi__openai_chat_stream_close_all(phi__assembly *a) {
     size_t i;
     for (i = 0; i < a->count; i++) phi__assembly_close(a, i);
 }
 
-static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_text finish,
-                             bool has_usage) {
+static void phi__openai_chat_stream_finish(phi__openai_chat_state *st, phi__assembly *a,
+                                           phi__json_text finish, bool has_usage) {
     if (finish.at == NULL || st->finished) return;
     if (finish.len == 0) {
         st->finish_empty = true;
@@ -318,42 +323,43 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
     st->finished = a->terminal = true;
     phi__delta_cache_forget(&st->repeat);
     phi__assembly_put(a, &a->raw_stop_reason, finish);
-    phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
-    a->last = has_usage && phi__chat_counted(a);
+    phi__openai_chat_stream_stop_word(a, phi__buf_str(&a->raw_stop_reason));
+    a->last = has_usage && phi__openai_chat_stream_counted(a);
     if (a->failure.kind == PHI_FAILURE_NONE)
-        phi__chat_close_all(a);
+        phi__openai_chat_stream_close_all(a);
     else
         a->awaits_usage = true; /* and calls were cut */
 }
 
-static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__chat_chunk *k) {
+static void phi__openai_chat_stream_apply(phi__openai_chat_state *st, phi__assembly *a,
+                                          const phi__openai_chat_chunk *k) {
     size_t i;
     bool spoken = false;
     if (a->response_id.len == 0 && k->id.len > 0) phi__assembly_put(a, &a->response_id, k->id);
     if (a->model.len == 0 && k->model.len > 0) phi__assembly_put(a, &a->model, k->model);
     if (!a->started) phi__assembly_start(a);
-    for (i = 0; i < PHI__COUNT(phi__chat_reasoning_fields) && !spoken; i++) {
+    for (i = 0; i < PHI__COUNT(phi__openai_chat_reasoning_fields) && !spoken; i++) {
         spoken = k->reasoning[i].len > 0; /* some send the same text in two fields */
-        phi__chat_think(a, k->reasoning[i], phi__chat_reasoning_fields[i]);
+        phi__openai_chat_thinking_add(a, k->reasoning[i], phi__openai_chat_reasoning_fields[i]);
     }
     if (k->details.len > 0)
-        phi__chat_details(st, a, k->details, "reasoning_details", spoken);
+        phi__openai_chat_thinking_details(st, a, k->details, "reasoning_details", spoken);
     else if (k->blocks.len > 0)
-        phi__chat_details(st, a, k->blocks, "thinking_blocks", spoken);
-    if (k->parts.len > 0) phi__chat_parts_of(a, k->parts);
-    phi__chat_say(a, k->content);
-    phi__chat_say(a, k->refusal);
-    if (k->calls.len > 0) phi__chat_calls_of(a, k->calls);
-    if (k->usage.len > 0) phi__chat_usage(a, k->usage);
-    phi__chat_finish(st, a, k->finish, k->usage.len > 0);
+        phi__openai_chat_thinking_details(st, a, k->blocks, "thinking_blocks", spoken);
+    if (k->parts.len > 0) phi__openai_chat_stream_parts_of(a, k->parts);
+    phi__openai_chat_stream_say(a, k->content);
+    phi__openai_chat_stream_say(a, k->refusal);
+    if (k->calls.len > 0) phi__openai_chat_stream_calls_of(a, k->calls);
+    if (k->usage.len > 0) phi__openai_chat_stream_usage(a, k->usage);
+    phi__openai_chat_stream_finish(st, a, k->finish, k->usage.len > 0);
 }
 
 /* Remembers a chunk that was text and nothing else. */
-static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const phi__chat_chunk *k,
-                            phi_str data) {
+static void phi__openai_chat_stream_learn(phi__openai_chat_state *st, const phi__assembly *a,
+                                          const phi__openai_chat_chunk *k, phi_str data) {
     const phi__json_text *said = &k->content;
     size_t i, spoken = 0;
-    for (i = 0; i < PHI__COUNT(phi__chat_reasoning_fields); i++)
+    for (i = 0; i < PHI__COUNT(phi__openai_chat_reasoning_fields); i++)
         if (k->reasoning[i].len > 0) {
             spoken++;
             said = &k->reasoning[i];
@@ -367,7 +373,8 @@ static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const p
 }
 
 /* An error may stand at the top or in x_groq; beside it there may be a status. */
-static void phi__chat_error(phi__assembly *a, const phi__chat_chunk *k, phi_str data) {
+static void phi__openai_chat_stream_error(phi__assembly *a, const phi__openai_chat_chunk *k,
+                                          phi_str data) {
     bool top = phi__str_find(data, 0, "\"x_groq\"") == SIZE_MAX;
     if (top || k->error.at[0] != '{')
         phi__classify_event(a, data);
@@ -378,19 +385,20 @@ static void phi__chat_error(phi__assembly *a, const phi__chat_chunk *k, phi_str 
 /* ---- for the codec ---- */
 
 /* Behind the reason to stop usage alone counts, and no trouble discards the answer. */
-static void phi__chat_late(phi__assembly *a, phi_str data) {
-    phi__chat_chunk k;
-    if (data.at[0] != '{' || !phi__chat_read(&k, data) || k.usage.len == 0) return;
-    phi__chat_usage(a, k.usage);
-    a->last = phi__chat_counted(a);
+static void phi__openai_chat_stream_late(phi__assembly *a, phi_str data) {
+    phi__openai_chat_chunk k;
+    if (data.at[0] != '{' || !phi__openai_chat_stream_read(&k, data) || k.usage.len == 0) return;
+    phi__openai_chat_stream_usage(a, k.usage);
+    a->last = phi__openai_chat_stream_counted(a);
 }
 
-PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
-    phi__chat_state *st = (phi__chat_state *)state;
-    phi__chat_chunk k;
+PHI__FN void phi__openai_chat_stream_event(void *state, phi__assembly *a, phi_str name,
+                                           phi_str data) {
+    phi__openai_chat_state *st = (phi__openai_chat_state *)state;
+    phi__openai_chat_chunk k;
     if (data.len == 0 || a->no_memory || st->done) return;
     if (st->finished && !phi__str_is(data, "[DONE]")) {
-        phi__chat_late(a, data);
+        phi__openai_chat_stream_late(a, data);
         return;
     }
     if (phi__str_is(name, "error")) {
@@ -408,41 +416,41 @@ PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_st
     if (phi__delta_cache_add(&st->repeat, a, data)) return;
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
-    if (!phi__chat_read(&k, data)) {
+    if (!phi__openai_chat_stream_read(&k, data)) {
         st->broken = true;
         return;
     }
-    if (k.error.len > 0) phi__chat_error(a, &k, data);
-    phi__chat_apply(st, a, &k);
-    phi__chat_learn(st, a, &k, data);
+    if (k.error.len > 0) phi__openai_chat_stream_error(a, &k, data);
+    phi__openai_chat_stream_apply(st, a, &k);
+    phi__openai_chat_stream_learn(st, a, &k, data);
 }
 
-PHI__FN void phi__chat_end(void *state, phi__assembly *a) {
-    phi__chat_state *st = (phi__chat_state *)state;
-    phi__chat_end_details(st, a);
+PHI__FN void phi__openai_chat_stream_end(void *state, phi__assembly *a) {
+    phi__openai_chat_state *st = (phi__openai_chat_state *)state;
+    phi__openai_chat_thinking_end_details(st, a);
     if (st->finished || a->failure.kind != PHI_FAILURE_NONE) return;
     if (st->finish_empty && st->done && !st->broken) {
         a->terminal = true;
         a->stop_reason = PHI_STOP_REASON_STOP;
-        phi__chat_close_all(a);
+        phi__openai_chat_stream_close_all(a);
     } else
         phi__classify_truncated(a, st->heard);
 }
 
-PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
-    phi__chat_state *st = (phi__chat_state *)state;
-    phi__chat_chunk k;
+PHI__FN void phi__openai_chat_stream_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__openai_chat_state *st = (phi__openai_chat_state *)state;
+    phi__openai_chat_chunk k;
     phi_json_found choices;
     body = phi__str_trim(body);
-    if (!phi__chat_read(&k, body) || k.error.len > 0 ||
+    if (!phi__openai_chat_stream_read(&k, body) || k.error.len > 0 ||
         phi_json_find(body, "choices[0]", &choices) != PHI_OK) {
         phi__classify_body(a, body);
         return;
     }
     st->heard = true;
-    phi__chat_apply(st, a, &k);
+    phi__openai_chat_stream_apply(st, a, &k);
     if (k.finish.at != NULL && k.finish.len == 0) st->done = true;
-    phi__chat_end(state, a);
+    phi__openai_chat_stream_end(state, a);
 }
 
 #endif

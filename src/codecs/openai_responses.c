@@ -15,42 +15,42 @@
 #if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
-#define PHI__RESPONSES_FORM 0xa0000000u
-#define PHI__RESPONSES_ORIGIN 1u    /* minted by the same model: ids and reasoning go back */
-#define PHI__RESPONSES_NO_IMAGES 2u /* words stand for images */
+#define PHI__OPENAI_RESPONSES_FORM 0xa0000000u
+#define PHI__OPENAI_RESPONSES_ORIGIN 1u    /* minted by the same model: ids and reasoning go back */
+#define PHI__OPENAI_RESPONSES_NO_IMAGES 2u /* words stand for images */
 
-#define PHI__RESPONSES_OBJECT                                                                      \
+#define PHI__OPENAI_RESPONSES_OBJECT                                                               \
     "{\"role\":\"developer\",\"content\":[{\"type\":\"input_text\",\"text\":"                      \
     "\"Answer with one JSON object and nothing else.\"}]}"
 
 enum {
-    PHI__RESPONSES_OUTPUT_LEAST = 16, /* max_output_tokens; wire.md part 4 */
-    PHI__RESPONSES_ID_MOST = 64       /* bytes of an item's id */
+    PHI__OPENAI_RESPONSES_OUTPUT_LEAST = 16, /* max_output_tokens; wire.md part 4 */
+    PHI__OPENAI_RESPONSES_ID_MOST = 64       /* bytes of an item's id */
 };
 
 /* ---- content of users and tools ---- */
 
-static void phi__responses_text_part(phi__encoder *e, const char *before, phi_str text) {
+static void phi__openai_responses_text_part(phi__encoder *e, const char *before, phi_str text) {
     phi__buf *out = &e->scratch;
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_text(out, "{\"type\":\"input_text\",\"text\":\"");
     phi__buf_text(out, before);
     phi__render_text(e, text);
     phi__buf_text(out, "\"}");
 }
 
-static void phi__responses_image_part(phi__encoder *e, const phi_content *c) {
+static void phi__openai_responses_image_part(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_text(out, "{\"type\":\"input_image\",\"detail\":\"auto\",\"image_url\":\"data:");
-    phi__json_put_part(out, c->mime_type);
+    phi__json_write_part(out, c->mime_type);
     phi__buf_text(out, ";base64,");
     phi__render_base64(e, c->data);
     phi__buf_text(out, "\"}");
 }
 
 /* `before` stands at the start of the first text, or alone where there is none. */
-static void phi__responses_parts(phi__encoder *e, const phi_message *m, const char *before) {
+static void phi__openai_responses_parts(phi__encoder *e, const phi_message *m, const char *before) {
     bool omitted = false;
     size_t i;
     phi__buf_char(&e->scratch, '[');
@@ -58,36 +58,36 @@ static void phi__responses_parts(phi__encoder *e, const phi_message *m, const ch
         const phi_content *c = &m->content[i];
         bool stand_in = phi__render_omits(e, c);
         if (phi__openai_is_text(c) || (stand_in && !omitted)) {
-            phi__responses_text_part(e, before,
-                                     stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
+            phi__openai_responses_text_part(e, before,
+                                            stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
             before = "";
         } else if (phi__render_is_image(c) && !stand_in)
-            phi__responses_image_part(e, c);
+            phi__openai_responses_image_part(e, c);
         omitted = stand_in;
     }
-    if (before[0] != '\0') phi__responses_text_part(e, before, PHI__LIT("(no output)"));
+    if (before[0] != '\0') phi__openai_responses_text_part(e, before, PHI__LIT("(no output)"));
     phi__buf_char(&e->scratch, ']');
 }
 
 /* Nothing at all where nothing of it may be sent. */
-static void phi__responses_user(phi__encoder *e, const phi_message *m) {
+static void phi__openai_responses_user(phi__encoder *e, const phi_message *m) {
     bool says = phi__render_sends_image(e, m) || phi__render_omits_any(e, m);
     size_t i;
     for (i = 0; i < m->content_count && !says; i++) says = phi__openai_is_text(&m->content[i]);
     if (!says) return;
     phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
-    phi__responses_parts(e, m, "");
+    phi__openai_responses_parts(e, m, "");
     phi__buf_char(&e->scratch, '}');
 }
 
-static void phi__responses_result(phi__encoder *e, const phi_message *m) {
+static void phi__openai_responses_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     const char *before = m->is_error ? "Error: " : "";
     phi__buf_text(out, "{\"type\":\"function_call_output\",\"call_id\":");
     phi__render_id(out, m->tool_call_id, PHI__ID_RESPONSES);
     phi__buf_text(out, ",\"output\":");
     if (phi__render_sends_image(e, m))
-        phi__responses_parts(e, m, before);
+        phi__openai_responses_parts(e, m, before);
     else {
         phi__buf_char(out, '"');
         phi__buf_text(out, before);
@@ -101,7 +101,7 @@ static void phi__responses_result(phi__encoder *e, const phi_message *m) {
 
 /* Whether a signature is a reasoning item that the server can read again: with its content,
    encrypted or (open models) in words. Uses and resets e->arena. */
-static bool phi__responses_is_reasoning(phi__encoder *e, phi_str item) {
+static bool phi__openai_responses_is_reasoning(phi__encoder *e, phi_str item) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_json *root = NULL;
     phi_status status;
@@ -120,26 +120,26 @@ static bool phi__responses_is_reasoning(phi__encoder *e, phi_str item) {
 
 /* Whether ids and reasoning of a message may go back: to the same model, of a turn that ended
    well. */
-static bool phi__responses_replays(const phi__encoder *e, size_t at) {
-    const phi_message *m = e->ask->items[at].message;
+static bool phi__openai_responses_replays(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->spec->items[at].message;
     return m->role == PHI_ROLE_ASSISTANT && m->stop_reason != PHI_STOP_REASON_ERROR &&
            m->stop_reason != PHI_STOP_REASON_ABORTED && phi__render_same_origin(e, at);
 }
 
 /* All of a message's reasoning, or none: an id would name an item that the server does not get. */
-static bool phi__responses_whole_reasoning(phi__encoder *e, const phi_message *m) {
+static bool phi__openai_responses_whole_reasoning(phi__encoder *e, const phi_message *m) {
     size_t i;
     for (i = 0; i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_THINKING &&
-            !phi__responses_is_reasoning(e, m->content[i].signature))
+            !phi__openai_responses_is_reasoning(e, m->content[i].signature))
             return false;
     return true;
 }
 
 /* A string of the block's replay as a member, where it is there, begins so and fits: whether it
    was. */
-static bool phi__responses_member(phi__encoder *e, const phi_content *c, const char *key,
-                                  const char *prefix) {
+static bool phi__openai_responses_member(phi__encoder *e, const phi_content *c, const char *key,
+                                         const char *prefix) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_json *root = NULL;
     phi_str text;
@@ -148,15 +148,16 @@ static bool phi__responses_member(phi__encoder *e, const phi_content *c, const c
     if (phi_json_parse(e->arena, c->replay, PHI_JSON_BORROW, &root, NULL) == PHI_NO_MEMORY)
         e->failed = true;
     text = phi_json_str(phi_json_get(root, key), "");
-    fits = text.len > 0 && text.len <= PHI__RESPONSES_ID_MOST && phi__str_starts(text, prefix);
+    fits =
+        text.len > 0 && text.len <= PHI__OPENAI_RESPONSES_ID_MOST && phi__str_starts(text, prefix);
     if (fits) phi__render_member(&e->scratch, key, text);
     phi_arena_reset(e->arena, mark);
     return fits;
 }
 
 /* The reasoning items in [from, to), which produced the item that is written next. */
-static void phi__responses_reasoning(phi__encoder *e, const phi_message *m, size_t from,
-                                     size_t to) {
+static void phi__openai_responses_reasoning(phi__encoder *e, const phi_message *m, size_t from,
+                                            size_t to) {
     for (; from < to; from++) {
         if (m->content[from].kind != PHI_CONTENT_THINKING) continue;
         if (e->scratch.len > 0) phi__buf_char(&e->scratch, ',');
@@ -164,22 +165,22 @@ static void phi__responses_reasoning(phi__encoder *e, const phi_message *m, size
     }
 }
 
-static void phi__responses_said(phi__encoder *e, const phi_content *c, bool same) {
+static void phi__openai_responses_said(phi__encoder *e, const phi_content *c, bool same) {
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"type\":\"message\"");
-    if (same && phi__responses_member(e, c, "id", ""))
+    if (same && phi__openai_responses_member(e, c, "id", ""))
         phi__buf_text(out, ",\"status\":\"completed\"");
     phi__buf_text(out, ",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\"");
     phi__render_text_member(e, "text", c->text);
     phi__buf_text(out, ",\"annotations\":[]}]");
-    if (same) (void)phi__responses_member(e, c, "phase", "");
+    if (same) (void)phi__openai_responses_member(e, c, "phase", "");
     phi__buf_char(out, '}');
 }
 
-static void phi__responses_call(phi__encoder *e, const phi_content *c, bool same) {
+static void phi__openai_responses_call(phi__encoder *e, const phi_content *c, bool same) {
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"type\":\"function_call\"");
-    if (same) (void)phi__responses_member(e, c, "id", "fc_");
+    if (same) (void)phi__openai_responses_member(e, c, "id", "fc_");
     phi__buf_text(out, ",\"call_id\":");
     phi__render_id(out, c->id, PHI__ID_RESPONSES);
     phi__buf_text(out, ",\"name\":");
@@ -188,20 +189,20 @@ static void phi__responses_call(phi__encoder *e, const phi_content *c, bool same
     phi__buf_char(out, '}');
 }
 
-static void phi__responses_assistant(phi__encoder *e, const phi_message *m, bool same) {
+static void phi__openai_responses_assistant(phi__encoder *e, const phi_message *m, bool same) {
     size_t i, from = 0;
-    same = same && phi__responses_whole_reasoning(e, m);
+    same = same && phi__openai_responses_whole_reasoning(e, m);
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         bool call = c->kind == PHI_CONTENT_TOOL_CALL;
         if (call && c->incomplete) from = i + 1; /* the reasoning before it has no follower */
         if ((call && !c->incomplete) || phi__openai_is_text(c)) {
-            if (same) phi__responses_reasoning(e, m, from, i);
+            if (same) phi__openai_responses_reasoning(e, m, from, i);
             if (e->scratch.len > 0) phi__buf_char(&e->scratch, ',');
             if (call)
-                phi__responses_call(e, c, same);
+                phi__openai_responses_call(e, c, same);
             else
-                phi__responses_said(e, c, same);
+                phi__openai_responses_said(e, c, same);
             from = i + 1;
         }
     }
@@ -209,35 +210,36 @@ static void phi__responses_assistant(phi__encoder *e, const phi_message *m, bool
 
 /* ---- messages ---- */
 
-static void phi__responses_before(phi__encoder *e, phi_role role) {
+static void phi__openai_responses_before(phi__encoder *e, phi_role role) {
     if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
     e->last_role = role;
 }
 
-static void phi__responses_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->ask->items[at].message;
-    bool same = phi__responses_replays(e, at);
-    uint32_t form = PHI__RESPONSES_FORM;
+static void phi__openai_responses_item(phi__encoder *e, size_t at) {
+    const phi_message *m = e->spec->items[at].message;
+    bool same = phi__openai_responses_replays(e, at);
+    uint32_t form = PHI__OPENAI_RESPONSES_FORM;
     phi_str json;
-    if (same) form |= PHI__RESPONSES_ORIGIN;
-    if ((e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__RESPONSES_NO_IMAGES;
+    if (same) form |= PHI__OPENAI_RESPONSES_ORIGIN;
+    if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0)
+        form |= PHI__OPENAI_RESPONSES_NO_IMAGES;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
         if (m->role == PHI_ROLE_USER)
-            phi__responses_user(e, m);
+            phi__openai_responses_user(e, m);
         else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__responses_result(e, m);
+            phi__openai_responses_result(e, m);
         else
-            phi__responses_assistant(e, m, same);
+            phi__openai_responses_assistant(e, m, same);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &json)) return;
     }
     if (json.len == 0) return;
-    phi__responses_before(e, m->role);
+    phi__openai_responses_before(e, m->role);
     phi__encode_piece(e, json);
 }
 
-static void phi__responses_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->ask->items[item].message->content[block];
-    phi__responses_before(e, PHI_ROLE_TOOL_RESULT);
+static void phi__openai_responses_missing(phi__encoder *e, size_t item, size_t block) {
+    const phi_content *call = &e->spec->items[item].message->content[block];
+    phi__openai_responses_before(e, PHI_ROLE_TOOL_RESULT);
     phi__buf_clear(&e->scratch);
     phi__buf_text(&e->scratch, "{\"type\":\"function_call_output\",\"call_id\":");
     phi__render_id(&e->scratch, call->id, PHI__ID_RESPONSES);
@@ -246,7 +248,7 @@ static void phi__responses_missing(phi__encoder *e, size_t item, size_t block) {
 }
 
 /* Results hold their images themselves. */
-static void phi__responses_after_results(phi__encoder *e, size_t from, size_t to) {
+static void phi__openai_responses_after_results(phi__encoder *e, size_t from, size_t to) {
     (void)e;
     (void)from;
     (void)to;
@@ -254,47 +256,47 @@ static void phi__responses_after_results(phi__encoder *e, size_t from, size_t to
 
 /* ---- around the messages ---- */
 
-static bool phi__responses_openai(const phi__encoder *e) {
-    phi_str provider = phi_str_of(e->ask->model->provider);
+static bool phi__openai_responses_at_openai(const phi__encoder *e) {
+    phi_str provider = phi_str_of(e->spec->model->provider);
     return phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_AZURE_RESPONSES)) ||
            phi__str_is(provider, "openai") || phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
 }
 
 /* Models that do not reason refuse both fields, so one of a name that is not known gets them only
    where it is to think. */
-static void phi__responses_put_thinking(phi__encoder *e) {
+static void phi__openai_responses_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    bool openai = phi__responses_openai(e);
+    bool openai = phi__openai_responses_at_openai(e);
     const char *effort = phi__openai_effort_name(e, openai);
-    if (!e->ask->model->reasoning || (openai && effort == NULL)) return;
+    if (!e->spec->model->reasoning || (openai && effort == NULL)) return;
     phi__buf_text(out, ",\"include\":[\"reasoning.encrypted_content\"]");
     if (effort == NULL) return;
     phi__buf_text(out, ",\"reasoning\":{\"effort\":\"");
     phi__buf_text(out, effort);
-    phi__buf_text(out, e->ask->thinking != PHI_THINKING_OFF ? "\",\"summary\":\"auto\"}" : "\"}");
+    phi__buf_text(out, e->spec->thinking != PHI_THINKING_OFF ? "\",\"summary\":\"auto\"}" : "\"}");
 }
 
-static void phi__responses_put_tools(phi__encoder *e) {
+static void phi__openai_responses_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    phi_tool_choice choice = e->ask->tool_choice;
+    phi_tool_choice choice = e->spec->tool_choice;
     size_t i;
     bool strict;
-    if (e->ask->tool_count == 0) return;
+    if (e->spec->tool_count == 0) return;
     phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
                        : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
                                                         : ",\"tool_choice\":\"required\"");
     phi__buf_text(out, ",\"tools\":[");
-    for (i = 0; i < e->ask->tool_count; i++) {
+    for (i = 0; i < e->spec->tool_count; i++) {
         phi__buf_text(out, i > 0 ? ",{\"type\":\"function\"," : "{\"type\":\"function\",");
-        strict = phi__strict_put_tool(e, &e->ask->tools[i], ",\"parameters\":");
+        strict = phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
         /* omitted counts as true */
         phi__buf_text(out, strict ? ",\"strict\":true}" : ",\"strict\":false}");
     }
     phi__buf_char(out, ']');
 }
 
-static void phi__responses_put_format(phi__encoder *e) {
-    const phi_format *format = &e->ask->format;
+static void phi__openai_responses_put_format(phi__encoder *e) {
+    const phi_format *format = &e->spec->format;
     phi__buf *out = &e->scratch;
     if (format->kind == PHI_FORMAT_TEXT) return;
     if (format->kind == PHI_FORMAT_JSON_OBJECT) {
@@ -306,40 +308,40 @@ static void phi__responses_put_format(phi__encoder *e) {
     phi__buf_text(out, "}}");
 }
 
-static void phi__responses_head(phi__encoder *e) {
-    const phi__ask *ask = e->ask;
+static void phi__openai_responses_head(phi__encoder *e) {
+    const phi__request_spec *spec = e->spec;
     phi__buf *out = &e->scratch;
-    uint32_t most = ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens;
+    uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
-    phi__render_member(out, "model", phi_str_of(ask->model->id));
+    phi__render_member(out, "model", phi_str_of(spec->model->id));
     phi__buf_text(out, ",\"stream\":true,\"store\":false");
     if (most != 0) {
         phi__buf_text(out, ",\"max_output_tokens\":");
-        phi__buf_u64(out, phi__max(most, PHI__RESPONSES_OUTPUT_LEAST));
+        phi__buf_u64(out, phi__max(most, PHI__OPENAI_RESPONSES_OUTPUT_LEAST));
     }
-    if (ask->temperature >= 0 && !ask->model->reasoning) {
+    if (spec->temperature >= 0 && !spec->model->reasoning) {
         phi__buf_text(out, ",\"temperature\":");
-        phi__json_put_double(out, ask->temperature);
+        phi__json_number_put_double(out, spec->temperature);
     }
-    phi__responses_put_thinking(e);
-    if ((ask->model->quirks & PHI_QUIRK_CACHE_KEY) != 0) phi__openai_put_cache_key(e);
-    phi__responses_put_format(e);
-    phi__responses_put_tools(e);
-    if (!phi__render_blank(ask->system_prompt))
-        phi__render_member(out, "instructions", ask->system_prompt);
+    phi__openai_responses_put_thinking(e);
+    if ((spec->model->quirks & PHI_QUIRK_CACHE_KEY) != 0) phi__openai_put_cache_key(e);
+    phi__openai_responses_put_format(e);
+    phi__openai_responses_put_tools(e);
+    if (!phi__render_blank(spec->system_prompt))
+        phi__render_member(out, "instructions", spec->system_prompt);
     phi__buf_text(out, ",\"input\":[");
-    if (ask->format.kind == PHI_FORMAT_JSON_OBJECT) { /* the word must stand in the input itself */
-        phi__buf_text(out, PHI__RESPONSES_OBJECT);
+    if (spec->format.kind == PHI_FORMAT_JSON_OBJECT) { /* the word must stand in the input itself */
+        phi__buf_text(out, PHI__OPENAI_RESPONSES_OBJECT);
         e->last_role = PHI_ROLE_USER; /* any: a comma comes next */
     }
     phi__encode_scratch(e);
 }
 
-static void phi__responses_tail(phi__encoder *e) { phi__encode_glue(e, "]}"); }
+static void phi__openai_responses_tail(phi__encoder *e) { phi__encode_glue(e, "]}"); }
 
-static void phi__responses_headers(phi__encoder *e, bool azure) {
-    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key));
+static void phi__openai_responses_headers(phi__encoder *e, bool azure) {
+    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
     phi__encode_header(e, "content-type", PHI__LIT("application/json"));
     phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
     if (key.len > 0 && azure)
@@ -355,40 +357,40 @@ static void phi__responses_headers(phi__encoder *e, bool azure) {
 
 /* ---- the codecs ---- */
 
-static phi__id_rule phi__responses_id_rule(const phi_model *model) {
+static phi__id_rule phi__openai_responses_id_rule(const phi_model *model) {
     (void)model;
     return PHI__ID_RESPONSES;
 }
 
-static const phi__codec_rules phi__responses_rules = {phi__responses_id_rule,
-                                                      phi__openai_strict_form,
-                                                      NULL,
-                                                      NULL,
-                                                      PHI__SCHEMA_IF_STRICT,
-                                                      NULL,
-                                                      NULL,
-                                                      NULL,
-                                                      0};
+static const phi__codec_rules phi__openai_responses_rules = {phi__openai_responses_id_rule,
+                                                             phi__openai_strict_form,
+                                                             NULL,
+                                                             NULL,
+                                                             PHI__SCHEMA_IF_STRICT,
+                                                             NULL,
+                                                             NULL,
+                                                             NULL,
+                                                             0};
 
 #ifndef PHI_NO_OPENAI_RESPONSES
-static void phi__responses_address(phi__encoder *e) {
+static void phi__openai_responses_address(phi__encoder *e) {
     phi__encode_url(e, "/v1", true, "/responses");
-    phi__responses_headers(e, false);
+    phi__openai_responses_headers(e, false);
 }
 
 PHI__FN const phi__codec *phi__openai_responses_codec(void) {
     static const phi__codec codec = {PHI__NAMES_OPENAI_RESPONSES,
-                                     &phi__responses_rules,
-                                     sizeof(phi__responses_state),
-                                     phi__responses_head,
-                                     phi__responses_item,
-                                     phi__responses_tail,
-                                     phi__responses_address,
-                                     phi__responses_missing,
-                                     phi__responses_after_results,
-                                     phi__responses_event,
-                                     phi__responses_end,
-                                     phi__responses_whole,
+                                     &phi__openai_responses_rules,
+                                     sizeof(phi__openai_responses_state),
+                                     phi__openai_responses_head,
+                                     phi__openai_responses_item,
+                                     phi__openai_responses_tail,
+                                     phi__openai_responses_address,
+                                     phi__openai_responses_missing,
+                                     phi__openai_responses_after_results,
+                                     phi__openai_responses_stream_event,
+                                     phi__openai_responses_stream_end,
+                                     phi__openai_responses_stream_whole,
                                      NULL,
                                      NULL};
     return &codec;
@@ -397,12 +399,12 @@ PHI__FN const phi__codec *phi__openai_responses_codec(void) {
 
 #ifndef PHI_NO_AZURE
 /* The base as given, but for what stands from "/deployments" on: there is nothing below it. */
-static void phi__azure_address(phi__encoder *e) {
-    const phi__ask *ask = e->ask;
-    phi_str base = phi__str_trim(phi_str_of(ask->model->base_url));
+static void phi__openai_responses_azure_address(phi__encoder *e) {
+    const phi__request_spec *spec = e->spec;
+    phi_str base = phi__str_trim(phi_str_of(spec->model->base_url));
     size_t cut = phi__str_find(base, 0, "/deployments"), query = phi__str_find(base, 0, "?");
-    phi__ask there = *ask;
-    phi_model model = *ask->model;
+    phi__request_spec there = *spec;
+    phi_model model = *spec->model;
     if (cut != SIZE_MAX && (query == SIZE_MAX || cut < query)) {
         phi_str url = {NULL, 0};
         phi__buf_clear(&e->scratch);
@@ -418,25 +420,25 @@ static void phi__azure_address(phi__encoder *e) {
         model.base_url = url.at;
         there.model = &model;
     }
-    e->ask = &there;
+    e->spec = &there;
     phi__encode_url(e, "/openai/v1", true, "/responses");
-    e->ask = ask;
-    phi__responses_headers(e, true);
+    e->spec = spec;
+    phi__openai_responses_headers(e, true);
 }
 
-PHI__FN const phi__codec *phi__azure_codec(void) {
+PHI__FN const phi__codec *phi__openai_responses_azure_codec(void) {
     static const phi__codec codec = {PHI__NAMES_AZURE,
-                                     &phi__responses_rules,
-                                     sizeof(phi__responses_state),
-                                     phi__responses_head,
-                                     phi__responses_item,
-                                     phi__responses_tail,
-                                     phi__azure_address,
-                                     phi__responses_missing,
-                                     phi__responses_after_results,
-                                     phi__responses_event,
-                                     phi__responses_end,
-                                     phi__responses_whole,
+                                     &phi__openai_responses_rules,
+                                     sizeof(phi__openai_responses_state),
+                                     phi__openai_responses_head,
+                                     phi__openai_responses_item,
+                                     phi__openai_responses_tail,
+                                     phi__openai_responses_azure_address,
+                                     phi__openai_responses_missing,
+                                     phi__openai_responses_after_results,
+                                     phi__openai_responses_stream_event,
+                                     phi__openai_responses_stream_end,
+                                     phi__openai_responses_stream_whole,
                                      NULL,
                                      NULL};
     return &codec;

@@ -11,23 +11,25 @@
 PHI__FN const phi__codec *phi__openai_responses_codec(void);
 #endif
 #ifndef PHI_NO_AZURE
-PHI__FN const phi__codec *phi__azure_codec(void); /* the same at another address */
+PHI__FN const phi__codec *phi__openai_responses_azure_codec(void); /* the same at another address */
 #endif
 
 /* The stream half; the state is zeroed memory. */
-typedef struct phi__responses_state {
+typedef struct phi__openai_responses_state {
     bool finished; /* the terminal event came: what follows is ignored */
     bool failed;   /* an error came: of what follows, the terminal event alone counts */
     bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;    /* an event came */
-} phi__responses_state;
+} phi__openai_responses_state;
 
-#define PHI__RESP_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
-PHI__FN void phi__responses_usage(phi__assembly *a, phi_str raw); /* nothing, where raw is empty */
+#define PHI__OPENAI_RESPONSES_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
+/* nothing, where raw is empty */
+PHI__FN void phi__openai_responses_usage(phi__assembly *a, phi_str raw);
 
-PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, phi_str data);
-PHI__FN void phi__responses_end(void *state, phi__assembly *a);
-PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body);
+PHI__FN void phi__openai_responses_stream_event(void *state, phi__assembly *a, phi_str name,
+                                                phi_str data);
+PHI__FN void phi__openai_responses_stream_end(void *state, phi__assembly *a);
+PHI__FN void phi__openai_responses_stream_whole(void *state, phi__assembly *a, phi_str body);
 
 #endif
 

@@ -12,64 +12,66 @@
 #if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
 /* What any event may hold, as it stands in its text. */
-typedef struct phi__resp_event {
+typedef struct phi__openai_responses_event {
     phi__json_text type, delta, arguments, item_id;
     int64_t index;
     phi_str item, response; /* raw JSON of an object, or empty */
     bool has_error;
-} phi__resp_event;
+} phi__openai_responses_event;
 
 /* An item of the answer, as it stands in its text; `at` NULL: absent. */
-typedef struct phi__resp_item {
+typedef struct phi__openai_responses_output_item {
     phi_str raw;
     phi__json_text type, id, status, phase, call_id, name, arguments;
     phi_str content, summary; /* raw JSON of an array, or empty */
-} phi__resp_item;
+} phi__openai_responses_output_item;
 
 /* ---- reading ---- */
 
-static const phi__json_member phi__resp_event_list[] = {
-    PHI__MEMBER(phi__resp_event, type, "type", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_event, item_id, "item_id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_event, index, "output_index", PHI__MEMBER_I64),
-    PHI__MEMBER(phi__resp_event, delta, "delta", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_event, item, "item", PHI__MEMBER_OBJECT),
-    PHI__MEMBER(phi__resp_event, arguments, "arguments", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_event, response, "response", PHI__MEMBER_OBJECT),
-    PHI__MEMBER_TAKE(phi__resp_event, has_error, "error", phi__classify_take_flag)};
-static const phi__json_members phi__resp_event_members = {phi__resp_event_list,
-                                                          PHI__COUNT(phi__resp_event_list)};
+static const phi__json_member phi__openai_responses_event_list[] = {
+    PHI__MEMBER(phi__openai_responses_event, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_event, item_id, "item_id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_event, index, "output_index", PHI__MEMBER_I64),
+    PHI__MEMBER(phi__openai_responses_event, delta, "delta", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_event, item, "item", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__openai_responses_event, arguments, "arguments", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_event, response, "response", PHI__MEMBER_OBJECT),
+    PHI__MEMBER_TAKE(phi__openai_responses_event, has_error, "error", phi__classify_take_flag)};
+static const phi__json_members phi__openai_responses_event_members = {
+    phi__openai_responses_event_list, PHI__COUNT(phi__openai_responses_event_list)};
 
-static bool phi__resp_read(phi__resp_event *ev, phi_str data) {
+static bool phi__openai_responses_stream(phi__openai_responses_event *ev, phi_str data) {
     memset(ev, 0, sizeof *ev);
     ev->index = -1;
-    return phi__json_members_read(data, &phi__resp_event_members, ev, NULL);
+    return phi__json_members_read(data, &phi__openai_responses_event_members, ev, NULL);
 }
 
-static const phi__json_member phi__resp_item_list[] = {
-    PHI__MEMBER(phi__resp_item, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_item, type, "type", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_item, status, "status", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_item, arguments, "arguments", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_item, call_id, "call_id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_item, name, "name", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_item, content, "content", PHI__MEMBER_ARRAY),
-    PHI__MEMBER(phi__resp_item, phase, "phase", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_item, summary, "summary", PHI__MEMBER_ARRAY)};
-static const phi__json_members phi__resp_item_members = {phi__resp_item_list,
-                                                         PHI__COUNT(phi__resp_item_list)};
+static const phi__json_member phi__openai_responses_item_list[] = {
+    PHI__MEMBER(phi__openai_responses_output_item, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_output_item, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_output_item, status, "status", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_output_item, arguments, "arguments", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_output_item, call_id, "call_id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_output_item, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_output_item, content, "content", PHI__MEMBER_ARRAY),
+    PHI__MEMBER(phi__openai_responses_output_item, phase, "phase", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_output_item, summary, "summary", PHI__MEMBER_ARRAY)};
+static const phi__json_members phi__openai_responses_item_members = {
+    phi__openai_responses_item_list, PHI__COUNT(phi__openai_responses_item_list)};
 
-static void phi__resp_read_item(phi__resp_item *item, phi_str raw) {
+static void phi__openai_responses_stream_item(phi__openai_responses_output_item *item,
+                                              phi_str raw) {
     memset(item, 0, sizeof *item);
     item->raw = raw;
-    (void)phi__json_members_read(raw, &phi__resp_item_members, item, NULL);
+    (void)phi__json_members_read(raw, &phi__openai_responses_item_members, item, NULL);
 }
 
 /* The block kind of an item, or 0: it is none of ours. */
-static phi_content_kind phi__resp_kind(const phi__resp_item *item) {
-    if (PHI__RESP_IS(item->type, "message")) return PHI_CONTENT_TEXT;
-    if (PHI__RESP_IS(item->type, "reasoning")) return PHI_CONTENT_THINKING;
-    if (PHI__RESP_IS(item->type, "function_call")) return PHI_CONTENT_TOOL_CALL;
+static phi_content_kind
+phi__openai_responses_stream_kind(const phi__openai_responses_output_item *item) {
+    if (PHI__OPENAI_RESPONSES_IS(item->type, "message")) return PHI_CONTENT_TEXT;
+    if (PHI__OPENAI_RESPONSES_IS(item->type, "reasoning")) return PHI_CONTENT_THINKING;
+    if (PHI__OPENAI_RESPONSES_IS(item->type, "function_call")) return PHI_CONTENT_TOOL_CALL;
     return (phi_content_kind)0;
 }
 
@@ -77,25 +79,28 @@ static phi_content_kind phi__resp_kind(const phi__resp_item *item) {
 
 /* How an event names its item. Some servers give no index, others no id, or another id in each
    event. */
-typedef struct phi__resp_key {
+typedef struct phi__openai_responses_key {
     uint64_t id;   /* a hash of it; 0: none */
     int64_t index; /* negative: none */
-} phi__resp_key;
+} phi__openai_responses_key;
 
-static phi__resp_key phi__resp_key_of(phi__json_text id, int64_t index) {
-    phi__resp_key key;
+static phi__openai_responses_key phi__openai_responses_stream_key_of(phi__json_text id,
+                                                                     int64_t index) {
+    phi__openai_responses_key key;
     key.id = id.len > 0 ? phi__hash(phi__str(id.at, id.len), 5) | 1 : 0;
     key.index = index;
     return key;
 }
 
 /* llama.cpp gives its calls no id, and names them by their call_id. */
-static phi__resp_key phi__resp_item_key(const phi__resp_item *item, int64_t index) {
-    return phi__resp_key_of(item->id.len > 0 ? item->id : item->call_id, index);
+static phi__openai_responses_key
+phi__openai_responses_stream_item_key(const phi__openai_responses_output_item *item,
+                                      int64_t index) {
+    return phi__openai_responses_stream_key_of(item->id.len > 0 ? item->id : item->call_id, index);
 }
 
 /* How well a block fits a key: by both, by the id, by the index, or as a block without a name. */
-static int phi__resp_fits(const phi__draft *d, phi__resp_key key) {
+static int phi__openai_responses_stream_fits(const phi__draft *d, phi__openai_responses_key key) {
     bool id = key.id != 0 && d->item == key.id;
     bool index = key.index >= 0 && d->key == key.index;
     bool nameless = d->open && (d->item == 0 || key.id == 0) && (d->key < 0 || key.index < 0);
@@ -103,13 +108,15 @@ static int phi__resp_fits(const phi__draft *d, phi__resp_key key) {
 }
 
 /* The latest block of a kind that fits best; SIZE_MAX: none. */
-static size_t phi__resp_find(const phi__assembly *a, phi__resp_key key, phi_content_kind kind,
-                             bool open) {
+static size_t phi__openai_responses_stream_find(const phi__assembly *a,
+                                                phi__openai_responses_key key,
+                                                phi_content_kind kind, bool open) {
     size_t i, found = SIZE_MAX;
     int best = 0;
     for (i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
-        int fits = d->kind == kind && (d->open || !open) ? phi__resp_fits(d, key) : 0;
+        int fits =
+            d->kind == kind && (d->open || !open) ? phi__openai_responses_stream_fits(d, key) : 0;
         if (fits <= best) continue;
         best = fits;
         found = i - 1;
@@ -118,21 +125,24 @@ static size_t phi__resp_find(const phi__assembly *a, phi__resp_key key, phi_cont
 }
 
 /* Whether a block of any kind has the id or the index. */
-static bool phi__resp_known(const phi__assembly *a, phi__resp_key key) {
+static bool phi__openai_responses_stream_known(const phi__assembly *a,
+                                               phi__openai_responses_key key) {
     size_t i;
     for (i = 0; i < a->count; i++)
-        if (phi__resp_fits(&a->drafts[i], key) > 1) return true;
+        if (phi__openai_responses_stream_fits(&a->drafts[i], key) > 1) return true;
     return false;
 }
 
 /* Of an item that begins: whether the block that fits it is another's. */
-static bool phi__resp_is_other(const phi__draft *d, phi__resp_key key) {
-    if (phi__resp_fits(d, key) == 1) return true;
+static bool phi__openai_responses_stream_is_other(const phi__draft *d,
+                                                  phi__openai_responses_key key) {
+    if (phi__openai_responses_stream_fits(d, key) == 1) return true;
     if (d->item != 0 && key.id != 0 && d->item != key.id) return true;
     return d->key >= 0 && key.index >= 0 && d->key != key.index;
 }
 
-static size_t phi__resp_open(phi__assembly *a, phi_content_kind kind, phi__resp_key key) {
+static size_t phi__openai_responses_stream_open(phi__assembly *a, phi_content_kind kind,
+                                                phi__openai_responses_key key) {
     size_t block = phi__assembly_open(a, kind, key.index);
     if (block != SIZE_MAX) a->drafts[block].item = key.id;
     return block;
@@ -140,7 +150,7 @@ static size_t phi__resp_open(phi__assembly *a, phi_content_kind kind, phi__resp_
 
 /* Puts the whole of a block's text in place of the text of the deltas. Where it only continues
    that, the rest is a delta. */
-static void phi__resp_overwrite(phi__assembly *a, size_t block, phi_str text) {
+static void phi__openai_responses_stream_overwrite(phi__assembly *a, size_t block, phi_str text) {
     phi__draft *d = &a->drafts[block];
     d->held_len = 0; /* halves that wait for another: the text has both */
     d->high = 0;
@@ -155,56 +165,59 @@ static void phi__resp_overwrite(phi__assembly *a, size_t block, phi_str text) {
 
 /* The texts of an array of parts in one: of a message without anything between them, of a summary
    with an empty line. */
-static void phi__resp_join(phi__buf *out, phi_str parts, const char *between) {
+static void phi__openai_responses_stream_join(phi__buf *out, phi_str parts, const char *between) {
     phi__json_cursor c;
     phi__json_text key;
     bool any = false;
     if (parts.len == 0) return;
     phi__json_cursor_init(&c, parts);
-    if (!phi__json_enter_array(&c)) return;
-    while (phi__json_next_item(&c)) {
-        if (!phi__json_enter_object(&c)) continue;
-        while (phi__json_next_key(&c, &key)) {
+    if (!phi__json_cursor_enter_array(&c)) return;
+    while (phi__json_cursor_next_item(&c)) {
+        if (!phi__json_cursor_enter_object(&c)) continue;
+        while (phi__json_cursor_next_key(&c, &key)) {
             phi__json_text text = {NULL, 0, false};
-            if (PHI__RESP_IS(key, "text") || PHI__RESP_IS(key, "refusal"))
-                phi__json_take_text(&c, &text);
+            if (PHI__OPENAI_RESPONSES_IS(key, "text") || PHI__OPENAI_RESPONSES_IS(key, "refusal"))
+                phi__json_cursor_take_text(&c, &text);
             else
-                phi__json_skip(&c);
+                phi__json_cursor_skip(&c);
             if (text.len == 0) continue;
             if (any) phi__buf_text(out, between);
-            phi__json_unescape(out, text);
+            phi__json_cursor_unescape(out, text);
             any = true;
         }
     }
 }
 
-static void phi__resp_whole_text(phi__assembly *a, size_t block, const phi__resp_item *item) {
+static void phi__openai_responses_stream_whole_text(phi__assembly *a, size_t block,
+                                                    const phi__openai_responses_output_item *item) {
     phi_content_kind kind = a->drafts[block].kind;
     phi__buf text;
     bool said = item->content.len > 2 || item->summary.len > 2;
     phi__buf_init(&text, a->memory);
     if (kind == PHI_CONTENT_TOOL_CALL) {
         said = item->arguments.len > 0;
-        if (said) phi__json_unescape(&text, item->arguments);
+        if (said) phi__json_cursor_unescape(&text, item->arguments);
     } else if (kind == PHI_CONTENT_THINKING) {
-        phi__resp_join(&text, item->summary, "\n\n");
-        if (text.len == 0) phi__resp_join(&text, item->content, "\n\n");
+        phi__openai_responses_stream_join(&text, item->summary, "\n\n");
+        if (text.len == 0) phi__openai_responses_stream_join(&text, item->content, "\n\n");
     } else
-        phi__resp_join(&text, item->content, "");
+        phi__openai_responses_stream_join(&text, item->content, "");
     if (text.failed)
         a->no_memory = true;
     else if (said && text.len > 0)
-        phi__resp_overwrite(a, block, phi__buf_str(&text));
+        phi__openai_responses_stream_overwrite(a, block, phi__buf_str(&text));
     phi__buf_free(&text);
 }
 
-static void phi__resp_name_call(phi__assembly *a, size_t block, const phi__resp_item *item) {
+static void phi__openai_responses_stream_name_call(phi__assembly *a, size_t block,
+                                                   const phi__openai_responses_output_item *item) {
     if (item->call_id.len > 0) phi__assembly_put(a, &a->drafts[block].id, item->call_id);
     if (item->name.len > 0) phi__assembly_put(a, &a->drafts[block].name, item->name);
 }
 
 /* The data that the next request sends back: a reasoning item whole, of others the id. */
-static void phi__resp_keep(phi__assembly *a, size_t block, const phi__resp_item *item) {
+static void phi__openai_responses_stream_keep(phi__assembly *a, size_t block,
+                                              const phi__openai_responses_output_item *item) {
     phi__draft *d = &a->drafts[block];
     phi__buf *out = &d->replay;
     phi__buf text;
@@ -214,15 +227,15 @@ static void phi__resp_keep(phi__assembly *a, size_t block, const phi__resp_item 
     }
     if (item->id.len == 0) return;
     phi__buf_init(&text, a->memory);
-    phi__json_unescape(&text, item->id);
+    phi__json_cursor_unescape(&text, item->id);
     phi__buf_clear(out);
     phi__buf_text(out, "{\"id\":");
-    phi__json_put_str(out, phi__buf_str(&text));
+    phi__json_write_str(out, phi__buf_str(&text));
     if (d->kind == PHI_CONTENT_TEXT && item->phase.len > 0) {
         phi__buf_clear(&text);
-        phi__json_unescape(&text, item->phase);
+        phi__json_cursor_unescape(&text, item->phase);
         phi__buf_text(out, ",\"phase\":");
-        phi__json_put_str(out, phi__buf_str(&text));
+        phi__json_write_str(out, phi__buf_str(&text));
     }
     phi__buf_char(out, '}');
     if (out->failed || text.failed) a->no_memory = true;
@@ -230,95 +243,113 @@ static void phi__resp_keep(phi__assembly *a, size_t block, const phi__resp_item 
 }
 
 /* Its deltas may have come before it. Another id at a known index is another item. */
-static void phi__resp_item_added(phi__assembly *a, const phi__resp_item *item, int64_t index) {
-    phi_content_kind kind = phi__resp_kind(item);
-    phi__resp_key key = phi__resp_item_key(item, index);
+static void phi__openai_responses_stream_item_added(phi__assembly *a,
+                                                    const phi__openai_responses_output_item *item,
+                                                    int64_t index) {
+    phi_content_kind kind = phi__openai_responses_stream_kind(item);
+    phi__openai_responses_key key = phi__openai_responses_stream_item_key(item, index);
     size_t block;
     if (kind == (phi_content_kind)0) return;
-    block = phi__resp_find(a, key, kind, true);
-    if (block != SIZE_MAX && phi__resp_is_other(&a->drafts[block], key)) block = SIZE_MAX;
-    if (block == SIZE_MAX) block = phi__resp_open(a, kind, key);
-    if (block != SIZE_MAX && kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
+    block = phi__openai_responses_stream_find(a, key, kind, true);
+    if (block != SIZE_MAX && phi__openai_responses_stream_is_other(&a->drafts[block], key))
+        block = SIZE_MAX;
+    if (block == SIZE_MAX) block = phi__openai_responses_stream_open(a, kind, key);
+    if (block != SIZE_MAX && kind == PHI_CONTENT_TOOL_CALL)
+        phi__openai_responses_stream_name_call(a, block, item);
 }
 
 /* A cut item has no id that may go back, and a cut call stays open, so that it is never run. */
-static void phi__resp_finish_item(phi__assembly *a, size_t block, const phi__resp_item *item) {
-    bool cut =
-        PHI__RESP_IS(item->status, "incomplete") || PHI__RESP_IS(item->status, "in_progress");
-    if (a->drafts[block].kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
-    phi__resp_whole_text(a, block, item);
-    if (!cut) phi__resp_keep(a, block, item);
+static void
+phi__openai_responses_stream_finish_item(phi__assembly *a, size_t block,
+                                         const phi__openai_responses_output_item *item) {
+    bool cut = PHI__OPENAI_RESPONSES_IS(item->status, "incomplete") ||
+               PHI__OPENAI_RESPONSES_IS(item->status, "in_progress");
+    if (a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
+        phi__openai_responses_stream_name_call(a, block, item);
+    phi__openai_responses_stream_whole_text(a, block, item);
+    if (!cut) phi__openai_responses_stream_keep(a, block, item);
     if (!cut || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, block);
 }
 
 /* Also of an item whose start a gateway forgot; a finished item stays as it is. */
-static void phi__resp_item_done(phi__assembly *a, const phi__resp_item *item, int64_t index) {
-    phi_content_kind kind = phi__resp_kind(item);
-    phi__resp_key key = phi__resp_item_key(item, index);
+static void phi__openai_responses_stream_item_done(phi__assembly *a,
+                                                   const phi__openai_responses_output_item *item,
+                                                   int64_t index) {
+    phi_content_kind kind = phi__openai_responses_stream_kind(item);
+    phi__openai_responses_key key = phi__openai_responses_stream_item_key(item, index);
     size_t block;
     if (kind == (phi_content_kind)0) return;
-    block = phi__resp_find(a, key, kind, false);
-    if (block == SIZE_MAX) block = phi__resp_open(a, kind, key);
-    if (block != SIZE_MAX && a->drafts[block].open) phi__resp_finish_item(a, block, item);
+    block = phi__openai_responses_stream_find(a, key, kind, false);
+    if (block == SIZE_MAX) block = phi__openai_responses_stream_open(a, kind, key);
+    if (block != SIZE_MAX && a->drafts[block].open)
+        phi__openai_responses_stream_finish_item(a, block, item);
 }
 
-static void phi__resp_delta(phi__assembly *a, const phi__resp_event *ev, phi_content_kind kind) {
-    phi__resp_key key = phi__resp_key_of(ev->item_id, ev->index);
-    size_t block = phi__resp_find(a, key, kind, true);
-    if (block == SIZE_MAX && kind != PHI_CONTENT_TOOL_CALL && !phi__resp_known(a, key))
-        block = phi__resp_open(a, kind, key); /* its start was forgotten */
+static void phi__openai_responses_stream_delta(phi__assembly *a,
+                                               const phi__openai_responses_event *ev,
+                                               phi_content_kind kind) {
+    phi__openai_responses_key key = phi__openai_responses_stream_key_of(ev->item_id, ev->index);
+    size_t block = phi__openai_responses_stream_find(a, key, kind, true);
+    if (block == SIZE_MAX && kind != PHI_CONTENT_TOOL_CALL &&
+        !phi__openai_responses_stream_known(a, key))
+        block = phi__openai_responses_stream_open(a, kind, key); /* its start was forgotten */
     phi__assembly_add_text(a, block, ev->delta);
 }
 
 /* An empty line between the parts of a summary. */
-static void phi__resp_next_part(phi__assembly *a, const phi__resp_event *ev) {
-    size_t block =
-        phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_THINKING, true);
+static void phi__openai_responses_stream_next_part(phi__assembly *a,
+                                                   const phi__openai_responses_event *ev) {
+    size_t block = phi__openai_responses_stream_find(
+        a, phi__openai_responses_stream_key_of(ev->item_id, ev->index), PHI_CONTENT_THINKING, true);
     if (block != SIZE_MAX && a->drafts[block].bytes.len > 0)
         phi__assembly_add(a, block, PHI__LIT("\n\n"));
 }
 
-static void phi__resp_arguments_done(phi__assembly *a, const phi__resp_event *ev) {
-    size_t block =
-        phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_TOOL_CALL, true);
-    phi__resp_item item;
+static void phi__openai_responses_stream_arguments_done(phi__assembly *a,
+                                                        const phi__openai_responses_event *ev) {
+    size_t block = phi__openai_responses_stream_find(
+        a, phi__openai_responses_stream_key_of(ev->item_id, ev->index), PHI_CONTENT_TOOL_CALL,
+        true);
+    phi__openai_responses_output_item item;
     if (block == SIZE_MAX) return;
     memset(&item, 0, sizeof item);
     item.arguments = ev->arguments;
-    phi__resp_whole_text(a, block, &item);
+    phi__openai_responses_stream_whole_text(a, block, &item);
 }
 
 /* ---- the response ---- */
 
-typedef struct phi__resp_response {
+typedef struct phi__openai_responses_response {
     phi__json_text id, model, status, reason;
     phi_str output, usage, error; /* raw JSON, or empty */
-} phi__resp_response;
+} phi__openai_responses_response;
 
-static const phi__json_member phi__resp_reason_list[] = {
-    PHI__MEMBER(phi__resp_response, reason, "reason", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__resp_reason_members = {phi__resp_reason_list,
-                                                           PHI__COUNT(phi__resp_reason_list)};
+static const phi__json_member phi__openai_responses_reason_list[] = {
+    PHI__MEMBER(phi__openai_responses_response, reason, "reason", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__openai_responses_reason_members = {
+    phi__openai_responses_reason_list, PHI__COUNT(phi__openai_responses_reason_list)};
 
-static const phi__json_member phi__resp_response_list[] = {
-    PHI__MEMBER(phi__resp_response, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_response, status, "status", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_response, error, "error", PHI__MEMBER_OBJECT),
-    PHI__MEMBER_INSIDE("incomplete_details", &phi__resp_reason_members),
-    PHI__MEMBER(phi__resp_response, model, "model", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__resp_response, output, "output", PHI__MEMBER_ARRAY),
-    PHI__MEMBER(phi__resp_response, usage, "usage", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__resp_response_members = {phi__resp_response_list,
-                                                             PHI__COUNT(phi__resp_response_list)};
+static const phi__json_member phi__openai_responses_response_list[] = {
+    PHI__MEMBER(phi__openai_responses_response, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_response, status, "status", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_response, error, "error", PHI__MEMBER_OBJECT),
+    PHI__MEMBER_INSIDE("incomplete_details", &phi__openai_responses_reason_members),
+    PHI__MEMBER(phi__openai_responses_response, model, "model", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__openai_responses_response, output, "output", PHI__MEMBER_ARRAY),
+    PHI__MEMBER(phi__openai_responses_response, usage, "usage", PHI__MEMBER_OBJECT)};
+static const phi__json_members phi__openai_responses_response_members = {
+    phi__openai_responses_response_list, PHI__COUNT(phi__openai_responses_response_list)};
 
-static bool phi__resp_read_response(phi__resp_response *r, phi_str raw) {
+static bool phi__openai_responses_stream_response(phi__openai_responses_response *r, phi_str raw) {
     memset(r, 0, sizeof *r);
-    return phi__json_members_read(raw, &phi__resp_response_members, r, NULL);
+    return phi__json_members_read(raw, &phi__openai_responses_response_members, r, NULL);
 }
 
 /* Azure may give the encrypted content of a reasoning item only here: the block with the same id
    gets the fuller item. */
-static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_item *item) {
+static void
+phi__openai_responses_stream_fill_reasoning(phi__assembly *a,
+                                            const phi__openai_responses_output_item *item) {
     phi_json_found found;
     phi_str id;
     size_t i;
@@ -340,43 +371,46 @@ static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_item *ite
 
 /* The items once more; often there are none. They finish blocks that are still open, and are the
    answer where no item came before. */
-static void phi__resp_output(phi__assembly *a, phi_str raw) {
+static void phi__openai_responses_stream_output(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
-    phi__resp_item item;
+    phi__openai_responses_output_item item;
     phi_str one;
     bool all = a->count == 0;
     int64_t index;
     if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_array(&c)) return;
-    for (index = 0; phi__json_next_item(&c); index++) {
+    if (!phi__json_cursor_enter_array(&c)) return;
+    for (index = 0; phi__json_cursor_next_item(&c); index++) {
         size_t block;
-        if (!phi__json_take_raw(&c, &one)) continue;
-        phi__resp_read_item(&item, one);
-        block = phi__resp_find(a, phi__resp_item_key(&item, index), phi__resp_kind(&item), true);
+        if (!phi__json_cursor_take_raw(&c, &one)) continue;
+        phi__openai_responses_stream_item(&item, one);
+        block = phi__openai_responses_stream_find(
+            a, phi__openai_responses_stream_item_key(&item, index),
+            phi__openai_responses_stream_kind(&item), true);
         if (all)
-            phi__resp_item_done(a, &item, index);
+            phi__openai_responses_stream_item_done(a, &item, index);
         else if (block != SIZE_MAX)
-            phi__resp_finish_item(a, block, &item);
-        else if (PHI__RESP_IS(item.type, "reasoning"))
-            phi__resp_fill_reasoning(a, &item);
+            phi__openai_responses_stream_finish_item(a, block, &item);
+        else if (PHI__OPENAI_RESPONSES_IS(item.type, "reasoning"))
+            phi__openai_responses_stream_fill_reasoning(a, &item);
     }
 }
 
 /* created, in_progress and queued, and the beginning of the terminal events */
-static void phi__resp_begin(phi__assembly *a, const phi__resp_response *r) {
+static void phi__openai_responses_stream_begin(phi__assembly *a,
+                                               const phi__openai_responses_response *r) {
     if (a->response_id.len == 0 && r->id.len > 0) phi__assembly_put(a, &a->response_id, r->id);
     if (a->model.len == 0 && r->model.len > 0) phi__assembly_put(a, &a->model, r->model);
     phi__assembly_start(a);
 }
 
-static void phi__resp_close_texts(phi__assembly *a) {
+static void phi__openai_responses_stream_close_texts(phi__assembly *a) {
     size_t i;
     for (i = 0; i < a->count; i++)
         if (a->drafts[i].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, i);
 }
 
-static void phi__resp_incomplete(phi__assembly *a) {
+static void phi__openai_responses_stream_incomplete(phi__assembly *a) {
     phi_str word = phi__buf_str(&a->raw_stop_reason);
     if (a->failure.kind != PHI_FAILURE_NONE) return;
     if (phi__str_is(word, "max_output_tokens"))
@@ -387,7 +421,8 @@ static void phi__resp_incomplete(phi__assembly *a) {
         phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
 }
 
-static void phi__resp_failed(phi__assembly *a, const phi__resp_response *r) {
+static void phi__openai_responses_stream_failed(phi__assembly *a,
+                                                const phi__openai_responses_response *r) {
     if (r->error.len > 2)
         phi__classify_event(a, r->error);
     else
@@ -395,81 +430,91 @@ static void phi__resp_failed(phi__assembly *a, const phi__resp_response *r) {
 }
 
 /* A terminal event, by its status word. */
-static void phi__resp_finish(phi__responses_state *st, phi__assembly *a,
-                             const phi__resp_response *r, phi__json_text status) {
-    bool incomplete = PHI__RESP_IS(status, "incomplete");
+static void phi__openai_responses_stream_finish(phi__openai_responses_state *st, phi__assembly *a,
+                                                const phi__openai_responses_response *r,
+                                                phi__json_text status) {
+    bool incomplete = PHI__OPENAI_RESPONSES_IS(status, "incomplete");
     st->finished = a->terminal = a->last = true;
-    phi__resp_begin(a, r);
-    if (!st->failed) phi__resp_output(a, r->output);
-    phi__responses_usage(a, r->usage);
+    phi__openai_responses_stream_begin(a, r);
+    if (!st->failed) phi__openai_responses_stream_output(a, r->output);
+    phi__openai_responses_usage(a, r->usage);
     phi__assembly_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
-    phi__resp_close_texts(a);
+    phi__openai_responses_stream_close_texts(a);
     if (incomplete)
-        phi__resp_incomplete(a);
-    else if (!PHI__RESP_IS(status, "completed"))
-        phi__resp_failed(a, r);
+        phi__openai_responses_stream_incomplete(a);
+    else if (!PHI__OPENAI_RESPONSES_IS(status, "completed"))
+        phi__openai_responses_stream_failed(a, r);
     else if (a->failure.kind == PHI_FAILURE_NONE)
         a->stop_reason = PHI_STOP_REASON_STOP;
 }
 
 /* ---- events ---- */
 
-static void phi__resp_take_response(phi__responses_state *st, phi__assembly *a,
-                                    const phi__resp_event *ev, phi__json_text type) {
-    phi__resp_response r;
+static void phi__openai_responses_stream_take_response(phi__openai_responses_state *st,
+                                                       phi__assembly *a,
+                                                       const phi__openai_responses_event *ev,
+                                                       phi__json_text type) {
+    phi__openai_responses_response r;
     phi__json_text status = type;
     size_t cut = sizeof "response." - 1;
-    if (PHI__RESP_IS(type, "response.completed") || PHI__RESP_IS(type, "response.incomplete") ||
-        PHI__RESP_IS(type, "response.failed")) {
-        (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
+    if (PHI__OPENAI_RESPONSES_IS(type, "response.completed") ||
+        PHI__OPENAI_RESPONSES_IS(type, "response.incomplete") ||
+        PHI__OPENAI_RESPONSES_IS(type, "response.failed")) {
+        (void)phi__openai_responses_stream_response(&r, ev->response.len > 0 ? ev->response
+                                                                             : PHI__LIT("{}"));
         status.at += cut;
         status.len -= cut;
-        phi__resp_finish(st, a, &r, status);
+        phi__openai_responses_stream_finish(st, a, &r, status);
         return;
     }
-    if (!PHI__RESP_IS(type, "response.created") && !PHI__RESP_IS(type, "response.in_progress") &&
-        !PHI__RESP_IS(type, "response.queued"))
+    if (!PHI__OPENAI_RESPONSES_IS(type, "response.created") &&
+        !PHI__OPENAI_RESPONSES_IS(type, "response.in_progress") &&
+        !PHI__OPENAI_RESPONSES_IS(type, "response.queued"))
         return;
-    (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
-    phi__resp_begin(a, &r);
+    (void)phi__openai_responses_stream_response(&r, ev->response.len > 0 ? ev->response
+                                                                         : PHI__LIT("{}"));
+    phi__openai_responses_stream_begin(a, &r);
 }
 
-static void phi__resp_take(phi__responses_state *st, phi__assembly *a, const phi__resp_event *ev,
-                           phi__json_text type) {
-    phi__resp_item item;
-    if (PHI__RESP_IS(type, "response.output_text.delta") ||
-        PHI__RESP_IS(type, "response.refusal.delta"))
-        phi__resp_delta(a, ev, PHI_CONTENT_TEXT);
-    else if (PHI__RESP_IS(type, "response.function_call_arguments.delta"))
-        phi__resp_delta(a, ev, PHI_CONTENT_TOOL_CALL);
-    else if (PHI__RESP_IS(type, "response.reasoning_summary_text.delta") ||
-             PHI__RESP_IS(type, "response.reasoning_text.delta"))
-        phi__resp_delta(a, ev, PHI_CONTENT_THINKING);
-    else if (PHI__RESP_IS(type, "response.output_item.added")) {
-        phi__resp_read_item(&item, ev->item);
-        phi__resp_item_added(a, &item, ev->index);
-    } else if (PHI__RESP_IS(type, "response.output_item.done")) {
-        phi__resp_read_item(&item, ev->item);
-        phi__resp_item_done(a, &item, ev->index);
-    } else if (PHI__RESP_IS(type, "response.function_call_arguments.done"))
-        phi__resp_arguments_done(a, ev);
-    else if (PHI__RESP_IS(type, "response.reasoning_summary_part.added"))
-        phi__resp_next_part(a, ev);
+static void phi__openai_responses_stream_take(phi__openai_responses_state *st, phi__assembly *a,
+                                              const phi__openai_responses_event *ev,
+                                              phi__json_text type) {
+    phi__openai_responses_output_item item;
+    if (PHI__OPENAI_RESPONSES_IS(type, "response.output_text.delta") ||
+        PHI__OPENAI_RESPONSES_IS(type, "response.refusal.delta"))
+        phi__openai_responses_stream_delta(a, ev, PHI_CONTENT_TEXT);
+    else if (PHI__OPENAI_RESPONSES_IS(type, "response.function_call_arguments.delta"))
+        phi__openai_responses_stream_delta(a, ev, PHI_CONTENT_TOOL_CALL);
+    else if (PHI__OPENAI_RESPONSES_IS(type, "response.reasoning_summary_text.delta") ||
+             PHI__OPENAI_RESPONSES_IS(type, "response.reasoning_text.delta"))
+        phi__openai_responses_stream_delta(a, ev, PHI_CONTENT_THINKING);
+    else if (PHI__OPENAI_RESPONSES_IS(type, "response.output_item.added")) {
+        phi__openai_responses_stream_item(&item, ev->item);
+        phi__openai_responses_stream_item_added(a, &item, ev->index);
+    } else if (PHI__OPENAI_RESPONSES_IS(type, "response.output_item.done")) {
+        phi__openai_responses_stream_item(&item, ev->item);
+        phi__openai_responses_stream_item_done(a, &item, ev->index);
+    } else if (PHI__OPENAI_RESPONSES_IS(type, "response.function_call_arguments.done"))
+        phi__openai_responses_stream_arguments_done(a, ev);
+    else if (PHI__OPENAI_RESPONSES_IS(type, "response.reasoning_summary_part.added"))
+        phi__openai_responses_stream_next_part(a, ev);
     else
-        phi__resp_take_response(st, a, ev, type);
+        phi__openai_responses_stream_take_response(st, a, ev, type);
 }
 
 /* An error is often followed by response.failed, which has the usage. */
-static void phi__resp_error(phi__responses_state *st, phi__assembly *a, phi_str data) {
+static void phi__openai_responses_stream_error(phi__openai_responses_state *st, phi__assembly *a,
+                                               phi_str data) {
     phi__classify_event(a, data);
     st->failed = a->awaits_usage = true;
 }
 
 /* ---- for the codec ---- */
 
-PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
-    phi__responses_state *st = (phi__responses_state *)state;
-    phi__resp_event ev;
+PHI__FN void phi__openai_responses_stream_event(void *state, phi__assembly *a, phi_str name,
+                                                phi_str data) {
+    phi__openai_responses_state *st = (phi__openai_responses_state *)state;
+    phi__openai_responses_event ev;
     phi__json_text type;
     phi_arena_mark mark;
     if (data.len == 0 || st->finished || a->no_memory) return;
@@ -478,12 +523,12 @@ PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, p
         return;
     }
     if (phi__str_is(name, "error")) {
-        phi__resp_error(st, a, data);
+        phi__openai_responses_stream_error(st, a, data);
         return;
     }
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
-    if (!phi__resp_read(&ev, data)) {
+    if (!phi__openai_responses_stream(&ev, data)) {
         st->broken = true;
         return;
     }
@@ -493,31 +538,33 @@ PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, p
         type.len = name.len;
     }
     mark = phi_arena_save(&a->scratch);
-    if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev.has_error))
-        phi__resp_error(st, a, data);
+    if (PHI__OPENAI_RESPONSES_IS(type, "error") || (type.len == 0 && ev.has_error))
+        phi__openai_responses_stream_error(st, a, data);
     /* the end alone counts, and its usage */
     else if (st->failed)
-        phi__resp_take_response(st, a, &ev, type);
+        phi__openai_responses_stream_take_response(st, a, &ev, type);
     else
-        phi__resp_take(st, a, &ev, type);
+        phi__openai_responses_stream_take(st, a, &ev, type);
     phi_arena_reset(&a->scratch, mark);
 }
 
-PHI__FN void phi__responses_end(void *state, phi__assembly *a) {
-    phi__responses_state *st = (phi__responses_state *)state;
+PHI__FN void phi__openai_responses_stream_end(void *state, phi__assembly *a) {
+    phi__openai_responses_state *st = (phi__openai_responses_state *)state;
     if (!st->finished && a->failure.kind == PHI_FAILURE_NONE) phi__classify_truncated(a, st->heard);
 }
 
-PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body) {
-    phi__responses_state *st = (phi__responses_state *)state;
-    phi__resp_response r;
+PHI__FN void phi__openai_responses_stream_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__openai_responses_state *st = (phi__openai_responses_state *)state;
+    phi__openai_responses_response r;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    bool whole = phi__resp_read_response(&r, phi__str_trim(body));
+    bool whole = phi__openai_responses_stream_response(&r, phi__str_trim(body));
     st->heard = whole;
-    if (whole && (PHI__RESP_IS(r.status, "completed") || PHI__RESP_IS(r.status, "incomplete") ||
-                  PHI__RESP_IS(r.status, "failed")))
-        phi__resp_finish(st, a, &r, r.status);
-    else if (whole && (PHI__RESP_IS(r.status, "in_progress") || PHI__RESP_IS(r.status, "queued")))
+    if (whole && (PHI__OPENAI_RESPONSES_IS(r.status, "completed") ||
+                  PHI__OPENAI_RESPONSES_IS(r.status, "incomplete") ||
+                  PHI__OPENAI_RESPONSES_IS(r.status, "failed")))
+        phi__openai_responses_stream_finish(st, a, &r, r.status);
+    else if (whole && (PHI__OPENAI_RESPONSES_IS(r.status, "in_progress") ||
+                       PHI__OPENAI_RESPONSES_IS(r.status, "queued")))
         phi__classify_truncated(a, true);
     else
         phi__classify_body(a, body);

@@ -5,25 +5,25 @@
    compiled. */
 
 #ifdef PHI_NO_ANTHROPIC
-#define phi__anthropic_codec phi__codec_none
+#define phi__anthropic_codec phi__registry_codec_none
 #endif
 #ifdef PHI_NO_OPENAI_CHAT
-#define phi__openai_chat_codec phi__codec_none
+#define phi__openai_chat_codec phi__registry_codec_none
 #endif
 #ifdef PHI_NO_OPENAI_RESPONSES
-#define phi__openai_responses_codec phi__codec_none
+#define phi__openai_responses_codec phi__registry_codec_none
 #endif
 #ifdef PHI_NO_AZURE
-#define phi__azure_codec phi__codec_none
+#define phi__openai_responses_azure_codec phi__registry_codec_none
 #endif
 #ifdef PHI_NO_GEMINI
-#define phi__gemini_codec phi__codec_none
+#define phi__gemini_codec phi__registry_codec_none
 #endif
 #ifdef PHI_NO_VERTEX
-#define phi__vertex_codec phi__codec_none
+#define phi__gemini_vertex_codec phi__registry_codec_none
 #endif
 #ifdef PHI_NO_BEDROCK
-#define phi__bedrock_codec phi__codec_none
+#define phi__bedrock_codec phi__registry_codec_none
 #endif
 
 /* The protocols, one line each: the codec, its names, and the macro that leaves it out. */
@@ -31,9 +31,9 @@
     X(phi__anthropic_codec, PHI__NAMES_ANTHROPIC, "PHI_NO_ANTHROPIC")                              \
     X(phi__openai_chat_codec, PHI__NAMES_OPENAI_CHAT, "PHI_NO_OPENAI_CHAT")                        \
     X(phi__openai_responses_codec, PHI__NAMES_OPENAI_RESPONSES, "PHI_NO_OPENAI_RESPONSES")         \
-    X(phi__azure_codec, PHI__NAMES_AZURE, "PHI_NO_AZURE")                                          \
+    X(phi__openai_responses_azure_codec, PHI__NAMES_AZURE, "PHI_NO_AZURE")                         \
     X(phi__gemini_codec, PHI__NAMES_GEMINI, "PHI_NO_GEMINI")                                       \
-    X(phi__vertex_codec, PHI__NAMES_VERTEX, "PHI_NO_VERTEX")                                       \
+    X(phi__gemini_vertex_codec, PHI__NAMES_VERTEX, "PHI_NO_VERTEX")                                \
     X(phi__bedrock_codec, PHI__NAMES_BEDROCK, "PHI_NO_BEDROCK")
 
 #define PHI__CODEC_DECLARE(codec, names, without) PHI__FN const phi__codec *codec(void);
@@ -44,13 +44,13 @@
 
 PHI__CODEC_LIST(PHI__CODEC_DECLARE)
 
-PHI__FN const phi__codec *phi__codec_none(void) { return NULL; }
+PHI__FN const phi__codec *phi__registry_codec_none(void) { return NULL; }
 
-PHI__FN const phi__codec_row *phi__codec_rows(void) {
+PHI__FN const phi__codec_row *phi__registry_codecs(void) {
     static const phi__codec_row rows[] = {PHI__CODEC_LIST(PHI__CODEC_ROW) PHI__CODEC_END};
     return rows;
 }
 
-PHI__FN const phi__codec *phi__codec_find(phi_str protocol) {
-    return phi__codec_of(phi__codec_rows(), protocol);
+PHI__FN const phi__codec *phi__registry_codec_find(phi_str protocol) {
+    return phi__codec_of(phi__registry_codecs(), protocol);
 }

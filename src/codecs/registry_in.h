@@ -27,9 +27,10 @@
     { PHI_PROTOCOL_BEDROCK, "bedrock", NULL }
 
 /* The table; its last line has no codec. */
-PHI__FN const phi__codec_row *phi__codec_rows(void);
-PHI__FN const phi__codec *phi__codec_none(void); /* NULL: for a protocol that was left out */
+PHI__FN const phi__codec_row *phi__registry_codecs(void);
+/* NULL: for a protocol that was left out */
+PHI__FN const phi__codec *phi__registry_codec_none(void);
 /* The codec of a protocol by any of its names, or NULL. */
-PHI__FN const phi__codec *phi__codec_find(phi_str protocol);
+PHI__FN const phi__codec *phi__registry_codec_find(phi_str protocol);
 
 #endif

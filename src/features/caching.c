@@ -35,28 +35,28 @@ static uint64_t phi__caching_model(const phi_model *model) {
     return phi__hash(phi_str_of(model->id), n);
 }
 
-static uint64_t phi__caching_tools(const phi__ask *ask) {
-    uint64_t n = ask->tool_count;
+static uint64_t phi__caching_tools(const phi__request_spec *spec) {
+    uint64_t n = spec->tool_count;
     size_t i;
-    for (i = 0; i < ask->tool_count; i++) {
-        n = phi__hash(ask->tools[i].name, n);
-        n = phi__hash(ask->tools[i].description, n);
-        n = phi__hash(ask->tools[i].schema, n + (ask->tools[i].strict ? 1 : 0));
+    for (i = 0; i < spec->tool_count; i++) {
+        n = phi__hash(spec->tools[i].name, n);
+        n = phi__hash(spec->tools[i].description, n);
+        n = phi__hash(spec->tools[i].schema, n + (spec->tools[i].strict ? 1 : 0));
     }
     return n;
 }
 
-static uint64_t phi__caching_settings(const phi__ask *ask) {
-    const phi_cache *cache = &ask->cache;
-    uint64_t n = (uint64_t)ask->thinking | (uint64_t)ask->tool_choice << 8 |
-                 (uint64_t)ask->format.kind << 16 | (uint64_t)cache->mode << 24 |
-                 (uint64_t)(ask->format.strict ? 1 : 0) << 32;
+static uint64_t phi__caching_settings(const phi__request_spec *spec) {
+    const phi_cache *cache = &spec->cache;
+    uint64_t n = (uint64_t)spec->thinking | (uint64_t)spec->tool_choice << 8 |
+                 (uint64_t)spec->format.kind << 16 | (uint64_t)cache->mode << 24 |
+                 (uint64_t)(spec->format.strict ? 1 : 0) << 32;
     if (cache->mode == PHI_CACHE_MANUAL)
         n |= (uint64_t)(cache->system ? 1 : 0) << 33 | (uint64_t)(cache->tools ? 1 : 0) << 34 |
              (uint64_t)(cache->messages ? 1 : 0) << 35;
-    n = phi__hash(ask->session_id, n);
-    n = phi__hash(phi_str_of(ask->format.schema), n);
-    return phi__hash(phi_str_of(ask->format.name), n);
+    n = phi__hash(spec->session_id, n);
+    n = phi__hash(phi_str_of(spec->format.schema), n);
+    return phi__hash(phi_str_of(spec->format.name), n);
 }
 
 static uint64_t phi__caching_text(phi_str s, uint64_t n) {
@@ -83,7 +83,8 @@ static uint64_t phi__caching_item(const phi__item *item, uint64_t n) {
 
 /* ---- two requests ---- */
 
-static void phi__caching_sent(const phi__agent *agent, phi__caching *c, const phi__ask *ask) {
+static void phi__caching_sent(const phi__agent *agent, phi__caching *c,
+                              const phi__request_spec *spec) {
     const phi__cached *last = &c->last;
     phi__cached *now = &c->now;
     uint64_t n = 0;
@@ -91,16 +92,16 @@ static void phi__caching_sent(const phi__agent *agent, phi__caching *c, const ph
     size_t i;
     if (!c->known) {
         now->model = phi__caching_model(&agent->desc.model);
-        now->system = phi__hash(ask->system_prompt, 2);
-        now->tools = phi__caching_tools(ask);
+        now->system = phi__hash(spec->system_prompt, 2);
+        now->tools = phi__caching_tools(spec);
         c->known = true;
     }
-    now->settings = phi__caching_settings(ask);
-    for (i = 0; i < ask->item_count; i++) {
-        n = phi__caching_item(&ask->items[i], n);
+    now->settings = phi__caching_settings(spec);
+    for (i = 0; i < spec->item_count; i++) {
+        n = phi__caching_item(&spec->items[i], n);
         if (i + 1 == last->items) same = n == last->history;
     }
-    now->items = ask->item_count;
+    now->items = spec->item_count;
     now->history = n;
     c->changed = (now->model != last->model ? (uint32_t)PHI_CACHE_CHANGED_MODEL : 0) |
                  (now->system != last->system ? (uint32_t)PHI_CACHE_CHANGED_SYSTEM : 0) |
@@ -156,7 +157,7 @@ static phi__state phi__caching_take(phi__moment *moment) {
     phi__caching *c = (phi__caching *)moment->agent_state;
     switch (moment->point) {
     case PHI__POINT_REQUEST:
-        phi__caching_sent(moment->agent, c, phi__attempt_ask(moment->run));
+        phi__caching_sent(moment->agent, c, phi__attempt_spec(moment->run));
         break;
     case PHI__POINT_CHARGED: phi__caching_answered(c, moment->usage); break;
     case PHI__POINT_CHANGED: c->known = false; break;
@@ -176,7 +177,7 @@ PHI__FN const phi__feature *phi__caching_feature(void) {
 /* ---- public ---- */
 
 PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
-    const phi__agent *agent = phi__agent_find(handle);
+    const phi__agent *agent = phi__find_agent(handle);
     const phi__caching *c = NULL;
     phi_cache_stats none;
     memset(&none, 0, sizeof none);

@@ -44,9 +44,9 @@ static void phi__capture_free(phi__run *run, phi__capture *capture) {
 /* ---- where messages came from ---- */
 
 static void phi__capture_kind(phi__buf *out, const char *kind) {
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_text(out, "{\"kind\":");
-    phi__json_put_str(out, phi_str_of(kind));
+    phi__json_write_str(out, phi_str_of(kind));
 }
 
 static const char *phi__capture_role(const phi_message *message) {
@@ -62,11 +62,11 @@ static const char *phi__capture_role(const phi_message *message) {
 static void phi__capture_turn(phi__buf *out, const phi_message *message, size_t index) {
     phi__capture_kind(out, "loop-turn");
     phi__buf_text(out, ",\"turn_index\":");
-    phi__json_put_u64(out, message->turn_index);
+    phi__json_number_put_u64(out, message->turn_index);
     phi__buf_text(out, ",\"role\":");
-    phi__json_put_str(out, phi_str_of(phi__capture_role(message)));
+    phi__json_write_str(out, phi_str_of(phi__capture_role(message)));
     phi__buf_text(out, ",\"message_index\":");
-    phi__json_put_u64(out, index);
+    phi__json_number_put_u64(out, index);
     phi__buf_char(out, '}');
 }
 
@@ -93,16 +93,16 @@ static void phi__capture_origin(const phi__capture *capture, phi__buf *out, cons
 }
 
 static void phi__capture_origins(const phi__run *run, const phi__capture *capture, phi__buf *out) {
-    const phi__ask *ask = phi__attempt_ask(run);
+    const phi__request_spec *spec = phi__attempt_spec(run);
     const phi_message *last = NULL;
     size_t i, index = 0;
-    for (i = 0; i < ask->item_count; i++) {
-        const phi_message *message = ask->items[i].message;
+    for (i = 0; i < spec->item_count; i++) {
+        const phi_message *message = spec->items[i].message;
         bool same = last != NULL && last->turn_index == message->turn_index &&
                     phi_str_equal(last->loop_id, message->loop_id);
         if (message->role == PHI_ROLE_EXTENSION) continue;
         index = same ? index + 1 : 0;
-        phi__capture_origin(capture, out, &ask->items[i], index);
+        phi__capture_origin(capture, out, &spec->items[i], index);
         last = message;
     }
 }
@@ -110,25 +110,25 @@ static void phi__capture_origins(const phi__run *run, const phi__capture *captur
 /* ---- the request ---- */
 
 static void phi__capture_messages(phi__run *run, phi__buf *out) {
-    const phi__ask *ask = phi__attempt_ask(run);
+    const phi__request_spec *spec = phi__attempt_spec(run);
     size_t i;
-    for (i = 0; i < ask->item_count; i++) {
-        if (ask->items[i].message->role == PHI_ROLE_EXTENSION) continue;
-        phi__json_put_comma(out);
-        phi__message_put(out, ask->items[i].message, &run->arena);
+    for (i = 0; i < spec->item_count; i++) {
+        if (spec->items[i].message->role == PHI_ROLE_EXTENSION) continue;
+        phi__json_write_comma(out);
+        phi__message_put(out, spec->items[i].message, &run->arena);
     }
 }
 
 static void phi__capture_tools(phi__run *run, phi__buf *out) {
-    const phi__ask *ask = phi__attempt_ask(run);
+    const phi__request_spec *spec = phi__attempt_spec(run);
     size_t i;
-    for (i = 0; i < ask->tool_count; i++) {
-        const phi__tool_view *tool = &ask->tools[i];
-        phi__json_put_comma(out);
+    for (i = 0; i < spec->tool_count; i++) {
+        const phi__tool_view *tool = &spec->tools[i];
+        phi__json_write_comma(out);
         phi__buf_text(out, "{\"name\":");
-        phi__json_put_str(out, tool->name);
+        phi__json_write_str(out, tool->name);
         phi__buf_text(out, ",\"description\":");
-        phi__json_put_str(out, tool->description);
+        phi__json_write_str(out, tool->description);
         phi__buf_text(out, ",\"parameters\":");
         phi__message_put_value(out, tool->schema, &run->arena);
         phi__buf_char(out, '}');
@@ -143,11 +143,11 @@ static void phi__capture_format(phi__run *run, phi__buf *out) {
     case PHI_FORMAT_JSON_OBJECT: phi__buf_text(out, "\"json-object\""); break;
     case PHI_FORMAT_JSON_SCHEMA:
         phi__buf_text(out, "\"json-schema\",\"name\":");
-        phi__json_put_str(out, phi_str_of(format->name));
+        phi__json_write_str(out, phi_str_of(format->name));
         phi__buf_text(out, ",\"schema\":");
         phi__message_put_value(out, phi_str_of(format->schema), &run->arena);
         phi__buf_text(out, ",\"strict\":");
-        phi__json_put_bool(out, format->strict);
+        phi__json_write_bool(out, format->strict);
         break;
     }
     phi__buf_char(out, '}');
@@ -155,17 +155,18 @@ static void phi__capture_format(phi__run *run, phi__buf *out) {
 
 static void phi__capture_settings(phi__run *run, phi__buf *out) {
     static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
-    const phi__ask *ask = phi__attempt_ask(run);
-    size_t level = (size_t)ask->thinking < PHI__COUNT(levels) ? (size_t)ask->thinking : 0;
+    const phi__request_spec *spec = phi__attempt_spec(run);
+    size_t level = (size_t)spec->thinking < PHI__COUNT(levels) ? (size_t)spec->thinking : 0;
     phi__buf_text(out, ",\"model_id\":");
-    phi__json_put_str(out, phi_str_of(ask->model->id));
+    phi__json_write_str(out, phi_str_of(spec->model->id));
     phi__buf_text(out, ",\"thinking_level\":");
-    phi__json_put_str(out, phi_str_of(levels[level]));
+    phi__json_write_str(out, phi_str_of(levels[level]));
     phi__buf_text(out, ",\"max_tokens\":");
-    phi__json_put_u64(out, ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens);
+    phi__json_number_put_u64(out,
+                             spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens);
     phi__buf_text(out, ",\"temperature\":");
-    if (ask->temperature >= 0)
-        phi__json_put_double(out, ask->temperature);
+    if (spec->temperature >= 0)
+        phi__json_number_put_double(out, spec->temperature);
     else
         phi__buf_text(out, "null");
     phi__capture_format(run, out);
@@ -178,7 +179,7 @@ static bool phi__capture_emit(phi__run *run, phi__capture *capture) {
     if (!run->agent->desc.capture_requests || capture->emitted > run->turn.index) return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
-    phi__json_put_str(&out, phi__attempt_ask(run)->system_prompt);
+    phi__json_write_str(&out, phi__attempt_spec(run)->system_prompt);
     phi__buf_text(&out, ",\"messages\":[");
     phi__capture_messages(run, &out);
     phi__buf_text(&out, "],\"provenance\":[");
@@ -191,7 +192,7 @@ static bool phi__capture_emit(phi__run *run, phi__capture *capture) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_REQUEST;
     event.text = phi__buf_str(&out);
-    emitted = !out.failed && phi__emit(run->agent, &event, NULL, 0);
+    emitted = !out.failed && phi__events_emit(run->agent, &event, NULL, 0);
     phi__buf_free(&out);
     if (emitted) capture->emitted = run->turn.index + 1;
     return emitted;

@@ -114,8 +114,7 @@ static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens
     status = phi__compaction_plan(agent, &config, &scratch, &plan);
     *did = status == PHI_OK && plan.rewrite.span_count > 0;
     if (*did)
-        status =
-            phi__thread_rewrite(agent->thread, &plan.rewrite, phi__str("", 0), 0, NULL, NULL, 0);
+        status = phi__edit_rewrite(agent->thread, &plan.rewrite, phi__str("", 0), 0, NULL, NULL, 0);
     *did = *did && status == PHI_OK;
     phi_arena_free(&scratch);
     return status;
@@ -162,7 +161,7 @@ static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi_
     if (!due && by->job == NULL) return PHI__RUN_ON;
     /* the provider's count may be more or less than the estimate that a plan uses */
     target = (uint64_t)((double)most * ((double)phi__projection_view_tokens(agent) / (double)now));
-    switch (phi__compactor_ask(run, &by->job, &config, target, due, &c->plan)) {
+    switch (phi__compactor_start(run, &by->job, &config, target, due, &c->plan)) {
     case PHI_OK: return phi__compaction_hold(run, false);
     case PHI_STALE: return PHI__RUN_OVER;
     case PHI_NO_MEMORY: return PHI__RUN_LOST;
@@ -201,7 +200,7 @@ static bool phi__compaction_emit(phi__run *run, phi_event_kind kind) {
     memset(&event, 0, sizeof event);
     event.kind = kind;
     event.compaction = phi__compaction_of(run)->emitted;
-    return phi__emit(run->agent, &event, NULL, 0);
+    return phi__events_emit(run->agent, &event, NULL, 0);
 }
 
 /* The figures before the compaction, also for the hook. */
@@ -227,8 +226,8 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
     uint64_t target = c->idle == 0 ? before / 2 : 0;
     size_t removed = 0;
     bool planned = phi__projection_view_tokens(run->agent) < before;
-    if (!phi__thread_truncate(thread, target, phi__projection_counter(run->agent), run->loop_id,
-                              run->turn.index, &removed))
+    if (!phi__truncate(thread, target, phi__projection_counter(run->agent), run->loop_id,
+                       run->turn.index, &removed))
         return false;
     if (removed == 0 && !planned) c->idle++;
     return true;
@@ -238,13 +237,13 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
 static phi_status phi__compaction_rewrite(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi_thread *thread = run->agent->thread;
-    phi_status status = phi__thread_rewrite(thread, &c->plan->rewrite, run->loop_id,
-                                            run->turn.index, NULL, NULL, 0);
+    phi_status status =
+        phi__edit_rewrite(thread, &c->plan->rewrite, run->loop_id, run->turn.index, NULL, NULL, 0);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
     if (status != PHI_OK || c->plan == NULL) return status;
-    return phi__thread_rewrite(thread, &c->plan->rewrite, run->loop_id, run->turn.index, NULL, NULL,
-                               0);
+    return phi__edit_rewrite(thread, &c->plan->rewrite, run->loop_id, run->turn.index, NULL, NULL,
+                             0);
 }
 
 static bool phi__compaction_apply(phi__run *run) {
@@ -291,29 +290,29 @@ static phi__state phi__compaction_do(phi__run *run) {
 
 static phi__state phi__compaction_before(phi__run *run, bool *wait) {
     phi__compactions *c = phi__compaction_of(run);
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_COMPACTION);
+    phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_COMPACTION);
     phi__hooked hooked;
     if (run->end.cancelled) {
-        phi__decision_drop(&run->decision);
+        phi__hooks_decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
     if (c->count >= PHI__COMPACTIONS_MOST || c->idle >= PHI__COMPACTIONS_IDLE_MOST)
         return phi__compaction_refused(run);
     if (!phi__compaction_measure(run)) return PHI__RUN_LOST;
     hook.compaction = c->emitted;
-    hooked = phi__hook_run(run, &hook);
+    hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__compaction_refused(run);
     if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compaction_do(run);
-    return phi__run_hooked(run, hooked, PHI__RUN_HELD, PHI__RUN_HELD, PHI__RUN_TURN_END, wait);
+    return phi__hooks_next(run, hooked, PHI__RUN_HELD, PHI__RUN_HELD, PHI__RUN_TURN_END, wait);
 }
 
 static phi__state phi__compaction_after(phi__run *run, bool *wait) {
     phi__compactions *c = phi__compaction_of(run);
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_COMPACTION);
+    phi_hook hook = phi__hooks_make(run, PHI_HOOK_AFTER_COMPACTION);
     bool gained = c->emitted->tokens_after < c->emitted->tokens_before;
     phi__state next;
     hook.compaction = c->emitted;
-    next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_HELD, PHI__RUN_ON, PHI__RUN_ON,
+    next = phi__hooks_next(run, phi__hooks_run(run, &hook), PHI__RUN_HELD, PHI__RUN_ON, PHI__RUN_ON,
                            wait);
     if (next == PHI__RUN_HELD || next == PHI__RUN_OVER) return next;
     if (next == PHI__RUN_ON)
@@ -373,8 +372,8 @@ static phi__state phi__compaction_take(phi__moment *moment) {
     case PHI__POINT_LOG_LEAVES:
     case PHI__POINT_AGENT_FREED: phi__compactor_forget(agent, &by->job); break;
     case PHI__POINT_AGENT_SAVE:
-        phi__json_put_key(moment->out, PHI__LIT("compacted_tokens"));
-        phi__json_put_u64(moment->out, by->tokens);
+        phi__json_write_key(moment->out, PHI__LIT("compacted_tokens"));
+        phi__json_number_put_u64(moment->out, by->tokens);
         break;
     case PHI__POINT_AGENT_LOAD:
         by->tokens = phi_json_uint(phi_json_get(moment->json, "compacted_tokens"), 0);

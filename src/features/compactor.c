@@ -80,7 +80,7 @@ static bool phi__compactor_whole(const phi_rewrite *made) {
 }
 
 /* Whether the resulting view would have any message for the model. */
-static bool phi__compactor_leaves(const phi__fold *fold, const phi_rewrite *r) {
+static bool phi__compactor_any_visible(const phi__fold *fold, const phi_rewrite *r) {
     size_t i, j, span = 0;
     for (i = 0; i < r->span_count; i++)
         for (j = 0; j < r->spans[i].message_count; j++)
@@ -98,7 +98,7 @@ static phi_status phi__compactor_refuse(phi__agent *agent) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_WARNING;
     event.text = PHI__LIT("The compactor's rewrite is refused: it would leave nothing to be sent");
-    return phi__emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
+    return phi__events_emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
 }
 
 /* Messages of a span get the run and turn of its first entry. They are copies. */
@@ -132,16 +132,16 @@ static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *j
         return PHI_NO_MEMORY;
     phi__compactor_stamp(&run->agent->thread->fold, &plan->rewrite);
     phi__weigh_rewrite(run->agent, plan);
-    if (!phi__compactor_leaves(&run->agent->thread->fold, &plan->rewrite))
+    if (!phi__compactor_any_visible(&run->agent->thread->fold, &plan->rewrite))
         return phi__compactor_refuse(run->agent);
     if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
     *out = plan;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **at,
-                                      const phi_compaction_config *config, uint64_t target,
-                                      bool due, struct phi__compacted **plan) {
+PHI__FN phi_status phi__compactor_start(phi__run *run, phi__compactor_job **at,
+                                        const phi_compaction_config *config, uint64_t target,
+                                        bool due, struct phi__compacted **plan) {
     phi__agent *agent = run->agent;
     phi_rewrite made;
     phi_status status;

@@ -62,8 +62,8 @@ static uint64_t phi__context_edits_turn(const phi__run *run) {
 }
 
 static bool phi__context_edits_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
-    phi_status status = phi__thread_rewrite(run->agent->thread, rewrite, run->loop_id,
-                                            run->turn.index, NULL, NULL, 0);
+    phi_status status = phi__edit_rewrite(run->agent->thread, rewrite, run->loop_id,
+                                          run->turn.index, NULL, NULL, 0);
     *done = status == PHI_OK;
     return status != PHI_NO_MEMORY;
 }
@@ -84,7 +84,7 @@ static bool phi__context_edits_emit_pruned(phi__run *run, const phi_pruned *prun
     event.kind = PHI_EV_PRUNED;
     event.pruned = kept;
     return phi__arena_str(arena, pruned->memo, &kept->memo) &&
-           phi__emit(run->agent, &event, NULL, 0);
+           phi__events_emit(run->agent, &event, NULL, 0);
 }
 
 static bool phi__context_edits_prune(phi__run *run, const phi__context_edits *edits,
@@ -130,7 +130,7 @@ static bool phi__context_edits_emit_reverted(phi__run *run, const phi_reverted *
     return phi__arena_str(arena, reverted->target, &kept->target) &&
            phi__arena_str(arena, reverted->summary, &kept->summary) &&
            phi__arena_str(arena, reverted->reason, &kept->reason) &&
-           phi__emit(run->agent, &event, NULL, 0);
+           phi__events_emit(run->agent, &event, NULL, 0);
 }
 
 static phi_revert phi__context_edits_revert_of(const phi__run *run,
@@ -198,7 +198,7 @@ static const phi_message *phi__context_edits_name(phi__run *run, const phi_messa
     phi_content *content;
     size_t n = result->content_count;
     if (!run->agent->tools->names_steps) return result;
-    (void)phi__step_label(run->agent->thread->log.count, label);
+    (void)phi__revert_step_label(run->agent->thread->log.count, label);
     named = (phi_message *)phi_arena_alloc(arena, sizeof *named);
     content = (phi_content *)phi__arena_zero(arena, phi__mul(phi__add(n, 1), sizeof *content));
     if (named == NULL || content == NULL) return NULL;
@@ -214,21 +214,21 @@ static const phi_message *phi__context_edits_name(phi__run *run, const phi_messa
 /* ---- snapshots ---- */
 
 static void phi__context_edits_put(phi__buf *out, const char *key, const phi__buf *text) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, phi__buf_str(text));
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_write_str(out, phi__buf_str(text));
 }
 
 static void phi__context_edits_save(phi__buf *out, const phi__context_edits *edits) {
     if (edits->prune_tokens > 0) {
-        phi__json_put_key(out, PHI__LIT("prune"));
-        phi__json_put_u64(out, edits->prune_tokens);
+        phi__json_write_key(out, PHI__LIT("prune"));
+        phi__json_number_put_u64(out, edits->prune_tokens);
         phi__context_edits_put(out, "prune_memo", &edits->memo);
     }
     if (!edits->reverts) return;
-    phi__json_put_key(out, PHI__LIT("revert"));
-    phi__json_put_u64(out, (uint64_t)edits->category);
-    phi__json_put_key(out, PHI__LIT("revert_step"));
-    phi__json_put_u64(out, edits->step);
+    phi__json_write_key(out, PHI__LIT("revert"));
+    phi__json_number_put_u64(out, (uint64_t)edits->category);
+    phi__json_write_key(out, PHI__LIT("revert_step"));
+    phi__json_number_put_u64(out, edits->step);
     phi__context_edits_put(out, "revert_summary", &edits->summary);
 }
 

@@ -45,7 +45,7 @@ static bool phi__deferred_emit(phi__agent *agent, const phi_rewrite *rewrite, ph
     event.status = status;
     event.text = phi_str_of(rewrite->op_id);
     event.source = words;
-    return phi__emit(agent, &event, NULL, 0);
+    return phi__events_emit(agent, &event, NULL, 0);
 }
 
 static phi_status phi__deferred_over(phi__agent *agent, const phi_rewrite *rewrite,
@@ -68,8 +68,8 @@ static phi_status phi__deferred_do(phi__agent *agent, const phi_rewrite *rewrite
     if (must_gain && !phi__weigh_gains(agent, rewrite))
         return phi__deferred_over(agent, rewrite, PHI_REFUSED,
                                   "the summary is no shorter than what it would replace");
-    status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate, words,
-                                 sizeof words);
+    status = phi__edit_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate, words,
+                               sizeof words);
     if (duplicate)
         (void)snprintf(words, sizeof words, "nothing was done: a rewrite of this op_id is there");
     return phi__deferred_over(agent, rewrite, status, words);
@@ -111,7 +111,7 @@ static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewri
                                      bool noted) {
     phi__deferred *slot;
     char words[200];
-    phi_status status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
+    phi_status status = phi__rewrite_check_form_of(agent->thread, rewrite, words, sizeof words);
     if (status != PHI_OK) return phi__deferred_over(agent, rewrite, status, words);
     slot = (phi__deferred *)phi__alloc(&agent->memory, sizeof *slot);
     if (slot == NULL) return PHI_NO_MEMORY;
@@ -144,7 +144,7 @@ PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *r
     char words[200];
     phi_status status;
     if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
-    status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
+    status = phi__rewrite_check_given(agent->thread, rewrite, words, sizeof words);
     if (status != PHI_OK) return phi__deferred_over(agent, rewrite, status, words);
     return agent->run != NULL ? phi__deferred_wait(agent, rewrite, must_gain, false)
                               : phi__deferred_do(agent, rewrite, must_gain);
@@ -154,14 +154,14 @@ PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *r
 
 static void phi__deferred_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     if (phi__deferred_of(agent)->waits == NULL) return;
-    phi__json_put_key(out, PHI__LIT("put_off"));
-    phi__deferred_put(out, &phi__deferred_of(agent)->waits->rewrite,
-                      phi__deferred_of(agent)->waits->must_gain, scratch);
+    phi__json_write_key(out, PHI__LIT("put_off"));
+    phi__deferred_note_put(out, &phi__deferred_of(agent)->waits->rewrite,
+                           phi__deferred_of(agent)->waits->must_gain, scratch);
 }
 
 /* When no run is active any more it is applied, and its outcome emitted. */
 static phi_status phi__deferred_load(phi__agent *agent, const phi_json *node) {
-    return node != NULL ? phi__deferred_get(agent, node, phi__deferred_take) : PHI_OK;
+    return node != NULL ? phi__deferred_note_get(agent, node, phi__deferred_take) : PHI_OK;
 }
 
 /* ---- of another process ---- */
@@ -169,7 +169,7 @@ static phi_status phi__deferred_load(phi__agent *agent, const phi_json *node) {
 /* Applies a rewrite that was deferred when another process ended, and emits its outcome.
    PHI_NO_MEMORY. */
 static phi_status phi__deferred_recover(phi__agent *agent) {
-    const phi__note *note = phi__deferred_noted(agent->thread);
+    const phi__note *note = phi__deferred_note_last(agent->thread);
     phi_json *root = NULL;
     phi_arena scratch;
     phi_str op_id;
@@ -178,8 +178,8 @@ static phi_status phi__deferred_recover(phi__agent *agent) {
     phi_arena_init(&scratch, &agent->memory, 0);
     status = phi_json_parse(&scratch, note->json, 0, &root, NULL);
     op_id = phi_json_str(phi_json_get(root, "op_id"), "");
-    if (status == PHI_OK && phi__thread_find_op(agent->thread, op_id) == NULL)
-        status = phi__deferred_get(agent, root, phi__deferred_take);
+    if (status == PHI_OK && phi__ops_find(agent->thread, op_id) == NULL)
+        status = phi__deferred_note_get(agent, root, phi__deferred_take);
     phi_arena_free(&scratch);
     return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
 }

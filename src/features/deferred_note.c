@@ -15,35 +15,35 @@
 
 /* ---- as JSON ---- */
 
-PHI__FN void phi__deferred_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
-                               phi_arena *scratch) {
+PHI__FN void phi__deferred_note_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
+                                    phi_arena *scratch) {
     phi__buf_char(out, '{');
     if (rewrite->lane != NULL) {
-        phi__json_put_key(out, PHI__LIT("lane"));
-        phi__json_put_str(out, phi_str_of(rewrite->lane));
+        phi__json_write_key(out, PHI__LIT("lane"));
+        phi__json_write_str(out, phi_str_of(rewrite->lane));
     }
-    phi__entry_put_rewrite(out, rewrite, scratch);
+    phi__entry_json_rewrite(out, rewrite, scratch);
     if (must_gain) {
-        phi__json_put_key(out, PHI__LIT("must_gain"));
+        phi__json_write_key(out, PHI__LIT("must_gain"));
         phi__buf_text(out, "true");
     }
     phi__buf_char(out, '}');
 }
 
-PHI__FN phi_status phi__deferred_get(phi__agent *agent, const phi_json *node,
-                                     phi_status (*take)(phi__agent *agent,
-                                                        const phi_rewrite *rewrite,
-                                                        bool must_gain)) {
+PHI__FN phi_status phi__deferred_note_get(phi__agent *agent, const phi_json *node,
+                                          phi_status (*take)(phi__agent *agent,
+                                                             const phi_rewrite *rewrite,
+                                                             bool must_gain)) {
     phi__entry_reader reader;
     phi_rewrite rewrite;
     phi_status status;
-    phi__entry_reader_init(&reader, agent->thread);
+    phi__entry_get_reader_init(&reader, agent->thread);
     status = phi__entry_get_rewrite(&reader, node, &rewrite);
     if (status == PHI_OK) {
         status = take(agent, &rewrite, phi_json_bool(phi_json_get(node, "must_gain"), false));
         if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host gets an event of its outcome */
     }
-    phi__entry_reader_free(&reader);
+    phi__entry_get_reader_free(&reader);
     return status;
 }
 
@@ -51,7 +51,7 @@ PHI__FN phi_status phi__deferred_get(phi__agent *agent, const phi_json *node,
 
 /* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
    waits. */
-PHI__FN const phi__note *phi__deferred_noted(const phi_thread *thread) {
+PHI__FN const phi__note *phi__deferred_note_last(const phi_thread *thread) {
     size_t i = thread->log.held;
     while (i-- > 0) {
         const phi__entry *entry = thread->log.entries[i];
@@ -69,17 +69,17 @@ PHI__FN phi_status phi__deferred_note(phi__agent *agent, const phi_rewrite *rewr
     phi_status status;
     phi__buf_init(&json, &agent->memory);
     phi_arena_init(&scratch, &agent->memory, 0);
-    phi__deferred_put(&json, rewrite, must_gain, &scratch);
+    phi__deferred_note_put(&json, rewrite, must_gain, &scratch);
     status = json.failed
                  ? PHI_NO_MEMORY
-                 : phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, phi__buf_str(&json), NULL);
+                 : phi__note_add(agent->thread, PHI_NOTE_DEFERRED, phi__buf_str(&json), NULL);
     phi_arena_free(&scratch);
     phi__buf_free(&json);
     return status;
 }
 
 PHI__FN phi_status phi__deferred_note_over(phi__agent *agent) {
-    return phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
+    return phi__note_add(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
 }
 
 #endif

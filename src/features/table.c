@@ -55,7 +55,7 @@
 
 PHI__TABLE(PHI__TABLE_DECLARE)
 
-PHI__FN const phi__feature_fn *phi__features_table(void) {
+PHI__FN const phi__feature_fn *phi__table_features(void) {
     static const phi__feature_fn table[] = {PHI__TABLE(PHI__TABLE_LINE) NULL};
     /* Each has a place in phi__features. */
     typedef char fits[PHI__COUNT(table) - 1 <= (size_t)PHI__FEATURE_MOST ? 1 : -1];

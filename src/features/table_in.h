@@ -5,6 +5,6 @@
 #include "loop/feature_in.h"
 
 /* In the order in which they are called; ends with NULL. */
-PHI__FN const phi__feature_fn *phi__features_table(void);
+PHI__FN const phi__feature_fn *phi__table_features(void);
 
 #endif

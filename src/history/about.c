@@ -70,8 +70,8 @@ PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id) {
 
 static void phi__about_put_str(phi__buf *out, const char *key, phi_str value) {
     if (value.len == 0) return;
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, value);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_write_str(out, value);
 }
 
 static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *info) {
@@ -83,15 +83,15 @@ static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *inf
     phi__about_put_str(&json, "metadata", info->metadata);
     phi__about_put_str(&json, "forked_from", info->forked_from);
     if (info->forked_from.len > 0 && info->forked_at != UINT64_MAX) {
-        phi__json_put_key(&json, PHI__LIT("forked_at"));
-        phi__json_put_u64(&json, info->forked_at);
+        phi__json_write_key(&json, PHI__LIT("forked_at"));
+        phi__json_number_put_u64(&json, info->forked_at);
     }
     if (thread->log.made_ms != 0) {
-        phi__json_put_key(&json, PHI__LIT("made"));
-        phi__json_put_i64(&json, thread->log.made_ms);
+        phi__json_write_key(&json, PHI__LIT("made"));
+        phi__json_number_put_i64(&json, thread->log.made_ms);
     }
     phi__buf_char(&json, '}');
-    if (!json.failed) status = phi__thread_note(thread, PHI_NOTE_THREAD, phi__buf_str(&json), NULL);
+    if (!json.failed) status = phi__note_add(thread, PHI_NOTE_THREAD, phi__buf_str(&json), NULL);
     phi__buf_free(&json);
     return status;
 }

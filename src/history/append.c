@@ -4,7 +4,7 @@
 #include "history/runs_in.h"
 #include "wire/hash_in.h"
 
-PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages) {
+PHI__FN bool phi__append_reserve(phi_thread *thread, size_t n, size_t messages) {
     void *grown;
     if (n > 0 && !phi__log_reserve(&thread->log, n)) return false;
     if (messages == 0) return true;
@@ -15,7 +15,7 @@ PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages) 
     return phi__fold_room(thread->log.memory, &thread->fold, messages);
 }
 
-static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
+static void phi__append_discount(phi_usage *from, const phi_usage *part) {
     from->input -= part->input;
     from->output -= part->output;
     from->reasoning -= part->reasoning;
@@ -26,12 +26,12 @@ static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
 
 /* Turns count as they end, and the run replaces them when it has ended: its usage includes
    discarded attempts. */
-static void phi__thread_count_usage(phi_thread *thread, const phi__entry *entry) {
+static void phi__append_count_usage(phi_thread *thread, const phi__entry *entry) {
     bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
     if (entry->usage != NULL && !stray) {
         if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->loops.of_turns, entry->usage);
         if (entry->kind == PHI_ENTRY_LOOP_END)
-            phi__thread_discount(&thread->usage, &thread->loops.of_turns);
+            phi__append_discount(&thread->usage, &thread->loops.of_turns);
         if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&thread->usage, 0, sizeof thread->usage);
         phi_usage_add(&thread->usage, entry->usage);
     }
@@ -39,24 +39,24 @@ static void phi__thread_count_usage(phi_thread *thread, const phi__entry *entry)
         memset(&thread->loops.of_turns, 0, sizeof thread->loops.of_turns);
 }
 
-PHI__FN void phi__thread_put(phi_thread *thread, phi__entry *entry) {
+PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry) {
     phi__log_add(&thread->log, entry);
     entry->lane = thread->lanes.active;
-    phi__thread_count_usage(thread, entry);
+    phi__append_count_usage(thread, entry);
     if (entry->kind == PHI_ENTRY_LOOP_END) {
-        phi__thread_loop_ends(thread, entry);
+        phi__runs_loop_ends(thread, entry);
     } else if (entry->kind == PHI_ENTRY_LOOP_START) {
-        phi__thread_loop_starts(thread, entry);
-        phi__thread_drop_undo(thread);
+        phi__loops_starts(thread, entry);
+        phi__runs_drop_undo(thread);
     }
 }
 
-PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n) {
+PHI__FN void phi__append_attach(phi_thread *thread, phi__entry *entries, size_t n) {
     phi__messages *messages = &thread->messages;
     size_t i;
     for (i = 0; i < n; i++) {
         phi__entry *entry = &entries[i];
-        phi__thread_put(thread, entry);
+        phi__append_put(thread, entry);
         if (entry->kind != PHI_ENTRY_MESSAGE) continue;
         entry->ordinal = messages->count++;
         messages->at[messages->held++] = entry;
@@ -67,28 +67,28 @@ PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t 
 }
 
 /* Beside the entry's own room. */
-static bool phi__thread_may_append(phi_thread *thread, const phi__entry *entry) {
-    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__thread_loop_room(thread);
-    return entry->kind != PHI_ENTRY_LOOP_END || phi__thread_may_end(thread, entry) == PHI_OK;
+static bool phi__append_allowed(phi_thread *thread, const phi__entry *entry) {
+    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__loops_room(thread);
+    return entry->kind != PHI_ENTRY_LOOP_END || phi__runs_may_end(thread, entry) == PHI_OK;
 }
 
-PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n) {
+PHI__FN bool phi__append(phi_thread *thread, const phi__entry *entries, size_t n) {
     size_t messages = 0, i;
     phi__entry *kept;
     if (n == 0) return true;
     for (i = 0; i < n; i++) {
         messages += entries[i].kind == PHI_ENTRY_MESSAGE;
-        if (!phi__thread_may_append(thread, &entries[i])) return false;
+        if (!phi__append_allowed(thread, &entries[i])) return false;
     }
-    if (!phi__thread_reserve(thread, n, messages)) return false;
+    if (!phi__append_reserve(thread, n, messages)) return false;
     kept = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *kept));
     if (kept == NULL) return false;
     memcpy(kept, entries, n * sizeof *kept);
-    phi__thread_attach(thread, kept, n);
+    phi__append_attach(thread, kept, n);
     return true;
 }
 
-PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message) {
+PHI__FN phi_message *phi__append_keep(phi_thread *thread, const phi_message *message) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi_message *kept = phi_message_copy(message, room);
@@ -96,7 +96,7 @@ PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *mes
     return kept;
 }
 
-static bool phi__thread_answer(phi_thread *thread, const phi_message *asked,
+static bool phi__append_answer(phi_thread *thread, const phi_message *caller,
                                const phi_content *call) {
     phi_content content;
     phi_message result;
@@ -114,19 +114,19 @@ static bool phi__thread_answer(phi_thread *thread, const phi_message *asked,
     result.tool_name = call->name;
     result.is_error = true;
     result.timestamp_ms = entry.at_ms = phi__thread_now(thread);
-    result.loop_id = asked->loop_id;
-    result.turn_index = entry.turn_index = asked->turn_index;
+    result.loop_id = caller->loop_id;
+    result.turn_index = entry.turn_index = caller->turn_index;
     entry.kind = PHI_ENTRY_MESSAGE;
-    entry.message = phi__thread_keep(thread, &result);
+    entry.message = phi__append_keep(thread, &result);
     if (entry.message == NULL) return false;
     entry.loop_id = entry.message->loop_id; /* the answer may be evicted before it */
-    return phi__thread_append(thread, &entry, 1);
+    return phi__append(thread, &entry, 1);
 }
 
 /* Whether one of these results is for this call. They mostly stand in call order, and *next is the
    one; a host's history may have them in any. Only calls in the view count: a call that a rewrite
    removed needs no result. */
-static bool phi__thread_answered(const phi_thread *thread, size_t first, size_t end, size_t *next,
+static bool phi__append_answered(const phi_thread *thread, size_t first, size_t end, size_t *next,
                                  phi_str id) {
     const phi__item *items = thread->fold.items;
     size_t i;
@@ -139,23 +139,23 @@ static bool phi__thread_answered(const phi_thread *thread, size_t first, size_t 
     return false;
 }
 
-PHI__FN bool phi__thread_answer_orphans(phi_thread *thread) {
+PHI__FN bool phi__append_answer_orphans(phi_thread *thread) {
     size_t end = thread->fold.count, at = end, next, i;
-    const phi_message *asked;
+    const phi_message *caller;
     while (at > 0 && thread->fold.items[at - 1].message->role == PHI_ROLE_TOOL_RESULT) at--;
     if (at == 0) return true;
-    asked = thread->fold.items[at - 1].message;
-    if (asked->role != PHI_ROLE_ASSISTANT) return true;
+    caller = thread->fold.items[at - 1].message;
+    if (caller->role != PHI_ROLE_ASSISTANT) return true;
     next = at;
-    for (i = 0; i < asked->content_count; i++) {
-        if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        if (phi__thread_answered(thread, at, end, &next, asked->content[i].id)) continue;
-        if (!phi__thread_answer(thread, asked, &asked->content[i])) return false;
+    for (i = 0; i < caller->content_count; i++) {
+        if (caller->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
+        if (phi__append_answered(thread, at, end, &next, caller->content[i].id)) continue;
+        if (!phi__append_answer(thread, caller, &caller->content[i])) return false;
     }
     return true;
 }
 
-PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id) {
+PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id) {
     uint64_t hash = phi__hash(id, 0);
     if (phi__hashes_has(&thread->ids, hash)) return PHI_FULL;
     if (!phi__hashes_room(thread->log.memory, &thread->ids, 1)) return PHI_NO_MEMORY;
@@ -163,16 +163,16 @@ PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id) {
     return PHI_OK;
 }
 
-PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message) {
+PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *message) {
     size_t i;
     for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
         if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
-            phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
+            phi__append_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
             return false;
     return true;
 }
 
-PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
+PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
                                   int64_t ended_ms, phi_status status) {
     bool restored = thread->restored, done = false;
     phi_arena *room;
@@ -182,7 +182,7 @@ PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info,
     if (!phi__thread_roll(thread, NULL)) return false;
     room = phi__thread_room(thread);
     mark = phi_arena_save(room);
-    kept = phi__loop_info_copy(room, info);
+    kept = phi__loops_copy_info(room, info);
     memset(entries, 0, sizeof entries);
     if (kept != NULL) {
         entries[0].kind = PHI_ENTRY_LOOP_START;
@@ -192,7 +192,7 @@ PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info,
         entries[0].at_ms = started_ms;
         entries[1].at_ms = ended_ms;
         entries[1].status = status;
-        done = phi__thread_append(thread, entries, 2);
+        done = phi__append(thread, entries, 2);
     }
     thread->restored = restored; /* it answers nothing here */
     if (!done) phi_arena_reset(room, mark);

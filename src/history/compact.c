@@ -61,14 +61,14 @@ static bool phi__compact_same_turn(const phi_message *a, const phi_message *b) {
 }
 
 /* A result belongs to the turn of its call, and so does all that stands between them. */
-static void phi__compact_join(phi__compacting *c, size_t result, size_t asker) {
+static void phi__compact_join(phi__compacting *c, size_t result, size_t caller) {
     size_t t = c->turn_count - 1;
-    while (c->turns[t].from > asker) t--;
+    while (c->turns[t].from > caller) t--;
     c->turns[t].to = result + 1;
     c->turn_count = t + 1;
 }
 
-static void phi__compact_make_turns(phi__compacting *c, const size_t *askers) {
+static void phi__compact_make_turns(phi__compacting *c, const size_t *callers) {
     uint64_t end = 0;
     size_t i;
     for (i = 0; i < c->count; i++) {
@@ -78,7 +78,7 @@ static void phi__compact_make_turns(phi__compacting *c, const size_t *askers) {
             c->turns[c->turn_count++].from = i;
         c->turns[c->turn_count - 1].to = i + 1;
         if (i == 0 || item->to > end) end = item->to;
-        if (askers[i] != SIZE_MAX) phi__compact_join(c, i, askers[i]);
+        if (callers[i] != SIZE_MAX) phi__compact_join(c, i, callers[i]);
     }
 }
 
@@ -95,7 +95,7 @@ static bool phi__compact_ordered(const phi__compacting *c) {
 
 static phi_status phi__compact_find_turns(phi__compacting *c) {
     phi_memory *memory = c->arena->memory;
-    size_t *askers, i;
+    size_t *callers, i;
     phi__fold fold;
     if (!phi__compact_ordered(c)) return PHI_BAD_ARG;
     memset(&fold, 0, sizeof fold);
@@ -108,10 +108,10 @@ static phi_status phi__compact_find_turns(phi__compacting *c) {
         fold.items[i].flags = c->items[i].flags;
     }
     if (!phi__groups_durable(memory, &fold, &c->durable)) return PHI_NO_MEMORY;
-    askers = phi__groups_make(memory, &fold);
-    if (askers == NULL) return PHI_NO_MEMORY;
-    phi__compact_make_turns(c, askers);
-    phi__groups_free(memory, c->count, askers);
+    callers = phi__groups_make(memory, &fold);
+    if (callers == NULL) return PHI_NO_MEMORY;
+    phi__compact_make_turns(c, callers);
+    phi__groups_free(memory, c->count, callers);
     return PHI_OK;
 }
 

@@ -11,31 +11,31 @@
 
 #ifndef PHI_NO_PLANS
 
-typedef struct phi__levels {
+typedef struct phi__compact_levels {
     phi_compaction_config config;
     const phi_token_counter *counter;
     phi_arena *arena;
     const phi_message **list;
     size_t count;
     uint64_t budget;
-} phi__levels;
+} phi__compact_levels;
 
-static uint64_t phi__levels_tokens(const phi__levels *l, size_t from, size_t to) {
+static uint64_t phi__compact_levels_tokens(const phi__compact_levels *l, size_t from, size_t to) {
     uint64_t sum = 0;
     for (; from < to; from++) sum += phi_tokens_of_message(l->counter, l->list[from]);
     return sum;
 }
 
-static bool phi__levels_fit(const phi__levels *l) {
-    return phi__levels_tokens(l, 0, l->count) <= l->budget;
+static bool phi__compact_levels_fit(const phi__compact_levels *l) {
+    return phi__compact_levels_tokens(l, 0, l->count) <= l->budget;
 }
 
 /* Behind the last result of the answer at `at`. */
-static size_t phi__levels_group_end(const phi__levels *l, size_t at) {
+static size_t phi__compact_levels_group_end(const phi__compact_levels *l, size_t at) {
     size_t end = at + 1, i;
     for (i = end; i < l->count; i++) {
         const phi_message *m = l->list[i];
-        if (m->role == PHI_ROLE_TOOL_RESULT && phi__group_calls(l->list[at], m->tool_call_id))
+        if (m->role == PHI_ROLE_TOOL_RESULT && phi__groups_calls(l->list[at], m->tool_call_id))
             end = i + 1;
         else if (m->role == PHI_ROLE_ASSISTANT)
             break;
@@ -43,7 +43,7 @@ static size_t phi__levels_group_end(const phi__levels *l, size_t at) {
     return end;
 }
 
-static bool phi__levels_cut_results(phi__levels *l) {
+static bool phi__compact_levels_cut_results(phi__compact_levels *l) {
     size_t i;
     for (i = 0; i < l->count; i++) {
         if (l->list[i]->role != PHI_ROLE_TOOL_RESULT) continue;
@@ -55,7 +55,7 @@ static bool phi__levels_cut_results(phi__levels *l) {
 
 /* ---- a line for an answer ---- */
 
-static void phi__levels_words(const phi_message *answer, phi__buf *out) {
+static void phi__compact_levels_words(const phi_message *answer, phi__buf *out) {
     size_t i, calls = 0, texts = 0;
     for (i = 0; i < answer->content_count; i++) {
         const phi_content *block = &answer->content[i];
@@ -72,12 +72,13 @@ static void phi__levels_words(const phi_message *answer, phi__buf *out) {
         phi__buf_text(out, "[Assistant response]");
 }
 
-static const phi_message *phi__levels_sum_up(const phi__levels *l, const phi_message *answer) {
+static const phi_message *phi__compact_levels_sum_up(const phi__compact_levels *l,
+                                                     const phi_message *answer) {
     phi__buf words;
     phi_str text;
     phi_message *made = NULL;
     phi__buf_init(&words, l->arena->memory);
-    phi__levels_words(answer, &words);
+    phi__compact_levels_words(answer, &words);
     if (!words.failed && phi__arena_str(l->arena, phi__buf_str(&words), &text))
         made = phi__compact_say(text, l->arena);
     phi__buf_free(&words);
@@ -89,7 +90,7 @@ static const phi_message *phi__levels_sum_up(const phi__levels *l, const phi_mes
 }
 
 /* The answers before the last ones; results whose call is not there any more go. */
-static bool phi__levels_sum_up_all(phi__levels *l) {
+static bool phi__compact_levels_sum_up_all(phi__compact_levels *l) {
     size_t recent = l->count - phi__min(l->config.keep_recent_turns, l->count);
     size_t i, n = 0, end;
     for (i = 0; i < recent; i = end) {
@@ -98,8 +99,8 @@ static bool phi__levels_sum_up_all(phi__levels *l) {
         if (m->role == PHI_ROLE_TOOL_RESULT) continue;
         if (m->role == PHI_ROLE_ASSISTANT) {
             size_t j;
-            end = phi__levels_group_end(l, i);
-            m = phi__levels_sum_up(l, m);
+            end = phi__compact_levels_group_end(l, i);
+            m = phi__compact_levels_sum_up(l, m);
             if (m == NULL) return false;
             l->list[n++] = m;
             for (j = i + 1; j < end; j++)
@@ -115,34 +116,38 @@ static bool phi__levels_sum_up_all(phi__levels *l) {
 
 /* ---- the middle ---- */
 
-#define PHI__LEVELS_MARKER "[Context compacted: "
-#define PHI__LEVELS_MIDDLE " messages removed to fit context window]"
-#define PHI__LEVELS_OLDEST " messages removed]"
+#define PHI__COMPACT_LEVELS_MARKER "[Context compacted: "
+#define PHI__COMPACT_LEVELS_MIDDLE " messages removed to fit context window]"
+#define PHI__COMPACT_LEVELS_OLDEST " messages removed]"
 
-enum { PHI__LEVELS_WORDS = 96 }; /* bytes: the longer marker with a count of twenty digits */
+enum {
+    PHI__COMPACT_LEVELS_WORDS = 96
+}; /* bytes: the longer marker with a count of twenty digits */
 
-static phi_str phi__levels_words_of(char words[PHI__LEVELS_WORDS], uint64_t gone, const char *end) {
-    int n = snprintf(words, PHI__LEVELS_WORDS, PHI__LEVELS_MARKER "%llu%s",
+static phi_str phi__compact_levels_words_of(char words[PHI__COMPACT_LEVELS_WORDS], uint64_t gone,
+                                            const char *end) {
+    int n = snprintf(words, PHI__COMPACT_LEVELS_WORDS, PHI__COMPACT_LEVELS_MARKER "%llu%s",
                      (unsigned long long)gone, end);
     return phi__str(words, (size_t)n);
 }
 
-static const phi_message *phi__levels_marker(const phi__levels *l, uint64_t gone, const char *end) {
-    char words[PHI__LEVELS_WORDS];
+static const phi_message *phi__compact_levels_marker(const phi__compact_levels *l, uint64_t gone,
+                                                     const char *end) {
+    char words[PHI__COMPACT_LEVELS_WORDS];
     phi_str text;
-    return phi__arena_str(l->arena, phi__levels_words_of(words, gone, end), &text)
+    return phi__arena_str(l->arena, phi__compact_levels_words_of(words, gone, end), &text)
                ? phi__compact_say(text, l->arena)
                : NULL;
 }
 
-static uint64_t phi__levels_marker_tokens(const phi__levels *l, uint64_t gone) {
-    char words[PHI__LEVELS_WORDS];
+static uint64_t phi__compact_levels_marker_tokens(const phi__compact_levels *l, uint64_t gone) {
+    char words[PHI__COMPACT_LEVELS_WORDS];
     phi_content block;
     phi_message marker;
     memset(&block, 0, sizeof block);
     memset(&marker, 0, sizeof marker);
     block.kind = PHI_CONTENT_TEXT;
-    block.text = phi__levels_words_of(words, gone, PHI__LEVELS_OLDEST);
+    block.text = phi__compact_levels_words_of(words, gone, PHI__COMPACT_LEVELS_OLDEST);
     marker.role = PHI_ROLE_USER;
     marker.content = &block;
     marker.content_count = 1;
@@ -151,48 +156,50 @@ static uint64_t phi__levels_marker_tokens(const phi__levels *l, uint64_t gone) {
 
 /* How many messages are gone when this one goes: a marker, of this call or of an earlier one, is
    none itself and stands for as many as it says. */
-static uint64_t phi__levels_stands_for(const phi_message *message) {
-    size_t at = sizeof PHI__LEVELS_MARKER - 1, from = at;
+static uint64_t phi__compact_levels_stands_for(const phi_message *message) {
+    size_t at = sizeof PHI__COMPACT_LEVELS_MARKER - 1, from = at;
     uint64_t n = 0;
     phi_str text;
     if (message->role != PHI_ROLE_USER || message->content_count != 1 ||
         message->content[0].kind != PHI_CONTENT_TEXT)
         return 1;
     text = message->content[0].text;
-    if (!phi__str_starts(text, PHI__LEVELS_MARKER)) return 1;
+    if (!phi__str_starts(text, PHI__COMPACT_LEVELS_MARKER)) return 1;
     for (; at < text.len && at - from < 18 && text.at[at] >= '0' && text.at[at] <= '9'; at++)
         n = n * 10 + (uint64_t)(text.at[at] - '0');
     text = phi__str(text.at + at, text.len - at);
-    return at > from &&
-                   (phi__str_is(text, PHI__LEVELS_MIDDLE) || phi__str_is(text, PHI__LEVELS_OLDEST))
+    return at > from && (phi__str_is(text, PHI__COMPACT_LEVELS_MIDDLE) ||
+                         phi__str_is(text, PHI__COMPACT_LEVELS_OLDEST))
                ? n
                : 1;
 }
 
-static uint64_t phi__levels_gone(const phi__levels *l, size_t from, size_t to) {
+static uint64_t phi__compact_levels_gone(const phi__compact_levels *l, size_t from, size_t to) {
     uint64_t sum = 0;
-    for (; from < to; from++) sum += phi__levels_stands_for(l->list[from]);
+    for (; from < to; from++) sum += phi__compact_levels_stands_for(l->list[from]);
     return sum;
 }
 
 /* Where the last whole group ends that is within the first `most` messages; and where the first one
    begins that is within the last `most`. */
-static size_t phi__levels_head(const phi__levels *l, size_t most) {
+static size_t phi__compact_levels_head(const phi__compact_levels *l, size_t most) {
     size_t at = 0, end;
-    for (; at < l->count && (end = phi__levels_group_end(l, at)) <= most; at = end) continue;
+    for (; at < l->count && (end = phi__compact_levels_group_end(l, at)) <= most; at = end)
+        continue;
     return at;
 }
 
-static size_t phi__levels_tail(const phi__levels *l, size_t most) {
+static size_t phi__compact_levels_tail(const phi__compact_levels *l, size_t most) {
     size_t at = 0, from = l->count - phi__min(most, l->count);
-    while (at < from) at = phi__levels_group_end(l, at);
+    while (at < from) at = phi__compact_levels_group_end(l, at);
     return at;
 }
 
-static bool phi__levels_cut_middle(phi__levels *l, size_t head, size_t tail) {
+static bool phi__compact_levels_cut_middle(phi__compact_levels *l, size_t head, size_t tail) {
     const phi_message *marker;
     if (head >= tail) return true;
-    marker = phi__levels_marker(l, phi__levels_gone(l, head, tail), PHI__LEVELS_MIDDLE);
+    marker = phi__compact_levels_marker(l, phi__compact_levels_gone(l, head, tail),
+                                        PHI__COMPACT_LEVELS_MIDDLE);
     if (marker == NULL) return false;
     l->list[head] = marker;
     memmove(l->list + head + 1, l->list + tail, (l->count - tail) * sizeof *l->list);
@@ -202,17 +209,17 @@ static bool phi__levels_cut_middle(phi__levels *l, size_t head, size_t tail) {
 
 /* The start of the newest groups that fit behind a marker; when not even the newest does, of the
    newest groups that fit alone. */
-static size_t phi__levels_newest_from(const phi__levels *l, const size_t *ends, size_t groups,
-                                      bool *marked) {
-    uint64_t tokens = 0, gone = phi__levels_gone(l, 0, l->count);
+static size_t phi__compact_levels_newest_from(const phi__compact_levels *l, const size_t *ends,
+                                              size_t groups, bool *marked) {
+    uint64_t tokens = 0, gone = phi__compact_levels_gone(l, 0, l->count);
     size_t from = l->count;
     *marked = false;
     for (; groups > 0; groups--) {
         size_t begins = groups > 1 ? ends[groups - 2] : 0, end = ends[groups - 1];
-        tokens += phi__levels_tokens(l, begins, end);
+        tokens += phi__compact_levels_tokens(l, begins, end);
         if (tokens > l->budget) break;
-        gone -= phi__levels_gone(l, begins, end);
-        if (tokens + phi__levels_marker_tokens(l, gone) <= l->budget)
+        gone -= phi__compact_levels_gone(l, begins, end);
+        if (tokens + phi__compact_levels_marker_tokens(l, gone) <= l->budget)
             *marked = true;
         else if (*marked)
             break;
@@ -222,15 +229,17 @@ static size_t phi__levels_newest_from(const phi__levels *l, const size_t *ends, 
 }
 
 /* `ends`: room for one more than there are messages. */
-static bool phi__levels_newest(phi__levels *l, size_t *ends) {
+static bool phi__compact_levels_newest(phi__compact_levels *l, size_t *ends) {
     const phi_message *marker;
     size_t groups = 0, at, from, head;
     bool marked;
-    for (at = 0; at < l->count; at = ends[groups++]) ends[groups] = phi__levels_group_end(l, at);
-    from = phi__levels_newest_from(l, ends, groups, &marked);
+    for (at = 0; at < l->count; at = ends[groups++])
+        ends[groups] = phi__compact_levels_group_end(l, at);
+    from = phi__compact_levels_newest_from(l, ends, groups, &marked);
     if (from == 0) return true;
-    marker =
-        marked ? phi__levels_marker(l, phi__levels_gone(l, 0, from), PHI__LEVELS_OLDEST) : NULL;
+    marker = marked ? phi__compact_levels_marker(l, phi__compact_levels_gone(l, 0, from),
+                                                 PHI__COMPACT_LEVELS_OLDEST)
+                    : NULL;
     if (marked && marker == NULL) return false;
     head = marked ? 1 : 0;
     memmove(l->list + head, l->list + from, (l->count - from) * sizeof *l->list);
@@ -240,34 +249,35 @@ static bool phi__levels_newest(phi__levels *l, size_t *ends) {
 }
 
 /* Results without their call would be refused. */
-static void phi__levels_drop_orphans(phi__levels *l) {
+static void phi__compact_levels_drop_orphans(phi__compact_levels *l) {
     size_t i, j, n = 0, end;
     for (i = 0; i < l->count; i = end) {
-        end = l->list[i]->role == PHI_ROLE_ASSISTANT ? phi__levels_group_end(l, i) : i + 1;
+        end = l->list[i]->role == PHI_ROLE_ASSISTANT ? phi__compact_levels_group_end(l, i) : i + 1;
         if (l->list[i]->role == PHI_ROLE_TOOL_RESULT) continue;
         for (j = i; j < end; j++) {
             bool ours = l->list[j]->role != PHI_ROLE_TOOL_RESULT ||
-                        phi__group_calls(l->list[i], l->list[j]->tool_call_id);
+                        phi__groups_calls(l->list[i], l->list[j]->tool_call_id);
             if (ours) l->list[n++] = l->list[j];
         }
     }
     l->count = n;
 }
 
-static phi_status phi__levels_go(phi__levels *l) {
+static phi_status phi__compact_levels_go(phi__compact_levels *l) {
     size_t tail, *ends;
-    if (phi__levels_fit(l)) return PHI_OK;
-    if (!phi__levels_cut_results(l)) return PHI_NO_MEMORY;
-    if (phi__levels_fit(l)) return PHI_OK;
-    if (!phi__levels_sum_up_all(l)) return PHI_NO_MEMORY;
-    phi__levels_drop_orphans(l);
-    if (phi__levels_fit(l)) return PHI_OK;
-    tail = phi__levels_tail(l, l->config.keep_recent_turns);
-    if (!phi__levels_cut_middle(l, phi__levels_head(l, l->config.keep_first_turns), tail))
+    if (phi__compact_levels_fit(l)) return PHI_OK;
+    if (!phi__compact_levels_cut_results(l)) return PHI_NO_MEMORY;
+    if (phi__compact_levels_fit(l)) return PHI_OK;
+    if (!phi__compact_levels_sum_up_all(l)) return PHI_NO_MEMORY;
+    phi__compact_levels_drop_orphans(l);
+    if (phi__compact_levels_fit(l)) return PHI_OK;
+    tail = phi__compact_levels_tail(l, l->config.keep_recent_turns);
+    if (!phi__compact_levels_cut_middle(l, phi__compact_levels_head(l, l->config.keep_first_turns),
+                                        tail))
         return PHI_NO_MEMORY;
-    if (phi__levels_fit(l)) return PHI_OK;
+    if (phi__compact_levels_fit(l)) return PHI_OK;
     ends = (size_t *)phi_arena_alloc(l->arena, phi__mul(phi__max(l->count, 1), sizeof *ends));
-    return ends != NULL && phi__levels_newest(l, ends) ? PHI_OK : PHI_NO_MEMORY;
+    return ends != NULL && phi__compact_levels_newest(l, ends) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* ---- public ---- */
@@ -276,7 +286,7 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,
                                         const phi_message *const **out, size_t *out_count) {
-    phi__levels l;
+    phi__compact_levels l;
     phi_status status;
     size_t i;
     if (arena == NULL || out == NULL || out_count == NULL || (messages == NULL && count > 0))
@@ -295,7 +305,7 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
     if (l.list == NULL) return PHI_NO_MEMORY;
     l.count = count;
     if (count > 0) memcpy(l.list, messages, count * sizeof *l.list);
-    status = phi__levels_go(&l);
+    status = phi__compact_levels_go(&l);
     if (status != PHI_OK) return status;
     *out = l.list;
     *out_count = l.count;

@@ -52,7 +52,7 @@ static void phi__fold_fill(phi__item *item, const phi_message *message, phi__seg
     item->to = range->to;
     item->flags = flags;
     if (message->role == PHI_ROLE_ASSISTANT)
-        item->origin = phi__origin_of(message->model, message->provider, message->protocol);
+        item->origin = phi__codec_origin_of(message->model, message->provider, message->protocol);
 }
 
 static void phi__fold_count_in(phi__fold *fold, const phi__item *item) {

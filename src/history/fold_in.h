@@ -65,9 +65,9 @@ PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, ui
 /* For each item that is a result, the item with its call, the nearest before it; SIZE_MAX: none.
    NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was made. */
 PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
-PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *askers);
+PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *callers);
 /* Whether an answer made the call of this id. */
-PHI__FN bool phi__group_calls(const phi_message *message, phi_str id);
+PHI__FN bool phi__groups_calls(const phi_message *message, phi_str id);
 /* 1 for each item that a compaction leaves standing: a durable item and the others of its group.
    fold->count bytes; NULL: there is none. False: no memory. */
 PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);

@@ -7,7 +7,7 @@
 #include "history/thread_in.h"
 #include "wire/hash_in.h"
 
-PHI__FN phi_str phi__thread_lane_name(const phi_thread *thread, uint32_t lane) {
+PHI__FN phi_str phi__lane_name(const phi_thread *thread, uint32_t lane) {
     if (thread->lanes.at == NULL) return lane == 0 ? PHI__LIT(PHI_LANE_DEFAULT) : phi__str("", 0);
     return lane < thread->lanes.count ? thread->lanes.at[lane].name : phi__str("", 0);
 }
@@ -18,7 +18,7 @@ enum { PHI__LANE_FEW = 8 }; /* up to so many are looked through */
 static uint32_t *phi__lane_place(const phi_thread *thread, uint32_t *table, size_t cap,
                                  phi_str name) {
     size_t at = (size_t)phi__hash(name, 0) & (cap - 1);
-    while (table[at] != 0 && !phi_str_equal(phi__thread_lane_name(thread, table[at] - 1), name))
+    while (table[at] != 0 && !phi_str_equal(phi__lane_name(thread, table[at] - 1), name))
         at = (at + 1) & (cap - 1);
     return &table[at];
 }
@@ -39,16 +39,16 @@ static bool phi__lane_index_room(phi_thread *thread) {
     return true;
 }
 
-PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name) {
+PHI__FN uint32_t phi__lane_find(const phi_thread *thread, phi_str name) {
     uint32_t i;
-    if (phi_str_equal(phi__thread_lane_name(thread, thread->lanes.active), name))
+    if (phi_str_equal(phi__lane_name(thread, thread->lanes.active), name))
         return thread->lanes.active;
     if (thread->lanes.table != NULL) {
         i = *phi__lane_place(thread, thread->lanes.table, thread->lanes.table_cap, name);
         return i != 0 ? i - 1 : (uint32_t)PHI__LANE_NONE;
     }
     for (i = 0; i < phi__thread_lanes(thread); i++)
-        if (phi_str_equal(phi__thread_lane_name(thread, i), name)) return i;
+        if (phi_str_equal(phi__lane_name(thread, i), name)) return i;
     return PHI__LANE_NONE;
 }
 
@@ -72,7 +72,7 @@ static bool phi__lane_table(phi_thread *thread) {
 PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
     phi__entry *entries;
     size_t i;
-    if (!phi__thread_reserve(thread, n, 0)) return NULL;
+    if (!phi__append_reserve(thread, n, 0)) return NULL;
     entries = (phi__entry *)phi__arena_zero(phi__thread_room(thread), n * sizeof *entries);
     for (i = 0; entries != NULL && i < n; i++) entries[i].at_ms = phi__thread_now(thread);
     return entries;
@@ -81,7 +81,7 @@ PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
 PHI__FN void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_kind kind,
                               uint32_t lane) {
     entry->kind = kind;
-    phi__thread_attach(thread, entry, 1);
+    phi__append_attach(thread, entry, 1);
     entry->lane = lane;
 }
 
@@ -110,13 +110,13 @@ static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t pa
     return entries;
 }
 
-PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32_t parent,
-                                        uint64_t fork_seq, uint32_t *lane) {
+PHI__FN phi_status phi__lane_new(phi_thread *thread, phi_str name, uint32_t parent,
+                                 uint64_t fork_seq, uint32_t *lane) {
     *lane = (uint32_t)phi__thread_lanes(thread);
     return phi__lane_begin(thread, name, parent, fork_seq, 0) != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i) {
+PHI__FN phi__entry *phi__lane_message(const phi_thread *thread, size_t i) {
     size_t from = 0, to = thread->messages.held;
     if (i >= thread->messages.count) return NULL;
     if (thread->messages.held == thread->messages.count) return thread->messages.at[i];
@@ -180,7 +180,7 @@ PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold 
     thread->messages.last_user = 0;
 }
 
-PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
+PHI__FN phi_status phi__lane_switch(phi_thread *thread, uint32_t lane) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__fold fold;
@@ -234,8 +234,8 @@ static size_t phi__lane_open_group(const phi__fold *fold) {
     return SIZE_MAX;
 }
 
-PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
-                                   uint64_t *out, bool *any) {
+PHI__FN phi_status phi__lane_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
+                                 uint64_t *out, bool *any) {
     phi__fold made;
     const phi__fold *fold;
     phi_status status = phi__fold_at(thread, lane, at, &made, &fold);

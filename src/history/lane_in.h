@@ -28,18 +28,18 @@ typedef struct phi__messages {
     uint64_t last_user; /* 1 and the seq of the last user message; 0: none */
 } phi__messages;
 
-PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name);
+PHI__FN uint32_t phi__lane_find(const phi_thread *thread, phi_str name);
 
-PHI__FN phi_str phi__thread_lane_name(const phi_thread *thread, uint32_t lane);
+PHI__FN phi_str phi__lane_name(const phi_thread *thread, uint32_t lane);
 
 /* Message i of the active lane; NULL: it is evicted, or there is none. */
-PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i);
+PHI__FN phi__entry *phi__lane_message(const phi_thread *thread, size_t i);
 /* Begins one; parent PHI__LANE_NONE: empty. PHI_NO_MEMORY: nothing changed. *lane: its number. */
-PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32_t parent,
-                                        uint64_t fork_seq, uint32_t *lane);
+PHI__FN phi_status phi__lane_new(phi_thread *thread, phi_str name, uint32_t parent,
+                                 uint64_t fork_seq, uint32_t *lane);
 
 /* The log is whole. PHI_NO_MEMORY: nothing changed. */
-PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane);
+PHI__FN phi_status phi__lane_switch(phi_thread *thread, uint32_t lane);
 
 /* Activates a lane, with its fold, where its messages are in their place already
    (phi__lane_messages); NULL: an empty view. */
@@ -56,7 +56,7 @@ PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name);
    False: no memory, and nothing changed. */
 PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane);
 /* The end of the last whole group of a lane at `at`: its seq, in *out. False: there is none. */
-PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
-                                   uint64_t *out, bool *any);
+PHI__FN phi_status phi__lane_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
+                                 uint64_t *out, bool *any);
 
 #endif

@@ -125,13 +125,13 @@ PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold *
 }
 
 PHI__FN bool phi__load_reserve(phi_thread *thread, bool message) {
-    return phi__thread_reserve(thread, 1, 0) &&
+    return phi__append_reserve(thread, 1, 0) &&
            (!message || !thread->loading->known ||
             phi__fold_room(thread->log.memory, &thread->fold, 1));
 }
 
 PHI__FN void phi__load_attach(phi_thread *thread, phi__entry *entry) {
-    phi__thread_put(thread, entry);
+    phi__append_put(thread, entry);
     if (entry->kind == PHI_ENTRY_MESSAGE) {
         if ((entry->flags & PHI_ENTRY_DURABLE) != 0) thread->loading->durable = true;
         if (thread->loading->known) phi__fold_message(&thread->fold, entry);

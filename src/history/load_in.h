@@ -15,12 +15,12 @@ PHI__FN phi_status phi__load_end(phi_thread *thread);
 PHI__FN void phi__load_drop(phi_thread *thread); /* not being read: harmless */
 PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out);
 
-/* As phi__thread_reserve and phi__thread_attach, of one entry. */
+/* As phi__append_reserve and phi__append_attach, of one entry. */
 PHI__FN bool phi__load_reserve(phi_thread *thread, bool message);
 PHI__FN void phi__load_attach(phi_thread *thread, phi__entry *entry);
-/* As phi__thread_may_end. */
+/* As phi__runs_may_end. */
 PHI__FN phi_status phi__load_may_end(phi_thread *thread, const phi__entry *end);
-/* As phi__thread_switch. */
+/* As phi__lane_switch. */
 PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane);
 /* False: no memory; after true, entering a lane that there is cannot fail. */
 PHI__FN bool phi__load_may_enter(phi_thread *thread);

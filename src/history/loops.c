@@ -23,7 +23,7 @@ PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_
     return place->hash != 0 ? place : NULL;
 }
 
-PHI__FN bool phi__thread_has_loop(const phi_thread *thread, phi_str loop_id) {
+PHI__FN bool phi__loops_has(const phi_thread *thread, phi_str loop_id) {
     return phi__loops_find(thread, loop_id) != NULL;
 }
 
@@ -60,9 +60,8 @@ static bool phi__loops_tell_entry(phi__loops_told *to, const phi__entry *entry) 
     }
 }
 
-PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
-                                    bool (*saw_fn)(void *user_data, phi_str loop_id),
-                                    void *user_data) {
+PHI__FN bool phi__loops_visit(phi_thread *thread, uint64_t reader,
+                              bool (*saw_fn)(void *user_data, phi_str loop_id), void *user_data) {
     phi__loops *loops = &thread->loops;
     uint64_t from = loops->told_to == reader ? loops->told : 0;
     phi__loops_told to;
@@ -77,7 +76,7 @@ PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
     return true;
 }
 
-PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from) {
+PHI__FN phi_loop_info *phi__loops_copy_info(phi_arena *arena, const phi_loop_info *from) {
     phi_loop_info *info = (phi_loop_info *)phi_arena_alloc(arena, sizeof *info);
     if (info == NULL) return NULL;
     *info = *from;
@@ -98,8 +97,8 @@ static uint64_t phi__loops_prompt_hash(phi_str prompt) {
     return hash != 0 ? hash : 1;
 }
 
-PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
-                                   phi_loop_info *info) {
+PHI__FN bool phi__loops_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
+                                    phi_loop_info *info) {
     info->system_prompt = phi__str("", 0);
     info->has_system_prompt = thread->loops.prompt_hash != 0 || prompt.len > 0;
     if (info->has_system_prompt && phi__loops_prompt_hash(prompt) == thread->loops.prompt_hash)
@@ -108,7 +107,7 @@ PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, p
 }
 
 /* Without memory for a smaller table the old one stays. */
-PHI__FN void phi__thread_evict_loops(phi_thread *thread) {
+PHI__FN void phi__loops_evict(phi_thread *thread) {
     phi__loops *loops = &thread->loops;
     size_t n = 0, cap = 8, i;
     phi__loop_start *table;
@@ -135,7 +134,7 @@ PHI__FN void phi__thread_evict_loops(phi_thread *thread) {
     loops->away = true;
 }
 
-PHI__FN bool phi__thread_loop_room(phi_thread *thread) {
+PHI__FN bool phi__loops_room(phi_thread *thread) {
     phi__loops *loops = &thread->loops;
     size_t cap = phi__max(loops->cap * 2, 8), i;
     phi__loop_start *table;
@@ -150,7 +149,7 @@ PHI__FN bool phi__thread_loop_room(phi_thread *thread) {
     return true;
 }
 
-PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start) {
+PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start) {
     phi__loops *loops = &thread->loops;
     phi__loop_start *place = phi__loops_find(thread, start->loop_id);
     if (place == NULL && loops->count < loops->cap / 2) {

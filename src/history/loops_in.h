@@ -15,7 +15,7 @@ typedef struct phi__loops {
     size_t count, cap;
     bool away;              /* runs whose beginning has left memory are not in it */
     bool keeps_none;        /* the active run may be rolled back */
-    uint64_t told, told_to; /* phi__thread_tell_loops: up to which entry, and whom */
+    uint64_t told, told_to; /* phi__loops_visit: up to which entry, and whom */
     phi__entry *started;    /* the LOOP_START whose end has not come, or NULL */
     phi_usage of_turns;     /* of the active run: its turns that ended, in `usage` already */
     uint64_t prompt_hash;   /* of the last run's system prompt; 0: none was noted */
@@ -24,26 +24,25 @@ typedef struct phi__loops {
 /* NULL: there is no run of this id in memory. */
 PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id);
 /* Whether a run of this id is in memory. */
-PHI__FN bool phi__thread_has_loop(const phi_thread *thread, phi_str loop_id);
+PHI__FN bool phi__loops_has(const phi_thread *thread, phi_str loop_id);
 
 /* Calls saw_fn for each loop id that entries in memory name: runs, messages, and messages of
    rewrites, in view or not; an id may come more than once. The id that this reader (a number of its
    own) got last is left out. False: saw_fn returned false. */
-PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
-                                    bool (*saw_fn)(void *user_data, phi_str loop_id),
-                                    void *user_data);
+PHI__FN bool phi__loops_visit(phi_thread *thread, uint64_t reader,
+                              bool (*saw_fn)(void *user_data, phi_str loop_id), void *user_data);
 /* A deep copy; NULL: no memory. */
-PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
+PHI__FN phi_loop_info *phi__loops_copy_info(phi_arena *arena, const phi_loop_info *from);
 /* Notes a run's system prompt, which lives in the arena, unless the run before had the same, or
    none did. False: no memory. */
-PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
-                                   phi_loop_info *info);
+PHI__FN bool phi__loops_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
+                                    phi_loop_info *info);
 /* Room for the id of one more. False: no memory. */
-PHI__FN bool phi__thread_loop_room(phi_thread *thread);
+PHI__FN bool phi__loops_room(phi_thread *thread);
 /* Entries have left memory: so do the ids of their runs. */
-PHI__FN void phi__thread_evict_loops(phi_thread *thread);
+PHI__FN void phi__loops_evict(phi_thread *thread);
 
 /* For a LOOP_START, when it is attached. */
-PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start);
+PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start);
 
 #endif

@@ -12,8 +12,8 @@ PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_statu
     return *status == PHI_OK;
 }
 
-PHI__FN phi_status phi__thread_note(phi_thread *thread, const char *kind, phi_str json,
-                                    uint64_t *seq) {
+PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str json,
+                                 uint64_t *seq) {
     phi_arena *room;
     phi_arena_mark mark;
     phi__entry *entry;
@@ -27,7 +27,7 @@ PHI__FN phi_status phi__thread_note(phi_thread *thread, const char *kind, phi_st
     entry = (phi__entry *)phi__arena_zero(room, sizeof *entry);
     note = (phi__note *)phi__arena_zero(room, sizeof *note);
     if (entry == NULL || note == NULL || !phi__arena_str(room, phi_str_of(kind), &note->kind) ||
-        !phi__arena_str(room, json, &note->json) || !phi__thread_reserve(thread, 1, 0)) {
+        !phi__arena_str(room, json, &note->json) || !phi__append_reserve(thread, 1, 0)) {
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
@@ -35,6 +35,6 @@ PHI__FN phi_status phi__thread_note(phi_thread *thread, const char *kind, phi_st
     entry->at_ms = phi__thread_now(thread);
     entry->of.note = note;
     if (seq != NULL) *seq = thread->log.count;
-    phi__thread_attach(thread, entry, 1);
+    phi__append_attach(thread, entry, 1);
     return PHI_OK;
 }

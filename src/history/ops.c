@@ -5,7 +5,7 @@
 #include "history/thread_in.h"
 #include "wire/hash_in.h"
 
-PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id) {
+PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id) {
     uint64_t hash = phi__hash(op_id, 0);
     size_t probe = 0;
     phi__op *op;
@@ -14,7 +14,7 @@ PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id) {
     return NULL;
 }
 
-PHI__FN bool phi__thread_index_ops(phi_thread *thread) {
+PHI__FN bool phi__ops_index_all(phi_thread *thread) {
     phi__ops *ops = &thread->ops;
     size_t n = 0, i;
     for (i = 0; i < thread->log.held; i++) n += thread->log.entries[i]->kind == PHI_ENTRY_REWRITE;
@@ -61,8 +61,7 @@ static void phi__ops_mark(phi_thread *thread, const phi__op *op) {
 }
 
 /* Newest first: a run's own are in front. */
-PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64_t from,
-                                       uint64_t to) {
+PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
     phi__op *op;
     bool any = false;
     for (op = thread->ops.last; op != NULL && op->seq > from; op = op->earlier) {
@@ -73,7 +72,7 @@ PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64
     return any;
 }
 
-PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
+PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
     size_t i, n = 0;
     for (i = 0; i < thread->ops.compaction_count; i++) {
         const phi__compaction_mark *mark = &thread->ops.compactions[i];

@@ -22,7 +22,7 @@ typedef struct phi__ops {
     size_t compaction_count, compaction_cap;
 } phi__ops;
 
-PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id); /* in memory */
+PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id); /* in memory */
 
 /* Room for one more in the table of ids, and, of a compaction, among the marks. False: no
    memory. */
@@ -31,12 +31,11 @@ PHI__FN bool phi__ops_room(phi_thread *thread, const phi__op *op);
 PHI__FN void phi__ops_add(phi_thread *thread, phi__op *op);
 /* As if the rewrites of a lane between two entries had been revoked at the second. Whether there
    were any. */
-PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64_t from,
-                                       uint64_t to);
+PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
 /* The marks of its compactions between two entries go. */
-PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
+PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
 /* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no
    memory, and nothing changed; never, where there are not more than before. */
-PHI__FN bool phi__thread_index_ops(phi_thread *thread);
+PHI__FN bool phi__ops_index_all(phi_thread *thread);
 
 #endif

@@ -26,7 +26,7 @@ static phi__group *phi__project_group(phi__projecting *p, size_t at) {
         return NULL;
     }
     g->at = at;
-    g->message = phi__project_message(p->order, at);
+    g->message = phi__project_items_message(p->order, at);
     g->turn = p->turn;
     return g;
 }
@@ -77,10 +77,10 @@ static phi__group *phi__project_look(phi__projecting *p, size_t at) {
     size_t calls;
     if (g == NULL) return NULL;
     p->groups++;
-    calls = phi__project_calls(g->message);
-    g->opens = phi__project_opens(p->order, at);
+    calls = phi__project_items_calls(g->message);
+    g->opens = phi__project_items_opens(p->order, at);
     g->starts = g->message->role == PHI_ROLE_USER;
-    g->tokens = phi__project_tokens(p->order, at);
+    g->tokens = phi__project_items_tokens(p->order, at);
     if (calls > 0 && (include & PHI_INCLUDE_TOOLS) == 0) {
         g->message = phi__project_talk(p, g->message);
         g->tokens = phi_tokens_of_message(p->order->counter, g->message);
@@ -104,7 +104,7 @@ static phi__group *phi__project_look_summary(phi__projecting *p, size_t at) {
     phi_message *copy;
     if (g == NULL) return NULL;
     g->is_summary = g->starts = true;
-    g->tokens = phi__project_tokens(p->order, at);
+    g->tokens = phi__project_items_tokens(p->order, at);
     if (g->message->role == p->policy.summary_role) return g;
     copy = phi__project_copy(p, g->message, &content);
     if (copy == NULL) return NULL;
@@ -159,7 +159,7 @@ static bool phi__project_shows(const phi__group *g) {
 
 static uint64_t phi__project_result_tokens(const phi__projecting *p, const phi__group *g,
                                            size_t i) {
-    return g->places[i] != SIZE_MAX ? phi__project_tokens(p->order, g->places[i])
+    return g->places[i] != SIZE_MAX ? phi__project_items_tokens(p->order, g->places[i])
                                     : phi_tokens_of_message(p->order->counter, g->results[i]);
 }
 
@@ -230,7 +230,7 @@ static void phi__project_squeeze(phi__projecting *p) {
         most = PHI__PROJECT_LEAST;
     }
     p->newest_tokens = phi__project_try(p, most, true);
-    p->used = phi__project_sum(others, p->newest_tokens);
+    p->used = phi__projecting_sum(others, p->newest_tokens);
 }
 
 /* ---- the walk ---- */
@@ -239,8 +239,8 @@ static void phi__project_squeeze(phi__projecting *p) {
 static void phi__project_pay_summaries(phi__projecting *p, size_t at) {
     p->floor = at;
     if (!phi__project_uses_summaries(p)) return;
-    while ((at = phi__project_summary_before(p->order, at)) != SIZE_MAX) {
-        uint64_t used = phi__project_sum(p->used, phi__project_tokens(p->order, at));
+    while ((at = phi__project_items_summary_before(p->order, at)) != SIZE_MAX) {
+        uint64_t used = phi__projecting_sum(p->used, phi__project_items_tokens(p->order, at));
         if (p->full || used > p->budget) {
             p->full = true;
             p->meta.budget_truncated = true;
@@ -292,8 +292,8 @@ static phi__verdict phi__project_judge(phi__projecting *p, const phi__group *g) 
         return PHI__VERDICT_MESSAGES;
     if (p->turn <= policy->keep_last_turns) return PHI__VERDICT_SHOWN;
     phi__project_settle(p, g->at);
-    return p->full || phi__project_sum(p->used, g->tokens) > p->budget ? PHI__VERDICT_BUDGET
-                                                                       : PHI__VERDICT_SHOWN;
+    return p->full || phi__projecting_sum(p->used, g->tokens) > p->budget ? PHI__VERDICT_BUDGET
+                                                                          : PHI__VERDICT_SHOWN;
 }
 
 static void phi__project_stop(phi__projecting *p, const phi__group *g) {
@@ -308,7 +308,7 @@ static void phi__project_stop(phi__projecting *p, const phi__group *g) {
 }
 
 static void phi__project_add(phi__projecting *p, phi__group *g) {
-    p->used = phi__project_sum(p->used, g->tokens);
+    p->used = phi__projecting_sum(p->used, g->tokens);
     if (g->turn == 1) p->newest_tokens = p->used;
     if (!g->is_summary) p->messages += 1 + g->result_count;
     phi__project_put(p, g);
@@ -359,12 +359,12 @@ static void phi__project_walk(phi__projecting *p) {
     while (p->at > 0 && !p->failed && (o->all || p->stopped == PHI__VERDICT_SHOWN)) {
         phi_role role;
         at = p->at - 1;
-        role = phi__project_message(o, at)->role;
+        role = phi__project_items_message(o, at)->role;
         if (role == PHI_ROLE_EXTENSION)
             phi__project_step_extension(p, at);
         else if (role == PHI_ROLE_TOOL_RESULT) {
-            if ((p->policy.include & PHI_INCLUDE_TOOLS) != 0) phi__project_find(p, at);
-        } else if (phi__project_is_summary(o, at))
+            if ((p->policy.include & PHI_INCLUDE_TOOLS) != 0) phi__project_results_find(p, at);
+        } else if (phi__project_items_is_summary(o, at))
             phi__project_step_summary(p, at);
         else
             phi__project_step_group(p, at);
@@ -377,7 +377,7 @@ static void phi__project_walk(phi__projecting *p) {
 static void phi__project_pin(phi__projecting *p) {
     size_t at = p->stop_at;
     if (p->stopped == PHI__VERDICT_SHOWN || p->order->all) return;
-    while (!p->failed && (at = phi__project_summary_before(p->order, at)) != SIZE_MAX) {
+    while (!p->failed && (at = phi__project_items_summary_before(p->order, at)) != SIZE_MAX) {
         phi__group *g = at >= p->floor ? phi__project_look_summary(p, at) : NULL;
         if (g == NULL) return;
         phi__project_put(p, g);
@@ -387,14 +387,14 @@ static void phi__project_pin(phi__projecting *p) {
 /* ---- what came of it ---- */
 
 static void phi__project_range(phi__projecting *p, size_t at) {
-    uint64_t from = phi__project_from(p->order, at), to = phi__project_to(p->order, at);
+    uint64_t from = phi__project_items_from(p->order, at), to = phi__project_items_to(p->order, at);
     if (from < p->meta.from_seq) p->meta.from_seq = from;
     if (to > p->meta.to_seq) p->meta.to_seq = to;
 }
 
 static void phi__project_emit_one(phi__projecting *p, phi__projection *out,
                                   const phi_message *message, size_t place) {
-    bool same = place != SIZE_MAX && phi__project_message(p->order, place) == message;
+    bool same = place != SIZE_MAX && phi__project_items_message(p->order, place) == message;
     out->messages[out->count] = message;
     out->places[out->count++] = same ? place : SIZE_MAX;
     if (message->role != PHI_ROLE_EXTENSION) p->meta.messages_included++;
@@ -437,7 +437,7 @@ static size_t phi__project_all_groups(const phi__projecting *p) {
     size_t n = p->groups, at;
     if (o->items == NULL) return o->count > 0 ? o->fold->groups : 0;
     for (at = 0; at < p->at; at++)
-        n += phi__project_is_group(o->items[at].message, o->items[at].flags) ? 1 : 0;
+        n += phi__project_items_is_group(o->items[at].message, o->items[at].flags) ? 1 : 0;
     return n;
 }
 
@@ -456,12 +456,13 @@ static void phi__project_tell(phi__projecting *p) {
     phi_projection_meta *meta = &p->meta;
     const phi__group *g;
     meta->estimated_tokens =
-        phi__project_sum(p->used, phi__project_sum(meta->system_tokens, meta->tools_tokens));
+        phi__projecting_sum(p->used, phi__projecting_sum(meta->system_tokens, meta->tools_tokens));
     meta->messages_total = o->count;
     meta->groups_dropped = phi__project_all_groups(p);
     for (g = p->oldest; g != NULL; g = g->newer)
         if (phi__project_shows(g) &&
-            phi__project_is_group(phi__project_message(o, g->at), phi__project_flags(o, g->at)))
+            phi__project_items_is_group(phi__project_items_message(o, g->at),
+                                        phi__project_items_flags(o, g->at)))
             meta->groups_dropped--;
     meta->orphans_repaired += phi__project_orphans(p);
     if ((p->policy.summaries != PHI_SUMMARIES_REQUEST &&
@@ -469,8 +470,8 @@ static void phi__project_tell(phi__projecting *p) {
         p->window == 0 || (p->stopped == PHI__VERDICT_SHOWN && !p->trimmed))
         return;
     meta->need_summary = true;
-    meta->need_from = phi__project_from(o, 0);
-    meta->need_to = phi__project_to(o, p->window - 1);
+    meta->need_from = phi__project_items_from(o, 0);
+    meta->need_to = phi__project_items_to(o, p->window - 1);
 }
 
 static void phi__project_budget(phi__projecting *p) {
@@ -478,8 +479,8 @@ static void phi__project_budget(phi__projecting *p) {
     uint64_t left = p->policy.max_input_tokens, taken;
     p->meta.system_tokens = phi_tokens_of_text(o->counter, o->system_prompt);
     p->meta.tools_tokens = o->tools_tokens;
-    taken = phi__project_sum(p->policy.reserve_output_tokens,
-                             phi__project_sum(p->meta.system_tokens, p->meta.tools_tokens));
+    taken = phi__projecting_sum(p->policy.reserve_output_tokens,
+                                phi__projecting_sum(p->meta.system_tokens, p->meta.tools_tokens));
     if (left != PHI_POLICY_UNLIMITED) left = left > taken ? left - taken : 0;
     p->budget = p->meta.budget_tokens = left;
 }

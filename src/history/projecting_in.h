@@ -35,28 +35,28 @@ typedef struct phi__projecting {
     bool failed;
 } phi__projecting;
 
-static inline uint64_t phi__project_sum(uint64_t a, uint64_t b) {
+static inline uint64_t phi__projecting_sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 /* ---- project_items.c ---- */
 
-PHI__FN const phi_message *phi__project_message(const phi__project_order *o, size_t at);
-PHI__FN uint32_t phi__project_flags(const phi__project_order *o, size_t at);
-PHI__FN uint64_t phi__project_from(const phi__project_order *o, size_t at);
-PHI__FN uint64_t phi__project_to(const phi__project_order *o, size_t at);
-PHI__FN uint64_t phi__project_tokens(const phi__project_order *o, size_t at);
-PHI__FN bool phi__project_is_call(const phi_content *c);
-PHI__FN size_t phi__project_calls(const phi_message *m);
-PHI__FN bool phi__project_sums_up(const phi_message *m, uint32_t flags);
-PHI__FN bool phi__project_is_summary(const phi__project_order *o, size_t at);
-PHI__FN bool phi__project_is_group(const phi_message *m, uint32_t flags);
-PHI__FN size_t phi__project_summary_before(const phi__project_order *o, size_t at);
-PHI__FN bool phi__project_opens(const phi__project_order *o, size_t at);
+PHI__FN const phi_message *phi__project_items_message(const phi__project_order *o, size_t at);
+PHI__FN uint32_t phi__project_items_flags(const phi__project_order *o, size_t at);
+PHI__FN uint64_t phi__project_items_from(const phi__project_order *o, size_t at);
+PHI__FN uint64_t phi__project_items_to(const phi__project_order *o, size_t at);
+PHI__FN uint64_t phi__project_items_tokens(const phi__project_order *o, size_t at);
+PHI__FN bool phi__project_items_is_call(const phi_content *c);
+PHI__FN size_t phi__project_items_calls(const phi_message *m);
+PHI__FN bool phi__project_items_sums_up(const phi_message *m, uint32_t flags);
+PHI__FN bool phi__project_items_is_summary(const phi__project_order *o, size_t at);
+PHI__FN bool phi__project_items_is_group(const phi_message *m, uint32_t flags);
+PHI__FN size_t phi__project_items_summary_before(const phi__project_order *o, size_t at);
+PHI__FN bool phi__project_items_opens(const phi__project_order *o, size_t at);
 
 /* ---- project_results.c ---- */
 
-PHI__FN void phi__project_find(phi__projecting *p, size_t at);
+PHI__FN void phi__project_results_find(phi__projecting *p, size_t at);
 PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t calls);
 
 #endif

@@ -23,7 +23,7 @@ static size_t phi__prune_leader(const phi__pruning *p, size_t at) {
     size_t i = at;
     if (m->role != PHI_ROLE_TOOL_RESULT) return at;
     while (i > 0)
-        if (phi__group_calls(p->items[--i].message, m->tool_call_id)) return i;
+        if (phi__groups_calls(p->items[--i].message, m->tool_call_id)) return i;
     return at;
 }
 
@@ -98,18 +98,18 @@ static bool phi__prune_meta(const phi__pruning *p, const char **meta) {
     bool done;
     phi__buf_init(&out, p->arena->memory);
     phi__buf_text(&out, "{\"tokens_removed\":");
-    phi__json_put_u64(&out, p->pruned.tokens_removed);
+    phi__json_number_put_u64(&out, p->pruned.tokens_removed);
     phi__buf_text(&out, ",\"messages_removed\":");
-    phi__json_put_u64(&out, p->pruned.messages_removed);
+    phi__json_number_put_u64(&out, p->pruned.messages_removed);
     phi__buf_text(&out, ",\"memo\":");
     if (p->pruned.memo.len > 0)
-        phi__json_put_str(&out, p->pruned.memo);
+        phi__json_write_str(&out, p->pruned.memo);
     else
         phi__buf_text(&out, "null");
     phi__buf_text(&out, ",\"pruned_timestamps\":[");
     for (i = 0; i < p->pruned.timestamp_count; i++) {
-        phi__json_put_comma(&out);
-        phi__json_put_i64(&out, p->pruned.timestamps[i]);
+        phi__json_write_comma(&out);
+        phi__json_number_put_i64(&out, p->pruned.timestamps[i]);
     }
     phi__buf_text(&out, "]}");
     done = !out.failed && phi__arena_str(p->arena, phi__buf_str(&out), &kept);

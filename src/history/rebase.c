@@ -10,33 +10,34 @@
 /* ---- copies ---- */
 
 /* An answer that stands before a rewrite was measured with what that took out. */
-static bool phi__take_unmeasured(const phi_thread *from, const phi__item *item) {
+static bool phi__rebase_take_unmeasured(const phi_thread *from, const phi__item *item) {
     return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->ops.last_seq;
 }
 
-static bool phi__take_item(phi_thread *thread, const phi_thread *from, const phi__item *item) {
+static bool phi__rebase_take_item(phi_thread *thread, const phi_thread *from,
+                                  const phi__item *item) {
     phi__entry entry;
     if (!phi__thread_roll(thread, NULL)) return false;
     memset(&entry, 0, sizeof entry);
     entry.kind = PHI_ENTRY_MESSAGE;
-    entry.message = phi__thread_keep(thread, item->message);
-    if (entry.message == NULL || !phi__thread_claim_calls(thread, entry.message)) return false;
+    entry.message = phi__append_keep(thread, item->message);
+    if (entry.message == NULL || !phi__append_claim_calls(thread, entry.message)) return false;
     entry.flags = item->flags & 0xff;
-    if (phi__take_unmeasured(from, item)) entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
+    if (phi__rebase_take_unmeasured(from, item)) entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
     entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0 ? entry.message->timestamp_ms
                                                           : phi__thread_at(from, item->from)->at_ms;
     entry.loop_id = entry.message->loop_id;
     entry.turn_index = entry.message->turn_index;
-    return phi__thread_append(thread, &entry, 1);
+    return phi__append(thread, &entry, 1);
 }
 
-PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
+PHI__FN bool phi__rebase_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
                               const uint8_t *keep) {
     size_t i, n = 0;
     for (i = 0; i < fold->count; i++) n += keep == NULL || keep[i] != 0;
-    if (!phi__thread_reserve(thread, n, n)) return false;
+    if (!phi__append_reserve(thread, n, n)) return false;
     for (i = 0; i < fold->count; i++)
-        if ((keep == NULL || keep[i] != 0) && !phi__take_item(thread, from, &fold->items[i]))
+        if ((keep == NULL || keep[i] != 0) && !phi__rebase_take_item(thread, from, &fold->items[i]))
             return false;
     return true;
 }
@@ -71,21 +72,21 @@ PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep) {
 
 /* A turn may begin here: with words of the user, behind which no result stands of a call before
    it. */
-static bool phi__rebase_begins(const phi__item *item, size_t at, size_t first_asker) {
+static bool phi__rebase_begins(const phi__item *item, size_t at, size_t first_caller) {
     return item->message->role == PHI_ROLE_USER && (item->flags & PHI_ITEM_SUMMARY) == 0 &&
-           first_asker >= at;
+           first_caller >= at;
 }
 
 /* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one
    stays in any case. */
-static size_t phi__rebase_from(const phi__fold *fold, const size_t *askers, const uint8_t *keep,
+static size_t phi__rebase_from(const phi__fold *fold, const size_t *callers, const uint8_t *keep,
                                size_t room, bool newest) {
-    size_t from = fold->count, first_asker = SIZE_MAX, sum = 0, i = fold->count;
+    size_t from = fold->count, first_caller = SIZE_MAX, sum = 0, i = fold->count;
     while (i-- > 0) {
-        if (askers[i] < first_asker) first_asker = askers[i];
+        if (callers[i] < first_caller) first_caller = callers[i];
         if (keep[i] == 0) sum += phi__rebase_cost(fold->items[i].message);
         if (sum > room && !(newest && from == fold->count)) break;
-        if (phi__rebase_begins(&fold->items[i], i, first_asker)) from = i;
+        if (phi__rebase_begins(&fold->items[i], i, first_caller)) from = i;
     }
     return i == SIZE_MAX && sum <= room ? 0 : from;
 }
@@ -107,21 +108,21 @@ static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep) {
     const phi__fold *fold = &thread->fold;
-    size_t *askers = phi__groups_make(thread->log.memory, fold), i, from = fold->count, kept;
+    size_t *callers = phi__groups_make(thread->log.memory, fold), i, from = fold->count, kept;
     uint8_t *durable = NULL;
-    bool done = askers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
+    bool done = callers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
     for (i = 0; i < fold->count; i++)
         keep[i] = done && target_bytes > 0 &&
                   ((durable != NULL && durable[i] != 0) ||
                    (fold->items[i].flags & PHI_ITEM_SUMMARY) != 0);
     kept = phi__rebase_bytes(fold, keep);
     if (done)
-        from = phi__rebase_from(fold, askers, keep, target_bytes > kept ? target_bytes - kept : 0,
+        from = phi__rebase_from(fold, callers, keep, target_bytes > kept ? target_bytes - kept : 0,
                                 newest);
     for (i = from; i < fold->count; i++) keep[i] = 1;
     phi__rebase_lead(fold, keep);
     phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
-    phi__groups_free(thread->log.memory, fold->count, askers);
+    phi__groups_free(thread->log.memory, fold->count, callers);
     return done;
 }
 
@@ -155,15 +156,14 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     entry.of.forgotten = made;
     thread->log.base = thread->log.count = before->log.count;
     thread->restored = before->restored;
-    return phi__thread_append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
+    return phi__append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 
 /* The same lanes, each empty, under the same numbers. */
 static bool phi__rebase_lanes(phi_thread *thread, const phi_thread *before) {
     uint32_t i, lane;
     for (i = 1; i < before->lanes.count; i++)
-        if (phi__thread_new_lane(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) !=
-            PHI_OK)
+        if (phi__lane_new(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
             return false;
     return true;
 }
@@ -172,8 +172,8 @@ static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint3
     phi__fold fold;
     bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
     if (done && fold.count > 0)
-        done = phi__thread_switch(thread, lane) == PHI_OK &&
-               phi__thread_take(thread, before, &fold, NULL);
+        done = phi__lane_switch(thread, lane) == PHI_OK &&
+               phi__rebase_take(thread, before, &fold, NULL);
     phi__fold_free(before->log.memory, &fold);
     return done;
 }
@@ -185,6 +185,6 @@ PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, cons
     if (*made == NULL || !phi__rebase_lanes(thread, before)) return false;
     for (i = 0; i < before->lanes.count; i++)
         if (i != before->lanes.active && !phi__rebase_lane(thread, before, i)) return false;
-    return phi__thread_switch(thread, before->lanes.active) == PHI_OK &&
-           phi__thread_take(thread, before, &before->fold, keep);
+    return phi__lane_switch(thread, before->lanes.active) == PHI_OK &&
+           phi__rebase_take(thread, before, &before->fold, keep);
 }

@@ -6,7 +6,7 @@
 
 /* Copies a fold's messages to another log. keep: of each item, whether it is copied (NULL: all).
    False: no memory, and some may be there. */
-PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
+PHI__FN bool phi__rebase_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
                               const uint8_t *keep);
 /* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and
    as many of the newest turns as `target_bytes` have room for; 0: none of them. newest: the last

@@ -23,23 +23,23 @@ static bool phi__revert_text(phi_arena *arena, phi_str *out, const char *format,
 
 /* ---- steps ---- */
 
-PHI__FN size_t phi__step_label(uint64_t seq, char out[PHI__STEP_BYTES]) {
+PHI__FN size_t phi__revert_step_label(uint64_t seq, char out[PHI__STEP_BYTES]) {
     return (size_t)snprintf(out, PHI__STEP_BYTES, "[step n%llu]", (unsigned long long)seq);
 }
 
-PHI__FN bool phi__step_number(phi_str name, uint64_t *seq) {
+PHI__FN bool phi__revert_step_number(phi_str name, uint64_t *seq) {
     size_t from = name.len > 0 && name.at[0] == 'n' ? 1 : 0;
     return name.len > from && phi__str_to_u64(phi__str(name.at + from, name.len - from), seq);
 }
 
-PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count) {
+PHI__FN void phi__revert_step_put_all(phi__buf *out, const phi_str *names, size_t count) {
     uint64_t seq = 0;
     size_t i;
     phi__buf_char(out, '[');
     for (i = 0; i < count; i++) {
-        if (!phi__step_number(names[i], &seq)) continue;
-        phi__json_put_comma(out);
-        phi__json_put_u64(out, seq);
+        if (!phi__revert_step_number(names[i], &seq)) continue;
+        phi__json_write_comma(out);
+        phi__json_number_put_u64(out, seq);
     }
     phi__buf_char(out, ']');
 }
@@ -53,7 +53,7 @@ static bool phi__revert_is_step(const phi__item *item) {
         (item->flags & PHI_ITEM_SYNTHETIC) != 0)
         return false;
     last = &m->content[m->content_count - 1];
-    (void)phi__step_label(item->from, label);
+    (void)phi__revert_step_label(item->from, label);
     return last->kind == PHI_CONTENT_TEXT && phi__str_is(last->text, label);
 }
 
@@ -127,14 +127,14 @@ static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
     bool done;
     phi__buf_init(&out, r->arena->memory);
     phi__buf_text(&out, "{\"category\":");
-    phi__json_put_str(&out, r->told->category);
+    phi__json_write_str(&out, r->told->category);
     phi__buf_text(&out, ",\"target\":");
-    phi__json_put_u64(&out, r->revert->step);
+    phi__json_number_put_u64(&out, r->revert->step);
     phi__buf_text(&out, ",\"abandoned_node_ids\":");
-    phi__step_put_all(&out, r->told->abandoned, r->told->abandoned_count);
+    phi__revert_step_put_all(&out, r->told->abandoned, r->told->abandoned_count);
     phi__buf_text(&out, ",\"summary\":");
     if (r->told->summary.len > 0)
-        phi__json_put_str(&out, r->told->summary);
+        phi__json_write_str(&out, r->told->summary);
     else
         phi__buf_text(&out, "null");
     phi__buf_char(&out, '}');

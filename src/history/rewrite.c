@@ -68,7 +68,7 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]) {
     uint64_t n = thread->log.count;
     do (void)snprintf(out, PHI__OP_MADE_SIZE, PHI__OP_MADE, (unsigned long long)n++);
-    while (phi__thread_find_op(thread, phi_str_of(out)) != NULL ||
+    while (phi__ops_find(thread, phi_str_of(out)) != NULL ||
            phi__hashes_has(&thread->ops.away, phi__hash(phi_str_of(out), 0)));
 }
 
@@ -80,7 +80,7 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
     char made[PHI__OP_MADE_SIZE];
     size_t i, j;
     if (op == NULL) return NULL;
-    if (!phi__rewrite_named(given)) {
+    if (!phi__rewrite_check_named(given)) {
         phi__rewrite_name(thread, made);
         named.op_id = made;
     }
@@ -93,7 +93,7 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
     for (i = 0; i < given->span_count; i++) {
         op->message_count = phi__add(op->message_count, given->spans[i].message_count);
         for (j = 0; j < given->spans[i].message_count; j++)
-            if (!phi__thread_claim_calls(thread, &given->spans[i].messages[j])) return NULL;
+            if (!phi__append_claim_calls(thread, &given->spans[i].messages[j])) return NULL;
     }
     if (op->message_count == 0) return op;
     op->rendered =
@@ -104,7 +104,7 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
 static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str loop_id,
                                       uint32_t turn_index) {
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
-    if (entry == NULL || !phi__thread_reserve(thread, 1, 0) || !phi__ops_room(thread, op))
+    if (entry == NULL || !phi__append_reserve(thread, 1, 0) || !phi__ops_room(thread, op))
         return NULL;
     entry->kind = PHI_ENTRY_REWRITE;
     entry->at_ms = phi__thread_now(thread);
@@ -118,7 +118,7 @@ static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *ent
     op->seq = thread->log.count;
     phi__ops_add(thread, op);
     if (op->rewrite.written != NULL) phi_usage_add(&thread->usage, &op->rewrite.written->usage);
-    phi__thread_attach(thread, entry, 1);
+    phi__append_attach(thread, entry, 1);
     phi__thread_evictable(thread);
 }
 
@@ -126,10 +126,10 @@ static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *ent
 static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
     phi_thread *thread = w->thread;
     if (w->given->switch_to == NULL) return PHI_OK;
-    w->next = phi__thread_find_lane(thread, phi_str_of(w->given->switch_to));
+    w->next = phi__lane_find(thread, phi_str_of(w->given->switch_to));
     w->moves = w->next != thread->lanes.active;
     return w->moves && thread->loading == NULL && w->next != PHI__LANE_NONE
-               ? phi__fold_lane(thread, w->next, UINT64_MAX, &w->shown)
+               ? phi__fold_lane(thread, w->next, UINT64_MAX, &w->projected)
                : PHI_OK;
 }
 
@@ -140,13 +140,13 @@ static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     if (thread->loading != NULL) return phi__load_may_enter(thread) && phi__load_apply(thread, op);
     if (!w->moves)
         return w->lane != thread->lanes.active ||
-               (phi__thread_keep_undo(thread) && phi__fold_op(thread, &thread->fold, op));
+               (phi__runs_keep_undo(thread) && phi__fold_op(thread, &thread->fold, op));
     if (w->next != PHI__LANE_NONE)
-        return (w->lane != w->next || phi__fold_op(thread, &w->shown, op)) &&
+        return (w->lane != w->next || phi__fold_op(thread, &w->projected, op)) &&
                phi__lane_messages(thread, w->next);
-    return phi__thread_reserve(thread, 2, 0) && /* the lane's entry, and its own */
-           phi__thread_new_lane(thread, phi_str_of(w->given->switch_to), PHI__LANE_NONE, 0,
-                                &w->next) == PHI_OK;
+    return phi__append_reserve(thread, 2, 0) && /* the lane's entry, and its own */
+           phi__lane_new(thread, phi_str_of(w->given->switch_to), PHI__LANE_NONE, 0, &w->next) ==
+               PHI_OK;
 }
 
 static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
@@ -161,7 +161,7 @@ static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_
     op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
     if (op != NULL) entry = phi__rewrite_entry(thread, op, loop_id, turn_index);
     if (entry == NULL || !phi__rewrite_fold(w, op)) {
-        phi__fold_free(thread->log.memory, &w->shown);
+        phi__fold_free(thread->log.memory, &w->projected);
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
@@ -169,7 +169,7 @@ static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_
     if (w->moves && thread->loading != NULL)
         phi__load_enter(thread, w->next);
     else if (w->moves)
-        phi__lane_enter(thread, w->next, begins ? NULL : &w->shown);
+        phi__lane_enter(thread, w->next, begins ? NULL : &w->projected);
     return PHI_OK;
 }
 
@@ -208,13 +208,14 @@ static phi_status phi__rewrite_unfold(phi_thread *thread, phi__op *target) {
 
 static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
     phi_thread *thread = w->thread;
-    phi__op *target = phi__thread_find_op(thread, phi_str_of(w->given->revoke)), *later, *op;
+    phi__op *target = phi__ops_find(thread, phi_str_of(w->given->revoke)), *later, *op;
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__entry *entry;
     if (target == NULL || target->lane != w->lane || target->rewrite.revoke != NULL ||
         target->revoked) {
-        (void)phi__rewrite_refuse(w, "no rewrite \"%s\" of this lane to revoke", w->given->revoke);
+        (void)phi__rewrite_check_refuse(w, "no rewrite \"%s\" of this lane to revoke",
+                                        w->given->revoke);
         return PHI_NOT_FOUND;
     }
     later =
@@ -222,8 +223,8 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
     for (; later != target; later = later->earlier)
         if (later->lane == target->lane && !later->revoked &&
             phi__rewrite_touches(&later->rewrite, &target->rewrite)) {
-            (void)phi__rewrite_refuse(w, "the later rewrite \"%s\" touches it",
-                                      later->rewrite.op_id);
+            (void)phi__rewrite_check_refuse(w, "the later rewrite \"%s\" touches it",
+                                            later->rewrite.op_id);
             return PHI_MISUSE;
         }
     op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
@@ -232,8 +233,8 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
-    phi__thread_unmark_ops(thread, target->lane, target->seq, target->seq);
-    phi__thread_drop_undo(thread); /* it refers to the revoked rewrite */
+    phi__ops_unmark(thread, target->lane, target->seq, target->seq);
+    phi__runs_drop_undo(thread); /* it refers to the revoked rewrite */
     phi__rewrite_append(thread, op, entry);
     return PHI_OK;
 }
@@ -243,31 +244,31 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
 PHI__FN bool phi__rewrite_needs(const phi_thread *thread, const phi_rewrite *rewrite) {
     uint32_t lane = thread->lanes.active, next;
     if (phi__thread_whole(thread)) return false;
-    if (phi__rewrite_named(rewrite) &&
-        phi__thread_find_op(thread, phi_str_of(rewrite->op_id)) == NULL &&
+    if (phi__rewrite_check_named(rewrite) &&
+        phi__ops_find(thread, phi_str_of(rewrite->op_id)) == NULL &&
         phi__hashes_has(&thread->ops.away, phi__hash(phi_str_of(rewrite->op_id), 0)))
         return true;
-    if (rewrite->lane != NULL) lane = phi__thread_find_lane(thread, phi_str_of(rewrite->lane));
+    if (rewrite->lane != NULL) lane = phi__lane_find(thread, phi_str_of(rewrite->lane));
     if (lane == PHI__LANE_NONE) return false;
     if (rewrite->revoke != NULL || (rewrite->span_count > 0 && lane != thread->lanes.active))
         return true;
     if (rewrite->switch_to == NULL) return false;
-    next = phi__thread_find_lane(thread, phi_str_of(rewrite->switch_to));
+    next = phi__lane_find(thread, phi_str_of(rewrite->switch_to));
     return next != PHI__LANE_NONE && next != thread->lanes.active;
 }
 
 PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewrite,
                                      phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                      char *words, size_t words_size) {
-    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
-    bool known = phi__rewrite_named(rewrite) &&
-                 phi__thread_find_op(thread, phi_str_of(rewrite->op_id)) != NULL;
+    phi__rewriting w = phi__rewrite_check_begin(thread, rewrite, words, words_size);
+    bool known = phi__rewrite_check_named(rewrite) &&
+                 phi__ops_find(thread, phi_str_of(rewrite->op_id)) != NULL;
     phi_status status;
     if (duplicate != NULL) *duplicate = known;
     if (known) return PHI_OK;
-    if (rewrite->lane != NULL) w.lane = phi__thread_find_lane(thread, phi_str_of(rewrite->lane));
+    if (rewrite->lane != NULL) w.lane = phi__lane_find(thread, phi_str_of(rewrite->lane));
     if (w.lane == PHI__LANE_NONE) {
-        (void)phi__rewrite_refuse(&w, "no lane \"%s\"", rewrite->lane);
+        (void)phi__rewrite_check_refuse(&w, "no lane \"%s\"", rewrite->lane);
         return PHI_NOT_FOUND;
     }
     status = phi__rewrite_check(&w);

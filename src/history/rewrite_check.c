@@ -11,7 +11,7 @@
 
 #ifndef PHI_NO_REWRITES
 
-PHI__FN phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) {
+PHI__FN phi_status phi__rewrite_check_refuse(phi__rewriting *w, const char *format, ...) {
     va_list args;
     if (w->words_size == 0) return PHI_BAD_ARG;
     va_start(args, format);
@@ -24,24 +24,24 @@ static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
     const phi_span *span = &w->given->spans[at];
     size_t i, block;
     if (span->message_count > 0 && span->messages == NULL)
-        return phi__rewrite_refuse(w, "spans[%u].messages is missing", (unsigned)at);
+        return phi__rewrite_check_refuse(w, "spans[%u].messages is missing", (unsigned)at);
     for (i = 0; i < span->message_count; i++) {
         const phi_message *m = &span->messages[i];
         const char *fault;
         if (m->role != PHI_ROLE_USER && m->role != PHI_ROLE_ASSISTANT &&
             m->role != PHI_ROLE_TOOL_RESULT)
-            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no role a model has",
-                                       (unsigned)at, (unsigned)i);
+            return phi__rewrite_check_refuse(w, "spans[%u].messages[%u]: no role a model has",
+                                             (unsigned)at, (unsigned)i);
         if (m->content_count == 0 || m->content == NULL)
-            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no content", (unsigned)at,
-                                       (unsigned)i);
-        fault = phi__message_fault(m, &block);
+            return phi__rewrite_check_refuse(w, "spans[%u].messages[%u]: no content", (unsigned)at,
+                                             (unsigned)i);
+        fault = phi__check_message(m, &block);
         if (fault != NULL && block == SIZE_MAX)
-            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: %s", (unsigned)at, (unsigned)i,
-                                       fault);
+            return phi__rewrite_check_refuse(w, "spans[%u].messages[%u]: %s", (unsigned)at,
+                                             (unsigned)i, fault);
         if (fault != NULL)
-            return phi__rewrite_refuse(w, "spans[%u].messages[%u].content[%u]: %s", (unsigned)at,
-                                       (unsigned)i, (unsigned)block, fault);
+            return phi__rewrite_check_refuse(w, "spans[%u].messages[%u].content[%u]: %s",
+                                             (unsigned)at, (unsigned)i, (unsigned)block, fault);
     }
     return PHI_OK;
 }
@@ -52,23 +52,25 @@ static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
     for (i = 0; i < r->span_count; i++) {
         const phi_span *span = &r->spans[i];
         if (span->from > span->to || span->to > w->base)
-            return phi__rewrite_refuse(w, "spans[%u]: %llu to %llu, expected up to base_seq %llu",
-                                       (unsigned)i, (unsigned long long)span->from,
-                                       (unsigned long long)span->to, (unsigned long long)w->base);
+            return phi__rewrite_check_refuse(
+                w, "spans[%u]: %llu to %llu, expected up to base_seq %llu", (unsigned)i,
+                (unsigned long long)span->from, (unsigned long long)span->to,
+                (unsigned long long)w->base);
         if (span->from < w->thread->log.base)
-            return phi__rewrite_refuse(w, "spans[%u]: entry %llu is forgotten, the first is %llu",
-                                       (unsigned)i, (unsigned long long)span->from,
-                                       (unsigned long long)w->thread->log.base);
+            return phi__rewrite_check_refuse(
+                w, "spans[%u]: entry %llu is forgotten, the first is %llu", (unsigned)i,
+                (unsigned long long)span->from, (unsigned long long)w->thread->log.base);
         if (i > 0 && span->from <= r->spans[i - 1].to)
-            return phi__rewrite_refuse(w, "spans[%u] begins inside the one before", (unsigned)i);
+            return phi__rewrite_check_refuse(w, "spans[%u] begins inside the one before",
+                                             (unsigned)i);
     }
     return PHI_OK;
 }
 
 /* The span an item goes with, or SIZE_MAX; cut: it lies across an end of one. Items and spans both
    ascend. */
-static size_t phi__rewrite_span_of(const phi_rewrite *r, const phi__item *item, size_t *from,
-                                   bool *cut) {
+static size_t phi__rewrite_check_span_of(const phi_rewrite *r, const phi__item *item, size_t *from,
+                                         bool *cut) {
     const phi_span *span;
     while (*from < r->span_count && r->spans[*from].to < item->from) ++*from;
     if (*from == r->span_count || r->spans[*from].from > item->to) return SIZE_MAX;
@@ -80,7 +82,7 @@ static size_t phi__rewrite_span_of(const phi_rewrite *r, const phi__item *item, 
 enum { PHI__REWRITE_STAYS, PHI__REWRITE_GOES, PHI__REWRITE_REPLACED };
 
 /* The fate of an item: an item that a span of one message replaces keeps its place in its group. */
-static int phi__rewrite_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
+static int phi__rewrite_check_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
     const phi_span *s;
     if (span == SIZE_MAX) return PHI__REWRITE_STAYS;
     s = &r->spans[span];
@@ -90,26 +92,26 @@ static int phi__rewrite_fate(const phi_rewrite *r, const phi__item *item, size_t
                : PHI__REWRITE_GOES;
 }
 
-static phi_status phi__rewrite_check_fates(phi__rewriting *w, const size_t *askers,
+static phi_status phi__rewrite_check_fates(phi__rewriting *w, const size_t *callers,
                                            const uint8_t *durable, uint8_t *fates) {
     const phi__fold *fold = w->fold;
     size_t i, from = 0;
     for (i = 0; i < fold->count; i++) {
         const phi__item *item = &fold->items[i];
         bool cut = false;
-        size_t span = phi__rewrite_span_of(w->given, item, &from, &cut);
+        size_t span = phi__rewrite_check_span_of(w->given, item, &from, &cut);
         if (cut)
-            return phi__rewrite_refuse(w, "spans[%u] cuts what stands for entries %llu to %llu",
-                                       (unsigned)span, (unsigned long long)item->from,
-                                       (unsigned long long)item->to);
-        fates[i] =
-            (uint8_t)(durable != NULL && durable[i] != 0 ? PHI__REWRITE_STAYS
-                                                         : phi__rewrite_fate(w->given, item, span));
-        if (askers[i] != SIZE_MAX &&
-            (fates[askers[i]] == PHI__REWRITE_GOES) != (fates[i] == PHI__REWRITE_GOES))
-            return phi__rewrite_refuse(
+            return phi__rewrite_check_refuse(
+                w, "spans[%u] cuts what stands for entries %llu to %llu", (unsigned)span,
+                (unsigned long long)item->from, (unsigned long long)item->to);
+        fates[i] = (uint8_t)(durable != NULL && durable[i] != 0
+                                 ? PHI__REWRITE_STAYS
+                                 : phi__rewrite_check_fate(w->given, item, span));
+        if (callers[i] != SIZE_MAX &&
+            (fates[callers[i]] == PHI__REWRITE_GOES) != (fates[i] == PHI__REWRITE_GOES))
+            return phi__rewrite_check_refuse(
                 w, "entry %llu is a result of the call in entry %llu: they go together",
-                (unsigned long long)item->from, (unsigned long long)fold->items[askers[i]].from);
+                (unsigned long long)item->from, (unsigned long long)fold->items[callers[i]].from);
     }
     return PHI_OK;
 }
@@ -119,15 +121,15 @@ static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
     const phi__fold *fold = w->fold;
     phi_status status = PHI_NO_MEMORY;
     uint8_t *durable = NULL, *fates;
-    size_t *askers;
+    size_t *callers;
     if (w->given->span_count == 0 || phi__load_fits(fold, w->given)) return PHI_OK;
     fates = (uint8_t *)phi__alloc(memory, phi__max(fold->count, 1));
-    askers = phi__groups_make(memory, fold);
-    if (fates != NULL && askers != NULL &&
+    callers = phi__groups_make(memory, fold);
+    if (fates != NULL && callers != NULL &&
         (w->given->reason != PHI_REWRITE_COMPACTION || phi__groups_durable(memory, fold, &durable)))
-        status = phi__rewrite_check_fates(w, askers, durable, fates);
+        status = phi__rewrite_check_fates(w, callers, durable, fates);
     phi__free(memory, durable, durable != NULL ? fold->count : 0);
-    phi__groups_free(memory, fold->count, askers);
+    phi__groups_free(memory, fold->count, callers);
     phi__free(memory, fates, fates != NULL ? phi__max(fold->count, 1) : 0);
     return status;
 }
@@ -135,13 +137,13 @@ static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
 /* Names of the rewrite's own, and of a lane that may begin with it. */
 static phi_status phi__rewrite_check_names(phi__rewriting *w) {
     const phi_rewrite *r = w->given;
-    if (r->op_id != NULL && !phi__id_fits(phi_str_of(r->op_id)))
-        return phi__rewrite_refuse(w, "op_id is not UTF-8");
+    if (r->op_id != NULL && !phi__check_id_fits(phi_str_of(r->op_id)))
+        return phi__rewrite_check_refuse(w, "op_id is not UTF-8");
     if (r->switch_to == NULL) return PHI_OK;
-    if (r->switch_to[0] == '\0') return phi__rewrite_refuse(w, "switch_to is empty");
-    return phi__id_fits(phi_str_of(r->switch_to))
+    if (r->switch_to[0] == '\0') return phi__rewrite_check_refuse(w, "switch_to is empty");
+    return phi__check_id_fits(phi_str_of(r->switch_to))
                ? PHI_OK
-               : phi__rewrite_refuse(w, "switch_to is not UTF-8");
+               : phi__rewrite_check_refuse(w, "switch_to is not UTF-8");
 }
 
 /* It is written to files that other programs read: text that is no JSON would spoil them. */
@@ -154,27 +156,28 @@ static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
     status = phi_json_parse(&scratch, phi_str_of(w->given->meta), PHI_JSON_BORROW, &root, NULL);
     phi_arena_free(&scratch);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
-    return phi__rewrite_refuse(w, "meta is no JSON");
+    return phi__rewrite_check_refuse(w, "meta is no JSON");
 }
 
 static phi_status phi__rewrite_check_form(phi__rewriting *w) {
     const phi_rewrite *r = w->given;
     size_t i;
     if ((unsigned)r->reason > (unsigned)PHI_REWRITE_SYSTEM)
-        return phi__rewrite_refuse(w, "reason is none of its values");
+        return phi__rewrite_check_refuse(w, "reason is none of its values");
     if (r->revoke != NULL && r->span_count > 0)
-        return phi__rewrite_refuse(w, "revoke comes without spans");
+        return phi__rewrite_check_refuse(w, "revoke comes without spans");
     if (r->revoke != NULL && r->switch_to != NULL)
-        return phi__rewrite_refuse(w, "revoke comes without switch_to");
+        return phi__rewrite_check_refuse(w, "revoke comes without switch_to");
     if (phi__rewrite_check_names(w) != PHI_OK) return PHI_BAD_ARG;
-    if (r->span_count > 0 && r->spans == NULL) return phi__rewrite_refuse(w, "spans is missing");
+    if (r->span_count > 0 && r->spans == NULL)
+        return phi__rewrite_check_refuse(w, "spans is missing");
     for (i = 0; i < r->span_count; i++) {
         phi_status status = phi__rewrite_check_messages(w, i);
         if (status != PHI_OK) return status;
     }
     if (w->given->written != NULL &&
         !(w->given->written->cost >= 0 && w->given->written->cost <= DBL_MAX))
-        return phi__rewrite_refuse(w, "written.cost is no amount");
+        return phi__rewrite_check_refuse(w, "written.cost is no amount");
     return phi__rewrite_check_meta(w);
 }
 
@@ -187,11 +190,11 @@ PHI__FN phi_status phi__rewrite_check(phi__rewriting *w) {
               : thread->log.count > 0         ? (uint64_t)thread->log.count - 1
                                               : 0;
     if (w->base >= phi__max(thread->log.count, 1))
-        return phi__rewrite_refuse(w, "base_seq is %llu, there are %llu entries",
-                                   (unsigned long long)w->base,
-                                   (unsigned long long)thread->log.count);
+        return phi__rewrite_check_refuse(w, "base_seq is %llu, there are %llu entries",
+                                         (unsigned long long)w->base,
+                                         (unsigned long long)thread->log.count);
     if (thread->log.count == 0 && r->span_count > 0)
-        return phi__rewrite_refuse(w, "there is nothing to rewrite");
+        return phi__rewrite_check_refuse(w, "there is nothing to rewrite");
     status = phi__rewrite_check_spans(w);
     if (status != PHI_OK || r->revoke != NULL || r->span_count == 0) return status;
     w->fold = &thread->fold;
@@ -208,8 +211,8 @@ PHI__FN phi_status phi__rewrite_check(phi__rewriting *w) {
     return status;
 }
 
-PHI__FN phi__rewriting phi__rewrite_begin(phi_thread *thread, const phi_rewrite *rewrite,
-                                          char *words, size_t words_size) {
+PHI__FN phi__rewriting phi__rewrite_check_begin(phi_thread *thread, const phi_rewrite *rewrite,
+                                                char *words, size_t words_size) {
     phi__rewriting w;
     memset(&w, 0, sizeof w);
     w.thread = thread;
@@ -221,33 +224,34 @@ PHI__FN phi__rewriting phi__rewrite_begin(phi_thread *thread, const phi_rewrite 
     return w;
 }
 
-PHI__FN bool phi__rewrite_named(const phi_rewrite *r) {
+PHI__FN bool phi__rewrite_check_named(const phi_rewrite *r) {
     return r->op_id != NULL && r->op_id[0] != '\0';
 }
 
 /* "op-" and a number: ids of this form are phi's to make. */
-static bool phi__rewrite_is_made(const char *op_id) {
+static bool phi__rewrite_check_is_made(const char *op_id) {
     if (strncmp(op_id, "op-", 3) != 0 || op_id[3] == '\0') return false;
     return op_id[3 + strspn(op_id + 3, "0123456789")] == '\0';
 }
 
-PHI__FN phi_status phi__rewrite_form(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                     size_t words_size) {
-    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
+PHI__FN phi_status phi__rewrite_check_form_of(phi_thread *thread, const phi_rewrite *rewrite,
+                                              char *words, size_t words_size) {
+    phi__rewriting w = phi__rewrite_check_begin(thread, rewrite, words, words_size);
     return phi__rewrite_check_form(&w);
 }
 
-PHI__FN phi_status phi__rewrite_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                      size_t words_size) {
-    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
-    if (!phi__rewrite_named(rewrite) || !phi__rewrite_is_made(rewrite->op_id)) return PHI_OK;
-    return phi__rewrite_refuse(&w, "op_id \"%.40s\": ids of the form op-NUMBER are phi's own",
-                               rewrite->op_id);
+PHI__FN phi_status phi__rewrite_check_given(phi_thread *thread, const phi_rewrite *rewrite,
+                                            char *words, size_t words_size) {
+    phi__rewriting w = phi__rewrite_check_begin(thread, rewrite, words, words_size);
+    if (!phi__rewrite_check_named(rewrite) || !phi__rewrite_check_is_made(rewrite->op_id))
+        return PHI_OK;
+    return phi__rewrite_check_refuse(&w, "op_id \"%.40s\": ids of the form op-NUMBER are phi's own",
+                                     rewrite->op_id);
 }
 
-PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
-                                             char *words, size_t words_size) {
-    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
+PHI__FN phi_status phi__rewrite_check_full(phi_thread *thread, const phi_rewrite *rewrite,
+                                           char *words, size_t words_size) {
+    phi__rewriting w = phi__rewrite_check_begin(thread, rewrite, words, words_size);
     return phi__rewrite_check(&w);
 }
 

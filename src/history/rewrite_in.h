@@ -15,34 +15,35 @@ typedef struct phi__rewriting {
     const phi_rewrite *given;
     uint32_t lane;
     uint64_t base;
-    phi__fold *fold; /* of the lane as it is */
-    phi__fold made;  /* where the lane is not the active one */
-    bool moves;      /* another lane is the active one afterwards: */
-    uint32_t next;   /* ... this one; PHI__LANE_NONE: it is to begin */
-    phi__fold shown; /* ... whose view is this, without the rewrite */
+    phi__fold *fold;     /* of the lane as it is */
+    phi__fold made;      /* where the lane is not the active one */
+    bool moves;          /* another lane is the active one afterwards: */
+    uint32_t next;       /* ... this one; PHI__LANE_NONE: it is to begin */
+    phi__fold projected; /* ... whose view is this, without the rewrite */
     char *words;
     size_t words_size;
 } phi__rewriting;
 
 /* Of the active lane, until another is set. */
-PHI__FN phi__rewriting phi__rewrite_begin(phi_thread *thread, const phi_rewrite *rewrite,
-                                          char *words, size_t words_size);
+PHI__FN phi__rewriting phi__rewrite_check_begin(phi_thread *thread, const phi_rewrite *rewrite,
+                                                char *words, size_t words_size);
 /* Puts words where they go; PHI_BAD_ARG. */
-PHI__FN phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) PHI_PRINTF(2, 3);
+PHI__FN phi_status phi__rewrite_check_refuse(phi__rewriting *w, const char *format, ...)
+    PHI_PRINTF(2, 3);
 PHI__FN phi_status phi__rewrite_check(phi__rewriting *w);
-PHI__FN bool phi__rewrite_named(const phi_rewrite *rewrite); /* it has an id of its own */
+PHI__FN bool phi__rewrite_check_named(const phi_rewrite *rewrite); /* it has an id of its own */
 /* Whether spans would be taken now, in the active lane; else what phi_thread_rewrite says. Nothing
    changes. */
-PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
-                                             char *words, size_t words_size);
+PHI__FN phi_status phi__rewrite_check_full(phi_thread *thread, const phi_rewrite *rewrite,
+                                           char *words, size_t words_size);
 
-/* Checks a rewrite without a log: whether it could ever be valid. As phi__thread_rewrite_check. */
-PHI__FN phi_status phi__rewrite_form(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                     size_t words_size);
+/* Checks a rewrite without a log: whether it could ever be valid. As phi__rewrite_check_full. */
+PHI__FN phi_status phi__rewrite_check_form_of(phi_thread *thread, const phi_rewrite *rewrite,
+                                              char *words, size_t words_size);
 /* Refuses an op_id of the form that phi makes, which a log may hold and a host may not give. As
-   phi__thread_rewrite_check. */
-PHI__FN phi_status phi__rewrite_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                      size_t words_size);
+   phi__rewrite_check_full. */
+PHI__FN phi_status phi__rewrite_check_given(phi_thread *thread, const phi_rewrite *rewrite,
+                                            char *words, size_t words_size);
 
 /* ---- rewrite.c ---- */
 

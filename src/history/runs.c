@@ -10,12 +10,12 @@
 
 /* ---- the view before ---- */
 
-PHI__FN void phi__thread_drop_undo(phi_thread *thread) {
+PHI__FN void phi__runs_drop_undo(phi_thread *thread) {
     phi__fold_free(thread->log.memory, &thread->undo.fold);
     memset(&thread->undo, 0, sizeof thread->undo);
 }
 
-PHI__FN bool phi__thread_keep_undo(phi_thread *thread) {
+PHI__FN bool phi__runs_keep_undo(phi_thread *thread) {
     phi__fold *kept = &thread->undo.fold;
     const phi__fold *fold = &thread->fold;
     if (!thread->loops.keeps_none || thread->loops.started == NULL || thread->undo.start != 0 ||
@@ -50,13 +50,13 @@ static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
     phi_status status;
     phi__fold fold;
     phi__op *op;
-    if (!phi__thread_roll_back_ops(thread, thread->lanes.active, start - 1, thread->log.count))
+    if (!phi__ops_roll_back(thread, thread->lanes.active, start - 1, thread->log.count))
         return PHI_OK;
     status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX, &fold);
     for (op = thread->ops.last; op != NULL && op->seq >= start; op = op->earlier)
         if (op->revoked && op->revoked_at == thread->log.count) op->revoked = false;
     if (status != PHI_OK) return status;
-    phi__thread_drop_undo(thread);
+    phi__runs_drop_undo(thread);
     thread->undo.fold = fold;
     thread->undo.start = start;
     thread->undo.lane = thread->lanes.active;
@@ -70,7 +70,7 @@ PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end
     return start != 0 && !phi__runs_has_undo(thread, start) && thread->ops.last_seq >= start;
 }
 
-PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end) {
+PHI__FN phi_status phi__runs_may_end(phi_thread *thread, const phi__entry *end) {
     return phi__runs_end_folds(thread, end)
                ? phi__runs_fold_anew(thread, phi__runs_start(thread, end))
                : PHI_OK;
@@ -78,8 +78,8 @@ PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end
 
 static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
     uint64_t start = (uint64_t)end->ordinal;
-    (void)phi__thread_roll_back_ops(thread, end->lane, start - 1, end->seq);
-    phi__thread_unmark_ops(thread, end->lane, start - 1, end->seq);
+    (void)phi__ops_roll_back(thread, end->lane, start - 1, end->seq);
+    phi__ops_unmark(thread, end->lane, start - 1, end->seq);
     if (phi__runs_has_undo(thread, start)) {
         phi__fold_free(thread->log.memory, &thread->fold);
         thread->fold = thread->undo.fold;
@@ -89,21 +89,20 @@ static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
     phi__thread_evictable(thread);
 }
 
-PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end) {
+PHI__FN void phi__runs_loop_ends(phi_thread *thread, phi__entry *end) {
     phi__loop_start *start = phi__loops_find(thread, end->loop_id);
     end->ordinal = start != NULL ? (size_t)start->seq : 0;
     if (start != NULL) start->seq = 0;
     if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) phi__runs_roll_back(thread, end);
-    phi__thread_drop_undo(thread);
+    phi__runs_drop_undo(thread);
     thread->loops.started = NULL;
 }
 
-PHI__FN void phi__thread_roll_back_again(phi_thread *thread) {
+PHI__FN void phi__runs_roll_back_again(phi_thread *thread) {
     size_t i;
     for (i = 0; i < thread->log.held; i++) {
         const phi__entry *end = thread->log.entries[i];
         if (end->kind == PHI_ENTRY_LOOP_END && end->keep == PHI_KEEP_NONE && end->ordinal > 0)
-            (void)phi__thread_roll_back_ops(thread, end->lane, (uint64_t)end->ordinal - 1,
-                                            end->seq);
+            (void)phi__ops_roll_back(thread, end->lane, (uint64_t)end->ordinal - 1, end->seq);
     }
 }

@@ -13,19 +13,19 @@ typedef struct phi__undo {
 } phi__undo;
 
 /* For a LOOP_END, when it is attached. */
-PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end);
+PHI__FN void phi__runs_loop_ends(phi_thread *thread, phi__entry *end);
 
 /* Whether the end of a run folds its lane anew, for which the log must be whole. */
 PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end);
 /* Before a LOOP_END is attached: prepares the rollback of the run, if it needs one.
    PHI_NO_MEMORY. */
-PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end);
+PHI__FN phi_status phi__runs_may_end(phi_thread *thread, const phi__entry *end);
 
 /* Before a rewrite of the active lane: saves its view, during a run that keeps nothing. False: no
    memory. */
-PHI__FN bool phi__thread_keep_undo(phi_thread *thread);
-PHI__FN void phi__thread_drop_undo(phi_thread *thread);
+PHI__FN bool phi__runs_keep_undo(phi_thread *thread);
+PHI__FN void phi__runs_drop_undo(phi_thread *thread);
 /* Rewrites that were rolled back by ends which the store did not have yet are so here, too. */
-PHI__FN void phi__thread_roll_back_again(phi_thread *thread);
+PHI__FN void phi__runs_roll_back_again(phi_thread *thread);
 
 #endif

@@ -6,7 +6,7 @@
 
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io) {
     memset(thread, 0, sizeof *thread);
-    phi__log_init(&thread->log, memory, io);
+    phi__segments_init(&thread->log, memory, io);
     phi__map_init(&thread->ops.by_id, memory);
 }
 
@@ -17,7 +17,7 @@ PHI__FN void phi__thread_renew(phi_thread *thread) {
     thread->log.grown = before.log.grown;
     thread->rt = before.rt;
     thread->lent = before.lent;
-    phi__log_limit(&thread->log, before.log.limit_bytes);
+    phi__segments_limit(&thread->log, before.log.limit_bytes);
 }
 
 static void phi__thread_free_lanes(phi_thread *thread) {
@@ -48,15 +48,15 @@ PHI__FN void phi__thread_destroy(phi_thread *thread) {
     phi__hashes_free(memory, &thread->ids);
     phi__free(memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
     phi__about_free(thread);
-    phi__thread_drop_undo(thread);
+    phi__runs_drop_undo(thread);
     phi__thread_free_ops(thread);
     phi__fold_free(memory, &thread->fold);
-    phi__log_free(&thread->log);
+    phi__segments_free_all(&thread->log);
     phi__thread_renew(thread);
 }
 
 PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
-    return phi__log_segment_bytes(&thread->log) + phi__about_bytes(thread) +
+    return phi__segments_bytes(&thread->log) + phi__about_bytes(thread) +
            (thread->log.cap + thread->messages.cap) * sizeof *thread->log.entries +
            thread->fold.cap * sizeof *thread->fold.items + thread->ids.cap * sizeof(uint64_t) +
            thread->ops.by_id.cap * sizeof *thread->ops.by_id.slots +

@@ -39,7 +39,7 @@ struct phi_thread {
 /* io: gives appended entries their time; NULL: no clock. */
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io);
 /* Makes a thread empty; of_agent, rt, lent, grown, io and memory stay. The thread is in no store:
-   for one that may be, call phi__thread_free. */
+   for one that may be, call phi__journal_free_thread. */
 PHI__FN void phi__thread_destroy(phi_thread *thread);
 /* Clears the struct without freeing its parts: a copy owns them. */
 PHI__FN void phi__thread_renew(phi_thread *thread);
@@ -60,7 +60,7 @@ static inline phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq)
     return phi__log_at(&thread->log, seq);
 }
 static inline bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
-    return phi__log_roll(&thread->log, carried);
+    return phi__segments_roll(&thread->log, carried);
 }
 static inline void phi__thread_evictable(phi_thread *thread) { phi__log_left(&thread->log); }
 /* 1 where there is only the default one. */
@@ -71,37 +71,36 @@ static inline size_t phi__thread_lanes(const phi_thread *thread) {
 
 /* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as
    nothing else is appended. False: no memory. */
-PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages);
+PHI__FN bool phi__append_reserve(phi_thread *thread, size_t n, size_t messages);
 /* Appends entries that live in the current segment already, to the active lane; their room was
    reserved. */
-PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n);
+PHI__FN void phi__append_attach(phi_thread *thread, phi__entry *entries, size_t n);
 
 /* What attaching does for every entry, on the active lane. */
-PHI__FN void phi__thread_put(phi_thread *thread, phi__entry *entry);
+PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry);
 /* Appends copies of n entries, all or none, and fills their seq; their pointers must be into the
    current segment. False: no memory, and nothing changed. */
-PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n);
+PHI__FN bool phi__append(phi_thread *thread, const phi__entry *entries, size_t n);
 /* Copies a message into the current segment without appending it; NULL: no memory. */
-PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message);
+PHI__FN phi_message *phi__append_keep(phi_thread *thread, const phi_message *message);
 /* Calls of the last answer that have no result, since a run ended without memory, get one: an error
    that says so. False: no memory; results that are there by then stay. */
-PHI__FN bool phi__thread_answer_orphans(phi_thread *thread);
+PHI__FN bool phi__append_answer_orphans(phi_thread *thread);
 /* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
    ambiguous; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id);
+PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id);
 /* Takes note of the ids of a message's calls, so that later answers get others. Known ids stay.
    False: no memory. */
-PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message);
+PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *message);
 /* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
    False: no memory, and nothing changed. */
-PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
+PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
                                   int64_t ended_ms, phi_status status);
 
 /* ---- note.c ---- */
 
 /* A note; phi's own, too. As phi_thread_note. */
-PHI__FN phi_status phi__thread_note(phi_thread *thread, const char *kind, phi_str json,
-                                    uint64_t *seq);
+PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str json, uint64_t *seq);
 
 /* PHI_PARSE for text that is no JSON, or the reader's status. */
 PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status);

@@ -94,11 +94,11 @@ static void phi__truncate_spare(phi__truncation *t, size_t at) {
 }
 
 /* Which blocks there are, and which must stay. */
-static void phi__truncate_join(phi__truncation *t, const size_t *askers, const uint8_t *durable) {
+static void phi__truncate_join(phi__truncation *t, const size_t *callers, const uint8_t *durable) {
     const phi__fold *fold = &t->thread->fold;
     size_t i;
     for (i = 0; i < fold->count; i++) {
-        if (askers[i] != SIZE_MAX) phi__plan_join(&t->plan, askers[i], i);
+        if (callers[i] != SIZE_MAX) phi__plan_join(&t->plan, callers[i], i);
         if (i > 0 && fold->items[i].from == fold->items[i - 1].from &&
             fold->items[i].to == fold->items[i - 1].to)
             phi__plan_join(&t->plan, i - 1, i);
@@ -171,24 +171,24 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
 static bool phi__truncate_blocks(phi__truncation *t) {
     phi_thread *thread = t->thread;
     const phi__fold *fold = &thread->fold;
-    size_t *askers = phi__groups_make(thread->log.memory, fold), i;
+    size_t *callers = phi__groups_make(thread->log.memory, fold), i;
     uint8_t *durable = NULL;
-    bool done = askers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
+    bool done = callers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
     if (done) {
         for (i = 0; i < fold->count; i++)
             phi__plan_put(&t->plan, i, fold->items[i].from, fold->items[i].to,
                           phi_tokens_of_message(t->counter, fold->items[i].message));
         phi__truncate_look(t);
-        phi__truncate_join(t, askers, durable);
+        phi__truncate_join(t, callers, durable);
     }
     phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
-    phi__groups_free(thread->log.memory, fold->count, askers);
+    phi__groups_free(thread->log.memory, fold->count, callers);
     return done;
 }
 
-PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
-                                  const phi_token_counter *counter, phi_str loop_id,
-                                  uint32_t turn_index, size_t *removed) {
+PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
+                           const phi_token_counter *counter, phi_str loop_id, uint32_t turn_index,
+                           size_t *removed) {
     phi__truncation t;
     phi__plan_item *items;
     size_t bytes = phi__mul(phi__max(thread->fold.count, 1), sizeof *items);

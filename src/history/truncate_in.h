@@ -14,9 +14,9 @@
    newest one, and the last group stay. A user message "[Context compacted: N messages removed to
    fit context window]" stands in their place. It is one rewrite. False: no memory, and nothing
    changed. *removed 0: there was nothing to take; no entry is appended. */
-PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
-                                  const phi_token_counter *counter, phi_str loop_id,
-                                  uint32_t turn_index, size_t *removed);
+PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
+                           const phi_token_counter *counter, phi_str loop_id, uint32_t turn_index,
+                           size_t *removed);
 
 #endif
 #endif

@@ -184,7 +184,7 @@ static phi_status phi__disk_remove(void *user_data, const char *path, phi__words
 
 static phi_status phi__disk_make_directories(void *user_data, const char *path, phi__words *words) {
     (void)user_data;
-    return phi__make_directories(path, words);
+    return phi__files_make_directories(path, words);
 }
 
 static phi_status phi__disk_sync_directory(void *user_data, const char *path, phi__words *words) {

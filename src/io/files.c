@@ -23,30 +23,30 @@ struct phi__file {
     size_t bytes;      /* of that block */
 };
 
-static phi_status phi__file_refused(int error, phi__words *words) {
+static phi_status phi__files_refused(int error, phi__words *words) {
     if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
     return error == ENOENT ? PHI_NOT_FOUND : error == ENOMEM ? PHI_NO_MEMORY : PHI_IO;
 }
 
-static phi_status phi__file_refused_as(const char *text, phi__words *words) {
+static phi_status phi__files_refused_as(const char *text, phi__words *words) {
     if (words != NULL) (void)snprintf(words->text, sizeof words->text, "%s", text);
     return PHI_IO;
 }
 
-static phi__file_kind phi__file_kind_of(mode_t mode) {
+static phi__file_kind phi__files_kind_of(mode_t mode) {
     if (S_ISREG(mode)) return PHI__FILE_REGULAR;
     if (S_ISDIR(mode)) return PHI__FILE_DIRECTORY;
     return S_ISLNK(mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
 }
 
-static int phi__file_open(const char *path, int flags, mode_t mode) {
+static int phi__files_open(const char *path, int flags, mode_t mode) {
     int fd;
     do fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
 
-static phi__file *phi__file_new(phi_memory *memory) {
+static phi__file *phi__files_new(phi_memory *memory) {
     phi__file *file = (phi__file *)phi__alloc(memory, sizeof *file);
     if (file == NULL) return NULL;
     file->memory = memory;
@@ -56,7 +56,7 @@ static phi__file *phi__file_new(phi_memory *memory) {
 
 /* A new file beside file->path. A short name of its own, so that a long name has room too. Returns
    an errno value. */
-static int phi__file_open_temp(phi__file *file, mode_t mode) {
+static int phi__files_open_temp(phi__file *file, mode_t mode) {
     size_t dir = strlen(file->path);
     struct timespec now;
     int i;
@@ -66,7 +66,7 @@ static int phi__file_open_temp(phi__file *file, mode_t mode) {
         (void)clock_gettime(CLOCK_MONOTONIC, &now);
         (void)snprintf(file->temp + dir, PHI__FILE_TEMP_BYTES, ".phi-%08x%08x.tmp",
                        (unsigned)getpid(), (unsigned)now.tv_nsec + (unsigned)i);
-        file->fd = phi__file_open(file->temp, O_WRONLY | O_CREAT | O_EXCL, mode);
+        file->fd = phi__files_open(file->temp, O_WRONLY | O_CREAT | O_EXCL, mode);
         if (file->fd >= 0) {
             file->has_temp = true;
             return 0;
@@ -77,7 +77,7 @@ static int phi__file_open_temp(phi__file *file, mode_t mode) {
 }
 
 /* The temporary file becomes like the one it will replace: readable to no one else meanwhile. */
-static int phi__file_take_after(phi__file *file, const struct stat *old) {
+static int phi__files_take_after(phi__file *file, const struct stat *old) {
     struct stat now;
     if (fstat(file->fd, &now) != 0) return errno;
     if (now.st_uid != old->st_uid || now.st_gid != old->st_gid)
@@ -85,7 +85,7 @@ static int phi__file_take_after(phi__file *file, const struct stat *old) {
     return fchmod(file->fd, old->st_mode & 07777) != 0 ? errno : 0;
 }
 
-static phi_status phi__file_begin_replace(phi__file *file, phi__words *words) {
+static phi_status phi__files_begin_replace(phi__file *file, phi__words *words) {
     struct stat old;
     bool exists = stat(file->path, &old) == 0;
     int error = exists || errno == ENOENT ? 0 : errno;
@@ -93,88 +93,88 @@ static phi_status phi__file_begin_replace(phi__file *file, phi__words *words) {
     if (error == 0 && exists && faccessat(AT_FDCWD, file->path, W_OK, AT_EACCESS) != 0)
         error = errno;
     if (error == 0 && exists && S_ISCHR(old.st_mode)) {
-        file->fd = phi__file_open(file->path, O_WRONLY, 0);
+        file->fd = phi__files_open(file->path, O_WRONLY, 0);
         if (file->fd < 0) error = errno;
     } else if (error == 0 && exists && !S_ISREG(old.st_mode)) {
-        return phi__file_refused_as("Not a regular file", words);
+        return phi__files_refused_as("Not a regular file", words);
     } else if (error == 0) {
-        error = phi__file_open_temp(file, exists ? 0600 : 0666);
-        if (error == 0 && exists) error = phi__file_take_after(file, &old);
+        error = phi__files_open_temp(file, exists ? 0600 : 0666);
+        if (error == 0 && exists) error = phi__files_take_after(file, &old);
     }
-    return error == 0 ? PHI_OK : phi__file_refused(error, words);
+    return error == 0 ? PHI_OK : phi__files_refused(error, words);
 }
 
 /* ---- for other modules ---- */
 
-PHI__FN phi_status phi__file_stat(const char *path, bool follow, phi__file_info *out,
-                                  phi__words *words) {
+PHI__FN phi_status phi__files_stat(const char *path, bool follow, phi__file_info *out,
+                                   phi__words *words) {
     struct stat info;
     out->kind = PHI__FILE_NONE;
     out->bytes = 0;
     if ((follow ? stat(path, &info) : lstat(path, &info)) != 0)
-        return phi__file_refused(errno, words);
-    out->kind = phi__file_kind_of(info.st_mode);
+        return phi__files_refused(errno, words);
+    out->kind = phi__files_kind_of(info.st_mode);
     out->bytes = info.st_size > 0 ? (uint64_t)info.st_size : 0;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__file_open_read(phi_memory *memory, const char *path, phi__file **out,
-                                       phi__words *words) {
-    phi__file *file = phi__file_new(memory);
+PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__file **out,
+                                        phi__words *words) {
+    phi__file *file = phi__files_new(memory);
     phi_status status = PHI_OK;
     struct stat info;
     *out = NULL;
-    if (file == NULL) return phi__file_refused(ENOMEM, words);
-    file->fd = phi__file_open(path, O_RDONLY, 0);
+    if (file == NULL) return phi__files_refused(ENOMEM, words);
+    file->fd = phi__files_open(path, O_RDONLY, 0);
     if (file->fd < 0 || fstat(file->fd, &info) != 0)
-        status = phi__file_refused(errno, words);
+        status = phi__files_refused(errno, words);
     else if (S_ISDIR(info.st_mode))
-        status = phi__file_refused(EISDIR, words);
+        status = phi__files_refused(EISDIR, words);
     else if (!S_ISREG(info.st_mode))
-        status = phi__file_refused_as("Not a regular file", words);
+        status = phi__files_refused_as("Not a regular file", words);
     if (status == PHI_OK)
         *out = file;
     else
-        phi__file_close(file);
+        phi__files_close(file);
     return status;
 }
 
-PHI__FN phi_status phi__file_open_replace(phi_memory *memory, const char *path, phi__file **out,
-                                          phi__words *words) {
-    phi__file *file = phi__file_new(memory);
+PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
+                                           phi__words *words) {
+    phi__file *file = phi__files_new(memory);
     phi_status status;
     size_t n = strlen(path);
     *out = NULL;
-    if (file == NULL) return phi__file_refused(ENOMEM, words);
+    if (file == NULL) return phi__files_refused(ENOMEM, words);
     file->bytes = 2 * (n + 1) + PHI__FILE_TEMP_BYTES;
     file->path = (char *)phi__alloc(memory, file->bytes);
     if (file->path == NULL) {
-        phi__file_close(file);
-        return phi__file_refused(ENOMEM, words);
+        phi__files_close(file);
+        return phi__files_refused(ENOMEM, words);
     }
     memcpy(file->path, path, n + 1);
     file->temp = file->path + n + 1;
-    status = phi__file_begin_replace(file, words);
+    status = phi__files_begin_replace(file, words);
     if (status == PHI_OK)
         *out = file;
     else
-        phi__file_close(file);
+        phi__files_close(file);
     return status;
 }
 
-PHI__FN phi_status phi__file_read(phi__file *file, char *out, size_t n, size_t *got,
-                                  phi__words *words) {
+PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
+                                   phi__words *words) {
     ssize_t result;
     *got = 0;
     do result = read(file->fd, out, n);
     while (result < 0 && errno == EINTR);
-    if (result < 0) return phi__file_refused(errno, words);
+    if (result < 0) return phi__files_refused(errno, words);
     *got = (size_t)result;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__file_write(phi__file *file, const char *bytes, size_t n,
-                                   phi__words *words) {
+PHI__FN phi_status phi__files_write(phi__file *file, const char *bytes, size_t n,
+                                    phi__words *words) {
     size_t at = 0, wrote;
     int error = file->failed ? EIO : 0;
     while (error == 0 && at < n) {
@@ -184,25 +184,25 @@ PHI__FN phi_status phi__file_write(phi__file *file, const char *bytes, size_t n,
     }
     if (error == 0) return PHI_OK;
     file->failed = true;
-    return phi__file_refused(error, words);
+    return phi__files_refused(error, words);
 }
 
-PHI__FN phi_status phi__file_commit(phi__file *file, phi__words *words) {
+PHI__FN phi_status phi__files_commit(phi__file *file, phi__words *words) {
     int fd = file->fd;
-    if (file->failed) return phi__file_refused(EIO, words);
+    if (file->failed) return phi__files_refused(EIO, words);
     file->fd = -1;
     if (fd >= 0 && close(fd) != 0 && errno != EINTR) {
         file->failed = true; /* some file systems report a full disk only here */
-        return phi__file_refused(errno, words);
+        return phi__files_refused(errno, words);
     }
     if (file->has_temp) {
-        if (rename(file->temp, file->path) != 0) return phi__file_refused(errno, words);
+        if (rename(file->temp, file->path) != 0) return phi__files_refused(errno, words);
         file->has_temp = false;
     }
     return PHI_OK;
 }
 
-PHI__FN void phi__file_close(phi__file *file) {
+PHI__FN void phi__files_close(phi__file *file) {
     if (file == NULL) return;
     if (file->fd >= 0) (void)close(file->fd);
     if (file->has_temp) (void)unlink(file->temp);
@@ -211,7 +211,7 @@ PHI__FN void phi__file_close(phi__file *file) {
 }
 
 /* An errno value. */
-static int phi__make_directory(const char *path) {
+static int phi__files_make_directory(const char *path) {
     struct stat info;
     int error = mkdir(path, 0777) == 0 ? 0 : errno;
     /* Other refusals than EEXIST come first for a root that is read-only, or not ours. */
@@ -219,30 +219,30 @@ static int phi__make_directory(const char *path) {
     return error;
 }
 
-PHI__FN phi_status phi__make_directories_more(const char *path, size_t *at, size_t *units,
-                                              phi__words *words) {
+PHI__FN phi_status phi__files_make_directories_more(const char *path, size_t *at, size_t *units,
+                                                    phi__words *words) {
     char part[PHI__PATH_BYTES];
     size_t n = strlen(path), i;
     int error = 0;
-    if (n == 0) return phi__file_refused(ENOENT, words);
-    if (n >= sizeof part) return phi__file_refused(ENAMETOOLONG, words);
+    if (n == 0) return phi__files_refused(ENOENT, words);
+    if (n >= sizeof part) return phi__files_refused(ENAMETOOLONG, words);
     memcpy(part, path, n + 1);
     for (i = *at + 1; i <= n; i++) {
         if (i < n && part[i] != '/') continue;
         if (*units == 0) return PHI_BUSY;
         *units -= phi__min(*units, 2 * (1 + i / 64));
         part[i] = '\0';
-        error = phi__make_directory(part);
-        if (error != 0) return phi__file_refused(error, words);
+        error = phi__files_make_directory(part);
+        if (error != 0) return phi__files_refused(error, words);
         if (i < n) part[i] = '/';
         *at = i;
     }
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__make_directories(const char *path, phi__words *words) {
+PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *words) {
     size_t at = 0, units = SIZE_MAX;
-    return phi__make_directories_more(path, &at, &units, words);
+    return phi__files_make_directories_more(path, &at, &units, words);
 }
 
 #endif

@@ -39,36 +39,37 @@ typedef struct phi__words {
 } phi__words;
 
 /* follow: a link's target is checked. */
-PHI__FN phi_status phi__file_stat(const char *path, bool follow, phi__file_info *out,
-                                  phi__words *words);
+PHI__FN phi_status phi__files_stat(const char *path, bool follow, phi__file_info *out,
+                                   phi__words *words);
 
 /* A regular file; anything else is refused, without waiting for a pipe's other end. */
-PHI__FN phi_status phi__file_open_read(phi_memory *memory, const char *path, phi__file **out,
-                                       phi__words *words);
+PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__file **out,
+                                        phi__words *words);
 
 /* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the
    old mode (and owner, where allowed). `path` is a resolved one, so that a link's target is
    replaced; other names of the same file (hard links) keep the old content. A device is written in
    place. */
-PHI__FN phi_status phi__file_open_replace(phi_memory *memory, const char *path, phi__file **out,
-                                          phi__words *words);
+PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
+                                           phi__words *words);
 
 /* Up to n bytes; *got 0 at the end. */
-PHI__FN phi_status phi__file_read(phi__file *file, char *out, size_t n, size_t *got,
-                                  phi__words *words);
+PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
+                                   phi__words *words);
 /* all n, or an error that stays */
-PHI__FN phi_status phi__file_write(phi__file *file, const char *bytes, size_t n, phi__words *words);
-PHI__FN phi_status phi__file_commit(phi__file *file, phi__words *words); /* replace: renames */
+PHI__FN phi_status phi__files_write(phi__file *file, const char *bytes, size_t n,
+                                    phi__words *words);
+PHI__FN phi_status phi__files_commit(phi__file *file, phi__words *words); /* replace: renames */
 /* An uncommitted replacement is removed. NULL is harmless. */
-PHI__FN void phi__file_close(phi__file *file);
+PHI__FN void phi__files_close(phi__file *file);
 
 /* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, about the
    system's own cost. PHI_BUSY: they are used up, come again. */
 
-PHI__FN phi_status phi__make_directories(const char *path, phi__words *words); /* mkdir -p */
+PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *words); /* mkdir -p */
 /* The same in slices. *at: 0 at first. */
-PHI__FN phi_status phi__make_directories_more(const char *path, size_t *at, size_t *units,
-                                              phi__words *words);
+PHI__FN phi_status phi__files_make_directories_more(const char *path, size_t *at, size_t *units,
+                                                    phi__words *words);
 
 /* Resolves `path` against `base` (NULL: the working directory) to an absolute one without "..", "."
    or links, at every level, dangling ones too; last parts that do not exist are allowed, and ".."
@@ -80,9 +81,9 @@ typedef struct phi__resolve {
     size_t len, at;
     int links;
 } phi__resolve;
-PHI__FN phi_status phi__resolve_begin(phi__resolve *r, const char *base, const char *path,
-                                      phi__words *words);
-PHI__FN phi_status phi__resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
+PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, const char *path,
+                                           phi__words *words);
+PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
 
 /* Whether a resolved path is `directory` (resolved too) or lies in it. */
 PHI__FN bool phi__path_inside(const char *directory, const char *path);

@@ -94,7 +94,7 @@ static bool phi__http_starts_nocase(phi_str s, phi_str with) {
 
 /* Whether "HOST:PORT:ADDRESS" is among the resolve entries; a leading + or - is left aside. */
 static bool phi__http_pinned(const phi__http *http, phi_str url) {
-    phi_str host = phi__http_host(url), port = phi__http_port(url);
+    phi_str host = phi__http_words_host(url), port = phi__http_words_port(url);
     const struct curl_slist *entry;
     for (entry = http->resolve; entry != NULL; entry = entry->next) {
         phi_str s = phi_str_of(entry->data);
@@ -110,8 +110,8 @@ static bool phi__http_pinned(const phi__http *http, phi_str url) {
 
 /* A libcurl that looks names up on this thread would stop the pump. */
 static bool phi__http_would_block(const phi__http *http, phi_str url) {
-    return !http->async_dns && http->proxy == NULL && !phi__http_is_address(phi__http_host(url)) &&
-           !phi__http_pinned(http, url);
+    return !http->async_dns && http->proxy == NULL &&
+           !phi__http_words_is_address(phi__http_words_host(url)) && !phi__http_pinned(http, url);
 }
 
 static void phi__http_start(phi__http *http, phi__http_slot *slot) {
@@ -153,7 +153,7 @@ static bool phi__http_has_descriptors(phi__http *http) {
         if (http->lingering.first != NULL)
             phi__http_transfer_move(http->lingering.first, &http->dying);
     }
-    phi__http_kick(http, http->hold_until_us);
+    phi__http_drive_kick(http, http->hold_until_us);
     return false;
 }
 
@@ -163,8 +163,8 @@ static bool phi__http_same_server(const phi__http_transfer *t, phi_str url) {
     if (curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &at) != CURLE_OK || at == NULL)
         return false;
     its = phi_str_of(at);
-    return phi_str_equal(phi__http_host(its), phi__http_host(url)) &&
-           phi_str_equal(phi__http_port(its), phi__http_port(url));
+    return phi_str_equal(phi__http_words_host(its), phi__http_words_host(url)) &&
+           phi_str_equal(phi__http_words_port(its), phi__http_words_port(url));
 }
 
 /* Whether the connection that the next in the queue needs is about to be free: the body on it was
@@ -176,7 +176,7 @@ static bool phi__http_awaits_end(phi__http *http) {
     if (t == NULL || t->http2) return false; /* HTTP/2 has room for both */
     until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
     if (now >= until || !phi__http_same_server(t, slot->request->url)) return false;
-    phi__http_kick(http, until);
+    phi__http_drive_kick(http, until);
     return true;
 }
 
@@ -189,7 +189,7 @@ static bool phi__http_may_start(phi__http *http) {
         if (!phi__http_has_descriptors(http)) return false;
         if (phi__io_may_start(http->io)) return true;
     }
-    phi__http_kick(http, 0);
+    phi__http_drive_kick(http, 0);
     return false;
 }
 
@@ -269,7 +269,7 @@ static void phi__http_destroy(phi__http *http, phi__http_slot *slot) {
     if (t == NULL) return;
     phi__http_transfer_move(t, &http->dying);
     t->request = NULL;
-    phi__http_kick(http, 0);
+    phi__http_drive_kick(http, 0);
 }
 
 /* After the last event curl reads on by itself. Bytes that the receiver did not take are
@@ -287,7 +287,7 @@ static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
     t->overflow_at = 0;
     t->released_us = phi__io_now_us(http->io);
     if (t->list == &http->active) phi__http_transfer_move(t, &http->lingering);
-    phi__http_kick(http, t->list == &http->done ? 0 : t->released_us + PHI__HTTP_LINGER_US);
+    phi__http_drive_kick(http, t->list == &http->done ? 0 : t->released_us + PHI__HTTP_LINGER_US);
 }
 
 /* The lingering transfers whose time is up; the time is shorter when queued transfers need their
@@ -300,7 +300,7 @@ static void phi__http_cut_lingering(phi__http *http) {
         patience = PHI__HTTP_PLACE_US;
     while ((t = http->lingering.first) != NULL && now >= t->released_us + patience)
         phi__http_transfer_move(t, &http->dying);
-    if (t != NULL) phi__http_kick(http, t->released_us + patience);
+    if (t != NULL) phi__http_drive_kick(http, t->released_us + patience);
 }
 
 /* ---- the pump ---- */
@@ -341,7 +341,7 @@ static void phi__http_pump(void *user_data) {
     if (started) phi__http_drive_due(http); /* the request leaves in this step, not the next */
     if (http->resumes_wanted || phi__http_next_removal(http) != NULL ||
         phi__http_next_end(http) != NULL)
-        phi__http_kick(http, 0);
+        phi__http_drive_kick(http, 0);
     http->pumping = false;
 }
 
@@ -364,7 +364,7 @@ static bool phi__http_good_url(phi_str url) {
     size_t colon = phi__str_find(url, 0, "://");
     phi_str scheme = phi__str(url.at, colon == SIZE_MAX ? 0 : colon);
     if (!phi__str_is_nocase(scheme, "http") && !phi__str_is_nocase(scheme, "https")) return false;
-    return phi__http_clean(url) && phi__http_host(url).len > 0;
+    return phi__http_clean(url) && phi__http_words_host(url).len > 0;
 }
 
 static bool phi__http_good_request(const phi_request *request) {
@@ -389,7 +389,7 @@ static phi_status phi__http_open(void *user_data, phi_transfer transfer,
     slot->transfer = transfer;
     slot->request = request;
     phi__http_enqueue(http, transfer.index, false);
-    phi__http_kick(http, 0);
+    phi__http_drive_kick(http, 0);
     return PHI_OK;
 }
 
@@ -403,7 +403,7 @@ static void phi__http_resume(void *user_data, phi_transfer transfer) {
     }
     slot->running->resume_wanted = true;
     http->resumes_wanted = true;
-    phi__http_kick(http, 0);
+    phi__http_drive_kick(http, 0);
 }
 
 static void phi__http_release(void *user_data, phi_transfer transfer) {
@@ -528,13 +528,14 @@ PHI__FN const phi_transport *phi__http_transport(phi__http *http) { return &http
 PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
     phi__http_transfer *t;
     phi_status status;
-    phi_str host = phi__http_host(url);
+    phi_str host = phi__http_words_host(url);
     const char *words;
     size_t len;
     if (!phi__http_good_url(url)) return PHI_BAD_ARG;
     if (phi__http_would_block(http, url)) return PHI_UNSUPPORTED;
     if (phi__http_busy(http) >= http->max_connections) return PHI_BUSY;
-    if (phi__str_starts(url, "https:") || phi__str_starts(url, "HTTPS:")) phi__http_load_ca(http);
+    if (phi__str_starts(url, "https:") || phi__str_starts(url, "HTTPS:"))
+        phi__http_warm_load_ca(http);
     t = phi__http_transfer_new(http);
     if (t == NULL) return PHI_NO_MEMORY;
     len = (size_t)(host.at - url.at) + host.len; /* up to the path */
@@ -568,9 +569,9 @@ PHI__FN void phi__http_free(phi__http *http) {
     while (http->lingering.first != NULL)
         phi__http_transfer_move(http->lingering.first, &http->dying);
     while (http->dying.first != NULL) phi__http_transfer_free(http->dying.first);
-    phi__http_enter(http);
+    phi__http_drive_enter(http);
     if (http->multi != NULL) (void)curl_multi_cleanup(http->multi);
-    phi__http_leave(http);
+    phi__http_drive_leave(http);
     phi__io_timer_clear(http->io, &http->curl_timer);
     phi__io_timer_clear(http->io, &http->kick);
     curl_slist_free_all(http->resolve);

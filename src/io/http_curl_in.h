@@ -132,20 +132,22 @@ PHI__FN void phi__http_transfer_move(phi__http_transfer *t, phi__http_transfer_l
 
 PHI__FN bool phi__http_drive_init(phi__http *http); /* false: no memory, or too old */
 PHI__FN void phi__http_drive_due(phi__http *http);  /* runs curl's timeout if it is due */
-PHI__FN void phi__http_act(phi__http *http, curl_socket_t fd, int have); /* lets curl work on fd */
-PHI__FN void phi__http_enter(phi__http *http); /* around every call that may call back */
-PHI__FN void phi__http_leave(phi__http *http);
-PHI__FN void phi__http_kick(phi__http *http, uint64_t at_us); /* 0: now */
+/* lets curl work on fd */
+PHI__FN void phi__http_drive_act(phi__http *http, curl_socket_t fd, int have);
+PHI__FN void phi__http_drive_enter(phi__http *http); /* around every call that may call back */
+PHI__FN void phi__http_drive_leave(phi__http *http);
+PHI__FN void phi__http_drive_kick(phi__http *http, uint64_t at_us); /* 0: now */
 
 /* ---- http_warm.c: the certificate store ---- */
 
-PHI__FN void phi__http_load_ca(phi__http *http);
+PHI__FN void phi__http_warm_load_ca(phi__http *http);
 
 /* ---- http_words.c: what went wrong ---- */
 
-PHI__FN phi_str phi__http_host(phi_str url);     /* without user, port and brackets; may be empty */
-PHI__FN phi_str phi__http_port(phi_str url);     /* "443" or "80" where it gives none */
-PHI__FN bool phi__http_is_address(phi_str host); /* numeric: needs no lookup */
+/* without user, port and brackets; may be empty */
+PHI__FN phi_str phi__http_words_host(phi_str url);
+PHI__FN phi_str phi__http_words_port(phi_str url);     /* "443" or "80" where it gives none */
+PHI__FN bool phi__http_words_is_address(phi_str host); /* numeric: needs no lookup */
 PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size);
 
 /* ---- http_posix.c: the system ---- */

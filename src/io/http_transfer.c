@@ -404,9 +404,9 @@ PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **
         !phi__http_transfer_set_tls(t) || !phi__http_transfer_set_headers(t) ||
         !phi__http_transfer_set_request(t))
         return PHI_NO_MEMORY; /* libcurl knows the options: memory ran out */
-    phi__http_enter(t->http);
+    phi__http_drive_enter(t->http);
     added = curl_multi_add_handle(t->http->multi, t->easy);
-    phi__http_leave(t->http);
+    phi__http_drive_leave(t->http);
     if (added != CURLM_OK) return PHI_NO_MEMORY;
     t->added = true;
     t->http->live++;
@@ -441,10 +441,10 @@ PHI__FN void phi__http_transfer_move(phi__http_transfer *t, phi__http_transfer_l
 PHI__FN void phi__http_transfer_free(phi__http_transfer *t) {
     phi__http *http = t->http;
     phi__http_transfer_move(t, &http->dying); /* no callback touches its request now */
-    phi__http_enter(http);
+    phi__http_drive_enter(http);
     if (t->added) (void)curl_multi_remove_handle(http->multi, t->easy);
     curl_easy_cleanup(t->easy);
-    phi__http_leave(http);
+    phi__http_drive_leave(http);
     if (t->added && !t->finished) http->live--;
     phi__http_transfer_move(t, NULL);
     curl_slist_free_all(t->headers);
@@ -458,20 +458,20 @@ PHI__FN void phi__http_transfer_free(phi__http_transfer *t) {
 /* Pieces of at most what one write callback brings, so that whatever takes those takes these. */
 static void phi__http_transfer_drain(phi__http_transfer *t) {
     phi_status status = PHI_OK;
-    phi__http_enter(t->http); /* a resume from within a push waits for the pump */
+    phi__http_drive_enter(t->http); /* a resume from within a push waits for the pump */
     while (t->overflow.len > t->overflow_at && status == PHI_OK && !phi__http_transfer_dead(t)) {
         size_t n = phi__min(t->overflow.len - t->overflow_at, PHI__HTTP_BUFFER_BYTES);
         status = t->http->port.push(t->transfer, t->overflow.at + t->overflow_at, n);
         if (status == PHI_OK) t->overflow_at += n;
     }
-    phi__http_leave(t->http);
+    phi__http_drive_leave(t->http);
     if (phi__http_transfer_dead(t)) return;
     if (status != PHI_OK && status != PHI_FULL) t->failed = status;
     if (t->overflow.len == t->overflow_at) {
         phi__buf_free(&t->overflow);
         t->overflow_at = 0;
     }
-    if (t->finished || t->failed != PHI_OK) phi__http_kick(t->http, 0);
+    if (t->finished || t->failed != PHI_OK) phi__http_drive_kick(t->http, 0);
 }
 
 PHI__FN void phi__http_transfer_resume(phi__http_transfer *t) {
@@ -480,14 +480,14 @@ PHI__FN void phi__http_transfer_resume(phi__http_transfer *t) {
     phi__http_transfer_drain(t);
     if (!t->paused || phi__http_transfer_dead(t)) return;
     t->paused = false;
-    phi__http_enter(t->http);
+    phi__http_drive_enter(t->http);
     result = curl_easy_pause(t->easy, CURLPAUSE_CONT); /* pushes what curl held back */
-    phi__http_leave(t->http);
+    phi__http_drive_leave(t->http);
     if (result == CURLE_OK || phi__http_transfer_dead(t)) return;
     if (t->failed == PHI_OK)
         t->failed = result == CURLE_OUT_OF_MEMORY ? PHI_NO_MEMORY : PHI_NETWORK;
     t->http->starved = true; /* curl will not say that it is over: the pump looks for it */
-    phi__http_kick(t->http, 0);
+    phi__http_drive_kick(t->http, 0);
 }
 
 #endif

@@ -12,22 +12,23 @@
 #define PHI__HTTP_WARM_TURNS 8 /* of curl's state machine; three are enough with 7.88 */
 
 /* curl connects, and then says hello. */
-static bool phi__http_say_hello(phi__http *http, phi__http_transfer *t, curl_socket_t listener) {
+static bool phi__http_warm_say_hello(phi__http *http, phi__http_transfer *t,
+                                     curl_socket_t listener) {
     curl_socket_t peer = CURL_SOCKET_BAD;
     bool heard = false;
     int turn;
     for (turn = 0; turn < PHI__HTTP_WARM_TURNS && !heard; turn++) {
         if (t->fd == CURL_SOCKET_BAD)
-            phi__http_act(http, CURL_SOCKET_TIMEOUT, 0);
+            phi__http_drive_act(http, CURL_SOCKET_TIMEOUT, 0);
         else
-            phi__http_act(http, t->fd, CURL_CSELECT_OUT);
+            phi__http_drive_act(http, t->fd, CURL_CSELECT_OUT);
         heard = phi__http_heard(listener, &peer);
     }
     phi__http_close(peer);
     return heard;
 }
 
-PHI__FN void phi__http_load_ca(phi__http *http) {
+PHI__FN void phi__http_warm_load_ca(phi__http *http) {
     char url[48];
     const char *words;
     phi__http_transfer *t;
@@ -45,7 +46,7 @@ PHI__FN void phi__http_load_ca(phi__http *http) {
             memcpy(t->url, url, sizeof url);
             if (phi__http_transfer_begin(t, &words) == PHI_OK &&
                 curl_easy_setopt(t->easy, CURLOPT_NOPROXY, "*") == CURLE_OK)
-                http->ca_loaded = phi__http_say_hello(http, t, listener);
+                http->ca_loaded = phi__http_warm_say_hello(http, t, listener);
         }
         phi__http_transfer_free(t);
     }

@@ -14,7 +14,7 @@
 #define PHI__HTTP_URL_SHOWN 160      /* bytes */
 
 /* "user:key@host:port" of an URL; empty where there is none. */
-static phi_str phi__http_authority(phi_str url) {
+static phi_str phi__http_words_authority(phi_str url) {
     size_t at = phi__str_find(url, 0, "://"), end, i;
     if (at == SIZE_MAX) return phi__str(url.at, 0);
     at += 3;
@@ -25,8 +25,8 @@ static phi_str phi__http_authority(phi_str url) {
     return phi__str(url.at + i, end - i);
 }
 
-PHI__FN phi_str phi__http_host(phi_str url) {
-    phi_str a = phi__http_authority(url);
+PHI__FN phi_str phi__http_words_host(phi_str url) {
+    phi_str a = phi__http_words_authority(url);
     size_t i;
     if (a.len > 0 && a.at[0] == '[') {
         i = phi__str_find(a, 0, "]");
@@ -36,8 +36,8 @@ PHI__FN phi_str phi__http_host(phi_str url) {
     return i == SIZE_MAX ? a : phi__str(a.at, i);
 }
 
-PHI__FN phi_str phi__http_port(phi_str url) {
-    phi_str a = phi__http_authority(url);
+PHI__FN phi_str phi__http_words_port(phi_str url) {
+    phi_str a = phi__http_words_authority(url);
     size_t i = phi__str_find(a, 0, "]");
     i = phi__str_find(a, i == SIZE_MAX ? 0 : i, ":");
     if (i != SIZE_MAX && i + 1 < a.len) return phi__str(a.at + i + 1, a.len - i - 1);
@@ -45,7 +45,7 @@ PHI__FN phi_str phi__http_port(phi_str url) {
     return PHI__LIT("80");
 }
 
-PHI__FN bool phi__http_is_address(phi_str host) {
+PHI__FN bool phi__http_words_is_address(phi_str host) {
     size_t i, dots = 0;
     if (phi__str_find(host, 0, ":") != SIZE_MAX) return true;
     for (i = 0; i < host.len; i++) {
@@ -63,37 +63,39 @@ typedef struct phi__http_kind {
     const char *words;
 } phi__http_kind;
 
-static phi__http_kind phi__http_kind_of(phi_status status, const char *words) {
+static phi__http_kind phi__http_words_kind_of(phi_status status, const char *words) {
     phi__http_kind kind;
     kind.status = status;
     kind.words = words;
     return kind;
 }
 
-static phi__http_kind phi__http_connect_kind(const phi__http_transfer *t) {
+static phi__http_kind phi__http_words_connect_kind(const phi__http_transfer *t) {
     long os_error = 0;
     phi_status status;
     (void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &os_error);
     status = phi__http_connect_status(os_error);
-    if (status == PHI_REFUSED) return phi__http_kind_of(status, "connection refused by");
+    if (status == PHI_REFUSED) return phi__http_words_kind_of(status, "connection refused by");
     if (t->no_descriptor)
-        return phi__http_kind_of(PHI_IO, "no file descriptor was left for a connection to");
-    return phi__http_kind_of(status, "cannot connect to");
+        return phi__http_words_kind_of(PHI_IO, "no file descriptor was left for a connection to");
+    return phi__http_words_kind_of(status, "cannot connect to");
 }
 
-static phi__http_kind phi__http_classify(const phi__http_transfer *t) {
+static phi__http_kind phi__http_words_classify(const phi__http_transfer *t) {
     switch (t->result) {
-    case CURLE_COULDNT_RESOLVE_HOST: return phi__http_kind_of(PHI_NOT_FOUND, "no such host:");
+    case CURLE_COULDNT_RESOLVE_HOST: return phi__http_words_kind_of(PHI_NOT_FOUND, "no such host:");
     case CURLE_COULDNT_RESOLVE_PROXY:
-        return phi__http_kind_of(PHI_NOT_FOUND, "no such proxy host, on the way to");
-    case CURLE_COULDNT_CONNECT: return phi__http_connect_kind(t);
-    case CURLE_OPERATION_TIMEDOUT: return phi__http_kind_of(PHI_TIMEOUT, "no answer in time from");
-    case CURLE_OUT_OF_MEMORY: return phi__http_kind_of(PHI_NO_MEMORY, "no memory for");
-    case CURLE_URL_MALFORMAT: return phi__http_kind_of(PHI_BAD_ARG, "the URL is not valid:");
+        return phi__http_words_kind_of(PHI_NOT_FOUND, "no such proxy host, on the way to");
+    case CURLE_COULDNT_CONNECT: return phi__http_words_connect_kind(t);
+    case CURLE_OPERATION_TIMEDOUT:
+        return phi__http_words_kind_of(PHI_TIMEOUT, "no answer in time from");
+    case CURLE_OUT_OF_MEMORY: return phi__http_words_kind_of(PHI_NO_MEMORY, "no memory for");
+    case CURLE_URL_MALFORMAT: return phi__http_words_kind_of(PHI_BAD_ARG, "the URL is not valid:");
     case CURLE_UNSUPPORTED_PROTOCOL: /* also: an answer without a status line */
-        return phi__http_kind_of(PHI_NETWORK, "what answers is not HTTP, at");
+        return phi__http_words_kind_of(PHI_NETWORK, "what answers is not HTTP, at");
     case CURLE_GOT_NOTHING:
-        return phi__http_kind_of(PHI_NETWORK, "the connection was closed without an answer by");
+        return phi__http_words_kind_of(PHI_NETWORK,
+                                       "the connection was closed without an answer by");
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
@@ -106,19 +108,20 @@ static phi__http_kind phi__http_classify(const phi__http_transfer *t) {
     case CURLE_SSL_ENGINE_INITFAILED:
     case CURLE_SSL_INVALIDCERTSTATUS:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-    case CURLE_USE_SSL_FAILED: return phi__http_kind_of(PHI_TLS, "no secure connection with");
+    case CURLE_USE_SSL_FAILED: return phi__http_words_kind_of(PHI_TLS, "no secure connection with");
     case CURLE_PARTIAL_FILE:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
     case CURLE_SEND_FAIL_REWIND:
     case CURLE_SSL_SHUTDOWN_FAILED:
     case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM: return phi__http_kind_of(PHI_NETWORK, "the connection was cut, to");
-    default: return phi__http_kind_of(PHI_NETWORK, "the transfer failed, with");
+    case CURLE_HTTP2_STREAM:
+        return phi__http_words_kind_of(PHI_NETWORK, "the connection was cut, to");
+    default: return phi__http_words_kind_of(PHI_NETWORK, "the transfer failed, with");
     }
 }
 
-static void phi__http_own_words(phi__http_reason reason, phi_status status, phi_str host, char *out,
+static void phi__http_words_own(phi__http_reason reason, phi_status status, phi_str host, char *out,
                                 size_t size) {
     int len = (int)phi__min(host.len, 128);
     switch (reason) {
@@ -151,7 +154,7 @@ static void phi__http_own_words(phi__http_reason reason, phi_status status, phi_
 
 /* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so check whether it
    is. */
-static bool phi__http_has_memory(const phi__http_transfer *t) {
+static bool phi__http_words_has_memory(const phi__http_transfer *t) {
     char zeros[8192];
     char *escaped; /* three bytes each */
     memset(zeros, 0, sizeof zeros);
@@ -161,29 +164,29 @@ static bool phi__http_has_memory(const phi__http_transfer *t) {
 }
 
 /* A line of the head is bounded by 100 KB in libcurl, a trailer by 4 KB. */
-static bool phi__http_long_line(const phi__http_transfer *t) {
+static bool phi__http_words_long_line(const phi__http_transfer *t) {
     if (!t->connected) return false;
     if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
     if (t->result == CURLE_RECV_ERROR)
         return t->head_told && strstr(t->error, "Out of memory in chunked") != NULL;
-    return t->result == CURLE_OUT_OF_MEMORY && phi__http_has_memory(t);
+    return t->result == CURLE_OUT_OF_MEMORY && phi__http_words_has_memory(t);
 }
 
 /* Why we stopped it, or libcurl for a reason that is also ours. PHI_OK: neither. */
-static phi_status phi__http_stopped(const phi__http_transfer *t, phi__http_reason *reason) {
+static phi_status phi__http_words_stopped(const phi__http_transfer *t, phi__http_reason *reason) {
     *reason = t->reason;
     if (t->failed != PHI_OK) return t->failed;
     if (t->result == CURLE_BAD_CONTENT_ENCODING) { /* more codings than it undoes */
         *reason = PHI__HTTP_REASON_CODING;
         return PHI_UNSUPPORTED;
     }
-    if (!phi__http_long_line(t)) return PHI_OK;
+    if (!phi__http_words_long_line(t)) return PHI_OK;
     *reason = PHI__HTTP_REASON_LINE;
     return PHI_TOO_BIG;
 }
 
 /* What failed, where, and what libcurl says of it. Without memory, the host stands for the URL. */
-static void phi__http_failed_words(const phi__http_transfer *t, const char *words, phi_str url,
+static void phi__http_words_failed(const phi__http_transfer *t, const char *words, phi_str url,
                                    char *out, size_t size) {
     const char *detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
     phi_str shown = phi__str(url.at, 0);
@@ -191,7 +194,7 @@ static void phi__http_failed_words(const phi__http_transfer *t, const char *word
     while (shown.len < url.len && url.at[shown.len] != '?' && url.at[shown.len] != '#') shown.len++;
     phi__buf_init(&buf, t->http->memory);
     phi__secret_put_url(&buf, shown);
-    shown = buf.failed ? phi__http_host(url) : phi__buf_str(&buf);
+    shown = buf.failed ? phi__http_words_host(url) : phi__buf_str(&buf);
     (void)snprintf(out, size, "%s %.*s (%s)", words, (int)phi__utf8_cut(shown, PHI__HTTP_URL_SHOWN),
                    shown.at, detail);
     phi__buf_free(&buf);
@@ -201,15 +204,15 @@ PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_
     phi_str url = t->request != NULL ? t->request->url : phi_str_of(t->url);
     phi__http_kind kind;
     phi__http_reason reason;
-    phi_status status = phi__http_stopped(t, &reason);
+    phi_status status = phi__http_words_stopped(t, &reason);
     out[0] = '\0';
     if (status != PHI_OK) {
-        phi__http_own_words(reason, status, phi__http_host(url), out, size);
+        phi__http_words_own(reason, status, phi__http_words_host(url), out, size);
         return status;
     }
     if (t->result == CURLE_OK) return PHI_OK;
-    kind = phi__http_classify(t);
-    phi__http_failed_words(t, kind.words, url, out, size);
+    kind = phi__http_words_classify(t);
+    phi__http_words_failed(t, kind.words, url, out, size);
     return kind.status;
 }
 

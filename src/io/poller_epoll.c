@@ -35,7 +35,7 @@ PHI__FN void phi__poller_free(phi__poller *poller) {
     phi__free(poller->memory, poller, sizeof *poller);
 }
 
-static phi_status phi__epoll_status(void) {
+static phi_status phi__poller_status(void) {
     switch (errno) {
     case ENOMEM:
     case ENOSPC: return PHI_NO_MEMORY;
@@ -64,8 +64,8 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
     else if (errno == EEXIST && op == EPOLL_CTL_ADD)
         op = EPOLL_CTL_MOD;
     else
-        return phi__epoll_status();
-    return epoll_ctl(poller->fd, op, (int)fd, &event) == 0 ? PHI_OK : phi__epoll_status();
+        return phi__poller_status();
+    return epoll_ctl(poller->fd, op, (int)fd, &event) == 0 ? PHI_OK : phi__poller_status();
 }
 
 PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap) {

@@ -47,7 +47,7 @@ PHI__FN void phi__poller_free(phi__poller *poller) {
 }
 
 /* One filter added or deleted; deleting an absent filter is no error. */
-static bool phi__kqueue_filter(phi__poller *poller, intptr_t fd, int filter, bool add,
+static bool phi__poller_filter(phi__poller *poller, intptr_t fd, int filter, bool add,
                                uint32_t key) {
     struct kevent change;
     EV_SET(&change, (uintptr_t)fd, (short)filter, add ? EV_ADD : EV_DELETE, 0, 0,
@@ -59,13 +59,13 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
                                       uint32_t key) {
     int added = want & ~was, gone = was & ~want;
     bool ok = true;
-    if ((gone & PHI__READ) != 0) (void)phi__kqueue_filter(poller, fd, EVFILT_READ, false, key);
-    if ((gone & PHI__WRITE) != 0) (void)phi__kqueue_filter(poller, fd, EVFILT_WRITE, false, key);
-    if ((added & PHI__READ) != 0) ok = phi__kqueue_filter(poller, fd, EVFILT_READ, true, key);
+    if ((gone & PHI__READ) != 0) (void)phi__poller_filter(poller, fd, EVFILT_READ, false, key);
+    if ((gone & PHI__WRITE) != 0) (void)phi__poller_filter(poller, fd, EVFILT_WRITE, false, key);
+    if ((added & PHI__READ) != 0) ok = phi__poller_filter(poller, fd, EVFILT_READ, true, key);
     if (ok && (added & PHI__WRITE) != 0) {
-        ok = phi__kqueue_filter(poller, fd, EVFILT_WRITE, true, key);
+        ok = phi__poller_filter(poller, fd, EVFILT_WRITE, true, key);
         if (!ok && (added & PHI__READ) != 0)
-            (void)phi__kqueue_filter(poller, fd, EVFILT_READ, false, key);
+            (void)phi__poller_filter(poller, fd, EVFILT_READ, false, key);
     }
     if (ok) return PHI_OK;
     return errno == ENOMEM ? PHI_NO_MEMORY : errno == EBADF ? PHI_BAD_ARG : PHI_IO;

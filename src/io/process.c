@@ -10,7 +10,7 @@
 
 #include "base/buf_in.h"
 #include "io/posix_in.h"
-#include "io/process_spawn_in.h"
+#include "io/spawn_in.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 
 /* Ids must stay distinct in files, which hold UTF-8: two ids that differ only in bytes that are not
    UTF-8 would be one there. */
-PHI__FN bool phi__id_fits(phi_str id) { return phi__utf8_valid(id) == id.len; }
+PHI__FN bool phi__check_id_fits(phi_str id) { return phi__utf8_valid(id) == id.len; }
 
 static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
     switch (kind) {
@@ -24,7 +24,7 @@ static const char *phi__check_content(phi_role role, const phi_content *c) {
     if (c->kind == PHI_CONTENT_IMAGE && (c->data.len == 0 || c->mime_type.len == 0))
         return "an image needs data and mime_type";
     if (c->kind == PHI_CONTENT_TOOL_CALL && c->id.len == 0) return "a tool call needs an id";
-    if (c->kind == PHI_CONTENT_TOOL_CALL && !phi__id_fits(c->id))
+    if (c->kind == PHI_CONTENT_TOOL_CALL && !phi__check_id_fits(c->id))
         return "a tool call's id is not UTF-8";
     return NULL;
 }
@@ -38,7 +38,7 @@ static const char *phi__check_whole(const phi_message *m) {
     if (m->content == NULL && m->content_count > 0) return "content is missing";
     if (m->role == PHI_ROLE_TOOL_RESULT && m->tool_call_id.len == 0)
         return "a tool result needs a tool_call_id";
-    if (m->role == PHI_ROLE_TOOL_RESULT && !phi__id_fits(m->tool_call_id))
+    if (m->role == PHI_ROLE_TOOL_RESULT && !phi__check_id_fits(m->tool_call_id))
         return "tool_call_id is not UTF-8";
     if (m->role == PHI_ROLE_EXTENSION && m->extension_kind.len == 0)
         return "an extension needs an extension_kind";
@@ -49,7 +49,7 @@ static const char *phi__check_whole(const phi_message *m) {
     return NULL;
 }
 
-PHI__FN const char *phi__message_fault(const phi_message *m, size_t *block) {
+PHI__FN const char *phi__check_message(const phi_message *m, size_t *block) {
     const char *fault = phi__check_whole(m);
     size_t i;
     *block = SIZE_MAX;

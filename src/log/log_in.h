@@ -91,9 +91,9 @@ typedef struct phi__log {
 } phi__log;
 
 /* Makes an empty log. io: gives appended entries their time; NULL: no clock. */
-PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io);
+PHI__FN void phi__segments_init(phi__log *log, phi_memory *memory, phi__io *io);
 /* Gives back all it has; then it is to be initialised again. */
-PHI__FN void phi__log_free(phi__log *log);
+PHI__FN void phi__segments_free_all(phi__log *log);
 PHI__FN int64_t phi__log_now(const phi__log *log);
 /* An entry; NULL: it is evicted, or there is none. */
 PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq);
@@ -118,26 +118,26 @@ static inline bool phi__log_whole(const phi__log *log) {
 static inline phi_arena *phi__log_room(phi__log *log) { return &log->current->arena; }
 /* How full segments of an empty log are to be: of an agent with a memory limit, a part of that; 0:
    as usual. */
-PHI__FN void phi__log_limit(phi__log *log, size_t limit_bytes);
+PHI__FN void phi__segments_limit(phi__log *log, size_t limit_bytes);
 /* Bytes of its segments. */
-PHI__FN size_t phi__log_segment_bytes(const phi__log *log);
+PHI__FN size_t phi__segments_bytes(const phi__log *log);
 /* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is
    not appended. `carried`, where given, is copied into the new one: what later entries go on
    pointing to. False: no memory, and nothing changed. */
-PHI__FN bool phi__log_roll(phi__log *log, phi_str *carried);
+PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried);
 /* Leaves the current segment for a new one in any case. False: no memory. */
-PHI__FN bool phi__log_open(phi__log *log);
+PHI__FN bool phi__segments_open(phi__log *log);
 /* Frees segments that are not live. */
-PHI__FN void phi__log_drop_dead(phi__log *log);
-PHI__FN void phi__log_pin(phi__segment *segment); /* it is live; NULL is harmless */
+PHI__FN void phi__segments_drop_dead(phi__log *log);
+PHI__FN void phi__segments_pin(phi__segment *segment); /* it is live; NULL is harmless */
 
 /* ---- check.c ---- */
 
 /* Words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL:
    it is fit. Static. */
-PHI__FN const char *phi__message_fault(const phi_message *message, size_t *block);
+PHI__FN const char *phi__check_message(const phi_message *message, size_t *block);
 /* Whether an id is UTF-8, as ids and names in a thread are. */
-PHI__FN bool phi__id_fits(phi_str id);
+PHI__FN bool phi__check_id_fits(phi_str id);
 
 /* ---- entry.c ---- */
 

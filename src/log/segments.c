@@ -13,21 +13,21 @@ enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that
 /* ---- where entries live ---- */
 
 /* Blocks of an agent with a limit do not grow: the unused rest of the last block counts there. */
-static void phi__segment_arena(const phi__log *log, phi_arena *arena) {
+static void phi__segments_arena(const phi__log *log, phi_arena *arena) {
     bool limited = log->limit_bytes != 0;
     phi_arena_init(arena, log->memory, limited ? log->segment_bytes / 2 : 0);
     if (limited) arena->most_block_bytes = log->segment_bytes / 2;
 }
 
-PHI__FN void phi__log_limit(phi__log *log, size_t limit_bytes) {
+PHI__FN void phi__segments_limit(phi__log *log, size_t limit_bytes) {
     size_t bytes = phi__max(limit_bytes / PHI__SEGMENTS_IN_LIMIT, PHI__SEGMENT_LEAST);
     log->limit_bytes = limit_bytes;
     log->segment_bytes =
         limit_bytes != 0 ? phi__min(bytes, PHI__SEGMENT_LARGEST) : PHI__SEGMENT_BYTES;
-    phi__segment_arena(log, &log->first.arena);
+    phi__segments_arena(log, &log->first.arena);
 }
 
-PHI__FN size_t phi__log_segment_bytes(const phi__log *log) {
+PHI__FN size_t phi__segments_bytes(const phi__log *log) {
     const phi__segment *segment = log->segments;
     size_t bytes = phi__arena_taken(&log->first.arena);
     for (; segment != NULL; segment = segment->older)
@@ -35,14 +35,14 @@ PHI__FN size_t phi__log_segment_bytes(const phi__log *log) {
     return bytes;
 }
 
-static phi__segment *phi__segment_new(phi__log *log) {
+static phi__segment *phi__segments_new(phi__log *log) {
     phi__segment *segment = (phi__segment *)phi__alloc(log->memory, sizeof *segment);
-    if (segment != NULL) phi__segment_arena(log, &segment->arena);
+    if (segment != NULL) phi__segments_arena(log, &segment->arena);
     return segment;
 }
 
 /* Only renderings of its messages still go into the full segment, a few at a time. */
-static void phi__segment_begin(phi__log *log, phi__segment *segment) {
+static void phi__segments_begin(phi__log *log, phi__segment *segment) {
     phi_arena *full = &log->current->arena;
     full->most_block_bytes = log->segment_bytes / PHI__SEGMENT_LATER;
     full->next_block_bytes = phi__min(full->next_block_bytes, full->most_block_bytes);
@@ -50,47 +50,47 @@ static void phi__segment_begin(phi__log *log, phi__segment *segment) {
     log->segments = log->current = segment;
 }
 
-static void phi__segment_free(phi__log *log, phi__segment *segment) {
+static void phi__segments_free(phi__log *log, phi__segment *segment) {
     phi_arena_free(&segment->arena);
     phi__free(log->memory, segment, sizeof *segment);
 }
 
 /* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or
    twice where memory is limited, is full, however much is left there. */
-static bool phi__segment_full(const phi__log *log) {
+static bool phi__segments_full(const phi__log *log) {
     const phi_arena *arena = &log->current->arena;
     size_t bytes = phi__arena_taken(arena), full = log->segment_bytes;
     return bytes >= (log->limit_bytes != 0 ? 2 : 4) * full ||
            (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
 }
 
-PHI__FN bool phi__log_roll(phi__log *log, phi_str *carried) {
+PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried) {
     phi__segment *segment;
-    if (!phi__segment_full(log)) return true;
-    segment = phi__segment_new(log);
+    if (!phi__segments_full(log)) return true;
+    segment = phi__segments_new(log);
     if (segment == NULL) return false;
     if (carried != NULL && carried->len > 0 &&
         !phi__arena_str(&segment->arena, *carried, carried)) {
-        phi__segment_free(log, segment);
+        phi__segments_free(log, segment);
         return false;
     }
-    phi__segment_begin(log, segment);
+    phi__segments_begin(log, segment);
     return true;
 }
 
-PHI__FN bool phi__log_open(phi__log *log) {
-    phi__segment *segment = phi__segment_new(log);
-    if (segment != NULL) phi__segment_begin(log, segment);
+PHI__FN bool phi__segments_open(phi__log *log) {
+    phi__segment *segment = phi__segments_new(log);
+    if (segment != NULL) phi__segments_begin(log, segment);
     return segment != NULL;
 }
 
 /* ---- the end ---- */
 
-PHI__FN void phi__log_pin(phi__segment *segment) {
+PHI__FN void phi__segments_pin(phi__segment *segment) {
     if (segment != NULL) segment->live = true;
 }
 
-PHI__FN void phi__log_drop_dead(phi__log *log) {
+PHI__FN void phi__segments_drop_dead(phi__log *log) {
     phi__segment **at = &log->segments, *segment;
     while ((segment = *at) != NULL) {
         if (segment->live) {
@@ -98,25 +98,25 @@ PHI__FN void phi__log_drop_dead(phi__log *log) {
             continue;
         }
         *at = segment->older;
-        phi__segment_free(log, segment);
+        phi__segments_free(log, segment);
     }
     if (!log->first.live) phi_arena_free(&log->first.arena);
 }
 
-PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
+PHI__FN void phi__segments_init(phi__log *log, phi_memory *memory, phi__io *io) {
     memset(log, 0, sizeof *log);
     log->memory = memory;
     log->io = io;
-    phi__log_limit(log, 0);
+    phi__segments_limit(log, 0);
     log->current = &log->first;
 }
 
-PHI__FN void phi__log_free(phi__log *log) {
+PHI__FN void phi__segments_free_all(phi__log *log) {
     phi__segment *segment;
     phi__free(log->memory, log->entries, log->cap * sizeof *log->entries);
     phi_arena_free(&log->first.arena);
     while ((segment = log->segments) != NULL) {
         log->segments = segment->older;
-        phi__segment_free(log, segment);
+        phi__segments_free(log, segment);
     }
 }

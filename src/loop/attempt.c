@@ -34,7 +34,9 @@ PHI__FN void phi__attempt_clear(phi__run *run) {
     run->attempt.retries = 0;
 }
 
-PHI__FN const phi__ask *phi__attempt_ask(const phi__run *run) { return &run->attempt.ask; }
+PHI__FN const phi__request_spec *phi__attempt_spec(const phi__run *run) {
+    return &run->attempt.spec;
+}
 
 PHI__FN phi__answer *phi__attempt_answer(const phi__run *run) { return run->attempt.answer; }
 
@@ -69,7 +71,7 @@ PHI__FN bool phi__attempt_emit_start(phi__run *run) {
     run->attempt.emitted = true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_START; /* which shows nothing of it: there need be no room yet */
-    return phi__emit(run->agent, &event, run->attempt.answer, 0);
+    return phi__events_emit(run->agent, &event, run->attempt.answer, 0);
 }
 
 PHI__FN bool phi__attempt_retract(phi__run *run) {
@@ -78,7 +80,7 @@ PHI__FN bool phi__attempt_retract(phi__run *run) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_RETRACT;
     return phi__events_answer_room(run->attempt.answer) &&
-           phi__emit(run->agent, &event, run->attempt.answer, 0);
+           phi__events_emit(run->agent, &event, run->attempt.answer, 0);
 }
 
 static void phi__attempt_close(phi__run *run) {
@@ -169,7 +171,7 @@ static bool phi__attempt_prepare(phi__run *run) {
     memset(run->attempt.decoder, 0, bytes);
     if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
     run->attempt.answer->assembly.id_salt = (uint64_t)agent->line.loops << 32 | run->turn.index;
-    run->attempt.answer->assembly.respond = run->attempt.ask.respond;
+    run->attempt.answer->assembly.respond = run->attempt.spec.respond;
     phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
                      &run->attempt.answer->assembly, agent->desc.max_event_bytes);
     run->attempt.reader.seen = phi__attempt_seen;
@@ -185,7 +187,7 @@ static bool phi__attempt_note_secrets(phi__run *run) {
     const phi__agent *agent = run->agent;
     phi__secrets *secrets = &run->attempt.secrets;
     if (!agent->in_process) phi__secret_add_request(secrets, &run->attempt.encoder.request);
-    phi__secret_add_key(secrets, phi_str_of(run->attempt.ask.model->api_key));
+    phi__secret_add_key(secrets, phi_str_of(run->attempt.spec.model->api_key));
     phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
     if (agent->rt->http != NULL)
         phi__secret_add_url(secrets, phi_str_of(phi__http_proxy(agent->rt->http)));
@@ -267,9 +269,10 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
     if (!phi__attempt_emit_start(run)) run->attempt.lost = true;
     if (run->attempt.lost) return;
     draft = &assembly->drafts[block];
-    if (!phi__emit_delta(run->agent, phi__attempt_delta_kind(phi__assembly_kind(assembly, block)),
-                         (uint32_t)block, phi__str(draft->bytes.at + from, draft->bytes.len - from),
-                         run->attempt.answer, draft->bytes.len))
+    if (!phi__events_emit_delta(
+            run->agent, phi__attempt_delta_kind(phi__assembly_kind(assembly, block)),
+            (uint32_t)block, phi__str(draft->bytes.at + from, draft->bytes.len - from),
+            run->attempt.answer, draft->bytes.len))
         run->attempt.lost = true;
 }
 
@@ -372,7 +375,7 @@ static phi__state phi__attempt_over(phi__run *run) {
 
 static void phi__attempt_look_at_head(phi__run *run) {
     const phi__transfer *transfer = run->attempt.transfer;
-    phi_str type = phi__header_value(phi__buf_str(&transfer->headers), "content-type");
+    phi_str type = phi__headers_value(phi__buf_str(&transfer->headers), "content-type");
     run->attempt.answer->assembly.sink = phi__attempt_part;
     run->attempt.answer->assembly.ctx = run;
     if (transfer->http_status < 200 || transfer->http_status > 299)

@@ -85,7 +85,7 @@ static bool phi__attempt_end_unique_ids(phi__run *run) {
         phi_status status = PHI_OK;
         uint64_t salt = answer->assembly.id_salt + i;
         if (block->kind != PHI_CONTENT_TOOL_CALL) continue;
-        while ((status = phi__thread_claim_id(run->agent->thread, block->id)) == PHI_FULL) {
+        while ((status = phi__append_claim_id(run->agent->thread, block->id)) == PHI_FULL) {
             memcpy(id, "call_", 5);
             phi__hash_hex(phi__hash(block->id, salt), id + 5);
             if (!phi__arena_str(&run->arena, phi_str_of(id), &block->id)) return false;
@@ -124,7 +124,7 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
             message.provider = phi_str_of("unknown");
     }
     phi__events_stamp(run, &message);
-    return phi__thread_keep(run->agent->thread, &message);
+    return phi__append_keep(run->agent->thread, &message);
 }
 
 /* Puts the answer into the log; false: no memory. */
@@ -141,13 +141,13 @@ static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     entry.loop_id = run->loop_id;
     entry.turn_index = run->turn.index;
     entry.message = kept;
-    if (!phi__thread_append(run->agent->thread, &entry, 1)) return false;
+    if (!phi__append(run->agent->thread, &entry, 1)) return false;
     phi__events_answer_settle(run->attempt.answer, kept);
     run->reply = kept;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_END;
     event.message = kept;
-    return phi__emit(run->agent, &event, NULL, 0);
+    return phi__events_emit(run->agent, &event, NULL, 0);
 }
 
 /* ---- once more ---- */
@@ -181,7 +181,7 @@ static bool phi__attempt_end_emit_retry(phi__run *run, const phi_failure *failur
     event.attempts = attempts;
     event.delay_ms = run->attempt.delay_ms;
     event.text = phi_str_of(line);
-    return phi__emit(run->agent, &event, NULL, 0);
+    return phi__events_emit(run->agent, &event, NULL, 0);
 }
 
 /* failure: in the thread. */
@@ -192,7 +192,7 @@ static phi__state phi__attempt_end_again(phi__run *run, const phi_failure *failu
     run->attempt.retry_at_us = now + (uint64_t)run->attempt.delay_ms * 1000;
     emitted = phi__attempt_retract(run) && phi__attempt_end_emit_retry(run, failure);
     phi__attempt_abandon(run);
-    if (!emitted || !phi__run_timer_set(run, run->attempt.retry_at_us)) return PHI__RUN_LOST;
+    if (!emitted || !phi__schedule_timer_set(run, run->attempt.retry_at_us)) return PHI__RUN_LOST;
     return PHI__RUN_BACKOFF;
 }
 
@@ -266,7 +266,7 @@ PHI__FN phi__state phi__attempt_end(phi__run *run) {
         next = phi__attempt_end_overflow(run, failure);
     if (next != PHI__RUN_ON) return next;
     if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&
-        !run->attempt.fresh && phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) &&
+        !run->attempt.fresh && phi__hooks_wanted(run->agent, PHI_HOOK_CREDENTIAL) &&
         phi__attempt_end_wanted(run))
         return phi__attempt_end_refused(run);
     if (phi__attempt_end_wanted(run) &&

@@ -26,7 +26,7 @@ struct phi__transfer;
    model_call.c and provider.c touch it. */
 typedef struct phi__attempt {
     /* the request */
-    phi__ask ask;
+    phi__request_spec spec;
     phi_model *keyed; /* with a key of the attempt's own, in the turn's arena; NULL: as it is */
     bool refused;     /* the key was refused, and the hook must give another */
     bool fresh;       /* that was done already */
@@ -55,7 +55,7 @@ typedef struct phi__attempt {
 PHI__FN void phi__attempt_init(phi__run *run);
 /* A turn begins, with its memory given back. */
 PHI__FN void phi__attempt_clear(phi__run *run);
-PHI__FN const phi__ask *phi__attempt_ask(const phi__run *run);
+PHI__FN const phi__request_spec *phi__attempt_spec(const phi__run *run);
 PHI__FN phi__answer *phi__attempt_answer(const phi__run *run); /* NULL: none is under way */
 PHI__FN void phi__attempt_lose(phi__run *run);                 /* an event found no memory */
 PHI__FN bool phi__attempt_lost(const phi__run *run);

@@ -70,7 +70,7 @@ static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     phi__call_poll_remove(call);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
     call->slot = NULL;
-    phi__run_wake(call->run);
+    phi__schedule_wake(call->run);
 }
 
 /* Words about a call that was made too often; `out` has room for PHI__REPEAT_WORDS. */
@@ -119,7 +119,7 @@ static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *r
     message.is_error = result->is_error;
     message.details = phi_str_of(result->details);
     phi__events_stamp(call->run, &message);
-    return phi__thread_keep(call->run->agent->thread, &message);
+    return phi__append_keep(call->run->agent->thread, &message);
 }
 
 /* A result of one text block, which is the caller's. */
@@ -186,7 +186,8 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
-    if (call->decision.point != 0) phi__decision_drop(&call->decision); /* its hook is waiting */
+    /* its hook is waiting */
+    if (call->decision.point != 0) phi__hooks_decision_drop(&call->decision);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
     call->slot = NULL;
 }
@@ -217,7 +218,8 @@ static void phi__call_beat(phi__timer *timer) {
     event.tool_call_id = call->block->id;
     event.tool_name = call->block->name;
     event.elapsed_ms = (phi__io_now_us(call->rt->io) - call->armed_us) / 1000;
-    if (!phi__events_backlog(call->run->agent)) (void)phi__emit(call->run->agent, &event, NULL, 0);
+    if (!phi__events_backlog(call->run->agent))
+        (void)phi__events_emit(call->run->agent, &event, NULL, 0);
     (void)phi__call_set_beat(call);
 }
 
@@ -248,7 +250,7 @@ PHI__FN void phi__call_unclaim(phi__toolcall *call) {
     if (call->slot != NULL)
         (void)phi__slots_move(&call->rt->calls, call->index, call->gen, PHI__CALL_CLAIMED,
                               PHI__CALL_PENDING);
-    phi__run_wake(call->run); /* an abort may have passed it by meanwhile */
+    phi__schedule_wake(call->run); /* an abort may have passed it by meanwhile */
 }
 
 /* The result of a call that is claimed, from its tool. */
@@ -278,7 +280,7 @@ PHI__FN bool phi__call_open(phi__toolcall *call) {
     call->slot = phi__slots_take(&call->rt->calls, PHI__CALL_PENDING, call);
     if (call->slot == NULL) return false;
     call->index = call->slot->index;
-    call->gen = phi__slot_gen(PHI__LOAD(&call->slot->word));
+    call->gen = phi__slots_gen_of(PHI__LOAD(&call->slot->word));
     return true;
 }
 
@@ -316,14 +318,14 @@ static void phi__call_emit_again(phi__toolcall *call, phi_str why) {
     event.tool_call_id = call->block->id;
     event.tool_name = call->block->name;
     event.text = phi_str_of(words);
-    (void)phi__emit(call->run->agent, &event, NULL, 0);
+    (void)phi__events_emit(call->run->agent, &event, NULL, 0);
 }
 
 /* The run starts it, as any other call. */
 static void phi__call_again(phi__timer *timer) {
     phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, timer);
     call->resumes = true;
-    phi__run_wake(call->run);
+    phi__schedule_wake(call->run);
 }
 
 static void phi__call_start_again(phi__toolcall *call) {
@@ -442,7 +444,7 @@ static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
 /* Goes on where the last step stopped, so that none starves under a small budget; with a tape all
    have their turn in each. The ring may change under way: a round is over when it comes to a call
    that had its turn. */
-PHI__FN void phi__calls_poll(phi_runtime *rt) {
+PHI__FN void phi__call_poll_all(phi_runtime *rt) {
     while (rt->polls.next != NULL && rt->polls.next->poll_round != rt->round) {
         phi__toolcall *call = rt->polls.next;
         rt->polls.next = call->poll_next;

@@ -29,7 +29,7 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
         phi__buf_add_str(&name, agent->line.segment);
         phi__buf_char(&name, '.');
         phi__buf_u64(&name, (uint64_t)n);
-    } while (n != 0 && !name.failed && phi__thread_has_loop(agent->thread, phi__buf_str(&name)));
+    } while (n != 0 && !name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
     if (n == 0) {
         phi__buf_free(&name);
         return false;
@@ -70,7 +70,7 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
     run->info = info;
     return phi__arena_str(arena, agent->agent_id, &info->agent_id) &&
            phi__draft_session(run, info) &&
-           phi__loop_info_prompt(agent->thread, arena, agent->system_prompt, info) &&
+           phi__loops_info_prompt(agent->thread, arena, agent->system_prompt, info) &&
            phi__arena_str(arena, parent, &info->parent_loop_id) &&
            phi__arena_str(arena, phi_str_of(tag), &info->tag);
 }
@@ -81,7 +81,7 @@ static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__
     phi_thread *thread = run->agent->thread;
     size_t n = order->prompt_count, i;
     phi__entry *entries;
-    if (!phi__thread_reserve(thread, n + 1, n)) return false;
+    if (!phi__append_reserve(thread, n + 1, n)) return false;
     entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
                                             phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return false;
@@ -91,7 +91,7 @@ static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__
         phi_message message = order->prompts[i];
         phi__events_stamp(run, &message);
         entries[i + 1] = phi__events_entry(run, PHI_ENTRY_MESSAGE);
-        entries[i + 1].message = phi__thread_keep(thread, &message);
+        entries[i + 1].message = phi__append_keep(thread, &message);
         if (entries[i + 1].message == NULL) return false;
     }
     *first = entries;
@@ -112,7 +112,7 @@ static bool phi__draft_remember(phi__run *run) {
     return true;
 }
 
-PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
+PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     phi_thread *thread = run->agent->thread;
     phi_arena *room;
     phi_arena_mark mark;
@@ -123,10 +123,10 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
     room = phi__thread_room(thread);
     mark = phi_arena_save(room);
     named = phi__draft_name(run, order);
-    if (named && phi__thread_answer_orphans(thread) && phi__draft_inform(run, order) &&
-        phi__draft_entries(run, order, &first) && phi__thread_loop_room(thread) &&
+    if (named && phi__append_answer_orphans(thread) && phi__draft_inform(run, order) &&
+        phi__draft_entries(run, order, &first) && phi__loops_room(thread) &&
         phi__draft_remember(run)) {
-        phi__thread_attach(thread, first, 1);
+        phi__append_attach(thread, first, 1);
         run->said.first_message = run->said.emitted_messages = thread->messages.count;
         return true;
     }
@@ -145,7 +145,7 @@ static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
     phi_thread *thread = run->agent->thread;
     size_t n = run->said.prompt_count, i;
     phi__entry *entries;
-    if (!phi__thread_reserve(thread, n + 1, n) || !phi__thread_loop_room(thread)) return NULL;
+    if (!phi__append_reserve(thread, n + 1, n) || !phi__loops_room(thread)) return NULL;
     entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
                                             phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return NULL;
@@ -156,21 +156,21 @@ static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
         message.loop_id = info->loop_id;
         entries[i + 1] = run->said.prompts[i];
         entries[i + 1].of.rendered = NULL;
-        entries[i + 1].message = phi__thread_keep(thread, &message);
+        entries[i + 1].message = phi__append_keep(thread, &message);
         if (entries[i + 1].message == NULL) return NULL;
     }
     for (i = 0; i <= n; i++) entries[i].loop_id = info->loop_id;
     return entries;
 }
 
-PHI__FN bool phi__run_rehome(phi__run *run, const phi_thread *before) {
+PHI__FN bool phi__draft_rehome(phi__run *run, const phi_thread *before) {
     phi_thread *thread = run->agent->thread;
     phi_loop_info *info;
     phi__entry *entries = NULL;
     if (!phi__thread_roll(thread, NULL)) return false;
-    info = phi__loop_info_copy(phi__thread_room(thread), run->info);
+    info = phi__loops_copy_info(phi__thread_room(thread), run->info);
     if (info != NULL &&
-        !phi__loop_info_prompt(thread, phi__thread_room(thread), run->agent->system_prompt, info))
+        !phi__loops_info_prompt(thread, phi__thread_room(thread), run->agent->system_prompt, info))
         return false;
     if (info != NULL) entries = phi__draft_again(run, info, before);
     if (entries == NULL) return false;
@@ -178,7 +178,7 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi_thread *before) {
     run->loop_id = info->loop_id;
     if (run->said.prompts != NULL) run->said.prompts = entries + 1;
     if (run->response != NULL) run->response->loop_id = run->loop_id;
-    phi__thread_attach(thread, entries, 1);
+    phi__append_attach(thread, entries, 1);
     run->said.first_message = run->said.emitted_messages = thread->messages.count;
     return true;
 }

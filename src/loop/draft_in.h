@@ -40,9 +40,9 @@ typedef struct phi__run_order {
 } phi__run_order;
 
 /* False: no memory, and the log is as it was, but for results of calls that had none. */
-PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order);
+PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order);
 /* Moves a run that has not begun, and its prompts, into the agent's new log; its entries in the old
    log stay there. False: no memory, and the run is unchanged. */
-PHI__FN bool phi__run_rehome(phi__run *run, const phi_thread *before);
+PHI__FN bool phi__draft_rehome(phi__run *run, const phi_thread *before);
 
 #endif

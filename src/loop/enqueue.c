@@ -30,11 +30,11 @@ PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *ou
     if (id == NULL && refs == NULL) return;
     phi__buf_char(out, '{');
     if (id != NULL) {
-        phi__json_put_key(out, PHI__LIT("request_id"));
-        phi__json_put_str(out, phi_str_of(id));
+        phi__json_write_key(out, PHI__LIT("request_id"));
+        phi__json_write_str(out, phi_str_of(id));
     }
     if (refs != NULL) {
-        phi__json_put_key(out, PHI__LIT("refs"));
+        phi__json_write_key(out, PHI__LIT("refs"));
         phi__buf_text(out, refs);
     }
     phi__buf_char(out, '}');
@@ -138,7 +138,7 @@ static phi_status phi__enqueue(phi__agent *agent, const char *what, const phi_en
 
 PHI_API phi_status phi_enqueue(phi_agent handle, phi_input queue, const phi_content *content,
                                size_t count, const char *source) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi_enqueue_desc desc;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
@@ -151,7 +151,7 @@ PHI_API phi_status phi_enqueue(phi_agent handle, phi_input queue, const phi_cont
 }
 
 PHI_API phi_status phi_enqueue_with(phi_agent handle, const phi_enqueue_desc *desc) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi_enqueue_desc given;
     phi_content content;
     if (handle.rt == NULL) return PHI_BAD_ARG;
@@ -172,7 +172,7 @@ PHI_API phi_status phi_enqueue_with(phi_agent handle, const phi_enqueue_desc *de
 }
 
 PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     phi__inputs *inputs;
     if (agent == NULL) return 0;
     if (queue == PHI_INPUT_NONE)
@@ -183,7 +183,7 @@ PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
 }
 
 PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     if (queue != PHI_INPUT_NONE && phi__input_list_of(agent, queue) == NULL) return PHI_BAD_ARG;
@@ -195,7 +195,7 @@ PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
 }
 
 PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_queue_mode mode) {
-    phi__agent *agent = phi__agent_find(handle);
+    phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL || (unsigned)mode > (unsigned)PHI_QUEUE_ALL) return PHI_BAD_ARG;
     if (queue != PHI_INPUT_STEERING && queue != PHI_INPUT_FOLLOW_UP && queue != PHI_INPUT_NONE)
         return PHI_BAD_ARG;

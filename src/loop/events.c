@@ -230,7 +230,7 @@ PHI__FN bool phi__events_reserve_free(const phi__agent *agent) {
 
 PHI__FN bool phi__events_any(const phi__agent *agent) { return agent->events.oldest != NULL; }
 
-PHI__FN void phi__events_drop_untold(phi__agent *agent) { agent->events.untold_drops++; }
+PHI__FN void phi__events_drop_unemitted(phi__agent *agent) { agent->events.untold_drops++; }
 
 /* So that an agent's events are found without a look at all others'. */
 static void phi__events_join(phi__agent *agent, phi__record *record) {
@@ -337,7 +337,8 @@ static phi_str phi__events_put(char **at, phi_str text) {
     return phi__str(to, text.len);
 }
 
-PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi_message *part) {
+PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
+                                   const phi_message *part) {
     phi__record *record;
     phi_message *message;
     phi_content *content;
@@ -367,8 +368,8 @@ PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi
     return true;
 }
 
-PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
-                       size_t partial_len) {
+PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
+                              size_t partial_len) {
     phi__record *record;
     if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true; /* no listener */
     record = phi__events_make(agent, event->text, answer, partial_len);
@@ -381,8 +382,8 @@ PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *a
     return true;
 }
 
-PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
-                             phi_str text, phi__answer *answer, size_t partial_len) {
+PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
+                                    phi_str text, phi__answer *answer, size_t partial_len) {
     phi__record *record;
     if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true;
     record = phi__events_make(agent, text, answer, partial_len);
@@ -395,9 +396,9 @@ PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t bl
     return true;
 }
 
-PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event) {
+PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event) {
     size_t i;
-    if (phi__emit(agent, event, NULL, 0)) return true;
+    if (phi__events_emit(agent, event, NULL, 0)) return true;
     for (i = 0; agent->events.reserve != NULL && i < PHI__RESERVE; i++) {
         phi__record *record = &agent->events.reserve[i];
         if (record->in_use) continue;
@@ -433,7 +434,7 @@ static void phi__events_emit_drops(phi__agent *agent) {
     event.kind = PHI_EV_INPUT_DROPPED;
     event.message_count = agent->events.untold_drops;
     event.source = PHI__LIT("The queues of messages and of events were full");
-    if (phi__emit(agent, &event, NULL, 0)) agent->events.untold_drops = 0;
+    if (phi__events_emit(agent, &event, NULL, 0)) agent->events.untold_drops = 0;
 }
 
 /* Fewer bytes wait now: a run that had stopped because of the queue continues. */
@@ -443,7 +444,7 @@ static void phi__events_paid(phi__record *record) {
     agent->events.queued_bytes -= record->cost;
     record->cost = 0;
     if (!stopped || phi__events_backlog(agent)) return;
-    if (agent->run != NULL) phi__run_wake(agent->run);
+    if (agent->run != NULL) phi__schedule_wake(agent->run);
     phi__events_emit_drops(agent);
 }
 
@@ -493,7 +494,7 @@ PHI__FN bool phi__events_note(phi__run *run, phi__entry *entry) {
     entry->at_ms = phi__io_wall_ms(run->agent->rt->io);
     entry->loop_id = run->loop_id;
     entry->turn_index = run->turn.index;
-    return phi__thread_append(run->agent->thread, entry, 1);
+    return phi__append(run->agent->thread, entry, 1);
 }
 
 PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_input input,
@@ -504,15 +505,15 @@ PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_
     event.message = message;
     event.input = input;
     event.source = source;
-    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
+    if (!phi__events_emit(run->agent, &event, NULL, 0)) return false;
     event.kind = PHI_EV_MESSAGE_END;
-    return phi__emit(run->agent, &event, NULL, 0);
+    return phi__events_emit(run->agent, &event, NULL, 0);
 }
 
 PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {
     phi__entry entry = phi__events_entry(run, PHI_ENTRY_MESSAGE);
     entry.message = kept;
-    return phi__thread_append(run->agent->thread, &entry, 1) &&
+    return phi__append(run->agent->thread, &entry, 1) &&
            phi__events_message(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
 }
 

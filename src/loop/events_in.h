@@ -84,28 +84,29 @@ PHI__FN void phi__events_init(phi__events *events, phi_memory *memory);
 PHI__FN void phi__events_free(phi__events *events);
 /* Queues a copy of `event` (kind, and the kind's fields; agent, seq, time are filled). Its text is
    copied; its other strings must live as long as the agent's thread. False: no memory. */
-PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
-                       size_t partial_len);
+PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
+                              size_t partial_len);
 /* The same with a copy of a result of text and images, the event's message, and of its
    child_loop_id. */
-PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi_message *part);
+PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
+                                   const phi_message *part);
 /* The same for a part of an answer, made in place: there are many of them. */
-PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
-                             phi_str text, phi__answer *answer, size_t partial_len);
+PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
+                                    phi_str text, phi__answer *answer, size_t partial_len);
 /* The reserve of an agent that is to run: taken before, and given back when there is no run and it
    is not in use. False: no memory. */
 PHI__FN bool phi__events_reserve(phi__agent *agent);
 PHI__FN void phi__events_unreserve(phi__agent *agent);
 /* The same for an event that must not be lost: without memory it takes a record of the reserve, and
    returns false; the run must then end. */
-PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
+PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event);
 /* Events popped before this step are not the host's any more: frees a part of them, or all. */
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
 PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
 PHI__FN bool phi__events_any(const phi__agent *agent);              /* of it, not released */
 PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there is none */
-PHI__FN void phi__events_drop_untold(phi__agent *agent);            /* a message; reported later */
+PHI__FN void phi__events_drop_unemitted(phi__agent *agent);         /* a message; reported later */
 PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
 
 /* ---- a run's entries ---- */

@@ -3,13 +3,13 @@
 
 #include "loop/error_in.h"
 
-PHI__FN phi__agent *phi__agent_find(phi_agent handle) {
+PHI__FN phi__agent *phi__find_agent(phi_agent handle) {
     phi__slot *slot =
         handle.rt != NULL ? phi__slots_find(&handle.rt->agents, handle.index, handle.gen) : NULL;
     return slot != NULL ? (phi__agent *)slot->object : NULL;
 }
 
-PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what) {
+PHI__FN phi_status phi__find_idle(phi__agent *agent, const char *what) {
     return agent->run == NULL ? PHI_OK
                               : phi__error(agent->rt, PHI_BUSY, "%s: a run is going on", what);
 }

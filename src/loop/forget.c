@@ -61,7 +61,8 @@ static void phi__forget_responses(phi__agent *agent) {
     phi__response *response = agent->responses, *older;
     for (; response != NULL; response = older) {
         older = response->older;
-        if (agent->run == NULL || agent->run->response != response) phi__response_drop(response);
+        if (agent->run == NULL || agent->run->response != response)
+            phi__responses_drop_one(response);
     }
 }
 
@@ -72,8 +73,8 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     phi__run *run = agent->run;
     phi__thread_renew(thread);
     if (!phi__rebase_copy(thread, &before, keep, made) ||
-        (run != NULL && !phi__run_rehome(run, &before))) {
-        phi__thread_free(thread);
+        (run != NULL && !phi__draft_rehome(run, &before))) {
+        phi__journal_free_thread(thread);
         *thread = before;
         return false;
     }
@@ -82,7 +83,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     phi__forget_responses(agent);
     phi__feature_renewed(agent, keep == NULL ? &before.fold : NULL, true);
     phi__about_move(thread, &before);
-    phi__thread_free(&before);
+    phi__journal_free_thread(&before);
     return true;
 }
 
@@ -108,7 +109,7 @@ static bool phi__forget_emit(phi__agent *agent, const phi_forgotten *made) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_FORGOTTEN;
     event.forgotten = made;
-    return phi__emit(agent, &event, NULL, 0);
+    return phi__events_emit(agent, &event, NULL, 0);
 }
 
 /* ---- making room ---- */
@@ -119,9 +120,8 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
     size_t bytes = phi__thread_bytes(thread), removed = 0;
     double part = (double)target / (double)phi__max(bytes, 1);
     if (bytes <= target) return;
-    (void)phi__thread_truncate(thread,
-                               (uint64_t)((double)phi__projection_view_tokens(agent) * part),
-                               phi__projection_counter(agent), phi__str("", 0), 0, &removed);
+    (void)phi__truncate(thread, (uint64_t)((double)phi__projection_view_tokens(agent) * part),
+                        phi__projection_counter(agent), phi__str("", 0), 0, &removed);
 }
 
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
@@ -175,7 +175,7 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
         if (agent->slot == NULL) return true;
         emitted = phi__forget_do(agent, halves);
         *wait = agent->thread->journal != NULL && /* the next step evicts entries */
-                phi__run_timer_set(run, phi__io_now_us(agent->rt->io));
+                phi__schedule_timer_set(run, phi__io_now_us(agent->rt->io));
     }
     agent->memory.limit_bytes -= phi__min(agent->desc.memory_limit_bytes / 8, PHI__FORGET_RESERVE);
     return emitted;

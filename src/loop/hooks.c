@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-PHI__FN void phi__decision_init(phi__decision *d, phi__run *run, phi__toolcall *call) {
+PHI__FN void phi__hooks_decision_init(phi__decision *d, phi__run *run, phi__toolcall *call) {
     memset(d, 0, sizeof *d);
     d->rt = run->agent->rt;
     d->run = run;
@@ -15,7 +15,7 @@ PHI__FN void phi__decision_init(phi__decision *d, phi__run *run, phi__toolcall *
     phi__buf_init(&d->reply, &run->agent->memory);
 }
 
-static phi_ticket phi__decision_ticket(const phi__decision *d) {
+static phi_ticket phi__hooks_decision_ticket(const phi__decision *d) {
     phi_ticket ticket;
     ticket.rt = d->rt;
     ticket.index = d->index;
@@ -23,75 +23,75 @@ static phi_ticket phi__decision_ticket(const phi__decision *d) {
     return ticket;
 }
 
-static bool phi__decision_open(phi__decision *d) {
+static bool phi__hooks_decision_open(phi__decision *d) {
     d->slot = phi__slots_take(&d->rt->tickets, PHI__TICKET_OPEN, d);
     if (d->slot == NULL) return false;
     d->index = d->slot->index;
-    d->gen = phi__slot_gen(PHI__LOAD(&d->slot->word));
+    d->gen = phi__slots_gen_of(PHI__LOAD(&d->slot->word));
     return true;
 }
 
-static void phi__decision_close(phi__decision *d) {
+static void phi__hooks_decision_close(phi__decision *d) {
     if (d->rt == NULL) return;
     phi__io_timer_clear(d->rt->io, &d->timer);
     if (d->slot != NULL) phi__slots_release(&d->rt->tickets, d->slot);
     d->slot = NULL;
 }
 
-PHI__FN void phi__decision_drop(phi__decision *d) {
+PHI__FN void phi__hooks_decision_drop(phi__decision *d) {
     if (d->rt == NULL) return; /* never begun */
-    phi__decision_close(d);
-    d->asked = PHI__ASKED_NOT;
+    phi__hooks_decision_close(d);
+    d->state = PHI__DECISION_NONE;
     phi__buf_free(&d->reply);
 }
 
 /* Only filters warn. */
-static phi_verdict phi__hook_verdict(phi_hook_point point, phi_verdict verdict) {
+static phi_verdict phi__hooks_verdict(phi_hook_point point, phi_verdict verdict) {
     return verdict == PHI_WARN && point != PHI_HOOK_FILTER ? PHI_ALLOW : verdict;
 }
 
-static void phi__decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
-    phi__decision_close(d);
-    d->asked = PHI__ASKED_DECIDED;
-    d->verdict = phi__hook_verdict(d->point, verdict);
+static void phi__hooks_decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
+    phi__hooks_decision_close(d);
+    d->state = PHI__DECISION_MADE;
+    d->verdict = phi__hooks_verdict(d->point, verdict);
     phi__buf_clear(&d->reply);
     phi__buf_add_str(&d->reply, reply);
-    phi__run_wake(d->run);
+    phi__schedule_wake(d->run);
 }
 
 /* ---- waiting ---- */
 
 /* Where a denial has a meaning, silence is one. */
-static bool phi__hook_can_deny(phi_hook_point point) {
+static bool phi__hooks_can_deny(phi_hook_point point) {
     return ((uint32_t)point & ((uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN |
                                PHI_HOOK_BEFORE_COMPACTION | PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER |
                                PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
 }
 
-static void phi__decision_timer(phi__timer *timer) {
+static void phi__hooks_decision_timer(phi__timer *timer) {
     phi__decision *d = PHI__OWNER(timer, phi__decision, timer);
     char words[80];
     if (!phi__slots_move(&d->rt->tickets, d->index, d->gen, PHI__TICKET_OPEN, PHI__TICKET_CLAIMED))
         return; /* a decision is on its way */
     (void)snprintf(words, sizeof words, "Nobody decided within %u ms.", (unsigned)d->timeout_ms);
-    if (phi__hook_can_deny(d->point))
-        phi__decision_settle(d, PHI_DENY, phi_str_of(words));
+    if (phi__hooks_can_deny(d->point))
+        phi__hooks_decision_settle(d, PHI_DENY, phi_str_of(words));
     else
-        phi__decision_settle(d, PHI_ALLOW, phi__str(NULL, 0));
+        phi__hooks_decision_settle(d, PHI_ALLOW, phi__str(NULL, 0));
 }
 
-static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
+static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     phi_event event;
     uint64_t at = UINT64_MAX;
-    d->asked = PHI__ASKED_WAITS;
-    d->timer.fire = phi__decision_timer;
+    d->state = PHI__DECISION_WAITS;
+    d->timer.fire = phi__hooks_decision_timer;
     d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : d->run->waits_ms;
     if (d->timeout_ms != PHI_UNLIMITED)
         at = phi__io_now_us(d->rt->io) + (uint64_t)d->timeout_ms * 1000;
     if (phi__io_timer_set(d->rt->io, &d->timer, at) != PHI_OK) return false;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_DECISION;
-    event.ticket = phi__decision_ticket(d);
+    event.ticket = phi__hooks_decision_ticket(d);
     event.point = (int)d->point;
     event.text = hook->text;
     event.input = hook->input;
@@ -101,20 +101,20 @@ static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
         event.tool_name = d->call->block->name;
         event.arguments = d->call->block->arguments;
     }
-    return phi__emit(d->run->agent, &event, NULL, 0);
+    return phi__events_emit(d->run->agent, &event, NULL, 0);
 }
 
 /* ---- calling the host ---- */
 
-PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point) {
+PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point) {
     return agent->desc.hook_fn != NULL && (agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
-PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point) {
+PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point) {
     phi_hook hook;
     memset(&hook, 0, sizeof hook);
     hook.point = point;
-    hook.agent = phi__agent_seen(run->agent);
+    hook.agent = phi__find_seen(run->agent);
     hook.seq = run->agent->rt->events.seq;
     hook.loop_id = run->loop_id;
     hook.turn_index = run->turn.index;
@@ -123,65 +123,65 @@ PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point) {
 }
 
 /* The question itself. `again`: it was decided, and only the list is wanted. */
-static phi__hooked phi__hook_now(phi__decision *d, phi_hook *hook, phi_hook_fn fn, void *user_data,
-                                 bool again) {
+static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
+                                         void *user_data, bool again) {
     phi__agent *agent = d->run->agent;
     phi_verdict verdict;
     phi__buf_clear(&d->reply);
-    if (!phi__decision_open(d)) return PHI__HOOK_LOST;
+    if (!phi__hooks_decision_open(d)) return PHI__HOOK_LOST;
     d->point = hook->point;
-    hook->ticket = phi__decision_ticket(d);
+    hook->ticket = phi__hooks_decision_ticket(d);
     hook->decided = again;
     verdict = fn(user_data, hook);
     /* the hook's own copy may have been written to */
-    verdict = phi__hook_verdict(d->point, verdict);
+    verdict = phi__hooks_verdict(d->point, verdict);
     if (agent->slot == NULL) {
-        phi__decision_drop(d);
+        phi__hooks_decision_drop(d);
         return PHI__HOOK_GONE;
     }
     if (hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
     if (d->reply.failed) {
-        phi__decision_drop(d);
+        phi__hooks_decision_drop(d);
         return PHI__HOOK_LOST;
     }
     if (verdict == PHI_WAIT && !again) {
-        if (phi__decision_wait(d, hook)) return PHI__HOOK_WAIT;
-        phi__decision_drop(d);
+        if (phi__hooks_decision_wait(d, hook)) return PHI__HOOK_WAIT;
+        phi__hooks_decision_drop(d);
         return PHI__HOOK_LOST;
     }
-    phi__decision_close(d);
+    phi__hooks_decision_close(d);
     if (verdict == PHI_ALLOW || verdict == PHI_WARN || verdict == PHI_WAIT)
         return verdict == PHI_WARN ? PHI__HOOK_WARN : PHI__HOOK_ALLOW;
     return PHI__HOOK_DENY; /* also for an invalid verdict */
 }
 
-PHI__FN phi__hooked phi__hook_ask(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
-                                  void *user_data) {
-    if (d->asked == PHI__ASKED_WAITS) return PHI__HOOK_WAIT;
-    if (d->asked == PHI__ASKED_NOT) return phi__hook_now(d, hook, fn, user_data, false);
-    d->asked = PHI__ASKED_NOT;
+PHI__FN phi__hooked phi__hooks_decide(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
+                                      void *user_data) {
+    if (d->state == PHI__DECISION_WAITS) return PHI__HOOK_WAIT;
+    if (d->state == PHI__DECISION_NONE) return phi__hooks_decide_now(d, hook, fn, user_data, false);
+    d->state = PHI__DECISION_NONE;
     if (d->reply.failed) return PHI__HOOK_LOST;
     if (d->verdict == PHI_ALLOW &&
         (hook->point == PHI_HOOK_TRANSFORM_CONTEXT || hook->point == PHI_HOOK_CONVERT_TO_LLM))
-        return phi__hook_now(d, hook, fn, user_data, true);
+        return phi__hooks_decide_now(d, hook, fn, user_data, true);
     return (phi__hooked)d->verdict;
 }
 
 /* A run without memory calls no more hooks: it could not wait for a decision. */
-static phi__hooked phi__hook_agent(phi__decision *d, phi_hook *hook) {
+static phi__hooked phi__hooks_agent(phi__decision *d, phi_hook *hook) {
     phi__agent *agent = d->run->agent;
-    if (!phi__hook_wants(agent, hook->point) || d->run->status == PHI_NO_MEMORY) {
+    if (!phi__hooks_wanted(agent, hook->point) || d->run->status == PHI_NO_MEMORY) {
         phi__buf_clear(&d->reply);
         return PHI__HOOK_ALLOW;
     }
-    return phi__hook_ask(d, hook, agent->desc.hook_fn, agent->desc.user_data);
+    return phi__hooks_decide(d, hook, agent->desc.hook_fn, agent->desc.user_data);
 }
 
-PHI__FN phi__hooked phi__hook_run(phi__run *run, phi_hook *hook) {
-    return phi__hook_agent(&run->decision, hook);
+PHI__FN phi__hooked phi__hooks_run(phi__run *run, phi_hook *hook) {
+    return phi__hooks_agent(&run->decision, hook);
 }
 
-PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook) {
+PHI__FN phi__hooked phi__hooks_call(phi__toolcall *call, phi_hook *hook) {
     hook->call.rt = call->rt;
     hook->call.index = call->index;
     hook->call.gen = call->gen;
@@ -189,28 +189,29 @@ PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook) {
     hook->tool_call_id = call->block->id;
     hook->arguments = call->arguments;
     hook->needs_approval = call->tool != NULL && call->tool->needs_approval;
-    return phi__hook_agent(&call->decision, hook);
+    return phi__hooks_agent(&call->decision, hook);
 }
 
 /* ---- what other threads say ---- */
 
-PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post) {
+PHI__FN void phi__hooks_decision_posted(phi_runtime *rt, const phi__post *post) {
     phi__slot *slot = phi__slots_find(&rt->tickets, post->index, post->gen);
     if (slot == NULL) return; /* the wait is over already */
-    phi__decision_settle((phi__decision *)slot->object, (phi_verdict)post->flag, post->text);
+    phi__hooks_decision_settle((phi__decision *)slot->object, (phi_verdict)post->flag, post->text);
 }
 
-PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index) {
+PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index) {
     phi__slot *slot = phi__slots_at(&rt->tickets, index);
-    uint32_t state = phi__slot_state(PHI__LOAD(&slot->word));
+    uint32_t state = phi__slots_state_of(PHI__LOAD(&slot->word));
     if ((state & PHI__TICKET_SAID) == 0) return; /* the wait is over already */
-    phi__decision_settle((phi__decision *)slot->object,
-                         (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID), phi__str(NULL, 0));
+    phi__hooks_decision_settle((phi__decision *)slot->object,
+                               (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID),
+                               phi__str(NULL, 0));
 }
 
 /* ---- outcomes ---- */
 
-PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
+PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait) {
     switch (hooked) {
     case PHI__HOOK_ALLOW:
@@ -218,7 +219,7 @@ PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state
     case PHI__HOOK_DENY: return denied;
     case PHI__HOOK_WAIT:
         if (run->end.cancelled) { /* it does not wait */
-            phi__decision_drop(&run->decision);
+            phi__hooks_decision_drop(&run->decision);
             return denied;
         }
         *wait = true;
@@ -232,7 +233,7 @@ PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state
 /* ---- public ---- */
 
 /* Without a text it needs no room: the ticket's own word takes it. */
-static phi_status phi__decide_bare(phi_ticket ticket, phi_verdict verdict) {
+static phi_status phi__hooks_decide_without_text(phi_ticket ticket, phi_verdict verdict) {
     phi__slots *tickets = &ticket.rt->tickets;
     if (!phi__slots_move(tickets, ticket.index, ticket.gen, PHI__TICKET_OPEN,
                          (uint32_t)PHI__TICKET_SAID | (uint32_t)verdict))
@@ -249,7 +250,7 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
     bool won;
     if (ticket.rt == NULL || (verdict != PHI_ALLOW && verdict != PHI_DENY && verdict != PHI_WARN))
         return PHI_BAD_ARG;
-    if (reply == NULL || reply[0] == '\0') return phi__decide_bare(ticket, verdict);
+    if (reply == NULL || reply[0] == '\0') return phi__hooks_decide_without_text(ticket, verdict);
     if (phi__slots_state(&ticket.rt->tickets, ticket.index, ticket.gen) !=
         (uint32_t)PHI__TICKET_OPEN)
         return PHI_STALE;

@@ -9,7 +9,7 @@
 struct phi_model_request;
 
 typedef struct phi__hosted {
-    struct phi_model_request *asked;
+    struct phi_model_request *request;
     void *call;
     bool open, in_list;
     bool in_call;         /* its poll is at work */

@@ -102,10 +102,10 @@ static void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str t
     event.text = text;
     event.source = phi_str_of(why);
     if (phi__events_backlog(agent)) { /* the host does not listen: it hears how many there were */
-        phi__events_drop_untold(agent);
+        phi__events_drop_unemitted(agent);
         return;
     }
-    if (phi__emit(agent, &event, NULL, 0)) return;
+    if (phi__events_emit(agent, &event, NULL, 0)) return;
     (void)phi__error(agent->rt, PHI_NO_MEMORY, "a message to an agent was lost: out of memory");
     if (agent->run != NULL) agent->run->end.starved = true;
 }
@@ -194,8 +194,8 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     }
     while ((agent->desc.hook_points & (uint32_t)point) != 0 && (all || run->poll.got == 0) &&
            run->poll.got < agent->desc.queue_limit) {
-        phi_hook hook = phi__hook_of(run, point);
-        phi__hooked hooked = phi__hook_run(run, &hook);
+        phi_hook hook = phi__hooks_make(run, point);
+        phi__hooked hooked = phi__hooks_run(run, &hook);
         phi_content said = phi__input_text(phi__str_trim(phi__buf_str(&run->decision.reply)));
         if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
             return hooked;
@@ -272,7 +272,7 @@ static bool phi__input_log(phi__run *run) {
     phi_message stamped = input->message, *kept;
     phi_str source;
     phi__events_stamp(run, &stamped);
-    kept = phi__thread_keep(thread, &stamped);
+    kept = phi__append_keep(thread, &stamped);
     if (kept == NULL || !phi__arena_str(phi__thread_room(thread), input->source, &source))
         return false;
     memset(&entry, 0, sizeof entry);
@@ -333,19 +333,19 @@ static bool phi__input_filter_any(const phi__agent *agent) {
 }
 
 /* Passes run->filter.text through the filters that were not called yet. */
-static phi__hooked phi__input_filter_ask(phi__run *run, phi_input input) {
+static phi__hooked phi__input_filter_decide(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
     if (run->filter.text.failed) return PHI__HOOK_LOST;
     while (run->filter.at <= agent->desc.filter_count) {
-        phi_hook hook = phi__hook_of(run, PHI_HOOK_FILTER);
+        phi_hook hook = phi__hooks_make(run, PHI_HOOK_FILTER);
         phi__hooked hooked;
         hook.text = phi__buf_str(&run->filter.text);
         hook.input = input;
         if (run->filter.at < agent->desc.filter_count) {
             const phi_filter *filter = &agent->desc.filters[run->filter.at];
-            hooked = phi__hook_ask(&run->decision, &hook, filter->fn, filter->user_data);
+            hooked = phi__hooks_decide(&run->decision, &hook, filter->fn, filter->user_data);
         } else
-            hooked = phi__hook_run(run, &hook);
+            hooked = phi__hooks_run(run, &hook);
         if (hooked == PHI__HOOK_WARN) phi__input_filter_warn(run);
         if (run->filter.warnings.failed) return PHI__HOOK_LOST;
         if (hooked != PHI__HOOK_ALLOW && hooked != PHI__HOOK_WARN) return hooked;
@@ -379,7 +379,7 @@ static bool phi__input_filter_emit_rejected(phi__run *run) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_INPUT_REJECTED;
     event.text = phi__input_filter_reason(run);
-    return phi__emit(run->agent, &event, NULL, 0);
+    return phi__events_emit(run->agent, &event, NULL, 0);
 }
 
 PHI__FN phi__hooked phi__input_filter_prompts(phi__run *run) {
@@ -392,7 +392,7 @@ PHI__FN phi__hooked phi__input_filter_prompts(phi__run *run) {
         for (i = 0; i < run->said.prompt_count; i++)
             phi__input_filter_add(run, run->said.prompts[i].message);
     }
-    hooked = phi__input_filter_ask(run, PHI_INPUT_PROMPT);
+    hooked = phi__input_filter_decide(run, PHI_INPUT_PROMPT);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
     if (hooked == PHI__HOOK_DENY &&
         (!phi__arena_str(arena, phi__input_filter_reason(run), &run->filter.rejection) ||
@@ -418,7 +418,7 @@ static phi__hooked phi__input_filter_one(phi__run *run, phi__input *input) {
         run->filter.on = true;
         phi__input_filter_add(run, &input->message);
     }
-    hooked = phi__input_filter_ask(run, input->kind);
+    hooked = phi__input_filter_decide(run, input->kind);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
     if (run->filter.warnings.len > 0) {
         phi_content *content = phi__input_filter_warned(run, &input->message, &input->arena);

@@ -27,7 +27,7 @@ PHI__FN bool phi__limits_pause_over(const phi__run *run) { return run->pause.ove
 static void phi__limits_pause_timer(phi__timer *timer) {
     phi__run *run = PHI__OWNER(timer, phi__run, timer);
     run->pause.over = true;
-    phi__run_wake(run);
+    phi__schedule_wake(run);
 }
 
 PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t at_us) {
@@ -56,7 +56,7 @@ PHI__FN void phi__limits_pause_show(const phi__run *run, phi_pending_item *item)
 PHI__FN void phi__limits_pause_wake_all(phi_runtime *rt) {
     phi__link *link;
     for (link = rt->paused.first; link != NULL; link = link->next)
-        phi__run_wake(PHI__OWNER(link, phi__run, pause.link));
+        phi__schedule_wake(PHI__OWNER(link, phi__run, pause.link));
 }
 
 /* ---- budgets ---- */

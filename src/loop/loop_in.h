@@ -74,29 +74,29 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
 /* With a tape: settles a call with the result that was let in; or gives a claim back. */
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
-PHI__FN void phi__calls_poll(phi_runtime *rt);
+PHI__FN void phi__call_poll_all(phi_runtime *rt);
 
 /* hooks.c */
-PHI__FN void phi__decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
+PHI__FN void phi__hooks_decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
 /* Fills the arguments that every hook of a run gets; the caller adds those of the point. */
-PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point);
+PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point);
 /* Calls the hook, or takes the decision made since. The reply is in decision->reply until the next
    call. */
-PHI__FN phi__hooked phi__hook_ask(phi__decision *decision, phi_hook *hook, phi_hook_fn fn,
-                                  void *user_data);
+PHI__FN phi__hooked phi__hooks_decide(phi__decision *decision, phi_hook *hook, phi_hook_fn fn,
+                                      void *user_data);
 /* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the
    point. */
-PHI__FN phi__hooked phi__hook_run(phi__run *run, phi_hook *hook);
-PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook);
+PHI__FN phi__hooked phi__hooks_run(phi__run *run, phi_hook *hook);
+PHI__FN phi__hooked phi__hooks_call(phi__toolcall *call, phi_hook *hook);
 /* Where a state goes after a hook: on, back to itself, or out. */
-PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
+PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait);
-PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point);
+PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
 /* Drops a decision that is not needed any more; its ticket dies. Any state is allowed. */
-PHI__FN void phi__decision_drop(phi__decision *decision);
-PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
+PHI__FN void phi__hooks_decision_drop(phi__decision *decision);
+PHI__FN void phi__hooks_decision_posted(phi_runtime *rt, const phi__post *post);
 /* a ticket, decided without a text */
-PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index);
+PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index);
 
 /* posts.c: reads posts of other threads; a bounded number, or all so far */
 PHI__FN void phi__posts_read(phi_runtime *rt);
@@ -108,11 +108,11 @@ PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* where the next post 
 
 /* responses.c */
 /* Copies the state of the run so far. */
-PHI__FN void phi__response_update(phi__response *response, const phi__run *run);
+PHI__FN void phi__responses_update(phi__response *response, const phi__run *run);
 /* The run has ended: when AGENT_END is emitted. Needs no memory; a run without a response is
    harmless. */
-PHI__FN void phi__response_close(phi__run *run);
-PHI__FN void phi__response_drop(phi__response *response); /* its handle is stale */
+PHI__FN void phi__responses_close(phi__run *run);
+PHI__FN void phi__responses_drop_one(phi__response *response); /* its handle is stale */
 /* All of an agent's: it is freed or reset, or its messages are replaced. */
 PHI__FN void phi__responses_drop(phi__agent *agent);
 
@@ -127,7 +127,8 @@ PHI__FN void phi__stored_step(phi_runtime *rt);  /* what else has grown, in part
 PHI__FN void phi__stored_evict_now(phi__agent *agent);
 /* evicts stored entries outside of the view */
 PHI__FN void phi__stored_evict(phi_runtime *rt);
-PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
+/* NULL: there is no reply */
+PHI__FN const phi__entry *phi__stored_reply_entry(const phi__run *run);
 
 /* forget.c: room in an agent's memory. */
 /* Makes room before a run without events so far, once; *wait: it continues in the next step. False:
@@ -160,7 +161,7 @@ PHI__FN void phi__one_shot_forget(phi__agent *agent); /* it is retired */
 
 /* toolset.c */
 /* Tools of the run's own, copied. False: no memory. */
-PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count);
-PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */
+PHI__FN bool phi__toolset_take_run(phi__run *run, const phi_tool *tools, size_t count);
+PHI__FN void phi__toolset_free_run(phi__run *run); /* none: harmless */
 
 #endif

@@ -104,24 +104,24 @@ static phi__state phi__model_call_list_hook(phi__run *run, phi_hook_point point,
     phi_hook hook;
     phi__hooked hooked;
     if (run->end.cancelled) {
-        phi__decision_drop(&run->decision);
+        phi__hooks_decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
     if ((run->agent->desc.hook_points & (uint32_t)point) == 0) return next;
     if (run->listed.messages == NULL && !phi__model_call_list_make(run)) return PHI__RUN_LOST;
-    hook = phi__hook_of(run, point);
+    hook = phi__hooks_make(run, point);
     hook.messages = run->listed.messages;
     hook.message_count = run->listed.count;
-    hooked = phi__hook_run(run, &hook);
+    hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_ALLOW && (hook.messages != NULL || hook.message_count == 0) &&
         !phi__model_call_list_take(run, &hook))
         hooked = PHI__HOOK_LOST;
-    return phi__run_hooked(run, hooked, here, next, next, wait);
+    return phi__hooks_next(run, hooked, here, next, next, wait);
 }
 
 static void phi__model_call_list_pin_at(const phi__places *listed, const phi_message *message,
                                         phi__segment *segment) {
-    if (phi__model_call_places_find(listed, message)->message != NULL) phi__log_pin(segment);
+    if (phi__model_call_places_find(listed, message)->message != NULL) phi__segments_pin(segment);
 }
 
 PHI__FN bool phi__model_call_list_pin(phi__run *run) {
@@ -150,15 +150,16 @@ PHI__FN bool phi__model_call_list_pin(phi__run *run) {
 }
 
 /* The state where a hook is asked, or, where the agent does not want it, the one behind it. */
-static phi__state phi__model_call_asking(const phi__run *run, phi_hook_point point, phi__state here,
-                                         phi__state behind) {
+static phi__state phi__model_call_hook_state(const phi__run *run, phi_hook_point point,
+                                             phi__state here, phi__state behind) {
     return (run->agent->desc.hook_points & (uint32_t)point) != 0 ? here : behind;
 }
 
 PHI__FN phi__state phi__model_call_transform(phi__run *run, bool *wait) {
     phi__state next;
-    if (!run->end.cancelled && !phi__projection_show(run, &next)) return next;
-    next = phi__model_call_asking(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT, PHI__RUN_REQUEST);
+    if (!run->end.cancelled && !phi__projection_ensure(run, &next)) return next;
+    next = phi__model_call_hook_state(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT,
+                                      PHI__RUN_REQUEST);
     return phi__model_call_list_hook(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM, next,
                                      wait);
 }
@@ -235,31 +236,32 @@ enum {
 /* ---- the request ---- */
 
 /* PHI_BAD_ARG with a message: the target cannot give such an answer. */
-static phi_status phi__model_call_ask(phi__run *run, char *words, size_t words_size) {
+static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
     phi__toolset *set = agent->tools;
-    phi__ask *ask = &run->attempt.ask;
+    phi__request_spec *spec = &run->attempt.spec;
     phi_status status;
-    memset(ask, 0, sizeof *ask);
-    ask->model = &agent->desc.model;
-    ask->system_prompt = agent->system_prompt;
-    ask->tools = set->views;
-    ask->tool_count = set->count;
-    ask->tool_choice = agent->desc.tool_choice;
-    ask->thinking = agent->desc.thinking;
-    ask->max_tokens = agent->desc.max_tokens;
-    ask->temperature = agent->desc.has_temperature ? agent->desc.temperature : -1.0;
-    ask->cache = agent->desc.cache;
-    ask->format = agent->desc.format;
-    ask->session_id = agent->line.session->id;
+    memset(spec, 0, sizeof *spec);
+    spec->model = &agent->desc.model;
+    spec->system_prompt = agent->system_prompt;
+    spec->tools = set->views;
+    spec->tool_count = set->count;
+    spec->tool_choice = agent->desc.tool_choice;
+    spec->thinking = agent->desc.thinking;
+    spec->max_tokens = agent->desc.max_tokens;
+    spec->temperature = agent->desc.has_temperature ? agent->desc.temperature : -1.0;
+    spec->cache = agent->desc.cache;
+    spec->format = agent->desc.format;
+    spec->session_id = agent->line.session->id;
     words[0] = '\0';
-    if (!phi__strict_adapt(set->views, set->count, agent->codec, &agent->desc.model, &set->arena))
+    if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
+                                 &set->arena))
         return PHI_NO_MEMORY;
-    status = phi__model_call_items(run, &ask->items, &ask->item_count);
+    status = phi__model_call_items(run, &spec->items, &spec->item_count);
     if (status == PHI_OK && agent->provider == NULL) /* a host's model gets it as it is */
-        status = phi__format_apply(agent->codec, ask, &run->arena, words, words_size);
+        status = phi__format_apply(agent->codec, spec, &run->arena, words, words_size);
     if (status == PHI_OK)
-        status = phi__strict_refused(agent->codec, ask, &agent->memory, words, words_size);
+        status = phi__strict_tools_refused(agent->codec, spec, &agent->memory, words, words_size);
     return status;
 }
 
@@ -282,13 +284,13 @@ static phi__state phi__model_call_keyed(const phi__run *run) {
 }
 
 static phi__state phi__model_call_made(const phi__run *run) {
-    return phi__model_call_asking(run, PHI_HOOK_CREDENTIAL, PHI__RUN_CREDENTIAL,
-                                  phi__model_call_keyed(run));
+    return phi__model_call_hook_state(run, PHI_HOOK_CREDENTIAL, PHI__RUN_CREDENTIAL,
+                                      phi__model_call_keyed(run));
 }
 
 /* Of a host's own model: the request of a first attempt, over HTTP. */
-static phi__state phi__model_call_ask_provider(phi__run *run) {
-    phi_status status = phi__provider_ask(run);
+static phi__state phi__model_call_provider_request(phi__run *run) {
+    phi_status status = phi__provider_request(run);
     if (status == PHI_OK && !run->agent->in_process) status = phi__provider_encode(run);
     return status == PHI_OK
                ? PHI__RUN_CREDENTIAL
@@ -309,7 +311,7 @@ PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait) {
                                                       : "the policy has left nothing to be sent");
             return phi__attempt_failed(run, &failure, PHI_BAD_ARG);
         }
-        status = phi__model_call_ask(run, words, sizeof words);
+        status = phi__model_call_fill_spec(run, words, sizeof words);
         if (words[0] != '\0') return phi__model_call_refuse_words(run, words, status);
         if (status != PHI_OK)
             return phi__model_call_refuse(run, "the translation has failed", status);
@@ -319,8 +321,8 @@ PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait) {
         run->attempt.hash = NULL;
         run->attempt.keyed = NULL;
         run->attempt.decoder = NULL; /* it went with the last turn's memory */
-        if (run->agent->provider != NULL) return phi__model_call_ask_provider(run);
-        phi__encoder_begin(&run->attempt.encoder, run->agent->codec, &run->attempt.ask,
+        if (run->agent->provider != NULL) return phi__model_call_provider_request(run);
+        phi__encoder_begin(&run->attempt.encoder, run->agent->codec, &run->attempt.spec,
                            &run->arena);
         run->attempt.encoding = true;
     }
@@ -343,7 +345,7 @@ static phi_status phi__model_call_key(phi__run *run, phi_str key) {
         return PHI_NO_MEMORY;
     *run->attempt.keyed = run->agent->desc.model;
     run->attempt.keyed->api_key = copy.at;
-    run->attempt.ask.model = run->attempt.keyed;
+    run->attempt.spec.model = run->attempt.keyed;
     if (run->agent->provider != NULL)
         return run->agent->in_process ? PHI_OK : phi__provider_encode(run);
     done = phi__encoder_address(&run->attempt.encoder);
@@ -357,16 +359,16 @@ PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
     phi_status status;
     phi_str key;
     if (run->end.cancelled) {
-        phi__decision_drop(&run->decision);
+        phi__hooks_decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
     if ((run->agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0)
         return phi__model_call_keyed(run);
-    hook = phi__hook_of(run, PHI_HOOK_CREDENTIAL);
+    hook = phi__hooks_make(run, PHI_HOOK_CREDENTIAL);
     hook.is_error = run->attempt.refused;
-    hooked = phi__hook_run(run, &hook);
+    hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
-        return phi__run_hooked(run, hooked, PHI__RUN_CREDENTIAL, phi__model_call_keyed(run),
+        return phi__hooks_next(run, hooked, PHI__RUN_CREDENTIAL, phi__model_call_keyed(run),
                                PHI__RUN_TURN_END, wait);
     run->attempt.refused = false;
     key = phi__str_trim(phi__buf_str(&run->decision.reply));

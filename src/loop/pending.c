@@ -13,7 +13,7 @@ static void phi__pending_add(phi__pending_list *list, const phi_pending_item *it
 
 static void phi__pending_due(phi_pending_item *item, const phi_runtime *rt,
                              const phi__timer *timer) {
-    uint64_t now = phi__look_us(rt);
+    uint64_t now = phi__schedule_look_us(rt);
     item->has_deadline = timer->place != 0 && timer->at_us != UINT64_MAX;
     if (item->has_deadline) item->left_ms = timer->at_us > now ? (timer->at_us - now) / 1000 : 0;
 }
@@ -22,7 +22,7 @@ static phi_pending_item phi__pending_item_of(const phi__run *run, phi_waiting ki
     phi_pending_item item;
     memset(&item, 0, sizeof item);
     item.kind = kind;
-    item.agent = phi__agent_seen(run->agent);
+    item.agent = phi__find_seen(run->agent);
     item.loop_id = run->loop_id;
     item.turn_index = run->turn.index;
     return item;
@@ -40,7 +40,7 @@ static void phi__pending_of_call(phi_pending_item *item, const phi__toolcall *ca
 static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
                                   const phi__decision *d, const phi__toolcall *call) {
     phi_pending_item item;
-    if (d->asked != PHI__ASKED_WAITS) return;
+    if (d->state != PHI__DECISION_WAITS) return;
     item = phi__pending_item_of(run, PHI_WAITING_DECISION);
     item.ticket.rt = d->rt;
     item.ticket.index = d->index;
@@ -100,7 +100,7 @@ PHI_API const char *phi_waiting_text(phi_waiting kind) {
 }
 
 PHI_API phi_waiting phi_agent_waiting(phi_agent handle, phi_pending_item *out) {
-    const phi__agent *agent = phi__agent_find(handle);
+    const phi__agent *agent = phi__find_agent(handle);
     const phi__run *run = agent != NULL ? agent->run : NULL;
     phi__pending_list list;
     phi_pending_item item;
@@ -109,8 +109,8 @@ PHI_API phi_waiting phi_agent_waiting(phi_agent handle, phi_pending_item *out) {
     list.out = &item;
     list.most = 1;
     if (run != NULL) {
-        bool asked = run->state == PHI__RUN_SEND || run->state == PHI__RUN_STREAM;
-        item = phi__pending_item_of(run, asked ? PHI_WAITING_MODEL : PHI_WAITING_NOTHING);
+        bool calling = run->state == PHI__RUN_SEND || run->state == PHI__RUN_STREAM;
+        item = phi__pending_item_of(run, calling ? PHI_WAITING_MODEL : PHI_WAITING_NOTHING);
         phi__pending_run(&list, run);
     } else if (agent != NULL)
         item.agent = handle;

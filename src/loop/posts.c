@@ -6,13 +6,14 @@ enum { PHI__POSTS_PER_READ = 256 };
 
 /* ---- marks ---- */
 
-static void phi__post_abort(phi_runtime *rt, uint32_t index) {
+static void phi__posts_abort(phi_runtime *rt, uint32_t index) {
     phi__slot *slot = phi__slots_at(&rt->agents, index);
-    uint32_t gen = phi__slot_gen(PHI__LOAD(&slot->word));
+    uint32_t gen = phi__slots_gen_of(PHI__LOAD(&slot->word));
     uint32_t said =
         phi__slots_change(&rt->agents, index, gen, (uint32_t)PHI__AGENT_ABORT | PHI__AGENT_STOP, 0);
-    if ((said & PHI__AGENT_STOP) != 0) phi__run_cancel_tree((phi__agent *)slot->object, true);
-    if ((said & PHI__AGENT_ABORT) != 0) phi__run_cancel_tree((phi__agent *)slot->object, false);
+    if ((said & PHI__AGENT_STOP) != 0) phi__schedule_cancel_tree((phi__agent *)slot->object, true);
+    if ((said & PHI__AGENT_ABORT) != 0)
+        phi__schedule_cancel_tree((phi__agent *)slot->object, false);
 }
 
 /* As many as a read does; false: those were all. */
@@ -25,15 +26,15 @@ static bool phi__posts_marks(phi_runtime *rt, phi__slots *slots,
 }
 
 PHI__FN void phi__posts_read_aborts(phi_runtime *rt) {
-    while (phi__posts_marks(rt, &rt->agents, phi__post_abort)) {}
+    while (phi__posts_marks(rt, &rt->agents, phi__posts_abort)) {}
 }
 
 /* ---- the inbox ---- */
 
-static void phi__post_handle(phi_runtime *rt, const phi__post *post, uint64_t at) {
+static void phi__posts_handle(phi_runtime *rt, const phi__post *post, uint64_t at) {
     switch (post->kind) {
     case PHI__POST_FINISH: phi__call_posted(rt, post); break;
-    case PHI__POST_DECIDE: phi__decision_posted(rt, post); break;
+    case PHI__POST_DECIDE: phi__hooks_decision_posted(rt, post); break;
     case PHI__POST_STEER:
     case PHI__POST_FOLLOW_UP:
     case PHI__POST_INJECT: phi__input_posted(rt, post, at); break;
@@ -51,7 +52,7 @@ static bool phi__posts_one(phi_runtime *rt) {
     bool got = phi__inbox_peek(&rt->inbox, &post);
     rt->posts_read = phi__posts_place(rt, rt->inbox.head);
     if (!got) return false;
-    phi__post_handle(rt, &post, rt->posts_read);
+    phi__posts_handle(rt, &post, rt->posts_read);
     phi__inbox_drop(&rt->inbox);
     return true;
 }
@@ -62,15 +63,15 @@ PHI__FN uint64_t phi__posts_next(const phi_runtime *rt) {
 
 PHI__FN void phi__posts_read(phi_runtime *rt) {
     int left = PHI__POSTS_PER_READ;
-    (void)phi__posts_marks(rt, &rt->agents, phi__post_abort);
-    (void)phi__posts_marks(rt, &rt->tickets, phi__decision_marked);
+    (void)phi__posts_marks(rt, &rt->agents, phi__posts_abort);
+    (void)phi__posts_marks(rt, &rt->tickets, phi__hooks_decision_marked);
     while (left-- > 0 && phi__posts_one(rt)) {}
 }
 
 PHI__FN void phi__posts_read_all(phi_runtime *rt) {
     uint64_t end = phi__posts_next(rt);
     phi__posts_read_aborts(rt);
-    while (phi__posts_marks(rt, &rt->tickets, phi__decision_marked)) {}
+    while (phi__posts_marks(rt, &rt->tickets, phi__hooks_decision_marked)) {}
     while (rt->posts_read < end && phi__posts_one(rt)) {}
 }
 

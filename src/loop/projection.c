@@ -92,7 +92,7 @@ PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *ord
     const phi_policy *policy = phi__projection_policy(agent);
     memset(order, 0, sizeof *order);
     if (policy == NULL) return false;
-    phi__fold_link(&agent->thread->fold);
+    phi__project_items_link(&agent->thread->fold);
     order->fold = &agent->thread->fold;
     order->count = agent->thread->fold.count;
     order->policy = policy;
@@ -103,13 +103,13 @@ PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *ord
 }
 
 PHI__FN const phi__item *phi__projection_list(const phi__run *run, size_t *count) {
-    *count = run->shown.count;
-    return run->shown.items;
+    *count = run->projection.count;
+    return run->projection.items;
 }
 
 PHI__FN void phi__projection_clear(phi__run *run) {
-    run->shown.items = NULL;
-    run->shown.made = false;
+    run->projection.items = NULL;
+    run->projection.made = false;
 }
 
 /* ---- warnings ---- */
@@ -161,7 +161,7 @@ static bool phi__projection_emit(phi__run *run, phi_event_kind kind, phi_str tex
     event.kind = kind;
     event.text = text;
     event.context = context;
-    return phi__emit(agent, &event, NULL, 0);
+    return phi__events_emit(agent, &event, NULL, 0);
 }
 
 /* One each time a level is reached from below. */
@@ -207,17 +207,17 @@ static bool phi__projection_items(phi__run *run, const phi__projection *made) {
         }
         items[i].message = m;
         if (m->role == PHI_ROLE_ASSISTANT)
-            items[i].origin = phi__origin_of(m->model, m->provider, m->protocol);
+            items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
     }
-    run->shown.items = items;
-    run->shown.count = made->count;
+    run->projection.items = items;
+    run->projection.count = made->count;
     return true;
 }
 
 static bool phi__projection_make(phi__run *run) {
     phi__project_order order;
     phi__projection made;
-    run->shown.items = NULL;
+    run->projection.items = NULL;
     if (!phi__projection_order_of(run->agent, &order)) {
         phi__projected *projected = run->agent->projected;
         if (projected != NULL) memset(&projected->last, 0, sizeof projected->last);
@@ -246,14 +246,14 @@ static phi__state phi__projection_overflow(phi__run *run) {
     return phi__attempt_failed(run, &failure, PHI_REFUSED);
 }
 
-PHI__FN bool phi__projection_show(phi__run *run, phi__state *next) {
-    if (run->shown.made) return true;
-    run->shown.made = true;
+PHI__FN bool phi__projection_ensure(phi__run *run, phi__state *next) {
+    if (run->projection.made) return true;
+    run->projection.made = true;
     if (!phi__projection_make(run) || !phi__projection_warn(run) || !phi__projection_need(run)) {
         *next = PHI__RUN_LOST;
         return false;
     }
-    if (run->shown.items == NULL || !run->agent->projected->last.overflow) return true;
+    if (run->projection.items == NULL || !run->agent->projected->last.overflow) return true;
     *next = phi__projection_overflow(run);
     return false;
 }

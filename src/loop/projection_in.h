@@ -7,15 +7,15 @@
 #include "history/project_in.h"
 #include "wire/codec_in.h"
 
-typedef struct phi__shown {
+typedef struct phi__run_projection {
     const phi__item *items; /* NULL: all of the thread */
     size_t count;
     bool made; /* for this model call */
-} phi__shown;
+} phi__run_projection;
 
 /* Computes the messages of this turn's model call, unless that was done, and emits warnings. False:
    *next is the run's next state. */
-PHI__FN bool phi__projection_show(phi__run *run, phi__state *next);
+PHI__FN bool phi__projection_ensure(phi__run *run, phi__state *next);
 /* The policy that holds now: that of the active run, or the agent's. NULL: none. */
 PHI__FN const phi_policy *phi__projection_policy(const phi__agent *agent);
 /* A policy of the run's own, copied. NULL: none. False: no memory. */

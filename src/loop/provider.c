@@ -42,7 +42,7 @@ PHI__FN const phi_provider *phi__provider_find(const phi_runtime *rt, phi_str pr
     return NULL;
 }
 
-PHI__FN void phi__providers_free(phi_runtime *rt) {
+PHI__FN void phi__provider_free_all(phi_runtime *rt) {
     while (rt->providers != NULL) {
         struct phi__provider_node *node = rt->providers;
         rt->providers = node->next;
@@ -53,49 +53,49 @@ PHI__FN void phi__providers_free(phi_runtime *rt) {
 /* ---- calling the host ---- */
 
 static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
-    const phi__ask *ask = &run->attempt.ask;
+    const phi__request_spec *spec = &run->attempt.spec;
     phi_tool_spec *specs = (phi_tool_spec *)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(ask->tool_count, 1), sizeof *specs));
+        &run->arena, phi__mul(phi__max(spec->tool_count, 1), sizeof *specs));
     size_t i;
     if (specs == NULL) return false;
-    for (i = 0; i < ask->tool_count; i++) {
-        specs[i].name = ask->tools[i].name;
-        specs[i].description = ask->tools[i].description;
-        specs[i].schema = ask->tools[i].schema;
-        specs[i].strict = ask->tools[i].strict;
+    for (i = 0; i < spec->tool_count; i++) {
+        specs[i].name = spec->tools[i].name;
+        specs[i].description = spec->tools[i].description;
+        specs[i].schema = spec->tools[i].schema;
+        specs[i].strict = spec->tools[i].strict;
     }
     request->tools = specs;
-    request->tool_count = ask->tool_count;
+    request->tool_count = spec->tool_count;
     return true;
 }
 
 static phi_status phi__provider_messages(phi__run *run, phi_model_request *request) {
-    const phi__ask *ask = &run->attempt.ask;
+    const phi__request_spec *spec = &run->attempt.spec;
     const phi_message **list = (const phi_message **)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(ask->item_count, 1), sizeof *list));
+        &run->arena, phi__mul(phi__max(spec->item_count, 1), sizeof *list));
     size_t i;
     if (list == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < ask->item_count; i++) list[i] = ask->items[i].message;
+    for (i = 0; i < spec->item_count; i++) list[i] = spec->items[i].message;
     request->messages = list;
-    request->message_count = ask->item_count;
+    request->message_count = spec->item_count;
     if (run->agent->desc.translate_fn != NULL) return PHI_OK;
-    return phi_translate(ask->model, list, ask->item_count, &run->arena, &request->messages,
+    return phi_translate(spec->model, list, spec->item_count, &run->arena, &request->messages,
                          &request->message_count);
 }
 
-PHI__FN phi_status phi__provider_ask(phi__run *run) {
-    const phi__ask *ask = &run->attempt.ask;
+PHI__FN phi_status phi__provider_request(phi__run *run) {
+    const phi__request_spec *spec = &run->attempt.spec;
     phi_model_request *request = (phi_model_request *)phi__arena_zero(&run->arena, sizeof *request);
     if (request == NULL || !phi__provider_tools(run, request)) return PHI_NO_MEMORY;
     request->agent = run->agent->handle;
-    request->system_prompt = ask->system_prompt;
-    request->tool_choice = ask->tool_choice;
-    request->thinking = ask->thinking;
-    request->max_tokens = ask->max_tokens;
-    request->temperature = ask->temperature;
-    request->format = ask->format;
-    request->session_id = ask->session_id;
-    run->hosted.asked = request;
+    request->system_prompt = spec->system_prompt;
+    request->tool_choice = spec->tool_choice;
+    request->thinking = spec->thinking;
+    request->max_tokens = spec->max_tokens;
+    request->temperature = spec->temperature;
+    request->format = spec->format;
+    request->session_id = spec->session_id;
+    run->hosted.request = request;
     return phi__provider_messages(run, request);
 }
 
@@ -106,10 +106,10 @@ PHI__FN phi_status phi__provider_encode(phi__run *run) {
     phi_status status;
     size_t i;
     memset(&http, 0, sizeof http);
-    run->hosted.asked->model = run->attempt.ask.model;
-    status = provider->encode(provider->user_data, run->hosted.asked, &run->arena, &http);
+    run->hosted.request->model = run->attempt.spec.model;
+    status = provider->encode(provider->user_data, run->hosted.request, &run->arena, &http);
     if (status != PHI_OK) return status;
-    phi__encoder_begin(e, phi__provider_codec(), &run->attempt.ask, &run->arena);
+    phi__encoder_begin(e, phi__provider_codec(), &run->attempt.spec, &run->arena);
     phi__encode_header(e, "content-type", PHI__LIT("application/json"));
     phi__encode_header(e, "accept", PHI__LIT("text/event-stream, application/json"));
     for (i = 0; i < http.header_count; i++)
@@ -117,7 +117,7 @@ PHI__FN phi_status phi__provider_encode(phi__run *run) {
             phi__encode_header(e, http.headers[i].name, phi_str_of(http.headers[i].value));
     phi__encode_model_headers(e);
     phi__encode_request(e, phi_str_of(http.method != NULL ? http.method : "POST"),
-                        phi_str_of(http.url != NULL ? http.url : run->attempt.ask.model->base_url),
+                        phi_str_of(http.url != NULL ? http.url : run->attempt.spec.model->base_url),
                         http.body);
     status = e->failed ? PHI_NO_MEMORY : PHI_OK;
     phi__encoder_free(e);
@@ -199,8 +199,8 @@ PHI__FN phi_status phi__provider_open(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     const phi_provider *provider = run->agent->provider;
     phi_status status;
-    run->hosted.asked->model = run->attempt.ask.model;
-    status = provider->open(provider->user_data, run->hosted.asked, &run->hosted.call);
+    run->hosted.request->model = run->attempt.spec.model;
+    status = provider->open(provider->user_data, run->hosted.request, &run->hosted.call);
     if (status != PHI_OK) return status;
     run->hosted.open = true;
     if (run->agent->slot == NULL) { /* it has freed its agent */
@@ -241,10 +241,10 @@ PHI__FN void phi__provider_close(phi__run *run) {
     provider->close(provider->user_data, run->hosted.call);
 }
 
-PHI__FN void phi__providers_wake(phi_runtime *rt) {
+PHI__FN void phi__provider_wake_all(phi_runtime *rt) {
     phi__link *link;
     for (link = rt->polled.first; link != NULL; link = link->next)
-        phi__run_wake(PHI__OWNER(link, phi__run, hosted.link));
+        phi__schedule_wake(PHI__OWNER(link, phi__run, hosted.link));
 }
 
 /* ---- public ---- */

@@ -11,7 +11,7 @@ PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
                                        const phi_provider *provider);
 /* The registered one of a protocol, or NULL. */
 PHI__FN const phi_provider *phi__provider_find(const phi_runtime *rt, phi_str protocol);
-PHI__FN void phi__providers_free(phi_runtime *rt);
+PHI__FN void phi__provider_free_all(phi_runtime *rt);
 
 /* Stands for the codec of every provider. */
 PHI__FN const phi__codec *phi__provider_codec(void);
@@ -19,9 +19,9 @@ PHI__FN const phi__codec *phi__provider_codec(void);
 PHI__FN size_t phi__provider_state_bytes(const phi_provider *provider);
 PHI__FN void phi__provider_state_init(void *state, const phi_provider *provider);
 
-/* Makes the provider's request from run->attempt.ask, kept for all attempts; and, over HTTP, the
+/* Makes the provider's request from run->attempt.spec, kept for all attempts; and, over HTTP, the
    request of an attempt. PHI_NO_MEMORY, or the status of the host's function. */
-PHI__FN phi_status phi__provider_ask(phi__run *run);
+PHI__FN phi_status phi__provider_request(phi__run *run);
 PHI__FN phi_status phi__provider_encode(phi__run *run);
 
 /* In process: the states SEND and STREAM of an answer that is prepared. */
@@ -30,6 +30,6 @@ PHI__FN phi_status phi__provider_open(phi__run *run);
 PHI__FN bool phi__provider_poll(phi__run *run, bool *wait);
 /* harmless if none is open; inside its poll deferred to the run's end */
 PHI__FN void phi__provider_close(phi__run *run);
-PHI__FN void phi__providers_wake(phi_runtime *rt); /* the models to poll in this step */
+PHI__FN void phi__provider_wake_all(phi_runtime *rt); /* the models to poll in this step */
 
 #endif

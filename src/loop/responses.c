@@ -6,7 +6,7 @@
 
 /* The last answer of a run: behind it stand at most the results of its calls and what stopped
    it. */
-static const phi__entry *phi__response_entry(const phi__run *run) {
+static const phi__entry *phi__responses_entry(const phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     size_t i = thread->messages.held;
     for (; i > 0 && thread->messages.at[i - 1]->ordinal >= run->said.first_message; i--)
@@ -15,8 +15,8 @@ static const phi__entry *phi__response_entry(const phi__run *run) {
     return NULL;
 }
 
-PHI__FN void phi__response_update(phi__response *response, const phi__run *run) {
-    const phi__entry *last = phi__response_entry(run);
+PHI__FN void phi__responses_update(phi__response *response, const phi__run *run) {
+    const phi__entry *last = phi__responses_entry(run);
     response->message = last != NULL ? last->message : NULL;
     response->message_in = last != NULL ? last->segment : NULL;
     response->loop_id = run->loop_id;
@@ -27,17 +27,17 @@ PHI__FN void phi__response_update(phi__response *response, const phi__run *run) 
     response->first_delta_ms = run->first_delta_ms;
 }
 
-PHI__FN void phi__response_close(phi__run *run) {
+PHI__FN void phi__responses_close(phi__run *run) {
     phi__response *response = run->response;
     const phi_runtime *rt = run->agent->rt;
     if (response == NULL) return;
     run->response = NULL;
-    phi__response_update(response, run);
+    phi__responses_update(response, run);
     response->status = run->status;
     response->ended_ms = rt->in_step ? rt->step_wall_ms : phi__io_wall_ms(rt->io);
 }
 
-PHI__FN void phi__response_drop(phi__response *response) {
+PHI__FN void phi__responses_drop_one(phi__response *response) {
     phi__agent *agent = response->agent;
     if (agent->run != NULL && agent->run->response == response) agent->run->response = NULL;
     if (response->newer != NULL)
@@ -54,5 +54,5 @@ PHI__FN void phi__response_drop(phi__response *response) {
 }
 
 PHI__FN void phi__responses_drop(phi__agent *agent) {
-    while (agent->responses != NULL) phi__response_drop(agent->responses);
+    while (agent->responses != NULL) phi__responses_drop_one(agent->responses);
 }

@@ -33,11 +33,11 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
                                                                          : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);
     phi__attempt_init(run);
-    phi__decision_init(&run->decision, run, NULL);
+    phi__hooks_decision_init(&run->decision, run, NULL);
     phi__input_filter_init(run);
     phi__limits_pause_init(run);
     if (phi__projection_take_policy(run, order->policy) &&
-        (!order->has_tools || phi__run_take_tools(run, order->tools, order->tool_count)))
+        (!order->has_tools || phi__toolset_take_run(run, order->tools, order->tool_count)))
         return run;
     phi__run_unmake(run);
     return NULL;
@@ -45,7 +45,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
 
 PHI__FN void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__run_unready(run);
+    phi__schedule_unready(run);
     phi__input_end(run);
     phi__input_filter_end(run);
     phi__limits_pause_free(run);
@@ -53,7 +53,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
               run->end.reason.at != NULL ? run->end.reason.len + 1 : 0);
     phi__tools_round_free(run);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
-    phi__run_free_toolset(run);
+    phi__toolset_free_run(run);
     (void)phi__feature_run(run, PHI__POINT_RUN_FREED);
     phi_arena_free(&run->arena);
     phi__free(&agent->memory, run, phi__run_bytes(agent));
@@ -65,7 +65,7 @@ PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent) { return ag
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
     phi__refusals refusals = phi__run_refusals(agent);
     phi__run *run = phi__run_make(agent, order);
-    if (run != NULL && !phi__run_draft(run, order)) {
+    if (run != NULL && !phi__draft_run(run, order)) {
         phi__run_unmake(run);
         run = NULL;
     }
@@ -102,19 +102,19 @@ PHI__FN void phi__run_take(phi__run *run) {
     agent->rt->active++;
     agent->thread->user = run;
     agent->thread->loops.keeps_none = agent->desc.keep == PHI_KEEP_NONE;
-    phi__run_show_state(agent, true);
-    phi__run_wake(run);
+    phi__schedule_publish_state(agent, true);
+    phi__schedule_wake(run);
 }
 
 /* ---- continuing, ending ---- */
 
 PHI__FN void phi__run_detach(phi__run *run) {
-    phi__run_unready(run);
+    phi__schedule_unready(run);
     if (!run->end.over) phi__attempt_charge(run); /* those above pay for it */
     run->end.over = true;
     phi__limits_pause_end(run);
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
-    phi__decision_drop(&run->decision);
+    phi__hooks_decision_drop(&run->decision);
     phi__limits_budget_release(run);
     phi__tools_detach(run);
     phi__attempt_detach(run);
@@ -125,7 +125,7 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     run->end.over = true;
     phi__limits_pause_end(run);
     phi__io_timer_clear(agent->rt->io, &run->timer);
-    phi__decision_drop(&run->decision);
+    phi__hooks_decision_drop(&run->decision);
     phi__limits_budget_release(run);
     phi__attempt_drop(run);
     phi__tools_drop(run);
@@ -151,7 +151,7 @@ static void phi__run_emit_start(phi__run *run) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
-    (void)phi__emit_surely(run->agent, &event);
+    (void)phi__events_emit_surely(run->agent, &event);
 }
 
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status) {
@@ -164,7 +164,7 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
     event.failure = failure;
     event.status = status;
     event.text = failure->message;
-    (void)phi__emit_surely(run->agent, &event);
+    (void)phi__events_emit_surely(run->agent, &event);
     return PHI__RUN_FAILED;
 }
 
@@ -194,7 +194,7 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     const phi_failure *why;
     if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was emitted already */
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
-    phi__decision_drop(&run->decision);
+    phi__hooks_decision_drop(&run->decision);
     phi__limits_pause_end(run);
     phi__attempt_charge(run);
     phi__attempt_drop(run);

@@ -18,7 +18,7 @@ PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node,
     const phi_json *child;
     phi__entry_reader reader;
     phi_status status = PHI_OK;
-    phi__entry_reader_init(&reader, agent->thread);
+    phi__entry_get_reader_init(&reader, agent->thread);
     while (status == PHI_OK && (child = phi_json_next(&it)) != NULL) {
         phi_message message;
         phi_input kind = (phi_input)phi__records_get_u32(child, "kind");
@@ -29,7 +29,7 @@ PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node,
                                     phi__records_get_str(child, "source"), message.details);
         if (status == PHI_OK) to->tail->filtered = phi__records_get_bool(child, "filtered");
     }
-    phi__entry_reader_free(&reader);
+    phi__entry_get_reader_free(&reader);
     return status == PHI_FULL ? PHI_PARSE : status;
 }
 
@@ -68,7 +68,7 @@ static const phi__entry *phi__run_load_start(const phi_thread *thread, phi_str l
 static void phi__run_load_limits(phi__run *run, const phi_json *node) {
     uint64_t now = phi__io_now_us(run->agent->rt->io),
              elapsed = phi__records_get_u64(node, "elapsed_us");
-    (void)phi__run_save_get(node, PHI__RUN_SAVE_LIMITS, &run->limits, NULL);
+    (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_LIMITS, &run->limits, NULL);
     run->started_us = elapsed < now ? now - elapsed : 0;
 }
 
@@ -76,7 +76,7 @@ static phi_status phi__run_load_policy(phi__run *run, const phi_json *node) {
     phi_policy policy;
     if (!phi_json_is_object(node)) return PHI_OK;
     memset(&policy, 0, sizeof policy);
-    (void)phi__run_save_get(node, PHI__RUN_SAVE_POLICY, &policy, NULL);
+    (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_POLICY, &policy, NULL);
     if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
     return phi__projection_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -99,7 +99,7 @@ static phi_status phi__run_load_offered(phi__run *run, const phi_json *root) {
     while ((name = phi_json_next(&it)) != NULL && n < agent->toolset.count)
         if ((tool = phi__toolset_find(&agent->toolset, phi_json_str(name, ""))) != NULL)
             tools[n++] = *tool;
-    status = phi__run_take_tools(run, tools, n) ? PHI_OK : PHI_NO_MEMORY;
+    status = phi__toolset_take_run(run, tools, n) ? PHI_OK : PHI_NO_MEMORY;
     phi__free(&agent->memory, tools, (agent->toolset.count + 1) * sizeof *tools);
     return status;
 }
@@ -111,15 +111,15 @@ static phi_status phi__run_load_keep(phi__run *run, const phi_json *node, phi_ro
     phi__entry_reader reader;
     phi_message message;
     phi_status status;
-    phi__entry_reader_init(&reader, thread);
+    phi__entry_get_reader_init(&reader, thread);
     status = phi__entry_get_message(&reader, node, &message);
     if (status == PHI_OK && message.role != role) status = PHI_PARSE;
     if (status == PHI_OK) {
         message.loop_id = run->loop_id;
-        *out = phi__thread_keep(thread, &message);
+        *out = phi__append_keep(thread, &message);
         if (*out == NULL) status = PHI_NO_MEMORY;
     }
-    phi__entry_reader_free(&reader);
+    phi__entry_get_reader_free(&reader);
     return status;
 }
 
@@ -131,7 +131,7 @@ static phi_status phi__run_load_prompts(phi__run *run, const phi_json *list) {
     phi__entry *entries;
     if (!phi_json_is_array(list) || n == 0) return PHI_OK;
     entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *entries));
-    if (entries == NULL || !phi__thread_reserve(thread, n, n)) return PHI_NO_MEMORY;
+    if (entries == NULL || !phi__append_reserve(thread, n, n)) return PHI_NO_MEMORY;
     while ((child = phi_json_next(&it)) != NULL) {
         phi_message *message;
         phi_status status = phi__run_load_keep(run, child, PHI_ROLE_USER, &message);
@@ -145,7 +145,7 @@ static phi_status phi__run_load_prompts(phi__run *run, const phi_json *list) {
     return PHI_OK;
 }
 
-static phi_status phi__run_load_doom(phi__run *run, const phi_json *node) {
+static phi_status phi__run_load_repeats(phi__run *run, const phi_json *node) {
     phi_json_iter it = phi_json_each(phi_json_get(node, "doom"));
     const phi_json *child;
     size_t i = 0;
@@ -168,7 +168,8 @@ static phi_status phi__run_load_failure(phi__run *run, const phi_json *node) {
     failure = (phi_failure *)phi__arena_zero(arena, sizeof *failure);
     if (failure == NULL) return PHI_NO_MEMORY;
     run->failure = failure;
-    if (!phi__run_save_get(node, PHI__RUN_SAVE_FAILURE, failure, arena)) return PHI_NO_MEMORY;
+    if (!phi__run_save_fields_get(node, PHI__RUN_SAVE_FAILURE, failure, arena))
+        return PHI_NO_MEMORY;
     if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
     return PHI_OK;
 }
@@ -191,7 +192,7 @@ static phi_status phi__run_load_call(phi__toolcall *call, const phi_json *node) 
     phi_arena *arena = phi__thread_room(call->run->agent->thread);
     phi_status status = PHI_OK;
     if (!phi_str_equal(call->block->id, phi__records_get_str(node, "id"))) return PHI_PARSE;
-    if (!phi__run_save_get(node, PHI__RUN_SAVE_CALL, call, arena)) return PHI_NO_MEMORY;
+    if (!phi__run_save_fields_get(node, PHI__RUN_SAVE_CALL, call, arena)) return PHI_NO_MEMORY;
     if (phi_json_get(node, "result") != NULL)
         status = phi__run_load_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
                                     &call->result);
@@ -205,7 +206,7 @@ static phi_status phi__run_load_call(phi__toolcall *call, const phi_json *node) 
 /* The state of a call between two steps. */
 static bool phi__run_load_call_fits(const phi__toolcall *call) {
     if (!call->begun)
-        return !call->asked && !call->quiet && !call->emitted && !call->started && !call->ended &&
+        return !call->decided && !call->quiet && !call->emitted && !call->started && !call->ended &&
                !call->after && !call->skipped && !call->again && call->result == NULL;
     if (call->result != NULL) return call->emitted || !call->started;
     return !call->quiet && !call->ended && !call->after && !call->skipped &&
@@ -241,7 +242,7 @@ static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
     if (run->reply == NULL) return PHI_PARSE;
     if (!phi__tools_lay_calls(run)) return PHI_NO_MEMORY;
     if (run->tools.calls == NULL || run->tools.count != phi_json_count(list)) return PHI_PARSE;
-    (void)phi__run_save_get(node, PHI__RUN_SAVE_CALLS, run, NULL);
+    (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_CALLS, run, NULL);
     if (run->tools.next > run->tools.count || run->tools.emitted > run->tools.next ||
         !phi__run_load_results_fit(run, phi__records_get_u64(node, "reply")))
         return PHI_PARSE;
@@ -273,24 +274,24 @@ static phi_status phi__run_load_features(phi__run *run, const phi_json *node) {
 static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
     phi__agent *agent = run->agent;
     phi_status status;
-    (void)phi__run_save_get(node, PHI__RUN_SAVE_RUN, run, NULL);
+    (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_RUN, run, NULL);
     run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
-    run->spent.usage = phi__message_get_usage(phi_json_get(node, "usage"));
-    run->spent.turn = phi__message_get_usage(phi_json_path(node, "turn.usage"));
+    run->spent.usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
+    run->spent.turn = phi__message_read_get_usage(phi_json_path(node, "turn.usage"));
     run->spent.cost = phi__records_get_double(node, "cost");
     if (run->said.first_message > agent->thread->messages.count ||
         run->said.emitted_messages > agent->thread->messages.count ||
         (unsigned)run->turn.trigger < (unsigned)PHI_TRIGGER_USER ||
         (unsigned)run->turn.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
         return PHI_PARSE;
-    (void)phi__run_save_get(node, PHI__RUN_SAVE_FLAGS, run, NULL);
+    (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_FLAGS, run, NULL);
     phi__run_load_limits(run, node);
     status = phi__run_load_policy(run, phi_json_get(node, "policy"));
     if (status == PHI_OK) status = phi__run_load_offered(run, node);
     if (status == PHI_OK)
         status = phi__run_load_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);
     if (status == PHI_OK) status = phi__run_load_prompts(run, phi_json_get(node, "prompts"));
-    if (status == PHI_OK) status = phi__run_load_doom(run, node);
+    if (status == PHI_OK) status = phi__run_load_repeats(run, node);
     if (status == PHI_OK) status = phi__run_load_features(run, node);
     if (status == PHI_OK) status = phi__run_load_failure(run, phi_json_get(node, "failure"));
     if (status == PHI_OK) status = phi__run_load_reply(run, node);
@@ -331,7 +332,7 @@ PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool i
         return status;
     }
     phi__run_take(run);
-    if (interrupt) phi__run_cancel(run);
+    if (interrupt) phi__schedule_cancel(run);
     return PHI_OK;
 }
 

@@ -60,9 +60,9 @@ static size_t phi__run_save_state(const phi__run *run, phi__state state) {
 
 /* As an entry of the log has it. */
 static void phi__run_save_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_char(out, '{');
-    phi__entry_put_message(out, message, scratch);
+    phi__entry_json_message(out, message, scratch);
     phi__buf_char(out, '}');
 }
 
@@ -70,12 +70,12 @@ PHI__FN void phi__run_save_inputs(phi__buf *out, const phi__inputs *inputs, phi_
     const phi__input *input;
     phi__buf_char(out, '[');
     for (input = inputs->head; input != NULL; input = input->next) {
-        phi__json_put_comma(out);
+        phi__json_write_comma(out);
         phi__buf_char(out, '{');
         phi__records_u64(out, "kind", (uint64_t)input->kind);
         phi__records_str(out, "source", input->source);
         if (input->filtered) phi__records_bool(out, "filtered", true);
-        phi__json_put_key(out, PHI__LIT("input"));
+        phi__json_write_key(out, PHI__LIT("input"));
         phi__run_save_message(out, &input->message, scratch);
         phi__buf_char(out, '}');
     }
@@ -87,7 +87,7 @@ PHI__FN void phi__run_save_inputs(phi__buf *out, const phi__inputs *inputs, phi_
 /* A call whose result is in the log is written as its id only. */
 static void phi__run_save_call(phi__buf *out, const phi__toolcall *call, bool logged,
                                phi_arena *scratch) {
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_str(out, "id", call->block->id);
     if (logged) {
@@ -95,9 +95,9 @@ static void phi__run_save_call(phi__buf *out, const phi__toolcall *call, bool lo
         return;
     }
     phi__records_str(out, "name", call->block->name);
-    phi__run_save_put(out, PHI__RUN_SAVE_CALL, call);
+    phi__run_save_fields_put(out, PHI__RUN_SAVE_CALL, call);
     if (call->result != NULL) {
-        phi__json_put_key(out, PHI__LIT("result"));
+        phi__json_write_key(out, PHI__LIT("result"));
         phi__run_save_message(out, call->result, scratch);
     }
     phi__buf_char(out, '}');
@@ -107,7 +107,7 @@ static void phi__run_save_calls(phi__buf *out, const phi__run *run, phi_arena *s
     size_t i;
     phi__records_u64(out, "call_count", run->tools.count);
     if (run->tools.calls == NULL) return;
-    phi__run_save_put(out, PHI__RUN_SAVE_CALLS, run);
+    phi__run_save_fields_put(out, PHI__RUN_SAVE_CALLS, run);
     phi__records_raw(out, "calls", "[");
     for (i = 0; i < run->tools.count; i++)
         phi__run_save_call(out, &run->tools.calls[i], i < run->tools.emitted, scratch);
@@ -125,20 +125,20 @@ static void phi__run_save_prompts(phi__buf *out, const phi__run *run, phi_arena 
     phi__buf_char(out, ']');
 }
 
-static void phi__run_save_doom(phi__buf *out, const phi__run *run) {
+static void phi__run_save_repeats(phi__buf *out, const phi__run *run) {
     uint32_t i;
     if (run->tools.repeat_guard == NULL) return;
     phi__records_u64(out, "doom_count", run->tools.repeat_guard->count);
     phi__records_raw(out, "doom", "[");
     for (i = 0; i < PHI__REPEAT_GUARD_WINDOW; i++) {
-        phi__json_put_comma(out);
-        phi__json_put_u64(out, run->tools.repeat_guard->seen[i]);
+        phi__json_write_comma(out);
+        phi__json_number_put_u64(out, run->tools.repeat_guard->seen[i]);
     }
     phi__buf_char(out, ']');
 }
 
 static void phi__run_save_limits(phi__buf *out, const phi__run *run) {
-    phi__run_save_put(out, PHI__RUN_SAVE_LIMITS, &run->limits);
+    phi__run_save_fields_put(out, PHI__RUN_SAVE_LIMITS, &run->limits);
     phi__records_u64(out, "elapsed_us", phi__io_now_us(run->agent->rt->io) - run->started_us);
 }
 
@@ -151,8 +151,8 @@ static void phi__run_save_offered(phi__buf *out, const phi__run *run) {
     if (run->toolset == NULL) return;
     phi__records_raw(out, "tools", "[");
     for (i = 0; i < run->toolset->count; i++) {
-        phi__json_put_comma(out);
-        phi__json_put_str(out, phi_str_of(run->toolset->tools[i].name));
+        phi__json_write_comma(out);
+        phi__json_write_str(out, phi_str_of(run->toolset->tools[i].name));
     }
     phi__buf_char(out, ']');
 }
@@ -160,7 +160,7 @@ static void phi__run_save_offered(phi__buf *out, const phi__run *run) {
 static void phi__run_save_policy(phi__buf *out, const phi_policy *policy) {
     if (policy == NULL) return;
     phi__records_raw(out, "policy", "{");
-    phi__run_save_put(out, PHI__RUN_SAVE_POLICY, policy);
+    phi__run_save_fields_put(out, PHI__RUN_SAVE_POLICY, policy);
     phi__buf_char(out, '}');
 }
 
@@ -170,13 +170,13 @@ static void phi__run_save_failure(phi__buf *out, const phi__run *run) {
     failure = *run->failure;
     if (failure.http_status < 0) failure.http_status = 0;
     phi__records_raw(out, "failure", "{");
-    phi__run_save_put(out, PHI__RUN_SAVE_FAILURE, &failure);
+    phi__run_save_fields_put(out, PHI__RUN_SAVE_FAILURE, &failure);
     phi__buf_char(out, '}');
 }
 
 /* The answer's entry: the last assistant message of the log. */
 static void phi__run_save_reply(phi__buf *out, const phi__run *run) {
-    const phi__entry *entry = phi__run_reply_entry(run);
+    const phi__entry *entry = phi__stored_reply_entry(run);
     if (entry != NULL) phi__records_u64(out, "reply", entry->seq);
 }
 
@@ -193,9 +193,9 @@ static void phi__run_save_features(phi__buf *out, const phi__run *run, phi_arena
 
 static void phi__run_save_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     phi__records_str(out, "loop_id", run->loop_id);
-    phi__run_save_put(out, PHI__RUN_SAVE_RUN, run);
+    phi__run_save_fields_put(out, PHI__RUN_SAVE_RUN, run);
     phi__records_i64(out, "status", (int64_t)run->status);
-    phi__run_save_put(out, PHI__RUN_SAVE_FLAGS, run);
+    phi__run_save_fields_put(out, PHI__RUN_SAVE_FLAGS, run);
     phi__run_save_limits(out, run);
     phi__run_save_policy(out, run->policy);
     phi__run_save_offered(out, run);
@@ -204,10 +204,10 @@ static void phi__run_save_members(phi__buf *out, const phi__run *run, phi_arena 
     phi__records_raw(out, "turn", "{");
     phi__message_put_usage(out, &phi__limits_charge_of(run)->turn);
     phi__buf_char(out, '}');
-    phi__json_put_key(out, PHI__LIT("pending"));
+    phi__json_write_key(out, PHI__LIT("pending"));
     phi__run_save_inputs(out, &run->poll.pending, scratch);
     phi__run_save_prompts(out, run, scratch);
-    phi__run_save_doom(out, run);
+    phi__run_save_repeats(out, run);
     phi__run_save_features(out, run, scratch);
     phi__run_save_failure(out, run);
     phi__run_save_reply(out, run);

@@ -60,7 +60,7 @@ static const phi__field phi__run_save_call_fields[] = {
     PHI__FIELD(phi__toolcall, arguments, "arguments", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__toolcall, repeats, "repeats", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__toolcall, begun, "begun", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__toolcall, asked, "asked", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, decided, "asked", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__toolcall, quiet, "quiet", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__toolcall, emitted, "told", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__toolcall, started, "started", PHI__FIELD_BOOL, PHI__FIELD_SET),
@@ -76,7 +76,7 @@ typedef struct phi__run_save_table {
     size_t count;
 } phi__run_save_table;
 
-static phi__run_save_table phi__run_save_table_of(phi__run_save_part part) {
+static phi__run_save_table phi__run_save_fields_table_of(phi__run_save_part part) {
     static const phi__run_save_table tables[] = {
         {phi__run_save_run_fields, PHI__COUNT(phi__run_save_run_fields)},
         {phi__run_save_flags_fields, PHI__COUNT(phi__run_save_flags_fields)},
@@ -88,14 +88,14 @@ static phi__run_save_table phi__run_save_table_of(phi__run_save_part part) {
     return tables[part];
 }
 
-PHI__FN void phi__run_save_put(phi__buf *out, phi__run_save_part part, const void *from) {
-    phi__run_save_table table = phi__run_save_table_of(part);
+PHI__FN void phi__run_save_fields_put(phi__buf *out, phi__run_save_part part, const void *from) {
+    phi__run_save_table table = phi__run_save_fields_table_of(part);
     phi__records_put(out, table.fields, table.count, from);
 }
 
-PHI__FN bool phi__run_save_get(const phi_json *node, phi__run_save_part part, void *to,
-                               phi_arena *arena) {
-    phi__run_save_table table = phi__run_save_table_of(part);
+PHI__FN bool phi__run_save_fields_get(const phi_json *node, phi__run_save_part part, void *to,
+                                      phi_arena *arena) {
+    phi__run_save_table table = phi__run_save_fields_table_of(part);
     return phi__records_get(node, table.fields, table.count, to, arena);
 }
 

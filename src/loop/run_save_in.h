@@ -18,10 +18,10 @@ typedef enum phi__run_save_part {
     PHI__RUN_SAVE_CALLS,   /* phi__run */
     PHI__RUN_SAVE_CALL     /* phi__toolcall */
 } phi__run_save_part;
-PHI__FN void phi__run_save_put(phi__buf *out, phi__run_save_part part, const void *from);
+PHI__FN void phi__run_save_fields_put(phi__buf *out, phi__run_save_part part, const void *from);
 /* As phi__records_get. */
-PHI__FN bool phi__run_save_get(const phi_json *node, phi__run_save_part part, void *to,
-                               phi_arena *arena);
+PHI__FN bool phi__run_save_fields_get(const phi_json *node, phi__run_save_part part, void *to,
+                                      phi_arena *arena);
 
 /* run_save.c, run_load.c */
 /* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */

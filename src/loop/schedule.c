@@ -3,62 +3,64 @@
 
 #include "loop/state_in.h"
 
-PHI__FN uint64_t phi__look_us(const phi_runtime *rt) {
+PHI__FN uint64_t phi__schedule_look_us(const phi_runtime *rt) {
     return rt->tape != NULL ? rt->tape->ops->look_us(rt->tape) : phi__io_now_us(rt->io);
 }
 
 /* ---- the ready list ---- */
 
-PHI__FN void phi__run_wake(phi__run *run) {
+PHI__FN void phi__schedule_wake(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     if (run->ready.in || run->end.over) return;
     run->ready.in = true;
     phi__list_push(&rt->ready, &run->ready.link);
 }
 
-PHI__FN void phi__run_unready(phi__run *run) {
+PHI__FN void phi__schedule_unready(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     if (!run->ready.in) return;
     phi__list_take(&rt->ready, &run->ready.link);
     run->ready.in = false;
 }
 
-PHI__FN phi__run *phi__run_next_ready(phi_runtime *rt) {
+PHI__FN phi__run *phi__schedule_next_ready(phi_runtime *rt) {
     phi__link *first = rt->ready.first;
     phi__run *run = first != NULL ? PHI__OWNER(first, phi__run, ready.link) : NULL;
-    if (run != NULL) phi__run_unready(run);
+    if (run != NULL) phi__schedule_unready(run);
     return run;
 }
 
-static void phi__run_timer(phi__timer *timer) { phi__run_wake(PHI__OWNER(timer, phi__run, timer)); }
+static void phi__schedule_timer(phi__timer *timer) {
+    phi__schedule_wake(PHI__OWNER(timer, phi__run, timer));
+}
 
-PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us) {
-    run->timer.fire = phi__run_timer;
+PHI__FN bool phi__schedule_timer_set(phi__run *run, uint64_t at_us) {
+    run->timer.fire = phi__schedule_timer;
     return phi__io_timer_set(run->agent->rt->io, &run->timer, at_us) == PHI_OK;
 }
 
 /* ---- ending early ---- */
 
-PHI__FN void phi__run_cancel(phi__run *run) {
+PHI__FN void phi__schedule_cancel(phi__run *run) {
     run->end.cancelled = true;
-    phi__run_wake(run);
+    phi__schedule_wake(run);
 }
 
-static void phi__run_cancel_one(phi__agent *agent, bool after_turn) {
+static void phi__schedule_cancel_one(phi__agent *agent, bool after_turn) {
     phi__run *run = agent->run;
     if (run == NULL) return;
     if (after_turn)
         run->end.stopping = true;
     else
         run->end.cancelled = true;
-    phi__run_wake(run);
+    phi__schedule_wake(run);
 }
 
 /* Down, along, and up again, without a stack: trees are as deep as the host makes them. */
-PHI__FN void phi__run_cancel_tree(phi__agent *top, bool after_turn) {
+PHI__FN void phi__schedule_cancel_tree(phi__agent *top, bool after_turn) {
     phi__agent *agent = top;
     for (;;) {
-        phi__run_cancel_one(agent, after_turn);
+        phi__schedule_cancel_one(agent, after_turn);
         if (agent->tree.first_child != NULL) {
             agent = agent->tree.first_child;
             continue;
@@ -69,7 +71,7 @@ PHI__FN void phi__run_cancel_tree(phi__agent *top, bool after_turn) {
     }
 }
 
-PHI__FN void phi__run_show_state(const phi__agent *agent, bool running) {
+PHI__FN void phi__schedule_publish_state(const phi__agent *agent, bool running) {
     (void)phi__slots_change(&agent->rt->agents, agent->handle.index, agent->handle.gen,
                             (uint32_t)(running ? PHI__AGENT_IDLE : PHI__AGENT_RUNNING),
                             (uint32_t)(running ? PHI__AGENT_RUNNING : PHI__AGENT_IDLE));

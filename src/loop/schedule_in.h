@@ -25,18 +25,18 @@ typedef struct phi__ready {
 } phi__ready;
 
 /* The clock, for values that are only shown to the host: a tape does not record the reading. */
-PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
+PHI__FN uint64_t phi__schedule_look_us(const phi_runtime *rt);
 
-PHI__FN void phi__run_wake(phi__run *run);
-PHI__FN void phi__run_unready(phi__run *run); /* not in the list: harmless */
+PHI__FN void phi__schedule_wake(phi__run *run);
+PHI__FN void phi__schedule_unready(phi__run *run); /* not in the list: harmless */
 /* The run that was woken first, and out of the list; NULL: none is ready. */
-PHI__FN phi__run *phi__run_next_ready(phi_runtime *rt);
-PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
+PHI__FN phi__run *phi__schedule_next_ready(phi_runtime *rt);
+PHI__FN bool phi__schedule_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
 
-PHI__FN void phi__run_cancel(phi__run *run);
+PHI__FN void phi__schedule_cancel(phi__run *run);
 /* The runs of an agent and of those below it. after_turn: when their turns are over. */
-PHI__FN void phi__run_cancel_tree(phi__agent *agent, bool after_turn);
+PHI__FN void phi__schedule_cancel_tree(phi__agent *agent, bool after_turn);
 /* What other threads see of an agent. */
-PHI__FN void phi__run_show_state(const phi__agent *agent, bool running);
+PHI__FN void phi__schedule_publish_state(const phi__agent *agent, bool running);
 
 #endif

@@ -136,7 +136,7 @@ PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, p
     phi__session_told r;
     r.sessions = sessions;
     r.session = session;
-    return phi__thread_tell_loops(thread, session->number, phi__session_read_one, &r);
+    return phi__loops_visit(thread, session->number, phi__session_read_one, &r);
 }
 
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment) {
@@ -146,16 +146,16 @@ PHI__FN void phi__session_undo(phi__session *session, phi_str segment) {
 
 /* ---- sessions ---- */
 
-PHI__FN void phi__sessions_init(phi__sessions *sessions, phi_memory *memory) {
+PHI__FN void phi__session_init(phi__sessions *sessions, phi_memory *memory) {
     memset(sessions, 0, sizeof *sessions);
     sessions->memory = memory;
     phi__map_init(&sessions->map, memory);
 }
 
-PHI__FN void phi__sessions_free(phi__sessions *sessions) {
+PHI__FN void phi__session_free_all(phi__sessions *sessions) {
     PHI_ASSERT(sessions->map.count == 0);
     phi__map_free(&sessions->map);
-    phi__sessions_init(sessions, sessions->memory);
+    phi__session_init(sessions, sessions->memory);
 }
 
 PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id) {

@@ -32,8 +32,9 @@ typedef struct phi__sessions {
     uint64_t numbers; /* given so far */
 } phi__sessions;
 
-PHI__FN void phi__sessions_init(phi__sessions *sessions, phi_memory *memory);
-PHI__FN void phi__sessions_free(phi__sessions *sessions); /* every session must have been dropped */
+PHI__FN void phi__session_init(phi__sessions *sessions, phi_memory *memory);
+/* every session must have been dropped */
+PHI__FN void phi__session_free_all(phi__sessions *sessions);
 
 /* The session of an id, made where there is none, with one more user. NULL: no memory. */
 PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id);

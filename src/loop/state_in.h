@@ -3,11 +3,11 @@
 
    The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a
    slice at a time from the runtime's ready list, and leaves the list when it waits. The event that
-   ends its wait (a push, a result, a timer, a cancel) puts it back with phi__run_wake. Callbacks
-   into the host: a tool's start, step and cancel, hooks and filters. Any of them may free any
-   agent. During a step, a freed agent is taken out of every table at once and destroyed when the
-   step ends. After any host callback, check agent->slot: NULL means the agent was freed. Threads:
-   the pumping thread, but for the words of slots and the inbox. */
+   ends its wait (a push, a result, a timer, a cancel) puts it back with phi__schedule_wake.
+   Callbacks into the host: a tool's start, step and cancel, hooks and filters. Any of them may free
+   any agent. During a step, a freed agent is taken out of every table at once and destroyed when
+   the step ends. After any host callback, check agent->slot: NULL means the agent was freed.
+   Threads: the pumping thread, but for the words of slots and the inbox. */
 #ifndef PHI_LOOP_STATE_IN_H
 #define PHI_LOOP_STATE_IN_H
 
@@ -77,11 +77,11 @@ enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
 /* The decision of a hook, made or pending. Each run and each tool call has one; its slot is taken
    only while a decision is pending. */
-typedef enum phi__asked {
-    PHI__ASKED_NOT = 0,
-    PHI__ASKED_WAITS,  /* for phi_decide, or its deadline */
-    PHI__ASKED_DECIDED /* verdict and reply are there, to be taken */
-} phi__asked;
+typedef enum phi__decision_state {
+    PHI__DECISION_NONE = 0,
+    PHI__DECISION_WAITS, /* for phi_decide, or its deadline */
+    PHI__DECISION_MADE   /* verdict and reply are there, to be taken */
+} phi__decision_state;
 
 /* Slot states: as those of calls, and SAID with the verdict in the bits below: decided without a
    text, and so without room in the inbox; the slot is marked. */
@@ -91,7 +91,7 @@ typedef struct phi__decision {
     phi_runtime *rt;
     phi__slot *slot;
     uint32_t index, gen;
-    phi__asked asked;
+    phi__decision_state state;
     phi_hook_point point;
     phi__run *run;
     phi__toolcall *call; /* NULL: the run's */
@@ -133,7 +133,7 @@ struct phi__toolcall {
     phi__decision decision;
     uint32_t repeats;      /* how often this very call was made lately; 0: not counted */
     bool begun;            /* it counts as running */
-    bool asked;            /* the BEFORE_TOOL hook was heard */
+    bool decided;          /* the BEFORE_TOOL hook was heard */
     bool quiet;            /* denied: neither TOOL_START nor TOOL_END */
     bool emitted, started; /* emitted: TOOL_START was; started: the tool was */
     bool ended, after;     /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
@@ -183,7 +183,7 @@ struct phi__run {
     phi_status status;
     const phi_failure *failure; /* in the thread, or static */
     phi__listed listed;
-    phi__shown shown;
+    phi__run_projection projection;
     phi__hosted hosted;
     phi__attempt attempt;
     const phi_message *reply; /* the answer in the thread */

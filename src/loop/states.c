@@ -24,7 +24,7 @@ static bool phi__states_unwanted(const phi__run *run) {
 }
 
 /* Whether the agent's hook function wants the point. */
-static bool phi__states_asks(const phi__run *run, phi_hook_point point) {
+static bool phi__states_wants_hook(const phi__run *run, phi_hook_point point) {
     return (run->agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
@@ -33,8 +33,7 @@ static bool phi__states_asks(const phi__run *run, phi_hook_point point) {
 static bool phi__states_emit_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     while (run->said.emitted_messages < thread->messages.count) {
-        const phi_message *message =
-            phi__thread_message(thread, run->said.emitted_messages)->message;
+        const phi_message *message = phi__lane_message(thread, run->said.emitted_messages)->message;
         if (!phi__events_message(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
         run->said.emitted_messages++;
     }
@@ -43,7 +42,7 @@ static bool phi__states_emit_prompts(phi__run *run) {
 
 /* The end of a run between two turns. */
 static phi__state phi__states_leave(phi__run *run, phi_status status) {
-    phi__decision_drop(&run->decision);
+    phi__hooks_decision_drop(&run->decision);
     phi__input_filter_end(run);
     phi__input_poll_end(run);
     phi__input_return(run);
@@ -61,10 +60,11 @@ static phi__state phi__states_before_loop(phi__run *run, bool *wait) {
     if (!phi__forget_begin(run, wait)) return PHI__RUN_LOST;
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (*wait) return PHI__RUN_BEFORE_LOOP;
-    if (phi__states_unwanted(run) && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
-    if (!phi__states_asks(run, PHI_HOOK_BEFORE_LOOP)) return PHI__RUN_OPEN;
-    hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
-    hooked = phi__hook_run(run, &hook);
+    if (phi__states_unwanted(run) && run->decision.state == PHI__DECISION_NONE)
+        return PHI__RUN_OPEN;
+    if (!phi__states_wants_hook(run, PHI_HOOK_BEFORE_LOOP)) return PHI__RUN_OPEN;
+    hook = phi__hooks_make(run, PHI_HOOK_BEFORE_LOOP);
+    hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run)) {
         run->status = PHI_CANCELLED;
         hooked = PHI__HOOK_DENY;
@@ -74,7 +74,7 @@ static phi__state phi__states_before_loop(phi__run *run, bool *wait) {
         run->said.prompts = NULL;
         run->turn.silent = run->turn.opened = true; /* its end is its only event */
     }
-    return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
+    return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
 }
 
 static phi__state phi__states_open(phi__run *run) {
@@ -85,7 +85,7 @@ static phi__state phi__states_open(phi__run *run) {
     event.loop = run->info;
     if (!run->turn.opened) { /* else it was emitted before a snapshot was made */
         run->turn.opened = true;
-        if (!phi__emit_surely(run->agent, &event)) return PHI__RUN_LOST;
+        if (!phi__events_emit_surely(run->agent, &event)) return PHI__RUN_LOST;
     }
     if (!run->no_turns) return PHI__RUN_FILTER;
     next = phi__feature_run(run, PHI__POINT_ERRAND);
@@ -104,7 +104,7 @@ static phi__state phi__states_filter_aborted(phi__run *run) {
         event.input = PHI_INPUT_PROMPT;
         event.text = phi_message_text(run->said.prompts[i].message, "\n", &run->arena, &failed);
         event.source = PHI__LIT("The run was ended before a filter had decided");
-        emitted = !failed && phi__emit(run->agent, &event, NULL, 0);
+        emitted = !failed && phi__events_emit(run->agent, &event, NULL, 0);
     }
     run->said.prompts = NULL;
     if (!emitted) return PHI__RUN_LOST;
@@ -121,14 +121,14 @@ static phi__state phi__states_filter(phi__run *run, bool *wait) {
         run->status = PHI_REJECTED;
     } else if (hooked == PHI__HOOK_ALLOW && run->said.prompts != NULL) {
         /* notes of the host may have used the reserved room */
-        if (!phi__thread_reserve(run->agent->thread, run->said.prompt_count,
+        if (!phi__append_reserve(run->agent->thread, run->said.prompt_count,
                                  run->said.prompt_count))
             return PHI__RUN_LOST;
-        phi__thread_attach(run->agent->thread, run->said.prompts, run->said.prompt_count);
+        phi__append_attach(run->agent->thread, run->said.prompts, run->said.prompt_count);
         run->said.prompts = NULL;
     }
     if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_POLL;
-    return phi__run_hooked(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
+    return phi__hooks_next(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
 }
 
 static phi__state phi__states_poll(phi__run *run, bool *wait) {
@@ -136,7 +136,7 @@ static phi__state phi__states_poll(phi__run *run, bool *wait) {
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
     hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_TOP;
-    return phi__run_hooked(run, hooked, PHI__RUN_POLL, PHI__RUN_TOP, PHI__RUN_TOP, wait);
+    return phi__hooks_next(run, hooked, PHI__RUN_POLL, PHI__RUN_TOP, PHI__RUN_TOP, wait);
 }
 
 /* ---- limits ---- */
@@ -155,7 +155,7 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
     message.content = &content;
     message.content_count = 1;
     phi__events_stamp(run, &message);
-    kept = phi__thread_keep(run->agent->thread, &message);
+    kept = phi__append_keep(run->agent->thread, &message);
     if (kept == NULL || !phi__states_emit_prompts(run) || !phi__events_log(run, kept))
         return PHI__RUN_LOST;
     run->said.emitted_messages = run->agent->thread->messages.count;
@@ -196,7 +196,7 @@ static phi__state phi__states_at_limit(phi__run *run, const char *reason, bool *
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
-    if (phi__limits_pause_begin(run, reason, at) && phi__emit(agent, &event, NULL, 0))
+    if (phi__limits_pause_begin(run, reason, at) && phi__events_emit(agent, &event, NULL, 0))
         return PHI__RUN_TOP;
     *wait = false;
     return PHI__RUN_LOST;
@@ -213,7 +213,7 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
     hooked = run->poll.pending.head != NULL ? phi__input_filter_pending(run) : PHI__HOOK_ALLOW;
     if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_REJECTED);
     if (hooked != PHI__HOOK_ALLOW)
-        return phi__run_hooked(run, hooked, PHI__RUN_TOP, PHI__RUN_TOP, PHI__RUN_TOP, wait);
+        return phi__hooks_next(run, hooked, PHI__RUN_TOP, PHI__RUN_TOP, PHI__RUN_TOP, wait);
     if (phi__limits_reached(run, reason, sizeof reason) ||
         !phi__states_reserve(run, reason, sizeof reason))
         return phi__states_at_limit(run, reason, wait);
@@ -227,11 +227,11 @@ static phi__state phi__states_before_turn(phi__run *run, bool *wait) {
     phi_hook hook;
     phi__hooked hooked;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
-    if (!phi__states_asks(run, PHI_HOOK_BEFORE_TURN)) return PHI__RUN_TURN;
-    hook = phi__hook_of(run, PHI_HOOK_BEFORE_TURN);
-    hooked = phi__hook_run(run, &hook);
+    if (!phi__states_wants_hook(run, PHI_HOOK_BEFORE_TURN)) return PHI__RUN_TURN;
+    hook = phi__hooks_make(run, PHI_HOOK_BEFORE_TURN);
+    hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_DENIED);
-    return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
+    return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
 }
 
 /* What belongs to one turn begins anew. */
@@ -264,7 +264,7 @@ static phi__state phi__states_turn_begin(phi__run *run) {
     event.trigger = run->turn.index == 0 ? run->turn.trigger : PHI_TRIGGER_CONTINUATION;
     entry.trigger = event.trigger;
     phi__states_turn_clear(run);
-    if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
+    if (!phi__events_emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
     run->turn.open = true; /* its start was emitted, so its end will be */
     if (!phi__events_note(run, &entry) || !phi__states_emit_prompts(run) ||
         (run->poll.pending.head != NULL && !phi__input_deliver(run)))
@@ -273,11 +273,11 @@ static phi__state phi__states_turn_begin(phi__run *run) {
 }
 
 static phi__state phi__states_failed(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_ON_ERROR);
+    phi_hook hook = phi__hooks_make(run, PHI_HOOK_ON_ERROR);
     hook.failure = run->failure;
     hook.text = run->reply != NULL ? run->reply->error_message : phi__str(NULL, 0);
     if (hook.text.len == 0) hook.text = PHI__LIT("Unknown error");
-    return phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_FAILED, PHI__RUN_TURN_END,
+    return phi__hooks_next(run, phi__hooks_run(run, &hook), PHI__RUN_FAILED, PHI__RUN_TURN_END,
                            PHI__RUN_TURN_END, wait);
 }
 
@@ -310,7 +310,7 @@ static phi__state phi__states_turn_end(phi__run *run) {
     room = ((run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
             phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON) &&
            phi__states_turn_usage(run, &entry);
-    room = phi__emit_surely(run->agent, &event) && room;
+    room = phi__events_emit_surely(run->agent, &event) && room;
     room = phi__events_note(run, &entry) && room;
     if (run->agent->thread->journal != NULL) (void)phi__stored_run(run);
     if (!room && run->status == PHI_OK) return PHI__RUN_LOST;
@@ -319,11 +319,11 @@ static phi__state phi__states_turn_end(phi__run *run) {
 
 static phi__state phi__states_after_turn(phi__run *run, bool *wait) {
     phi__state next = PHI__RUN_NEXT;
-    if (phi__states_asks(run, PHI_HOOK_AFTER_TURN)) {
-        phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
+    if (phi__states_wants_hook(run, PHI_HOOK_AFTER_TURN)) {
+        phi_hook hook = phi__hooks_make(run, PHI_HOOK_AFTER_TURN);
         hook.usage = &phi__limits_charge_of(run)->turn;
         next =
-            phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_AFTER_TURN, next, next, wait);
+            phi__hooks_next(run, phi__hooks_run(run, &hook), PHI__RUN_AFTER_TURN, next, next, wait);
     }
     if (next != PHI__RUN_NEXT) return next;
     run->turn.index++;
@@ -351,7 +351,7 @@ static phi__state phi__states_next(phi__run *run, bool *wait) {
     if (run->poll.on || (run->poll.pending.head == NULL && !run->turn.steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
-            return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
+            return phi__hooks_next(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
     }
     run->turn.steered = true;
     if ((run->tools.count > 0 && !run->tools.answered) ||
@@ -365,12 +365,12 @@ static phi__state phi__states_next(phi__run *run, bool *wait) {
    posted before is read once more. */
 static bool phi__states_seal(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__run_show_state(agent, false);
+    phi__schedule_publish_state(agent, false);
     phi__posts_read_all(agent->rt);
     if (agent->queues.steering.head == NULL && agent->queues.follow_ups.head == NULL &&
         agent->queues.injected.head == NULL && !run->end.starved && !phi__states_unwanted(run))
         return true;
-    phi__run_show_state(agent, true);
+    phi__schedule_publish_state(agent, true);
     return false;
 }
 
@@ -379,7 +379,7 @@ static phi__state phi__states_follow_up(phi__run *run, bool *wait) {
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
     hooked = phi__input_poll(run, PHI_INPUT_FOLLOW_UP);
     if (hooked != PHI__HOOK_ALLOW)
-        return phi__run_hooked(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
+        return phi__hooks_next(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
     if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
     if (phi__states_seal(run)) return PHI__RUN_CLOSE;
@@ -402,7 +402,7 @@ static phi_event phi__states_end_event(const phi__run *run, const phi_usage *usa
         !phi__arena_str(phi__thread_room(run->agent->thread), run->end.reason, &event.source))
         event.source = phi__str("", 0);
     if (thread->messages.count > run->said.first_message) {
-        const phi__entry *last = phi__thread_message(thread, thread->messages.count - 1);
+        const phi__entry *last = phi__lane_message(thread, thread->messages.count - 1);
         event.message = last != NULL ? last->message : NULL;
     }
     event.first_message = run->said.first_message;
@@ -415,8 +415,8 @@ static phi__state phi__states_close(phi__run *run) {
     phi__entry entry = phi__events_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
     phi_event event;
-    phi__run_show_state(agent, false);
-    if (run->decision.point != 0) phi__decision_drop(&run->decision);
+    phi__schedule_publish_state(agent, false);
+    if (run->decision.point != 0) phi__hooks_decision_drop(&run->decision);
     phi__limits_budget_release(run);
     if (run->poll.pending.head != NULL) phi__input_return(run);
     if (agent->queues.injected.head != NULL)
@@ -429,23 +429,23 @@ static phi__state phi__states_close(phi__run *run) {
     entry.of.failure = run->failure;
     /* without memory for it, the log still shows it: no reply */
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
-        (void)phi__thread_append(agent->thread, &entry, 1);
-    if (run->response != NULL) phi__response_close(run);
+        (void)phi__append(agent->thread, &entry, 1);
+    if (run->response != NULL) phi__responses_close(run);
     event = phi__states_end_event(run, usage); /* the next calls may switch lanes */
     run->said.message_count = event.message_count;
     (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
     if (agent->thread->journal != NULL) phi__stored_updated(run);
-    (void)phi__emit_surely(agent, &event);
+    (void)phi__events_emit_surely(agent, &event);
     return run->turn.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
 }
 
 static phi__state phi__states_after_loop(phi__run *run, bool *wait) {
     phi_hook hook;
-    if (!phi__states_asks(run, PHI_HOOK_AFTER_LOOP)) return PHI__RUN_OVER;
-    hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
+    if (!phi__states_wants_hook(run, PHI_HOOK_AFTER_LOOP)) return PHI__RUN_OVER;
+    hook = phi__hooks_make(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->said.message_count;
     hook.usage = &phi__limits_charge_of(run)->usage;
-    if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__states_unwanted(run)) {
+    if (phi__hooks_run(run, &hook) == PHI__HOOK_WAIT && !phi__states_unwanted(run)) {
         *wait = true;
         return PHI__RUN_AFTER_LOOP;
     }
@@ -521,7 +521,7 @@ static void phi__states_advance(phi__run *run) {
         if (run->state == PHI__RUN_AFTER_LOOP) continue; /* who pops AGENT_END may prompt at once */
         if (!phi__slice_spent(&rt->slice)) continue;
         if (rt->tape == NULL) {
-            phi__run_wake(run);
+            phi__schedule_wake(run);
             return;
         }
         phi__slice_begin(&rt->slice);
@@ -533,7 +533,7 @@ static void phi__states_advance(phi__run *run) {
    another state to see, and runs that share a budget another order of turns. */
 PHI__FN void phi__states_advance_all(phi_runtime *rt) {
     phi__run *run;
-    while ((run = phi__run_next_ready(rt)) != NULL) {
+    while ((run = phi__schedule_next_ready(rt)) != NULL) {
         phi__states_advance(run);
         if (phi__slice_spent(&rt->slice) && rt->tape == NULL) return;
     }

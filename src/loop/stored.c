@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
+PHI__FN const phi__entry *phi__stored_reply_entry(const phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     size_t i = thread->messages.held;
     for (; run->reply != NULL && i > 0; i--)
@@ -34,7 +34,7 @@ static void phi__stored_emit(phi_thread *thread, const char *why) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
-    thread->journal->failing = phi__emit(agent, &event, NULL, 0);
+    thread->journal->failing = phi__events_emit(agent, &event, NULL, 0);
 }
 
 static bool phi__stored_write(phi_thread *thread, bool all) {
@@ -68,7 +68,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     event.text = phi__str(thread->journal->id, thread->journal->id_len);
     event.message_count = thread->messages.count;
     event.usage = usage;
-    (void)phi__emit(run->agent, &event, NULL, 0);
+    (void)phi__events_emit(run->agent, &event, NULL, 0);
 }
 
 /* One batch of each thread at most, and at least one batch in all; the other threads follow in the
@@ -102,7 +102,7 @@ static bool phi__stored_unseen(const phi_thread *thread) {
 static void phi__stored_pin_turn(const phi_thread *thread) {
     size_t i = thread->log.held;
     while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
-    if (i > 0) phi__log_pin(thread->log.entries[i - 1]->segment);
+    if (i > 0) phi__segments_pin(thread->log.entries[i - 1]->segment);
 }
 
 /* Pins the entries that the loop and its host use, besides the view. False: no memory. */
@@ -110,24 +110,24 @@ static bool phi__stored_pin(const phi_thread *thread) {
     const phi__response *response;
     const phi__entry *reply;
     phi__run *run = (phi__run *)thread->user;
-    if (run != NULL && run->response != NULL) phi__response_update(run->response, run);
+    if (run != NULL && run->response != NULL) phi__responses_update(run->response, run);
     if (thread->of_agent) {
         response = phi__stored_agent(thread)->responses;
         for (; response != NULL; response = response->older) {
-            phi__log_pin(response->message_in);
-            phi__log_pin(response->rest_in);
+            phi__segments_pin(response->message_in);
+            phi__segments_pin(response->rest_in);
         }
     }
     if (run == NULL) return true;
     if (run->turn.open) phi__stored_pin_turn(thread);
-    reply = phi__run_reply_entry(run);
-    if (reply != NULL) phi__log_pin(reply->segment);
+    reply = phi__stored_reply_entry(run);
+    if (reply != NULL) phi__segments_pin(reply->segment);
     return phi__model_call_list_pin(run);
 }
 
 static void phi__stored_evict_thread(phi_thread *thread) {
-    if (phi__stored_unseen(thread) && phi__thread_evict_begin(thread) && phi__stored_pin(thread))
-        phi__thread_evict_end(thread);
+    if (phi__stored_unseen(thread) && phi__evict_begin(thread) && phi__stored_pin(thread))
+        phi__evict_end(thread);
 }
 
 PHI__FN void phi__stored_evict_now(phi__agent *agent) {

@@ -39,9 +39,9 @@ static uint64_t phi__tools_repeat_number(const phi_json *node) {
     uint64_t u;
     n.kind = phi__json_kind_of(node);
     n.v = node->v;
-    if (phi__json_number_i64(&n, &i))
+    if (phi__json_get_number_i64(&n, &i))
         return phi__tools_repeat_join(PHI__REPEAT_GUARD_INTEGER, (uint64_t)i);
-    if (phi__json_number_u64(&n, &u)) return phi__tools_repeat_join(PHI__REPEAT_GUARD_LARGE, u);
+    if (phi__json_get_number_u64(&n, &u)) return phi__tools_repeat_join(PHI__REPEAT_GUARD_LARGE, u);
     memcpy(&u, &n.v.d, sizeof u);
     return phi__tools_repeat_join(PHI__REPEAT_GUARD_FRACTION, u);
 }
@@ -114,7 +114,7 @@ PHI__FN bool phi__tools_lay_calls(phi__run *run) {
         call->block = &reply->content[i];
         call->arguments = call->block->arguments;
         call->tool = phi__toolset_find(run->agent->tools, call->block->name);
-        phi__decision_init(&call->decision, run, call);
+        phi__hooks_decision_init(&call->decision, run, call);
     }
     return true;
 }
@@ -156,7 +156,8 @@ PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *
 static bool phi__tools_answered(const phi__run *run) {
     const phi_message *reply = run->reply;
     size_t i;
-    if (reply->stop_reason != PHI_STOP_REASON_STOP || !phi__attempt_ask(run)->respond) return false;
+    if (reply->stop_reason != PHI_STOP_REASON_STOP || !phi__attempt_spec(run)->respond)
+        return false;
     for (i = 0; i < reply->content_count; i++)
         if (reply->content[i].kind == PHI_CONTENT_TEXT &&
             phi__str_is(reply->content[i].name, PHI_RESPOND_TOOL))
@@ -217,7 +218,7 @@ static bool phi__tools_warn(phi__toolcall *call) {
     phi_event event = phi__tools_event(call, PHI_EV_WARNING);
     phi__call_repeat_words(call, words);
     event.text = phi_str_of(words);
-    return phi__emit(call->run->agent, &event, NULL, 0);
+    return phi__events_emit(call->run->agent, &event, NULL, 0);
 }
 
 /* Counts it, also where there is no such tool; the one too many is answered in the tool's stead,
@@ -261,19 +262,19 @@ static bool phi__tools_wants(const phi__toolcall *call, phi_hook_point point) {
 
 /* The host's word on a call. False: it is waited for, the agent is gone, or memory ended
    (*lost). */
-static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
+static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
     phi_hook hook;
     phi_str reply;
     phi__hooked hooked;
     PHI_ASSERT(call->tool == NULL || !call->tool->needs_approval ||
                phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* phi__agent_check_tools */
-    if (!phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)) return call->asked = true;
-    hook = phi__hook_of(call->run, PHI_HOOK_BEFORE_TOOL);
-    hooked = phi__hook_call(call, &hook);
+    if (!phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)) return call->decided = true;
+    hook = phi__hooks_make(call->run, PHI_HOOK_BEFORE_TOOL);
+    hooked = phi__hooks_call(call, &hook);
     if (hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_WAIT) return false;
     *lost = hooked == PHI__HOOK_LOST;
     if (*lost) return false;
-    call->asked = true;
+    call->decided = true;
     reply = phi__buf_str(&call->decision.reply);
     if (hooked == PHI__HOOK_DENY)
         phi__tools_deny(call, reply);
@@ -281,7 +282,7 @@ static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
         /* in the thread: events with them may outlive the run */
         *lost =
             !phi__arena_str(phi__thread_room(call->run->agent->thread), reply, &call->arguments);
-    phi__decision_drop(&call->decision);
+    phi__hooks_decision_drop(&call->decision);
     return !*lost;
 }
 
@@ -293,17 +294,17 @@ static bool phi__tools_go(phi__toolcall *call) {
     bool lost = false;
     if (call->emitted || call->quiet) return true;
     if (run->end.cancelled) { /* not allowed, so it never ran: no events */
-        if (call->decision.asked != PHI__ASKED_NOT) call->quiet = call->after = true;
-        phi__decision_drop(&call->decision);
+        if (call->decision.state != PHI__DECISION_NONE) call->quiet = call->after = true;
+        phi__hooks_decision_drop(&call->decision);
         phi__call_cancel(call, "Cancelled");
     } else if (call->result != NULL) {
-        phi__decision_drop(&call->decision); /* finished while its hook waited */
-    } else if (!call->asked && !phi__tools_ask(call, &lost)) {
+        phi__hooks_decision_drop(&call->decision); /* finished while its hook waited */
+    } else if (!call->decided && !phi__tools_decide(call, &lost)) {
         return !lost;
     }
     if (call->quiet) return true;
     event = phi__tools_event(call, PHI_EV_TOOL_START);
-    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
+    if (!phi__events_emit(run->agent, &event, NULL, 0)) return false;
     call->emitted = true;
     if (phi__call_open_still(call)) phi__call_start(call);
     return true;
@@ -316,7 +317,7 @@ static bool phi__tools_begin(phi__run *run) {
     call->begun = true;
     run->tools.running++;
     if (run->tools.skipping || run->tools.answered) {
-        call->skipped = call->asked = call->after = true;
+        call->skipped = call->decided = call->after = true;
         phi__call_fail(call, run->tools.answered ? "Not run: the answer was given."
                                                  : "Skipped due to queued user message.");
     } else if (!run->end.cancelled && !phi__tools_count(call))
@@ -339,7 +340,7 @@ static bool phi__tools_emit_end(phi__toolcall *call) {
     event.message = call->result;
     event.is_error = call->result->is_error;
     event.child_loop_id = call->child_loop_id;
-    return phi__emit(call->run->agent, &event, NULL, 0);
+    return phi__events_emit(call->run->agent, &event, NULL, 0);
 }
 
 /* The hook after a call; false: no memory, or the agent is gone. */
@@ -347,13 +348,13 @@ static bool phi__tools_after(phi__toolcall *call) {
     phi_hook hook;
     phi__hooked hooked;
     if (!phi__tools_wants(call, PHI_HOOK_AFTER_TOOL)) return call->after = true;
-    hook = phi__hook_of(call->run, PHI_HOOK_AFTER_TOOL);
+    hook = phi__hooks_make(call->run, PHI_HOOK_AFTER_TOOL);
     hook.message = call->result;
     hook.is_error = call->result->is_error;
-    hooked = phi__hook_call(call, &hook);
+    hooked = phi__hooks_call(call, &hook);
     if (hooked == PHI__HOOK_WAIT && !call->run->end.cancelled) return true;
     if (hooked == PHI__HOOK_GONE) return false;
-    phi__decision_drop(&call->decision);
+    phi__hooks_decision_drop(&call->decision);
     call->after = true;
     return hooked != PHI__HOOK_LOST;
 }
@@ -489,7 +490,7 @@ PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
     phi__hooked hooked;
     bool more = false, good;
     if (run->end.cancelled) {
-        phi__decision_drop(&run->decision);
+        phi__hooks_decision_drop(&run->decision);
         phi__input_poll_end(run);
         phi__tools_cancel(run);
     }
@@ -497,7 +498,7 @@ PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
     if (good && !more) {
         hooked = phi__tools_steering(run);
         if (hooked != PHI__HOOK_ALLOW)
-            return phi__run_hooked(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
+            return phi__hooks_next(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
                                    wait);
         if (run->tools.emitted == run->tools.count) return PHI__RUN_TURN_END;
         good = phi__tools_fill(run, &more);

@@ -61,18 +61,18 @@ PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name)
 /* ---- those of a run, else its agent's ---- */
 
 /* Results are named also in a run that cannot go back itself: a later one may. */
-PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count) {
+PHI__FN bool phi__toolset_take_run(phi__run *run, const phi_tool *tools, size_t count) {
     phi__agent *agent = run->agent;
     phi__toolset *set = (phi__toolset *)phi__alloc(&agent->memory, sizeof *set);
     if (set == NULL) return false;
     phi__toolset_init(set, &agent->memory);
-    run->toolset = agent->tools = set; /* phi__run_free_toolset frees it */
+    run->toolset = agent->tools = set; /* phi__toolset_free_run frees it */
     if (!phi__toolset_take(set, tools, count, agent->desc.tool_timeout_ms)) return false;
     set->names_steps = set->names_steps || agent->toolset.names_steps;
     return true;
 }
 
-PHI__FN void phi__run_free_toolset(phi__run *run) {
+PHI__FN void phi__toolset_free_run(phi__run *run) {
     if (run->toolset == NULL) return;
     phi__toolset_free(run->toolset);
     phi__free(&run->agent->memory, run->toolset, sizeof *run->toolset);

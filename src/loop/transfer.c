@@ -26,7 +26,7 @@ static phi_transfer phi__transfer_handle(const phi__transfer *transfer) {
     phi_transfer handle;
     handle.rt = transfer->rt;
     handle.index = transfer->slot->index;
-    handle.gen = phi__slot_gen(PHI__LOAD(&transfer->slot->word));
+    handle.gen = phi__slots_gen_of(PHI__LOAD(&transfer->slot->word));
     return handle;
 }
 
@@ -62,7 +62,7 @@ static void phi__transfer_arm(phi__transfer *t) {
     else if (phi__io_timer_set(t->rt->io, &t->timer, due) != PHI_OK) {
         t->ended = true;
         t->status = PHI_NO_MEMORY;
-        phi__run_wake(t->run);
+        phi__schedule_wake(t->run);
     }
 }
 
@@ -111,7 +111,7 @@ static void phi__transfer_timer(phi__timer *timer) {
     t->status = PHI_TIMEOUT;
     (void)snprintf(t->words, sizeof t->words, "%s %u ms", what,
                    (unsigned)phi__transfer_limit_ms(t, due));
-    phi__run_wake(t->run);
+    phi__schedule_wake(t->run);
 }
 
 static void phi__transfer_stage(phi__transfer *t, int stage) {
@@ -145,7 +145,7 @@ PHI__FN phi_status phi__transfer_stage_now(phi_transfer handle, phi_transfer_sta
 static phi_status phi__transfer_no_memory(phi__transfer *t) {
     t->ended = true;
     t->status = PHI_NO_MEMORY;
-    phi__run_wake(t->run);
+    phi__schedule_wake(t->run);
     return PHI_STALE;
 }
 
@@ -160,7 +160,7 @@ PHI__FN phi_status phi__transfer_head_now(phi_transfer handle, int http_status, 
     phi__buf_add(&t->headers, headers, phi__min(len, PHI__TRANSFER_HEAD_MOST));
     if (t->headers.failed) return phi__transfer_no_memory(t);
     if (t->stage < (int)PHI_TRANSFER_CONNECTED) phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
-    phi__run_wake(t->run);
+    phi__schedule_wake(t->run);
     return PHI_OK;
 }
 
@@ -179,7 +179,7 @@ PHI__FN phi_status phi__transfer_push_now(phi_transfer handle, const char *bytes
     }
     phi__buf_add(&t->body, bytes, len);
     if (t->body.failed) return phi__transfer_no_memory(t);
-    phi__run_wake(t->run);
+    phi__schedule_wake(t->run);
     return PHI_OK;
 }
 
@@ -193,42 +193,44 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer handle, phi_status status,
     (void)snprintf(t->words, sizeof t->words, "%.*s",
                    (int)phi__utf8_cut(phi_str_of(words), sizeof t->words - 1), words);
     phi__io_timer_clear(t->rt->io, &t->timer);
-    phi__run_wake(t->run);
+    phi__schedule_wake(t->run);
     return PHI_OK;
 }
 
 /* Input of a transport goes to the tape first, where there is one. */
-static phi_tape *phi__port_tape(phi_transfer handle) {
+static phi_tape *phi__transfer_port_tape(phi_transfer handle) {
     return phi__transfer_find(handle) != NULL ? handle.rt->tape : NULL;
 }
 
-static phi_status phi__port_stage(phi_transfer handle, phi_transfer_stage stage) {
-    phi_tape *tape = phi__port_tape(handle);
+static phi_status phi__transfer_port_stage(phi_transfer handle, phi_transfer_stage stage) {
+    phi_tape *tape = phi__transfer_port_tape(handle);
     return tape != NULL ? tape->ops->stage(tape, handle, stage)
                         : phi__transfer_stage_now(handle, stage);
 }
 
-static phi_status phi__port_head(phi_transfer handle, int http_status, const char *headers,
-                                 size_t len) {
-    phi_tape *tape = phi__port_tape(handle);
+static phi_status phi__transfer_port_head(phi_transfer handle, int http_status, const char *headers,
+                                          size_t len) {
+    phi_tape *tape = phi__transfer_port_tape(handle);
     return tape != NULL ? tape->ops->head(tape, handle, http_status, headers, len)
                         : phi__transfer_head_now(handle, http_status, headers, len);
 }
 
-static phi_status phi__port_push(phi_transfer handle, const char *bytes, size_t len) {
-    phi_tape *tape = phi__port_tape(handle);
+static phi_status phi__transfer_port_push(phi_transfer handle, const char *bytes, size_t len) {
+    phi_tape *tape = phi__transfer_port_tape(handle);
     return tape != NULL ? tape->ops->push(tape, handle, bytes, len)
                         : phi__transfer_push_now(handle, bytes, len);
 }
 
-static phi_status phi__port_end(phi_transfer handle, phi_status status, const char *words) {
-    phi_tape *tape = phi__port_tape(handle);
+static phi_status phi__transfer_port_end(phi_transfer handle, phi_status status,
+                                         const char *words) {
+    phi_tape *tape = phi__transfer_port_tape(handle);
     return tape != NULL ? tape->ops->end(tape, handle, status, words)
                         : phi__transfer_end_now(handle, status, words);
 }
 
-static const phi__transfer_port phi__transfer_port_table = {phi__port_stage, phi__port_head,
-                                                            phi__port_push, phi__port_end};
+static const phi__transfer_port phi__transfer_port_table = {
+    phi__transfer_port_stage, phi__transfer_port_head, phi__transfer_port_push,
+    phi__transfer_port_end};
 
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void) { return &phi__transfer_port_table; }
 
@@ -342,18 +344,18 @@ PHI__FN phi_status phi__transfer_network_status(phi_status status) {
 /* ---- public ---- */
 
 PHI_API phi_status phi_transfer_stage_reached(phi_transfer handle, phi_transfer_stage stage) {
-    return phi__port_stage(handle, stage);
+    return phi__transfer_port_stage(handle, stage);
 }
 
 PHI_API phi_status phi_transfer_head(phi_transfer handle, int http_status, const char *headers,
                                      size_t len) {
-    return phi__port_head(handle, http_status, headers, len);
+    return phi__transfer_port_head(handle, http_status, headers, len);
 }
 
 PHI_API phi_status phi_transfer_push(phi_transfer handle, const char *bytes, size_t len) {
-    return phi__port_push(handle, bytes, len);
+    return phi__transfer_port_push(handle, bytes, len);
 }
 
 PHI_API phi_status phi_transfer_end(phi_transfer handle, phi_status status, const char *words) {
-    return phi__port_end(handle, status, words);
+    return phi__transfer_port_end(handle, status, words);
 }

@@ -47,7 +47,7 @@ typedef enum phi__state {
     PHI__RUN_ANSWERED /* the answer is in the log: its calls are made */
 } phi__state;
 
-/* What phi__hook_ask comes to. */
+/* What phi__hooks_decide comes to. */
 typedef enum phi__hooked {
     PHI__HOOK_ALLOW = PHI_ALLOW,
     PHI__HOOK_DENY = PHI_DENY,

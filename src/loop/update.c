@@ -24,8 +24,8 @@ static phi_status phi__update_emit(phi_call handle, phi_event_kind kind,
     event.text = update->text;
     event.child_loop_id = update->child_loop_id;
     if (phi__events_backlog(call->run->agent)) return PHI_FULL;
-    done = update->part != NULL ? phi__emit_part(call->run->agent, &event, update->part)
-                                : phi__emit(call->run->agent, &event, NULL, 0);
+    done = update->part != NULL ? phi__events_emit_part(call->run->agent, &event, update->part)
+                                : phi__events_emit(call->run->agent, &event, NULL, 0);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -39,8 +39,8 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
     bool inside = handle.rt->in_step;
     if (call == NULL) return false;
     agent = call->run->agent;
-    if (!phi__hook_wants(agent, point)) return true;
-    hook = phi__hook_of(call->run, point);
+    if (!phi__hooks_wanted(agent, point)) return true;
+    hook = phi__hooks_make(call->run, point);
     hook.call = handle;
     hook.tool_name = call->block->name;
     hook.tool_call_id = call->block->id;

@@ -95,7 +95,7 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
     while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
     (void)phi_json_reader_result(&reader, &root, NULL);
     is = status == PHI_OK && (strings_too || !phi_json_is_string(root));
-    if (is && key != NULL) phi__json_put_key(out, phi_str_of(key));
+    if (is && key != NULL) phi__json_write_key(out, phi_str_of(key));
     if (is) status = phi__json_write(out, root, 0);
     if (status == PHI_NO_MEMORY) out->failed = true;
     phi_arena_reset(scratch, mark);
@@ -135,13 +135,13 @@ PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scra
         return;
     else if (!phi__message_is_quotable(text, scratch, &no_memory) ||
              !phi__message_put_json(out, NULL, text, true, scratch))
-        phi__json_put_str(out, text);
+        phi__json_write_str(out, text);
     if (no_memory) out->failed = true;
 }
 
 static void phi__message_put_member(phi__buf *out, const char *key, phi_str value) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, value);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_write_str(out, value);
 }
 
 static void phi__message_put_optional(phi__buf *out, const char *key, phi_str value) {
@@ -149,7 +149,7 @@ static void phi__message_put_optional(phi__buf *out, const char *key, phi_str va
 }
 
 static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_arena *scratch) {
-    phi__json_put_comma(out);
+    phi__json_write_comma(out);
     switch (c->kind) {
     case PHI_CONTENT_TEXT:
         phi__buf_text(out, "{\"type\":\"text\"");
@@ -174,7 +174,7 @@ static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_ar
         phi__buf_text(out, "{\"type\":\"toolCall\"");
         phi__message_put_member(out, "id", c->id);
         phi__message_put_member(out, "name", c->name);
-        phi__json_put_key(out, PHI__LIT("arguments"));
+        phi__json_write_key(out, PHI__LIT("arguments"));
         phi__message_put_value(out, c->arguments, scratch);
         phi__message_put_optional(out, "signature", c->signature);
         if (c->incomplete) phi__buf_text(out, ",\"incomplete\":true");
@@ -185,12 +185,12 @@ static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_ar
 }
 
 static void phi__message_put_count(phi__buf *out, const char *key, uint64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_u64(out, n);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_number_put_u64(out, n);
 }
 
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
-    phi__json_put_key(out, PHI__LIT("usage"));
+    phi__json_write_key(out, PHI__LIT("usage"));
     phi__message_put_usage_value(out, usage);
 }
 
@@ -208,7 +208,7 @@ PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage)
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message,
                                      phi_arena *scratch) {
     size_t i;
-    phi__json_put_key(out, PHI__LIT("content"));
+    phi__json_write_key(out, PHI__LIT("content"));
     phi__buf_char(out, '[');
     for (i = 0; i < message->content_count; i++)
         phi__message_put_content(out, &message->content[i], scratch);
@@ -241,7 +241,7 @@ static void phi__message_put_extension(phi__buf *out, const phi_message *message
     if (message->extra != NULL && message->extra->role.len > 0) role = message->extra->role;
     phi__message_put_member(out, "role", role);
     phi__message_put_member(out, "kind", message->extension_kind);
-    phi__json_put_key(out, PHI__LIT("data"));
+    phi__json_write_key(out, PHI__LIT("data"));
     if (!phi__message_put_json(out, NULL, message->extension_data, true, scratch))
         phi__buf_text(out, "null");
     phi__message_put_extra(out, message->extra, scratch);
@@ -262,13 +262,13 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     phi__message_put_blocks(out, message, scratch);
     if (message->role == PHI_ROLE_ASSISTANT) phi__message_put_assistant(out, message);
     if (message->role == PHI_ROLE_TOOL_RESULT) {
-        phi__json_put_key(out, PHI__LIT("isError"));
-        phi__json_put_bool(out, message->is_error);
+        phi__json_write_key(out, PHI__LIT("isError"));
+        phi__json_write_bool(out, message->is_error);
     }
-    phi__json_put_key(out, PHI__LIT("timestamp"));
-    phi__json_put_i64(out, message->timestamp_ms);
+    phi__json_write_key(out, PHI__LIT("timestamp"));
+    phi__json_number_put_i64(out, message->timestamp_ms);
     if (message->loop_id.len > 0) {
-        phi__json_put_key(out, PHI__LIT("turnId"));
+        phi__json_write_key(out, PHI__LIT("turnId"));
         phi__buf_char(out, '{');
         phi__message_put_member(out, "loopId", message->loop_id);
         phi__message_put_count(out, "turnIndex", message->turn_index);

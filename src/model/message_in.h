@@ -37,24 +37,24 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
 /* A provider under the name it has today: earlier versions of this library and the original called
    two of them openai-responses and azure. An "azure" that speaks another protocol than Azure's
    Responses is a host's own name and stays. The result is the argument, or static. */
-PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol);
+PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol);
 
 #ifndef PHI_NO_MESSAGE_JSON
 /* ---- reading: from a tree, whose arena owns the results ---- */
 
 /* As phi_message_from_json; the strings of the tree are not copied. */
-PHI__FN phi_status phi__message_get(const phi_json *root, phi_arena *arena, phi_message *out,
-                                    phi_parse_error *error);
+PHI__FN phi_status phi__message_read_get(const phi_json *root, phi_arena *arena, phi_message *out,
+                                         phi_parse_error *error);
 /* Only an array of blocks, into a message's content. */
-PHI__FN phi_status phi__message_get_blocks(const phi_json *array, phi_arena *arena,
-                                           phi_message *out, phi_parse_error *error);
-PHI__FN phi_usage phi__message_get_usage(const phi_json *node);
+PHI__FN phi_status phi__message_read_get_blocks(const phi_json *array, phi_arena *arena,
+                                                phi_message *out, phi_parse_error *error);
+PHI__FN phi_usage phi__message_read_get_usage(const phi_json *node);
 /* What phi__message_put_value wrote. NULL leaves *out as it is. False: no memory. */
-PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_str *out);
+PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena, phi_str *out);
 
 /* A protocol, in either spelling, as the original's JSON has it. NULL: the original has none of
    that name, and would refuse the whole file. Static. */
-PHI__FN const char *phi__message_api(phi_str protocol);
+PHI__FN const char *phi__message_read_api(phi_str protocol);
 #endif
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "text/json_in.h"
 
-PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol) {
+PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol) {
     bool azure = protocol.len == 0 || phi__str_is(protocol, "azure_openai_responses") ||
                  phi__str_is(protocol, "azure_open_ai_responses");
     if (phi__str_is(provider, "openai-responses")) return PHI__LIT("openai_responses");
@@ -18,7 +18,7 @@ typedef struct phi__message_reader {
     bool no_memory;
 } phi__message_reader;
 
-static phi_status phi__message_bad(phi__message_reader *r, const char *words) {
+static phi_status phi__message_read_bad(phi__message_reader *r, const char *words) {
     if (r->error != NULL) {
         memset(r->error, 0, sizeof *r->error);
         memcpy(r->error->message, words, phi__min(strlen(words), sizeof r->error->message - 1));
@@ -28,9 +28,9 @@ static phi_status phi__message_bad(phi__message_reader *r, const char *words) {
 }
 
 /* The tree's strings live as long as the arena: nothing to copy. */
-static phi_str phi__message_str(const phi_json *node) { return phi__json_text_of(node); }
+static phi_str phi__message_read_str(const phi_json *node) { return phi__json_text_of(node); }
 
-PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_str *out) {
+PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena, phi_str *out) {
     bool no_memory = false;
     if (node == NULL) return true;
     if (phi_json_is_string(node) &&
@@ -52,14 +52,14 @@ static const char *const phi__message_apis[][2] = {
     {"google_vertex", "google_vertex"},
     {"bedrock_converse_stream", "bedrock_converse_stream"}};
 
-static phi_str phi__message_protocol(phi_str api) {
+static phi_str phi__message_read_protocol(phi_str api) {
     size_t i;
     for (i = 0; i < PHI__COUNT(phi__message_apis); i++)
         if (phi__str_is(api, phi__message_apis[i][0])) return phi_str_of(phi__message_apis[i][1]);
     return api;
 }
 
-PHI__FN const char *phi__message_api(phi_str protocol) {
+PHI__FN const char *phi__message_read_api(phi_str protocol) {
     size_t i;
     for (i = 0; i < PHI__COUNT(phi__message_apis); i++)
         if (phi__str_is(protocol, phi__message_apis[i][0]) ||
@@ -90,68 +90,70 @@ enum { PHI__MESSAGE_BLOCK_LIST(PHI_X) PHI__MESSAGE_BLOCK_COUNT };
 static const phi_str phi__message_block_names[] = {PHI__MESSAGE_BLOCK_LIST(PHI_X)};
 #undef PHI_X
 
-static bool phi__message_get_content(phi__message_reader *r, const phi_json *node,
-                                     phi_content *out) {
+static bool phi__message_read_get_content(phi__message_reader *r, const phi_json *node,
+                                          phi_content *out) {
     const phi_json *in[PHI__MESSAGE_BLOCK_COUNT];
     phi_str type;
-    phi__json_pick(node, phi__message_block_names, PHI__MESSAGE_BLOCK_COUNT, in);
-    type = phi__message_str(in[PHI__MESSAGE_BLOCK_TYPE]);
+    phi__json_get_pick(node, phi__message_block_names, PHI__MESSAGE_BLOCK_COUNT, in);
+    type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TYPE]);
     memset(out, 0, sizeof *out);
     if (phi__str_is(type, "text")) {
         out->kind = PHI_CONTENT_TEXT;
-        out->text = phi__message_str(in[PHI__MESSAGE_BLOCK_TEXT]);
-        out->name = phi__message_str(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->text = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TEXT]);
+        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
     } else if (phi__str_is(type, "image")) {
         out->kind = PHI_CONTENT_IMAGE;
-        out->data = phi__message_str(in[PHI__MESSAGE_BLOCK_DATA]);
-        out->mime_type = phi__message_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
+        out->data = phi__message_read_str(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->mime_type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
     } else if (phi__str_is(type, "thinking")) {
         out->kind = PHI_CONTENT_THINKING;
-        out->text = phi__message_str(in[PHI__MESSAGE_BLOCK_THINKING]);
+        out->text = phi__message_read_str(in[PHI__MESSAGE_BLOCK_THINKING]);
         out->redacted = phi_json_bool(in[PHI__MESSAGE_BLOCK_REDACTED], false);
     } else if (phi__str_is(type, "toolCall")) {
         out->kind = PHI_CONTENT_TOOL_CALL;
-        out->id = phi__message_str(in[PHI__MESSAGE_BLOCK_ID]);
-        out->name = phi__message_str(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->id = phi__message_read_str(in[PHI__MESSAGE_BLOCK_ID]);
+        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
         out->arguments = PHI__LIT("{}");
-        if (!phi__message_get_value(in[PHI__MESSAGE_BLOCK_ARGUMENTS], r->arena, &out->arguments))
+        if (!phi__message_read_get_value(in[PHI__MESSAGE_BLOCK_ARGUMENTS], r->arena,
+                                         &out->arguments))
             r->no_memory = true;
         out->incomplete = phi_json_bool(in[PHI__MESSAGE_BLOCK_INCOMPLETE], false);
     } else
         return false;
-    out->signature = phi__message_str(in[PHI__MESSAGE_BLOCK_SIGNATURE]);
+    out->signature = phi__message_read_str(in[PHI__MESSAGE_BLOCK_SIGNATURE]);
     if (in[PHI__MESSAGE_BLOCK_REPLAY] != NULL &&
         phi_json_write(r->arena, in[PHI__MESSAGE_BLOCK_REPLAY], 0, &out->replay) == PHI_NO_MEMORY)
         r->no_memory = true;
     return true;
 }
 
-static phi_status phi__message_blocks(phi__message_reader *r, const phi_json *array,
-                                      phi_message *out) {
+static phi_status phi__message_read_blocks(phi__message_reader *r, const phi_json *array,
+                                           phi_message *out) {
     size_t n = phi_json_count(array);
     phi_content *content;
     phi_json_iter it = phi_json_each(array);
     phi_json *node;
     if (!phi_json_is_array(array))
-        return phi__message_bad(r, "content: expected an array of blocks");
+        return phi__message_read_bad(r, "content: expected an array of blocks");
     if (n == 0) return PHI_OK;
     content = (phi_content *)phi_arena_alloc(r->arena, phi__mul(n, sizeof *content));
     if (content == NULL) return PHI_NO_MEMORY;
     out->content = content;
     while ((node = phi_json_next(&it)) != NULL)
-        if (!phi__message_get_content(r, node, &content[out->content_count++]))
-            return phi__message_bad(r, "content: expected blocks of type text, image, thinking or "
-                                       "toolCall");
+        if (!phi__message_read_get_content(r, node, &content[out->content_count++]))
+            return phi__message_read_bad(
+                r, "content: expected blocks of type text, image, thinking or "
+                   "toolCall");
     return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
 }
 
-PHI__FN phi_usage phi__message_get_usage(const phi_json *node) {
+PHI__FN phi_usage phi__message_read_get_usage(const phi_json *node) {
     static const phi_str names[] = {PHI__JSON_NAME("input"),       PHI__JSON_NAME("output"),
                                     PHI__JSON_NAME("reasoning"),   PHI__JSON_NAME("cache_read"),
                                     PHI__JSON_NAME("cache_write"), PHI__JSON_NAME("total_tokens")};
     const phi_json *in[PHI__COUNT(names)];
     phi_usage usage;
-    phi__json_pick(node, names, PHI__COUNT(names), in);
+    phi__json_get_pick(node, names, PHI__COUNT(names), in);
     usage.input = phi_json_uint(in[0], 0);
     usage.output = phi_json_uint(in[1], 0);
     usage.reasoning = phi_json_uint(in[2], 0);
@@ -161,7 +163,7 @@ PHI__FN phi_usage phi__message_get_usage(const phi_json *node) {
     return usage;
 }
 
-static phi_stop_reason phi__message_get_stop(phi_str text) {
+static phi_stop_reason phi__message_read_get_stop(phi_str text) {
 #define PHI_X(name, value, words)                                                                  \
     if (phi__str_is(text, words)) return PHI_STOP_REASON_##name;
     PHI_STOP_REASON_LIST(PHI_X)
@@ -169,7 +171,7 @@ static phi_stop_reason phi__message_get_stop(phi_str text) {
     return PHI_STOP_REASON_STOP;
 }
 
-static phi_role phi__message_get_role(phi_str text) {
+static phi_role phi__message_read_get_role(phi_str text) {
     size_t i;
     for (i = 1; i < PHI_ROLE_EXTENSION; i++)
         if (phi__str_is(text, phi__message_role_word(i))) return (phi_role)i;
@@ -209,9 +211,9 @@ static phi_status phi__message_read_extension(phi__message_reader *r, const phi_
                                               phi_message *out) {
     const phi_json *data = in[PHI__MESSAGE_IN_DATA];
     if (!phi_json_is_string(in[PHI__MESSAGE_IN_KIND]) || data == NULL)
-        return phi__message_bad(r, "role: expected user, assistant, toolResult, or a kind and "
-                                   "data of an extension");
-    out->extension_kind = phi__message_str(in[PHI__MESSAGE_IN_KIND]);
+        return phi__message_read_bad(r, "role: expected user, assistant, toolResult, or a kind and "
+                                        "data of an extension");
+    out->extension_kind = phi__message_read_str(in[PHI__MESSAGE_IN_KIND]);
     return phi_json_write(r->arena, data, 0, &out->extension_data) == PHI_NO_MEMORY ? PHI_NO_MEMORY
                                                                                     : PHI_OK;
 }
@@ -219,11 +221,11 @@ static phi_status phi__message_read_extension(phi__message_reader *r, const phi_
 static void phi__message_read_turn(const phi_json *turn, phi_message *out) {
     const phi_json *loop_id = phi_json_get(turn, "loopId");
     if (!phi_json_is_string(loop_id)) return;
-    out->loop_id = phi__message_str(loop_id);
+    out->loop_id = phi__message_read_str(loop_id);
     out->turn_index = (uint32_t)phi_json_uint(phi_json_get(turn, "turnIndex"), 0);
 }
 
-static bool phi__message_is_id(const phi_json *node) {
+static bool phi__message_read_is_id(const phi_json *node) {
     return phi_json_uint(node, 0) == phi_json_uint(node, 1);
 }
 
@@ -238,7 +240,7 @@ static phi_status phi__message_read_extra(phi__message_reader *r, const phi_json
                                           phi_str role, phi_message *out) {
     const phi_json *node = in[PHI__MESSAGE_IN_NODE_ID], *parent = in[PHI__MESSAGE_IN_PARENT_ID];
     const phi_json *tags = in[PHI__MESSAGE_IN_TAGS], *hint = in[PHI__MESSAGE_IN_HINT];
-    bool has_node = phi__message_is_id(node), has_parent = phi__message_is_id(parent);
+    bool has_node = phi__message_read_is_id(node), has_parent = phi__message_read_is_id(parent);
     bool has_tags = phi_json_is_array(tags) && phi_json_count(tags) > 0;
     bool has_hint = hint != NULL && !phi_json_is_null(hint);
     phi_message_extra *extra;
@@ -255,7 +257,7 @@ static phi_status phi__message_read_extra(phi__message_reader *r, const phi_json
 }
 
 /* Whether it is an extension by its shape: the original takes it for one under any role. */
-static bool phi__message_is_extension(const phi_json *const *in) {
+static bool phi__message_read_is_extension(const phi_json *const *in) {
     return !phi_json_is_array(in[PHI__MESSAGE_IN_CONTENT]) &&
            phi_json_is_string(in[PHI__MESSAGE_IN_KIND]) && in[PHI__MESSAGE_IN_DATA] != NULL;
 }
@@ -266,38 +268,40 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
     phi_status status;
     phi_str role;
     memset(out, 0, sizeof *out);
-    if (!phi_json_is_object(root)) return phi__message_bad(r, "expected an object: a message");
-    phi__json_pick(root, phi__message_names, PHI__MESSAGE_IN_COUNT, in);
+    if (!phi_json_is_object(root)) return phi__message_read_bad(r, "expected an object: a message");
+    phi__json_get_pick(root, phi__message_names, PHI__MESSAGE_IN_COUNT, in);
     if (!phi_json_is_string(in[PHI__MESSAGE_IN_ROLE]))
-        return phi__message_bad(r, "role: expected a string, such as \"user\"");
-    role = phi__message_str(in[PHI__MESSAGE_IN_ROLE]);
-    out->role = phi__message_is_extension(in) ? PHI_ROLE_EXTENSION : phi__message_get_role(role);
+        return phi__message_read_bad(r, "role: expected a string, such as \"user\"");
+    role = phi__message_read_str(in[PHI__MESSAGE_IN_ROLE]);
+    out->role =
+        phi__message_read_is_extension(in) ? PHI_ROLE_EXTENSION : phi__message_read_get_role(role);
     out->timestamp_ms = phi_json_int(in[PHI__MESSAGE_IN_TIMESTAMP], 0);
     phi__message_read_turn(in[PHI__MESSAGE_IN_TURN], out);
     if (out->role != PHI_ROLE_EXTENSION || phi__str_is(role, "extension")) role.len = 0;
     status = phi__message_read_extra(r, in, role, out);
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_EXTENSION) return phi__message_read_extension(r, in, out);
-    status = phi__message_blocks(r, in[PHI__MESSAGE_IN_CONTENT], out);
+    status = phi__message_read_blocks(r, in[PHI__MESSAGE_IN_CONTENT], out);
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_ASSISTANT) {
-        out->stop_reason = phi__message_get_stop(phi__message_str(in[PHI__MESSAGE_IN_STOP_REASON]));
-        out->model = phi__message_str(in[PHI__MESSAGE_IN_MODEL]);
-        out->protocol = phi__message_protocol(phi__message_str(in[PHI__MESSAGE_IN_API]));
-        out->provider =
-            phi__message_provider(phi__message_str(in[PHI__MESSAGE_IN_PROVIDER]), out->protocol);
-        out->usage = phi__message_get_usage(in[PHI__MESSAGE_IN_USAGE]);
-        out->error_message = phi__message_str(in[PHI__MESSAGE_IN_ERROR]);
+        out->stop_reason =
+            phi__message_read_get_stop(phi__message_read_str(in[PHI__MESSAGE_IN_STOP_REASON]));
+        out->model = phi__message_read_str(in[PHI__MESSAGE_IN_MODEL]);
+        out->protocol = phi__message_read_protocol(phi__message_read_str(in[PHI__MESSAGE_IN_API]));
+        out->provider = phi__message_read_provider(
+            phi__message_read_str(in[PHI__MESSAGE_IN_PROVIDER]), out->protocol);
+        out->usage = phi__message_read_get_usage(in[PHI__MESSAGE_IN_USAGE]);
+        out->error_message = phi__message_read_str(in[PHI__MESSAGE_IN_ERROR]);
     }
     if (out->role == PHI_ROLE_TOOL_RESULT) {
-        out->tool_call_id = phi__message_str(in[PHI__MESSAGE_IN_CALL_ID]);
-        out->tool_name = phi__message_str(in[PHI__MESSAGE_IN_TOOL_NAME]);
+        out->tool_call_id = phi__message_read_str(in[PHI__MESSAGE_IN_CALL_ID]);
+        out->tool_name = phi__message_read_str(in[PHI__MESSAGE_IN_TOOL_NAME]);
         out->is_error = phi_json_bool(in[PHI__MESSAGE_IN_IS_ERROR], false);
     }
     return PHI_OK;
 }
 
-static phi__message_reader phi__message_reader_of(phi_arena *arena, phi_parse_error *error) {
+static phi__message_reader phi__message_read_reader_of(phi_arena *arena, phi_parse_error *error) {
     phi__message_reader r;
     r.arena = arena;
     r.error = error;
@@ -305,16 +309,16 @@ static phi__message_reader phi__message_reader_of(phi_arena *arena, phi_parse_er
     return r;
 }
 
-PHI__FN phi_status phi__message_get(const phi_json *root, phi_arena *arena, phi_message *out,
-                                    phi_parse_error *error) {
-    phi__message_reader r = phi__message_reader_of(arena, error);
+PHI__FN phi_status phi__message_read_get(const phi_json *root, phi_arena *arena, phi_message *out,
+                                         phi_parse_error *error) {
+    phi__message_reader r = phi__message_read_reader_of(arena, error);
     return phi__message_read(&r, root, out);
 }
 
-PHI__FN phi_status phi__message_get_blocks(const phi_json *array, phi_arena *arena,
-                                           phi_message *out, phi_parse_error *error) {
-    phi__message_reader r = phi__message_reader_of(arena, error);
-    return phi__message_blocks(&r, array, out);
+PHI__FN phi_status phi__message_read_get_blocks(const phi_json *array, phi_arena *arena,
+                                                phi_message *out, phi_parse_error *error) {
+    phi__message_reader r = phi__message_read_reader_of(arena, error);
+    return phi__message_read_blocks(&r, array, out);
 }
 
 /* ---- public ---- */
@@ -324,7 +328,7 @@ PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_mes
     phi_json *root = NULL;
     phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, error);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
-    return status == PHI_OK ? phi__message_get(root, arena, out, error) : status;
+    return status == PHI_OK ? phi__message_read_get(root, arena, out, error) : status;
 }
 
 #endif

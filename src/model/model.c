@@ -172,9 +172,9 @@ static const phi__preset_model phi__preset_models[] = {
     {"google_vertex", "gemini-", 0, 0, true},
 };
 
-static bool phi__preset_is(const char *a, const char *b) { return strcmp(a, b) == 0; }
+static bool phi__model_preset_is(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
-static phi_model phi__preset_make(int which, const char *id, const char *api_key) {
+static phi_model phi__model_preset_make(int which, const char *id, const char *api_key) {
     const phi__preset *preset = &phi__preset_rows[which];
     phi_model model;
     size_t i;
@@ -190,7 +190,7 @@ static phi_model phi__preset_make(int which, const char *id, const char *api_key
     model.reasoning = preset->reasoning;
     for (i = 0; id != NULL && i < PHI__COUNT(phi__preset_models); i++) {
         const phi__preset_model *row = &phi__preset_models[i];
-        if (!phi__preset_is(row->provider, preset->provider)) continue;
+        if (!phi__model_preset_is(row->provider, preset->provider)) continue;
         if (strncmp(id, row->prefix, strlen(row->prefix)) != 0) continue;
         model.quirks = (model.quirks | row->add) & ~row->remove;
         model.reasoning = row->reasoning;
@@ -200,16 +200,16 @@ static phi_model phi__preset_make(int which, const char *id, const char *api_key
 }
 
 /* At the caller's address. */
-static phi_model phi__preset_at(int which, const char *base_url, const char *id,
-                                const char *api_key) {
-    phi_model model = phi__preset_make(which, id, api_key);
+static phi_model phi__model_preset_at(int which, const char *base_url, const char *id,
+                                      const char *api_key) {
+    phi_model model = phi__model_preset_make(which, id, api_key);
     model.base_url = base_url;
     return model;
 }
 
 /* A server on this machine, or wherever `base_url` says. */
-static phi_model phi__preset_own(int which, const char *base_url, const char *id) {
-    phi_model model = phi__preset_make(which, id, NULL);
+static phi_model phi__model_preset_own(int which, const char *base_url, const char *id) {
+    phi_model model = phi__model_preset_make(which, id, NULL);
     if (base_url != NULL && base_url[0] != '\0') model.base_url = base_url;
     return model;
 }
@@ -217,108 +217,108 @@ static phi_model phi__preset_own(int which, const char *base_url, const char *id
 /* ---- public ---- */
 
 PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_ANTHROPIC, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_ANTHROPIC, id, api_key);
 }
 
 PHI_API phi_model phi_model_minimax(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_MINIMAX, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_MINIMAX, id, api_key);
 }
 
 PHI_API phi_model phi_model_openai(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_OPENAI, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_OPENAI, id, api_key);
 }
 
 PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_OPENAI_RESPONSES, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_OPENAI_RESPONSES, id, api_key);
 }
 
 PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
                                   const char *api_key) {
-    return phi__preset_at(PHI__PRESET_AZURE, base_url, deployment, api_key);
+    return phi__model_preset_at(PHI__PRESET_AZURE, base_url, deployment, api_key);
 }
 
 PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_OPENROUTER, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_OPENROUTER, id, api_key);
 }
 
 PHI_API phi_model phi_model_xai(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_XAI, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_XAI, id, api_key);
 }
 
 PHI_API phi_model phi_model_groq(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_GROQ, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_GROQ, id, api_key);
 }
 
 PHI_API phi_model phi_model_cerebras(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_CEREBRAS, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_CEREBRAS, id, api_key);
 }
 
 PHI_API phi_model phi_model_mistral(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_MISTRAL, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_MISTRAL, id, api_key);
 }
 
 PHI_API phi_model phi_model_deepseek(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_DEEPSEEK, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_DEEPSEEK, id, api_key);
 }
 
 PHI_API phi_model phi_model_together(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_TOGETHER, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_TOGETHER, id, api_key);
 }
 
 PHI_API phi_model phi_model_qwen(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_QWEN, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_QWEN, id, api_key);
 }
 
 PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_MOONSHOT, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_MOONSHOT, id, api_key);
 }
 
 PHI_API phi_model phi_model_zai(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_ZAI, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_ZAI, id, api_key);
 }
 
 PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_FIREWORKS, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_FIREWORKS, id, api_key);
 }
 
 PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key) {
-    phi_model model = phi__preset_at(PHI__PRESET_LOCAL, base_url, id, api_key);
+    phi_model model = phi__model_preset_at(PHI__PRESET_LOCAL, base_url, id, api_key);
     model.name = "Local Model";
     return model;
 }
 
 PHI_API phi_model phi_model_ollama(const char *base_url, const char *id) {
-    return phi__preset_own(PHI__PRESET_OLLAMA, base_url, id);
+    return phi__model_preset_own(PHI__PRESET_OLLAMA, base_url, id);
 }
 
 PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id) {
-    return phi__preset_own(PHI__PRESET_LLAMA_CPP, base_url, id);
+    return phi__model_preset_own(PHI__PRESET_LLAMA_CPP, base_url, id);
 }
 
 PHI_API phi_model phi_model_vllm(const char *base_url, const char *id) {
-    return phi__preset_own(PHI__PRESET_VLLM, base_url, id);
+    return phi__model_preset_own(PHI__PRESET_VLLM, base_url, id);
 }
 
 PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id) {
-    return phi__preset_own(PHI__PRESET_LM_STUDIO, base_url, id);
+    return phi__model_preset_own(PHI__PRESET_LM_STUDIO, base_url, id);
 }
 
 PHI_API phi_model phi_model_litellm(const char *base_url, const char *id, const char *api_key) {
-    phi_model model = phi__preset_own(PHI__PRESET_LITELLM, base_url, id);
+    phi_model model = phi__model_preset_own(PHI__PRESET_LITELLM, base_url, id);
     model.api_key = api_key;
     return model;
 }
 
 PHI_API phi_model phi_model_google(const char *id, const char *api_key) {
-    return phi__preset_make(PHI__PRESET_GOOGLE, id, api_key);
+    return phi__model_preset_make(PHI__PRESET_GOOGLE, id, api_key);
 }
 
 PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token) {
-    return phi__preset_at(PHI__PRESET_VERTEX, base_url, id, token);
+    return phi__model_preset_at(PHI__PRESET_VERTEX, base_url, id, token);
 }
 
 PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key) {
-    phi_model model = phi__preset_make(PHI__PRESET_BEDROCK, id, key);
+    phi_model model = phi__model_preset_make(PHI__PRESET_BEDROCK, id, key);
     const char *claude = id != NULL ? strstr(id, "claude-") : NULL;
     if (base_url != NULL) model.base_url = base_url;
     if (claude != NULL) model.reasoning = phi_model_anthropic(claude, key).reasoning;

@@ -389,11 +389,11 @@ static phi_status phi__describe_entries(phi__describe *d, const phi_thread *thre
 }
 
 static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread,
-                                      const phi_describe *asked, phi_arena *scratch) {
+                                      const phi_describe *wanted, phi_arena *scratch) {
     uint64_t count = phi_thread_count(thread);
-    uint64_t end = asked->before != 0 && asked->before < count ? asked->before : count;
-    uint64_t most = asked->last == 0 ? (uint64_t)PHI__DESCRIBE_LAST : asked->last;
-    uint64_t first = asked->last != PHI_UNLIMITED && end > most ? end - most : 0;
+    uint64_t end = wanted->before != 0 && wanted->before < count ? wanted->before : count;
+    uint64_t most = wanted->last == 0 ? (uint64_t)PHI__DESCRIBE_LAST : wanted->last;
+    uint64_t first = wanted->last != PHI_UNLIMITED && end > most ? end - most : 0;
     uint64_t base = phi_thread_first(thread);
     const phi_view_item *items;
     phi__open_calls open;
@@ -403,19 +403,20 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     phi_status status;
     if (first < base) first = base;
     if (end < first) return PHI_NOT_FOUND;
-    status = phi_thread_view(thread, asked->lane, end < count ? end - 1 : UINT64_MAX, scratch,
+    status = phi_thread_view(thread, wanted->lane, end < count ? end - 1 : UINT64_MAX, scratch,
                              &items, &n);
     if (status != PHI_OK) return status;
     marks = phi__describe_marks(items, n, first, end, scratch);
-    if (marks == NULL || !phi__open_calls_find(items, n, scratch, &open)) return PHI_NO_MEMORY;
-    figures = phi__figures_of(items, n, &open);
+    if (marks == NULL || !phi__introspect_open_calls_find(items, n, scratch, &open))
+        return PHI_NO_MEMORY;
+    figures = phi__introspect_figures_of(items, n, &open);
     d->items = items;
     d->item_count = n;
     d->open = &open;
     d->open_at = open.count;
-    d->lane = asked->lane != NULL ? phi_str_of(asked->lane) : phi_thread_lane(thread);
-    d->text_bytes = asked->text_bytes == 0 ? (size_t)PHI__DESCRIBE_TEXT : asked->text_bytes;
-    if (asked->text_bytes == PHI_UNLIMITED) d->text_bytes = SIZE_MAX;
+    d->lane = wanted->lane != NULL ? phi_str_of(wanted->lane) : phi_thread_lane(thread);
+    d->text_bytes = wanted->text_bytes == 0 ? (size_t)PHI__DESCRIBE_TEXT : wanted->text_bytes;
+    if (wanted->text_bytes == PHI_UNLIMITED) d->text_bytes = SIZE_MAX;
     phi__describe_head(d, thread, end, &figures);
     return phi__describe_entries(d, thread, first, end, marks);
 }

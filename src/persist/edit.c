@@ -13,7 +13,7 @@ static phi_status phi__edit_check(const phi_thread *thread, const phi_message *m
     for (i = 0; i < count; i++) {
         const phi_message *m = &messages[i];
         phi_status status;
-        if (phi__message_fault(m, &block) != NULL) return PHI_BAD_ARG;
+        if (phi__check_message(m, &block) != NULL) return PHI_BAD_ARG;
         if (m->role != PHI_ROLE_EXTENSION || m->extension_data.len == 0) continue;
         if (!phi__note_is_json(thread, m->extension_data, &status))
             return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
@@ -26,18 +26,18 @@ static bool phi__edit_append(phi_thread *thread, const phi_message *messages, si
     phi_arena *room = phi__thread_room(thread);
     phi__entry *entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
     size_t i;
-    if (entries == NULL || !phi__thread_reserve(thread, count, count)) return false;
+    if (entries == NULL || !phi__append_reserve(thread, count, count)) return false;
     for (i = 0; i < count; i++) {
         entries[i].kind = PHI_ENTRY_MESSAGE;
         entries[i].flags = flags & PHI_ENTRY_DURABLE;
         entries[i].message = phi_message_copy(&messages[i], room);
-        if (entries[i].message == NULL || !phi__thread_claim_calls(thread, &messages[i]))
+        if (entries[i].message == NULL || !phi__append_claim_calls(thread, &messages[i]))
             return false;
         entries[i].at_ms = phi__thread_now(thread);
         entries[i].loop_id = entries[i].message->loop_id;
         entries[i].turn_index = entries[i].message->turn_index;
     }
-    phi__thread_attach(thread, entries, count);
+    phi__append_attach(thread, entries, count);
     return true;
 }
 
@@ -48,22 +48,22 @@ static bool phi__edit_settle(phi_thread *thread, phi_role role) {
     while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
     if (i == 0 || thread->fold.items[i - 1].message->loop_id.len == 0) return true;
     return (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) ||
-           phi__thread_answer_orphans(thread);
+           phi__append_answer_orphans(thread);
 }
 
 static bool phi__edit_name_fits(const char *name) {
-    return name != NULL && name[0] != '\0' && phi__id_fits(phi_str_of(name));
+    return name != NULL && name[0] != '\0' && phi__check_id_fits(phi_str_of(name));
 }
 
 #ifndef PHI_NO_REWRITES
 
-PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
-                                       phi_str loop_id, uint32_t turn_index, bool *duplicate,
-                                       char *words, size_t words_size) {
+PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
+                                     phi_str loop_id, uint32_t turn_index, bool *duplicate,
+                                     char *words, size_t words_size) {
     phi_status status = PHI_OK;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (duplicate != NULL) *duplicate = false;
-    if (phi__rewrite_needs(thread, rewrite)) status = phi__thread_recall(thread);
+    if (phi__rewrite_needs(thread, rewrite)) status = phi__recall(thread);
     return status == PHI_OK ? phi__rewrite_make(thread, rewrite, loop_id, turn_index, duplicate,
                                                 words, words_size)
                             : status;
@@ -80,8 +80,8 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
     if (thread == NULL || rewrite == NULL) return PHI_BAD_ARG;
     if (duplicate != NULL) *duplicate = false;
     if (thread->user != NULL) return PHI_BUSY;
-    if (phi__rewrite_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
-    return phi__thread_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
+    if (phi__rewrite_check_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
+    return phi__edit_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
 }
 
 #endif
@@ -94,15 +94,14 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
     phi_status status;
     if (thread == NULL || !phi__edit_name_fits(name)) return PHI_BAD_ARG;
     if (thread->user != NULL) return PHI_BUSY;
-    if (phi__thread_find_lane(thread, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
-    from =
-        parent != NULL ? phi__thread_find_lane(thread, phi_str_of(parent)) : thread->lanes.active;
+    if (phi__lane_find(thread, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
+    from = parent != NULL ? phi__lane_find(thread, phi_str_of(parent)) : thread->lanes.active;
     if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
     status = phi__recall_view(thread, from, at_seq);
-    if (status == PHI_OK) status = phi__thread_cut(thread, from, at_seq, &at, &any);
+    if (status == PHI_OK) status = phi__lane_cut(thread, from, at_seq, &at, &any);
     if (status != PHI_OK) return status;
-    return phi__thread_new_lane(thread, phi_str_of(name), any ? from : (uint32_t)PHI__LANE_NONE, at,
-                                &lane);
+    return phi__lane_new(thread, phi_str_of(name), any ? from : (uint32_t)PHI__LANE_NONE, at,
+                         &lane);
 }
 
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
@@ -110,10 +109,10 @@ PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
     uint32_t lane;
     if (thread == NULL || !phi__edit_name_fits(name)) return PHI_BAD_ARG;
     if (thread->user != NULL) return PHI_BUSY;
-    lane = phi__thread_find_lane(thread, phi_str_of(name));
+    lane = phi__lane_find(thread, phi_str_of(name));
     if (lane == PHI__LANE_NONE) return phi__lane_switch_new(thread, phi_str_of(name));
     status = phi__recall_view(thread, lane, UINT64_MAX);
-    return status == PHI_OK ? phi__thread_switch(thread, lane) : status;
+    return status == PHI_OK ? phi__lane_switch(thread, lane) : status;
 }
 
 PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
@@ -122,7 +121,7 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
     if (thread == NULL) return PHI_BAD_ARG;
     for (n = phi__thread_lanes(thread);; n++) { /* a host may have taken the name */
         (void)snprintf(name, sizeof name, "lane-%llu", (unsigned long long)n);
-        if (phi__thread_find_lane(thread, phi_str_of(name)) == PHI__LANE_NONE) break;
+        if (phi__lane_find(thread, phi_str_of(name)) == PHI__LANE_NONE) break;
     }
     return phi_thread_switch(thread, name);
 }
@@ -154,5 +153,5 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
                                    uint64_t *seq) {
     if (thread == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
     if (phi__str_starts(phi_str_of(kind), "phi.")) return PHI_BAD_ARG;
-    return phi__thread_note(thread, kind, json, seq);
+    return phi__note_add(thread, kind, json, seq);
 }

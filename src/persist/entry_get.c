@@ -26,7 +26,7 @@ static const phi_str phi__entry_span_names[] = {PHI__JSON_NAME("from"), PHI__JSO
                                                 PHI__JSON_NAME("summary"),
                                                 PHI__JSON_NAME("messages")};
 
-PHI__FN phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) {
+PHI__FN phi_status phi__entry_get_bad(phi__entry_reader *r, const char *format, ...) {
     va_list args;
     va_start(args, format);
     (void)vsnprintf(r->words, sizeof r->words, format, args);
@@ -34,16 +34,18 @@ PHI__FN phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...)
     return PHI_PARSE;
 }
 
-PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread) {
+PHI__FN void phi__entry_get_reader_init(phi__entry_reader *reader, phi_thread *thread) {
     memset(reader, 0, sizeof *reader);
     reader->thread = thread;
     phi_arena_init(&reader->scratch, thread->log.memory, PHI__ENTRY_SCRATCH);
 }
 
-PHI__FN void phi__entry_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
+PHI__FN void phi__entry_get_reader_free(phi__entry_reader *reader) {
+    phi_arena_free(&reader->scratch);
+}
 
-PHI__FN void phi__entry_pick(const phi_json *root, const phi_json *in[PHI__ENTRY_IN_COUNT]) {
-    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
+PHI__FN void phi__entry_get_pick(const phi_json *root, const phi_json *in[PHI__ENTRY_IN_COUNT]) {
+    phi__json_get_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
 }
 
 /* A text as C has it, in the scratch arena; NULL where there is none. */
@@ -53,7 +55,8 @@ static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node
     *out = NULL;
     if (!phi_json_is_string(node)) return PHI_OK;
     if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
-    if (strlen(copy.at) != copy.len) return phi__entry_bad(r, "%s: it holds a zero byte", key.at);
+    if (strlen(copy.at) != copy.len)
+        return phi__entry_get_bad(r, "%s: it holds a zero byte", key.at);
     *out = copy.at;
     return PHI_OK;
 }
@@ -68,7 +71,7 @@ static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *arr
                        *replay = phi_json_get(node, "replay");
         phi_content *block;
         if (at >= message->content_count)
-            return phi__entry_bad(r, "exact: there is no such block of the message");
+            return phi__entry_get_bad(r, "exact: there is no such block of the message");
         block = (phi_content *)(uintptr_t)&message->content[at];
         if (arguments != NULL && block->kind == PHI_CONTENT_TOOL_CALL)
             block->arguments = phi_json_str(arguments, "");
@@ -87,17 +90,18 @@ static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json 
     message->loop_id = phi__records_get_str(more, "loop");
     message->turn_index = 0;
     if (data != NULL) message->extension_data = phi_json_str(data, "");
-    if (content != NULL) status = phi__message_get_blocks(content, &r->scratch, message, &error);
-    return status == PHI_PARSE ? phi__entry_bad(r, "more: %s", error.message) : status;
+    if (content != NULL)
+        status = phi__message_read_get_blocks(content, &r->scratch, message, &error);
+    return status == PHI_PARSE ? phi__entry_get_bad(r, "more: %s", error.message) : status;
 }
 
 PHI__FN phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *node,
                                         const phi_json *more, phi_message *out) {
     phi_parse_error error;
     phi_status status;
-    if (node == NULL) return phi__entry_bad(r, "message is missing");
-    status = phi__message_get(node, &r->scratch, out, &error);
-    if (status == PHI_PARSE) return phi__entry_bad(r, "message: %s", error.message);
+    if (node == NULL) return phi__entry_get_bad(r, "message is missing");
+    status = phi__message_read_get(node, &r->scratch, out, &error);
+    if (status == PHI_PARSE) return phi__entry_get_bad(r, "message: %s", error.message);
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_EXTENSION) status = phi__entry_get_extension(r, more, out);
     if (status != PHI_OK) return status;
@@ -114,7 +118,7 @@ PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *
                                           phi_message *out) {
     static const phi_str names[] = {PHI__JSON_NAME("message"), PHI__JSON_NAME("more")};
     const phi_json *in[PHI__COUNT(names)];
-    phi__json_pick(holder, names, PHI__COUNT(names), in);
+    phi__json_get_pick(holder, names, PHI__COUNT(names), in);
     return phi__entry_get_whole(r, in[0], in[1], out);
 }
 
@@ -124,9 +128,9 @@ static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node
     phi_message *messages;
     phi_status status = PHI_OK;
     memset(span, 0, sizeof *span);
-    phi__json_pick(node, phi__entry_span_names, PHI__SPAN_IN_COUNT, in);
+    phi__json_get_pick(node, phi__entry_span_names, PHI__SPAN_IN_COUNT, in);
     if (in[PHI__SPAN_IN_FROM] == NULL || in[PHI__SPAN_IN_TO] == NULL)
-        return phi__entry_bad(r, "spans: from or to is missing");
+        return phi__entry_get_bad(r, "spans: from or to is missing");
     span->from = phi_json_uint(in[PHI__SPAN_IN_FROM], UINT64_MAX);
     span->to = phi_json_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
     span->summary = phi_json_bool(in[PHI__SPAN_IN_SUMMARY], false);
@@ -167,7 +171,7 @@ static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *no
             rewrite->reason = (phi_rewrite_reason)i;
             return PHI_OK;
         }
-    return phi__entry_bad(r, "reason is none of its words");
+    return phi__entry_get_bad(r, "reason is none of its words");
 }
 
 static phi_status phi__entry_get_written(phi__entry_reader *r, const phi_json *node,
@@ -176,9 +180,9 @@ static phi_status phi__entry_get_written(phi__entry_reader *r, const phi_json *n
     if (node == NULL) return PHI_OK;
     written = (phi_written *)phi__arena_zero(&r->scratch, sizeof *written);
     if (written == NULL) return PHI_NO_MEMORY;
-    written->usage = phi__message_get_usage(phi_json_get(node, "usage"));
+    written->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     written->cost = phi_json_num(phi_json_get(node, "cost"), 0);
-    if (!(written->cost >= 0)) return phi__entry_bad(r, "written: cost is no amount");
+    if (!(written->cost >= 0)) return phi__entry_get_bad(r, "written: cost is no amount");
     rewrite->written = written;
     return phi__entry_get_text(r, phi_json_get(node, "model"), PHI__LIT("model"), &written->model);
 }
@@ -209,7 +213,7 @@ PHI__FN phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *
 PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
                                           phi_rewrite *rewrite) {
     const phi_json *in[PHI__ENTRY_IN_COUNT];
-    phi__entry_pick(root, in);
+    phi__entry_get_pick(root, in);
     return phi__entry_get_members(r, in, rewrite);
 }
 

@@ -35,8 +35,9 @@ enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
 #undef PHI_X
 
 /* Puts words into the reader; PHI_PARSE. */
-PHI__FN phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
-PHI__FN void phi__entry_pick(const phi_json *root, const phi_json *in[PHI__ENTRY_IN_COUNT]);
+PHI__FN phi_status phi__entry_get_bad(phi__entry_reader *r, const char *format, ...)
+    PHI_PRINTF(2, 3);
+PHI__FN void phi__entry_get_pick(const phi_json *root, const phi_json *in[PHI__ENTRY_IN_COUNT]);
 
 /* The members of entries that are neither messages nor of lanes; entry_parts.c. */
 PHI__FN void phi__entry_parts_put(phi__buf *out, const phi__entry *entry);

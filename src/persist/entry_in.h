@@ -15,8 +15,8 @@
 #ifndef PHI__NO_ENTRIES
 
 /* Appends it to a buffer; memory of `scratch` is given back. */
-PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
-                            phi_arena *scratch);
+PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
+                             phi_arena *scratch);
 
 enum {
     PHI__ENTRY_WORDS = 240,
@@ -30,8 +30,8 @@ typedef struct phi__entry_reader {
     char words[PHI__ENTRY_WORDS];
 } phi__entry_reader;
 
-PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread);
-PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
+PHI__FN void phi__entry_get_reader_init(phi__entry_reader *reader, phi_thread *thread);
+PHI__FN void phi__entry_get_reader_free(phi__entry_reader *reader);
 
 /* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say
    why. After anything but PHI_OK the thread is to be freed. */
@@ -40,19 +40,19 @@ PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_jso
 
 #ifndef PHI_NO_THREAD_TEXT
 /* As phi_thread_from_json, from the lines as the items of an array; thread_text.c. */
-PHI__FN phi_status phi__thread_from_array(phi_thread *thread, const phi_json *lines, char *words,
-                                          size_t words_size);
+PHI__FN phi_status phi__thread_text_from_array(phi_thread *thread, const phi_json *lines,
+                                               char *words, size_t words_size);
 #endif
 
 /* A message whole, as the members "message" and, where there is something, "more" of an object; and
    back: its blocks are in the reader's scratch arena, strings of the tree are not copied. */
-PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
+PHI__FN void phi__entry_json_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
 PHI__FN phi_status phi__entry_get_message(phi__entry_reader *reader, const phi_json *holder,
                                           phi_message *out);
 
 /* A rewrite as members of an object, but for its lane: unset fields are left out. And back, with a
    lane where one is named: all of it in the reader's scratch arena. */
-PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch);
+PHI__FN void phi__entry_json_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch);
 PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
                                           phi_rewrite *out);
 

@@ -64,7 +64,7 @@ static phi_status phi__entry_parts_read_loop(phi__entry_reader *r, const phi_jso
     if (node == NULL) return PHI_OK;
     continuation = phi__entry_parts_number(phi__records_get_str(node, "continuation"),
                                            phi__entry_continuation_word);
-    if (continuation < 0) return phi__entry_bad(r, "info.continuation is none of its words");
+    if (continuation < 0) return phi__entry_get_bad(r, "info.continuation is none of its words");
     info = (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
     if (info == NULL) return PHI_NO_MEMORY;
     info->continuation = (phi_continuation)continuation;
@@ -89,7 +89,7 @@ static phi_status phi__entry_parts_read_usage(phi__entry_reader *r, const phi_js
     if (node == NULL) return PHI_OK;
     usage = (phi_usage *)phi_arena_alloc(phi__thread_room(r->thread), sizeof *usage);
     if (usage == NULL) return PHI_NO_MEMORY;
-    *usage = phi__message_get_usage(node);
+    *usage = phi__message_read_get_usage(node);
     entry->usage = usage;
     return PHI_OK;
 }
@@ -155,7 +155,7 @@ static phi_status phi__entry_parts_read_end(phi__entry_reader *r, const phi_json
     int64_t status = phi_json_int(phi_json_get(root, "status"), INT64_MAX);
     phi_status read;
     if (!phi__entry_parts_is_status(status))
-        return phi__entry_bad(r, "status: expected a phi_status");
+        return phi__entry_get_bad(r, "status: expected a phi_status");
     entry->status = (phi_status)status;
     if (phi__str_is(phi__records_get_str(root, "keep"), "none")) entry->keep = PHI_KEEP_NONE;
     read = phi__entry_parts_read_usage(r, root, entry);
@@ -184,7 +184,7 @@ static phi_status phi__entry_parts_read_turn(phi__entry_reader *r, const phi_jso
                                              phi__entry *entry) {
     int trigger =
         phi__entry_parts_number(phi__records_get_str(root, "trigger"), phi__entry_trigger_word);
-    if (trigger < 0) return phi__entry_bad(r, "trigger is none of its words");
+    if (trigger < 0) return phi__entry_get_bad(r, "trigger is none of its words");
     entry->trigger = (phi_trigger)trigger;
     return PHI_OK;
 }
@@ -206,11 +206,12 @@ static phi_status phi__entry_parts_read_note(phi__entry_reader *r, const phi_jso
     phi_parse_error error;
     phi_status status;
     if (note == NULL) return PHI_NO_MEMORY;
-    if (phi__records_get_str(root, "name").len == 0) return phi__entry_bad(r, "name is missing");
+    if (phi__records_get_str(root, "name").len == 0)
+        return phi__entry_get_bad(r, "name is missing");
     status = phi_json_parse(&r->scratch, phi__records_get_str(root, "json"), PHI_JSON_BORROW, &tree,
                             &error);
     if (status == PHI_NO_MEMORY) return status;
-    if (status != PHI_OK) return phi__entry_bad(r, "json: %s", error.message);
+    if (status != PHI_OK) return phi__entry_get_bad(r, "json: %s", error.message);
     entry->of.note = note;
     return phi__entry_parts_get(r, root, phi__entry_parts_note_fields,
                                 PHI__COUNT(phi__entry_parts_note_fields), note);
@@ -223,13 +224,13 @@ static phi_status phi__entry_parts_read_forgotten(phi__entry_reader *r, const ph
     phi_forgotten *forgotten =
         (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
     if (forgotten == NULL) return PHI_NO_MEMORY;
-    if (thread->log.held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
+    if (thread->log.held > 0) return phi__entry_get_bad(r, "forgotten: it is not the first entry");
     entry->of.forgotten = forgotten;
     (void)phi__records_get(root, phi__entry_parts_forgotten_fields,
                            PHI__COUNT(phi__entry_parts_forgotten_fields), forgotten, NULL);
     forgotten->to = thread->log.count;
     if (forgotten->from > forgotten->to)
-        return phi__entry_bad(r, "forgotten: from is past the entry itself");
+        return phi__entry_get_bad(r, "forgotten: from is past the entry itself");
     forgotten->made_ms = thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), 0);
     return phi__entry_parts_read_usage(r, root, entry);
 }

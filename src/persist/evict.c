@@ -7,19 +7,19 @@
 
 #ifndef PHI_NO_STORES
 
-PHI__FN bool phi__thread_evict_begin(phi_thread *thread) {
+PHI__FN bool phi__evict_begin(phi_thread *thread) {
     phi__segment *segment = thread->log.segments;
     size_t i;
     if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
         return false;
     for (thread->log.first.live = false; segment != NULL; segment = segment->older)
         segment->live = false;
-    phi__log_pin(thread->log.current);
-    if (thread->loops.started != NULL) phi__log_pin(thread->loops.started->segment);
+    phi__segments_pin(thread->log.current);
+    if (thread->loops.started != NULL) phi__segments_pin(thread->loops.started->segment);
     for (i = 0; i < thread->fold.count; i++)
-        phi__log_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
+        phi__segments_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
     for (i = 0; i < thread->undo.fold.count; i++)
-        phi__log_pin(PHI__OWNER(thread->undo.fold.items[i].arena, phi__segment, arena));
+        phi__segments_pin(PHI__OWNER(thread->undo.fold.items[i].arena, phi__segment, arena));
     return true;
 }
 
@@ -47,13 +47,13 @@ static bool phi__evict_claim(phi_thread *thread) {
     for (i = 0; i < thread->log.held; i++) {
         const phi__entry *entry = thread->log.entries[i];
         const phi_rewrite *r;
-        if (entry->kind == PHI_ENTRY_MESSAGE && !phi__thread_claim_calls(thread, entry->message))
+        if (entry->kind == PHI_ENTRY_MESSAGE && !phi__append_claim_calls(thread, entry->message))
             return false;
         if (entry->kind != PHI_ENTRY_REWRITE) continue;
         r = &entry->of.op->rewrite;
         for (j = 0; j < r->span_count; j++)
             for (k = 0; k < r->spans[j].message_count; k++)
-                if (!phi__thread_claim_calls(thread, &r->spans[j].messages[k])) return false;
+                if (!phi__append_claim_calls(thread, &r->spans[j].messages[k])) return false;
     }
     return true;
 }
@@ -91,19 +91,19 @@ static phi__entry **phi__evict_shrink(phi_memory *memory, phi__entry **entries, 
     return (phi__entry **)smaller;
 }
 
-PHI__FN void phi__thread_evict_end(phi_thread *thread) {
+PHI__FN void phi__evict_end(phi_thread *thread) {
     if (!phi__evict_note_ops(thread)) return; /* another time */
     thread->log.left = false;
     thread->log.held = phi__evict_keep(thread->log.entries, thread->log.held);
     thread->messages.held = phi__evict_keep(thread->messages.at, thread->messages.held);
-    (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
-    phi__thread_evict_loops(thread);
+    (void)phi__ops_index_all(thread); /* of fewer it cannot fail */
+    phi__loops_evict(thread);
     phi__evict_shed_ids(thread);
     thread->log.entries = phi__evict_shrink(thread->log.memory, thread->log.entries,
                                             thread->log.held, &thread->log.cap);
     thread->messages.at = phi__evict_shrink(thread->log.memory, thread->messages.at,
                                             thread->messages.held, &thread->messages.cap);
-    phi__log_drop_dead(&thread->log);
+    phi__segments_drop_dead(&thread->log);
 }
 
 #endif

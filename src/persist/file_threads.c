@@ -13,117 +13,25 @@
 
 #if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
-#include "base/crc32_in.h"
-
 #include <stdio.h>
 
 enum {
-    PHI__FT_PIECE = 256 * 1024,       /* read at once */
-    PHI__FT_LINE = 512 * 1024 * 1024, /* bytes of a line, and of the lines of one append */
-    PHI__FT_CRC = 18                  /* of {"crc":"xxxxxxxx", */
+    PHI__FILE_THREADS_PIECE = 256 * 1024,      /* read at once */
+    PHI__FILE_THREADS_LINE = 512 * 1024 * 1024 /* bytes of a line, and of the lines of one append */
 };
-
-typedef struct phi__ft_line {
-    uint64_t seq, first, last; /* the lines of its group */
-    phi_str entry;
-} phi__ft_line;
-
-/* ---- lines ---- */
-
-/* The eight digits of the check of a line. */
-static void phi__ft_digits(const char *line, size_t len, char *out) {
-    static const char digits[] = "0123456789abcdef";
-    uint32_t crc = phi__crc32(0, line + PHI__FT_CRC, len - PHI__FT_CRC);
-    int i;
-    for (i = 0; i < 8; i++) out[i] = digits[crc >> (28 - 4 * i) & 15];
-}
-
-/* The check at the head of the line that begins at `from`, and the line's end. */
-static void phi__ft_seal(phi__buf *out, size_t from) {
-    if (out->failed) return;
-    phi__ft_digits(out->at + from, out->len - from, out->at + from + 8);
-    phi__buf_char(out, '\n');
-}
-
-static void phi__ft_put_header(phi__buf *out) {
-    size_t from = out->len;
-    phi__buf_text(out, "{\"crc\":\"00000000\",\"phi_thread\":1}");
-    phi__ft_seal(out, from);
-}
-
-static void phi__ft_put(phi__buf *out, uint64_t seq, uint64_t first, uint64_t last, phi_str entry) {
-    size_t from = out->len;
-    phi__buf_text(out, "{\"crc\":\"00000000\",\"seq\":");
-    phi__buf_u64(out, seq);
-    if (first != last) {
-        phi__buf_text(out, ",\"of\":[");
-        phi__buf_u64(out, first);
-        phi__buf_char(out, ',');
-        phi__buf_u64(out, last);
-        phi__buf_char(out, ']');
-    }
-    phi__buf_text(out, ",\"e\":");
-    phi__buf_add_str(out, entry);
-    phi__buf_char(out, '}');
-    phi__ft_seal(out, from);
-}
-
-/* Whether the line is as it was written. */
-static bool phi__ft_checks(phi_str line) {
-    char digits[8];
-    if (line.len <= PHI__FT_CRC || memcmp(line.at, "{\"crc\":\"", 8) != 0 ||
-        memcmp(line.at + 16, "\",", 2) != 0)
-        return false;
-    phi__ft_digits(line.at, line.len, digits);
-    return memcmp(line.at + 8, digits, 8) == 0;
-}
-
-static bool phi__ft_word(phi_str *rest, const char *word) {
-    size_t n = strlen(word);
-    if (rest->len < n || memcmp(rest->at, word, n) != 0) return false;
-    *rest = phi__str(rest->at + n, rest->len - n);
-    return true;
-}
-
-static bool phi__ft_number(phi_str *rest, uint64_t *out) {
-    size_t n = 0;
-    while (n < rest->len && rest->at[n] >= '0' && rest->at[n] <= '9') n++;
-    if (!phi__str_to_u64(phi__str(rest->at, n), out)) return false;
-    *rest = phi__str(rest->at + n, rest->len - n);
-    return true;
-}
-
-/* Takes a line that checks apart. */
-static bool phi__ft_parse(phi_str line, phi__ft_line *out) {
-    phi_str rest = phi__str(line.at + PHI__FT_CRC, line.len - PHI__FT_CRC);
-    if (!phi__ft_word(&rest, "\"seq\":") || !phi__ft_number(&rest, &out->seq)) return false;
-    out->first = out->last = out->seq;
-    if (phi__ft_word(&rest, ",\"of\":[") &&
-        !(phi__ft_number(&rest, &out->first) && phi__ft_word(&rest, ",") &&
-          phi__ft_number(&rest, &out->last) && phi__ft_word(&rest, "]")))
-        return false;
-    if (!phi__ft_word(&rest, ",\"e\":") || rest.len < 2 || rest.at[rest.len - 1] != '}')
-        return false;
-    out->entry = phi__str(rest.at, rest.len - 1);
-    return out->first <= out->seq && out->seq <= out->last;
-}
-
-static bool phi__ft_read(phi_str line, phi__ft_line *out) {
-    return phi__ft_checks(line) && phi__ft_parse(line, out);
-}
 
 /* ---- a scan over a file ---- */
 
 /* Of an entry, behind where its group begins. */
-typedef struct phi__ft_place {
+typedef struct phi__file_threads_place {
     size_t at, len;
-} phi__ft_place;
+} phi__file_threads_place;
 
-typedef struct phi__ft_scan {
-    phi__fs *fs;
+typedef struct phi__file_threads_scan {
+    phi__file_store *fs;
     intptr_t file;
     phi__buf buf;    /* bytes read that are still needed */
-    phi__buf places; /* a phi__ft_place for each line of the group so far */
+    phi__buf places; /* a phi__file_threads_place for each line of the group so far */
     uint64_t base;   /* the place in the file where buf begins */
     size_t at;       /* the next line in it */
     size_t keep;     /* where the group that is being read begins in it; at most `at` */
@@ -137,10 +45,10 @@ typedef struct phi__ft_scan {
     phi_status (*each)(void *ctx, uint64_t seq, phi_str entry);
     void *ctx;
     uint64_t count, end; /* whole groups so far */
-} phi__ft_scan;
+} phi__file_threads_scan;
 
 /* Reads on. */
-static phi_status phi__ft_more(phi__ft_scan *s) {
+static phi_status phi__file_threads_more(phi__file_threads_scan *s) {
     const phi__disk *disk = &s->fs->disk;
     phi_status status;
     size_t got, want;
@@ -151,11 +59,11 @@ static phi_status phi__ft_more(phi__ft_scan *s) {
         s->at -= s->keep;
         s->keep = 0;
     }
-    if (s->buf.len > PHI__FT_LINE) {
+    if (s->buf.len > PHI__FILE_THREADS_LINE) {
         (void)snprintf(s->words.text, sizeof s->words.text, "longer than a line may be");
         return PHI_PARSE;
     }
-    want = phi__max(PHI__FT_PIECE, s->buf.len); /* doubles for a long line */
+    want = phi__max(PHI__FILE_THREADS_PIECE, s->buf.len); /* doubles for a long line */
     room = phi__buf_reserve(&s->buf, want);
     if (room == NULL) return PHI_NO_MEMORY;
     status =
@@ -168,7 +76,7 @@ static phi_status phi__ft_more(phi__ft_scan *s) {
 
 /* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is the rest behind the
    last line. */
-static phi_status phi__ft_next(phi__ft_scan *s, phi_str *line) {
+static phi_status phi__file_threads_next(phi__file_threads_scan *s, phi_str *line) {
     size_t seen = 0;
     for (;;) {
         size_t n = s->buf.len - s->at;
@@ -183,15 +91,15 @@ static phi_status phi__ft_next(phi__ft_scan *s, phi_str *line) {
         }
         if (s->over) return PHI_NOT_FOUND;
         seen = n;
-        status = phi__ft_more(s);
+        status = phi__file_threads_more(s);
         if (status != PHI_OK) return status;
     }
 }
 
 /* Gives the entries of a whole group, whose lines lie in the buffer from s->keep on. */
-static phi_status phi__ft_give(phi__ft_scan *s, uint64_t seq) {
+static phi_status phi__file_threads_give(phi__file_threads_scan *s, uint64_t seq) {
     phi_status status = PHI_OK;
-    phi__ft_place place;
+    phi__file_threads_place place;
     size_t i;
     for (i = 0; i < s->places.len && s->each != NULL && !s->stopped; i += sizeof place, seq++) {
         memcpy(&place, s->places.at + i, sizeof place);
@@ -204,42 +112,44 @@ static phi_status phi__ft_give(phi__ft_scan *s, uint64_t seq) {
 }
 
 /* A line of the group under way is whole. */
-static void phi__ft_place_line(phi__ft_scan *s, const phi__ft_line *line) {
-    phi__ft_place place;
+static void phi__file_threads_place_line(phi__file_threads_scan *s, const phi__file_line *line) {
+    phi__file_threads_place place;
     if (line->seq == line->first) phi__buf_clear(&s->places);
     place.at = (size_t)(line->entry.at - s->buf.at) - s->keep;
     place.len = line->entry.len;
     phi__buf_add(&s->places, (const char *)&place, sizeof place);
 }
 
-static phi_status phi__ft_damaged(phi__ft_scan *s, uint64_t line, const char *what) {
+static phi_status phi__file_threads_damaged(phi__file_threads_scan *s, uint64_t line,
+                                            const char *what) {
     (void)snprintf(s->words.text, sizeof s->words.text, "line %llu %s", (unsigned long long)line,
                    what);
     return PHI_PARSE;
 }
 
 /* Behind a line that does not check: PHI_OK, all of it is torn; PHI_PARSE, the line is damaged. */
-static phi_status phi__ft_torn(phi__ft_scan *s) {
+static phi_status phi__file_threads_torn(phi__file_threads_scan *s) {
     uint64_t bad = s->line;
-    phi__ft_line line;
+    phi__file_line line;
     phi_str text;
     phi_status status;
     do {
         s->keep = s->at;
-        status = phi__ft_next(s, &text);
+        status = phi__file_threads_next(s, &text);
         if (status != PHI_OK) return status == PHI_NOT_FOUND ? PHI_OK : status;
-    } while (!phi__ft_read(text, &line) || line.first == s->count);
-    return phi__ft_damaged(s, bad, "is damaged: its check value is not that of its bytes");
+    } while (!phi__file_lines_read(text, &line) || line.first == s->count);
+    return phi__file_threads_damaged(s, bad,
+                                     "is damaged: its check value is not that of its bytes");
 }
 
 /* The first line. PHI_NOT_FOUND: the file ends in it, and nothing else is in the file. */
-static phi_status phi__ft_header(phi__ft_scan *s) {
+static phi_status phi__file_threads_header(phi__file_threads_scan *s) {
     phi__buf header;
     phi_str text, want;
-    phi_status status = phi__ft_next(s, &text);
+    phi_status status = phi__file_threads_next(s, &text);
     bool same, begun;
     phi__buf_init(&header, &s->fs->memory);
-    phi__ft_put_header(&header);
+    phi__file_lines_put_header(&header);
     if (header.failed) return PHI_NO_MEMORY;
     want = phi__str(header.at, header.len - 1);
     same = phi_str_equal(text, want);
@@ -253,15 +163,15 @@ static phi_status phi__ft_header(phi__ft_scan *s) {
     /* A power failure can leave zeros in a file whose size was already written. */
     if (status == PHI_NOT_FOUND && (begun || text.at[0] == '\0')) return PHI_NOT_FOUND;
     if (status != PHI_OK && status != PHI_NOT_FOUND) return status;
-    return phi__ft_damaged(s, 1,
-                           status == PHI_OK && phi__ft_checks(text)
-                               ? "is the header of another version"
-                               : "is damaged: it is not a thread's header");
+    return phi__file_threads_damaged(s, 1,
+                                     status == PHI_OK && phi__file_lines_checks(text)
+                                         ? "is the header of another version"
+                                         : "is damaged: it is not a thread's header");
 }
 
 /* A writer may have cut off a torn group while it was being read here, and have written over it:
    before its bytes count as damaged, the group is read once more from the file. */
-static bool phi__ft_reread(phi__ft_scan *s, uint64_t line) {
+static bool phi__file_threads_reread(phi__file_threads_scan *s, uint64_t line) {
     if (s->again) return false;
     s->again = true;
     s->over = false;
@@ -270,7 +180,8 @@ static bool phi__ft_reread(phi__ft_scan *s, uint64_t line) {
     return true;
 }
 
-static phi_status phi__ft_misplaced(phi__ft_scan *s, uint64_t has, uint64_t expected) {
+static phi_status phi__file_threads_misplaced(phi__file_threads_scan *s, uint64_t has,
+                                              uint64_t expected) {
     (void)snprintf(s->words.text, sizeof s->words.text,
                    "line %llu has entry %llu where %llu was to come", (unsigned long long)s->line,
                    (unsigned long long)has, (unsigned long long)expected);
@@ -278,27 +189,28 @@ static phi_status phi__ft_misplaced(phi__ft_scan *s, uint64_t has, uint64_t expe
 }
 
 /* Reads the whole file. */
-static phi_status phi__ft_run(phi__ft_scan *s) {
-    phi__ft_line line;
+static phi_status phi__file_threads_run(phi__file_threads_scan *s) {
+    phi__file_line line;
     phi_str text;
-    phi_status status = phi__ft_header(s);
+    phi_status status = phi__file_threads_header(s);
     /* the entry to come, its group's last, the line before that */
     uint64_t next = 0, last = 0, before = s->line;
     if (status == PHI_NOT_FOUND) return PHI_OK;
     while (status == PHI_OK) {
-        status = phi__ft_next(s, &text);
+        status = phi__file_threads_next(s, &text);
         if (status == PHI_NOT_FOUND) return PHI_OK;
         if (status != PHI_OK) break;
-        if (!phi__ft_checks(text)) {
-            if (!phi__ft_reread(s, before)) return phi__ft_torn(s);
+        if (!phi__file_lines_checks(text)) {
+            if (!phi__file_threads_reread(s, before)) return phi__file_threads_torn(s);
             next = s->count;
             continue;
         }
-        if (!phi__ft_parse(text, &line)) return phi__ft_damaged(s, s->line, "is not an entry");
+        if (!phi__file_lines_parse(text, &line))
+            return phi__file_threads_damaged(s, s->line, "is not an entry");
         if (next == s->count) last = line.last;
         if (line.seq != next || line.first != s->count || line.last != last)
-            return phi__ft_misplaced(s, line.seq, next);
-        phi__ft_place_line(s, &line);
+            return phi__file_threads_misplaced(s, line.seq, next);
+        phi__file_threads_place_line(s, &line);
         if (s->places.failed) return PHI_NO_MEMORY;
         next++;
         if (next <= last) continue;
@@ -306,12 +218,13 @@ static phi_status phi__ft_run(phi__ft_scan *s) {
         s->end = s->base + s->at;
         s->again = false;
         before = s->line;
-        status = phi__ft_give(s, line.first);
+        status = phi__file_threads_give(s, line.first);
     }
     return status;
 }
 
-static void phi__ft_scan_init(phi__ft_scan *s, phi__fs *fs, intptr_t file) {
+static void phi__file_threads_scan_init(phi__file_threads_scan *s, phi__file_store *fs,
+                                        intptr_t file) {
     memset(s, 0, sizeof *s);
     s->fs = fs;
     s->file = file;
@@ -319,55 +232,59 @@ static void phi__ft_scan_init(phi__ft_scan *s, phi__fs *fs, intptr_t file) {
     phi__buf_init(&s->places, &fs->memory);
 }
 
-static void phi__ft_scan_free(phi__ft_scan *s) {
+static void phi__file_threads_scan_free(phi__file_threads_scan *s) {
     phi__buf_free(&s->buf);
     phi__buf_free(&s->places);
 }
 
-static phi_status phi__ft_refuse(phi__fs_to to, phi_status status, const char *what, const char *id,
-                                 const phi__words *words) {
-    if (status == PHI_NO_MEMORY) return phi__fs_no_memory(to);
-    if (status != PHI_PARSE) return phi__fs_refuse(to, status, what, id, ".jsonl", words);
-    phi__fs_say(to, "%s.jsonl: %s", id, words->text);
+static phi_status phi__file_threads_refuse(phi__file_store_to to, phi_status status,
+                                           const char *what, const char *id,
+                                           const phi__words *words) {
+    if (status == PHI_NO_MEMORY) return phi__file_store_no_memory(to);
+    if (status != PHI_PARSE) return phi__file_store_refuse(to, status, what, id, ".jsonl", words);
+    phi__file_store_say(to, "%s.jsonl: %s", id, words->text);
     return status;
 }
 
 /* ---- the end of a file ---- */
 
 /* The last line, where it is whole and near: true, and *tail is known but for the file it is of. */
-static bool phi__ft_glance(phi__fs *fs, intptr_t file, uint64_t bytes, phi__fs_tail *tail) {
+static bool phi__file_threads_glance(phi__file_store *fs, intptr_t file, uint64_t bytes,
+                                     phi__file_store_tail *tail) {
     char piece[4096];
     size_t n = bytes < sizeof piece ? (size_t)bytes : sizeof piece, from, got;
-    phi__ft_line line;
-    if (bytes <= PHI__FS_HEADER ||
+    phi__file_line line;
+    if (bytes <= PHI__FILE_STORE_HEADER ||
         fs->disk.read(fs->disk.user_data, file, bytes - n, piece, n, &got, NULL) != PHI_OK ||
         got != n || piece[n - 1] != '\n')
         return false;
     for (from = n - 1; from > 0 && piece[from - 1] != '\n';) from--;
     if (from == 0) return false;
     /* Of a group, a line before the last may be bad all the same. */
-    if (!phi__ft_read(phi__str(piece + from, n - 1 - from), &line) || line.first != line.last)
+    if (!phi__file_lines_read(phi__str(piece + from, n - 1 - from), &line) ||
+        line.first != line.last)
         return false;
     tail->count = line.seq + 1;
     tail->end = bytes;
     return true;
 }
 
-static phi_status phi__ft_find_tail(phi__fs *fs, intptr_t file, const phi__disk_info *info,
-                                    phi__fs_tail *tail, phi__words *words) {
-    phi__ft_scan scan;
+static phi_status phi__file_threads_find_tail(phi__file_store *fs, intptr_t file,
+                                              const phi__disk_info *info,
+                                              phi__file_store_tail *tail, phi__words *words) {
+    phi__file_threads_scan scan;
     phi_status status = PHI_OK;
     if (tail->known && tail->device == info->device && tail->file == info->file &&
         tail->end == info->bytes)
         return PHI_OK;
     tail->known = false;
-    if (!phi__ft_glance(fs, file, info->bytes, tail)) {
-        phi__ft_scan_init(&scan, fs, file);
-        status = phi__ft_run(&scan);
+    if (!phi__file_threads_glance(fs, file, info->bytes, tail)) {
+        phi__file_threads_scan_init(&scan, fs, file);
+        status = phi__file_threads_run(&scan);
         *words = scan.words;
         tail->count = scan.count;
         tail->end = scan.count > 0 ? scan.end : 0;
-        phi__ft_scan_free(&scan);
+        phi__file_threads_scan_free(&scan);
     }
     tail->known = status == PHI_OK;
     tail->device = info->device;
@@ -376,8 +293,8 @@ static phi_status phi__ft_find_tail(phi__fs *fs, intptr_t file, const phi__disk_
 }
 
 /* After a reading: no other process writes to a locked thread. */
-static void phi__ft_remember(phi__ft_scan *s, const char *thread_id) {
-    phi__fs_held *held = phi__fs_find(s->fs, thread_id);
+static void phi__file_threads_remember(phi__file_threads_scan *s, const char *thread_id) {
+    phi__file_store_held *held = phi__file_store_find(s->fs, thread_id);
     phi__disk_info info;
     if (held == NULL || s->fs->disk.info(s->fs->disk.user_data, s->file, &info, NULL) != PHI_OK)
         return;
@@ -390,41 +307,43 @@ static void phi__ft_remember(phi__ft_scan *s, const char *thread_id) {
 
 /* ---- appending ---- */
 
-typedef struct phi__ft_write {
-    phi__fs *fs;
+typedef struct phi__file_threads_write {
+    phi__file_store *fs;
     const char *id;
-    phi__fs_path path;
-    phi__fs_tail *tail;
+    phi__file_store_path path;
+    phi__file_store_tail *tail;
     intptr_t file;
     bool made; /* the file was not there */
-    phi__fs_to to;
+    phi__file_store_to to;
     phi__words words;
-} phi__ft_write;
+} phi__file_threads_write;
 
-static phi_status phi__ft_check(const phi_str *entries, size_t count, phi__fs_to to) {
+static phi_status phi__file_threads_check(const phi_str *entries, size_t count,
+                                          phi__file_store_to to) {
     size_t i, all = 0;
     for (i = 0; i < count; i++) {
         if (entries[i].len == 0 || memchr(entries[i].at, '\n', entries[i].len) != NULL) {
-            phi__fs_say(to, "Entry %llu of those to append is empty or has a line break",
-                        (unsigned long long)i);
+            phi__file_store_say(to, "Entry %llu of those to append is empty or has a line break",
+                                (unsigned long long)i);
             return PHI_BAD_ARG;
         }
         all = phi__add(all, phi__add(entries[i].len, 128)); /* more than is put around it */
     }
-    if (all <= PHI__FT_LINE) return PHI_OK;
-    phi__fs_say(to, "Entries of %llu bytes: at most %d are appended at once",
-                (unsigned long long)all, (int)PHI__FT_LINE);
+    if (all <= PHI__FILE_THREADS_LINE) return PHI_OK;
+    phi__file_store_say(to, "Entries of %llu bytes: at most %d are appended at once",
+                        (unsigned long long)all, (int)PHI__FILE_THREADS_LINE);
     return PHI_TOO_BIG;
 }
 
 /* Opens the thread's file and looks where it ends. PHI_NOT_FOUND: it is not there. */
-static phi_status phi__ft_open(phi__ft_write *w, phi__disk_how how) {
+static phi_status phi__file_threads_open(phi__file_threads_write *w, phi__disk_how how) {
     const phi__disk *disk = &w->fs->disk;
     phi__disk_info info;
     phi_status status = disk->open(disk->user_data, w->path.text, how, &w->file, &w->words);
     if (status != PHI_OK) return status;
     status = disk->info(disk->user_data, w->file, &info, &w->words);
-    if (status == PHI_OK) status = phi__ft_find_tail(w->fs, w->file, &info, w->tail, &w->words);
+    if (status == PHI_OK)
+        status = phi__file_threads_find_tail(w->fs, w->file, &info, w->tail, &w->words);
     if (status == PHI_OK && info.bytes > w->tail->end)
         status = disk->cut(disk->user_data, w->file, w->tail->end, &w->words);
     if (status == PHI_OK) return PHI_OK;
@@ -435,7 +354,7 @@ static phi_status phi__ft_open(phi__ft_write *w, phi__disk_how how) {
 
 /* Removes bytes that were not acknowledged. Where even that fails, a later append cuts them off as
    torn, or finds them complete. */
-static void phi__ft_undo(phi__ft_write *w) {
+static void phi__file_threads_undo(phi__file_threads_write *w) {
     const phi__disk *disk = &w->fs->disk;
     if (w->file < 0 &&
         disk->open(disk->user_data, w->path.text, PHI__DISK_UPDATE, &w->file, NULL) != PHI_OK)
@@ -448,10 +367,10 @@ static void phi__ft_undo(phi__ft_write *w) {
     w->tail->known = false;
 }
 
-static phi_status phi__ft_write_lines(phi__ft_write *w, phi_str lines) {
+static phi_status phi__file_threads_write_lines(phi__file_threads_write *w, phi_str lines) {
     const phi__disk *disk = &w->fs->disk;
     intptr_t file = w->file;
-    phi_status status = phi__fs_write(w->fs, file, w->tail->end, lines, &w->words);
+    phi_status status = phi__file_store_write(w->fs, file, w->tail->end, lines, &w->words);
     if (status == PHI_OK && w->fs->sync) status = disk->sync(disk->user_data, file, &w->words);
     if (status == PHI_OK) {
         w->file = -1;
@@ -460,39 +379,40 @@ static phi_status phi__ft_write_lines(phi__ft_write *w, phi_str lines) {
     if (status == PHI_OK && w->fs->sync && w->made)
         status = disk->sync_directory(disk->user_data, w->fs->directory, &w->words);
     if (status != PHI_OK) {
-        phi__ft_undo(w);
+        phi__file_threads_undo(w);
         return status == PHI_NOT_FOUND ? PHI_IO : status;
     }
     return PHI_OK;
 }
 
 /* Leaves w->file open or not. */
-static phi_status phi__ft_append(phi__ft_write *w, uint64_t expected, const phi_str *entries,
-                                 size_t count) {
-    phi_status status = phi__ft_open(w, PHI__DISK_UPDATE);
+static phi_status phi__file_threads_append(phi__file_threads_write *w, uint64_t expected,
+                                           const phi_str *entries, size_t count) {
+    phi_status status = phi__file_threads_open(w, PHI__DISK_UPDATE);
     uint64_t has = status == PHI_OK ? w->tail->count : 0;
     phi__buf lines;
     size_t i;
     w->made = status == PHI_NOT_FOUND;
     if (status == PHI_OK || w->made) {
         if (has != expected) {
-            phi__fs_say(w->to, "Thread %s has %llu entries, not %llu", w->id,
-                        (unsigned long long)has, (unsigned long long)expected);
+            phi__file_store_say(w->to, "Thread %s has %llu entries, not %llu", w->id,
+                                (unsigned long long)has, (unsigned long long)expected);
             return PHI_STALE;
         }
         if (count == 0) return PHI_OK;
     }
     phi__buf_init(&lines, &w->fs->memory);
-    if (has == 0) phi__ft_put_header(&lines);
-    for (i = 0; i < count; i++) phi__ft_put(&lines, has + i, has, has + count - 1, entries[i]);
+    if (has == 0) phi__file_lines_put_header(&lines);
+    for (i = 0; i < count; i++)
+        phi__file_lines_put(&lines, has + i, has, has + count - 1, entries[i]);
     if (lines.failed) status = PHI_NO_MEMORY;
-    if (status == PHI_NOT_FOUND) status = phi__ft_open(w, PHI__DISK_CREATE);
-    if (status == PHI_OK) status = phi__ft_write_lines(w, phi__buf_str(&lines));
+    if (status == PHI_NOT_FOUND) status = phi__file_threads_open(w, PHI__DISK_CREATE);
+    if (status == PHI_OK) status = phi__file_threads_write_lines(w, phi__buf_str(&lines));
     if (status == PHI_OK) {
         w->tail->count += count;
         w->tail->end += lines.len;
     } else {
-        (void)phi__ft_refuse(w->to, status, "append to", w->id, &w->words);
+        (void)phi__file_threads_refuse(w->to, status, "append to", w->id, &w->words);
     }
     phi__buf_free(&lines);
     return status;
@@ -500,20 +420,20 @@ static phi_status phi__ft_append(phi__ft_write *w, uint64_t expected, const phi_
 
 /* ---- for other modules ---- */
 
-PHI__FN phi_status phi__fs_append(void *user_data, const char *thread_id, uint64_t expected,
-                                  const phi_str *entries, size_t count, char *words,
-                                  size_t words_size) {
-    phi__fs *fs = (phi__fs *)user_data;
-    phi__fs_to to = phi__fs_to_of(words, words_size);
-    phi_status status = phi__fs_check_id(thread_id, to);
-    phi__fs_held *held;
-    phi__fs_tail tail;
-    phi__ft_write w;
+PHI__FN phi_status phi__file_threads_store_append(void *user_data, const char *thread_id,
+                                                  uint64_t expected, const phi_str *entries,
+                                                  size_t count, char *words, size_t words_size) {
+    phi__file_store *fs = (phi__file_store *)user_data;
+    phi__file_store_to to = phi__file_store_to_of(words, words_size);
+    phi_status status = phi__file_store_check_id(thread_id, to);
+    phi__file_store_held *held;
+    phi__file_store_tail tail;
+    phi__file_threads_write w;
     intptr_t lock = -1;
-    if (status == PHI_OK) status = phi__ft_check(entries, count, to);
+    if (status == PHI_OK) status = phi__file_threads_check(entries, count, to);
     if (status != PHI_OK) return status;
-    held = phi__fs_find(fs, thread_id);
-    if (held == NULL) status = phi__fs_lock_take(fs, thread_id, ".jsonl", &lock, to);
+    held = phi__file_store_find(fs, thread_id);
+    if (held == NULL) status = phi__file_store_lock_take(fs, thread_id, ".jsonl", &lock, to);
     if (status != PHI_OK) return status;
     memset(&tail, 0, sizeof tail);
     memset(&w, 0, sizeof w);
@@ -522,77 +442,78 @@ PHI__FN phi_status phi__fs_append(void *user_data, const char *thread_id, uint64
     w.tail = held == NULL ? &tail : &held->tail;
     w.file = -1;
     w.to = to;
-    phi__fs_path_of(fs, &w.path, "", thread_id, ".jsonl");
-    status = phi__ft_append(&w, expected, entries, count);
+    phi__file_store_path_of(fs, &w.path, "", thread_id, ".jsonl");
+    status = phi__file_threads_append(&w, expected, entries, count);
     if (w.file >= 0) (void)fs->disk.close(fs->disk.user_data, w.file, NULL);
-    if (held == NULL) phi__fs_lock_drop(fs, thread_id, ".jsonl", lock);
+    if (held == NULL) phi__file_store_lock_drop(fs, thread_id, ".jsonl", lock);
     return status;
 }
 
-PHI__FN phi_status phi__fs_read(void *user_data, const char *thread_id, uint64_t from,
-                                phi_status (*each)(void *ctx, uint64_t seq, phi_str entry),
-                                void *ctx, uint64_t *torn, char *words, size_t words_size) {
-    phi__fs *fs = (phi__fs *)user_data;
-    phi__fs_to to = phi__fs_to_of(words, words_size);
-    phi_status status = phi__fs_check_id(thread_id, to);
-    phi__fs_path path;
-    phi__ft_scan scan;
+PHI__FN phi_status
+phi__file_threads_store_read(void *user_data, const char *thread_id, uint64_t from,
+                             phi_status (*each)(void *ctx, uint64_t seq, phi_str entry), void *ctx,
+                             uint64_t *torn, char *words, size_t words_size) {
+    phi__file_store *fs = (phi__file_store *)user_data;
+    phi__file_store_to to = phi__file_store_to_of(words, words_size);
+    phi_status status = phi__file_store_check_id(thread_id, to);
+    phi__file_store_path path;
+    phi__file_threads_scan scan;
     intptr_t file;
     if (torn != NULL) *torn = 0;
     if (status != PHI_OK) return status;
-    phi__ft_scan_init(&scan, fs, -1);
-    phi__fs_path_of(fs, &path, "", thread_id, ".jsonl");
+    phi__file_threads_scan_init(&scan, fs, -1);
+    phi__file_store_path_of(fs, &path, "", thread_id, ".jsonl");
     status = fs->disk.open(fs->disk.user_data, path.text, PHI__DISK_READ, &file, &scan.words);
     if (status == PHI_OK) {
         scan.file = file;
         scan.from = from;
         scan.each = each;
         scan.ctx = ctx;
-        status = phi__ft_run(&scan);
+        status = phi__file_threads_run(&scan);
         if (status == PHI_OK) {
             if (torn != NULL) *torn = scan.base + scan.buf.len - (scan.count > 0 ? scan.end : 0);
-            phi__ft_remember(&scan, thread_id);
+            phi__file_threads_remember(&scan, thread_id);
         }
         (void)fs->disk.close(fs->disk.user_data, file, NULL);
     }
-    phi__ft_scan_free(&scan);
+    phi__file_threads_scan_free(&scan);
     if (scan.stopped) return status;
     if (status == PHI_OK && scan.count == 0) status = PHI_NOT_FOUND;
     if (status == PHI_NOT_FOUND)
-        phi__fs_say(to, "Thread not found: %s", thread_id);
+        phi__file_store_say(to, "Thread not found: %s", thread_id);
     else if (status != PHI_OK)
-        (void)phi__ft_refuse(to, status, "read", thread_id, &scan.words);
+        (void)phi__file_threads_refuse(to, status, "read", thread_id, &scan.words);
     return status;
 }
 
-PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id, char *words,
-                                         size_t words_size) {
-    phi__fs *fs = (phi__fs *)user_data;
+PHI__FN phi_status phi__file_threads_store_remove(void *user_data, const char *thread_id,
+                                                  char *words, size_t words_size) {
+    phi__file_store *fs = (phi__file_store *)user_data;
     const phi__disk *disk = &fs->disk;
-    phi__fs_to to = phi__fs_to_of(words, words_size);
-    phi_status status = phi__fs_check_id(thread_id, to);
-    phi__fs_held *held;
+    phi__file_store_to to = phi__file_store_to_of(words, words_size);
+    phi_status status = phi__file_store_check_id(thread_id, to);
+    phi__file_store_held *held;
     phi__disk_info info;
-    phi__fs_path path;
+    phi__file_store_path path;
     phi__words said;
     intptr_t lock = -1;
     if (status != PHI_OK) return status;
-    phi__fs_path_of(fs, &path, "", thread_id, ".jsonl");
-    held = phi__fs_find(fs, thread_id);
+    phi__file_store_path_of(fs, &path, "", thread_id, ".jsonl");
+    held = phi__file_store_find(fs, thread_id);
     status = disk->info_of(disk->user_data, path.text, &info, &said);
     if (status == PHI_OK) {
-        if (held == NULL) status = phi__fs_lock_take(fs, thread_id, ".jsonl", &lock, to);
+        if (held == NULL) status = phi__file_store_lock_take(fs, thread_id, ".jsonl", &lock, to);
         if (status != PHI_OK) return status;
         status = disk->remove(disk->user_data, path.text, &said);
         if (status == PHI_OK && fs->sync)
             status = disk->sync_directory(disk->user_data, fs->directory, &said);
-        if (held == NULL) phi__fs_lock_drop(fs, thread_id, ".jsonl", lock);
+        if (held == NULL) phi__file_store_lock_drop(fs, thread_id, ".jsonl", lock);
     }
     if (held != NULL) held->tail.known = false;
     if (status == PHI_NOT_FOUND)
-        phi__fs_say(to, "Thread not found: %s", thread_id);
+        phi__file_store_say(to, "Thread not found: %s", thread_id);
     else if (status != PHI_OK)
-        (void)phi__fs_refuse(to, status, "remove", thread_id, ".jsonl", &said);
+        (void)phi__file_store_refuse(to, status, "remove", thread_id, ".jsonl", &said);
     return status;
 }
 

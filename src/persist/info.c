@@ -18,14 +18,14 @@ PHI__FN phi_str phi__info_id(phi_thread *thread) {
     char made[PHI__UUID_SIZE];
     if (phi__info_known_id(thread).len > 0) return phi__info_known_id(thread);
     if (thread->log.io != NULL) phi__io_random(thread->log.io, random, sizeof random);
-    phi__uuid(random, made);
+    phi__id_uuid(random, made);
     return phi__about_set_id(thread, phi_str_of(made)) ? thread->id : phi__str("", 0);
 }
 
 PHI__FN void phi__info_put_head(phi__buf *out, const phi_thread *thread) {
     if (thread->journal != NULL || thread->id.len == 0) return;
-    phi__json_put_key(out, PHI__LIT("id"));
-    phi__json_put_str(out, thread->id);
+    phi__json_write_key(out, PHI__LIT("id"));
+    phi__json_write_str(out, thread->id);
 }
 
 PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head) {
@@ -50,7 +50,7 @@ PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out)
 PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title) {
     phi_thread_info info;
     phi_str text = phi_str_of(title);
-    if (thread == NULL || !phi__id_fits(text)) return PHI_BAD_ARG;
+    if (thread == NULL || !phi__check_id_fits(text)) return PHI_BAD_ARG;
     info = phi__about_info(thread);
     if (phi_str_equal(info.title, text)) return PHI_OK;
     info.title = text;
@@ -73,7 +73,7 @@ PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t s
     phi_status status;
     uint64_t i;
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    status = phi__thread_recall(thread);
+    status = phi__recall(thread);
     if (status != PHI_OK) return status;
     for (i = seq < thread->log.count ? seq + 1 : thread->log.count; i > thread->log.base; i--) {
         const phi__entry *entry = phi__thread_at(thread, i - 1);

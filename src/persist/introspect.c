@@ -72,8 +72,8 @@ static bool phi__introspect_room(phi__introspect_walk *walk, const phi_view_item
 }
 
 /* A result answers the nearest call of its id before it. */
-PHI__FN bool phi__open_calls_find(const phi_view_item *items, size_t count, phi_arena *arena,
-                                  phi__open_calls *out) {
+PHI__FN bool phi__introspect_open_calls_find(const phi_view_item *items, size_t count,
+                                             phi_arena *arena, phi__open_calls *out) {
     phi__introspect_walk walk;
     size_t i;
     if (!phi__introspect_room(&walk, items, count, arena)) return false;
@@ -104,8 +104,8 @@ static void phi__introspect_count(phi_lane_figures *out, const phi_view_item *it
         if (m->content[i].kind == PHI_CONTENT_TEXT) out->text_bytes += m->content[i].text.len;
 }
 
-PHI__FN phi_lane_figures phi__figures_of(const phi_view_item *items, size_t count,
-                                         const phi__open_calls *open) {
+PHI__FN phi_lane_figures phi__introspect_figures_of(const phi_view_item *items, size_t count,
+                                                    const phi__open_calls *open) {
     phi_lane_figures out;
     size_t i;
     memset(&out, 0, sizeof out);
@@ -145,9 +145,9 @@ PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
     phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
     status = phi_thread_view(thread, lane, upto, &scratch, &items, &count);
-    if (status == PHI_OK && !phi__open_calls_find(items, count, &scratch, &open))
+    if (status == PHI_OK && !phi__introspect_open_calls_find(items, count, &scratch, &open))
         status = PHI_NO_MEMORY;
-    if (status == PHI_OK) *out = phi__figures_of(items, count, &open);
+    if (status == PHI_OK) *out = phi__introspect_figures_of(items, count, &open);
     phi_arena_free(&scratch);
     return status;
 }

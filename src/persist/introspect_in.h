@@ -16,9 +16,9 @@ typedef struct phi__open_calls {
 } phi__open_calls;
 
 /* The list is in the arena. False: no memory. */
-PHI__FN bool phi__open_calls_find(const phi_view_item *items, size_t count, phi_arena *arena,
-                                  phi__open_calls *out);
-PHI__FN phi_lane_figures phi__figures_of(const phi_view_item *items, size_t count,
-                                         const phi__open_calls *open);
+PHI__FN bool phi__introspect_open_calls_find(const phi_view_item *items, size_t count,
+                                             phi_arena *arena, phi__open_calls *out);
+PHI__FN phi_lane_figures phi__introspect_figures_of(const phi_view_item *items, size_t count,
+                                                    const phi__open_calls *open);
 
 #endif

@@ -62,7 +62,7 @@ static size_t phi__journal_texts(const phi_thread *thread, phi__buf *text, size_
     while (n < PHI__JOURNAL_BATCH && from + n < thread->log.count && !text->failed &&
            text->len < most) {
         size_t before = text->len;
-        phi__entry_put(text, thread, phi__thread_at(thread, from + n), &scratch);
+        phi__entry_json(text, thread, phi__thread_at(thread, from + n), &scratch);
         if (n > 0 && text->len > most) {
             text->len = before;
             break;
@@ -85,7 +85,7 @@ static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     seq += thread->log.base;
     if (seq != thread->journal->stored || seq >= thread->log.count) return PHI_STALE;
     phi__buf_clear(&match->text);
-    phi__entry_put(&match->text, thread, phi__thread_at(thread, seq), &match->scratch);
+    phi__entry_json(&match->text, thread, phi__thread_at(thread, seq), &match->scratch);
     if (match->text.failed) return PHI_NO_MEMORY;
     if (!phi_str_equal(phi__buf_str(&match->text), entry)) return PHI_STALE;
     thread->journal->stored++;
@@ -173,10 +173,10 @@ static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *wo
     memset(&load, 0, sizeof load);
     load.was_empty = thread->log.count == 0;
     if (load.was_empty && phi__load_begin(thread) != PHI_OK) return PHI_NO_MEMORY;
-    phi__entry_reader_init(&load.reader, thread);
+    phi__entry_get_reader_init(&load.reader, thread);
     status = journal->store.read(journal->store.user_data, journal->id, 0, phi__journal_each, &load,
                                  torn, words, words_size);
-    phi__entry_reader_free(&load.reader);
+    phi__entry_get_reader_free(&load.reader);
     if (load.was_empty && status == PHI_OK) status = phi__load_end(thread);
     phi__load_drop(thread);
     if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */
@@ -274,7 +274,7 @@ PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store,
     return status;
 }
 
-PHI__FN void phi__thread_free(phi_thread *thread) {
+PHI__FN void phi__journal_free_thread(phi_thread *thread) {
     if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
     phi__journal_close(thread);
     phi__thread_destroy(thread);
@@ -301,7 +301,7 @@ PHI_API phi_status phi_thread_detach(phi_thread *thread) {
     phi_status status;
     if (thread == NULL) return PHI_BAD_ARG;
     if (thread->journal == NULL) return PHI_OK;
-    status = phi__thread_recall(thread);
+    status = phi__recall(thread);
     if (status != PHI_OK) return status;
     status = phi__journal_sync(thread, NULL, 0);
     phi__journal_unlock(thread->journal);

@@ -49,6 +49,6 @@ PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
 
 /* The end of a thread that may be in a store, to which missing entries are written. As
    phi__thread_destroy else. */
-PHI__FN void phi__thread_free(phi_thread *thread);
+PHI__FN void phi__journal_free_thread(phi_thread *thread);
 
 #endif

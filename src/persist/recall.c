@@ -37,14 +37,15 @@ static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) 
     phi__recalling recalling;
     phi_status status;
     phi__thread_init(whole, thread->log.memory, thread->log.io);
-    if (!phi__log_open(&whole->log)) return PHI_NO_MEMORY; /* a segment that can be handed over */
+    /* a segment that can be handed over */
+    if (!phi__segments_open(&whole->log)) return PHI_NO_MEMORY;
     recalling.end = journal->stored - thread->log.base;
     status = phi__load_begin(whole);
     if (status != PHI_OK) return status;
-    phi__entry_reader_init(&recalling.reader, whole);
+    phi__entry_get_reader_init(&recalling.reader, whole);
     status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
                                  &recalling, NULL, NULL, 0);
-    phi__entry_reader_free(&recalling.reader);
+    phi__entry_get_reader_free(&recalling.reader);
     if (status == PHI_OK) status = phi__load_end(whole);
     if (status == PHI_OK &&
         (whole->log.count != journal->stored || whole->log.base != thread->log.base ||
@@ -70,7 +71,7 @@ static void phi__recall_revoked(phi_thread *thread) {
     phi__op *target;
     for (op = thread->ops.last; op != NULL; op = op->earlier) {
         if (op->rewrite.revoke == NULL) continue;
-        target = phi__thread_find_op(thread, phi_str_of(op->rewrite.revoke));
+        target = phi__ops_find(thread, phi_str_of(op->rewrite.revoke));
         if (target == NULL) continue;
         target->revoked = true;
         target->revoked_at = op->seq;
@@ -92,24 +93,24 @@ static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
     if (list == NULL) return false;
     thread->log.entries = list;
     thread->log.held = thread->log.cap = thread->log.count - thread->log.base;
-    done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lanes.active);
+    done = phi__ops_index_all(thread) && phi__lane_messages(thread, thread->lanes.active);
     if (!done) {
         thread->log.entries = before;
         thread->log.held = held;
         thread->log.cap = cap;
-        (void)phi__thread_index_ops(thread);
+        (void)phi__ops_index_all(thread);
         phi__free(thread->log.memory, list, (thread->log.count - thread->log.base) * sizeof *list);
         return false;
     }
     phi__free(thread->log.memory, before, cap * sizeof *before);
     phi__hashes_free(thread->log.memory, &thread->ops.away);
     phi__recall_revoked(thread);
-    phi__thread_roll_back_again(thread);
+    phi__runs_roll_back_again(thread);
     phi__recall_segments(thread, whole);
     return true;
 }
 
-PHI__FN phi_status phi__thread_recall(const phi_thread *reading) {
+PHI__FN phi_status phi__recall(const phi_thread *reading) {
     phi_thread *thread = (phi_thread *)(uintptr_t)reading, whole;
     phi_status status;
     if (phi__thread_whole(thread)) return PHI_OK;
@@ -121,7 +122,7 @@ PHI__FN phi_status phi__thread_recall(const phi_thread *reading) {
 
 #else
 
-PHI__FN phi_status phi__thread_recall(const phi_thread *thread) {
+PHI__FN phi_status phi__recall(const phi_thread *thread) {
     (void)thread;
     return PHI_OK; /* nothing leaves memory */
 }
@@ -131,27 +132,27 @@ PHI__FN phi_status phi__thread_recall(const phi_thread *thread) {
 PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto) {
     bool kept =
         lane == thread->lanes.active && (upto == UINT64_MAX || upto + 1 >= thread->log.count);
-    return kept ? PHI_OK : phi__thread_recall(thread);
+    return kept ? PHI_OK : phi__recall(thread);
 }
 
 PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end) {
-    return phi__runs_end_folds(thread, end) ? phi__thread_recall(thread) : PHI_OK;
+    return phi__runs_end_folds(thread, end) ? phi__recall(thread) : PHI_OK;
 }
 
-PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i,
-                                            phi_status *status) {
+PHI__FN const phi_message *phi__recall_message(const phi_thread *thread, size_t i,
+                                               phi_status *status) {
     *status = PHI_OK;
     if (i >= thread->messages.count) return NULL;
-    if (phi__thread_message(thread, i) == NULL) *status = phi__thread_recall(thread);
-    return *status == PHI_OK ? phi__thread_message(thread, i)->message : NULL;
+    if (phi__lane_message(thread, i) == NULL) *status = phi__recall(thread);
+    return *status == PHI_OK ? phi__lane_message(thread, i)->message : NULL;
 }
 
-PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had) {
+PHI__FN phi_status phi__recall_has_loop(const phi_thread *thread, phi_str loop_id, bool *had) {
     phi_status status = PHI_OK;
     size_t i;
-    *had = phi__thread_has_loop(thread, loop_id);
+    *had = phi__loops_has(thread, loop_id);
     if (*had || !thread->loops.away) return PHI_OK;
-    status = phi__thread_recall(thread);
+    status = phi__recall(thread);
     for (i = 0; status == PHI_OK && !*had && i < thread->log.held; i++)
         *had = thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
                phi_str_equal(thread->log.entries[i]->loop_id, loop_id);

@@ -10,13 +10,13 @@
 
 #ifndef PHI_NO_THREAD_TEXT
 
-static void phi__text_words(char *words, size_t size, uint64_t line, const char *why) {
+static void phi__thread_text_words(char *words, size_t size, uint64_t line, const char *why) {
     if (words != NULL && size > 0)
         (void)snprintf(words, size, "line %llu: %s", (unsigned long long)line, why);
 }
 
 /* The next line, without its end. False: there is none. */
-static bool phi__text_line(phi_str *rest, phi_str *line) {
+static bool phi__thread_text_line(phi_str *rest, phi_str *line) {
     const char *end;
     if (rest->len == 0) return false;
     end = (const char *)memchr(rest->at, '\n', rest->len);
@@ -27,7 +27,7 @@ static bool phi__text_line(phi_str *rest, phi_str *line) {
 }
 
 /* Keys that are not known are of later versions, and are ignored. */
-static phi_status phi__text_is_header(phi__entry_reader *reader, const phi_json *root) {
+static phi_status phi__thread_text_is_header(phi__entry_reader *reader, const phi_json *root) {
     if (phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1)
         return phi__info_get_head(reader->thread, root);
     (void)snprintf(reader->words, sizeof reader->words,
@@ -35,20 +35,21 @@ static phi_status phi__text_is_header(phi__entry_reader *reader, const phi_json 
     return PHI_PARSE;
 }
 
-static phi_status phi__text_header(phi__entry_reader *reader, phi_str line) {
+static phi_status phi__thread_text_header(phi__entry_reader *reader, phi_str line) {
     phi_json *root = NULL;
     phi_status status = phi_json_parse(&reader->scratch, line, PHI_JSON_BORROW, &root, NULL);
-    return status == PHI_NO_MEMORY ? status
-                                   : phi__text_is_header(reader, status == PHI_OK ? root : NULL);
+    return status == PHI_NO_MEMORY
+               ? status
+               : phi__thread_text_is_header(reader, status == PHI_OK ? root : NULL);
 }
 
 /* The thread is read whole, or nothing of it stays. */
-static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, uint64_t number,
-                                char *words, size_t words_size) {
+static phi_status phi__thread_text_end(phi__entry_reader *reader, phi_status status,
+                                       uint64_t number, char *words, size_t words_size) {
     phi_thread *log = reader->thread;
     if (status == PHI_OK) status = phi__load_end(log);
-    if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader->words);
-    phi__entry_reader_free(reader);
+    if (status == PHI_PARSE) phi__thread_text_words(words, words_size, number, reader->words);
+    phi__entry_get_reader_free(reader);
     log->restored = log->log.count > 0;
     if (status == PHI_OK) return status;
     phi__journal_close(log); /* entries read so far must not be stored */
@@ -56,21 +57,21 @@ static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, ui
     return status;
 }
 
-PHI__FN phi_status phi__thread_from_array(phi_thread *log, const phi_json *lines, char *words,
-                                          size_t words_size) {
+PHI__FN phi_status phi__thread_text_from_array(phi_thread *log, const phi_json *lines, char *words,
+                                               size_t words_size) {
     phi_json_iter it = phi_json_each(lines);
     phi__entry_reader reader;
     const phi_json *line;
     uint64_t number = 1;
     phi_status status;
-    phi__entry_reader_init(&reader, log);
-    status = phi__text_is_header(&reader, phi_json_next(&it));
+    phi__entry_get_reader_init(&reader, log);
+    status = phi__thread_text_is_header(&reader, phi_json_next(&it));
     if (status == PHI_OK) status = phi__load_begin(log);
     while (status == PHI_OK && (line = phi_json_next(&it)) != NULL) {
         number++;
         status = phi__entry_read_node(&reader, line);
     }
-    return phi__text_end(&reader, status, number, words, words_size);
+    return phi__thread_text_end(&reader, status, number, words, words_size);
 }
 
 /* ---- public ---- */
@@ -82,7 +83,7 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
     size_t i;
     bool done;
     if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    status = phi__thread_recall(thread);
+    status = phi__recall(thread);
     if (status != PHI_OK) return status;
     phi__buf_init(&text, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
@@ -90,7 +91,7 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
     phi__info_put_head(&text, thread);
     phi__buf_text(&text, "}\n");
     for (i = 0; i < thread->log.held && !text.failed; i++) {
-        phi__entry_put(&text, thread, thread->log.entries[i], &scratch);
+        phi__entry_json(&text, thread, thread->log.entries[i], &scratch);
         phi__buf_char(&text, '\n');
     }
     phi_arena_free(&scratch);
@@ -108,15 +109,15 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (thread == NULL) return PHI_BAD_ARG;
     if (thread->log.count > 0 || thread->user != NULL) return PHI_MISUSE;
-    phi__entry_reader_init(&reader, thread);
-    (void)phi__text_line(&json, &line);
-    status = phi__text_header(&reader, line);
+    phi__entry_get_reader_init(&reader, thread);
+    (void)phi__thread_text_line(&json, &line);
+    status = phi__thread_text_header(&reader, line);
     if (status == PHI_OK) status = phi__load_begin(thread);
-    while (status == PHI_OK && phi__text_line(&json, &line)) {
+    while (status == PHI_OK && phi__thread_text_line(&json, &line)) {
         number++;
         status = phi__entry_read(&reader, line);
     }
-    return phi__text_end(&reader, status, number, words, words_size);
+    return phi__thread_text_end(&reader, status, number, words, words_size);
 }
 
 #endif

@@ -5,14 +5,14 @@
 
 /* ---- entries ---- */
 
-static void phi__view_lane(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
+static void phi__views_lane(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
     const phi__lane *lane = thread->lanes.at != NULL ? &thread->lanes.at[entry->lane] : NULL;
     if (entry->kind != PHI_ENTRY_LANE || lane == NULL || lane->parent == PHI__LANE_NONE) return;
-    out->parent_lane = phi__thread_lane_name(thread, lane->parent);
+    out->parent_lane = phi__lane_name(thread, lane->parent);
     out->fork_seq = lane->fork_seq;
 }
 
-static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
+static void phi__views_detail(const phi__entry *entry, phi_entry *out) {
     if (entry->kind == PHI_ENTRY_LOOP_START) out->loop = entry->of.loop;
     if (entry->kind == PHI_ENTRY_LOOP_END) out->failure = entry->of.failure;
     if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &entry->of.op->rewrite;
@@ -29,14 +29,14 @@ static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
     }
 }
 
-PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
+PHI__FN void phi__views_entry(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
     memset(out, 0, sizeof *out);
     out->seq = entry->seq;
     out->at_ms = entry->at_ms;
     out->kind = entry->kind;
     out->flags = entry->flags;
-    out->lane = phi__thread_lane_name(thread, entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane
-                                                                               : entry->lane);
+    out->lane =
+        phi__lane_name(thread, entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane);
     out->loop_id = entry->loop_id;
     out->turn_index = entry->turn_index;
     out->message = entry->message;
@@ -44,8 +44,8 @@ PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry,
     out->status = entry->status;
     out->keep = entry->keep;
     out->usage = entry->usage;
-    phi__view_lane(thread, entry, out);
-    phi__view_detail(entry, out);
+    phi__views_lane(thread, entry, out);
+    phi__views_detail(entry, out);
 }
 
 PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
@@ -60,13 +60,13 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
     phi_status status = PHI_OK;
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
     if (seq >= thread->log.count || seq < thread->log.base) return PHI_NOT_FOUND;
-    if (phi__thread_at(thread, seq) == NULL) status = phi__thread_recall(thread);
-    if (status == PHI_OK) phi__thread_show(thread, phi__thread_at(thread, seq), out);
+    if (phi__thread_at(thread, seq) == NULL) status = phi__recall(thread);
+    if (status == PHI_OK) phi__views_entry(thread, phi__thread_at(thread, seq), out);
     return status;
 }
 
 /* Whether all of these are in memory. */
-static bool phi__view_holds(const phi_thread *thread, uint64_t from, uint64_t to) {
+static bool phi__views_holds(const phi_thread *thread, uint64_t from, uint64_t to) {
     if (phi__thread_whole(thread)) return true;
     while (from < to && phi__thread_at(thread, from) != NULL) from++;
     return from == to;
@@ -85,9 +85,9 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
     n = (size_t)(to - from);
     list = (phi_entry *)phi_arena_alloc(arena, phi__mul(phi__max(n, 1), sizeof *list));
     if (list == NULL) return PHI_NO_MEMORY;
-    if (!phi__view_holds(thread, from, to)) status = phi__thread_recall(thread);
+    if (!phi__views_holds(thread, from, to)) status = phi__recall(thread);
     if (status != PHI_OK) return status;
-    for (i = 0; i < n; i++) phi__thread_show(thread, phi__thread_at(thread, from + i), &list[i]);
+    for (i = 0; i < n; i++) phi__views_entry(thread, phi__thread_at(thread, from + i), &list[i]);
     *out = list;
     *count = n;
     return PHI_OK;
@@ -101,7 +101,7 @@ PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {
 
 /* ---- views ---- */
 
-static bool phi__view_items(const phi__fold *fold, phi_arena *arena, const phi_view_item **out) {
+static bool phi__views_items(const phi__fold *fold, phi_arena *arena, const phi_view_item **out) {
     phi_view_item *items =
         (phi_view_item *)phi_arena_alloc(arena, phi__mul(phi__max(fold->count, 1), sizeof *items));
     size_t i;
@@ -125,19 +125,19 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
     uint32_t at;
     bool done;
     if (thread == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    at = lane != NULL ? phi__thread_find_lane(thread, phi_str_of(lane)) : thread->lanes.active;
+    at = lane != NULL ? phi__lane_find(thread, phi_str_of(lane)) : thread->lanes.active;
     if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
     status = phi__recall_view(thread, at, upto);
     if (status == PHI_OK) status = phi__fold_at(thread, at, upto, &made, &fold);
     if (status != PHI_OK) return status;
     *count = fold->count;
-    done = phi__view_items(fold, arena, out);
+    done = phi__views_items(fold, arena, out);
     phi__fold_free(thread->log.memory, &made);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
-    return thread != NULL ? phi__thread_lane_name(thread, thread->lanes.active) : phi__str("", 0);
+    return thread != NULL ? phi__lane_name(thread, thread->lanes.active) : phi__str("", 0);
 }
 
 PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
@@ -145,6 +145,6 @@ PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
 }
 
 PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
-    return i < phi_thread_lane_count(thread) ? phi__thread_lane_name(thread, (uint32_t)i)
+    return i < phi_thread_lane_count(thread) ? phi__lane_name(thread, (uint32_t)i)
                                              : phi__str("", 0);
 }

@@ -15,7 +15,7 @@ enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
 /* ---- the beginning of a session ---- */
 
-static phi__session_box *phi__rec_new_session(phi_recorder *rec, phi_str id, int64_t at_ms) {
+static phi__session_box *phi__recorder_new_session(phi_recorder *rec, phi_str id, int64_t at_ms) {
     phi__session_box *box = phi__session_make(&rec->memory.allocator, 0, &rec->memory);
     if (box == NULL) return NULL;
     if (!phi__session_keep(box, id, &box->pub.session_id)) {
@@ -24,24 +24,24 @@ static phi__session_box *phi__rec_new_session(phi_recorder *rec, phi_str id, int
     }
     box->pub.created_ms = box->pub.last_active_ms = box->pub.formation.at_ms = at_ms;
     box->pub.scope = rec->desc.scope;
-    phi__rec_put(rec, box, false);
+    phi__recorder_known_put(rec, box, false);
     return box;
 }
 
 /* Frees a session that is not needed after all. */
-static void phi__rec_forget(phi_recorder *rec, phi__session_box *box) {
-    phi__rec_take(rec, box);
+static void phi__recorder_forget(phi_recorder *rec, phi__session_box *box) {
+    phi__recorder_known_take(rec, box);
     phi_session_free(&box->pub);
 }
 
 /* The session before it, where its agent was idle in between. */
-static bool phi__rec_formation(phi_recorder *rec, phi__session_box *box, int64_t at_ms) {
+static bool phi__recorder_formation(phi_recorder *rec, phi__session_box *box, int64_t at_ms) {
     const phi__session_box *one = NULL, *last = NULL;
     uint64_t idle_s = rec->desc.inactivity_s;
     if (!rec->desc.by_inactivity || box->pub.agent_id.len == 0 ||
         box->pub.formation.kind == PHI_FORMATION_EXPLICIT)
         return true;
-    while ((one = phi__rec_each(rec, (phi__session_box *)(uintptr_t)one)) != NULL)
+    while ((one = phi__recorder_known_each(rec, (phi__session_box *)(uintptr_t)one)) != NULL)
         if (one != box && phi_str_equal(one->pub.agent_id, box->pub.agent_id) &&
             (last == NULL || one->pub.last_active_ms >= last->pub.last_active_ms))
             last = one;
@@ -56,28 +56,28 @@ static bool phi__rec_formation(phi_recorder *rec, phi__session_box *box, int64_t
 }
 
 /* The agent of its first run, unless the host has named one. */
-static bool phi__rec_owner(phi__session_box *box, phi_str agent_id) {
+static bool phi__recorder_owner(phi__session_box *box, phi_str agent_id) {
     if (box->pub.formation.kind == PHI_FORMATION_EXPLICIT && box->pub.agent_id.len > 0) return true;
     return phi__session_keep(box, agent_id, &box->pub.agent_id);
 }
 
 /* Calls before_task_fn once. False: the session is rejected, and has no loops any more. */
-static bool phi__rec_ask(phi_recorder *rec, phi__session_box *box) {
-    if (!box->asked && rec->desc.before_task_fn != NULL) {
+static bool phi__recorder_decide(phi_recorder *rec, phi__session_box *box) {
+    if (!box->decided && rec->desc.before_task_fn != NULL) {
         rec->busy = true;
         box->pub.rejected = !rec->desc.before_task_fn(rec->desc.user_data, &box->pub);
         rec->busy = false;
     }
-    box->asked = true;
+    box->decided = true;
     if (!box->pub.rejected) return true;
-    phi__rec_abort(rec, box);
+    phi__recorder_known_abort(rec, box);
     box->pub.loop_count = 0;
     return false;
 }
 
 /* ---- loops ---- */
 
-static bool phi__rec_keep_event(phi__loop_box *loop, uint64_t sequence, phi_str json) {
+static bool phi__recorder_keep_event(phi__loop_box *loop, uint64_t sequence, phi_str json) {
     phi_loop_record *record = &loop->pub;
     phi_loop_event *events = (phi_loop_event *)phi__session_room_for(
         loop->box, record->events, record->event_count, &loop->event_cap, record->event_count + 1,
@@ -90,8 +90,8 @@ static bool phi__rec_keep_event(phi__loop_box *loop, uint64_t sequence, phi_str 
 }
 
 /* What an AgentStart says, into a loop that is new or pending. */
-static bool phi__rec_fill(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev,
-                          phi_str session_id) {
+static bool phi__recorder_fill(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev,
+                               phi_str session_id) {
     const phi_loop_info *info = ev->loop;
     phi__session_box *box = loop->box;
     phi_loop_record *to = &loop->pub;
@@ -112,62 +112,63 @@ static bool phi__rec_fill(phi_recorder *rec, phi__loop_box *loop, const phi_even
     return to->config != NULL;
 }
 
-static phi_status phi__rec_begin(phi_recorder *rec, phi__session_box *box, const phi_event *ev,
-                                 phi_str json) {
-    phi__loop_box *old = phi__rec_open(rec, ev->loop_id), *loop = old;
-    bool is_first = !box->asked, pending = false;
+static phi_status phi__recorder_begin(phi_recorder *rec, phi__session_box *box, const phi_event *ev,
+                                      phi_str json) {
+    phi__loop_box *old = phi__recorder_known_open(rec, ev->loop_id), *loop = old;
+    bool is_first = !box->decided, pending = false;
     if (old != NULL && old->box == box && old->pub.status == PHI_LOOP_PENDING) pending = true;
     if (!pending) loop = phi__session_loop(box);
     if (loop == NULL || !phi__map_room(&rec->loops) ||
-        !phi__rec_fill(rec, loop, ev, box->pub.session_id) ||
-        (is_first && (!phi__rec_owner(box, ev->loop->agent_id) ||
-                      !phi__rec_formation(rec, box, ev->timestamp_ms))) ||
-        !phi__rec_parent(rec, loop, is_first) || !phi__rec_keep_event(loop, 0, json))
+        !phi__recorder_fill(rec, loop, ev, box->pub.session_id) ||
+        (is_first && (!phi__recorder_owner(box, ev->loop->agent_id) ||
+                      !phi__recorder_formation(rec, box, ev->timestamp_ms))) ||
+        !phi__recorder_links_parent(rec, loop, is_first) ||
+        !phi__recorder_keep_event(loop, 0, json))
         return PHI_NO_MEMORY;
     if (is_first) box->pub.last_active_ms = ev->timestamp_ms;
-    if (!phi__rec_ask(rec, box)) return PHI_OK;
+    if (!phi__recorder_decide(rec, box)) return PHI_OK;
     box->pub.last_active_ms = ev->timestamp_ms;
-    if (old != NULL && !pending) phi__rec_leave(rec, old, PHI_LOOP_ABORTED);
+    if (old != NULL && !pending) phi__recorder_known_leave(rec, old, PHI_LOOP_ABORTED);
     loop->sequence = 1;
     loop->pub.status = PHI_LOOP_RUNNING;
     if (pending) return PHI_OK;
     phi__session_add(box, loop);
-    phi__rec_enter(rec, loop);
+    phi__recorder_known_enter(rec, loop);
     return PHI_OK;
 }
 
-static phi_status phi__rec_start(phi_recorder *rec, const phi_event *ev, phi_str json) {
+static phi_status phi__recorder_start(phi_recorder *rec, const phi_event *ev, phi_str json) {
     phi_str id = ev->loop->session_id;
     phi__session_box *box;
     phi_status status;
     bool made = false;
     if (ev->loop_id.len == 0) return PHI_OK;
     if (id.len == 0) id = phi__session_id_of(ev->loop_id);
-    box = phi__rec_session(rec, id);
+    box = phi__recorder_known_session(rec, id);
     if (box != NULL && box->pub.rejected) return PHI_OK;
     if (box == NULL) {
-        box = phi__rec_new_session(rec, id, ev->timestamp_ms);
+        box = phi__recorder_new_session(rec, id, ev->timestamp_ms);
         if (box == NULL) return PHI_NO_MEMORY;
         made = true;
     }
-    status = phi__rec_begin(rec, box, ev, json);
-    if (status != PHI_OK && made) phi__rec_forget(rec, box);
-    if (status == PHI_OK) phi__rec_move(rec, box, false);
+    status = phi__recorder_begin(rec, box, ev, json);
+    if (status != PHI_OK && made) phi__recorder_forget(rec, box);
+    if (status == PHI_OK) phi__recorder_known_move(rec, box, false);
     return status;
 }
 
-static bool phi__rec_config(phi__loop_box *loop, const phi_message *message) {
+static bool phi__recorder_config(phi__loop_box *loop, const phi_message *message) {
     if (loop->pub.config != NULL || message->role != PHI_ROLE_ASSISTANT) return true;
     loop->pub.config = phi__session_config_of(loop->box, loop->pub.loop_id, message);
     return loop->pub.config != NULL;
 }
 
-static bool phi__rec_end(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
+static bool phi__recorder_end(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
     phi_loop_record *to = &loop->pub;
     bool rejected = ev->rejection.at != NULL || ev->status == PHI_REJECTED;
     size_t i;
     for (i = 0; i < ev->message_count; i++)
-        if (!phi__rec_config(loop, &ev->messages[i])) return false;
+        if (!phi__recorder_config(loop, &ev->messages[i])) return false;
     if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &to->messages) ||
         (ev->rejection.at != NULL &&
          !phi__session_keep(loop->box, ev->rejection, &to->rejection)) ||
@@ -180,13 +181,13 @@ static bool phi__rec_end(phi_recorder *rec, phi__loop_box *loop, const phi_event
     if (ev->usage != NULL) to->usage = *ev->usage;
     to->ended_ms = ev->timestamp_ms;
     to->has_ended = true;
-    phi__rec_leave(rec, loop, rejected ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED);
+    phi__recorder_known_leave(rec, loop, rejected ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED);
     return true;
 }
 
 /* ---- turns ---- */
 
-static void phi__rec_turn_start(phi__loop_box *loop, const phi_event *ev) {
+static void phi__recorder_turn_start(phi__loop_box *loop, const phi_event *ev) {
     memset(&loop->turn, 0, sizeof loop->turn);
     loop->turn.loop_id = loop->pub.loop_id;
     loop->turn.turn_index = ev->turn_index;
@@ -197,12 +198,12 @@ static void phi__rec_turn_start(phi__loop_box *loop, const phi_event *ev) {
     loop->in_turn = true;
 }
 
-static bool phi__rec_message(phi__loop_box *loop, const phi_event *ev) {
+static bool phi__recorder_message(phi__loop_box *loop, const phi_event *ev) {
     const phi_message *message = ev->message, *copy;
     size_t n = loop->turn.input_count;
     phi_message *input;
     if (message == NULL) return true;
-    if (!phi__rec_config(loop, message)) return false;
+    if (!phi__recorder_config(loop, message)) return false;
     if (!loop->in_turn || message->role == PHI_ROLE_ASSISTANT ||
         message->role == PHI_ROLE_TOOL_RESULT)
         return true;
@@ -216,7 +217,7 @@ static bool phi__rec_message(phi__loop_box *loop, const phi_event *ev) {
     return true;
 }
 
-static bool phi__rec_turn_end(phi__loop_box *loop, const phi_event *ev) {
+static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
     phi_loop_record *to = &loop->pub;
     phi_turn *turns, turn = loop->turn;
     size_t i;
@@ -225,7 +226,7 @@ static bool phi__rec_turn_end(phi__loop_box *loop, const phi_event *ev) {
                                               to->turn_count + 1, sizeof *turns);
     if (turns == NULL) return false;
     to->turns = turns;
-    if (ev->message != NULL && !phi__rec_config(loop, ev->message)) return false;
+    if (ev->message != NULL && !phi__recorder_config(loop, ev->message)) return false;
     if (ev->message != NULL) turn.output = phi_message_copy(ev->message, &loop->box->arena);
     if (ev->message != NULL && turn.output == NULL) return false;
     if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &turn.results))
@@ -244,7 +245,7 @@ static bool phi__rec_turn_end(phi__loop_box *loop, const phi_event *ev) {
 }
 
 /* The payload is a part of the event's text, which is kept already. */
-static void phi__rec_request(phi__loop_box *loop) {
+static void phi__recorder_request(phi__loop_box *loop) {
     phi_str json = loop->pub.events[loop->pub.event_count - 1].json;
     phi_json_found found;
     if (loop->in_turn && phi_json_find(json, "payload", &found) == PHI_OK &&
@@ -255,11 +256,11 @@ static void phi__rec_request(phi__loop_box *loop) {
 /* ---- groups ---- */
 
 /* The loop of that id in the session, pending where it is new. NULL: no memory. */
-static phi__loop_box *phi__rec_branch(phi_recorder *rec, phi__session_box *box, phi_str id,
-                                      int64_t at_ms) {
+static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *box, phi_str id,
+                                           int64_t at_ms) {
     const phi_loop_record *known = phi_session_get_loop(&box->pub, id);
     phi__loop_box *loop;
-    if (known != NULL) return phi__loop_of((phi_loop_record *)(uintptr_t)known);
+    if (known != NULL) return phi__session_loop_of((phi_loop_record *)(uintptr_t)known);
     loop = phi__session_loop(box);
     if (loop == NULL || !phi__map_room(&rec->loops) ||
         !phi__session_keep(box, id, &loop->pub.loop_id))
@@ -269,11 +270,11 @@ static phi__loop_box *phi__rec_branch(phi_recorder *rec, phi__session_box *box, 
     loop->pub.started_ms = at_ms;
     loop->pub.status = PHI_LOOP_PENDING;
     phi__session_add(box, loop);
-    phi__rec_enter(rec, loop);
+    phi__recorder_known_enter(rec, loop);
     return loop;
 }
 
-static bool phi__rec_group(phi_recorder *rec, phi__session_box *box, const phi_event *ev) {
+static bool phi__recorder_group(phi_recorder *rec, phi__session_box *box, const phi_event *ev) {
     const phi_parallel *p = ev->parallel;
     phi_str *ids;
     size_t i, n = p->loop_count;
@@ -284,7 +285,7 @@ static bool phi__rec_group(phi_recorder *rec, phi__session_box *box, const phi_e
     for (i = 0; ids != NULL && i < n; i++) {
         phi_loop_group *group = (phi_loop_group *)phi__arena_zero(&box->arena, sizeof *group);
         phi__loop_box *loop =
-            group != NULL ? phi__rec_branch(rec, box, ids[i], ev->timestamp_ms) : NULL;
+            group != NULL ? phi__recorder_branch(rec, box, ids[i], ev->timestamp_ms) : NULL;
         if (loop == NULL) return false;
         group->loop_ids = ids;
         group->loop_count = n;
@@ -293,20 +294,21 @@ static bool phi__rec_group(phi_recorder *rec, phi__session_box *box, const phi_e
     return ids != NULL;
 }
 
-static phi_status phi__rec_parallel(phi_recorder *rec, const phi_event *ev) {
-    phi__session_box *box = phi__rec_session(rec, ev->parallel->session_id);
+static phi_status phi__recorder_parallel(phi_recorder *rec, const phi_event *ev) {
+    phi__session_box *box = phi__recorder_known_session(rec, ev->parallel->session_id);
     if (ev->parallel->session_id.len == 0 || ev->parallel->loop_count == 0) return PHI_OK;
     if (box != NULL && box->pub.rejected) return PHI_OK;
-    if (box == NULL) box = phi__rec_new_session(rec, ev->parallel->session_id, ev->timestamp_ms);
+    if (box == NULL)
+        box = phi__recorder_new_session(rec, ev->parallel->session_id, ev->timestamp_ms);
     if (box == NULL) return PHI_NO_MEMORY;
-    phi__rec_move(rec, box, false);
-    return phi__rec_group(rec, box, ev) ? PHI_OK : PHI_NO_MEMORY;
+    phi__recorder_known_move(rec, box, false);
+    return phi__recorder_group(rec, box, ev) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-static phi_status phi__rec_selected(phi_recorder *rec, const phi_event *ev) {
+static phi_status phi__recorder_selected(phi_recorder *rec, const phi_event *ev) {
     const phi_parallel *p = ev->parallel;
     phi__loop_box *winner =
-        p->selected_loop_id.len > 0 ? phi__rec_anywhere(rec, p->selected_loop_id) : NULL;
+        p->selected_loop_id.len > 0 ? phi__recorder_links_anywhere(rec, p->selected_loop_id) : NULL;
     phi_loop_group *of = winner != NULL ? winner->pub.group : NULL;
     phi_str id = {NULL, 0};
     size_t i;
@@ -325,59 +327,61 @@ static phi_status phi__rec_selected(phi_recorder *rec, const phi_event *ev) {
 
 /* ---- any event ---- */
 
-static bool phi__rec_is_delta(phi_event_kind kind) {
+static bool phi__recorder_is_delta(phi_event_kind kind) {
     return kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS;
 }
 
 /* Whether the host wants it kept. */
-static bool phi__rec_wanted(const phi_recorder *rec, phi_event_kind kind) {
-    if (phi__rec_is_delta(kind)) return rec->desc.streaming_events;
+static bool phi__recorder_wanted(const phi_recorder *rec, phi_event_kind kind) {
+    if (phi__recorder_is_delta(kind)) return rec->desc.streaming_events;
     return kind != PHI_EV_TURN_REQUEST || rec->desc.turn_requests;
 }
 
-static bool phi__rec_apply(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
+static bool phi__recorder_apply(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
     switch ((int)ev->kind) {
-    case PHI_EV_AGENT_END: return phi__rec_end(rec, loop, ev);
-    case PHI_EV_TURN_START: phi__rec_turn_start(loop, ev); return true;
-    case PHI_EV_TURN_END: return phi__rec_turn_end(loop, ev);
-    case PHI_EV_MESSAGE_END: return phi__rec_message(loop, ev);
-    case PHI_EV_TURN_REQUEST: phi__rec_request(loop); return true;
-    case PHI_EV_TOOL_END: return ev->child_loop_id.len == 0 || phi__rec_spawn(rec, loop, ev);
+    case PHI_EV_AGENT_END: return phi__recorder_end(rec, loop, ev);
+    case PHI_EV_TURN_START: phi__recorder_turn_start(loop, ev); return true;
+    case PHI_EV_TURN_END: return phi__recorder_turn_end(loop, ev);
+    case PHI_EV_MESSAGE_END: return phi__recorder_message(loop, ev);
+    case PHI_EV_TURN_REQUEST: phi__recorder_request(loop); return true;
+    case PHI_EV_TOOL_END:
+        return ev->child_loop_id.len == 0 || phi__recorder_links_spawn(rec, loop, ev);
     default: return true;
     }
 }
 
 /* The end of a call that ran another agent counts also when its loop has ended, as by a flush while
    the call was out. */
-static bool phi__rec_links(const phi_event *ev) {
+static bool phi__recorder_links(const phi_event *ev) {
     return ev->kind == PHI_EV_TOOL_END && ev->child_loop_id.len > 0 && ev->loop_id.len > 0;
 }
 
-static phi_status phi__rec_late(phi_recorder *rec, const phi_event *ev) {
-    phi__loop_box *loop = phi__rec_links(ev) ? phi__rec_anywhere(rec, ev->loop_id) : NULL;
-    return loop == NULL || phi__rec_spawn(rec, loop, ev) ? PHI_OK : PHI_NO_MEMORY;
+static phi_status phi__recorder_late(phi_recorder *rec, const phi_event *ev) {
+    phi__loop_box *loop =
+        phi__recorder_links(ev) ? phi__recorder_links_anywhere(rec, ev->loop_id) : NULL;
+    return loop == NULL || phi__recorder_links_spawn(rec, loop, ev) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* `ev` was read from `json`; kind 0: of a type that is not known. */
-static phi_status phi__rec_event(phi_recorder *rec, const phi_event *ev, phi_str json) {
+static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, phi_str json) {
     phi__loop_box *loop;
     uint64_t sequence;
-    if (ev->kind == PHI_EV_AGENT_START) return phi__rec_start(rec, ev, json);
-    if (ev->kind == PHI_EV_PARALLEL_START) return phi__rec_parallel(rec, ev);
-    if (ev->kind == PHI_EV_PARALLEL_END) return phi__rec_selected(rec, ev);
-    loop = phi__rec_running(rec, ev->loop_id);
-    if (loop == NULL) return phi__rec_late(rec, ev);
+    if (ev->kind == PHI_EV_AGENT_START) return phi__recorder_start(rec, ev, json);
+    if (ev->kind == PHI_EV_PARALLEL_START) return phi__recorder_parallel(rec, ev);
+    if (ev->kind == PHI_EV_PARALLEL_END) return phi__recorder_selected(rec, ev);
+    loop = phi__recorder_known_running(rec, ev->loop_id);
+    if (loop == NULL) return phi__recorder_late(rec, ev);
     sequence = loop->sequence++;
-    if (!phi__rec_wanted(rec, ev->kind)) return PHI_OK;
-    if (!phi__rec_keep_event(loop, sequence, json)) return PHI_NO_MEMORY;
-    if (phi__rec_apply(rec, loop, ev)) return PHI_OK;
+    if (!phi__recorder_wanted(rec, ev->kind)) return PHI_OK;
+    if (!phi__recorder_keep_event(loop, sequence, json)) return PHI_NO_MEMORY;
+    if (phi__recorder_apply(rec, loop, ev)) return PHI_OK;
     loop->pub.event_count--;
     return PHI_NO_MEMORY;
 }
 
 /* Its place is counted, nothing else. */
-static phi_status phi__rec_lost(phi_recorder *rec, const phi_event *ev, phi_status status) {
-    phi__loop_box *loop = phi__rec_running(rec, ev->loop_id);
+static phi_status phi__recorder_lost(phi_recorder *rec, const phi_event *ev, phi_status status) {
+    phi__loop_box *loop = phi__recorder_known_running(rec, ev->loop_id);
     if (loop != NULL) loop->sequence++;
     return status;
 }
@@ -404,8 +408,8 @@ PHI_API void phi_recorder_free(phi_recorder *recorder) {
     phi__session_box *box;
     phi_memory memory;
     if (recorder == NULL || recorder->busy) return;
-    while ((box = phi__rec_each(recorder, NULL)) != NULL) {
-        phi__rec_take(recorder, box);
+    while ((box = phi__recorder_known_each(recorder, NULL)) != NULL) {
+        phi__recorder_known_take(recorder, box);
         phi_session_free(&box->pub);
     }
     phi_arena_free(&recorder->scratch);
@@ -415,13 +419,13 @@ PHI_API void phi_recorder_free(phi_recorder *recorder) {
 }
 
 /* Events of unknown loops, and unwanted ones, are not even written. */
-static bool phi__rec_passes(phi_recorder *rec, const phi_event *ev) {
+static bool phi__recorder_passes(phi_recorder *rec, const phi_event *ev) {
     if (ev->kind == PHI_EV_AGENT_START || ev->kind == PHI_EV_PARALLEL_START ||
         ev->kind == PHI_EV_PARALLEL_END)
         return true;
-    if (phi__rec_running(rec, ev->loop_id) == NULL) return phi__rec_links(ev);
-    if (phi__rec_wanted(rec, ev->kind)) return true;
-    (void)phi__rec_lost(rec, ev, PHI_OK);
+    if (phi__recorder_known_running(rec, ev->loop_id) == NULL) return phi__recorder_links(ev);
+    if (phi__recorder_wanted(rec, ev->kind)) return true;
+    (void)phi__recorder_lost(rec, ev, PHI_OK);
     return false;
 }
 
@@ -431,16 +435,16 @@ PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *eve
     phi_str json;
     if (recorder == NULL || event == NULL) return PHI_BAD_ARG;
     if (recorder->busy) return PHI_MISUSE;
-    if (!phi__rec_passes(recorder, event)) return PHI_OK;
+    if (!phi__recorder_passes(recorder, event)) return PHI_OK;
     phi__arena_rewind(&recorder->scratch);
     status = phi_event_to_json(event, &recorder->scratch, &json);
     if (status == PHI_OK) status = phi_event_from_json(json, &recorder->scratch, &read, NULL);
-    if (status != PHI_OK) return phi__rec_lost(recorder, event, status);
-    return phi__rec_event(recorder, &read, json);
+    if (status != PHI_OK) return phi__recorder_lost(recorder, event, status);
+    return phi__recorder_event(recorder, &read, json);
 }
 
 /* A type that is not known: only its loop is. */
-static phi_status phi__rec_unknown(phi_recorder *rec, phi_str json, phi_event *out) {
+static phi_status phi__recorder_unknown(phi_recorder *rec, phi_str json, phi_event *out) {
     phi_json *root = NULL;
     phi_status status = phi_json_parse(&rec->scratch, json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
     if (status != PHI_OK) return status;
@@ -450,7 +454,7 @@ static phi_status phi__rec_unknown(phi_recorder *rec, phi_str json, phi_event *o
 }
 
 /* As one line of valid UTF-8. */
-static phi_status phi__rec_clean(phi_recorder *rec, phi_str *json) {
+static phi_status phi__recorder_clean(phi_recorder *rec, phi_str *json) {
     phi_json *root = NULL;
     phi_status status =
         phi_json_parse(&rec->scratch, *json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
@@ -464,14 +468,14 @@ PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json) {
     if (recorder->busy) return PHI_MISUSE;
     phi__arena_rewind(&recorder->scratch);
     status = phi_event_from_json(json, &recorder->scratch, &read, NULL);
-    if (status == PHI_UNSUPPORTED) status = phi__rec_unknown(recorder, json, &read);
-    if (status == PHI_OK) status = phi__rec_clean(recorder, &json);
+    if (status == PHI_UNSUPPORTED) status = phi__recorder_unknown(recorder, json, &read);
+    if (status == PHI_OK) status = phi__recorder_clean(recorder, &json);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
-    return status == PHI_OK ? phi__rec_event(recorder, &read, json) : status;
+    return status == PHI_OK ? phi__recorder_event(recorder, &read, json) : status;
 }
 
 /* Its memory counts in its budget, and in the recorder's while that owns it. */
-static void phi__rec_own(phi_recorder *rec, phi__session_box *box, bool own) {
+static void phi__recorder_own(phi_recorder *rec, phi__session_box *box, bool own) {
     phi_memory *memory = &rec->memory;
     if (own)
         memory->used_bytes += box->memory.used_bytes;
@@ -484,12 +488,12 @@ static void phi__rec_own(phi_recorder *rec, phi__session_box *box, bool own) {
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session) {
     phi__session_box *box;
     if (recorder == NULL || session == NULL) return PHI_BAD_ARG;
-    if (recorder->busy || phi__rec_session(recorder, session->session_id) != NULL)
+    if (recorder->busy || phi__recorder_known_session(recorder, session->session_id) != NULL)
         return PHI_MISUSE;
     box = phi__session_of(session);
-    box->asked = true;
-    phi__rec_own(recorder, box, true);
-    phi__rec_put(recorder, box, true);
+    box->decided = true;
+    phi__recorder_own(recorder, box, true);
+    phi__recorder_known_put(recorder, box, true);
     return PHI_OK;
 }
 
@@ -497,11 +501,12 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
                                       int64_t at_ms) {
     phi__session_box *box;
     if (recorder == NULL || session_id.len == 0) return PHI_BAD_ARG;
-    if (recorder->busy || phi__rec_session(recorder, session_id) != NULL) return PHI_MISUSE;
-    box = phi__rec_new_session(recorder, session_id, at_ms);
+    if (recorder->busy || phi__recorder_known_session(recorder, session_id) != NULL)
+        return PHI_MISUSE;
+    box = phi__recorder_new_session(recorder, session_id, at_ms);
     if (box == NULL) return PHI_NO_MEMORY;
     if (!phi__session_keep(box, agent_id, &box->pub.agent_id)) {
-        phi__rec_forget(recorder, box);
+        phi__recorder_forget(recorder, box);
         return PHI_NO_MEMORY;
     }
     box->pub.formation.kind = PHI_FORMATION_EXPLICIT;
@@ -511,32 +516,33 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
 PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder) {
     phi__session_box *box = NULL;
     size_t n = 0;
-    while (recorder != NULL && (box = phi__rec_each(recorder, box)) != NULL) n++;
+    while (recorder != NULL && (box = phi__recorder_known_each(recorder, box)) != NULL) n++;
     return n;
 }
 
 PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i) {
     phi__session_box *box = NULL;
     if (recorder == NULL) return NULL;
-    do box = phi__rec_each(recorder, box);
+    do box = phi__recorder_known_each(recorder, box);
     while (box != NULL && i-- > 0);
     return box != NULL ? &box->pub : NULL;
 }
 
 PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id) {
-    phi__session_box *box = recorder != NULL ? phi__rec_session(recorder, session_id) : NULL;
+    phi__session_box *box =
+        recorder != NULL ? phi__recorder_known_session(recorder, session_id) : NULL;
     return box != NULL ? &box->pub : NULL;
 }
 
 PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
                                                          phi_str loop_id) {
-    phi__loop_box *loop = recorder != NULL ? phi__rec_running(recorder, loop_id) : NULL;
+    phi__loop_box *loop = recorder != NULL ? phi__recorder_known_running(recorder, loop_id) : NULL;
     return loop != NULL ? &loop->pub : NULL;
 }
 
 /* Begun by hand, and nothing has come of it yet. */
-static bool phi__rec_waits(const phi__session_box *box) {
-    return box->pub.formation.kind == PHI_FORMATION_EXPLICIT && !box->asked &&
+static bool phi__recorder_waits(const phi__session_box *box) {
+    return box->pub.formation.kind == PHI_FORMATION_EXPLICIT && !box->decided &&
            box->pub.loop_count == 0;
 }
 
@@ -547,8 +553,8 @@ PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder) {
     for (link = recorder->open.first; link != NULL; link = next) {
         phi__session_box *box = PHI__OWNER(link, phi__session_box, link);
         next = link->next;
-        if (box->open > 0 || phi__rec_waits(box)) continue;
-        phi__rec_move(recorder, box, true);
+        if (box->open > 0 || phi__recorder_waits(box)) continue;
+        phi__recorder_known_move(recorder, box, true);
         n++;
     }
     return n;
@@ -558,8 +564,8 @@ PHI_API void phi_recorder_flush(phi_recorder *recorder) {
     if (recorder == NULL || recorder->busy) return;
     while (recorder->open.first != NULL) {
         phi__session_box *box = PHI__OWNER(recorder->open.first, phi__session_box, link);
-        phi__rec_abort(recorder, box);
-        phi__rec_move(recorder, box, true);
+        phi__recorder_known_abort(recorder, box);
+        phi__recorder_known_move(recorder, box, true);
         if (recorder->desc.after_task_fn == NULL || box->pub.rejected) continue;
         recorder->busy = true;
         recorder->desc.after_task_fn(recorder->desc.user_data, &box->pub);
@@ -571,8 +577,8 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
     phi__session_box *box;
     if (recorder == NULL || recorder->busy || recorder->completed.first == NULL) return NULL;
     box = PHI__OWNER(recorder->completed.first, phi__session_box, link);
-    phi__rec_take(recorder, box);
-    phi__rec_own(recorder, box, false);
+    phi__recorder_known_take(recorder, box);
+    phi__recorder_own(recorder, box, false);
     return &box->pub;
 }
 

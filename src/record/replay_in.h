@@ -21,7 +21,7 @@
 
 #ifndef PHI_NO_TAPE
 
-enum { PHI__TAPE_VERSION = 1, PHI__TAPE_SECRETS_MOST = 64, PHI__PLAY_WORDS = 400 };
+enum { PHI__TAPE_VERSION = 1, PHI__TAPE_SECRETS_MOST = 64, PHI__TAPE_PLAY_WORDS = 400 };
 
 typedef enum phi__tape_kind {
     PHI__TAPE_NONE = 0,
@@ -108,55 +108,59 @@ PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfe
 
 /* tape_sources.c */
 /* The time of the tape, and of the step that is under way. It never goes back. */
-PHI__FN void phi__tape_set(phi__tape *tape, uint64_t us);
-PHI__FN void phi__tape_random(void *user_data, void *out, size_t len);
-PHI__FN phi_status phi__tape_take(phi_tape *base, const phi__tape_sources *sources);
+PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us);
+PHI__FN void phi__tape_sources_random(void *user_data, void *out, size_t len);
+PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_sources *sources);
 
 /* tape_line.c */
 /* A line is begun, gets its members, and is ended: written, unless the recording has failed. */
-PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind);
-PHI__FN void phi__tape_end_line(phi__tape *tape);
+PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind);
+PHI__FN void phi__tape_line_end(phi__tape *tape);
 
 /* tape_secret.c: keys and the like are on no tape. Returns texts with secrets replaced, and takes
    note of them. */
-PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets); /* NULL-ended */
+PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets); /* NULL-ended */
 /* Header lines of an answer, without its cookies. */
-PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
+PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
 /* A request's members, secrets left out: written when recording, compared when playing. */
-PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
-                                   bool whole);
+PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
+                                          const phi_request *request, bool whole);
 
 /* tape_result.c */
 /* A result as a message in an arena (NULL: no memory); the result that it was, borrowed from it;
    and settling a call with one. */
-PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result);
-PHI__FN phi_tool_result phi__tape_given(const phi_message *message);
-PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *result);
+PHI__FN phi_message *phi__tape_result_keep(phi_arena *arena, const phi_tool_result *result);
+PHI__FN phi_tool_result phi__tape_result_given(const phi_message *message);
+PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *result);
 /* Gives a line of a result, or of a part of one, begun, its members. */
-PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
+PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
                                   const phi_message *result);
 
 /* tape_read.c: the index. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error);
 /* The tree of a line, in tape->arena until the next; NULL: no memory. */
-PHI__FN const phi_json *phi__tape_tree(phi__tape *tape, const phi__tape_line *line);
+PHI__FN const phi_json *phi__tape_read_tree(phi__tape *tape, const phi__tape_line *line);
 /* The bytes of a BYTES line, in tape->bytes. False: no memory. */
-PHI__FN bool phi__tape_bytes(phi__tape *tape, const phi_json *root);
+PHI__FN bool phi__tape_read_bytes(phi__tape *tape, const phi_json *root);
 /* The result of a RESULT line, in tape->arena; NULL: no memory. */
-PHI__FN phi_message *phi__tape_result(phi__tape *tape, const phi_json *root);
+PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root);
 
 /* tape_match.c */
 /* The first divergence counts. line: of the tape, from 0. */
-PHI__FN void phi__play_diverge(phi__tape *tape, size_t line, const char *what, phi_str recorded,
-                               phi_str actual);
-PHI__FN void phi__play_no_memory(phi__tape *tape);
+PHI__FN void phi__tape_match_diverge(phi__tape *tape, size_t line, const char *what,
+                                     phi_str recorded, phi_str actual);
+PHI__FN void phi__tape_match_no_memory(phi__tape *tape);
 /* The next line of the step at hand that was not used; NULL: there is none. */
-PHI__FN phi__tape_line *phi__play_next(phi__tape *tape, phi__tape_kind kind, phi__tape_line *from);
+PHI__FN phi__tape_line *phi__tape_match_next(phi__tape *tape, phi__tape_kind kind,
+                                             phi__tape_line *from);
 /* The request as the tape would have it, in an arena of the caller's. */
-PHI__FN const phi_json *phi__play_request(phi__tape *tape, phi_arena *arena,
-                                          const phi_request *request);
+PHI__FN const phi_json *phi__tape_match_request(phi__tape *tape, phi_arena *arena,
+                                                const phi_request *request);
+/* A result given now with that on the tape; where they differ, the run diverges. */
+PHI__FN void phi__tape_match_compare(phi__tape *tape, size_t line, phi__toolcall *call,
+                                     const phi_message *recorded);
 /* The recorded request that is the same; else the first one differs, and the run diverges. */
-PHI__FN phi__tape_line *phi__play_match(phi__tape *tape, const phi_json *now);
+PHI__FN phi__tape_line *phi__tape_match_find(phi__tape *tape, const phi_json *now);
 
 /* tape_record.c, tape_play.c */
 PHI__FN void phi__tape_record_init(phi__tape *tape);

@@ -78,7 +78,7 @@ PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop
     if (parent == NULL || loop->pub.parent_loop_id.len == 0 ||
         phi_str_equal(loop->pub.parent_loop_id, loop->pub.loop_id))
         return true;
-    of = phi__loop_of(parent);
+    of = phi__session_loop_of(parent);
     for (i = 0; i < parent->child_count; i++)
         if (phi_str_equal(parent->children[i], loop->pub.loop_id)) return true;
     children =
@@ -130,7 +130,7 @@ PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const 
         !phi__session_member(box, node, "base_url", &config->base_url) ||
         !phi__session_member(box, node, "thinking_level", &config->thinking_level))
         return NULL;
-    config->provider = phi__message_provider(config->provider, config->api);
+    config->provider = phi__message_read_provider(config->provider, config->api);
     config->has_reasoning = phi_json_is_bool(reasoning);
     config->reasoning = phi_json_bool(reasoning, false);
     config->context_window =

@@ -13,27 +13,31 @@
 
 /* ---- turns ---- */
 
-PHI__FN bool phi__sctx_same_turn(const phi_message *a, const phi_message *b) {
+PHI__FN bool phi__session_context_same_turn(const phi_message *a, const phi_message *b) {
     return a->loop_id.len > 0 && phi_str_equal(a->loop_id, b->loop_id) &&
            a->turn_index == b->turn_index;
 }
 
-PHI__FN size_t phi__sctx_turn_at(const phi_message *messages, size_t count, uint64_t turn) {
+PHI__FN size_t phi__session_context_turn_at(const phi_message *messages, size_t count,
+                                            uint64_t turn) {
     size_t i = 0;
     for (; i < count; i++)
-        if ((i == 0 || !phi__sctx_same_turn(&messages[i - 1], &messages[i])) && turn-- == 0) break;
+        if ((i == 0 || !phi__session_context_same_turn(&messages[i - 1], &messages[i])) &&
+            turn-- == 0)
+            break;
     return i;
 }
 
-static size_t phi__sctx_turn_count(const phi_message *messages, size_t count) {
+static size_t phi__session_context_turn_count(const phi_message *messages, size_t count) {
     size_t i, n = 0;
-    for (i = 0; i < count; i++) n += i == 0 || !phi__sctx_same_turn(&messages[i - 1], &messages[i]);
+    for (i = 0; i < count; i++)
+        n += i == 0 || !phi__session_context_same_turn(&messages[i - 1], &messages[i]);
     return n;
 }
 
 /* ---- the way to a loop ---- */
 
-static size_t phi__sctx_find(const phi_session *session, phi_str loop_id) {
+static size_t phi__session_context_find(const phi_session *session, phi_str loop_id) {
     size_t i = session->loop_count;
     while (i-- > 0)
         if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return i;
@@ -41,7 +45,7 @@ static size_t phi__sctx_find(const phi_session *session, phi_str loop_id) {
 }
 
 /* The loop before a root; SIZE_MAX: none. */
-static size_t phi__sctx_before(const phi_session *session, size_t at) {
+static size_t phi__session_context_before(const phi_session *session, size_t at) {
     while (at-- > 0) {
         const phi_loop_group *group = session->loops[at]->group;
         if (group == NULL || group->is_selected || group->selected_loop_id.len == 0) return at;
@@ -50,26 +54,27 @@ static size_t phi__sctx_before(const phi_session *session, size_t at) {
 }
 
 /* The loop that a loop continues; SIZE_MAX: it begins. */
-static size_t phi__sctx_up(const phi_session *session, size_t at, uint32_t flags) {
+static size_t phi__session_context_up(const phi_session *session, size_t at, uint32_t flags) {
     phi_str parent = session->loops[at]->parent_loop_id;
-    size_t up = parent.len > 0 ? phi__sctx_find(session, parent) : SIZE_MAX;
+    size_t up = parent.len > 0 ? phi__session_context_find(session, parent) : SIZE_MAX;
     if (up == SIZE_MAX && (flags & PHI_SESSION_ROOTS_GO_ON) != 0)
-        up = phi__sctx_before(session, at);
+        up = phi__session_context_before(session, at);
     return up;
 }
 
-static bool phi__sctx_counts(const phi_loop_record *loop) {
+static bool phi__session_context_counts(const phi_loop_record *loop) {
     return loop->message_count > 0 || loop->block != NULL;
 }
 
-static size_t phi__sctx_last(const phi_session *session) {
+static size_t phi__session_context_last(const phi_session *session) {
     size_t i = session->loop_count;
     while (i-- > 0)
-        if (phi__sctx_counts(session->loops[i])) return i;
+        if (phi__session_context_counts(session->loops[i])) return i;
     return SIZE_MAX;
 }
 
-static uint64_t phi__sctx_tokens(const phi__sctx_way *way, const phi_loop_record *loop) {
+static uint64_t phi__session_context_tokens(const phi__session_context_way *way,
+                                            const phi_loop_record *loop) {
     uint64_t sum = 0;
     size_t i;
     for (i = 0; i < loop->message_count; i++)
@@ -78,7 +83,7 @@ static uint64_t phi__sctx_tokens(const phi__sctx_way *way, const phi_loop_record
 }
 
 /* Cuts off the loops beyond the scope. */
-static void phi__sctx_scope(phi__sctx_way *way) {
+static void phi__session_context_scope(phi__session_context_way *way) {
     uint64_t tokens = 0;
     size_t i;
     for (i = 1; i < way->count; i++) {
@@ -86,119 +91,127 @@ static void phi__sctx_scope(phi__sctx_way *way) {
             if (i > phi__compact_scope_runs(&way->config)) break;
             continue;
         }
-        tokens += phi__sctx_tokens(way, way->loops[i]);
+        tokens += phi__session_context_tokens(way, way->loops[i]);
         if (tokens > way->config.scope_tokens) break;
     }
     way->all = way->count;
     way->count = phi__min(way->count, i);
 }
 
-PHI__FN void phi__sctx_begin(phi__sctx_way *way, const phi_compaction_config *config,
-                             const phi_token_counter *counter) {
+PHI__FN void phi__session_context_begin(phi__session_context_way *way,
+                                        const phi_compaction_config *config,
+                                        const phi_token_counter *counter) {
     memset(way, 0, sizeof *way);
     way->config = phi__compact_config(config);
     way->counter = counter;
 }
 
-PHI__FN phi_status phi__sctx_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
-                                      phi_arena *scratch, phi__sctx_way *way) {
-    size_t at = loop_id.len > 0 ? phi__sctx_find(session, loop_id) : phi__sctx_last(session);
+PHI__FN phi_status phi__session_context_find_way(const phi_session *session, phi_str loop_id,
+                                                 uint32_t flags, phi_arena *scratch,
+                                                 phi__session_context_way *way) {
+    size_t at = loop_id.len > 0 ? phi__session_context_find(session, loop_id)
+                                : phi__session_context_last(session);
     size_t n = session->loop_count;
     bool *seen;
     if (at == SIZE_MAX) return loop_id.len > 0 ? PHI_NOT_FOUND : PHI_OK;
     seen = (bool *)phi__arena_zero(scratch, phi__mul(n, sizeof *seen));
     way->loops = (phi_loop_record **)phi_arena_alloc(scratch, phi__mul(n, sizeof *way->loops));
     if (seen == NULL || way->loops == NULL) return PHI_NO_MEMORY;
-    for (; at != SIZE_MAX && !seen[at]; at = phi__sctx_up(session, at, flags)) {
+    for (; at != SIZE_MAX && !seen[at]; at = phi__session_context_up(session, at, flags)) {
         seen[at] = true;
-        if (way->count == 0 || phi__sctx_counts(session->loops[at]))
+        if (way->count == 0 || phi__session_context_counts(session->loops[at]))
             way->loops[way->count++] = session->loops[at];
     }
-    phi__sctx_scope(way);
+    phi__session_context_scope(way);
     return PHI_OK;
 }
 
 /* ---- blocks, applied ---- */
 
 /* Counts where `at` is NULL. */
-typedef struct phi__sctx_list {
+typedef struct phi__session_context_list {
     phi_message *at;
     size_t count;
-} phi__sctx_list;
+} phi__session_context_list;
 
-static void phi__sctx_put(phi__sctx_list *list, const phi_message *messages, size_t count) {
+static void phi__session_context_put(phi__session_context_list *list, const phi_message *messages,
+                                     size_t count) {
     if (list->at != NULL && count > 0)
         memcpy(list->at + list->count, messages, count * sizeof *messages);
     list->count += count;
 }
 
 /* Turns from `from` up to one before `end`, of those there are. */
-static void phi__sctx_put_turns(phi__sctx_list *list, const phi_loop_record *loop, uint64_t from,
-                                uint64_t end) {
-    size_t first = phi__sctx_turn_at(loop->messages, loop->message_count, from);
-    size_t last = phi__sctx_turn_at(loop->messages, loop->message_count, end);
-    if (first < last) phi__sctx_put(list, loop->messages + first, last - first);
+static void phi__session_context_put_turns(phi__session_context_list *list,
+                                           const phi_loop_record *loop, uint64_t from,
+                                           uint64_t end) {
+    size_t first = phi__session_context_turn_at(loop->messages, loop->message_count, from);
+    size_t last = phi__session_context_turn_at(loop->messages, loop->message_count, end);
+    if (first < last) phi__session_context_put(list, loop->messages + first, last - first);
 }
 
-static void phi__sctx_put_section(phi__sctx_list *list, const phi_block_section *section) {
-    if (section->present) phi__sctx_put(list, section->messages, section->message_count);
+static void phi__session_context_put_section(phi__session_context_list *list,
+                                             const phi_block_section *section) {
+    if (section->present) phi__session_context_put(list, section->messages, section->message_count);
 }
 
-static void phi__sctx_after(uint64_t *end, const phi_block_section *section) {
+static void phi__session_context_after(uint64_t *end, const phi_block_section *section) {
     if (section->present && section->from <= section->to && section->to >= *end)
         *end = (uint64_t)section->to + 1;
 }
 
-static void phi__sctx_before_it(uint64_t *end, const phi_block_section *section) {
+static void phi__session_context_before_it(uint64_t *end, const phi_block_section *section) {
     if (section->present && section->from < *end) *end = section->from;
 }
 
-PHI__FN phi__sctx_cuts phi__sctx_cut(const phi_compaction_block *block) {
-    phi__sctx_cuts cuts;
+PHI__FN phi__session_context_cuts phi__session_context_cut(const phi_compaction_block *block) {
+    phi__session_context_cuts cuts;
     memset(&cuts, 0, sizeof cuts);
     if (block->keep_first.present) cuts.first = block->keep_first.from;
-    phi__sctx_after(&cuts.first_end, &block->keep_first);
-    phi__sctx_before_it(&cuts.first_end, &block->keep_compacted);
-    phi__sctx_before_it(&cuts.first_end, &block->keep_recent);
+    phi__session_context_after(&cuts.first_end, &block->keep_first);
+    phi__session_context_before_it(&cuts.first_end, &block->keep_compacted);
+    phi__session_context_before_it(&cuts.first_end, &block->keep_recent);
     if (cuts.first > cuts.first_end) cuts.first = cuts.first_end;
-    phi__sctx_after(&cuts.end, &block->keep_first);
-    phi__sctx_after(&cuts.end, &block->keep_compacted);
-    phi__sctx_after(&cuts.end, &block->keep_recent);
+    phi__session_context_after(&cuts.end, &block->keep_first);
+    phi__session_context_after(&cuts.end, &block->keep_compacted);
+    phi__session_context_after(&cuts.end, &block->keep_recent);
     cuts.recent = cuts.end;
-    phi__sctx_before_it(&cuts.recent, &block->keep_recent);
+    phi__session_context_before_it(&cuts.recent, &block->keep_recent);
     return cuts;
 }
 
-static void phi__sctx_put_current(phi__sctx_list *list, const phi_loop_record *loop) {
-    phi__sctx_cuts cuts = phi__sctx_cut(loop->block);
-    phi__sctx_put_turns(list, loop, cuts.first, cuts.first_end);
-    phi__sctx_put_section(list, &loop->block->keep_compacted);
-    phi__sctx_put_section(list, &loop->block->keep_recent);
-    phi__sctx_put_turns(list, loop, cuts.end, UINT64_MAX);
+static void phi__session_context_put_current(phi__session_context_list *list,
+                                             const phi_loop_record *loop) {
+    phi__session_context_cuts cuts = phi__session_context_cut(loop->block);
+    phi__session_context_put_turns(list, loop, cuts.first, cuts.first_end);
+    phi__session_context_put_section(list, &loop->block->keep_compacted);
+    phi__session_context_put_section(list, &loop->block->keep_recent);
+    phi__session_context_put_turns(list, loop, cuts.end, UINT64_MAX);
 }
 
-static void phi__sctx_put_all(phi__sctx_list *list, const phi__sctx_way *way) {
+static void phi__session_context_put_all(phi__session_context_list *list,
+                                         const phi__session_context_way *way) {
     size_t i;
     for (i = way->count; i-- > 0;) {
         const phi_loop_record *loop = way->loops[i];
         if (loop->block == NULL)
-            phi__sctx_put(list, loop->messages, loop->message_count);
+            phi__session_context_put(list, loop->messages, loop->message_count);
         else if (i == 0)
-            phi__sctx_put_current(list, loop);
+            phi__session_context_put_current(list, loop);
         else
-            phi__sctx_put_section(list, &loop->block->keep_compacted);
+            phi__session_context_put_section(list, &loop->block->keep_compacted);
     }
 }
 
-PHI__FN phi_status phi__sctx_load(const phi__sctx_way *way, phi_arena *arena,
-                                  const phi_message **out, size_t *count) {
-    phi__sctx_list list = {NULL, 0};
-    phi__sctx_put_all(&list, way);
+PHI__FN phi_status phi__session_context_load(const phi__session_context_way *way, phi_arena *arena,
+                                             const phi_message **out, size_t *count) {
+    phi__session_context_list list = {NULL, 0};
+    phi__session_context_put_all(&list, way);
     if (list.count == 0) return PHI_OK;
     list.at = (phi_message *)phi_arena_alloc(arena, phi__mul(list.count, sizeof *list.at));
     if (list.at == NULL) return PHI_NO_MEMORY;
     list.count = 0;
-    phi__sctx_put_all(&list, way);
+    phi__session_context_put_all(&list, way);
     *out = list.at;
     *count = list.count;
     return PHI_OK;
@@ -207,19 +220,20 @@ PHI__FN phi_status phi__sctx_load(const phi__sctx_way *way, phi_arena *arena,
 /* ---- blocks, made ---- */
 
 /* A compaction under way. */
-typedef struct phi__sctx_job {
+typedef struct phi__session_context_job {
     phi__session_box *box;
-    const phi__sctx_way *way;
+    const phi__session_context_way *way;
     const phi_session_compaction *desc;
     phi_arena *scratch;
     char *words;
     size_t words_size;
-} phi__sctx_job;
+} phi__session_context_job;
 
 /* A summary is planned for the messages as if they were an earlier run, with one more message as
    the current one. */
-static phi_status phi__sctx_sum_up(const phi__sctx_job *job, const phi_message *messages,
-                                   size_t count, phi_rewrite *plan) {
+static phi_status phi__session_context_sum_up(const phi__session_context_job *job,
+                                              const phi_message *messages, size_t count,
+                                              phi_rewrite *plan) {
     phi_compaction_config config = job->way->config;
     phi_arena *scratch = job->scratch;
     phi_message *copies =
@@ -231,7 +245,8 @@ static phi_status phi__sctx_sum_up(const phi__sctx_job *job, const phi_message *
     if (copies == NULL || items == NULL || now == NULL) return PHI_NO_MEMORY;
     for (i = 0; i <= count; i++) {
         copies[i] = i < count ? messages[i] : *now;
-        if (i > 0 && i < count && !phi__sctx_same_turn(&messages[i - 1], &messages[i])) turn++;
+        if (i > 0 && i < count && !phi__session_context_same_turn(&messages[i - 1], &messages[i]))
+            turn++;
         copies[i].loop_id = i < count ? PHI__LIT("earlier") : PHI__LIT("now");
         copies[i].turn_index = (uint32_t)phi__min(turn, UINT32_MAX);
         items[i].message = &copies[i];
@@ -242,10 +257,11 @@ static phi_status phi__sctx_sum_up(const phi__sctx_job *job, const phi_message *
     return phi_compaction_plan(items, count + 1, &config, job->way->counter, scratch, plan);
 }
 
-static phi_status phi__sctx_compacted(const phi__sctx_job *job, const phi_message *messages,
-                                      size_t count, phi_block_section *out) {
+static phi_status phi__session_context_compacted(const phi__session_context_job *job,
+                                                 const phi_message *messages, size_t count,
+                                                 phi_block_section *out) {
     phi_rewrite plan;
-    phi_status status = phi__sctx_sum_up(job, messages, count, &plan);
+    phi_status status = phi__session_context_sum_up(job, messages, count, &plan);
     size_t i;
     if (status != PHI_OK) return status;
     out->present = true;
@@ -263,8 +279,9 @@ static phi_status phi__sctx_compacted(const phi__sctx_job *job, const phi_messag
                                                                                  : PHI_NO_MEMORY;
 }
 
-static phi_status phi__sctx_recent(const phi__sctx_job *job, const phi_message *messages,
-                                   size_t count, phi_block_section *out) {
+static phi_status phi__session_context_recent(const phi__session_context_job *job,
+                                              const phi_message *messages, size_t count,
+                                              phi_block_section *out) {
     phi_message *list = (phi_message *)phi_arena_alloc(job->scratch, phi__mul(count, sizeof *list));
     size_t i;
     if (list == NULL) return PHI_NO_MEMORY;
@@ -283,51 +300,56 @@ static phi_status phi__sctx_recent(const phi__sctx_job *job, const phi_message *
 
 /* Turns without an id part calls from results: a section that begins with a result begins with its
    call. */
-static size_t phi__sctx_whole(const phi_loop_record *loop, size_t from, size_t turn) {
-    size_t at = phi__sctx_turn_at(loop->messages, loop->message_count, turn);
+static size_t phi__session_context_whole(const phi_loop_record *loop, size_t from, size_t turn) {
+    size_t at = phi__session_context_turn_at(loop->messages, loop->message_count, turn);
     while (turn > from && at < loop->message_count &&
            loop->messages[at].role == PHI_ROLE_TOOL_RESULT) {
         turn--;
-        at = phi__sctx_turn_at(loop->messages, loop->message_count, turn);
+        at = phi__session_context_turn_at(loop->messages, loop->message_count, turn);
     }
     return turn;
 }
 
-static void phi__sctx_ends(phi_block_section *section, size_t from, size_t end) {
+static void phi__session_context_ends(phi_block_section *section, size_t from, size_t end) {
     section->present = true;
     section->from = (uint32_t)phi__min(from, UINT32_MAX);
     section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
 }
 
-static phi_status phi__sctx_make(const phi__sctx_job *job, const phi_loop_record *loop,
-                                 bool is_current, phi_compaction_block *out) {
+static phi_status phi__session_context_make(const phi__session_context_job *job,
+                                            const phi_loop_record *loop, bool is_current,
+                                            phi_compaction_block *out) {
     const phi_compaction_config *config = &job->way->config;
     const phi_message *messages = loop->messages;
-    size_t turns = phi__sctx_turn_count(messages, loop->message_count), first = 0, recent = turns;
+    size_t turns = phi__session_context_turn_count(messages, loop->message_count), first = 0,
+           recent = turns;
     size_t from, to;
     phi_status status = PHI_OK;
     if (is_current) {
         first = phi__min(config->keep_first_turns, turns);
-        first = phi__sctx_whole(loop, 0, first);
+        first = phi__session_context_whole(loop, 0, first);
         recent = turns - phi__min(config->keep_recent_turns, turns - first);
-        recent = phi__sctx_whole(loop, first, recent);
+        recent = phi__session_context_whole(loop, first, recent);
     }
-    from = phi__sctx_turn_at(messages, loop->message_count, first);
-    to = phi__sctx_turn_at(messages, loop->message_count, recent);
-    if (first > 0) phi__sctx_ends(&out->keep_first, 0, first);
+    from = phi__session_context_turn_at(messages, loop->message_count, first);
+    to = phi__session_context_turn_at(messages, loop->message_count, recent);
+    if (first > 0) phi__session_context_ends(&out->keep_first, 0, first);
     if (first < recent) {
-        phi__sctx_ends(&out->keep_compacted, first, recent);
-        status = phi__sctx_compacted(job, messages + from, to - from, &out->keep_compacted);
+        phi__session_context_ends(&out->keep_compacted, first, recent);
+        status =
+            phi__session_context_compacted(job, messages + from, to - from, &out->keep_compacted);
     }
     if (status != PHI_OK || recent == turns) return status;
-    phi__sctx_ends(&out->keep_recent, recent, turns);
-    return phi__sctx_recent(job, messages + to, loop->message_count - to, &out->keep_recent);
+    phi__session_context_ends(&out->keep_recent, recent, turns);
+    return phi__session_context_recent(job, messages + to, loop->message_count - to,
+                                       &out->keep_recent);
 }
 
 /* ---- blocks, made by the host ---- */
 
-static phi_status phi__sctx_refuse(const phi__sctx_job *job, const phi_loop_record *loop,
-                                   const char *section, const char *why) {
+static phi_status phi__session_context_refuse(const phi__session_context_job *job,
+                                              const phi_loop_record *loop, const char *section,
+                                              const char *why) {
     if (job->words != NULL && job->words_size > 0)
         (void)snprintf(job->words, job->words_size, "loop %.*s: %s: %s",
                        (int)phi__min(loop->loop_id.len, 128), loop->loop_id.at, section, why);
@@ -335,28 +357,30 @@ static phi_status phi__sctx_refuse(const phi__sctx_job *job, const phi_loop_reco
 }
 
 /* A section of the host's, checked and copied; that of keep_first is turns alone. */
-static phi_status phi__sctx_take(const phi__sctx_job *job, const phi_loop_record *loop,
-                                 const char *name, phi_block_section *section, bool has_messages) {
+static phi_status phi__session_context_take(const phi__session_context_job *job,
+                                            const phi_loop_record *loop, const char *name,
+                                            phi_block_section *section, bool has_messages) {
     const phi_message *given = section->messages;
     size_t i, block;
     if (!section->present || !has_messages) section->message_count = 0;
     if (section->message_count == 0) section->messages = NULL;
     if (!section->present) return PHI_OK;
     if (section->from > section->to)
-        return phi__sctx_refuse(job, loop, name, "its first turn is behind its last");
+        return phi__session_context_refuse(job, loop, name, "its first turn is behind its last");
     if (section->message_count > 0 && given == NULL)
-        return phi__sctx_refuse(job, loop, name, "messages is missing");
+        return phi__session_context_refuse(job, loop, name, "messages is missing");
     for (i = 0; i < section->message_count; i++) {
-        const char *fault = phi__message_fault(&given[i], &block);
-        if (fault != NULL) return phi__sctx_refuse(job, loop, name, fault);
+        const char *fault = phi__check_message(&given[i], &block);
+        if (fault != NULL) return phi__session_context_refuse(job, loop, name, fault);
     }
     return phi__session_keep_messages(job->box, given, section->message_count, &section->messages)
                ? PHI_OK
                : PHI_NO_MEMORY;
 }
 
-static phi_status phi__sctx_by_host(const phi__sctx_job *job, const phi_loop_record *loop,
-                                    bool is_current, phi_compaction_block *block) {
+static phi_status phi__session_context_by_host(const phi__session_context_job *job,
+                                               const phi_loop_record *loop, bool is_current,
+                                               phi_compaction_block *block) {
     phi_block_request request;
     phi_compaction_block given = *block;
     phi_status status;
@@ -369,23 +393,25 @@ static phi_status phi__sctx_by_host(const phi__sctx_job *job, const phi_loop_rec
     request.arena = job->scratch;
     status = job->desc->block_fn(job->desc->user_data, &request, &given);
     if (status != PHI_OK) {
-        (void)phi__sctx_refuse(job, loop, "the strategy failed", phi_status_text(status));
+        (void)phi__session_context_refuse(job, loop, "the strategy failed",
+                                          phi_status_text(status));
         return status;
     }
-    status = phi__sctx_take(job, loop, "keep_first", &given.keep_first, false);
+    status = phi__session_context_take(job, loop, "keep_first", &given.keep_first, false);
     if (status == PHI_OK)
-        status = phi__sctx_take(job, loop, "keep_compacted", &given.keep_compacted, true);
+        status =
+            phi__session_context_take(job, loop, "keep_compacted", &given.keep_compacted, true);
     if (status == PHI_OK)
-        status = phi__sctx_take(job, loop, "keep_recent", &given.keep_recent, true);
+        status = phi__session_context_take(job, loop, "keep_recent", &given.keep_recent, true);
     if (status == PHI_OK && is_current && !given.keep_first.present &&
         given.keep_compacted.message_count + given.keep_recent.message_count == 0)
-        return phi__sctx_refuse(job, loop, "the strategy", "its block shows nothing");
+        return phi__session_context_refuse(job, loop, "the strategy", "its block shows nothing");
     if (status == PHI_OK) *block = given;
     return status;
 }
 
-static phi_status phi__sctx_make_all(const phi__sctx_job *job, size_t *made) {
-    const phi__sctx_way *way = job->way;
+static phi_status phi__session_context_make_all(const phi__session_context_job *job, size_t *made) {
+    const phi__session_context_way *way = job->way;
     phi_compaction_block **blocks = (phi_compaction_block **)phi__arena_zero(
         job->scratch, phi__mul(phi__max(way->count, 1), sizeof *blocks));
     phi_status status = blocks != NULL ? PHI_OK : PHI_NO_MEMORY;
@@ -396,8 +422,8 @@ static phi_status phi__sctx_make_all(const phi__sctx_job *job, size_t *made) {
         blocks[i] = (phi_compaction_block *)phi__arena_zero(&job->box->arena, sizeof **blocks);
         if (blocks[i] == NULL) return PHI_NO_MEMORY;
         blocks[i]->created_ms = job->desc->at_ms;
-        status = phi__sctx_make(job, loop, i == 0, blocks[i]);
-        if (status == PHI_OK) status = phi__sctx_by_host(job, loop, i == 0, blocks[i]);
+        status = phi__session_context_make(job, loop, i == 0, blocks[i]);
+        if (status == PHI_OK) status = phi__session_context_by_host(job, loop, i == 0, blocks[i]);
     }
     for (i = 0; i < way->count && status == PHI_OK; i++) {
         if (blocks[i] == NULL) continue;
@@ -413,16 +439,16 @@ PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, phi_arena *arena,
                                        const phi_message **out, size_t *count) {
-    phi__sctx_way way;
+    phi__session_context_way way;
     phi_arena scratch;
     phi_status status;
     if (session == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
     *out = NULL;
     *count = 0;
-    phi__sctx_begin(&way, config, counter);
+    phi__session_context_begin(&way, config, counter);
     phi_arena_init(&scratch, arena->memory, 0);
-    status = phi__sctx_find_way(session, loop_id, flags, &scratch, &way);
-    if (status == PHI_OK) status = phi__sctx_load(&way, arena, out, count);
+    status = phi__session_context_find_way(session, loop_id, flags, &scratch, &way);
+    if (status == PHI_OK) status = phi__session_context_load(&way, arena, out, count);
     phi_arena_free(&scratch);
     return status;
 }
@@ -431,8 +457,8 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
                                             const phi_session_compaction *desc, size_t *made,
                                             char *words, size_t words_size) {
     phi_session_compaction none;
-    phi__sctx_way way;
-    phi__sctx_job job;
+    phi__session_context_way way;
+    phi__session_context_job job;
     phi_arena scratch;
     phi_status status;
     size_t n = 0;
@@ -446,10 +472,11 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
     job.scratch = &scratch;
     job.words = words;
     job.words_size = words_size;
-    phi__sctx_begin(&way, job.desc->config, job.desc->counter);
+    phi__session_context_begin(&way, job.desc->config, job.desc->counter);
     phi_arena_init(&scratch, &job.box->memory, 0);
-    status = phi__sctx_find_way(session, job.desc->loop_id, job.desc->flags, &scratch, &way);
-    if (status == PHI_OK) status = phi__sctx_make_all(&job, &n);
+    status =
+        phi__session_context_find_way(session, job.desc->loop_id, job.desc->flags, &scratch, &way);
+    if (status == PHI_OK) status = phi__session_context_make_all(&job, &n);
     phi_arena_free(&scratch);
     if (made != NULL) *made = n;
     return status;

@@ -8,33 +8,36 @@
 
 #ifndef PHI_NO_SESSIONS
 
-PHI__FN bool phi__sctx_same_turn(const phi_message *a, const phi_message *b);
+PHI__FN bool phi__session_context_same_turn(const phi_message *a, const phi_message *b);
 /* Where a turn begins; `count` past the last. */
-PHI__FN size_t phi__sctx_turn_at(const phi_message *messages, size_t count, uint64_t turn);
+PHI__FN size_t phi__session_context_turn_at(const phi_message *messages, size_t count,
+                                            uint64_t turn);
 
-typedef struct phi__sctx_way {
+typedef struct phi__session_context_way {
     phi_loop_record **loops; /* those with messages or a block, the newest first */
     size_t count;            /* those in scope */
     size_t all;
     phi_compaction_config config;
     const phi_token_counter *counter;
-} phi__sctx_way;
+} phi__session_context_way;
 
-PHI__FN void phi__sctx_begin(phi__sctx_way *way, const phi_compaction_config *config,
-                             const phi_token_counter *counter);
-/* Behind phi__sctx_begin. The list is in the scratch arena. */
-PHI__FN phi_status phi__sctx_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
-                                      phi_arena *scratch, phi__sctx_way *way);
+PHI__FN void phi__session_context_begin(phi__session_context_way *way,
+                                        const phi_compaction_config *config,
+                                        const phi_token_counter *counter);
+/* Behind phi__session_context_begin. The list is in the scratch arena. */
+PHI__FN phi_status phi__session_context_find_way(const phi_session *session, phi_str loop_id,
+                                                 uint32_t flags, phi_arena *scratch,
+                                                 phi__session_context_way *way);
 /* The messages to load, in the arena; they point into the session. */
-PHI__FN phi_status phi__sctx_load(const phi__sctx_way *way, phi_arena *arena,
-                                  const phi_message **out, size_t *count);
+PHI__FN phi_status phi__session_context_load(const phi__session_context_way *way, phi_arena *arena,
+                                             const phi_message **out, size_t *count);
 
 /* The sections of the current loop's block, by turn: `first` up to `first_end` stay as they are,
    then come the compacted turns, from `recent` on the recent turns, and from `end` on all stay. */
-typedef struct phi__sctx_cuts {
+typedef struct phi__session_context_cuts {
     uint64_t first, first_end, recent, end;
-} phi__sctx_cuts;
-PHI__FN phi__sctx_cuts phi__sctx_cut(const phi_compaction_block *block);
+} phi__session_context_cuts;
+PHI__FN phi__session_context_cuts phi__session_context_cut(const phi_compaction_block *block);
 
 #endif
 #endif

@@ -54,7 +54,7 @@ typedef struct phi__session_table {
     size_t count;
 } phi__session_table;
 
-static phi__session_table phi__session_table_of(phi__session_part part) {
+static phi__session_table phi__session_fields_table_of(phi__session_part part) {
     static const phi__session_table tables[] = {
         {phi__session_session_fields, PHI__COUNT(phi__session_session_fields)},
         {phi__session_spawn_fields, PHI__COUNT(phi__session_spawn_fields)},
@@ -67,13 +67,13 @@ static phi__session_table phi__session_table_of(phi__session_part part) {
     return tables[part];
 }
 
-PHI__FN void phi__session_put_fields(phi__buf *out, phi__session_part part, const void *from) {
-    phi__session_table table = phi__session_table_of(part);
+PHI__FN void phi__session_fields_put(phi__buf *out, phi__session_part part, const void *from) {
+    phi__session_table table = phi__session_fields_table_of(part);
     phi__records_put(out, table.fields, table.count, from);
 }
 
-PHI__FN void phi__session_get_fields(const phi_json *node, phi__session_part part, void *to) {
-    phi__session_table table = phi__session_table_of(part);
+PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part part, void *to) {
+    phi__session_table table = phi__session_fields_table_of(part);
     (void)phi__records_get(node, table.fields, table.count, to, NULL);
 }
 

@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-typedef struct phi__simp {
+typedef struct phi__session_import {
     phi_message *messages; /* of all loops, the oldest first */
     size_t count;
     phi_span *spans;
@@ -25,41 +25,42 @@ typedef struct phi__simp {
     bool no_memory;
     const phi_session *session;
     phi_thread *thread;
-    phi__sctx_way way;
+    phi__session_context_way way;
     phi_arena scratch;
     char *words;
     size_t words_size;
-} phi__simp;
+} phi__session_import;
 
 /* ---- spans ---- */
 
 /* Whether a message has anything for a model: a rewrite holds no others. */
-static bool phi__simp_says(const phi_message *m) {
+static bool phi__session_import_says(const phi_message *m) {
     return m->role != PHI_ROLE_EXTENSION && m->content_count > 0;
 }
 
 /* The messages with content; how many. */
-static size_t phi__simp_said(phi__simp *s, const phi_message **messages, size_t count) {
+static size_t phi__session_import_said(phi__session_import *s, const phi_message **messages,
+                                       size_t count) {
     const phi_message *from = *messages;
     phi_message *said;
     size_t i, n = 0;
-    for (i = 0; i < count; i++) n += phi__simp_says(&from[i]);
+    for (i = 0; i < count; i++) n += phi__session_import_says(&from[i]);
     if (n == count) return n;
     said = (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(phi__max(n, 1), sizeof *said));
     if (said == NULL) s->no_memory = true;
     *messages = said;
     if (said == NULL) return 0;
     for (i = n = 0; i < count; i++)
-        if (phi__simp_says(&from[i])) said[n++] = from[i];
+        if (phi__session_import_says(&from[i])) said[n++] = from[i];
     return n;
 }
 
 /* Messages `from` up to one before `end`. */
-static void phi__simp_span(phi__simp *s, size_t from, size_t end,
-                           const phi_block_section *section) {
+static void phi__session_import_span(phi__session_import *s, size_t from, size_t end,
+                                     const phi_block_section *section) {
     const phi_message *messages = section != NULL ? section->messages : NULL;
     size_t n = section != NULL && section->present
-                   ? phi__simp_said(s, &messages, section->message_count)
+                   ? phi__session_import_said(s, &messages, section->message_count)
                    : 0;
     phi_span *span = &s->spans[s->span_count];
     if (from >= end) {
@@ -74,22 +75,22 @@ static void phi__simp_span(phi__simp *s, size_t from, size_t end,
     span->summary = n > 0;
 }
 
-static bool phi__simp_same_block(const phi_content *a, const phi_content *b) {
+static bool phi__session_import_same_block(const phi_content *a, const phi_content *b) {
     return a->kind == b->kind && phi_str_equal(a->text, b->text) && phi_str_equal(a->id, b->id) &&
            phi_str_equal(a->data, b->data) && phi_str_equal(a->arguments, b->arguments);
 }
 
-static bool phi__simp_same(const phi_message *a, const phi_message *b) {
+static bool phi__session_import_same(const phi_message *a, const phi_message *b) {
     size_t i;
     if (a->content_count != b->content_count) return false;
     for (i = 0; i < a->content_count; i++)
-        if (!phi__simp_same_block(&a->content[i], &b->content[i])) return false;
+        if (!phi__session_import_same_block(&a->content[i], &b->content[i])) return false;
     return true;
 }
 
 /* Whether a section has the same messages as these, except for their text. */
-static bool phi__simp_one_by_one(const phi_message *messages, size_t count,
-                                 const phi_block_section *section) {
+static bool phi__session_import_one_by_one(const phi_message *messages, size_t count,
+                                           const phi_block_section *section) {
     size_t i;
     if (section->message_count != count) return false;
     for (i = 0; i < count; i++)
@@ -98,41 +99,43 @@ static bool phi__simp_one_by_one(const phi_message *messages, size_t count,
 }
 
 /* Replaces only cut results. */
-static void phi__simp_recent(phi__simp *s, size_t from, size_t end,
-                             const phi_block_section *section) {
+static void phi__session_import_recent(phi__session_import *s, size_t from, size_t end,
+                                       const phi_block_section *section) {
     size_t i;
-    if (from >= end || !phi__simp_one_by_one(s->messages + from, end - from, section)) {
-        phi__simp_span(s, from, end, section);
+    if (from >= end || !phi__session_import_one_by_one(s->messages + from, end - from, section)) {
+        phi__session_import_span(s, from, end, section);
         if (from < end) s->spans[s->span_count - 1].summary = false;
         return;
     }
     for (i = from; i < end; i++) {
         phi_span *span = &s->spans[s->span_count];
-        if (phi__simp_same(&s->messages[i], &section->messages[i - from])) continue;
+        if (phi__session_import_same(&s->messages[i], &section->messages[i - from])) continue;
         s->span_count++;
         span->from = span->to = s->base + i;
         span->messages = &section->messages[i - from];
-        span->message_count = phi__simp_says(span->messages) ? 1 : 0;
+        span->message_count = phi__session_import_says(span->messages) ? 1 : 0;
     }
 }
 
-static void phi__simp_current(phi__simp *s, const phi_loop_record *loop, size_t start) {
-    phi__sctx_cuts cuts = phi__sctx_cut(loop->block);
+static void phi__session_import_current(phi__session_import *s, const phi_loop_record *loop,
+                                        size_t start) {
+    phi__session_context_cuts cuts = phi__session_context_cut(loop->block);
     const phi_message *m = loop->messages;
     size_t n = loop->message_count;
-    size_t recent = start + phi__sctx_turn_at(m, n, cuts.recent);
-    size_t end = start + phi__sctx_turn_at(m, n, cuts.end);
-    phi__simp_span(s, start, start + phi__sctx_turn_at(m, n, cuts.first), NULL);
-    phi__simp_span(s, start + phi__sctx_turn_at(m, n, cuts.first_end), recent,
-                   &loop->block->keep_compacted);
+    size_t recent = start + phi__session_context_turn_at(m, n, cuts.recent);
+    size_t end = start + phi__session_context_turn_at(m, n, cuts.end);
+    phi__session_import_span(s, start, start + phi__session_context_turn_at(m, n, cuts.first),
+                             NULL);
+    phi__session_import_span(s, start + phi__session_context_turn_at(m, n, cuts.first_end), recent,
+                             &loop->block->keep_compacted);
     if (loop->block->keep_recent.present)
-        phi__simp_recent(s, recent, end, &loop->block->keep_recent);
+        phi__session_import_recent(s, recent, end, &loop->block->keep_recent);
 }
 
 /* ---- the way ---- */
 
-static phi_status phi__simp_gather(phi__simp *s) {
-    const phi__sctx_way *way = &s->way;
+static phi_status phi__session_import_gather(phi__session_import *s) {
+    const phi__session_context_way *way = &s->way;
     size_t i, n = 0, most;
     for (i = 0; i < way->all; i++) n = phi__add(n, way->loops[i]->message_count);
     if (n == 0) return PHI_OK;
@@ -147,25 +150,26 @@ static phi_status phi__simp_gather(phi__simp *s) {
     return PHI_OK;
 }
 
-static void phi__simp_plan(phi__simp *s) {
-    const phi__sctx_way *way = &s->way;
+static void phi__session_import_plan(phi__session_import *s) {
+    const phi__session_context_way *way = &s->way;
     size_t i, start = 0, n;
     for (i = way->all; i-- > 0; start += n) {
         const phi_loop_record *loop = way->loops[i];
         n = loop->message_count;
         if (i >= way->count)
-            phi__simp_span(s, start, start + n, NULL);
+            phi__session_import_span(s, start, start + n, NULL);
         else if (loop->block != NULL && i > 0)
-            phi__simp_span(s, start, start + n, &loop->block->keep_compacted);
+            phi__session_import_span(s, start, start + n, &loop->block->keep_compacted);
         else if (loop->block != NULL)
-            phi__simp_current(s, loop, start);
+            phi__session_import_current(s, loop, start);
     }
 }
 
-static phi_status phi__simp_fit(const phi__simp *s, const phi_message *messages, size_t count) {
+static phi_status phi__session_import_fit(const phi__session_import *s, const phi_message *messages,
+                                          size_t count) {
     size_t i, block;
     for (i = 0; i < count; i++) {
-        const char *fault = phi__message_fault(&messages[i], &block);
+        const char *fault = phi__check_message(&messages[i], &block);
         if (fault == NULL) continue;
         if (s->words != NULL && s->words_size > 0)
             (void)snprintf(s->words, s->words_size, "message %lu: %s", (unsigned long)i, fault);
@@ -176,20 +180,21 @@ static phi_status phi__simp_fit(const phi__simp *s, const phi_message *messages,
 
 /* ---- loops that no message names ---- */
 
-static uint64_t phi__simp_hash(phi_str loop_id) {
+static uint64_t phi__session_import_hash(phi_str loop_id) {
     uint64_t hash = phi__hash(loop_id, 0);
     return hash != 0 ? hash : 1;
 }
 
 /* The loop ids that messages have. */
-static bool phi__simp_named(const phi__simp *s, phi_memory *memory, phi__hashes *named) {
+static bool phi__session_import_named(const phi__session_import *s, phi_memory *memory,
+                                      phi__hashes *named) {
     const phi_message *before = NULL;
     size_t i;
     for (i = 0; i < s->count; before = &s->messages[i++]) {
         phi_str id = s->messages[i].loop_id;
         uint64_t hash;
         if (id.len == 0 || (before != NULL && phi_str_equal(before->loop_id, id))) continue;
-        hash = phi__simp_hash(id);
+        hash = phi__session_import_hash(id);
         if (phi__hashes_has(named, hash)) continue;
         if (!phi__hashes_room(memory, named, 1)) return false;
         phi__hashes_add(named, hash);
@@ -197,7 +202,7 @@ static bool phi__simp_named(const phi__simp *s, phi_memory *memory, phi__hashes 
     return true;
 }
 
-static bool phi__simp_note(const phi_loop_record *loop, phi_thread *thread) {
+static bool phi__session_import_note(const phi_loop_record *loop, phi_thread *thread) {
     phi_loop_info info;
     phi_status status = PHI_OK;
     memset(&info, 0, sizeof info);
@@ -211,23 +216,24 @@ static bool phi__simp_note(const phi_loop_record *loop, phi_thread *thread) {
     if (loop->status == PHI_LOOP_REJECTED) status = PHI_REJECTED;
     if (loop->status != PHI_LOOP_REJECTED && loop->status != PHI_LOOP_COMPLETED)
         status = PHI_CANCELLED;
-    return phi__thread_note_run(thread, &info, loop->started_ms,
+    return phi__append_note_run(thread, &info, loop->started_ms,
                                 loop->has_ended ? loop->ended_ms : loop->started_ms, status);
 }
 
-static phi_status phi__simp_runs(const phi__simp *s) {
+static phi_status phi__session_import_runs(const phi__session_import *s) {
     phi_memory *memory = s->scratch.memory;
     phi__hashes named;
     size_t i;
     bool done;
     memset(&named, 0, sizeof named);
-    done = phi__simp_named(s, memory, &named);
+    done = phi__session_import_named(s, memory, &named);
     for (i = 0; done && i < s->session->loop_count; i++) {
         const phi_loop_record *loop = s->session->loops[i];
-        if (loop->loop_id.len == 0 || phi__hashes_has(&named, phi__simp_hash(loop->loop_id)) ||
-            phi__thread_has_loop(s->thread, loop->loop_id))
+        if (loop->loop_id.len == 0 ||
+            phi__hashes_has(&named, phi__session_import_hash(loop->loop_id)) ||
+            phi__loops_has(s->thread, loop->loop_id))
             continue;
-        done = phi__simp_note(loop, s->thread);
+        done = phi__session_import_note(loop, s->thread);
     }
     phi__hashes_free(memory, &named);
     return done ? PHI_OK : PHI_NO_MEMORY;
@@ -235,7 +241,8 @@ static phi_status phi__simp_runs(const phi__simp *s) {
 
 /* ---- the whole ---- */
 
-static phi_status phi__simp_rewrite(phi__simp *s, const phi_message *shown, size_t count) {
+static phi_status phi__session_import_rewrite(phi__session_import *s, const phi_message *shown,
+                                              size_t count) {
     phi_rewrite r;
     phi_span whole;
     phi_status status = PHI_BAD_ARG;
@@ -249,7 +256,7 @@ static phi_status phi__simp_rewrite(phi__simp *s, const phi_message *shown, size
     if (status != PHI_BAD_ARG) return status;
     whole.from = s->base;
     whole.to = s->base + s->count - 1;
-    whole.message_count = phi__simp_said(s, &shown, count);
+    whole.message_count = phi__session_import_said(s, &shown, count);
     whole.messages = shown;
     if (s->no_memory) return PHI_NO_MEMORY;
     r.spans = &whole;
@@ -257,24 +264,25 @@ static phi_status phi__simp_rewrite(phi__simp *s, const phi_message *shown, size
     return phi_thread_rewrite(s->thread, &r, NULL, s->words, s->words_size);
 }
 
-static phi_status phi__simp_go(phi__simp *s, phi_str loop_id, uint32_t flags) {
+static phi_status phi__session_import_go(phi__session_import *s, phi_str loop_id, uint32_t flags) {
     const phi_message *shown = NULL;
     size_t count = 0;
-    phi_status status = phi__sctx_find_way(s->session, loop_id, flags, &s->scratch, &s->way);
-    if (status == PHI_OK) status = phi__simp_gather(s);
-    if (status == PHI_OK) status = phi__sctx_load(&s->way, &s->scratch, &shown, &count);
-    if (status == PHI_OK) status = phi__simp_fit(s, shown, count);
-    if (status == PHI_OK) status = phi__simp_fit(s, s->messages, s->count);
+    phi_status status =
+        phi__session_context_find_way(s->session, loop_id, flags, &s->scratch, &s->way);
+    if (status == PHI_OK) status = phi__session_import_gather(s);
+    if (status == PHI_OK) status = phi__session_context_load(&s->way, &s->scratch, &shown, &count);
+    if (status == PHI_OK) status = phi__session_import_fit(s, shown, count);
+    if (status == PHI_OK) status = phi__session_import_fit(s, s->messages, s->count);
     if (status == PHI_OK && s->thread->user != NULL) status = PHI_BUSY;
-    if (status == PHI_OK) status = phi__simp_runs(s);
+    if (status == PHI_OK) status = phi__session_import_runs(s);
     if (status != PHI_OK || s->count + count == 0) return status;
     s->base = phi_thread_count(s->thread);
     if (s->count == 0) /* there is nothing but the block */
         return phi_thread_append_messages(s->thread, shown, count, 0, s->base, NULL);
-    phi__simp_plan(s);
+    phi__session_import_plan(s);
     if (s->no_memory) return PHI_NO_MEMORY;
     status = phi_thread_append_messages(s->thread, s->messages, s->count, 0, s->base, NULL);
-    return status == PHI_OK ? phi__simp_rewrite(s, shown, count) : status;
+    return status == PHI_OK ? phi__session_import_rewrite(s, shown, count) : status;
 }
 
 /* ---- public ---- */
@@ -283,7 +291,7 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,
                                          char *words, size_t words_size) {
-    phi__simp s;
+    phi__session_import s;
     phi_memory memory;
     phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
@@ -293,11 +301,11 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
     s.thread = thread;
     s.words = words;
     s.words_size = words_size;
-    phi__sctx_begin(&s.way, config, counter);
+    phi__session_context_begin(&s.way, config, counter);
     phi_memory_init(&memory, &phi__session_of((phi_session *)(uintptr_t)session)->memory.allocator,
                     0);
     phi_arena_init(&s.scratch, &memory, 0);
-    status = phi__simp_go(&s, loop_id, flags);
+    status = phi__session_import_go(&s, loop_id, flags);
     phi_arena_free(&s.scratch);
     if (status == PHI_OK && words != NULL && words_size > 0) words[0] = '\0';
     return status;

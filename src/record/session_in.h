@@ -33,14 +33,14 @@ struct phi__session_box {
     phi_memory memory; /* a child of the recorder's as long as that has it */
     phi_arena arena;
     size_t loop_cap;
-    size_t open; /* loops that are */
-    bool asked;  /* before_task was */
+    size_t open;  /* loops that are */
+    bool decided; /* before_task has answered */
     phi_spawn_ref parent;
     bool completed; /* in the list of such */
     phi__link link; /* in the recorder's list */
 };
 
-static inline phi__loop_box *phi__loop_of(phi_loop_record *record) {
+static inline phi__loop_box *phi__session_loop_of(phi_loop_record *record) {
     return (phi__loop_box *)(void *)record;
 }
 
@@ -89,8 +89,8 @@ typedef enum phi__session_part {
     PHI__SESSION_GROUP,      /* phi_loop_group */
     PHI__SESSION_RANGE       /* phi_block_section */
 } phi__session_part;
-PHI__FN void phi__session_put_fields(phi__buf *out, phi__session_part part, const void *from);
-PHI__FN void phi__session_get_fields(const phi_json *node, phi__session_part part, void *to);
+PHI__FN void phi__session_fields_put(phi__buf *out, phi__session_part part, const void *from);
+PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part part, void *to);
 
 #endif
 #endif

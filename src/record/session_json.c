@@ -22,12 +22,12 @@ typedef struct phi__session_writer {
 
 /* ---- members ---- */
 
-static void phi__sw_messages(phi__session_writer *w, const char *key, const phi_message *messages,
-                             size_t count) {
+static void phi__session_json_messages(phi__session_writer *w, const char *key,
+                                       const phi_message *messages, size_t count) {
     size_t i;
     phi__records_raw(&w->out, key, "[");
     for (i = 0; i < count; i++) {
-        phi__json_put_comma(&w->out);
+        phi__json_write_comma(&w->out);
         phi__message_put(&w->out, &messages[i], w->scratch);
     }
     phi__buf_char(&w->out, ']');
@@ -35,44 +35,44 @@ static void phi__sw_messages(phi__session_writer *w, const char *key, const phi_
 
 /* ---- loops ---- */
 
-static const char *phi__sw_status(phi_loop_status status) {
+static const char *phi__session_json_status(phi_loop_status status) {
     static const char *const words[] = {"Pending", "Running", "Completed", "Rejected", "Aborted"};
     return words[(size_t)status < PHI__COUNT(words) ? (size_t)status : 0];
 }
 
-static void phi__sw_tag(phi__session_writer *w, const char *word, phi_str tag) {
+static void phi__session_json_tag(phi__session_writer *w, const char *word, phi_str tag) {
     phi__buf_char(&w->out, '{');
     phi__records_raw(&w->out, word, "{");
     phi__records_str(&w->out, "tag", tag);
     phi__buf_text(&w->out, "}}");
 }
 
-static void phi__sw_continuation(phi__session_writer *w, const phi_loop_record *loop) {
-    phi__json_put_key(&w->out, PHI__LIT("continuation_kind"));
+static void phi__session_json_continuation(phi__session_writer *w, const phi_loop_record *loop) {
+    phi__json_write_key(&w->out, PHI__LIT("continuation_kind"));
     switch (loop->continuation) {
     case PHI_CONTINUATION_DEFAULT: phi__buf_text(&w->out, "\"Default\""); break;
-    case PHI_CONTINUATION_RERUN: phi__sw_tag(w, "Rerun", loop->tag); break;
-    case PHI_CONTINUATION_BRANCH: phi__sw_tag(w, "Branch", loop->tag); break;
+    case PHI_CONTINUATION_RERUN: phi__session_json_tag(w, "Rerun", loop->tag); break;
+    case PHI_CONTINUATION_BRANCH: phi__session_json_tag(w, "Branch", loop->tag); break;
     case PHI_CONTINUATION_COMPACTION: phi__buf_text(&w->out, "\"Compaction\""); break;
     case PHI_CONTINUATION_INITIAL: phi__buf_text(&w->out, "\"Initial\""); break;
     }
 }
 
-static void phi__sw_some(phi__session_writer *w, const char *key, phi_str value) {
+static void phi__session_json_some(phi__session_writer *w, const char *key, phi_str value) {
     if (value.len > 0) phi__records_str(&w->out, key, value);
 }
 
-static void phi__sw_url(phi__session_writer *w, const char *key, phi_str url) {
+static void phi__session_json_url(phi__session_writer *w, const char *key, phi_str url) {
     phi__buf clean;
     phi__buf_init(&clean, w->out.memory);
     phi__secret_put_url(&clean, url);
-    phi__sw_some(w, key, phi__buf_str(&clean));
+    phi__session_json_some(w, key, phi__buf_str(&clean));
     if (clean.failed) w->out.failed = true;
     phi__buf_free(&clean);
 }
 
-static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config) {
-    const char *api = config != NULL ? phi__message_api(config->api) : NULL;
+static void phi__session_json_config(phi__session_writer *w, const phi_loop_config *config) {
+    const char *api = config != NULL ? phi__message_read_api(config->api) : NULL;
     if (config == NULL) {
         phi__records_raw(&w->out, "config", "null");
         return;
@@ -81,45 +81,45 @@ static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config
     phi__records_str(&w->out, "model", config->model);
     phi__records_str(&w->out, "provider", config->provider);
     phi__records_option(&w->out, "config_id", config->config_id);
-    phi__sw_some(w, "name", config->name);
+    phi__session_json_some(w, "name", config->name);
     if (api != NULL) phi__records_str(&w->out, "api", phi_str_of(api));
-    phi__sw_url(w, "base_url", config->base_url);
+    phi__session_json_url(w, "base_url", config->base_url);
     if (config->has_reasoning) phi__records_bool(&w->out, "reasoning", config->reasoning);
     if (config->has_context_window)
         phi__records_u64(&w->out, "context_window", config->context_window);
     if (config->has_max_tokens) phi__records_u64(&w->out, "max_tokens", config->max_tokens);
-    phi__sw_some(w, "thinking_level", config->thinking_level);
+    phi__session_json_some(w, "thinking_level", config->thinking_level);
     if (config->has_temperature) {
         phi__records_double(&w->out, "temperature", config->temperature);
     }
     phi__buf_char(&w->out, '}');
 }
 
-static void phi__sw_turn(phi__session_writer *w, const phi_turn *turn) {
-    phi__json_put_comma(&w->out);
+static void phi__session_json_turn(phi__session_writer *w, const phi_turn *turn) {
+    phi__json_write_comma(&w->out);
     phi__buf_char(&w->out, '{');
     phi__records_raw(&w->out, "turn_id", "{");
-    phi__session_put_fields(&w->out, PHI__SESSION_TURN_ID, turn);
+    phi__session_fields_put(&w->out, PHI__SESSION_TURN_ID, turn);
     phi__buf_char(&w->out, '}');
-    phi__records_str(&w->out, "triggered_by", phi_str_of(phi__event_trigger(turn->trigger)));
+    phi__records_str(&w->out, "triggered_by", phi_str_of(phi__event_words_trigger(turn->trigger)));
     phi__message_put_usage(&w->out, &turn->usage);
-    phi__sw_messages(w, "input_messages", turn->input, turn->input_count);
+    phi__session_json_messages(w, "input_messages", turn->input, turn->input_count);
     if (turn->output != NULL) {
-        phi__json_put_key(&w->out, PHI__LIT("output_message"));
+        phi__json_write_key(&w->out, PHI__LIT("output_message"));
         phi__message_put(&w->out, turn->output, w->scratch);
     } else
         phi__records_raw(&w->out, "output_message", "null");
-    phi__sw_messages(w, "tool_results", turn->results, turn->result_count);
-    phi__session_put_fields(&w->out, PHI__SESSION_TURN_TIMES, turn);
+    phi__session_json_messages(w, "tool_results", turn->results, turn->result_count);
+    phi__session_fields_put(&w->out, PHI__SESSION_TURN_TIMES, turn);
     if (turn->request.len > 0) {
-        phi__json_put_key(&w->out, PHI__LIT("request_payload"));
+        phi__json_write_key(&w->out, PHI__LIT("request_payload"));
         phi__buf_add_str(&w->out, turn->request);
     }
     phi__buf_char(&w->out, '}');
 }
 
 /* Whether the original's reader knows it. */
-static bool phi__sw_is_common(phi_str json) {
+static bool phi__session_json_is_common(phi_str json) {
     static const char *const types[] = {
         "AgentStart",          "AgentEnd",         "TurnStart",         "TurnEnd",
         "MessageStart",        "MessageUpdate",    "MessageEnd",        "ToolExecutionStart",
@@ -138,21 +138,21 @@ static bool phi__sw_is_common(phi_str json) {
 
 /* Whether an event that was recorded long ago, or by hand, would make the original's reader refuse
    the whole file: names in place of node ids, a protocol that it does not know. */
-static bool phi__sw_is_foreign(phi_str json) {
+static bool phi__session_json_is_foreign(phi_str json) {
     phi_json_found type, at;
     if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
     if (phi__str_is(type.raw, "RevertApplied"))
         return phi_json_find(json, "target", &at) == PHI_OK && at.type == PHI_JSON_STRING;
     return phi__str_is(type.raw, "AgentStart") &&
            phi_json_find(json, "config_snapshot.api", &at) == PHI_OK &&
-           at.type == PHI_JSON_STRING && phi__message_api(at.raw) == NULL;
+           at.type == PHI_JSON_STRING && phi__message_read_api(at.raw) == NULL;
 }
 
-static void phi__sw_event(phi__session_writer *w, phi_str json) {
+static void phi__session_json_event(phi__session_writer *w, phi_str json) {
     phi_arena_mark mark = phi_arena_save(w->scratch);
     phi_event event;
     phi_status status = PHI_OK;
-    if (phi__sw_is_foreign(json)) {
+    if (phi__session_json_is_foreign(json)) {
         status = phi_event_from_json(json, w->scratch, &event, NULL);
         if (status == PHI_OK) status = phi_event_to_json(&event, w->scratch, &json);
     }
@@ -161,127 +161,128 @@ static void phi__sw_event(phi__session_writer *w, phi_str json) {
     phi_arena_reset(w->scratch, mark);
 }
 
-static void phi__sw_events(phi__session_writer *w, const phi_loop_record *loop) {
+static void phi__session_json_events(phi__session_writer *w, const phi_loop_record *loop) {
     bool all = (w->flags & PHI_SESSION_OWN_EVENTS) != 0;
     size_t i;
     phi__records_raw(&w->out, "events", "[");
     for (i = 0; i < loop->event_count; i++) {
-        if (!all && !phi__sw_is_common(loop->events[i].json)) continue;
-        phi__json_put_comma(&w->out);
+        if (!all && !phi__session_json_is_common(loop->events[i].json)) continue;
+        phi__json_write_comma(&w->out);
         phi__buf_char(&w->out, '{');
         phi__records_u64(&w->out, "sequence", loop->events[i].sequence);
-        phi__json_put_key(&w->out, PHI__LIT("event"));
-        phi__sw_event(w, loop->events[i].json);
+        phi__json_write_key(&w->out, PHI__LIT("event"));
+        phi__session_json_event(w, loop->events[i].json);
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');
 }
 
-static void phi__sw_spawned(phi__session_writer *w, const phi_loop_record *loop) {
+static void phi__session_json_spawned(phi__session_writer *w, const phi_loop_record *loop) {
     size_t i;
     phi__records_raw(&w->out, "child_loop_refs", "[");
     for (i = 0; i < loop->spawned_count; i++) {
         const phi_child_ref *ref = &loop->spawned[i];
-        phi__json_put_comma(&w->out);
+        phi__json_write_comma(&w->out);
         phi__buf_char(&w->out, '{');
-        phi__session_put_fields(&w->out, PHI__SESSION_CHILD, ref);
+        phi__session_fields_put(&w->out, PHI__SESSION_CHILD, ref);
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');
 }
 
-static void phi__sw_ids(phi__session_writer *w, const char *key, const phi_str *ids, size_t count) {
+static void phi__session_json_ids(phi__session_writer *w, const char *key, const phi_str *ids,
+                                  size_t count) {
     size_t i;
     phi__records_raw(&w->out, key, "[");
     for (i = 0; i < count; i++) {
-        phi__json_put_comma(&w->out);
-        phi__json_put_str(&w->out, ids[i]);
+        phi__json_write_comma(&w->out);
+        phi__json_write_str(&w->out, ids[i]);
     }
     phi__buf_char(&w->out, ']');
 }
 
-static void phi__sw_group(phi__session_writer *w, const phi_loop_group *group) {
+static void phi__session_json_group(phi__session_writer *w, const phi_loop_group *group) {
     if (group == NULL) {
         phi__records_raw(&w->out, "parallel_group", "null");
         return;
     }
     phi__records_raw(&w->out, "parallel_group", "{");
-    phi__sw_ids(w, "all_loop_ids", group->loop_ids, group->loop_count);
-    phi__session_put_fields(&w->out, PHI__SESSION_GROUP, group);
-    phi__json_put_key(&w->out, PHI__LIT("evaluation_usage"));
+    phi__session_json_ids(w, "all_loop_ids", group->loop_ids, group->loop_count);
+    phi__session_fields_put(&w->out, PHI__SESSION_GROUP, group);
+    phi__json_write_key(&w->out, PHI__LIT("evaluation_usage"));
     phi__message_put_usage_value(&w->out, &group->evaluation_usage);
     phi__records_bool(&w->out, "is_selected", group->is_selected);
     phi__buf_char(&w->out, '}');
 }
 
-static void phi__sw_range(phi__session_writer *w, const char *key,
-                          const phi_block_section *section) {
+static void phi__session_json_range(phi__session_writer *w, const char *key,
+                                    const phi_block_section *section) {
     phi__records_raw(&w->out, key, "{");
-    phi__session_put_fields(&w->out, PHI__SESSION_RANGE, section);
+    phi__session_fields_put(&w->out, PHI__SESSION_RANGE, section);
     phi__buf_char(&w->out, '}');
 }
 
-static void phi__sw_section(phi__session_writer *w, const char *key,
-                            const phi_block_section *section) {
+static void phi__session_json_section(phi__session_writer *w, const char *key,
+                                      const phi_block_section *section) {
     if (!section->present) return;
     phi__records_raw(&w->out, key, "{");
-    phi__sw_range(w, "range", section);
-    phi__sw_messages(w, "messages", section->messages, section->message_count);
+    phi__session_json_range(w, "range", section);
+    phi__session_json_messages(w, "messages", section->messages, section->message_count);
     phi__buf_char(&w->out, '}');
 }
 
 /* Mixed spelling is the format's. */
-static void phi__sw_block(phi__session_writer *w, const phi_compaction_block *block) {
+static void phi__session_json_block(phi__session_writer *w, const phi_compaction_block *block) {
     if (block == NULL) return;
     phi__records_raw(&w->out, "compaction_block", "{");
-    if (block->keep_first.present) phi__sw_range(w, "keep_first", &block->keep_first);
-    phi__sw_section(w, "keep_recent", &block->keep_recent);
-    phi__sw_section(w, "keep_compacted", &block->keep_compacted);
+    if (block->keep_first.present) phi__session_json_range(w, "keep_first", &block->keep_first);
+    phi__session_json_section(w, "keep_recent", &block->keep_recent);
+    phi__session_json_section(w, "keep_compacted", &block->keep_compacted);
     phi__records_time(&w->out, "createdAt", block->created_ms);
     phi__buf_char(&w->out, '}');
 }
 
-static void phi__sw_turns(phi__session_writer *w, const phi_loop_record *loop) {
+static void phi__session_json_turns(phi__session_writer *w, const phi_loop_record *loop) {
     size_t i;
     phi__records_raw(&w->out, "turns", "[");
     for (i = 0; i < loop->turn_count; i++)
         if (loop->turns[i].output != NULL || (w->flags & PHI_SESSION_OWN_EVENTS) != 0)
-            phi__sw_turn(w, &loop->turns[i]);
+            phi__session_json_turn(w, &loop->turns[i]);
     phi__buf_char(&w->out, ']');
 }
 
-static void phi__sw_loop(phi__session_writer *w, const phi_loop_record *loop) {
-    phi__json_put_comma(&w->out);
+static void phi__session_json_loop(phi__session_writer *w, const phi_loop_record *loop) {
+    phi__json_write_comma(&w->out);
     phi__buf_char(&w->out, '{');
-    phi__session_put_fields(&w->out, PHI__SESSION_LOOP, loop);
-    phi__sw_continuation(w, loop);
+    phi__session_fields_put(&w->out, PHI__SESSION_LOOP, loop);
+    phi__session_json_continuation(w, loop);
     phi__records_time(&w->out, "started_at", loop->started_ms);
     if (loop->has_ended)
         phi__records_time(&w->out, "ended_at", loop->ended_ms);
     else
         phi__records_raw(&w->out, "ended_at", "null");
-    phi__records_str(&w->out, "status", phi_str_of(phi__sw_status(loop->status)));
+    phi__records_str(&w->out, "status", phi_str_of(phi__session_json_status(loop->status)));
     if (loop->rejection.at != NULL)
         phi__records_str(&w->out, "rejection", loop->rejection);
     else
         phi__records_raw(&w->out, "rejection", "null");
-    phi__sw_config(w, loop->config);
-    phi__sw_messages(w, "messages", loop->messages, loop->message_count);
-    phi__sw_turns(w, loop);
+    phi__session_json_config(w, loop->config);
+    phi__session_json_messages(w, "messages", loop->messages, loop->message_count);
+    phi__session_json_turns(w, loop);
     phi__message_put_usage(&w->out, &loop->usage);
     if (!phi__message_put_json(&w->out, "metadata", loop->metadata, true, w->scratch))
         phi__records_option(&w->out, "metadata", loop->metadata);
-    phi__sw_events(w, loop);
-    phi__sw_ids(w, "children_loop_ids", loop->children, loop->child_count);
-    phi__sw_spawned(w, loop);
-    phi__sw_group(w, loop->group);
-    phi__sw_block(w, loop->block);
+    phi__session_json_events(w, loop);
+    phi__session_json_ids(w, "children_loop_ids", loop->children, loop->child_count);
+    phi__session_json_spawned(w, loop);
+    phi__session_json_group(w, loop->group);
+    phi__session_json_block(w, loop->block);
     phi__buf_char(&w->out, '}');
 }
 
 /* ---- the session ---- */
 
-static void phi__sw_formation(phi__session_writer *w, const phi_formation *formation) {
+static void phi__session_json_formation(phi__session_writer *w, const phi_formation *formation) {
     static const char *const words[] = {"FirstLoop", "Explicit", "InactivityTimeout"};
     size_t kind = (size_t)formation->kind < PHI__COUNT(words) ? (size_t)formation->kind : 0;
     phi__records_raw(&w->out, "formation", "{");
@@ -294,27 +295,27 @@ static void phi__sw_formation(phi__session_writer *w, const phi_formation *forma
     phi__buf_text(&w->out, "}}");
 }
 
-static void phi__sw_parent(phi__session_writer *w, const phi_spawn_ref *parent) {
+static void phi__session_json_parent(phi__session_writer *w, const phi_spawn_ref *parent) {
     if (parent == NULL) {
         phi__records_raw(&w->out, "parent_spawn_ref", "null");
         return;
     }
     phi__records_raw(&w->out, "parent_spawn_ref", "{");
-    phi__session_put_fields(&w->out, PHI__SESSION_SPAWN, parent);
+    phi__session_fields_put(&w->out, PHI__SESSION_SPAWN, parent);
     phi__buf_char(&w->out, '}');
 }
 
-static void phi__sw_session(phi__session_writer *w, const phi_session *session) {
+static void phi__session_json_whole(phi__session_writer *w, const phi_session *session) {
     size_t i;
     phi__buf_char(&w->out, '{');
-    phi__session_put_fields(&w->out, PHI__SESSION_SESSION, session);
-    phi__sw_formation(w, &session->formation);
-    phi__sw_parent(w, session->parent);
+    phi__session_fields_put(&w->out, PHI__SESSION_SESSION, session);
+    phi__session_json_formation(w, &session->formation);
+    phi__session_json_parent(w, session->parent);
     phi__records_str(&w->out, "scope",
                      session->scope == PHI_SESSION_PERSISTENT ? PHI__LIT("persistent")
                                                               : PHI__LIT("ephemeral"));
     phi__records_raw(&w->out, "loops", "[");
-    for (i = 0; i < session->loop_count; i++) phi__sw_loop(w, session->loops[i]);
+    for (i = 0; i < session->loop_count; i++) phi__session_json_loop(w, session->loops[i]);
     phi__buf_text(&w->out, "]}");
 }
 
@@ -326,19 +327,19 @@ typedef struct phi__session_indent {
     size_t len, depth;
 } phi__session_indent;
 
-static void phi__si_char(phi__session_indent *to, char c) {
+static void phi__session_json_indent_char(phi__session_indent *to, char c) {
     if (to->out != NULL) to->out[to->len] = c;
     to->len++;
 }
 
-static void phi__si_line(phi__session_indent *to) {
+static void phi__session_json_indent_line(phi__session_indent *to) {
     size_t i;
-    phi__si_char(to, '\n');
-    for (i = 0; i < 2 * to->depth; i++) phi__si_char(to, ' ');
+    phi__session_json_indent_char(to, '\n');
+    for (i = 0; i < 2 * to->depth; i++) phi__session_json_indent_char(to, ' ');
 }
 
 /* JSON without line breaks of its own, as it was made above. */
-static size_t phi__si_text(phi_str json, char *out) {
+static size_t phi__session_json_indent_text(phi_str json, char *out) {
     phi__session_indent to;
     size_t i;
     bool in_string = false;
@@ -350,21 +351,21 @@ static size_t phi__si_text(phi_str json, char *out) {
         bool closes = !in_string && (c == '}' || c == ']');
         if (closes) {
             to.depth--;
-            phi__si_line(&to);
+            phi__session_json_indent_line(&to);
         }
-        phi__si_char(&to, c);
+        phi__session_json_indent_char(&to, c);
         if (c == '"') in_string = !in_string;
         if (in_string) {
-            if (c == '\\') phi__si_char(&to, json.at[++i]);
+            if (c == '\\') phi__session_json_indent_char(&to, json.at[++i]);
         } else if (empty)
-            phi__si_char(&to, json.at[++i]);
+            phi__session_json_indent_char(&to, json.at[++i]);
         else if (c == '{' || c == '[') {
             to.depth++;
-            phi__si_line(&to);
+            phi__session_json_indent_line(&to);
         } else if (c == ',')
-            phi__si_line(&to);
+            phi__session_json_indent_line(&to);
         else if (c == ':')
-            phi__si_char(&to, ' ');
+            phi__session_json_indent_char(&to, ' ');
     }
     return to.len;
 }
@@ -380,13 +381,13 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     phi__buf_init(&w.out, arena->memory);
     w.scratch = arena;
     w.flags = flags;
-    phi__sw_session(&w, session);
+    phi__session_json_whole(&w, session);
     if (!w.out.failed) {
-        len = phi__si_text(phi__buf_str(&w.out), NULL);
+        len = phi__session_json_indent_text(phi__buf_str(&w.out), NULL);
         text = phi__arena_bytes(arena, phi__add(len, 1));
     }
     if (text != NULL) {
-        len = phi__si_text(phi__buf_str(&w.out), text);
+        len = phi__session_json_indent_text(phi__buf_str(&w.out), text);
         text[len] = '\0';
         *out = phi__str(text, len);
     }

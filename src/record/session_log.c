@@ -6,12 +6,12 @@
 #ifndef PHI_NO_SESSIONS
 
 /* The loop that entries are of, the latest of that id. */
-static phi__loop_box *phi__sl_loop(phi__session_box *box, phi_str loop_id) {
+static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_id) {
     const phi_loop_record *record = phi_session_get_loop(&box->pub, loop_id);
-    return record != NULL ? phi__loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
+    return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
 
-static bool phi__sl_begin(phi__session_box *box, const phi_entry *entry) {
+static bool phi__session_log_begin(phi__session_box *box, const phi_entry *entry) {
     phi__loop_box *loop = phi__session_loop(box);
     const phi_loop_info *info = entry->loop;
     phi_loop_record *to;
@@ -40,8 +40,8 @@ static bool phi__sl_begin(phi__session_box *box, const phi_entry *entry) {
 }
 
 /* Arrays of messages grow with the log; `cap` is counted beside them. */
-static bool phi__sl_push(phi__session_box *box, const phi_message **list, size_t *count,
-                         size_t *cap, const phi_message *message) {
+static bool phi__session_log_push(phi__session_box *box, const phi_message **list, size_t *count,
+                                  size_t *cap, const phi_message *message) {
     phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,
                                                             cap, *count + 1, sizeof *now);
     if (now == NULL) return false;
@@ -53,40 +53,42 @@ static bool phi__sl_push(phi__session_box *box, const phi_message **list, size_t
 
 /* Room in the lists of the turn under way, and whose that is; the loop's own list counts in
    input_cap. */
-typedef struct phi__sl_caps {
+typedef struct phi__session_log_caps {
     size_t input, results;
     phi__loop_box *of;
-} phi__sl_caps;
+} phi__session_log_caps;
 
-static bool phi__sl_message(phi__session_box *box, phi__loop_box *loop, phi__sl_caps *caps,
-                            const phi_message *message) {
+static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
+                                     phi__session_log_caps *caps, const phi_message *message) {
     phi_turn *turn = &loop->turn;
-    if (!phi__sl_push(box, &loop->pub.messages, &loop->pub.message_count, &loop->input_cap,
-                      message))
+    if (!phi__session_log_push(box, &loop->pub.messages, &loop->pub.message_count, &loop->input_cap,
+                               message))
         return false;
     if (message->role == PHI_ROLE_ASSISTANT && loop->pub.config == NULL) {
         loop->pub.config = phi__session_config_of(box, loop->pub.loop_id, message);
         if (loop->pub.config == NULL) return false;
     }
     if (message->role == PHI_ROLE_USER || message->role == PHI_ROLE_EXTENSION)
-        return phi__sl_push(box, &turn->input, &turn->input_count, &caps->input, message);
+        return phi__session_log_push(box, &turn->input, &turn->input_count, &caps->input, message);
     if (!loop->in_turn) return true;
     if (message->role == PHI_ROLE_TOOL_RESULT)
-        return phi__sl_push(box, &turn->results, &turn->result_count, &caps->results, message);
+        return phi__session_log_push(box, &turn->results, &turn->result_count, &caps->results,
+                                     message);
     turn->output = phi_message_copy(message, &box->arena);
     return turn->output != NULL;
 }
 
 /* Messages before a turn begins, such as prompts, belong to that turn. */
-static void phi__sl_forget(phi__loop_box *loop, phi__sl_caps *caps) {
+static void phi__session_log_forget(phi__loop_box *loop, phi__session_log_caps *caps) {
     memset(&loop->turn, 0, sizeof loop->turn);
     memset(caps, 0, sizeof *caps);
     caps->of = loop;
     loop->in_turn = false;
 }
 
-static void phi__sl_turn_start(phi__loop_box *loop, phi__sl_caps *caps, const phi_entry *entry) {
-    if (loop->in_turn) phi__sl_forget(loop, caps);
+static void phi__session_log_turn_start(phi__loop_box *loop, phi__session_log_caps *caps,
+                                        const phi_entry *entry) {
+    if (loop->in_turn) phi__session_log_forget(loop, caps);
     loop->turn.loop_id = loop->pub.loop_id;
     loop->turn.turn_index = entry->turn_index;
     loop->turn.trigger = entry->trigger;
@@ -94,8 +96,8 @@ static void phi__sl_turn_start(phi__loop_box *loop, phi__sl_caps *caps, const ph
     loop->in_turn = true;
 }
 
-static bool phi__sl_turn_end(phi__session_box *box, phi__loop_box *loop, phi__sl_caps *caps,
-                             const phi_entry *entry) {
+static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop,
+                                      phi__session_log_caps *caps, const phi_entry *entry) {
     phi_loop_record *to = &loop->pub;
     phi_turn *turns;
     /* until its end has all */
@@ -108,11 +110,11 @@ static bool phi__sl_turn_end(phi__session_box *box, phi__loop_box *loop, phi__sl
     if (entry->usage != NULL) loop->turn.usage = *entry->usage;
     loop->turn.ended_ms = entry->at_ms;
     turns[to->turn_count++] = loop->turn;
-    phi__sl_forget(loop, caps);
+    phi__session_log_forget(loop, caps);
     return true;
 }
 
-static void phi__sl_end(phi__loop_box *loop, const phi_entry *entry) {
+static void phi__session_log_end(phi__loop_box *loop, const phi_entry *entry) {
     if (entry->usage != NULL) loop->pub.usage = *entry->usage;
     loop->pub.ended_ms = entry->at_ms;
     loop->pub.has_ended = true;
@@ -120,7 +122,8 @@ static void phi__sl_end(phi__loop_box *loop, const phi_entry *entry) {
     loop->in_turn = false;
 }
 
-static bool phi__sl_spawn(phi__session_box *box, phi__loop_box *loop, const phi_entry *entry) {
+static bool phi__session_log_spawn(phi__session_box *box, phi__loop_box *loop,
+                                   const phi_entry *entry) {
     phi_loop_record *to = &loop->pub;
     phi_child_ref *refs = (phi_child_ref *)phi__session_room_for(
         box, to->spawned, to->spawned_count, &loop->spawned_cap, to->spawned_count + 1,
@@ -137,19 +140,20 @@ static bool phi__sl_spawn(phi__session_box *box, phi__loop_box *loop, const phi_
     return true;
 }
 
-static bool phi__sl_entry(phi__session_box *box, phi__sl_caps *caps, const phi_entry *entry) {
+static bool phi__session_log_entry(phi__session_box *box, phi__session_log_caps *caps,
+                                   const phi_entry *entry) {
     phi__loop_box *loop;
-    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__sl_begin(box, entry);
-    loop = entry->loop_id.len > 0 ? phi__sl_loop(box, entry->loop_id) : NULL;
+    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__session_log_begin(box, entry);
+    loop = entry->loop_id.len > 0 ? phi__session_log_loop(box, entry->loop_id) : NULL;
     if (loop == NULL) return true;
-    if (caps->of != loop) phi__sl_forget(loop, caps);
+    if (caps->of != loop) phi__session_log_forget(loop, caps);
     switch ((int)entry->kind) {
     case PHI_ENTRY_MESSAGE:
-        return entry->message == NULL || phi__sl_message(box, loop, caps, entry->message);
-    case PHI_ENTRY_TURN_START: phi__sl_turn_start(loop, caps, entry); return true;
-    case PHI_ENTRY_TURN_END: return phi__sl_turn_end(box, loop, caps, entry);
-    case PHI_ENTRY_LOOP_END: phi__sl_end(loop, entry); return true;
-    case PHI_ENTRY_SPAWN: return phi__sl_spawn(box, loop, entry);
+        return entry->message == NULL || phi__session_log_message(box, loop, caps, entry->message);
+    case PHI_ENTRY_TURN_START: phi__session_log_turn_start(loop, caps, entry); return true;
+    case PHI_ENTRY_TURN_END: return phi__session_log_turn_end(box, loop, caps, entry);
+    case PHI_ENTRY_LOOP_END: phi__session_log_end(loop, entry); return true;
+    case PHI_ENTRY_SPAWN: return phi__session_log_spawn(box, loop, entry);
     default: return true;
     }
 }
@@ -159,7 +163,7 @@ static bool phi__sl_entry(phi__session_box *box, phi__sl_caps *caps, const phi_e
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out) {
     phi__session_box *box;
-    phi__sl_caps caps;
+    phi__session_log_caps caps;
     phi_entry entry;
     phi_status status = PHI_OK;
     uint64_t seq, count;
@@ -171,7 +175,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     count = phi_thread_count(thread);
     for (seq = phi_thread_first(thread); status == PHI_OK && seq < count; seq++) {
         status = phi_thread_entry(thread, seq, &entry);
-        if (status == PHI_OK && !phi__sl_entry(box, &caps, &entry)) status = PHI_NO_MEMORY;
+        if (status == PHI_OK && !phi__session_log_entry(box, &caps, &entry)) status = PHI_NO_MEMORY;
     }
     if (status == PHI_OK) status = phi_session_add_blocks(&box->pub, thread);
     if (status == PHI_OK)

@@ -22,26 +22,26 @@ typedef struct phi__session_reader {
 
 /* ---- members ---- */
 
-static void *phi__sr_alloc(phi__session_reader *r, size_t count, size_t size) {
+static void *phi__session_read_alloc(phi__session_reader *r, size_t count, size_t size) {
     void *at = phi__arena_zero(&r->box->arena, phi__mul(count, size));
     if (at == NULL) r->no_memory = true;
     return at;
 }
 
 /* Items of an array; 0 for anything else. */
-static size_t phi__sr_count(const phi_json *array) {
+static size_t phi__session_read_count(const phi_json *array) {
     return phi_json_is_array(array) ? phi_json_count(array) : 0;
 }
 
 /* JSON text of a value; null is nothing. */
-static phi_str phi__sr_json(phi__session_reader *r, const phi_json *node) {
+static phi_str phi__session_read_json(phi__session_reader *r, const phi_json *node) {
     phi_str out = {NULL, 0};
     if (node == NULL || phi_json_is_null(node)) return out;
     if (phi_json_write(&r->box->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
     return out;
 }
 
-static phi_status phi__sr_bad(phi__session_reader *r, const char *words) {
+static phi_status phi__session_read_bad(phi__session_reader *r, const char *words) {
     memset(r->error, 0, sizeof *r->error);
     r->error->line = r->error->column = 1;
     (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
@@ -49,8 +49,8 @@ static phi_status phi__sr_bad(phi__session_reader *r, const char *words) {
 }
 
 /* Says where, before what. */
-static phi_status phi__sr_within(phi__session_reader *r, phi_status status, const char *where,
-                                 size_t index) {
+static phi_status phi__session_read_within(phi__session_reader *r, phi_status status,
+                                           const char *where, size_t index) {
     char words[sizeof r->error->message];
     if (status != PHI_PARSE) return status;
     (void)snprintf(words, sizeof words, "%s", r->error->message);
@@ -59,21 +59,22 @@ static phi_status phi__sr_within(phi__session_reader *r, phi_status status, cons
     return status;
 }
 
-static phi_status phi__sr_messages(phi__session_reader *r, const phi_json *object, const char *key,
-                                   const phi_message **out, size_t *count) {
+static phi_status phi__session_read_messages(phi__session_reader *r, const phi_json *object,
+                                             const char *key, const phi_message **out,
+                                             size_t *count) {
     const phi_json *array = phi_json_get(object, key), *node;
-    size_t n = phi__sr_count(array), i = 0;
+    size_t n = phi__session_read_count(array), i = 0;
     phi_json_iter it = phi_json_each(array);
     phi_message *messages;
     phi_status status = PHI_OK;
     *out = NULL;
     *count = 0;
     if (n == 0) return PHI_OK;
-    messages = (phi_message *)phi__sr_alloc(r, n, sizeof *messages);
+    messages = (phi_message *)phi__session_read_alloc(r, n, sizeof *messages);
     if (messages == NULL) return PHI_NO_MEMORY;
     for (; (node = phi_json_next(&it)) != NULL; i++) {
-        status = phi__message_get(node, &r->box->arena, &messages[i], r->error);
-        if (status != PHI_OK) return phi__sr_within(r, status, key, i);
+        status = phi__message_read_get(node, &r->box->arena, &messages[i], r->error);
+        if (status != PHI_OK) return phi__session_read_within(r, status, key, i);
     }
     *out = messages;
     *count = n;
@@ -81,11 +82,12 @@ static phi_status phi__sr_messages(phi__session_reader *r, const phi_json *objec
 }
 
 /* Strings of an array; anything else among them is empty. */
-static phi_str *phi__sr_ids(phi__session_reader *r, const phi_json *array, size_t *count) {
+static phi_str *phi__session_read_ids(phi__session_reader *r, const phi_json *array,
+                                      size_t *count) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    size_t n = phi__sr_count(array);
-    phi_str *ids = n > 0 ? (phi_str *)phi__sr_alloc(r, n, sizeof *ids) : NULL;
+    size_t n = phi__session_read_count(array);
+    phi_str *ids = n > 0 ? (phi_str *)phi__session_read_alloc(r, n, sizeof *ids) : NULL;
     *count = 0;
     while (ids != NULL && (node = phi_json_next(&it)) != NULL)
         ids[(*count)++] = phi_json_str(node, "");
@@ -94,7 +96,7 @@ static phi_str *phi__sr_ids(phi__session_reader *r, const phi_json *array, size_
 
 /* ---- parts of loops ---- */
 
-static phi_loop_status phi__sr_status(phi_str word) {
+static phi_loop_status phi__session_read_status(phi_str word) {
     if (phi__str_is(word, "Pending")) return PHI_LOOP_PENDING;
     if (phi__str_is(word, "Running")) return PHI_LOOP_RUNNING;
     if (phi__str_is(word, "Rejected")) return PHI_LOOP_REJECTED;
@@ -102,7 +104,7 @@ static phi_loop_status phi__sr_status(phi_str word) {
 }
 
 /* Missing or null is a beginning. */
-static void phi__sr_continuation(const phi_json *node, phi_loop_record *to) {
+static void phi__session_read_continuation(const phi_json *node, phi_loop_record *to) {
     const phi_json *rerun = phi_json_get(node, "Rerun"), *branch = phi_json_get(node, "Branch");
     phi_str word = phi_json_str(node, "");
     to->continuation = PHI_CONTINUATION_INITIAL;
@@ -113,55 +115,59 @@ static void phi__sr_continuation(const phi_json *node, phi_loop_record *to) {
     to->tag = phi__records_get_str(branch != NULL ? branch : rerun, "tag");
 }
 
-static phi_trigger phi__sr_trigger(phi_str word) {
+static phi_trigger phi__session_read_trigger(phi_str word) {
     int i;
     for (i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
-        if (phi__str_is(word, phi__event_trigger((phi_trigger)i))) return (phi_trigger)i;
+        if (phi__str_is(word, phi__event_words_trigger((phi_trigger)i))) return (phi_trigger)i;
     return phi__str_is(word, "FollowUp") ? PHI_TRIGGER_CONTINUATION : PHI_TRIGGER_USER;
 }
 
-static phi_status phi__sr_turn(phi__session_reader *r, const phi_json *node, phi_turn *to) {
+static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json *node,
+                                         phi_turn *to) {
     const phi_json *id = phi_json_get(node, "turn_id");
     const phi_json *answer = phi_json_get(node, "output_message");
     phi_message *output;
-    phi_status status = phi__sr_messages(r, node, "input_messages", &to->input, &to->input_count);
+    phi_status status =
+        phi__session_read_messages(r, node, "input_messages", &to->input, &to->input_count);
     if (status == PHI_OK)
-        status = phi__sr_messages(r, node, "tool_results", &to->results, &to->result_count);
+        status =
+            phi__session_read_messages(r, node, "tool_results", &to->results, &to->result_count);
     if (status != PHI_OK) return status;
-    phi__session_get_fields(id, PHI__SESSION_TURN_ID, to);
-    to->trigger = phi__sr_trigger(phi__records_get_str(node, "triggered_by"));
-    to->usage = phi__message_get_usage(phi_json_get(node, "usage"));
-    phi__session_get_fields(node, PHI__SESSION_TURN_TIMES, to);
-    to->request = phi__sr_json(r, phi_json_get(node, "request_payload"));
+    phi__session_fields_get(id, PHI__SESSION_TURN_ID, to);
+    to->trigger = phi__session_read_trigger(phi__records_get_str(node, "triggered_by"));
+    to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
+    phi__session_fields_get(node, PHI__SESSION_TURN_TIMES, to);
+    to->request = phi__session_read_json(r, phi_json_get(node, "request_payload"));
     if (answer == NULL || phi_json_is_null(answer)) return PHI_OK;
-    output = (phi_message *)phi__sr_alloc(r, 1, sizeof *output);
+    output = (phi_message *)phi__session_read_alloc(r, 1, sizeof *output);
     if (output == NULL) return PHI_NO_MEMORY;
     to->output = output;
-    return phi__message_get(answer, &r->box->arena, output, r->error);
+    return phi__message_read_get(answer, &r->box->arena, output, r->error);
 }
 
-static phi_status phi__sr_turns(phi__session_reader *r, const phi_json *array,
-                                phi__loop_box *loop) {
+static phi_status phi__session_read_turns(phi__session_reader *r, const phi_json *array,
+                                          phi__loop_box *loop) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    size_t n = phi__sr_count(array);
+    size_t n = phi__session_read_count(array);
     phi_status status = PHI_OK;
     if (n == 0) return PHI_OK;
-    loop->pub.turns = (phi_turn *)phi__sr_alloc(r, n, sizeof *loop->pub.turns);
+    loop->pub.turns = (phi_turn *)phi__session_read_alloc(r, n, sizeof *loop->pub.turns);
     if (loop->pub.turns == NULL) return PHI_NO_MEMORY;
     loop->turn_cap = n;
     while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
-        status = phi__sr_turn(r, node, &loop->pub.turns[loop->pub.turn_count++]);
-    return phi__sr_within(r, status, "turns", loop->pub.turn_count - 1);
+        status = phi__session_read_turn(r, node, &loop->pub.turns[loop->pub.turn_count++]);
+    return phi__session_read_within(r, status, "turns", loop->pub.turn_count - 1);
 }
 
 /* An event that is no object is none. */
-static void phi__sr_events(phi__session_reader *r, const phi_json *array, phi__loop_box *loop) {
+static void phi__session_read_events(phi__session_reader *r, const phi_json *array,
+                                     phi__loop_box *loop) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    size_t n = phi__sr_count(array);
+    size_t n = phi__session_read_count(array);
     if (n == 0) return;
-    loop->pub.events = (phi_loop_event *)phi__sr_alloc(r, n, sizeof *loop->pub.events);
+    loop->pub.events = (phi_loop_event *)phi__session_read_alloc(r, n, sizeof *loop->pub.events);
     if (loop->pub.events == NULL) return;
     loop->event_cap = n;
     while ((node = phi_json_next(&it)) != NULL) {
@@ -169,61 +175,66 @@ static void phi__sr_events(phi__session_reader *r, const phi_json *array, phi__l
         phi_loop_event *to = &loop->pub.events[loop->pub.event_count];
         if (!phi_json_is_object(event)) continue;
         to->sequence = phi_json_uint(phi_json_get(node, "sequence"), loop->sequence);
-        to->json = phi__sr_json(r, event);
+        to->json = phi__session_read_json(r, event);
         if (to->sequence >= loop->sequence && to->sequence < UINT64_MAX)
             loop->sequence = to->sequence + 1;
         loop->pub.event_count++;
     }
 }
 
-static void phi__sr_spawned(phi__session_reader *r, const phi_json *array, phi__loop_box *loop) {
+static void phi__session_read_spawned(phi__session_reader *r, const phi_json *array,
+                                      phi__loop_box *loop) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    size_t n = phi__sr_count(array);
+    size_t n = phi__session_read_count(array);
     if (n == 0) return;
-    loop->pub.spawned = (phi_child_ref *)phi__sr_alloc(r, n, sizeof *loop->pub.spawned);
+    loop->pub.spawned = (phi_child_ref *)phi__session_read_alloc(r, n, sizeof *loop->pub.spawned);
     if (loop->pub.spawned == NULL) return;
     loop->spawned_cap = n;
     while ((node = phi_json_next(&it)) != NULL) {
-        phi__session_get_fields(node, PHI__SESSION_CHILD,
+        phi__session_fields_get(node, PHI__SESSION_CHILD,
                                 &loop->pub.spawned[loop->pub.spawned_count++]);
     }
 }
 
-static void phi__sr_group(phi__session_reader *r, const phi_json *node, phi_loop_record *to) {
+static void phi__session_read_group(phi__session_reader *r, const phi_json *node,
+                                    phi_loop_record *to) {
     if (!phi_json_is_object(node)) return;
-    to->group = (phi_loop_group *)phi__sr_alloc(r, 1, sizeof *to->group);
+    to->group = (phi_loop_group *)phi__session_read_alloc(r, 1, sizeof *to->group);
     if (to->group == NULL) return;
     to->group->loop_ids =
-        phi__sr_ids(r, phi_json_get(node, "all_loop_ids"), &to->group->loop_count);
-    phi__session_get_fields(node, PHI__SESSION_GROUP, to->group);
-    to->group->evaluation_usage = phi__message_get_usage(phi_json_get(node, "evaluation_usage"));
+        phi__session_read_ids(r, phi_json_get(node, "all_loop_ids"), &to->group->loop_count);
+    phi__session_fields_get(node, PHI__SESSION_GROUP, to->group);
+    to->group->evaluation_usage =
+        phi__message_read_get_usage(phi_json_get(node, "evaluation_usage"));
     to->group->is_selected = phi__records_get_bool(node, "is_selected");
 }
 
-static void phi__sr_range(const phi_json *node, phi_block_section *to) {
+static void phi__session_read_range(const phi_json *node, phi_block_section *to) {
     to->present = phi_json_is_object(node);
-    phi__session_get_fields(node, PHI__SESSION_RANGE, to);
+    phi__session_fields_get(node, PHI__SESSION_RANGE, to);
 }
 
-static phi_status phi__sr_section(phi__session_reader *r, const phi_json *node,
-                                  phi_block_section *to) {
+static phi_status phi__session_read_section(phi__session_reader *r, const phi_json *node,
+                                            phi_block_section *to) {
     if (!phi_json_is_object(node)) return PHI_OK;
-    phi__sr_range(phi_json_get(node, "range"), to);
+    phi__session_read_range(phi_json_get(node, "range"), to);
     to->present = true;
-    return phi__sr_messages(r, node, "messages", &to->messages, &to->message_count);
+    return phi__session_read_messages(r, node, "messages", &to->messages, &to->message_count);
 }
 
-static phi_status phi__sr_block(phi__session_reader *r, const phi_json *node, phi_loop_record *to) {
+static phi_status phi__session_read_block(phi__session_reader *r, const phi_json *node,
+                                          phi_loop_record *to) {
     phi_compaction_block *block;
     phi_status status;
     if (!phi_json_is_object(node)) return PHI_OK;
-    block = (phi_compaction_block *)phi__sr_alloc(r, 1, sizeof *block);
+    block = (phi_compaction_block *)phi__session_read_alloc(r, 1, sizeof *block);
     if (block == NULL) return PHI_NO_MEMORY;
-    phi__sr_range(phi_json_get(node, "keep_first"), &block->keep_first);
-    status = phi__sr_section(r, phi_json_get(node, "keep_recent"), &block->keep_recent);
+    phi__session_read_range(phi_json_get(node, "keep_first"), &block->keep_first);
+    status = phi__session_read_section(r, phi_json_get(node, "keep_recent"), &block->keep_recent);
     if (status == PHI_OK)
-        status = phi__sr_section(r, phi_json_get(node, "keep_compacted"), &block->keep_compacted);
+        status = phi__session_read_section(r, phi_json_get(node, "keep_compacted"),
+                                           &block->keep_compacted);
     block->created_ms = phi__records_get_time(node, "createdAt");
     to->block = block;
     return status;
@@ -231,7 +242,7 @@ static phi_status phi__sr_block(phi__session_reader *r, const phi_json *node, ph
 
 /* ---- loops, the session ---- */
 
-static phi_status phi__sr_loop(phi__session_reader *r, const phi_json *node) {
+static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json *node) {
     phi__loop_box *loop = phi__session_loop(r->box);
     const phi_json *config = phi_json_get(node, "config");
     const phi_json *children = phi_json_get(node, "children_loop_ids");
@@ -239,35 +250,36 @@ static phi_status phi__sr_loop(phi__session_reader *r, const phi_json *node) {
     phi_status status;
     if (loop == NULL) return PHI_NO_MEMORY;
     if (!phi_json_is_string(phi_json_get(node, "loop_id")))
-        return phi__sr_bad(r, "loop_id: expected a string");
+        return phi__session_read_bad(r, "loop_id: expected a string");
     to = &loop->pub;
-    phi__session_get_fields(node, PHI__SESSION_LOOP, to);
-    phi__sr_continuation(phi_json_get(node, "continuation_kind"), to);
+    phi__session_fields_get(node, PHI__SESSION_LOOP, to);
+    phi__session_read_continuation(phi_json_get(node, "continuation_kind"), to);
     to->started_ms = phi__records_get_time(node, "started_at");
     to->has_ended = phi__date_get(phi__records_get_str(node, "ended_at"), &to->ended_ms);
-    to->status = phi__sr_status(phi__records_get_str(node, "status"));
+    to->status = phi__session_read_status(phi__records_get_str(node, "status"));
     if (phi_json_is_string(phi_json_get(node, "rejection")))
         to->rejection = phi__records_get_str(node, "rejection");
-    to->usage = phi__message_get_usage(phi_json_get(node, "usage"));
-    to->metadata = phi__sr_json(r, phi_json_get(node, "metadata"));
+    to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
+    to->metadata = phi__session_read_json(r, phi_json_get(node, "metadata"));
     if (phi_json_is_object(config)) {
         to->config = phi__session_config(r->box, config);
         if (to->config == NULL) return PHI_NO_MEMORY;
     }
-    status = phi__sr_messages(r, node, "messages", &to->messages, &to->message_count);
-    if (status == PHI_OK) status = phi__sr_turns(r, phi_json_get(node, "turns"), loop);
-    if (status == PHI_OK) status = phi__sr_block(r, phi_json_get(node, "compaction_block"), to);
+    status = phi__session_read_messages(r, node, "messages", &to->messages, &to->message_count);
+    if (status == PHI_OK) status = phi__session_read_turns(r, phi_json_get(node, "turns"), loop);
+    if (status == PHI_OK)
+        status = phi__session_read_block(r, phi_json_get(node, "compaction_block"), to);
     if (status != PHI_OK) return status;
-    phi__sr_events(r, phi_json_get(node, "events"), loop);
-    phi__sr_spawned(r, phi_json_get(node, "child_loop_refs"), loop);
-    phi__sr_group(r, phi_json_get(node, "parallel_group"), to);
-    to->children = phi__sr_ids(r, children, &to->child_count);
+    phi__session_read_events(r, phi_json_get(node, "events"), loop);
+    phi__session_read_spawned(r, phi_json_get(node, "child_loop_refs"), loop);
+    phi__session_read_group(r, phi_json_get(node, "parallel_group"), to);
+    to->children = phi__session_read_ids(r, children, &to->child_count);
     loop->child_cap = to->child_count;
     phi__session_add(r->box, loop);
     return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
 }
 
-static void phi__sr_formation(const phi_json *node, phi_formation *to) {
+static void phi__session_read_formation(const phi_json *node, phi_formation *to) {
     const phi_json *idle = phi_json_get(node, "InactivityTimeout");
     const phi_json *explicitly = phi_json_get(node, "Explicit"),
                    *first = phi_json_get(node, "FirstLoop");
@@ -283,30 +295,30 @@ static void phi__sr_formation(const phi_json *node, phi_formation *to) {
         to->at_ms = phi__records_get_time(first, "timestamp");
 }
 
-static void phi__sr_parent(const phi_json *node, phi__session_box *box) {
+static void phi__session_read_parent(const phi_json *node, phi__session_box *box) {
     if (!phi_json_is_object(node)) return;
-    phi__session_get_fields(node, PHI__SESSION_SPAWN, &box->parent);
+    phi__session_fields_get(node, PHI__SESSION_SPAWN, &box->parent);
     box->pub.parent = &box->parent;
 }
 
-static phi_status phi__sr_session(phi__session_reader *r, const phi_json *root) {
+static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json *root) {
     phi_session *to = &r->box->pub;
     const phi_json *loops = phi_json_get(root, "loops"), *node;
     phi_json_iter it = phi_json_each(loops);
     phi_status status = PHI_OK;
     size_t i = 0;
-    if (!phi_json_is_object(root)) return phi__sr_bad(r, "expected an object: a session");
+    if (!phi_json_is_object(root)) return phi__session_read_bad(r, "expected an object: a session");
     if (!phi_json_is_string(phi_json_get(root, "session_id")))
-        return phi__sr_bad(r, "session_id: expected a string");
-    phi__session_get_fields(root, PHI__SESSION_SESSION, to);
-    phi__sr_formation(phi_json_get(root, "formation"), &to->formation);
-    phi__sr_parent(phi_json_get(root, "parent_spawn_ref"), r->box);
+        return phi__session_read_bad(r, "session_id: expected a string");
+    phi__session_fields_get(root, PHI__SESSION_SESSION, to);
+    phi__session_read_formation(phi_json_get(root, "formation"), &to->formation);
+    phi__session_read_parent(phi_json_get(root, "parent_spawn_ref"), r->box);
     if (phi__str_is(phi__records_get_str(root, "scope"), "persistent"))
         to->scope = PHI_SESSION_PERSISTENT;
     if (!phi_json_is_array(loops)) return PHI_OK;
     for (; status == PHI_OK && (node = phi_json_next(&it)) != NULL; i++)
-        status = phi__sr_loop(r, node);
-    return phi__sr_within(r, status, "loops", i - 1);
+        status = phi__session_read_loop(r, node);
+    return phi__session_read_within(r, status, "loops", i - 1);
 }
 
 /* ---- public ---- */
@@ -330,7 +342,7 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
                           PHI_JSON_MAX_DEPTH);
     while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
     (void)phi_json_reader_result(&reader, &root, r.error);
-    if (status == PHI_OK) status = phi__sr_session(&r, root);
+    if (status == PHI_OK) status = phi__session_read_whole(&r, root);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
     if (status == PHI_OK && r.no_memory) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
@@ -343,7 +355,8 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
 /* ---- in a store ---- */
 
 /* A store's words, or ours where the specification has some. */
-static phi_status phi__session_say(phi_status status, phi_str id, char *words, size_t words_size) {
+static phi_status phi__session_read_say(phi_status status, phi_str id, char *words,
+                                        size_t words_size) {
     const char *form = status == PHI_NOT_FOUND ? "Session not found: %.*s"
                                                : "Session %.*s is locked by another writer";
     if (words == NULL || words_size == 0) return status;
@@ -375,7 +388,7 @@ PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *s
     if (status == PHI_OK)
         status = store->save(store->user_data, id, agent, json, words, words_size);
     phi_arena_free(&arena);
-    return phi__session_say(status, phi_str_of(id), words, words_size);
+    return phi__session_read_say(status, phi_str_of(id), words, words_size);
 }
 
 PHI_API phi_status phi_session_load(const phi_store *store, const char *session_id,
@@ -400,7 +413,7 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
                            (unsigned long)error.column, error.message);
     }
     phi_arena_free(&arena);
-    return phi__session_say(status, phi_str_of(session_id), words, words_size);
+    return phi__session_read_say(status, phi_str_of(session_id), words, words_size);
 }
 
 #endif

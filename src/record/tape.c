@@ -20,7 +20,7 @@ static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
     phi_arena_init(&tape->words, &tape->memory, 0);
     phi_arena_init(&tape->secret_arena, &tape->memory, 0);
     phi__secret_init(&tape->secrets, &tape->secret_arena);
-    tape->base.random_fn = phi__tape_random;
+    tape->base.random_fn = phi__tape_sources_random;
     return tape;
 }
 
@@ -37,7 +37,7 @@ PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
     if (desc == NULL || desc->write_fn == NULL) return NULL;
     tape = phi__tape_new(desc);
     if (tape == NULL) return NULL;
-    phi__tape_secrets(tape, desc->secrets);
+    phi__tape_secret_add(tape, desc->secrets);
     phi__tape_record_init(tape);
     return &tape->base;
 }
@@ -53,7 +53,7 @@ PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_par
     }
     tape = phi__tape_new(desc);
     if (tape == NULL) return NULL;
-    phi__tape_secrets(tape, desc->secrets);
+    phi__tape_secret_add(tape, desc->secrets);
     if (tape->failed != PHI_OK || phi__tape_read(tape, text, error) != PHI_OK) {
         phi_tape_free(&tape->base);
         return NULL;
@@ -66,8 +66,8 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
     phi__tape *tape = (phi__tape *)base;
     if (tape == NULL) return PHI_BAD_ARG;
     if (!base->plays) {
-        phi__records_u64(phi__tape_begin_line(tape, "over"), "idle", tape->idle);
-        phi__tape_end_line(tape);
+        phi__records_u64(phi__tape_line_begin(tape, "over"), "idle", tape->idle);
+        phi__tape_line_end(tape);
         tape->over = true;
         phi__tape_divergence_of(tape, divergence);
         return tape->failed;

@@ -4,7 +4,7 @@
 
 #ifndef PHI_NO_TAPE
 
-PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind) {
+PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind) {
     phi__buf_clear(&tape->line);
     phi__buf_text(&tape->line, "{\"k\":\"");
     phi__buf_text(&tape->line, kind);
@@ -12,7 +12,7 @@ PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind) {
     return &tape->line;
 }
 
-PHI__FN void phi__tape_end_line(phi__tape *tape) {
+PHI__FN void phi__tape_line_end(phi__tape *tape) {
     phi__buf *line = &tape->line;
     if (tape->failed != PHI_OK || tape->over) return;
     if (!line->failed)

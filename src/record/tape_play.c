@@ -10,76 +10,76 @@
 
 #ifndef PHI_NO_TAPE
 
-#include <stdio.h>
+enum { PHI__TAPE_PLAY_TIMERS = 256 };
 
-enum { PHI__PLAY_TIMERS = 256 };
-
-static phi__tape *phi__play_of(void *base) { return (phi__tape *)base; }
+static phi__tape *phi__tape_play_of(void *base) { return (phi__tape *)base; }
 
 /* ---- time ---- */
 
-static void phi__play_set(phi__tape *tape, uint64_t us) {
-    phi__tape_set(tape, us);
+static void phi__tape_play_set(phi__tape *tape, uint64_t us) {
+    phi__tape_sources_set(tape, us);
     tape->reads = 0;
 }
 
-static void phi__play_skip_used(phi__tape *tape) {
+static void phi__tape_play_skip_used(phi__tape *tape) {
     while (tape->at < tape->count && tape->index[tape->at].used) tape->at++;
 }
 
-static uint64_t phi__play_clock(void *user_data) {
-    phi__tape *tape = phi__play_of(user_data);
+static uint64_t phi__tape_play_clock(void *user_data) {
+    phi__tape *tape = phi__tape_play_of(user_data);
     phi__tape_line *line;
     if (tape->rt == NULL || tape->rt->in_step || tape->off) return tape->us;
-    phi__play_skip_used(tape);
+    phi__tape_play_skip_used(tape);
     line = tape->at < tape->count ? &tape->index[tape->at] : NULL;
     if (line != NULL && line->kind == PHI__TAPE_NOW && line->n == tape->reads) {
-        phi__play_set(tape, line->us);
+        phi__tape_play_set(tape, line->us);
         line->used = true;
     } else
         tape->reads++;
     return tape->us;
 }
 
-static uint64_t phi__play_work_us(void *user_data) {
+static uint64_t phi__tape_play_work_us(void *user_data) {
     (void)user_data;
     return 0; /* only bytes bound a step: its work is the same on every machine */
 }
 
-static uint64_t phi__play_look_us(phi_tape *base) { return phi__play_of(base)->us; }
+static uint64_t phi__tape_play_look_us(phi_tape *base) { return phi__tape_play_of(base)->us; }
 
 /* ---- letting in ---- */
 
-typedef enum phi__played { PHI__PLAYED, PHI__PLAY_LATER, PHI__PLAY_STOP } phi__played;
+typedef enum phi__played { PHI__PLAYED, PHI__TAPE_PLAY_LATER, PHI__TAPE_PLAY_STOP } phi__played;
 
-static phi__tape_flow *phi__play_flow(phi__tape *tape, uint64_t x) {
+static phi__tape_flow *phi__tape_play_flow(phi__tape *tape, uint64_t x) {
     size_t i;
     for (i = 0; i < tape->flows.count; i++)
         if (tape->flows.at[i].live && tape->flows.at[i].x == x) return &tape->flows.at[i];
     return NULL;
 }
 
-static phi__played phi__play_bytes(phi__tape *tape, phi__tape_flow *flow, const phi_json *root) {
-    if (!phi__tape_bytes(tape, root)) {
-        phi__play_no_memory(tape);
-        return PHI__PLAY_STOP;
+static phi__played phi__tape_play_bytes(phi__tape *tape, phi__tape_flow *flow,
+                                        const phi_json *root) {
+    if (!phi__tape_read_bytes(tape, root)) {
+        phi__tape_match_no_memory(tape);
+        return PHI__TAPE_PLAY_STOP;
     }
     return phi__transfer_push_now(flow->transfer, tape->bytes.at, tape->bytes.len) == PHI_FULL
-               ? PHI__PLAY_LATER
+               ? PHI__TAPE_PLAY_LATER
                : PHI__PLAYED;
 }
 
-static phi__played phi__play_transport(phi__tape *tape, const phi__tape_line *line,
-                                       const phi_json *root) {
-    phi__tape_flow *flow = phi__play_flow(tape, line->x);
+static phi__played phi__tape_play_transport(phi__tape *tape, const phi__tape_line *line,
+                                            const phi_json *root) {
+    phi__tape_flow *flow = phi__tape_play_flow(tape, line->x);
     phi_str text;
     if (flow == NULL) {
-        phi__play_diverge(tape, (size_t)(line - tape->index), "the answer to a request",
-                          phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)),
-                          phi_str_of("that request is not waiting for an answer"));
-        return PHI__PLAY_STOP;
+        phi__tape_match_diverge(
+            tape, (size_t)(line - tape->index), "the answer to a request",
+            phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
+            phi_str_of("that request is not waiting for an answer"));
+        return PHI__TAPE_PLAY_STOP;
     }
-    if (line->kind == PHI__TAPE_BYTES) return phi__play_bytes(tape, flow, root);
+    if (line->kind == PHI__TAPE_BYTES) return phi__tape_play_bytes(tape, flow, root);
     if (line->kind == PHI__TAPE_STAGE) {
         int64_t stage = phi_json_int(phi_json_get(root, "stage"), 1);
         (void)phi__transfer_stage_now(flow->transfer,
@@ -100,108 +100,80 @@ static phi__played phi__play_transport(phi__tape *tape, const phi__tape_line *li
     return PHI__PLAYED;
 }
 
-static bool phi__play_runs(const phi__tape *tape, const phi__toolcall *call) {
+static bool phi__tape_play_runs(const phi__tape *tape, const phi__toolcall *call) {
     return tape->desc.runs_fn != NULL &&
            tape->desc.runs_fn(tape->desc.user_data, call->block->name);
 }
 
-static bool phi__play_is_call(const phi__toolcall *call, const phi_json *root) {
+static bool phi__tape_play_is_call(const phi__toolcall *call, const phi_json *root) {
     uint64_t agent = phi_json_uint(phi_json_get(root, "agent"), UINT64_MAX);
     return call->run->agent->handle.index == agent &&
            phi_str_equal(call->block->id, phi_json_str(phi_json_get(root, "id"), ""));
 }
 
-static phi__toolcall *phi__play_call(const phi__tape *tape, const phi_json *root) {
+static phi__toolcall *phi__tape_play_call(const phi__tape *tape, const phi_json *root) {
     uint32_t i;
     for (i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (call == NULL || phi__slot_state(PHI__LOAD(&slot->word)) == 0) continue;
-        if (call->started && phi__play_is_call(call, root)) return call;
+        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
+        if (call->started && phi__tape_play_is_call(call, root)) return call;
     }
     return NULL;
 }
 
-/* A result as the tape writes it, for a comparison and for words. */
-static phi_str phi__play_words_of(phi__tape *tape, phi__buf *out, const phi__toolcall *call,
-                                  const phi_message *result) {
-    phi_message plain = *result;
-    plain.timestamp_ms = 0;
-    phi__tape_put_result(tape, out, call, &plain);
-    return phi__buf_str(out);
-}
-
-/* Compares a tool's result with the recorded one. */
-static void phi__play_compare(phi__tape *tape, size_t line, phi__toolcall *call,
-                              const phi_message *recorded) {
-    phi__buf then, now;
-    char what[120];
-    phi_str a, b;
-    phi__buf_init(&then, &tape->memory);
-    phi__buf_init(&now, &tape->memory);
-    a = phi__play_words_of(tape, &then, call, recorded);
-    b = phi__play_words_of(tape, &now, call, call->held);
-    (void)snprintf(what, sizeof what, "the result of tool %.*s",
-                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at);
-    if (then.failed || now.failed)
-        phi__play_no_memory(tape);
-    else if (!phi_str_equal(a, b))
-        phi__play_diverge(tape, line, what, a, b);
-    phi__buf_free(&then);
-    phi__buf_free(&now);
-}
-
-static phi__played phi__play_result(phi__tape *tape, const phi__tape_line *line,
-                                    const phi_json *root) {
-    phi__toolcall *call = phi__play_call(tape, root);
+static phi__played phi__tape_play_result(phi__tape *tape, const phi__tape_line *line,
+                                         const phi_json *root) {
+    phi__toolcall *call = phi__tape_play_call(tape, root);
     size_t at = (size_t)(line - tape->index);
     phi_message *message;
     if (call == NULL) {
-        phi__play_diverge(tape, at, "the result of a tool",
-                          phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)),
-                          phi_str_of("no such call is waiting for a result"));
-        return PHI__PLAY_STOP;
+        phi__tape_match_diverge(
+            tape, at, "the result of a tool",
+            phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
+            phi_str_of("no such call is waiting for a result"));
+        return PHI__TAPE_PLAY_STOP;
     }
-    if (phi__play_runs(tape, call) && call->held == NULL) return PHI__PLAY_LATER;
-    message = phi__tape_result(tape, root);
+    if (phi__tape_play_runs(tape, call) && call->held == NULL) return PHI__TAPE_PLAY_LATER;
+    message = phi__tape_read_result(tape, root);
     if (message == NULL) {
-        phi__play_no_memory(tape);
-        return PHI__PLAY_STOP;
+        phi__tape_match_no_memory(tape);
+        return PHI__TAPE_PLAY_STOP;
     }
-    if (call->held != NULL) phi__play_compare(tape, at, call, message);
-    (void)phi__tape_settle(call, message);
-    return tape->off ? PHI__PLAY_STOP : PHI__PLAYED;
+    if (call->held != NULL) phi__tape_match_compare(tape, at, call, message);
+    (void)phi__tape_result_settle(call, message);
+    return tape->off ? PHI__TAPE_PLAY_STOP : PHI__PLAYED;
 }
 
-static void phi__play_partial(phi__tape *tape, phi_call handle, const phi_json *root) {
-    const phi_message *message = phi__tape_result(tape, root);
+static void phi__tape_play_partial(phi__tape *tape, phi_call handle, const phi_json *root) {
+    const phi_message *message = phi__tape_read_result(tape, root);
     phi_tool_result partial;
     if (message == NULL) {
-        phi__play_no_memory(tape);
+        phi__tape_match_no_memory(tape);
         return;
     }
-    partial = phi__tape_given(message);
+    partial = phi__tape_result_given(message);
     (void)phi_call_partial(handle, &partial);
 }
 
-static void phi__play_update(phi__tape *tape, const phi_json *root) {
-    phi__toolcall *call = phi__play_call(tape, root);
+static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
+    phi__toolcall *call = phi__tape_play_call(tape, root);
     phi_str text = phi_json_str(phi_json_get(root, "text"), "");
     phi_call handle;
-    if (call == NULL || phi__play_runs(tape, call)) return;
+    if (call == NULL || phi__tape_play_runs(tape, call)) return;
     handle = phi__call_handle(call);
     if (phi_json_get(root, "result") != NULL)
-        phi__play_partial(tape, handle, root);
+        phi__tape_play_partial(tape, handle, root);
     else if (phi_json_bool(phi_json_get(root, "progress"), false))
         (void)phi_call_progress(handle, text.at, text.len);
     else
         (void)phi_call_update(handle, text.at, text.len);
 }
 
-static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
+static phi__played phi__tape_play_line(phi__tape *tape, const phi__tape_line *line) {
     const phi_json *root;
     if (line->kind == PHI__TAPE_TIMERS) {
-        (void)phi__io_timers(tape->rt->io, PHI__PLAY_TIMERS);
+        (void)phi__io_timers(tape->rt->io, PHI__TAPE_PLAY_TIMERS);
         return PHI__PLAYED;
     }
     if (line->kind == PHI__TAPE_POSTS) {
@@ -209,22 +181,22 @@ static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
         return PHI__PLAYED;
     }
     if (line->kind == PHI__TAPE_T) {
-        phi__play_set(tape, line->us);
+        phi__tape_play_set(tape, line->us);
         return PHI__PLAYED;
     }
-    root = phi__tape_tree(tape, line);
+    root = phi__tape_read_tree(tape, line);
     if (root == NULL) {
-        phi__play_no_memory(tape);
-        return PHI__PLAY_STOP;
+        phi__tape_match_no_memory(tape);
+        return PHI__TAPE_PLAY_STOP;
     }
-    if (line->kind == PHI__TAPE_RESULT) return phi__play_result(tape, line, root);
-    if (line->kind != PHI__TAPE_UPDATE) return phi__play_transport(tape, line, root);
-    phi__play_update(tape, root);
+    if (line->kind == PHI__TAPE_RESULT) return phi__tape_play_result(tape, line, root);
+    if (line->kind != PHI__TAPE_UPDATE) return phi__tape_play_transport(tape, line, root);
+    phi__tape_play_update(tape, root);
     return PHI__PLAYED;
 }
 
 /* Whether a line is input: other lines are the run's outputs, or begin another step. */
-static bool phi__play_comes_in(const phi__tape_line *line) {
+static bool phi__tape_play_comes_in(const phi__tape_line *line) {
     switch (line->kind) {
     case PHI__TAPE_T: return line->more;
     case PHI__TAPE_TIMERS:
@@ -240,16 +212,16 @@ static bool phi__play_comes_in(const phi__tape_line *line) {
 }
 
 /* Up to where the host's posts were read, or all that comes in. */
-static void phi__play_let_in(phi__tape *tape, bool posts) {
+static void phi__tape_play_let_in(phi__tape *tape, bool posts) {
     while (tape->open && !tape->off && tape->at < tape->count) {
         phi__tape_line *line = &tape->index[tape->at];
         phi__played played;
-        if (!phi__play_comes_in(line)) {
+        if (!phi__tape_play_comes_in(line)) {
             tape->open = false;
             return;
         }
         if (line->kind == PHI__TAPE_POSTS && !posts) return;
-        played = phi__play_line(tape, line);
+        played = phi__tape_play_line(tape, line);
         if (played != PHI__PLAYED) return;
         line->used = true;
         tape->at++;
@@ -259,28 +231,29 @@ static void phi__play_let_in(phi__tape *tape, bool posts) {
 
 /* ---- steps ---- */
 
-static void phi__play_missing(phi__tape *tape, size_t at) {
+static void phi__tape_play_missing(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index[at];
-    phi__play_diverge(
+    phi__tape_match_diverge(
         tape, at,
         line->kind == PHI__TAPE_REQUEST ? "a request is missing" : "the result of a tool's start",
-        phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)), phi_str_of("nothing"));
+        phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
+        phi_str_of("nothing"));
 }
 
 /* Passes all outputs of the run, and clock readings that the host did not make; at the end:
    false. */
-static bool phi__play_pass(phi__tape *tape) {
+static bool phi__tape_play_pass(phi__tape *tape) {
     for (; tape->at < tape->count; tape->at++) {
         phi__tape_line *line = &tape->index[tape->at];
         if (line->used) continue;
         if (line->kind == PHI__TAPE_NOW)
-            phi__play_set(tape, line->us);
+            phi__tape_play_set(tape, line->us);
         else if (line->kind == PHI__TAPE_T)
             return true;
         else if (line->kind == PHI__TAPE_OVER)
             return false;
         else {
-            phi__play_missing(tape, tape->at);
+            phi__tape_play_missing(tape, tape->at);
             return false;
         }
         line->used = true;
@@ -290,7 +263,7 @@ static bool phi__play_pass(phi__tape *tape) {
 
 /* Whether anything is there that no host will bring on: an answer, or a result that the tape should
    have. */
-static bool phi__play_waits(const phi__tape *tape) {
+static bool phi__tape_play_waits(const phi__tape *tape) {
     uint32_t i;
     size_t n;
     for (n = 0; n < tape->flows.count; n++)
@@ -298,14 +271,14 @@ static bool phi__play_waits(const phi__tape *tape) {
     for (i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (call == NULL || phi__slot_state(PHI__LOAD(&slot->word)) == 0) continue;
-        if (call->started && !phi__play_runs(tape, call)) return true;
+        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
+        if (call->started && !phi__tape_play_runs(tape, call)) return true;
     }
     return false;
 }
 
 /* Nothing of the tape counts any more: what waits for it fails, and time leaps. */
-static void phi__play_off(phi__tape *tape) {
+static void phi__tape_play_off(phi__tape *tape) {
     const char *words = tape->diverged ? "the replay has diverged from the recording"
                                        : "the replay found no memory";
     uint64_t next = phi__io_next_timer_us(tape->rt->io);
@@ -319,23 +292,23 @@ static void phi__play_off(phi__tape *tape) {
     for (i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (call == NULL || phi__slot_state(PHI__LOAD(&slot->word)) == 0 || !call->started)
+        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0 || !call->started)
             continue;
         if (call->held != NULL)
-            (void)phi__tape_settle(call, call->held);
-        else if (!phi__play_runs(tape, call))
+            (void)phi__tape_result_settle(call, call->held);
+        else if (!phi__tape_play_runs(tape, call))
             phi__call_fail(call, words);
     }
-    if (tape->rt->ready.first == NULL && next != UINT64_MAX) phi__play_set(tape, next);
-    (void)phi__io_timers(tape->rt->io, PHI__PLAY_TIMERS);
+    if (tape->rt->ready.first == NULL && next != UINT64_MAX) phi__tape_play_set(tape, next);
+    (void)phi__io_timers(tape->rt->io, PHI__TAPE_PLAY_TIMERS);
 }
 
 /* The tape is over; so are the empty steps behind its last line. */
-static void phi__play_ends(phi__tape *tape) {
+static void phi__tape_play_ends(phi__tape *tape) {
     phi_runtime *rt = tape->rt;
     if (tape->off || rt->active == 0 || rt->ready.first != NULL || phi__posts_any(rt)) return;
-    if (!phi__play_waits(tape) && phi__io_next_timer_us(rt->io) == UINT64_MAX) return;
-    phi__play_diverge(
+    if (!phi__tape_play_waits(tape) && phi__io_next_timer_us(rt->io) == UINT64_MAX) return;
+    phi__tape_match_diverge(
         tape, tape->at, "the end of the tape",
         phi_str_of(tape->torn ? "the tape was cut off here" : "the recording ends here"),
         phi_str_of("the run goes on"));
@@ -343,11 +316,11 @@ static void phi__play_ends(phi__tape *tape) {
 
 /* Whether it is time for the tape's next step: after as many empty steps as recorded, and, if the
    host or a model in the process causes its events, once that has happened. */
-static bool phi__play_due(phi__tape *tape, size_t at) {
+static bool phi__tape_play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index[at];
     bool acts =
         tape->rt->ready.first != NULL || tape->rt->polled.first != NULL || phi__posts_any(tape->rt);
-    bool comes = at + 1 == tape->count || phi__play_comes_in(&tape->index[at + 1]);
+    bool comes = at + 1 == tape->count || phi__tape_play_comes_in(&tape->index[at + 1]);
     if (!acts && (!comes || tape->idled < line->n)) {
         if (tape->idled < line->n) tape->idled++;
         return false;
@@ -357,161 +330,164 @@ static bool phi__play_due(phi__tape *tape, size_t at) {
 
 /* Whether this step is one of the empty ones: the looks that the host made at the clock behind it
    are yet to come. */
-static bool phi__play_idles(phi__tape *tape) {
+static bool phi__tape_play_idles(phi__tape *tape) {
     size_t at = tape->at;
     while (at < tape->count && (tape->index[at].used || tape->index[at].kind == PHI__TAPE_NOW))
         at++;
     if (at == tape->count) return false;
-    if (tape->index[at].kind == PHI__TAPE_T) return !phi__play_due(tape, at);
+    if (tape->index[at].kind == PHI__TAPE_T) return !phi__tape_play_due(tape, at);
     if (tape->index[at].kind != PHI__TAPE_OVER || tape->idled >= tape->index[at].n) return false;
     tape->idled++;
     return true;
 }
 
-static void phi__play_begin(phi_tape *base) {
-    phi__tape *tape = phi__play_of(base);
-    if (!tape->off && !tape->open && !phi__play_idles(tape)) {
-        bool more = phi__play_pass(tape);
-        if (!more) phi__play_ends(tape);
+static void phi__tape_play_begin(phi_tape *base) {
+    phi__tape *tape = phi__tape_play_of(base);
+    if (!tape->off && !tape->open && !phi__tape_play_idles(tape)) {
+        bool more = phi__tape_play_pass(tape);
+        if (!more) phi__tape_play_ends(tape);
         if (more) {
             phi__tape_line *line = &tape->index[tape->at++];
             line->used = true;
             tape->idled = 0;
             tape->step++;
             tape->open = true;
-            phi__play_set(tape, line->us);
+            phi__tape_play_set(tape, line->us);
         }
     }
     if (tape->off)
-        phi__play_off(tape);
+        phi__tape_play_off(tape);
     else
-        phi__play_let_in(tape, false);
+        phi__tape_play_let_in(tape, false);
 }
 
-static void phi__play_rest(phi_tape *base) { phi__play_let_in(phi__play_of(base), true); }
-static void phi__play_nothing(phi_tape *base) { (void)base; }
+static void phi__tape_play_rest(phi_tape *base) {
+    phi__tape_play_let_in(phi__tape_play_of(base), true);
+}
+static void phi__tape_play_nothing(phi_tape *base) { (void)base; }
 
 /* ---- requests of the run ---- */
 
-static phi_status phi__play_open(void *user_data, phi_transfer transfer,
-                                 const phi_request *request) {
-    phi__tape *tape = phi__play_of(user_data);
+static phi_status phi__tape_play_open(void *user_data, phi_transfer transfer,
+                                      const phi_request *request) {
+    phi__tape *tape = phi__tape_play_of(user_data);
     phi__tape_line *line = NULL;
     const phi_json *now;
     phi_arena arena;
     int64_t status = PHI_OK;
     if (tape->off) return PHI_REFUSED;
     phi_arena_init(&arena, &tape->memory, 0);
-    now = phi__play_request(tape, &arena, request);
+    now = phi__tape_match_request(tape, &arena, request);
     if (now == NULL)
-        phi__play_no_memory(tape);
+        phi__tape_match_no_memory(tape);
     else
-        line = phi__play_match(tape, now);
+        line = phi__tape_match_find(tape, now);
     phi_arena_free(&arena);
     if (line == NULL) return tape->diverged ? PHI_REFUSED : PHI_NO_MEMORY;
     line->used = true;
-    now = phi__tape_tree(tape, line);
+    now = phi__tape_read_tree(tape, line);
     if (now != NULL) status = phi_json_int(phi_json_get(now, "status"), PHI_OK);
     if (now == NULL || (status == PHI_OK && phi__tape_flow_new(tape, transfer, line->x) == NULL)) {
-        phi__play_no_memory(tape);
+        phi__tape_match_no_memory(tape);
         return PHI_NO_MEMORY;
     }
     return (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_REFUSED);
 }
 
-static void phi__play_resume(void *user_data, phi_transfer transfer) {
+static void phi__tape_play_resume(void *user_data, phi_transfer transfer) {
     (void)user_data; /* the line that found no room is tried again in every step */
     (void)transfer;
 }
 
-static void phi__play_cancel(void *user_data, phi_transfer transfer) {
-    phi__tape_flow *flow = phi__tape_flow_of(phi__play_of(user_data), transfer);
+static void phi__tape_play_cancel(void *user_data, phi_transfer transfer) {
+    phi__tape_flow *flow = phi__tape_flow_of(phi__tape_play_of(user_data), transfer);
     if (flow != NULL) flow->live = false;
 }
 
 /* ---- tools ---- */
 
 /* Lines of this call that its tool's start gave. */
-static phi__tape_line *phi__play_next_of(phi__tape *tape, const phi__toolcall *call,
-                                         phi__tape_kind kind, const phi_json **root) {
-    phi__tape_line *line = phi__play_next(tape, kind, NULL);
-    for (; line != NULL; line = phi__play_next(tape, kind, line)) {
+static phi__tape_line *phi__tape_play_next_of(phi__tape *tape, const phi__toolcall *call,
+                                              phi__tape_kind kind, const phi_json **root) {
+    phi__tape_line *line = phi__tape_match_next(tape, kind, NULL);
+    for (; line != NULL; line = phi__tape_match_next(tape, kind, line)) {
         if (!line->start) continue;
-        *root = phi__tape_tree(tape, line);
+        *root = phi__tape_read_tree(tape, line);
         if (*root == NULL) {
-            phi__play_no_memory(tape);
+            phi__tape_match_no_memory(tape);
             return NULL;
         }
-        if (phi__play_is_call(call, *root)) return line;
+        if (phi__tape_play_is_call(call, *root)) return line;
     }
     return NULL;
 }
 
-static void phi__play_started(phi_tape *base, phi__toolcall *call) {
-    phi__tape *tape = phi__play_of(base);
+static void phi__tape_play_started(phi_tape *base, phi__toolcall *call) {
+    phi__tape *tape = phi__tape_play_of(base);
     const phi_json *root = NULL;
     phi__tape_line *line;
     phi_message *message;
     if (tape->off || call->slot == NULL) return;
-    while ((line = phi__play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL)
+    while ((line = phi__tape_play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL)
         line->used = true; /* the tool has reported it anew */
-    line = tape->off ? NULL : phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
+    line = tape->off ? NULL : phi__tape_play_next_of(tape, call, PHI__TAPE_RESULT, &root);
     if (line == NULL) return;
     line->used = true;
-    message = phi__tape_result(tape, root);
+    message = phi__tape_read_result(tape, root);
     if (message == NULL) {
-        phi__play_no_memory(tape);
+        phi__tape_match_no_memory(tape);
         return;
     }
     if (call->held != NULL)
-        phi__play_compare(tape, (size_t)(line - tape->index), call, message);
+        phi__tape_match_compare(tape, (size_t)(line - tape->index), call, message);
     else
-        phi__play_missing(tape, (size_t)(line - tape->index));
-    (void)phi__tape_settle(call, message);
+        phi__tape_play_missing(tape, (size_t)(line - tape->index));
+    (void)phi__tape_result_settle(call, message);
 }
 
-static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
-    phi__tape *tape = phi__play_of(base);
+static bool phi__tape_play_start(phi_tape *base, phi__toolcall *call) {
+    phi__tape *tape = phi__tape_play_of(base);
     const phi_json *root = NULL;
     phi__tape_line *line;
     phi_message *message;
-    if (phi__play_runs(tape, call)) return false;
+    if (phi__tape_play_runs(tape, call)) return false;
     if (tape->off) return true;
     while (call->slot != NULL &&
-           (line = phi__play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL) {
+           (line = phi__tape_play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL) {
         line->used = true;
-        phi__play_update(tape, root);
+        phi__tape_play_update(tape, root);
     }
-    line = call->slot == NULL || tape->off ? NULL
-                                           : phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
+    line = call->slot == NULL || tape->off
+               ? NULL
+               : phi__tape_play_next_of(tape, call, PHI__TAPE_RESULT, &root);
     if (line == NULL) return true;
     line->used = true;
-    message = phi__tape_result(tape, root);
+    message = phi__tape_read_result(tape, root);
     if (message != NULL)
-        (void)phi__tape_settle(call, message);
+        (void)phi__tape_result_settle(call, message);
     else
-        phi__play_no_memory(tape);
+        phi__tape_match_no_memory(tape);
     return true;
 }
 
 /* The result of a tool that runs again is held until the tape comes to it; else the recorded one
    counts. */
-static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
-                                  const phi_tool_result *result) {
-    phi__tape *tape = phi__play_of(base);
-    if (tape->off && phi__play_runs(tape, call)) return phi__call_take(call, result);
-    if (!phi__play_runs(tape, call)) {
+static phi_status phi__tape_play_given(phi_tape *base, phi__toolcall *call,
+                                       const phi_tool_result *result) {
+    phi__tape *tape = phi__tape_play_of(base);
+    if (tape->off && phi__tape_play_runs(tape, call)) return phi__call_take(call, result);
+    if (!phi__tape_play_runs(tape, call)) {
         phi__call_unclaim(call);
         return PHI_OK;
     }
-    call->held = phi__tape_keep(&call->run->arena, result);
+    call->held = phi__tape_result_keep(&call->run->arena, result);
     if (call->held == NULL) return phi__call_take(call, result);
-    phi__play_let_in(tape, false); /* the next line may have waited for it */
+    phi__tape_play_let_in(tape, false); /* the next line may have waited for it */
     return PHI_OK;
 }
 
-static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text,
-                           const phi_tool_result *part, bool progress) {
+static void phi__tape_play_said(phi_tape *base, phi__toolcall *call, phi_str text,
+                                const phi_tool_result *part, bool progress) {
     (void)base;
     (void)call;
     (void)text;
@@ -521,15 +497,16 @@ static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text,
 
 /* ---- a tape that is played ---- */
 
-static phi_status phi__play_stage(phi_tape *base, phi_transfer transfer, phi_transfer_stage stage) {
+static phi_status phi__tape_play_stage(phi_tape *base, phi_transfer transfer,
+                                       phi_transfer_stage stage) {
     (void)base;
     (void)transfer;
     (void)stage;
     return PHI_STALE; /* only the tape carries requests */
 }
 
-static phi_status phi__play_head(phi_tape *base, phi_transfer transfer, int status,
-                                 const char *headers, size_t len) {
+static phi_status phi__tape_play_head(phi_tape *base, phi_transfer transfer, int status,
+                                      const char *headers, size_t len) {
     (void)base;
     (void)transfer;
     (void)status;
@@ -538,8 +515,8 @@ static phi_status phi__play_head(phi_tape *base, phi_transfer transfer, int stat
     return PHI_STALE;
 }
 
-static phi_status phi__play_push(phi_tape *base, phi_transfer transfer, const char *bytes,
-                                 size_t len) {
+static phi_status phi__tape_play_push(phi_tape *base, phi_transfer transfer, const char *bytes,
+                                      size_t len) {
     (void)base;
     (void)transfer;
     (void)bytes;
@@ -547,8 +524,8 @@ static phi_status phi__play_push(phi_tape *base, phi_transfer transfer, const ch
     return PHI_STALE;
 }
 
-static phi_status phi__play_end(phi_tape *base, phi_transfer transfer, phi_status status,
-                                const char *words) {
+static phi_status phi__tape_play_end_transfer(phi_tape *base, phi_transfer transfer,
+                                              phi_status status, const char *words) {
     (void)base;
     (void)transfer;
     (void)status;
@@ -556,20 +533,23 @@ static phi_status phi__play_end(phi_tape *base, phi_transfer transfer, phi_statu
     return PHI_STALE;
 }
 
-static void phi__play_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
-                             bool stages) {
+static void phi__tape_play_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
+                                  bool stages) {
     (void)inner;
     (void)stages;
-    phi__play_of(base)->rt = rt;
+    phi__tape_play_of(base)->rt = rt;
 }
 
-static void phi__play_detach(phi_tape *base) { phi__play_of(base)->rt = NULL; }
+static void phi__tape_play_detach(phi_tape *base) { phi__tape_play_of(base)->rt = NULL; }
 
-static const phi__tape_ops phi__play_ops = {
-    phi__tape_take,    phi__play_attach,  phi__play_detach,  phi__play_begin,   phi__play_rest,
-    phi__play_nothing, phi__play_nothing, phi__play_nothing, phi__play_nothing, phi__play_nothing,
-    phi__play_look_us, phi__play_stage,   phi__play_head,    phi__play_push,    phi__play_end,
-    phi__play_start,   phi__play_started, phi__play_given,   phi__play_said};
+static const phi__tape_ops phi__tape_play_ops = {
+    phi__tape_sources_take, phi__tape_play_attach,  phi__tape_play_detach,
+    phi__tape_play_begin,   phi__tape_play_rest,    phi__tape_play_nothing,
+    phi__tape_play_nothing, phi__tape_play_nothing, phi__tape_play_nothing,
+    phi__tape_play_nothing, phi__tape_play_look_us, phi__tape_play_stage,
+    phi__tape_play_head,    phi__tape_play_push,    phi__tape_play_end_transfer,
+    phi__tape_play_start,   phi__tape_play_started, phi__tape_play_given,
+    phi__tape_play_said};
 
 PHI__FN void phi__tape_play_end(phi__tape *tape) {
     size_t i;
@@ -578,21 +558,21 @@ PHI__FN void phi__tape_play_end(phi__tape *tape) {
         if (l->used || l->kind == PHI__TAPE_NOW || l->kind == PHI__TAPE_OVER ||
             l->kind == PHI__TAPE_T || l->kind == PHI__TAPE_TIMERS || l->kind == PHI__TAPE_POSTS)
             continue;
-        phi__play_diverge(tape, i, "the end of the run",
-                          phi__str(l->text.at, phi__utf8_cut(l->text, PHI__PLAY_WORDS)),
-                          phi_str_of("the run has ended"));
+        phi__tape_match_diverge(tape, i, "the end of the run",
+                                phi__str(l->text.at, phi__utf8_cut(l->text, PHI__TAPE_PLAY_WORDS)),
+                                phi_str_of("the run has ended"));
         return;
     }
 }
 
 PHI__FN void phi__tape_play_init(phi__tape *tape) {
-    tape->base.ops = &phi__play_ops;
+    tape->base.ops = &phi__tape_play_ops;
     tape->base.plays = true;
-    tape->base.clock_us_fn = phi__play_clock;
-    tape->base.work_us_fn = phi__play_work_us;
-    tape->base.transport.open = phi__play_open;
-    tape->base.transport.resume = phi__play_resume;
-    tape->base.transport.cancel = phi__play_cancel;
+    tape->base.clock_us_fn = phi__tape_play_clock;
+    tape->base.work_us_fn = phi__tape_play_work_us;
+    tape->base.transport.open = phi__tape_play_open;
+    tape->base.transport.resume = phi__tape_play_resume;
+    tape->base.transport.cancel = phi__tape_play_cancel;
     tape->base.transport.user_data = tape;
 }
 

@@ -15,73 +15,73 @@
 
 enum { PHI__TAPE_TICK_US = 1000 }; /* looks of the host that are closer see the same time */
 
-static phi__tape *phi__record_of(void *base) { return (phi__tape *)base; }
+static phi__tape *phi__tape_record_of(void *base) { return (phi__tape *)base; }
 
 /* ---- time ---- */
 
 /* Where the host gives no clock, the time of day, made so that it never goes back. */
-static uint64_t phi__record_real_us(const phi__tape *tape) {
+static uint64_t phi__tape_record_real_us(const phi__tape *tape) {
     if (tape->sources.clock_us_fn != NULL)
         return tape->sources.clock_us_fn(tape->sources.user_data);
     return tape->wall_us + (phi__clock_us() - tape->clock_us);
 }
 
-static void phi__record_time(phi__tape *tape, const char *kind) {
-    phi__buf *line = phi__tape_begin_line(tape, kind);
+static void phi__tape_record_time(phi__tape *tape, const char *kind) {
+    phi__buf *line = phi__tape_line_begin(tape, kind);
     phi__records_u64(line, "us", tape->us);
 }
 
-static uint64_t phi__record_clock(void *user_data) {
-    phi__tape *tape = phi__record_of(user_data);
+static uint64_t phi__tape_record_clock(void *user_data) {
+    phi__tape *tape = phi__tape_record_of(user_data);
     uint64_t now;
     if (tape->rt == NULL || tape->rt->in_step || tape->over) return tape->us;
-    now = phi__record_real_us(tape);
+    now = phi__tape_record_real_us(tape);
     if (now < tape->us + PHI__TAPE_TICK_US) {
         tape->reads++;
         return tape->us;
     }
     tape->us = tape->last_us = now;
-    phi__record_time(tape, "now");
+    phi__tape_record_time(tape, "now");
     phi__records_u64(&tape->line, "after", tape->reads);
-    phi__tape_end_line(tape);
+    phi__tape_line_end(tape);
     tape->reads = 0;
     return now;
 }
 
-static uint64_t phi__record_work_us(void *user_data) {
-    return phi__record_real_us(phi__record_of(user_data));
+static uint64_t phi__tape_record_work_us(void *user_data) {
+    return phi__tape_record_real_us(phi__tape_record_of(user_data));
 }
 
-static void phi__record_touch(phi_tape *base) {
-    phi__tape *tape = phi__record_of(base);
+static void phi__tape_record_touch(phi_tape *base) {
+    phi__tape *tape = phi__tape_record_of(base);
     if (tape->touched) return;
     tape->touched = true;
-    phi__record_time(tape, "t");
+    phi__tape_record_time(tape, "t");
     if (tape->more)
         phi__records_true(&tape->line, "more", true);
     else
         phi__records_u64(&tape->line, "idle", tape->idle);
-    phi__tape_end_line(tape);
+    phi__tape_line_end(tape);
     tape->idle = tape->reads = 0;
     tape->last_us = tape->us;
 }
 
-static phi__buf *phi__record_line(phi__tape *tape, const char *kind) {
-    phi__record_touch(&tape->base);
-    return phi__tape_begin_line(tape, kind);
+static phi__buf *phi__tape_record_line(phi__tape *tape, const char *kind) {
+    phi__tape_record_touch(&tape->base);
+    return phi__tape_line_begin(tape, kind);
 }
 
-static phi__buf *phi__record_flow_line(phi__tape *tape, const char *kind, uint64_t x) {
-    phi__buf *line = phi__record_line(tape, kind);
+static phi__buf *phi__tape_record_flow_line(phi__tape *tape, const char *kind, uint64_t x) {
+    phi__buf *line = phi__tape_record_line(tape, kind);
     phi__records_u64(line, "x", x);
     return line;
 }
 
 /* ---- input of a transport ---- */
 
-static phi_status phi__record_stage(phi_tape *base, phi_transfer transfer,
-                                    phi_transfer_stage stage) {
-    phi__tape *tape = phi__record_of(base);
+static phi_status phi__tape_record_stage(phi_tape *base, phi_transfer transfer,
+                                         phi_transfer_stage stage) {
+    phi__tape *tape = phi__tape_record_of(base);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     phi_status status;
     if (flow == NULL) return PHI_STALE;
@@ -90,32 +90,32 @@ static phi_status phi__record_stage(phi_tape *base, phi_transfer transfer,
         flow->stage = (int)stage;
         return PHI_OK;
     }
-    phi__record_touch(base);
+    phi__tape_record_touch(base);
     status = phi__transfer_stage_now(transfer, stage);
-    phi__records_u64(phi__record_flow_line(tape, "stage", flow->x), "stage", (uint64_t)stage);
-    phi__tape_end_line(tape);
+    phi__records_u64(phi__tape_record_flow_line(tape, "stage", flow->x), "stage", (uint64_t)stage);
+    phi__tape_line_end(tape);
     return status;
 }
 
-static phi_status phi__record_head_now(phi__tape *tape, phi__tape_flow *flow) {
+static phi_status phi__tape_record_head_now(phi__tape *tape, phi__tape_flow *flow) {
     phi_status status;
     phi__buf *line;
     flow->held_head = false;
-    phi__record_touch(&tape->base);
+    phi__tape_record_touch(&tape->base);
     (void)phi__secret_hide(&tape->secrets, flow->head.at, flow->head.len, PHI__SECRET_BYTES);
-    line = phi__record_flow_line(tape, "head", flow->x);
+    line = phi__tape_record_flow_line(tape, "head", flow->x);
     phi__records_u64(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
-    phi__tape_put_head(tape, line, phi__buf_str(&flow->head));
-    phi__tape_end_line(tape);
+    phi__tape_secret_put_head(tape, line, phi__buf_str(&flow->head));
+    phi__tape_line_end(tape);
     status =
         phi__transfer_head_now(flow->transfer, flow->http_status, flow->head.at, flow->head.len);
     phi__buf_clear(&flow->head);
     return status;
 }
 
-static phi_status phi__record_head(phi_tape *base, phi_transfer transfer, int http_status,
-                                   const char *headers, size_t len) {
-    phi__tape *tape = phi__record_of(base);
+static phi_status phi__tape_record_head(phi_tape *base, phi_transfer transfer, int http_status,
+                                        const char *headers, size_t len) {
+    phi__tape *tape = phi__tape_record_of(base);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return PHI_STALE;
     if (headers == NULL && len > 0) return PHI_BAD_ARG;
@@ -125,25 +125,26 @@ static phi_status phi__record_head(phi_tape *base, phi_transfer transfer, int ht
     flow->http_status = http_status;
     flow->has_head = flow->held_head = true;
     if (flow->head.failed) tape->failed = PHI_NO_MEMORY;
-    return tape->letting ? phi__record_head_now(tape, flow) : PHI_OK;
+    return tape->letting ? phi__tape_record_head_now(tape, flow) : PHI_OK;
 }
 
-static void phi__record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
-    phi__buf *line = phi__record_flow_line(tape, "bytes", x);
+static void phi__tape_record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
+    phi__buf *line = phi__tape_record_flow_line(tape, "bytes", x);
     if (phi__utf8_valid(bytes) == bytes.len)
         phi__records_str(line, "text", bytes);
     else {
-        phi__json_put_key(line, phi_str_of("base64"));
+        phi__json_write_key(line, phi_str_of("base64"));
         phi__buf_char(line, '"');
         phi__base64_encode(line, bytes.at, bytes.len);
         phi__buf_char(line, '"');
     }
-    phi__tape_end_line(tape);
+    phi__tape_line_end(tape);
 }
 
 /* Bytes that may begin a secret wait for the next bytes; at the end none wait. A step without room
    has let nothing in. */
-static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more, bool last) {
+static phi_status phi__tape_record_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more,
+                                        bool last) {
     phi_status status = PHI_OK;
     size_t tail;
     phi_str bytes = more;
@@ -159,7 +160,7 @@ static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_st
     if (bytes.len > tail) {
         status = phi__transfer_push_now(flow->transfer, bytes.at, bytes.len - tail);
         if (status != PHI_OK) return status;
-        phi__record_bytes(tape, flow->x, phi__str(bytes.at, bytes.len - tail));
+        phi__tape_record_bytes(tape, flow->x, phi__str(bytes.at, bytes.len - tail));
     }
     phi__buf_clear(&flow->carry);
     if (tail > 0) phi__buf_add(&flow->carry, bytes.at + (bytes.len - tail), tail);
@@ -167,36 +168,37 @@ static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_st
     return PHI_OK;
 }
 
-static phi_status phi__record_push(phi_tape *base, phi_transfer transfer, const char *bytes,
-                                   size_t len) {
-    phi__tape *tape = phi__record_of(base);
+static phi_status phi__tape_record_push(phi_tape *base, phi_transfer transfer, const char *bytes,
+                                        size_t len) {
+    phi__tape *tape = phi__tape_record_of(base);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     phi_status status;
     if (flow == NULL || flow->has_end) return PHI_STALE;
     if (bytes == NULL && len > 0) return PHI_BAD_ARG;
     if (!flow->has_head) return PHI_MISUSE;
     if (len == 0) return PHI_OK;
-    status = tape->letting ? phi__record_pass(tape, flow, phi__str(bytes, len), false) : PHI_FULL;
+    status =
+        tape->letting ? phi__tape_record_pass(tape, flow, phi__str(bytes, len), false) : PHI_FULL;
     if (status == PHI_FULL) flow->refused = true;
     return status;
 }
 
-static phi_status phi__record_end_now(phi__tape *tape, phi__tape_flow *flow) {
+static phi_status phi__tape_record_end_now(phi__tape *tape, phi__tape_flow *flow) {
     phi__buf *line;
-    if (flow->carry.len > 0 && phi__record_pass(tape, flow, phi__str("", 0), true) == PHI_FULL)
+    if (flow->carry.len > 0 && phi__tape_record_pass(tape, flow, phi__str("", 0), true) == PHI_FULL)
         return PHI_OK; /* in the next step */
-    line = phi__record_flow_line(tape, "end", flow->x);
-    phi__json_put_key(line, phi_str_of("status"));
-    phi__json_put_i64(line, (int64_t)flow->status);
+    line = phi__tape_record_flow_line(tape, "end", flow->x);
+    phi__json_write_key(line, phi_str_of("status"));
+    phi__json_number_put_i64(line, (int64_t)flow->status);
     phi__records_str(line, "words", phi_str_of(flow->words));
-    phi__tape_end_line(tape);
+    phi__tape_line_end(tape);
     flow->live = false;
     return phi__transfer_end_now(flow->transfer, flow->status, flow->words);
 }
 
-static phi_status phi__record_end(phi_tape *base, phi_transfer transfer, phi_status status,
-                                  const char *words) {
-    phi__tape *tape = phi__record_of(base);
+static phi_status phi__tape_record_end(phi_tape *base, phi_transfer transfer, phi_status status,
+                                       const char *words) {
+    phi__tape *tape = phi__tape_record_of(base);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return PHI_STALE;
     if (!flow->has_end) {
@@ -207,92 +209,92 @@ static phi_status phi__record_end(phi_tape *base, phi_transfer transfer, phi_sta
                        words != NULL ? words : "");
         (void)phi__secret_hide(&tape->secrets, flow->words, strlen(flow->words), PHI__SECRET_WORDS);
     }
-    return tape->letting ? phi__record_end_now(tape, flow) : PHI_OK;
+    return tape->letting ? phi__tape_record_end_now(tape, flow) : PHI_OK;
 }
 
 /* Delivers the events that were held back. A transport may open nothing here, so the flows stay in
    place. */
-static void phi__record_flush(phi__tape *tape) {
+static void phi__tape_record_flush(phi__tape *tape) {
     size_t i;
     for (i = 0; i < tape->flows.count; i++) {
         phi__tape_flow *flow = &tape->flows.at[i];
         if (flow->live && flow->stage != 0) {
             int stage = flow->stage;
             flow->stage = 0;
-            (void)phi__record_stage(&tape->base, flow->transfer, (phi_transfer_stage)stage);
+            (void)phi__tape_record_stage(&tape->base, flow->transfer, (phi_transfer_stage)stage);
         }
-        if (flow->live && flow->held_head) (void)phi__record_head_now(tape, flow);
+        if (flow->live && flow->held_head) (void)phi__tape_record_head_now(tape, flow);
         if (flow->live && flow->refused) {
             flow->refused = false;
             tape->inner.resume(tape->inner.user_data, flow->transfer);
         }
-        if (flow->live && flow->has_end) (void)phi__record_end_now(tape, flow);
+        if (flow->live && flow->has_end) (void)phi__tape_record_end_now(tape, flow);
     }
 }
 
 /* ---- the runtime's transport ---- */
 
-static phi_status phi__record_open(void *user_data, phi_transfer transfer,
-                                   const phi_request *request) {
-    phi__tape *tape = phi__record_of(user_data);
+static phi_status phi__tape_record_open(void *user_data, phi_transfer transfer,
+                                        const phi_request *request) {
+    phi__tape *tape = phi__tape_record_of(user_data);
     phi__tape_flow *flow = phi__tape_flow_new(tape, transfer, tape->requests + 1);
     phi__buf *line;
     phi_status status;
     if (flow == NULL) return PHI_NO_MEMORY;
     tape->requests++;
-    line = phi__record_flow_line(tape, "request", tape->requests);
-    phi__tape_put_request(tape, line, request, tape->desc.whole_bodies);
+    line = phi__tape_record_flow_line(tape, "request", tape->requests);
+    phi__tape_secret_put_request(tape, line, request, tape->desc.whole_bodies);
     status = tape->inner.open(tape->inner.user_data, transfer, request);
     if (status != PHI_OK) {
         flow->live = false;
         phi__records_i64(line, "status", (int64_t)status);
     }
-    phi__tape_end_line(tape);
+    phi__tape_line_end(tape);
     return status;
 }
 
-static void phi__record_resume(void *user_data, phi_transfer transfer) {
-    phi__tape *tape = phi__record_of(user_data);
+static void phi__tape_record_resume(void *user_data, phi_transfer transfer) {
+    phi__tape *tape = phi__tape_record_of(user_data);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL || flow->has_end) return;
     flow->refused = false;
     tape->inner.resume(tape->inner.user_data, transfer);
 }
 
-static void phi__record_cancel(void *user_data, phi_transfer transfer) {
-    phi__tape *tape = phi__record_of(user_data);
+static void phi__tape_record_cancel(void *user_data, phi_transfer transfer) {
+    phi__tape *tape = phi__tape_record_of(user_data);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return;
     flow->live = false;
     if (!flow->has_end) tape->inner.cancel(tape->inner.user_data, transfer);
 }
 
-static void phi__record_release(void *user_data, phi_transfer transfer) {
-    phi__tape *tape = phi__record_of(user_data);
+static void phi__tape_record_release(void *user_data, phi_transfer transfer) {
+    phi__tape *tape = phi__tape_record_of(user_data);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return;
     if (tape->inner.release == NULL) {
-        phi__record_cancel(user_data, transfer);
+        phi__tape_record_cancel(user_data, transfer);
         return;
     }
     flow->live = false;
     if (!flow->has_end) tape->inner.release(tape->inner.user_data, transfer);
 }
 
-static void phi__record_pump(void *user_data) {
-    phi__tape *tape = phi__record_of(user_data);
+static void phi__tape_record_pump(void *user_data) {
+    phi__tape *tape = phi__tape_record_of(user_data);
     if (tape->inner.pump != NULL) tape->inner.pump(tape->inner.user_data);
 }
 
 /* ---- tools ---- */
 
 /* A line of a result; where it held a secret, the run gets the redacted text as well. */
-static phi_status phi__record_result_now(phi__tape *tape, phi__toolcall *call,
-                                         const phi_message *message) {
-    phi__buf *line = phi__record_line(tape, "result");
+static phi_status phi__tape_record_result_now(phi__tape *tape, phi__toolcall *call,
+                                              const phi_message *message) {
+    phi__buf *line = phi__tape_record_line(tape, "result");
     phi_status status;
     size_t before;
-    phi__tape_put_result(tape, line, call, message);
+    phi__tape_result_put(tape, line, call, message);
     before = line->len;
     if (!line->failed && phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON)) {
         phi__tape_line own;
@@ -300,126 +302,128 @@ static phi_status phi__record_result_now(phi__tape *tape, phi__toolcall *call,
         memset(&own, 0, sizeof own);
         phi__buf_char(line, '}');
         own.text = phi__buf_str(line);
-        root = line->failed ? NULL : phi__tape_tree(tape, &own);
-        message = root != NULL ? phi__tape_result(tape, root) : NULL;
+        root = line->failed ? NULL : phi__tape_read_tree(tape, &own);
+        message = root != NULL ? phi__tape_read_result(tape, root) : NULL;
         line->len = before;
         if (message == NULL) tape->failed = PHI_NO_MEMORY;
     }
-    phi__tape_end_line(tape);
-    status = message != NULL ? phi__tape_settle(call, message) : PHI_NO_MEMORY;
+    phi__tape_line_end(tape);
+    status = message != NULL ? phi__tape_result_settle(call, message) : PHI_NO_MEMORY;
     if (message == NULL) phi__call_unclaim(call);
     return status;
 }
 
-static phi_status phi__record_result(phi_tape *base, phi__toolcall *call,
-                                     const phi_tool_result *result) {
-    phi__tape *tape = phi__record_of(base);
-    phi_message *message = phi__tape_keep(&call->run->arena, result);
+static phi_status phi__tape_record_result(phi_tape *base, phi__toolcall *call,
+                                          const phi_tool_result *result) {
+    phi__tape *tape = phi__tape_record_of(base);
+    phi_message *message = phi__tape_result_keep(&call->run->arena, result);
     if (message == NULL) return phi__call_take(call, result); /* it ends for want of memory */
-    if (tape->letting || call->starting) return phi__record_result_now(tape, call, message);
+    if (tape->letting || call->starting) return phi__tape_record_result_now(tape, call, message);
     call->held = message;
     return PHI_OK;
 }
 
 /* Results that were given between two steps. */
-static void phi__record_held(phi__tape *tape) {
+static void phi__tape_record_held(phi__tape *tape) {
     uint32_t i;
     for (i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (slot == NULL || phi__slot_state(PHI__LOAD(&slot->word)) == 0 || call == NULL) continue;
-        if (call->held != NULL) (void)phi__record_result_now(tape, call, call->held);
+        if (slot == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0 || call == NULL)
+            continue;
+        if (call->held != NULL) (void)phi__tape_record_result_now(tape, call, call->held);
     }
 }
 
-static bool phi__record_start(phi_tape *base, phi__toolcall *call) {
+static bool phi__tape_record_start(phi_tape *base, phi__toolcall *call) {
     (void)base;
     (void)call;
     return false;
 }
 
-static void phi__record_started(phi_tape *base, phi__toolcall *call) {
+static void phi__tape_record_started(phi_tape *base, phi__toolcall *call) {
     (void)base;
     (void)call;
 }
 
-static void phi__record_partial(phi__tape *tape, phi__toolcall *call, const phi_tool_result *part) {
-    phi__buf *line = phi__record_line(tape, "update");
+static void phi__tape_record_partial(phi__tape *tape, phi__toolcall *call,
+                                     const phi_tool_result *part) {
+    phi__buf *line = phi__tape_record_line(tape, "update");
     phi_arena *arena = &call->run->arena;
     phi_arena_mark mark = phi_arena_save(arena);
-    const phi_message *message = phi__tape_keep(arena, part);
+    const phi_message *message = phi__tape_result_keep(arena, part);
     if (message != NULL)
-        phi__tape_put_result(tape, line, call, message);
+        phi__tape_result_put(tape, line, call, message);
     else
         tape->failed = PHI_NO_MEMORY;
     phi_arena_reset(arena, mark);
-    phi__tape_end_line(tape);
+    phi__tape_line_end(tape);
 }
 
-static void phi__record_said(phi_tape *base, phi__toolcall *call, phi_str text,
-                             const phi_tool_result *part, bool progress) {
-    phi__tape *tape = phi__record_of(base);
+static void phi__tape_record_said(phi_tape *base, phi__toolcall *call, phi_str text,
+                                  const phi_tool_result *part, bool progress) {
+    phi__tape *tape = phi__tape_record_of(base);
     phi__buf *line;
     if (!tape->letting && !call->starting) return; /* by the host, who says it again */
     if (part != NULL) {
-        phi__record_partial(tape, call, part);
+        phi__tape_record_partial(tape, call, part);
         return;
     }
-    line = phi__record_line(tape, "update");
+    line = phi__tape_record_line(tape, "update");
     phi__records_u64(line, "agent", call->run->agent->handle.index);
     phi__records_str(line, "id", call->block->id);
     phi__records_true(line, "start", call->starting);
     phi__records_true(line, "progress", progress);
     phi__records_str(line, "text", text);
-    phi__tape_end_line(tape);
+    phi__tape_line_end(tape);
 }
 
 /* ---- steps ---- */
 
-static void phi__record_begin(phi_tape *base) {
-    phi__tape *tape = phi__record_of(base);
-    phi__tape_set(tape, phi__record_real_us(tape));
+static void phi__tape_record_begin(phi_tape *base) {
+    phi__tape *tape = phi__tape_record_of(base);
+    phi__tape_sources_set(tape, phi__tape_record_real_us(tape));
     tape->touched = tape->more = false;
     tape->letting = true;
-    phi__record_flush(tape);
-    phi__record_held(tape);
+    phi__tape_record_flush(tape);
+    phi__tape_record_held(tape);
 }
 
-static void phi__record_rest(phi_tape *base) { (void)base; }
+static void phi__tape_record_rest(phi_tape *base) { (void)base; }
 
-static void phi__record_woken(phi_tape *base) {
-    phi__tape *tape = phi__record_of(base);
-    phi__tape_set(tape, phi__record_real_us(tape));
+static void phi__tape_record_woken(phi_tape *base) {
+    phi__tape *tape = phi__tape_record_of(base);
+    phi__tape_sources_set(tape, phi__tape_record_real_us(tape));
     tape->more = tape->more || tape->touched;
     tape->touched = false;
 }
 
-static void phi__record_fired(phi_tape *base) {
-    phi__tape *tape = phi__record_of(base);
-    (void)phi__record_line(tape, "timers");
-    phi__tape_end_line(tape);
+static void phi__tape_record_fired(phi_tape *base) {
+    phi__tape *tape = phi__tape_record_of(base);
+    (void)phi__tape_record_line(tape, "timers");
+    phi__tape_line_end(tape);
 }
 
-static void phi__record_posted(phi_tape *base) {
-    phi__tape *tape = phi__record_of(base);
-    (void)phi__record_line(tape, "posts");
-    phi__tape_end_line(tape);
+static void phi__tape_record_posted(phi_tape *base) {
+    phi__tape *tape = phi__tape_record_of(base);
+    (void)phi__tape_record_line(tape, "posts");
+    phi__tape_line_end(tape);
 }
 
-static void phi__record_let_in(phi_tape *base) {
-    phi__tape *tape = phi__record_of(base);
+static void phi__tape_record_let_in(phi_tape *base) {
+    phi__tape *tape = phi__tape_record_of(base);
     tape->letting = false;
-    if (tape->rt->ready.first != NULL) phi__record_touch(base);
+    if (tape->rt->ready.first != NULL) phi__tape_record_touch(base);
     if (tape->touched || tape->more) return;
     tape->idle++;
     tape->us = tape->last_us;
 }
 
-static void phi__record_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
-                               bool stages) {
-    phi__tape *tape = phi__record_of(base);
+static void phi__tape_record_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
+                                    bool stages) {
+    phi__tape *tape = phi__tape_record_of(base);
     char hex[PHI__SHA256_HEX];
-    phi__buf *line = phi__tape_begin_line(tape, "tape");
+    phi__buf *line = phi__tape_line_begin(tape, "tape");
     tape->rt = rt;
     tape->inner = *inner;
     base->stages = stages;
@@ -428,21 +432,21 @@ static void phi__record_attach(phi_tape *base, phi_runtime *rt, const phi_transp
     phi__sha256_hex(tape->seed, hex);
     phi__records_str(line, "seed", phi__str(hex, sizeof hex));
     phi__records_bool(line, "stages", stages);
-    phi__tape_end_line(tape);
+    phi__tape_line_end(tape);
 }
 
-static void phi__record_detach(phi_tape *base) {
-    phi__tape *tape = phi__record_of(base);
+static void phi__tape_record_detach(phi_tape *base) {
+    phi__tape *tape = phi__tape_record_of(base);
     tape->rt = NULL;
 }
 
-static phi_status phi__record_take(phi_tape *base, const phi__tape_sources *sources) {
-    phi__tape *tape = phi__record_of(base);
-    phi_status status = phi__tape_take(base, sources);
+static phi_status phi__tape_record_take(phi_tape *base, const phi__tape_sources *sources) {
+    phi__tape *tape = phi__tape_record_of(base);
+    phi_status status = phi__tape_sources_take(base, sources);
     if (status != PHI_OK) return status;
     tape->wall_us = (uint64_t)phi__clock_wall_ms() * 1000;
     tape->clock_us = phi__clock_us();
-    tape->us = tape->last_us = phi__record_real_us(tape);
+    tape->us = tape->last_us = phi__tape_record_real_us(tape);
     if (sources->random_fn != NULL)
         sources->random_fn(sources->user_data, tape->seed, sizeof tape->seed);
     else
@@ -450,27 +454,29 @@ static phi_status phi__record_take(phi_tape *base, const phi__tape_sources *sour
     return PHI_OK;
 }
 
-static uint64_t phi__record_look_us(phi_tape *base) {
-    const phi__tape *tape = phi__record_of(base);
-    return tape->rt != NULL && tape->rt->in_step ? tape->us : phi__record_real_us(tape);
+static uint64_t phi__tape_record_look_us(phi_tape *base) {
+    const phi__tape *tape = phi__tape_record_of(base);
+    return tape->rt != NULL && tape->rt->in_step ? tape->us : phi__tape_record_real_us(tape);
 }
 
 static const phi__tape_ops phi__record_ops = {
-    phi__record_take,    phi__record_attach, phi__record_detach,  phi__record_begin,
-    phi__record_rest,    phi__record_woken,  phi__record_fired,   phi__record_posted,
-    phi__record_touch,   phi__record_let_in, phi__record_look_us, phi__record_stage,
-    phi__record_head,    phi__record_push,   phi__record_end,     phi__record_start,
-    phi__record_started, phi__record_result, phi__record_said};
+    phi__tape_record_take,   phi__tape_record_attach,  phi__tape_record_detach,
+    phi__tape_record_begin,  phi__tape_record_rest,    phi__tape_record_woken,
+    phi__tape_record_fired,  phi__tape_record_posted,  phi__tape_record_touch,
+    phi__tape_record_let_in, phi__tape_record_look_us, phi__tape_record_stage,
+    phi__tape_record_head,   phi__tape_record_push,    phi__tape_record_end,
+    phi__tape_record_start,  phi__tape_record_started, phi__tape_record_result,
+    phi__tape_record_said};
 
 PHI__FN void phi__tape_record_init(phi__tape *tape) {
     tape->base.ops = &phi__record_ops;
-    tape->base.clock_us_fn = phi__record_clock;
-    tape->base.work_us_fn = phi__record_work_us;
-    tape->base.transport.open = phi__record_open;
-    tape->base.transport.resume = phi__record_resume;
-    tape->base.transport.cancel = phi__record_cancel;
-    tape->base.transport.release = phi__record_release;
-    tape->base.transport.pump = phi__record_pump;
+    tape->base.clock_us_fn = phi__tape_record_clock;
+    tape->base.work_us_fn = phi__tape_record_work_us;
+    tape->base.transport.open = phi__tape_record_open;
+    tape->base.transport.resume = phi__tape_record_resume;
+    tape->base.transport.cancel = phi__tape_record_cancel;
+    tape->base.transport.release = phi__tape_record_release;
+    tape->base.transport.pump = phi__tape_record_pump;
     tape->base.transport.user_data = tape;
 }
 

@@ -5,7 +5,7 @@
 
 #ifndef PHI_NO_TAPE
 
-PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result) {
+PHI__FN phi_message *phi__tape_result_keep(phi_arena *arena, const phi_tool_result *result) {
     phi_message message;
     memset(&message, 0, sizeof message);
     message.role = PHI_ROLE_TOOL_RESULT;
@@ -17,7 +17,7 @@ PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *res
     return phi_message_copy(&message, arena);
 }
 
-PHI__FN phi_tool_result phi__tape_given(const phi_message *message) {
+PHI__FN phi_tool_result phi__tape_result_given(const phi_message *message) {
     phi_tool_result result;
     memset(&result, 0, sizeof result);
     result.content = message->content;
@@ -28,13 +28,13 @@ PHI__FN phi_tool_result phi__tape_given(const phi_message *message) {
     return result;
 }
 
-PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *message) {
-    phi_tool_result result = phi__tape_given(message);
+PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *message) {
+    phi_tool_result result = phi__tape_result_given(message);
     call->held = NULL;
     return phi__call_take(call, &result);
 }
 
-PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
+PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
                                   const phi_message *result) {
     phi_arena scratch;
     phi_message plain = *result;
@@ -45,7 +45,7 @@ PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__to
     phi__records_some(line, "details", result->details);
     phi__records_some(line, "child", result->loop_id);
     plain.loop_id = phi__str(NULL, 0);
-    phi__json_put_key(line, phi_str_of("result"));
+    phi__json_write_key(line, phi_str_of("result"));
     phi__message_put(line, &plain, &scratch);
     phi_arena_free(&scratch);
 }

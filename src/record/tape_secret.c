@@ -8,40 +8,41 @@
 #ifndef PHI_NO_TAPE
 
 /* Better no recording than one with a key in it. */
-static void phi__tape_secrets_kept(phi__tape *tape) {
+static void phi__tape_secret_kept(phi__tape *tape) {
     if (tape->secrets.failed || tape->secrets.count > PHI__TAPE_SECRETS_MOST)
         tape->failed = PHI_NO_MEMORY;
 }
 
-PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets) {
+PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets) {
     for (; secrets != NULL && *secrets != NULL; secrets++)
         phi__secret_add(&tape->secrets, phi_str_of(*secrets));
-    phi__tape_secrets_kept(tape);
+    phi__tape_secret_kept(tape);
 }
 
-static void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
+static void phi__tape_secret_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
     phi__buf_clear(&tape->bytes);
     phi__secret_add_url(&tape->secrets, url);
-    phi__tape_secrets_kept(tape);
+    phi__tape_secret_kept(tape);
     phi__secret_put_url(&tape->bytes, url);
     phi__records_str(line, "url", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
 }
 
-static void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request) {
+static void phi__tape_secret_put_headers(phi__tape *tape, phi__buf *line,
+                                         const phi_request *request) {
     phi_str name, value;
     size_t i;
     phi__records_raw(line, "headers", "{");
     for (i = 0; phi_request_header(request, i, &name, &value); i++) {
-        phi__json_put_key(line, name);
+        phi__json_write_key(line, name);
         if (phi__secret_add_header(&tape->secrets, name, value)) value = phi_str_of("[redacted]");
-        phi__json_put_str(line, value);
+        phi__json_write_str(line, value);
     }
     phi__buf_char(line, '}');
-    phi__tape_secrets_kept(tape);
+    phi__tape_secret_kept(tape);
 }
 
-static void phi__tape_drop_cookies(phi__buf *out, phi_str headers) {
+static void phi__tape_secret_drop_cookies(phi__buf *out, phi_str headers) {
     while (headers.len > 0) {
         size_t end = phi__str_find(headers, 0, "\n");
         size_t n = end < headers.len ? end + 1 : headers.len;
@@ -56,16 +57,16 @@ static void phi__tape_drop_cookies(phi__buf *out, phi_str headers) {
     }
 }
 
-PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
+PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
     phi__buf_clear(&tape->bytes);
-    phi__tape_drop_cookies(&tape->bytes, headers);
+    phi__tape_secret_drop_cookies(&tape->bytes, headers);
     phi__records_str(line, "headers", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
 }
 
 /* Its hash, and the whole of it where that is wanted. */
-static void phi__tape_put_body(phi__tape *tape, phi__buf *line, const phi_request *request,
-                               bool whole) {
+static void phi__tape_secret_put_body(phi__tape *tape, phi__buf *line, const phi_request *request,
+                                      bool whole) {
     char piece[4096];
     unsigned char hash[32];
     char hex[PHI__SHA256_HEX];
@@ -87,12 +88,12 @@ static void phi__tape_put_body(phi__tape *tape, phi__buf *line, const phi_reques
     line->failed = line->failed || tape->bytes.failed;
 }
 
-PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
-                                   bool whole) {
+PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
+                                          const phi_request *request, bool whole) {
     phi__records_str(line, "method", phi_request_method(request));
-    phi__tape_put_url(tape, line, phi_request_url(request));
-    phi__tape_put_headers(tape, line, request);
-    phi__tape_put_body(tape, line, request, whole);
+    phi__tape_secret_put_url(tape, line, phi_request_url(request));
+    phi__tape_secret_put_headers(tape, line, request);
+    phi__tape_secret_put_body(tape, line, request, whole);
 }
 
 #endif

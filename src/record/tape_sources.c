@@ -3,7 +3,7 @@
 
 #ifndef PHI_NO_TAPE
 
-PHI__FN void phi__tape_set(phi__tape *tape, uint64_t us) {
+PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us) {
     if (us > tape->us) tape->us = us;
     if (tape->rt == NULL || !tape->rt->in_step) return;
     tape->rt->step_began_us = tape->us;
@@ -11,7 +11,7 @@ PHI__FN void phi__tape_set(phi__tape *tape, uint64_t us) {
 }
 
 /* Blocks of a hash over the seed and a counter: the same on every machine. */
-PHI__FN void phi__tape_random(void *user_data, void *out, size_t len) {
+PHI__FN void phi__tape_sources_random(void *user_data, void *out, size_t len) {
     phi__tape *tape = (phi__tape *)user_data;
     unsigned char block[40], hash[32];
     char *to = (char *)out;
@@ -27,17 +27,17 @@ PHI__FN void phi__tape_random(void *user_data, void *out, size_t len) {
     }
 }
 
-static void phi__tape_watch(void *user_data, intptr_t fd, int want) {
+static void phi__tape_sources_watch(void *user_data, intptr_t fd, int want) {
     phi__tape *tape = (phi__tape *)user_data;
     tape->sources.watch_fn(tape->sources.user_data, fd, want);
 }
 
-PHI__FN phi_status phi__tape_take(phi_tape *base, const phi__tape_sources *sources) {
+PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_sources *sources) {
     phi__tape *tape = (phi__tape *)base;
     if (tape->taken) return PHI_MISUSE;
     tape->taken = true;
     tape->sources = *sources;
-    base->watch_fn = sources->watch_fn != NULL ? phi__tape_watch : NULL;
+    base->watch_fn = sources->watch_fn != NULL ? phi__tape_sources_watch : NULL;
     return PHI_OK;
 }
 

@@ -39,7 +39,7 @@ static phi_json_type phi__json_cursor_type(char first) {
     }
 }
 
-PHI__FN phi_json_type phi__json_peek(phi__json_cursor *c) {
+PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c) {
     return phi__json_cursor_type(phi__json_cursor_next(c));
 }
 
@@ -54,7 +54,7 @@ static const char *phi__json_cursor_number(const char *at, const char *end) {
 }
 
 /* A number or a literal, and what ends such a thing after it. */
-static bool phi__json_skip_word(phi__json_cursor *c) {
+static bool phi__json_cursor_skip_word(phi__json_cursor *c) {
     const char *at = c->at;
     size_t left = (size_t)(c->end - at);
     if (left >= 4 && (memcmp(at, "null", 4) == 0 || memcmp(at, "true", 4) == 0))
@@ -71,7 +71,7 @@ static bool phi__json_skip_word(phi__json_cursor *c) {
     return true;
 }
 
-static inline bool phi__json_skip_string(phi__json_cursor *c) {
+static inline bool phi__json_cursor_skip_string(phi__json_cursor *c) {
     bool escaped;
     const char *quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
@@ -80,12 +80,12 @@ static inline bool phi__json_skip_string(phi__json_cursor *c) {
 }
 
 /* From an opening bracket to its closing one; a bit for each level says which kind is open. */
-static bool phi__json_skip_nested(phi__json_cursor *c) {
+static bool phi__json_cursor_skip_nested(phi__json_cursor *c) {
     uint32_t kinds[PHI_JSON_MAX_DEPTH / 32], depth = 0;
     while (c->at < c->end) {
         char b = *c->at;
         if (b == '"') {
-            if (!phi__json_skip_string(c)) return false;
+            if (!phi__json_cursor_skip_string(c)) return false;
             continue;
         }
         c->at++;
@@ -104,30 +104,30 @@ static bool phi__json_skip_nested(phi__json_cursor *c) {
     return phi__json_cursor_bad(c);
 }
 
-PHI__FN bool phi__json_skip(phi__json_cursor *c) {
+PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c) {
     char b = phi__json_cursor_next(c);
     c->first = false;
-    if (b == '"') return phi__json_skip_string(c);
-    if (b == '{' || b == '[') return phi__json_skip_nested(c);
-    return c->at < c->end ? phi__json_skip_word(c) : phi__json_cursor_bad(c);
+    if (b == '"') return phi__json_cursor_skip_string(c);
+    if (b == '{' || b == '[') return phi__json_cursor_skip_nested(c);
+    return c->at < c->end ? phi__json_cursor_skip_word(c) : phi__json_cursor_bad(c);
 }
 
 /* The value is of another type than the caller wants. */
 static bool phi__json_cursor_other(phi__json_cursor *c) {
-    (void)phi__json_skip(c);
+    (void)phi__json_cursor_skip(c);
     return false;
 }
 
 /* ---- pulling ---- */
 
-PHI__FN bool phi__json_enter_object(phi__json_cursor *c) {
+PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c) {
     if (phi__json_cursor_next(c) != '{') return phi__json_cursor_other(c);
     c->at++;
     c->first = true;
     return true;
 }
 
-PHI__FN bool phi__json_enter_array(phi__json_cursor *c) {
+PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c) {
     if (phi__json_cursor_next(c) != '[') return phi__json_cursor_other(c);
     c->at++;
     c->first = true;
@@ -151,7 +151,7 @@ static inline bool phi__json_cursor_step(phi__json_cursor *c, char closing) {
     return true;
 }
 
-PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key) {
+PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key) {
     const char *at = c->at, *end = c->end, *quote;
     if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* without white space */
         at++;
@@ -171,22 +171,22 @@ PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key) {
     return true;
 }
 
-PHI__FN bool phi__json_next_item(phi__json_cursor *c) {
+PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c) {
     if (!phi__json_cursor_step(c, ']')) return false;
     if (c->at == c->end || *c->at == ']') return phi__json_cursor_bad(c);
     return true;
 }
 
-PHI__FN bool phi__json_take_raw(phi__json_cursor *c, phi_str *out) {
+PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out) {
     const char *start;
     (void)phi__json_cursor_next(c);
     start = c->at;
-    if (!phi__json_skip(c)) return false;
+    if (!phi__json_cursor_skip(c)) return false;
     *out = phi__str(start, (size_t)(c->at - start));
     return true;
 }
 
-PHI__FN bool phi__json_take_text(phi__json_cursor *c, phi__json_text *out) {
+PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out) {
     const char *quote;
     bool escaped;
     if (phi__json_cursor_next(c) != '"') return phi__json_cursor_other(c);
@@ -200,9 +200,9 @@ PHI__FN bool phi__json_take_text(phi__json_cursor *c, phi__json_text *out) {
     return true;
 }
 
-static bool phi__json_take_number(phi__json_cursor *c, phi__json_number *out) {
+static bool phi__json_cursor_take_number(phi__json_cursor *c, phi__json_number *out) {
     const char *end, *bad;
-    if (phi__json_peek(c) != PHI_JSON_NUMBER) return phi__json_cursor_other(c);
+    if (phi__json_cursor_peek(c) != PHI_JSON_NUMBER) return phi__json_cursor_other(c);
     end = phi__json_number_read(c->at, c->end, out, &bad);
     if (end == NULL) return phi__json_cursor_other(c); /* as long as it has an end */
     c->at = end;
@@ -210,26 +210,26 @@ static bool phi__json_take_number(phi__json_cursor *c, phi__json_number *out) {
     return true;
 }
 
-PHI__FN bool phi__json_take_i64(phi__json_cursor *c, int64_t *out) {
+PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out) {
     phi__json_number n;
-    return phi__json_take_number(c, &n) && phi__json_number_i64(&n, out);
+    return phi__json_cursor_take_number(c, &n) && phi__json_get_number_i64(&n, out);
 }
 
-PHI__FN bool phi__json_take_u64(phi__json_cursor *c, uint64_t *out) {
+PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out) {
     phi__json_number n;
-    return phi__json_take_number(c, &n) && phi__json_number_u64(&n, out);
+    return phi__json_cursor_take_number(c, &n) && phi__json_get_number_u64(&n, out);
 }
 
-PHI__FN bool phi__json_take_num(phi__json_cursor *c, double *out) {
+PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out) {
     phi__json_number n;
-    if (!phi__json_take_number(c, &n)) return false;
-    *out = phi__json_number_double(&n);
+    if (!phi__json_cursor_take_number(c, &n)) return false;
+    *out = phi__json_get_number_double(&n);
     return true;
 }
 
-PHI__FN bool phi__json_take_bool(phi__json_cursor *c, bool *out) {
+PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out) {
     char b = phi__json_cursor_next(c);
-    if (!phi__json_skip(c)) return false;
+    if (!phi__json_cursor_skip(c)) return false;
     if (b != 't' && b != 'f') return false;
     *out = b == 't';
     return true;
@@ -244,10 +244,10 @@ PHI__FN bool phi__json_cursor_done(phi__json_cursor *c) {
 
 #define PHI__JSON_UNESCAPE_SLICE 256u /* bytes; room is made for thrice that */
 
-PHI__FN void phi__json_unescape(phi__buf *out, phi__json_text text) {
+PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
     while (at < end) {
-        const char *plain = phi__json_plain_end(at, end);
+        const char *plain = phi__json_text_plain_end(at, end);
         size_t slice;
         char *to, *start;
         phi__buf_add(out, at, (size_t)(plain - at));
@@ -255,42 +255,42 @@ PHI__FN void phi__json_unescape(phi__buf *out, phi__json_text text) {
         if (slice == 0) return;
         start = to = phi__buf_reserve(out, 3 * (slice + PHI__JSON_RUN_MORE));
         if (to == NULL) return;
-        at = phi__json_unescape_run(plain, end, slice, &to);
+        at = phi__json_text_unescape_run(plain, end, slice, &to);
         phi__buf_add_len(out, (size_t)(to - start));
     }
 }
 
 /* How long the text is, unescaped. */
-static size_t phi__json_unescaped_len(phi__json_text text) {
+static size_t phi__json_cursor_unescaped_len(phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
     size_t len = 0;
     while (at < end) {
         char few[3 * (64 + PHI__JSON_RUN_MORE)], *to = few;
-        const char *plain = phi__json_plain_end(at, end);
+        const char *plain = phi__json_text_plain_end(at, end);
         len += (size_t)(plain - at);
-        at = plain < end ? phi__json_unescape_run(plain, end, 64, &to) : end;
+        at = plain < end ? phi__json_text_unescape_run(plain, end, 64, &to) : end;
         len += (size_t)(to - few);
     }
     return len;
 }
 
-PHI__FN bool phi__json_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out) {
-    size_t len = phi__json_unescaped_len(text);
+PHI__FN bool phi__json_cursor_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out) {
+    size_t len = phi__json_cursor_unescaped_len(text);
     char *copy = len == SIZE_MAX ? NULL : phi__arena_bytes(arena, len + 1), *to = copy;
     const char *end = text.at + text.len;
     if (copy == NULL) return false;
-    if (text.len > 0) (void)phi__json_unescape_run(text.at, end, text.len, &to);
+    if (text.len > 0) (void)phi__json_text_unescape_run(text.at, end, text.len, &to);
     *to = '\0';
     *out = phi__str(copy, len);
     return true;
 }
 
-PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain) {
+PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
     const char *at = text.at, *end = text.at + text.len;
     while (at < end) {
         char few[3 * (1 + PHI__JSON_RUN_MORE)], *to = few;
         size_t len;
-        at = phi__json_unescape_run(at, end, 1, &to);
+        at = phi__json_text_unescape_run(at, end, 1, &to);
         len = (size_t)(to - few);
         if (len > plain.len || memcmp(few, plain.at, len) != 0) return false;
         plain = phi__str(plain.at + len, plain.len - len);
@@ -301,13 +301,13 @@ PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain) {
 /* ---- public ---- */
 
 /* Goes to the last member of that name, as phi_json_get does. */
-static bool phi__json_find_member(phi__json_cursor *c, phi_str name) {
+static bool phi__json_cursor_find_member(phi__json_cursor *c, phi_str name) {
     const char *found = NULL;
     phi__json_text key;
-    if (!phi__json_enter_object(c)) return false;
-    while (phi__json_next_key(c, &key)) {
-        if (phi__json_text_is(key, name)) found = c->at;
-        if (!phi__json_skip(c)) return false;
+    if (!phi__json_cursor_enter_object(c)) return false;
+    while (phi__json_cursor_next_key(c, &key)) {
+        if (phi__json_cursor_text_is(key, name)) found = c->at;
+        if (!phi__json_cursor_skip(c)) return false;
     }
     if (found == NULL || c->bad) return false;
     c->at = found;
@@ -315,13 +315,13 @@ static bool phi__json_find_member(phi__json_cursor *c, phi_str name) {
 }
 
 /* Goes to the member or item that one step of the path names. */
-static bool phi__json_find_step(phi__json_cursor *c, const phi__json_step *step) {
+static bool phi__json_cursor_find_step(phi__json_cursor *c, const phi__json_step *step) {
     size_t left = step->index;
-    if (!step->is_index) return phi__json_find_member(c, step->key);
-    if (!phi__json_enter_array(c)) return false;
-    while (phi__json_next_item(c)) {
+    if (!step->is_index) return phi__json_cursor_find_member(c, step->key);
+    if (!phi__json_cursor_enter_array(c)) return false;
+    while (phi__json_cursor_next_item(c)) {
         if (left-- == 0) return true;
-        if (!phi__json_skip(c)) return false;
+        if (!phi__json_cursor_skip(c)) return false;
     }
     return false;
 }
@@ -332,18 +332,18 @@ PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found 
     phi__json_text string;
     if (text.at == NULL || path == NULL || out == NULL) return PHI_BAD_ARG;
     phi__json_cursor_init(&c, text);
-    while (phi__json_path_step(&path, &step))
-        if (!phi__json_find_step(&c, &step)) return c.bad ? PHI_PARSE : PHI_NOT_FOUND;
+    while (phi__json_get_path_step(&path, &step))
+        if (!phi__json_cursor_find_step(&c, &step)) return c.bad ? PHI_PARSE : PHI_NOT_FOUND;
     if (*path != '\0') return PHI_BAD_ARG;
-    out->type = phi__json_peek(&c);
+    out->type = phi__json_cursor_peek(&c);
     out->escaped = false;
     if (out->type == PHI_JSON_STRING) {
-        if (!phi__json_take_text(&c, &string)) return PHI_PARSE;
+        if (!phi__json_cursor_take_text(&c, &string)) return PHI_PARSE;
         out->raw = phi__str(string.at, string.len);
         out->escaped = string.escaped;
         return PHI_OK;
     }
-    return phi__json_take_raw(&c, &out->raw) ? PHI_OK : PHI_PARSE;
+    return phi__json_cursor_take_raw(&c, &out->raw) ? PHI_OK : PHI_PARSE;
 }
 
 PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out) {
@@ -356,19 +356,19 @@ PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, p
         *out = found->raw;
         return true;
     }
-    return phi__json_unescape_arena(arena, text, out);
+    return phi__json_cursor_unescape_arena(arena, text, out);
 }
 
 PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out) {
     phi__json_cursor c;
     if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
     phi__json_cursor_init(&c, found->raw);
-    return phi__json_take_i64(&c, out) && phi__json_cursor_done(&c);
+    return phi__json_cursor_take_i64(&c, out) && phi__json_cursor_done(&c);
 }
 
 PHI_API bool phi_json_found_num(const phi_json_found *found, double *out) {
     phi__json_cursor c;
     if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
     phi__json_cursor_init(&c, found->raw);
-    return phi__json_take_num(&c, out) && phi__json_cursor_done(&c);
+    return phi__json_cursor_take_num(&c, out) && phi__json_cursor_done(&c);
 }

@@ -3,10 +3,10 @@
        phi__json_cursor c;
        phi__json_text key, type;
        phi__json_cursor_init(&c, text);
-       if (phi__json_enter_object(&c))
-           while (phi__json_next_key(&c, &key)) {
-               if (phi__json_text_is(key, PHI__LIT("type"))) phi__json_take_text(&c, &type);
-               else phi__json_skip(&c);
+       if (phi__json_cursor_enter_object(&c))
+           while (phi__json_cursor_next_key(&c, &key)) {
+               if (phi__json_cursor_text_is(key, PHI__LIT("type"))) phi__json_cursor_take_text(&c,
+               &type); else phi__json_cursor_skip(&c);
            }
        if (c.bad) ... // broken text: checked once, at the end
 
@@ -34,38 +34,38 @@ typedef struct phi__json_text {
 
 PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text);
 /* The type of the value to come; PHI_JSON_NONE: there is none. */
-PHI__FN phi_json_type phi__json_peek(phi__json_cursor *c);
+PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c);
 /* Consume the value and return true: it is entered, and its keys or items are to be pulled until
    false. */
-PHI__FN bool phi__json_enter_object(phi__json_cursor *c);
-PHI__FN bool phi__json_enter_array(phi__json_cursor *c);
+PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c);
+PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c);
 /* The next key, its value to be consumed next; false: the object ended (and is consumed) or bad. */
-PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key);
+PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
 /* True: an item is to be consumed next. */
-PHI__FN bool phi__json_next_item(phi__json_cursor *c);
-PHI__FN bool phi__json_skip(phi__json_cursor *c);
+PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
+PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
 /* Skips the value and returns all of it, as it stands there. */
-PHI__FN bool phi__json_take_raw(phi__json_cursor *c, phi_str *out);
+PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out);
 /* Leave *out as it was unless they return true. */
-PHI__FN bool phi__json_take_text(phi__json_cursor *c, phi__json_text *out);
-PHI__FN bool phi__json_take_i64(phi__json_cursor *c, int64_t *out); /* also 3.0 */
-PHI__FN bool phi__json_take_u64(phi__json_cursor *c, uint64_t *out);
-PHI__FN bool phi__json_take_num(phi__json_cursor *c, double *out);
-PHI__FN bool phi__json_take_bool(phi__json_cursor *c, bool *out);
+PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out);
+PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* also 3.0 */
+PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out);
+PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out);
+PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out);
 /* All of the text was consumed and none of it was bad. */
 PHI__FN bool phi__json_cursor_done(phi__json_cursor *c);
 
 /* Appends the text, unescaped; lone surrogates, wrong escapes and bytes that are not UTF-8 become
    U+FFFD. */
-PHI__FN void phi__json_unescape(phi__buf *out, phi__json_text text);
+PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text);
 /* The same into the arena, terminated; a text that needs no change is copied too. */
-PHI__FN bool phi__json_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out);
+PHI__FN bool phi__json_cursor_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out);
 
 /* Compares with a text that has no escapes; an escaped spelling of it is equal too. */
-PHI__FN bool phi__json_text_same(phi__json_text text, phi_str plain);
-static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
+PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain);
+static inline bool phi__json_cursor_text_is(phi__json_text text, phi_str plain) {
     if (!text.escaped) return text.len == plain.len && memcmp(text.at, plain.at, plain.len) == 0;
-    return phi__json_text_same(text, plain);
+    return phi__json_cursor_text_same(text, plain);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* json_edit.c - building and changing a tree. */
 #include "text/json_in.h"
 
-static phi_json *phi__json_make(phi_arena *arena, uint32_t kind) {
+static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
     phi_json *node = (phi_json *)phi_arena_alloc(arena, sizeof *node);
     if (node == NULL) return NULL;
     memset(node, 0, sizeof *node);
@@ -10,8 +10,8 @@ static phi_json *phi__json_make(phi_arena *arena, uint32_t kind) {
 }
 
 /* A value may be put into a container: PHI_OK, or what to answer. */
-static phi_status phi__json_may_hold(const phi_json *container, uint32_t kind,
-                                     const phi_json *value) {
+static phi_status phi__json_edit_may_hold(const phi_json *container, uint32_t kind,
+                                          const phi_json *value) {
     if (container == NULL || phi__json_kind_of(container) != kind) return PHI_BAD_ARG;
     if (value == NULL) return PHI_NO_MEMORY;
     if (value == container || value->next != NULL) return PHI_MISUSE;
@@ -20,28 +20,28 @@ static phi_status phi__json_may_hold(const phi_json *container, uint32_t kind,
 }
 
 /* Takes `child`, which follows `before`, out of the ring. */
-static void phi__json_unlink(phi_json *container, phi_json *before, phi_json *child) {
+static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_json *child) {
     before->next = child->next;
     if (container->v.last == child) container->v.last = container->len == 1 ? NULL : before;
     container->len--;
     child->next = NULL;
 }
 
-static bool phi__json_named(const phi_json *child, phi_str key) {
+static bool phi__json_edit_named(const phi_json *child, phi_str key) {
     return phi__json_key_len(child) == key.len &&
            (key.len == 0 || memcmp(child->key, key.at, key.len) == 0);
 }
 
 /* Unlinks all members of that name but `keep`; returns the last of them, `keep` included. */
-static phi_json *phi__json_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
+static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
     phi_json *before = object->v.last, *found = NULL;
     uint32_t left = object->len;
     for (; left > 0; left--) {
         phi_json *child = before->next;
-        if (phi__json_named(child, key)) {
+        if (phi__json_edit_named(child, key)) {
             found = child;
             if (child != keep) {
-                phi__json_unlink(object, before, child);
+                phi__json_edit_unlink(object, before, child);
                 continue;
             }
         }
@@ -53,28 +53,28 @@ static phi_json *phi__json_unlink_named(phi_json *object, phi_str key, const phi
 /* ---- public: new nodes ---- */
 
 PHI_API phi_json *phi_json_new_null(phi_arena *arena) {
-    return phi__json_make(arena, PHI__JSON_NULL);
+    return phi__json_edit_make(arena, PHI__JSON_NULL);
 }
 
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value) {
-    return phi__json_make(arena, value ? PHI__JSON_TRUE : PHI__JSON_FALSE);
+    return phi__json_edit_make(arena, value ? PHI__JSON_TRUE : PHI__JSON_FALSE);
 }
 
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value) {
-    phi_json *node = phi__json_make(arena, PHI__JSON_INT);
+    phi_json *node = phi__json_edit_make(arena, PHI__JSON_INT);
     if (node != NULL) node->v.i = value;
     return node;
 }
 
 PHI_API phi_json *phi_json_new_uint(phi_arena *arena, uint64_t value) {
     phi_json *node =
-        phi__json_make(arena, value > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT);
+        phi__json_edit_make(arena, value > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT);
     if (node != NULL) node->v.u = value;
     return node;
 }
 
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value) {
-    phi_json *node = phi__json_make(arena, PHI__JSON_DOUBLE);
+    phi_json *node = phi__json_edit_make(arena, PHI__JSON_DOUBLE);
     if (node != NULL) node->v.d = value;
     return node;
 }
@@ -83,7 +83,7 @@ PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value) {
     phi_json *node;
     phi_str copy;
     if (value.len > UINT32_MAX - 1) return NULL;
-    node = phi__json_make(arena, PHI__JSON_STRING);
+    node = phi__json_edit_make(arena, PHI__JSON_STRING);
     if (node == NULL || !phi__arena_str(arena, value, &copy)) return NULL;
     node->v.str = copy.at;
     node->len = (uint32_t)copy.len;
@@ -95,16 +95,16 @@ PHI_API phi_json *phi_json_new_text(phi_arena *arena, const char *value) {
 }
 
 PHI_API phi_json *phi_json_new_array(phi_arena *arena) {
-    return phi__json_make(arena, PHI__JSON_ARRAY);
+    return phi__json_edit_make(arena, PHI__JSON_ARRAY);
 }
 
 PHI_API phi_json *phi_json_new_object(phi_arena *arena) {
-    return phi__json_make(arena, PHI__JSON_OBJECT);
+    return phi__json_edit_make(arena, PHI__JSON_OBJECT);
 }
 
 /* ---- public: copying ---- */
 
-static bool phi__json_copy_key(phi_arena *arena, const phi_json *from, phi_json *to) {
+static bool phi__json_edit_copy_key(phi_arena *arena, const phi_json *from, phi_json *to) {
     phi_str key = phi__str(from->key, phi__json_key_len(from));
     if (from->key == NULL) {
         to->key = NULL;
@@ -116,8 +116,8 @@ static bool phi__json_copy_key(phi_arena *arena, const phi_json *from, phi_json 
     return true;
 }
 
-static phi_json *phi__json_copy_at(phi_arena *arena, const phi_json *from, unsigned depth) {
-    phi_json *to = phi__json_make(arena, phi__json_kind_of(from)), *child;
+static phi_json *phi__json_edit_copy_at(phi_arena *arena, const phi_json *from, unsigned depth) {
+    phi_json *to = phi__json_edit_make(arena, phi__json_kind_of(from)), *child;
     phi_json_iter it;
     phi_str text;
     if (to == NULL) return NULL;
@@ -132,8 +132,8 @@ static phi_json *phi__json_copy_at(phi_arena *arena, const phi_json *from, unsig
         if (depth == 0) return NULL;
         it = phi_json_each(from);
         while (phi_json_next(&it) != NULL) {
-            child = phi__json_copy_at(arena, it.at, depth - 1);
-            if (child == NULL || !phi__json_copy_key(arena, it.at, child)) return NULL;
+            child = phi__json_edit_copy_at(arena, it.at, depth - 1);
+            if (child == NULL || !phi__json_edit_copy_key(arena, it.at, child)) return NULL;
             phi__json_append(to, child);
         }
         return to;
@@ -142,14 +142,14 @@ static phi_json *phi__json_copy_at(phi_arena *arena, const phi_json *from, unsig
 }
 
 PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
-    return node == NULL ? NULL : phi__json_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
+    return node == NULL ? NULL : phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
 }
 
 /* ---- public: changing ---- */
 
 PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key,
                                   phi_json *value) {
-    phi_status status = phi__json_may_hold(object, PHI__JSON_OBJECT, value);
+    phi_status status = phi__json_edit_may_hold(object, PHI__JSON_OBJECT, value);
     phi_json *old, *before;
     phi_str copy;
     if (status != PHI_OK) return status;
@@ -162,7 +162,7 @@ PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str ke
         phi__json_append(object, value);
         return PHI_OK;
     }
-    (void)phi__json_unlink_named(object, copy, old);
+    (void)phi__json_edit_unlink_named(object, copy, old);
     before = old;
     while (before->next != old) before = before->next;
     value->next = before == old ? value : old->next; /* alone in the ring, or not */
@@ -179,7 +179,7 @@ PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *
 }
 
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
-    phi_status status = phi__json_may_hold(array, PHI__JSON_ARRAY, value);
+    phi_status status = phi__json_edit_may_hold(array, PHI__JSON_ARRAY, value);
     if (status != PHI_OK) return status;
     value->key = NULL;
     value->meta = phi__json_kind_of(value);
@@ -189,7 +189,7 @@ PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
 
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key) {
     if (key == NULL || !phi_json_is_object(object) || object->len == 0) return NULL;
-    return phi__json_unlink_named(object, phi_str_of(key), NULL);
+    return phi__json_edit_unlink_named(object, phi_str_of(key), NULL);
 }
 
 PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
@@ -198,6 +198,6 @@ PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
     before = array->v.last;
     for (; index > 0; index--) before = before->next;
     child = before->next;
-    phi__json_unlink(array, before, child);
+    phi__json_edit_unlink(array, before, child);
     return child;
 }

@@ -1,7 +1,7 @@
 /* json_get.c - looking at a tree: types, values, members, paths, equality. */
 #include "text/json_in.h"
 
-PHI__FN bool phi__json_number_i64(const phi__json_number *n, int64_t *out) {
+PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out) {
     if (n->kind == PHI__JSON_INT) {
         *out = n->v.i;
         return true;
@@ -14,7 +14,7 @@ PHI__FN bool phi__json_number_i64(const phi__json_number *n, int64_t *out) {
     return true;
 }
 
-PHI__FN bool phi__json_number_u64(const phi__json_number *n, uint64_t *out) {
+PHI__FN bool phi__json_get_number_u64(const phi__json_number *n, uint64_t *out) {
     if (n->kind == PHI__JSON_DOUBLE) {
         if (!(n->v.d >= 0) || !(n->v.d < 18446744073709551616.0) ||
             (double)(uint64_t)n->v.d != n->v.d)
@@ -27,19 +27,19 @@ PHI__FN bool phi__json_number_u64(const phi__json_number *n, uint64_t *out) {
     return true;
 }
 
-PHI__FN double phi__json_number_double(const phi__json_number *n) {
+PHI__FN double phi__json_get_number_double(const phi__json_number *n) {
     if (n->kind == PHI__JSON_INT) return (double)n->v.i;
     return n->kind == PHI__JSON_UINT ? (double)n->v.u : n->v.d;
 }
 
-static phi__json_number phi__json_number_of(const phi_json *node) {
+static phi__json_number phi__json_get_number_of(const phi_json *node) {
     phi__json_number n;
     n.kind = phi__json_kind_of(node);
     n.v = node->v;
     return n;
 }
 
-PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
+PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step) {
     const char *at = *path;
     step->is_index = *at == '[';
     step->index = 0;
@@ -65,8 +65,8 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
 
 /* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte
    mostly decides. */
-static inline size_t phi__json_name_of(const phi_json *child, const phi_str *names, size_t from,
-                                       size_t to) {
+static inline size_t phi__json_get_name_of(const phi_json *child, const phi_str *names, size_t from,
+                                           size_t to) {
     size_t len = phi__json_key_len(child), i;
     for (i = from; i < to; i++)
         if (names[i].len == len && names[i].at[0] == child->key[0] &&
@@ -75,16 +75,16 @@ static inline size_t phi__json_name_of(const phi_json *child, const phi_str *nam
     return i;
 }
 
-PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t count,
-                            const phi_json **found) {
+PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, size_t count,
+                                const phi_json **found) {
     size_t left = phi_json_is_object(object) ? object->len : 0, next = 0, i;
     const phi_json *child = left > 0 ? object->v.last : NULL;
     for (i = 0; i < count; i++) found[i] = NULL;
     for (; left > 0; left--) {
         child = child->next;
-        i = phi__json_name_of(child, names, next, count);
+        i = phi__json_get_name_of(child, names, next, count);
         if (i == count) {
-            i = phi__json_name_of(child, names, 0, next);
+            i = phi__json_get_name_of(child, names, 0, next);
             if (i == next) continue;
         }
         found[i] = child;
@@ -164,23 +164,23 @@ PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback) {
     phi__json_number n;
     int64_t out;
     if (!phi_json_is_number(node)) return fallback;
-    n = phi__json_number_of(node);
-    return phi__json_number_i64(&n, &out) ? out : fallback;
+    n = phi__json_get_number_of(node);
+    return phi__json_get_number_i64(&n, &out) ? out : fallback;
 }
 
 PHI_API uint64_t phi_json_uint(const phi_json *node, uint64_t fallback) {
     phi__json_number n;
     uint64_t out;
     if (!phi_json_is_number(node)) return fallback;
-    n = phi__json_number_of(node);
-    return phi__json_number_u64(&n, &out) ? out : fallback;
+    n = phi__json_get_number_of(node);
+    return phi__json_get_number_u64(&n, &out) ? out : fallback;
 }
 
 PHI_API double phi_json_num(const phi_json *node, double fallback) {
     phi__json_number n;
     if (!phi_json_is_number(node)) return fallback;
-    n = phi__json_number_of(node);
-    return phi__json_number_double(&n);
+    n = phi__json_get_number_of(node);
+    return phi__json_get_number_double(&n);
 }
 
 PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback) {
@@ -225,7 +225,7 @@ PHI_API phi_json *phi_json_path(const phi_json *node, const char *path) {
     const phi_json *at = node;
     phi__json_step step;
     if (path == NULL) return NULL;
-    while (at != NULL && phi__json_path_step(&path, &step))
+    while (at != NULL && phi__json_get_path_step(&path, &step))
         at = step.is_index ? phi_json_at(at, step.index) : phi_json_get_n(at, step.key);
     return at == NULL || *path != '\0' ? NULL : (phi_json *)(uintptr_t)at;
 }
@@ -248,9 +248,9 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it) {
 
 /* ---- public: equality ---- */
 
-static bool phi__json_same(const phi_json *a, const phi_json *b, unsigned depth);
+static bool phi__json_get_same(const phi_json *a, const phi_json *b, unsigned depth);
 
-static bool phi__json_same_number(const phi_json *a, const phi_json *b) {
+static bool phi__json_get_same_number(const phi_json *a, const phi_json *b) {
     uint32_t kind = phi__json_kind_of(a);
     phi__json_number n;
     int64_t i;
@@ -263,14 +263,15 @@ static bool phi__json_same_number(const phi_json *a, const phi_json *b) {
         b = other;
         if (phi__json_kind_of(a) != PHI__JSON_DOUBLE) return false;
     }
-    n = phi__json_number_of(a);
+    n = phi__json_get_number_of(a);
     if (n.v.d == -9223372036854775808.0)
         return phi__json_kind_of(b) == PHI__JSON_INT && b->v.i == INT64_MIN;
-    if (phi__json_kind_of(b) == PHI__JSON_INT) return phi__json_number_i64(&n, &i) && i == b->v.i;
-    return phi__json_number_u64(&n, &u) && u == b->v.u;
+    if (phi__json_kind_of(b) == PHI__JSON_INT)
+        return phi__json_get_number_i64(&n, &i) && i == b->v.i;
+    return phi__json_get_number_u64(&n, &u) && u == b->v.u;
 }
 
-static bool phi__json_same_keys(const phi_json *a, const phi_json *b) {
+static bool phi__json_get_same_keys(const phi_json *a, const phi_json *b) {
     phi_json_iter ia = phi_json_each(a), ib = phi_json_each(b);
     if (a->len != b->len) return false;
     while (phi_json_next(&ia) != NULL) {
@@ -282,17 +283,17 @@ static bool phi__json_same_keys(const phi_json *a, const phi_json *b) {
 
 /* Members count as get finds them: the last of a name. No pair is compared twice, so that nesting
    does not multiply the work. */
-static bool phi__json_same_object(const phi_json *a, const phi_json *b, unsigned depth) {
+static bool phi__json_get_same_object(const phi_json *a, const phi_json *b, unsigned depth) {
     phi_json_iter ia = phi_json_each(a), ib = phi_json_each(b);
-    bool in_step = phi__json_same_keys(a, b);
+    bool in_step = phi__json_get_same_keys(a, b);
     const phi_json *x, *y;
     while ((x = phi_json_next(&ia)) != NULL) {
         if (in_step) {
-            if (!phi__json_same(x, phi_json_next(&ib), depth) && phi_json_get_n(a, ia.key) == x)
+            if (!phi__json_get_same(x, phi_json_next(&ib), depth) && phi_json_get_n(a, ia.key) == x)
                 return false;
         } else if (phi_json_get_n(a, ia.key) == x) {
             y = phi_json_get_n(b, ia.key);
-            if (y == NULL || !phi__json_same(x, y, depth)) return false;
+            if (y == NULL || !phi__json_get_same(x, y, depth)) return false;
         }
     }
     if (in_step) return true;
@@ -301,7 +302,7 @@ static bool phi__json_same_object(const phi_json *a, const phi_json *b, unsigned
     return true;
 }
 
-static bool phi__json_same(const phi_json *a, const phi_json *b, unsigned depth) {
+static bool phi__json_get_same(const phi_json *a, const phi_json *b, unsigned depth) {
     phi_json_iter ia, ib;
     const phi_json *x;
     phi_json_type type = phi_json_type_of(a);
@@ -309,7 +310,7 @@ static bool phi__json_same(const phi_json *a, const phi_json *b, unsigned depth)
     if (depth == 0 || type != phi_json_type_of(b)) return false;
     switch (type) {
     case PHI_JSON_BOOL: return phi__json_kind_of(a) == phi__json_kind_of(b);
-    case PHI_JSON_NUMBER: return phi__json_same_number(a, b);
+    case PHI_JSON_NUMBER: return phi__json_get_same_number(a, b);
     case PHI_JSON_STRING:
         return phi_str_equal(phi__str(a->v.str, a->len), phi__str(b->v.str, b->len));
     case PHI_JSON_ARRAY:
@@ -317,13 +318,13 @@ static bool phi__json_same(const phi_json *a, const phi_json *b, unsigned depth)
         ia = phi_json_each(a);
         ib = phi_json_each(b);
         while ((x = phi_json_next(&ia)) != NULL)
-            if (!phi__json_same(x, phi_json_next(&ib), depth - 1)) return false;
+            if (!phi__json_get_same(x, phi_json_next(&ib), depth - 1)) return false;
         return true;
-    case PHI_JSON_OBJECT: return phi__json_same_object(a, b, depth - 1);
+    case PHI_JSON_OBJECT: return phi__json_get_same_object(a, b, depth - 1);
     default: return true;
     }
 }
 
 PHI_API bool phi_json_equal(const phi_json *a, const phi_json *b) {
-    return phi__json_same(a, b, PHI_JSON_MAX_DEPTH + 1);
+    return phi__json_get_same(a, b, PHI_JSON_MAX_DEPTH + 1);
 }

@@ -66,32 +66,32 @@ static inline phi_str phi__json_text_of(const phi_json *node) {
     return is ? phi__str(node->v.str, node->len) : PHI__LIT("");
 }
 
-/* A name of phi__json_pick's, from a literal. */
+/* A name of phi__json_get_pick's, from a literal. */
 #define PHI__JSON_NAME(literal)                                                                    \
     { (literal), sizeof(literal) - 1 }
 
 /* What phi_json_get finds for each of the names, in one pass: quick where members come in about
    their order. */
-PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t count,
-                            const phi_json **found);
+PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, size_t count,
+                                const phi_json **found);
 
 /* ---- writing into a buffer; a failure shows in buf->failed ---- */
 
 /* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: the output is always
    valid JSON. */
-PHI__FN void phi__json_put_str(phi__buf *buf, phi_str text);
+PHI__FN void phi__json_write_str(phi__buf *buf, phi_str text);
 /* The same without the quotes, to write a string piece by piece; a piece must not end inside of a
    UTF-8 sequence. */
-PHI__FN void phi__json_put_part(phi__buf *buf, phi_str text);
-PHI__FN void phi__json_put_u64(phi__buf *buf, uint64_t n);
-PHI__FN void phi__json_put_i64(phi__buf *buf, int64_t n);
+PHI__FN void phi__json_write_part(phi__buf *buf, phi_str text);
+PHI__FN void phi__json_number_put_u64(phi__buf *buf, uint64_t n);
+PHI__FN void phi__json_number_put_i64(phi__buf *buf, int64_t n);
 /* Shortest digits that read back, with ".0" where an integer would come out; null unless finite. */
-PHI__FN void phi__json_put_double(phi__buf *buf, double d);
-PHI__FN void phi__json_put_bool(phi__buf *buf, bool b);
+PHI__FN void phi__json_number_put_double(phi__buf *buf, double d);
+PHI__FN void phi__json_write_bool(phi__buf *buf, bool b);
 /* A comma, unless the buffer is empty or ends in one of "{[:,". */
-PHI__FN void phi__json_put_comma(phi__buf *buf);
+PHI__FN void phi__json_write_comma(phi__buf *buf);
 /* The comma if needed, then "key": */
-PHI__FN void phi__json_put_key(phi__buf *buf, phi_str key);
+PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key);
 /* A tree in one go; flags as phi_json_write. NULL writes null. */
 PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t flags);
 
@@ -109,11 +109,12 @@ typedef struct phi__json_writer {
     uint32_t flags;
     phi_status status;
 } phi__json_writer;
-PHI__FN void phi__json_writer_begin(phi__json_writer *writer, phi__buf *out, const phi_json *node,
-                                    uint32_t flags);
+PHI__FN void phi__json_write_writer_begin(phi__json_writer *writer, phi__buf *out,
+                                          const phi_json *node, uint32_t flags);
 /* Writes about `units` bytes, at least one. */
-PHI__FN phi_status phi__json_writer_advance(phi__json_writer *writer, size_t units);
-PHI__FN void phi__json_writer_end(phi__json_writer *writer); /* at any time; twice is harmless */
+PHI__FN phi_status phi__json_write_writer_advance(phi__json_writer *writer, size_t units);
+/* at any time; twice is harmless */
+PHI__FN void phi__json_write_writer_end(phi__json_writer *writer);
 
 /* ---- numbers ---- */
 
@@ -127,11 +128,11 @@ typedef struct phi__json_number {
 PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
                                           const char **bad);
 /* Its value where it fits: an integer also of a double without a fraction. */
-PHI__FN bool phi__json_number_i64(const phi__json_number *n, int64_t *out);
-PHI__FN bool phi__json_number_u64(const phi__json_number *n, uint64_t *out);
-PHI__FN double phi__json_number_double(const phi__json_number *n);
+PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out);
+PHI__FN bool phi__json_get_number_u64(const phi__json_number *n, uint64_t *out);
+PHI__FN double phi__json_get_number_double(const phi__json_number *n);
 /* The shortest text of a finite double; `out` has room for 32 bytes. Returns the length. */
-PHI__FN size_t phi__json_double_text(double d, char *out);
+PHI__FN size_t phi__json_number_double_text(double d, char *out);
 
 /* ---- paths ---- */
 
@@ -143,7 +144,7 @@ typedef struct phi__json_step {
 
 /* The next step of "a.b[0].c", *path moving behind it. False: the end (then **path is 0), or the
    path is malformed from there. */
-PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step);
+PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
 
 /* ---- strings ---- */
 
@@ -180,7 +181,7 @@ static inline bool phi__json_special_word(const char *at) {
 
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
-PHI__FN const char *phi__json_plain_end(const char *at, const char *end);
+PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end);
 /* The same for mostly short texts: checks the first bytes in line. */
 static inline const char *phi__json_plain_short(const char *at, const char *end) {
 #if defined(__SSE2__)
@@ -191,11 +192,11 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
         at += 16;
     }
 #endif
-    return phi__json_plain_end(at, end);
+    return phi__json_text_plain_end(at, end);
 }
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
    says whether there is a backslash; nothing else is checked. */
-PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped);
+PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped);
 /* The same where the way is mostly short. */
 static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
 #if defined(__SSE2__)
@@ -210,18 +211,19 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
         if (escape == 0) at += 16;
     }
 #endif
-    return phi__json_quote(at, end, escaped);
+    return phi__json_text_quote(at, end, escaped);
 }
 /* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
-PHI__FN size_t phi__json_utf8(const char *at, const char *end);
+PHI__FN size_t phi__json_text_utf8(const char *at, const char *end);
 /* Length of the escape at the backslash `at`, its code point in *code: 2, 6, or 12 for a pair of
    surrogates. A lone surrogate is 6, and the code is the surrogate's. 0: no escape, or cut. */
-PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code);
+PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code);
 /* Unescapes about `most` bytes of [at, end), at least one byte and no sequence in part, to *to,
    which moves on. Bad bytes become U+FFFD. Takes at most `most` + PHI__JSON_RUN_MORE bytes and
    writes at most three times as many; without bad bytes it never writes more than it takes, so it
    may work in place. Returns where it stopped. */
 #define PHI__JSON_RUN_MORE 12
-PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size_t most, char **to);
+PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
+                                                char **to);
 
 #endif

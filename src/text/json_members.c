@@ -3,20 +3,20 @@
 
 static void phi__json_members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
     if (!wanted)
-        (void)phi__json_skip(c);
-    else if (!phi__json_take_raw(c, out))
+        (void)phi__json_cursor_skip(c);
+    else if (!phi__json_cursor_take_raw(c, out))
         out->len = 0;
 }
 
 static void phi__json_members_first(phi__json_cursor *c, const phi__json_members *members,
                                     void *to) {
     bool first = true;
-    if (!phi__json_enter_array(c)) return;
-    while (phi__json_next_item(c)) {
+    if (!phi__json_cursor_enter_array(c)) return;
+    while (phi__json_cursor_next_item(c)) {
         if (first)
             (void)phi__json_members_take(c, members, to);
         else
-            (void)phi__json_skip(c);
+            (void)phi__json_cursor_skip(c);
         first = false;
     }
 }
@@ -24,19 +24,19 @@ static void phi__json_members_first(phi__json_cursor *c, const phi__json_members
 static void phi__json_members_value(phi__json_cursor *c, const phi__json_member *m, void *to) {
     void *at = (char *)to + m->offset;
     switch (m->kind) {
-    case PHI__MEMBER_TEXT: (void)phi__json_take_text(c, (phi__json_text *)at); break;
-    case PHI__MEMBER_I64: (void)phi__json_take_i64(c, (int64_t *)at); break;
-    case PHI__MEMBER_U64: (void)phi__json_take_u64(c, (uint64_t *)at); break;
-    case PHI__MEMBER_BOOL: (void)phi__json_take_bool(c, (bool *)at); break;
+    case PHI__MEMBER_TEXT: (void)phi__json_cursor_take_text(c, (phi__json_text *)at); break;
+    case PHI__MEMBER_I64: (void)phi__json_cursor_take_i64(c, (int64_t *)at); break;
+    case PHI__MEMBER_U64: (void)phi__json_cursor_take_u64(c, (uint64_t *)at); break;
+    case PHI__MEMBER_BOOL: (void)phi__json_cursor_take_bool(c, (bool *)at); break;
     case PHI__MEMBER_RAW: phi__json_members_raw(c, true, (phi_str *)at); break;
     case PHI__MEMBER_SOME:
-        phi__json_members_raw(c, phi__json_peek(c) != PHI_JSON_NULL, (phi_str *)at);
+        phi__json_members_raw(c, phi__json_cursor_peek(c) != PHI_JSON_NULL, (phi_str *)at);
         break;
     case PHI__MEMBER_OBJECT:
-        phi__json_members_raw(c, phi__json_peek(c) == PHI_JSON_OBJECT, (phi_str *)at);
+        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_OBJECT, (phi_str *)at);
         break;
     case PHI__MEMBER_ARRAY:
-        phi__json_members_raw(c, phi__json_peek(c) == PHI_JSON_ARRAY, (phi_str *)at);
+        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_ARRAY, (phi_str *)at);
         break;
     case PHI__MEMBER_IN: (void)phi__json_members_take(c, m->inner, at); break;
     case PHI__MEMBER_FIRST: phi__json_members_first(c, m->inner, at); break;
@@ -49,7 +49,7 @@ static inline const phi__json_member *phi__json_members_look(const phi__json_mem
                                                              const phi__json_member *end,
                                                              const phi__json_text *key) {
     if (key->escaped) {
-        while (at < end && !phi__json_text_same(*key, phi__str(at->name, at->len))) at++;
+        while (at < end && !phi__json_cursor_text_same(*key, phi__str(at->name, at->len))) at++;
         return at;
     }
     while (at < end && (at->len != key->len || memcmp(at->name, key->at, at->len) != 0)) at++;
@@ -62,13 +62,13 @@ PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_mem
     const phi__json_member *next = first; /* mostly they come in the table's order */
     phi__json_text key;
     uint32_t seen = 0;
-    if (!phi__json_enter_object(c)) return 0;
-    while (phi__json_next_key(c, &key)) {
+    if (!phi__json_cursor_enter_object(c)) return 0;
+    while (phi__json_cursor_next_key(c, &key)) {
         const phi__json_member *m = phi__json_members_look(next, end, &key);
         if (m == end) {
             m = phi__json_members_look(first, next, &key);
             if (m == next) {
-                (void)phi__json_skip(c);
+                (void)phi__json_cursor_skip(c);
                 continue;
             }
         }
@@ -85,7 +85,7 @@ PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *membe
     uint32_t found;
     if (text.len == 0) return false;
     phi__json_cursor_init(&c, text);
-    if (phi__json_peek(&c) != PHI_JSON_OBJECT) return false;
+    if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return false;
     found = phi__json_members_take(&c, members, to);
     if (seen != NULL) *seen = found;
     return phi__json_cursor_done(&c);

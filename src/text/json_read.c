@@ -257,7 +257,7 @@ static inline const char *phi__json_read_text_closed(phi_json_reader *r, const c
 
 static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, const char *stop) {
     const char *quote = r->quote;
-    at = phi__json_unescape_run(at, quote, (size_t)(stop - at), &r->to);
+    at = phi__json_text_unescape_run(at, quote, (size_t)(stop - at), &r->to);
     if (at < quote) return at;
     *r->to = '\0';
     return phi__json_read_text_done(r, r->string, (size_t)(r->to - r->string), quote);
@@ -265,7 +265,7 @@ static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, co
 
 static const char *phi__json_read_text_escape(phi_json_reader *r, const char *at) {
     uint32_t code;
-    size_t n = phi__json_escape(at, r->end, &code);
+    size_t n = phi__json_text_escape(at, r->end, &code);
     if (r->odd == NULL) r->odd = at;
     if (n == 0) {
         if (at + 1 < r->end && at[1] == 'u') {
@@ -284,7 +284,7 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
     while (at < stop) {
         unsigned char c;
         size_t n;
-        at = phi__json_plain_end(at, stop);
+        at = phi__json_text_plain_end(at, stop);
         if (at == stop) break;
         c = (unsigned char)*at;
         if (c == '"') return phi__json_read_text_closed(r, at);
@@ -295,7 +295,7 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
             if (r->status != PHI_BUSY) return at;
             continue;
         }
-        n = phi__json_utf8(at, r->end);
+        n = phi__json_text_utf8(at, r->end);
         if (n == 0) {
             if ((r->flags & PHI_JSON_REPLACE_BAD_UTF8) == 0)
                 return phi__json_read_wrong(r, at, "a byte that is not UTF-8");

@@ -2,7 +2,7 @@
 #include "base/utf8_in.h"
 #include "text/json_in.h"
 
-PHI__FN const char *phi__json_plain_end(const char *at, const char *end) {
+PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
 #if defined(__SSE2__)
     for (; end - at >= 16; at += 16) {
         int mask = phi__json_special(_mm_loadu_si128((const __m128i *)(const void *)at));
@@ -15,7 +15,7 @@ PHI__FN const char *phi__json_plain_end(const char *at, const char *end) {
 }
 
 /* The first quote or backslash. */
-static const char *phi__json_quote_or_escape(const char *at, const char *end) {
+static const char *phi__json_text_quote_or_escape(const char *at, const char *end) {
 #if defined(__SSE2__)
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
     for (; end - at >= 16; at += 16) {
@@ -36,10 +36,10 @@ static const char *phi__json_quote_or_escape(const char *at, const char *end) {
     return at;
 }
 
-PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped) {
+PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped) {
     *escaped = false;
     for (;;) {
-        at = phi__json_quote_or_escape(at, end);
+        at = phi__json_text_quote_or_escape(at, end);
         if (at == end) return NULL;
         if (*at == '"') return at;
         *escaped = true;
@@ -48,7 +48,7 @@ PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escap
     }
 }
 
-PHI__FN size_t phi__json_utf8(const char *at, const char *end) {
+PHI__FN size_t phi__json_text_utf8(const char *at, const char *end) {
     const unsigned char *p = (const unsigned char *)at;
     unsigned char low = 0x80, high = 0xbf;
     size_t n, left = (size_t)(end - at);
@@ -66,7 +66,7 @@ PHI__FN size_t phi__json_utf8(const char *at, const char *end) {
     return n;
 }
 
-static int phi__json_hex_digit(char c) {
+static int phi__json_text_hex_digit(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     if (c >= 'A' && c <= 'F') return c - 'A' + 10;
@@ -74,12 +74,12 @@ static int phi__json_hex_digit(char c) {
 }
 
 /* The code unit of \uXXXX at a backslash, or -1. */
-static int32_t phi__json_unit(const char *at, const char *end) {
+static int32_t phi__json_text_unit(const char *at, const char *end) {
     int32_t unit = 0;
     int i;
     if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
     for (i = 2; i < 6; i++) {
-        int digit = phi__json_hex_digit(at[i]);
+        int digit = phi__json_text_hex_digit(at[i]);
         if (digit < 0) return -1;
         unit = unit * 16 + digit;
     }
@@ -94,39 +94,39 @@ static const char phi__json_stands_for[128] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\
                                               "\0\0\b\0\0\0\f\0\0\0\0\0\0\0\n\0\0\0\r\0\t";
 
 /* That of the escape at a backslash, or 0. */
-static inline char phi__json_short_escape(const char *at, const char *end) {
+static inline char phi__json_text_short_escape(const char *at, const char *end) {
     return end - at >= 2 && (unsigned char)at[1] < 0x80 ? phi__json_stands_for[(unsigned char)at[1]]
                                                         : '\0';
 }
 
-PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code) {
-    char letter = phi__json_short_escape(at, end);
+PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code) {
+    char letter = phi__json_text_short_escape(at, end);
     int32_t unit, low;
     if (letter != '\0') {
         *code = (unsigned char)letter;
         return 2;
     }
-    unit = phi__json_unit(at, end);
+    unit = phi__json_text_unit(at, end);
     if (unit < 0) return 0;
     *code = (uint32_t)unit;
     if (unit < 0xd800 || unit > 0xdbff) return 6;
-    low = phi__json_unit(at + 6, end);
+    low = phi__json_text_unit(at + 6, end);
     if (low < 0xdc00 || low > 0xdfff) return 6;
     *code = 0x10000u + (((uint32_t)unit - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u);
     return 12;
 }
 
 /* An escape, a UTF-8 sequence, or a bad byte. */
-static const char *phi__json_unescape_one(const char *at, const char *end, char **to) {
+static const char *phi__json_text_unescape_one(const char *at, const char *end, char **to) {
     size_t n;
     if (*at == '\\') {
         uint32_t code = 0xfffd;
-        n = phi__json_escape(at, end, &code);
+        n = phi__json_text_escape(at, end, &code);
         if (n == 0) n = end - at < 2 || (unsigned char)at[1] >= 0x80 ? 1 : 2;
         *to += phi__utf8_put(*to, code);
         return at + n;
     }
-    n = phi__json_utf8(at, end);
+    n = phi__json_text_utf8(at, end);
     if (n == 0) {
         n = phi__utf8_bad(at, end); /* before its bytes are overwritten */
         *to += phi__utf8_put(*to, 0xfffd);
@@ -137,8 +137,8 @@ static const char *phi__json_unescape_one(const char *at, const char *end, char 
     return at + n;
 }
 
-PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size_t most,
-                                           char **to) {
+PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
+                                                char **to) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
     while (at < stop) {
         const char *plain = phi__json_plain_short(at, stop);
@@ -147,12 +147,12 @@ PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size
         *to += plain - at;
         at = plain;
         if (at == stop) break;
-        letter = *at == '\\' ? phi__json_short_escape(at, end) : '\0';
+        letter = *at == '\\' ? phi__json_text_short_escape(at, end) : '\0';
         if (letter != '\0') {
             *(*to)++ = letter;
             at += 2;
         } else
-            at = phi__json_unescape_one(at, end, to);
+            at = phi__json_text_unescape_one(at, end, to);
     }
     return at;
 }

@@ -11,7 +11,7 @@ static const char phi__json_letter[128] =
     "\0"
     "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\\";
 
-static char *phi__json_put_unit(char *to, uint32_t unit) {
+static char *phi__json_write_unit(char *to, uint32_t unit) {
     static const char hex[] = "0123456789abcdef";
     *to++ = '\\';
     *to++ = 'u';
@@ -22,7 +22,7 @@ static char *phi__json_put_unit(char *to, uint32_t unit) {
     return to;
 }
 
-static uint32_t phi__json_decode(const char *at, size_t n) {
+static uint32_t phi__json_write_decode(const char *at, size_t n) {
     const unsigned char *p = (const unsigned char *)at;
     if (n == 2) return (p[0] & 0x1fu) << 6 | (p[1] & 0x3fu);
     if (n == 3) return (p[0] & 0x0fu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
@@ -30,34 +30,34 @@ static uint32_t phi__json_decode(const char *at, size_t n) {
 }
 
 /* An escape or a sequence: at most 12 bytes for one character. */
-static const char *phi__json_put_special(const char *at, const char *end, bool ascii, char **to) {
+static const char *phi__json_write_special(const char *at, const char *end, bool ascii, char **to) {
     unsigned char c = (unsigned char)*at;
     size_t n;
     uint32_t code = 0xfffd;
     if (c < 0x80) {
         char letter = phi__json_letter[c];
         if (letter == 'u') {
-            *to = phi__json_put_unit(*to, c);
+            *to = phi__json_write_unit(*to, c);
             return at + 1;
         }
         *(*to)++ = '\\';
         *(*to)++ = letter;
         return at + 1;
     }
-    n = phi__json_utf8(at, end);
+    n = phi__json_text_utf8(at, end);
     if (n != 0 && !ascii) {
         memcpy(*to, at, n);
         *to += n;
         return at + n;
     }
-    if (n != 0) code = phi__json_decode(at, n);
+    if (n != 0) code = phi__json_write_decode(at, n);
     if (!ascii)
         *to += phi__utf8_put(*to, code);
     else if (code < 0x10000)
-        *to = phi__json_put_unit(*to, code);
+        *to = phi__json_write_unit(*to, code);
     else {
-        *to = phi__json_put_unit(*to, 0xd800 + ((code - 0x10000) >> 10));
-        *to = phi__json_put_unit(*to, 0xdc00 + (code & 0x3ff));
+        *to = phi__json_write_unit(*to, 0xd800 + ((code - 0x10000) >> 10));
+        *to = phi__json_write_unit(*to, 0xdc00 + (code & 0x3ff));
     }
     return at + (n == 0 ? phi__utf8_bad(at, end) : n);
 }
@@ -67,7 +67,7 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
 #define PHI__JSON_OVER 16u          /* bytes that may be written past what counts */
 
 /* Copies bytes as long as they are plain; may write up to PHI__JSON_OVER bytes too many. */
-static inline const char *phi__json_copy_plain(const char *at, const char *end, char **to) {
+static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {
     char *out = *to;
 #if defined(__SSE2__)
     while (end - at >= 16) {
@@ -93,8 +93,8 @@ static inline const char *phi__json_copy_plain(const char *at, const char *end, 
 }
 
 /* Escapes about `most` bytes of [at, end), at least one character; returns where it stopped. */
-static const char *phi__json_put_run(phi__buf *buf, const char *at, const char *end, size_t most,
-                                     bool ascii) {
+static const char *phi__json_write_run(phi__buf *buf, const char *at, const char *end, size_t most,
+                                       bool ascii) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
     while (at < stop) {
         size_t n = phi__min((size_t)(stop - at), PHI__JSON_ESCAPE_SLICE);
@@ -102,43 +102,43 @@ static const char *phi__json_put_run(phi__buf *buf, const char *at, const char *
         char *start = phi__buf_reserve(buf, 6 * n + 12 + PHI__JSON_OVER), *to = start;
         if (to == NULL) return end;
         while (at < slice) {
-            at = phi__json_copy_plain(at, slice, &to);
-            if (at < slice) at = phi__json_put_special(at, end, ascii, &to);
+            at = phi__json_write_copy_plain(at, slice, &to);
+            if (at < slice) at = phi__json_write_special(at, end, ascii, &to);
         }
         phi__buf_add_len(buf, (size_t)(to - start));
     }
     return at;
 }
 
-PHI__FN void phi__json_put_part(phi__buf *buf, phi_str text) {
-    if (text.len > 0) (void)phi__json_put_run(buf, text.at, text.at + text.len, text.len, false);
+PHI__FN void phi__json_write_part(phi__buf *buf, phi_str text) {
+    if (text.len > 0) (void)phi__json_write_run(buf, text.at, text.at + text.len, text.len, false);
 }
 
-PHI__FN void phi__json_put_str(phi__buf *buf, phi_str text) {
+PHI__FN void phi__json_write_str(phi__buf *buf, phi_str text) {
     phi__buf_char(buf, '"');
-    phi__json_put_part(buf, text);
+    phi__json_write_part(buf, text);
     phi__buf_char(buf, '"');
 }
 
-PHI__FN void phi__json_put_bool(phi__buf *buf, bool b) {
+PHI__FN void phi__json_write_bool(phi__buf *buf, bool b) {
     phi__buf_add(buf, b ? "true" : "false", b ? 4 : 5);
 }
 
-PHI__FN void phi__json_put_comma(phi__buf *buf) {
+PHI__FN void phi__json_write_comma(phi__buf *buf) {
     char last = buf->len > 0 ? buf->at[buf->len - 1] : '{';
     if (last != '{' && last != '[' && last != ':' && last != ',') phi__buf_char(buf, ',');
 }
 
-PHI__FN void phi__json_put_key(phi__buf *buf, phi_str key) {
-    phi__json_put_comma(buf);
-    phi__json_put_str(buf, key);
+PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key) {
+    phi__json_write_comma(buf);
+    phi__json_write_str(buf, key);
     phi__buf_char(buf, ':');
 }
 
 /* ---- trees ---- */
 
 /* A new line, as deep as the writer is. */
-static void phi__json_put_line(phi__json_writer *w) {
+static void phi__json_write_line(phi__json_writer *w) {
     size_t n = 2 * w->depth;
     char *to;
     if ((w->flags & PHI_JSON_PRETTY) == 0) return;
@@ -149,7 +149,7 @@ static void phi__json_put_line(phi__json_writer *w) {
     phi__buf_add_len(w->out, n + 1);
 }
 
-static void phi__json_put_begin(phi__json_writer *w, phi_str text, bool is_key) {
+static void phi__json_write_begin(phi__json_writer *w, phi_str text, bool is_key) {
     phi__buf_char(w->out, '"');
     w->rest = text;
     w->in_string = true;
@@ -157,15 +157,15 @@ static void phi__json_put_begin(phi__json_writer *w, phi_str text, bool is_key) 
 }
 
 /* To `child`, which its container (on top of the stack) holds. */
-static void phi__json_put_child(phi__json_writer *w, const phi_json *child) {
-    phi__json_put_line(w);
+static void phi__json_write_child(phi__json_writer *w, const phi_json *child) {
+    phi__json_write_line(w);
     w->node = child;
     if (phi__json_kind_of(w->stack[w->depth - 1]) == PHI__JSON_OBJECT)
-        phi__json_put_begin(w, phi__str(child->key, phi__json_key_len(child)), true);
+        phi__json_write_begin(w, phi__str(child->key, phi__json_key_len(child)), true);
 }
 
 /* `node` is written: on to its next sibling, or its container ends with it. */
-static void phi__json_put_next(phi__json_writer *w) {
+static void phi__json_write_next(phi__json_writer *w) {
     const phi_json *container;
     w->written = false;
     if (w->depth == 0) {
@@ -175,17 +175,17 @@ static void phi__json_put_next(phi__json_writer *w) {
     container = w->stack[w->depth - 1];
     if (container->v.last != w->node) {
         phi__buf_char(w->out, ',');
-        phi__json_put_child(w, w->node->next);
+        phi__json_write_child(w, w->node->next);
         return;
     }
     w->depth--;
     w->node = container;
     w->written = true;
-    phi__json_put_line(w);
+    phi__json_write_line(w);
     phi__buf_char(w->out, phi__json_kind_of(container) == PHI__JSON_OBJECT ? '}' : ']');
 }
 
-static bool phi__json_push(phi__json_writer *w, const phi_json *container) {
+static bool phi__json_write_push(phi__json_writer *w, const phi_json *container) {
     if (w->depth == PHI_JSON_MAX_DEPTH) {
         w->status = PHI_TOO_BIG;
         return false;
@@ -207,41 +207,43 @@ static bool phi__json_push(phi__json_writer *w, const phi_json *container) {
     return true;
 }
 
-static void phi__json_put_open(phi__json_writer *w, const phi_json *node) {
+static void phi__json_write_open(phi__json_writer *w, const phi_json *node) {
     bool object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
     if (node->len == 0) {
         phi__buf_add(w->out, object ? "{}" : "[]", 2);
         w->written = true;
         return;
     }
-    if (!phi__json_push(w, node)) return;
+    if (!phi__json_write_push(w, node)) return;
     phi__buf_char(w->out, object ? '{' : '[');
-    phi__json_put_child(w, node->v.last->next);
+    phi__json_write_child(w, node->v.last->next);
 }
 
-static void phi__json_put_node(phi__json_writer *w) {
+static void phi__json_write_node(phi__json_writer *w) {
     const phi_json *node = w->node;
     switch (phi__json_kind_of(node)) {
     case PHI__JSON_FALSE:
     case PHI__JSON_TRUE:
-        phi__json_put_bool(w->out, phi__json_kind_of(node) == PHI__JSON_TRUE);
+        phi__json_write_bool(w->out, phi__json_kind_of(node) == PHI__JSON_TRUE);
         break;
-    case PHI__JSON_INT: phi__json_put_i64(w->out, node->v.i); break;
-    case PHI__JSON_UINT: phi__json_put_u64(w->out, node->v.u); break;
-    case PHI__JSON_DOUBLE: phi__json_put_double(w->out, node->v.d); break;
-    case PHI__JSON_STRING: phi__json_put_begin(w, phi__str(node->v.str, node->len), false); return;
+    case PHI__JSON_INT: phi__json_number_put_i64(w->out, node->v.i); break;
+    case PHI__JSON_UINT: phi__json_number_put_u64(w->out, node->v.u); break;
+    case PHI__JSON_DOUBLE: phi__json_number_put_double(w->out, node->v.d); break;
+    case PHI__JSON_STRING:
+        phi__json_write_begin(w, phi__str(node->v.str, node->len), false);
+        return;
     case PHI__JSON_ARRAY:
-    case PHI__JSON_OBJECT: phi__json_put_open(w, node); return;
+    case PHI__JSON_OBJECT: phi__json_write_open(w, node); return;
     default: phi__buf_add(w->out, "null", 4); break;
     }
     w->written = true;
 }
 
 /* Another piece of the string under way, of about `units` bytes. */
-static void phi__json_put_rest(phi__json_writer *w, size_t units) {
+static void phi__json_write_rest(phi__json_writer *w, size_t units) {
     const char *end = w->rest.at + w->rest.len, *at = w->rest.at;
     if (w->rest.len > 0)
-        at = phi__json_put_run(w->out, at, end, units, (w->flags & PHI_JSON_ASCII) != 0);
+        at = phi__json_write_run(w->out, at, end, units, (w->flags & PHI_JSON_ASCII) != 0);
     w->rest = phi__str(at, (size_t)(end - at));
     if (w->rest.len > 0) return;
     w->in_string = false;
@@ -255,8 +257,8 @@ static void phi__json_put_rest(phi__json_writer *w, size_t units) {
     if ((w->flags & PHI_JSON_PRETTY) != 0) phi__buf_char(w->out, ' ');
 }
 
-PHI__FN void phi__json_writer_begin(phi__json_writer *w, phi__buf *out, const phi_json *node,
-                                    uint32_t flags) {
+PHI__FN void phi__json_write_writer_begin(phi__json_writer *w, phi__buf *out, const phi_json *node,
+                                          uint32_t flags) {
     memset(w, 0, sizeof *w);
     w->out = out;
     w->node = node;
@@ -267,27 +269,27 @@ PHI__FN void phi__json_writer_begin(phi__json_writer *w, phi__buf *out, const ph
     if (node == NULL) phi__buf_add(out, "null", 4);
 }
 
-PHI__FN phi_status phi__json_writer_advance(phi__json_writer *w, size_t units) {
+PHI__FN phi_status phi__json_write_writer_advance(phi__json_writer *w, size_t units) {
     size_t from = w->out->len, done = 0;
     if (units == 0) units = 1;
     while (w->status == PHI_BUSY) {
         if (w->out->failed)
             w->status = PHI_NO_MEMORY;
         else if (w->in_string)
-            phi__json_put_rest(w, units - done);
+            phi__json_write_rest(w, units - done);
         else if (w->written)
-            phi__json_put_next(w);
+            phi__json_write_next(w);
         else if (w->node == NULL)
             w->status = PHI_OK;
         else
-            phi__json_put_node(w);
+            phi__json_write_node(w);
         done = w->out->len - from;
         if (done >= units && w->status == PHI_BUSY) break;
     }
     return w->status;
 }
 
-PHI__FN void phi__json_writer_end(phi__json_writer *w) {
+PHI__FN void phi__json_write_writer_end(phi__json_writer *w) {
     if (w->stack != w->few) phi__free(w->out->memory, (void *)w->stack, w->cap * sizeof *w->stack);
     w->stack = w->few;
     w->cap = PHI__JSON_STACK;
@@ -298,9 +300,9 @@ PHI__FN void phi__json_writer_end(phi__json_writer *w) {
 PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t flags) {
     phi__json_writer w;
     phi_status status;
-    phi__json_writer_begin(&w, buf, node, flags);
-    while ((status = phi__json_writer_advance(&w, SIZE_MAX)) == PHI_BUSY) continue;
-    phi__json_writer_end(&w);
+    phi__json_write_writer_begin(&w, buf, node, flags);
+    while ((status = phi__json_write_writer_advance(&w, SIZE_MAX)) == PHI_BUSY) continue;
+    phi__json_write_writer_end(&w);
     return status;
 }
 

@@ -6,12 +6,12 @@
 /* ---- one member ---- */
 
 PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, value);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_write_str(out, value);
 }
 
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json) {
-    phi__json_put_key(out, phi_str_of(key));
+    phi__json_write_key(out, phi_str_of(key));
     phi__buf_text(out, json);
 }
 
@@ -27,23 +27,23 @@ PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value) {
 }
 
 PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_u64(out, n);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_number_put_u64(out, n);
 }
 
 PHI__FN void phi__records_i64(phi__buf *out, const char *key, int64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_i64(out, n);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_number_put_i64(out, n);
 }
 
 PHI__FN void phi__records_double(phi__buf *out, const char *key, double d) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_double(out, d);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_number_put_double(out, d);
 }
 
 PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_bool(out, b);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_write_bool(out, b);
 }
 
 PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b) {

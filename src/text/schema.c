@@ -26,13 +26,13 @@ static bool phi__schema_type(phi__schema *c, const phi_json *schema, const phi_j
         while (phi_json_next(&it) != NULL)
             if (phi__schema_is(value, phi_json_str(it.at, NULL))) return true;
     }
-    if (!phi__schema_say(c, "expected ")) return false;
+    if (!phi__schema_words_say(c, "expected ")) return false;
     if (phi_json_is_string(type))
-        phi__schema_put(c, phi_json_str(type, NULL));
+        phi__schema_words_put(c, phi_json_str(type, NULL));
     else
-        phi__schema_list(c, type, false);
-    phi__schema_text(c, ", got ");
-    phi__schema_text(c, phi_json_type_name(value));
+        phi__schema_words_list(c, type, false);
+    phi__schema_words_text(c, ", got ");
+    phi__schema_words_text(c, phi_json_type_name(value));
     return false;
 }
 
@@ -40,29 +40,29 @@ static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_j
     const phi_json *list = phi_json_get(schema, "enum"), *only = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(list);
     if (only != NULL && !phi_json_equal(only, value)) {
-        if (!phi__schema_say(c, "expected ")) return false;
-        phi__schema_value(c, only);
-        phi__schema_text(c, ", got ");
-        phi__schema_value(c, value);
+        if (!phi__schema_words_say(c, "expected ")) return false;
+        phi__schema_words_value(c, only);
+        phi__schema_words_text(c, ", got ");
+        phi__schema_words_value(c, value);
         return false;
     }
     if (!phi_json_is_array(list)) return true;
-    if (!phi__schema_spend(c, it.left)) return false;
+    if (!phi__schema_words_spend(c, it.left)) return false;
     while (phi_json_next(&it) != NULL)
         if (phi_json_equal(it.at, value)) return true;
-    if (!phi__schema_say(c, "got ")) return false;
-    phi__schema_value(c, value);
-    phi__schema_text(c, ", expected one of ");
-    phi__schema_list(c, list, true);
+    if (!phi__schema_words_say(c, "got ")) return false;
+    phi__schema_words_value(c, value);
+    phi__schema_words_text(c, ", expected one of ");
+    phi__schema_words_list(c, list, true);
     return false;
 }
 
 static bool phi__schema_bound(phi__schema *c, const phi_json *limit, const phi_json *value,
                               bool held, const char *words) {
-    if (held || !phi__schema_say(c, words)) return held;
-    phi__schema_number(c, limit);
-    phi__schema_text(c, ", got ");
-    phi__schema_number(c, value);
+    if (held || !phi__schema_words_say(c, words)) return held;
+    phi__schema_words_number(c, limit);
+    phi__schema_words_text(c, ", got ");
+    phi__schema_words_number(c, value);
     return false;
 }
 
@@ -109,17 +109,17 @@ static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char
     got.meta = PHI__JSON_INT;
     got.v.u = count;
     if (phi_json_is_number(least) && phi__schema_order(&got, least) < 0) {
-        if (!phi__schema_say(c, "expected at least ")) return false;
-        phi__schema_number(c, least);
+        if (!phi__schema_words_say(c, "expected at least ")) return false;
+        phi__schema_words_number(c, least);
     } else if (phi_json_is_number(most) && phi__schema_order(&got, most) > 0) {
-        if (!phi__schema_say(c, "expected at most ")) return false;
-        phi__schema_number(c, most);
+        if (!phi__schema_words_say(c, "expected at most ")) return false;
+        phi__schema_words_number(c, most);
     } else
         return true;
-    phi__schema_text(c, " ");
-    phi__schema_text(c, noun);
-    phi__schema_text(c, ", got ");
-    phi__schema_number(c, &got);
+    phi__schema_words_text(c, " ");
+    phi__schema_words_text(c, noun);
+    phi__schema_words_text(c, ", got ");
+    phi__schema_words_number(c, &got);
     return false;
 }
 
@@ -138,7 +138,7 @@ static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_
         return false;
     if (items == NULL || phi_json_is_array(items)) return true;
     while (fits && phi_json_next(&it) != NULL) {
-        was = phi__schema_into_item(c, index++);
+        was = phi__schema_words_into_item(c, index++);
         fits = phi__schema_fits(c, items, it.at);
         c->place_len = was;
     }
@@ -149,10 +149,10 @@ static bool phi__schema_required(phi__schema *c, const phi_json *schema, const p
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
     while (phi_json_next(&it) != NULL) {
         if (!phi_json_is_string(it.at)) continue;
-        if (!phi__schema_spend(c, 1 + phi_json_count(value))) return false;
+        if (!phi__schema_words_spend(c, 1 + phi_json_count(value))) return false;
         if (phi_json_get_n(value, phi_json_str(it.at, NULL)) != NULL) continue;
-        if (!phi__schema_say(c, "missing required property ")) return false;
-        phi__schema_quote(c, phi_json_str(it.at, NULL));
+        if (!phi__schema_words_say(c, "missing required property ")) return false;
+        phi__schema_words_quote(c, phi_json_str(it.at, NULL));
         return false;
     }
     return true;
@@ -160,12 +160,12 @@ static bool phi__schema_required(phi__schema *c, const phi_json *schema, const p
 
 static bool phi__schema_unknown(phi__schema *c, phi_str key, const phi_json *known) {
     phi_json_iter it = phi_json_each(known);
-    if (!phi__schema_say(c, "unknown property ")) return false;
-    phi__schema_quote(c, key);
-    if (it.left > 0) phi__schema_text(c, "; there are ");
+    if (!phi__schema_words_say(c, "unknown property ")) return false;
+    phi__schema_words_quote(c, key);
+    if (it.left > 0) phi__schema_words_text(c, "; there are ");
     while (phi_json_next(&it) != NULL) {
-        phi__schema_quote(c, it.key);
-        if (it.left > 0) phi__schema_text(c, ", ");
+        phi__schema_words_quote(c, it.key);
+        if (it.left > 0) phi__schema_words_text(c, ", ");
     }
     return false;
 }
@@ -179,13 +179,13 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     while (fits && phi_json_next(&it) != NULL) {
         const phi_json *member;
         size_t was;
-        if (!phi__schema_spend(c, 1 + phi_json_count(known))) return false;
+        if (!phi__schema_words_spend(c, 1 + phi_json_count(known))) return false;
         member = phi_json_get_n(known, it.key);
         if (member == NULL) member = more;
         if (member == NULL) continue;
         if (member == more && !phi_json_bool(more, true))
             return phi__schema_unknown(c, it.key, known);
-        was = phi__schema_into(c, ".", it.key, "");
+        was = phi__schema_words_into(c, ".", it.key, "");
         fits = phi__schema_fits(c, member, it.at);
         c->place_len = was;
     }
@@ -211,19 +211,19 @@ static void phi__schema_say_none(phi__schema *c, const phi_json *list, const cha
         if (!phi_json_is_string(phi_json_get(it.at, "type"))) break;
     if (it.at != NULL && phi_json_is_string(phi_json_get(it.at, "type")) && it.left == 0) {
         bool first = true;
-        if (!phi__schema_say(c, "expected ")) return;
+        if (!phi__schema_words_say(c, "expected ")) return;
         it = phi_json_each(list);
         while (phi_json_next(&it) != NULL) {
-            if (!first) phi__schema_text(c, it.left > 0 ? ", " : " or ");
+            if (!first) phi__schema_words_text(c, it.left > 0 ? ", " : " or ");
             first = false;
-            phi__schema_put(c, phi_json_str(phi_json_get(it.at, "type"), NULL));
+            phi__schema_words_put(c, phi_json_str(phi_json_get(it.at, "type"), NULL));
         }
-        phi__schema_text(c, " that fits its schema, got ");
-        phi__schema_value(c, value);
+        phi__schema_words_text(c, " that fits its schema, got ");
+        phi__schema_words_value(c, value);
         return;
     }
-    if (!phi__schema_say(c, "fits none of the schemas in ")) return;
-    phi__schema_text(c, word);
+    if (!phi__schema_words_say(c, "fits none of the schemas in ")) return;
+    phi__schema_words_text(c, word);
 }
 
 static bool phi__schema_combined(phi__schema *c, const phi_json *schema, const phi_json *value) {
@@ -238,7 +238,7 @@ static bool phi__schema_combined(phi__schema *c, const phi_json *schema, const p
     if (phi_json_is_array(one)) {
         unsigned fit = phi__schema_fitting(c, one, value);
         if (fit == 0) phi__schema_say_none(c, one, "oneOf", value);
-        if (fit > 1) (void)phi__schema_say(c, "fits more than one of the schemas in oneOf");
+        if (fit > 1) (void)phi__schema_words_say(c, "fits more than one of the schemas in oneOf");
         return fit == 1;
     }
     return true;
@@ -263,14 +263,14 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
     const phi_json *ref, *target;
     bool fits = true;
     if (phi_json_is_bool(schema)) {
-        if (!phi_json_bool(schema, true)) (void)phi__schema_say(c, "nothing is allowed here");
+        if (!phi_json_bool(schema, true)) (void)phi__schema_words_say(c, "nothing is allowed here");
         return phi_json_bool(schema, true);
     }
     if (!phi_json_is_object(schema)) return true;
-    if (!phi__schema_enter(c, schema)) return false;
+    if (!phi__schema_words_enter(c, schema)) return false;
     ref = phi_json_get(schema, "$ref");
     if (phi_json_is_string(ref)) {
-        target = phi__schema_target(c, phi_json_str(ref, NULL));
+        target = phi__schema_words_target(c, phi_json_str(ref, NULL));
         fits = target == NULL || phi__schema_fits(c, target, value);
     }
     fits = fits && phi__schema_type(c, schema, value) && phi__schema_enum(c, schema, value) &&
@@ -349,9 +349,9 @@ static const struct {
 static bool phi__schema_sound(phi__schema *c, const phi_json *schema);
 
 static bool phi__schema_bad(phi__schema *c, phi_status status, phi_str word, const char *text) {
-    if (phi__schema_say(c, "")) {
-        phi__schema_quote(c, word);
-        phi__schema_text(c, text);
+    if (phi__schema_words_say(c, "")) {
+        phi__schema_words_quote(c, word);
+        phi__schema_words_text(c, text);
     }
     if (c->status == PHI_OK) c->status = status;
     return false;
@@ -359,14 +359,14 @@ static bool phi__schema_bad(phi__schema *c, phi_status status, phi_str word, con
 
 static bool phi__schema_sub(phi__schema *c, const char *before, phi_str name,
                             const phi_json *schema) {
-    size_t was = phi__schema_into(c, before, name, "");
+    size_t was = phi__schema_words_into(c, before, name, "");
     bool sound = phi__schema_sound(c, schema);
     c->place_len = was;
     return sound;
 }
 
 static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs) {
-    size_t was = phi__schema_into(c, ".", word, ""), index = 0, inner;
+    size_t was = phi__schema_words_into(c, ".", word, ""), index = 0, inner;
     phi_json_iter it = phi_json_each(subs);
     bool sound = true;
     while (sound && phi_json_next(&it) != NULL) {
@@ -374,7 +374,7 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
             sound = phi__schema_sub(c, ".", it.key, it.at);
             continue;
         }
-        inner = phi__schema_into_item(c, index++);
+        inner = phi__schema_words_into_item(c, index++);
         sound = phi__schema_sound(c, it.at);
         c->place_len = inner;
     }
@@ -445,7 +445,7 @@ static bool phi__schema_word(phi__schema *c, unsigned shape, phi_str word, const
         if (!phi__str_starts(phi_json_str(node, NULL), "#"))
             return phi__schema_bad(c, PHI_UNSUPPORTED, word,
                                    " to another document is not supported");
-        if (phi__schema_target(c, phi_json_str(node, NULL)) == NULL && c->status == PHI_OK)
+        if (phi__schema_words_target(c, phi_json_str(node, NULL)) == NULL && c->status == PHI_OK)
             return phi__schema_bad(c, PHI_PARSE, word, " leads nowhere");
         return c->status == PHI_OK;
     case PHI__SCHEMA_REFUSED: return phi__schema_bad(c, PHI_UNSUPPORTED, word, " is not supported");
@@ -459,11 +459,11 @@ static bool phi__schema_sound(phi__schema *c, const phi_json *schema) {
     size_t i;
     if (phi_json_is_bool(schema)) return true;
     if (!phi_json_is_object(schema)) {
-        (void)phi__schema_say(c, "a schema must be an object, true or false");
+        (void)phi__schema_words_say(c, "a schema must be an object, true or false");
         if (c->status == PHI_OK) c->status = PHI_PARSE;
         return false;
     }
-    if (!phi__schema_enter(c, schema)) return false;
+    if (!phi__schema_words_enter(c, schema)) return false;
     while (sound && phi_json_next(&it) != NULL)
         for (i = 0; sound && i < PHI__COUNT(phi__schema_words); i++)
             if (phi__str_is(it.key, phi__schema_words[i].name))
@@ -478,7 +478,7 @@ static void phi__schema_begin(phi__schema *c, const phi_json *schema, const char
     c->root = schema;
     c->error = error;
     if (error != NULL) error->message[0] = '\0';
-    (void)phi__schema_into(c, name, phi__str(NULL, 0), "");
+    (void)phi__schema_words_into(c, name, phi__str(NULL, 0), "");
 }
 
 /* ---- public ---- */

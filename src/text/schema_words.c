@@ -7,7 +7,7 @@
 
 /* ---- words ---- */
 
-PHI__FN void phi__schema_put(phi__schema *c, phi_str text) {
+PHI__FN void phi__schema_words_put(phi__schema *c, phi_str text) {
     size_t room;
     if (c->error == NULL) return;
     room = sizeof c->error->message - 1 - c->len;
@@ -17,68 +17,70 @@ PHI__FN void phi__schema_put(phi__schema *c, phi_str text) {
     c->error->message[c->len] = '\0';
 }
 
-PHI__FN void phi__schema_text(phi__schema *c, const char *text) {
-    phi__schema_put(c, phi_str_of(text));
+PHI__FN void phi__schema_words_text(phi__schema *c, const char *text) {
+    phi__schema_words_put(c, phi_str_of(text));
 }
 
-PHI__FN bool phi__schema_say(phi__schema *c, const char *text) {
+PHI__FN bool phi__schema_words_say(phi__schema *c, const char *text) {
     if (c->quiet > 0 || c->status != PHI_OK || c->error == NULL) return false;
     c->len = 0;
-    phi__schema_put(c, phi__str(c->place, c->place_len));
-    phi__schema_text(c, ": ");
-    phi__schema_text(c, text);
+    phi__schema_words_put(c, phi__str(c->place, c->place_len));
+    phi__schema_words_text(c, ": ");
+    phi__schema_words_text(c, text);
     return true;
 }
 
 #define PHI__SCHEMA_QUOTE 60u /* bytes of a string in a message */
 
-PHI__FN void phi__schema_quote(phi__schema *c, phi_str text) {
-    phi__schema_text(c, "\"");
-    phi__schema_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
-    phi__schema_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
+PHI__FN void phi__schema_words_quote(phi__schema *c, phi_str text) {
+    phi__schema_words_text(c, "\"");
+    phi__schema_words_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
+    phi__schema_words_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
 }
 
-PHI__FN void phi__schema_number(phi__schema *c, const phi_json *node) {
+PHI__FN void phi__schema_words_number(phi__schema *c, const phi_json *node) {
     char digits[32];
     phi__buf buf;
     memset(&buf, 0, sizeof buf); /* room enough, so that it never looks for memory */
     buf.at = digits;
     buf.cap = sizeof digits;
     if (phi__json_kind_of(node) == PHI__JSON_INT)
-        phi__json_put_i64(&buf, node->v.i);
+        phi__json_number_put_i64(&buf, node->v.i);
     else if (phi__json_kind_of(node) == PHI__JSON_UINT)
-        phi__json_put_u64(&buf, node->v.u);
+        phi__json_number_put_u64(&buf, node->v.u);
     else
-        phi__json_put_double(&buf, node->v.d);
-    phi__schema_put(c, phi__buf_str(&buf));
+        phi__json_number_put_double(&buf, node->v.d);
+    phi__schema_words_put(c, phi__buf_str(&buf));
 }
 
-PHI__FN void phi__schema_value(phi__schema *c, const phi_json *node) {
+PHI__FN void phi__schema_words_value(phi__schema *c, const phi_json *node) {
     switch (phi_json_type_of(node)) {
-    case PHI_JSON_STRING: phi__schema_quote(c, phi_json_str(node, NULL)); break;
-    case PHI_JSON_NUMBER: phi__schema_number(c, node); break;
-    case PHI_JSON_BOOL: phi__schema_text(c, phi_json_bool(node, false) ? "true" : "false"); break;
-    case PHI_JSON_NULL: phi__schema_text(c, "null"); break;
-    case PHI_JSON_ARRAY: phi__schema_text(c, "an array"); break;
-    default: phi__schema_text(c, "an object"); break;
+    case PHI_JSON_STRING: phi__schema_words_quote(c, phi_json_str(node, NULL)); break;
+    case PHI_JSON_NUMBER: phi__schema_words_number(c, node); break;
+    case PHI_JSON_BOOL:
+        phi__schema_words_text(c, phi_json_bool(node, false) ? "true" : "false");
+        break;
+    case PHI_JSON_NULL: phi__schema_words_text(c, "null"); break;
+    case PHI_JSON_ARRAY: phi__schema_words_text(c, "an array"); break;
+    default: phi__schema_words_text(c, "an object"); break;
     }
 }
 
-PHI__FN void phi__schema_list(phi__schema *c, const phi_json *list, bool quoted) {
+PHI__FN void phi__schema_words_list(phi__schema *c, const phi_json *list, bool quoted) {
     phi_json_iter it = phi_json_each(list);
     bool first = true;
     while (phi_json_next(&it) != NULL) {
-        if (!first) phi__schema_text(c, quoted || it.left > 0 ? ", " : " or ");
+        if (!first) phi__schema_words_text(c, quoted || it.left > 0 ? ", " : " or ");
         first = false;
         if (quoted)
-            phi__schema_value(c, it.at);
+            phi__schema_words_value(c, it.at);
         else
-            phi__schema_put(c, phi_json_str(it.at, "?"));
+            phi__schema_words_put(c, phi_json_str(it.at, "?"));
     }
 }
 
-PHI__FN size_t phi__schema_into(phi__schema *c, const char *before, phi_str name,
-                                const char *after) {
+PHI__FN size_t phi__schema_words_into(phi__schema *c, const char *before, phi_str name,
+                                      const char *after) {
     size_t was = c->place_len, room, i;
     phi_str part[3];
     part[0] = phi_str_of(before);
@@ -93,34 +95,34 @@ PHI__FN size_t phi__schema_into(phi__schema *c, const char *before, phi_str name
     return was;
 }
 
-PHI__FN size_t phi__schema_into_item(phi__schema *c, size_t index) {
+PHI__FN size_t phi__schema_words_into_item(phi__schema *c, size_t index) {
     char digits[24], *at = digits + sizeof digits;
     do {
         *--at = (char)('0' + index % 10);
         index /= 10;
     } while (index > 0);
-    return phi__schema_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
+    return phi__schema_words_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
 }
 
 /* ---- bounds ---- */
 
-PHI__FN bool phi__schema_spend(phi__schema *c, size_t work) {
+PHI__FN bool phi__schema_words_spend(phi__schema *c, size_t work) {
     if (c->status != PHI_OK) return false;
     if (work <= PHI__SCHEMA_WORK && c->work <= PHI__SCHEMA_WORK - work) {
         c->work += (uint32_t)work;
         return true;
     }
     c->quiet = 0;
-    (void)phi__schema_say(c, "checking this takes too much work");
+    (void)phi__schema_words_say(c, "checking this takes too much work");
     c->status = PHI_TOO_BIG;
     return false;
 }
 
-PHI__FN bool phi__schema_enter(phi__schema *c, const phi_json *schema) {
-    if (!phi__schema_spend(c, 1 + phi_json_count(schema))) return false;
+PHI__FN bool phi__schema_words_enter(phi__schema *c, const phi_json *schema) {
+    if (!phi__schema_words_spend(c, 1 + phi_json_count(schema))) return false;
     if (c->depth == PHI__SCHEMA_DEPTH) {
         c->quiet = 0;
-        (void)phi__schema_say(c, "nested too deeply to be checked");
+        (void)phi__schema_words_say(c, "nested too deeply to be checked");
         c->status = PHI_TOO_BIG;
         return false;
     }
@@ -131,7 +133,7 @@ PHI__FN bool phi__schema_enter(phi__schema *c, const phi_json *schema) {
 /* ---- references ---- */
 
 /* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
-static bool phi__schema_same_step(phi_str key, phi_str step) {
+static bool phi__schema_words_same_step(phi_str key, phi_str step) {
     size_t k = 0, s = 0;
     while (k < key.len && s < step.len) {
         char want = step.at[s++];
@@ -141,20 +143,20 @@ static bool phi__schema_same_step(phi_str key, phi_str step) {
     return k == key.len && s == step.len;
 }
 
-static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
+static const phi_json *phi__schema_words_step(phi__schema *c, const phi_json *from, phi_str step) {
     const phi_json *found = NULL;
     phi_json_iter it = phi_json_each(from);
     uint64_t index = 0; /* gcc -Os does not see that it is set */
-    if (!phi__schema_spend(c, 1 + it.left)) return NULL;
+    if (!phi__schema_words_spend(c, 1 + it.left)) return NULL;
     if (phi_json_is_array(from))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
                                                                 : NULL;
     while (phi_json_next(&it) != NULL)
-        if (phi__schema_same_step(it.key, step)) found = it.at;
+        if (phi__schema_words_same_step(it.key, step)) found = it.at;
     return found;
 }
 
-PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
+PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
     const phi_json *at = c->root;
     if (ref.len == 0 || ref.at[0] != '#') return NULL;
     ref = phi__str(ref.at + 1, ref.len - 1);
@@ -162,7 +164,7 @@ PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
         size_t end = phi__str_find(ref, 1, "/");
         if (ref.at[0] != '/') return NULL;
         if (end == SIZE_MAX) end = ref.len;
-        at = phi__schema_step(c, at, phi__str(ref.at + 1, end - 1));
+        at = phi__schema_words_step(c, at, phi__str(ref.at + 1, end - 1));
         ref = phi__str(ref.at + end, ref.len - end);
     }
     return at;

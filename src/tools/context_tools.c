@@ -27,11 +27,11 @@ static const char phi__context_tool_revert[] =
     "\"summary\":{\"type\":\"string\",\"description\":\"What to remember of what followed\"}},"
     "\"required\":[\"category\",\"step\"]}";
 
-static void phi__context_tool_drop(phi__job *job) { (void)job; }
+static void phi__context_tools_drop(phi__job *job) { (void)job; }
 
 /* ---- prun, prun_with_memo ---- */
 
-static phi_flow phi__context_tool_prune(phi__job *job, uint64_t tokens, phi_str memo) {
+static phi_flow phi__context_tools_prune(phi__job *job, uint64_t tokens, phi_str memo) {
     char words[96];
     if (tokens == 0) return phi__job_fail(job, "Invalid arguments: tokens must be > 0");
     if (phi_call_prune(job->call, tokens, memo) != PHI_OK) return phi__job_no_memory(job);
@@ -41,33 +41,33 @@ static phi_flow phi__context_tool_prune(phi__job *job, uint64_t tokens, phi_str 
     return phi__job_done(job, phi_str_of(words), NULL);
 }
 
-static phi_flow phi__context_tool_prun_go(phi__job *job) {
+static phi_flow phi__context_tools_prune_go(phi__job *job) {
     uint64_t tokens;
     if (!phi__job_number(job, "tokens", 0, &tokens)) return PHI_DONE;
-    return phi__context_tool_prune(job, tokens, phi__str(NULL, 0));
+    return phi__context_tools_prune(job, tokens, phi__str(NULL, 0));
 }
 
-static phi_flow phi__context_tool_memo_go(phi__job *job) {
+static phi_flow phi__context_tools_memo_go(phi__job *job) {
     uint64_t tokens;
     phi_str memo;
     if (!phi__job_number(job, "tokens", 0, &tokens) || !phi__job_str(job, "memo", &memo))
         return PHI_DONE;
-    return phi__context_tool_prune(job, tokens, memo);
+    return phi__context_tools_prune(job, tokens, memo);
 }
 
-static phi_flow phi__context_tool_prun_start(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__context_tools_prune_start(void *user_data, phi_call call, phi_str arguments) {
     return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true,
-                          phi__context_tool_prun_go, phi__context_tool_drop);
+                          phi__context_tools_prune_go, phi__context_tools_drop);
 }
 
-static phi_flow phi__context_tool_memo_start(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__context_tools_memo_start(void *user_data, phi_call call, phi_str arguments) {
     return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true,
-                          phi__context_tool_memo_go, phi__context_tool_drop);
+                          phi__context_tools_memo_go, phi__context_tools_drop);
 }
 
 /* ---- revert_to_state ---- */
 
-static phi_revert_category phi__context_tool_category(phi_str word) {
+static phi_revert_category phi__context_tools_category(phi_str word) {
     int i;
     for (i = PHI_REVERT_FAILURE; i <= PHI_REVERT_STEP_SUMMARY; i++)
         if (phi__str_is(word, phi_revert_category_text((phi_revert_category)i)))
@@ -75,7 +75,7 @@ static phi_revert_category phi__context_tool_category(phi_str word) {
     return (phi_revert_category)0;
 }
 
-static phi_flow phi__context_tool_revert_go(phi__job *job) {
+static phi_flow phi__context_tools_revert_go(phi__job *job) {
     phi_str category, step, digits;
     const char *summary;
     char words[200];
@@ -85,7 +85,7 @@ static phi_flow phi__context_tool_revert_go(phi__job *job) {
     if (!phi__job_str(job, "category", &category) || !phi__job_str(job, "step", &step) ||
         !phi__job_text(job, "summary", false, &summary))
         return PHI_DONE;
-    which = phi__context_tool_category(category);
+    which = phi__context_tools_category(category);
     if ((int)which == 0)
         return phi__job_fail(job, "Invalid arguments: category must be failure, tangent, "
                                   "completion or step-summary");
@@ -101,15 +101,15 @@ static phi_flow phi__context_tool_revert_go(phi__job *job) {
     return phi__job_done(job, phi_str_of(words), NULL);
 }
 
-static phi_flow phi__context_tool_revert_start(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__context_tools_revert_start(void *user_data, phi_call call, phi_str arguments) {
     return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true,
-                          phi__context_tool_revert_go, phi__context_tool_drop);
+                          phi__context_tools_revert_go, phi__context_tools_drop);
 }
 
 static void
-phi__context_tool_add(phi_tool *tool, const char *name, const char *label, const char *schema,
-                      phi_flow (*start)(void *user_data, phi_call call, phi_str arguments),
-                      const char *description) {
+phi__context_tools_add(phi_tool *tool, const char *name, const char *label, const char *schema,
+                       phi_flow (*start)(void *user_data, phi_call call, phi_str arguments),
+                       const char *description) {
     memset(tool, 0, sizeof *tool);
     tool->name = name;
     tool->label = label;
@@ -124,14 +124,14 @@ phi__context_tool_add(phi_tool *tool, const char *name, const char *label, const
 
 PHI_API phi_status phi_tools_prun(phi_tool *out) {
     if (out == NULL) return PHI_BAD_ARG;
-    phi__context_tool_add(
-        &out[0], "prun", "Prun", phi__context_tool_prun, phi__context_tool_prun_start,
+    phi__context_tools_add(
+        &out[0], "prun", "Prun", phi__context_tool_prun, phi__context_tools_prune_start,
         "Remove the oldest of your own messages and tool results from the context, "
         "up to about so many tokens, when they are no longer needed. What the user "
         "said stays.");
-    phi__context_tool_add(
+    phi__context_tools_add(
         &out[1], "prun_with_memo", "Prun with Memo", phi__context_tool_memo,
-        phi__context_tool_memo_start,
+        phi__context_tools_memo_start,
         "Remove the oldest of your own messages and tool results from the context, "
         "up to about so many tokens, and leave a memo in their place. What the user "
         "said stays.");
@@ -140,11 +140,11 @@ PHI_API phi_status phi_tools_prun(phi_tool *out) {
 
 PHI_API phi_status phi_tools_revert(phi_tool *out) {
     if (out == NULL) return PHI_BAD_ARG;
-    phi__context_tool_add(out, "revert_to_state", "Revert to State", phi__context_tool_revert,
-                          phi__context_tool_revert_start,
-                          "Go back to the step whose tool result ends with [step nNN]: all that "
-                          "followed it is removed from the context, and the summary stays in its "
-                          "place. Messages of the user cannot be gone back over.");
+    phi__context_tools_add(out, "revert_to_state", "Revert to State", phi__context_tool_revert,
+                           phi__context_tools_revert_start,
+                           "Go back to the step whose tool result ends with [step nNN]: all that "
+                           "followed it is removed from the context, and the summary stays in its "
+                           "place. Messages of the user cannot be gone back over.");
     out->names_steps = true;
     return PHI_OK;
 }

@@ -27,24 +27,24 @@ typedef struct phi__edit {
     size_t part, at;
 } phi__edit;
 
-static void phi__edit_drop(phi__job *job) {
+static void phi__edit_file_drop(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
-    phi__file_close(edit->file);
+    phi__files_close(edit->file);
     edit->file = NULL;
     phi__finder_end(&edit->finder);
     phi__buf_free(&edit->content);
 }
 
-static phi_flow phi__edit_unreadable(phi__edit *edit, const char *words) {
+static phi_flow phi__edit_file_unreadable(phi__edit *edit, const char *words) {
     return phi__job_fail(&edit->job, "Cannot read %s: %s. Use write_file to create new files.",
                          edit->path, words);
 }
 
-static phi_flow phi__edit_unwritable(phi__edit *edit, const char *words) {
+static phi_flow phi__edit_file_unwritable(phi__edit *edit, const char *words) {
     return phi__job_fail(&edit->job, "Cannot write %s: %s", edit->path, words);
 }
 
-static size_t phi__edit_lines(phi_str s) {
+static size_t phi__edit_file_lines(phi_str s) {
     size_t n = 0;
     while (s.len > 0) {
         const char *newline = (const char *)memchr(s.at, '\n', s.len);
@@ -57,8 +57,9 @@ static size_t phi__edit_lines(phi_str s) {
 
 /* ---- the end ---- */
 
-static phi_flow phi__edit_done(phi__edit *edit) {
-    size_t old_lines = phi__edit_lines(edit->old_text), new_lines = phi__edit_lines(edit->new_text);
+static phi_flow phi__edit_file_done(phi__edit *edit) {
+    size_t old_lines = phi__edit_file_lines(edit->old_text),
+           new_lines = phi__edit_file_lines(edit->new_text);
     phi__buf text, details;
     phi__buf_init(&text, edit->job.memory);
     phi__buf_init(&details, edit->job.memory);
@@ -69,7 +70,7 @@ static phi_flow phi__edit_done(phi__edit *edit) {
                         (unsigned long long)old_lines, old_lines == 1 ? "" : "s",
                         (unsigned long long)new_lines, new_lines == 1 ? "" : "s", edit->path);
     phi__buf_text(&details, "{\"path\":");
-    phi__json_put_str(&details, phi_str_of(edit->path));
+    phi__json_write_str(&details, phi_str_of(edit->path));
     phi__buf_printf(&details, ",\"old_lines\":%llu,\"new_lines\":%llu}",
                     (unsigned long long)old_lines, (unsigned long long)new_lines);
     phi__buf_char(&details, '\0');
@@ -82,15 +83,15 @@ static phi_flow phi__edit_done(phi__edit *edit) {
     return PHI_DONE;
 }
 
-static phi_flow phi__edit_write(phi__job *job) {
+static phi_flow phi__edit_file_write(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     size_t left = PHI__JOB_SLICE;
     phi__words words;
     while (left > 0 && edit->part < PHI__COUNT(edit->parts)) {
         phi_str part = edit->parts[edit->part];
         size_t n = phi__min(left, part.len - edit->at);
-        if (phi__file_write(edit->file, part.at + edit->at, n, &words) != PHI_OK)
-            return phi__edit_unwritable(edit, words.text);
+        if (phi__files_write(edit->file, part.at + edit->at, n, &words) != PHI_OK)
+            return phi__edit_file_unwritable(edit, words.text);
         left -= n;
         edit->at += n;
         if (edit->at < part.len) continue;
@@ -98,29 +99,29 @@ static phi_flow phi__edit_write(phi__job *job) {
         edit->part++;
     }
     if (edit->part < PHI__COUNT(edit->parts)) return PHI_PENDING;
-    if (phi__file_commit(edit->file, &words) != PHI_OK)
-        return phi__edit_unwritable(edit, words.text);
-    return phi__edit_done(edit);
+    if (phi__files_commit(edit->file, &words) != PHI_OK)
+        return phi__edit_file_unwritable(edit, words.text);
+    return phi__edit_file_done(edit);
 }
 
-static phi_flow phi__edit_replace(phi__edit *edit) {
+static phi_flow phi__edit_file_replace(phi__edit *edit) {
     size_t begin = edit->finder.first, end = begin + edit->old_text.len;
     phi__words words;
     phi_status status;
-    if (phi_str_equal(edit->old_text, edit->new_text)) return phi__edit_done(edit);
+    if (phi_str_equal(edit->old_text, edit->new_text)) return phi__edit_file_done(edit);
     edit->parts[0] = phi__str(edit->content.at, begin);
     edit->parts[1] = edit->new_text;
     edit->parts[2] = phi__str(edit->content.at + end, edit->content.len - end);
-    status = phi__file_open_replace(edit->job.memory, edit->job.place, &edit->file, &words);
+    status = phi__files_open_replace(edit->job.memory, edit->job.place, &edit->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(&edit->job);
-    if (status != PHI_OK) return phi__edit_unwritable(edit, words.text);
-    edit->job.go = phi__edit_write;
+    if (status != PHI_OK) return phi__edit_file_unwritable(edit, words.text);
+    edit->job.go = phi__edit_file_write;
     return PHI_PENDING;
 }
 
 /* ---- not found ---- */
 
-static phi_str phi__edit_first_line(phi_str s) {
+static phi_str phi__edit_file_first_line(phi_str s) {
     const char *newline;
     s = phi__str_trim(s);
     newline = s.len > 0 ? (const char *)memchr(s.at, '\n', s.len) : NULL;
@@ -128,11 +129,11 @@ static phi_str phi__edit_first_line(phi_str s) {
 }
 
 /* The lines of the file from the finder's match on. */
-static phi_str phi__edit_hint(const phi__edit *edit) {
+static phi_str phi__edit_file_hint(const phi__edit *edit) {
     const char *text = edit->content.at;
     size_t begin = edit->finder.first, end = begin, lines, i;
     while (begin > 0 && text[begin - 1] != '\n') begin--;
-    lines = phi__edit_lines(phi__str_trim(edit->old_text)) + 1;
+    lines = phi__edit_file_lines(phi__str_trim(edit->old_text)) + 1;
     for (i = 0; i < lines && end < edit->content.len && end - begin < PHI__EDIT_HINT_BYTES; i++) {
         const char *newline = (const char *)memchr(text + end, '\n', edit->content.len - end);
         end = newline != NULL ? (size_t)(newline - text) + 1 : edit->content.len;
@@ -142,94 +143,94 @@ static phi_str phi__edit_hint(const phi__edit *edit) {
                     phi__utf8_cut(phi__str(text + begin, end - begin), PHI__EDIT_HINT_BYTES));
 }
 
-static phi_flow phi__edit_not_found(phi__edit *edit, bool hint) {
+static phi_flow phi__edit_file_not_found(phi__edit *edit, bool hint) {
     phi_str lines;
     if (!hint)
         return phi__job_fail(&edit->job,
                              "old_text not found in %s.\n\nTip: Use read_file to see the current "
                              "file contents, then copy the exact text you want to replace.",
                              edit->path);
-    lines = phi__edit_hint(edit);
+    lines = phi__edit_file_hint(edit);
     return phi__job_fail(&edit->job, "old_text not found in %s.\n\nDid you mean:\n```\n%.*s\n```",
                          edit->path, (int)lines.len, lines.at);
 }
 
-static phi_flow phi__edit_find_hint(phi__job *job) {
+static phi_flow phi__edit_file_find_hint(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     if (!phi__finder_advance(&edit->finder, PHI__JOB_SLICE)) return PHI_PENDING;
-    return phi__edit_not_found(edit, edit->finder.found > 0);
+    return phi__edit_file_not_found(edit, edit->finder.found > 0);
 }
 
 /* ---- finding ---- */
 
-static phi_flow phi__edit_found(phi__edit *edit) {
+static phi_flow phi__edit_file_found(phi__edit *edit) {
     phi_str line;
-    if (edit->finder.found == 1) return phi__edit_replace(edit);
+    if (edit->finder.found == 1) return phi__edit_file_replace(edit);
     if (edit->finder.found > 1)
         return phi__job_fail(&edit->job,
                              "old_text matches %llu locations in %s. Include more surrounding "
                              "context to make the match unique.",
                              (unsigned long long)edit->finder.found, edit->path);
-    line = phi__edit_first_line(edit->old_text);
-    if (line.len == 0) return phi__edit_not_found(edit, false);
+    line = phi__edit_file_first_line(edit->old_text);
+    if (line.len == 0) return phi__edit_file_not_found(edit, false);
     if (!phi__finder_begin(&edit->finder, edit->job.memory, line, phi__buf_str(&edit->content), 1))
         return phi__job_no_memory(&edit->job);
-    edit->job.go = phi__edit_find_hint;
+    edit->job.go = phi__edit_file_find_hint;
     return PHI_PENDING;
 }
 
-static phi_flow phi__edit_find(phi__job *job) {
+static phi_flow phi__edit_file_find(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     if (!phi__finder_advance(&edit->finder, PHI__JOB_SLICE)) return PHI_PENDING;
-    return phi__edit_found(edit);
+    return phi__edit_file_found(edit);
 }
 
 /* ---- reading ---- */
 
-static phi_flow phi__edit_too_large(phi__edit *edit) {
+static phi_flow phi__edit_file_too_large(phi__edit *edit) {
     return phi__job_fail(&edit->job, "Cannot edit %s: larger than %u bytes", edit->path,
                          (unsigned)PHI__EDIT_BYTES);
 }
 
-static phi_flow phi__edit_read(phi__job *job) {
+static phi_flow phi__edit_file_read(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     char *to = phi__buf_reserve(&edit->content, PHI__JOB_SLICE);
     phi__words words;
     size_t got;
     if (to == NULL) return phi__job_no_memory(job);
-    if (phi__file_read(edit->file, to, PHI__JOB_SLICE, &got, &words) != PHI_OK)
-        return phi__edit_unreadable(edit, words.text);
+    if (phi__files_read(edit->file, to, PHI__JOB_SLICE, &got, &words) != PHI_OK)
+        return phi__edit_file_unreadable(edit, words.text);
     phi__buf_add_len(&edit->content, got);
-    if (edit->content.len > PHI__EDIT_BYTES) return phi__edit_too_large(edit);
+    if (edit->content.len > PHI__EDIT_BYTES) return phi__edit_file_too_large(edit);
     if (got > 0) return PHI_PENDING;
-    phi__file_close(edit->file);
+    phi__files_close(edit->file);
     edit->file = NULL;
     if (!phi__finder_begin(&edit->finder, job->memory, edit->old_text, phi__buf_str(&edit->content),
                            SIZE_MAX))
         return phi__job_no_memory(job);
-    job->go = phi__edit_find;
+    job->go = phi__edit_file_find;
     return PHI_PENDING;
 }
 
-static phi_flow phi__edit_open(phi__job *job) {
+static phi_flow phi__edit_file_open(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     phi__file_info info;
     phi__words words;
     phi_status status;
-    if (phi__file_stat(job->place, true, &info, &words) != PHI_OK)
-        return phi__edit_unreadable(edit, words.text);
+    if (phi__files_stat(job->place, true, &info, &words) != PHI_OK)
+        return phi__edit_file_unreadable(edit, words.text);
     if (info.kind == PHI__FILE_REGULAR && info.bytes > PHI__EDIT_BYTES)
-        return phi__edit_too_large(edit);
-    status = phi__file_open_read(job->memory, job->place, &edit->file, &words);
+        return phi__edit_file_too_large(edit);
+    status = phi__files_open_read(job->memory, job->place, &edit->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
-    if (status != PHI_OK) return phi__edit_unreadable(edit, words.text);
+    if (status != PHI_OK) return phi__edit_file_unreadable(edit, words.text);
     if (phi__buf_reserve(&edit->content, (size_t)info.bytes + PHI__JOB_SLICE) == NULL)
         return phi__job_no_memory(job);
-    job->go = phi__edit_read;
-    return phi__edit_read(job);
+    job->go = phi__edit_file_read;
+    return phi__edit_file_read(job);
 }
 
-static phi_flow phi__edit_go(phi__job *job) {
+static phi_flow phi__edit_file_go(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     phi__buf_init(&edit->content, job->memory);
     if (!phi__job_text(job, "path", true, &edit->path) ||
@@ -238,12 +239,12 @@ static phi_flow phi__edit_go(phi__job *job) {
         return PHI_DONE;
     if (edit->old_text.len == 0)
         return phi__job_fail(job, "Invalid arguments: 'old_text' must not be empty");
-    return phi__job_place(job, edit->path, phi__edit_open);
+    return phi__job_place(job, edit->path, phi__edit_file_open);
 }
 
 PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__edit), false, phi__edit_go,
-                          phi__edit_drop);
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__edit), false, phi__edit_file_go,
+                          phi__edit_file_drop);
 }
 
 #endif

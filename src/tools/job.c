@@ -214,8 +214,8 @@ static bool phi__job_next_root(phi__job *job) {
                            : desc->allowed_paths != NULL ? desc->allowed_paths[i - 1]
                                                          : NULL;
         if (root == NULL && i > 0) return false;
-        if (root != NULL &&
-            phi__resolve_begin(job->resolve, i > 0 ? desc->workspace : NULL, root, NULL) == PHI_OK)
+        if (root != NULL && phi__path_resolve_begin(job->resolve, i > 0 ? desc->workspace : NULL,
+                                                    root, NULL) == PHI_OK)
             return true;
     }
 }
@@ -244,7 +244,7 @@ PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path) {
         (void)phi__job_no_memory(job);
         return PHI_REFUSED;
     }
-    if (phi__resolve_begin(job->resolve, job->set->desc.workspace, path, &words) != PHI_OK)
+    if (phi__path_resolve_begin(job->resolve, job->set->desc.workspace, path, &words) != PHI_OK)
         return phi__job_misplaced(job, words.text);
     return PHI_OK;
 }
@@ -253,7 +253,7 @@ PHI__FN phi_status phi__job_place_more(phi__job *job) {
     size_t units = PHI__JOB_PATHS;
     phi__words words;
     for (;;) {
-        phi_status status = phi__resolve_advance(job->resolve, &units, &words);
+        phi_status status = phi__path_resolve_advance(job->resolve, &units, &words);
         if (status == PHI_BUSY) return PHI_BUSY;
         if (job->place == NULL) {
             if (status != PHI_OK) return phi__job_misplaced(job, words.text);

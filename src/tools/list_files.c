@@ -31,15 +31,15 @@ typedef struct phi__list_run {
     phi__buf out;
 } phi__list_run;
 
-static void phi__list_forget(phi__list_run *list, phi_str name) {
+static void phi__list_files_forget(phi__list_run *list, phi_str name) {
     phi__free(list->job.memory, (void *)(uintptr_t)name.at, name.len);
 }
 
-static void phi__list_drop(phi__job *job) {
+static void phi__list_files_drop(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__walk_free(list->walk);
     list->walk = NULL;
-    while (list->count > 0) phi__list_forget(list, list->names[--list->count]);
+    while (list->count > 0) phi__list_files_forget(list, list->names[--list->count]);
     phi__free(job->memory, list->names, list->cap * sizeof *list->names);
     list->names = NULL;
     list->cap = 0;
@@ -48,37 +48,37 @@ static void phi__list_drop(phi__job *job) {
 
 /* ---- the first names ---- */
 
-static bool phi__list_before(phi_str a, phi_str b) {
+static bool phi__list_files_before(phi_str a, phi_str b) {
     int order = memcmp(a.at, b.at, phi__min(a.len, b.len));
     return order != 0 ? order < 0 : a.len < b.len;
 }
 
 /* Puts a name at the top of the heap of the first n, or below names behind it in order. */
-static void phi__list_sink(phi_str *names, size_t n, phi_str name) {
+static void phi__list_files_sink(phi_str *names, size_t n, phi_str name) {
     size_t at = 0, child;
     while ((child = 2 * at + 1) < n) {
-        if (child + 1 < n && phi__list_before(names[child], names[child + 1])) child++;
-        if (!phi__list_before(name, names[child])) break;
+        if (child + 1 < n && phi__list_files_before(names[child], names[child + 1])) child++;
+        if (!phi__list_files_before(name, names[child])) break;
         names[at] = names[child];
         at = child;
     }
     names[at] = name;
 }
 
-static void phi__list_rise(phi_str *names, size_t at, phi_str name) {
-    for (; at > 0 && phi__list_before(names[(at - 1) / 2], name); at = (at - 1) / 2)
+static void phi__list_files_rise(phi_str *names, size_t at, phi_str name) {
+    for (; at > 0 && phi__list_files_before(names[(at - 1) / 2], name); at = (at - 1) / 2)
         names[at] = names[(at - 1) / 2];
     names[at] = name;
 }
 
 /* Counts a name, and keeps it where it is one of the first. False: no memory. */
-static bool phi__list_add(phi__list_run *list, phi_str name) {
+static bool phi__list_files_add(phi__list_run *list, phi_str name) {
     uint32_t most = list->job.set->desc.max_files;
     bool full = list->count >= most;
     phi_str *names;
     char *copy;
     list->total++;
-    if (most == 0 || (full && !phi__list_before(name, list->names[0]))) return true;
+    if (most == 0 || (full && !phi__list_files_before(name, list->names[0]))) return true;
     names = (phi_str *)phi__grow(list->job.memory, list->names, &list->cap,
                                  phi__min(list->count + 1, most), sizeof *names);
     copy = names != NULL ? (char *)phi__alloc(list->job.memory, name.len) : NULL;
@@ -86,14 +86,14 @@ static bool phi__list_add(phi__list_run *list, phi_str name) {
     if (copy == NULL) return false;
     memcpy(copy, name.at, name.len);
     if (full) {
-        phi__list_forget(list, names[0]);
-        phi__list_sink(names, list->count, phi__str(copy, name.len));
+        phi__list_files_forget(list, names[0]);
+        phi__list_files_sink(names, list->count, phi__str(copy, name.len));
     } else
-        phi__list_rise(names, list->count++, phi__str(copy, name.len));
+        phi__list_files_rise(names, list->count++, phi__str(copy, name.len));
     return true;
 }
 
-static bool phi__list_skipped(phi_str path) {
+static bool phi__list_files_skipped(phi_str path) {
     static const char *const names[] = {"target", ".git", "node_modules"};
     size_t name = path.len, i;
     while (name > 0 && path.at[name - 1] != '/') name--;
@@ -104,7 +104,7 @@ static bool phi__list_skipped(phi_str path) {
 }
 
 /* A path as the model wrote it, and the name below it: one line, whatever the names are. */
-static void phi__list_write(phi__list_run *list, phi_str relative) {
+static void phi__list_files_write(phi__list_run *list, phi_str relative) {
     phi__buf *out = &list->out;
     size_t n = strlen(list->path), from;
     if (out->len > 0) phi__buf_char(out, '\n');
@@ -118,7 +118,7 @@ static void phi__list_write(phi__list_run *list, phi_str relative) {
     if (!out->failed) out->len = from + phi__words_clean_line(out->at + from, out->len - from);
 }
 
-static phi_flow phi__list_done(phi__list_run *list) {
+static phi_flow phi__list_files_done(phi__list_run *list) {
     bool cut = list->total > list->job.set->desc.max_files;
     char details[80];
     (void)snprintf(details, sizeof details, "{\"total\":%llu,\"truncated\":%s}",
@@ -136,35 +136,35 @@ static phi_flow phi__list_done(phi__list_run *list) {
 }
 
 /* The heap becomes a sorted list, and then text. */
-static phi_flow phi__list_show(phi__job *job) {
+static phi_flow phi__list_files_show(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     int units = PHI__LIST_STEP;
     for (; units > 0 && list->heap > 1; units--) {
         phi_str first = list->names[0];
         list->heap--;
-        phi__list_sink(list->names, list->heap, list->names[list->heap]);
+        phi__list_files_sink(list->names, list->heap, list->names[list->heap]);
         list->names[list->heap] = first;
     }
     for (; units > 0 && list->heap <= 1 && list->written < list->count; units--)
-        phi__list_write(list, list->names[list->written++]);
+        phi__list_files_write(list, list->names[list->written++]);
     if (list->out.failed) return phi__job_no_memory(job);
     if (list->heap > 1 || list->written < list->count) return PHI_PENDING;
-    return phi__list_done(list);
+    return phi__list_files_done(list);
 }
 
 /* False: no memory. */
-static bool phi__list_entry(phi__list_run *list, const phi__walk_entry *entry) {
+static bool phi__list_files_entry(phi__list_run *list, const phi__walk_entry *entry) {
     if (entry->kind == PHI__FILE_DIRECTORY) {
-        if (entry->depth >= list->max_depth || phi__list_skipped(entry->path))
+        if (entry->depth >= list->max_depth || phi__list_files_skipped(entry->path))
             phi__walk_skip(list->walk);
     } else if (entry->kind == PHI__FILE_REGULAR && entry->depth <= list->max_depth) {
         if (list->pattern == NULL || phi__glob_match(list->pattern, entry->path))
-            return phi__list_add(list, entry->path);
+            return phi__list_files_add(list, entry->path);
     }
     return true;
 }
 
-static phi_flow phi__list_walk(phi__job *job) {
+static phi_flow phi__list_files_walk(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__walk_entry entry;
     uint32_t units;
@@ -176,23 +176,23 @@ static phi_flow phi__list_walk(phi__job *job) {
             phi__walk_free(list->walk);
             list->walk = NULL;
             list->heap = list->count;
-            job->go = phi__list_show;
-            return phi__list_show(job);
+            job->go = phi__list_files_show;
+            return phi__list_files_show(job);
         }
-        if (status == PHI_NO_MEMORY || (status == PHI_OK && !phi__list_entry(list, &entry)))
+        if (status == PHI_NO_MEMORY || (status == PHI_OK && !phi__list_files_entry(list, &entry)))
             return phi__job_no_memory(job);
         units += status == PHI_BUSY ? PHI__LIST_BUSY + 2 * entry.depth : 1;
     }
     return PHI_PENDING;
 }
 
-static phi_flow phi__list_open(phi__job *job) {
+static phi_flow phi__list_files_open(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     const phi_tools_desc *desc = &job->set->desc;
     phi__file_info info;
     phi__words words;
     phi_status status;
-    if (phi__file_stat(job->place, true, &info, &words) == PHI_NOT_FOUND ||
+    if (phi__files_stat(job->place, true, &info, &words) == PHI_NOT_FOUND ||
         (info.kind != PHI__FILE_NONE && info.kind != PHI__FILE_DIRECTORY))
         return phi__job_fail(job, "Directory not found: %s. Check the path and try again.",
                              list->path);
@@ -202,11 +202,11 @@ static phi_flow phi__list_open(phi__job *job) {
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
                        ? UINT64_MAX
                        : phi__io_now_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
-    job->go = phi__list_walk;
-    return phi__list_walk(job);
+    job->go = phi__list_files_walk;
+    return phi__list_files_walk(job);
 }
 
-static phi_flow phi__list_go(phi__job *job) {
+static phi_flow phi__list_files_go(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__buf_init(&list->out, job->memory);
     if (!phi__job_text(job, "path", false, &list->path) ||
@@ -214,12 +214,12 @@ static phi_flow phi__list_go(phi__job *job) {
         !phi__job_number(job, "max_depth", PHI__LIST_DEPTH, &list->max_depth))
         return PHI_DONE;
     if (list->path == NULL || list->path[0] == '\0') list->path = ".";
-    return phi__job_place(job, list->path, phi__list_open);
+    return phi__job_place(job, list->path, phi__list_files_open);
 }
 
 PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__list_run), false, phi__list_go,
-                          phi__list_drop);
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__list_run), false,
+                          phi__list_files_go, phi__list_files_drop);
 }
 
 #endif

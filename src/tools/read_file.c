@@ -34,9 +34,9 @@ typedef struct phi__read {
     size_t carried; /* bytes at the slice's start, from the one before */
 } phi__read;
 
-static void phi__read_drop(phi__job *job) {
+static void phi__read_file_drop(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
-    phi__file_close(read->file);
+    phi__files_close(read->file);
     read->file = NULL;
     phi__buf_free(&read->out);
     phi__free(job->memory, read->slice, PHI__READ_SLICE);
@@ -44,7 +44,7 @@ static void phi__read_drop(phi__job *job) {
 }
 
 /* The type of an image, by its name; NULL: text. */
-static const char *phi__read_mime_type(const char *path) {
+static const char *phi__read_file_mime_type(const char *path) {
     static const struct {
         const char *end, *mime_type;
     } types[] = {{"jpg", "image/jpeg"},  {"jpeg", "image/jpeg"}, {"png", "image/png"},
@@ -58,9 +58,9 @@ static const char *phi__read_mime_type(const char *path) {
 }
 
 /* {"path":...} and, of an image, its bytes; terminated. */
-static void phi__read_details(const phi__read *read, phi__buf *details) {
+static void phi__read_file_details(const phi__read *read, phi__buf *details) {
     phi__buf_text(details, "{\"path\":");
-    phi__json_put_str(details, phi_str_of(read->path));
+    phi__json_write_str(details, phi_str_of(read->path));
     if (read->mime_type != NULL)
         phi__buf_printf(details, ",\"bytes\":%llu", (unsigned long long)read->bytes);
     phi__buf_text(details, "}");
@@ -68,11 +68,11 @@ static void phi__read_details(const phi__read *read, phi__buf *details) {
 }
 
 /* Reads the next slice behind the carried bytes; *n: both together. False: the job has failed. */
-static bool phi__read_more(phi__read *read, size_t *n, bool *end) {
+static bool phi__read_file_more(phi__read *read, size_t *n, bool *end) {
     phi__words words;
     size_t got;
-    if (phi__file_read(read->file, read->slice + read->carried, PHI__READ_SLICE - read->carried,
-                       &got, &words) != PHI_OK) {
+    if (phi__files_read(read->file, read->slice + read->carried, PHI__READ_SLICE - read->carried,
+                        &got, &words) != PHI_OK) {
         (void)phi__job_fail(&read->job, "Cannot read %s: %s", read->path, words.text);
         return false;
     }
@@ -83,14 +83,14 @@ static bool phi__read_more(phi__read *read, size_t *n, bool *end) {
     return true;
 }
 
-static void phi__read_carry(phi__read *read, size_t from, size_t n) {
+static void phi__read_file_carry(phi__read *read, size_t from, size_t n) {
     memmove(read->slice, read->slice + from, n - from);
     read->carried = n - from;
 }
 
 /* ---- images ---- */
 
-static phi_flow phi__read_image_end(phi__read *read) {
+static phi_flow phi__read_file_image_end(phi__read *read) {
     phi_content content;
     phi__buf details;
     if (read->out.len == 0) /* providers refuse an image without data */
@@ -100,7 +100,7 @@ static phi_flow phi__read_image_end(phi__read *read) {
     content.data = phi__buf_str(&read->out);
     content.mime_type = phi_str_of(read->mime_type);
     phi__buf_init(&details, read->job.memory);
-    phi__read_details(read, &details);
+    phi__read_file_details(read, &details);
     if (details.failed)
         (void)phi__job_no_memory(&read->job);
     else
@@ -109,35 +109,36 @@ static phi_flow phi__read_image_end(phi__read *read) {
     return PHI_DONE;
 }
 
-static phi_flow phi__read_image_too_large(phi__read *read, uint64_t bytes) {
+static phi_flow phi__read_file_image_too_large(phi__read *read, uint64_t bytes) {
     return phi__job_fail(&read->job, "Image too large (%lluMB, max 20MB)",
                          (unsigned long long)(bytes / PHI__READ_MEGABYTE));
 }
 
-static phi_flow phi__read_image(phi__job *job) {
+static phi_flow phi__read_file_image(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     size_t n, whole;
     bool end;
-    if (!phi__read_more(read, &n, &end)) return PHI_DONE;
-    if (read->bytes > PHI__READ_IMAGE_BYTES) return phi__read_image_too_large(read, read->bytes);
+    if (!phi__read_file_more(read, &n, &end)) return PHI_DONE;
+    if (read->bytes > PHI__READ_IMAGE_BYTES)
+        return phi__read_file_image_too_large(read, read->bytes);
     whole = end ? n : n / 3 * 3;
     phi__base64_encode(&read->out, read->slice, whole);
     if (read->out.failed) return phi__job_no_memory(job);
-    phi__read_carry(read, whole, n);
-    return end ? phi__read_image_end(read) : PHI_PENDING;
+    phi__read_file_carry(read, whole, n);
+    return end ? phi__read_file_image_end(read) : PHI_PENDING;
 }
 
 /* ---- text ---- */
 
-static bool phi__read_wanted(const phi__read *read) {
+static bool phi__read_file_wanted(const phi__read *read) {
     return read->line >= read->first && read->line - read->first < read->limit;
 }
 
 /* A piece of one line: n bytes, without its end. */
-static void phi__read_piece(phi__read *read, const char *at, size_t n) {
+static void phi__read_file_piece(phi__read *read, const char *at, size_t n) {
     bool begins = !read->in_line;
     read->in_line = true;
-    if (!phi__read_wanted(read)) return;
+    if (!phi__read_file_wanted(read)) return;
     if (begins) {
         if (read->line > read->first) phi__buf_char(&read->out, '\n');
         phi__buf_printf(&read->out, "%4llu | ", (unsigned long long)read->line + 1);
@@ -147,10 +148,10 @@ static void phi__read_piece(phi__read *read, const char *at, size_t n) {
     read->wanted_bytes += n;
 }
 
-static void phi__read_line_end(phi__read *read) {
-    phi__read_piece(read, "", 0); /* an empty line is a line */
+static void phi__read_file_line_end(phi__read *read) {
+    phi__read_file_piece(read, "", 0); /* an empty line is a line */
     /* What stands before the text of a line ends in a blank, so that a CR is the line's. */
-    if (phi__read_wanted(read)) {
+    if (phi__read_file_wanted(read)) {
         if (!read->out.failed && read->out.at[read->out.len - 1] == '\r') read->out.len--;
         read->wanted_bytes++;
     }
@@ -158,19 +159,19 @@ static void phi__read_line_end(phi__read *read) {
     read->line++;
 }
 
-static void phi__read_lines(phi__read *read, const char *at, size_t n) {
+static void phi__read_file_lines(phi__read *read, const char *at, size_t n) {
     while (n > 0) {
         const char *newline = (const char *)memchr(at, '\n', n);
         size_t len = newline != NULL ? (size_t)(newline - at) : n;
-        if (len > 0) phi__read_piece(read, at, len);
+        if (len > 0) phi__read_file_piece(read, at, len);
         if (newline == NULL) return;
-        phi__read_line_end(read);
+        phi__read_file_line_end(read);
         at += len + 1;
         n -= len + 1;
     }
 }
 
-static phi_flow phi__read_text_end(phi__read *read) {
+static phi_flow phi__read_file_text_end(phi__read *read) {
     char header[PHI__READ_HEADER_BYTES];
     uint64_t total = read->line + (read->in_line ? 1 : 0);
     uint64_t first = read->first < total ? read->first : total;
@@ -186,7 +187,7 @@ static phi_flow phi__read_text_end(phi__read *read) {
     n = strlen(header);
     memcpy(read->out.at + PHI__READ_HEADER_BYTES - n, header, n);
     phi__buf_init(&details, read->job.memory);
-    phi__read_details(read, &details);
+    phi__read_file_details(read, &details);
     if (details.failed)
         (void)phi__job_no_memory(&read->job);
     else
@@ -198,7 +199,7 @@ static phi_flow phi__read_text_end(phi__read *read) {
     return PHI_DONE;
 }
 
-static phi_flow phi__read_too_large(phi__read *read, uint64_t bytes) {
+static phi_flow phi__read_file_too_large(phi__read *read, uint64_t bytes) {
     return phi__job_fail(&read->job,
                          "File too large (%llu bytes, max %llu). Use offset/limit for partial "
                          "reads.",
@@ -206,28 +207,28 @@ static phi_flow phi__read_too_large(phi__read *read, uint64_t bytes) {
                          (unsigned long long)read->job.set->desc.max_read_bytes);
 }
 
-static phi_flow phi__read_text(phi__job *job) {
+static phi_flow phi__read_file_text(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     size_t n, valid;
     bool end;
-    if (!phi__read_more(read, &n, &end)) return PHI_DONE;
+    if (!phi__read_file_more(read, &n, &end)) return PHI_DONE;
     valid = phi__utf8_valid(phi__str(read->slice, n));
     if (n - valid > 3 || (end && valid < n))
         return phi__job_fail(job, "Cannot read %s: the file is not valid UTF-8 text", read->path);
-    phi__read_lines(read, read->slice, valid);
+    phi__read_file_lines(read, read->slice, valid);
     if (read->out.failed) return phi__job_no_memory(job);
     if (read->wanted_bytes > job->set->desc.max_read_bytes)
-        return phi__read_too_large(read, read->bytes);
-    phi__read_carry(read, valid, n);
-    return end ? phi__read_text_end(read) : PHI_PENDING;
+        return phi__read_file_too_large(read, read->bytes);
+    phi__read_file_carry(read, valid, n);
+    return end ? phi__read_file_text_end(read) : PHI_PENDING;
 }
 
 /* ---- the beginning ---- */
 
-static phi_flow phi__read_open(phi__read *read, const char *real, uint64_t bytes) {
+static phi_flow phi__read_file_open(phi__read *read, const char *real, uint64_t bytes) {
     phi__job *job = &read->job;
     phi__words words;
-    phi_status status = phi__file_open_read(job->memory, real, &read->file, &words);
+    phi_status status = phi__files_open_read(job->memory, real, &read->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot read %s: %s", read->path, words.text);
     read->slice = (char *)phi__alloc(job->memory, PHI__READ_SLICE);
@@ -235,46 +236,46 @@ static phi_flow phi__read_open(phi__read *read, const char *real, uint64_t bytes
     if (read->mime_type != NULL) {
         if (phi__buf_reserve(&read->out, (size_t)bytes / 3 * 4 + 8) == NULL)
             return phi__job_no_memory(job);
-        job->go = phi__read_image;
+        job->go = phi__read_file_image;
     } else {
         if (phi__buf_reserve(&read->out, PHI__READ_HEADER_BYTES) == NULL)
             return phi__job_no_memory(job);
         phi__buf_add_len(&read->out, PHI__READ_HEADER_BYTES);
-        job->go = phi__read_text;
+        job->go = phi__read_file_text;
     }
     return job->go(job);
 }
 
-static phi_flow phi__read_placed(phi__job *job) {
+static phi_flow phi__read_file_placed(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     phi__file_info info;
     phi__words words;
     bool part = read->first > 0 || read->limit != UINT64_MAX;
     if (read->first > 0) read->first--;
-    if (phi__file_stat(job->place, true, &info, &words) != PHI_OK)
+    if (phi__files_stat(job->place, true, &info, &words) != PHI_OK)
         return phi__job_fail(job, "Cannot access %s: %s", read->path, words.text);
-    read->mime_type = phi__read_mime_type(read->path);
+    read->mime_type = phi__read_file_mime_type(read->path);
     if (read->mime_type != NULL && info.bytes > PHI__READ_IMAGE_BYTES)
-        return phi__read_image_too_large(read, info.bytes);
+        return phi__read_file_image_too_large(read, info.bytes);
     if (read->mime_type == NULL && !part && info.kind == PHI__FILE_REGULAR &&
         info.bytes > job->set->desc.max_read_bytes)
-        return phi__read_too_large(read, info.bytes);
-    return phi__read_open(read, job->place, info.bytes);
+        return phi__read_file_too_large(read, info.bytes);
+    return phi__read_file_open(read, job->place, info.bytes);
 }
 
-static phi_flow phi__read_go(phi__job *job) {
+static phi_flow phi__read_file_go(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     phi__buf_init(&read->out, job->memory);
     if (!phi__job_text(job, "path", true, &read->path) ||
         !phi__job_number(job, "offset", 0, &read->first) ||
         !phi__job_number(job, "limit", UINT64_MAX, &read->limit))
         return PHI_DONE;
-    return phi__job_place(job, read->path, phi__read_placed);
+    return phi__job_place(job, read->path, phi__read_file_placed);
 }
 
 PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__read), false, phi__read_go,
-                          phi__read_drop);
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__read), false, phi__read_file_go,
+                          phi__read_file_drop);
 }
 
 #endif

@@ -12,18 +12,18 @@ typedef struct phi__write {
     phi__file *file;
 } phi__write;
 
-static void phi__write_drop(phi__job *job) {
+static void phi__write_file_drop(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
-    phi__file_close(write->file);
+    phi__files_close(write->file);
     write->file = NULL;
 }
 
-static phi_flow phi__write_done(phi__write *write) {
+static phi_flow phi__write_file_done(phi__write *write) {
     phi__buf details, text;
     phi__buf_init(&details, write->job.memory);
     phi__buf_init(&text, write->job.memory);
     phi__buf_text(&details, "{\"path\":");
-    phi__json_put_str(&details, phi_str_of(write->path));
+    phi__json_write_str(&details, phi_str_of(write->path));
     phi__buf_printf(&details, ",\"bytes\":%llu}", (unsigned long long)write->content.len);
     phi__buf_char(&details, '\0');
     phi__buf_printf(&text, "Wrote %llu bytes to %s", (unsigned long long)write->content.len,
@@ -37,21 +37,21 @@ static phi_flow phi__write_done(phi__write *write) {
     return PHI_DONE;
 }
 
-static phi_flow phi__write_slice(phi__job *job) {
+static phi_flow phi__write_file_slice(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     size_t n = phi__min(write->content.len - write->at, PHI__JOB_SLICE);
     phi__words words;
     phi_status status = PHI_OK;
-    if (n > 0) status = phi__file_write(write->file, write->content.at + write->at, n, &words);
+    if (n > 0) status = phi__files_write(write->file, write->content.at + write->at, n, &words);
     write->at += n;
     if (status == PHI_OK && write->at < write->content.len) return PHI_PENDING;
-    if (status == PHI_OK) status = phi__file_commit(write->file, &words);
+    if (status == PHI_OK) status = phi__files_commit(write->file, &words);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
-    return phi__write_done(write);
+    return phi__write_file_done(write);
 }
 
 /* The directory a resolved path lies in, some parts a step. */
-static phi_status phi__write_make_room(phi__write *write, phi__words *words) {
+static phi_status phi__write_file_make_room(phi__write *write, phi__words *words) {
     const char *real = write->job.place;
     char directory[PHI__PATH_BYTES];
     size_t n = strlen(real), units = PHI__JOB_PATHS;
@@ -59,33 +59,33 @@ static phi_status phi__write_make_room(phi__write *write, phi__words *words) {
     if (n <= 1 || n > sizeof directory) return PHI_OK;
     memcpy(directory, real, n - 1);
     directory[n - 1] = '\0';
-    return phi__make_directories_more(directory, &write->made, &units, words);
+    return phi__files_make_directories_more(directory, &write->made, &units, words);
 }
 
-static phi_flow phi__write_open(phi__job *job) {
+static phi_flow phi__write_file_open(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     phi__words words;
-    phi_status status = phi__write_make_room(write, &words);
+    phi_status status = phi__write_file_make_room(write, &words);
     if (status == PHI_BUSY) return PHI_PENDING;
     if (status == PHI_OK)
-        status = phi__file_open_replace(job->memory, job->place, &write->file, &words);
+        status = phi__files_open_replace(job->memory, job->place, &write->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
-    job->go = phi__write_slice;
-    return phi__write_slice(job);
+    job->go = phi__write_file_slice;
+    return phi__write_file_slice(job);
 }
 
-static phi_flow phi__write_go(phi__job *job) {
+static phi_flow phi__write_file_go(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     if (!phi__job_text(job, "path", true, &write->path) ||
         !phi__job_str(job, "content", &write->content))
         return PHI_DONE;
-    return phi__job_place(job, write->path, phi__write_open);
+    return phi__job_place(job, write->path, phi__write_file_open);
 }
 
 PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__write), false, phi__write_go,
-                          phi__write_drop);
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__write), false, phi__write_file_go,
+                          phi__write_file_drop);
 }
 
 #endif

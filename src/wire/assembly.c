@@ -312,7 +312,7 @@ PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw,
         text.at = raw.at;
         text.len = raw.len;
         text.escaped = has_escapes;
-        phi__json_unescape(&d->bytes, text);
+        phi__json_cursor_unescape(&d->bytes, text);
     }
     phi__assembly_added(a, block, from);
 }
@@ -337,13 +337,13 @@ PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text) {
 
 PHI__FN void phi__assembly_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
     phi__buf_clear(buf);
-    if (text.len > 0) phi__json_unescape(buf, text);
+    if (text.len > 0) phi__json_cursor_unescape(buf, text);
     if (buf->failed) a->no_memory = true;
 }
 
 PHI__FN void phi__assembly_sign(phi__assembly *a, size_t block, phi__json_text text) {
     phi__buf *signature = &a->drafts[block].signature;
-    if (text.len > 0) phi__json_unescape(signature, text);
+    if (text.len > 0) phi__json_cursor_unescape(signature, text);
     if (signature->failed) a->no_memory = true;
 }
 

@@ -26,40 +26,40 @@ typedef struct phi__fault {
 
 /* ---- phrases ---- */
 
-static char phi__fault_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+static char phi__classify_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
-static bool phi__fault_is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool phi__classify_is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Whether `pattern` (lower case) stands at `at`: '#' is a number, '*' up to 80 bytes of any. */
-static bool phi__fault_at(phi_str s, size_t at, const char *pattern) {
+static bool phi__classify_at(phi_str s, size_t at, const char *pattern) {
     for (; *pattern != '\0'; pattern++) {
         if (*pattern == '*') {
             size_t last = phi__min(s.len, at + 80);
             for (; at <= last; at++)
-                if (phi__fault_at(s, at, pattern + 1)) return true;
+                if (phi__classify_at(s, at, pattern + 1)) return true;
             return false;
         }
         if (at >= s.len) return false;
         if (*pattern == '#') {
-            if (!phi__fault_is_digit(s.at[at])) return false;
-            while (at < s.len && (phi__fault_is_digit(s.at[at]) || s.at[at] == ',')) at++;
-        } else if (phi__fault_lower(s.at[at++]) != *pattern)
+            if (!phi__classify_is_digit(s.at[at])) return false;
+            while (at < s.len && (phi__classify_is_digit(s.at[at]) || s.at[at] == ',')) at++;
+        } else if (phi__classify_lower(s.at[at++]) != *pattern)
             return false;
     }
     return true;
 }
 
-static bool phi__fault_says(phi_str s, const char *pattern) {
+static bool phi__classify_says(phi_str s, const char *pattern) {
     size_t i;
     for (i = 0; i < s.len; i++)
-        if (phi__fault_at(s, i, pattern)) return true;
+        if (phi__classify_at(s, i, pattern)) return true;
     return false;
 }
 
-static bool phi__fault_says_any(phi_str s, const char *const *patterns, size_t count) {
+static bool phi__classify_says_any(phi_str s, const char *const *patterns, size_t count) {
     size_t i;
     for (i = 0; i < count; i++)
-        if (phi__fault_says(s, patterns[i])) return true;
+        if (phi__classify_says(s, patterns[i])) return true;
     return false;
 }
 
@@ -150,51 +150,51 @@ static const char *const phi__fault_unfits[] = {
     "audio input is not supported",
 };
 
-static bool phi__fault_any(const phi__fault *f, const char *const *patterns, size_t count) {
-    return phi__fault_says_any(f->code, patterns, count) ||
-           phi__fault_says_any(f->type, patterns, count) ||
-           phi__fault_says_any(f->message, patterns, count) ||
-           phi__fault_says_any(f->detail, patterns, count);
+static bool phi__classify_any(const phi__fault *f, const char *const *patterns, size_t count) {
+    return phi__classify_says_any(f->code, patterns, count) ||
+           phi__classify_says_any(f->type, patterns, count) ||
+           phi__classify_says_any(f->message, patterns, count) ||
+           phi__classify_says_any(f->detail, patterns, count);
 }
 
-#define PHI__FAULT_SAYS(s, list) phi__fault_says_any((s), (list), PHI__COUNT(list))
-#define PHI__FAULT_ANY(f, list) phi__fault_any((f), (list), PHI__COUNT(list))
+#define PHI__FAULT_SAYS(s, list) phi__classify_says_any((s), (list), PHI__COUNT(list))
+#define PHI__FAULT_ANY(f, list) phi__classify_any((f), (list), PHI__COUNT(list))
 
-static bool phi__fault_is_excess(phi_str s) {
+static bool phi__classify_is_excess(phi_str s) {
     return PHI__FAULT_SAYS(s, phi__fault_excesses) &&
            !PHI__FAULT_SAYS(s, phi__fault_other_excesses);
 }
 
-static bool phi__fault_is_overflow(const phi__fault *f) {
-    return PHI__FAULT_ANY(f, phi__fault_overflows) || phi__fault_is_excess(f->message) ||
-           phi__fault_is_excess(f->detail) ||
+static bool phi__classify_is_overflow(const phi__fault *f) {
+    return PHI__FAULT_ANY(f, phi__fault_overflows) || phi__classify_is_excess(f->message) ||
+           phi__classify_is_excess(f->detail) ||
            (f->status == 400 && PHI__FAULT_ANY(f, phi__fault_counts));
 }
 
-static bool phi__fault_word(const phi__fault *f, const char *pattern) {
-    return phi__fault_any(f, &pattern, 1);
+static bool phi__classify_word(const phi__fault *f, const char *pattern) {
+    return phi__classify_any(f, &pattern, 1);
 }
 
 /* ---- taking a body apart ---- */
 
-static phi_str phi__fault_text(const phi_json *node) { return phi_json_str(node, ""); }
+static phi_str phi__classify_text(const phi_json *node) { return phi_json_str(node, ""); }
 
 /* FastAPI's detail: a text, or a list of {msg}. */
-static phi_str phi__fault_detail(const phi_json *node) {
+static phi_str phi__classify_detail(const phi_json *node) {
     if (phi_json_is_array(node)) node = phi_json_get(phi_json_at(node, 0), "msg");
-    return phi__fault_text(node);
+    return phi__classify_text(node);
 }
 
 /* Which of an error's words is its code: a text wins over a number, but a number over a type that
    is only its name ("InternalServerError"); a code that is null says there is none. */
-static void phi__fault_code(phi__fault *f, phi_arena *arena, const phi_json *error) {
+static void phi__classify_code(phi__fault *f, phi_arena *arena, const phi_json *error) {
     const phi_json *code = phi_json_get(error, "code");
     const phi_json *status = phi_json_get(error, "status");
     bool telling = f->type.len > 6 && memcmp(f->type.at + f->type.len - 6, "_error", 6) == 0;
     if (phi_json_is_string(code))
-        f->code = phi__fault_text(code);
+        f->code = phi__classify_text(code);
     else if (phi_json_is_string(status))
-        f->code = phi__fault_text(status);
+        f->code = phi__classify_text(status);
     else if (phi_json_is_number(code) && telling)
         f->code = f->type;
     else if (phi_json_is_number(code))
@@ -203,19 +203,19 @@ static void phi__fault_code(phi__fault *f, phi_arena *arena, const phi_json *err
         f->code = f->type;
 }
 
-static void phi__fault_google(phi__fault *f, const phi_json *error) {
+static void phi__classify_google(phi__fault *f, const phi_json *error) {
     phi_json_iter it = phi_json_each(phi_json_get(error, "details"));
     const phi_json *entry;
     if (!phi_json_is_array(phi_json_get(error, "details"))) return;
     while ((entry = phi_json_next(&it)) != NULL) {
-        if (f->delay.len == 0) f->delay = phi__fault_text(phi_json_get(entry, "retryDelay"));
-        if (phi__str_is(phi__fault_text(phi_json_get(entry, "reason")), "API_KEY_INVALID"))
+        if (f->delay.len == 0) f->delay = phi__classify_text(phi_json_get(entry, "retryDelay"));
+        if (phi__str_is(phi__classify_text(phi_json_get(entry, "reason")), "API_KEY_INVALID"))
             f->bad_key = true;
     }
 }
 
 /* Statuses that words stand for, where an error came without one. */
-static int phi__fault_status_of(phi_str word) {
+static int phi__classify_status_of(phi_str word) {
     static const struct phi__fault_status {
         const char *word;
         int status;
@@ -254,62 +254,64 @@ static int phi__fault_status_of(phi_str word) {
 }
 
 /* Whether a text names a status: "error 429:", but not "429 tokens" or "1,429". */
-static bool phi__fault_names(phi_str s, const char *status) {
+static bool phi__classify_names(phi_str s, const char *status) {
     size_t at = 0, len = strlen(status);
     while ((at = phi__str_find(s, at, status)) != SIZE_MAX) {
         char before = at > 0 ? s.at[at - 1] : ' ';
         char after = at + len < s.len ? s.at[at + len] : ' ';
-        if (!phi__fault_is_digit(before) && !phi__fault_is_digit(after) &&
-            strchr(",.-", before) == NULL && !phi__fault_at(s, at + len, ",#") &&
-            !phi__fault_at(s, at + len, ".#") && !phi__fault_at(s, at + len, " token"))
+        if (!phi__classify_is_digit(before) && !phi__classify_is_digit(after) &&
+            strchr(",.-", before) == NULL && !phi__classify_at(s, at + len, ",#") &&
+            !phi__classify_at(s, at + len, ".#") && !phi__classify_at(s, at + len, " token"))
             return true;
         at += len;
     }
     return false;
 }
 
-static int phi__fault_number_of(const phi_json *node) {
+static int phi__classify_number_of(const phi_json *node) {
     int64_t n = phi_json_int(node, 0);
     return n >= 400 && n < 600 ? (int)n : 0;
 }
 
-static void phi__fault_guess(phi__fault *f, const phi_json *root, const phi_json *error) {
-    if (f->status == 0) f->status = phi__fault_number_of(phi_json_get(root, "status_code"));
-    if (f->status == 0) f->status = phi__fault_number_of(phi_json_get(error, "status_code"));
-    if (f->status == 0) f->status = phi__fault_number_of(phi_json_get(error, "code"));
-    if (f->status == 0) f->status = phi__fault_status_of(f->code);
-    if (f->status == 0) f->status = phi__fault_status_of(f->type);
-    if (f->status == 0 && (phi__fault_word(f, "rate limit") || phi__fault_word(f, "too many req") ||
-                           phi__fault_names(f->message, "429")))
+static void phi__classify_guess(phi__fault *f, const phi_json *root, const phi_json *error) {
+    if (f->status == 0) f->status = phi__classify_number_of(phi_json_get(root, "status_code"));
+    if (f->status == 0) f->status = phi__classify_number_of(phi_json_get(error, "status_code"));
+    if (f->status == 0) f->status = phi__classify_number_of(phi_json_get(error, "code"));
+    if (f->status == 0) f->status = phi__classify_status_of(f->code);
+    if (f->status == 0) f->status = phi__classify_status_of(f->type);
+    if (f->status == 0 &&
+        (phi__classify_word(f, "rate limit") || phi__classify_word(f, "too many req") ||
+         phi__classify_names(f->message, "429")))
         f->status = 429;
 }
 
-static void phi__fault_read_json(phi__fault *f, phi_arena *arena, const phi_json *root) {
+static void phi__classify_read_json(phi__fault *f, phi_arena *arena, const phi_json *root) {
     const phi_json *error, *metadata;
     if (phi_json_is_array(root)) root = phi_json_at(root, 0);
     error = phi_json_get(root, "error");
     if (phi_json_is_string(error)) {
-        f->message = phi__fault_text(error);
+        f->message = phi__classify_text(error);
         error = root;
     }
     if (!phi_json_is_object(error)) error = root;
     metadata = phi_json_get(error, "metadata");
-    if (!phi__str_is(phi__fault_text(phi_json_get(error, "type")), "error"))
-        f->type = phi__fault_text(phi_json_get(error, "type"));
-    if (f->message.len == 0) f->message = phi__fault_text(phi_json_get(error, "message"));
-    if (f->message.len == 0) f->message = phi__fault_text(phi_json_get(error, "Message"));
-    if (f->message.len == 0) f->message = phi__fault_text(phi_json_get(root, "message"));
-    if (f->message.len == 0) f->message = phi__fault_detail(phi_json_get(root, "detail"));
-    f->detail = phi__fault_text(phi_json_get(metadata, "raw"));
-    if (f->detail.len == 0) f->detail = phi__fault_text(phi_json_path(error, "details.error_code"));
-    f->request_id = phi__fault_text(phi_json_get(root, "request_id"));
-    phi__fault_code(f, arena, error);
-    phi__fault_google(f, error);
-    phi__fault_guess(f, root, error);
+    if (!phi__str_is(phi__classify_text(phi_json_get(error, "type")), "error"))
+        f->type = phi__classify_text(phi_json_get(error, "type"));
+    if (f->message.len == 0) f->message = phi__classify_text(phi_json_get(error, "message"));
+    if (f->message.len == 0) f->message = phi__classify_text(phi_json_get(error, "Message"));
+    if (f->message.len == 0) f->message = phi__classify_text(phi_json_get(root, "message"));
+    if (f->message.len == 0) f->message = phi__classify_detail(phi_json_get(root, "detail"));
+    f->detail = phi__classify_text(phi_json_get(metadata, "raw"));
+    if (f->detail.len == 0)
+        f->detail = phi__classify_text(phi_json_path(error, "details.error_code"));
+    f->request_id = phi__classify_text(phi_json_get(root, "request_id"));
+    phi__classify_code(f, arena, error);
+    phi__classify_google(f, error);
+    phi__classify_guess(f, root, error);
 }
 
 /* The title of a proxy's page. */
-static phi_str phi__fault_title(phi_str html) {
+static phi_str phi__classify_title(phi_str html) {
     size_t at = phi__str_find_nocase(html, 0, "<title"), end;
     if (at == SIZE_MAX || (at = phi__str_find(html, at, ">")) == SIZE_MAX) return PHI__LIT("");
     end = phi__str_find_nocase(html, at, "</title");
@@ -318,10 +320,10 @@ static phi_str phi__fault_title(phi_str html) {
 }
 
 /* Words for a body without any. */
-static void phi__fault_snippet(phi__fault *f, phi_arena *arena, phi_str body) {
+static void phi__classify_snippet(phi__fault *f, phi_arena *arena, phi_str body) {
     phi__buf words;
     bool page = body.len > 0 && body.at[0] == '<';
-    phi_str show = page ? phi__fault_title(body) : body;
+    phi_str show = page ? phi__classify_title(body) : body;
     phi__buf_init(&words, arena->memory);
     if (f->status != 0) phi__buf_printf(&words, "HTTP %d", f->status);
     phi__buf_text(&words, f->empty ? " without a body" : page ? " with a web page" : "");
@@ -334,42 +336,42 @@ static void phi__fault_snippet(phi__fault *f, phi_arena *arena, phi_str body) {
     phi__buf_free(&words);
 }
 
-static phi_json *phi__fault_parse(phi_arena *arena, phi_str text) {
+static phi_json *phi__classify_parse(phi_arena *arena, phi_str text) {
     phi_json *root = NULL;
     phi_status status = phi_json_parse(arena, text, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
     return status == PHI_OK ? root : NULL;
 }
 
 /* A gateway that was to stream may write its error as an event: "data: {...}". NULL: it is none. */
-static phi_json *phi__fault_event(phi_arena *arena, phi_str body) {
+static phi_json *phi__classify_read_event(phi_arena *arena, phi_str body) {
     phi_json *root = NULL;
     phi__sse_event event;
     phi__sse sse;
     phi__sse_init(&sse, arena->memory, PHI__FAULT_BODY_MOST);
     phi__sse_feed(&sse, body.at, body.len);
     while (root == NULL && phi__sse_next(&sse, &event) > 0)
-        root = phi__fault_parse(arena, event.data);
+        root = phi__classify_parse(arena, event.data);
     while (root == NULL && phi__sse_finish(&sse, &event) > 0)
-        root = phi__fault_parse(arena, event.data);
+        root = phi__classify_parse(arena, event.data);
     phi__sse_free(&sse);
     return root;
 }
 
-static void phi__fault_read(phi__fault *f, phi_arena *arena, phi_str body) {
+static void phi__classify_read(phi__fault *f, phi_arena *arena, phi_str body) {
     phi_json *root;
     body.len = phi__min(body.len, PHI__FAULT_BODY_MOST);
     body = phi__str_trim(body);
     f->empty = body.len == 0;
-    root = f->empty ? NULL : phi__fault_parse(arena, body);
-    if (root == NULL && !f->empty) root = phi__fault_event(arena, body);
-    if (root != NULL) phi__fault_read_json(f, arena, root);
-    if (phi__str_trim(f->message).len == 0) phi__fault_snippet(f, arena, body);
+    root = f->empty ? NULL : phi__classify_parse(arena, body);
+    if (root == NULL && !f->empty) root = phi__classify_read_event(arena, body);
+    if (root != NULL) phi__classify_read_json(f, arena, root);
+    if (phi__str_trim(f->message).len == 0) phi__classify_snippet(f, arena, body);
     f->message.len = phi__utf8_cut(f->message, PHI__FAULT_WORDS_MOST);
 }
 
 /* ---- deciding ---- */
 
-static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *model) {
+static phi_failure_kind phi__classify_kind(const phi__fault *f, const phi_model *model) {
     bool client = f->status == 0 || (f->status >= 400 && f->status < 500);
     if (f->status == 401 || f->status == 403 || f->bad_key) return PHI_FAILURE_AUTH;
     if (f->status == 402) return PHI_FAILURE_QUOTA;
@@ -380,7 +382,7 @@ static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *mo
     if (f->status == 400 && f->empty && model != NULL &&
         (model->quirks & PHI_QUIRK_EMPTY_IS_OVERFLOW) != 0)
         return PHI_FAILURE_OVERFLOW;
-    if (client && phi__fault_is_overflow(f)) return PHI_FAILURE_OVERFLOW;
+    if (client && phi__classify_is_overflow(f)) return PHI_FAILURE_OVERFLOW;
     if (client && PHI__FAULT_ANY(f, phi__fault_filters)) return PHI_FAILURE_CONTENT_FILTER;
     if (f->status >= 500 && PHI__FAULT_ANY(f, phi__fault_unfits))
         return PHI_FAILURE_INVALID_REQUEST;
@@ -389,10 +391,10 @@ static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *mo
     return f->status == 0 ? PHI_FAILURE_SERVER : PHI_FAILURE_INVALID_REQUEST;
 }
 
-static void phi__fault_decide(const phi__fault *f, const phi_model *model, phi_str headers,
-                              phi_failure *out) {
-    phi_str wish = phi__header_value(headers, "x-should-retry");
-    out->kind = phi__fault_kind(f, model);
+static void phi__classify_decide(const phi__fault *f, const phi_model *model, phi_str headers,
+                                 phi_failure *out) {
+    phi_str wish = phi__headers_value(headers, "x-should-retry");
+    out->kind = phi__classify_kind(f, model);
     out->retryable = out->kind == PHI_FAILURE_RATE_LIMITED || out->kind == PHI_FAILURE_SERVER;
     if (phi__str_is_nocase(wish, "true")) out->retryable = true;
     if (phi__str_is_nocase(wish, "false")) out->retryable = false;
@@ -405,14 +407,14 @@ static void phi__fault_decide(const phi__fault *f, const phi_model *model, phi_s
 }
 
 /* The type of AWS errors is in a header, with a namespace behind a colon. */
-static void phi__fault_read_headers(phi__fault *f, phi_str headers) {
+static void phi__classify_read_headers(phi__fault *f, phi_str headers) {
     static const char *const ids[] = {"request-id", "x-request-id", "x-amzn-requestid",
                                       "x-litellm-call-id"};
-    phi_str type = phi__header_value(headers, "x-amzn-errortype");
+    phi_str type = phi__headers_value(headers, "x-amzn-errortype");
     size_t i, colon = phi__str_find(type, 0, ":");
     if (type.len > 0) f->code = phi__str(type.at, colon == SIZE_MAX ? type.len : colon);
     for (i = 0; i < PHI__COUNT(ids); i++) {
-        phi_str id = phi__header_value(headers, ids[i]);
+        phi_str id = phi__headers_value(headers, ids[i]);
         if (id.len > 0) {
             f->request_id = id;
             return;
@@ -420,16 +422,16 @@ static void phi__fault_read_headers(phi__fault *f, phi_str headers) {
     }
 }
 
-static void phi__fault_keep(phi_arena *arena, phi_str *s) {
+static void phi__classify_keep(phi_arena *arena, phi_str *s) {
     if (!phi__arena_str(arena, *s, s)) *s = PHI__LIT("");
 }
 
 /* ---- for the loop ---- */
 
-PHI__FN bool phi__is_overflow_text(phi_str text) {
+PHI__FN bool phi__classify_is_overflow_text(phi_str text) {
     if (PHI__FAULT_SAYS(text, phi__fault_paces) || PHI__FAULT_SAYS(text, phi__fault_text_paces))
         return false;
-    return phi__fault_at(text, 0, "context overflow:") || phi__fault_is_excess(text) ||
+    return phi__classify_at(text, 0, "context overflow:") || phi__classify_is_excess(text) ||
            PHI__FAULT_SAYS(text, phi__fault_overflows) || PHI__FAULT_SAYS(text, phi__fault_counts);
 }
 
@@ -439,13 +441,13 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
     memset(&f, 0, sizeof f);
     memset(out, 0, sizeof *out);
     f.status = http_status;
-    phi__fault_read(&f, arena, body);
-    phi__fault_read_headers(&f, headers);
-    phi__fault_decide(&f, model, headers, out);
+    phi__classify_read(&f, arena, body);
+    phi__classify_read_headers(&f, headers);
+    phi__classify_decide(&f, model, headers, out);
     out->http_status = http_status;
-    phi__fault_keep(arena, &out->code); /* headers are borrowed only until now */
-    phi__fault_keep(arena, &out->message);
-    phi__fault_keep(arena, &out->request_id);
+    phi__classify_keep(arena, &out->code); /* headers are borrowed only until now */
+    phi__classify_keep(arena, &out->message);
+    phi__classify_keep(arena, &out->request_id);
 }
 
 /* ---- for decoders ---- */
@@ -456,15 +458,15 @@ PHI__FN void phi__classify_event(phi__assembly *a, phi_str json) {
     phi_failure failure;
     memset(&f, 0, sizeof f);
     memset(&failure, 0, sizeof failure);
-    phi__fault_read(&f, &a->scratch, json);
-    phi__fault_decide(&f, NULL, PHI__LIT(""), &failure);
+    phi__classify_read(&f, &a->scratch, json);
+    phi__classify_decide(&f, NULL, PHI__LIT(""), &failure);
     phi__assembly_fail_with(a, &failure);
     phi_arena_reset(&a->scratch, mark);
 }
 
 PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw) {
     phi_str value;
-    if (!phi__json_take_raw(c, &value)) return false;
+    if (!phi__json_cursor_take_raw(c, &value)) return false;
     if (value.len <= 2 || phi__str_is(value, "null") || phi__str_is(value, "false")) return false;
     *raw = value;
     return true;
@@ -483,7 +485,7 @@ PHI__FN void phi__classify_bad_event(phi__assembly *a) {
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body) {
     phi_str text = phi__str_trim(body);
     if (text.len > 0 && text.at[0] == '<') {
-        phi_str title = phi__fault_title(phi__str(text.at, phi__min(text.len, 65536)));
+        phi_str title = phi__classify_title(phi__str(text.at, phi__min(text.len, 65536)));
         phi__buf words;
         phi__buf_init(&words, a->memory);
         phi__buf_text(&words, "the server sent a web page instead of an answer");
@@ -529,5 +531,5 @@ PHI_API bool phi_message_is_overflow(const phi_message *message) {
     return message != NULL && message->role == PHI_ROLE_ASSISTANT &&
            message->stop_reason == PHI_STOP_REASON_ERROR &&
            (phi__str_starts(message->error_message, "Context overflow: ") ||
-            phi__is_overflow_text(message->error_message));
+            phi__classify_is_overflow_text(message->error_message));
 }

@@ -24,7 +24,7 @@ PHI__FN const phi__codec *phi__codec_of(const phi__codec_row *rows, phi_str prot
 }
 
 /* Names of protocols are the same in whatever case. */
-PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol) {
+PHI__FN uint64_t phi__codec_origin_of(phi_str model, phi_str provider, phi_str protocol) {
     char name[PHI__CODEC_NAME_MOST];
     uint64_t hash;
     size_t i;
@@ -39,14 +39,14 @@ PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protoco
     return hash != 0 ? hash : 1;
 }
 
-PHI__FN void phi__origins_of(const phi__codec *codec, phi_str model, phi_str provider,
-                             uint64_t out[PHI__CODEC_NAMES]) {
+PHI__FN void phi__codec_origins_of(const phi__codec *codec, phi_str model, phi_str provider,
+                                   uint64_t out[PHI__CODEC_NAMES]) {
     size_t i;
     for (i = 0; i < PHI__CODEC_NAMES; i++)
-        out[i] = phi__origin_of(model, provider, phi_str_of(codec->names[i]));
+        out[i] = phi__codec_origin_of(model, provider, phi_str_of(codec->names[i]));
 }
 
-PHI__FN bool phi__origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin) {
+PHI__FN bool phi__codec_origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin) {
     size_t i;
     for (i = 0; i < PHI__CODEC_NAMES; i++)
         if (origins[i] == origin) return origin != 0;

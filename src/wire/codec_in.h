@@ -31,7 +31,7 @@ typedef struct phi__item {
     const phi_message *message;
     phi__rendered **rendered; /* list head; NULL: not kept, rendered into the request's arena */
     phi_arena *arena;         /* where kept pieces go */
-    uint64_t origin;          /* phi__origin_of an assistant message; 0: not known */
+    uint64_t origin;          /* phi__codec_origin_of an assistant message; 0: not known */
     uint64_t from, to;        /* the entries of a thread that it stands for */
     uint32_t flags;           /* log/thread.h: PHI_ITEM_ bits */
     uint32_t summary;         /* history/project_in.h: the newest one up to here */
@@ -46,7 +46,7 @@ typedef struct phi__tool_view {
 } phi__tool_view;
 
 /* All a request depends on. Borrowed until the request is done with. */
-typedef struct phi__ask {
+typedef struct phi__request_spec {
     const phi_model *model; /* resolved: no NULL strings but api_key */
     phi_str system_prompt;
     const phi__item *items;
@@ -63,12 +63,12 @@ typedef struct phi__ask {
     bool respond;       /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
     bool respond_only;  /* ... and REQUIRED means that one */
     phi_str session_id; /* for prompt_cache_key; may be empty */
-} phi__ask;
+} phi__request_spec;
 
 /* Which cache marks are wanted. */
 typedef enum phi__mark { PHI__MARK_SYSTEM, PHI__MARK_TOOLS, PHI__MARK_MESSAGES } phi__mark;
-static inline bool phi__ask_marks(const phi__ask *ask, phi__mark mark) {
-    const phi_cache *c = &ask->cache;
+static inline bool phi__codec_marks(const phi__request_spec *spec, phi__mark mark) {
+    const phi_cache *c = &spec->cache;
     if (c->mode != PHI_CACHE_MANUAL) return c->mode == PHI_CACHE_AUTO;
     return mark == PHI__MARK_SYSTEM ? c->system : mark == PHI__MARK_TOOLS ? c->tools : c->messages;
 }
@@ -86,7 +86,7 @@ typedef struct phi__signing {
 /* What to send, built step by step. All of it lives in `arena`, but the scratch buffer. */
 typedef struct phi__encoder {
     const phi__codec *codec;
-    const phi__ask *ask;
+    const phi__request_spec *spec;
     phi_arena *arena; /* the turn's: glue, the piece list, headers, url */
     /* of what this model will say, by each name of its protocol */
     uint64_t origins[PHI__CODEC_NAMES];
@@ -164,11 +164,12 @@ typedef struct phi__codec_rules {
     /* For PHI__STRICT_BY_CODEC: appends the schema as this target takes it; false: no memory
        (out->failed), or `words` say why it takes none such. */
     bool (*adapt)(phi__buf *out, phi_str schema, char *words, size_t words_size);
-    phi__format_way (*format_way)(const phi__ask *ask); /* PHI__FORMAT_NATIVE */
+    phi__format_way (*format_way)(const phi__request_spec *spec); /* PHI__FORMAT_NATIVE */
     phi__format_schema_rule format_schema;
     /* What else a native format changes in the request; nothing. PHI_NO_MEMORY. */
-    phi_status (*format_fit)(phi__ask *ask, phi_arena *arena);
-    bool (*unforced)(const phi__ask *ask);     /* it refuses a choice that forces a call; never */
+    phi_status (*format_fit)(phi__request_spec *spec, phi_arena *arena);
+    /* it refuses a choice that forces a call; never */
+    bool (*unforced)(const phi__request_spec *spec);
     bool (*user_last)(const phi_model *model); /* as PHI__RULE_USER_LAST, for this model; never */
     uint32_t bits;                             /* PHI__RULE_ */
 } phi__codec_rules;
@@ -221,16 +222,16 @@ PHI__FN const phi__codec *phi__codec_of(const phi__codec_row *rows, phi_str prot
 
 /* Who minted a message, as one number: model, provider and protocol. 0 where one of them is
    missing. */
-PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol);
+PHI__FN uint64_t phi__codec_origin_of(phi_str model, phi_str provider, phi_str protocol);
 /* Of a model's names, by each name of its protocol; zeros where one is missing. */
-PHI__FN void phi__origins_of(const phi__codec *codec, phi_str model, phi_str provider,
-                             uint64_t out[PHI__CODEC_NAMES]);
-PHI__FN bool phi__origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin);
+PHI__FN void phi__codec_origins_of(const phi__codec *codec, phi_str model, phi_str provider,
+                                   uint64_t out[PHI__CODEC_NAMES]);
+PHI__FN bool phi__codec_origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin);
 
 /* `ask`, and all it points to, is borrowed until the request is done with; kept renderings go to
    the items' arenas, everything else to `arena`, which must stay as long. */
-PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const phi__ask *ask,
-                                phi_arena *arena);
+PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
+                                const phi__request_spec *spec, phi_arena *arena);
 /* PHI_BUSY: come again; PHI_OK: e->request is sealed; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
 /* Writes url and headers of the sealed request anew, for e->ask->model as it is now. False: no
@@ -270,15 +271,15 @@ PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bar
    headers: lines "Name: value\r\n". */
 PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,
                            phi_arena *arena, phi_failure *out);
-PHI__FN bool phi__is_overflow_text(phi_str text);
+PHI__FN bool phi__classify_is_overflow_text(phi_str text);
 
 #ifndef PHI_NO_PREFLIGHT
 /* Checks whether the target would refuse a transcript, before a byte is sent: PHI_OK, or
    PHI_BAD_ARG with a message that names the place ("messages[3]: tool call \"x\" has no result").
    For tests and makers of transcripts: its time grows with the square of the calls, and the encoder
    repairs lost results by itself. */
-PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
-                                  size_t words_size);
+PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_spec *spec,
+                                  char *words, size_t words_size);
 #endif
 /* The target's rule for a tool's name ("expected ..."); NULL: it accepts this one. codec NULL: any
    target. */

@@ -28,7 +28,7 @@ PHI__FN bool phi__delta_cache_add(const phi__delta_cache *r, phi__assembly *a, p
         !a->drafts[r->block].open || memcmp(data.at, r->around, r->head) != 0 ||
         memcmp(end - r->tail, r->around + r->head, r->tail) != 0)
         return false;
-    if (phi__json_quote(text, end, &escaped) != end - r->tail) return false;
+    if (phi__json_text_quote(text, end, &escaped) != end - r->tail) return false;
     phi__assembly_add_json(a, r->block, phi__str(text, data.len - r->head - r->tail), escaped);
     return true;
 }

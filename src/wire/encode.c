@@ -46,7 +46,7 @@ PHI__FN void phi__encode_scratch(phi__encoder *e) {
 
 PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                               phi_str *json) {
-    phi__rendered **list = e->ask->items[item].rendered;
+    phi__rendered **list = e->spec->items[item].rendered;
     const phi__rendered *r = list != NULL ? *list : e->last_item == item ? &e->last : NULL;
     for (; r != NULL; r = r->next) {
         if (r->form != form || r->block != block) continue;
@@ -61,7 +61,7 @@ PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint
 /* Beside its message, or, where that keeps none, until the next one. */
 PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                                phi_str json) {
-    const phi__item *kept = &e->ask->items[item];
+    const phi__item *kept = &e->spec->items[item];
     phi__rendered *r = &e->last;
     if (kept->rendered != NULL) {
         r = (phi__rendered *)phi_arena_alloc(kept->arena, sizeof *r);
@@ -82,7 +82,7 @@ PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uin
 
 PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                               phi_str *json) {
-    const phi__item *kept = &e->ask->items[item];
+    const phi__item *kept = &e->spec->items[item];
     phi_arena *arena = kept->rendered != NULL ? kept->arena : e->arena;
     phi_arena_mark mark = phi_arena_save(arena);
     if (e->scratch.failed) e->failed = true;
@@ -167,7 +167,7 @@ PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value
 }
 
 PHI__FN void phi__encode_model_headers(phi__encoder *e) {
-    const phi_model *model = e->ask->model;
+    const phi_model *model = e->spec->model;
     size_t i;
     for (i = 0; i < model->header_count; i++)
         if (model->headers[i].name != NULL)
@@ -176,7 +176,7 @@ PHI__FN void phi__encode_model_headers(phi__encoder *e) {
 
 PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
                              const char *path) {
-    phi_str base = phi__str_trim(phi_str_of(e->ask->model->base_url)), query = {NULL, 0};
+    phi_str base = phi__str_trim(phi_str_of(e->spec->model->base_url)), query = {NULL, 0};
     size_t at = phi__str_find(base, 0, "?");
     phi__buf *out = &e->scratch;
     if (at != SIZE_MAX) {

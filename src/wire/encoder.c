@@ -14,7 +14,7 @@ static bool phi__encoder_is_call(const phi_content *c) {
 }
 
 static void phi__encoder_open_calls(phi__encoder *e, size_t at) {
-    const phi_message *message = e->ask->items[at].message;
+    const phi_message *message = e->spec->items[at].message;
     size_t i = 0;
     while (i < message->content_count && !phi__encoder_is_call(&message->content[i])) i++;
     if (i == message->content_count) return;
@@ -38,7 +38,7 @@ static bool phi__encoder_answers(phi__encoder *e, const phi_message *result) {
     const phi_message *calls;
     size_t n, i;
     if (e->calls_item == SIZE_MAX) return false;
-    calls = e->ask->items[e->calls_item].message;
+    calls = e->spec->items[e->calls_item].message;
     for (n = 0; n < calls->content_count; n++) {
         i = (e->next_call + n) % calls->content_count;
         if (e->answered[i] || !phi__encoder_is_call(&calls->content[i])) continue;
@@ -54,7 +54,7 @@ static void phi__encoder_close_calls(phi__encoder *e) {
     size_t item = e->calls_item, i;
     const phi_message *message;
     if (item == SIZE_MAX) return;
-    message = e->ask->items[item].message;
+    message = e->spec->items[item].message;
     e->fill.refuses = true; /* no holes: a second pass would add these pieces again */
     for (i = 0; i < message->content_count; i++)
         if (phi__encoder_is_call(&message->content[i]) && !e->answered[i])
@@ -68,12 +68,13 @@ static void phi__encoder_close_calls(phi__encoder *e) {
 static void phi__encoder_put(phi__encoder *e) {
     e->codec->item(e, e->at);
     if (e->fill.going || e->failed) return;
-    if (e->ask->items[e->at].message->role == PHI_ROLE_ASSISTANT) phi__encoder_open_calls(e, e->at);
+    if (e->spec->items[e->at].message->role == PHI_ROLE_ASSISTANT)
+        phi__encoder_open_calls(e, e->at);
     e->at++;
 }
 
 static void phi__encoder_item(phi__encoder *e) {
-    const phi_message *message = e->ask->items[e->at].message;
+    const phi_message *message = e->spec->items[e->at].message;
     bool sent = message->role != PHI_ROLE_EXTENSION;
     if (message->role == PHI_ROLE_TOOL_RESULT)
         sent = phi__encoder_answers(e, message);
@@ -87,24 +88,24 @@ static void phi__encoder_item(phi__encoder *e) {
 
 /* ---- for the loop ---- */
 
-PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const phi__ask *ask,
-                                phi_arena *arena) {
+PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
+                                const phi__request_spec *spec, phi_arena *arena) {
     memset(e, 0, sizeof *e);
     e->codec = codec;
-    e->ask = ask;
+    e->spec = spec;
     e->arena = arena;
     e->calls_item = SIZE_MAX;
     e->mark_piece = SIZE_MAX;
     e->last_item = SIZE_MAX;
-    phi__origins_of(codec, phi_str_of(ask->model->id), phi_str_of(ask->model->provider),
-                    e->origins);
+    phi__codec_origins_of(codec, phi_str_of(spec->model->id), phi_str_of(spec->model->provider),
+                          e->origins);
     phi__buf_init(&e->scratch, arena->memory);
     phi__buf_init(&e->fill.slice, arena->memory);
 }
 
 /* Room for the pieces of a usual transcript, so that the list is not copied as it grows. */
 static void phi__encoder_room(phi__encoder *e) {
-    e->cap = phi__add(16, phi__mul(e->ask->item_count, 2));
+    e->cap = phi__add(16, phi__mul(e->spec->item_count, 2));
     e->pieces = (phi__piece *)phi_arena_alloc(e->arena, phi__mul(e->cap, sizeof *e->pieces));
     if (e->pieces == NULL) e->failed = true;
 }
@@ -127,7 +128,7 @@ static bool phi__encoder_items(phi__encoder *e, size_t units) {
             if (!e->failed) phi__encoder_put(e);
             continue;
         }
-        if (e->at == e->ask->item_count) {
+        if (e->at == e->spec->item_count) {
             e->stage = PHI__ENCODER_TAIL;
             return true;
         }

@@ -35,7 +35,7 @@ PHI__FN bool phi__fill_hole(phi__encoder *e, phi_str source, bool base64) {
 
 PHI__FN void phi__fill_begin(phi__encoder *e, size_t item, uint32_t block, uint32_t form) {
     phi__fill *f = &e->fill;
-    const phi__item *kept = &e->ask->items[item];
+    const phi__item *kept = &e->spec->items[item];
     f->going = true;
     f->measured = false;
     f->item = item;
@@ -58,7 +58,7 @@ static bool phi__fill_slice(phi__encoder *e) {
     if (hole->base64)
         phi__fill_base64(&f->slice, phi__str(rest.at, n));
     else
-        phi__json_put_part(&f->slice, phi__str(rest.at, n));
+        phi__json_write_part(&f->slice, phi__str(rest.at, n));
     f->done += n;
     if (f->slice.failed) e->failed = true;
     return !e->failed;

@@ -40,78 +40,79 @@ static phi_status phi__format_strict(phi_arena *arena, phi__strict_form form, co
 
 /* ---- the tool in its place ---- */
 
-PHI__FN bool phi__format_say(phi__ask *ask, phi_arena *arena, const char *line) {
+PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const char *line) {
     phi__buf text;
     bool done;
     phi__buf_init(&text, arena->memory);
-    if (!phi__render_blank(ask->system_prompt)) {
-        phi__buf_add_str(&text, ask->system_prompt);
+    if (!phi__render_blank(spec->system_prompt)) {
+        phi__buf_add_str(&text, spec->system_prompt);
         phi__buf_text(&text, "\n\n");
     }
     phi__buf_text(&text, line);
-    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), &ask->system_prompt);
+    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), &spec->system_prompt);
     phi__buf_free(&text);
     return done;
 }
 
-static phi_status phi__format_by_tool(const phi__codec *codec, phi__ask *ask, phi_arena *arena) {
-    size_t n = ask->tool_choice == PHI_TOOL_CHOICE_NONE ? 0 : ask->tool_count;
-    bool forced = codec->rules->unforced == NULL || !codec->rules->unforced(ask);
+static phi_status phi__format_by_tool(const phi__codec *codec, phi__request_spec *spec,
+                                      phi_arena *arena) {
+    size_t n = spec->tool_choice == PHI_TOOL_CHOICE_NONE ? 0 : spec->tool_count;
+    bool forced = codec->rules->unforced == NULL || !codec->rules->unforced(spec);
     phi__tool_view *tools =
         (phi__tool_view *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *tools));
     if (tools == NULL) return PHI_NO_MEMORY;
-    if (n > 0) memcpy(tools, ask->tools, n * sizeof *tools);
+    if (n > 0) memcpy(tools, spec->tools, n * sizeof *tools);
     memset(&tools[n], 0, sizeof tools[n]);
     tools[n].name = PHI__LIT(PHI_RESPOND_TOOL);
     tools[n].description = PHI__LIT(PHI__FORMAT_TOOL_WORDS);
-    tools[n].schema = ask->format.kind == PHI_FORMAT_JSON_SCHEMA
-                          ? phi_str_of(ask->format.schema)
+    tools[n].schema = spec->format.kind == PHI_FORMAT_JSON_SCHEMA
+                          ? phi_str_of(spec->format.schema)
                           : PHI__LIT("{\"type\":\"object\"}");
-    tools[n].strict = ask->format.strict && ask->format.kind == PHI_FORMAT_JSON_SCHEMA;
-    ask->tools = tools;
-    ask->tool_count = n + 1;
-    ask->tool_choice = forced ? PHI_TOOL_CHOICE_REQUIRED : PHI_TOOL_CHOICE_AUTO;
-    ask->respond = true;
-    ask->respond_only = forced && n == 0;
-    memset(&ask->format, 0, sizeof ask->format);
-    if (ask->respond_only || phi__format_say(ask, arena, PHI__FORMAT_TOOL_LINE)) return PHI_OK;
+    tools[n].strict = spec->format.strict && spec->format.kind == PHI_FORMAT_JSON_SCHEMA;
+    spec->tools = tools;
+    spec->tool_count = n + 1;
+    spec->tool_choice = forced ? PHI_TOOL_CHOICE_REQUIRED : PHI_TOOL_CHOICE_AUTO;
+    spec->respond = true;
+    spec->respond_only = forced && n == 0;
+    memset(&spec->format, 0, sizeof spec->format);
+    if (spec->respond_only || phi__format_say(spec, arena, PHI__FORMAT_TOOL_LINE)) return PHI_OK;
     return PHI_NO_MEMORY;
 }
 
 /* In the form that the target wants. */
-static phi_status phi__format_schema(const phi__codec *codec, phi__ask *ask, phi_arena *arena,
-                                     char *words, size_t words_size) {
-    phi__strict_form form = phi__strict_form_of(codec, ask->model);
+static phi_status phi__format_schema(const phi__codec *codec, phi__request_spec *spec,
+                                     phi_arena *arena, char *words, size_t words_size) {
+    phi__strict_form form = phi__strict_tools_form_of(codec, spec->model);
     phi__format_schema_rule rule = codec->rules->format_schema;
-    if (ask->format.kind != PHI_FORMAT_JSON_SCHEMA || rule == PHI__SCHEMA_AS_IS) return PHI_OK;
-    if (rule == PHI__SCHEMA_IF_STRICT && !ask->format.strict) return PHI_OK;
+    if (spec->format.kind != PHI_FORMAT_JSON_SCHEMA || rule == PHI__SCHEMA_AS_IS) return PHI_OK;
+    if (rule == PHI__SCHEMA_IF_STRICT && !spec->format.strict) return PHI_OK;
     if (form == PHI__STRICT_NONE) form = PHI__STRICT_PLAIN; /* what every server takes */
-    return phi__format_strict(arena, form, &ask->format.schema, words, words_size);
+    return phi__format_strict(arena, form, &spec->format.schema, words, words_size);
 }
 
 /* ---- for the loop ---- */
 
-PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__ask *ask, phi_arena *arena,
-                                     char *words, size_t words_size) {
+PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec *spec,
+                                     phi_arena *arena, char *words, size_t words_size) {
     phi__format_way way;
     phi_status status = PHI_OK;
     if (words_size > 0) words[0] = '\0';
-    if (ask->format.kind == PHI_FORMAT_TEXT) return PHI_OK;
-    way = codec->rules->format_way != NULL ? codec->rules->format_way(ask) : PHI__FORMAT_NATIVE;
+    if (spec->format.kind == PHI_FORMAT_TEXT) return PHI_OK;
+    way = codec->rules->format_way != NULL ? codec->rules->format_way(spec) : PHI__FORMAT_NATIVE;
     if (way == PHI__FORMAT_REFUSED) {
         (void)snprintf(words, words_size,
                        "SchemaMismatch: structured output is not available for the model %.200s",
-                       ask->model->id);
+                       spec->model->id);
         return PHI_BAD_ARG;
     }
-    if (ask->format.name == NULL || ask->format.name[0] == '\0') ask->format.name = "response";
+    if (spec->format.name == NULL || spec->format.name[0] == '\0') spec->format.name = "response";
     if (way == PHI__FORMAT_NATIVE)
-        status = phi__format_schema(codec, ask, arena, words, words_size);
-    if (status == PHI_BAD_ARG && !ask->format.strict) {
+        status = phi__format_schema(codec, spec, arena, words, words_size);
+    if (status == PHI_BAD_ARG && !spec->format.strict) {
         words[0] = '\0';
         way = PHI__FORMAT_BY_TOOL;
     } else if (status != PHI_OK)
         return status;
-    if (way == PHI__FORMAT_BY_TOOL) return phi__format_by_tool(codec, ask, arena);
-    return codec->rules->format_fit != NULL ? codec->rules->format_fit(ask, arena) : PHI_OK;
+    if (way == PHI__FORMAT_BY_TOOL) return phi__format_by_tool(codec, spec, arena);
+    return codec->rules->format_fit != NULL ? codec->rules->format_fit(spec, arena) : PHI_OK;
 }

@@ -11,9 +11,9 @@
    that (ask->respond). The new values live in `arena`; ask->tools and ask->system_prompt may then
    point there.
    PHI_BAD_ARG: it cannot be done, `words` say why; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__ask *ask, phi_arena *arena,
-                                     char *words, size_t words_size);
+PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec *spec,
+                                     phi_arena *arena, char *words, size_t words_size);
 /* For codecs: a line more of the system prompt. False: no memory. */
-PHI__FN bool phi__format_say(phi__ask *ask, phi_arena *arena, const char *line);
+PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const char *line);
 
 #endif

@@ -9,7 +9,7 @@ static char phi__headers_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c 
 
 static bool phi__headers_is_digit(char c) { return c >= '0' && c <= '9'; }
 
-PHI__FN phi_str phi__header_value(phi_str headers, const char *name) {
+PHI__FN phi_str phi__headers_value(phi_str headers, const char *name) {
     size_t at = 0;
     while (at < headers.len) {
         size_t end = phi__str_find(headers, at, "\n"), colon;
@@ -133,13 +133,13 @@ static bool phi__headers_whole_number(phi_str s, bool ms, uint64_t *out) {
 
 PHI__FN bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, phi_str detail,
                                 uint64_t *ms) {
-    phi_str after = phi__header_value(headers, "retry-after");
+    phi_str after = phi__headers_value(headers, "retry-after");
     int64_t until, now;
-    if (phi__headers_whole_number(phi__header_value(headers, "retry-after-ms"), true, ms))
+    if (phi__headers_whole_number(phi__headers_value(headers, "retry-after-ms"), true, ms))
         return true;
     if (phi__headers_whole_number(after, false, ms)) return true;
     if (phi__headers_date(after, &until) &&
-        phi__headers_date(phi__header_value(headers, "date"), &now) && until > now) {
+        phi__headers_date(phi__headers_value(headers, "date"), &now) && until > now) {
         *ms = (uint64_t)(until - now);
         return true;
     }

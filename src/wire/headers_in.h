@@ -6,7 +6,7 @@
 #include "base/base_in.h"
 
 /* The value of a header, case-insensitively; empty when absent. */
-PHI__FN phi_str phi__header_value(phi_str headers, const char *name);
+PHI__FN phi_str phi__headers_value(phi_str headers, const char *name);
 
 /* The delay of an answer: by its headers, an HTTP date counted from the answer's own Date; else
    `given` ("46s"); else by the text of `message` or `detail` ("try again in 5.2s"). False: none. */

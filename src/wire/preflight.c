@@ -30,7 +30,7 @@ PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
 
 typedef struct phi__preflight_check {
     const phi__codec *codec;
-    const phi__ask *ask;
+    const phi__request_spec *spec;
     char *words;
     size_t words_size;
 } phi__preflight_check;
@@ -68,21 +68,21 @@ static bool phi__preflight_schema(phi_str schema, const char **why) {
 }
 
 static phi_status phi__preflight_tools(phi__preflight_check *p) {
-    const phi__ask *ask = p->ask;
+    const phi__request_spec *spec = p->spec;
     const char *why;
     size_t i, j;
-    for (i = 0; i < ask->tool_count; i++) {
-        phi_str name = ask->tools[i].name;
+    for (i = 0; i < spec->tool_count; i++) {
+        phi_str name = spec->tools[i].name;
         why = phi__preflight_name(p->codec, name);
         if (why != NULL)
             return phi__preflight_no(p, "tools[%zu]: name \"%.*s\": %s", i,
                                      phi__preflight_len(name), name.at, why);
         for (j = 0; j < i; j++)
-            if (phi_str_equal(ask->tools[j].name, name))
+            if (phi_str_equal(spec->tools[j].name, name))
                 return phi__preflight_no(p, "tools[%zu]: name \"%.*s\" is taken by tools[%zu]", i,
                                          phi__preflight_len(name), name.at, j);
-        if (!phi__render_blank(ask->tools[i].schema) &&
-            !phi__preflight_schema(ask->tools[i].schema, &why))
+        if (!phi__render_blank(spec->tools[i].schema) &&
+            !phi__preflight_schema(spec->tools[i].schema, &why))
             return phi__preflight_no(p, "tools[%zu]: schema of \"%.*s\" %s", i,
                                      phi__preflight_len(name), name.at, why);
     }
@@ -102,10 +102,10 @@ static bool phi__preflight_is_call(const phi_content *c) {
 }
 
 /* The result of a call among the messages that follow; SIZE_MAX: none. */
-static size_t phi__preflight_result(const phi__ask *ask, size_t from, phi_str id) {
+static size_t phi__preflight_result(const phi__request_spec *spec, size_t from, phi_str id) {
     size_t i;
-    for (i = from; i < ask->item_count; i++) {
-        const phi_message *m = ask->items[i].message;
+    for (i = from; i < spec->item_count; i++) {
+        const phi_message *m = spec->items[i].message;
         if (m->role == PHI_ROLE_EXTENSION) continue;
         if (m->role != PHI_ROLE_TOOL_RESULT) return SIZE_MAX;
         if (phi_str_equal(m->tool_call_id, id)) return i;
@@ -114,10 +114,10 @@ static size_t phi__preflight_result(const phi__ask *ask, size_t from, phi_str id
 }
 
 /* Whether an earlier message has a call of this id. */
-static size_t phi__preflight_id_taken(const phi__ask *ask, size_t before, phi_str id) {
+static size_t phi__preflight_id_taken(const phi__request_spec *spec, size_t before, phi_str id) {
     size_t i, j;
     for (i = 0; i < before; i++) {
-        const phi_message *m = ask->items[i].message;
+        const phi_message *m = spec->items[i].message;
         if (m->role != PHI_ROLE_ASSISTANT) continue;
         for (j = 0; j < m->content_count; j++)
             if (phi__preflight_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id))
@@ -127,7 +127,7 @@ static size_t phi__preflight_id_taken(const phi__ask *ask, size_t before, phi_st
 }
 
 static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
-    const phi_message *m = p->ask->items[at].message;
+    const phi_message *m = p->spec->items[at].message;
     size_t i, j, other;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
@@ -138,12 +138,12 @@ static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
             if (phi__preflight_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id))
                 return phi__preflight_no(p, "messages[%zu]: two tool calls have the id \"%.*s\"",
                                          at, phi__preflight_len(id), id.at);
-        other = phi__preflight_id_taken(p->ask, at, id);
+        other = phi__preflight_id_taken(p->spec, at, id);
         if (other != SIZE_MAX)
             return phi__preflight_no(
                 p, "messages[%zu]: the id \"%.*s\" of a tool call is used in messages[%zu] too", at,
                 phi__preflight_len(id), id.at, other);
-        if (phi__preflight_result(p->ask, at + 1, id) == SIZE_MAX)
+        if (phi__preflight_result(p->spec, at + 1, id) == SIZE_MAX)
             return phi__preflight_no(p, "messages[%zu]: tool call \"%.*s\" has no result", at,
                                      phi__preflight_len(id), id.at);
     }
@@ -153,11 +153,11 @@ static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
 /* A result belongs to a call of the last assistant message, with only results between, and is the
    only one. */
 static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
-    const phi_message *m = p->ask->items[at].message;
+    const phi_message *m = p->spec->items[at].message;
     phi_str id = m->tool_call_id;
     size_t i, j;
     for (i = at; i > 0; i--) {
-        const phi_message *before = p->ask->items[i - 1].message;
+        const phi_message *before = p->spec->items[i - 1].message;
         if (before->role == PHI_ROLE_EXTENSION) continue;
         if (before->role == PHI_ROLE_USER) break;
         if (before->role == PHI_ROLE_TOOL_RESULT) {
@@ -190,7 +190,7 @@ static bool phi__preflight_says(const phi_message *m) {
 }
 
 static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
-    const phi_message *m = p->ask->items[at].message;
+    const phi_message *m = p->spec->items[at].message;
     phi_status status;
     size_t i;
     for (i = 0; i < m->content_count; i++) {
@@ -209,21 +209,21 @@ static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
 
 /* ---- for the loop and the tests ---- */
 
-PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
-                                  size_t words_size) {
+PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_spec *spec,
+                                  char *words, size_t words_size) {
     const phi__codec_rules *rules = codec->rules;
     phi__preflight_check p;
     const phi_message *first = NULL, *last = NULL;
     phi_status status;
     size_t i;
     p.codec = codec;
-    p.ask = ask;
+    p.spec = spec;
     p.words = words;
     p.words_size = words_size;
     if (words_size > 0) words[0] = '\0';
     status = phi__preflight_tools(&p);
-    for (i = 0; i < ask->item_count && status == PHI_OK; i++) {
-        const phi_message *m = ask->items[i].message;
+    for (i = 0; i < spec->item_count && status == PHI_OK; i++) {
+        const phi_message *m = spec->items[i].message;
         if (m->role == PHI_ROLE_EXTENSION) continue;
         if (first == NULL) first = m;
         last = m;
@@ -236,9 +236,9 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, 
     if (last->role != PHI_ROLE_ASSISTANT) return PHI_OK;
     if ((rules->bits & PHI__RULE_USER_LAST) != 0)
         return phi__preflight_no(&p, "messages: the last may not be the assistant's");
-    if (rules->user_last != NULL && rules->user_last(ask->model))
+    if (rules->user_last != NULL && rules->user_last(spec->model))
         return phi__preflight_no(&p, "messages: the last may not be the assistant's for %s",
-                                 ask->model->id);
+                                 spec->model->id);
     return PHI_OK;
 }
 

@@ -45,7 +45,7 @@ PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI_
 
 PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule) {
     char room[PHI__ID_ROOM];
-    phi__json_put_str(out, phi__render_map_id(id, rule, room));
+    phi__json_write_str(out, phi__render_map_id(id, rule, room));
 }
 
 PHI__FN void phi__render_name(phi__buf *out, phi_str name, size_t most) {
@@ -68,16 +68,16 @@ PHI__FN phi_str phi__render_trim_end(phi_str text) {
 }
 
 PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, text);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_write_str(out, text);
 }
 
 PHI__FN void phi__render_text(phi__encoder *e, phi_str text) {
-    if (!phi__fill_hole(e, text, false)) phi__json_put_part(&e->scratch, text);
+    if (!phi__fill_hole(e, text, false)) phi__json_write_part(&e->scratch, text);
 }
 
 PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text) {
-    phi__json_put_key(&e->scratch, phi_str_of(key));
+    phi__json_write_key(&e->scratch, phi_str_of(key));
     phi__buf_char(&e->scratch, '"');
     phi__render_text(e, text);
     phi__buf_char(&e->scratch, '"');
@@ -97,10 +97,10 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments) {
 }
 
 PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item) {
-    const phi_message *message = e->ask->items[item].message;
-    const phi_model *model = e->ask->model;
-    uint64_t origin = e->ask->items[item].origin;
-    if (origin != 0) return phi__origin_among(e->origins, origin);
+    const phi_message *message = e->spec->items[item].message;
+    const phi_model *model = e->spec->model;
+    uint64_t origin = e->spec->items[item].origin;
+    if (origin != 0) return phi__codec_origin_among(e->origins, origin);
     return message->model.len > 0 && phi__str_is(message->model, model->id) &&
            model->provider != NULL && phi__str_is(message->provider, model->provider) &&
            (message->protocol.len == 0 || phi__codec_is(e->codec->names, message->protocol));
@@ -123,7 +123,7 @@ PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, 
 }
 
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
-    return phi__render_is_image(c) && !phi__render_takes(e->codec, e->ask->model, c->mime_type);
+    return phi__render_is_image(c) && !phi__render_takes(e->codec, e->spec->model, c->mime_type);
 }
 
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message) {

@@ -179,7 +179,7 @@ static void phi__strict_put_types(phi__strict *s, unsigned types) {
         if ((types >> i & 1u) == 0) continue;
         if (!first) phi__buf_char(s->out, ',');
         first = false;
-        phi__json_put_str(s->out, phi_str_of(phi__strict_types[i]));
+        phi__json_write_str(s->out, phi_str_of(phi__strict_types[i]));
     }
     if (many) phi__buf_char(s->out, ']');
 }
@@ -196,13 +196,13 @@ static void phi__strict_put_value(phi__strict *s, const phi_json *value) {
 /* A keyword that the form does not have, at the end of the description: (minLength: 3, ...). */
 static void phi__strict_put_hint(phi__strict *s, phi_str key, const phi_json *value, bool first) {
     phi__buf_text(s->out, first ? "(" : ", ");
-    phi__json_put_part(s->out, key);
+    phi__json_write_part(s->out, key);
     phi__buf_text(s->out, ": ");
     phi__buf_clear(&s->hint);
     if (phi__json_write(&s->hint, value, 0) == PHI_TOO_BIG)
         (void)phi__strict_no(s, key, "is nested too deeply");
     if (s->hint.failed) s->out->failed = true;
-    phi__json_put_part(s->out, phi__buf_str(&s->hint));
+    phi__json_write_part(s->out, phi__buf_str(&s->hint));
 }
 
 static void phi__strict_put_description(phi__strict *s, const phi_json *schema) {
@@ -211,13 +211,13 @@ static void phi__strict_put_description(phi__strict *s, const phi_json *schema) 
     phi_json_iter it = phi_json_each(schema);
     bool open = false, hints = false;
     if (title.len > 0) {
-        phi__json_put_key(s->out, PHI__LIT("title"));
-        phi__json_put_str(s->out, title);
+        phi__json_write_key(s->out, PHI__LIT("title"));
+        phi__json_write_str(s->out, title);
     }
     if (words.len > 0) {
-        phi__json_put_key(s->out, PHI__LIT("description"));
+        phi__json_write_key(s->out, PHI__LIT("description"));
         phi__buf_char(s->out, '"');
-        phi__json_put_part(s->out, words);
+        phi__json_write_part(s->out, words);
         open = true;
     }
     while (phi_json_next(&it) != NULL) {
@@ -225,7 +225,7 @@ static void phi__strict_put_description(phi__strict *s, const phi_json *schema) 
         if (kind != PHI__STRICT_NOTE && kind != PHI__STRICT_NARROWS) continue;
         if (phi__strict_words_keep(s->form, it.key, it.at)) continue;
         if (!open) {
-            phi__json_put_key(s->out, PHI__LIT("description"));
+            phi__json_write_key(s->out, PHI__LIT("description"));
             phi__buf_char(s->out, '"');
         } else if (!hints)
             phi__buf_char(s->out, ' ');
@@ -242,7 +242,7 @@ static void phi__strict_put_kept(phi__strict *s, const phi_json *schema) {
     while ((name = phi__strict_words_next(s->form, &at)) != NULL) {
         const phi_json *value = phi_json_get(schema, name);
         if (value == NULL || !phi__strict_words_keep(s->form, phi_str_of(name), value)) continue;
-        phi__json_put_key(s->out, phi_str_of(name));
+        phi__json_write_key(s->out, phi_str_of(name));
         phi__strict_put_value(s, value);
     }
 }
@@ -258,14 +258,14 @@ static void phi__strict_put_enum(phi__strict *s, const phi_json *schema, bool nu
                                            : "must be an array that is not empty");
         return;
     }
-    phi__json_put_key(s->out, PHI__LIT("enum"));
+    phi__json_write_key(s->out, PHI__LIT("enum"));
     phi__buf_char(s->out, '[');
     if (value != NULL) phi__strict_put_value(s, value);
     while (phi_json_next(&it) != NULL) {
         if (phi_json_is_object(it.at) || phi_json_is_array(it.at))
             (void)phi__strict_no(s, PHI__LIT("enum"),
                                  "with objects or arrays in it has no strict form");
-        phi__json_put_comma(s->out);
+        phi__json_write_comma(s->out);
         phi__strict_put_value(s, it.at);
         has_null = has_null || phi_json_is_null(it.at);
     }
@@ -299,12 +299,12 @@ static void phi__strict_put_required(phi__strict *s, const phi_json *required,
                                      const phi_json *properties) {
     phi_json_iter it = phi_json_each(properties);
     bool all = s->form != PHI__STRICT_ANTHROPIC;
-    phi__json_put_key(s->out, PHI__LIT("required"));
+    phi__json_write_key(s->out, PHI__LIT("required"));
     phi__buf_char(s->out, '[');
     while (phi_json_next(&it) != NULL) {
         if (!all && !phi__strict_listed(s, required, it.key)) continue;
-        phi__json_put_comma(s->out);
-        phi__json_put_str(s->out, it.key);
+        phi__json_write_comma(s->out);
+        phi__json_write_str(s->out, it.key);
     }
     phi__buf_char(s->out, ']');
 }
@@ -331,12 +331,12 @@ static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
         return;
     }
     phi__strict_check_required(s, required, properties);
-    phi__json_put_key(s->out, PHI__LIT("properties"));
+    phi__json_write_key(s->out, PHI__LIT("properties"));
     phi__buf_char(s->out, '{');
     was = phi__strict_into_text(s, "properties");
     while (!s->refused && phi_json_is_object(properties) && phi_json_next(&it) != NULL) {
         size_t here = phi__strict_into(s, it.key);
-        phi__json_put_key(s->out, it.key);
+        phi__json_write_key(s->out, it.key);
         phi__strict_put(
             s, it.at, s->form != PHI__STRICT_ANTHROPIC && !phi__strict_listed(s, required, it.key));
         s->place_len = here;
@@ -354,7 +354,7 @@ static void phi__strict_put_array(phi__strict *s, const phi_json *schema) {
         (void)phi__strict_no(s, phi__str("", 0), "an array must say what its items are");
         return;
     }
-    phi__json_put_key(s->out, PHI__LIT("items"));
+    phi__json_write_key(s->out, PHI__LIT("items"));
     was = phi__strict_into_text(s, "items");
     phi__strict_put(s, items, false);
     s->place_len = was;
@@ -418,7 +418,7 @@ static void phi__strict_put_ref(phi__strict *s, const phi_json *ref) {
     if (phi__strict_target(s, text, &number) == NULL)
         (void)phi__strict_no(s, PHI__LIT("$ref"), "must be \"#\" or name one of the $defs");
     phi__buf_text(s->out, "\"$ref\":");
-    phi__json_put_str(s->out, text);
+    phi__json_write_str(s->out, text);
 }
 
 static void phi__strict_put_alternatives(phi__strict *s, phi_str word, const phi_json *list) {
@@ -446,7 +446,7 @@ static void phi__strict_put_choice(phi__strict *s, const phi_json *schema, phi_s
         phi__strict_put_ref(s, choice);
         return;
     }
-    phi__json_put_key(s->out, PHI__LIT("anyOf"));
+    phi__json_write_key(s->out, PHI__LIT("anyOf"));
     phi__buf_char(s->out, '[');
     if (ref) {
         phi__buf_char(s->out, '{');
@@ -463,11 +463,11 @@ static void phi__strict_put_defs(phi__strict *s, const char *room) {
     phi_json_iter it = phi_json_each(defs);
     size_t was = phi__strict_into_text(s, room);
     if (phi_json_is_object(defs) && it.left > 0) {
-        phi__json_put_key(s->out, phi_str_of(room));
+        phi__json_write_key(s->out, phi_str_of(room));
         phi__buf_char(s->out, '{');
         while (!s->refused && phi_json_next(&it) != NULL) {
             size_t here = phi__strict_into(s, it.key);
-            phi__json_put_key(s->out, it.key);
+            phi__json_write_key(s->out, it.key);
             phi__strict_put(s, it.at, false);
             s->place_len = here;
         }

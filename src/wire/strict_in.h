@@ -37,23 +37,24 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
                                 size_t words_size);
 
 /* The form in which a model takes strict tools. */
-PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model);
+PHI__FN phi__strict_form phi__strict_tools_form_of(const phi__codec *codec, const phi_model *model);
 
 /* Makes the form of each strict tool (by PHI__STRICT_BY_CODEC: of each tool) that has none yet,
    into `arena`, which lives as long as the views. False: no memory. */
-PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
-                               const phi_model *model, phi_arena *arena);
+PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
+                                     const phi_model *model, phi_arena *arena);
 
 /* Checks the tools up to the first that the target cannot take: PHI_BAD_ARG with a message that
    names tool and place; PHI_OK; PHI_NO_MEMORY. A schema that is not adapted yet is adapted in
    `scratch` memory and not kept. */
-PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *ask,
-                                       phi_memory *scratch, char *words, size_t words_size);
+PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi__request_spec *spec,
+                                             phi_memory *scratch, char *words, size_t words_size);
 
 /* For codecs: a tool's name, its description and its schema as members of an object that the codec
    opens and closes; `schema`: the schema's key, with its comma and colon. Returns whether the
    schema is a strict one. */
-PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema);
+PHI__FN bool phi__strict_tools_put_tool(phi__encoder *e, const phi__tool_view *tool,
+                                        const char *schema);
 
 /* Takes the members out of `value` that are null and that the schema neither requires nor allows to
    be null. Returns how many. Bounded work: what would take more is left as it is. */

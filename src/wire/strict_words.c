@@ -65,7 +65,7 @@ static const phi__strict_word phi__strict_words_all[] = {
     {"$recursiveRef", PHI__STRICT_REFUSED, 0},
 };
 
-static const phi__strict_word *phi__strict_word_of(phi_str key) {
+static const phi__strict_word *phi__strict_words_of(phi_str key) {
     size_t i;
     for (i = 0; i < PHI__COUNT(phi__strict_words_all); i++)
         if (phi__str_is(key, phi__strict_words_all[i].name)) return &phi__strict_words_all[i];
@@ -73,11 +73,11 @@ static const phi__strict_word *phi__strict_word_of(phi_str key) {
 }
 
 PHI__FN phi__strict_kind phi__strict_words_kind(phi_str key) {
-    const phi__strict_word *word = phi__strict_word_of(key);
+    const phi__strict_word *word = phi__strict_words_of(key);
     return word != NULL ? word->kind : PHI__STRICT_OTHER;
 }
 
-static bool phi__strict_format(phi__strict_form form, phi_str format) {
+static bool phi__strict_words_format(phi__strict_form form, phi_str format) {
     static const char *const names[] = {"date-time", "time", "date", "duration", "email",
                                         "hostname",  "ipv4", "ipv6", "uuid"};
     size_t i;
@@ -88,9 +88,10 @@ static bool phi__strict_format(phi__strict_form form, phi_str format) {
 
 /* Whether the form has this keyword with this value. */
 PHI__FN bool phi__strict_words_keep(phi__strict_form form, phi_str key, const phi_json *value) {
-    const phi__strict_word *word = phi__strict_word_of(key);
+    const phi__strict_word *word = phi__strict_words_of(key);
     if (word == NULL || (word->forms >> form & 1u) == 0) return false;
-    if (phi__str_is(key, "format")) return phi__strict_format(form, phi_json_str(value, NULL));
+    if (phi__str_is(key, "format"))
+        return phi__strict_words_format(form, phi_json_str(value, NULL));
     if (phi__str_is(key, "pattern")) return phi_json_is_string(value);
     if (phi__str_is(key, "minItems") && form == PHI__STRICT_ANTHROPIC)
         return phi_json_int(value, 2) <= 1;

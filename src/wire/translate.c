@@ -152,7 +152,8 @@ static void phi__translate_result(phi__translation *t, const phi_message *m) {
 
 static bool phi__translate_is_own(const phi__translation *t, const phi_message *m) {
     if (t->origins[0] != 0)
-        return phi__origin_among(t->origins, phi__origin_of(m->model, m->provider, m->protocol));
+        return phi__codec_origin_among(t->origins,
+                                       phi__codec_origin_of(m->model, m->provider, m->protocol));
     return phi__str_is(m->model, t->target->id) && phi__str_is(m->provider, t->provider) &&
            phi__str_is(m->protocol, t->target->protocol);
 }
@@ -230,7 +231,7 @@ PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *targ
     t.ids = phi__render_id_rule(codec, target);
     t.provider = target->provider != NULL ? target->provider : target->protocol;
     if (codec != NULL)
-        phi__origins_of(codec, phi_str_of(target->id), phi_str_of(t.provider), t.origins);
+        phi__codec_origins_of(codec, phi_str_of(target->id), phi_str_of(t.provider), t.origins);
     t.cap = phi__translate_most(messages, count);
     t.out =
         (const phi_message **)phi_arena_alloc(arena, phi__mul(phi__max(t.cap, 1), sizeof *t.out));

@@ -19,7 +19,7 @@ TEST(a_taken_slot_is_found_by_its_handle) {
     setup();
     slot = phi__slots_take(&slots, 3, &object);
     REQUIRE(slot != NULL);
-    gen = phi__slot_gen(slot->word);
+    gen = phi__slots_gen_of(slot->word);
     CHECK_EQ_INT(slot->index, 0);
     CHECK(gen != 0);
     CHECK(phi__slots_find(&slots, 0, gen) == slot);
@@ -35,7 +35,7 @@ TEST(a_handle_is_stale_once_its_slot_was_released) {
     setup();
     slot = phi__slots_take(&slots, 1, NULL);
     REQUIRE(slot != NULL);
-    gen = phi__slot_gen(slot->word);
+    gen = phi__slots_gen_of(slot->word);
     phi__slots_release(&slots, slot);
     CHECK(phi__slots_find(&slots, 0, gen) == NULL);
     CHECK_EQ_INT(phi__slots_state(&slots, 0, gen), 0);
@@ -46,7 +46,7 @@ TEST(a_handle_is_stale_once_its_slot_was_released) {
     CHECK(phi__slots_find(&slots, 0, gen) == NULL);
     CHECK_EQ_INT(phi__slots_state(&slots, 0, gen), 0);
     CHECK(!phi__slots_move(&slots, 0, gen, 1, 2));
-    CHECK(phi__slots_find(&slots, 0, phi__slot_gen(again->word)) == again);
+    CHECK(phi__slots_find(&slots, 0, phi__slots_gen_of(again->word)) == again);
     phi__slots_free(&slots);
 }
 
@@ -71,10 +71,10 @@ TEST(the_generation_after_the_last_is_not_zero) {
     setup();
     slot = phi__slots_take(&slots, 1, NULL);
     REQUIRE(slot != NULL);
-    slot->word = phi__slot_word(UINT32_MAX, 1);
+    slot->word = phi__slots_word_of(UINT32_MAX, 1);
     phi__slots_release(&slots, slot);
     slot = phi__slots_take(&slots, 1, NULL);
-    CHECK_EQ_INT(phi__slot_gen(slot->word), 1);
+    CHECK_EQ_INT(phi__slots_gen_of(slot->word), 1);
     phi__slots_free(&slots);
 }
 
@@ -84,7 +84,7 @@ TEST(a_state_moves_once) {
     setup();
     slot = phi__slots_take(&slots, 1, NULL);
     REQUIRE(slot != NULL);
-    gen = phi__slot_gen(slot->word);
+    gen = phi__slots_gen_of(slot->word);
     CHECK(phi__slots_move(&slots, 0, gen, 1, 2));
     CHECK(!phi__slots_move(&slots, 0, gen, 1, 2));
     CHECK(!phi__slots_move(&slots, 0, gen + 1, 2, 3));
@@ -134,7 +134,7 @@ TEST(bits_of_a_state_change_together_and_not_of_a_stale_handle) {
     setup();
     slot = phi__slots_take(&slots, 1, NULL);
     REQUIRE(slot != NULL);
-    gen = phi__slot_gen(slot->word);
+    gen = phi__slots_gen_of(slot->word);
     CHECK_EQ_INT(phi__slots_change(&slots, 0, gen, 1, 2 | 8), 1);
     CHECK_EQ_INT(phi__slots_change(&slots, 0, gen, 8, 4), 10);
     CHECK_EQ_INT(phi__slots_state(&slots, 0, gen), 6);
@@ -142,7 +142,7 @@ TEST(bits_of_a_state_change_together_and_not_of_a_stale_handle) {
     CHECK_EQ_INT(phi__slots_change(&slots, 7000, 1, 0, 8), 0);
     phi__slots_release(&slots, slot);
     CHECK_EQ_INT(phi__slots_change(&slots, 0, gen, 0, 8), 0);
-    CHECK_EQ_INT(slot->word, phi__slot_word(gen, 0));
+    CHECK_EQ_INT(slot->word, phi__slots_word_of(gen, 0));
     phi__slots_free(&slots);
 }
 

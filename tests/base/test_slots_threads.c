@@ -29,7 +29,7 @@ TEST(of_many_threads_that_claim_a_handle_one_wins) {
     for (i = 0; i < ROUNDS; i++) {
         phi__slot *slot = phi__slots_take(&slots, 1, NULL);
         REQUIRE(slot != NULL);
-        gens[i] = phi__slot_gen(slot->word);
+        gens[i] = phi__slots_gen_of(slot->word);
     }
     for (i = 0; i < THREADS; i++)
         REQUIRE(pthread_create(&threads[i], NULL, claim_all, &wins[i]) == 0);
@@ -84,7 +84,7 @@ TEST(no_mark_of_many_threads_is_lost) {
     for (i = 0; i < ROUNDS; i++) {
         phi__slot *slot = phi__slots_take(&slots, 1, NULL);
         REQUIRE(slot != NULL);
-        gens[i] = phi__slot_gen(slot->word);
+        gens[i] = phi__slots_gen_of(slot->word);
     }
     for (i = 0; i < THREADS; i++) REQUIRE(pthread_create(&threads[i], NULL, mark_all, NULL) == 0);
     while (heard < ROUNDS) { /* each state is set again only after it was cleared here */

@@ -14,7 +14,7 @@ PHI__FN const phi__codec *phi__made_up_codec(void);
 static void phi__made_up_nothing(phi__encoder *e) { (void)e; }
 
 static void phi__made_up_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->ask->items[at].message;
+    const phi_message *m = e->spec->items[at].message;
     phi_str words;
     size_t i;
     if (!phi__encode_kept(e, at, UINT32_MAX, PHI__MADE_UP_FORM, &words)) {

@@ -74,9 +74,8 @@ class Profiles(unittest.TestCase):
                     self.assertNotIn("unsupported", run(program, name).stdout, name)
 
     def test_nothing_of_a_codec_that_was_left_out_is_in_the_program(self):
-        parts = ("phi__anthropic_", "phi__bedrock_", "phi__claude_", "phi__gemini_", "phi__gschema_", "phi__pieces_",
-                 "phi__chat_", "phi__openai_", "phi__responses_head", "phi__azure_", "phi__vertex_", "phi__sigv4",
-                 "phi__frames_", "phi__strict_words", "phi__nulls_")
+        parts = ("phi__anthropic_", "phi__bedrock_", "phi__claude_", "phi__gemini_", "phi__openai_chat_",
+                 "phi__openai_responses_", "phi__sigv4", "phi__frames_", "phi__strict_words", "phi__strict_nulls_")
         full = self.symbols(self.build())
         none = self.symbols(self.build("PHI_MINIMAL"))
         for part in parts:

@@ -15,8 +15,8 @@ static void check_thinking(const char *id, phi_thinking level, uint32_t max_toke
     conversation t;
     talk_begin(&t, phi_model_anthropic(id, "K"));
     talk_user(&t, "hi");
-    t.ask.thinking = level;
-    t.ask.max_tokens = max_tokens;
+    t.spec.thinking = level;
+    t.spec.max_tokens = max_tokens;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "thinking"), thinking);
     CHECK_EQ_STR(talk_at(&t, "output_config"), config);
@@ -67,7 +67,7 @@ TEST(the_quirk_makes_an_unknown_model_think_adaptively) {
     model.quirks |= PHI_QUIRK_ADAPTIVE_THINKING;
     talk_begin(&t, model);
     talk_user(&t, "hi");
-    t.ask.thinking = PHI_THINKING_HIGH;
+    t.spec.thinking = PHI_THINKING_HIGH;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "thinking.type"), "\"adaptive\"");
     talk_free(&t);
@@ -76,8 +76,8 @@ TEST(the_quirk_makes_an_unknown_model_think_adaptively) {
 static const char *temperature_of(conversation *t, const char *id, phi_thinking level) {
     talk_begin(t, phi_model_anthropic(id, "K"));
     talk_user(t, "hi");
-    t->ask.thinking = level;
-    t->ask.temperature = 0.5;
+    t->spec.thinking = level;
+    t->spec.temperature = 0.5;
     talk_render_ok(t);
     return talk_at(t, "temperature");
 }
@@ -99,10 +99,10 @@ static void check_choice(const char *id, phi_tool_choice choice, phi_thinking le
     conversation t;
     talk_begin(&t, phi_model_anthropic(id, "K"));
     talk_user(&t, "hi");
-    t.ask.tools = one_tool;
-    t.ask.tool_count = 1;
-    t.ask.tool_choice = choice;
-    t.ask.thinking = level;
+    t.spec.tools = one_tool;
+    t.spec.tool_count = 1;
+    t.spec.tool_choice = choice;
+    t.spec.thinking = level;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), want);
     talk_free(&t);
@@ -132,8 +132,8 @@ TEST(blank_text_is_left_out_and_so_is_a_message_that_becomes_empty) {
     talk_assistant(&t);
     talk_text(&t, "");
     talk_user(&t, "two");
-    t.ask.system_prompt = phi_str_of(" ");
-    t.ask.cache.mode = PHI_CACHE_DISABLED;
+    t.spec.system_prompt = phi_str_of(" ");
+    t.spec.cache.mode = PHI_CACHE_DISABLED;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "system"), "");
     CHECK_EQ_STR(talk_at(&t, "messages"),
@@ -207,7 +207,7 @@ TEST(foreign_thinking_is_dropped) {
 TEST(images_of_error_results_follow_all_results) {
     conversation t;
     talk_begin(&t, sonnet());
-    t.ask.cache.mode = PHI_CACHE_DISABLED;
+    t.spec.cache.mode = PHI_CACHE_DISABLED;
     talk_user(&t, "go");
     talk_assistant(&t);
     talk_call(&t, "a", "shot", "{}");
@@ -261,9 +261,9 @@ TEST(marks_are_three_and_none_where_caching_is_off) {
     conversation t;
     size_t at = 0, marks = 0;
     talk_begin(&t, sonnet());
-    t.ask.system_prompt = phi_str_of("s");
-    t.ask.tools = one_tool;
-    t.ask.tool_count = 1;
+    t.spec.system_prompt = phi_str_of("s");
+    t.spec.tools = one_tool;
+    t.spec.tool_count = 1;
     talk_user(&t, "one");
     talk_assistant(&t);
     talk_text(&t, "two");
@@ -277,7 +277,7 @@ TEST(marks_are_three_and_none_where_caching_is_off) {
     CHECK_EQ_STR(talk_at(&t, "system[0].cache_control.type"), "\"ephemeral\"");
     CHECK_EQ_STR(talk_at(&t, "tools[0].cache_control.type"), "\"ephemeral\"");
     CHECK_EQ_STR(talk_at(&t, "messages[2].content[0].cache_control.type"), "\"ephemeral\"");
-    t.ask.cache.mode = PHI_CACHE_DISABLED;
+    t.spec.cache.mode = PHI_CACHE_DISABLED;
     talk_render_ok(&t);
     CHECK(phi__str_find(phi_str_of(t.body), 0, "cache_control") == SIZE_MAX);
     talk_free(&t);

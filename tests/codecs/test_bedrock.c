@@ -101,8 +101,8 @@ TEST(a_key_of_bedrock_is_not_signed_with) {
 TEST(models_that_are_not_claude_get_no_marks_and_no_signatures) {
     conversation t;
     talk_begin(&t, phi_model_bedrock(NULL, "mistral.mistral-large-2407-v1:0", "K"));
-    t.ask.system_prompt = phi_str_of("Be brief.");
-    t.ask.thinking = PHI_THINKING_HIGH;
+    t.spec.system_prompt = phi_str_of("Be brief.");
+    t.spec.thinking = PHI_THINKING_HIGH;
     talk_user(&t, "Hi");
     talk_assistant(&t);
     talk_thinking(&t, "Hm.", "sig");
@@ -140,7 +140,7 @@ TEST(foreign_reasoning_stays_behind_and_own_goes_back) {
     talk_thinking(&t, "foreign", "sig");
     talk_text(&t, "Two.");
     talk_user(&t, "Go.");
-    t.ask.cache.mode = PHI_CACHE_DISABLED;
+    t.spec.cache.mode = PHI_CACHE_DISABLED;
     talk_render_ok(&t);
     CHECK_EQ_STR(
         talk_at(&t, "messages[1].content"),
@@ -160,7 +160,7 @@ TEST(results_share_one_message_and_lost_ones_are_made_good) {
     talk_call(&t, "b", "two", "broken");
     talk_result(&t, "a", "one", "no")->is_error = true;
     talk_image(&t, "iVBO");
-    t.ask.cache.mode = PHI_CACHE_DISABLED;
+    t.spec.cache.mode = PHI_CACHE_DISABLED;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "messages[1].content[1].toolUse.input"), "{}");
     CHECK_EQ_STR(
@@ -177,21 +177,21 @@ TEST(an_adaptive_claude_gets_effort_and_a_forced_call_gives_way_to_thinking) {
     static const phi__tool_view tool = {{"read", 4}, {"", 0}, {"", 0}, false, NULL};
     conversation t;
     talk_begin(&t, phi_model_bedrock(NULL, "global.anthropic.claude-opus-4-7-v1", "K"));
-    t.ask.thinking = PHI_THINKING_HIGH;
-    t.ask.tools = &tool;
-    t.ask.tool_count = 1;
-    t.ask.tool_choice = PHI_TOOL_CHOICE_REQUIRED;
+    t.spec.thinking = PHI_THINKING_HIGH;
+    t.spec.tools = &tool;
+    t.spec.tool_count = 1;
+    t.spec.tool_choice = PHI_TOOL_CHOICE_REQUIRED;
     talk_user(&t, "Hi");
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "additionalModelRequestFields"),
                  "{\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"},"
                  "\"output_config\":{\"effort\":\"high\"}}");
     CHECK_EQ_STR(talk_at(&t, "toolConfig.toolChoice"), "{\"auto\":{}}");
-    t.ask.thinking = PHI_THINKING_OFF;
+    t.spec.thinking = PHI_THINKING_OFF;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "additionalModelRequestFields"), "");
     CHECK_EQ_STR(talk_at(&t, "toolConfig.toolChoice"), "{\"any\":{}}");
-    t.ask.tool_choice = PHI_TOOL_CHOICE_NONE;
+    t.spec.tool_choice = PHI_TOOL_CHOICE_NONE;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "toolConfig"), "");
     talk_free(&t);

@@ -62,9 +62,10 @@ TEST(the_presets_know_their_limits_and_who_thinks) {
     CHECK_EQ_STR(model.provider, "google_vertex");
     CHECK_EQ_STR(model.protocol, PHI_PROTOCOL_VERTEX);
     CHECK(model.reasoning);
-    CHECK(phi__codec_find(phi_str_of("google")) == phi__codec_find(phi_str_of(P)));
-    CHECK(phi__codec_find(phi_str_of("vertex")) ==
-          phi__codec_find(phi_str_of(PHI_PROTOCOL_VERTEX)));
+    CHECK(phi__registry_codec_find(phi_str_of("google")) ==
+          phi__registry_codec_find(phi_str_of(P)));
+    CHECK(phi__registry_codec_find(phi_str_of("vertex")) ==
+          phi__registry_codec_find(phi_str_of(PHI_PROTOCOL_VERTEX)));
 }
 
 /* ---- thinking ---- */
@@ -74,8 +75,8 @@ static void check_config(const char *id, phi_thinking level, uint32_t max_tokens
     conversation t;
     talk_begin(&t, phi_model_google(id, "K"));
     talk_user(&t, "hi");
-    t.ask.thinking = level;
-    t.ask.max_tokens = max_tokens;
+    t.spec.thinking = level;
+    t.spec.max_tokens = max_tokens;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "generationConfig"), want);
     talk_free(&t);
@@ -118,8 +119,8 @@ static void check_temperature(const char *id, phi_thinking level, const char *wa
     conversation t;
     talk_begin(&t, phi_model_google(id, "K"));
     talk_user(&t, "hi");
-    t.ask.thinking = level;
-    t.ask.temperature = 0.5;
+    t.spec.thinking = level;
+    t.spec.temperature = 0.5;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "generationConfig.temperature"), want);
     talk_free(&t);
@@ -151,10 +152,10 @@ TEST(tool_choice_is_a_mode_and_const_becomes_enum) {
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "tools"), "");
     CHECK_EQ_STR(talk_at(&t, "toolConfig"), "");
-    t.ask.tools = tools;
-    t.ask.tool_count = 2;
+    t.spec.tools = tools;
+    t.spec.tool_count = 2;
     for (i = 0; i < 3; i++) {
-        t.ask.tool_choice = (phi_tool_choice)i;
+        t.spec.tool_choice = (phi_tool_choice)i;
         talk_render_ok(&t);
         CHECK_EQ_STR(talk_at(&t, "toolConfig.functionCallingConfig.mode"), modes[i]);
     }
@@ -172,16 +173,18 @@ TEST(the_user_must_begin_and_the_model_may_not_end) {
     talk_begin(&t, flash_2_5());
     talk_assistant(&t);
     talk_text(&t, "a");
-    CHECK_EQ_INT(phi__preflight(phi__codec_find(phi_str_of(P)), &t.ask, words, sizeof words),
-                 PHI_BAD_ARG);
+    CHECK_EQ_INT(
+        phi__preflight(phi__registry_codec_find(phi_str_of(P)), &t.spec, words, sizeof words),
+        PHI_BAD_ARG);
     CHECK_EQ_STR(words, "messages: the first must be the user's");
     talk_free(&t);
     talk_begin(&t, flash_2_5());
     talk_user(&t, "hi");
     talk_assistant(&t);
     talk_text(&t, "a");
-    CHECK_EQ_INT(phi__preflight(phi__codec_find(phi_str_of(P)), &t.ask, words, sizeof words),
-                 PHI_BAD_ARG);
+    CHECK_EQ_INT(
+        phi__preflight(phi__registry_codec_find(phi_str_of(P)), &t.spec, words, sizeof words),
+        PHI_BAD_ARG);
     CHECK_EQ_STR(words, "messages: the last may not be the assistant's");
     talk_free(&t);
 }
@@ -192,10 +195,11 @@ TEST(a_tool_name_must_begin_with_a_letter) {
     char words[120];
     talk_begin(&t, flash_2_5());
     talk_user(&t, "hi");
-    t.ask.tools = tools;
-    t.ask.tool_count = 1;
-    CHECK_EQ_INT(phi__preflight(phi__codec_find(phi_str_of(P)), &t.ask, words, sizeof words),
-                 PHI_BAD_ARG);
+    t.spec.tools = tools;
+    t.spec.tool_count = 1;
+    CHECK_EQ_INT(
+        phi__preflight(phi__registry_codec_find(phi_str_of(P)), &t.spec, words, sizeof words),
+        PHI_BAD_ARG);
     CHECK_EQ_STR(words, "tools[0]: name \"2b\": expected a letter or _ at first");
     talk_free(&t);
 }
@@ -292,7 +296,7 @@ TEST(empty_text_is_never_sent_nor_a_message_that_becomes_empty) {
     talk_assistant(&t);
     talk_text(&t, "");
     talk_user(&t, "b");
-    t.ask.system_prompt = phi_str_of("  ");
+    t.spec.system_prompt = phi_str_of("  ");
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "contents"),
                  "[{\"role\":\"user\",\"parts\":[{\"text\":\"a\"},{\"text\":\"b\"}]}]");
@@ -583,8 +587,8 @@ TEST(encoding_survives_every_failed_allocation) {
     bool tripped;
     do {
         replayed(&t, flash_2_5());
-        t.ask.tools = tools;
-        t.ask.tool_count = 1;
+        t.spec.tools = tools;
+        t.spec.tool_count = 1;
         test_alloc_fail_at(n++);
         (void)talk_render(&t, 1);
         tripped = test_alloc_tripped();

@@ -17,11 +17,11 @@ static phi_model plain(uint32_t quirks) {
 static void check_at(phi_model model, phi_thinking level, const char *path, const char *want) {
     conversation t;
     talk_begin(&t, model);
-    t.ask.system_prompt = phi_str_of("S");
-    t.ask.tools = one_tool;
-    t.ask.tool_count = 1;
-    t.ask.thinking = level;
-    t.ask.session_id = phi_str_of("session-1");
+    t.spec.system_prompt = phi_str_of("S");
+    t.spec.tools = one_tool;
+    t.spec.tool_count = 1;
+    t.spec.thinking = level;
+    t.spec.session_id = phi_str_of("session-1");
     talk_user(&t, "hi");
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, path), want);
@@ -115,9 +115,9 @@ TEST(openai_models_have_their_own_lowest_effort) {
 static void check_choice(phi_model model, phi_tool_choice choice, const char *want) {
     conversation t;
     talk_begin(&t, model);
-    t.ask.tools = one_tool;
-    t.ask.tool_count = 1;
-    t.ask.tool_choice = choice;
+    t.spec.tools = one_tool;
+    t.spec.tool_count = 1;
+    t.spec.tool_choice = choice;
     talk_user(&t, "hi");
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), want);
@@ -135,7 +135,7 @@ TEST(the_tool_choice_is_said_in_the_servers_words) {
 
 static const char *temperature(conversation *t, phi_model model) {
     talk_begin(t, model);
-    t->ask.temperature = 0.2;
+    t->spec.temperature = 0.2;
     talk_user(t, "hi");
     talk_render_ok(t);
     return talk_at(t, "temperature");
@@ -152,12 +152,12 @@ TEST(reasoning_models_get_no_temperature) {
 TEST(a_cache_key_that_is_too_long_becomes_a_hash) {
     conversation t;
     talk_begin(&t, plain(PHI_QUIRK_CACHE_KEY));
-    t.ask.session_id = phi_str_of("0123456789012345678901234567890123456789012345678901234567890123"
+    t.spec.session_id = phi_str_of("0123456789012345678901234567890123456789012345678901234567890123"
                                   "4");
     talk_user(&t, "hi");
     talk_render_ok(&t);
     CHECK_EQ_INT(phi_json_str(phi_json_path(t.tree, "prompt_cache_key"), "").len, 16);
-    t.ask.cache.mode = PHI_CACHE_DISABLED;
+    t.spec.cache.mode = PHI_CACHE_DISABLED;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "prompt_cache_key"), "");
     talk_free(&t);
@@ -198,7 +198,7 @@ static void check_worked(uint32_t quirks, phi_thinking level, bool text, const c
                          const char *want) {
     conversation t;
     worked(&t, plain(quirks), text);
-    t.ask.thinking = level;
+    t.spec.thinking = level;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, path), want);
     talk_free(&t);
@@ -247,10 +247,10 @@ TEST(required_reasoning_is_on_every_assistant_message_while_thinking) {
     talk_assistant(&t);
     talk_text(&t, "yes");
     talk_user(&t, "and?");
-    t.ask.thinking = PHI_THINKING_LOW;
+    t.spec.thinking = PHI_THINKING_LOW;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "messages[1].reasoning_content"), "\"\"");
-    t.ask.thinking = PHI_THINKING_OFF;
+    t.spec.thinking = PHI_THINKING_OFF;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "messages[1].reasoning_content"), "");
     talk_free(&t);

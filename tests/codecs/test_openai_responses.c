@@ -13,10 +13,10 @@ static phi_model gpt(void) { return phi_model_openai_responses("gpt-5-mini", "K"
 static void check_at(phi_model model, phi_thinking level, const char *path, const char *want) {
     conversation t;
     talk_begin(&t, model);
-    t.ask.tools = one_tool;
-    t.ask.tool_count = 1;
-    t.ask.thinking = level;
-    t.ask.temperature = 0.5;
+    t.spec.tools = one_tool;
+    t.spec.tool_count = 1;
+    t.spec.thinking = level;
+    t.spec.temperature = 0.5;
     talk_user(&t, "hi");
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, path), want);
@@ -75,17 +75,17 @@ TEST(tool_choice_is_sent_by_its_word_and_only_with_tools) {
     conversation t;
     talk_begin(&t, gpt());
     talk_user(&t, "hi");
-    t.ask.tool_choice = PHI_TOOL_CHOICE_REQUIRED;
+    t.spec.tool_choice = PHI_TOOL_CHOICE_REQUIRED;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), "");
-    t.ask.tools = one_tool;
-    t.ask.tool_count = 1;
+    t.spec.tools = one_tool;
+    t.spec.tool_count = 1;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"required\"");
-    t.ask.tool_choice = PHI_TOOL_CHOICE_NONE;
+    t.spec.tool_choice = PHI_TOOL_CHOICE_NONE;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"none\"");
-    t.ask.tool_choice = PHI_TOOL_CHOICE_AUTO;
+    t.spec.tool_choice = PHI_TOOL_CHOICE_AUTO;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"auto\"");
     talk_free(&t);
@@ -323,11 +323,11 @@ TEST(azure_takes_its_key_in_a_header_of_its_own) {
 }
 
 TEST(the_protocols_have_the_names_of_configuration_files) {
-    const phi__codec *openai = phi__codec_find(phi_str_of(P));
-    const phi__codec *azure = phi__codec_find(phi_str_of(PHI_PROTOCOL_AZURE_RESPONSES));
+    const phi__codec *openai = phi__registry_codec_find(phi_str_of(P));
+    const phi__codec *azure = phi__registry_codec_find(phi_str_of(PHI_PROTOCOL_AZURE_RESPONSES));
     CHECK(openai != NULL && azure != NULL && openai != azure);
-    CHECK(phi__codec_find(phi_str_of("open_ai_responses")) == openai);
-    CHECK(phi__codec_find(phi_str_of("azure_open_ai_responses")) == azure);
+    CHECK(phi__registry_codec_find(phi_str_of("open_ai_responses")) == openai);
+    CHECK(phi__registry_codec_find(phi_str_of("azure_open_ai_responses")) == azure);
 }
 
 TEST(preflight_names_what_is_wrong) {
@@ -337,8 +337,9 @@ TEST(preflight_names_what_is_wrong) {
     talk_user(&t, "hi");
     (void)talk_assistant(&t);
     talk_call(&t, "x", "read", "{}");
-    CHECK_EQ_INT(phi__preflight(phi__codec_find(phi_str_of(P)), &t.ask, words, sizeof words),
-                 PHI_BAD_ARG);
+    CHECK_EQ_INT(
+        phi__preflight(phi__registry_codec_find(phi_str_of(P)), &t.spec, words, sizeof words),
+        PHI_BAD_ARG);
     CHECK_EQ_STR(words, "messages[1]: tool call \"x\" has no result");
     talk_free(&t);
 }

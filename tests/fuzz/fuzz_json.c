@@ -25,27 +25,27 @@ static bool walk(phi__json_cursor *c, unsigned depth) {
     phi__json_text text;
     int64_t i;
     double d;
-    switch (phi__json_peek(c)) {
+    switch (phi__json_cursor_peek(c)) {
     case PHI_JSON_OBJECT:
-        if (depth > 0 && phi__json_enter_object(c))
-            while (phi__json_next_key(c, &text)) walk(c, depth - 1);
+        if (depth > 0 && phi__json_cursor_enter_object(c))
+            while (phi__json_cursor_next_key(c, &text)) walk(c, depth - 1);
         else
-            phi__json_skip(c);
+            phi__json_cursor_skip(c);
         break;
     case PHI_JSON_ARRAY:
-        if (depth > 0 && phi__json_enter_array(c))
-            while (phi__json_next_item(c)) walk(c, depth - 1);
+        if (depth > 0 && phi__json_cursor_enter_array(c))
+            while (phi__json_cursor_next_item(c)) walk(c, depth - 1);
         else
-            phi__json_skip(c);
+            phi__json_cursor_skip(c);
         break;
-    case PHI_JSON_STRING: phi__json_take_text(c, &text); break;
+    case PHI_JSON_STRING: phi__json_cursor_take_text(c, &text); break;
     case PHI_JSON_NUMBER:
         if (depth % 2)
-            phi__json_take_i64(c, &i);
+            phi__json_cursor_take_i64(c, &i);
         else
-            phi__json_take_num(c, &d);
+            phi__json_cursor_take_num(c, &d);
         break;
-    default: phi__json_skip(c); break;
+    default: phi__json_cursor_skip(c); break;
     }
     return !c->bad;
 }
@@ -64,9 +64,9 @@ static void check_tree(phi_arena *arena, phi_json *root) {
         must(phi_json_parse(arena, out, 0, &again, NULL) == PHI_OK);
         must(phi_json_equal(root, again));
         phi__buf_init(&sliced, arena->memory);
-        phi__json_writer_begin(&writer, &sliced, root, flags[i]);
-        while (phi__json_writer_advance(&writer, 3) == PHI_BUSY) continue;
-        phi__json_writer_end(&writer);
+        phi__json_write_writer_begin(&writer, &sliced, root, flags[i]);
+        while (phi__json_write_writer_advance(&writer, 3) == PHI_BUSY) continue;
+        phi__json_write_writer_end(&writer);
         must(phi_str_equal(phi__buf_str(&sliced), out));
         phi__buf_free(&sliced);
     }
@@ -85,12 +85,12 @@ static void check_strings(phi_memory *memory, phi_arena *arena, phi_str text) {
     raw.len = text.len;
     raw.escaped = true;
     phi__buf_init(&out, memory);
-    phi__json_unescape(&out, raw);
-    must(phi__json_unescape_arena(arena, raw, &copy));
+    phi__json_cursor_unescape(&out, raw);
+    must(phi__json_cursor_unescape_arena(arena, raw, &copy));
     must(phi_str_equal(copy, phi__buf_str(&out)));
-    must(phi__json_text_same(raw, copy));
+    must(phi__json_cursor_text_same(raw, copy));
     phi__buf_clear(&out);
-    phi__json_put_str(&out, text); /* any bytes make a string that is read */
+    phi__json_write_str(&out, text); /* any bytes make a string that is read */
     must(phi_json_parse(arena, phi__buf_str(&out), 0, &root, NULL) == PHI_OK);
     phi__buf_free(&out);
 }
@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (status == PHI_OK) {
         must(phi_json_equal(whole, sliced));
         phi__json_cursor_init(&cursor, text);
-        must(phi__json_skip(&cursor) && phi__json_cursor_done(&cursor));
+        must(phi__json_cursor_skip(&cursor) && phi__json_cursor_done(&cursor));
         check_tree(&arena, whole);
     }
     phi__json_cursor_init(&cursor, text);

@@ -38,7 +38,7 @@ static void check_thread(const phi_session *s, phi_str id, const phi_message *li
                 abort();
         }
     }
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     if (memory.used_bytes != 0) abort();
 }
 

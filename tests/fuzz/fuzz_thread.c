@@ -26,8 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             abort();
     } else if (memchr(words, 0, sizeof words) == NULL || one.log.count != 0)
         abort();
-    phi__thread_free(&one);
-    phi__thread_free(&two);
+    phi__journal_free_thread(&one);
+    phi__journal_free_thread(&two);
     phi_arena_free(&arena);
     if (memory.used_bytes != 0) abort();
     return 0;

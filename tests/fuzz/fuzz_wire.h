@@ -53,7 +53,7 @@ static inline void fuzz_check(phi__assembly *a, phi_arena *arena) {
 }
 
 static inline int fuzz_wire(const char *protocol, const uint8_t *data, size_t size) {
-    const phi__codec *codec = phi__codec_find(phi_str_of(protocol));
+    const phi__codec *codec = phi__registry_codec_find(phi_str_of(protocol));
     phi_memory memory;
     phi_arena arena;
     phi__assembly a;

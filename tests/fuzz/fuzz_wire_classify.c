@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     phi__classify(&model, 400 + data[0] % 200, text, body, &arena, &failure);
     if (failure.kind == PHI_FAILURE_NONE || failure.message.len == 0) abort();
     (void)phi__utf8_valid(failure.message);
-    (void)phi__is_overflow_text(text);
+    (void)phi__classify_is_overflow_text(text);
     phi_arena_free(&arena);
     if (memory.used_bytes != 0) abort();
     return 0;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 static bool make(phi__buf *out, phi_str schema, phi__strict_form form, char *words, size_t size) {
-    return form == PHI__STRICT_BY_CODEC ? phi__gemini_adapt(out, schema, words, size)
+    return form == PHI__STRICT_BY_CODEC ? phi__gemini_schema_adapt(out, schema, words, size)
                                         : phi__strict_schema(out, schema, form, words, size);
 }
 

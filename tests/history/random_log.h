@@ -100,20 +100,20 @@ static void log_append(random_log *g, const phi_message *m) {
     size_t i;
     memset(&e, 0, sizeof e);
     e.kind = PHI_ENTRY_MESSAGE;
-    e.message = phi__thread_keep(g->thread, m);
+    e.message = phi__append_keep(g->thread, m);
     if (e.message == NULL) {
         g->failed = true;
         return;
     }
     for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_TOOL_CALL &&
-            phi__thread_claim_id(g->thread, m->content[i].id) == PHI_NO_MEMORY)
+            phi__append_claim_id(g->thread, m->content[i].id) == PHI_NO_MEMORY)
             g->failed = true;
     e.at_ms = (int64_t)test_random(&g->state) * 1000;
     e.loop_id = e.message->loop_id;
     e.turn_index = e.message->turn_index;
     if (log_chance(g, 10)) e.flags = PHI_ENTRY_DURABLE;
-    if (!phi__thread_append(g->thread, &e, 1)) g->failed = true;
+    if (!phi__append(g->thread, &e, 1)) g->failed = true;
 }
 
 static phi_message log_message(random_log *g, phi_role role, const phi_content *content,
@@ -235,7 +235,7 @@ static void log_mark(random_log *g, phi_entry_kind kind) {
         spawn->loop_id = log_text(g);
         e.of.spawn = spawn;
     }
-    if (!phi__thread_append(thread, &e, 1)) g->failed = true;
+    if (!phi__append(thread, &e, 1)) g->failed = true;
 }
 
 /* ---- rewrites and lanes ---- */
@@ -285,8 +285,8 @@ static void log_rewrite(random_log *g) {
     if (log_chance(g, 70)) r.op_id = log_number(g, "rewrite ", g->ops++).at;
     if (log_chance(g, 20)) r.switch_to = log_other_lane(g, name);
     if (r.switch_to != NULL && log_chance(g, 30)) r.span_count = 0;
-    status = phi__thread_rewrite(thread, &r, phi_str_of("s.m.1"), log_below(g, 2), NULL, words,
-                                 sizeof words);
+    status = phi__edit_rewrite(thread, &r, phi_str_of("s.m.1"), log_below(g, 2), NULL, words,
+                               sizeof words);
     if (status == PHI_NO_MEMORY) g->failed = true;
 }
 
@@ -299,7 +299,7 @@ static void log_revoke(random_log *g) {
     if (op == NULL) return;
     memset(&r, 0, sizeof r);
     r.revoke = op->rewrite.op_id;
-    status = phi__thread_rewrite(g->thread, &r, phi_str_of(""), 0, NULL, NULL, 0);
+    status = phi__edit_rewrite(g->thread, &r, phi_str_of(""), 0, NULL, NULL, 0);
     if (status == PHI_NO_MEMORY) g->failed = true;
 }
 

@@ -26,8 +26,8 @@ static bool append(phi_message *m, const char *loop, uint32_t turn, uint32_t fla
     e.kind = PHI_ENTRY_MESSAGE;
     e.flags = (uint8_t)flags;
     e.loop_id = m->loop_id;
-    e.message = phi__thread_keep(&thread, m);
-    return e.message != NULL && phi__thread_append(&thread, &e, 1);
+    e.message = phi__append_keep(&thread, m);
+    return e.message != NULL && phi__append(&thread, &e, 1);
 }
 
 static void say(phi_role role, const char *loop, uint32_t turn, const char *text, uint32_t flags) {
@@ -134,8 +134,8 @@ static size_t compact_with(const phi_compaction_config *config, phi__compacted *
     spans = plan->rewrite.span_count;
     if (spans > 0) {
         CHECK(plan->tokens_after < plan->tokens_before);
-        CHECK_EQ_INT(phi__thread_rewrite(&thread, &plan->rewrite, phi_str_of("c"), 0, NULL, words,
-                                         sizeof words),
+        CHECK_EQ_INT(phi__edit_rewrite(&thread, &plan->rewrite, phi_str_of("c"), 0, NULL, words,
+                                       sizeof words),
                      PHI_OK);
         CHECK_EQ_STR(words, "");
     }
@@ -205,14 +205,14 @@ TEST(of_twenty_turns_two_stay_thirteen_are_summed_up_and_five_stay) {
               "[Summary] Answer 11 of A\n[Summary] Answer 12 of A\n"
               "[Summary] Answer 13 of A\n[Summary] Answer 14 of A");
     CHECK_EQ_INT(compact(&c), 0); /* it leaves its own result as it is */
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(of_ten_turns_nothing_is_summed_up) {
     setup();
     run_of("A", 10, 3);
     CHECK_EQ_INT(compact(NULL), 0);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(users_and_answers_without_words_have_their_lines) {
@@ -230,7 +230,7 @@ TEST(users_and_answers_without_words_have_their_lines) {
     CHECK_STR(shown(0), "[User] Where is the well?\n[Assistant used 2 tool(s)]\n[User message]\n"
                         "[Assistant response]");
     CHECK_EQ_INT(thread.fold.items[0].message->role, PHI_ROLE_USER);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_later_summary_takes_the_lines_of_the_earlier_one_as_they_are) {
@@ -251,7 +251,7 @@ TEST(a_later_summary_takes_the_lines_of_the_earlier_one_as_they_are) {
     CHECK_STR(shown(3),
               "[Summary] Answer 1 of A\n[Summary] Answer 2 of A\n[Summary] Answer 3 of A\n"
               "[Summary] Answer 4 of A\n[Summary] Answer 5 of A");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_summary_that_grows_too_long_leaves_out_its_oldest_lines_and_counts_them) {
@@ -270,7 +270,7 @@ TEST(a_summary_that_grows_too_long_leaves_out_its_oldest_lines_and_counts_them) 
     CHECK_STR(shown(0), "[... 8 earlier lines left out ...]\n[Summary] Answer 7 of A\n"
                         "[Summary] Answer 8 of A\n[Summary] Answer 9 of A\n"
                         "[Summary] Answer 10 of A\n[Summary] Answer 11 of A");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(lines_are_cut_shorter_before_any_is_left_out) {
@@ -284,7 +284,7 @@ TEST(lines_are_cut_shorter_before_any_is_left_out) {
     for (t = 0; t < 7; t++) say(PHI_ROLE_ASSISTANT, "A", t, text, 0);
     CHECK_EQ_INT(compact(&c), 1);
     CHECK_EQ_INT(shown(0).len, 6 * (10 + 50) + 5); /* of 100 bytes they are 174 tokens */
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(the_focus_stands_before_what_was_summed_up_and_is_not_summed_up_itself) {
@@ -307,7 +307,7 @@ TEST(the_focus_stands_before_what_was_summed_up_and_is_not_summed_up_itself) {
     CHECK_STR(shown(4),
               "[Summary] Answer 1 of A\n[Summary] Answer 2 of A\n[Summary] Answer 3 of A\n"
               "[Summary] Answer 4 of A");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(long_results_of_recent_turns_are_cut_in_their_middle) {
@@ -320,7 +320,7 @@ TEST(long_results_of_recent_turns_are_cut_in_their_middle) {
     CHECK_STR(shown(2), "line 0\nline 1\n\n[... 26 lines truncated ...]\n\nline 28\nline 29");
     CHECK_STR(thread.fold.items[2].message->tool_call_id, "id_0");
     CHECK_EQ_INT(compact(&c), 0);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(turns_that_are_kept_from_the_start_are_not_touched) {
@@ -330,7 +330,7 @@ TEST(turns_that_are_kept_from_the_start_are_not_touched) {
     run_of("A", 3, 30);
     CHECK_EQ_INT(compact(&c), 1);
     CHECK_EQ_STR(shape(), "A0u A0a A0r A1a A1r A2a R(6-6)");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_section_whose_summary_would_be_larger_stands) {
@@ -342,7 +342,7 @@ TEST(a_section_whose_summary_would_be_larger_stands) {
     c.focus_message = "A focus that is longer than all that was said.";
     CHECK_EQ_INT(compact(&c), 0);
     CHECK_EQ_STR(shape(), "A0u A1a A2u");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(messages_without_a_run_are_turns_of_their_own_and_calls_keep_their_results) {
@@ -356,7 +356,7 @@ TEST(messages_without_a_run_are_turns_of_their_own_and_calls_keep_their_results)
     CHECK_EQ_INT(compact(&c), 1);
     CHECK_EQ_STR(shape(), "0u S(1-3) 0a");
     CHECK_STR(shown(1), "[Summary] I look\n[User] Hurry");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 /* ---- earlier runs ---- */
@@ -379,7 +379,7 @@ TEST(earlier_runs_in_scope_are_summed_up_and_older_ones_go) {
     run_of("E", 1, 4);
     CHECK_EQ_INT(compact(&c), 2);
     CHECK_EQ_STR(shape(), "S(10-14) S(15-19) E0u E0a E0r");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(no_earlier_run_is_in_scope_where_that_is_said) {
@@ -390,7 +390,7 @@ TEST(no_earlier_run_is_in_scope_where_that_is_said) {
     run_of("B", 2, 4);
     CHECK_EQ_INT(compact(&c), 1);
     CHECK_EQ_STR(shape(), "B0u B0a B0r B1a B1r");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(with_a_budget_of_80_tokens_the_newest_earlier_run_is_in_and_the_older_out) {
@@ -403,7 +403,7 @@ TEST(with_a_budget_of_80_tokens_the_newest_earlier_run_is_in_and_the_older_out) 
     run_of("C", 1, 1);
     CHECK_EQ_INT(compact(&c), 2);
     CHECK_EQ_STR(shape(), "S(3-5) C0u C0a C0r");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 /* A view begins with a user's message. */
@@ -417,7 +417,7 @@ TEST(a_run_that_goes_on_from_another_takes_it_along) {
     calls("C", 0, "I go on", 0, 0);
     CHECK_EQ_INT(compact(&c), 2);
     CHECK_EQ_STR(shape(), "S(3-7) C0a");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_run_that_was_compacted_in_part_is_summed_up_whole_when_it_is_an_earlier_one) {
@@ -433,7 +433,7 @@ TEST(a_run_that_was_compacted_in_part_is_summed_up_whole_when_it_is_an_earlier_o
               "[User] Question of A, which is rather long as they go\n"
               "[Summary] Answer 0 of A\n[Summary] Answer 1 of A\n[Summary] Answer 2 of A\n"
               "[Summary] Answer 3 of A\n[Summary] Answer 4 of A");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(what_is_durable_stands_with_its_call) {
@@ -452,7 +452,7 @@ TEST(what_is_durable_stands_with_its_call) {
               "[Summary] Answer 0 of A\n[Summary] Answer 1 of A\n[Summary] Answer 2 of A\n"
               "[Summary] After it, with a lot of words, so that it counts for something");
     CHECK_EQ_INT(compact(&c), 0);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_plan_leaves_what_came_after_it_alone) {
@@ -472,7 +472,7 @@ TEST(a_plan_leaves_what_came_after_it_alone) {
     CHECK_EQ_INT(phi_thread_rewrite(&thread, &rewrite, NULL, NULL, 0), PHI_OK);
     CHECK_EQ_STR(shape(), "S(0-6) A3a A3r A4u");
     phi_arena_free(&arena);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_plan_wants_its_items_in_order) {
@@ -599,7 +599,7 @@ static bool one_random_plan(uint32_t with) {
         free(list);
         some_turn("Z", (uint32_t)round);
     }
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     return good && CHECK_EQ_INT(test_alloc_live_bytes(), 0);
 }
 
@@ -637,7 +637,7 @@ static uint64_t level_tokens(void) {
 
 static void level_end(void) {
     phi_arena_free(&arena);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 static phi_compaction_config budget_of(uint64_t tokens, uint32_t first, uint32_t recent) {
@@ -892,7 +892,7 @@ TEST(both_survive_every_failed_allocation) {
     test_alloc_fail_at(-1);
     free(list);
     phi_arena_free(&view);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST_MAIN(

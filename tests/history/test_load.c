@@ -148,7 +148,7 @@ static size_t cost(void (*fill)(unsigned), unsigned n) {
     CHECK_EQ_INT(read_it(), PHI_OK);
     CHECK_EQ_STR(words, "");
     CHECK_EQ_INT(thread.log.count, seq);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     CHECK_EQ_INT(test_alloc_live_bytes(), 0);
     return asked_for;
 }
@@ -176,7 +176,7 @@ static void setup(void) {
 }
 
 static void done(void) {
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     CHECK_EQ_INT(test_alloc_live_bytes(), 0);
 }
 

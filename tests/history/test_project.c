@@ -1080,7 +1080,7 @@ static bool fold_is_as_its_view(void) {
     phi__projection made;
     size_t n, i;
     memset(&order, 0, sizeof order);
-    phi__fold_link(&thread.fold);
+    phi__project_items_link(&thread.fold);
     order.fold = &thread.fold;
     order.count = thread.fold.count;
     order.policy = &policy;
@@ -1111,7 +1111,7 @@ TEST(a_thread_that_grows_is_projected_as_its_view_is) {
             held = fold_is_as_its_view();
         }
         if (!held) printf("  seed %u\n", (unsigned)from);
-        phi__thread_free(&thread);
+        phi__journal_free_thread(&thread);
         end();
         if (!held) return;
     }

@@ -18,7 +18,7 @@ static void setup(void) {
 
 static void teardown(void) {
     phi_arena_free(&arena);
-    phi__thread_free(&log_);
+    phi__journal_free_thread(&log_);
 }
 
 /* ---- making messages: bytes of text each, and the number of the entry as its time ---- */

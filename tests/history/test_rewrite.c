@@ -158,7 +158,7 @@ static phi_status revoke(const char *op_id) {
 }
 
 static void done(void) {
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     CHECK_EQ_INT(test_alloc_live_bytes(), 0);
 }
 
@@ -340,8 +340,8 @@ TEST(the_calls_of_a_rewrites_messages_have_their_ids_for_themselves) {
     phi_rewrite r = rewrite_of("x", &s, 1);
     conversation();
     CHECK_EQ_INT(make(&r), PHI_OK);
-    CHECK_EQ_INT(phi__thread_claim_id(&thread, PHI__LIT("k")), PHI_FULL);
-    CHECK_EQ_INT(phi__thread_claim_id(&thread, PHI__LIT("l")), PHI_OK);
+    CHECK_EQ_INT(phi__append_claim_id(&thread, PHI__LIT("k")), PHI_FULL);
+    CHECK_EQ_INT(phi__append_claim_id(&thread, PHI__LIT("l")), PHI_OK);
     done();
 }
 
@@ -417,7 +417,7 @@ TEST(a_second_rewrite_of_one_id_changes_nothing) {
 static void of_an_old_log(const char *op_id, uint64_t at) {
     phi_span s = span_of(at, at, NULL, 0);
     phi_rewrite r = rewrite_of(op_id, &s, 1);
-    CHECK_EQ_INT(phi__thread_rewrite(&thread, &r, phi__str("", 0), 0, NULL, words, sizeof words),
+    CHECK_EQ_INT(phi__edit_rewrite(&thread, &r, phi__str("", 0), 0, NULL, words, sizeof words),
                  PHI_OK);
 }
 
@@ -482,7 +482,7 @@ TEST(a_name_that_is_not_utf_8_is_refused) {
 static void unfit(const phi_message *m, const char *fault) {
     size_t block = 0;
     CHECK_EQ_INT(phi_thread_append_messages(log_of(), m, 1, 0, UINT64_MAX, NULL), PHI_BAD_ARG);
-    CHECK_EQ_STR(phi__message_fault(m, &block), fault);
+    CHECK_EQ_STR(phi__check_message(m, &block), fault);
 }
 
 TEST(an_id_of_a_message_that_is_not_utf_8_is_refused) {
@@ -604,7 +604,7 @@ TEST(truncation_spares_what_is_durable_and_takes_late_results_along) {
     say(PHI_ROLE_USER, "well?");
     result("b", 0);
     say(PHI_ROLE_ASSISTANT, "there");
-    CHECK(phi__thread_truncate(&thread, 0, NULL, phi_str_of("l"), 0, &removed));
+    CHECK(phi__truncate(&thread, 0, NULL, phi_str_of("l"), 0, &removed));
     CHECK_EQ_INT(removed, 3);
     CHECK_EQ_STR(now(), "0 1 2 [3-4 [Context compacted: 3 messages removed to fit context window]] "
                         "5 7");
@@ -626,9 +626,9 @@ TEST(truncation_believes_the_hosts_counter) {
                             "and so much longer that nothing else has to be added to it");
     say(PHI_ROLE_USER, "again");
     say(PHI_ROLE_ASSISTANT, "yes");
-    CHECK(phi__thread_truncate(&thread, 40, &counter, phi_str_of("l"), 0, &removed));
+    CHECK(phi__truncate(&thread, 40, &counter, phi_str_of("l"), 0, &removed));
     CHECK_EQ_INT(removed, 0);
-    CHECK(phi__thread_truncate(&thread, 40, NULL, phi_str_of("l"), 0, &removed));
+    CHECK(phi__truncate(&thread, 40, NULL, phi_str_of("l"), 0, &removed));
     CHECK_EQ_INT(removed, 1);
     done();
 }
@@ -653,7 +653,7 @@ TEST(truncation_does_not_cut_what_a_rewrite_has_put_in_one_place) {
     say(PHI_ROLE_USER, "again");
     say(PHI_ROLE_ASSISTANT, "yes");
     CHECK_EQ_INT(make(&r), PHI_OK);
-    CHECK(phi__thread_truncate(&thread, 0, NULL, phi_str_of("l"), 0, &removed));
+    CHECK(phi__truncate(&thread, 0, NULL, phi_str_of("l"), 0, &removed));
     CHECK_EQ_INT(removed, 1);
     CHECK_EQ_INT(phi_thread_count(log_of()), 6);
     done();
@@ -664,11 +664,11 @@ TEST(a_call_that_was_rewritten_away_needs_no_result) {
     say(PHI_ROLE_USER, "go");
     call("a b", 0);
     CHECK_EQ_INT(swap("x", 1, 1, NULL), PHI_OK);
-    CHECK(phi__thread_answer_orphans(&thread));
+    CHECK(phi__append_answer_orphans(&thread));
     CHECK_EQ_STR(now(), "0");
     call("c d", 0);
     result("d", 0);
-    CHECK(phi__thread_answer_orphans(&thread));
+    CHECK(phi__append_answer_orphans(&thread));
     CHECK_EQ_STR(now(), "0 3 4 5");
     CHECK_STR(thread.log.entries[5]->message->tool_call_id, "c");
     done();
@@ -682,7 +682,7 @@ static void mark_run(phi_entry_kind kind, const char *loop_id, phi_keep keep) {
     e.kind = kind;
     e.keep = keep;
     e.loop_id = phi_str_of(loop_id);
-    CHECK(phi__thread_append(&thread, &e, 1));
+    CHECK(phi__append(&thread, &e, 1));
 }
 
 TEST(of_a_run_that_keeps_nothing_nothing_is_shown) {
@@ -747,7 +747,7 @@ TEST(of_a_run_that_keeps_nothing_its_rewrites_go_too) {
         CHECK_EQ_INT(phi_thread_to_json(log_of(), &arena, &text), PHI_OK);
         is_back();
         CHECK_EQ_STR(view("side", UINT64_MAX), "0 9"); /* it was forked before */
-        phi__thread_free(&thread);
+        phi__journal_free_thread(&thread);
         CHECK_EQ_INT(phi_thread_from_json(log_of(), text, words, sizeof words), PHI_OK);
         is_back();
         phi_arena_free(&arena);
@@ -767,14 +767,14 @@ TEST(an_end_that_finds_no_memory_changes_nothing) {
         e.loop_id = PHI__LIT("run");
         e.keep = PHI_KEEP_NONE;
         test_alloc_fail_at(n);
-        ended = phi__thread_append(&thread, &e, 1);
+        ended = phi__append(&thread, &e, 1);
         CHECK(ended != test_alloc_tripped());
         test_alloc_fail_at(-1);
         if (!ended) {
             CHECK_EQ_STR(now(), "0 9");
             CHECK_EQ_STR(view(NULL, 10), "0 9");
             CHECK_EQ_INT(phi_thread_prunable_from(log_of()), 11);
-            CHECK(phi__thread_append(&thread, &e, 1));
+            CHECK(phi__append(&thread, &e, 1));
         }
         is_back();
         done();
@@ -1024,11 +1024,11 @@ TEST(usage_is_the_sum_of_the_runs_that_have_ended) {
     usage.total_tokens = 13;
     e.kind = PHI_ENTRY_LOOP_END;
     e.usage = &usage;
-    CHECK(phi__thread_append(&thread, &e, 1));
+    CHECK(phi__append(&thread, &e, 1));
     CHECK_EQ_INT(phi_thread_switch(log_of(), "other"), PHI_OK);
-    CHECK(phi__thread_append(&thread, &e, 1));
+    CHECK(phi__append(&thread, &e, 1));
     e.usage = NULL;
-    CHECK(phi__thread_append(&thread, &e, 1));
+    CHECK(phi__append(&thread, &e, 1));
     CHECK_EQ_INT(phi_thread_usage(log_of()).total_tokens, 26);
     CHECK_EQ_INT(phi_thread_usage(log_of()).input, 20);
     CHECK_EQ_INT(phi_thread_usage(NULL).input, 0);
@@ -1056,8 +1056,7 @@ static phi_status step(int which) {
     case 8: return phi_thread_note(log_of(), "n", PHI__LIT("[1,2]"), NULL);
     case 9: m = calls_of("x y z", blocks); break;
     case 10:
-        return phi__thread_truncate(&thread, 0, NULL, PHI__LIT("l"), 0, &removed) ? PHI_OK
-                                                                                  : PHI_NO_MEMORY;
+        return phi__truncate(&thread, 0, NULL, PHI__LIT("l"), 0, &removed) ? PHI_OK : PHI_NO_MEMORY;
     default: break;
     }
     return phi_thread_append_messages(log_of(), &m, 1, 0, UINT64_MAX, NULL);

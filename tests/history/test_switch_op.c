@@ -36,7 +36,7 @@ static void conversation(void) {
 }
 
 static void done(void) {
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     CHECK_EQ_INT(test_alloc_live_bytes(), 0);
 }
 
@@ -94,7 +94,7 @@ static void comes_back(void) {
     CHECK(phi_thread_hash(&again) == phi_thread_hash(log_of()));
     CHECK_EQ_INT(phi_thread_to_json(&again, &arena, &second), PHI_OK);
     CHECK_STR(second, text.at);
-    phi__thread_free(&again);
+    phi__journal_free_thread(&again);
     phi_arena_free(&arena);
 }
 
@@ -166,7 +166,7 @@ TEST(a_log_that_was_cut_behind_the_new_lane_can_still_be_switched) {
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_thread_to_json(log_of(), &arena, &text), PHI_OK);
     for (cut = text.len - 1; cut > 0 && text.at[cut - 1] != '\n';) cut--;
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     CHECK_EQ_INT(phi_thread_from_json(log_of(), phi__str(text.at, cut), words, sizeof words),
                  PHI_OK);
     CHECK_EQ_STR(now(), "default: 0 1 2 3");

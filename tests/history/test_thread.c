@@ -31,9 +31,9 @@ static phi__entry entry_of(const phi_message *message) {
 }
 
 static bool append(const phi_message *m) {
-    const phi_message *kept = phi__thread_keep(&thread, m);
+    const phi_message *kept = phi__append_keep(&thread, m);
     phi__entry e = entry_of(kept);
-    return kept != NULL && phi__thread_append(&thread, &e, 1);
+    return kept != NULL && phi__append(&thread, &e, 1);
 }
 
 static bool say(phi_role role, phi_stop_reason stop, size_t bytes) {
@@ -134,7 +134,7 @@ static const char *shape(void) {
 
 static size_t truncate_to(uint64_t target) {
     size_t removed = 999;
-    CHECK(phi__thread_truncate(&thread, target, NULL, phi_str_of("s.c.1"), 3, &removed));
+    CHECK(phi__truncate(&thread, target, NULL, phi_str_of("s.c.1"), 3, &removed));
     return removed;
 }
 
@@ -154,11 +154,11 @@ TEST(a_new_thread_is_empty_and_belongs_to_nobody) {
     CHECK(thread.user == NULL);
     CHECK_EQ_INT(thread.log.count, 0);
     CHECK_EQ_INT(thread.fold.tokens, 0);
-    CHECK(phi__thread_append(&thread, NULL, 0));
-    CHECK(phi__thread_reserve(&thread, 0, 0));
-    phi__thread_attach(&thread, NULL, 0);
-    phi__thread_free(&thread);
-    phi__thread_free(&thread);
+    CHECK(phi__append(&thread, NULL, 0));
+    CHECK(phi__append_reserve(&thread, 0, 0));
+    phi__append_attach(&thread, NULL, 0);
+    phi__journal_free_thread(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(entries_are_numbered_in_order_and_messages_listed) {
@@ -168,7 +168,7 @@ TEST(entries_are_numbered_in_order_and_messages_listed) {
     two[0].kind = PHI_ENTRY_LOOP_START;
     two[1].kind = PHI_ENTRY_TURN_START;
     CHECK(user(4));
-    CHECK(phi__thread_append(&thread, two, 2));
+    CHECK(phi__append(&thread, two, 2));
     CHECK(answer(4));
     CHECK_EQ_INT(thread.log.count, 4);
     CHECK_EQ_INT(thread.log.entries[2]->seq, 2);
@@ -176,7 +176,7 @@ TEST(entries_are_numbered_in_order_and_messages_listed) {
     CHECK_EQ_INT(thread.messages.count, 2);
     CHECK(thread.messages.at[1] == thread.log.entries[3]);
     CHECK_EQ_STR(shape(), "0 3");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(failed_and_aborted_answers_are_not_projected_and_extensions_are) {
@@ -188,7 +188,7 @@ TEST(failed_and_aborted_answers_are_not_projected_and_extensions_are) {
     CHECK(answer(4));
     CHECK_EQ_STR(shape(), "0 3 4");
     CHECK_EQ_INT(thread.messages.count, 5);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(the_tokens_of_the_projection_are_kept) {
@@ -203,7 +203,7 @@ TEST(the_tokens_of_the_projection_are_kept) {
     CHECK_EQ_INT(thread.fold.tokens, 37);
     CHECK(result(1, 8)); /* 2 + 1 + 8 */
     CHECK_EQ_INT(thread.fold.tokens, 48);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     CHECK_EQ_INT(thread.fold.tokens, 0);
 }
 
@@ -213,31 +213,31 @@ TEST(what_was_reserved_is_attached_without_memory) {
     setup();
     CHECK(user(4));
     entries = (phi__entry *)phi__arena_zero(phi__thread_room(&thread), 6 * sizeof *entries);
-    REQUIRE(entries != NULL && phi__thread_reserve(&thread, 6, 5));
+    REQUIRE(entries != NULL && phi__append_reserve(&thread, 6, 5));
     for (i = 0; i < 6; i++) {
         entries[i].kind = i == 2 ? PHI_ENTRY_LOOP_START : PHI_ENTRY_MESSAGE;
         entries[i].message = thread.log.entries[0]->message;
     }
     test_alloc_fail_from(0);
-    phi__thread_attach(&thread, entries, 6);
+    phi__append_attach(&thread, entries, 6);
     CHECK(!test_alloc_tripped());
     test_alloc_fail_from(-1);
     CHECK(thread.log.entries[1] == entries);
     CHECK(thread.messages.at[1] == entries);
     CHECK_EQ_STR(shape(), "0 1 2 4 5 6");
     CHECK_EQ_INT(thread.fold.tokens, 30);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_reservation_of_any_size_is_refused_or_given) {
     setup();
     CHECK(user(4));
-    CHECK(!phi__thread_reserve(&thread, SIZE_MAX, 0));
-    CHECK(!phi__thread_reserve(&thread, 1, SIZE_MAX));
-    CHECK(!phi__thread_reserve(&thread, SIZE_MAX / sizeof(phi__entry *), 1));
-    CHECK(phi__thread_reserve(&thread, 100, 100));
+    CHECK(!phi__append_reserve(&thread, SIZE_MAX, 0));
+    CHECK(!phi__append_reserve(&thread, 1, SIZE_MAX));
+    CHECK(!phi__append_reserve(&thread, SIZE_MAX / sizeof(phi__entry *), 1));
+    CHECK(phi__append_reserve(&thread, 100, 100));
     CHECK_EQ_STR(shape(), "0");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(an_append_that_finds_no_memory_changes_nothing) {
@@ -251,18 +251,18 @@ TEST(an_append_that_finds_no_memory_changes_nothing) {
     for (n = 0;; n++) {
         setup();
         test_alloc_fail_at(n);
-        if (phi__thread_append(&thread, entries, 9)) break;
+        if (phi__append(&thread, entries, 9)) break;
         CHECK(test_alloc_tripped());
         CHECK_EQ_INT(thread.log.count, 0);
         CHECK_EQ_INT(thread.messages.count, 0);
         CHECK_EQ_INT(thread.fold.tokens, 0);
-        CHECK(phi__thread_append(&thread, entries, 9));
+        CHECK(phi__append(&thread, entries, 9));
         CHECK_EQ_INT(thread.fold.count, 8);
-        phi__thread_free(&thread);
+        phi__journal_free_thread(&thread);
     }
     test_alloc_fail_at(-1);
     CHECK_EQ_INT(n, 4);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 /* ---- truncating ---- */
@@ -296,7 +296,7 @@ TEST(the_oldest_messages_go_and_a_marker_stands_in_their_place) {
     CHECK_EQ_INT(thread.fold.items[1].origin, 0);
     CHECK_EQ_INT(thread.messages.count,
                  10); /* the log has them all, and the marker is none of them */
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(what_fits_stays_as_it_is) {
@@ -308,7 +308,7 @@ TEST(what_fits_stays_as_it_is) {
     CHECK_EQ_INT(thread.log.count, 4);
     CHECK_EQ_INT(truncate_to(415), 1);
     CHECK_EQ_STR(shape(), "0 M(1-1: 1) 2 3");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(the_first_and_the_newest_user_message_and_the_last_group_stay) {
@@ -319,7 +319,7 @@ TEST(the_first_and_the_newest_user_message_and_the_last_group_stay) {
     CHECK_EQ_INT(truncate_to(0), 4);
     CHECK_EQ_STR(shape(), "0 M(1-1+3-5: 4) 2 6 7 8");
     CHECK_EQ_INT(truncate_to(0), 0);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(an_answer_goes_with_all_its_results_or_not_at_all) {
@@ -330,7 +330,7 @@ TEST(an_answer_goes_with_all_its_results_or_not_at_all) {
     CHECK(answer(400) && user(400));
     CHECK_EQ_INT(truncate_to(thread.fold.tokens - 1), 5);
     CHECK_EQ_STR(shape(), "0 M(1-5: 5) 6 7");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_run_that_goes_on_and_on_keeps_its_prompt_and_its_last_step) {
@@ -340,7 +340,7 @@ TEST(a_run_that_goes_on_and_on_keeps_its_prompt_and_its_last_step) {
     for (i = 0; i < 50; i++) CHECK(calls(i, 1, PHI_STOP_REASON_TOOL_USE) && result(i, 400));
     CHECK_EQ_INT(truncate_to(0), 98);
     CHECK_EQ_STR(shape(), "0 M(1-98: 98) 99 100");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_second_truncation_takes_the_first_ones_marker_and_counts_on) {
@@ -359,7 +359,7 @@ TEST(a_second_truncation_takes_the_first_ones_marker_and_counts_on) {
     CHECK_EQ_INT(thread.log.count, 14);
     CHECK(thread.log.entries[13]->of.op == op_at(1));
     CHECK(thread.log.entries[10]->kind == PHI_ENTRY_REWRITE); /* the log keeps what was */
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(what_was_spared_goes_when_it_is_the_newest_no_more) {
@@ -370,7 +370,7 @@ TEST(what_was_spared_goes_when_it_is_the_newest_no_more) {
     CHECK(user(400));
     CHECK_EQ_INT(truncate_to(thread.fold.tokens - 1), 1);
     CHECK_EQ_STR(shape(), "0 M(1-2: 3) 4 6");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_user_message_before_the_marker_moves_the_marker_when_it_goes) {
@@ -381,7 +381,7 @@ TEST(a_user_message_before_the_marker_moves_the_marker_when_it_goes) {
     CHECK(user(400));
     CHECK_EQ_INT(truncate_to(thread.fold.tokens - 1), 1);
     CHECK_EQ_STR(shape(), "0 M(1-2: 2) 3 5");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(what_stands_before_the_first_user_message_goes_first) {
@@ -392,7 +392,7 @@ TEST(what_stands_before_the_first_user_message_goes_first) {
     CHECK_EQ_INT(truncate_to(0), 2);
     CHECK_EQ_STR(shape(),
                  "M(0-1+3-3: 3) 2 4"); /* the first user message of all stays, without saying */
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_history_without_the_user_keeps_its_last_group) {
@@ -401,7 +401,7 @@ TEST(a_history_without_the_user_keeps_its_last_group) {
     CHECK(extension("{\"at\":\"the end\"}"));
     CHECK_EQ_INT(truncate_to(0), 2);
     CHECK_EQ_STR(shape(), "M(0-1: 2) 2 3 4");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(an_open_call_at_the_end_stays) {
@@ -411,7 +411,7 @@ TEST(an_open_call_at_the_end_stays) {
     CHECK_EQ_STR(shape(), "0 M(1-1: 1) 2 3");
     CHECK(result(2, 400));
     CHECK_EQ_STR(shape(), "0 M(1-1: 1) 2 3 5");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(extensions_go_by_age_and_are_counted) {
@@ -421,7 +421,7 @@ TEST(extensions_go_by_age_and_are_counted) {
     CHECK(answer(400));
     CHECK_EQ_INT(truncate_to(0), 1);
     CHECK_EQ_STR(shape(), "0 M(1-1: 1) 2");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(what_a_marker_costs_more_than_is_not_taken) {
@@ -429,13 +429,13 @@ TEST(what_a_marker_costs_more_than_is_not_taken) {
     CHECK(user(400) && answer(4) && answer(400) && user(4)); /* 104 + 5 + 104 + 5; a marker: 20 */
     CHECK_EQ_INT(truncate_to(217), 2); /* the small one alone would make it larger */
     CHECK_EQ_STR(shape(), "0 M(1-2: 2) 3");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     setup();
     CHECK(user(400) && answer(4) && user(4));
     CHECK_EQ_INT(truncate_to(0), 0);
     CHECK_EQ_STR(shape(), "0 1 2");
     CHECK_EQ_INT(thread.log.count, 3);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_markers_rendering_is_kept_with_its_entry) {
@@ -445,8 +445,8 @@ TEST(a_markers_rendering_is_kept_with_its_entry) {
     CHECK(user(400) && answer(400) && user(400) && extension("{}") && answer(400) && user(4));
     CHECK_EQ_INT(truncate_to(235), 3);
     talk_begin(&t, phi_model_anthropic("claude-sonnet-4-5", "key"));
-    t.ask.items = thread.fold.items;
-    t.ask.item_count = thread.fold.count;
+    t.spec.items = thread.fold.items;
+    t.spec.item_count = thread.fold.count;
     CHECK(*op_at(1)->rendered == NULL);
     REQUIRE(talk_render(&t, 1) == PHI_OK);
     CHECK(strstr(t.body, "[Context compacted: 3 messages removed to fit context window]") != NULL);
@@ -457,7 +457,7 @@ TEST(a_markers_rendering_is_kept_with_its_entry) {
     CHECK_EQ_STR(t.body, first);
     free(first);
     talk_free(&t);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_truncation_that_finds_no_memory_changes_nothing) {
@@ -473,7 +473,7 @@ TEST(a_truncation_that_finds_no_memory_changes_nothing) {
         used = (size_t)thread.fold.tokens;
         removed = 9;
         test_alloc_fail_at(n);
-        done = phi__thread_truncate(&thread, 300, NULL, phi_str_of("l"), 1, &removed);
+        done = phi__truncate(&thread, 300, NULL, phi_str_of("l"), 1, &removed);
         test_alloc_fail_at(-1);
         if (done) break;
         CHECK_EQ_INT(removed, 0);
@@ -482,10 +482,10 @@ TEST(a_truncation_that_finds_no_memory_changes_nothing) {
         CHECK_EQ_STR(shape(), "0 1 2 3");
         CHECK_EQ_INT(truncate_to(300), 1);
         CHECK_EQ_STR(shape(), "0 M(1-1: 1) 2 3");
-        phi__thread_free(&thread);
+        phi__journal_free_thread(&thread);
     }
     CHECK(n >= 2);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(a_hundred_thousand_messages_are_truncated) {
@@ -495,14 +495,14 @@ TEST(a_hundred_thousand_messages_are_truncated) {
     setup();
     CHECK(user(400) && answer(400));
     entries = (phi__entry *)phi__arena_zero(phi__thread_room(&thread), COUNT * sizeof *entries);
-    REQUIRE(entries != NULL && phi__thread_reserve(&thread, COUNT, COUNT));
+    REQUIRE(entries != NULL && phi__append_reserve(&thread, COUNT, COUNT));
     for (i = 0; i < COUNT; i++)
         entries[i] = entry_of(thread.log.entries[i == COUNT - 1 ? 0 : 1]->message);
-    phi__thread_attach(&thread, entries, COUNT);
+    phi__append_attach(&thread, entries, COUNT);
     CHECK_EQ_INT(truncate_to(1000000), 90387);
     CHECK_EQ_INT(truncate_to(0), COUNT - 90387);
     CHECK_EQ_STR(shape(), "0 M(1-100000: 100000) 100001");
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 /* ---- properties ---- */
@@ -522,7 +522,7 @@ static void grow(uint32_t *seed) {
     case 6:
         memset(&turn, 0, sizeof turn);
         turn.kind = PHI_ENTRY_TURN_START;
-        CHECK(phi__thread_append(&thread, &turn, 1));
+        CHECK(phi__append(&thread, &turn, 1));
         break;
     default:
         CHECK(calls(number, n, PHI_STOP_REASON_TOOL_USE));
@@ -583,13 +583,13 @@ static bool in_order(void) {
 
 static bool every_call_has_its_result(void) {
     phi_model model = phi_model_openai("gpt-4.1", "key");
-    phi__ask ask;
+    phi__request_spec spec;
     char words[200];
-    memset(&ask, 0, sizeof ask);
-    ask.model = &model;
-    ask.items = thread.fold.items;
-    ask.item_count = thread.fold.count;
-    if (phi__preflight(phi__codec_find(phi_str_of(PHI_PROTOCOL_OPENAI_CHAT)), &ask, words,
+    memset(&spec, 0, sizeof spec);
+    spec.model = &model;
+    spec.items = thread.fold.items;
+    spec.item_count = thread.fold.count;
+    if (phi__preflight(phi__registry_codec_find(phi_str_of(PHI_PROTOCOL_OPENAI_CHAT)), &spec, words,
                        sizeof words) == PHI_OK ||
         strcmp(words, "messages: there is none to send") == 0)
         return true;
@@ -600,8 +600,7 @@ static bool every_call_has_its_result(void) {
 static bool cut(uint64_t target, size_t *removed) {
     uint64_t before = thread.fold.tokens;
     size_t entries = thread.log.count;
-    if (!CHECK(phi__thread_truncate(&thread, target, NULL, phi_str_of("l"), 0, removed)))
-        return false;
+    if (!CHECK(phi__truncate(&thread, target, NULL, phi_str_of("l"), 0, removed))) return false;
     CHECK_EQ_INT(thread.log.count, entries + (*removed > 0));
     CHECK(*removed > 0 ? thread.fold.tokens < before : thread.fold.tokens == before);
     CHECK(thread.fold.tokens == counted());
@@ -626,7 +625,7 @@ static void random_history(uint32_t seed) {
     CHECK(cut(0, &removed));
     CHECK(cut(0, &again));
     CHECK_EQ_INT(again, 0);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 TEST(random_histories_are_truncated_to_what_a_provider_accepts) {

@@ -329,7 +329,7 @@ static void comes_back(world *w) {
         for (j = 0; j < n && !w->failed; j++)
             HOLDS(w, a[j].from == b[j].from && a[j].to == b[j].to && a[j].flags == b[j].flags);
     }
-    phi__thread_free(&again);
+    phi__journal_free_thread(&again);
     phi_arena_free(&arena);
 }
 
@@ -473,7 +473,7 @@ static void begin_or_end(world *w) {
         w->loop_id[0] = '\0';
     }
     e.loop_id = id;
-    HOLDS(w, phi__thread_append(&w->thread, &e, 1));
+    HOLDS(w, phi__append(&w->thread, &e, 1));
 }
 
 /* Messages for a span: a few, or, where the span is one item, one of its kind. */
@@ -641,8 +641,8 @@ static void revoke_any(world *w, const char *lane) {
 static void truncate(world *w) {
     size_t removed = 0, shown = w->thread.fold.count, count = w->thread.log.count;
     uint64_t tokens = w->thread.fold.tokens;
-    HOLDS(w, phi__thread_truncate(&w->thread, tokens * pick(w, 100) / 100, NULL, phi_str_of("l"), 0,
-                                  &removed));
+    HOLDS(w, phi__truncate(&w->thread, tokens * pick(w, 100) / 100, NULL, phi_str_of("l"), 0,
+                           &removed));
     HOLDS(w, w->thread.log.count == count + (removed > 0 ? 1 : 0));
     HOLDS(w, removed == 0 || (w->thread.fold.tokens < tokens && w->thread.fold.count <= shown));
     HOLDS(w, removed > 0 || w->thread.fold.tokens == tokens);
@@ -755,7 +755,7 @@ static bool history(uint32_t seed) {
     if (!w.failed) every_earlier_state(&w);
     if (!w.failed) comes_back(&w);
     if (w.failed) printf("  seed %u, step %d\n", (unsigned)seed, i);
-    phi__thread_free(&w.thread);
+    phi__journal_free_thread(&w.thread);
     CHECK_EQ_INT(test_alloc_live_bytes(), 0);
     return !w.failed;
 }

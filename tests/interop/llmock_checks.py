@@ -62,7 +62,7 @@ def fail(status, times=1, **more):
 
 def conversations(dialect):
     # Mistral's API sends its usage unasked, and knows no stream_options; LLMock sends it only when
-    # they ask for it.
+    # they spec for it.
     told = dialect.name != "mistral"
     dialect.play("an answer, and its usage", [SAYS],
                  requests=1,

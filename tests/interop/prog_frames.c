@@ -10,9 +10,9 @@ static void take(phi__frames *frames, phi__buf *out) {
     int got;
     while ((got = phi__frames_next(frames, &frame)) > 0) {
         phi__buf_char(out, '[');
-        phi__json_put_str(out, frame.name);
+        phi__json_write_str(out, frame.name);
         phi__buf_char(out, ',');
-        phi__json_put_str(out, frame.payload);
+        phi__json_write_str(out, frame.payload);
         phi__buf_text(out, "]\n");
     }
     if (got < 0) phi__buf_text(out, "\"broken\"\n");

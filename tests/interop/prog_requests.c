@@ -175,8 +175,8 @@ static void talk_whole(conversation *t, dialect d) {
 /* ---- the files ---- */
 
 static void put_member(phi__buf *out, const char *key, phi_str value) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, value);
+    phi__json_write_key(out, phi_str_of(key));
+    phi__json_write_str(out, value);
 }
 
 static void sign(conversation *t) {
@@ -202,7 +202,7 @@ static bool save(conversation *t, const char *directory, const target *to, const
     put_member(&out, "key", phi_str_of(to->key));
     put_member(&out, "method", phi_request_method(request));
     put_member(&out, "url", phi_request_url(request));
-    phi__json_put_key(&out, PHI__LIT("headers"));
+    phi__json_write_key(&out, PHI__LIT("headers"));
     phi__buf_char(&out, '{');
     for (i = 0; phi_request_header(request, i, &name, &value); i++)
         put_member(&out, name.at, value);
@@ -226,18 +226,19 @@ static bool encode(const char *directory, const target *to, const variant *how) 
         talk_user(&t, "Hello?");
     else {
         talk_whole(&t, to->dialect);
-        t.ask.system_prompt = PHI__LIT("You are brief.\nAnd \"exact\".");
-        t.ask.tools = tools;
-        t.ask.tool_count = PHI__COUNT(tools);
-        t.ask.tool_choice = how->choice;
-        t.ask.session_id = PHI__LIT("session-1");
+        t.spec.system_prompt = PHI__LIT("You are brief.\nAnd \"exact\".");
+        t.spec.tools = tools;
+        t.spec.tool_count = PHI__COUNT(tools);
+        t.spec.tool_choice = how->choice;
+        t.spec.session_id = PHI__LIT("session-1");
     }
-    t.ask.thinking = how->thinking;
-    t.ask.temperature = how->temperature;
-    t.ask.format.kind = how->format;
-    t.ask.format.schema = STRICT;
-    t.ask.format.strict = how->strict;
-    if (phi__format_apply(phi__codec_find(phi_str_of(to->protocol)), &t.ask, &t.kept, words,
+    t.spec.thinking = how->thinking;
+    t.spec.temperature = how->temperature;
+    t.spec.format.kind = how->format;
+    t.spec.format.schema = STRICT;
+    t.spec.format.strict = how->strict;
+    if (phi__format_apply(phi__registry_codec_find(phi_str_of(to->protocol)), &t.spec, &t.kept,
+                          words,
                           sizeof words) == PHI_BAD_ARG) { /* a model of Bedrock's that has no way */
         talk_free(&t);
         return true;
@@ -258,7 +259,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     for (i = 0; i < PHI__COUNT(targets); i++) {
-        if (phi__codec_find(phi_str_of(targets[i].protocol)) == NULL) {
+        if (phi__registry_codec_find(phi_str_of(targets[i].protocol)) == NULL) {
             printf("skipped  %s: %s is not registered\n", targets[i].name, targets[i].protocol);
             continue;
         }

@@ -59,9 +59,9 @@ static void talk_call(talk *t, const phi_event *event) {
     phi__buf *out = &t->calls;
     if (out->len > 0) phi__buf_char(out, ',');
     phi__buf_text(out, "{\"name\":");
-    phi__json_put_str(out, event->tool_name);
+    phi__json_write_str(out, event->tool_name);
     phi__buf_text(out, ",\"arguments\":");
-    phi__json_put_str(out, event->arguments);
+    phi__json_write_str(out, event->arguments);
     phi__buf_char(out, '}');
 }
 
@@ -125,7 +125,7 @@ static bool talk_run(talk *t, const char *prompt) {
 
 static void talk_member(phi__buf *out, const char *name, phi_str value) {
     phi__buf_text(out, name);
-    phi__json_put_str(out, value);
+    phi__json_write_str(out, value);
 }
 
 static bool talk_tell(talk *t) {

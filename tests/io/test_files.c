@@ -64,35 +64,36 @@ TEST(a_file_is_read_in_slices) {
     rig r;
     REQUIRE(rig_open(&r));
     put(in(&r, "a"), "abcdefg");
-    REQUIRE(CHECK_EQ_INT(phi__file_open_read(&r.memory, in(&r, "a"), &file, &r.words), PHI_OK));
-    CHECK_EQ_INT(phi__file_read(file, bytes, 4, &got, &r.words), PHI_OK);
+    REQUIRE(CHECK_EQ_INT(phi__files_open_read(&r.memory, in(&r, "a"), &file, &r.words), PHI_OK));
+    CHECK_EQ_INT(phi__files_read(file, bytes, 4, &got, &r.words), PHI_OK);
     CHECK_STR(phi__str(bytes, got), "abcd");
-    CHECK_EQ_INT(phi__file_read(file, bytes, 4, &got, &r.words), PHI_OK);
+    CHECK_EQ_INT(phi__files_read(file, bytes, 4, &got, &r.words), PHI_OK);
     CHECK_STR(phi__str(bytes, got), "efg");
-    CHECK_EQ_INT(phi__file_read(file, bytes, 4, &got, &r.words), PHI_OK);
+    CHECK_EQ_INT(phi__files_read(file, bytes, 4, &got, &r.words), PHI_OK);
     CHECK_EQ_INT(got, 0);
-    phi__file_close(file);
+    phi__files_close(file);
 }
 
 TEST(what_cannot_be_read_is_refused_in_the_systems_words) {
     phi__file *file;
     rig r;
     REQUIRE(rig_open(&r));
-    CHECK_EQ_INT(phi__file_open_read(&r.memory, in(&r, "none"), &file, &r.words), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi__files_open_read(&r.memory, in(&r, "none"), &file, &r.words), PHI_NOT_FOUND);
     CHECK_EQ_STR(r.words.text, "No such file or directory");
-    CHECK_EQ_INT(phi__file_open_read(&r.memory, r.dir, &file, &r.words), PHI_IO);
+    CHECK_EQ_INT(phi__files_open_read(&r.memory, r.dir, &file, &r.words), PHI_IO);
     CHECK_EQ_STR(r.words.text, "Is a directory");
     CHECK(mkfifo(in(&r, "pipe"), 0600) == 0);
-    CHECK_EQ_INT(phi__file_open_read(&r.memory, r.path, &file, &r.words), PHI_IO); /* and at once */
+    CHECK_EQ_INT(phi__files_open_read(&r.memory, r.path, &file, &r.words),
+                 PHI_IO); /* and at once */
     CHECK_EQ_STR(r.words.text, "Not a regular file");
     put(in(&r, "locked"), "x");
     (void)chmod(r.path, 0);
     if (geteuid() != 0) {
-        CHECK_EQ_INT(phi__file_open_read(&r.memory, r.path, &file, &r.words), PHI_IO);
+        CHECK_EQ_INT(phi__files_open_read(&r.memory, r.path, &file, &r.words), PHI_IO);
         CHECK_EQ_STR(r.words.text, "Permission denied");
     }
-    CHECK_EQ_INT(phi__file_open_read(&r.memory, r.path, &file, NULL) == PHI_OK, geteuid() == 0);
-    phi__file_close(file);
+    CHECK_EQ_INT(phi__files_open_read(&r.memory, r.path, &file, NULL) == PHI_OK, geteuid() == 0);
+    phi__files_close(file);
 }
 
 TEST(stat_tells_kind_and_size_and_follows_links_when_asked) {
@@ -100,18 +101,18 @@ TEST(stat_tells_kind_and_size_and_follows_links_when_asked) {
     rig r;
     REQUIRE(rig_open(&r));
     put(in(&r, "a"), "12345");
-    CHECK_EQ_INT(phi__file_stat(r.path, true, &info, NULL), PHI_OK);
+    CHECK_EQ_INT(phi__files_stat(r.path, true, &info, NULL), PHI_OK);
     CHECK(info.kind == PHI__FILE_REGULAR && info.bytes == 5);
     CHECK(symlink("a", in(&r, "l")) == 0);
-    CHECK_EQ_INT(phi__file_stat(r.path, false, &info, NULL), PHI_OK);
+    CHECK_EQ_INT(phi__files_stat(r.path, false, &info, NULL), PHI_OK);
     CHECK(info.kind == PHI__FILE_LINK);
-    CHECK_EQ_INT(phi__file_stat(r.path, true, &info, NULL), PHI_OK);
+    CHECK_EQ_INT(phi__files_stat(r.path, true, &info, NULL), PHI_OK);
     CHECK(info.kind == PHI__FILE_REGULAR && info.bytes == 5);
-    CHECK_EQ_INT(phi__file_stat(r.dir, true, &info, NULL), PHI_OK);
+    CHECK_EQ_INT(phi__files_stat(r.dir, true, &info, NULL), PHI_OK);
     CHECK(info.kind == PHI__FILE_DIRECTORY);
-    CHECK_EQ_INT(phi__file_stat("/dev/null", true, &info, NULL), PHI_OK);
+    CHECK_EQ_INT(phi__files_stat("/dev/null", true, &info, NULL), PHI_OK);
     CHECK(info.kind == PHI__FILE_OTHER);
-    CHECK_EQ_INT(phi__file_stat(in(&r, "none"), true, &info, &r.words), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi__files_stat(in(&r, "none"), true, &info, &r.words), PHI_NOT_FOUND);
     CHECK(info.kind == PHI__FILE_NONE);
     CHECK_EQ_STR(r.words.text, "No such file or directory");
 }
@@ -121,8 +122,8 @@ static phi_status resolve(const char *base, const char *path, char *out, size_t 
                           phi__words *words) {
     phi__resolve r;
     size_t units = SIZE_MAX;
-    phi_status status = phi__resolve_begin(&r, base, path, words);
-    if (status == PHI_OK) status = phi__resolve_advance(&r, &units, words);
+    phi_status status = phi__path_resolve_begin(&r, base, path, words);
+    if (status == PHI_OK) status = phi__path_resolve_advance(&r, &units, words);
     if (status == PHI_OK) (void)snprintf(out, size, "%s", r.out);
     return status;
 }
@@ -133,11 +134,11 @@ static phi_status replace(rig *r, const char *path, const char *text, size_t len
     char real[PHI__PATH_BYTES];
     phi__file *file;
     phi_status status = resolve(NULL, path, real, sizeof real, &r->words);
-    if (status == PHI_OK) status = phi__file_open_replace(&r->memory, real, &file, &r->words);
+    if (status == PHI_OK) status = phi__files_open_replace(&r->memory, real, &file, &r->words);
     if (status != PHI_OK) return status;
-    status = phi__file_write(file, text, len, &r->words);
-    if (status == PHI_OK) status = phi__file_commit(file, &r->words);
-    phi__file_close(file);
+    status = phi__files_write(file, text, len, &r->words);
+    if (status == PHI_OK) status = phi__files_commit(file, &r->words);
+    phi__files_close(file);
     return status;
 }
 
@@ -160,12 +161,12 @@ TEST(the_old_file_stays_until_the_commit_and_its_mode_after_it) {
     REQUIRE(rig_open(&r));
     put(in(&r, "a"), "old");
     (void)chmod(r.path, 0751);
-    REQUIRE(CHECK_EQ_INT(phi__file_open_replace(&r.memory, r.path, &file, &r.words), PHI_OK));
-    CHECK_EQ_INT(phi__file_write(file, "new", 3, &r.words), PHI_OK);
+    REQUIRE(CHECK_EQ_INT(phi__files_open_replace(&r.memory, r.path, &file, &r.words), PHI_OK));
+    CHECK_EQ_INT(phi__files_write(file, "new", 3, &r.words), PHI_OK);
     check_content(r.path, "old");
-    CHECK_EQ_INT(phi__file_write(file, "er", 2, &r.words), PHI_OK);
-    CHECK_EQ_INT(phi__file_commit(file, &r.words), PHI_OK);
-    phi__file_close(file);
+    CHECK_EQ_INT(phi__files_write(file, "er", 2, &r.words), PHI_OK);
+    CHECK_EQ_INT(phi__files_commit(file, &r.words), PHI_OK);
+    phi__files_close(file);
     check_content(r.path, "newer");
     CHECK(stat(r.path, &info) == 0 && (info.st_mode & 07777) == 0751);
     CHECK_EQ_INT(count_names(r.dir), 1);
@@ -176,9 +177,9 @@ TEST(a_replacement_without_commit_leaves_no_trace) {
     rig r;
     REQUIRE(rig_open(&r));
     put(in(&r, "a"), "old");
-    REQUIRE(CHECK_EQ_INT(phi__file_open_replace(&r.memory, r.path, &file, &r.words), PHI_OK));
-    CHECK_EQ_INT(phi__file_write(file, "new", 3, &r.words), PHI_OK);
-    phi__file_close(file);
+    REQUIRE(CHECK_EQ_INT(phi__files_open_replace(&r.memory, r.path, &file, &r.words), PHI_OK));
+    CHECK_EQ_INT(phi__files_write(file, "new", 3, &r.words), PHI_OK);
+    phi__files_close(file);
     check_content(r.path, "old");
     CHECK_EQ_INT(count_names(r.dir), 1);
 }
@@ -247,12 +248,12 @@ TEST(a_file_size_limit_is_an_error_and_no_signal_and_the_old_file_stays) {
     small.rlim_cur = 50000;
     (void)setrlimit(RLIMIT_FSIZE, &small);
     CHECK_EQ_INT(replace(&r, r.path, big, 100000), PHI_IO);
-    (void)phi__file_open_replace(&r.memory, r.path, &file, NULL);
+    (void)phi__files_open_replace(&r.memory, r.path, &file, NULL);
     if (file != NULL) {
-        CHECK_EQ_INT(phi__file_write(file, big, 100000, NULL), PHI_IO);
-        CHECK_EQ_INT(phi__file_write(file, "x", 1, NULL), PHI_IO);
-        CHECK_EQ_INT(phi__file_commit(file, NULL), PHI_IO); /* half a file replaces nothing */
-        phi__file_close(file);
+        CHECK_EQ_INT(phi__files_write(file, big, 100000, NULL), PHI_IO);
+        CHECK_EQ_INT(phi__files_write(file, "x", 1, NULL), PHI_IO);
+        CHECK_EQ_INT(phi__files_commit(file, NULL), PHI_IO); /* half a file replaces nothing */
+        phi__files_close(file);
     }
     (void)setrlimit(RLIMIT_FSIZE, &before);
     CHECK_EQ_STR(r.words.text, "File too large");
@@ -280,14 +281,14 @@ TEST(directories_are_made_down_to_the_last) {
     struct stat info;
     rig r;
     REQUIRE(rig_open(&r));
-    CHECK_EQ_INT(phi__make_directories(in(&r, "a/b//c/"), &r.words), PHI_OK);
+    CHECK_EQ_INT(phi__files_make_directories(in(&r, "a/b//c/"), &r.words), PHI_OK);
     CHECK(stat(in(&r, "a/b/c"), &info) == 0 && S_ISDIR(info.st_mode));
-    CHECK_EQ_INT(phi__make_directories(r.path, &r.words), PHI_OK); /* there already */
-    CHECK_EQ_INT(phi__make_directories("/", &r.words), PHI_OK);
+    CHECK_EQ_INT(phi__files_make_directories(r.path, &r.words), PHI_OK); /* there already */
+    CHECK_EQ_INT(phi__files_make_directories("/", &r.words), PHI_OK);
     put(in(&r, "f"), "x");
-    CHECK_EQ_INT(phi__make_directories(in(&r, "f/g"), &r.words), PHI_IO);
+    CHECK_EQ_INT(phi__files_make_directories(in(&r, "f/g"), &r.words), PHI_IO);
     CHECK_EQ_STR(r.words.text, "Not a directory");
-    CHECK_EQ_INT(phi__make_directories("", &r.words), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi__files_make_directories("", &r.words), PHI_NOT_FOUND);
 }
 
 /* ---- resolving ---- */
@@ -390,10 +391,10 @@ TEST(a_chain_of_links_is_resolved_a_part_at_a_time) {
     REQUIRE(rig_open(&r) && put_chain(&r, 30, 39, deepest, sizeof deepest));
     (void)snprintf(path, sizeof path, "%s/l0", deepest);
     (void)snprintf(want, sizeof want, "%s/f39", deepest);
-    CHECK_EQ_INT(phi__resolve_begin(&resolve, NULL, path, &r.words), PHI_OK);
+    CHECK_EQ_INT(phi__path_resolve_begin(&resolve, NULL, path, &r.words), PHI_OK);
     do {
         size_t units = 1;
-        status = phi__resolve_advance(&resolve, &units, &r.words);
+        status = phi__path_resolve_advance(&resolve, &units, &r.words);
         CHECK_EQ_INT(units, 0);
         calls++;
     } while (status == PHI_BUSY && calls < 100000);
@@ -414,7 +415,7 @@ TEST(directories_are_made_one_at_a_time) {
     for (i = 0; i < 60; i++) n += snprintf(path + n, sizeof path - (size_t)n, "/d");
     do {
         units = 1;
-        status = phi__make_directories_more(path, &at, &units, &r.words);
+        status = phi__files_make_directories_more(path, &at, &units, &r.words);
         calls++;
     } while (status == PHI_BUSY && calls < 1000);
     CHECK_EQ_INT(status, PHI_OK);
@@ -422,13 +423,13 @@ TEST(directories_are_made_one_at_a_time) {
     CHECK(stat(path, &info) == 0 && S_ISDIR(info.st_mode));
     at = 0;
     units = 100000;
-    CHECK_EQ_INT(phi__make_directories_more(path, &at, &units, &r.words), PHI_OK);
+    CHECK_EQ_INT(phi__files_make_directories_more(path, &at, &units, &r.words), PHI_OK);
     CHECK(units < 100000 - 2 * 60);
     (void)snprintf(path + n, sizeof path - (size_t)n, "/f");
     put(path, "");
     (void)snprintf(path + n, sizeof path - (size_t)n, "/f/g");
     at = 0;
-    CHECK_EQ_INT(phi__make_directories_more(path, &at, &units, &r.words), PHI_IO);
+    CHECK_EQ_INT(phi__files_make_directories_more(path, &at, &units, &r.words), PHI_IO);
     CHECK_EQ_STR(r.words.text, "Not a directory");
 }
 
@@ -548,7 +549,7 @@ TEST(a_walk_goes_64_directories_deep) {
     rig r;
     REQUIRE(rig_open(&r));
     for (i = 0; i < 70; i++) (void)snprintf(path + strlen(path), 4, "d/");
-    CHECK_EQ_INT(phi__make_directories(in(&r, path), &r.words), PHI_OK);
+    CHECK_EQ_INT(phi__files_make_directories(in(&r, path), &r.words), PHI_OK);
     CHECK_EQ_INT(list(&r, NULL, &got), PHI_NOT_FOUND);
     CHECK_EQ_INT(got.entries, 64);
 }
@@ -570,7 +571,7 @@ TEST(a_walk_left_in_the_middle_frees_all) {
     int i;
     rig r;
     REQUIRE(rig_open(&r));
-    CHECK_EQ_INT(phi__make_directories(in(&r, "a/b/c/d"), NULL), PHI_OK);
+    CHECK_EQ_INT(phi__files_make_directories(in(&r, "a/b/c/d"), NULL), PHI_OK);
     put(in(&r, "a/x"), "");
     REQUIRE(phi__walk_new(&r.memory, r.dir, &walk, NULL) == PHI_OK);
     for (i = 0; i < 6; i++) (void)phi__walk_next(walk, &entry);
@@ -584,7 +585,7 @@ TEST(every_failed_allocation_leaves_nothing_behind) {
     rig r;
     listing got;
     REQUIRE(rig_open(&r));
-    CHECK_EQ_INT(phi__make_directories(in(&r, "a/b"), NULL), PHI_OK);
+    CHECK_EQ_INT(phi__files_make_directories(in(&r, "a/b"), NULL), PHI_OK);
     put(in(&r, "a/b/x"), "");
     do {
         phi_status status;

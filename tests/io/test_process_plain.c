@@ -8,6 +8,6 @@
 #define phi__spawn_start phi__plain_spawn_start
 
 #include "io/process.c"
-#include "io/process_spawn.c"
+#include "io/spawn.c"
 
 #include "test_process.c"

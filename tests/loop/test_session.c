@@ -12,7 +12,7 @@ static phi__sessions sessions;
 static void setup(void) {
     phi_allocator a = test_allocator();
     phi_memory_init(&memory, &a, 0);
-    phi__sessions_init(&sessions, &memory);
+    phi__session_init(&sessions, &memory);
 }
 
 static phi__session *take(const char *id) { return phi__session_take(&sessions, phi_str_of(id)); }
@@ -41,7 +41,7 @@ TEST(those_who_take_one_id_share_one_session) {
     drop(a);
     drop(NULL);
     CHECK_EQ_INT(sessions.map.count, 0);
-    phi__sessions_free(&sessions);
+    phi__session_free_all(&sessions);
 }
 
 TEST(runs_are_counted_for_each_segment_from_one) {
@@ -59,7 +59,7 @@ TEST(runs_are_counted_for_each_segment_from_one) {
     CHECK_EQ_INT(next(a, ""), 2);
     drop(a);
     drop(b);
-    phi__sessions_free(&sessions);
+    phi__session_free_all(&sessions);
 }
 
 TEST(the_counts_go_with_the_last_user) {
@@ -76,7 +76,7 @@ TEST(the_counts_go_with_the_last_user) {
     REQUIRE(a != NULL);
     CHECK_EQ_INT(next(a, "x"), 1);
     drop(a);
-    phi__sessions_free(&sessions);
+    phi__session_free_all(&sessions);
 }
 
 TEST(a_number_that_was_given_back_is_given_again) {
@@ -95,7 +95,7 @@ TEST(a_number_that_was_given_back_is_given_again) {
     phi__session_undo(a, phi_str_of("y"));
     CHECK_EQ_INT(next(a, "x"), 1);
     drop(a);
-    phi__sessions_free(&sessions);
+    phi__session_free_all(&sessions);
 }
 
 TEST(no_number_is_given_twice_after_the_last) {
@@ -109,7 +109,7 @@ TEST(no_number_is_given_twice_after_the_last) {
     CHECK_EQ_INT(next(a, "x"), 0);
     CHECK_EQ_INT(next(a, "x"), 0);
     drop(a);
-    phi__sessions_free(&sessions);
+    phi__session_free_all(&sessions);
 }
 
 TEST(a_count_that_nobody_can_have_reached_does_not_use_up_the_numbers) {
@@ -127,7 +127,7 @@ TEST(a_count_that_nobody_can_have_reached_does_not_use_up_the_numbers) {
     CHECK(phi__session_saw(&sessions, a, phi_str_of("one.x.2147483648")));
     CHECK(next(a, "x") == 2147483649u);
     drop(a);
-    phi__sessions_free(&sessions);
+    phi__session_free_all(&sessions);
 }
 
 TEST(one_that_nobody_else_uses_is_renamed_without_memory) {
@@ -151,7 +151,7 @@ TEST(one_that_nobody_else_uses_is_renamed_without_memory) {
     CHECK(was != NULL && was != a);
     drop(was);
     drop(a);
-    phi__sessions_free(&sessions);
+    phi__session_free_all(&sessions);
 }
 
 TEST(one_that_others_use_stays_theirs_when_it_is_renewed) {
@@ -170,7 +170,7 @@ TEST(one_that_others_use_stays_theirs_when_it_is_renewed) {
     CHECK_EQ_INT(next(b, "x"), 1);
     drop(a);
     drop(b);
-    phi__sessions_free(&sessions);
+    phi__session_free_all(&sessions);
 }
 
 TEST(renewing_to_an_id_in_use_joins_it_and_a_long_one_gets_room) {
@@ -192,7 +192,7 @@ TEST(renewing_to_an_id_in_use_joins_it_and_a_long_one_gets_room) {
     CHECK(phi__session_renew(&sessions, &b, b->id)); /* its own again: counted anew */
     CHECK_EQ_INT(next(b, "x"), 1);
     drop(b);
-    phi__sessions_free(&sessions);
+    phi__session_free_all(&sessions);
 }
 
 TEST(ten_thousand_sessions_are_found_and_go) {
@@ -218,8 +218,8 @@ TEST(ten_thousand_sessions_are_found_and_go) {
     for (i = 1; i < COUNT; i += 2) CHECK_EQ_INT(next(all[i], "x"), 2);
     for (i = 1; i < COUNT; i += 2) drop(all[i]);
     CHECK_EQ_INT(sessions.map.count, 0);
-    phi__sessions_free(&sessions);
-    phi__sessions_free(&sessions);
+    phi__session_free_all(&sessions);
+    phi__session_free_all(&sessions);
 }
 
 /* Takes until the table has to grow, counts, renews one that is shared. */
@@ -255,7 +255,7 @@ TEST(every_failed_allocation_leaves_what_there_was) {
         for (i = 0; i < COUNT; i++) drop(all[i]);
         for (i = 0; i <= COUNT; i++) drop(all[i]);
         CHECK_EQ_INT(sessions.map.count, 0);
-        phi__sessions_free(&sessions);
+        phi__session_free_all(&sessions);
         CHECK_EQ_INT(memory.used_bytes, 0);
     }
     CHECK(n > 40);
@@ -275,7 +275,7 @@ TEST(a_count_that_found_no_memory_changed_nothing) {
     test_alloc_fail_at(-1);
     CHECK_EQ_INT(phi__session_next(&sessions, a, phi__str("", SIZE_MAX)), 0);
     drop(a);
-    phi__sessions_free(&sessions);
+    phi__session_free_all(&sessions);
 }
 
 TEST_MAIN(TEST_ENTRY(those_who_take_one_id_share_one_session),

@@ -123,7 +123,7 @@ static uint64_t digest(world *w, const phi_thread *thread) {
 
 /* What grew with the log is what is folded out of it anew. */
 static void fold_is_fresh(world *w) {
-    const phi__agent *agent = phi__agent_find(w->agent);
+    const phi__agent *agent = phi__find_agent(w->agent);
     const phi_thread *thread;
     phi__fold fresh;
     phi_status status;
@@ -131,7 +131,7 @@ static void fold_is_fresh(world *w) {
     if (agent == NULL) return;
     thread = agent->thread;
     test_alloc_fail_at(-1);
-    status = phi__thread_recall(thread);
+    status = phi__recall(thread);
     if (status == PHI_OK)
         status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX - 1, &fresh);
     if (status != PHI_OK) { /* a store that fails now does not give back what has left memory */

@@ -16,8 +16,8 @@ static void setup(void) {
 }
 
 static void teardown(void) {
-    phi__thread_free(&thread);
-    phi__thread_free(&again);
+    phi__journal_free_thread(&thread);
+    phi__journal_free_thread(&again);
     phi_arena_free(&arena);
     CHECK_EQ_INT(memory.used_bytes, 0);
 }
@@ -349,7 +349,7 @@ TEST(cut_at_any_byte_what_is_left_is_read_or_refused) {
         bool whole = cut > 0 && (text.at[cut] == '\n' || text.at[cut - 1] == '\n');
         if (!CHECK_EQ_INT(status, whole ? PHI_OK : PHI_PARSE)) break;
         if (status != PHI_OK) CHECK(strncmp(words, "line ", 5) == 0 && again.log.count == 0);
-        phi__thread_free(&again);
+        phi__journal_free_thread(&again);
     }
     teardown();
 }
@@ -485,8 +485,8 @@ TEST(calls_of_a_log_that_was_read_keep_their_ids_to_themselves) {
     m = message_of(PHI_ROLE_ASSISTANT, &c);
     CHECK(append(&m));
     CHECK(comes_back());
-    CHECK_EQ_INT(phi__thread_claim_id(&again, phi_str_of("c1")), PHI_FULL);
-    CHECK_EQ_INT(phi__thread_claim_id(&again, phi_str_of("c2")), PHI_OK);
+    CHECK_EQ_INT(phi__append_claim_id(&again, phi_str_of("c1")), PHI_FULL);
+    CHECK_EQ_INT(phi__append_claim_id(&again, phi_str_of("c2")), PHI_OK);
     teardown();
 }
 

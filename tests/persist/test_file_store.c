@@ -386,7 +386,7 @@ TEST(a_thread_goes_on_in_its_file_behind_a_torn_end) {
     CHECK(thread_say(&second, "three"));
     CHECK_EQ_INT(phi_thread_sync(&second, W(&r)), PHI_OK);
     CHECK_EQ_INT(phi_thread_detach(&second), PHI_OK);
-    phi__thread_free(&first);
+    phi__journal_free_thread(&first);
     phi__thread_init(&first, &r.memory, NULL);
     CHECK_EQ_INT(phi_thread_attach(&first, &r.s, "t", &torn, W(&r)), PHI_OK);
     CHECK_EQ_INT(torn, 0);
@@ -395,8 +395,8 @@ TEST(a_thread_goes_on_in_its_file_behind_a_torn_end) {
     if (CHECK(phi_thread_to_json(&first, &r.arena, &one) == PHI_OK) &&
         CHECK(phi_thread_to_json(&second, &r.arena, &two) == PHI_OK))
         CHECK(phi_str_equal(one, two));
-    phi__thread_free(&first);
-    phi__thread_free(&second);
+    phi__journal_free_thread(&first);
+    phi__journal_free_thread(&second);
     store_end(&r);
 }
 

@@ -19,7 +19,7 @@ static void setup(void) {
 
 static void done(void) {
     phi_arena_free(&arena);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
 }
 
 static phi_thread *log_of(void) { return &thread; }
@@ -431,11 +431,11 @@ TEST(a_message_that_was_carried_over_is_shown) {
     phi__thread_init(&other, &memory, NULL);
     say(PHI_ROLE_USER, "as it was");
     thread.fold.items[0].flags |= (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_SUMMARY;
-    CHECK(phi__thread_take(&other, &thread, &thread.fold, NULL));
+    CHECK(phi__rebase_take(&other, &thread, &thread.fold, NULL));
     CHECK_EQ_INT(phi_thread_describe(&other, &d, &arena, &text), PHI_OK);
     CHECK(strstr(text.at, "shown") != NULL && strstr(text.at, "replaced") == NULL);
     if (!CHECK(strstr(text.at, "shown") != NULL)) printf("%s\n", text.at);
-    phi__thread_free(&other);
+    phi__journal_free_thread(&other);
     done();
 }
 

@@ -21,8 +21,8 @@ static void setup(void) {
 }
 
 static void teardown(void) {
-    phi__thread_free(&thread);
-    phi__thread_free(&again);
+    phi__journal_free_thread(&thread);
+    phi__journal_free_thread(&again);
     phi_arena_free(&arena);
     store_mem_free(store);
     CHECK(grown.of[PHI__DIRTY_GREW].first == NULL);
@@ -260,7 +260,7 @@ TEST(cut_at_any_byte_a_valid_beginning_comes_back) {
                    0) ||
             !CHECK(stored_is(&again, "u")))
             break;
-        phi__thread_free(&again);
+        phi__journal_free_thread(&again);
     }
     free(text);
     teardown();
@@ -284,7 +284,7 @@ TEST(freeing_a_thread_writes_the_rest_and_unlocks_it) {
     setup();
     CHECK_EQ_INT(attach(&thread, "t", words), PHI_OK);
     CHECK(say(&thread, "last"));
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     CHECK_EQ_INT(store_mem_count(store, "t"), 1);
     CHECK(!store_mem_locked(store, "t"));
     CHECK(grown.of[PHI__DIRTY_GREW].first == NULL);

@@ -54,13 +54,13 @@ static void setup(void) {
     r.op_id = "first";
     CHECK_EQ_INT(phi_thread_rewrite(&thread, &r, NULL, NULL, 0), PHI_OK);
     CHECK_EQ_INT(phi_thread_sync(&thread, NULL, 0), PHI_OK);
-    if (CHECK(phi__thread_evict_begin(&thread))) phi__thread_evict_end(&thread);
+    if (CHECK(phi__evict_begin(&thread))) phi__evict_end(&thread);
     CHECK(!phi__thread_whole(&thread));
 }
 
 static void teardown(void) {
     phi_arena_free(&arena);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     CHECK_EQ_INT(memory.used_bytes, 0);
     store_mem_free(store);
 }
@@ -131,7 +131,7 @@ TEST(an_end_that_rolls_back_what_has_no_copy_reads_the_log_back) {
     start.kind = PHI_ENTRY_LOOP_START;
     end.kind = PHI_ENTRY_LOOP_END;
     start.loop_id = end.loop_id = phi_str_of("s.m.1");
-    CHECK(phi__thread_append(&thread, &start, 1));
+    CHECK(phi__append(&thread, &start, 1));
     CHECK_EQ_INT(phi__recall_end(&thread, &end), PHI_OK);
     CHECK(!phi__thread_whole(&thread)); /* it keeps what was said */
     r = summary(&span, &m, 30, 38);
@@ -141,7 +141,7 @@ TEST(an_end_that_rolls_back_what_has_no_copy_reads_the_log_back) {
     CHECK(phi__runs_end_folds(&thread, &end));
     CHECK_EQ_INT(phi__recall_end(&thread, &end), PHI_OK);
     CHECK(phi__thread_whole(&thread));
-    CHECK(phi__thread_append(&thread, &end, 1));
+    CHECK(phi__append(&thread, &end, 1));
     CHECK_EQ_INT(thread.fold.count, 11);
     teardown();
 }

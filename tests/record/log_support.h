@@ -24,14 +24,14 @@ static inline void runs_open(run_log *l) {
     phi__thread_init(&l->thread, &l->memory, NULL);
 }
 
-static inline void runs_close(run_log *l) { phi__thread_free(&l->thread); }
+static inline void runs_close(run_log *l) { phi__journal_free_thread(&l->thread); }
 
 static inline phi_thread *runs_thread(run_log *l) { return &l->thread; }
 
 static inline void runs_put(run_log *l, phi__entry *e) {
     e->at_ms = ++l->now;
     if (!phi__arena_str(phi__thread_room(&l->thread), phi_str_of(l->loop_id), &e->loop_id) ||
-        !phi__thread_append(&l->thread, e, 1))
+        !phi__append(&l->thread, e, 1))
         l->failed = true;
 }
 
@@ -70,7 +70,7 @@ static inline void runs_say(run_log *l, phi_role role, unsigned turn, const phi_
     e.kind = PHI_ENTRY_MESSAGE;
     e.flags = (uint8_t)l->flags;
     e.turn_index = turn;
-    e.message = phi__thread_keep(&l->thread, &m);
+    e.message = phi__append_keep(&l->thread, &m);
     if (e.message == NULL) l->failed = true;
     if (!l->failed) runs_put(l, &e);
 }

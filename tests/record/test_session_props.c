@@ -227,7 +227,7 @@ static void any_log(uint32_t seed, bool wild) {
         if (i % 20 == 0) look(&thread, &memory, wild);
     }
     HOLDS(!g.failed);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     HOLDS(test_alloc_live_bytes() == 0);
 }
 
@@ -258,7 +258,7 @@ static void taken_up(const phi_session *s, uint32_t scope_runs, phi_memory *memo
     for (i = 0; i < count && !failed; i++)
         HOLDS(phi_str_equal(as_json(&list[i], &arena), as_json(items[i].message, &arena)));
     if (failed) printf("  %s\n", said);
-    phi__thread_free(&thread);
+    phi__journal_free_thread(&thread);
     phi_arena_free(&arena);
 }
 

@@ -393,7 +393,7 @@ void rig_watch(rig *r, void (*fn)(void *user_data, const phi_event *event), void
 static void rig_preflight(const phi_request *request) {
     const phi__encoder *encoder = PHI__OWNER((uintptr_t)request, phi__encoder, request);
     char words[300];
-    if (!CHECK(phi__preflight(encoder->codec, encoder->ask, words, sizeof words) == PHI_OK))
+    if (!CHECK(phi__preflight(encoder->codec, encoder->spec, words, sizeof words) == PHI_OK))
         printf("  %s\n", words);
 }
 

@@ -516,22 +516,22 @@ TEST(members_are_picked_in_one_pass_and_the_last_of_a_name_counts) {
                                     PHI__JSON_NAME("d")};
     const phi_json *found[PHI__COUNT(names)];
     setup();
-    phi__json_pick(tree("{\"a\":1,\"bb\":2,\"bc\":3,\"d\":4}"), names, 4, found);
+    phi__json_get_pick(tree("{\"a\":1,\"bb\":2,\"bc\":3,\"d\":4}"), names, 4, found);
     CHECK_EQ_INT(phi_json_int(found[0], 0), 1);
     CHECK_EQ_INT(phi_json_int(found[1], 0), 2);
     CHECK_EQ_INT(phi_json_int(found[2], 0), 3);
     CHECK_EQ_INT(phi_json_int(found[3], 0), 4);
-    phi__json_pick(tree("{\"d\":1,\"\":2,\"bc\":3,\"b\":4,\"bc\":5,\"a\":6,\"bx\":7}"), names, 4,
-                   found);
+    phi__json_get_pick(tree("{\"d\":1,\"\":2,\"bc\":3,\"b\":4,\"bc\":5,\"a\":6,\"bx\":7}"), names,
+                       4, found);
     CHECK_EQ_INT(phi_json_int(found[0], 0), 6);
     CHECK(found[1] == NULL);
     CHECK_EQ_INT(phi_json_int(found[2], 0), 5);
     CHECK_EQ_INT(phi_json_int(found[3], 0), 1);
-    phi__json_pick(tree("[1]"), names, 4, found);
+    phi__json_get_pick(tree("[1]"), names, 4, found);
     CHECK(found[0] == NULL && found[1] == NULL && found[2] == NULL && found[3] == NULL);
-    phi__json_pick(tree("{}"), names, 4, found);
+    phi__json_get_pick(tree("{}"), names, 4, found);
     CHECK(found[0] == NULL && found[3] == NULL);
-    phi__json_pick(NULL, names, 4, found);
+    phi__json_get_pick(NULL, names, 4, found);
     CHECK(found[0] == NULL && found[3] == NULL);
     teardown();
 }
@@ -738,14 +738,14 @@ TEST(writing_in_slices_of_any_size_gives_the_same) {
             setup();
             root = tree(text);
             phi__buf_init(&out, &memory);
-            phi__json_writer_begin(&w, &out, root, flags);
-            while (phi__json_writer_advance(&w, units) == PHI_BUSY) {
+            phi__json_write_writer_begin(&w, &out, root, flags);
+            while (phi__json_write_writer_advance(&w, units) == PHI_BUSY) {
                 CHECK(out.len > before && out.len - before < units + 70);
                 before = out.len;
             }
             CHECK_STR(phi__buf_str(&out), text_of(root, flags));
-            phi__json_writer_end(&w);
-            phi__json_writer_end(&w);
+            phi__json_write_writer_end(&w);
+            phi__json_write_writer_end(&w);
             phi__buf_free(&out);
             teardown();
         }
@@ -761,9 +761,9 @@ TEST(an_abandoned_writer_leaves_nothing) {
     memset(deep + 500, ']', 500);
     CHECK_EQ_INT(phi_json_parse(&arena, phi__str(deep, 1000), 0, &root, NULL), PHI_OK);
     phi__buf_init(&out, &memory);
-    phi__json_writer_begin(&w, &out, root, 0);
-    CHECK_EQ_INT(phi__json_writer_advance(&w, 400), PHI_BUSY);
-    phi__json_writer_end(&w);
+    phi__json_write_writer_begin(&w, &out, root, 0);
+    CHECK_EQ_INT(phi__json_write_writer_advance(&w, 400), PHI_BUSY);
+    phi__json_write_writer_end(&w);
     phi__buf_free(&out);
     teardown();
 }
@@ -790,24 +790,24 @@ TEST(text_is_put_together_without_a_tree) {
     phi__buf buf;
     setup();
     phi__buf_init(&buf, &memory);
-    phi__json_put_comma(&buf);
+    phi__json_write_comma(&buf);
     phi__buf_char(&buf, '{');
-    phi__json_put_key(&buf, PHI__LIT("a"));
-    phi__json_put_str(&buf, PHI__LIT("x\"\xff"));
-    phi__json_put_key(&buf, PHI__LIT("b"));
+    phi__json_write_key(&buf, PHI__LIT("a"));
+    phi__json_write_str(&buf, PHI__LIT("x\"\xff"));
+    phi__json_write_key(&buf, PHI__LIT("b"));
     phi__buf_char(&buf, '[');
-    phi__json_put_comma(&buf);
-    phi__json_put_u64(&buf, 1);
-    phi__json_put_comma(&buf);
-    phi__json_put_bool(&buf, false);
+    phi__json_write_comma(&buf);
+    phi__json_number_put_u64(&buf, 1);
+    phi__json_write_comma(&buf);
+    phi__json_write_bool(&buf, false);
     phi__buf_text(&buf, "]");
-    phi__json_put_key(&buf, PHI__LIT("c"));
-    phi__json_put_double(&buf, 0.25);
-    phi__json_put_key(&buf, PHI__LIT("d"));
+    phi__json_write_key(&buf, PHI__LIT("c"));
+    phi__json_number_put_double(&buf, 0.25);
+    phi__json_write_key(&buf, PHI__LIT("d"));
     phi__buf_char(&buf, '"');
-    phi__json_put_part(&buf, PHI__LIT("p\n"));
-    phi__json_put_part(&buf, PHI__LIT(""));
-    phi__json_put_part(&buf, PHI__LIT("q"));
+    phi__json_write_part(&buf, PHI__LIT("p\n"));
+    phi__json_write_part(&buf, PHI__LIT(""));
+    phi__json_write_part(&buf, PHI__LIT("q"));
     phi__buf_text(&buf, "\"}");
     CHECK_STR(phi__buf_str(&buf),
               "{\"a\":\"x\\\"\xef\xbf\xbd\",\"b\":[1,false],\"c\":0.25,\"d\":\"p\\nq\"}");
@@ -828,7 +828,7 @@ TEST(long_strings_survive_writing_and_reading_whatever_they_hold) {
         for (i = 0; i + 4 < len; i += 1 + test_random(&state) % 50)
             memcpy(raw + i, "\xf0\x9f\x98\x80", 4);
         for (i = 0; i < len; i++) /* what was cut by the next one */
-            if ((unsigned char)raw[i] >= 0x80 && phi__json_utf8(raw + i, raw + len) == 0)
+            if ((unsigned char)raw[i] >= 0x80 && phi__json_text_utf8(raw + i, raw + len) == 0)
                 raw[i] = 'x';
             else if ((unsigned char)raw[i] >= 0x80)
                 i += 3;

@@ -40,24 +40,24 @@ static pulled pull(const char *text, size_t len) {
     phi__json_text key;
     pulled out = PHI_ZERO;
     phi__json_cursor_init(&c, phi__str(text, len));
-    if (phi__json_enter_object(&c))
-        while (phi__json_next_key(&c, &key)) {
-            if (phi__json_text_is(key, PHI__LIT("type")))
-                phi__json_take_text(&c, &out.type);
-            else if (phi__json_text_is(key, PHI__LIT("index")))
-                phi__json_take_i64(&c, &out.index);
-            else if (phi__json_text_is(key, PHI__LIT("ok")))
-                phi__json_take_bool(&c, &out.ok);
-            else if (phi__json_text_is(key, PHI__LIT("cost")))
-                phi__json_take_num(&c, &out.cost);
-            else if (!phi__json_text_is(key, PHI__LIT("delta")))
-                phi__json_skip(&c);
-            else if (phi__json_enter_object(&c))
-                while (phi__json_next_key(&c, &key)) {
-                    if (phi__json_text_is(key, PHI__LIT("text")))
-                        phi__json_take_text(&c, &out.text);
+    if (phi__json_cursor_enter_object(&c))
+        while (phi__json_cursor_next_key(&c, &key)) {
+            if (phi__json_cursor_text_is(key, PHI__LIT("type")))
+                phi__json_cursor_take_text(&c, &out.type);
+            else if (phi__json_cursor_text_is(key, PHI__LIT("index")))
+                phi__json_cursor_take_i64(&c, &out.index);
+            else if (phi__json_cursor_text_is(key, PHI__LIT("ok")))
+                phi__json_cursor_take_bool(&c, &out.ok);
+            else if (phi__json_cursor_text_is(key, PHI__LIT("cost")))
+                phi__json_cursor_take_num(&c, &out.cost);
+            else if (!phi__json_cursor_text_is(key, PHI__LIT("delta")))
+                phi__json_cursor_skip(&c);
+            else if (phi__json_cursor_enter_object(&c))
+                while (phi__json_cursor_next_key(&c, &key)) {
+                    if (phi__json_cursor_text_is(key, PHI__LIT("text")))
+                        phi__json_cursor_take_text(&c, &out.text);
                     else
-                        phi__json_skip(&c);
+                        phi__json_cursor_skip(&c);
                 }
         }
     out.bad = c.bad;
@@ -75,7 +75,7 @@ TEST(a_delta_is_pulled_apart) {
     CHECK_EQ_INT(p.index, 3);
     CHECK(p.cost == -0.25);
     CHECK(p.text.escaped && !p.type.escaped);
-    phi__json_unescape(&text, p.text);
+    phi__json_cursor_unescape(&text, p.text);
     CHECK_STR(phi__buf_str(&text), "He said \"hi\"\n\xc3\xa9\xf0\x9f\x98\x80");
     phi__buf_free(&text);
     teardown();
@@ -100,19 +100,19 @@ TEST(a_value_of_another_type_is_skipped) {
     bool b = false;
     double d = 7;
     phi__json_cursor_init(&c, PHI__LIT(text));
-    CHECK(phi__json_peek(&c) == PHI_JSON_ARRAY);
-    CHECK(phi__json_enter_array(&c));
-    CHECK(phi__json_next_item(&c) && !phi__json_take_i64(&c, &i) && i == 7);
-    CHECK(phi__json_next_item(&c) && !phi__json_take_text(&c, &string));
-    CHECK(phi__json_next_item(&c) && !phi__json_enter_array(&c));
-    CHECK(phi__json_next_item(&c) && !phi__json_enter_object(&c));
-    CHECK(phi__json_next_item(&c) && !phi__json_take_num(&c, &d) && d == 7);
-    CHECK(phi__json_next_item(&c) && phi__json_take_bool(&c, &b) && b);
-    CHECK(phi__json_next_item(&c) && !phi__json_take_i64(&c, &i) && i == 7);
-    CHECK(phi__json_next_item(&c) && !phi__json_take_u64(&c, &u) && u == 7);
-    CHECK(phi__json_next_item(&c) && !phi__json_take_bool(&c, &b) && b);
-    CHECK(!phi__json_next_item(&c) && !c.bad && phi__json_cursor_done(&c));
-    CHECK(!phi__json_next_key(&c, &key) && c.bad);
+    CHECK(phi__json_cursor_peek(&c) == PHI_JSON_ARRAY);
+    CHECK(phi__json_cursor_enter_array(&c));
+    CHECK(phi__json_cursor_next_item(&c) && !phi__json_cursor_take_i64(&c, &i) && i == 7);
+    CHECK(phi__json_cursor_next_item(&c) && !phi__json_cursor_take_text(&c, &string));
+    CHECK(phi__json_cursor_next_item(&c) && !phi__json_cursor_enter_array(&c));
+    CHECK(phi__json_cursor_next_item(&c) && !phi__json_cursor_enter_object(&c));
+    CHECK(phi__json_cursor_next_item(&c) && !phi__json_cursor_take_num(&c, &d) && d == 7);
+    CHECK(phi__json_cursor_next_item(&c) && phi__json_cursor_take_bool(&c, &b) && b);
+    CHECK(phi__json_cursor_next_item(&c) && !phi__json_cursor_take_i64(&c, &i) && i == 7);
+    CHECK(phi__json_cursor_next_item(&c) && !phi__json_cursor_take_u64(&c, &u) && u == 7);
+    CHECK(phi__json_cursor_next_item(&c) && !phi__json_cursor_take_bool(&c, &b) && b);
+    CHECK(!phi__json_cursor_next_item(&c) && !c.bad && phi__json_cursor_done(&c));
+    CHECK(!phi__json_cursor_next_key(&c, &key) && c.bad);
 }
 
 TEST(empty_containers_and_white_space_are_fine) {
@@ -120,32 +120,33 @@ TEST(empty_containers_and_white_space_are_fine) {
     phi__json_text key;
     phi_str raw;
     phi__json_cursor_init(&c, PHI__LIT(" { \"a\" : [ ] , \"b\" : { } , \"c\" : [ [ ] , 1 ] } \n"));
-    CHECK(phi__json_enter_object(&c));
-    CHECK(phi__json_next_key(&c, &key) && phi__json_enter_array(&c) && !phi__json_next_item(&c));
-    CHECK(phi__json_next_key(&c, &key) && phi__json_enter_object(&c) &&
-          !phi__json_next_key(&c, &key));
-    CHECK(phi__json_next_key(&c, &key) && phi__json_take_raw(&c, &raw));
+    CHECK(phi__json_cursor_enter_object(&c));
+    CHECK(phi__json_cursor_next_key(&c, &key) && phi__json_cursor_enter_array(&c) &&
+          !phi__json_cursor_next_item(&c));
+    CHECK(phi__json_cursor_next_key(&c, &key) && phi__json_cursor_enter_object(&c) &&
+          !phi__json_cursor_next_key(&c, &key));
+    CHECK(phi__json_cursor_next_key(&c, &key) && phi__json_cursor_take_raw(&c, &raw));
     CHECK_STR(raw, "[ [ ] , 1 ]");
-    CHECK(!phi__json_next_key(&c, &key) && phi__json_cursor_done(&c));
+    CHECK(!phi__json_cursor_next_key(&c, &key) && phi__json_cursor_done(&c));
     phi__json_cursor_init(&c, PHI__LIT(""));
-    CHECK(phi__json_peek(&c) == PHI_JSON_NONE);
-    CHECK(!phi__json_skip(&c) && c.bad);
+    CHECK(phi__json_cursor_peek(&c) == PHI_JSON_NONE);
+    CHECK(!phi__json_cursor_skip(&c) && c.bad);
 }
 
 /* Walks a text in which every value is entered. */
 static bool walk(phi__json_cursor *c) {
     phi__json_text text;
-    switch (phi__json_peek(c)) {
+    switch (phi__json_cursor_peek(c)) {
     case PHI_JSON_OBJECT:
-        if (phi__json_enter_object(c))
-            while (phi__json_next_key(c, &text)) walk(c);
+        if (phi__json_cursor_enter_object(c))
+            while (phi__json_cursor_next_key(c, &text)) walk(c);
         break;
     case PHI_JSON_ARRAY:
-        if (phi__json_enter_array(c))
-            while (phi__json_next_item(c)) walk(c);
+        if (phi__json_cursor_enter_array(c))
+            while (phi__json_cursor_next_item(c)) walk(c);
         break;
-    case PHI_JSON_STRING: phi__json_take_text(c, &text); break;
-    default: phi__json_skip(c); break;
+    case PHI_JSON_STRING: phi__json_cursor_take_text(c, &text); break;
+    default: phi__json_cursor_skip(c); break;
     }
     return !c->bad;
 }
@@ -180,11 +181,11 @@ TEST(skipping_notices_ends_and_brackets_that_do_not_match) {
     for (i = 0; i < PHI__COUNT(texts); i++) {
         char *text = exact(texts[i], strlen(texts[i]));
         phi__json_cursor_init(&c, phi__str(text, strlen(texts[i])));
-        if (!CHECK(!phi__json_skip(&c) && c.bad)) fprintf(stderr, "%s\n", texts[i]);
+        if (!CHECK(!phi__json_cursor_skip(&c) && c.bad)) fprintf(stderr, "%s\n", texts[i]);
         free(text);
     }
     phi__json_cursor_init(&c, PHI__LIT("[1,2],3"));
-    CHECK(phi__json_skip(&c) && !phi__json_cursor_done(&c));
+    CHECK(phi__json_cursor_skip(&c) && !phi__json_cursor_done(&c));
 }
 
 TEST(skipping_stops_at_the_limit_of_depth) {
@@ -198,10 +199,10 @@ TEST(skipping_stops_at_the_limit_of_depth) {
             text[2 * depth - 1 - i] = i % 3 == 0 ? '}' : ']';
         }
         phi__json_cursor_init(&c, phi__str(text, 2 * depth));
-        CHECK(phi__json_skip(&c) == (depth <= 1024));
+        CHECK(phi__json_cursor_skip(&c) == (depth <= 1024));
         text[depth] = text[depth] == ']' ? '}' : ']';
         phi__json_cursor_init(&c, phi__str(text, 2 * depth));
-        CHECK(!phi__json_skip(&c));
+        CHECK(!phi__json_cursor_skip(&c));
     }
 }
 
@@ -240,12 +241,12 @@ TEST(what_cannot_be_unescaped_becomes_a_replacement_character) {
         phi_str copy;
         setup();
         phi__buf_init(&out, &memory);
-        phi__json_unescape(&out, text_of(raw, len));
+        phi__json_cursor_unescape(&out, text_of(raw, len));
         CHECK_STR(phi__buf_str(&out), cases[i].want);
-        CHECK(phi__json_unescape_arena(&arena, text_of(raw, len), &copy));
+        CHECK(phi__json_cursor_unescape_arena(&arena, text_of(raw, len), &copy));
         CHECK_EQ_STR(copy.at, cases[i].want);
         CHECK_EQ_INT(copy.len, strlen(cases[i].want));
-        CHECK(phi__json_text_same(text_of(raw, len), phi_str_of(cases[i].want)));
+        CHECK(phi__json_cursor_text_same(text_of(raw, len), phi_str_of(cases[i].want)));
         phi__buf_free(&out);
         teardown();
         free(raw);
@@ -253,13 +254,13 @@ TEST(what_cannot_be_unescaped_becomes_a_replacement_character) {
 }
 
 TEST(texts_are_compared_as_they_read) {
-    CHECK(phi__json_text_is(text_of("delta", 5), PHI__LIT("delta")));
-    CHECK(phi__json_text_is(text_of("d\\u0065lta", 10), PHI__LIT("delta")));
-    CHECK(!phi__json_text_is(text_of("d\\u0066lta", 10), PHI__LIT("delta")));
-    CHECK(!phi__json_text_is(text_of("d\\u0065lt", 9), PHI__LIT("delta")));
-    CHECK(!phi__json_text_is(text_of("d\\u0065ltas", 11), PHI__LIT("delta")));
-    CHECK(!phi__json_text_is(text_of("delta", 5), PHI__LIT("delt")));
-    CHECK(phi__json_text_is(text_of("", 0), PHI__LIT("")));
+    CHECK(phi__json_cursor_text_is(text_of("delta", 5), PHI__LIT("delta")));
+    CHECK(phi__json_cursor_text_is(text_of("d\\u0065lta", 10), PHI__LIT("delta")));
+    CHECK(!phi__json_cursor_text_is(text_of("d\\u0066lta", 10), PHI__LIT("delta")));
+    CHECK(!phi__json_cursor_text_is(text_of("d\\u0065lt", 9), PHI__LIT("delta")));
+    CHECK(!phi__json_cursor_text_is(text_of("d\\u0065ltas", 11), PHI__LIT("delta")));
+    CHECK(!phi__json_cursor_text_is(text_of("delta", 5), PHI__LIT("delt")));
+    CHECK(phi__json_cursor_text_is(text_of("", 0), PHI__LIT("")));
 }
 
 TEST(long_texts_are_unescaped_piece_by_piece) {
@@ -286,9 +287,9 @@ TEST(long_texts_are_unescaped_piece_by_piece) {
         }
     }
     phi__buf_init(&out, &memory);
-    phi__json_unescape(&out, text_of(raw, r));
+    phi__json_cursor_unescape(&out, text_of(raw, r));
     CHECK(phi_str_equal(phi__buf_str(&out), phi__str(want, w)));
-    CHECK(phi__json_unescape_arena(&arena, text_of(raw, r), &copy));
+    CHECK(phi__json_cursor_unescape_arena(&arena, text_of(raw, r), &copy));
     CHECK(phi_str_equal(copy, phi__str(want, w)));
     phi__buf_free(&out);
     teardown();
@@ -346,10 +347,10 @@ TEST(a_failed_allocation_while_unescaping_is_reported) {
     setup();
     phi__buf_init(&out, &memory);
     test_alloc_fail_at(0);
-    phi__json_unescape(&out, text_of("a\\n", 3));
+    phi__json_cursor_unescape(&out, text_of("a\\n", 3));
     CHECK(out.failed);
     test_alloc_fail_at(0);
-    CHECK(!phi__json_unescape_arena(&arena, text_of("a\\n", 3), &copy));
+    CHECK(!phi__json_cursor_unescape_arena(&arena, text_of("a\\n", 3), &copy));
     test_alloc_fail_at(-1);
     phi__buf_free(&out);
     teardown();

@@ -13,11 +13,11 @@ typedef struct thing {
 
 static void take_call(phi__json_cursor *c, void *to) {
     ((thing *)to)->calls++;
-    (void)phi__json_skip(c);
+    (void)phi__json_cursor_skip(c);
 }
 
 static void take_count(phi__json_cursor *c, void *to) {
-    (void)phi__json_take_u64(c, (uint64_t *)to);
+    (void)phi__json_cursor_take_u64(c, (uint64_t *)to);
 }
 
 static const phi__json_member deep_list[] = {PHI__MEMBER(thing, deep, "deep", PHI__MEMBER_TEXT)};
@@ -51,7 +51,7 @@ static bool read_text(const char *json) {
 static bool is(phi_str s, const char *text) { return phi_str_equal(s, phi_str_of(text)); }
 
 static bool text_is(phi__json_text t, const char *text) {
-    return phi__json_text_is(t, phi_str_of(text));
+    return phi__json_cursor_text_is(t, phi_str_of(text));
 }
 
 TEST(each_kind_of_member_gets_to_its_place) {

@@ -35,7 +35,7 @@ static double phi_reads(const char *text) {
     const char *bad, *end = phi__json_number_read(text, text + strlen(text), &n, &bad);
     if (end == NULL && bad == text) return text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
     if (end == NULL || *end != '\0') return -1.5e-300;
-    return phi__json_number_double(&n);
+    return phi__json_get_number_double(&n);
 }
 
 static bool same_as_libc(const char *text) {
@@ -47,7 +47,7 @@ static bool same_as_libc(const char *text) {
 
 static void check_writes(double d, const char *want) {
     char out[40];
-    out[phi__json_double_text(d, out)] = '\0';
+    out[phi__json_number_double_text(d, out)] = '\0';
     CHECK_EQ_STR(out, want);
 }
 
@@ -176,7 +176,7 @@ TEST(written_doubles_read_back_and_are_no_longer_than_needed) {
         size_t digits = 0, k;
         int least;
         if (d - d != 0) continue;
-        out[phi__json_double_text(d, out)] = '\0';
+        out[phi__json_number_double_text(d, out)] = '\0';
         if (!CHECK(bits_of(strtod(out, NULL)) == bits_of(d))) return;
         if (!CHECK(bits_of(phi_reads(out)) == bits_of(d))) return;
         if (i % 8 != 0) continue;
@@ -206,7 +206,7 @@ TEST(powers_of_two_and_their_neighbours_are_written_so_that_they_read_back) {
         all[2] = nextafter(d, HUGE_VAL);
         for (i = 0; i < 3; i++) {
             char out[40];
-            out[phi__json_double_text(all[i], out)] = '\0';
+            out[phi__json_number_double_text(all[i], out)] = '\0';
             CHECK(bits_of(strtod(out, NULL)) == bits_of(all[i]));
             CHECK(bits_of(phi_reads(out)) == bits_of(all[i]));
         }
@@ -305,21 +305,21 @@ TEST(integers_are_written_as_they_are) {
     phi__buf buf;
     phi_memory_init(&memory, &allocator, 0);
     phi__buf_init(&buf, &memory);
-    phi__json_put_i64(&buf, INT64_MIN);
+    phi__json_number_put_i64(&buf, INT64_MIN);
     phi__buf_char(&buf, ' ');
-    phi__json_put_i64(&buf, INT64_MAX);
+    phi__json_number_put_i64(&buf, INT64_MAX);
     phi__buf_char(&buf, ' ');
-    phi__json_put_i64(&buf, 0);
+    phi__json_number_put_i64(&buf, 0);
     phi__buf_char(&buf, ' ');
-    phi__json_put_i64(&buf, -10);
+    phi__json_number_put_i64(&buf, -10);
     phi__buf_char(&buf, ' ');
-    phi__json_put_u64(&buf, UINT64_MAX);
+    phi__json_number_put_u64(&buf, UINT64_MAX);
     phi__buf_char(&buf, ' ');
-    phi__json_put_u64(&buf, 1000);
+    phi__json_number_put_u64(&buf, 1000);
     phi__buf_char(&buf, ' ');
-    phi__json_put_double(&buf, HUGE_VAL);
+    phi__json_number_put_double(&buf, HUGE_VAL);
     phi__buf_char(&buf, ' ');
-    phi__json_put_double(&buf, (double)NAN);
+    phi__json_number_put_double(&buf, (double)NAN);
     CHECK_STR(phi__buf_str(&buf), "-9223372036854775808 9223372036854775807 0 -10 "
                                   "18446744073709551615 1000 null null");
     phi__buf_free(&buf);

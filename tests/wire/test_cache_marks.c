@@ -27,11 +27,11 @@ static void rendered(conversation *t, phi_model model, phi_cache cache) {
     tools[0] = tool("read");
     tools[1] = tool("write");
     talk_begin(t, model);
-    t->ask.system_prompt = phi_str_of("Be brief.");
-    t->ask.session_id = phi_str_of("session-1");
-    t->ask.tools = tools;
-    t->ask.tool_count = 2;
-    t->ask.cache = cache;
+    t->spec.system_prompt = phi_str_of("Be brief.");
+    t->spec.session_id = phi_str_of("session-1");
+    t->spec.tools = tools;
+    t->spec.tool_count = 2;
+    t->spec.cache = cache;
     talk_user(t, "Read it.");
     talk_assistant(t);
     talk_call(t, "a", "read", "{}");
@@ -145,9 +145,9 @@ static int marks_in(const conversation *t) {
 
 static void cached_talk(conversation *t) {
     talk_begin(t, phi_model_anthropic("claude-sonnet-4-5", "K"));
-    t->ask.system_prompt = phi_str_of("You are a test.");
-    t->ask.tools = two_tools;
-    t->ask.tool_count = 2;
+    t->spec.system_prompt = phi_str_of("You are a test.");
+    t->spec.tools = two_tools;
+    t->spec.tool_count = 2;
     talk_user(t, "one");
 }
 

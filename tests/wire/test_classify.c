@@ -169,9 +169,9 @@ TEST(overflow_phrases_are_anchored) {
                                           ""};
     size_t i;
     for (i = 0; i < sizeof are / sizeof are[0]; i++)
-        CHECK(phi__is_overflow_text(phi_str_of(are[i])));
+        CHECK(phi__classify_is_overflow_text(phi_str_of(are[i])));
     for (i = 0; i < sizeof are_not / sizeof are_not[0]; i++)
-        CHECK(!phi__is_overflow_text(phi_str_of(are_not[i])));
+        CHECK(!phi__classify_is_overflow_text(phi_str_of(are_not[i])));
 }
 
 static void check_message(int status, const char *body, const char *want) {
@@ -265,11 +265,11 @@ TEST(what_a_model_never_takes_is_not_tried_again) {
 
 TEST(a_header_is_found_whatever_its_case_and_line_end) {
     phi_str headers = phi_str_of("A: 1\r\nbB : no\nLong-Name:  two words \r\nlast: x");
-    CHECK_STR(phi__header_value(headers, "a"), "1");
-    CHECK_STR(phi__header_value(headers, "LONG-NAME"), "two words");
-    CHECK_STR(phi__header_value(headers, "last"), "x");
-    CHECK_STR(phi__header_value(headers, "b"), "");
-    CHECK_STR(phi__header_value(phi_str_of(""), "a"), "");
+    CHECK_STR(phi__headers_value(headers, "a"), "1");
+    CHECK_STR(phi__headers_value(headers, "LONG-NAME"), "two words");
+    CHECK_STR(phi__headers_value(headers, "last"), "x");
+    CHECK_STR(phi__headers_value(headers, "b"), "");
+    CHECK_STR(phi__headers_value(phi_str_of(""), "a"), "");
 }
 
 TEST(want_of_memory_leaves_the_class) {

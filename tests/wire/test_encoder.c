@@ -86,14 +86,14 @@ TEST(keys_go_where_each_provider_looks_for_them) {
 }
 
 TEST(protocols_are_found_by_all_their_names) {
-    CHECK(phi__codec_find(phi_str_of("anthropic_messages")) != NULL);
-    CHECK(phi__codec_find(phi_str_of("anthropic")) ==
-          phi__codec_find(phi_str_of("anthropic_messages")));
-    CHECK(phi__codec_find(phi_str_of("openai")) != NULL);
-    CHECK(phi__codec_find(phi_str_of("open_ai_completions")) ==
-          phi__codec_find(phi_str_of("openai_completions")));
-    CHECK(phi__codec_find(phi_str_of("gopher")) == NULL);
-    CHECK(phi__codec_find(phi_str_of("")) == NULL);
+    CHECK(phi__registry_codec_find(phi_str_of("anthropic_messages")) != NULL);
+    CHECK(phi__registry_codec_find(phi_str_of("anthropic")) ==
+          phi__registry_codec_find(phi_str_of("anthropic_messages")));
+    CHECK(phi__registry_codec_find(phi_str_of("openai")) != NULL);
+    CHECK(phi__registry_codec_find(phi_str_of("open_ai_completions")) ==
+          phi__registry_codec_find(phi_str_of("openai_completions")));
+    CHECK(phi__registry_codec_find(phi_str_of("gopher")) == NULL);
+    CHECK(phi__registry_codec_find(phi_str_of("")) == NULL);
 }
 
 /* ---- calls and results ---- */
@@ -117,7 +117,7 @@ static void lossy(conversation *t, phi_model model) {
 TEST(lost_results_are_filled_in_and_stray_ones_left_out_for_anthropic) {
     conversation t;
     lossy(&t, claude());
-    t.ask.cache.mode = PHI_CACHE_DISABLED;
+    t.spec.cache.mode = PHI_CACHE_DISABLED;
     talk_render_ok(&t);
     CHECK_EQ_INT(phi_json_count(phi_json_path(t.tree, "messages")), 3);
     CHECK_EQ_STR(
@@ -237,7 +237,7 @@ TEST(mapped_ids_have_the_right_shape_and_differ) {
 
 static void long_talk(conversation *t, phi_model model) {
     talk_begin(t, model);
-    t->ask.system_prompt = phi_str_of("Be brief.");
+    t->spec.system_prompt = phi_str_of("Be brief.");
     talk_user(t, "look \"here\"\n");
     talk_image(t, "aGk=");
     talk_assistant(t);
@@ -263,13 +263,13 @@ static void check_slices(phi_model model) {
     conversation whole, sliced;
     size_t units;
     long_talk(&whole, model);
-    whole.ask.tools = tools;
-    whole.ask.tool_count = 2;
+    whole.spec.tools = tools;
+    whole.spec.tool_count = 2;
     talk_render_ok(&whole);
     for (units = 1; units < 5; units++) {
         long_talk(&sliced, model);
-        sliced.ask.tools = tools;
-        sliced.ask.tool_count = 2;
+        sliced.spec.tools = tools;
+        sliced.spec.tool_count = 2;
         CHECK_EQ_INT(talk_render(&sliced, units), PHI_OK);
         CHECK_EQ_STR(sliced.body, whole.body);
         talk_free(&sliced);
@@ -336,15 +336,15 @@ static void check_memory(phi_model model) {
     int n = 0;
     phi_status status;
     long_talk(&t, model);
-    t.ask.tools = tools;
-    t.ask.tool_count = 2;
+    t.spec.tools = tools;
+    t.spec.tool_count = 2;
     talk_render_ok(&t);
     want = strdup(t.body);
     talk_free(&t);
     do {
         long_talk(&t, model);
-        t.ask.tools = tools;
-        t.ask.tool_count = 2;
+        t.spec.tools = tools;
+        t.spec.tool_count = 2;
         test_alloc_fail_at(n++);
         status = talk_render(&t, 1);
         if (status == PHI_OK && test_alloc_tripped()) CHECK(t.tree != NULL);
@@ -433,7 +433,8 @@ TEST(a_slice_does_a_bounded_amount) {
     size_t calls = 0;
     phi_status status;
     heavy_talk(&t, claude());
-    phi__encoder_begin(&t.encoder, phi__codec_find(phi_str_of(t.model.protocol)), &t.ask, &t.turn);
+    phi__encoder_begin(&t.encoder, phi__registry_codec_find(phi_str_of(t.model.protocol)), &t.spec,
+                       &t.turn);
     do {
         status = phi__encoder_advance(&t.encoder, 16);
         calls++;
@@ -451,8 +452,8 @@ TEST(a_rendering_that_is_given_up_halfway_leaves_nothing_behind) {
     for (calls = 1; calls < 60; calls++) {
         phi_arena_mark mark = phi_arena_save(&t.kept), turn = phi_arena_save(&t.turn);
         size_t i;
-        phi__encoder_begin(&t.encoder, phi__codec_find(phi_str_of(t.model.protocol)), &t.ask,
-                           &t.turn);
+        phi__encoder_begin(&t.encoder, phi__registry_codec_find(phi_str_of(t.model.protocol)),
+                           &t.spec, &t.turn);
         for (i = 0; i < calls; i++)
             if (phi__encoder_advance(&t.encoder, 16) != PHI_BUSY) break;
         phi__encoder_free(&t.encoder);

@@ -149,7 +149,7 @@ static void check_fixture(const char *folder, const char *protocol, const char *
     stream s;
     const phi_json *want;
     snprintf(path, sizeof path, "%s/%s.%s", folder, name,
-             phi__codec_find(phi_str_of(protocol))->frames ? "bin" : "sse");
+             phi__registry_codec_find(phi_str_of(protocol))->frames ? "bin" : "sse");
     bytes = test_fixture(path, &len);
     if (bytes == NULL) return;
     decode(&s, protocol, bytes, len, 0);
@@ -325,14 +325,15 @@ static void check_request(phi_model model, const char *fixture, const char *pref
         tools[i].description = phi_json_str(phi_json_get(tool, "description"), "");
         CHECK_EQ_INT(phi_json_write(&t.kept, phi_json_get(tool, "schema"), 0, &tools[i].schema), 0);
     }
-    t.ask.tools = tools;
-    t.ask.tool_count = 2;
-    t.ask.system_prompt = phi_json_str(phi_json_get(root, "system"), "");
-    t.ask.max_tokens = 4096;
-    t.ask.thinking = PHI_THINKING_MEDIUM;
-    t.ask.session_id = phi_str_of("session-1");
-    CHECK_EQ_INT(phi__preflight(phi__codec_find(phi_str_of(model.protocol)), &t.ask, NULL, 0),
-                 PHI_OK);
+    t.spec.tools = tools;
+    t.spec.tool_count = 2;
+    t.spec.system_prompt = phi_json_str(phi_json_get(root, "system"), "");
+    t.spec.max_tokens = 4096;
+    t.spec.thinking = PHI_THINKING_MEDIUM;
+    t.spec.session_id = phi_str_of("session-1");
+    CHECK_EQ_INT(
+        phi__preflight(phi__registry_codec_find(phi_str_of(model.protocol)), &t.spec, NULL, 0),
+        PHI_OK);
     talk_render_ok(&t);
     if (!CHECK(phi_json_equal(t.tree, phi_json_get(want, "body")))) printf("%s\n", t.body);
     CHECK(phi__str_find(phi_request_url(&t.encoder.request), 0,

@@ -35,34 +35,34 @@ static const phi__tool_view look = {
 
 /* Renders "hi" with a format and `tools` tools of the agent's own; its preflight is looked at too. */
 static phi_status renders(conversation *t, phi_model model, phi_format format, size_t tools) {
-    const phi__codec *codec = phi__codec_find(phi_str_of(model.protocol));
+    const phi__codec *codec = phi__registry_codec_find(phi_str_of(model.protocol));
     phi_status status;
     char why[200];
     talk_begin(t, model);
-    t->ask.system_prompt = phi_str_of("Be brief.");
-    t->ask.tools = &look;
-    t->ask.tool_count = tools;
-    t->ask.format = format;
-    t->ask.cache.mode = PHI_CACHE_DISABLED;
+    t->spec.system_prompt = phi_str_of("Be brief.");
+    t->spec.tools = &look;
+    t->spec.tool_count = tools;
+    t->spec.format = format;
+    t->spec.cache.mode = PHI_CACHE_DISABLED;
     talk_user(t, "hi");
-    status = phi__format_apply(codec, &t->ask, &t->kept, words, sizeof words);
+    status = phi__format_apply(codec, &t->spec, &t->kept, words, sizeof words);
     if (status != PHI_OK) return status;
     CHECK_EQ_STR(words, "");
-    if (!CHECK_EQ_INT(phi__preflight(codec, &t->ask, why, sizeof why), PHI_OK)) puts(why);
+    if (!CHECK_EQ_INT(phi__preflight(codec, &t->spec, why, sizeof why), PHI_OK)) puts(why);
     return talk_render(t, 0);
 }
 
 /* The same with thinking. */
 static phi_status thinks(conversation *t, phi_model model, phi_format format, size_t tools) {
-    const phi__codec *codec = phi__codec_find(phi_str_of(model.protocol));
+    const phi__codec *codec = phi__registry_codec_find(phi_str_of(model.protocol));
     talk_begin(t, model);
-    t->ask.tools = &look;
-    t->ask.tool_count = tools;
-    t->ask.format = format;
-    t->ask.cache.mode = PHI_CACHE_DISABLED;
-    t->ask.thinking = PHI_THINKING_LOW;
+    t->spec.tools = &look;
+    t->spec.tool_count = tools;
+    t->spec.format = format;
+    t->spec.cache.mode = PHI_CACHE_DISABLED;
+    t->spec.thinking = PHI_THINKING_LOW;
     talk_user(t, "hi");
-    if (phi__format_apply(codec, &t->ask, &t->kept, words, sizeof words) != PHI_OK)
+    if (phi__format_apply(codec, &t->spec, &t->kept, words, sizeof words) != PHI_OK)
         return PHI_BAD_ARG;
     return talk_render(t, 0);
 }
@@ -239,7 +239,7 @@ TEST(an_older_claude_is_made_to_call_the_tool) {
     CHECK_EQ_STR(talk_at(&t, "tools[0].name"), "\"respond_json\"");
     CHECK_EQ_STR(talk_at(&t, "tools[0].input_schema"), SCHEMA);
     CHECK_EQ_STR(talk_at(&t, "system[0].text"), "\"Be brief.\"");
-    CHECK(t.ask.respond && t.ask.respond_only);
+    CHECK(t.spec.respond && t.spec.respond_only);
     talk_free(&t);
     CHECK_EQ_INT(renders(&t, phi_model_anthropic("claude-3-5-haiku-latest", "k"), json_object(), 1),
                  PHI_OK);
@@ -267,7 +267,7 @@ TEST(a_claude_that_thinks_is_told_instead_of_forced) {
                  PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), "{\"type\":\"auto\"}");
     CHECK_EQ_STR(talk_at(&t, "system[0].text"), "\"" LINE "\"");
-    CHECK(t.ask.respond && !t.ask.respond_only);
+    CHECK(t.spec.respond && !t.spec.respond_only);
     talk_free(&t);
     CHECK_EQ_INT(renders(&t, phi_model_anthropic("claude-opus-5-5", "k"), json_object(), 0),
                  PHI_OK);
@@ -335,14 +335,15 @@ TEST(a_format_that_stands_alone_is_sent_without_tools_that_may_not_be_called) {
     for (i = 0; i < 5; i++) {
         conversation t;
         talk_begin(&t, models[i]);
-        t.ask.tools = &look;
-        t.ask.tool_count = 1;
-        t.ask.tool_choice = PHI_TOOL_CHOICE_NONE;
-        t.ask.format = json_schema(false);
+        t.spec.tools = &look;
+        t.spec.tool_count = 1;
+        t.spec.tool_choice = PHI_TOOL_CHOICE_NONE;
+        t.spec.format = json_schema(false);
         talk_user(&t, "hi");
-        CHECK_EQ_INT(phi__format_apply(phi__codec_find(phi_str_of(PHI_PROTOCOL_OPENAI_CHAT)),
-                                       &t.ask, &t.kept, words, sizeof words),
-                     PHI_OK);
+        CHECK_EQ_INT(
+            phi__format_apply(phi__registry_codec_find(phi_str_of(PHI_PROTOCOL_OPENAI_CHAT)),
+                              &t.spec, &t.kept, words, sizeof words),
+            PHI_OK);
         talk_render_ok(&t);
         CHECK_EQ_STR(talk_at(&t, "response_format.type"), "\"json_schema\"");
         CHECK_EQ_STR(talk_at(&t, "tools"), "");
@@ -382,13 +383,13 @@ TEST(gemini_before_3_gets_the_tool_beside_tools) {
 TEST(a_choice_of_no_tools_leaves_only_the_one_for_the_answer) {
     conversation t;
     talk_begin(&t, phi_model_google("gemini-2.5-flash", "k"));
-    t.ask.tools = &look;
-    t.ask.tool_count = 1;
-    t.ask.tool_choice = PHI_TOOL_CHOICE_NONE;
-    t.ask.format = json_schema(false);
+    t.spec.tools = &look;
+    t.spec.tool_count = 1;
+    t.spec.tool_choice = PHI_TOOL_CHOICE_NONE;
+    t.spec.format = json_schema(false);
     talk_user(&t, "hi");
-    CHECK_EQ_INT(phi__format_apply(phi__codec_find(phi_str_of(PHI_PROTOCOL_GOOGLE)), &t.ask,
-                                   &t.kept, words, sizeof words),
+    CHECK_EQ_INT(phi__format_apply(phi__registry_codec_find(phi_str_of(PHI_PROTOCOL_GOOGLE)),
+                                   &t.spec, &t.kept, words, sizeof words),
                  PHI_OK);
     talk_render_ok(&t);
     CHECK_EQ_INT(phi_json_count(phi_json_path(t.tree, "tools[0].functionDeclarations")), 1);
@@ -403,8 +404,8 @@ TEST(text_changes_nothing) {
     memset(&text, 0, sizeof text);
     CHECK_EQ_INT(renders(&t, phi_model_bedrock(NULL, "amazon.nova-pro-v1:0", "k"), text, 1),
                  PHI_OK);
-    CHECK(!t.ask.respond);
-    CHECK_EQ_INT(t.ask.tool_count, 1);
+    CHECK(!t.spec.respond);
+    CHECK_EQ_INT(t.spec.tool_count, 1);
     talk_free(&t);
 }
 

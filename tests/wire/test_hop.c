@@ -32,13 +32,13 @@ static phi_message *answer_of(conversation *t, const phi_model *model) {
     m->provider = phi_str_of(model->provider);
     m->protocol = phi_str_of(model->protocol);
     m->stop_reason = PHI_STOP_REASON_STOP;
-    t->items[t->count - 1].origin = phi__origin_of(m->model, m->provider, m->protocol);
+    t->items[t->count - 1].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
     return m;
 }
 
 /* Thinking, calls, an image in a result, an error; by the first model and by the second. */
 static void say_all(conversation *t, const phi_model models[MODELS]) {
-    t->ask.system_prompt = phi_str_of("You are the blacksmith.");
+    t->spec.system_prompt = phi_str_of("You are the blacksmith.");
     talk_user(t, "Look around");
     talk_image(t, "aGVsbG8=");
     answer_of(t, &models[0]);
@@ -60,8 +60,8 @@ static char *request_of(conversation *t, const phi_model *model, bool thinks) {
     char *body;
     t->model = *model;
     if (t->model.name == NULL) t->model.name = t->model.id;
-    t->ask.thinking = thinks ? PHI_THINKING_HIGH : PHI_THINKING_OFF;
-    phi__encoder_begin(&t->encoder, phi__codec_find(phi_str_of(model->protocol)), &t->ask,
+    t->spec.thinking = thinks ? PHI_THINKING_HIGH : PHI_THINKING_OFF;
+    phi__encoder_begin(&t->encoder, phi__registry_codec_find(phi_str_of(model->protocol)), &t->spec,
                        &t->turn);
     while ((status = phi__encoder_advance(&t->encoder, 3)) == PHI_BUSY) {}
     CHECK_EQ_INT(status, PHI_OK);
@@ -173,8 +173,8 @@ TEST(every_model_takes_the_conversation_before_a_byte_is_sent) {
     say_all(&t, models);
     for (i = 0; i < MODELS; i++) {
         t.model = models[i];
-        if (!CHECK(phi__preflight(phi__codec_find(phi_str_of(models[i].protocol)), &t.ask, words,
-                                  sizeof words) == PHI_OK))
+        if (!CHECK(phi__preflight(phi__registry_codec_find(phi_str_of(models[i].protocol)), &t.spec,
+                                  words, sizeof words) == PHI_OK))
             printf("  %s: %s\n", models[i].provider, words);
     }
     talk_free(&t);

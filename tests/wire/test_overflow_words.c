@@ -165,7 +165,8 @@ TEST(each_phrase_of_overflow_is_known_in_an_error_message_of_the_history) {
     message.role = PHI_ROLE_ASSISTANT;
     message.stop_reason = PHI_STOP_REASON_ERROR;
     for (i = 0; i < sizeof overflows / sizeof overflows[0]; i++) {
-        if (!CHECK(phi__is_overflow_text(phi_str_of(overflows[i])))) printf("  %s\n", overflows[i]);
+        if (!CHECK(phi__classify_is_overflow_text(phi_str_of(overflows[i]))))
+            printf("  %s\n", overflows[i]);
         (void)snprintf(words, sizeof words, "API error: %s", overflows[i]);
         message.error_message = phi_str_of(words);
         if (!CHECK(phi_message_is_overflow(&message))) printf("  %s\n", words);
@@ -190,13 +191,13 @@ TEST(no_phrase_makes_a_429_or_a_throttled_request_an_overflow) {
         check_kind(429, overflows[i], "rate_limited");
         (void)snprintf(words, sizeof words, "Request was throttled: %s", overflows[i]);
         check_kind(400, words, "rate_limited");
-        CHECK(!phi__is_overflow_text(phi_str_of(words)));
+        CHECK(!phi__classify_is_overflow_text(phi_str_of(words)));
         (void)snprintf(words, sizeof words, "Rate limited, retry after 5000ms: %s", overflows[i]);
-        CHECK(!phi__is_overflow_text(phi_str_of(words)));
+        CHECK(!phi__classify_is_overflow_text(phi_str_of(words)));
         check_kind(500, overflows[i], "server");
     }
     check_kind(400, "Too many tokens, please wait before trying again.", "rate_limited");
-    CHECK(!phi__is_overflow_text(phi_str_of("Too many tokens per minute")));
+    CHECK(!phi__classify_is_overflow_text(phi_str_of("Too many tokens per minute")));
 }
 
 /* "exceeds the maximum" and "exceeds the limit of" alone are said of many things that a shorter history
@@ -218,7 +219,7 @@ TEST(what_exceeds_another_maximum_is_no_overflow) {
     size_t i;
     for (i = 0; i < sizeof others / sizeof others[0]; i++) {
         check_kind(400, others[i], "invalid_request");
-        CHECK(!phi__is_overflow_text(phi_str_of(others[i])));
+        CHECK(!phi__classify_is_overflow_text(phi_str_of(others[i])));
     }
     check_kind(422, "too many tokens", "invalid_request");
     check_kind(422, "token limit exceeded", "invalid_request");

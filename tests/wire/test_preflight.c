@@ -5,8 +5,8 @@ static phi_model claude(void) { return phi_model_anthropic("claude-sonnet-4-6", 
 
 static void check(conversation *t, const char *want) {
     char words[200];
-    phi_status status = phi__preflight(phi__codec_find(phi_str_of(t->model.protocol)), &t->ask,
-                                       words, sizeof words);
+    phi_status status = phi__preflight(phi__registry_codec_find(phi_str_of(t->model.protocol)),
+                                       &t->spec, words, sizeof words);
     CHECK_EQ_STR(words, want);
     CHECK_EQ_INT(status, want[0] == '\0' ? PHI_OK : PHI_BAD_ARG);
 }
@@ -137,8 +137,8 @@ static void check_tool(const char *name, const char *schema, const char *want) {
     tools[1].schema = phi_str_of(schema);
     talk_begin(&t, claude());
     talk_user(&t, "go");
-    t.ask.tools = tools;
-    t.ask.tool_count = 2;
+    t.spec.tools = tools;
+    t.spec.tool_count = 2;
     check(&t, want);
     talk_free(&t);
 }

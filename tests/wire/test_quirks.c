@@ -76,7 +76,7 @@ TEST(only_openais_own_reasoning_models_refuse_a_temperature) {
         conversation t;
         talk_begin(&t, models[i]);
         t.model.reasoning = true;
-        t.ask.temperature = 0.5;
+        t.spec.temperature = 0.5;
         talk_user(&t, "hi");
         talk_render_ok(&t);
         CHECK_EQ_STR(talk_at(&t, "temperature"), i == 0 ? "" : "0.5");
@@ -151,7 +151,7 @@ TEST(foreign_thinking_never_becomes_text_of_any_kind) {
     for (i = 0; i < SEVEN; i++) {
         conversation t;
         talk_begin(&t, models[i]);
-        t.ask.thinking = PHI_THINKING_LOW;
+        t.spec.thinking = PHI_THINKING_LOW;
         talk_user(&t, "hi");
         talk_assistant(&t)->model = phi_str_of("another");
         talk_thinking(&t, "SECRET", "U0lH");
@@ -173,7 +173,7 @@ TEST(unsigned_thinking_of_an_aborted_turn_is_left_out_for_claude) {
     for (i = 0; i < SEVEN; i += 6) {
         conversation t;
         talk_begin(&t, models[i]);
-        t.ask.thinking = PHI_THINKING_LOW;
+        t.spec.thinking = PHI_THINKING_LOW;
         talk_user(&t, "hi");
         talk_assistant(&t)->stop_reason = PHI_STOP_REASON_ABORTED;
         talk_thinking(&t, "UNSIGNED", "");
@@ -195,7 +195,7 @@ TEST(govcloud_gets_no_display_of_thinking) {
     for (i = 0; i < 2; i++) {
         conversation t;
         talk_begin(&t, phi_model_bedrock(url[i], "anthropic.claude-opus-4-6", "K"));
-        t.ask.thinking = PHI_THINKING_LOW;
+        t.spec.thinking = PHI_THINKING_LOW;
         talk_user(&t, "hi");
         talk_render_ok(&t);
         CHECK_EQ_STR(talk_at(&t, "additionalModelRequestFields.thinking"), want[i]);

@@ -18,13 +18,13 @@ static void check_server(phi_model model, phi_thinking level, const char *url, c
     memset(&read, 0, sizeof read);
     read.name = phi_str_of("read");
     talk_begin(&t, model);
-    t.ask.system_prompt = phi_str_of("S");
-    t.ask.tools = &read;
-    t.ask.tool_count = 1;
-    t.ask.tool_choice = PHI_TOOL_CHOICE_REQUIRED;
-    t.ask.thinking = level;
-    t.ask.temperature = 0.5;
-    t.ask.session_id = phi_str_of("s-1");
+    t.spec.system_prompt = phi_str_of("S");
+    t.spec.tools = &read;
+    t.spec.tool_count = 1;
+    t.spec.tool_choice = PHI_TOOL_CHOICE_REQUIRED;
+    t.spec.thinking = level;
+    t.spec.temperature = 0.5;
+    t.spec.session_id = phi_str_of("s-1");
     talk_user(&t, "hi");
     talk_assistant(&t);
     talk_thinking(&t, "hm", "reasoning_content");
@@ -575,7 +575,7 @@ TEST(litellm_gets_marks_for_claude_no_empty_content_and_a_cache_key_for_openai_a
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":4096,"
                  "\"reasoning_effort\":\"medium\",\"tool_choice\":\"auto\"," TOOLS CLAUDE_TALK);
     talk_begin(&t, phi_model_litellm(NULL, "gpt-5-mini", NULL));
-    t.ask.session_id = phi_str_of("s-1");
+    t.spec.session_id = phi_str_of("s-1");
     talk_user(&t, "hi");
     talk_assistant(&t);
     talk_call(&t, "c", "read", "{}");

@@ -280,7 +280,7 @@ static const char *gemini(const char *schema) {
     phi__buf out;
     phi_memory_init(&memory, &allocator, 0);
     phi__buf_init(&out, &memory);
-    if (phi__gemini_adapt(&out, phi_str_of(schema), words, sizeof words))
+    if (phi__gemini_schema_adapt(&out, phi_str_of(schema), words, sizeof words))
         (void)snprintf(adapted, sizeof adapted, "%.*s", (int)out.len, out.at);
     else
         (void)snprintf(adapted, sizeof adapted, "refused: %s", words);
@@ -526,14 +526,14 @@ static void check_sent(phi_model model, const char *schema_at, const char *schem
     tool.strict = true;
     talk_begin(&t, model);
     talk_user(&t, "hi");
-    t.ask.tools = &tool;
-    t.ask.tool_count = 1;
+    t.spec.tools = &tool;
+    t.spec.tool_count = 1;
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, schema_at), schema);
     CHECK_EQ_STR(talk_at(&t, flag_at), flag);
     /* made once and kept, it is the same */
-    CHECK(phi__strict_adapt(&tool, 1, phi__codec_find(phi_str_of(t.model.protocol)), &t.model,
-                            &t.kept));
+    CHECK(phi__strict_tools_adapt(&tool, 1, phi__registry_codec_find(phi_str_of(t.model.protocol)),
+                                  &t.model, &t.kept));
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, schema_at), schema);
     talk_free(&t);

@@ -80,17 +80,17 @@ static void random_history(conversation *t, uint32_t seed) {
 static char *body_of(const phi_model *model, const phi__item *items, size_t count,
                      phi_memory *memory) {
     phi__encoder e;
-    phi__ask ask;
+    phi__request_spec spec;
     phi_arena arena;
     phi_status status;
     char *body;
-    memset(&ask, 0, sizeof ask);
-    ask.model = model;
-    ask.items = items;
-    ask.item_count = count;
-    ask.temperature = -1;
+    memset(&spec, 0, sizeof spec);
+    spec.model = model;
+    spec.items = items;
+    spec.item_count = count;
+    spec.temperature = -1;
     phi_arena_init(&arena, memory, 0);
-    phi__encoder_begin(&e, phi__codec_find(phi_str_of(model->protocol)), &ask, &arena);
+    phi__encoder_begin(&e, phi__registry_codec_find(phi_str_of(model->protocol)), &spec, &arena);
     while ((status = phi__encoder_advance(&e, 3)) == PHI_BUSY) {}
     CHECK_EQ_INT(status, PHI_OK);
     body = (char *)calloc(1, (size_t)e.request.length + 1);

@@ -28,7 +28,7 @@ static inline void stream_begin(stream *s, const char *protocol) {
     memset(s, 0, sizeof *s);
     phi_memory_init(&s->memory, &allocator, 0);
     phi_arena_init(&s->arena, &s->memory, 0);
-    s->codec = phi__codec_find(phi_str_of(protocol));
+    s->codec = phi__registry_codec_find(phi_str_of(protocol));
     s->state = calloc(1, s->codec->state_bytes);
     phi__assembly_init(&s->assembly, &s->memory);
     phi__reader_init(&s->reader, s->codec, s->state, &s->assembly, 0);
@@ -81,7 +81,7 @@ typedef struct conversation {
     phi_memory memory;
     phi_arena kept, turn; /* renderings; one request */
     phi_model model;
-    phi__ask ask;
+    phi__request_spec spec;
     phi_message messages[MESSAGES_MOST];
     phi_content blocks[MESSAGES_MOST][8];
     phi__rendered *rendered[MESSAGES_MOST];
@@ -99,9 +99,9 @@ static inline void talk_begin(conversation *t, phi_model model) {
     phi_arena_init(&t->kept, &t->memory, 0);
     phi_arena_init(&t->turn, &t->memory, 0);
     t->model = model;
-    t->ask.model = &t->model;
-    t->ask.temperature = -1;
-    t->ask.items = t->items;
+    t->spec.model = &t->model;
+    t->spec.temperature = -1;
+    t->spec.items = t->items;
 }
 
 static inline void talk_free(conversation *t) {
@@ -119,7 +119,7 @@ static inline phi_message *talk_message(conversation *t, phi_role role) {
     t->items[i].message = m;
     t->items[i].rendered = &t->rendered[i];
     t->items[i].arena = &t->kept;
-    t->ask.item_count = t->count;
+    t->spec.item_count = t->count;
     return m;
 }
 
@@ -180,7 +180,7 @@ static inline phi_message *talk_result(conversation *t, const char *id, const ch
 /* Renders the request, `units` messages a call (0: all at once), and reads its body back; resets
    what the turn before took. */
 static inline phi_status talk_render(conversation *t, size_t units) {
-    const phi__codec *codec = phi__codec_find(phi_str_of(t->model.protocol));
+    const phi__codec *codec = phi__registry_codec_find(phi_str_of(t->model.protocol));
     phi_arena_mark none;
     phi_status status;
     memset(&none, 0, sizeof none);
@@ -189,7 +189,7 @@ static inline phi_status talk_render(conversation *t, size_t units) {
     t->tree = NULL;
     phi__encoder_free(&t->encoder);
     phi_arena_reset(&t->turn, none);
-    phi__encoder_begin(&t->encoder, codec, &t->ask, &t->turn);
+    phi__encoder_begin(&t->encoder, codec, &t->spec, &t->turn);
     do status = phi__encoder_advance(&t->encoder, units == 0 ? 1000000 : units);
     while (status == PHI_BUSY);
     if (status != PHI_OK) return status;

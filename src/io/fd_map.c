@@ -1,4 +1,4 @@
-/* poller_host.c - maps the host's descriptors to our keys. */
+/* fd_map.c - maps the host's descriptors to our keys. */
 #include "io/poller_in.h"
 
 /* No two descriptors have the same, and neighbours differ in the low bits. */

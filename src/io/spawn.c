@@ -1,5 +1,5 @@
-/* process_spawn.c - posix_spawn, and its differences between systems. */
-#include "io/process_spawn_in.h"
+/* spawn.c - posix_spawn, and its differences between systems. */
+#include "io/spawn_in.h"
 
 #ifndef PHI_NO_PROCESS
 

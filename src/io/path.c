@@ -1,4 +1,4 @@
-/* files_path.c - resolves paths, part by part.
+/* path.c - resolves paths, part by part.
 
    realpath refuses a path whose end does not exist yet, as that of a file about to be written, and
    a check of the text alone is fooled by links. */
@@ -94,8 +94,8 @@ static phi_status phi__path_refused(int error, phi__words *words) {
     return error == ENOENT ? PHI_NOT_FOUND : PHI_IO;
 }
 
-PHI__FN phi_status phi__resolve_begin(phi__resolve *r, const char *base, const char *path,
-                                      phi__words *words) {
+PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, const char *path,
+                                           phi__words *words) {
     int error;
     r->len = 0;
     r->links = 0;
@@ -104,7 +104,7 @@ PHI__FN phi_status phi__resolve_begin(phi__resolve *r, const char *base, const c
     return error == 0 ? PHI_OK : phi__path_refused(error, words);
 }
 
-PHI__FN phi_status phi__resolve_advance(phi__resolve *r, size_t *units, phi__words *words) {
+PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words) {
     while (r->at < sizeof r->rest) {
         size_t n = 0;
         int error;

@@ -1,4 +1,4 @@
-/* files_walk.c - walks a directory tree, one entry at a time.
+/* walk.c - walks a directory tree, one entry at a time.
 
    Each directory being walked is a level. Its entries are returned as they are read; names of
    directories wait until their level is read to its end, or their bytes are many. So time is linear
