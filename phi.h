@@ -2512,11 +2512,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x13e8cacd
+#if PHI__PUB_LOOP != 0x63a624c5
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x13e8cacd
+#define PHI__PUB_LOOP 0x63a624c5
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -3245,6 +3245,26 @@ typedef struct phi_agent_desc {
 #endif
 #endif
 
+/* ---- src/loop/events.h ---- */
+
+/* events.h - the queue of events, which the host empties. */
+#ifndef PHI_LOOP_EVENTS_H
+#define PHI_LOOP_EVENTS_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Pops the oldest event; false: none. Pointers out of an event popped inside a callback are valid
+   until that returns, all others until the first phi_step after it. */
+PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_FEATURES
@@ -3306,11 +3326,11 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
 #endif /* PHI__PUB_FEATURES */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x50d76512
+#if PHI__PUB_AGENT != 0xcc67230c
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x50d76512
+#define PHI__PUB_AGENT 0xcc67230c
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3440,10 +3460,6 @@ PHI_API void phi_runtime_abandon(phi_runtime *rt);
    callback.
    Pointers out of events popped before it are invalid after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
-
-/* Pops the oldest event; false: none. Pointers out of an event popped inside a callback are valid
-   until that returns. */
-PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
 
 /* For a host's own loop: sleep on phi_runtime_fd for reading (-1 where there is none: poll backend
    or watch_fn), at most phi_next_timeout ms (-1: for ever, 0: step now), then phi_step. */

@@ -3,6 +3,7 @@
 #define PHI_AGENT_RUNTIME_H
 
 #include "io/transport.h"
+#include "loop/events.h"
 #include "model/event.h"
 #include "model/model.h"
 
@@ -66,10 +67,6 @@ PHI_API void phi_runtime_abandon(phi_runtime *rt);
    callback.
    Pointers out of events popped before it are invalid after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
-
-/* Pops the oldest event; false: none. Pointers out of an event popped inside a callback are valid
-   until that returns. */
-PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
 
 /* For a host's own loop: sleep on phi_runtime_fd for reading (-1 where there is none: poll backend
    or watch_fn), at most phi_next_timeout ms (-1: for ever, 0: step now), then phi_step. */

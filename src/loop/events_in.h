@@ -5,6 +5,7 @@
 #define PHI_LOOP_EVENTS_IN_H
 
 #include "history/thread_in.h"
+#include "loop/events.h"
 #include "loop/input.h"
 #include "loop/types_in.h"
 #include "model/event.h"
