@@ -23072,11 +23072,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_CODECS
-#if PHI__IMP_CODECS != 0x7f5913b5
+#if PHI__IMP_CODECS != 0xe6272998
 #error "phi: two versions of src/codecs in one file"
 #endif
 #else
-#define PHI__IMP_CODECS 0x7f5913b5
+#define PHI__IMP_CODECS 0xe6272998
 
 /* ---- src/codecs/anthropic_in.h ---- */
 
@@ -26634,7 +26634,7 @@ PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai) 
     if (!openai) return e->spec->thinking == PHI_THINKING_OFF ? NULL : "low";
     while (!phi__str_starts(id, phi__openai_efforts[i].prefix)) i++;
     return e->spec->thinking == PHI_THINKING_OFF ? phi__openai_efforts[i].off
-                                                : phi__openai_efforts[i].minimal;
+                                                 : phi__openai_efforts[i].minimal;
 }
 
 /* ---- the rest ---- */

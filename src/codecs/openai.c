@@ -58,7 +58,7 @@ PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai) 
     if (!openai) return e->spec->thinking == PHI_THINKING_OFF ? NULL : "low";
     while (!phi__str_starts(id, phi__openai_efforts[i].prefix)) i++;
     return e->spec->thinking == PHI_THINKING_OFF ? phi__openai_efforts[i].off
-                                                : phi__openai_efforts[i].minimal;
+                                                 : phi__openai_efforts[i].minimal;
 }
 
 /* ---- the rest ---- */

@@ -152,8 +152,9 @@ TEST(reasoning_models_get_no_temperature) {
 TEST(a_cache_key_that_is_too_long_becomes_a_hash) {
     conversation t;
     talk_begin(&t, plain(PHI_QUIRK_CACHE_KEY));
-    t.spec.session_id = phi_str_of("0123456789012345678901234567890123456789012345678901234567890123"
-                                  "4");
+    t.spec.session_id =
+        phi_str_of("0123456789012345678901234567890123456789012345678901234567890123"
+                   "4");
     talk_user(&t, "hi");
     talk_render_ok(&t);
     CHECK_EQ_INT(phi_json_str(phi_json_path(t.tree, "prompt_cache_key"), "").len, 16);
