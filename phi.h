@@ -6410,11 +6410,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xa38dbf42
+#if PHI__IMP_TEXT != 0xb8b769ce
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xa38dbf42
+#define PHI__IMP_TEXT 0xb8b769ce
 
 /* ---- src/text/json_in.h ---- */
 
@@ -6787,14 +6787,15 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
        memset(&event, 0, sizeof event);
        good = phi__json_members_read(data, &members, &event, NULL);
 
-   A member that is missing, null or of another type leaves its place as it was; of equal names the
-   last one counts. All other members are skipped. What a table cannot say is read by a function. */
+   A member that is missing, null or of another type leaves its place as it was, but for RAW and BY;
+   of equal names the last one counts. All other members are skipped. A function (BY) reads members
+   that a table cannot describe. */
 #ifndef PHI_TEXT_JSON_MEMBERS_IN_H
 #define PHI_TEXT_JSON_MEMBERS_IN_H
 
 
 typedef enum phi__json_member_kind {
-    PHI__MEMBER_TEXT, /* phi__json_text */
+    PHI__MEMBER_TEXT,   /* phi__json_text */
     PHI__MEMBER_I64,
     PHI__MEMBER_U64,
     PHI__MEMBER_BOOL,
@@ -8277,32 +8278,53 @@ static void phi__json_members_value(phi__json_cursor *c, const phi__json_member 
     }
 }
 
-/* The member of that name in [at, end); `end`: there is none. */
-static inline const phi__json_member *phi__json_members_look(const phi__json_member *at,
-                                                             const phi__json_member *end,
-                                                             const phi__json_text *key) {
-    if (key->escaped) {
-        while (at < end && !phi__json_cursor_text_same(*key, phi__str(at->name, at->len))) at++;
-        return at;
+/* Names are short: a few loads, where memcmp would be a call. */
+static inline bool phi__json_members_same(const char *a, const char *b, size_t n) {
+    uint32_t x[2], y[2];
+    if (n > 8) return memcmp(a, b, n) == 0;
+    if (n < 4) {
+        while (n > 0 && a[n - 1] == b[n - 1]) n--;
+        return n == 0;
     }
-    while (at < end && (at->len != key->len || memcmp(at->name, key->at, at->len) != 0)) at++;
+    memcpy(&x[0], a, 4);
+    memcpy(&y[0], b, 4);
+    memcpy(&x[1], a + n - 4, 4);
+    memcpy(&y[1], b + n - 4, 4);
+    return x[0] == y[0] && x[1] == y[1];
+}
+
+static inline bool phi__json_members_is(const phi__json_member *m, const phi__json_text *key) {
+    return m->len == key->len && phi__json_members_same(m->name, key->at, m->len);
+}
+
+/* The member of that name in [at, end); `end`: there is none. */
+static const phi__json_member *phi__json_members_look(const phi__json_member *at,
+                                                      const phi__json_member *end,
+                                                      const phi__json_text *key) {
+    if (key->escaped)
+        while (at < end && !phi__json_cursor_text_same(*key, phi__str(at->name, at->len))) at++;
+    else
+        while (at < end && !phi__json_members_is(at, key)) at++;
     return at;
 }
 
 PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
                                         void *to) {
     const phi__json_member *first = members->at, *end = first + members->count;
-    const phi__json_member *next = first; /* mostly they come in the table's order */
+    const phi__json_member *next = first, *m; /* mostly they come in the table's order */
     phi__json_text key;
     uint32_t seen = 0;
     if (!phi__json_cursor_enter_object(c)) return 0;
     while (phi__json_cursor_next_key(c, &key)) {
-        const phi__json_member *m = phi__json_members_look(next, end, &key);
-        if (m == end) {
-            m = phi__json_members_look(first, next, &key);
-            if (m == next) {
-                (void)phi__json_cursor_skip(c);
-                continue;
+        m = next;
+        if (m == end || key.escaped || !phi__json_members_is(m, &key)) {
+            m = phi__json_members_look(next, end, &key);
+            if (m == end) {
+                m = phi__json_members_look(first, next, &key);
+                if (m == next) {
+                    (void)phi__json_cursor_skip(c);
+                    continue;
+                }
             }
         }
         next = m + 1;
@@ -23072,11 +23094,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_CODECS
-#if PHI__IMP_CODECS != 0xe6272998
+#if PHI__IMP_CODECS != 0x8e562a9d
 #error "phi: two versions of src/codecs in one file"
 #endif
 #else
-#define PHI__IMP_CODECS 0xe6272998
+#define PHI__IMP_CODECS 0x8e562a9d
 
 /* ---- src/codecs/anthropic_in.h ---- */
 
@@ -27247,38 +27269,12 @@ typedef struct phi__openai_chat_chunk {
 
 /* ---- reading a chunk ---- */
 
-static void phi__openai_chat_stream_take_content(phi__json_cursor *c, void *chunk) {
-    phi__openai_chat_chunk *k = (phi__openai_chat_chunk *)chunk;
-    if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
-        (void)phi__json_cursor_take_raw(c, &k->parts);
-    else
-        (void)phi__json_cursor_take_text(c, &k->content);
-}
+/* Chunks and calls are read without tables: a chunk comes with each few tokens, and names that are
+   compared in place take a third of the instructions (make callgrind, bench_wire). */
 
 static void phi__openai_chat_stream_take_error(phi__json_cursor *c, void *error) {
     (void)phi__classify_take_error(c, (phi_str *)error);
 }
-
-static const phi__json_member phi__openai_chat_delta_list[] = {
-    PHI__MEMBER_TAKE_ALL("content", phi__openai_chat_stream_take_content),
-    PHI__MEMBER(phi__openai_chat_chunk, calls, "tool_calls", PHI__MEMBER_SOME),
-    PHI__MEMBER(phi__openai_chat_chunk, reasoning[0], "reasoning_content", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_chat_chunk, reasoning[1], "reasoning", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_chat_chunk, reasoning[2], "reasoning_text", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_chat_chunk, details, "reasoning_details", PHI__MEMBER_SOME),
-    PHI__MEMBER(phi__openai_chat_chunk, blocks, "thinking_blocks", PHI__MEMBER_SOME),
-    PHI__MEMBER(phi__openai_chat_chunk, refusal, "refusal", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__openai_chat_delta_members = {
-    phi__openai_chat_delta_list, PHI__COUNT(phi__openai_chat_delta_list)};
-
-/* A choice of a chunk, or of a whole answer, where `message` is what else is `delta`. */
-static const phi__json_member phi__openai_chat_choice_list[] = {
-    PHI__MEMBER_INSIDE("delta", &phi__openai_chat_delta_members),
-    PHI__MEMBER(phi__openai_chat_chunk, finish, "finish_reason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_chat_chunk, usage, "usage", PHI__MEMBER_SOME),
-    PHI__MEMBER_INSIDE("message", &phi__openai_chat_delta_members)};
-static const phi__json_members phi__openai_chat_choice_members = {
-    phi__openai_chat_choice_list, PHI__COUNT(phi__openai_chat_choice_list)};
 
 static const phi__json_member phi__openai_chat_groq_list[] = {
     PHI__MEMBER(phi__openai_chat_chunk, usage, "usage", PHI__MEMBER_SOME),
@@ -27286,20 +27282,98 @@ static const phi__json_member phi__openai_chat_groq_list[] = {
 static const phi__json_members phi__openai_chat_groq_members = {
     phi__openai_chat_groq_list, PHI__COUNT(phi__openai_chat_groq_list)};
 
+/* Raw JSON, unless it is null. */
+static void phi__openai_chat_stream_raw(phi__json_cursor *c, phi_str *out) {
+    if (phi__json_cursor_peek(c) == PHI_JSON_NULL)
+        (void)phi__json_cursor_skip(c);
+    else
+        (void)phi__json_cursor_take_raw(c, out);
+}
+
+static void phi__openai_chat_stream_content(phi__json_cursor *c, phi__openai_chat_chunk *k) {
+    if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
+        (void)phi__json_cursor_take_raw(c, &k->parts);
+    else
+        (void)phi__json_cursor_take_text(c, &k->content);
+}
+
+static void phi__openai_chat_stream_delta(phi__json_cursor *c, phi__openai_chat_chunk *k) {
+    phi__json_text key;
+    if (!phi__json_cursor_enter_object(c)) return;
+    while (phi__json_cursor_next_key(c, &key)) {
+        if (PHI__OPENAI_CHAT_IS(key, "content"))
+            phi__openai_chat_stream_content(c, k);
+        else if (PHI__OPENAI_CHAT_IS(key, "tool_calls"))
+            phi__openai_chat_stream_raw(c, &k->calls);
+        else if (PHI__OPENAI_CHAT_IS(key, "reasoning_content"))
+            (void)phi__json_cursor_take_text(c, &k->reasoning[0]);
+        else if (PHI__OPENAI_CHAT_IS(key, "reasoning"))
+            (void)phi__json_cursor_take_text(c, &k->reasoning[1]);
+        else if (PHI__OPENAI_CHAT_IS(key, "reasoning_text"))
+            (void)phi__json_cursor_take_text(c, &k->reasoning[2]);
+        else if (PHI__OPENAI_CHAT_IS(key, "reasoning_details"))
+            phi__openai_chat_stream_raw(c, &k->details);
+        else if (PHI__OPENAI_CHAT_IS(key, "thinking_blocks"))
+            phi__openai_chat_stream_raw(c, &k->blocks);
+        else if (PHI__OPENAI_CHAT_IS(key, "refusal"))
+            (void)phi__json_cursor_take_text(c, &k->refusal);
+        else
+            (void)phi__json_cursor_skip(c);
+    }
+}
+
+/* A choice of a chunk, or of a whole answer, which has `message` instead of `delta`. */
+static void phi__openai_chat_stream_choice(phi__json_cursor *c, phi__openai_chat_chunk *k) {
+    phi__json_text key;
+    if (!phi__json_cursor_enter_object(c)) return;
+    while (phi__json_cursor_next_key(c, &key)) {
+        if (PHI__OPENAI_CHAT_IS(key, "delta") || PHI__OPENAI_CHAT_IS(key, "message"))
+            phi__openai_chat_stream_delta(c, k);
+        else if (PHI__OPENAI_CHAT_IS(key, "finish_reason"))
+            (void)phi__json_cursor_take_text(c, &k->finish);
+        else if (PHI__OPENAI_CHAT_IS(key, "usage"))
+            phi__openai_chat_stream_raw(c, &k->usage);
+        else
+            (void)phi__json_cursor_skip(c);
+    }
+}
+
 /* Only the first choice: requests never ask for more. */
-static const phi__json_member phi__openai_chat_chunk_list[] = {
-    PHI__MEMBER(phi__openai_chat_chunk, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_chat_chunk, model, "model", PHI__MEMBER_TEXT),
-    PHI__MEMBER_INSIDE_FIRST("choices", &phi__openai_chat_choice_members),
-    PHI__MEMBER(phi__openai_chat_chunk, usage, "usage", PHI__MEMBER_SOME),
-    PHI__MEMBER_TAKE(phi__openai_chat_chunk, error, "error", phi__openai_chat_stream_take_error),
-    PHI__MEMBER_INSIDE("x_groq", &phi__openai_chat_groq_members)};
-static const phi__json_members phi__openai_chat_chunk_members = {
-    phi__openai_chat_chunk_list, PHI__COUNT(phi__openai_chat_chunk_list)};
+static void phi__openai_chat_stream_choices(phi__json_cursor *c, phi__openai_chat_chunk *k) {
+    bool first = true;
+    if (!phi__json_cursor_enter_array(c)) return;
+    while (phi__json_cursor_next_item(c)) {
+        if (first)
+            phi__openai_chat_stream_choice(c, k);
+        else
+            (void)phi__json_cursor_skip(c);
+        first = false;
+    }
+}
 
 static bool phi__openai_chat_stream_read(phi__openai_chat_chunk *k, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
     memset(k, 0, sizeof *k);
-    return phi__json_members_read(data, &phi__openai_chat_chunk_members, k, NULL);
+    phi__json_cursor_init(&c, data);
+    if (!phi__json_cursor_enter_object(&c)) return false;
+    while (phi__json_cursor_next_key(&c, &key)) {
+        if (PHI__OPENAI_CHAT_IS(key, "choices"))
+            phi__openai_chat_stream_choices(&c, k);
+        else if (PHI__OPENAI_CHAT_IS(key, "id"))
+            (void)phi__json_cursor_take_text(&c, &k->id);
+        else if (PHI__OPENAI_CHAT_IS(key, "model"))
+            (void)phi__json_cursor_take_text(&c, &k->model);
+        else if (PHI__OPENAI_CHAT_IS(key, "usage"))
+            phi__openai_chat_stream_raw(&c, &k->usage);
+        else if (PHI__OPENAI_CHAT_IS(key, "error"))
+            (void)phi__classify_take_error(&c, &k->error);
+        else if (PHI__OPENAI_CHAT_IS(key, "x_groq"))
+            (void)phi__json_members_take(&c, &phi__openai_chat_groq_members, k);
+        else
+            (void)phi__json_cursor_skip(&c);
+    }
+    return phi__json_cursor_done(&c);
 }
 
 /* ---- usage ---- */
@@ -27408,35 +27482,35 @@ typedef struct phi__openai_chat_call {
     bool has_index;
 } phi__openai_chat_call;
 
-static void phi__openai_chat_stream_take_arguments(phi__json_cursor *c, void *to) {
-    phi__openai_chat_call *call = (phi__openai_chat_call *)to;
-    if (phi__json_cursor_peek(c) == PHI_JSON_OBJECT)
-        (void)phi__json_cursor_take_raw(c, &call->object);
-    else
-        (void)phi__json_cursor_take_text(c, &call->arguments);
+static void phi__openai_chat_stream_function(phi__json_cursor *c, phi__openai_chat_call *call) {
+    phi__json_text key;
+    if (!phi__json_cursor_enter_object(c)) return;
+    while (phi__json_cursor_next_key(c, &key)) {
+        if (PHI__OPENAI_CHAT_IS(key, "name"))
+            (void)phi__json_cursor_take_text(c, &call->name);
+        else if (!PHI__OPENAI_CHAT_IS(key, "arguments"))
+            (void)phi__json_cursor_skip(c);
+        else if (phi__json_cursor_peek(c) == PHI_JSON_OBJECT)
+            (void)phi__json_cursor_take_raw(c, &call->object);
+        else
+            (void)phi__json_cursor_take_text(c, &call->arguments);
+    }
 }
-
-static void phi__openai_chat_stream_take_index(phi__json_cursor *c, void *to) {
-    phi__openai_chat_call *call = (phi__openai_chat_call *)to;
-    call->has_index = phi__json_cursor_take_i64(c, &call->index);
-}
-
-static const phi__json_member phi__openai_chat_function_list[] = {
-    PHI__MEMBER(phi__openai_chat_call, name, "name", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("arguments", phi__openai_chat_stream_take_arguments)};
-static const phi__json_members phi__openai_chat_function_members = {
-    phi__openai_chat_function_list, PHI__COUNT(phi__openai_chat_function_list)};
-
-static const phi__json_member phi__openai_chat_call_list[] = {
-    PHI__MEMBER_TAKE_ALL("index", phi__openai_chat_stream_take_index),
-    PHI__MEMBER(phi__openai_chat_call, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER_INSIDE("function", &phi__openai_chat_function_members)};
-static const phi__json_members phi__openai_chat_call_members = {
-    phi__openai_chat_call_list, PHI__COUNT(phi__openai_chat_call_list)};
 
 static void phi__openai_chat_stream_read_call(phi__json_cursor *c, phi__openai_chat_call *call) {
+    phi__json_text key;
     memset(call, 0, sizeof *call);
-    (void)phi__json_members_take(c, &phi__openai_chat_call_members, call);
+    if (!phi__json_cursor_enter_object(c)) return;
+    while (phi__json_cursor_next_key(c, &key)) {
+        if (PHI__OPENAI_CHAT_IS(key, "index"))
+            call->has_index = phi__json_cursor_take_i64(c, &call->index);
+        else if (PHI__OPENAI_CHAT_IS(key, "id"))
+            (void)phi__json_cursor_take_text(c, &call->id);
+        else if (PHI__OPENAI_CHAT_IS(key, "function"))
+            phi__openai_chat_stream_function(c, call);
+        else
+            (void)phi__json_cursor_skip(c);
+    }
     if (PHI__OPENAI_CHAT_IS(call->id, "null")) call->id.len = 0;
 }
 

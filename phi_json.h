@@ -2466,11 +2466,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xa38dbf42
+#if PHI__IMP_TEXT != 0xb8b769ce
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xa38dbf42
+#define PHI__IMP_TEXT 0xb8b769ce
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2843,14 +2843,15 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
        memset(&event, 0, sizeof event);
        good = phi__json_members_read(data, &members, &event, NULL);
 
-   A member that is missing, null or of another type leaves its place as it was; of equal names the
-   last one counts. All other members are skipped. What a table cannot say is read by a function. */
+   A member that is missing, null or of another type leaves its place as it was, but for RAW and BY;
+   of equal names the last one counts. All other members are skipped. A function (BY) reads members
+   that a table cannot describe. */
 #ifndef PHI_TEXT_JSON_MEMBERS_IN_H
 #define PHI_TEXT_JSON_MEMBERS_IN_H
 
 
 typedef enum phi__json_member_kind {
-    PHI__MEMBER_TEXT, /* phi__json_text */
+    PHI__MEMBER_TEXT,   /* phi__json_text */
     PHI__MEMBER_I64,
     PHI__MEMBER_U64,
     PHI__MEMBER_BOOL,
@@ -4333,32 +4334,53 @@ static void phi__json_members_value(phi__json_cursor *c, const phi__json_member 
     }
 }
 
-/* The member of that name in [at, end); `end`: there is none. */
-static inline const phi__json_member *phi__json_members_look(const phi__json_member *at,
-                                                             const phi__json_member *end,
-                                                             const phi__json_text *key) {
-    if (key->escaped) {
-        while (at < end && !phi__json_cursor_text_same(*key, phi__str(at->name, at->len))) at++;
-        return at;
+/* Names are short: a few loads, where memcmp would be a call. */
+static inline bool phi__json_members_same(const char *a, const char *b, size_t n) {
+    uint32_t x[2], y[2];
+    if (n > 8) return memcmp(a, b, n) == 0;
+    if (n < 4) {
+        while (n > 0 && a[n - 1] == b[n - 1]) n--;
+        return n == 0;
     }
-    while (at < end && (at->len != key->len || memcmp(at->name, key->at, at->len) != 0)) at++;
+    memcpy(&x[0], a, 4);
+    memcpy(&y[0], b, 4);
+    memcpy(&x[1], a + n - 4, 4);
+    memcpy(&y[1], b + n - 4, 4);
+    return x[0] == y[0] && x[1] == y[1];
+}
+
+static inline bool phi__json_members_is(const phi__json_member *m, const phi__json_text *key) {
+    return m->len == key->len && phi__json_members_same(m->name, key->at, m->len);
+}
+
+/* The member of that name in [at, end); `end`: there is none. */
+static const phi__json_member *phi__json_members_look(const phi__json_member *at,
+                                                      const phi__json_member *end,
+                                                      const phi__json_text *key) {
+    if (key->escaped)
+        while (at < end && !phi__json_cursor_text_same(*key, phi__str(at->name, at->len))) at++;
+    else
+        while (at < end && !phi__json_members_is(at, key)) at++;
     return at;
 }
 
 PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
                                         void *to) {
     const phi__json_member *first = members->at, *end = first + members->count;
-    const phi__json_member *next = first; /* mostly they come in the table's order */
+    const phi__json_member *next = first, *m; /* mostly they come in the table's order */
     phi__json_text key;
     uint32_t seen = 0;
     if (!phi__json_cursor_enter_object(c)) return 0;
     while (phi__json_cursor_next_key(c, &key)) {
-        const phi__json_member *m = phi__json_members_look(next, end, &key);
-        if (m == end) {
-            m = phi__json_members_look(first, next, &key);
-            if (m == next) {
-                (void)phi__json_cursor_skip(c);
-                continue;
+        m = next;
+        if (m == end || key.escaped || !phi__json_members_is(m, &key)) {
+            m = phi__json_members_look(next, end, &key);
+            if (m == end) {
+                m = phi__json_members_look(first, next, &key);
+                if (m == next) {
+                    (void)phi__json_cursor_skip(c);
+                    continue;
+                }
             }
         }
         next = m + 1;

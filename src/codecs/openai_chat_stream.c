@@ -24,38 +24,12 @@ typedef struct phi__openai_chat_chunk {
 
 /* ---- reading a chunk ---- */
 
-static void phi__openai_chat_stream_take_content(phi__json_cursor *c, void *chunk) {
-    phi__openai_chat_chunk *k = (phi__openai_chat_chunk *)chunk;
-    if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
-        (void)phi__json_cursor_take_raw(c, &k->parts);
-    else
-        (void)phi__json_cursor_take_text(c, &k->content);
-}
+/* Chunks and calls are read without tables: a chunk comes with each few tokens, and names that are
+   compared in place take a third of the instructions (make callgrind, bench_wire). */
 
 static void phi__openai_chat_stream_take_error(phi__json_cursor *c, void *error) {
     (void)phi__classify_take_error(c, (phi_str *)error);
 }
-
-static const phi__json_member phi__openai_chat_delta_list[] = {
-    PHI__MEMBER_TAKE_ALL("content", phi__openai_chat_stream_take_content),
-    PHI__MEMBER(phi__openai_chat_chunk, calls, "tool_calls", PHI__MEMBER_SOME),
-    PHI__MEMBER(phi__openai_chat_chunk, reasoning[0], "reasoning_content", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_chat_chunk, reasoning[1], "reasoning", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_chat_chunk, reasoning[2], "reasoning_text", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_chat_chunk, details, "reasoning_details", PHI__MEMBER_SOME),
-    PHI__MEMBER(phi__openai_chat_chunk, blocks, "thinking_blocks", PHI__MEMBER_SOME),
-    PHI__MEMBER(phi__openai_chat_chunk, refusal, "refusal", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__openai_chat_delta_members = {
-    phi__openai_chat_delta_list, PHI__COUNT(phi__openai_chat_delta_list)};
-
-/* A choice of a chunk, or of a whole answer, where `message` is what else is `delta`. */
-static const phi__json_member phi__openai_chat_choice_list[] = {
-    PHI__MEMBER_INSIDE("delta", &phi__openai_chat_delta_members),
-    PHI__MEMBER(phi__openai_chat_chunk, finish, "finish_reason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_chat_chunk, usage, "usage", PHI__MEMBER_SOME),
-    PHI__MEMBER_INSIDE("message", &phi__openai_chat_delta_members)};
-static const phi__json_members phi__openai_chat_choice_members = {
-    phi__openai_chat_choice_list, PHI__COUNT(phi__openai_chat_choice_list)};
 
 static const phi__json_member phi__openai_chat_groq_list[] = {
     PHI__MEMBER(phi__openai_chat_chunk, usage, "usage", PHI__MEMBER_SOME),
@@ -63,20 +37,98 @@ static const phi__json_member phi__openai_chat_groq_list[] = {
 static const phi__json_members phi__openai_chat_groq_members = {
     phi__openai_chat_groq_list, PHI__COUNT(phi__openai_chat_groq_list)};
 
+/* Raw JSON, unless it is null. */
+static void phi__openai_chat_stream_raw(phi__json_cursor *c, phi_str *out) {
+    if (phi__json_cursor_peek(c) == PHI_JSON_NULL)
+        (void)phi__json_cursor_skip(c);
+    else
+        (void)phi__json_cursor_take_raw(c, out);
+}
+
+static void phi__openai_chat_stream_content(phi__json_cursor *c, phi__openai_chat_chunk *k) {
+    if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
+        (void)phi__json_cursor_take_raw(c, &k->parts);
+    else
+        (void)phi__json_cursor_take_text(c, &k->content);
+}
+
+static void phi__openai_chat_stream_delta(phi__json_cursor *c, phi__openai_chat_chunk *k) {
+    phi__json_text key;
+    if (!phi__json_cursor_enter_object(c)) return;
+    while (phi__json_cursor_next_key(c, &key)) {
+        if (PHI__OPENAI_CHAT_IS(key, "content"))
+            phi__openai_chat_stream_content(c, k);
+        else if (PHI__OPENAI_CHAT_IS(key, "tool_calls"))
+            phi__openai_chat_stream_raw(c, &k->calls);
+        else if (PHI__OPENAI_CHAT_IS(key, "reasoning_content"))
+            (void)phi__json_cursor_take_text(c, &k->reasoning[0]);
+        else if (PHI__OPENAI_CHAT_IS(key, "reasoning"))
+            (void)phi__json_cursor_take_text(c, &k->reasoning[1]);
+        else if (PHI__OPENAI_CHAT_IS(key, "reasoning_text"))
+            (void)phi__json_cursor_take_text(c, &k->reasoning[2]);
+        else if (PHI__OPENAI_CHAT_IS(key, "reasoning_details"))
+            phi__openai_chat_stream_raw(c, &k->details);
+        else if (PHI__OPENAI_CHAT_IS(key, "thinking_blocks"))
+            phi__openai_chat_stream_raw(c, &k->blocks);
+        else if (PHI__OPENAI_CHAT_IS(key, "refusal"))
+            (void)phi__json_cursor_take_text(c, &k->refusal);
+        else
+            (void)phi__json_cursor_skip(c);
+    }
+}
+
+/* A choice of a chunk, or of a whole answer, which has `message` instead of `delta`. */
+static void phi__openai_chat_stream_choice(phi__json_cursor *c, phi__openai_chat_chunk *k) {
+    phi__json_text key;
+    if (!phi__json_cursor_enter_object(c)) return;
+    while (phi__json_cursor_next_key(c, &key)) {
+        if (PHI__OPENAI_CHAT_IS(key, "delta") || PHI__OPENAI_CHAT_IS(key, "message"))
+            phi__openai_chat_stream_delta(c, k);
+        else if (PHI__OPENAI_CHAT_IS(key, "finish_reason"))
+            (void)phi__json_cursor_take_text(c, &k->finish);
+        else if (PHI__OPENAI_CHAT_IS(key, "usage"))
+            phi__openai_chat_stream_raw(c, &k->usage);
+        else
+            (void)phi__json_cursor_skip(c);
+    }
+}
+
 /* Only the first choice: requests never ask for more. */
-static const phi__json_member phi__openai_chat_chunk_list[] = {
-    PHI__MEMBER(phi__openai_chat_chunk, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_chat_chunk, model, "model", PHI__MEMBER_TEXT),
-    PHI__MEMBER_INSIDE_FIRST("choices", &phi__openai_chat_choice_members),
-    PHI__MEMBER(phi__openai_chat_chunk, usage, "usage", PHI__MEMBER_SOME),
-    PHI__MEMBER_TAKE(phi__openai_chat_chunk, error, "error", phi__openai_chat_stream_take_error),
-    PHI__MEMBER_INSIDE("x_groq", &phi__openai_chat_groq_members)};
-static const phi__json_members phi__openai_chat_chunk_members = {
-    phi__openai_chat_chunk_list, PHI__COUNT(phi__openai_chat_chunk_list)};
+static void phi__openai_chat_stream_choices(phi__json_cursor *c, phi__openai_chat_chunk *k) {
+    bool first = true;
+    if (!phi__json_cursor_enter_array(c)) return;
+    while (phi__json_cursor_next_item(c)) {
+        if (first)
+            phi__openai_chat_stream_choice(c, k);
+        else
+            (void)phi__json_cursor_skip(c);
+        first = false;
+    }
+}
 
 static bool phi__openai_chat_stream_read(phi__openai_chat_chunk *k, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
     memset(k, 0, sizeof *k);
-    return phi__json_members_read(data, &phi__openai_chat_chunk_members, k, NULL);
+    phi__json_cursor_init(&c, data);
+    if (!phi__json_cursor_enter_object(&c)) return false;
+    while (phi__json_cursor_next_key(&c, &key)) {
+        if (PHI__OPENAI_CHAT_IS(key, "choices"))
+            phi__openai_chat_stream_choices(&c, k);
+        else if (PHI__OPENAI_CHAT_IS(key, "id"))
+            (void)phi__json_cursor_take_text(&c, &k->id);
+        else if (PHI__OPENAI_CHAT_IS(key, "model"))
+            (void)phi__json_cursor_take_text(&c, &k->model);
+        else if (PHI__OPENAI_CHAT_IS(key, "usage"))
+            phi__openai_chat_stream_raw(&c, &k->usage);
+        else if (PHI__OPENAI_CHAT_IS(key, "error"))
+            (void)phi__classify_take_error(&c, &k->error);
+        else if (PHI__OPENAI_CHAT_IS(key, "x_groq"))
+            (void)phi__json_members_take(&c, &phi__openai_chat_groq_members, k);
+        else
+            (void)phi__json_cursor_skip(&c);
+    }
+    return phi__json_cursor_done(&c);
 }
 
 /* ---- usage ---- */
@@ -185,35 +237,35 @@ typedef struct phi__openai_chat_call {
     bool has_index;
 } phi__openai_chat_call;
 
-static void phi__openai_chat_stream_take_arguments(phi__json_cursor *c, void *to) {
-    phi__openai_chat_call *call = (phi__openai_chat_call *)to;
-    if (phi__json_cursor_peek(c) == PHI_JSON_OBJECT)
-        (void)phi__json_cursor_take_raw(c, &call->object);
-    else
-        (void)phi__json_cursor_take_text(c, &call->arguments);
+static void phi__openai_chat_stream_function(phi__json_cursor *c, phi__openai_chat_call *call) {
+    phi__json_text key;
+    if (!phi__json_cursor_enter_object(c)) return;
+    while (phi__json_cursor_next_key(c, &key)) {
+        if (PHI__OPENAI_CHAT_IS(key, "name"))
+            (void)phi__json_cursor_take_text(c, &call->name);
+        else if (!PHI__OPENAI_CHAT_IS(key, "arguments"))
+            (void)phi__json_cursor_skip(c);
+        else if (phi__json_cursor_peek(c) == PHI_JSON_OBJECT)
+            (void)phi__json_cursor_take_raw(c, &call->object);
+        else
+            (void)phi__json_cursor_take_text(c, &call->arguments);
+    }
 }
-
-static void phi__openai_chat_stream_take_index(phi__json_cursor *c, void *to) {
-    phi__openai_chat_call *call = (phi__openai_chat_call *)to;
-    call->has_index = phi__json_cursor_take_i64(c, &call->index);
-}
-
-static const phi__json_member phi__openai_chat_function_list[] = {
-    PHI__MEMBER(phi__openai_chat_call, name, "name", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("arguments", phi__openai_chat_stream_take_arguments)};
-static const phi__json_members phi__openai_chat_function_members = {
-    phi__openai_chat_function_list, PHI__COUNT(phi__openai_chat_function_list)};
-
-static const phi__json_member phi__openai_chat_call_list[] = {
-    PHI__MEMBER_TAKE_ALL("index", phi__openai_chat_stream_take_index),
-    PHI__MEMBER(phi__openai_chat_call, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER_INSIDE("function", &phi__openai_chat_function_members)};
-static const phi__json_members phi__openai_chat_call_members = {
-    phi__openai_chat_call_list, PHI__COUNT(phi__openai_chat_call_list)};
 
 static void phi__openai_chat_stream_read_call(phi__json_cursor *c, phi__openai_chat_call *call) {
+    phi__json_text key;
     memset(call, 0, sizeof *call);
-    (void)phi__json_members_take(c, &phi__openai_chat_call_members, call);
+    if (!phi__json_cursor_enter_object(c)) return;
+    while (phi__json_cursor_next_key(c, &key)) {
+        if (PHI__OPENAI_CHAT_IS(key, "index"))
+            call->has_index = phi__json_cursor_take_i64(c, &call->index);
+        else if (PHI__OPENAI_CHAT_IS(key, "id"))
+            (void)phi__json_cursor_take_text(c, &call->id);
+        else if (PHI__OPENAI_CHAT_IS(key, "function"))
+            phi__openai_chat_stream_function(c, call);
+        else
+            (void)phi__json_cursor_skip(c);
+    }
     if (PHI__OPENAI_CHAT_IS(call->id, "null")) call->id.len = 0;
 }
 

@@ -44,32 +44,53 @@ static void phi__json_members_value(phi__json_cursor *c, const phi__json_member 
     }
 }
 
-/* The member of that name in [at, end); `end`: there is none. */
-static inline const phi__json_member *phi__json_members_look(const phi__json_member *at,
-                                                             const phi__json_member *end,
-                                                             const phi__json_text *key) {
-    if (key->escaped) {
-        while (at < end && !phi__json_cursor_text_same(*key, phi__str(at->name, at->len))) at++;
-        return at;
+/* Names are short: a few loads, where memcmp would be a call. */
+static inline bool phi__json_members_same(const char *a, const char *b, size_t n) {
+    uint32_t x[2], y[2];
+    if (n > 8) return memcmp(a, b, n) == 0;
+    if (n < 4) {
+        while (n > 0 && a[n - 1] == b[n - 1]) n--;
+        return n == 0;
     }
-    while (at < end && (at->len != key->len || memcmp(at->name, key->at, at->len) != 0)) at++;
+    memcpy(&x[0], a, 4);
+    memcpy(&y[0], b, 4);
+    memcpy(&x[1], a + n - 4, 4);
+    memcpy(&y[1], b + n - 4, 4);
+    return x[0] == y[0] && x[1] == y[1];
+}
+
+static inline bool phi__json_members_is(const phi__json_member *m, const phi__json_text *key) {
+    return m->len == key->len && phi__json_members_same(m->name, key->at, m->len);
+}
+
+/* The member of that name in [at, end); `end`: there is none. */
+static const phi__json_member *phi__json_members_look(const phi__json_member *at,
+                                                      const phi__json_member *end,
+                                                      const phi__json_text *key) {
+    if (key->escaped)
+        while (at < end && !phi__json_cursor_text_same(*key, phi__str(at->name, at->len))) at++;
+    else
+        while (at < end && !phi__json_members_is(at, key)) at++;
     return at;
 }
 
 PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
                                         void *to) {
     const phi__json_member *first = members->at, *end = first + members->count;
-    const phi__json_member *next = first; /* mostly they come in the table's order */
+    const phi__json_member *next = first, *m; /* mostly they come in the table's order */
     phi__json_text key;
     uint32_t seen = 0;
     if (!phi__json_cursor_enter_object(c)) return 0;
     while (phi__json_cursor_next_key(c, &key)) {
-        const phi__json_member *m = phi__json_members_look(next, end, &key);
-        if (m == end) {
-            m = phi__json_members_look(first, next, &key);
-            if (m == next) {
-                (void)phi__json_cursor_skip(c);
-                continue;
+        m = next;
+        if (m == end || key.escaped || !phi__json_members_is(m, &key)) {
+            m = phi__json_members_look(next, end, &key);
+            if (m == end) {
+                m = phi__json_members_look(first, next, &key);
+                if (m == next) {
+                    (void)phi__json_cursor_skip(c);
+                    continue;
+                }
             }
         }
         next = m + 1;

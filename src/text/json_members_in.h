@@ -9,15 +9,16 @@
        memset(&event, 0, sizeof event);
        good = phi__json_members_read(data, &members, &event, NULL);
 
-   A member that is missing, null or of another type leaves its place as it was; of equal names the
-   last one counts. All other members are skipped. What a table cannot say is read by a function. */
+   A member that is missing, null or of another type leaves its place as it was, but for RAW and BY;
+   of equal names the last one counts. All other members are skipped. A function (BY) reads members
+   that a table cannot describe. */
 #ifndef PHI_TEXT_JSON_MEMBERS_IN_H
 #define PHI_TEXT_JSON_MEMBERS_IN_H
 
 #include "text/json_cursor_in.h"
 
 typedef enum phi__json_member_kind {
-    PHI__MEMBER_TEXT, /* phi__json_text */
+    PHI__MEMBER_TEXT,   /* phi__json_text */
     PHI__MEMBER_I64,
     PHI__MEMBER_U64,
     PHI__MEMBER_BOOL,
