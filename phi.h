@@ -52374,11 +52374,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x7c14e8f5
+#if PHI__IMP_AGENT != 0x583b1fb2
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x7c14e8f5
+#define PHI__IMP_AGENT 0x583b1fb2
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -57574,8 +57574,8 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.deadlines = agent->desc.deadlines;
     d.retry = agent->desc.retry;
     d.parent = agent->handle;
-    d.hook_fn = agent->desc.hook_fn; /* the key may be the host's to give */
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
+    if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn; /* the key may be the host's to give */
     d.decision_timeout_ms = agent->desc.decision_timeout_ms;
     d.memory_limit_bytes = agent->desc.memory_limit_bytes;
     d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP; /* it begins anew with each chunk */

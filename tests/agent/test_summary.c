@@ -860,6 +860,23 @@ TEST(the_hook_for_keys_is_asked_in_the_agent_s_name) {
     rig_free(r);
 }
 
+TEST(an_agent_whose_hooks_have_no_part_in_keys_has_summaries) {
+    rig *r = rig_new();
+    scribe s;
+    phi_agent_desc desc = desc_of();
+    phi_agent agent;
+    CHECK(scribe_register(r, &s));
+    desc.hook_fn = give_key;
+    desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    desc.user_data = &s;
+    agent = scribe_agent(r, &s, &desc);
+    CHECK(fill(agent));
+    CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_EQ_INT(s.rewrites, 1);
+    rig_free(r);
+}
+
 /* ---- without memory ---- */
 
 static void a_story_of_all(rig *r) {
@@ -919,4 +936,5 @@ TEST_MAIN(TEST_ENTRY(a_range_is_summed_up_in_chunks_and_the_summary_takes_its_pl
           TEST_ENTRY(a_summary_that_hangs_holds_nobody_up),
           TEST_ENTRY(whatever_ends_the_run_at_any_step_nothing_is_left),
           TEST_ENTRY(the_hook_for_keys_is_asked_in_the_agent_s_name),
+          TEST_ENTRY(an_agent_whose_hooks_have_no_part_in_keys_has_summaries),
           TEST_ENTRY(it_survives_every_failed_allocation))
