@@ -40567,11 +40567,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x4e644e0c
+#if PHI__IMP_LOOP != 0x2bbfa505
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x4e644e0c
+#define PHI__IMP_LOOP 0x2bbfa505
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -49671,7 +49671,12 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     phi__tool_view *view = &set->views[i];
     *tool = *given;
     if (tool->timeout_ms == 0) tool->timeout_ms = timeout_ms;
-    if (tool->schema == NULL) tool->schema = "{\"type\":\"object\",\"properties\":{}}";
+    if (tool->schema == NULL) {
+        tool->schema = "{\"type\":\"object\",\"properties\":{}}";
+#ifdef PHI_NO_SCHEMA
+        tool->checks_arguments = true; /* any object fits: nothing is left to check */
+#endif
+    }
     view->name = phi_str_of(tool->name);
     view->description = phi_str_of(tool->description);
     view->schema = phi_str_of(tool->schema);

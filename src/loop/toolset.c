@@ -19,7 +19,12 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     phi__tool_view *view = &set->views[i];
     *tool = *given;
     if (tool->timeout_ms == 0) tool->timeout_ms = timeout_ms;
-    if (tool->schema == NULL) tool->schema = "{\"type\":\"object\",\"properties\":{}}";
+    if (tool->schema == NULL) {
+        tool->schema = "{\"type\":\"object\",\"properties\":{}}";
+#ifdef PHI_NO_SCHEMA
+        tool->checks_arguments = true; /* any object fits: nothing is left to check */
+#endif
+    }
     view->name = phi_str_of(tool->name);
     view->description = phi_str_of(tool->description);
     view->schema = phi_str_of(tool->schema);

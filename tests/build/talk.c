@@ -81,6 +81,7 @@ int main(int argc, char **argv) {
     phi_tool tool = PHI_ZERO;
     phi_runtime *rt;
     phi_agent smith;
+    phi_agent_desc again;
     phi_event ev;
     int runs;
     transport.open = answer;
@@ -98,9 +99,14 @@ int main(int argc, char **argv) {
 #ifdef PHI_NO_SCHEMA
     tool.checks_arguments = argc < 4;
 #endif
+    if (argc == 5) tool.schema = NULL;
     who.tools = &tool;
     who.tool_count = 1;
     smith = phi_agent_new(rt, &who);
+    if (argc == 5) /* tools as an agent gives them out are taken again */
+        if (phi_agent_get_desc(smith, &again) != PHI_OK ||
+            (smith = phi_agent_new(rt, &again)).rt == NULL)
+            return refused(rt);
     if (smith.rt == NULL || phi_prompt(smith, "Can you mend it?") != PHI_OK) return refused(rt);
     do {
         runs = phi_step(rt, 0);

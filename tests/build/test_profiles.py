@@ -94,6 +94,10 @@ class Profiles(unittest.TestCase):
         self.refused(program, 'tool "forge": it does not set checks_arguments, and this build does not check them '
                      '(PHI_NO_SCHEMA)', "anthropic", "-", "unchecked")
 
+    def test_a_tool_without_a_schema_is_taken_and_taken_again(self):
+        done = run(self.build("PHI_MINIMAL", "PHI_WITH_ANTHROPIC"), "anthropic_messages", "-", "unchecked", "bare")
+        self.assertEqual((done.returncode, done.stdout), (0, MENDED))
+
     def test_what_a_part_needs_comes_and_goes_with_it(self):
         saves = self.symbols(self.build("PHI_MINIMAL", "PHI_WITH_SNAPSHOT"))
         for name in ("phi_agent_snapshot", "phi_thread_to_json", "phi_thread_rewrite"):
