@@ -77,8 +77,8 @@ FEATURES = {
                       "phi_schema_check(j, j, NULL, &e) == PHI_UNSUPPORTED && "
                       "strstr(e.message, \"PHI_NO_SCHEMA\") != NULL && phi_schema_valid(j, NULL) == PHI_UNSUPPORTED; "
                       "phi_arena_free(&arena); return so;"),
-    "PHI_NO_THREAD_TEXT": (r"phi_thread_(?:to|from)_json|phi__text_\w+", None),
-    "PHI_NO_STORES": (r"phi__(?:kept_go|kept_exch|evict|recalling|stored_pin|journal_(?:batch|fill|list))\w*",
+    "PHI_NO_THREAD_TEXT": (r"phi_thread_(?:to|from)_json|phi__thread_text_\w+", None),
+    "PHI_NO_STORES": (r"phi__agent_store_(?:go_on|exchange|last_run|open_thread)|phi__(?:evict|recalling|stored_pin|journal_(?:batch|fill|list))\w*",
                       "phi_store s; memset(&s, 0, sizeof s); " + REFUSED % ("d.store = &s", "PHI_NO_STORES") +
                       "rt = phi_runtime_new(NULL); phi_thread *t = phi_thread_new(rt, 0); char w[100]; "
                       "so = so && phi_thread_attach(t, &s, \"a\", NULL, w, sizeof w) == PHI_UNSUPPORTED && "
@@ -87,15 +87,15 @@ FEATURES = {
     "PHI_NO_FORGETTING": (r"phi__forget_(?:do|may|room|exchange|shrink|copy_some)",
                           REFUSED % ("d.at_memory_limit = PHI_AT_MEMORY_LIMIT_FORGET", "PHI_NO_FORGETTING") +
                           "return so;"),
-    "PHI_NO_EVENT_JSON": (r"phi_event_(?:to|from)_json|phi__e[jr]_\w+", None),
+    "PHI_NO_EVENT_JSON": (r"phi_event_(?:to|from)_json|phi__event_(?:json|read)_\w+", None),
     "PHI_NO_DESCRIBE": (r"phi_thread_describe|phi__describe_\w+", None),
     "PHI_NO_PREFLIGHT": (r"phi_preflight|phi__preflight|phi__dry_\w+", None),
-    "PHI_NO_PLANS": (r"phi_compaction_\w+|phi_compact_messages|phi__levels_\w+", None),
+    "PHI_NO_PLANS": (r"phi_compaction_\w+|phi_compact_messages|phi__compact_levels_\w+", None),
     "PHI_NO_MESSAGE_JSON": (r"phi_message_(?:to|from)_json|phi_(?:save|restore)_messages|phi__message_read_get", None),
     "PHI_NO_REWRITES": (r"phi_thread_rewrite|phi__(?:thread_)?rewrite_\w+|phi__truncate", None),
-    "PHI_NO_STORE_FILES": (r"phi__(?:file_(?:store|documents|threads|lock)|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "
+    "PHI_NO_STORE_FILES": (r"phi__(?:file_(?:store|documents|threads)|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "
                            "d.directory = \".\"; return phi_file_store_open(&d, &s) == PHI_UNSUPPORTED;"),
-    "PHI_NO_SNAPSHOT": (r"phi__(?:snapshot|run_save|run_load)_\w+|phi__run_(?:save|load)",
+    "PHI_NO_SNAPSHOT": (r"phi__(?:snapshot|run_save|run_load)_\w+",
                         "phi_runtime *rt = phi_runtime_new(NULL); phi_agent a = "
                         "phi_agent_restore(rt, NULL, phi_str_of(\"{}\"), PHI_RESTORE_RESUME); "
                         "const char *words = \"\"; phi_status said = phi_last_error(rt, &words, NULL); bool so = a.rt == NULL && "
@@ -329,11 +329,42 @@ def job_profile(std, defines):
         raise Failed("left out, and yet there: " + " ".join(sorted(set(bad))))
 
 
+def written_out(pattern):
+    """The patterns that one with `|` and (?:...) stands for; optional groups stay."""
+    parts, depth, at = [], 0, 0
+    for i, char in enumerate(pattern + "|"):
+        depth += (char == "(") - (char == ")")
+        if char == "|" and depth == 0:
+            parts.append(pattern[at:i])
+            at = i + 1
+    if len(parts) > 1:
+        return [one for part in parts for one in written_out(part)]
+    group = re.search(r"\(\?:([^()]*)\)(?!\?)", pattern)
+    if group is None:
+        return [pattern]
+    return [one for word in group[1].split("|")
+            for one in written_out(pattern[:group.start()] + word + pattern[group.end():])]
+
+
+def job_left_out(macro):
+    """Each name of FEATURES is one of the headers': a renaming must not empty what job_profile looks for."""
+    names = set()
+    for header in HEADERS:
+        with open(os.path.join(INC, header), encoding="utf-8") as file:
+            names |= set(re.findall(r"\bphi_\w+", file.read()))
+    bad = [pattern for pattern in written_out(FEATURES[macro][0])
+           if not any(re.fullmatch(pattern, name) for name in names)]
+    if bad:
+        raise Failed(f"{macro}: nothing is called so: " + " ".join(bad))
+
+
 def job_part(part):
     """A program without one part compiles without a warning, and so does one with nothing but it."""
     for defines in ([f"PHI_NO_{part}"], ["PHI_MINIMAL", f"PHI_WITH_{part}"]):
         path = source(tag("part", *defines) + ".c", includes(HEADERS, True) + CALL)
-        run(compiler("gcc", "c99") + ["-D" + d for d in defines] + ["-fsyntax-only", path])
+        # PHI_STATIC: what is declared and then left out is told of
+        run(compiler("gcc", "c99") + ["-D" + d for d in defines] +
+            ["-DPHI_STATIC", "-Wno-unused-function", "-fsyntax-only", path])
 
 
 def readme_program():
@@ -543,6 +574,8 @@ def jobs():
     for i in range(0, len(c_files), 20):
         yield "format", f"format {i // 20}", job_format, (c_files[i:i + 20],)
     yield "names", "names", job_names, ()
+    for macro in FEATURES:
+        yield "names", f"left out {macro}", job_left_out, (macro,)
     for profile in PROFILES:
         yield "symbols", f"audit {profile or 'full'}", job_audit, (profile,)
     for std in ("c99", "c++17"):
