@@ -3326,11 +3326,11 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
 #endif /* PHI__PUB_FEATURES */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xcc67230c
+#if PHI__PUB_AGENT != 0x9b737de7
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xcc67230c
+#define PHI__PUB_AGENT 0x9b737de7
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3500,8 +3500,7 @@ extern "C" {
 #endif
 
 /* Makes an agent. On failure the handle's rt is NULL, and phi_last_error says which field to fix,
-   or
-   PHI_NO_MEMORY, or PHI_MISUSE: the runtime is closing. */
+   or PHI_NO_MEMORY, or PHI_MISUSE: the runtime is closing. */
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
 /* The agent's desc as it is now, with defaults filled in; strings and arrays are owned by the
@@ -40567,11 +40566,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x2bbfa505
+#if PHI__IMP_LOOP != 0xb44e26ee
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x2bbfa505
+#define PHI__IMP_LOOP 0xb44e26ee
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -40839,7 +40838,7 @@ PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__attempt_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__attempt_backoff(phi__run *run, bool *wait);
 
-/* attempt_end.c: the failure of an ended attempt, or NULL. */
+/* attempt_end.c: handles an ended attempt; returns the next state. */
 PHI__FN phi__state phi__attempt_end(phi__run *run);
 /* The same where the fault is for good, and there may be no attempt any more. */
 PHI__FN phi__state phi__attempt_end_give_up(phi__run *run);
@@ -41636,9 +41635,10 @@ PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name)
    The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a
    slice at a time from the runtime's ready list, and leaves the list when it waits. The event that
    ends its wait (a push, a result, a timer, a cancel) puts it back with phi__schedule_wake.
-   Callbacks into the host: a tool's start, step and cancel, hooks and filters. Any of them may free
-   any agent. During a step, a freed agent is taken out of every table at once and destroyed when
-   the step ends. After any host callback, check agent->slot: NULL means the agent was freed.
+   Callbacks into the host (a tool's start, step, cancel and on_field, hooks, filters, providers,
+   compactors) may free any agent. During a step, a freed agent is taken out of every table at once
+   and destroyed when the step ends. After any host callback, check agent->slot: NULL means the
+   agent was freed.
    Threads: the pumping thread, but for the words of slots and the inbox. */
 #ifndef PHI_LOOP_STATE_IN_H
 #define PHI_LOOP_STATE_IN_H
@@ -43321,7 +43321,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
-    /* its hook is waiting */
+    /* its hook was called */
     if (call->decision.point != 0) phi__hooks_decision_drop(&call->decision);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
     call->slot = NULL;
@@ -52379,11 +52379,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x583b1fb2
+#if PHI__IMP_AGENT != 0x6abb6db6
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x583b1fb2
+#define PHI__IMP_AGENT 0x6abb6db6
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52491,7 +52491,7 @@ PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *threa
                                         const char *what);
 
 /* one_shot_run.c */
-/* a step begins, and popped events were released */
+/* at the end of a step, with popped events released */
 PHI__FN void phi__one_shot_run_retire(phi_runtime *rt);
 /* the runtime goes; there are no agents any more */
 PHI__FN void phi__one_shot_run_free_threads(phi_runtime *rt);
@@ -52640,7 +52640,7 @@ PHI_API phi_status phi_compact(phi_agent handle) {
     if (gains) status = phi__run_new(agent, &order);
     if (status == PHI_OK) return status;
     return phi__error(agent->rt, status, "phi_compact: %s",
-                      status == PHI_UNSUPPORTED ? "this build has no compaction" : "out of memory");
+                      status == PHI_UNSUPPORTED ? "this build has no compaction (PHI_NO_COMPACTION)" : "out of memory");
 }
 
 PHI_API phi_status phi_send(phi_agent handle, const char *text) {

@@ -22,8 +22,7 @@ extern "C" {
 #endif
 
 /* Makes an agent. On failure the handle's rt is NULL, and phi_last_error says which field to fix,
-   or
-   PHI_NO_MEMORY, or PHI_MISUSE: the runtime is closing. */
+   or PHI_NO_MEMORY, or PHI_MISUSE: the runtime is closing. */
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
 /* The agent's desc as it is now, with defaults filled in; strings and arrays are owned by the

@@ -105,7 +105,7 @@ PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *threa
                                         const char *what);
 
 /* one_shot_run.c */
-/* a step begins, and popped events were released */
+/* at the end of a step, with popped events released */
 PHI__FN void phi__one_shot_run_retire(phi_runtime *rt);
 /* the runtime goes; there are no agents any more */
 PHI__FN void phi__one_shot_run_free_threads(phi_runtime *rt);

@@ -87,7 +87,7 @@ PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__attempt_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__attempt_backoff(phi__run *run, bool *wait);
 
-/* attempt_end.c: the failure of an ended attempt, or NULL. */
+/* attempt_end.c: handles an ended attempt; returns the next state. */
 PHI__FN phi__state phi__attempt_end(phi__run *run);
 /* The same where the fault is for good, and there may be no attempt any more. */
 PHI__FN phi__state phi__attempt_end_give_up(phi__run *run);

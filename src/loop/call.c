@@ -186,7 +186,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
-    /* its hook is waiting */
+    /* its hook was called */
     if (call->decision.point != 0) phi__hooks_decision_drop(&call->decision);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
     call->slot = NULL;

@@ -4,9 +4,10 @@
    The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a
    slice at a time from the runtime's ready list, and leaves the list when it waits. The event that
    ends its wait (a push, a result, a timer, a cancel) puts it back with phi__schedule_wake.
-   Callbacks into the host: a tool's start, step and cancel, hooks and filters. Any of them may free
-   any agent. During a step, a freed agent is taken out of every table at once and destroyed when
-   the step ends. After any host callback, check agent->slot: NULL means the agent was freed.
+   Callbacks into the host (a tool's start, step, cancel and on_field, hooks, filters, providers,
+   compactors) may free any agent. During a step, a freed agent is taken out of every table at once
+   and destroyed when the step ends. After any host callback, check agent->slot: NULL means the
+   agent was freed.
    Threads: the pumping thread, but for the words of slots and the inbox. */
 #ifndef PHI_LOOP_STATE_IN_H
 #define PHI_LOOP_STATE_IN_H
