@@ -6409,11 +6409,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xb8b769ce
+#if PHI__IMP_TEXT != 0x4b35e96e
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xb8b769ce
+#define PHI__IMP_TEXT 0x4b35e96e
 
 /* ---- src/text/json_in.h ---- */
 
@@ -6794,7 +6794,7 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 
 
 typedef enum phi__json_member_kind {
-    PHI__MEMBER_TEXT,   /* phi__json_text */
+    PHI__MEMBER_TEXT, /* phi__json_text */
     PHI__MEMBER_I64,
     PHI__MEMBER_U64,
     PHI__MEMBER_BOOL,
@@ -52379,11 +52379,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x6abb6db6
+#if PHI__IMP_AGENT != 0x4ffca97e
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x6abb6db6
+#define PHI__IMP_AGENT 0x4ffca97e
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52640,7 +52640,8 @@ PHI_API phi_status phi_compact(phi_agent handle) {
     if (gains) status = phi__run_new(agent, &order);
     if (status == PHI_OK) return status;
     return phi__error(agent->rt, status, "phi_compact: %s",
-                      status == PHI_UNSUPPORTED ? "this build has no compaction (PHI_NO_COMPACTION)" : "out of memory");
+                      status == PHI_UNSUPPORTED ? "this build has no compaction (PHI_NO_COMPACTION)"
+                                                : "out of memory");
 }
 
 PHI_API phi_status phi_send(phi_agent handle, const char *text) {

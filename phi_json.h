@@ -2466,11 +2466,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xb8b769ce
+#if PHI__IMP_TEXT != 0x4b35e96e
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xb8b769ce
+#define PHI__IMP_TEXT 0x4b35e96e
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2851,7 +2851,7 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 
 
 typedef enum phi__json_member_kind {
-    PHI__MEMBER_TEXT,   /* phi__json_text */
+    PHI__MEMBER_TEXT, /* phi__json_text */
     PHI__MEMBER_I64,
     PHI__MEMBER_U64,
     PHI__MEMBER_BOOL,

@@ -78,7 +78,7 @@ FEATURES = {
                       "strstr(e.message, \"PHI_NO_SCHEMA\") != NULL && phi_schema_valid(j, NULL) == PHI_UNSUPPORTED; "
                       "phi_arena_free(&arena); return so;"),
     "PHI_NO_THREAD_TEXT": (r"phi_thread_(?:to|from)_json|phi__thread_text_\w+", None),
-    "PHI_NO_STORES": (r"phi__agent_store_(?:go_on|exchange|last_run|open_thread)|phi__(?:evict|recalling|stored_pin|journal_(?:batch|fill|list))\w*",
+    "PHI_NO_STORES": (r"phi__agent_store_(?:go_on|exchange|last_run)|phi__(?:evict|recalling|stored_pin|journal_(?:batch|fill|list))\w*",
                       "phi_store s; memset(&s, 0, sizeof s); " + REFUSED % ("d.store = &s", "PHI_NO_STORES") +
                       "rt = phi_runtime_new(NULL); phi_thread *t = phi_thread_new(rt, 0); char w[100]; "
                       "so = so && phi_thread_attach(t, &s, \"a\", NULL, w, sizeof w) == PHI_UNSUPPORTED && "

@@ -102,7 +102,8 @@ PHI_API phi_status phi_compact(phi_agent handle) {
     if (gains) status = phi__run_new(agent, &order);
     if (status == PHI_OK) return status;
     return phi__error(agent->rt, status, "phi_compact: %s",
-                      status == PHI_UNSUPPORTED ? "this build has no compaction (PHI_NO_COMPACTION)" : "out of memory");
+                      status == PHI_UNSUPPORTED ? "this build has no compaction (PHI_NO_COMPACTION)"
+                                                : "out of memory");
 }
 
 PHI_API phi_status phi_send(phi_agent handle, const char *text) {

@@ -18,7 +18,7 @@
 #include "text/json_cursor_in.h"
 
 typedef enum phi__json_member_kind {
-    PHI__MEMBER_TEXT,   /* phi__json_text */
+    PHI__MEMBER_TEXT, /* phi__json_text */
     PHI__MEMBER_I64,
     PHI__MEMBER_U64,
     PHI__MEMBER_BOOL,
