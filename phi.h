@@ -2512,11 +2512,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x63a624c5
+#if PHI__PUB_LOOP != 0x290258ae
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x63a624c5
+#define PHI__PUB_LOOP 0x290258ae
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2764,7 +2764,7 @@ typedef struct phi_budget {
    begins with more room. */
 typedef enum phi_at_memory_limit {
     /* Compacts the view, as phi_compact does, but without its hooks and events; where that is not
-       enough, as FORGET. */
+       enough, as FORGET. With PHI_NO_FORGETTING: as STOP. */
     PHI_AT_MEMORY_LIMIT_COMPACT = 0,
     /* Forgets the oldest turns: the newest turns, summaries and durable messages stay. */
     PHI_AT_MEMORY_LIMIT_FORGET,
@@ -2834,9 +2834,10 @@ typedef enum phi_tool_mode {
    one: after each; in batches: after each batch; at once: when all have ended) and after each turn.
    Calls that have not begun are then skipped, with a result that says so. A follow-up is more work:
    the run looks for it when it would end. Both queues outlive a run: the next run delivers their
-   input. An injected message belongs to the current run: it is delivered before the next model
-   call, and reported as dropped (PHI_EV_INPUT_DROPPED) when the run ends first. A run ends by
-   itself only when all three are empty. */
+   input. An injected message belongs to the current run: it is delivered before the next turn
+   begins (one that comes while BEFORE_TURN is called or waits, with the turn after it), and
+   reported as dropped (PHI_EV_INPUT_DROPPED) when the run ends first. A run ends by itself only
+   when all three are empty. */
 #ifndef PHI_LOOP_INPUT_H
 #define PHI_LOOP_INPUT_H
 
