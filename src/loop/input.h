@@ -4,8 +4,8 @@
    one: after each; in batches: after each batch; at once: when all have ended) and after each turn.
    Calls that have not begun are then skipped, with a result that says so. A follow-up is more work:
    the run looks for it when it would end. Both queues outlive a run: the next run delivers their
-   input. An injected message belongs to the current run: it is delivered before the next turn
-   begins (one that comes while BEFORE_TURN is called or waits, with the turn after it), and
+   input. An injected message belongs to the current run: it is delivered when the next turn begins
+   (one that comes while BEFORE_TURN is called or waits, with the turn that the hook allows), and
    reported as dropped (PHI_EV_INPUT_DROPPED) when the run ends first. A run ends by itself only
    when all three are empty. */
 #ifndef PHI_LOOP_INPUT_H

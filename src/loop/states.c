@@ -5,8 +5,9 @@
    waits. Its other outcomes, such as memory that ran out or an attempt that ended, are handled at
    the end of the file: no state calls another.
    Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn
-   the filters of polled input, limits, before_turn, TURN_START, the messages; and after it
-   TURN_END, after_turn, steering, follow-ups; at last AGENT_END and after_loop. */
+   the filters of polled input, limits, before_turn, the filters of what was injected meanwhile,
+   TURN_START, the messages; and after it TURN_END, after_turn, steering, follow-ups; at last
+   AGENT_END and after_loop. */
 #include "loop/states_in.h"
 
 #include "loop/loop_in.h"
@@ -204,16 +205,24 @@ static phi__state phi__states_at_limit(phi__run *run, const char *reason, bool *
 
 /* ---- a turn ---- */
 
+/* Filters the pending input in the state `here`. RUN_ON: all of it has passed. */
+static phi__state phi__states_filter_pending(phi__run *run, phi__state here, bool *wait) {
+    phi__hooked hooked;
+    if (run->poll.pending.head == NULL) return PHI__RUN_ON;
+    hooked = phi__input_filter_pending(run);
+    if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_ON;
+    if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_REJECTED);
+    return phi__hooks_next(run, hooked, here, here, here, wait);
+}
+
 static phi__state phi__states_top(phi__run *run, bool *wait) {
     char reason[PHI__REASON];
-    phi__hooked hooked;
+    phi__state next;
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
     if (run->agent->queues.injected.head != NULL) phi__input_take_injected(run);
-    hooked = run->poll.pending.head != NULL ? phi__input_filter_pending(run) : PHI__HOOK_ALLOW;
-    if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_REJECTED);
-    if (hooked != PHI__HOOK_ALLOW)
-        return phi__hooks_next(run, hooked, PHI__RUN_TOP, PHI__RUN_TOP, PHI__RUN_TOP, wait);
+    next = phi__states_filter_pending(run, PHI__RUN_TOP, wait);
+    if (next != PHI__RUN_ON) return next;
     if (phi__limits_reached(run, reason, sizeof reason) ||
         !phi__states_reserve(run, reason, sizeof reason))
         return phi__states_at_limit(run, reason, wait);
@@ -234,6 +243,25 @@ static phi__state phi__states_before_turn(phi__run *run, bool *wait) {
     return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
 }
 
+/* A message that was injected since the limits were checked, as while BEFORE_TURN waited, belongs
+   to this turn: it is taken and filtered, and the turn's reservation covers it. RUN_ON: the turn
+   may begin. */
+static phi__state phi__states_late_input(phi__run *run, bool *wait) {
+    char reason[PHI__REASON];
+    phi__state next;
+    if (run->agent->queues.injected.head != NULL) {
+        phi__input_take_injected(run);
+        if (!phi__states_reserve(run, reason, sizeof reason))
+            return phi__states_at_limit(run, reason, wait);
+    }
+    next = phi__states_filter_pending(run, PHI__RUN_TURN, wait);
+    if (*wait && phi__states_unwanted(run)) {
+        *wait = false;
+        return phi__states_leave(run, PHI_CANCELLED);
+    }
+    return next;
+}
+
 /* What belongs to one turn begins anew. */
 static void phi__states_turn_clear(phi__run *run) {
     phi__attempt_clear(run);
@@ -251,11 +279,14 @@ static phi__state phi__states_turn_call(phi__run *run) {
     return next != PHI__RUN_ON ? next : PHI__RUN_TRANSFORM;
 }
 
-static phi__state phi__states_turn_begin(phi__run *run) {
+static phi__state phi__states_turn_begin(phi__run *run, bool *wait) {
     phi_event event;
     phi__entry entry;
+    phi__state next;
     if (run->turn.open) return phi__states_turn_call(run); /* out of a snapshot: it had begun */
     if (run->end.cancelled) return phi__states_leave(run, PHI_CANCELLED);
+    next = phi__states_late_input(run, wait);
+    if (next != PHI__RUN_ON) return next;
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
     memset(&entry, 0, sizeof entry);
     entry.kind = PHI_ENTRY_TURN_START;
@@ -462,7 +493,7 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     case PHI__RUN_POLL: return phi__states_poll(run, wait);
     case PHI__RUN_TOP: return phi__states_top(run, wait);
     case PHI__RUN_BEFORE_TURN: return phi__states_before_turn(run, wait);
-    case PHI__RUN_TURN: return phi__states_turn_begin(run);
+    case PHI__RUN_TURN: return phi__states_turn_begin(run, wait);
     case PHI__RUN_TRANSFORM: return phi__model_call_transform(run, wait);
     case PHI__RUN_CONVERT: return phi__model_call_convert(run, wait);
     case PHI__RUN_REQUEST: return phi__model_call_request(run, wait);
