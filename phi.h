@@ -40567,11 +40567,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x79ab1315
+#if PHI__IMP_LOOP != 0x6d79dd6b
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x79ab1315
+#define PHI__IMP_LOOP 0x6d79dd6b
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -41157,8 +41157,10 @@ PHI__FN void phi__input_end(phi__run *run);                       /* the run goe
 PHI__FN void phi__input_since(phi__run *run, uint64_t at);
 /* Pending input goes back to its queue; injected messages are reported as dropped. */
 PHI__FN void phi__input_return(phi__run *run);
-/* Reports each message as dropped, and empties the queue. */
-PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why);
+/* Report each message as dropped, and empty the queues: those that outlive a run; that of injected
+   messages, since the run ends. */
+PHI__FN void phi__input_drop_kept(phi__agent *agent, const char *why);
+PHI__FN void phi__input_drop_injected(phi__agent *agent);
 PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits */
 /* Puts pending input and injected messages into the log. False: no memory. */
 PHI__FN bool phi__input_deliver(phi__run *run);
@@ -45455,13 +45457,23 @@ static void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str t
     if (agent->run != NULL) agent->run->end.starved = true;
 }
 
-PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why) {
+/* Reports each message as dropped, and empties the queue. */
+static void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why) {
     phi__input *input;
     while ((input = phi__input_list_pop(inputs)) != NULL) {
         phi_str text = phi_message_text(&input->message, "\n", &input->arena, NULL);
         phi__input_emit_dropped(agent, input->kind, text, why);
         phi__input_free(agent, input);
     }
+}
+
+PHI__FN void phi__input_drop_kept(phi__agent *agent, const char *why) {
+    phi__input_drop(agent, &agent->queues.steering, why);
+    phi__input_drop(agent, &agent->queues.follow_ups, why);
+}
+
+PHI__FN void phi__input_drop_injected(phi__agent *agent) {
+    phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
 }
 
 /* In front of the queue, in the order it was taken. */
@@ -46468,9 +46480,7 @@ PHI__FN void phi__one_shot_make(phi__agent *agent) { agent->one_shot.is = true; 
 PHI__FN bool phi__one_shot_is(const phi__agent *agent) { return agent->one_shot.is; }
 
 PHI__FN void phi__one_shot_drop(phi__agent *agent) {
-    phi__input_drop(agent, &agent->queues.steering, "The run has ended, and no other will follow");
-    phi__input_drop(agent, &agent->queues.follow_ups,
-                    "The run has ended, and no other will follow");
+    phi__input_drop_kept(agent, "The run has ended, and no other will follow");
 }
 
 PHI__FN void phi__one_shot_over(phi__agent *agent) {
@@ -48885,8 +48895,7 @@ static phi__state phi__states_close(phi__run *run) {
     if (run->decision.point != 0) phi__hooks_decision_drop(&run->decision);
     phi__limits_budget_release(run);
     if (run->poll.pending.head != NULL) phi__input_return(run);
-    if (agent->queues.injected.head != NULL)
-        phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
+    if (agent->queues.injected.head != NULL) phi__input_drop_injected(agent);
     if (usage != NULL) *usage = phi__limits_charge_of(run)->usage;
     entry.usage = usage;
     entry.status = run->status;
@@ -52411,11 +52420,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x4ffca97e
+#if PHI__IMP_AGENT != 0x7b3ac07c
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x4ffca97e
+#define PHI__IMP_AGENT 0x7b3ac07c
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52947,8 +52956,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
     phi__agent_take_disown(agent, &agent->line.last_loop_id);
     agent->line.last_active_us = 0;
-    phi__input_list_free(agent, &agent->queues.steering);
-    phi__input_list_free(agent, &agent->queues.follow_ups);
+    phi__input_free_queues(agent); /* injected messages went with the last run */
     if (agent->thread->journal == NULL) {
         phi__exchange_begin(agent, &before);
         old = &before;
@@ -57112,6 +57120,25 @@ static void phi__snapshot_features(phi__buf *out, const phi__agent *agent, phi_a
     (void)phi__feature_take(&moment);
 }
 
+/* The queues of an agent, by their names in a snapshot. */
+typedef struct phi__snapshot_queue {
+    const char *name;
+    phi_input kind;
+} phi__snapshot_queue;
+
+static const phi__snapshot_queue phi__snapshot_queues[] = {{"steering", PHI_INPUT_STEERING},
+                                                           {"follow_ups", PHI_INPUT_FOLLOW_UP},
+                                                           {"injected", PHI_INPUT_INJECTED}};
+
+static void phi__snapshot_put_queues(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    phi__agent *owner = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__snapshot_queues); i++) {
+        phi__json_write_key(out, phi_str_of(phi__snapshot_queues[i].name));
+        phi__run_save_inputs(out, phi__input_list_of(owner, phi__snapshot_queues[i].kind), scratch);
+    }
+}
+
 static phi_status phi__snapshot_put(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_status status;
     phi__buf_char(out, '{');
@@ -57125,12 +57152,7 @@ static phi_status phi__snapshot_put(phi__buf *out, const phi__agent *agent, phi_
     phi__records_u64(out, "session_loops",
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__snapshot_spent(out, agent);
-    phi__json_write_key(out, PHI__LIT("steering"));
-    phi__run_save_inputs(out, &agent->queues.steering, scratch);
-    phi__json_write_key(out, PHI__LIT("follow_ups"));
-    phi__run_save_inputs(out, &agent->queues.follow_ups, scratch);
-    phi__json_write_key(out, PHI__LIT("injected"));
-    phi__run_save_inputs(out, &agent->queues.injected, scratch);
+    phi__snapshot_put_queues(out, agent, scratch);
     phi__json_write_key(out, PHI__LIT("run"));
     phi__run_save(out, agent, scratch);
     phi__snapshot_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
@@ -57181,14 +57203,11 @@ static phi_status phi__snapshot_read_thread(phi__agent *agent, const phi_json *l
 }
 
 static phi_status phi__snapshot_read_queues(phi__agent *agent, const phi_json *root) {
-    phi_status status =
-        phi__run_load_inputs(agent, phi_json_get(root, "steering"), &agent->queues.steering);
-    if (status == PHI_OK)
-        status = phi__run_load_inputs(agent, phi_json_get(root, "follow_ups"),
-                                      &agent->queues.follow_ups);
-    if (status == PHI_OK)
-        status =
-            phi__run_load_inputs(agent, phi_json_get(root, "injected"), &agent->queues.injected);
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__snapshot_queues) && status == PHI_OK; i++)
+        status = phi__run_load_inputs(agent, phi_json_get(root, phi__snapshot_queues[i].name),
+                                      phi__input_list_of(agent, phi__snapshot_queues[i].kind));
     return status;
 }
 

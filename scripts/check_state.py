@@ -45,7 +45,7 @@ PARTS = {
              "agent/agent_make agent/summary loop/events loop/forget loop/limits loop/schedule loop/states loop/stored"),
     "line": ("agent/agent", "agent/agent_end agent/agent_make agent/agent_store agent/agent_take agent/new_session"
              " agent/snapshot loop/draft loop/run", "agent/event_json loop/attempt loop/model_call"),
-    "queues": ("loop/input", "loop/one_shot loop/states agent/agent agent/snapshot", "loop/enqueue"),
+    "queues": ("loop/input", "", "loop/enqueue loop/states"),
     "room": ("loop/forget", "loop/at_limit", ""),
     "one_shot": ("loop/one_shot", "", ""),
     "budget": ("loop/limits", "agent/agent agent/agent_make", ""),

@@ -377,8 +377,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
     phi__agent_take_disown(agent, &agent->line.last_loop_id);
     agent->line.last_active_us = 0;
-    phi__input_list_free(agent, &agent->queues.steering);
-    phi__input_list_free(agent, &agent->queues.follow_ups);
+    phi__input_free_queues(agent); /* injected messages went with the last run */
     if (agent->thread->journal == NULL) {
         phi__exchange_begin(agent, &before);
         old = &before;

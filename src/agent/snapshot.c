@@ -69,6 +69,25 @@ static void phi__snapshot_features(phi__buf *out, const phi__agent *agent, phi_a
     (void)phi__feature_take(&moment);
 }
 
+/* The queues of an agent, by their names in a snapshot. */
+typedef struct phi__snapshot_queue {
+    const char *name;
+    phi_input kind;
+} phi__snapshot_queue;
+
+static const phi__snapshot_queue phi__snapshot_queues[] = {{"steering", PHI_INPUT_STEERING},
+                                                           {"follow_ups", PHI_INPUT_FOLLOW_UP},
+                                                           {"injected", PHI_INPUT_INJECTED}};
+
+static void phi__snapshot_put_queues(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    phi__agent *owner = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__snapshot_queues); i++) {
+        phi__json_write_key(out, phi_str_of(phi__snapshot_queues[i].name));
+        phi__run_save_inputs(out, phi__input_list_of(owner, phi__snapshot_queues[i].kind), scratch);
+    }
+}
+
 static phi_status phi__snapshot_put(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_status status;
     phi__buf_char(out, '{');
@@ -82,12 +101,7 @@ static phi_status phi__snapshot_put(phi__buf *out, const phi__agent *agent, phi_
     phi__records_u64(out, "session_loops",
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__snapshot_spent(out, agent);
-    phi__json_write_key(out, PHI__LIT("steering"));
-    phi__run_save_inputs(out, &agent->queues.steering, scratch);
-    phi__json_write_key(out, PHI__LIT("follow_ups"));
-    phi__run_save_inputs(out, &agent->queues.follow_ups, scratch);
-    phi__json_write_key(out, PHI__LIT("injected"));
-    phi__run_save_inputs(out, &agent->queues.injected, scratch);
+    phi__snapshot_put_queues(out, agent, scratch);
     phi__json_write_key(out, PHI__LIT("run"));
     phi__run_save(out, agent, scratch);
     phi__snapshot_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
@@ -138,14 +152,11 @@ static phi_status phi__snapshot_read_thread(phi__agent *agent, const phi_json *l
 }
 
 static phi_status phi__snapshot_read_queues(phi__agent *agent, const phi_json *root) {
-    phi_status status =
-        phi__run_load_inputs(agent, phi_json_get(root, "steering"), &agent->queues.steering);
-    if (status == PHI_OK)
-        status = phi__run_load_inputs(agent, phi_json_get(root, "follow_ups"),
-                                      &agent->queues.follow_ups);
-    if (status == PHI_OK)
-        status =
-            phi__run_load_inputs(agent, phi_json_get(root, "injected"), &agent->queues.injected);
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__snapshot_queues) && status == PHI_OK; i++)
+        status = phi__run_load_inputs(agent, phi_json_get(root, phi__snapshot_queues[i].name),
+                                      phi__input_list_of(agent, phi__snapshot_queues[i].kind));
     return status;
 }
 

@@ -110,13 +110,23 @@ static void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str t
     if (agent->run != NULL) agent->run->end.starved = true;
 }
 
-PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why) {
+/* Reports each message as dropped, and empties the queue. */
+static void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why) {
     phi__input *input;
     while ((input = phi__input_list_pop(inputs)) != NULL) {
         phi_str text = phi_message_text(&input->message, "\n", &input->arena, NULL);
         phi__input_emit_dropped(agent, input->kind, text, why);
         phi__input_free(agent, input);
     }
+}
+
+PHI__FN void phi__input_drop_kept(phi__agent *agent, const char *why) {
+    phi__input_drop(agent, &agent->queues.steering, why);
+    phi__input_drop(agent, &agent->queues.follow_ups, why);
+}
+
+PHI__FN void phi__input_drop_injected(phi__agent *agent) {
+    phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
 }
 
 /* In front of the queue, in the order it was taken. */

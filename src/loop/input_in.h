@@ -54,8 +54,10 @@ PHI__FN void phi__input_end(phi__run *run);                       /* the run goe
 PHI__FN void phi__input_since(phi__run *run, uint64_t at);
 /* Pending input goes back to its queue; injected messages are reported as dropped. */
 PHI__FN void phi__input_return(phi__run *run);
-/* Reports each message as dropped, and empties the queue. */
-PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why);
+/* Report each message as dropped, and empty the queues: those that outlive a run; that of injected
+   messages, since the run ends. */
+PHI__FN void phi__input_drop_kept(phi__agent *agent, const char *why);
+PHI__FN void phi__input_drop_injected(phi__agent *agent);
 PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits */
 /* Puts pending input and injected messages into the log. False: no memory. */
 PHI__FN bool phi__input_deliver(phi__run *run);

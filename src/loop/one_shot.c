@@ -9,9 +9,7 @@ PHI__FN void phi__one_shot_make(phi__agent *agent) { agent->one_shot.is = true; 
 PHI__FN bool phi__one_shot_is(const phi__agent *agent) { return agent->one_shot.is; }
 
 PHI__FN void phi__one_shot_drop(phi__agent *agent) {
-    phi__input_drop(agent, &agent->queues.steering, "The run has ended, and no other will follow");
-    phi__input_drop(agent, &agent->queues.follow_ups,
-                    "The run has ended, and no other will follow");
+    phi__input_drop_kept(agent, "The run has ended, and no other will follow");
 }
 
 PHI__FN void phi__one_shot_over(phi__agent *agent) {

@@ -450,8 +450,7 @@ static phi__state phi__states_close(phi__run *run) {
     if (run->decision.point != 0) phi__hooks_decision_drop(&run->decision);
     phi__limits_budget_release(run);
     if (run->poll.pending.head != NULL) phi__input_return(run);
-    if (agent->queues.injected.head != NULL)
-        phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
+    if (agent->queues.injected.head != NULL) phi__input_drop_injected(agent);
     if (usage != NULL) *usage = phi__limits_charge_of(run)->usage;
     entry.usage = usage;
     entry.status = run->status;
