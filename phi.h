@@ -40567,11 +40567,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x6d79dd6b
+#if PHI__IMP_LOOP != 0x36bd939c
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x6d79dd6b
+#define PHI__IMP_LOOP 0x36bd939c
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -40700,9 +40700,9 @@ typedef struct phi__agent_events {
 
 /* ---- answers ---- */
 
-PHI__FN phi__answer *phi__events_answer_new(phi_memory *memory, const phi_model *model);
-PHI__FN void phi__events_answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
-PHI__FN bool phi__events_answer_room(phi__answer *answer); /* for a view of all its blocks */
+PHI__FN phi__answer *phi__events_answer_new(phi__run *run); /* of its turn */
+PHI__FN void phi__events_answer_drop(phi__answer *answer);  /* one reference; NULL is harmless */
+PHI__FN bool phi__events_answer_room(phi__answer *answer);  /* for a view of all its blocks */
 /* What there is of it now, looked at anew. NULL: no memory. */
 PHI__FN const phi_message *phi__events_answer_whole(phi__answer *answer);
 /* The same without content. */
@@ -40754,6 +40754,12 @@ PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_
                                  phi_str source);
 /* Appends a message, and emits its events. */
 PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
+#ifndef PHI_NO_REWRITES
+/* phi__edit_rewrite and phi__truncate by the run. */
+PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite);
+PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
+                                  const phi_token_counter *counter, size_t *removed);
+#endif
 
 #endif
 
@@ -41334,6 +41340,19 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
 #define PHI_LOOP_RUN_IN_H
 
 
+/* How a run begins. */
+typedef struct phi__start {
+    phi_trigger trigger; /* of its first turn */
+    bool emitted;        /* AGENT_START is out */
+    bool silent;         /* no AFTER_LOOP: the run was refused before it began */
+} phi__start;
+
+/* AGENT_START, unless it is out: before the run, or a snapshot of it, failed or went on. False: the
+   reserve was used, and the run must end. */
+PHI__FN bool phi__run_emit_start(phi__run *run);
+/* The run was refused: its end is its only event from here on. */
+PHI__FN void phi__run_silence(phi__run *run);
+
 /* How often the limits of an agent and of its runtime have refused. */
 typedef struct phi__refusals {
     uint64_t own, all;
@@ -41476,11 +41495,8 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 
 typedef struct phi__turn {
     uint32_t index;
-    phi_trigger trigger; /* of the run's first one */
-    bool open;           /* TURN_START is out */
-    bool steered;        /* its steering was looked for */
-    bool opened;         /* AGENT_START is out */
-    bool silent;         /* no AFTER_LOOP: the run was refused before it began */
+    bool open;    /* TURN_START is out */
+    bool steered; /* its steering was looked for */
 } phi__turn;
 
 /* Each until it waits or is over, as far as the step's budget goes. */
@@ -41756,6 +41772,7 @@ struct phi__run {
     phi__state state;
     phi__ready ready;
     phi__early end;
+    phi__start start;
     phi__turn turn;
     bool has_room;             /* forget.c has looked */
     bool slices;               /* a feature wants to hear of the answer's slices */
@@ -42527,11 +42544,10 @@ static bool phi__attempt_prepare(phi__run *run) {
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
                                            : phi__max(agent->codec->state_bytes, 1);
     if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
-    run->attempt.answer = phi__events_answer_new(&agent->memory, &agent->desc.model);
+    run->attempt.answer = phi__events_answer_new(run);
     if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
     memset(run->attempt.decoder, 0, bytes);
     if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
-    run->attempt.answer->assembly.id_salt = (uint64_t)agent->line.loops << 32 | run->turn.index;
     run->attempt.answer->assembly.respond = run->attempt.spec.respond;
     phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
                      &run->attempt.answer->assembly, agent->desc.max_event_bytes);
@@ -42999,7 +43015,7 @@ static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     entry.kind = PHI_ENTRY_MESSAGE;
     entry.at_ms = kept->timestamp_ms;
     entry.loop_id = run->loop_id;
-    entry.turn_index = run->turn.index;
+    entry.turn_index = kept->turn_index;
     entry.message = kept;
     if (!phi__append(run->agent->thread, &entry, 1)) return false;
     phi__events_answer_settle(run->attempt.answer, kept);
@@ -43101,7 +43117,7 @@ static bool phi__attempt_end_settle(phi__run *run, const phi_failure *failure) {
 PHI__FN phi__state phi__attempt_end_give_up(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     if (run->attempt.answer == NULL) { /* the attempt was freed */
-        run->attempt.answer = phi__events_answer_new(&run->agent->memory, &run->agent->desc.model);
+        run->attempt.answer = phi__events_answer_new(run);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
                          &run->attempt.answer->assembly, run->agent->desc.max_event_bytes);
@@ -44143,7 +44159,10 @@ static phi_str phi__events_answer_name(char **at, phi_str name) {
     return out;
 }
 
-PHI__FN phi__answer *phi__events_answer_new(phi_memory *memory, const phi_model *model) {
+PHI__FN phi__answer *phi__events_answer_new(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi_memory *memory = &agent->memory;
+    const phi_model *model = &agent->desc.model;
     phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
     phi_str protocol = phi_str_of(model->protocol);
     size_t bytes =
@@ -44161,6 +44180,7 @@ PHI__FN phi__answer *phi__events_answer_new(phi_memory *memory, const phi_model 
     answer->view.provider = phi__events_answer_name(&names, provider);
     answer->view.protocol = phi__events_answer_name(&names, protocol);
     phi__assembly_init(&answer->assembly, memory);
+    answer->assembly.id_salt = (uint64_t)agent->line.loops << 32 | run->turn.index;
     return answer;
 }
 
@@ -44628,6 +44648,19 @@ PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {
     return phi__append(run->agent->thread, &entry, 1) &&
            phi__events_message(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
 }
+
+#ifndef PHI_NO_REWRITES
+PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite) {
+    return phi__edit_rewrite(run->agent->thread, rewrite, run->loop_id, run->turn.index, NULL, NULL,
+                             0);
+}
+
+PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
+                                  const phi_token_counter *counter, size_t *removed) {
+    return phi__truncate(run->agent->thread, target_tokens, counter, run->loop_id, run->turn.index,
+                         removed);
+}
+#endif
 
 /* ---- public ---- */
 
@@ -47321,10 +47354,10 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->desc.decision_timeout_ms;
     run->refusals = phi__run_refusals(agent);
     run->no_turns = order->no_turns;
-    run->turn.trigger = order->continuation == PHI_CONTINUATION_INITIAL
-                            ? agent->desc.first_turn_trigger
-                        : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
-                                                                         : PHI_TRIGGER_CONTINUATION;
+    run->start.trigger =
+        order->continuation == PHI_CONTINUATION_INITIAL  ? agent->desc.first_turn_trigger
+        : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
+                                                         : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);
     phi__attempt_init(run);
     phi__hooks_decision_init(&run->decision, run, NULL);
@@ -47400,6 +47433,18 @@ PHI__FN void phi__run_take(phi__run *run) {
     phi__schedule_wake(run);
 }
 
+PHI__FN bool phi__run_emit_start(phi__run *run) {
+    phi_event event;
+    if (run->start.emitted) return true;
+    run->start.emitted = true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_AGENT_START;
+    event.loop = run->info;
+    return phi__events_emit_surely(run->agent, &event);
+}
+
+PHI__FN void phi__run_silence(phi__run *run) { run->start.silent = run->start.emitted = true; }
+
 /* ---- continuing, ending ---- */
 
 PHI__FN void phi__run_detach(phi__run *run) {
@@ -47437,20 +47482,9 @@ PHI__FN void phi__run_destroy(phi__run *run) {
 static const phi_failure phi__run_out_of_memory = {
     PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
 
-/* Every run with events has an AGENT_START, also a run that fails before it. */
-static void phi__run_emit_start(phi__run *run) {
-    phi_event event;
-    if (run->turn.opened) return;
-    run->turn.opened = true;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_AGENT_START;
-    event.loop = run->info;
-    (void)phi__events_emit_surely(run->agent, &event);
-}
-
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status) {
     phi_event event;
-    phi__run_emit_start(run);
+    (void)phi__run_emit_start(run); /* every run with events has one */
     run->failure = failure;
     run->status = status;
     memset(&event, 0, sizeof event);
@@ -47784,8 +47818,8 @@ static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
     run->spent.cost = phi__records_get_double(node, "cost");
     if (run->said.first_message > agent->thread->messages.count ||
         run->said.emitted_messages > agent->thread->messages.count ||
-        (unsigned)run->turn.trigger < (unsigned)PHI_TRIGGER_USER ||
-        (unsigned)run->turn.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
+        (unsigned)run->start.trigger < (unsigned)PHI_TRIGGER_USER ||
+        (unsigned)run->start.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
         return PHI_PARSE;
     (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_FLAGS, run, NULL);
     phi__run_load_limits(run, node);
@@ -48077,7 +48111,7 @@ PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *sc
 #ifndef PHI_NO_SNAPSHOT
 
 static const phi__field phi__run_save_run_fields[] = {
-    PHI__FIELD(phi__run, turn.trigger, "trigger", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, start.trigger, "trigger", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, turn.index, "turn_index", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, said.first_message, "first_message", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, said.emitted_messages, "told_messages", PHI__FIELD_UINT,
@@ -48086,8 +48120,8 @@ static const phi__field phi__run_save_run_fields[] = {
 static const phi__field phi__run_save_flags_fields[] = {
     PHI__FIELD(phi__run, end.cancelled, "cancelled", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, end.stopping, "stopping", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__run, turn.opened, "opened", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__run, turn.silent, "silent", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, start.emitted, "opened", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, start.silent, "silent", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, no_turns, "compact_only", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, turn.open, "turn_open", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, turn.steered, "steered", PHI__FIELD_BOOL, PHI__FIELD_SET),
@@ -48518,21 +48552,14 @@ static phi__state phi__states_before_loop(phi__run *run, bool *wait) {
         run->status = PHI_DENIED;
     if (hooked == PHI__HOOK_DENY) {
         run->said.prompts = NULL;
-        run->turn.silent = run->turn.opened = true; /* its end is its only event */
+        phi__run_silence(run);
     }
     return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
 }
 
 static phi__state phi__states_open(phi__run *run) {
-    phi_event event;
     phi__state next;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_AGENT_START;
-    event.loop = run->info;
-    if (!run->turn.opened) { /* else it was emitted before a snapshot was made */
-        run->turn.opened = true;
-        if (!phi__events_emit_surely(run->agent, &event)) return PHI__RUN_LOST;
-    }
+    if (!phi__run_emit_start(run)) return PHI__RUN_LOST;
     if (!run->no_turns) return PHI__RUN_FILTER;
     next = phi__feature_run(run, PHI__POINT_ERRAND);
     return next != PHI__RUN_ON ? next : PHI__RUN_CLOSE;
@@ -48563,7 +48590,7 @@ static phi__state phi__states_filter(phi__run *run, bool *wait) {
         return phi__states_filter_aborted(run);
     if (hooked == PHI__HOOK_DENY) {
         run->said.prompts = NULL;
-        run->turn.silent = true;
+        phi__run_silence(run);
         run->status = PHI_REJECTED;
     } else if (hooked == PHI__HOOK_ALLOW && run->said.prompts != NULL) {
         /* notes of the host may have used the reserved room */
@@ -48737,7 +48764,7 @@ static phi__state phi__states_turn_begin(phi__run *run, bool *wait) {
     entry.kind = PHI_ENTRY_TURN_START;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
-    event.trigger = run->turn.index == 0 ? run->turn.trigger : PHI_TRIGGER_CONTINUATION;
+    event.trigger = run->turn.index == 0 ? run->start.trigger : PHI_TRIGGER_CONTINUATION;
     entry.trigger = event.trigger;
     phi__states_turn_clear(run);
     if (!phi__events_emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
@@ -48911,7 +48938,7 @@ static phi__state phi__states_close(phi__run *run) {
     (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
     if (agent->thread->journal != NULL) phi__stored_updated(run);
     (void)phi__events_emit_surely(agent, &event);
-    return run->turn.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
+    return run->start.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
 }
 
 static phi__state phi__states_after_loop(phi__run *run, bool *wait) {
@@ -49076,7 +49103,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     phi_thread *thread = run->agent->thread;
     phi_usage *usage;
     phi_event event;
-    if (!phi__stored_run(run) || run->turn.silent) return;
+    if (!phi__stored_run(run) || run->start.silent) return;
     usage = (phi_usage *)phi_arena_alloc(phi__thread_room(thread), sizeof *usage);
     if (usage == NULL) return;
     *usage = thread->usage;
@@ -49115,11 +49142,16 @@ static bool phi__stored_unseen(const phi_thread *thread) {
     return thread->of_agent ? !phi__events_any(agent) : thread->rt->events.queued.head == NULL;
 }
 
-/* The beginning of the current turn: its tools' context edits depend on it. */
+/* The beginning of the turn that is open in the log: its tools' context edits depend on it. */
 static void phi__stored_pin_turn(const phi_thread *thread) {
-    size_t i = thread->log.held;
-    while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
-    if (i > 0) phi__segments_pin(thread->log.entries[i - 1]->segment);
+    size_t i;
+    for (i = thread->log.held; i > 0; i--) {
+        const phi__entry *entry = thread->log.entries[i - 1];
+        if (entry->kind == PHI_ENTRY_TURN_END || entry->kind == PHI_ENTRY_LOOP_START) return;
+        if (entry->kind != PHI_ENTRY_TURN_START) continue;
+        phi__segments_pin(entry->segment);
+        return;
+    }
 }
 
 /* Pins the entries that the loop and its host use, besides the view. False: no memory. */
@@ -49136,7 +49168,7 @@ static bool phi__stored_pin(const phi_thread *thread) {
         }
     }
     if (run == NULL) return true;
-    if (run->turn.open) phi__stored_pin_turn(thread);
+    phi__stored_pin_turn(thread);
     reply = phi__stored_reply_entry(run);
     if (reply != NULL) phi__segments_pin(reply->segment);
     return phi__model_call_list_pin(run);
@@ -50312,11 +50344,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x6cc5d140
+#if PHI__IMP_FEATURES != 0xcd69a655
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x6cc5d140
+#define PHI__IMP_FEATURES 0xcd69a655
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -51093,12 +51125,10 @@ static bool phi__compaction_measure(phi__run *run) {
 /* Takes out half of the view, or, if that took nothing, as much as possible. */
 static bool phi__compaction_cut(phi__run *run, uint64_t before) {
     phi__compactions *c = phi__compaction_of(run);
-    phi_thread *thread = run->agent->thread;
     uint64_t target = c->idle == 0 ? before / 2 : 0;
     size_t removed = 0;
     bool planned = phi__projection_view_tokens(run->agent) < before;
-    if (!phi__truncate(thread, target, phi__projection_counter(run->agent), run->loop_id,
-                       run->turn.index, &removed))
+    if (!phi__events_truncate(run, target, phi__projection_counter(run->agent), &removed))
         return false;
     if (removed == 0 && !planned) c->idle++;
     return true;
@@ -51107,14 +51137,11 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
 /* The host's plan may not be valid, or not any more: then ours is made. */
 static phi_status phi__compaction_rewrite(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
-    phi_thread *thread = run->agent->thread;
-    phi_status status =
-        phi__edit_rewrite(thread, &c->plan->rewrite, run->loop_id, run->turn.index, NULL, NULL, 0);
+    phi_status status = phi__events_rewrite(run, &c->plan->rewrite);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
     if (status != PHI_OK || c->plan == NULL) return status;
-    return phi__edit_rewrite(thread, &c->plan->rewrite, run->loop_id, run->turn.index, NULL, NULL,
-                             0);
+    return phi__events_rewrite(run, &c->plan->rewrite);
 }
 
 static bool phi__compaction_apply(phi__run *run) {
@@ -51497,8 +51524,7 @@ static uint64_t phi__context_edits_turn(const phi__run *run) {
 }
 
 static bool phi__context_edits_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
-    phi_status status = phi__edit_rewrite(run->agent->thread, rewrite, run->loop_id,
-                                          run->turn.index, NULL, NULL, 0);
+    phi_status status = phi__events_rewrite(run, rewrite);
     *done = status == PHI_OK;
     return status != PHI_NO_MEMORY;
 }

@@ -19,9 +19,8 @@ SAVES = "loop/run_save loop/run_load"  # what a run is saved by touches what it 
 # member: (owner, who else changes it, who reads it)
 PARTS = {
     # of a run
-    "turn": ("loop/states", "loop/run",  # the first one's trigger; AGENT_START of a run that fails before it
-             "loop/attempt loop/attempt_end loop/events loop/hooks loop/limits loop/pending loop/run_load loop/stored"
-             " features/capture features/compaction features/context_edits"),
+    "start": ("loop/run", "", "loop/run_load loop/states loop/stored"),
+    "turn": ("loop/states", "", "loop/events loop/hooks loop/limits loop/pending loop/run_load features/capture"),
     "end": ("loop/schedule", "loop/input loop/run agent/agent",  # no memory for what was said; it is over; a reason
             "loop/attempt loop/attempt_end loop/call loop/hooks loop/model_call loop/states loop/tools " + SAVES +
             " features/compaction features/fields"),
@@ -44,7 +43,7 @@ PARTS = {
     "tree": ("agent/agent_end", "",
              "agent/agent_make agent/summary loop/events loop/forget loop/limits loop/schedule loop/states loop/stored"),
     "line": ("agent/agent", "agent/agent_end agent/agent_make agent/agent_store agent/agent_take agent/new_session"
-             " agent/snapshot loop/draft loop/run", "agent/event_json loop/attempt loop/model_call"),
+             " agent/snapshot loop/draft loop/run", "agent/event_json loop/events loop/model_call"),
     "queues": ("loop/input", "", "loop/enqueue loop/states"),
     "room": ("loop/forget", "loop/at_limit", ""),
     "one_shot": ("loop/one_shot", "", ""),

@@ -222,12 +222,10 @@ static bool phi__compaction_measure(phi__run *run) {
 /* Takes out half of the view, or, if that took nothing, as much as possible. */
 static bool phi__compaction_cut(phi__run *run, uint64_t before) {
     phi__compactions *c = phi__compaction_of(run);
-    phi_thread *thread = run->agent->thread;
     uint64_t target = c->idle == 0 ? before / 2 : 0;
     size_t removed = 0;
     bool planned = phi__projection_view_tokens(run->agent) < before;
-    if (!phi__truncate(thread, target, phi__projection_counter(run->agent), run->loop_id,
-                       run->turn.index, &removed))
+    if (!phi__events_truncate(run, target, phi__projection_counter(run->agent), &removed))
         return false;
     if (removed == 0 && !planned) c->idle++;
     return true;
@@ -236,14 +234,11 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
 /* The host's plan may not be valid, or not any more: then ours is made. */
 static phi_status phi__compaction_rewrite(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
-    phi_thread *thread = run->agent->thread;
-    phi_status status =
-        phi__edit_rewrite(thread, &c->plan->rewrite, run->loop_id, run->turn.index, NULL, NULL, 0);
+    phi_status status = phi__events_rewrite(run, &c->plan->rewrite);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
     if (status != PHI_OK || c->plan == NULL) return status;
-    return phi__edit_rewrite(thread, &c->plan->rewrite, run->loop_id, run->turn.index, NULL, NULL,
-                             0);
+    return phi__events_rewrite(run, &c->plan->rewrite);
 }
 
 static bool phi__compaction_apply(phi__run *run) {

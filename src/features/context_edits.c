@@ -62,8 +62,7 @@ static uint64_t phi__context_edits_turn(const phi__run *run) {
 }
 
 static bool phi__context_edits_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
-    phi_status status = phi__edit_rewrite(run->agent->thread, rewrite, run->loop_id,
-                                          run->turn.index, NULL, NULL, 0);
+    phi_status status = phi__events_rewrite(run, rewrite);
     *done = status == PHI_OK;
     return status != PHI_NO_MEMORY;
 }

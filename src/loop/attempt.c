@@ -166,11 +166,10 @@ static bool phi__attempt_prepare(phi__run *run) {
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
                                            : phi__max(agent->codec->state_bytes, 1);
     if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
-    run->attempt.answer = phi__events_answer_new(&agent->memory, &agent->desc.model);
+    run->attempt.answer = phi__events_answer_new(run);
     if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
     memset(run->attempt.decoder, 0, bytes);
     if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
-    run->attempt.answer->assembly.id_salt = (uint64_t)agent->line.loops << 32 | run->turn.index;
     run->attempt.answer->assembly.respond = run->attempt.spec.respond;
     phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
                      &run->attempt.answer->assembly, agent->desc.max_event_bytes);

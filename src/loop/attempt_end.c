@@ -139,7 +139,7 @@ static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     entry.kind = PHI_ENTRY_MESSAGE;
     entry.at_ms = kept->timestamp_ms;
     entry.loop_id = run->loop_id;
-    entry.turn_index = run->turn.index;
+    entry.turn_index = kept->turn_index;
     entry.message = kept;
     if (!phi__append(run->agent->thread, &entry, 1)) return false;
     phi__events_answer_settle(run->attempt.answer, kept);
@@ -241,7 +241,7 @@ static bool phi__attempt_end_settle(phi__run *run, const phi_failure *failure) {
 PHI__FN phi__state phi__attempt_end_give_up(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     if (run->attempt.answer == NULL) { /* the attempt was freed */
-        run->attempt.answer = phi__events_answer_new(&run->agent->memory, &run->agent->desc.model);
+        run->attempt.answer = phi__events_answer_new(run);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
                          &run->attempt.answer->assembly, run->agent->desc.max_event_bytes);

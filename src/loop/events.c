@@ -8,7 +8,9 @@
 #include "loop/events_in.h"
 
 #include "base/words_in.h"
+#include "history/truncate_in.h"
 #include "loop/loop_in.h"
+#include "persist/recall_in.h"
 
 /* A few dozen events; more would be held by one slow reader. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
@@ -31,7 +33,10 @@ static phi_str phi__events_answer_name(char **at, phi_str name) {
     return out;
 }
 
-PHI__FN phi__answer *phi__events_answer_new(phi_memory *memory, const phi_model *model) {
+PHI__FN phi__answer *phi__events_answer_new(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi_memory *memory = &agent->memory;
+    const phi_model *model = &agent->desc.model;
     phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
     phi_str protocol = phi_str_of(model->protocol);
     size_t bytes =
@@ -49,6 +54,7 @@ PHI__FN phi__answer *phi__events_answer_new(phi_memory *memory, const phi_model 
     answer->view.provider = phi__events_answer_name(&names, provider);
     answer->view.protocol = phi__events_answer_name(&names, protocol);
     phi__assembly_init(&answer->assembly, memory);
+    answer->assembly.id_salt = (uint64_t)agent->line.loops << 32 | run->turn.index;
     return answer;
 }
 
@@ -516,6 +522,19 @@ PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {
     return phi__append(run->agent->thread, &entry, 1) &&
            phi__events_message(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
 }
+
+#ifndef PHI_NO_REWRITES
+PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite) {
+    return phi__edit_rewrite(run->agent->thread, rewrite, run->loop_id, run->turn.index, NULL, NULL,
+                             0);
+}
+
+PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
+                                  const phi_token_counter *counter, size_t *removed) {
+    return phi__truncate(run->agent->thread, target_tokens, counter, run->loop_id, run->turn.index,
+                         removed);
+}
+#endif
 
 /* ---- public ---- */
 

@@ -69,9 +69,9 @@ typedef struct phi__agent_events {
 
 /* ---- answers ---- */
 
-PHI__FN phi__answer *phi__events_answer_new(phi_memory *memory, const phi_model *model);
-PHI__FN void phi__events_answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
-PHI__FN bool phi__events_answer_room(phi__answer *answer); /* for a view of all its blocks */
+PHI__FN phi__answer *phi__events_answer_new(phi__run *run); /* of its turn */
+PHI__FN void phi__events_answer_drop(phi__answer *answer);  /* one reference; NULL is harmless */
+PHI__FN bool phi__events_answer_room(phi__answer *answer);  /* for a view of all its blocks */
 /* What there is of it now, looked at anew. NULL: no memory. */
 PHI__FN const phi_message *phi__events_answer_whole(phi__answer *answer);
 /* The same without content. */
@@ -123,5 +123,11 @@ PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_
                                  phi_str source);
 /* Appends a message, and emits its events. */
 PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
+#ifndef PHI_NO_REWRITES
+/* phi__edit_rewrite and phi__truncate by the run. */
+PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite);
+PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
+                                  const phi_token_counter *counter, size_t *removed);
+#endif
 
 #endif

@@ -27,10 +27,10 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->desc.decision_timeout_ms;
     run->refusals = phi__run_refusals(agent);
     run->no_turns = order->no_turns;
-    run->turn.trigger = order->continuation == PHI_CONTINUATION_INITIAL
-                            ? agent->desc.first_turn_trigger
-                        : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
-                                                                         : PHI_TRIGGER_CONTINUATION;
+    run->start.trigger =
+        order->continuation == PHI_CONTINUATION_INITIAL  ? agent->desc.first_turn_trigger
+        : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
+                                                         : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);
     phi__attempt_init(run);
     phi__hooks_decision_init(&run->decision, run, NULL);
@@ -106,6 +106,18 @@ PHI__FN void phi__run_take(phi__run *run) {
     phi__schedule_wake(run);
 }
 
+PHI__FN bool phi__run_emit_start(phi__run *run) {
+    phi_event event;
+    if (run->start.emitted) return true;
+    run->start.emitted = true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_AGENT_START;
+    event.loop = run->info;
+    return phi__events_emit_surely(run->agent, &event);
+}
+
+PHI__FN void phi__run_silence(phi__run *run) { run->start.silent = run->start.emitted = true; }
+
 /* ---- continuing, ending ---- */
 
 PHI__FN void phi__run_detach(phi__run *run) {
@@ -143,20 +155,9 @@ PHI__FN void phi__run_destroy(phi__run *run) {
 static const phi_failure phi__run_out_of_memory = {
     PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
 
-/* Every run with events has an AGENT_START, also a run that fails before it. */
-static void phi__run_emit_start(phi__run *run) {
-    phi_event event;
-    if (run->turn.opened) return;
-    run->turn.opened = true;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_AGENT_START;
-    event.loop = run->info;
-    (void)phi__events_emit_surely(run->agent, &event);
-}
-
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status) {
     phi_event event;
-    phi__run_emit_start(run);
+    (void)phi__run_emit_start(run); /* every run with events has one */
     run->failure = failure;
     run->status = status;
     memset(&event, 0, sizeof event);

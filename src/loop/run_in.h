@@ -5,7 +5,21 @@
 
 #include "loop/draft_in.h"
 #include "loop/types_in.h"
+#include "model/event.h"
 #include "model/failure.h"
+
+/* How a run begins. */
+typedef struct phi__start {
+    phi_trigger trigger; /* of its first turn */
+    bool emitted;        /* AGENT_START is out */
+    bool silent;         /* no AFTER_LOOP: the run was refused before it began */
+} phi__start;
+
+/* AGENT_START, unless it is out: before the run, or a snapshot of it, failed or went on. False: the
+   reserve was used, and the run must end. */
+PHI__FN bool phi__run_emit_start(phi__run *run);
+/* The run was refused: its end is its only event from here on. */
+PHI__FN void phi__run_silence(phi__run *run);
 
 /* How often the limits of an agent and of its runtime have refused. */
 typedef struct phi__refusals {

@@ -281,8 +281,8 @@ static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
     run->spent.cost = phi__records_get_double(node, "cost");
     if (run->said.first_message > agent->thread->messages.count ||
         run->said.emitted_messages > agent->thread->messages.count ||
-        (unsigned)run->turn.trigger < (unsigned)PHI_TRIGGER_USER ||
-        (unsigned)run->turn.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
+        (unsigned)run->start.trigger < (unsigned)PHI_TRIGGER_USER ||
+        (unsigned)run->start.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
         return PHI_PARSE;
     (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_FLAGS, run, NULL);
     phi__run_load_limits(run, node);

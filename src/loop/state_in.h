@@ -157,6 +157,7 @@ struct phi__run {
     phi__state state;
     phi__ready ready;
     phi__early end;
+    phi__start start;
     phi__turn turn;
     bool has_room;             /* forget.c has looked */
     bool slices;               /* a feature wants to hear of the answer's slices */

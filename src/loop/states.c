@@ -73,21 +73,14 @@ static phi__state phi__states_before_loop(phi__run *run, bool *wait) {
         run->status = PHI_DENIED;
     if (hooked == PHI__HOOK_DENY) {
         run->said.prompts = NULL;
-        run->turn.silent = run->turn.opened = true; /* its end is its only event */
+        phi__run_silence(run);
     }
     return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
 }
 
 static phi__state phi__states_open(phi__run *run) {
-    phi_event event;
     phi__state next;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_AGENT_START;
-    event.loop = run->info;
-    if (!run->turn.opened) { /* else it was emitted before a snapshot was made */
-        run->turn.opened = true;
-        if (!phi__events_emit_surely(run->agent, &event)) return PHI__RUN_LOST;
-    }
+    if (!phi__run_emit_start(run)) return PHI__RUN_LOST;
     if (!run->no_turns) return PHI__RUN_FILTER;
     next = phi__feature_run(run, PHI__POINT_ERRAND);
     return next != PHI__RUN_ON ? next : PHI__RUN_CLOSE;
@@ -118,7 +111,7 @@ static phi__state phi__states_filter(phi__run *run, bool *wait) {
         return phi__states_filter_aborted(run);
     if (hooked == PHI__HOOK_DENY) {
         run->said.prompts = NULL;
-        run->turn.silent = true;
+        phi__run_silence(run);
         run->status = PHI_REJECTED;
     } else if (hooked == PHI__HOOK_ALLOW && run->said.prompts != NULL) {
         /* notes of the host may have used the reserved room */
@@ -292,7 +285,7 @@ static phi__state phi__states_turn_begin(phi__run *run, bool *wait) {
     entry.kind = PHI_ENTRY_TURN_START;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
-    event.trigger = run->turn.index == 0 ? run->turn.trigger : PHI_TRIGGER_CONTINUATION;
+    event.trigger = run->turn.index == 0 ? run->start.trigger : PHI_TRIGGER_CONTINUATION;
     entry.trigger = event.trigger;
     phi__states_turn_clear(run);
     if (!phi__events_emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
@@ -466,7 +459,7 @@ static phi__state phi__states_close(phi__run *run) {
     (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
     if (agent->thread->journal != NULL) phi__stored_updated(run);
     (void)phi__events_emit_surely(agent, &event);
-    return run->turn.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
+    return run->start.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
 }
 
 static phi__state phi__states_after_loop(phi__run *run, bool *wait) {

@@ -59,7 +59,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     phi_thread *thread = run->agent->thread;
     phi_usage *usage;
     phi_event event;
-    if (!phi__stored_run(run) || run->turn.silent) return;
+    if (!phi__stored_run(run) || run->start.silent) return;
     usage = (phi_usage *)phi_arena_alloc(phi__thread_room(thread), sizeof *usage);
     if (usage == NULL) return;
     *usage = thread->usage;
@@ -98,11 +98,16 @@ static bool phi__stored_unseen(const phi_thread *thread) {
     return thread->of_agent ? !phi__events_any(agent) : thread->rt->events.queued.head == NULL;
 }
 
-/* The beginning of the current turn: its tools' context edits depend on it. */
+/* The beginning of the turn that is open in the log: its tools' context edits depend on it. */
 static void phi__stored_pin_turn(const phi_thread *thread) {
-    size_t i = thread->log.held;
-    while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
-    if (i > 0) phi__segments_pin(thread->log.entries[i - 1]->segment);
+    size_t i;
+    for (i = thread->log.held; i > 0; i--) {
+        const phi__entry *entry = thread->log.entries[i - 1];
+        if (entry->kind == PHI_ENTRY_TURN_END || entry->kind == PHI_ENTRY_LOOP_START) return;
+        if (entry->kind != PHI_ENTRY_TURN_START) continue;
+        phi__segments_pin(entry->segment);
+        return;
+    }
 }
 
 /* Pins the entries that the loop and its host use, besides the view. False: no memory. */
@@ -119,7 +124,7 @@ static bool phi__stored_pin(const phi_thread *thread) {
         }
     }
     if (run == NULL) return true;
-    if (run->turn.open) phi__stored_pin_turn(thread);
+    phi__stored_pin_turn(thread);
     reply = phi__stored_reply_entry(run);
     if (reply != NULL) phi__segments_pin(reply->segment);
     return phi__model_call_list_pin(run);
