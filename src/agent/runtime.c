@@ -152,7 +152,7 @@ static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
 /* ---- a step ---- */
 
 static bool phi__runtime_has_work(phi_runtime *rt) {
-    return rt->ready.first != NULL || rt->events.queued.head != NULL ||
+    return rt->ready.first != NULL || rt->events.queued.first != NULL ||
            rt->grown.of[PHI__DIRTY_GREW].first != NULL || phi__posts_any(rt);
 }
 

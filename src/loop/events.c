@@ -190,27 +190,6 @@ static void phi__events_unblock(phi__events *events, phi__event_block *block) {
     }
 }
 
-static void phi__events_link(phi__records *list, phi__record *record) {
-    record->next = NULL;
-    record->prev = list->tail;
-    if (list->tail != NULL)
-        list->tail->next = record;
-    else
-        list->head = record;
-    list->tail = record;
-}
-
-static void phi__events_unlink(phi__records *list, phi__record *record) {
-    if (record->prev != NULL)
-        record->prev->next = record->next;
-    else
-        list->head = record->next;
-    if (record->next != NULL)
-        record->next->prev = record->prev;
-    else
-        list->tail = record->prev;
-}
-
 PHI__FN bool phi__events_reserve(phi__agent *agent) {
     if (agent->events.reserve == NULL)
         agent->events.reserve =
@@ -234,38 +213,14 @@ PHI__FN bool phi__events_reserve_free(const phi__agent *agent) {
     return true;
 }
 
-PHI__FN bool phi__events_any(const phi__agent *agent) { return agent->events.oldest != NULL; }
+PHI__FN bool phi__events_any(const phi__agent *agent) { return agent->events.all.first != NULL; }
 
 PHI__FN void phi__events_drop_unemitted(phi__agent *agent) { agent->events.untold_drops++; }
 
-/* So that an agent's events are found without a look at all others'. */
-static void phi__events_join(phi__agent *agent, phi__record *record) {
-    record->agent = agent;
-    record->newer = NULL;
-    record->older = agent->events.newest;
-    if (agent->events.newest != NULL)
-        agent->events.newest->newer = record;
-    else
-        agent->events.oldest = record;
-    agent->events.newest = record;
-}
-
-static void phi__events_leave(phi__record *record) {
-    phi__agent *agent = record->agent;
-    if (record->older != NULL)
-        record->older->newer = record->newer;
-    else
-        agent->events.oldest = record->newer;
-    if (record->newer != NULL)
-        record->newer->older = record->older;
-    else
-        agent->events.newest = record->older;
-}
-
 static void phi__events_drop(phi__events *events, phi__record *record) {
-    if (record == events->kept) events->kept = record->next;
-    phi__events_unlink(record->popped ? &events->popped : &events->queued, record);
-    phi__events_leave(record);
+    if (&record->link == events->kept) events->kept = record->link.next;
+    phi__list_take(record->popped ? &events->popped : &events->queued, &record->link);
+    phi__list_take(&record->agent->events.all, &record->own);
     phi__events_answer_drop(record->answer);
     record->answer = NULL;
     if (record->block != NULL) {
@@ -278,8 +233,8 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
 
 /* Frees one event that was popped before this step; false: there is none. */
 static bool phi__events_free_one(phi__events *events) {
-    if (events->popped.head == events->kept) return false;
-    phi__events_drop(events, events->popped.head);
+    if (events->popped.first == events->kept) return false;
+    phi__events_drop(events, PHI__OWNER(events->popped.first, phi__record, link));
     return true;
 }
 
@@ -293,8 +248,9 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
         agent->rt->in_step ? agent->rt->step_wall_ms : phi__io_wall_ms(agent->rt->io);
     if (event->loop_id.at == NULL && agent->run != NULL) event->loop_id = agent->run->loop_id;
     if (agent->run != NULL) event->turn_index = agent->run->turn.index;
-    phi__events_join(agent, record);
-    phi__events_link(&events->queued, record);
+    record->agent = agent;
+    phi__list_push(&agent->events.all, &record->own);
+    phi__list_push(&events->queued, &record->link);
 }
 
 /* A record with so many bytes behind it, its event still to be filled; NULL: no memory. */
@@ -455,7 +411,7 @@ static void phi__events_paid(phi__record *record) {
 }
 
 PHI__FN bool phi__events_due(const phi_runtime *rt) {
-    return rt->events.popped.head != rt->events.kept;
+    return rt->events.popped.first != rt->events.kept;
 }
 
 PHI__FN void phi__events_release(phi_runtime *rt, bool all) {
@@ -467,12 +423,14 @@ PHI__FN void phi__events_release(phi_runtime *rt, bool all) {
 }
 
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent) {
-    while (agent->events.oldest != NULL) phi__events_drop(&rt->events, agent->events.oldest);
+    phi__list *all = &agent->events.all;
+    while (all->first != NULL)
+        phi__events_drop(&rt->events, PHI__OWNER(all->first, phi__record, own));
     agent->events.queued_bytes = 0;
 }
 
 PHI__FN void phi__events_free(phi__events *events) {
-    PHI_ASSERT(events->queued.head == NULL && events->popped.head == NULL);
+    PHI_ASSERT(events->queued.first == NULL && events->popped.first == NULL);
     if (events->current != NULL) phi__free(events->memory, events->current, events->current->bytes);
     if (events->spare != NULL) phi__free(events->memory, events->spare, events->spare->bytes);
     phi__events_init(events, events->memory);
@@ -541,9 +499,9 @@ PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
 PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
     phi__events *events;
     phi__record *record;
-    if (rt == NULL || out == NULL || rt->events.queued.head == NULL) return false;
+    if (rt == NULL || out == NULL || rt->events.queued.first == NULL) return false;
     events = &rt->events;
-    record = events->queued.head;
+    record = PHI__OWNER(events->queued.first, phi__record, link);
     phi__events_paid(record);
     phi__events_look_up(record);
     *out = record->event;
@@ -551,9 +509,9 @@ PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
         phi__events_drop(events, record);
         return true;
     }
-    phi__events_unlink(&events->queued, record);
-    phi__events_link(&events->popped, record);
-    if (events->kept == NULL) events->kept = record;
+    phi__list_take(&events->queued, &record->link);
+    phi__list_push(&events->popped, &record->link);
+    if (events->kept == NULL) events->kept = &record->link;
     record->popped = true;
     return true;
 }

@@ -4,6 +4,7 @@
 #ifndef PHI_LOOP_EVENTS_IN_H
 #define PHI_LOOP_EVENTS_IN_H
 
+#include "base/list_in.h"
 #include "history/thread_in.h"
 #include "loop/events.h"
 #include "loop/input.h"
@@ -30,9 +31,9 @@ typedef struct phi__answer {
 struct phi__event_block;
 
 typedef struct phi__record {
-    struct phi__record *next, *prev;   /* of those queued, or of those popped */
-    struct phi__record *newer, *older; /* of the same agent's */
-    struct phi__event_block *block;    /* NULL: one of an agent's reserve */
+    phi__link link;                 /* of those queued, or of those popped */
+    phi__link own;                  /* of its agent's */
+    struct phi__event_block *block; /* NULL: one of an agent's reserve */
     phi__agent *agent;
     phi__answer *answer; /* for partial and message; NULL: none */
     size_t partial_len;
@@ -42,16 +43,12 @@ typedef struct phi__record {
     phi_event event;
 } phi__record;
 
-typedef struct phi__records {
-    phi__record *head, *tail;
-} phi__records;
-
 typedef struct phi__events {
     phi_memory *memory;
-    phi__records queued;
-    phi__records popped; /* until the next step; then they are freed, a part in each */
-    phi__record *kept;   /* the first of `popped` that is not to be freed yet; NULL: all are */
-    uint64_t freed_at;   /* `seq` when some were freed last */
+    phi__list queued;  /* records */
+    phi__list popped;  /* until the next step; then they are freed, a part in each */
+    phi__link *kept;   /* the first of `popped` that is not to be freed yet; NULL: all are */
+    uint64_t freed_at; /* `seq` when some were freed last */
     struct phi__event_block *current, *spare;
     uint64_t seq;
 } phi__events;
@@ -60,8 +57,8 @@ typedef struct phi__events {
 enum { PHI__RESERVE = 3 };
 
 typedef struct phi__agent_events {
-    size_t queued_bytes;          /* of events not popped yet */
-    phi__record *oldest, *newest; /* those popped too */
+    size_t queued_bytes; /* of events not popped yet */
+    phi__list all;       /* records, those popped too: found without a look at other agents' */
     /* PHI__RESERVE of them: during a run, and until they are released */
     phi__record *reserve;
     size_t untold_drops; /* messages that were dropped while the event queue was full */

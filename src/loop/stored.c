@@ -95,7 +95,7 @@ static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *child = agent != NULL ? agent->tree.first_child : NULL;
     for (; child != NULL; child = child->tree.next_child)
         if (child->tree.hidden_fn != NULL) return false;
-    return thread->of_agent ? !phi__events_any(agent) : thread->rt->events.queued.head == NULL;
+    return thread->of_agent ? !phi__events_any(agent) : thread->rt->events.queued.first == NULL;
 }
 
 /* The beginning of the turn that is open in the log: its tools' context edits depend on it. */
