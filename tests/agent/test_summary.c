@@ -913,6 +913,48 @@ TEST(it_survives_every_failed_allocation) {
     CHECK(n > 100);
 }
 
+/* A long one, at any failed allocation: the host hears that memory ran out, and never that the
+   model's summary was at fault. */
+static bool a_long_summary_survives(int n) {
+    static const phi_summary_desc large = {&scribe_model, NULL, 2000, 4000};
+    static char words[6000], text[2400];
+    rig *r = rig_new();
+    scribe s;
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_status status;
+    bool tripped;
+    int i;
+    memset(words, 'w', sizeof words - 1);
+    memset(text, 't', sizeof text - 1);
+    desc.compactor = phi_compactor_model(&large);
+    CHECK(scribe_register(r, &s));
+    s.fails_at = 1;
+    s.wrong = words;
+    agent = scribe_agent(r, &s, &desc);
+    for (i = 0; i < 6; i++)
+        CHECK_EQ_INT(say(agent, i % 2 == 0 ? PHI_ROLE_USER : PHI_ROLE_ASSISTANT, text), PHI_OK);
+    test_alloc_fail_at(n);
+    status = phi_summarize(agent, 0, 5);
+    if (status == PHI_OK) (void)rig_run(r, 100);
+    tripped = test_alloc_tripped();
+    test_alloc_fail_at(-1);
+    CHECK(status == PHI_OK || (tripped && status == PHI_NO_MEMORY));
+    if (s.rewrites > 0 && s.status != PHI_OK) {
+        CHECK(tripped);
+        CHECK_EQ_INT(s.status, PHI_NO_MEMORY);
+    }
+    if (!tripped) CHECK(s.rewrites == 1 && s.status == PHI_OK);
+    rig_free(r);
+    return tripped;
+}
+
+TEST(a_summary_without_memory_is_told_as_that) {
+    int n = 0;
+    while (a_long_summary_survives(n)) n++;
+    CHECK(n > 20);
+}
+
 TEST_MAIN(TEST_ENTRY(a_range_is_summed_up_in_chunks_and_the_summary_takes_its_place),
           TEST_ENTRY(the_transcript_stands_between_marks_that_it_cannot_know),
           TEST_ENTRY(results_calls_and_images_become_lines_and_long_ones_are_cut),
@@ -937,4 +979,5 @@ TEST_MAIN(TEST_ENTRY(a_range_is_summed_up_in_chunks_and_the_summary_takes_its_pl
           TEST_ENTRY(whatever_ends_the_run_at_any_step_nothing_is_left),
           TEST_ENTRY(the_hook_for_keys_is_asked_in_the_agent_s_name),
           TEST_ENTRY(an_agent_whose_hooks_have_no_part_in_keys_has_summaries),
-          TEST_ENTRY(it_survives_every_failed_allocation))
+          TEST_ENTRY(it_survives_every_failed_allocation),
+          TEST_ENTRY(a_summary_without_memory_is_told_as_that))
