@@ -576,12 +576,14 @@ static bool fail_at(int n, bool stored, bool empty) {
     rig *r;
     phi_agent agent;
     uint64_t entries;
+    size_t appends;
     phi_status status;
     bool tripped;
     store = store_mem_new();
     r = rig_new();
     agent = agent_with_a_past(r, stored);
     entries = phi_thread_count(phi_agent_thread(agent));
+    appends = store_mem_appends(store, NULL, NULL);
     test_alloc_fail_at(n);
     status = phi_new_session(agent, empty);
     tripped = test_alloc_tripped();
@@ -590,6 +592,8 @@ static bool fail_at(int n, bool stored, bool empty) {
         CHECK(tripped);
         CHECK_EQ_INT(status, PHI_NO_MEMORY);
         unchanged(r, agent, stored, entries);
+        /* no part of a log that is not there has come into the store */
+        CHECK_EQ_INT(store_mem_appends(store, NULL, NULL), appends);
         if (!stored) CHECK_EQ_STR(last_words(r), "phi_new_session: out of memory");
         CHECK_EQ_INT(phi_new_session(agent, empty), PHI_OK);
     }

@@ -798,6 +798,39 @@ TEST(without_memory_a_thread_is_opened_or_not_and_left_or_not) {
     CHECK(n > 20 && n < 3000);
 }
 
+/* The thread is another session's, which the agent would take over with it. */
+TEST(without_memory_for_the_thread_of_another_session_an_agent_stays_in_its_own) {
+    int n;
+    bool done = false;
+    for (n = 0; n < 500 && !done; n++) {
+        rig *r;
+        phi_agent agent;
+        phi_agent_desc desc;
+        phi_status status;
+        store = store_mem_new();
+        r = rig_new();
+        desc = stored_desc("b");
+        desc.session_id = "evening";
+        talk(r, rig_agent(r, &desc), "in b", "one");
+        rig_free(r);
+        r = rig_new();
+        agent = open_thread(r, "a");
+        talk(r, agent, "in a", "one");
+        test_alloc_fail_at(n);
+        status = phi_agent_use_thread(agent, "b");
+        test_alloc_fail_at(-1);
+        done = status == PHI_OK;
+        CHECK(done || status == PHI_NO_MEMORY);
+        CHECK_STR(phi_agent_thread_id(agent), done ? "b" : "a");
+        CHECK_STR(phi_agent_session_id(agent), done ? "evening" : "session");
+        CHECK_STR(phi_agent_last_loop_id(agent),
+                  done ? "evening.anthropic.test-model.1" : "session.anthropic.test-model.1");
+        rig_free(r); /* which has no session left */
+        store_mem_free(store);
+    }
+    CHECK(n > 10 && n < 500);
+}
+
 TEST_MAIN(
     TEST_ENTRY(a_run_is_in_the_store_when_its_ends_are_told),
     TEST_ENTRY(an_agent_goes_on_where_another_process_left),
@@ -823,4 +856,5 @@ TEST_MAIN(
     TEST_ENTRY(a_desc_has_its_store_and_its_thread),
     TEST_ENTRY(an_updated_thread_is_told_as_json_and_read_back),
     TEST_ENTRY(whatever_happens_the_store_has_what_the_thread_has),
-    TEST_ENTRY(without_memory_a_thread_is_opened_or_not_and_left_or_not))
+    TEST_ENTRY(without_memory_a_thread_is_opened_or_not_and_left_or_not),
+    TEST_ENTRY(without_memory_for_the_thread_of_another_session_an_agent_stays_in_its_own))
