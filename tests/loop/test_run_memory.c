@@ -79,6 +79,58 @@ TEST(a_run_survives_memory_that_ends_for_good) {
     }
 }
 
+/* What a host adds up: the answers that had begun, and what the run's end says of them. */
+typedef struct bill {
+    uint64_t begun;
+    bool errored;
+    phi_status status; /* AGENT_END's */
+    phi_usage usage;
+    bool told;
+} bill;
+
+static void adds_up(void *user_data, const phi_event *e) {
+    bill *b = (bill *)user_data;
+    if (e->kind == PHI_EV_MESSAGE_START && e->message->role == PHI_ROLE_ASSISTANT) b->begun++;
+    if (e->kind == PHI_EV_ERROR) b->errored = true;
+    if (e->kind == PHI_EV_TURN_END && b->errored) CHECK(e->message == NULL && e->usage == NULL);
+    if (e->kind != PHI_EV_AGENT_END) return;
+    b->status = e->status;
+    b->told = e->usage != NULL;
+    if (b->told) b->usage = *e->usage;
+}
+
+/* Each answer of the rig took 10 tokens of input, of which its beginning tells. */
+static bool a_bill_without(int n, int *lost) {
+    rig *r = rig_new();
+    phi_agent agent = echo_x_agent(r);
+    bill b;
+    bool tripped;
+    memset(&b, 0, sizeof b);
+    rig_watch(r, adds_up, &b);
+    rig_chunk(r, 60);
+    rig_call(r, "toolu_1", "echo", "{\"x\":7}");
+    rig_says(r, "Seven, and that is all there is to say of it.");
+    test_alloc_fail_at(n);
+    if (phi_prompt(agent, "Say 7") == PHI_OK) {
+        CHECK_EQ_INT(rig_run(r, 200), 0);
+        CHECK_EQ_INT(b.errored, b.status == PHI_NO_MEMORY);
+        CHECK(phi_agent_usage(agent).input >= 10 * b.begun);
+        if (b.told) CHECK_EQ_INT(b.usage.input, phi_agent_usage(agent).input);
+        *lost += b.errored && b.begun > 0;
+    }
+    tripped = test_alloc_tripped();
+    test_alloc_fail_at(-1);
+    if (!tripped) CHECK_EQ_INT(b.usage.input, 20);
+    rig_free(r);
+    return tripped;
+}
+
+TEST(an_answer_that_was_lost_is_paid_for) {
+    int n = 0, lost = 0;
+    while (a_bill_without(n, &lost)) n++;
+    CHECK(n > 20 && lost > 5);
+}
+
 TEST(a_memory_limit_of_the_agent_is_an_error_event) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
@@ -244,12 +296,20 @@ static phi_verdict waits_at_the_end(void *user_data, phi_hook *hook) {
     return PHI_WAIT;
 }
 
+/* What a run's end says is of one piece. */
+static void ends_whole(void *user_data, const phi_event *e) {
+    int *without = (int *)user_data;
+    if (e->kind != PHI_EV_AGENT_END || !CHECK(e->failure != NULL)) return;
+    CHECK_EQ_INT(e->status == PHI_NO_MEMORY, e->failure->kind == PHI_FAILURE_NO_MEMORY);
+    *without += e->status == PHI_NO_MEMORY;
+}
+
 /* Hypothesis: a run that had failed already, and then finds no memory to wait for its hook, tells its error
    twice and has no room left for AGENT_END. */
 TEST(a_failed_run_without_memory_for_its_last_hooks_still_ends) {
     static const phi_hook_point points[] = {PHI_HOOK_ON_ERROR, PHI_HOOK_AFTER_TURN,
                                             PHI_HOOK_AFTER_LOOP};
-    int fill;
+    int fill, without = 0;
     size_t i;
     for (i = 0; i < PHI__COUNT(points); i++)
         for (fill = 0; fill < 24; fill++) {
@@ -265,6 +325,7 @@ TEST(a_failed_run_without_memory_for_its_last_hooks_still_ends) {
             rig_replies(r, 400, HEARD_JSON, HEARD_BOOM);
             agent = rig_agent(r, &desc);
             rig_silent(r, true);
+            rig_watch(r, ends_whole, &without);
             CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
             (void)rig_run(r, 20);
             test_alloc_fail_from(-1);
@@ -276,6 +337,7 @@ TEST(a_failed_run_without_memory_for_its_last_hooks_still_ends) {
             CHECK_EQ_INT(count_of(rig_story(r), "TurnEnd"), 1);
             rig_free(r);
         }
+    CHECK(without > 0);
 }
 
 /* Hypothesis: an agent that is at its limit for good ends its run twice, or never, or cannot be emptied. */
@@ -399,6 +461,7 @@ TEST(anything_may_be_done_between_any_two_states) {
 
 TEST_MAIN(TEST_ENTRY(a_run_survives_every_failed_allocation),
           TEST_ENTRY(a_run_survives_memory_that_ends_for_good),
+          TEST_ENTRY(an_answer_that_was_lost_is_paid_for),
           TEST_ENTRY(a_memory_limit_of_the_agent_is_an_error_event),
           TEST_ENTRY(a_run_that_does_everything_survives_every_failed_allocation),
           TEST_ENTRY(a_run_that_does_everything_survives_memory_that_is_gone_for_good),
