@@ -295,6 +295,39 @@ TEST(what_was_said_to_an_earlier_run_does_not_reach_the_next) {
     rig_free(r);
 }
 
+static phi_verdict says_late(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    if (hook->point == PHI_HOOK_ON_ERROR)
+        CHECK_EQ_INT(phi_inject(hook->agent, "late", "tag"), PHI_OK);
+    return PHI_ALLOW;
+}
+
+/* Said in the last hook of a run that failed; the host prompts again before it steps. */
+TEST(a_message_for_a_run_that_failed_is_reported_and_not_delivered_to_the_next) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    int steps = 0;
+    rig_hook_with(r, says_late, NULL);
+    rig_hooks(r, &desc, PHI_HOOK_ON_ERROR);
+    agent = rig_agent(r, &desc);
+    rig_replies(r, 400, HEARD_JSON, HEARD_BOOM);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    while (phi_agent_running(agent) && steps++ < 50) {
+        (void)rig_step(r);
+        rig_pass_ms(r, 1);
+    }
+    CHECK_EQ_INT(count_of(rig_story(r), "-> on_error"), 1);
+    CHECK_EQ_INT(count_of(rig_story(r), "InputDropped"), 0); /* it was not read yet */
+    rig_says(r, "two");
+    CHECK_EQ_INT(phi_prompt(agent, "go on"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "InputDropped injected \"late\""), 1);
+    CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd user \"late\""), 0);
+    CHECK(strstr(rig_request(r, 1), "late") == NULL);
+    rig_free(r);
+}
+
 /* ---- filters ---- */
 
 /* Hypothesis: refusing one of several messages loses its neighbours. */
@@ -460,6 +493,51 @@ TEST(a_message_is_delivered_once_whatever_allocation_fails) {
         for (n = 0; say_much_without(fill, n); n++) {}
 }
 
+/* Two messages to a queue with room for one, while a tool works, and no memory for the step that reads them.
+   False: each of them is waiting, delivered or reported. */
+static bool lost_without_a_word(int fill) {
+    static const char *const texts[] = {"S1", "S2"};
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_wait(r);
+    phi_agent agent, other;
+    char reported[40];
+    bool lost = false;
+    size_t i;
+    desc.queue_limit = 1;
+    other = rig_agent(r, &desc);
+    agent = agent_with(r, &desc, &tool);
+    rig_silent(r, true);
+    while (fill-- >= 0) CHECK_EQ_INT(phi_follow_up(other, "x"), PHI_OK);
+    rig_call(r, "c1", "wait", "{}");
+    rig_says(r, "one");
+    rig_says(r, "two");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    for (i = 0; i < 2; i++) CHECK_EQ_INT(phi_steer(agent, texts[i]), PHI_OK);
+    test_alloc_fail_from(0);
+    (void)rig_run(r, 1);
+    test_alloc_fail_from(-1);
+    rig_silent(r, false);
+    rig_finish(r, 0, "done");
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    for (i = 0; i < 2; i++) {
+        (void)snprintf(reported, sizeof reported, "InputDropped steering \"%s\"", texts[i]);
+        lost = lost || (stored(agent, texts[i]) == 0 && phi_queue_count(agent, PHI_INPUT_NONE) == 0 &&
+                        count_of(rig_story(r), reported) == 0);
+    }
+    if (lost) CHECK(strstr(rig_story(r), "AgentEnd the allocator or a memory limit") != NULL);
+    rig_free(r);
+    return lost;
+}
+
+/* The host would think that it was said. */
+TEST(a_message_that_is_lost_without_a_word_fails_the_run) {
+    int fill, lost = 0;
+    for (fill = 0; fill < 40; fill++) lost += lost_without_a_word(fill);
+    CHECK(lost > 0);
+}
+
 /* Hypothesis: a host that neither listens nor is stopped fills the memory with reports. */
 TEST(reports_of_what_was_dropped_are_bounded_and_none_is_forgotten) {
     rig *r = rig_new();
@@ -534,9 +612,11 @@ TEST_MAIN(TEST_ENTRY(a_queue_gives_one_message_a_poll_by_default_and_all_of_them
           TEST_ENTRY(a_run_does_not_end_before_a_full_inbox_was_read),
           TEST_ENTRY(an_abort_is_heard_by_a_run_that_is_older_than_two_gigabytes_of_posts),
           TEST_ENTRY(what_was_said_to_an_earlier_run_does_not_reach_the_next),
+          TEST_ENTRY(a_message_for_a_run_that_failed_is_reported_and_not_delivered_to_the_next),
           TEST_ENTRY(a_refused_message_takes_none_of_its_neighbours_along),
           TEST_ENTRY(a_full_queue_reports_what_it_does_not_take),
           TEST_ENTRY(a_pull_hook_that_always_gives_is_asked_a_bounded_number_of_times),
           TEST_ENTRY(a_message_is_delivered_once_whatever_allocation_fails),
+          TEST_ENTRY(a_message_that_is_lost_without_a_word_fails_the_run),
           TEST_ENTRY(reports_of_what_was_dropped_are_bounded_and_none_is_forgotten),
           TEST_ENTRY(what_went_back_into_its_queue_holds_nothing_of_a_log_that_is_gone))
