@@ -621,6 +621,18 @@ TEST(a_restore_that_fails_cancels_no_call) {
     wait_end(&w);
 }
 
+/* For people and programs that look into a saved game. */
+TEST(a_call_that_waits_is_saved_with_the_name_of_its_tool) {
+    waiting w;
+    const char *calls;
+    wait_begin(&w);
+    calls = strstr(w.text.at, "\"calls\":[");
+    REQUIRE(calls != NULL);
+    CHECK(strstr(calls, "\"calls\":[{\"id\":\"c1\",\"name\":\"wait\",\"arguments\":\"{}\",") == calls);
+    CHECK(strstr(calls, "{\"id\":\"c2\",\"name\":\"wait\",\"arguments\":\"{}\",") != NULL);
+    wait_end(&w);
+}
+
 TEST(calls_that_contradict_themselves_or_the_log_are_refused) {
     static const char *const changes[][2] = {
         {"\"told\":true,\"started\":true", "\"told\":true"}, /* nobody would ever finish it */
@@ -707,6 +719,109 @@ TEST(a_decision_that_was_waited_for_is_asked_for_again) {
     CHECK_EQ_INT(rig_run(other, 20), 0);
     CHECK_STR(phi_message_at(agent, 2)->content[0].text, "Not in here");
     CHECK_STR(phi_message_at(agent, 3)->content[0].text, "As you wish.");
+    phi_arena_free(&arena);
+    rig_free(r);
+    rig_free(other);
+}
+
+/* How a run ended: AGENT_END's status, and its failure's kind, code and message. */
+typedef struct ending {
+    int errors, ends;
+    phi_status status;
+    char failure[200];
+} ending;
+
+static void hear_ending(void *user_data, const phi_event *e) {
+    ending *h = (ending *)user_data;
+    h->errors += e->kind == PHI_EV_ERROR;
+    if (e->kind != PHI_EV_AGENT_END || !CHECK(e->failure != NULL)) return;
+    h->ends++;
+    h->status = e->status;
+    (void)snprintf(h->failure, sizeof h->failure, "%d %d %.*s %.*s", (int)e->failure->kind,
+                   e->failure->http_status, (int)e->failure->code.len, e->failure->code.at,
+                   (int)e->failure->message.len, e->failure->message.at);
+}
+
+/* Saved while its hook waits. What was told of the failure is not told again. */
+TEST(a_run_that_failed_ends_as_it_would_have_after_a_restore) {
+    rig *r = rig_new(), *other = rig_new();
+    phi_agent_desc desc = rig_desc(), fresh = rig_desc();
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent agent;
+    phi_str text = phi_str_of("");
+    char *changed_text;
+    ending was = PHI_ZERO, now = PHI_ZERO;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    rig_hooks(r, &desc, PHI_HOOK_ON_ERROR);
+    rig_hooks(other, &fresh, PHI_HOOK_ON_ERROR);
+    rig_answers(r, PHI_HOOK_ON_ERROR, PHI_WAIT, NULL);
+    rig_watch(r, hear_ending, &was);
+    rig_watch(other, hear_ending, &now);
+    agent = rig_agent(r, &desc);
+    rig_replies(r, 400, "Content-Type: application/json\r\n",
+                "{\"type\":\"error\",\"error\":{\"type\":\"bad\",\"message\":\"no sword\"}}");
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    agent = phi_agent_restore(rig_runtime(other), &fresh, text, PHI_RESTORE_RESUME);
+    CHECK(agent.rt != NULL);
+    CHECK_EQ_INT(rig_run(other, 20), 0);
+    CHECK(strstr(rig_story(other), "-> on_error") != NULL);
+    CHECK(was.errors == 1 && was.ends == 1);
+    CHECK(now.errors == 0 && now.ends == 1);
+    CHECK(was.status != PHI_OK);
+    CHECK_EQ_INT(now.status, was.status);
+    CHECK_EQ_STR(now.failure, was.failure);
+    CHECK(strstr(was.failure, "no sword") != NULL);
+    changed_text = changed(text, "\"failure\":{", "\"no_failure\":{"); /* nothing to end with */
+    CHECK(phi_agent_restore(rig_runtime(other), &fresh, phi_str_of(changed_text),
+                            PHI_RESTORE_RESUME)
+              .rt == NULL);
+    free(changed_text);
+    phi_arena_free(&arena);
+    rig_free(r);
+    rig_free(other);
+}
+
+/* Saved while a filter looks at it, and loaded an hour later. */
+TEST(a_prompt_is_of_the_time_when_it_was_said_also_after_a_restore) {
+    rig *r = rig_new(), *other = rig_new();
+    phi_agent_desc desc = rig_desc(), fresh = rig_desc();
+    phi_filter filter = rig_filter(r), passes = rig_filter(other);
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent agent;
+    phi_str text = phi_str_of("");
+    phi_entry was, now;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    desc.filters = &filter;
+    fresh.filters = &passes;
+    desc.filter_count = fresh.filter_count = 1;
+    rig_answers(r, PHI_HOOK_FILTER, PHI_WAIT, NULL);
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    rig_says(r, "Well.");
+    CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(phi_thread_entry(phi_agent_thread(agent), 1, &was), PHI_OK);
+    CHECK_EQ_INT(was.kind, PHI_ENTRY_MESSAGE);
+    rig_pass_ms(other, 3600000);
+    agent = phi_agent_restore(rig_runtime(other), &fresh, text, PHI_RESTORE_RESUME);
+    REQUIRE(agent.rt != NULL);
+    rig_says(other, "Well.");
+    CHECK_EQ_INT(rig_run(other, 20), 0);
+    CHECK_EQ_INT(phi_thread_entry(phi_agent_thread(agent), 1, &now), PHI_OK);
+    CHECK_EQ_INT(now.kind, PHI_ENTRY_MESSAGE);
+    CHECK_STR(now.message->content[0].text, "Go");
+    CHECK_EQ_INT(now.at_ms, was.at_ms);
+    CHECK_EQ_INT(now.message->timestamp_ms, was.message->timestamp_ms);
     phi_arena_free(&arena);
     rig_free(r);
     rig_free(other);
@@ -921,9 +1036,12 @@ TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(arguments_that_were_tampered_with_are_not_taken_up),
           TEST_ENTRY(an_answer_that_was_given_is_still_given_after_a_restore),
           TEST_ENTRY(a_restore_that_fails_cancels_no_call),
+          TEST_ENTRY(a_call_that_waits_is_saved_with_the_name_of_its_tool),
           TEST_ENTRY(calls_that_contradict_themselves_or_the_log_are_refused),
           TEST_ENTRY(a_restore_that_fails_leaves_its_store_as_it_was),
           TEST_ENTRY(a_decision_that_was_waited_for_is_asked_for_again),
+          TEST_ENTRY(a_run_that_failed_ends_as_it_would_have_after_a_restore),
+          TEST_ENTRY(a_prompt_is_of_the_time_when_it_was_said_also_after_a_restore),
           TEST_ENTRY(spending_lanes_and_rewrites_come_back),
           TEST_ENTRY(a_text_that_is_cut_or_changed_is_refused_or_harmless),
           TEST_ENTRY(misuse_is_said), TEST_ENTRY(every_allocation_may_fail),
