@@ -3269,11 +3269,11 @@ PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_FEATURES
-#if PHI__PUB_FEATURES != 0xb1322ca9
+#if PHI__PUB_FEATURES != 0x436afbaa
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__PUB_FEATURES 0xb1322ca9
+#define PHI__PUB_FEATURES 0x436afbaa
 
 /* ---- src/features/caching.h ---- */
 
@@ -3290,7 +3290,7 @@ extern "C" {
 /* How a request differs from the request before, whose answer reported its usage. HISTORY: the
    request does not begin with all messages of that request, because of a compaction, a hook, or
    since messages were replaced (also by the same ones). TOOLS: a name, description or schema, or
-   their order. SETTINGS: thinking, tool choice, format, cache marks, or the session id. */
+   their order. SETTINGS: the format of answers, or the session id. */
 enum {
     PHI_CACHE_CHANGED_MODEL = 1 << 0, /* protocol, address or name */
     PHI_CACHE_CHANGED_SYSTEM = 1 << 1,
@@ -50298,11 +50298,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0xcd69a655
+#if PHI__IMP_FEATURES != 0x7e23dab2
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0xcd69a655
+#define PHI__IMP_FEATURES 0x7e23dab2
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -50493,14 +50493,10 @@ static uint64_t phi__caching_tools(const phi__request_spec *spec) {
     return n;
 }
 
+/* What a host can change of an agent; its thinking and its cache marks stay as they were made. */
 static uint64_t phi__caching_settings(const phi__request_spec *spec) {
-    const phi_cache *cache = &spec->cache;
-    uint64_t n = (uint64_t)spec->thinking | (uint64_t)spec->tool_choice << 8 |
-                 (uint64_t)spec->format.kind << 16 | (uint64_t)cache->mode << 24 |
+    uint64_t n = (uint64_t)spec->tool_choice << 8 | (uint64_t)spec->format.kind << 16 |
                  (uint64_t)(spec->format.strict ? 1 : 0) << 32;
-    if (cache->mode == PHI_CACHE_MANUAL)
-        n |= (uint64_t)(cache->system ? 1 : 0) << 33 | (uint64_t)(cache->tools ? 1 : 0) << 34 |
-             (uint64_t)(cache->messages ? 1 : 0) << 35;
     n = phi__hash(spec->session_id, n);
     n = phi__hash(phi_str_of(spec->format.schema), n);
     return phi__hash(phi_str_of(spec->format.name), n);

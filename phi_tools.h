@@ -69,7 +69,7 @@
 #if PHI__PUB_LOOP != 0xc2f719f1
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0xb1322ca9
+#if PHI__PUB_FEATURES != 0x436afbaa
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0x9b737de7

@@ -46,14 +46,10 @@ static uint64_t phi__caching_tools(const phi__request_spec *spec) {
     return n;
 }
 
+/* What a host can change of an agent; its thinking and its cache marks stay as they were made. */
 static uint64_t phi__caching_settings(const phi__request_spec *spec) {
-    const phi_cache *cache = &spec->cache;
-    uint64_t n = (uint64_t)spec->thinking | (uint64_t)spec->tool_choice << 8 |
-                 (uint64_t)spec->format.kind << 16 | (uint64_t)cache->mode << 24 |
+    uint64_t n = (uint64_t)spec->tool_choice << 8 | (uint64_t)spec->format.kind << 16 |
                  (uint64_t)(spec->format.strict ? 1 : 0) << 32;
-    if (cache->mode == PHI_CACHE_MANUAL)
-        n |= (uint64_t)(cache->system ? 1 : 0) << 33 | (uint64_t)(cache->tools ? 1 : 0) << 34 |
-             (uint64_t)(cache->messages ? 1 : 0) << 35;
     n = phi__hash(spec->session_id, n);
     n = phi__hash(phi_str_of(spec->format.schema), n);
     return phi__hash(phi_str_of(spec->format.name), n);

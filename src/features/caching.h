@@ -12,7 +12,7 @@ extern "C" {
 /* How a request differs from the request before, whose answer reported its usage. HISTORY: the
    request does not begin with all messages of that request, because of a compaction, a hook, or
    since messages were replaced (also by the same ones). TOOLS: a name, description or schema, or
-   their order. SETTINGS: thinking, tool choice, format, cache marks, or the session id. */
+   their order. SETTINGS: the format of answers, or the session id. */
 enum {
     PHI_CACHE_CHANGED_MODEL = 1 << 0, /* protocol, address or name */
     PHI_CACHE_CHANGED_SYSTEM = 1 << 1,

@@ -155,6 +155,30 @@ TEST(a_miss_says_that_the_model_had_changed_and_so_do_several_at_once) {
     rig_free(r);
 }
 
+TEST(a_miss_says_that_the_model_is_asked_at_another_address) {
+    rig *r = rig_new();
+    phi_agent agent = warm(r);
+    phi_model model = rig_desc().model;
+    model.base_url = "https://gateway.example.com";
+    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK);
+    ask(r, agent, 10, 0, 2150);
+    counted(agent, 3, 1, 1, 2100, PHI_CACHE_CHANGED_MODEL);
+    rig_free(r);
+}
+
+TEST(a_miss_says_that_answers_are_wanted_in_another_format) {
+    rig *r = rig_new();
+    phi_agent agent = warm(r);
+    phi_format format;
+    memset(&format, 0, sizeof format);
+    format.kind = PHI_FORMAT_JSON_SCHEMA;
+    format.schema = "{\"type\":\"object\",\"properties\":{\"ore\":{\"type\":\"string\"}}}";
+    CHECK_EQ_INT(phi_agent_set_format(agent, &format), PHI_OK);
+    ask(r, agent, 10, 0, 2150);
+    CHECK((phi_agent_cache_stats(agent).changed & PHI_CACHE_CHANGED_SETTINGS) != 0);
+    rig_free(r);
+}
+
 TEST(a_change_that_costs_nothing_is_no_miss) {
     rig *r = rig_new();
     phi_agent agent = warm(r);
@@ -261,6 +285,45 @@ TEST(a_message_that_a_hook_makes_each_turn_is_a_change_only_where_it_reads_other
     rig_free(r);
 }
 
+/* The first message is what the host's camera sees, made anew each turn. */
+static phi_verdict camera(void *user_data, phi_hook *hook) {
+    static const phi_message *list[64];
+    static phi_message own;
+    static phi_content content;
+    size_t i;
+    memset(&own, 0, sizeof own);
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_IMAGE;
+    content.data = phi_str_of((const char *)user_data);
+    content.mime_type = phi_str_of("image/png");
+    own.role = PHI_ROLE_USER;
+    own.content = &content;
+    own.content_count = 1;
+    list[0] = &own;
+    for (i = 0; i < hook->message_count; i++) list[i + 1] = hook->messages[i];
+    hook->messages = list;
+    hook->message_count++;
+    return PHI_ALLOW;
+}
+
+TEST(another_image_in_the_message_of_a_hook_changes_the_history) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    char image[] = "iVBORw0KGgo=";
+    desc.hook_fn = camera;
+    desc.hook_points = PHI_HOOK_TRANSFORM_CONTEXT;
+    desc.user_data = image;
+    agent = rig_agent(r, &desc);
+    ask(r, agent, 10, 0, 2000);
+    ask(r, agent, 10, 0, 2000);
+    counted(agent, 2, 0, 1, 2000, 0);
+    image[0] = 'A';
+    ask(r, agent, 10, 0, 2000);
+    counted(agent, 3, 0, 2, 4000, PHI_CACHE_CHANGED_HISTORY);
+    rig_free(r);
+}
+
 TEST(failed_answers_stay_out_of_the_history_and_change_nothing) {
     rig *r = rig_new();
     phi_agent agent = warm(r);
@@ -317,11 +380,14 @@ TEST_MAIN(
     TEST_ENTRY(a_miss_says_that_the_system_prompt_had_changed),
     TEST_ENTRY(a_miss_says_that_the_tools_had_changed_and_the_same_tools_are_no_change),
     TEST_ENTRY(a_miss_says_that_the_model_had_changed_and_so_do_several_at_once),
+    TEST_ENTRY(a_miss_says_that_the_model_is_asked_at_another_address),
+    TEST_ENTRY(a_miss_says_that_answers_are_wanted_in_another_format),
     TEST_ENTRY(a_change_that_costs_nothing_is_no_miss),
     TEST_ENTRY(a_miss_says_that_the_messages_had_been_replaced),
     TEST_ENTRY(a_miss_after_a_compaction_says_that_the_history_had_changed),
     TEST_ENTRY(a_hook_that_takes_messages_away_at_the_front_changes_the_history),
     TEST_ENTRY(a_message_that_a_hook_makes_each_turn_is_a_change_only_where_it_reads_otherwise),
+    TEST_ENTRY(another_image_in_the_message_of_a_hook_changes_the_history),
     TEST_ENTRY(failed_answers_stay_out_of_the_history_and_change_nothing),
     TEST_ENTRY(an_attempt_that_broke_off_has_written_what_the_next_one_reads),
     TEST_ENTRY(after_a_reset_the_counts_stay_and_the_history_is_another),
