@@ -546,6 +546,18 @@ TEST(flaw_13_an_answer_keeps_what_it_says_beside_its_calls) {
     end();
 }
 
+TEST(what_an_answer_says_beside_its_calls_is_a_message) {
+    begin();
+    (void)user(10);
+    (void)and_call(says(PHI_ROLE_ASSISTANT, "I look."), "a");
+    (void)result("a", 20);
+    policy.include = PHI_INCLUDE_MESSAGES;
+    CHECK_EQ_STR(projected(1000), "0 =");
+    policy.include = PHI_INCLUDE_SUMMARIES; /* neither messages nor calls */
+    CHECK_EQ_STR(projected(1000), "0");
+    end();
+}
+
 /* ---- more of the policy ---- */
 
 TEST(calls_go_with_their_results_or_not_at_all) {
@@ -800,6 +812,41 @@ TEST(without_memory_nothing_is_said) {
     test_alloc_fail_at(-1);
     CHECK(n > 2);
     end();
+}
+
+/* Its results, and its copy without the calls, are pieces of memory of their own. */
+TEST(an_answer_of_many_calls_survives_every_failed_allocation) {
+    enum { CALLS = 300 };
+    static phi_content many[CALLS + 1];
+    uint32_t include;
+    int n = 0, i;
+    many[0].kind = PHI_CONTENT_TEXT;
+    many[0].text = phi_str_of("I look everywhere.");
+    for (i = 1; i <= CALLS; i++) {
+        many[i].kind = PHI_CONTENT_TOOL_CALL;
+        many[i].id = phi_str_of("a");
+        many[i].name = phi_str_of("look");
+        many[i].arguments = phi_str_of("{}");
+    }
+    for (include = PHI_INCLUDE_MESSAGES; include <= PHI_INCLUDE_ALL; include += 2) {
+        phi_status status = PHI_NO_MEMORY;
+        for (n = 0; n < 100 && status != PHI_OK; n++) {
+            phi_message *m;
+            begin();
+            (void)user(10);
+            m = add(PHI_ROLE_ASSISTANT);
+            m->content = many;
+            m->content_count = CALLS + 1;
+            policy.include = include;
+            test_alloc_fail_at(n);
+            status = phi_project(items, count, &policy, NULL, phi_str_of(""), 0, &made_in, &out,
+                                 &out_count, &meta);
+            CHECK_EQ_INT(status, test_alloc_tripped() ? PHI_NO_MEMORY : PHI_OK);
+            test_alloc_fail_at(-1);
+            end();
+        }
+        CHECK(n > 2 && n < 100);
+    }
 }
 
 /* Results are made for all of them, and their memory does not come from one piece. */
@@ -1181,6 +1228,7 @@ TEST_MAIN(TEST_ENTRY(every_field_of_a_policy_has_its_default),
           TEST_ENTRY(flaw_12_each_call_has_one_result_and_each_result_its_call),
           TEST_ENTRY(a_call_that_broke_off_needs_no_result),
           TEST_ENTRY(flaw_13_an_answer_keeps_what_it_says_beside_its_calls),
+          TEST_ENTRY(what_an_answer_says_beside_its_calls_is_a_message),
           TEST_ENTRY(calls_go_with_their_results_or_not_at_all),
           TEST_ENTRY(protected_turns_are_shown_whatever_the_budget),
           TEST_ENTRY(max_messages_cuts_at_a_group_but_not_into_the_newest_turn),
@@ -1190,6 +1238,7 @@ TEST_MAIN(TEST_ENTRY(every_field_of_a_policy_has_its_default),
           TEST_ENTRY(a_counter_counts_what_is_looked_at_and_no_more),
           TEST_ENTRY(a_projection_is_explained_group_by_group),
           TEST_ENTRY(an_explanation_says_every_reason), TEST_ENTRY(without_memory_nothing_is_said),
+          TEST_ENTRY(an_answer_of_many_calls_survives_every_failed_allocation),
           TEST_ENTRY(without_memory_no_result_is_made_up),
           TEST_ENTRY(invariants_hold_for_ten_thousand_random_histories),
           TEST_ENTRY(a_thread_that_grows_is_projected_as_its_view_is),

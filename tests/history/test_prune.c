@@ -543,6 +543,28 @@ TEST(a_plan_survives_every_failed_allocation) {
     CHECK(n > 1);
 }
 
+/* The block of memory in which a plan is made may end at any place of it. */
+TEST(a_plan_survives_a_failed_allocation_at_any_fill_of_its_memory) {
+    phi_prune prune = PHI_ZERO;
+    int failed = 0;
+    size_t taken;
+    prune.tokens = 1000;
+    prune.memo = phi_str_of("memo");
+    for (taken = 16; taken < 2048; taken += 16) {
+        phi_status status;
+        size_t i;
+        conversation();
+        for (i = 0; i < taken; i += 16) CHECK(phi_arena_alloc(&arena, 16) != NULL);
+        test_alloc_fail_from(0);
+        status = plan(&prune);
+        CHECK_EQ_INT(status, test_alloc_tripped() ? PHI_NO_MEMORY : PHI_OK);
+        test_alloc_fail_from(-1);
+        failed += status != PHI_OK;
+        teardown();
+    }
+    CHECK(failed > 10);
+}
+
 TEST_MAIN(
     TEST_ENTRY(the_oldest_group_goes_first_and_as_a_whole),
     TEST_ENTRY(groups_go_until_it_is_enough),
@@ -561,4 +583,5 @@ TEST_MAIN(
     TEST_ENTRY(an_empty_view_has_nothing_to_prune), TEST_ENTRY(a_prune_can_be_undone),
     TEST_ENTRY(misuse_of_the_plan_is_a_status),
     TEST_ENTRY(no_prune_takes_a_users_word_or_parts_a_call_from_its_result_or_makes_a_view_larger),
-    TEST_ENTRY(a_plan_survives_every_failed_allocation))
+    TEST_ENTRY(a_plan_survives_every_failed_allocation),
+    TEST_ENTRY(a_plan_survives_a_failed_allocation_at_any_fill_of_its_memory))

@@ -1108,6 +1108,29 @@ TEST(a_step_that_finds_no_memory_changes_nothing) {
         }
 }
 
+TEST(a_long_replacement_that_finds_no_memory_changes_nothing) {
+    static phi_message list[400];
+    phi_content c = text_block("line");
+    phi_span s = span_of(0, 6, list, 400);
+    phi_rewrite r = rewrite_of("long", &s, 1);
+    phi_status status = PHI_NO_MEMORY;
+    int n;
+    size_t i;
+    for (i = 0; i < 400; i++) list[i] = message_of(PHI_ROLE_USER, &c);
+    for (n = 0; n < 100 && status != PHI_OK; n++) {
+        conversation();
+        test_alloc_fail_at(n);
+        status = make(&r);
+        test_alloc_fail_at(-1);
+        if (status != PHI_OK) {
+            CHECK_EQ_INT(status, PHI_NO_MEMORY);
+            CHECK_EQ_STR(now(), "0 1 2 3 4 5 6");
+        }
+        done();
+    }
+    CHECK(n > 3 && n < 100);
+}
+
 TEST(a_view_that_finds_no_memory_says_so) {
     const phi_view_item *items;
     phi_arena arena;
@@ -1170,4 +1193,5 @@ TEST_MAIN(TEST_ENTRY(a_replaced_history_is_the_snapshot_and_what_follows),
           TEST_ENTRY(views_of_earlier_states_are_what_was_shown_then),
           TEST_ENTRY(usage_is_the_sum_of_the_runs_that_have_ended),
           TEST_ENTRY(a_step_that_finds_no_memory_changes_nothing),
+          TEST_ENTRY(a_long_replacement_that_finds_no_memory_changes_nothing),
           TEST_ENTRY(a_view_that_finds_no_memory_says_so))
