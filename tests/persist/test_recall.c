@@ -146,7 +146,63 @@ TEST(an_end_that_rolls_back_what_has_no_copy_reads_the_log_back) {
     teardown();
 }
 
+static phi_span nothing(uint64_t from, uint64_t to) {
+    phi_span s = PHI_ZERO;
+    s.from = from;
+    s.to = to;
+    return s;
+}
+
+/* It keeps nothing, and its rewrites have left memory before it ends: the second takes out what was
+   said before it, too. The store does not have its end. */
+TEST(a_run_that_was_rolled_back_is_read_back_as_that) {
+    static char text[1500];
+    const phi_view_item *items;
+    phi__entry start, end;
+    phi_message m;
+    uint64_t ended;
+    size_t count, i, round;
+    setup();
+    memset(text, 'y', sizeof text - 1);
+    memset(&start, 0, sizeof start);
+    memset(&end, 0, sizeof end);
+    start.kind = PHI_ENTRY_LOOP_START;
+    end.kind = PHI_ENTRY_LOOP_END;
+    start.loop_id = end.loop_id = phi_str_of("s.m.1");
+    end.keep = PHI_KEEP_NONE;
+    thread.loops.keeps_none = true;
+    CHECK(phi__append(&thread, &start, 1));
+    for (round = 0; round < 3; round++) {
+        uint64_t from = phi_thread_count(&thread);
+        phi_span spans[2];
+        phi_rewrite r = PHI_ZERO;
+        m = said(text);
+        for (i = 0; i < 40; i++)
+            CHECK_EQ_INT(phi_thread_append_messages(&thread, &m, 1, 0, UINT64_MAX, NULL), PHI_OK);
+        spans[0] = nothing(30, 38);
+        spans[1] = nothing(from, from + 39);
+        r.spans = round == 1 ? spans : spans + 1;
+        r.span_count = round == 1 ? 2 : 1;
+        CHECK_EQ_INT(phi_thread_rewrite(&thread, &r, NULL, NULL, 0), PHI_OK);
+        CHECK_EQ_INT(thread.fold.count, round == 0 ? 11 : 2);
+    }
+    CHECK_EQ_INT(phi_thread_sync(&thread, NULL, 0), PHI_OK);
+    if (CHECK(phi__evict_begin(&thread))) phi__evict_end(&thread);
+    ended = phi_thread_count(&thread);
+    CHECK(phi__append(&thread, &end, 1));
+    CHECK_EQ_INT(thread.fold.count, 11);
+    CHECK(!phi__thread_whole(&thread));
+    CHECK_EQ_INT(phi_thread_view(&thread, NULL, ended - 1, &arena, &items, &count), PHI_OK);
+    CHECK_EQ_INT(count, 2);
+    m = said("again");
+    CHECK_EQ_INT(phi_thread_append_messages(&thread, &m, 1, 0, UINT64_MAX, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_view(&thread, NULL, ended, &arena, &items, &count), PHI_OK);
+    CHECK_EQ_INT(count, 11);
+    teardown();
+}
+
 TEST_MAIN(TEST_ENTRY(what_the_active_lane_shows_needs_nothing_that_is_away),
           TEST_ENTRY(an_earlier_view_a_revocation_and_another_lane_read_the_log_back),
           TEST_ENTRY(where_the_store_fails_nothing_changed),
-          TEST_ENTRY(an_end_that_rolls_back_what_has_no_copy_reads_the_log_back))
+          TEST_ENTRY(an_end_that_rolls_back_what_has_no_copy_reads_the_log_back),
+          TEST_ENTRY(a_run_that_was_rolled_back_is_read_back_as_that))
