@@ -272,6 +272,77 @@ TEST(what_cannot_be_made_smaller_is_not_told_of) {
     rig_free(r);
 }
 
+/* A prompt of so many bytes. */
+static void prompts(rig *r, phi_agent agent, size_t bytes) {
+    static char text[8001];
+    memset(text, 'x', bytes);
+    text[bytes] = '\0';
+    CHECK_EQ_INT(phi_prompt(agent, text), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+}
+
+/* A request is to have 590 tokens, and what is larger may grow by 300. */
+static phi_agent_desc desc_with_headroom(rig *r) {
+    phi_agent_desc desc = desc_of(r);
+    desc.compaction.keep_recent_turns = 1;
+    desc.compaction.budget_threshold_pct = 0.3;
+    return desc;
+}
+
+/* A prompt that is too large by itself: each turn could be summed up when it is over, and the next
+   request would be too large all the same. */
+TEST(what_stays_too_large_is_compacted_again_when_it_has_grown_and_not_each_turn) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_with_headroom(r);
+    phi_agent agent = rig_agent(r, &desc);
+    script(r, 9);
+    prompts(r, agent, 3600);
+    CHECK_EQ_INT(count_of(rig_story(r), "CompactionEnded"), 3);
+    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    rig_forget(r);
+    script(r, 0);
+    prompts(r, agent, 10); /* the same history in another log */
+    CHECK_EQ_INT(count_of(rig_story(r), "CompactionEnded"), 0);
+    rig_free(r);
+}
+
+TEST(another_history_is_compacted_whatever_the_last_one_had_come_to) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_with_headroom(r);
+    phi_agent agent = rig_agent(r, &desc);
+    script(r, 4);
+    prompts(r, agent, 3600);
+    CHECK_EQ_INT(count_of(rig_story(r), "CompactionEnded"), 1);
+    CHECK_EQ_INT(phi_replace_messages(agent, NULL, 0), PHI_OK);
+    script(r, 2);
+    prompts(r, agent, 10);
+    rig_forget(r);
+    script(r, 0);
+    prompts(r, agent, 3600);
+    CHECK_EQ_INT(count_of(rig_story(r), "CompactionEnded"), 1);
+    rig_free(r);
+}
+
+/* What it compacted came back; so must the compaction. */
+TEST(after_a_run_that_kept_nothing_the_next_one_is_compacted_as_it_was) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_with_headroom(r);
+    phi_agent agent;
+    desc.keep = PHI_KEEP_NONE;
+    agent = rig_agent(r, &desc);
+    script(r, 2);
+    prompts(r, agent, 10);
+    CHECK_EQ_INT(count_of(rig_story(r), "CompactionEnded"), 0);
+    rig_replies(r, 400, "", "{\"error\":{\"message\":\"no\"}}");
+    prompts(r, agent, 3600);
+    CHECK_EQ_INT(count_of(rig_story(r), "CompactionEnded"), 1);
+    rig_forget(r);
+    script(r, 0);
+    prompts(r, agent, 3600);
+    CHECK_EQ_INT(count_of(rig_story(r), "CompactionEnded"), 1);
+    rig_free(r);
+}
+
 TEST(over_a_thousand_turns_what_is_sent_does_not_grow) {
     rig *r = rig_new();
     phi_agent_desc desc = desc_of(r);
@@ -401,6 +472,19 @@ TEST(what_is_refused_again_is_cut_off) {
     REQUIRE(rig_requests(r) == 9);
     CHECK(strstr(rig_request(r, 8), "messages removed to fit context window]") != NULL);
     CHECK(strstr(rig_story(r), "AgentEnd ok, ") != NULL);
+    rig_free(r);
+}
+
+TEST(where_nothing_can_be_cut_off_a_refusal_is_an_error_after_two_tries) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_of(r);
+    rig_replies(r, 400, HEARD_JSON, TOO_LONG);
+    CHECK_EQ_INT(phi_prompt(rig_agent(r, &desc), "Hello"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "CompactionStarted"), 2);
+    CHECK_EQ_INT(count_of(rig_story(r), "CompactionEnded 1 -> 1 messages"), 2);
+    CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd ok"), 0);
+    CHECK_EQ_INT((int)rig_requests(r), 1);
     rig_free(r);
 }
 
@@ -784,6 +868,10 @@ TEST_MAIN(TEST_ENTRY(a_run_that_keeps_nothing_gives_back_what_it_compacted),
           TEST_ENTRY(recent_turns_give_way_when_they_are_too_large),
           TEST_ENTRY(earlier_runs_are_summed_up_and_the_oldest_go),
           TEST_ENTRY(what_cannot_be_made_smaller_is_not_told_of),
+          TEST_ENTRY(what_stays_too_large_is_compacted_again_when_it_has_grown_and_not_each_turn),
+          TEST_ENTRY(another_history_is_compacted_whatever_the_last_one_had_come_to),
+          TEST_ENTRY(after_a_run_that_kept_nothing_the_next_one_is_compacted_as_it_was),
+          TEST_ENTRY(where_nothing_can_be_cut_off_a_refusal_is_an_error_after_two_tries),
           TEST_ENTRY(over_a_thousand_turns_what_is_sent_does_not_grow),
           TEST_ENTRY(a_compaction_that_is_denied_is_asked_for_again_at_the_next_turn),
           TEST_ENTRY(a_hook_may_wait_and_the_compaction_is_done_when_it_has_decided),
