@@ -44,7 +44,9 @@ static void on_field(void *user_data, const phi_field *f) {
     CHECK(user_data == &s);
     CHECK_EQ_INT(f->agent.index, s.agent.index);
     if (f->dropped) {
-        CHECK(f->path.len == 0 && f->value.len == 0);
+        CHECK_STR(f->path, "");
+        CHECK_STR(f->value, "");
+        CHECK(f->path.at != NULL && f->value.at != NULL); /* for who copies them without a look */
         tell("dropped %u %.*s\n", (unsigned)f->block_index, (int)f->tool_call_id.len,
              f->tool_call_id.len > 0 ? f->tool_call_id.at : "");
         do_act(s.on_drop);
