@@ -11032,11 +11032,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x17295c32
+#if PHI__IMP_IO != 0x45f82a17
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x17295c32
+#define PHI__IMP_IO 0x45f82a17
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -11464,7 +11464,7 @@ typedef enum phi__http_reason {
 } phi__http_reason;
 
 typedef struct phi__http_transfer {
-    struct phi__http_transfer *next, *prev;
+    phi__link link; /* of `list` */
     struct phi__http_transfer_list *list;
     phi__http *http;
     CURL *easy;
@@ -11496,9 +11496,20 @@ typedef struct phi__http_transfer {
 } phi__http_transfer;
 
 typedef struct phi__http_transfer_list {
-    phi__http_transfer *first, *last;
+    phi__list all;
     size_t count;
 } phi__http_transfer_list;
+
+static inline phi__http_transfer *phi__http_curl_of(const phi__link *link) {
+    return link != NULL ? PHI__OWNER(link, phi__http_transfer, link) : NULL;
+}
+/* NULL: none, or it is the last. */
+static inline phi__http_transfer *phi__http_curl_first(const phi__http_transfer_list *list) {
+    return phi__http_curl_of(list->all.first);
+}
+static inline phi__http_transfer *phi__http_curl_next(const phi__http_transfer *t) {
+    return phi__http_curl_of(t->link.next);
+}
 
 typedef enum phi__http_state {
     PHI__HTTP_FREE = 0,
@@ -11512,7 +11523,9 @@ typedef struct phi__http_slot {
     const phi_request *request;
     phi__http_transfer *running; /* when started */
     uint64_t queued_us;
-    uint32_t next, prev; /* in the queue, when queued; index + 1, 0: none */
+    /* In the queue, when queued; index + 1, 0: none. Kept by hand, as base/list holds addresses,
+       and the table of slots moves when it grows. */
+    uint32_t next, prev;
 } phi__http_slot;
 
 struct phi__http {
@@ -12714,6 +12727,7 @@ static void phi__http_start(phi__http *http, phi__http_slot *slot) {
 /* Whether one more connection finds its descriptors; if not, the pump comes back when it may. With
    none busy, none will be given back: try, and see. The look is a dozen system calls. */
 static bool phi__http_has_descriptors(phi__http *http) {
+    phi__http_transfer *t;
     uint64_t now;
     if (phi__http_busy(http) == 0) return true;
     now = phi__io_now_us(http->io);
@@ -12721,8 +12735,8 @@ static bool phi__http_has_descriptors(phi__http *http) {
         if (phi__http_descriptors_left(phi__io_any_fd(http->io), PHI__HTTP_SPARE_DESCRIPTORS))
             return true;
         http->hold_until_us = now + PHI__HTTP_HOLD_US;
-        if (http->lingering.first != NULL)
-            phi__http_transfer_move(http->lingering.first, &http->dying);
+        t = phi__http_curl_first(&http->lingering);
+        if (t != NULL) phi__http_transfer_move(t, &http->dying);
     }
     phi__http_drive_kick(http, http->hold_until_us);
     return false;
@@ -12742,7 +12756,7 @@ static bool phi__http_same_server(const phi__http_transfer *t, phi_str url) {
    read to its last event, and a server ends it at once, or not soon. */
 static bool phi__http_awaits_end(phi__http *http) {
     const phi__http_slot *slot = &http->slots[http->queue_first - 1];
-    const phi__http_transfer *t = http->lingering.last;
+    const phi__http_transfer *t = phi__http_curl_of(http->lingering.all.last);
     uint64_t until, now = phi__io_now_us(http->io);
     if (t == NULL || t->http2) return false; /* HTTP/2 has room for both */
     until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
@@ -12788,8 +12802,8 @@ static void phi__http_read_failed(phi__http *http) {
     phi__http_transfer *t, *next;
     if (!http->starved) return;
     http->starved = false;
-    for (t = http->active.first; t != NULL; t = next) {
-        next = t->next;
+    for (t = phi__http_curl_first(&http->active); t != NULL; t = next) {
+        next = phi__http_curl_next(t);
         if (t->failed != PHI_OK) phi__http_transfer_move(t, &http->done);
     }
 }
@@ -12821,15 +12835,17 @@ static void phi__http_end(phi__http *http, phi__http_transfer *t) {
 
 /* The first whose bytes were all taken; NULL: none. */
 static phi__http_transfer *phi__http_next_end(phi__http *http) {
-    phi__http_transfer *t = http->done.first;
-    while (t != NULL && t->failed == PHI_OK && t->overflow.len > t->overflow_at) t = t->next;
+    phi__http_transfer *t = phi__http_curl_first(&http->done);
+    while (t != NULL && t->failed == PHI_OK && t->overflow.len > t->overflow_at)
+        t = phi__http_curl_next(t);
     return t;
 }
 
 /* Without QUICK_EXIT, removing a transfer that looks up a name would wait for the lookup. */
 static phi__http_transfer *phi__http_next_removal(phi__http *http) {
-    phi__http_transfer *t = http->dying.first;
-    while (t != NULL && t->resolving && !t->finished && !http->quick_exit) t = t->next;
+    phi__http_transfer *t = phi__http_curl_first(&http->dying);
+    while (t != NULL && t->resolving && !t->finished && !http->quick_exit)
+        t = phi__http_curl_next(t);
     return t;
 }
 
@@ -12869,7 +12885,7 @@ static void phi__http_cut_lingering(phi__http *http) {
     if (http->queue_first != 0 &&
         phi__http_busy(http) + http->lingering.count >= http->max_connections)
         patience = PHI__HTTP_PLACE_US;
-    while ((t = http->lingering.first) != NULL && now >= t->released_us + patience)
+    while ((t = phi__http_curl_first(&http->lingering)) != NULL && now >= t->released_us + patience)
         phi__http_transfer_move(t, &http->dying);
     if (t != NULL) phi__http_drive_kick(http, t->released_us + patience);
 }
@@ -12880,9 +12896,9 @@ static void phi__http_cut_lingering(phi__http *http) {
 static phi__http_transfer *phi__http_next_resume(phi__http *http) {
     phi__http_transfer *t;
     if (!http->resumes_wanted) return NULL;
-    for (t = http->active.first; t != NULL; t = t->next)
+    for (t = phi__http_curl_first(&http->active); t != NULL; t = phi__http_curl_next(t))
         if (t->resume_wanted) return t;
-    for (t = http->done.first; t != NULL; t = t->next)
+    for (t = phi__http_curl_first(&http->done); t != NULL; t = phi__http_curl_next(t))
         if (t->resume_wanted) return t;
     http->resumes_wanted = false;
     return NULL;
@@ -13134,12 +13150,15 @@ PHI__FN size_t phi__http_pending(const phi__http *http) {
 }
 
 PHI__FN void phi__http_free(phi__http *http) {
+    phi__http_transfer *t;
     if (http == NULL) return;
-    while (http->active.first != NULL) phi__http_transfer_move(http->active.first, &http->dying);
-    while (http->done.first != NULL) phi__http_transfer_move(http->done.first, &http->dying);
-    while (http->lingering.first != NULL)
-        phi__http_transfer_move(http->lingering.first, &http->dying);
-    while (http->dying.first != NULL) phi__http_transfer_free(http->dying.first);
+    while ((t = phi__http_curl_first(&http->active)) != NULL)
+        phi__http_transfer_move(t, &http->dying);
+    while ((t = phi__http_curl_first(&http->done)) != NULL)
+        phi__http_transfer_move(t, &http->dying);
+    while ((t = phi__http_curl_first(&http->lingering)) != NULL)
+        phi__http_transfer_move(t, &http->dying);
+    while ((t = phi__http_curl_first(&http->dying)) != NULL) phi__http_transfer_free(t);
     phi__http_drive_enter(http);
     if (http->multi != NULL) (void)curl_multi_cleanup(http->multi);
     phi__http_drive_leave(http);
@@ -13218,7 +13237,7 @@ static int phi__http_drive_starve(phi__http *http, CURL *easy) {
     char *owner = NULL;
     phi__http_transfer *t;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
-    for (t = http->active.first; t != NULL; t = t->next)
+    for (t = phi__http_curl_first(&http->active); t != NULL; t = phi__http_curl_next(t))
         if (http->http2 || (char *)t == owner) t->failed = PHI_NO_MEMORY;
     http->starved = true;
     phi__http_drive_kick(http, 0);
@@ -13863,25 +13882,12 @@ PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **
 PHI__FN void phi__http_transfer_move(phi__http_transfer *t, phi__http_transfer_list *list) {
     phi__http_transfer_list *from = t->list;
     if (from != NULL) {
-        if (t->prev != NULL)
-            t->prev->next = t->next;
-        else
-            from->first = t->next;
-        if (t->next != NULL)
-            t->next->prev = t->prev;
-        else
-            from->last = t->prev;
+        phi__list_take(&from->all, &t->link);
         from->count--;
     }
-    t->next = t->prev = NULL;
     t->list = list;
     if (list == NULL) return;
-    t->prev = list->last;
-    if (list->last != NULL)
-        list->last->next = t;
-    else
-        list->first = t;
-    list->last = t;
+    phi__list_push(&list->all, &t->link);
     list->count++;
 }
 

@@ -143,6 +143,7 @@ static void phi__http_start(phi__http *http, phi__http_slot *slot) {
 /* Whether one more connection finds its descriptors; if not, the pump comes back when it may. With
    none busy, none will be given back: try, and see. The look is a dozen system calls. */
 static bool phi__http_has_descriptors(phi__http *http) {
+    phi__http_transfer *t;
     uint64_t now;
     if (phi__http_busy(http) == 0) return true;
     now = phi__io_now_us(http->io);
@@ -150,8 +151,8 @@ static bool phi__http_has_descriptors(phi__http *http) {
         if (phi__http_descriptors_left(phi__io_any_fd(http->io), PHI__HTTP_SPARE_DESCRIPTORS))
             return true;
         http->hold_until_us = now + PHI__HTTP_HOLD_US;
-        if (http->lingering.first != NULL)
-            phi__http_transfer_move(http->lingering.first, &http->dying);
+        t = phi__http_curl_first(&http->lingering);
+        if (t != NULL) phi__http_transfer_move(t, &http->dying);
     }
     phi__http_drive_kick(http, http->hold_until_us);
     return false;
@@ -171,7 +172,7 @@ static bool phi__http_same_server(const phi__http_transfer *t, phi_str url) {
    read to its last event, and a server ends it at once, or not soon. */
 static bool phi__http_awaits_end(phi__http *http) {
     const phi__http_slot *slot = &http->slots[http->queue_first - 1];
-    const phi__http_transfer *t = http->lingering.last;
+    const phi__http_transfer *t = phi__http_curl_of(http->lingering.all.last);
     uint64_t until, now = phi__io_now_us(http->io);
     if (t == NULL || t->http2) return false; /* HTTP/2 has room for both */
     until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
@@ -217,8 +218,8 @@ static void phi__http_read_failed(phi__http *http) {
     phi__http_transfer *t, *next;
     if (!http->starved) return;
     http->starved = false;
-    for (t = http->active.first; t != NULL; t = next) {
-        next = t->next;
+    for (t = phi__http_curl_first(&http->active); t != NULL; t = next) {
+        next = phi__http_curl_next(t);
         if (t->failed != PHI_OK) phi__http_transfer_move(t, &http->done);
     }
 }
@@ -250,15 +251,17 @@ static void phi__http_end(phi__http *http, phi__http_transfer *t) {
 
 /* The first whose bytes were all taken; NULL: none. */
 static phi__http_transfer *phi__http_next_end(phi__http *http) {
-    phi__http_transfer *t = http->done.first;
-    while (t != NULL && t->failed == PHI_OK && t->overflow.len > t->overflow_at) t = t->next;
+    phi__http_transfer *t = phi__http_curl_first(&http->done);
+    while (t != NULL && t->failed == PHI_OK && t->overflow.len > t->overflow_at)
+        t = phi__http_curl_next(t);
     return t;
 }
 
 /* Without QUICK_EXIT, removing a transfer that looks up a name would wait for the lookup. */
 static phi__http_transfer *phi__http_next_removal(phi__http *http) {
-    phi__http_transfer *t = http->dying.first;
-    while (t != NULL && t->resolving && !t->finished && !http->quick_exit) t = t->next;
+    phi__http_transfer *t = phi__http_curl_first(&http->dying);
+    while (t != NULL && t->resolving && !t->finished && !http->quick_exit)
+        t = phi__http_curl_next(t);
     return t;
 }
 
@@ -298,7 +301,7 @@ static void phi__http_cut_lingering(phi__http *http) {
     if (http->queue_first != 0 &&
         phi__http_busy(http) + http->lingering.count >= http->max_connections)
         patience = PHI__HTTP_PLACE_US;
-    while ((t = http->lingering.first) != NULL && now >= t->released_us + patience)
+    while ((t = phi__http_curl_first(&http->lingering)) != NULL && now >= t->released_us + patience)
         phi__http_transfer_move(t, &http->dying);
     if (t != NULL) phi__http_drive_kick(http, t->released_us + patience);
 }
@@ -309,9 +312,9 @@ static void phi__http_cut_lingering(phi__http *http) {
 static phi__http_transfer *phi__http_next_resume(phi__http *http) {
     phi__http_transfer *t;
     if (!http->resumes_wanted) return NULL;
-    for (t = http->active.first; t != NULL; t = t->next)
+    for (t = phi__http_curl_first(&http->active); t != NULL; t = phi__http_curl_next(t))
         if (t->resume_wanted) return t;
-    for (t = http->done.first; t != NULL; t = t->next)
+    for (t = phi__http_curl_first(&http->done); t != NULL; t = phi__http_curl_next(t))
         if (t->resume_wanted) return t;
     http->resumes_wanted = false;
     return NULL;
@@ -563,12 +566,15 @@ PHI__FN size_t phi__http_pending(const phi__http *http) {
 }
 
 PHI__FN void phi__http_free(phi__http *http) {
+    phi__http_transfer *t;
     if (http == NULL) return;
-    while (http->active.first != NULL) phi__http_transfer_move(http->active.first, &http->dying);
-    while (http->done.first != NULL) phi__http_transfer_move(http->done.first, &http->dying);
-    while (http->lingering.first != NULL)
-        phi__http_transfer_move(http->lingering.first, &http->dying);
-    while (http->dying.first != NULL) phi__http_transfer_free(http->dying.first);
+    while ((t = phi__http_curl_first(&http->active)) != NULL)
+        phi__http_transfer_move(t, &http->dying);
+    while ((t = phi__http_curl_first(&http->done)) != NULL)
+        phi__http_transfer_move(t, &http->dying);
+    while ((t = phi__http_curl_first(&http->lingering)) != NULL)
+        phi__http_transfer_move(t, &http->dying);
+    while ((t = phi__http_curl_first(&http->dying)) != NULL) phi__http_transfer_free(t);
     phi__http_drive_enter(http);
     if (http->multi != NULL) (void)curl_multi_cleanup(http->multi);
     phi__http_drive_leave(http);

@@ -12,6 +12,7 @@
 
 #include "base/arena_in.h"
 #include "base/buf_in.h"
+#include "base/list_in.h"
 #include "io/http_in.h"
 
 #if !defined(PHI_NO_CURL)
@@ -35,7 +36,7 @@ typedef enum phi__http_reason {
 } phi__http_reason;
 
 typedef struct phi__http_transfer {
-    struct phi__http_transfer *next, *prev;
+    phi__link link; /* of `list` */
     struct phi__http_transfer_list *list;
     phi__http *http;
     CURL *easy;
@@ -67,9 +68,20 @@ typedef struct phi__http_transfer {
 } phi__http_transfer;
 
 typedef struct phi__http_transfer_list {
-    phi__http_transfer *first, *last;
+    phi__list all;
     size_t count;
 } phi__http_transfer_list;
+
+static inline phi__http_transfer *phi__http_curl_of(const phi__link *link) {
+    return link != NULL ? PHI__OWNER(link, phi__http_transfer, link) : NULL;
+}
+/* NULL: none, or it is the last. */
+static inline phi__http_transfer *phi__http_curl_first(const phi__http_transfer_list *list) {
+    return phi__http_curl_of(list->all.first);
+}
+static inline phi__http_transfer *phi__http_curl_next(const phi__http_transfer *t) {
+    return phi__http_curl_of(t->link.next);
+}
 
 typedef enum phi__http_state {
     PHI__HTTP_FREE = 0,
@@ -83,7 +95,9 @@ typedef struct phi__http_slot {
     const phi_request *request;
     phi__http_transfer *running; /* when started */
     uint64_t queued_us;
-    uint32_t next, prev; /* in the queue, when queued; index + 1, 0: none */
+    /* In the queue, when queued; index + 1, 0: none. Kept by hand, as base/list holds addresses,
+       and the table of slots moves when it grows. */
+    uint32_t next, prev;
 } phi__http_slot;
 
 struct phi__http {

@@ -54,7 +54,7 @@ static int phi__http_drive_starve(phi__http *http, CURL *easy) {
     char *owner = NULL;
     phi__http_transfer *t;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
-    for (t = http->active.first; t != NULL; t = t->next)
+    for (t = phi__http_curl_first(&http->active); t != NULL; t = phi__http_curl_next(t))
         if (http->http2 || (char *)t == owner) t->failed = PHI_NO_MEMORY;
     http->starved = true;
     phi__http_drive_kick(http, 0);

@@ -416,25 +416,12 @@ PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **
 PHI__FN void phi__http_transfer_move(phi__http_transfer *t, phi__http_transfer_list *list) {
     phi__http_transfer_list *from = t->list;
     if (from != NULL) {
-        if (t->prev != NULL)
-            t->prev->next = t->next;
-        else
-            from->first = t->next;
-        if (t->next != NULL)
-            t->next->prev = t->prev;
-        else
-            from->last = t->prev;
+        phi__list_take(&from->all, &t->link);
         from->count--;
     }
-    t->next = t->prev = NULL;
     t->list = list;
     if (list == NULL) return;
-    t->prev = list->last;
-    if (list->last != NULL)
-        list->last->next = t;
-    else
-        list->first = t;
-    list->last = t;
+    phi__list_push(&list->all, &t->link);
     list->count++;
 }
 

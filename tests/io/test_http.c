@@ -1343,7 +1343,7 @@ TEST(without_quick_exit_a_cancelled_lookup_is_removed_when_it_is_over) {
     set_body(request_to(0, "POST", "http://no-such-host.invalid/"), "{}");
     CHECK_EQ_INT(open_request(0), PHI_OK);
     step();
-    CHECK(t.http->active.first != NULL && t.http->active.first->resolving);
+    CHECK(t.http->active.count == 1 && phi__http_curl_first(&t.http->active)->resolving);
     cancel(0);
     CHECK_EQ_INT(phi__http_pending(t.http), 1);
     RUN_UNTIL(phi__http_pending(t.http) == 0);
