@@ -10,6 +10,7 @@ TEST(a_run_over_a_thread_leaves_its_messages_there_and_its_handle_goes_stale) {
     rig_says(r, "an answer");
     agent = run_over(r, thread, NULL, "a question");
     REQUIRE(agent.rt != NULL);
+    CHECK_EQ_STR(words_of(r), ""); /* no error */
     CHECK(phi_agent_running(agent));
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(rig_story(r), "AgentStart\n"

@@ -178,6 +178,32 @@ TEST(a_pause_that_nobody_ends_ends_the_run_as_the_limit_would) {
     rig_free(r);
 }
 
+TEST(a_run_that_pauses_again_says_what_it_waits_for_now) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_pending_item item;
+    phi_raise by;
+    memset(&by, 0, sizeof by);
+    by.turns = 1;
+    desc.limits.max_turns = 1;
+    desc.limits.pause = true;
+    agent = rig_agent(r, &desc);
+    rig_says(r, "one");
+    rig_says(r, "two");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    REQUIRE(phi_pending(rig_runtime(r), &item, 1) == 1);
+    CHECK_STR(item.text, "Max turns reached (1/1)");
+    CHECK_EQ_INT(phi_follow_up(agent, "still more"), PHI_OK);
+    CHECK_EQ_INT(phi_budget_raise(agent, &by), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    REQUIRE(phi_pending(rig_runtime(r), &item, 1) == 1);
+    CHECK_STR(item.text, "Max turns reached (2/2)");
+    rig_free(r);
+}
+
 TEST(a_run_that_pauses_for_what_its_sister_has_reserved_goes_on_when_that_is_given_back) {
     rig *r = rig_new();
     phi_agent_desc desc = small();
@@ -513,6 +539,7 @@ TEST_MAIN(
     TEST_ENTRY(a_budget_of_requests_counts_turns_of_all_below_and_not_their_retries),
     TEST_ENTRY(a_paused_run_goes_on_when_its_payer_has_more_and_says_who_that_is),
     TEST_ENTRY(a_pause_that_nobody_ends_ends_the_run_as_the_limit_would),
+    TEST_ENTRY(a_run_that_pauses_again_says_what_it_waits_for_now),
     TEST_ENTRY(a_run_that_pauses_for_what_its_sister_has_reserved_goes_on_when_that_is_given_back),
     TEST_ENTRY(nothing_stays_reserved_however_and_wherever_a_run_ends),
     TEST_ENTRY(a_turn_that_is_denied_gives_back_what_it_reserved),

@@ -32,6 +32,9 @@ static void stops_with(const phi_limits *limits, const phi_cost *cost, uint32_t 
     CHECK_EQ_INT(phi_message_at(agent, phi_message_count(agent) - 1)->role,
                  turns == 4 ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER);
     CHECK_EQ_INT(h.status, turns == 4 ? PHI_OK : PHI_LIMIT);
+    /* it is told once, as every message is */
+    CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd user \"[Agent stopped: "), turns == 4 ? 0 : 1);
+    CHECK_EQ_INT(h.message_count, phi_message_count(agent));
     rig_free(r);
 }
 

@@ -62,6 +62,23 @@ TEST(steering_skips_the_rest_in_sequential_mode) {
     rig_free(r);
 }
 
+TEST(the_calls_of_the_turn_behind_a_skip_are_run) {
+    rig *r = rig_new();
+    phi_agent agent = three_calls(r, PHI_TOOLS_SEQUENTIAL, 0, 1);
+    rig_drop_answers(r);
+    rig_call(r, "c4", "wait", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_steer(agent, "stop that"), PHI_OK);
+    rig_finish(r, 0, "ok");
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    CHECK_EQ_INT(rig_started(r), 2);
+    rig_forget(r);
+    rig_finish(r, 1, "ok");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK(begins(rig_story(r), ENDED("c4")));
+    rig_free(r);
+}
+
 static void count_null(void *user_data, const phi_event *event) {
     phi_memory memory;
     phi_arena arena;
@@ -212,6 +229,7 @@ TEST(steering_that_is_waited_for_between_two_calls_holds_back_the_next) {
 }
 
 TEST_MAIN(TEST_ENTRY(steering_skips_the_rest_in_sequential_mode),
+          TEST_ENTRY(the_calls_of_the_turn_behind_a_skip_are_run),
           TEST_ENTRY(calls_that_steering_skips_have_null_in_the_place_of_arguments),
           TEST_ENTRY(steering_is_looked_for_after_each_batch_and_skips_the_rest),
           TEST_ENTRY(steering_skips_nothing_in_parallel_mode),
