@@ -265,6 +265,33 @@ TEST(an_append_that_finds_no_memory_changes_nothing) {
     phi__journal_free_thread(&thread);
 }
 
+/* Many parts of it find room, and the last one does not. */
+TEST(messages_that_are_too_large_leave_no_parts_behind) {
+    static char large[100000];
+    phi_allocator a = test_allocator();
+    phi_content parts[41];
+    phi_message m = PHI_ZERO;
+    size_t used;
+    int i;
+    phi_memory_init(&memory, &a, 60000);
+    phi__thread_init(&thread, &memory, NULL);
+    memset(parts, 0, sizeof parts);
+    memset(large, 'x', sizeof large);
+    for (i = 0; i < 41; i++) {
+        parts[i].kind = PHI_CONTENT_TEXT;
+        parts[i].text = i < 40 ? text_of(100) : phi__str(large, sizeof large);
+    }
+    m.role = PHI_ROLE_USER;
+    m.content = parts;
+    m.content_count = 41;
+    CHECK(user(10));
+    used = memory.used_bytes;
+    for (i = 0; i < 20; i++) CHECK(!append(&m));
+    CHECK_EQ_INT(memory.used_bytes, used);
+    CHECK(user(4000));
+    phi__journal_free_thread(&thread);
+}
+
 /* ---- truncating ---- */
 
 TEST(the_oldest_messages_go_and_a_marker_stands_in_their_place) {
@@ -640,6 +667,7 @@ TEST_MAIN(TEST_ENTRY(a_new_thread_is_empty_and_belongs_to_nobody),
           TEST_ENTRY(what_was_reserved_is_attached_without_memory),
           TEST_ENTRY(a_reservation_of_any_size_is_refused_or_given),
           TEST_ENTRY(an_append_that_finds_no_memory_changes_nothing),
+          TEST_ENTRY(messages_that_are_too_large_leave_no_parts_behind),
           TEST_ENTRY(the_oldest_messages_go_and_a_marker_stands_in_their_place),
           TEST_ENTRY(what_fits_stays_as_it_is),
           TEST_ENTRY(the_first_and_the_newest_user_message_and_the_last_group_stay),
