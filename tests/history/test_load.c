@@ -84,6 +84,16 @@ static void rewrites(unsigned n) {
     for (i = 0; i < n; i++) revoke(n + i);
 }
 
+/* Each is revoked before the next one is made. */
+static void attempts(unsigned n) {
+    unsigned i;
+    for (i = 0; i < n; i++) message("");
+    for (i = 0; i < n; i++) {
+        rewrite("", i, i, "");
+        revoke(seq - 1);
+    }
+}
+
 static void switches(unsigned n) {
     unsigned i;
     side();
@@ -162,6 +172,7 @@ static void is_linear(void (*fill)(unsigned)) {
 }
 
 TEST(rewrites_and_what_revokes_them_are_read_at_the_cost_of_each) { is_linear(rewrites); }
+TEST(rewrites_that_are_revoked_one_by_one_are_read_at_the_cost_of_each) { is_linear(attempts); }
 TEST(switches_are_read_at_the_cost_of_each) { is_linear(switches); }
 TEST(rewrites_that_switch_are_read_at_the_cost_of_each) { is_linear(switches_of_rewrites); }
 TEST(lanes_are_read_at_the_cost_of_each) { is_linear(lanes); }
@@ -274,6 +285,29 @@ TEST(a_cut_through_what_a_rewrite_made_is_refused_when_it_is_read) {
     done();
 }
 
+/* The summary stands in front of what is durable, and has what follows that in it, too. */
+TEST(a_cut_behind_what_a_compaction_left_standing_is_refused_when_it_is_read) {
+    setup();
+    message("");
+    message("");
+    put("{\"seq\":2,\"kind\":\"message\",\"durable\":true,\"message\":{\"role\":\"user\",\"content\":"
+        "[{\"type\":\"text\",\"text\":\"never forget\"}]}}\n");
+    seq = 3;
+    message("");
+    message("");
+    put("{\"seq\":5,\"kind\":\"rewrite\",\"op_id\":\"r5\",\"reason\":\"compaction\",\"base_seq\":4,"
+        "\"spans\":[{\"from\":1,\"to\":3,\"messages\":[{\"message\":{\"role\":\"user\","
+        "\"content\":[{\"type\":\"text\",\"text\":\"so\"}]}}]}]}\n");
+    seq = 6;
+    CHECK_EQ_INT(read_it(), PHI_OK);
+    CHECK_EQ_STR(shown(), "0 [1-3] 2 4");
+    phi__journal_free_thread(&thread);
+    rewrite("", 3, 4, "");
+    CHECK_EQ_INT(read_it(), PHI_PARSE);
+    CHECK_EQ_STR(words, "line 8: rewrite: spans[0] cuts what stands for entries 1 to 3");
+    done();
+}
+
 TEST(a_rewrite_of_a_lane_that_was_left_is_in_its_view) {
     setup();
     side();
@@ -291,7 +325,8 @@ TEST(a_rewrite_of_a_lane_that_was_left_is_in_its_view) {
 }
 
 TEST(reading_survives_every_failed_allocation) {
-    void (*const fills[])(unsigned) = {rewrites, switches, switches_of_rewrites, lanes, summaries};
+    void (*const fills[])(unsigned) = {rewrites, attempts, switches, switches_of_rewrites, lanes,
+                                      summaries};
     size_t i;
     int n;
     for (i = 0; i < PHI__COUNT(fills); i++)
@@ -309,6 +344,7 @@ TEST(reading_survives_every_failed_allocation) {
 }
 
 TEST_MAIN(TEST_ENTRY(rewrites_and_what_revokes_them_are_read_at_the_cost_of_each),
+          TEST_ENTRY(rewrites_that_are_revoked_one_by_one_are_read_at_the_cost_of_each),
           TEST_ENTRY(switches_are_read_at_the_cost_of_each),
           TEST_ENTRY(rewrites_that_switch_are_read_at_the_cost_of_each),
           TEST_ENTRY(lanes_are_read_at_the_cost_of_each),
@@ -317,5 +353,6 @@ TEST_MAIN(TEST_ENTRY(rewrites_and_what_revokes_them_are_read_at_the_cost_of_each
           TEST_ENTRY(spans_that_overlap_in_part_are_known_to_touch),
           TEST_ENTRY(a_span_in_front_of_others_leaves_them_known),
           TEST_ENTRY(a_cut_through_what_a_rewrite_made_is_refused_when_it_is_read),
+          TEST_ENTRY(a_cut_behind_what_a_compaction_left_standing_is_refused_when_it_is_read),
           TEST_ENTRY(a_rewrite_of_a_lane_that_was_left_is_in_its_view),
           TEST_ENTRY(reading_survives_every_failed_allocation))
