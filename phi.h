@@ -40573,11 +40573,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xd31de21c
+#if PHI__IMP_LOOP != 0xa9018884
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xd31de21c
+#define PHI__IMP_LOOP 0xa9018884
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -41881,9 +41881,10 @@ typedef struct phi__queues {
     phi__inputs steering, follow_ups, injected;
 } phi__queues;
 
-/* one_shot.c: made by phi_run, over a thread that was lent. */
+/* Made by phi_run, over a thread that was lent. */
 typedef struct phi__one_shot {
-    bool is;
+    /* Called when its run is over, and when it is retired; NULL: it is no such agent. */
+    void (*ended_fn)(phi__agent *agent);
     bool over;      /* its run is: in the list */
     phi__link link; /* of rt->one_shot_over */
 } phi__one_shot;
@@ -42151,16 +42152,6 @@ PHI__FN const phi_failure *phi__at_limit_of(const phi__agent *agent);
    are put into. False: no memory. */
 PHI__FN bool phi__at_limit_name(phi__agent *agent);
 PHI__FN void phi__at_limit_name_all(phi_runtime *rt);
-
-/* one_shot.c */
-PHI__FN void phi__one_shot_make(phi__agent *agent); /* it exists for one run, over a lent thread */
-PHI__FN bool phi__one_shot_is(const phi__agent *agent);
-/* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as
-   soon as its events have been popped. */
-PHI__FN void phi__one_shot_over(phi__agent *agent);
-/* Reports its queued input as dropped: no run will follow. */
-PHI__FN void phi__one_shot_drop(phi__agent *agent);
-PHI__FN void phi__one_shot_forget(phi__agent *agent); /* it is retired */
 
 /* toolset.c */
 /* Tools of the run's own, copied. False: no memory. */
@@ -46461,37 +46452,6 @@ PHI__FN phi__state phi__model_call_sign(phi__run *run) {
     return run->attempt.encoder.failed ? PHI__RUN_LOST : PHI__RUN_SEND;
 }
 
-/* ---- src/loop/one_shot.c ---- */
-
-/* one_shot.c - the end of a one-shot run.
-
-   Such an agent exists for its one run, and afterwards only until its events are popped: it waits
-   for that in a list of its own, so that a step need not check all agents. */
-
-PHI__FN void phi__one_shot_make(phi__agent *agent) { agent->one_shot.is = true; }
-
-PHI__FN bool phi__one_shot_is(const phi__agent *agent) { return agent->one_shot.is; }
-
-PHI__FN void phi__one_shot_drop(phi__agent *agent) {
-    phi__input_drop_kept(agent, "The run has ended, and no other will follow");
-}
-
-PHI__FN void phi__one_shot_over(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    /* retired: it goes anyway */
-    if (!agent->one_shot.is || agent->slot == NULL || agent->one_shot.over) return;
-    phi__one_shot_drop(agent);
-    agent->one_shot.over = true;
-    phi__list_push(&rt->one_shot_over, &agent->one_shot.link);
-}
-
-PHI__FN void phi__one_shot_forget(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    if (!agent->one_shot.over) return;
-    agent->one_shot.over = false;
-    phi__list_take(&rt->one_shot_over, &agent->one_shot.link);
-}
-
 /* ---- src/loop/pending.c ---- */
 
 /* pending.c - lists what the runs wait for, for hosts that show it or search for hanging runs. */
@@ -47433,7 +47393,6 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     agent->rt->active--;
     phi__run_unmake(run);
     phi__forget_end(agent);
-    phi__one_shot_over(agent);
 }
 
 /* ---- failing ---- */
@@ -48975,6 +48934,7 @@ static void phi__states_advance(phi__run *run) {
             phi__forget_ran(agent, status);
             (void)phi__feature_run(run, PHI__POINT_RUN_OVER);
             phi__run_destroy(run);
+            if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
             if (agent->tree.hidden_fn != NULL)
                 agent->tree.hidden_fn(agent, status, failure, stopping);
             return;
@@ -52402,11 +52362,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xfed0f19c
+#if PHI__IMP_AGENT != 0x04a89bd2
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xfed0f19c
+#define PHI__IMP_AGENT 0x04a89bd2
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52571,7 +52531,7 @@ PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, v
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
     phi_runtime *rt = agent->rt;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "%s: the runtime is closing", what);
-    if (phi__one_shot_is(agent))
+    if (!agent->thread->of_agent)
         return phi__error(rt, PHI_MISUSE, "%s: an agent of phi_run is for that one run", what);
     if (agent->run != NULL)
         return phi__error(rt, PHI_BUSY, "Agent is already streaming. Use steer() or follow_up().");
@@ -52931,7 +52891,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__agent *agent = phi__find_agent(handle);
     phi_thread before, *old = NULL;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
-    if (agent != NULL && phi__one_shot_is(agent))
+    if (agent != NULL && !agent->thread->of_agent)
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
     if (status != PHI_OK) return status;
     if (phi__agent_renew_session(agent) != PHI_OK)
@@ -53468,7 +53428,7 @@ PHI__FN void phi__agent_end_retire(phi__agent *agent) {
     phi__agent_end_drop_hidden(agent);
     phi__agent_end_cancel_children(agent);
     phi__agent_end_leave_tree(agent);
-    phi__one_shot_forget(agent);
+    if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
     phi__responses_drop(agent);
     phi__slots_release(&rt->agents, slot);
     phi__events_purge(rt, agent);
@@ -55740,7 +55700,7 @@ static phi_status phi__history_open(phi_agent handle, const char *what, phi__age
     *out = agent;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
-    if (phi__one_shot_is(agent))
+    if (!agent->thread->of_agent)
         return phi__error(handle.rt, PHI_MISUSE, "%s: the history is a phi_thread's", what);
     return phi__find_idle(agent, what);
 }
@@ -55959,7 +55919,7 @@ static phi_status phi__new_session_may(phi_agent handle, phi__agent *agent, cons
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     status = phi__find_idle(agent, what);
-    if (status == PHI_OK && phi__one_shot_is(agent))
+    if (status == PHI_OK && !agent->thread->of_agent)
         status = phi__error(handle.rt, PHI_MISUSE, "%s: the thread is not its own", what);
     return status;
 }
@@ -55991,7 +55951,7 @@ PHI_API phi_status phi_check_and_rotate(phi_agent handle, uint64_t threshold_ms,
 
    A one-shot run is an ordinary agent, made for one run, whose log is the caller's. When the run is
    over the log is free again; the agent stays until its last event has been popped, and is then
-   freed. */
+   freed. It waits for that in a list of its own, so that a step need not check all agents. */
 
 
 /* A thread of a host's, and what an agent's own does not need. */
@@ -56005,13 +55965,32 @@ struct phi__lent {
    newer events. */
 enum { PHI__ONE_SHOT_LOOKS = 64 };
 
+/* No run will follow. */
+static void phi__one_shot_run_drop_input(phi__agent *agent) {
+    phi__input_drop_kept(agent, "The run has ended, and no other will follow");
+}
+
+/* The loop calls it when the run is over; agent_end.c, when the agent is retired. */
+static void phi__one_shot_run_ended(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    if (agent->slot == NULL) {
+        if (agent->one_shot.over) phi__list_take(&rt->one_shot_over, &agent->one_shot.link);
+        agent->one_shot.over = false;
+        return;
+    }
+    phi__one_shot_run_drop_input(agent);
+    agent->one_shot.over = true;
+    phi__list_push(&rt->one_shot_over, &agent->one_shot.link);
+}
+
 PHI__FN void phi__one_shot_run_retire(phi_runtime *rt) {
     phi__link *link = rt->one_shot_over.first, *next;
     int looks = PHI__ONE_SHOT_LOOKS;
     for (; link != NULL && looks > 0; link = next) {
         phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
         next = link->next;
-        if (!phi__events_any(agent)) phi__one_shot_drop(agent); /* what came after its end */
+        if (!phi__events_any(agent))
+            phi__one_shot_run_drop_input(agent); /* what came after its end */
         if (!phi__events_any(agent))
             phi__agent_end_retire(agent);
         else
@@ -56131,7 +56110,7 @@ static phi_status phi__one_shot_run_begin(phi__agent *agent, const phi_run_desc 
                                  : PHI_CONTINUATION_DEFAULT;
     order.loop_id = phi_str_of(desc->loop_id);
     order.parent_loop_id = phi_str_of(desc->parent_loop_id);
-    phi__one_shot_make(agent);
+    agent->one_shot.ended_fn = phi__one_shot_run_ended;
     status = phi__run_new(agent, &order);
     if (status == PHI_OK) return status;
     return phi__error(agent->rt, status, "phi_run: %s",
@@ -57840,7 +57819,7 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     memset(&desc, 0, sizeof desc);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_summarize: the agent is gone");
-    if (phi__one_shot_is(agent))
+    if (!agent->thread->of_agent)
         return phi__error(handle.rt, PHI_MISUSE, "phi_summarize: the history is a phi_thread's");
     if (phi__summary_going_on(agent))
         return phi__error(handle.rt, PHI_BUSY, "phi_summarize: a summary is being written");

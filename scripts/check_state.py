@@ -46,7 +46,7 @@ PARTS = {
              " agent/snapshot loop/draft loop/run", "agent/event_json loop/events loop/model_call"),
     "queues": ("loop/input", "", "loop/enqueue loop/states"),
     "room": ("loop/forget", "loop/at_limit", ""),
-    "one_shot": ("loop/one_shot", "", ""),
+    "one_shot": ("agent/one_shot_run", "", "agent/agent_end loop/states"),
     "budget": ("loop/limits", "agent/agent agent/agent_make", ""),
     "events": ("loop/events", "", ""),
     # of the runtime

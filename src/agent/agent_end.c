@@ -104,7 +104,7 @@ PHI__FN void phi__agent_end_retire(phi__agent *agent) {
     phi__agent_end_drop_hidden(agent);
     phi__agent_end_cancel_children(agent);
     phi__agent_end_leave_tree(agent);
-    phi__one_shot_forget(agent);
+    if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
     phi__responses_drop(agent);
     phi__slots_release(&rt->agents, slot);
     phi__events_purge(rt, agent);

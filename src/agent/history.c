@@ -150,7 +150,7 @@ static phi_status phi__history_open(phi_agent handle, const char *what, phi__age
     *out = agent;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
-    if (phi__one_shot_is(agent))
+    if (!agent->thread->of_agent)
         return phi__error(handle.rt, PHI_MISUSE, "%s: the history is a phi_thread's", what);
     return phi__find_idle(agent, what);
 }

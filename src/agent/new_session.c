@@ -73,7 +73,7 @@ static phi_status phi__new_session_may(phi_agent handle, phi__agent *agent, cons
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     status = phi__find_idle(agent, what);
-    if (status == PHI_OK && phi__one_shot_is(agent))
+    if (status == PHI_OK && !agent->thread->of_agent)
         status = phi__error(handle.rt, PHI_MISUSE, "%s: the thread is not its own", what);
     return status;
 }

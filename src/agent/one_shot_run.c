@@ -2,7 +2,7 @@
 
    A one-shot run is an ordinary agent, made for one run, whose log is the caller's. When the run is
    over the log is free again; the agent stays until its last event has been popped, and is then
-   freed. */
+   freed. It waits for that in a list of its own, so that a step need not check all agents. */
 #include "agent/one_shot_run.h"
 
 #include "agent/agent_in.h"
@@ -20,13 +20,32 @@ struct phi__lent {
    newer events. */
 enum { PHI__ONE_SHOT_LOOKS = 64 };
 
+/* No run will follow. */
+static void phi__one_shot_run_drop_input(phi__agent *agent) {
+    phi__input_drop_kept(agent, "The run has ended, and no other will follow");
+}
+
+/* The loop calls it when the run is over; agent_end.c, when the agent is retired. */
+static void phi__one_shot_run_ended(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    if (agent->slot == NULL) {
+        if (agent->one_shot.over) phi__list_take(&rt->one_shot_over, &agent->one_shot.link);
+        agent->one_shot.over = false;
+        return;
+    }
+    phi__one_shot_run_drop_input(agent);
+    agent->one_shot.over = true;
+    phi__list_push(&rt->one_shot_over, &agent->one_shot.link);
+}
+
 PHI__FN void phi__one_shot_run_retire(phi_runtime *rt) {
     phi__link *link = rt->one_shot_over.first, *next;
     int looks = PHI__ONE_SHOT_LOOKS;
     for (; link != NULL && looks > 0; link = next) {
         phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
         next = link->next;
-        if (!phi__events_any(agent)) phi__one_shot_drop(agent); /* what came after its end */
+        if (!phi__events_any(agent))
+            phi__one_shot_run_drop_input(agent); /* what came after its end */
         if (!phi__events_any(agent))
             phi__agent_end_retire(agent);
         else
@@ -146,7 +165,7 @@ static phi_status phi__one_shot_run_begin(phi__agent *agent, const phi_run_desc 
                                  : PHI_CONTINUATION_DEFAULT;
     order.loop_id = phi_str_of(desc->loop_id);
     order.parent_loop_id = phi_str_of(desc->parent_loop_id);
-    phi__one_shot_make(agent);
+    agent->one_shot.ended_fn = phi__one_shot_run_ended;
     status = phi__run_new(agent, &order);
     if (status == PHI_OK) return status;
     return phi__error(agent->rt, status, "phi_run: %s",

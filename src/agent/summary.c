@@ -513,7 +513,7 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     memset(&desc, 0, sizeof desc);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_summarize: the agent is gone");
-    if (phi__one_shot_is(agent))
+    if (!agent->thread->of_agent)
         return phi__error(handle.rt, PHI_MISUSE, "phi_summarize: the history is a phi_thread's");
     if (phi__summary_going_on(agent))
         return phi__error(handle.rt, PHI_BUSY, "phi_summarize: a summary is being written");

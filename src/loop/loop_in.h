@@ -149,16 +149,6 @@ PHI__FN const phi_failure *phi__at_limit_of(const phi__agent *agent);
 PHI__FN bool phi__at_limit_name(phi__agent *agent);
 PHI__FN void phi__at_limit_name_all(phi_runtime *rt);
 
-/* one_shot.c */
-PHI__FN void phi__one_shot_make(phi__agent *agent); /* it exists for one run, over a lent thread */
-PHI__FN bool phi__one_shot_is(const phi__agent *agent);
-/* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as
-   soon as its events have been popped. */
-PHI__FN void phi__one_shot_over(phi__agent *agent);
-/* Reports its queued input as dropped: no run will follow. */
-PHI__FN void phi__one_shot_drop(phi__agent *agent);
-PHI__FN void phi__one_shot_forget(phi__agent *agent); /* it is retired */
-
 /* toolset.c */
 /* Tools of the run's own, copied. False: no memory. */
 PHI__FN bool phi__toolset_take_run(phi__run *run, const phi_tool *tools, size_t count);

@@ -146,7 +146,6 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     agent->rt->active--;
     phi__run_unmake(run);
     phi__forget_end(agent);
-    phi__one_shot_over(agent);
 }
 
 /* ---- failing ---- */

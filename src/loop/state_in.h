@@ -264,9 +264,10 @@ typedef struct phi__queues {
     phi__inputs steering, follow_ups, injected;
 } phi__queues;
 
-/* one_shot.c: made by phi_run, over a thread that was lent. */
+/* Made by phi_run, over a thread that was lent. */
 typedef struct phi__one_shot {
-    bool is;
+    /* Called when its run is over, and when it is retired; NULL: it is no such agent. */
+    void (*ended_fn)(phi__agent *agent);
     bool over;      /* its run is: in the list */
     phi__link link; /* of rt->one_shot_over */
 } phi__one_shot;

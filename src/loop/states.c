@@ -536,6 +536,7 @@ static void phi__states_advance(phi__run *run) {
             phi__forget_ran(agent, status);
             (void)phi__feature_run(run, PHI__POINT_RUN_OVER);
             phi__run_destroy(run);
+            if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
             if (agent->tree.hidden_fn != NULL)
                 agent->tree.hidden_fn(agent, status, failure, stopping);
             return;
