@@ -112,6 +112,36 @@ TEST(a_partial_result_carries_blocks_details_and_the_run_of_a_child) {
     rig_free(r);
 }
 
+static void count_details(void *user_data, const phi_event *e) {
+    if (e->kind == PHI_EV_TOOL_UPDATE && CHECK(e->message != NULL))
+        *(size_t *)user_data += strspn(e->message->details.at + 1, "d");
+}
+
+TEST(long_details_of_a_partial_result_come_whole) {
+    static char details[60001];
+    rig *r = rig_new();
+    bench_tool b;
+    phi_tool tool = wait_tool(&b);
+    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
+    phi_content blocks[3];
+    phi_tool_result partial = half_a_picture(blocks);
+    size_t seen = 0;
+    memset(details, 'd', sizeof details - 1);
+    details[0] = details[sizeof details - 2] = '"'; /* JSON */
+    partial.details = details;
+    rig_watch(r, count_details, &seen);
+    rig_call(r, "c1", "wait", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_OK);
+    (void)rig_step(r);
+    CHECK_EQ_INT(seen, sizeof details - 3);
+    finish(&b, 0, "whole");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    rig_free(r);
+}
+
 TEST(a_partial_result_without_memory_is_refused_and_the_call_goes_on) {
     rig *r = rig_new();
     bench_tool b;
@@ -220,6 +250,7 @@ TEST(updates_that_nobody_pops_are_refused_and_the_result_still_comes) {
 
 TEST_MAIN(TEST_ENTRY(updates_are_events_that_the_model_does_not_see_and_progress_is_for_the_person),
           TEST_ENTRY(a_partial_result_carries_blocks_details_and_the_run_of_a_child),
+          TEST_ENTRY(long_details_of_a_partial_result_come_whole),
           TEST_ENTRY(a_partial_result_without_memory_is_refused_and_the_call_goes_on),
           TEST_ENTRY(a_long_call_has_a_heartbeat_until_its_result_comes),
           TEST_ENTRY(a_heartbeat_ends_with_the_deadline_and_with_the_agent),

@@ -13,7 +13,7 @@ typedef struct wire {
     size_t opens, cancels, resumes;
     moment when;
     const char *body; /* pushed whole at that moment, then the end */
-    bool no_head, two_heads, two_ends, push_after_end, open_fails, no_end, null_args;
+    bool no_head, two_heads, two_ends, push_after_end, open_fails, no_end, null_args, tells_start;
     phi_status said_head, said_push, said_end, said_late;
     char story[4000];
 } wire;
@@ -41,6 +41,8 @@ static phi_status wire_open(void *user_data, phi_transfer transfer, const phi_re
     (void)request;
     w->opens++;
     w->transfer = transfer;
+    if (w->tells_start)
+        CHECK_EQ_INT(phi_transfer_stage_reached(transfer, PHI_TRANSFER_STARTED), PHI_OK);
     if (w->when == IN_OPEN) wire_answer(w);
     return w->open_fails ? PHI_NETWORK : PHI_OK;
 }
@@ -242,6 +244,70 @@ TEST(a_megabyte_pushed_at_once_is_taken_once) {
     phi_runtime_free(w.rt);
 }
 
+/* More comes in a step than one decodes: the transport is held back, and what was decoded is not kept. Lines that
+   mean nothing fill four megabytes. */
+TEST(an_answer_of_any_length_takes_as_much_memory_as_waits_for_the_decoder) {
+    static char filler[100000];
+    wire w;
+    phi_transport t;
+    phi_agent agent;
+    const char *said = rig_stream_of("Here.");
+    size_t i, pushed = 0, refused = 0, peak = 0;
+    memset(&w, 0, sizeof w);
+    w.when = NEVER;
+    for (i = 0; i < sizeof filler; i++) filler[i] = i % 80 == 0 ? ':' : i % 80 == 79 ? '\n' : ' ';
+    agent = wire_agent(&w, &t, NULL);
+    CHECK_EQ_INT(wire_run(&w, 2, true), 1);
+    CHECK_EQ_INT(phi_transfer_head(w.transfer, 200, HEAD, strlen(HEAD)), PHI_OK);
+    while (pushed < 40 && refused < 400) {
+        phi_status status = phi_transfer_push(w.transfer, filler, sizeof filler);
+        CHECK(status == PHI_OK || status == PHI_FULL);
+        pushed += status == PHI_OK;
+        refused += status == PHI_FULL;
+        CHECK_EQ_INT(wire_run(&w, 1, true), 1);
+    }
+    CHECK(pushed == 40 && refused > 10);
+    CHECK_EQ_INT(wire_run(&w, 5, true), 1);
+    CHECK_EQ_INT(phi_transfer_push(w.transfer, said, strlen(said)), PHI_OK);
+    CHECK_EQ_INT(phi_transfer_end(w.transfer, PHI_OK, NULL), PHI_OK);
+    CHECK_EQ_INT(wire_run(&w, 20, true), 0);
+    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "Here.");
+    (void)phi_memory_used(w.rt, &peak);
+    CHECK(peak < 600000);
+    phi_runtime_free(w.rt);
+}
+
+/* Told of at open: the request has left the transport's queue. 0 ms: it is not told of (again). */
+static void hears_of_stages(uint32_t again_ms, uint32_t connected_ms, uint32_t lasts_ms,
+                            const char *want) {
+    wire w;
+    phi_transport t;
+    phi_agent_desc desc = rig_desc();
+    uint32_t ms = 0;
+    memset(&w, 0, sizeof w);
+    w.when = NEVER;
+    w.tells_start = true;
+    desc.deadlines.connect_ms = 50;
+    desc.deadlines.first_event_ms = 200;
+    (void)wire_agent(&w, &t, &desc);
+    while (wire_run(&w, 1, true) > 0 && ms < 1000) {
+        ms++;
+        if (ms == again_ms)
+            CHECK_EQ_INT(phi_transfer_stage_reached(w.transfer, PHI_TRANSFER_STARTED), PHI_OK);
+        if (ms == connected_ms)
+            CHECK_EQ_INT(phi_transfer_stage_reached(w.transfer, PHI_TRANSFER_CONNECTED), PHI_OK);
+    }
+    if (!CHECK(ms >= lasts_ms && ms <= lasts_ms + 3)) printf("  %u ms\n", (unsigned)ms);
+    CHECK(strstr(w.story, want) != NULL);
+    phi_runtime_free(w.rt);
+}
+
+TEST(deadlines_count_from_the_stage_that_the_transport_has_reached) {
+    hears_of_stages(0, 0, 50, "Error no connection within 50 ms\n");
+    hears_of_stages(30, 0, 80, "Error no connection within 50 ms\n"); /* in its queue again */
+    hears_of_stages(0, 40, 240, "Error no answer within 200 ms\n");
+}
+
 /* The host does not pop for an hour while the provider is still sending: nobody was silent. */
 TEST(the_deadline_of_silence_stands_still_while_the_host_does_not_drain) {
     wire w;
@@ -388,6 +454,8 @@ TEST_MAIN(TEST_ENTRY(an_answer_that_arrives_whole_inside_open_is_an_answer),
           TEST_ENTRY(a_transport_with_bad_arguments_is_told_so),
           TEST_ENTRY(an_answer_pushed_inside_cancel_harms_nothing),
           TEST_ENTRY(a_megabyte_pushed_at_once_is_taken_once),
+          TEST_ENTRY(an_answer_of_any_length_takes_as_much_memory_as_waits_for_the_decoder),
+          TEST_ENTRY(deadlines_count_from_the_stage_that_the_transport_has_reached),
           TEST_ENTRY(the_deadline_of_silence_stands_still_while_the_host_does_not_drain),
           TEST_ENTRY(silence_after_the_host_has_drained_is_still_cut_off),
           TEST_ENTRY(deadlines_of_every_size_do_not_wrap),
