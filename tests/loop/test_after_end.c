@@ -213,6 +213,7 @@ TEST(too_much_behind_the_end_does_not_discard_the_answer) {
     static const row rows[] = {
         {ANTHROPIC, ANT},
         {CHAT, CHAT_SAID CHAT_STOP CHAT_USAGE DONE},
+        {CHAT, CHAT_SAID CHAT_USAGE CHAT_STOP}, /* usage may follow */
         {RESPONSES, RESP},
         {BEDROCK, BDR_SAID BDR_STOP BDR_META},
     };
