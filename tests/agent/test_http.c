@@ -2,6 +2,9 @@
    loopback to a real runtime, as its host would see them. */
 #include "e2e/errors_page.h"
 #include "io/loopback.h"
+#include "support/rig.h"
+
+#include <poll.h>
 
 /* ---- a server of raw bytes, and a run that meets it ---- */
 static struct {
@@ -166,9 +169,82 @@ TEST(an_answer_whose_trailers_have_no_end_is_whole_all_the_same) {
     CHECK_EQ_STR(m.text, "hello");
 }
 
+/* ---- an event loop of the host's ---- */
+
+static struct pollfd watched[32];
+static size_t watched_count;
+
+static void watch(void *user_data, intptr_t fd, int want) {
+    size_t i = 0;
+    (void)user_data;
+    while (i < watched_count && watched[i].fd != (int)fd) i++;
+    if (want == 0) {
+        if (i < watched_count) watched[i] = watched[--watched_count];
+        return;
+    }
+    REQUIRE(i < PHI__COUNT(watched));
+    watched[i].fd = (int)fd;
+    watched[i].events = (short)(((want & PHI_WATCH_READ) != 0 ? POLLIN : 0) |
+                                ((want & PHI_WATCH_WRITE) != 0 ? POLLOUT : 0));
+    if (i == watched_count) watched_count++;
+}
+
+/* Sleeps as the host would, and says what is ready. */
+static void watch_once(phi_runtime *rt) {
+    struct pollfd ready[PHI__COUNT(watched)];
+    size_t count = watched_count, i;
+    int timeout = phi_next_timeout(rt);
+    memcpy(ready, watched, count * sizeof *ready);
+    if (poll(ready, count, timeout < 0 || timeout > 2 ? 2 : timeout) <= 0) return;
+    for (i = 0; i < count; i++)
+        if (ready[i].revents != 0)
+            phi_ready(rt, ready[i].fd,
+                      ((ready[i].revents & ~POLLOUT) != 0 ? PHI_WATCH_READ : 0) |
+                          ((ready[i].revents & POLLOUT) != 0 ? PHI_WATCH_WRITE : 0));
+}
+
+TEST(a_host_s_own_event_loop_brings_a_run_to_its_end) {
+    static char answer[4000];
+    met m;
+    phi_runtime_desc rd;
+    phi_agent_desc desc;
+    phi_runtime *rt;
+    char url[64];
+    int steps = 0;
+    (void)snprintf(answer, sizeof answer, EVENTS "\r\n%s", rig_stream_of("Here."));
+    attack(answer, NULL, 0, 0);
+    memset(&m, 0, sizeof m);
+    memset(&rd, 0, sizeof rd);
+    memset(&desc, 0, sizeof desc);
+    REQUIRE(loopback_open(&raw.server, raw_answer));
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%d", raw.server.port);
+    watched_count = 0;
+    rd.allocator = test_allocator();
+    rd.watch_fn = watch;
+    rt = phi_runtime_new(&rd);
+    CHECK_EQ_INT(phi_runtime_fd(rt), -1);
+    desc.model = phi_model_anthropic("claude-x", "key");
+    desc.model.base_url = url;
+    desc.retry.disable = true;
+    CHECK_EQ_INT(phi_prompt(phi_agent_new(rt, &desc), "go"), PHI_OK);
+    while (!m.ended && steps++ < 1500) {
+        (void)phi_step(rt, 0);
+        met_hear(&m, rt);
+        loopback_step(&raw.server);
+        watch_once(rt);
+    }
+    CHECK(m.ended);
+    CHECK_EQ_INT(m.seen.status, PHI_OK);
+    CHECK_EQ_STR(m.text, "Here.");
+    phi_runtime_free(rt);
+    CHECK_EQ_INT(watched_count, 0); /* all were given back */
+    loopback_close(&raw.server);
+}
+
 TEST_MAIN(TEST_ENTRY(a_coding_that_nobody_asked_for_is_refused_before_it_is_undone),
           TEST_ENTRY(header_lines_without_end_are_refused),
           TEST_ENTRY(interim_answers_without_end_are_refused),
           TEST_ENTRY(trailers_without_end_are_refused),
           TEST_ENTRY(a_header_line_without_end_is_refused),
-          TEST_ENTRY(an_answer_whose_trailers_have_no_end_is_whole_all_the_same))
+          TEST_ENTRY(an_answer_whose_trailers_have_no_end_is_whole_all_the_same),
+          TEST_ENTRY(a_host_s_own_event_loop_brings_a_run_to_its_end))
