@@ -569,6 +569,26 @@ TEST(a_compaction_leaves_durable_groups_standing) {
     done();
 }
 
+/* These two ids have one hash, of 64 bits. */
+TEST(a_result_is_not_of_a_call_whose_id_only_hashes_the_same) {
+    phi_content c = text_block("short"), blocks[4], text;
+    phi_message m = message_of(PHI_ROLE_USER, &c), made;
+    phi_span s = span_of(0, 1, &m, 1);
+    phi_rewrite r = rewrite_of("c", &s, 1);
+    setup();
+    made = calls_of("a", blocks);
+    blocks[0].id = PHI__LIT("8yn0iYCKYHlIj4-BwPqk");
+    put(&made, 0);
+    made = result_of("8yn0iYCKYHlIj4-BwPqk", &text, "done");
+    put(&made, 0);
+    made = result_of("GReLUrM4wMqfg9yzV3KQ", &text, "of no call");
+    put(&made, PHI_ENTRY_DURABLE);
+    r.reason = PHI_REWRITE_COMPACTION;
+    CHECK_EQ_INT(make(&r), PHI_OK);
+    CHECK_EQ_STR(now(), "[0-1 short] 2"); /* it holds no other message back */
+    done();
+}
+
 TEST(in_the_place_of_what_stays_whole_nothing_is_put) {
     phi_content c;
     phi_message m = result_of("a", &c, "do..");
@@ -1174,6 +1194,7 @@ TEST_MAIN(TEST_ENTRY(a_replaced_history_is_the_snapshot_and_what_follows),
           TEST_ENTRY(only_what_nothing_later_touches_can_be_revoked),
           TEST_ENTRY(there_must_be_something_to_revoke),
           TEST_ENTRY(a_compaction_leaves_durable_groups_standing),
+          TEST_ENTRY(a_result_is_not_of_a_call_whose_id_only_hashes_the_same),
           TEST_ENTRY(in_the_place_of_what_stays_whole_nothing_is_put),
           TEST_ENTRY(truncation_spares_what_is_durable_and_takes_late_results_along),
           TEST_ENTRY(truncation_believes_the_hosts_counter),
