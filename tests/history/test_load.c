@@ -290,7 +290,8 @@ TEST(a_cut_behind_what_a_compaction_left_standing_is_refused_when_it_is_read) {
     setup();
     message("");
     message("");
-    put("{\"seq\":2,\"kind\":\"message\",\"durable\":true,\"message\":{\"role\":\"user\",\"content\":"
+    put("{\"seq\":2,\"kind\":\"message\",\"durable\":true,\"message\":{\"role\":\"user\","
+        "\"content\":"
         "[{\"type\":\"text\",\"text\":\"never forget\"}]}}\n");
     seq = 3;
     message("");
@@ -305,6 +306,36 @@ TEST(a_cut_behind_what_a_compaction_left_standing_is_refused_when_it_is_read) {
     rewrite("", 3, 4, "");
     CHECK_EQ_INT(read_it(), PHI_PARSE);
     CHECK_EQ_STR(words, "line 8: rewrite: spans[0] cuts what stands for entries 1 to 3");
+    done();
+}
+
+/* The call was out of view when the compaction took its result. It is durable: where it is back, so
+   is the result, which a durable call keeps. */
+TEST(a_durable_call_that_comes_back_has_its_result_again) {
+    setup();
+    message("");
+    put("{\"seq\":1,\"kind\":\"message\",\"durable\":true,\"message\":{\"role\":\"assistant\","
+        "\"content\":"
+        "[{\"type\":\"toolCall\",\"id\":\"a\",\"name\":\"ls\",\"arguments\":{}}],\"stopReason\":"
+        "\"toolUse\"}}\n");
+    seq = 2;
+    drop(1, 1);
+    put("{\"seq\":3,\"kind\":\"message\",\"message\":{\"role\":\"toolResult\",\"toolCallId\":\"a\","
+        "\"toolName\":\"ls\",\"isError\":false,\"content\":[{\"type\":\"text\",\"text\":\"two\"}]}}"
+        "\n");
+    seq = 4;
+    message("");
+    put("{\"seq\":5,\"kind\":\"rewrite\",\"op_id\":\"r5\",\"reason\":\"compaction\",\"base_seq\":4,"
+        "\"spans\":[{\"from\":3,\"to\":4,\"messages\":[]}]}\n");
+    seq = 6;
+    CHECK_EQ_INT(read_it(), PHI_OK);
+    CHECK_EQ_STR(words, "");
+    CHECK_EQ_STR(shown(), "0");
+    phi__journal_free_thread(&thread);
+    revoke(2);
+    CHECK_EQ_INT(read_it(), PHI_OK);
+    CHECK_EQ_STR(words, "");
+    CHECK_EQ_STR(shown(), "0 1 3");
     done();
 }
 
@@ -325,8 +356,8 @@ TEST(a_rewrite_of_a_lane_that_was_left_is_in_its_view) {
 }
 
 TEST(reading_survives_every_failed_allocation) {
-    void (*const fills[])(unsigned) = {rewrites, attempts, switches, switches_of_rewrites, lanes,
-                                      summaries};
+    void (*const fills[])(unsigned) = {rewrites, attempts, switches, switches_of_rewrites,
+                                       lanes,    summaries};
     size_t i;
     int n;
     for (i = 0; i < PHI__COUNT(fills); i++)
@@ -354,5 +385,6 @@ TEST_MAIN(TEST_ENTRY(rewrites_and_what_revokes_them_are_read_at_the_cost_of_each
           TEST_ENTRY(a_span_in_front_of_others_leaves_them_known),
           TEST_ENTRY(a_cut_through_what_a_rewrite_made_is_refused_when_it_is_read),
           TEST_ENTRY(a_cut_behind_what_a_compaction_left_standing_is_refused_when_it_is_read),
+          TEST_ENTRY(a_durable_call_that_comes_back_has_its_result_again),
           TEST_ENTRY(a_rewrite_of_a_lane_that_was_left_is_in_its_view),
           TEST_ENTRY(reading_survives_every_failed_allocation))
