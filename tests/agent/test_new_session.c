@@ -499,6 +499,33 @@ TEST(the_old_log_stays_in_the_store_and_the_new_one_is_beside_it) {
     store_mem_free(store);
 }
 
+/* What it took over leaves memory piece by piece, as what is said in it does. */
+TEST(what_is_summed_up_in_the_new_log_leaves_memory) {
+    static char text[1001];
+    rig *r;
+    phi_agent_desc desc;
+    phi_agent agent;
+    phi_content content;
+    phi_message m;
+    size_t full;
+    int i;
+    store = store_mem_new();
+    r = rig_new();
+    desc = desc_of(true);
+    agent = rig_agent(r, &desc);
+    memset(text, 'x', sizeof text - 1);
+    m = user_of(&content, text);
+    for (i = 0; i < 300; i++) CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    full = phi_agent_memory_used(agent, NULL);
+    CHECK(full > 300000);
+    sum_up(agent, 0, 279, "Nothing happened.");
+    talk(r, agent, "go on", "yes");
+    CHECK(phi_agent_memory_used(agent, NULL) < full / 2);
+    rig_free(r);
+    store_mem_free(store);
+}
+
 TEST(an_empty_one_is_in_the_store_from_its_first_entry_on) {
     rig *r;
     phi_agent agent;
@@ -827,6 +854,7 @@ TEST_MAIN(
     TEST_ENTRY(the_first_run_of_a_new_session_has_no_parent_and_the_number_1),
     TEST_ENTRY(a_compaction_at_work_ends_with_the_old_log_and_its_end_may_free_the_agent),
     TEST_ENTRY(the_old_log_stays_in_the_store_and_the_new_one_is_beside_it),
+    TEST_ENTRY(what_is_summed_up_in_the_new_log_leaves_memory),
     TEST_ENTRY(an_empty_one_is_in_the_store_from_its_first_entry_on),
     TEST_ENTRY(a_thread_that_the_host_has_attached_is_left_the_same_way),
     TEST_ENTRY(a_call_that_was_lost_with_its_process_is_told_so_in_the_new_log),
