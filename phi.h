@@ -29331,11 +29331,11 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__IMP_CODECS */
 
 #ifdef PHI__IMP_LOG
-#if PHI__IMP_LOG != 0xd914614c
+#if PHI__IMP_LOG != 0x378d88fa
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__IMP_LOG 0xd914614c
+#define PHI__IMP_LOG 0x378d88fa
 
 /* ---- src/log/dirty_in.h ---- */
 
@@ -29390,6 +29390,7 @@ typedef struct phi__hashes {
 PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more);
 PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
 PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
+PHI__FN void phi__hashes_exchange(phi__hashes *a, phi__hashes *b);
 PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
 
 #endif
@@ -29465,17 +29466,28 @@ typedef struct phi__entry {
     } of;
 } phi__entry;
 
-/* Entries, by seq; and where they live. */
+/* A log's entries, aside. */
+typedef struct phi__entry_list {
+    phi__entry **at;
+    size_t held, cap;
+} phi__entry_list;
+
+/* segments.c: where entries live. */
+typedef struct phi__segments {
+    phi__segment first;    /* in its place: a short log needs no other */
+    phi__segment *others;  /* the newest in front */
+    phi__segment *current; /* one of these */
+    size_t full_bytes;     /* of a segment that is full */
+    size_t limit_bytes;    /* of the agent's memory, of which that is a part; 0: none */
+} phi__segments;
+
+/* log.c: entries, by seq. */
 typedef struct phi__log {
     phi_memory *memory;
     phi__io *io;
-    phi__segment first;     /* in its place: a short log needs no other */
-    phi__segment *segments; /* the others */
-    phi__segment *current;  /* one of these */
-    size_t segment_bytes;   /* of a segment that is full */
-    size_t limit_bytes;     /* of the agent's memory, of which that is a part; 0: none */
-    size_t base;            /* seq of the first entry; those before it are forgotten */
-    size_t count;           /* 1 and the last entry's seq; `held` entries are in memory: by seq */
+    phi__segments segments;
+    size_t base;  /* seq of the first entry; those before it are forgotten */
+    size_t count; /* 1 and the last entry's seq; `held` entries are in memory: by seq */
     phi__entry **entries;
     size_t held, cap;
     int64_t made_ms, changed_ms; /* phi_thread_info */
@@ -29485,9 +29497,13 @@ typedef struct phi__log {
 } phi__log;
 
 /* Makes an empty log. io: gives appended entries their time; NULL: no clock. */
-PHI__FN void phi__segments_init(phi__log *log, phi_memory *memory, phi__io *io);
+PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io);
+PHI__FN void phi__log_set_io(phi__log *log, phi__io *io);
+/* The lists it is put into when it grows, and its place there; NULL: none. */
+PHI__FN void phi__log_set_grown(phi__log *log, phi__grown *grown);
+PHI__FN void phi__log_set_dirty(phi__log *log, phi__dirty *dirty);
 /* Gives back all it has; then it is to be initialised again. */
-PHI__FN void phi__segments_free_all(phi__log *log);
+PHI__FN void phi__log_free_all(phi__log *log);
 PHI__FN int64_t phi__log_now(const phi__log *log);
 /* An entry; NULL: it is evicted, or there is none. */
 PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq);
@@ -29497,10 +29513,24 @@ PHI__FN bool phi__log_reserve(phi__log *log, size_t n);
 PHI__FN void phi__log_set_time(phi__log *log, phi__entry *entry, int64_t at_ms);
 /* The next entry, which lives in the current segment already. */
 PHI__FN void phi__log_add(phi__log *log, phi__entry *entry);
+/* When the log was made; of an empty one: the time of its first entry. */
+PHI__FN void phi__log_set_made(phi__log *log, int64_t made_ms);
+/* The next entry of an empty log has this seq: those before it are forgotten. */
+PHI__FN void phi__log_begin_at(phi__log *log, uint64_t seq);
 /* After something was added. */
 PHI__FN void phi__log_grew(phi__log *log);
 /* Something went out of view. */
 PHI__FN void phi__log_left(phi__log *log);
+/* Exchanges the list of entries in memory for another. */
+PHI__FN void phi__log_exchange(phi__log *log, phi__entry_list *list);
+/* Leaves out the entries of segments that are not live; and gives back the room of those, where it
+   is much. Room is given back last: the lists that depend on it are made anew between the two. */
+PHI__FN void phi__log_evict(phi__log *log);
+PHI__FN void phi__log_shrink(phi__log *log);
+/* The same of any list of entries: how many stay, and the list. */
+PHI__FN size_t phi__log_keep_live(phi__entry **entries, size_t count);
+PHI__FN phi__entry **phi__log_shrink_list(phi_memory *memory, phi__entry **entries, size_t count,
+                                          size_t *cap);
 /* Whether every entry from the first one on is in memory. */
 static inline bool phi__log_whole(const phi__log *log) {
     return log->held + log->base == log->count;
@@ -29509,7 +29539,9 @@ static inline bool phi__log_whole(const phi__log *log) {
 /* ---- segments.c ---- */
 
 /* Where the next entries are to live, and all they point to. */
-static inline phi_arena *phi__log_room(phi__log *log) { return &log->current->arena; }
+static inline phi_arena *phi__log_room(phi__log *log) { return &log->segments.current->arena; }
+PHI__FN void phi__segments_init(phi__log *log);     /* the log has its memory */
+PHI__FN void phi__segments_free_all(phi__log *log); /* and all entries */
 /* How full segments of an empty log are to be: of an agent with a memory limit, a part of that; 0:
    as usual. */
 PHI__FN void phi__segments_limit(phi__log *log, size_t limit_bytes);
@@ -29521,6 +29553,11 @@ PHI__FN size_t phi__segments_bytes(const phi__log *log);
 PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried);
 /* Leaves the current segment for a new one in any case. False: no memory. */
 PHI__FN bool phi__segments_open(phi__log *log);
+/* Moves the segments of another log, but for its first one, behind the current one, which stays
+   that. */
+PHI__FN void phi__segments_take(phi__log *log, phi__log *from);
+/* No segment is live any more but the current one. */
+PHI__FN void phi__segments_unpin(phi__log *log);
 /* Frees segments that are not live. */
 PHI__FN void phi__segments_drop_dead(phi__log *log);
 PHI__FN void phi__segments_pin(phi__segment *segment); /* it is live; NULL is harmless */
@@ -29706,6 +29743,12 @@ PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash) {
     set->at[i] = hash;
 }
 
+PHI__FN void phi__hashes_exchange(phi__hashes *a, phi__hashes *b) {
+    phi__hashes c = *a;
+    *a = *b;
+    *b = c;
+}
+
 PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
     phi__free(memory, set->at, set->cap * sizeof *set->at);
     memset(set, 0, sizeof *set);
@@ -29714,6 +29757,24 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
 /* ---- src/log/log.c ---- */
 
 /* log.c - entries by seq. */
+
+PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
+    memset(log, 0, sizeof *log);
+    log->memory = memory;
+    log->io = io;
+    phi__segments_init(log);
+}
+
+PHI__FN void phi__log_set_io(phi__log *log, phi__io *io) { log->io = io; }
+
+PHI__FN void phi__log_set_grown(phi__log *log, phi__grown *grown) { log->grown = grown; }
+
+PHI__FN void phi__log_set_dirty(phi__log *log, phi__dirty *dirty) { log->dirty = dirty; }
+
+PHI__FN void phi__log_free_all(phi__log *log) {
+    phi__free(log->memory, log->entries, log->cap * sizeof *log->entries);
+    phi__segments_free_all(log);
+}
 
 PHI__FN int64_t phi__log_now(const phi__log *log) {
     return log->io != NULL ? phi__io_wall_ms(log->io) : 0;
@@ -29748,9 +29809,15 @@ PHI__FN void phi__log_set_time(phi__log *log, phi__entry *entry, int64_t at_ms) 
 
 PHI__FN void phi__log_add(phi__log *log, phi__entry *entry) {
     entry->seq = log->count++;
-    entry->segment = log->current;
+    entry->segment = log->segments.current;
     log->entries[log->held++] = entry;
     phi__log_set_time(log, entry, entry->at_ms);
+}
+
+PHI__FN void phi__log_set_made(phi__log *log, int64_t made_ms) { log->made_ms = made_ms; }
+
+PHI__FN void phi__log_begin_at(phi__log *log, uint64_t seq) {
+    log->base = log->count = (size_t)seq;
 }
 
 PHI__FN void phi__log_grew(phi__log *log) {
@@ -29760,6 +29827,47 @@ PHI__FN void phi__log_grew(phi__log *log) {
 PHI__FN void phi__log_left(phi__log *log) {
     log->left = true;
     if (log->dirty != NULL) phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_LEAVES);
+}
+
+/* ---- eviction ---- */
+
+PHI__FN void phi__log_exchange(phi__log *log, phi__entry_list *list) {
+    phi__entry_list before;
+    before.at = log->entries;
+    before.held = log->held;
+    before.cap = log->cap;
+    log->entries = list->at;
+    log->held = list->held;
+    log->cap = list->cap;
+    *list = before;
+}
+
+PHI__FN size_t phi__log_keep_live(phi__entry **entries, size_t count) {
+    size_t i, n = 0;
+    for (i = 0; i < count; i++)
+        if (entries[i]->segment->live) entries[n++] = entries[i];
+    return n;
+}
+
+/* Gives back room that is not likely to be needed again. */
+PHI__FN phi__entry **phi__log_shrink_list(phi_memory *memory, phi__entry **entries, size_t count,
+                                          size_t *cap) {
+    size_t fewer = phi__max(count * 2, 16);
+    void *smaller;
+    if (*cap / 2 < fewer) return entries;
+    smaller = phi__realloc(memory, entries, *cap * sizeof *entries, fewer * sizeof *entries);
+    if (smaller == NULL) return entries;
+    *cap = fewer;
+    return (phi__entry **)smaller;
+}
+
+PHI__FN void phi__log_evict(phi__log *log) {
+    log->left = false;
+    log->held = phi__log_keep_live(log->entries, log->held);
+}
+
+PHI__FN void phi__log_shrink(phi__log *log) {
+    log->entries = phi__log_shrink_list(log->memory, log->entries, log->held, &log->cap);
 }
 
 /* ---- src/log/segments.c ---- */
@@ -29779,22 +29887,22 @@ enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that
 
 /* Blocks of an agent with a limit do not grow: the unused rest of the last block counts there. */
 static void phi__segments_arena(const phi__log *log, phi_arena *arena) {
-    bool limited = log->limit_bytes != 0;
-    phi_arena_init(arena, log->memory, limited ? log->segment_bytes / 2 : 0);
-    if (limited) arena->most_block_bytes = log->segment_bytes / 2;
+    bool limited = log->segments.limit_bytes != 0;
+    phi_arena_init(arena, log->memory, limited ? log->segments.full_bytes / 2 : 0);
+    if (limited) arena->most_block_bytes = log->segments.full_bytes / 2;
 }
 
 PHI__FN void phi__segments_limit(phi__log *log, size_t limit_bytes) {
     size_t bytes = phi__max(limit_bytes / PHI__SEGMENTS_IN_LIMIT, PHI__SEGMENT_LEAST);
-    log->limit_bytes = limit_bytes;
-    log->segment_bytes =
+    log->segments.limit_bytes = limit_bytes;
+    log->segments.full_bytes =
         limit_bytes != 0 ? phi__min(bytes, PHI__SEGMENT_LARGEST) : PHI__SEGMENT_BYTES;
-    phi__segments_arena(log, &log->first.arena);
+    phi__segments_arena(log, &log->segments.first.arena);
 }
 
 PHI__FN size_t phi__segments_bytes(const phi__log *log) {
-    const phi__segment *segment = log->segments;
-    size_t bytes = phi__arena_taken(&log->first.arena);
+    const phi__segment *segment = log->segments.others;
+    size_t bytes = phi__arena_taken(&log->segments.first.arena);
     for (; segment != NULL; segment = segment->older)
         bytes += sizeof *segment + phi__arena_taken(&segment->arena);
     return bytes;
@@ -29808,11 +29916,11 @@ static phi__segment *phi__segments_new(phi__log *log) {
 
 /* Only renderings of its messages still go into the full segment, a few at a time. */
 static void phi__segments_begin(phi__log *log, phi__segment *segment) {
-    phi_arena *full = &log->current->arena;
-    full->most_block_bytes = log->segment_bytes / PHI__SEGMENT_LATER;
+    phi_arena *full = &log->segments.current->arena;
+    full->most_block_bytes = log->segments.full_bytes / PHI__SEGMENT_LATER;
     full->next_block_bytes = phi__min(full->next_block_bytes, full->most_block_bytes);
-    segment->older = log->segments;
-    log->segments = log->current = segment;
+    segment->older = log->segments.others;
+    log->segments.others = log->segments.current = segment;
 }
 
 static void phi__segments_free(phi__log *log, phi__segment *segment) {
@@ -29823,9 +29931,9 @@ static void phi__segments_free(phi__log *log, phi__segment *segment) {
 /* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or
    twice where memory is limited, is full, however much is left there. */
 static bool phi__segments_full(const phi__log *log) {
-    const phi_arena *arena = &log->current->arena;
-    size_t bytes = phi__arena_taken(arena), full = log->segment_bytes;
-    return bytes >= (log->limit_bytes != 0 ? 2 : 4) * full ||
+    const phi_arena *arena = &log->segments.current->arena;
+    size_t bytes = phi__arena_taken(arena), full = log->segments.full_bytes;
+    return bytes >= (log->segments.limit_bytes != 0 ? 2 : 4) * full ||
            (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
 }
 
@@ -29856,7 +29964,7 @@ PHI__FN void phi__segments_pin(phi__segment *segment) {
 }
 
 PHI__FN void phi__segments_drop_dead(phi__log *log) {
-    phi__segment **at = &log->segments, *segment;
+    phi__segment **at = &log->segments.others, *segment;
     while ((segment = *at) != NULL) {
         if (segment->live) {
             at = &segment->older;
@@ -29865,23 +29973,33 @@ PHI__FN void phi__segments_drop_dead(phi__log *log) {
         *at = segment->older;
         phi__segments_free(log, segment);
     }
-    if (!log->first.live) phi_arena_free(&log->first.arena);
+    if (!log->segments.first.live) phi_arena_free(&log->segments.first.arena);
 }
 
-PHI__FN void phi__segments_init(phi__log *log, phi_memory *memory, phi__io *io) {
-    memset(log, 0, sizeof *log);
-    log->memory = memory;
-    log->io = io;
+PHI__FN void phi__segments_unpin(phi__log *log) {
+    phi__segment *segment = log->segments.others;
+    log->segments.first.live = false;
+    for (; segment != NULL; segment = segment->older) segment->live = false;
+    phi__segments_pin(log->segments.current);
+}
+
+PHI__FN void phi__segments_take(phi__log *log, phi__log *from) {
+    phi__segment **end = &log->segments.others;
+    while (*end != NULL) end = &(*end)->older;
+    *end = from->segments.others;
+    from->segments.others = NULL;
+}
+
+PHI__FN void phi__segments_init(phi__log *log) {
     phi__segments_limit(log, 0);
-    log->current = &log->first;
+    log->segments.current = &log->segments.first;
 }
 
 PHI__FN void phi__segments_free_all(phi__log *log) {
     phi__segment *segment;
-    phi__free(log->memory, log->entries, log->cap * sizeof *log->entries);
-    phi_arena_free(&log->first.arena);
-    while ((segment = log->segments) != NULL) {
-        log->segments = segment->older;
+    phi_arena_free(&log->segments.first.arena);
+    while ((segment = log->segments.others) != NULL) {
+        log->segments.others = segment->older;
         phi__segments_free(log, segment);
     }
 }
@@ -29890,11 +30008,11 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x242526f0
+#if PHI__IMP_HISTORY != 0x49f9dee4
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x242526f0
+#define PHI__IMP_HISTORY 0x49f9dee4
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -29922,6 +30040,14 @@ typedef struct phi__fold {
 /* Whether a message can be in a view */
 PHI__FN bool phi__fold_shows(const phi_message *message);
 
+PHI__FN void phi__fold_clear(phi__fold *fold); /* an empty view; its room stays */
+/* Replaces a fold by another, which is empty then. */
+PHI__FN void phi__fold_move(phi_memory *memory, phi__fold *to, phi__fold *from);
+/* A copy, in place of an empty fold. False: no memory. */
+PHI__FN bool phi__fold_copy(phi_memory *memory, phi__fold *to, const phi__fold *from);
+/* Messages and flags of a view, as a fold in an arena. False: no memory. */
+PHI__FN bool phi__fold_of_view(phi_arena *arena, const phi_view_item *items, size_t count,
+                               phi__fold *fold);
 PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
 PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 /* Puts a rewrite into a fold. False: no memory, and nothing changed. */
@@ -29929,11 +30055,15 @@ PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op
 /* The first item that stands for entry `from` or a later one. */
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
 /* Replaces `gone` items by these n; there is room. The fold's tokens stay as they are: the caller
-   updates them. */
+   updates them, by phi__fold_discount. */
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n);
+PHI__FN void phi__fold_discount(phi__fold *fold, uint64_t tokens);
 /* Takes out what stands from entry `from` to entry `to`. */
 PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
+
+/* Links items that were not linked yet; before each use by a projection. */
+PHI__FN void phi__fold_link(phi__fold *fold);
 
 /* Makes the view of a lane after entry `upto` anew; the log must be whole. *fold is freed with
    phi__fold_free. PHI_NOT_FOUND: that entry is forgotten; PHI_NO_MEMORY. */
@@ -29976,7 +30106,7 @@ PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now
 
 /* ---- src/history/lane_in.h ---- */
 
-/* lane_in.h - lanes, and the messages of the active one. */
+/* lane_in.h - lanes: which there are, and which is the active one. */
 #ifndef PHI_HISTORY_LANE_IN_H
 #define PHI_HISTORY_LANE_IN_H
 
@@ -29997,14 +30127,6 @@ typedef struct phi__lanes {
     size_t table_cap;
 } phi__lanes;
 
-/* MESSAGE entries of the active lane. */
-typedef struct phi__messages {
-    phi__entry **at;    /* those in memory, in order */
-    size_t count, held; /* of all; of those in memory */
-    size_t cap;
-    uint64_t last_user; /* 1 and the seq of the last user message; 0: none */
-} phi__messages;
-
 PHI__FN uint32_t phi__lane_find(const phi_thread *thread, phi_str name);
 
 PHI__FN phi_str phi__lane_name(const phi_thread *thread, uint32_t lane);
@@ -30018,9 +30140,12 @@ PHI__FN phi_status phi__lane_new(phi_thread *thread, phi_str name, uint32_t pare
 /* The log is whole. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__lane_switch(phi_thread *thread, uint32_t lane);
 
-/* Activates a lane, with its fold, where its messages are in their place already
-   (phi__lane_messages); NULL: an empty view. */
-PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold);
+/* Activates a lane, with its fold, which is the thread's from then on, where its messages are in
+   their place already (phi__lane_messages); NULL: an empty view. */
+PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, phi__fold *fold);
+/* The same without its view and its messages: a reader has them. */
+PHI__FN void phi__lane_activate(phi_thread *thread, uint32_t lane);
+PHI__FN void phi__lane_free_all(phi_thread *thread);
 
 /* n entries of now, and room to attach them; NULL: no memory. */
 PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n);
@@ -30056,14 +30181,14 @@ typedef struct phi__loops {
     size_t count, cap;
     bool away;              /* runs whose beginning has left memory are not in it */
     bool keeps_none;        /* the active run may be rolled back */
+    bool restored;          /* they were read: the last one may have been lost with a process */
     uint64_t told, told_to; /* phi__loops_visit: up to which entry, and whom */
     phi__entry *started;    /* the LOOP_START whose end has not come, or NULL */
-    phi_usage of_turns;     /* of the active run: its turns that ended, in `usage` already */
     uint64_t prompt_hash;   /* of the last run's system prompt; 0: none was noted */
 } phi__loops;
 
 /* NULL: there is no run of this id in memory. */
-PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id);
+PHI__FN const phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id);
 /* Whether a run of this id is in memory. */
 PHI__FN bool phi__loops_has(const phi_thread *thread, phi_str loop_id);
 
@@ -30085,6 +30210,43 @@ PHI__FN void phi__loops_evict(phi_thread *thread);
 
 /* For a LOOP_START, when it is attached. */
 PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start);
+/* For a LOOP_END, when it is attached: its ordinal. */
+PHI__FN void phi__loops_ends(phi_thread *thread, phi__entry *end);
+/* Of the run that goes over the thread. */
+PHI__FN void phi__loops_keep_none(phi_thread *thread, bool keeps_none);
+/* What no run has answered since was lost with a process; a run that starts ends that. */
+PHI__FN void phi__loops_set_restored(phi_thread *thread, bool restored);
+PHI__FN void phi__loops_free(phi__loops *loops, phi_memory *memory);
+
+#endif
+
+/* ---- src/history/messages_in.h ---- */
+
+/* messages_in.h - the MESSAGE entries of a thread's active lane. */
+#ifndef PHI_HISTORY_MESSAGES_IN_H
+#define PHI_HISTORY_MESSAGES_IN_H
+
+
+typedef struct phi__messages {
+    phi__entry **at;    /* those in memory, in order */
+    size_t count, held; /* of all; of those in memory */
+    size_t cap;
+    uint64_t last_user; /* 1 and the seq of the last user message; 0: none */
+} phi__messages;
+
+/* Room for n more. False: no memory. */
+PHI__FN bool phi__messages_room(phi_memory *memory, phi__messages *messages, size_t n);
+/* One more, which gets its ordinal; there is room. */
+PHI__FN void phi__messages_add(phi__messages *messages, phi__entry *entry);
+/* Those of another lane, all in memory, in a list with room for `cap`, which is the struct's from
+   now on. */
+PHI__FN void phi__messages_replace(phi_memory *memory, phi__messages *messages, phi__entry **list,
+                                   size_t count, size_t cap);
+PHI__FN void phi__messages_clear(phi__messages *messages); /* their room stays */
+/* As phi__log_evict and phi__log_shrink. */
+PHI__FN void phi__messages_evict(phi__messages *messages);
+PHI__FN void phi__messages_shrink(phi_memory *memory, phi__messages *messages);
+PHI__FN void phi__messages_free(phi_memory *memory, phi__messages *messages);
 
 #endif
 
@@ -30111,6 +30273,8 @@ typedef struct phi__ops {
     size_t compaction_count, compaction_cap;
 } phi__ops;
 
+PHI__FN void phi__ops_init(phi__ops *ops, phi_memory *memory);
+PHI__FN void phi__ops_free(phi__ops *ops, phi_memory *memory);
 PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id); /* in memory */
 
 /* Room for one more in the table of ids, and, of a compaction, among the marks. False: no
@@ -30126,6 +30290,14 @@ PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, u
 /* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no
    memory, and nothing changed; never, where there are not more than before. */
 PHI__FN bool phi__ops_index_all(phi_thread *thread);
+
+#ifndef PHI_NO_STORES
+/* Rewrites in segments that are not live leave memory: ids that a host gave stay known. False: no
+   memory, and nothing changed. */
+PHI__FN bool phi__ops_evict(phi_thread *thread);
+/* All rewrites are in memory again, and in the table. */
+PHI__FN void phi__ops_recalled(phi_thread *thread);
+#endif
 
 #endif
 
@@ -30174,16 +30346,22 @@ PHI__FN void phi__runs_roll_back_again(phi_thread *thread);
 #define PHI_HISTORY_THREAD_IN_H
 
 
+/* append.c: what it counts of the entries that it attaches. */
+typedef struct phi__counted {
+    phi__hashes ids;    /* of the tool call ids so far */
+    phi_usage usage;    /* phi_thread_usage */
+    phi_usage of_turns; /* of the active run: its turns that ended, in `usage` already */
+} phi__counted;
+
 struct phi_thread {
     phi__log log;             /* log_in.h */
     phi__lanes lanes;         /* lane_in.h */
-    phi__messages messages;   /* of the active lane; lane_in.h */
+    phi__messages messages;   /* of the active lane; messages_in.h */
     phi__fold fold;           /* of the active lane; fold_in.h */
     phi__ops ops;             /* ops_in.h */
     phi__loops loops;         /* loops_in.h */
     phi__undo undo;           /* runs_in.h */
-    phi__hashes ids;          /* of the tool call ids so far */
-    phi_usage usage;          /* phi_thread_usage */
+    phi__counted counted;     /* append.c */
     phi_str id;               /* in memory of its own, of a thread in no store; NULL: none yet */
     struct phi__about *about; /* about_in.h; NULL: nothing is set */
     struct phi__loading *loading; /* load.c; NULL: it is not being read */
@@ -30192,7 +30370,6 @@ struct phi_thread {
     struct phi__lent *lent; /* of a host's thread (agent/one_shot_run.c); NULL: it is an agent's */
     void *user;             /* the run that uses it, or NULL */
     bool of_agent;          /* it is an agent's own: not to be freed, nor lent to a run */
-    bool restored; /* it was read: what no run has answered since was lost with a process */
 };
 
 /* ---- thread.c ---- */
@@ -30202,8 +30379,13 @@ PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *i
 /* Makes a thread empty; of_agent, rt, lent, grown, io and memory stay. The thread is in no store:
    for one that may be, call phi__journal_free_thread. */
 PHI__FN void phi__thread_destroy(phi_thread *thread);
-/* Clears the struct without freeing its parts: a copy owns them. */
-PHI__FN void phi__thread_renew(phi_thread *thread);
+/* Moves a thread's content to *to, and leaves an empty one, as phi__thread_destroy does. Parts of
+   it point to the thread's address: *to is for keeping it aside, or for bringing it back. */
+PHI__FN void phi__thread_move(phi_thread *to, phi_thread *from);
+/* Whose it is: lent NULL: an agent's own; else a host's. grown: where the runtime lists it. */
+PHI__FN void phi__thread_belong(phi_thread *thread, struct phi_runtime *rt, phi__grown *grown,
+                                struct phi__lent *lent);
+PHI__FN void phi__thread_use(phi_thread *thread, void *run); /* NULL: none any more */
 
 /* Bytes of all its segments and lists. */
 PHI__FN size_t phi__thread_bytes(const phi_thread *thread);
@@ -30253,6 +30435,12 @@ PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id);
 /* Takes note of the ids of a message's calls, so that later answers get others. Known ids stay.
    False: no memory. */
 PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *message);
+/* The usage of a model that wrote a rewrite. */
+PHI__FN void phi__append_count_written(phi_thread *thread, const phi_usage *usage);
+/* Where memory is limited, only the tool call ids of entries in memory are kept. Without memory for
+   the new list the old one stays. */
+PHI__FN void phi__append_shed_ids(phi_thread *thread);
+PHI__FN void phi__append_free(phi_thread *thread); /* its counts */
 /* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
    False: no memory, and nothing changed. */
 PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
@@ -30618,8 +30806,6 @@ typedef struct phi__projection {
     phi_projection_meta meta;
 } phi__projection;
 
-/* Of items that it does not know yet; before each use of a fold. */
-PHI__FN void phi__project_items_link(phi__fold *fold);
 /* An order of a view. PHI_BAD_ARG. */
 PHI__FN phi_status phi__project_of(phi__project_order *order, const phi_view_item *items,
                                    size_t count, const phi_policy *policy,
@@ -30843,7 +31029,7 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
     info.forked_from = phi_json_str(phi_json_get(root, "forked_from"), "");
     info.forked_at = phi_json_uint(phi_json_get(root, "forked_at"), UINT64_MAX);
     if (info.forked_from.len == 0) info.forked_at = 0;
-    thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), thread->log.made_ms);
+    phi__log_set_made(&thread->log, phi_json_int(phi_json_get(root, "made"), thread->log.made_ms));
     if (status == PHI_OK) status = phi__about_is_object(thread, info.metadata);
     if (status == PHI_OK && !phi__about_take(thread, &info)) status = PHI_NO_MEMORY;
     phi_arena_free(&scratch);
@@ -30857,7 +31043,7 @@ PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t 
     info.forked_from = from;
     info.forked_at = at;
     if (from.len == 0 || !phi__about_take(thread, &info)) return PHI_NO_MEMORY;
-    thread->log.made_ms = phi__thread_now(thread);
+    phi__log_set_made(&thread->log, phi__thread_now(thread));
     return phi__about_note(thread, &thread->about->info);
 }
 
@@ -30866,7 +31052,7 @@ static bool phi__about_says(const phi_thread_info *info) {
 }
 
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before) {
-    thread->log.made_ms = before->log.made_ms;
+    phi__log_set_made(&thread->log, before->log.made_ms);
     return before->about == NULL || !phi__about_says(&before->about->info) ||
            phi__about_note(thread, &before->about->info) == PHI_OK;
 }
@@ -30896,14 +31082,10 @@ PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *inf
 
 
 PHI__FN bool phi__append_reserve(phi_thread *thread, size_t n, size_t messages) {
-    void *grown;
     if (n > 0 && !phi__log_reserve(&thread->log, n)) return false;
     if (messages == 0) return true;
-    grown = phi__grow(thread->log.memory, thread->messages.at, &thread->messages.cap,
-                      phi__add(thread->messages.held, messages), sizeof *thread->messages.at);
-    if (grown == NULL) return false;
-    thread->messages.at = (phi__entry **)grown;
-    return phi__fold_room(thread->log.memory, &thread->fold, messages);
+    return phi__messages_room(thread->log.memory, &thread->messages, messages) &&
+           phi__fold_room(thread->log.memory, &thread->fold, messages);
 }
 
 static void phi__append_discount(phi_usage *from, const phi_usage *part) {
@@ -30918,16 +31100,21 @@ static void phi__append_discount(phi_usage *from, const phi_usage *part) {
 /* Turns count as they end, and the run replaces them when it has ended: its usage includes
    discarded attempts. */
 static void phi__append_count_usage(phi_thread *thread, const phi__entry *entry) {
+    phi__counted *counted = &thread->counted;
     bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
     if (entry->usage != NULL && !stray) {
-        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->loops.of_turns, entry->usage);
+        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&counted->of_turns, entry->usage);
         if (entry->kind == PHI_ENTRY_LOOP_END)
-            phi__append_discount(&thread->usage, &thread->loops.of_turns);
-        if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&thread->usage, 0, sizeof thread->usage);
-        phi_usage_add(&thread->usage, entry->usage);
+            phi__append_discount(&counted->usage, &counted->of_turns);
+        if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&counted->usage, 0, sizeof counted->usage);
+        phi_usage_add(&counted->usage, entry->usage);
     }
     if (entry->kind == PHI_ENTRY_LOOP_END || entry->kind == PHI_ENTRY_LOOP_START)
-        memset(&thread->loops.of_turns, 0, sizeof thread->loops.of_turns);
+        memset(&counted->of_turns, 0, sizeof counted->of_turns);
+}
+
+PHI__FN void phi__append_count_written(phi_thread *thread, const phi_usage *usage) {
+    phi_usage_add(&thread->counted.usage, usage);
 }
 
 PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry) {
@@ -30943,15 +31130,12 @@ PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry) {
 }
 
 PHI__FN void phi__append_attach(phi_thread *thread, phi__entry *entries, size_t n) {
-    phi__messages *messages = &thread->messages;
     size_t i;
     for (i = 0; i < n; i++) {
         phi__entry *entry = &entries[i];
         phi__append_put(thread, entry);
         if (entry->kind != PHI_ENTRY_MESSAGE) continue;
-        entry->ordinal = messages->count++;
-        messages->at[messages->held++] = entry;
-        if (entry->message->role == PHI_ROLE_USER) messages->last_user = entry->seq + 1;
+        phi__messages_add(&thread->messages, entry);
         phi__fold_message(&thread->fold, entry);
     }
     phi__log_grew(&thread->log);
@@ -30996,8 +31180,9 @@ static bool phi__append_answer(phi_thread *thread, const phi_message *caller,
     memset(&result, 0, sizeof result);
     memset(&entry, 0, sizeof entry);
     content.kind = PHI_CONTENT_TEXT;
-    content.text = thread->restored ? PHI__LIT("The process ended before this call had a result")
-                                    : PHI__LIT("Out of memory");
+    content.text = thread->loops.restored
+                       ? PHI__LIT("The process ended before this call had a result")
+                       : PHI__LIT("Out of memory");
     result.role = PHI_ROLE_TOOL_RESULT;
     result.content = &content;
     result.content_count = 1;
@@ -31048,9 +31233,9 @@ PHI__FN bool phi__append_answer_orphans(phi_thread *thread) {
 
 PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id) {
     uint64_t hash = phi__hash(id, 0);
-    if (phi__hashes_has(&thread->ids, hash)) return PHI_FULL;
-    if (!phi__hashes_room(thread->log.memory, &thread->ids, 1)) return PHI_NO_MEMORY;
-    phi__hashes_add(&thread->ids, hash);
+    if (phi__hashes_has(&thread->counted.ids, hash)) return PHI_FULL;
+    if (!phi__hashes_room(thread->log.memory, &thread->counted.ids, 1)) return PHI_NO_MEMORY;
+    phi__hashes_add(&thread->counted.ids, hash);
     return PHI_OK;
 }
 
@@ -31063,9 +31248,38 @@ PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *mess
     return true;
 }
 
+static bool phi__append_claim_all(phi_thread *thread) {
+    size_t i, j, k;
+    for (i = 0; i < thread->log.held; i++) {
+        const phi__entry *entry = thread->log.entries[i];
+        const phi_rewrite *r;
+        if (entry->kind == PHI_ENTRY_MESSAGE && !phi__append_claim_calls(thread, entry->message))
+            return false;
+        if (entry->kind != PHI_ENTRY_REWRITE) continue;
+        r = &entry->of.op->rewrite;
+        for (j = 0; j < r->span_count; j++)
+            for (k = 0; k < r->spans[j].message_count; k++)
+                if (!phi__append_claim_calls(thread, &r->spans[j].messages[k])) return false;
+    }
+    return true;
+}
+
+PHI__FN void phi__append_shed_ids(phi_thread *thread) {
+    phi__hashes other;
+    if (thread->log.segments.limit_bytes == 0) return;
+    memset(&other, 0, sizeof other);
+    phi__hashes_exchange(&thread->counted.ids, &other);
+    if (!phi__append_claim_all(thread)) phi__hashes_exchange(&thread->counted.ids, &other);
+    phi__hashes_free(thread->log.memory, &other);
+}
+
+PHI__FN void phi__append_free(phi_thread *thread) {
+    phi__hashes_free(thread->log.memory, &thread->counted.ids);
+}
+
 PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
                                   int64_t ended_ms, phi_status status) {
-    bool restored = thread->restored, done = false;
+    bool restored = thread->loops.restored, done = false;
     phi_arena *room;
     phi_arena_mark mark;
     phi_loop_info *kept;
@@ -31085,7 +31299,7 @@ PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info,
         entries[1].status = status;
         done = phi__append(thread, entries, 2);
     }
-    thread->restored = restored; /* it answers nothing here */
+    phi__loops_set_restored(thread, restored); /* it answers nothing here */
     if (!done) phi_arena_reset(room, mark);
     return done;
 }
@@ -31186,18 +31400,13 @@ static bool phi__compact_ordered(const phi__compacting *c) {
 
 static phi_status phi__compact_find_turns(phi__compacting *c) {
     phi_memory *memory = c->arena->memory;
-    size_t *callers, i;
+    size_t *callers;
     phi__fold fold;
+    bool done;
     if (!phi__compact_ordered(c)) return PHI_BAD_ARG;
-    memset(&fold, 0, sizeof fold);
-    fold.count = c->count;
-    fold.items = (phi__item *)phi__arena_zero(c->arena, phi__mul(c->count, sizeof *fold.items));
+    done = phi__fold_of_view(c->arena, c->items, c->count, &fold);
     c->turns = (phi__compact_turn *)phi__arena_zero(c->arena, phi__mul(c->count, sizeof *c->turns));
-    if (fold.items == NULL || c->turns == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < c->count; i++) {
-        fold.items[i].message = c->items[i].message;
-        fold.items[i].flags = c->items[i].flags;
-    }
+    if (!done || c->turns == NULL) return PHI_NO_MEMORY;
     if (!phi__groups_durable(memory, &fold, &c->durable)) return PHI_NO_MEMORY;
     callers = phi__groups_make(memory, &fold);
     if (callers == NULL) return PHI_NO_MEMORY;
@@ -32259,6 +32468,43 @@ PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold) {
     memset(fold, 0, sizeof *fold);
 }
 
+PHI__FN void phi__fold_clear(phi__fold *fold) {
+    fold->count = fold->linked = fold->groups = fold->counted = 0;
+    fold->tokens = 0;
+    fold->durable = 0;
+    fold->overlaps = false;
+}
+
+PHI__FN void phi__fold_move(phi_memory *memory, phi__fold *to, phi__fold *from) {
+    phi__fold_free(memory, to);
+    *to = *from;
+    memset(from, 0, sizeof *from);
+}
+
+PHI__FN bool phi__fold_copy(phi_memory *memory, phi__fold *to, const phi__fold *from) {
+    if (!phi__fold_room(memory, to, phi__max(from->count, 1))) return false;
+    if (from->count > 0) memcpy(to->items, from->items, from->count * sizeof *from->items);
+    to->count = from->count;
+    to->tokens = from->tokens;
+    to->durable = from->durable;
+    to->overlaps = from->overlaps;
+    return true;
+}
+
+PHI__FN bool phi__fold_of_view(phi_arena *arena, const phi_view_item *items, size_t count,
+                               phi__fold *fold) {
+    size_t i;
+    memset(fold, 0, sizeof *fold);
+    fold->items = (phi__item *)phi__arena_zero(arena, phi__mul(count, sizeof *fold->items));
+    if (fold->items == NULL) return false;
+    fold->count = count;
+    for (i = 0; i < count; i++) {
+        fold->items[i].message = items[i].message;
+        fold->items[i].flags = items[i].flags;
+    }
+    return true;
+}
+
 PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *counter) {
     phi_token_counter *by = &fold->counted_by;
     if (counter == NULL || counter->count_text == NULL) return fold->tokens;
@@ -32343,6 +32589,8 @@ PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi
         fold->durable += (items[i].flags & PHI_ENTRY_DURABLE) != 0;
     }
 }
+
+PHI__FN void phi__fold_discount(phi__fold *fold, uint64_t tokens) { fold->tokens -= tokens; }
 
 /* A durable message that is replaced by one of its kind, a shortened result, is durable still. */
 static bool phi__fold_inherits(const phi_span *span, const phi__item *was) {
@@ -32452,8 +32700,7 @@ static bool phi__fold_compaction(const phi_thread *thread, phi__fold *fold, phi_
     }
     phi__free(thread->log.memory, f.durable, f.durable != NULL ? fold->count : 0);
     if (f.out.items == NULL) return false;
-    phi__fold_free(thread->log.memory, fold);
-    *fold = f.out;
+    phi__fold_move(thread->log.memory, fold, &f.out);
     return true;
 }
 
@@ -32482,6 +32729,20 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
     }
     fold->count = n;
     fold->linked = fold->groups = fold->counted = 0;
+}
+
+/* ---- for a projection ---- */
+
+PHI__FN void phi__fold_link(phi__fold *fold) {
+    size_t at;
+    for (at = fold->linked; at < fold->count; at++) {
+        phi__item *item = &fold->items[at];
+        item->summary = at > 0 ? fold->items[at - 1].summary : 0;
+        if (phi__project_items_sums_up(item->message, item->flags) && at < UINT32_MAX)
+            item->summary = (uint32_t)at + 1;
+        fold->groups += phi__project_items_is_group(item->message, item->flags) ? 1 : 0;
+    }
+    fold->linked = fold->count;
 }
 
 /* ---- a whole lane ---- */
@@ -32810,7 +33071,6 @@ PHI__FN phi__entry *phi__lane_message(const phi_thread *thread, size_t i) {
 PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
     phi__limit *limits = phi__fold_limits(thread, lane, UINT64_MAX);
     size_t lanes = phi__thread_lanes(thread), n = 0, i, pass;
-    uint64_t last_user = 0;
     phi__entry **list = NULL;
     for (pass = 0; limits != NULL && pass < 2; pass++) {
         if (pass == 1)
@@ -32826,33 +33086,22 @@ PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
             n++;
         }
     }
-    for (i = list != NULL ? n : 0; i > 0 && last_user == 0; i--)
-        if (list[i - 1]->message->role == PHI_ROLE_USER) last_user = list[i - 1]->seq + 1;
     phi__free(thread->log.memory, limits, limits != NULL ? lanes * sizeof *limits : 0);
     if (list == NULL) return false;
-    phi__free(thread->log.memory, thread->messages.at,
-              thread->messages.cap * sizeof *thread->messages.at);
-    thread->messages.at = list;
-    thread->messages.count = thread->messages.held = n;
-    thread->messages.last_user = last_user;
-    thread->messages.cap = phi__max(n, 1);
+    phi__messages_replace(thread->log.memory, &thread->messages, list, n, phi__max(n, 1));
     return true;
 }
 
-PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold) {
-    thread->lanes.active = lane;
+PHI__FN void phi__lane_activate(phi_thread *thread, uint32_t lane) { thread->lanes.active = lane; }
+
+PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, phi__fold *fold) {
+    phi__lane_activate(thread, lane);
     if (fold != NULL) {
-        phi__fold_free(thread->log.memory, &thread->fold);
-        thread->fold = *fold;
+        phi__fold_move(thread->log.memory, &thread->fold, fold);
         return;
     }
-    /* its room stays */
-    thread->fold.count = thread->fold.linked = thread->fold.groups = thread->fold.counted = 0;
-    thread->fold.tokens = 0;
-    thread->fold.durable = 0;
-    thread->fold.overlaps = false;
-    thread->messages.count = thread->messages.held = 0;
-    thread->messages.last_user = 0;
+    phi__fold_clear(&thread->fold);
+    phi__messages_clear(&thread->messages);
 }
 
 PHI__FN phi_status phi__lane_switch(phi_thread *thread, uint32_t lane) {
@@ -32883,6 +33132,16 @@ PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
     phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lanes.active);
     phi__thread_evictable(thread);
     return PHI_OK;
+}
+
+PHI__FN void phi__lane_free_all(phi_thread *thread) {
+    phi_memory *memory = thread->log.memory;
+    phi__lanes *lanes = &thread->lanes;
+    uint32_t i;
+    for (i = 1; i < lanes->count; i++) /* the first one's name is static */
+        phi__free(memory, (void *)(uintptr_t)lanes->at[i].name.at, lanes->at[i].name.len + 1);
+    phi__free(memory, lanes->table, lanes->table_cap * sizeof *lanes->table);
+    phi__free(memory, lanes->at, lanes->cap * sizeof *lanes->at);
 }
 
 /* ---- where a fork may be ---- */
@@ -33041,14 +33300,13 @@ PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold *
     if (active ? l->known : of->known) return PHI_OK;
     status = phi__fold_lane(thread, lane, UINT64_MAX, &made);
     if (status != PHI_OK) return status;
-    phi__fold_free(thread->log.memory, *out);
-    **out = made;
+    phi__fold_move(thread->log.memory, *out, &made);
     of->seen = true;
     if (active)
         l->known = true;
     else {
         of->known = true;
-        l->aside += made.count;
+        l->aside += (*out)->count;
     }
     return PHI_OK;
 }
@@ -33073,19 +33331,18 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     phi__load_lane *from = &l->lanes[thread->lanes.active], *to = &l->lanes[lane];
     size_t i;
     if (!l->known) phi__fold_free(thread->log.memory, &thread->fold);
-    from->fold = thread->fold;
+    phi__fold_move(thread->log.memory, &from->fold, &thread->fold);
     from->known = l->known;
     from->seen = true;
     l->aside += from->fold.count;
     if (!to->seen && (thread->lanes.at == NULL || thread->lanes.at[lane].parent == PHI__LANE_NONE))
         to->known = true; /* it begins empty */
     l->aside -= to->fold.count;
-    thread->fold = to->fold;
+    phi__fold_move(thread->log.memory, &thread->fold, &to->fold);
     l->known = to->known;
-    memset(&to->fold, 0, sizeof to->fold);
     to->known = false;
     to->seen = true;
-    thread->lanes.active = lane;
+    phi__lane_activate(thread, lane);
     if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->log.held) return;
     for (i = 0; i < l->count; i++)
         if (l->lanes[i].fold.count > 0) phi__load_forget(thread, &l->lanes[i]);
@@ -33297,7 +33554,7 @@ static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__o
         phi__fold_splice(fold, at, end - at, &load->taken[from], done - from);
         done = from;
     }
-    fold->tokens -= load->tokens;
+    phi__fold_discount(fold, load->tokens);
     return true;
 }
 
@@ -33430,11 +33687,15 @@ static phi__loop_start *phi__loops_place(phi__loop_start *table, size_t cap, uin
     return &table[at];
 }
 
-PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id) {
+static phi__loop_start *phi__loops_known(const phi_thread *thread, phi_str loop_id) {
     phi__loop_start *place;
     if (thread->loops.cap == 0) return NULL;
     place = phi__loops_place(thread->loops.at, thread->loops.cap, phi__loops_hash(loop_id));
     return place->hash != 0 ? place : NULL;
+}
+
+PHI__FN const phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id) {
+    return phi__loops_known(thread, loop_id);
 }
 
 PHI__FN bool phi__loops_has(const phi_thread *thread, phi_str loop_id) {
@@ -33565,7 +33826,7 @@ PHI__FN bool phi__loops_room(phi_thread *thread) {
 
 PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start) {
     phi__loops *loops = &thread->loops;
-    phi__loop_start *place = phi__loops_find(thread, start->loop_id);
+    phi__loop_start *place = phi__loops_known(thread, start->loop_id);
     if (place == NULL && loops->count < loops->cap / 2) {
         uint64_t hash = phi__loops_hash(start->loop_id);
         place = phi__loops_place(loops->at, loops->cap, hash);
@@ -33575,8 +33836,73 @@ PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start) {
     if (place != NULL) place->seq = start->seq + 1; /* its room was made */
     if (start->of.loop != NULL && start->of.loop->has_system_prompt)
         thread->loops.prompt_hash = phi__loops_prompt_hash(start->of.loop->system_prompt);
-    thread->restored = false;
+    loops->restored = false;
     thread->loops.started = (phi__entry *)(uintptr_t)start;
+}
+
+PHI__FN void phi__loops_ends(phi_thread *thread, phi__entry *end) {
+    phi__loop_start *start = phi__loops_known(thread, end->loop_id);
+    end->ordinal = start != NULL ? (size_t)start->seq : 0;
+    if (start != NULL) start->seq = 0;
+    thread->loops.started = NULL;
+}
+
+PHI__FN void phi__loops_keep_none(phi_thread *thread, bool keeps_none) {
+    thread->loops.keeps_none = keeps_none;
+}
+
+PHI__FN void phi__loops_set_restored(phi_thread *thread, bool restored) {
+    thread->loops.restored = restored;
+}
+
+PHI__FN void phi__loops_free(phi__loops *loops, phi_memory *memory) {
+    phi__free(memory, loops->at, loops->cap * sizeof *loops->at);
+}
+
+/* ---- src/history/messages.c ---- */
+
+/* messages.c - the MESSAGE entries of a thread's active lane, in order. */
+
+PHI__FN bool phi__messages_room(phi_memory *memory, phi__messages *messages, size_t n) {
+    void *grown = phi__grow(memory, messages->at, &messages->cap, phi__add(messages->held, n),
+                            sizeof *messages->at);
+    if (grown != NULL) messages->at = (phi__entry **)grown;
+    return grown != NULL;
+}
+
+PHI__FN void phi__messages_add(phi__messages *messages, phi__entry *entry) {
+    entry->ordinal = messages->count++;
+    messages->at[messages->held++] = entry;
+    if (entry->message->role == PHI_ROLE_USER) messages->last_user = entry->seq + 1;
+}
+
+PHI__FN void phi__messages_replace(phi_memory *memory, phi__messages *messages, phi__entry **list,
+                                   size_t count, size_t cap) {
+    size_t i;
+    phi__messages_free(memory, messages);
+    messages->at = list;
+    messages->count = messages->held = count;
+    messages->cap = cap;
+    for (i = count; i > 0 && messages->last_user == 0; i--)
+        if (list[i - 1]->message->role == PHI_ROLE_USER) messages->last_user = list[i - 1]->seq + 1;
+}
+
+PHI__FN void phi__messages_clear(phi__messages *messages) {
+    messages->count = messages->held = 0;
+    messages->last_user = 0;
+}
+
+PHI__FN void phi__messages_evict(phi__messages *messages) {
+    messages->held = phi__log_keep_live(messages->at, messages->held);
+}
+
+PHI__FN void phi__messages_shrink(phi_memory *memory, phi__messages *messages) {
+    messages->at = phi__log_shrink_list(memory, messages->at, messages->held, &messages->cap);
+}
+
+PHI__FN void phi__messages_free(phi_memory *memory, phi__messages *messages) {
+    phi__free(memory, messages->at, messages->cap * sizeof *messages->at);
+    memset(messages, 0, sizeof *messages);
 }
 
 /* ---- src/history/note.c ---- */
@@ -33626,6 +33952,18 @@ PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str j
    compactions that count. */
 
 
+#include <stdio.h>
+
+PHI__FN void phi__ops_init(phi__ops *ops, phi_memory *memory) {
+    phi__map_init(&ops->by_id, memory);
+}
+
+PHI__FN void phi__ops_free(phi__ops *ops, phi_memory *memory) {
+    phi__hashes_free(memory, &ops->away);
+    phi__map_free(&ops->by_id);
+    phi__free(memory, ops->compactions, ops->compaction_cap * sizeof *ops->compactions);
+}
+
 PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id) {
     uint64_t hash = phi__hash(op_id, 0);
     size_t probe = 0;
@@ -33663,7 +34001,7 @@ enum { PHI__MARKS_MOST = 64 };
 static bool phi__ops_mark_room(phi_thread *thread) {
     size_t half = PHI__MARKS_MOST / 2;
     void *grown;
-    if (thread->log.limit_bytes != 0 && thread->lanes.at == NULL &&
+    if (thread->log.segments.limit_bytes != 0 && thread->lanes.at == NULL &&
         thread->ops.compaction_count == PHI__MARKS_MOST) {
         memmove(thread->ops.compactions, &thread->ops.compactions[half],
                 half * sizeof *thread->ops.compactions);
@@ -33716,6 +34054,44 @@ PHI__FN void phi__ops_add(phi_thread *thread, phi__op *op) {
     phi__map_add(&thread->ops.by_id, op->id_hash, op);
     if (phi__ops_compacts(op)) phi__ops_mark(thread, op);
 }
+
+#ifndef PHI_NO_STORES
+
+/* ---- eviction ---- */
+
+/* Whether the id of an evicted rewrite must be kept, since a host could give it again; an id that
+   phi made of the rewrite's seq need not. */
+static bool phi__ops_keeps_id(const phi__op *op) {
+    char made[PHI__OP_MADE_SIZE];
+    (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
+    return !op->segment->live && strcmp(op->rewrite.op_id, made) != 0;
+}
+
+PHI__FN bool phi__ops_evict(phi_thread *thread) {
+    const phi__op *op;
+    size_t n = 0;
+    for (op = thread->ops.last; op != NULL; op = op->earlier) n += phi__ops_keeps_id(op);
+    if (!phi__hashes_room(thread->log.memory, &thread->ops.away, n)) return false;
+    for (op = thread->ops.last; op != NULL; op = op->earlier)
+        if (phi__ops_keeps_id(op)) phi__hashes_add(&thread->ops.away, op->id_hash);
+    return true;
+}
+
+/* Revokes again the rewrites whose revoking entry the store did not have yet. */
+PHI__FN void phi__ops_recalled(phi_thread *thread) {
+    const phi__op *op;
+    phi__op *target;
+    phi__hashes_free(thread->log.memory, &thread->ops.away);
+    for (op = thread->ops.last; op != NULL; op = op->earlier) {
+        if (op->rewrite.revoke == NULL) continue;
+        target = phi__ops_find(thread, phi_str_of(op->rewrite.revoke));
+        if (target == NULL) continue;
+        target->revoked = true;
+        target->revoked_at = op->seq;
+    }
+}
+
+#endif
 
 /* ---- src/history/plan.c ---- */
 
@@ -34483,18 +34859,6 @@ PHI__FN bool phi__project_items_is_group(const phi_message *m, uint32_t flags) {
            !phi__project_items_sums_up(m, flags);
 }
 
-PHI__FN void phi__project_items_link(phi__fold *fold) {
-    size_t at;
-    for (at = fold->linked; at < fold->count; at++) {
-        phi__item *item = &fold->items[at];
-        item->summary = at > 0 ? fold->items[at - 1].summary : 0;
-        if (phi__project_items_sums_up(item->message, item->flags) && at < UINT32_MAX)
-            item->summary = (uint32_t)at + 1;
-        fold->groups += phi__project_items_is_group(item->message, item->flags) ? 1 : 0;
-    }
-    fold->linked = fold->count;
-}
-
 /* The newest summary before an item; SIZE_MAX: none. */
 PHI__FN size_t phi__project_items_summary_before(const phi__project_order *o, size_t at) {
     if (at == 0) return SIZE_MAX;
@@ -34936,18 +35300,19 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     size_t kept = phi__rebase_kept(&before->fold, keep);
     phi__entry entry;
     if (made == NULL || usage == NULL) return NULL;
-    *usage = before->usage;
+    *usage = before->counted.usage;
     made->from = before->log.base;
     made->to = before->log.count;
-    made->made_ms = thread->log.made_ms = before->log.made_ms;
+    made->made_ms = before->log.made_ms;
+    phi__log_set_made(&thread->log, made->made_ms);
     if (before->messages.count > kept) made->messages = before->messages.count - kept;
     memset(&entry, 0, sizeof entry);
     entry.kind = PHI_ENTRY_FORGOTTEN;
     entry.at_ms = phi__thread_now(thread);
     entry.usage = usage;
     entry.of.forgotten = made;
-    thread->log.base = thread->log.count = before->log.count;
-    thread->restored = before->restored;
+    phi__log_begin_at(&thread->log, before->log.count);
+    phi__loops_set_restored(thread, before->loops.restored);
     return phi__append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 
@@ -35269,7 +35634,7 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
     named.base_seq = base;
     named.has_base = true;
     op->lane = lane;
-    op->segment = thread->log.current;
+    op->segment = thread->log.segments.current;
     if (!phi__rewrite_copy(room, &named, &op->rewrite)) return NULL;
     for (i = 0; i < given->span_count; i++) {
         op->message_count = phi__add(op->message_count, given->spans[i].message_count);
@@ -35298,7 +35663,7 @@ static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str l
 static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *entry) {
     op->seq = thread->log.count;
     phi__ops_add(thread, op);
-    if (op->rewrite.written != NULL) phi_usage_add(&thread->usage, &op->rewrite.written->usage);
+    if (op->rewrite.written != NULL) phi__append_count_written(thread, &op->rewrite.written->usage);
     phi__append_attach(thread, entry, 1);
     phi__thread_evictable(thread);
 }
@@ -35382,8 +35747,7 @@ static phi_status phi__rewrite_unfold(phi_thread *thread, phi__op *target) {
         target->revoked = false;
         return status;
     }
-    phi__fold_free(thread->log.memory, &thread->fold);
-    thread->fold = fold;
+    phi__fold_move(thread->log.memory, &thread->fold, &fold);
     return PHI_OK;
 }
 
@@ -35735,17 +36099,10 @@ PHI__FN void phi__runs_drop_undo(phi_thread *thread) {
 }
 
 PHI__FN bool phi__runs_keep_undo(phi_thread *thread) {
-    phi__fold *kept = &thread->undo.fold;
-    const phi__fold *fold = &thread->fold;
     if (!thread->loops.keeps_none || thread->loops.started == NULL || thread->undo.start != 0 ||
         thread->ops.last_seq > thread->loops.started->seq)
         return true;
-    if (!phi__fold_room(thread->log.memory, kept, phi__max(fold->count, 1))) return false;
-    if (fold->count > 0) memcpy(kept->items, fold->items, fold->count * sizeof *fold->items);
-    kept->count = fold->count;
-    kept->tokens = fold->tokens;
-    kept->durable = fold->durable;
-    kept->overlaps = fold->overlaps;
+    if (!phi__fold_copy(thread->log.memory, &thread->undo.fold, &thread->fold)) return false;
     thread->undo.start = thread->loops.started->seq + 1;
     thread->undo.lane = thread->lanes.active;
     return true;
@@ -35776,7 +36133,7 @@ static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
         if (op->revoked && op->revoked_at == thread->log.count) op->revoked = false;
     if (status != PHI_OK) return status;
     phi__runs_drop_undo(thread);
-    thread->undo.fold = fold;
+    phi__fold_move(thread->log.memory, &thread->undo.fold, &fold);
     thread->undo.start = start;
     thread->undo.lane = thread->lanes.active;
     return PHI_OK;
@@ -35800,8 +36157,7 @@ static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
     (void)phi__ops_roll_back(thread, end->lane, start - 1, end->seq);
     phi__ops_unmark(thread, end->lane, start - 1, end->seq);
     if (phi__runs_has_undo(thread, start)) {
-        phi__fold_free(thread->log.memory, &thread->fold);
-        thread->fold = thread->undo.fold;
+        phi__fold_move(thread->log.memory, &thread->fold, &thread->undo.fold);
         memset(&thread->undo, 0, sizeof thread->undo);
     }
     phi__fold_take_out(&thread->fold, start - 1, end->seq);
@@ -35809,12 +36165,9 @@ static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
 }
 
 PHI__FN void phi__runs_loop_ends(phi_thread *thread, phi__entry *end) {
-    phi__loop_start *start = phi__loops_find(thread, end->loop_id);
-    end->ordinal = start != NULL ? (size_t)start->seq : 0;
-    if (start != NULL) start->seq = 0;
+    phi__loops_ends(thread, end);
     if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) phi__runs_roll_back(thread, end);
     phi__runs_drop_undo(thread);
-    thread->loops.started = NULL;
 }
 
 PHI__FN void phi__runs_roll_back_again(phi_thread *thread) {
@@ -35833,35 +36186,34 @@ PHI__FN void phi__runs_roll_back_again(phi_thread *thread) {
 
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io) {
     memset(thread, 0, sizeof *thread);
-    phi__segments_init(&thread->log, memory, io);
-    phi__map_init(&thread->ops.by_id, memory);
+    phi__log_init(&thread->log, memory, io);
+    phi__ops_init(&thread->ops, memory);
 }
 
-PHI__FN void phi__thread_renew(phi_thread *thread) {
+PHI__FN void phi__thread_belong(phi_thread *thread, struct phi_runtime *rt, phi__grown *grown,
+                                struct phi__lent *lent) {
+    thread->rt = rt;
+    thread->lent = lent;
+    thread->of_agent = lent == NULL;
+    phi__log_set_grown(&thread->log, grown);
+}
+
+PHI__FN void phi__thread_use(phi_thread *thread, void *run) { thread->user = run; }
+
+/* Clears the struct without freeing its parts. */
+static void phi__thread_renew(phi_thread *thread) {
     phi_thread before = *thread;
     phi__thread_init(thread, before.log.memory, before.log.io);
     thread->of_agent = before.of_agent;
-    thread->log.grown = before.log.grown;
+    phi__log_set_grown(&thread->log, before.log.grown);
     thread->rt = before.rt;
     thread->lent = before.lent;
-    phi__segments_limit(&thread->log, before.log.limit_bytes);
+    phi__segments_limit(&thread->log, before.log.segments.limit_bytes);
 }
 
-static void phi__thread_free_lanes(phi_thread *thread) {
-    phi_memory *memory = thread->log.memory;
-    phi__lanes *lanes = &thread->lanes;
-    uint32_t i;
-    for (i = 1; i < lanes->count; i++) /* the first one's name is static */
-        phi__free(memory, (void *)(uintptr_t)lanes->at[i].name.at, lanes->at[i].name.len + 1);
-    phi__free(memory, lanes->table, lanes->table_cap * sizeof *lanes->table);
-    phi__free(memory, lanes->at, lanes->cap * sizeof *lanes->at);
-}
-
-static void phi__thread_free_ops(phi_thread *thread) {
-    phi__ops *ops = &thread->ops;
-    phi__hashes_free(thread->log.memory, &ops->away);
-    phi__map_free(&ops->by_id);
-    phi__free(thread->log.memory, ops->compactions, ops->compaction_cap * sizeof *ops->compactions);
+PHI__FN void phi__thread_move(phi_thread *to, phi_thread *from) {
+    memcpy(to, from, sizeof *to); /* with the parts that others own */
+    phi__thread_renew(from);
 }
 
 PHI__FN void phi__thread_destroy(phi_thread *thread) {
@@ -35870,22 +36222,23 @@ PHI__FN void phi__thread_destroy(phi_thread *thread) {
 #ifndef PHI_NO_REWRITES
     phi__load_drop(thread);
 #endif
-    phi__free(memory, thread->messages.at, thread->messages.cap * sizeof *thread->messages.at);
-    phi__thread_free_lanes(thread);
-    phi__hashes_free(memory, &thread->ids);
-    phi__free(memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
+    phi__messages_free(memory, &thread->messages);
+    phi__lane_free_all(thread);
+    phi__append_free(thread);
+    phi__loops_free(&thread->loops, memory);
     phi__about_free(thread);
     phi__runs_drop_undo(thread);
-    phi__thread_free_ops(thread);
+    phi__ops_free(&thread->ops, memory);
     phi__fold_free(memory, &thread->fold);
-    phi__segments_free_all(&thread->log);
+    phi__log_free_all(&thread->log);
     phi__thread_renew(thread);
 }
 
 PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
     return phi__segments_bytes(&thread->log) + phi__about_bytes(thread) +
            (thread->log.cap + thread->messages.cap) * sizeof *thread->log.entries +
-           thread->fold.cap * sizeof *thread->fold.items + thread->ids.cap * sizeof(uint64_t) +
+           thread->fold.cap * sizeof *thread->fold.items +
+           thread->counted.ids.cap * sizeof(uint64_t) +
            thread->ops.by_id.cap * sizeof *thread->ops.by_id.slots +
            thread->loops.cap * sizeof *thread->loops.at +
            thread->undo.fold.cap * sizeof *thread->undo.fold.items;
@@ -36145,11 +36498,11 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0x9b8f5f3a
+#if PHI__IMP_PERSIST != 0x277d2fe3
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0x9b8f5f3a
+#define PHI__IMP_PERSIST 0x277d2fe3
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -36476,7 +36829,10 @@ PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t wo
 PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size);
 /* Unlocks and forgets it, without writing anything; none is harmless. */
 PHI__FN void phi__journal_close(phi_thread *thread);
+/* After a thread was read from elsewhere: entries before its first one are in no store. */
+PHI__FN void phi__journal_skip(phi_thread *thread);
 #ifndef PHI_NO_STORES
+PHI__FN void phi__journal_set_failing(phi_thread *thread, bool failing);
 /* Puts it into a list, if it is not in it and the thread is a runtime's. */
 PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
 /* Removes and returns the oldest of the list; NULL: none. */
@@ -37812,7 +38168,8 @@ static phi_status phi__entry_parts_read_forgotten(phi__entry_reader *r, const ph
     forgotten->to = thread->log.count;
     if (forgotten->from > forgotten->to)
         return phi__entry_get_bad(r, "forgotten: from is past the entry itself");
-    forgotten->made_ms = thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), 0);
+    forgotten->made_ms = phi_json_int(phi_json_get(root, "made"), 0);
+    phi__log_set_made(&thread->log, forgotten->made_ms);
     return phi__entry_parts_read_usage(r, root, entry);
 }
 
@@ -38013,8 +38370,7 @@ static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
 /* Where a log begins: at 0, or behind its forgotten entries. */
 static void phi__entry_read_begin(phi_thread *thread, int kind, uint64_t seq) {
     if (kind != PHI_ENTRY_FORGOTTEN || thread->log.count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
-    thread->log.base = thread->log.count = (size_t)seq;
-    if (thread->journal != NULL) thread->journal->stored = seq;
+    phi__log_begin_at(&thread->log, seq);
 }
 
 static phi_status phi__entry_read_check_place(phi__entry_reader *r, const phi_json *root,
@@ -38075,9 +38431,9 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
 static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->log.io;
     phi_status status;
-    reader->thread->log.io = NULL;
+    phi__log_set_io(&reader->thread->log, NULL);
     status = phi__entry_read_tree(reader, root);
-    reader->thread->log.io = io;
+    phi__log_set_io(&reader->thread->log, io);
     return status;
 }
 
@@ -38106,18 +38462,13 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
 /* evict.c - evicts entries that no view has: whole segments, of a log in a store. */
 
 
-#include <stdio.h>
-
 #ifndef PHI_NO_STORES
 
 PHI__FN bool phi__evict_begin(phi_thread *thread) {
-    phi__segment *segment = thread->log.segments;
     size_t i;
     if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
         return false;
-    for (thread->log.first.live = false; segment != NULL; segment = segment->older)
-        segment->live = false;
-    phi__segments_pin(thread->log.current);
+    phi__segments_unpin(&thread->log);
     if (thread->loops.started != NULL) phi__segments_pin(thread->loops.started->segment);
     for (i = 0; i < thread->fold.count; i++)
         phi__segments_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
@@ -38126,86 +38477,15 @@ PHI__FN bool phi__evict_begin(phi_thread *thread) {
     return true;
 }
 
-/* Whether the id of an evicted rewrite must be kept, since a host could give it again; an id that
-   phi made of the rewrite's seq need not. */
-static bool phi__evict_keeps_id(const phi__op *op) {
-    char made[32];
-    (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
-    return !op->segment->live && strcmp(op->rewrite.op_id, made) != 0;
-}
-
-/* The ids of rewrites that leave are known on. False: no memory. */
-static bool phi__evict_note_ops(phi_thread *thread) {
-    const phi__op *op;
-    size_t n = 0;
-    for (op = thread->ops.last; op != NULL; op = op->earlier) n += phi__evict_keeps_id(op);
-    if (!phi__hashes_room(thread->log.memory, &thread->ops.away, n)) return false;
-    for (op = thread->ops.last; op != NULL; op = op->earlier)
-        if (phi__evict_keeps_id(op)) phi__hashes_add(&thread->ops.away, op->id_hash);
-    return true;
-}
-
-static bool phi__evict_claim(phi_thread *thread) {
-    size_t i, j, k;
-    for (i = 0; i < thread->log.held; i++) {
-        const phi__entry *entry = thread->log.entries[i];
-        const phi_rewrite *r;
-        if (entry->kind == PHI_ENTRY_MESSAGE && !phi__append_claim_calls(thread, entry->message))
-            return false;
-        if (entry->kind != PHI_ENTRY_REWRITE) continue;
-        r = &entry->of.op->rewrite;
-        for (j = 0; j < r->span_count; j++)
-            for (k = 0; k < r->spans[j].message_count; k++)
-                if (!phi__append_claim_calls(thread, &r->spans[j].messages[k])) return false;
-    }
-    return true;
-}
-
-/* Where memory is limited, only the tool call ids of entries in memory are kept. Without memory for
-   the new list the old one stays. */
-static void phi__evict_shed_ids(phi_thread *thread) {
-    phi__hashes before = thread->ids;
-    if (thread->log.limit_bytes == 0) return;
-    memset(&thread->ids, 0, sizeof thread->ids);
-    if (phi__evict_claim(thread)) {
-        phi__hashes_free(thread->log.memory, &before);
-        return;
-    }
-    phi__hashes_free(thread->log.memory, &thread->ids);
-    thread->ids = before;
-}
-
-static size_t phi__evict_keep(phi__entry **entries, size_t count) {
-    size_t i, n = 0;
-    for (i = 0; i < count; i++)
-        if (entries[i]->segment->live) entries[n++] = entries[i];
-    return n;
-}
-
-/* Gives back room that is not likely to be needed again. */
-static phi__entry **phi__evict_shrink(phi_memory *memory, phi__entry **entries, size_t count,
-                                      size_t *cap) {
-    size_t fewer = phi__max(count * 2, 16);
-    void *smaller;
-    if (*cap / 2 < fewer) return entries;
-    smaller = phi__realloc(memory, entries, *cap * sizeof *entries, fewer * sizeof *entries);
-    if (smaller == NULL) return entries;
-    *cap = fewer;
-    return (phi__entry **)smaller;
-}
-
 PHI__FN void phi__evict_end(phi_thread *thread) {
-    if (!phi__evict_note_ops(thread)) return; /* another time */
-    thread->log.left = false;
-    thread->log.held = phi__evict_keep(thread->log.entries, thread->log.held);
-    thread->messages.held = phi__evict_keep(thread->messages.at, thread->messages.held);
+    if (!phi__ops_evict(thread)) return; /* another time */
+    phi__log_evict(&thread->log);
+    phi__messages_evict(&thread->messages);
     (void)phi__ops_index_all(thread); /* of fewer it cannot fail */
     phi__loops_evict(thread);
-    phi__evict_shed_ids(thread);
-    thread->log.entries = phi__evict_shrink(thread->log.memory, thread->log.entries,
-                                            thread->log.held, &thread->log.cap);
-    thread->messages.at = phi__evict_shrink(thread->log.memory, thread->messages.at,
-                                            thread->messages.held, &thread->messages.cap);
+    phi__append_shed_ids(thread);
+    phi__log_shrink(&thread->log);
+    phi__messages_shrink(thread->log.memory, &thread->messages);
     phi__segments_drop_dead(&thread->log);
 }
 
@@ -39813,8 +40093,9 @@ PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why) {
 
 /* Less where memory is short: then a part of the limit must do. */
 static size_t phi__journal_batch_bytes(const phi_thread *thread) {
-    if (thread->log.limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
-    return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->log.limit_bytes / PHI__JOURNAL_LIMIT_PART);
+    if (thread->log.segments.limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
+    return phi__min(PHI__JOURNAL_BATCH_BYTES,
+                    thread->log.segments.limit_bytes / PHI__JOURNAL_LIMIT_PART);
 }
 
 /* A text that is about to be written takes the runtime's memory, for the time of the call: an agent
@@ -39934,6 +40215,11 @@ static phi_status phi__journal_each(void *ctx, uint64_t seq, phi_str entry) {
     return status;
 }
 
+PHI__FN void phi__journal_skip(phi_thread *thread) {
+    phi__journal *journal = thread->journal;
+    if (journal != NULL && journal->stored < thread->log.base) journal->stored = thread->log.base;
+}
+
 static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *words,
                                     size_t words_size) {
     phi__journal *journal = thread->journal;
@@ -39951,12 +40237,16 @@ static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *wo
     if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */
     if (load.words[0] != '\0') phi__journal_words(words, words_size, load.words);
     if (!load.was_empty) return status;
-    thread->restored = thread->log.count > 0;
+    phi__loops_set_restored(thread, thread->log.count > 0);
     if (status == PHI_OK) journal->stored = thread->log.count;
     return status;
 }
 
 /* ---- beginning and end ---- */
+
+PHI__FN void phi__journal_set_failing(phi_thread *thread, bool failing) {
+    thread->journal->failing = failing;
+}
 
 static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store, const char *id) {
     phi__journal *journal = (phi__journal *)phi__alloc(thread->log.memory, sizeof *journal);
@@ -39977,7 +40267,7 @@ static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store
 static void phi__journal_free(phi_thread *thread) {
     phi__journal *journal = thread->journal;
     thread->journal = NULL;
-    thread->log.dirty = NULL;
+    phi__log_set_dirty(&thread->log, NULL);
     phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_GREW);
     phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_LEAVES);
     if (journal->id != NULL) phi__free(thread->log.memory, journal->id, journal->id_len + 1);
@@ -40023,7 +40313,7 @@ PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store,
         phi__journal_explain(words, words_size, PHI_NO_MEMORY);
         return PHI_NO_MEMORY;
     }
-    thread->log.dirty = &thread->journal->dirty;
+    phi__log_set_dirty(&thread->log, &thread->journal->dirty);
     if (store->lock != NULL) status = store->lock(store->user_data, id, words, words_size);
     if (status != PHI_OK) {
         phi__journal_explain(words, words_size, status);
@@ -40112,6 +40402,8 @@ PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t wor
 }
 
 PHI__FN void phi__journal_close(phi_thread *thread) { (void)thread; }
+
+PHI__FN void phi__journal_skip(phi_thread *thread) { (void)thread; }
 
 PHI__FN void phi__journal_free_thread(phi_thread *thread) { phi__thread_destroy(thread); }
 
@@ -40204,48 +40496,23 @@ static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread
     return list;
 }
 
-/* Revokes again the rewrites whose revoking entry the store did not have yet. */
-static void phi__recall_revoked(phi_thread *thread) {
-    const phi__op *op;
-    phi__op *target;
-    for (op = thread->ops.last; op != NULL; op = op->earlier) {
-        if (op->rewrite.revoke == NULL) continue;
-        target = phi__ops_find(thread, phi_str_of(op->rewrite.revoke));
-        if (target == NULL) continue;
-        target->revoked = true;
-        target->revoked_at = op->seq;
-    }
-}
-
-/* Behind the current one, which stays that. */
-static void phi__recall_segments(phi_thread *thread, phi_thread *whole) {
-    phi__segment **end = &thread->log.segments;
-    while (*end != NULL) end = &(*end)->older;
-    *end = whole->log.segments;
-    whole->log.segments = NULL;
-}
-
 static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
-    phi__entry **before = thread->log.entries, **list = phi__recall_merge(thread, whole);
-    size_t held = thread->log.held, cap = thread->log.cap;
+    phi__entry_list list;
     bool done;
-    if (list == NULL) return false;
-    thread->log.entries = list;
-    thread->log.held = thread->log.cap = thread->log.count - thread->log.base;
+    list.at = phi__recall_merge(thread, whole);
+    list.held = list.cap = thread->log.count - thread->log.base;
+    if (list.at == NULL) return false;
+    phi__log_exchange(&thread->log, &list);
     done = phi__ops_index_all(thread) && phi__lane_messages(thread, thread->lanes.active);
     if (!done) {
-        thread->log.entries = before;
-        thread->log.held = held;
-        thread->log.cap = cap;
+        phi__log_exchange(&thread->log, &list);
         (void)phi__ops_index_all(thread);
-        phi__free(thread->log.memory, list, (thread->log.count - thread->log.base) * sizeof *list);
-        return false;
     }
-    phi__free(thread->log.memory, before, cap * sizeof *before);
-    phi__hashes_free(thread->log.memory, &thread->ops.away);
-    phi__recall_revoked(thread);
+    phi__free(thread->log.memory, list.at, list.cap * sizeof *list.at);
+    if (!done) return false;
+    phi__ops_recalled(thread);
     phi__runs_roll_back_again(thread);
-    phi__recall_segments(thread, whole);
+    phi__segments_take(&thread->log, &whole->log);
     return true;
 }
 
@@ -40347,8 +40614,11 @@ static phi_status phi__thread_text_end(phi__entry_reader *reader, phi_status sta
     if (status == PHI_OK) status = phi__load_end(log);
     if (status == PHI_PARSE) phi__thread_text_words(words, words_size, number, reader->words);
     phi__entry_get_reader_free(reader);
-    log->restored = log->log.count > 0;
-    if (status == PHI_OK) return status;
+    phi__loops_set_restored(log, log->log.count > 0);
+    if (status == PHI_OK) {
+        phi__journal_skip(log);
+        return PHI_OK;
+    }
     phi__journal_close(log); /* entries read so far must not be stored */
     phi__thread_destroy(log);
     return status;
@@ -40517,7 +40787,7 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {
     phi_usage none;
     memset(&none, 0, sizeof none);
-    return thread != NULL ? (thread)->usage : none;
+    return thread != NULL ? thread->counted.usage : none;
 }
 
 /* ---- views ---- */
@@ -40573,11 +40843,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xa9018884
+#if PHI__IMP_LOOP != 0xb89946e3
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xa9018884
+#define PHI__IMP_LOOP 0xb89946e3
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -44874,17 +45144,17 @@ static void phi__forget_responses(phi__agent *agent) {
 /* Makes the log anew, with the items of its view that `keep` marks. False: no memory, and nothing
    changed. */
 static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_forgotten **made) {
-    phi_thread *thread = agent->thread, before = *thread;
+    phi_thread *thread = agent->thread, before;
     phi__run *run = agent->run;
-    phi__thread_renew(thread);
+    phi__thread_move(&before, thread);
     if (!phi__rebase_copy(thread, &before, keep, made) ||
         (run != NULL && !phi__draft_rehome(run, &before))) {
         phi__journal_free_thread(thread);
-        *thread = before;
+        phi__thread_move(thread, &before);
         return false;
     }
-    thread->user = run;
-    thread->loops.keeps_none = before.loops.keeps_none;
+    phi__thread_use(thread, run);
+    phi__loops_keep_none(thread, before.loops.keeps_none);
     phi__forget_responses(agent);
     phi__feature_renewed(agent, keep == NULL ? &before.fold : NULL, true);
     phi__about_move(thread, &before);
@@ -46749,7 +47019,7 @@ PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *ord
     const phi_policy *policy = phi__projection_policy(agent);
     memset(order, 0, sizeof *order);
     if (policy == NULL) return false;
-    phi__project_items_link(&agent->thread->fold);
+    phi__fold_link(&agent->thread->fold);
     order->fold = &agent->thread->fold;
     order->count = agent->thread->fold.count;
     order->policy = policy;
@@ -47208,7 +47478,8 @@ PHI__FN void phi__responses_update(phi__response *response, const phi__run *run)
     response->message = last != NULL ? last->message : NULL;
     response->message_in = last != NULL ? last->segment : NULL;
     response->loop_id = run->loop_id;
-    response->rest_in = run->agent->thread->log.current; /* where the run's last words are */
+    response->rest_in =
+        run->agent->thread->log.segments.current; /* where the run's last words are */
     response->failure = run->failure;
     response->usage = phi__limits_charge_of(run)->usage;
     response->cost = phi__limits_charge_of(run)->cost;
@@ -47347,8 +47618,8 @@ PHI__FN void phi__run_take(phi__run *run) {
     agent->run = run;
     phi__feature_begin(run);
     agent->rt->active++;
-    agent->thread->user = run;
-    agent->thread->loops.keeps_none = agent->desc.keep == PHI_KEEP_NONE;
+    phi__thread_use(agent->thread, run);
+    phi__loops_keep_none(agent->thread, agent->desc.keep == PHI_KEEP_NONE);
     phi__schedule_publish_state(agent, true);
     phi__schedule_wake(run);
 }
@@ -47389,7 +47660,7 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     phi__attempt_drop(run);
     phi__tools_drop(run);
     agent->run = NULL;
-    agent->thread->user = NULL;
+    phi__thread_use(agent->thread, NULL);
     agent->rt->active--;
     phi__run_unmake(run);
     phi__forget_end(agent);
@@ -48998,7 +49269,7 @@ static void phi__stored_emit(phi_thread *thread, const char *why) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
-    thread->journal->failing = phi__events_emit(agent, &event, NULL, 0);
+    phi__journal_set_failing(thread, phi__events_emit(agent, &event, NULL, 0));
 }
 
 static bool phi__stored_write(phi_thread *thread, bool all) {
@@ -49008,7 +49279,7 @@ static bool phi__stored_write(phi_thread *thread, bool all) {
     if (status != PHI_OK)
         phi__stored_emit(thread, why);
     else
-        thread->journal->failing = false;
+        phi__journal_set_failing(thread, false);
     return status == PHI_OK;
 }
 
@@ -49026,7 +49297,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     if (!phi__stored_run(run) || run->start.silent) return;
     usage = (phi_usage *)phi_arena_alloc(phi__thread_room(thread), sizeof *usage);
     if (usage == NULL) return;
-    *usage = thread->usage;
+    *usage = thread->counted.usage;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_THREAD_UPDATED;
     event.text = phi__str(thread->journal->id, thread->journal->id_len);
@@ -52362,11 +52633,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x04a89bd2
+#if PHI__IMP_AGENT != 0x1b231468
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x04a89bd2
+#define PHI__IMP_AGENT 0x1b231468
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -53686,9 +53957,7 @@ static phi__agent *phi__agent_make_build(phi_runtime *rt, const phi_agent_desc *
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
     phi__segments_limit(&agent->own.log, agent->desc.memory_limit_bytes);
-    agent->own.of_agent = true;
-    agent->own.rt = rt;
-    agent->own.log.grown = &rt->grown;
+    phi__thread_belong(&agent->own, rt, &rt->grown, NULL);
     agent->thread = lent != NULL ? lent : &agent->own;
     if (phi__at_limit_name(agent) && phi__agent_make_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
@@ -55468,14 +55737,13 @@ PHI__FN const char *phi__event_words_input(phi_input input) {
    at work, hidden agents. */
 
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
-    *before = *agent->thread;
-    phi__thread_renew(agent->thread);
+    phi__thread_move(before, agent->thread);
 }
 
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
     phi__journal_close(agent->thread); /* its entries must not be stored */
     phi__journal_free_thread(agent->thread);
-    *agent->thread = *before;
+    phi__thread_move(agent->thread, before);
 }
 
 /* The host's compactor gets `end`, and may free the agent: as inside a step, which it must not
@@ -55873,7 +56141,7 @@ static phi_status phi__new_session_fill(phi__agent *agent, const phi_thread *bef
     }
     if (status != PHI_OK) return status;
     if (!empty && !phi__rebase_take(thread, before, &before->fold, NULL)) return PHI_NO_MEMORY;
-    thread->restored = before->restored;
+    phi__loops_set_restored(thread, before->loops.restored);
     status = phi__journal_sync(thread, words, words_size);
     if (status != PHI_OK) phi__new_session_unkeep(thread, store, id);
     return status;
@@ -56132,9 +56400,7 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
     lent->memory.parent = &rt->memory;
     thread = &lent->thread;
     phi__thread_init(thread, &lent->memory, rt->io);
-    thread->lent = lent;
-    thread->rt = rt;
-    thread->log.grown = &rt->grown;
+    phi__thread_belong(thread, rt, &rt->grown, lent);
     phi__list_push_first(&rt->threads, &lent->link);
     return thread;
 }

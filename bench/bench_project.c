@@ -97,7 +97,7 @@ static size_t project_now(phi_thread *thread, phi_arena *arena, const phi_policy
     phi__projection made;
     phi_arena_mark mark = phi_arena_save(arena);
     memset(&order, 0, sizeof order);
-    phi__project_items_link(&thread->fold);
+    phi__fold_link(&thread->fold);
     order.fold = &thread->fold;
     order.count = thread->fold.count;
     order.policy = policy;

@@ -231,9 +231,7 @@ static phi__agent *phi__agent_make_build(phi_runtime *rt, const phi_agent_desc *
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
     phi__segments_limit(&agent->own.log, agent->desc.memory_limit_bytes);
-    agent->own.of_agent = true;
-    agent->own.rt = rt;
-    agent->own.log.grown = &rt->grown;
+    phi__thread_belong(&agent->own, rt, &rt->grown, NULL);
     agent->thread = lent != NULL ? lent : &agent->own;
     if (phi__at_limit_name(agent) && phi__agent_make_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);

@@ -7,14 +7,13 @@
 #include "agent/agent_in.h"
 
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
-    *before = *agent->thread;
-    phi__thread_renew(agent->thread);
+    phi__thread_move(before, agent->thread);
 }
 
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
     phi__journal_close(agent->thread); /* its entries must not be stored */
     phi__journal_free_thread(agent->thread);
-    *agent->thread = *before;
+    phi__thread_move(agent->thread, before);
 }
 
 /* The host's compactor gets `end`, and may free the agent: as inside a step, which it must not

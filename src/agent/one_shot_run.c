@@ -187,9 +187,7 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
     lent->memory.parent = &rt->memory;
     thread = &lent->thread;
     phi__thread_init(thread, &lent->memory, rt->io);
-    thread->lent = lent;
-    thread->rt = rt;
-    thread->log.grown = &rt->grown;
+    phi__thread_belong(thread, rt, &rt->grown, lent);
     phi__list_push_first(&rt->threads, &lent->link);
     return thread;
 }

@@ -120,7 +120,7 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
     info.forked_from = phi_json_str(phi_json_get(root, "forked_from"), "");
     info.forked_at = phi_json_uint(phi_json_get(root, "forked_at"), UINT64_MAX);
     if (info.forked_from.len == 0) info.forked_at = 0;
-    thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), thread->log.made_ms);
+    phi__log_set_made(&thread->log, phi_json_int(phi_json_get(root, "made"), thread->log.made_ms));
     if (status == PHI_OK) status = phi__about_is_object(thread, info.metadata);
     if (status == PHI_OK && !phi__about_take(thread, &info)) status = PHI_NO_MEMORY;
     phi_arena_free(&scratch);
@@ -134,7 +134,7 @@ PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t 
     info.forked_from = from;
     info.forked_at = at;
     if (from.len == 0 || !phi__about_take(thread, &info)) return PHI_NO_MEMORY;
-    thread->log.made_ms = phi__thread_now(thread);
+    phi__log_set_made(&thread->log, phi__thread_now(thread));
     return phi__about_note(thread, &thread->about->info);
 }
 
@@ -143,7 +143,7 @@ static bool phi__about_says(const phi_thread_info *info) {
 }
 
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before) {
-    thread->log.made_ms = before->log.made_ms;
+    phi__log_set_made(&thread->log, before->log.made_ms);
     return before->about == NULL || !phi__about_says(&before->about->info) ||
            phi__about_note(thread, &before->about->info) == PHI_OK;
 }

@@ -5,14 +5,10 @@
 #include "wire/hash_in.h"
 
 PHI__FN bool phi__append_reserve(phi_thread *thread, size_t n, size_t messages) {
-    void *grown;
     if (n > 0 && !phi__log_reserve(&thread->log, n)) return false;
     if (messages == 0) return true;
-    grown = phi__grow(thread->log.memory, thread->messages.at, &thread->messages.cap,
-                      phi__add(thread->messages.held, messages), sizeof *thread->messages.at);
-    if (grown == NULL) return false;
-    thread->messages.at = (phi__entry **)grown;
-    return phi__fold_room(thread->log.memory, &thread->fold, messages);
+    return phi__messages_room(thread->log.memory, &thread->messages, messages) &&
+           phi__fold_room(thread->log.memory, &thread->fold, messages);
 }
 
 static void phi__append_discount(phi_usage *from, const phi_usage *part) {
@@ -27,16 +23,21 @@ static void phi__append_discount(phi_usage *from, const phi_usage *part) {
 /* Turns count as they end, and the run replaces them when it has ended: its usage includes
    discarded attempts. */
 static void phi__append_count_usage(phi_thread *thread, const phi__entry *entry) {
+    phi__counted *counted = &thread->counted;
     bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
     if (entry->usage != NULL && !stray) {
-        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->loops.of_turns, entry->usage);
+        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&counted->of_turns, entry->usage);
         if (entry->kind == PHI_ENTRY_LOOP_END)
-            phi__append_discount(&thread->usage, &thread->loops.of_turns);
-        if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&thread->usage, 0, sizeof thread->usage);
-        phi_usage_add(&thread->usage, entry->usage);
+            phi__append_discount(&counted->usage, &counted->of_turns);
+        if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&counted->usage, 0, sizeof counted->usage);
+        phi_usage_add(&counted->usage, entry->usage);
     }
     if (entry->kind == PHI_ENTRY_LOOP_END || entry->kind == PHI_ENTRY_LOOP_START)
-        memset(&thread->loops.of_turns, 0, sizeof thread->loops.of_turns);
+        memset(&counted->of_turns, 0, sizeof counted->of_turns);
+}
+
+PHI__FN void phi__append_count_written(phi_thread *thread, const phi_usage *usage) {
+    phi_usage_add(&thread->counted.usage, usage);
 }
 
 PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry) {
@@ -52,15 +53,12 @@ PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry) {
 }
 
 PHI__FN void phi__append_attach(phi_thread *thread, phi__entry *entries, size_t n) {
-    phi__messages *messages = &thread->messages;
     size_t i;
     for (i = 0; i < n; i++) {
         phi__entry *entry = &entries[i];
         phi__append_put(thread, entry);
         if (entry->kind != PHI_ENTRY_MESSAGE) continue;
-        entry->ordinal = messages->count++;
-        messages->at[messages->held++] = entry;
-        if (entry->message->role == PHI_ROLE_USER) messages->last_user = entry->seq + 1;
+        phi__messages_add(&thread->messages, entry);
         phi__fold_message(&thread->fold, entry);
     }
     phi__log_grew(&thread->log);
@@ -105,8 +103,9 @@ static bool phi__append_answer(phi_thread *thread, const phi_message *caller,
     memset(&result, 0, sizeof result);
     memset(&entry, 0, sizeof entry);
     content.kind = PHI_CONTENT_TEXT;
-    content.text = thread->restored ? PHI__LIT("The process ended before this call had a result")
-                                    : PHI__LIT("Out of memory");
+    content.text = thread->loops.restored
+                       ? PHI__LIT("The process ended before this call had a result")
+                       : PHI__LIT("Out of memory");
     result.role = PHI_ROLE_TOOL_RESULT;
     result.content = &content;
     result.content_count = 1;
@@ -157,9 +156,9 @@ PHI__FN bool phi__append_answer_orphans(phi_thread *thread) {
 
 PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id) {
     uint64_t hash = phi__hash(id, 0);
-    if (phi__hashes_has(&thread->ids, hash)) return PHI_FULL;
-    if (!phi__hashes_room(thread->log.memory, &thread->ids, 1)) return PHI_NO_MEMORY;
-    phi__hashes_add(&thread->ids, hash);
+    if (phi__hashes_has(&thread->counted.ids, hash)) return PHI_FULL;
+    if (!phi__hashes_room(thread->log.memory, &thread->counted.ids, 1)) return PHI_NO_MEMORY;
+    phi__hashes_add(&thread->counted.ids, hash);
     return PHI_OK;
 }
 
@@ -172,9 +171,38 @@ PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *mess
     return true;
 }
 
+static bool phi__append_claim_all(phi_thread *thread) {
+    size_t i, j, k;
+    for (i = 0; i < thread->log.held; i++) {
+        const phi__entry *entry = thread->log.entries[i];
+        const phi_rewrite *r;
+        if (entry->kind == PHI_ENTRY_MESSAGE && !phi__append_claim_calls(thread, entry->message))
+            return false;
+        if (entry->kind != PHI_ENTRY_REWRITE) continue;
+        r = &entry->of.op->rewrite;
+        for (j = 0; j < r->span_count; j++)
+            for (k = 0; k < r->spans[j].message_count; k++)
+                if (!phi__append_claim_calls(thread, &r->spans[j].messages[k])) return false;
+    }
+    return true;
+}
+
+PHI__FN void phi__append_shed_ids(phi_thread *thread) {
+    phi__hashes other;
+    if (thread->log.segments.limit_bytes == 0) return;
+    memset(&other, 0, sizeof other);
+    phi__hashes_exchange(&thread->counted.ids, &other);
+    if (!phi__append_claim_all(thread)) phi__hashes_exchange(&thread->counted.ids, &other);
+    phi__hashes_free(thread->log.memory, &other);
+}
+
+PHI__FN void phi__append_free(phi_thread *thread) {
+    phi__hashes_free(thread->log.memory, &thread->counted.ids);
+}
+
 PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
                                   int64_t ended_ms, phi_status status) {
-    bool restored = thread->restored, done = false;
+    bool restored = thread->loops.restored, done = false;
     phi_arena *room;
     phi_arena_mark mark;
     phi_loop_info *kept;
@@ -194,7 +222,7 @@ PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info,
         entries[1].status = status;
         done = phi__append(thread, entries, 2);
     }
-    thread->restored = restored; /* it answers nothing here */
+    phi__loops_set_restored(thread, restored); /* it answers nothing here */
     if (!done) phi_arena_reset(room, mark);
     return done;
 }

@@ -95,18 +95,13 @@ static bool phi__compact_ordered(const phi__compacting *c) {
 
 static phi_status phi__compact_find_turns(phi__compacting *c) {
     phi_memory *memory = c->arena->memory;
-    size_t *callers, i;
+    size_t *callers;
     phi__fold fold;
+    bool done;
     if (!phi__compact_ordered(c)) return PHI_BAD_ARG;
-    memset(&fold, 0, sizeof fold);
-    fold.count = c->count;
-    fold.items = (phi__item *)phi__arena_zero(c->arena, phi__mul(c->count, sizeof *fold.items));
+    done = phi__fold_of_view(c->arena, c->items, c->count, &fold);
     c->turns = (phi__compact_turn *)phi__arena_zero(c->arena, phi__mul(c->count, sizeof *c->turns));
-    if (fold.items == NULL || c->turns == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < c->count; i++) {
-        fold.items[i].message = c->items[i].message;
-        fold.items[i].flags = c->items[i].flags;
-    }
+    if (!done || c->turns == NULL) return PHI_NO_MEMORY;
     if (!phi__groups_durable(memory, &fold, &c->durable)) return PHI_NO_MEMORY;
     callers = phi__groups_make(memory, &fold);
     if (callers == NULL) return PHI_NO_MEMORY;

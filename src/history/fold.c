@@ -5,6 +5,7 @@
 #include "history/fold_in.h"
 
 #include "model/tokens.h"
+#include "history/projecting_in.h"
 #include "history/thread_in.h"
 
 /* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
@@ -26,6 +27,43 @@ PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more) {
 PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold) {
     phi__free(memory, fold->items, fold->cap * sizeof *fold->items);
     memset(fold, 0, sizeof *fold);
+}
+
+PHI__FN void phi__fold_clear(phi__fold *fold) {
+    fold->count = fold->linked = fold->groups = fold->counted = 0;
+    fold->tokens = 0;
+    fold->durable = 0;
+    fold->overlaps = false;
+}
+
+PHI__FN void phi__fold_move(phi_memory *memory, phi__fold *to, phi__fold *from) {
+    phi__fold_free(memory, to);
+    *to = *from;
+    memset(from, 0, sizeof *from);
+}
+
+PHI__FN bool phi__fold_copy(phi_memory *memory, phi__fold *to, const phi__fold *from) {
+    if (!phi__fold_room(memory, to, phi__max(from->count, 1))) return false;
+    if (from->count > 0) memcpy(to->items, from->items, from->count * sizeof *from->items);
+    to->count = from->count;
+    to->tokens = from->tokens;
+    to->durable = from->durable;
+    to->overlaps = from->overlaps;
+    return true;
+}
+
+PHI__FN bool phi__fold_of_view(phi_arena *arena, const phi_view_item *items, size_t count,
+                               phi__fold *fold) {
+    size_t i;
+    memset(fold, 0, sizeof *fold);
+    fold->items = (phi__item *)phi__arena_zero(arena, phi__mul(count, sizeof *fold->items));
+    if (fold->items == NULL) return false;
+    fold->count = count;
+    for (i = 0; i < count; i++) {
+        fold->items[i].message = items[i].message;
+        fold->items[i].flags = items[i].flags;
+    }
+    return true;
 }
 
 PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *counter) {
@@ -112,6 +150,8 @@ PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi
         fold->durable += (items[i].flags & PHI_ENTRY_DURABLE) != 0;
     }
 }
+
+PHI__FN void phi__fold_discount(phi__fold *fold, uint64_t tokens) { fold->tokens -= tokens; }
 
 /* A durable message that is replaced by one of its kind, a shortened result, is durable still. */
 static bool phi__fold_inherits(const phi_span *span, const phi__item *was) {
@@ -221,8 +261,7 @@ static bool phi__fold_compaction(const phi_thread *thread, phi__fold *fold, phi_
     }
     phi__free(thread->log.memory, f.durable, f.durable != NULL ? fold->count : 0);
     if (f.out.items == NULL) return false;
-    phi__fold_free(thread->log.memory, fold);
-    *fold = f.out;
+    phi__fold_move(thread->log.memory, fold, &f.out);
     return true;
 }
 
@@ -251,6 +290,20 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
     }
     fold->count = n;
     fold->linked = fold->groups = fold->counted = 0;
+}
+
+/* ---- for a projection ---- */
+
+PHI__FN void phi__fold_link(phi__fold *fold) {
+    size_t at;
+    for (at = fold->linked; at < fold->count; at++) {
+        phi__item *item = &fold->items[at];
+        item->summary = at > 0 ? fold->items[at - 1].summary : 0;
+        if (phi__project_items_sums_up(item->message, item->flags) && at < UINT32_MAX)
+            item->summary = (uint32_t)at + 1;
+        fold->groups += phi__project_items_is_group(item->message, item->flags) ? 1 : 0;
+    }
+    fold->linked = fold->count;
 }
 
 /* ---- a whole lane ---- */

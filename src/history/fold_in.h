@@ -24,6 +24,14 @@ typedef struct phi__fold {
 /* Whether a message can be in a view */
 PHI__FN bool phi__fold_shows(const phi_message *message);
 
+PHI__FN void phi__fold_clear(phi__fold *fold); /* an empty view; its room stays */
+/* Replaces a fold by another, which is empty then. */
+PHI__FN void phi__fold_move(phi_memory *memory, phi__fold *to, phi__fold *from);
+/* A copy, in place of an empty fold. False: no memory. */
+PHI__FN bool phi__fold_copy(phi_memory *memory, phi__fold *to, const phi__fold *from);
+/* Messages and flags of a view, as a fold in an arena. False: no memory. */
+PHI__FN bool phi__fold_of_view(phi_arena *arena, const phi_view_item *items, size_t count,
+                               phi__fold *fold);
 PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
 PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 /* Puts a rewrite into a fold. False: no memory, and nothing changed. */
@@ -31,11 +39,15 @@ PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op
 /* The first item that stands for entry `from` or a later one. */
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
 /* Replaces `gone` items by these n; there is room. The fold's tokens stay as they are: the caller
-   updates them. */
+   updates them, by phi__fold_discount. */
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n);
+PHI__FN void phi__fold_discount(phi__fold *fold, uint64_t tokens);
 /* Takes out what stands from entry `from` to entry `to`. */
 PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
+
+/* Links items that were not linked yet; before each use by a projection. */
+PHI__FN void phi__fold_link(phi__fold *fold);
 
 /* Makes the view of a lane after entry `upto` anew; the log must be whole. *fold is freed with
    phi__fold_free. PHI_NOT_FOUND: that entry is forgotten; PHI_NO_MEMORY. */

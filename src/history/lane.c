@@ -135,7 +135,6 @@ PHI__FN phi__entry *phi__lane_message(const phi_thread *thread, size_t i) {
 PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
     phi__limit *limits = phi__fold_limits(thread, lane, UINT64_MAX);
     size_t lanes = phi__thread_lanes(thread), n = 0, i, pass;
-    uint64_t last_user = 0;
     phi__entry **list = NULL;
     for (pass = 0; limits != NULL && pass < 2; pass++) {
         if (pass == 1)
@@ -151,33 +150,22 @@ PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
             n++;
         }
     }
-    for (i = list != NULL ? n : 0; i > 0 && last_user == 0; i--)
-        if (list[i - 1]->message->role == PHI_ROLE_USER) last_user = list[i - 1]->seq + 1;
     phi__free(thread->log.memory, limits, limits != NULL ? lanes * sizeof *limits : 0);
     if (list == NULL) return false;
-    phi__free(thread->log.memory, thread->messages.at,
-              thread->messages.cap * sizeof *thread->messages.at);
-    thread->messages.at = list;
-    thread->messages.count = thread->messages.held = n;
-    thread->messages.last_user = last_user;
-    thread->messages.cap = phi__max(n, 1);
+    phi__messages_replace(thread->log.memory, &thread->messages, list, n, phi__max(n, 1));
     return true;
 }
 
-PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold) {
-    thread->lanes.active = lane;
+PHI__FN void phi__lane_activate(phi_thread *thread, uint32_t lane) { thread->lanes.active = lane; }
+
+PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, phi__fold *fold) {
+    phi__lane_activate(thread, lane);
     if (fold != NULL) {
-        phi__fold_free(thread->log.memory, &thread->fold);
-        thread->fold = *fold;
+        phi__fold_move(thread->log.memory, &thread->fold, fold);
         return;
     }
-    /* its room stays */
-    thread->fold.count = thread->fold.linked = thread->fold.groups = thread->fold.counted = 0;
-    thread->fold.tokens = 0;
-    thread->fold.durable = 0;
-    thread->fold.overlaps = false;
-    thread->messages.count = thread->messages.held = 0;
-    thread->messages.last_user = 0;
+    phi__fold_clear(&thread->fold);
+    phi__messages_clear(&thread->messages);
 }
 
 PHI__FN phi_status phi__lane_switch(phi_thread *thread, uint32_t lane) {
@@ -208,6 +196,16 @@ PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
     phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lanes.active);
     phi__thread_evictable(thread);
     return PHI_OK;
+}
+
+PHI__FN void phi__lane_free_all(phi_thread *thread) {
+    phi_memory *memory = thread->log.memory;
+    phi__lanes *lanes = &thread->lanes;
+    uint32_t i;
+    for (i = 1; i < lanes->count; i++) /* the first one's name is static */
+        phi__free(memory, (void *)(uintptr_t)lanes->at[i].name.at, lanes->at[i].name.len + 1);
+    phi__free(memory, lanes->table, lanes->table_cap * sizeof *lanes->table);
+    phi__free(memory, lanes->at, lanes->cap * sizeof *lanes->at);
 }
 
 /* ---- where a fork may be ---- */

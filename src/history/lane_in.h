@@ -1,4 +1,4 @@
-/* lane_in.h - lanes, and the messages of the active one. */
+/* lane_in.h - lanes: which there are, and which is the active one. */
 #ifndef PHI_HISTORY_LANE_IN_H
 #define PHI_HISTORY_LANE_IN_H
 
@@ -20,14 +20,6 @@ typedef struct phi__lanes {
     size_t table_cap;
 } phi__lanes;
 
-/* MESSAGE entries of the active lane. */
-typedef struct phi__messages {
-    phi__entry **at;    /* those in memory, in order */
-    size_t count, held; /* of all; of those in memory */
-    size_t cap;
-    uint64_t last_user; /* 1 and the seq of the last user message; 0: none */
-} phi__messages;
-
 PHI__FN uint32_t phi__lane_find(const phi_thread *thread, phi_str name);
 
 PHI__FN phi_str phi__lane_name(const phi_thread *thread, uint32_t lane);
@@ -41,9 +33,12 @@ PHI__FN phi_status phi__lane_new(phi_thread *thread, phi_str name, uint32_t pare
 /* The log is whole. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__lane_switch(phi_thread *thread, uint32_t lane);
 
-/* Activates a lane, with its fold, where its messages are in their place already
-   (phi__lane_messages); NULL: an empty view. */
-PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold);
+/* Activates a lane, with its fold, which is the thread's from then on, where its messages are in
+   their place already (phi__lane_messages); NULL: an empty view. */
+PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, phi__fold *fold);
+/* The same without its view and its messages: a reader has them. */
+PHI__FN void phi__lane_activate(phi_thread *thread, uint32_t lane);
+PHI__FN void phi__lane_free_all(phi_thread *thread);
 
 /* n entries of now, and room to attach them; NULL: no memory. */
 PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n);

@@ -112,14 +112,13 @@ PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold *
     if (active ? l->known : of->known) return PHI_OK;
     status = phi__fold_lane(thread, lane, UINT64_MAX, &made);
     if (status != PHI_OK) return status;
-    phi__fold_free(thread->log.memory, *out);
-    **out = made;
+    phi__fold_move(thread->log.memory, *out, &made);
     of->seen = true;
     if (active)
         l->known = true;
     else {
         of->known = true;
-        l->aside += made.count;
+        l->aside += (*out)->count;
     }
     return PHI_OK;
 }
@@ -144,19 +143,18 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     phi__load_lane *from = &l->lanes[thread->lanes.active], *to = &l->lanes[lane];
     size_t i;
     if (!l->known) phi__fold_free(thread->log.memory, &thread->fold);
-    from->fold = thread->fold;
+    phi__fold_move(thread->log.memory, &from->fold, &thread->fold);
     from->known = l->known;
     from->seen = true;
     l->aside += from->fold.count;
     if (!to->seen && (thread->lanes.at == NULL || thread->lanes.at[lane].parent == PHI__LANE_NONE))
         to->known = true; /* it begins empty */
     l->aside -= to->fold.count;
-    thread->fold = to->fold;
+    phi__fold_move(thread->log.memory, &thread->fold, &to->fold);
     l->known = to->known;
-    memset(&to->fold, 0, sizeof to->fold);
     to->known = false;
     to->seen = true;
-    thread->lanes.active = lane;
+    phi__lane_activate(thread, lane);
     if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->log.held) return;
     for (i = 0; i < l->count; i++)
         if (l->lanes[i].fold.count > 0) phi__load_forget(thread, &l->lanes[i]);
@@ -368,7 +366,7 @@ static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__o
         phi__fold_splice(fold, at, end - at, &load->taken[from], done - from);
         done = from;
     }
-    fold->tokens -= load->tokens;
+    phi__fold_discount(fold, load->tokens);
     return true;
 }
 

@@ -16,11 +16,15 @@ static phi__loop_start *phi__loops_place(phi__loop_start *table, size_t cap, uin
     return &table[at];
 }
 
-PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id) {
+static phi__loop_start *phi__loops_known(const phi_thread *thread, phi_str loop_id) {
     phi__loop_start *place;
     if (thread->loops.cap == 0) return NULL;
     place = phi__loops_place(thread->loops.at, thread->loops.cap, phi__loops_hash(loop_id));
     return place->hash != 0 ? place : NULL;
+}
+
+PHI__FN const phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id) {
+    return phi__loops_known(thread, loop_id);
 }
 
 PHI__FN bool phi__loops_has(const phi_thread *thread, phi_str loop_id) {
@@ -151,7 +155,7 @@ PHI__FN bool phi__loops_room(phi_thread *thread) {
 
 PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start) {
     phi__loops *loops = &thread->loops;
-    phi__loop_start *place = phi__loops_find(thread, start->loop_id);
+    phi__loop_start *place = phi__loops_known(thread, start->loop_id);
     if (place == NULL && loops->count < loops->cap / 2) {
         uint64_t hash = phi__loops_hash(start->loop_id);
         place = phi__loops_place(loops->at, loops->cap, hash);
@@ -161,6 +165,25 @@ PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start) {
     if (place != NULL) place->seq = start->seq + 1; /* its room was made */
     if (start->of.loop != NULL && start->of.loop->has_system_prompt)
         thread->loops.prompt_hash = phi__loops_prompt_hash(start->of.loop->system_prompt);
-    thread->restored = false;
+    loops->restored = false;
     thread->loops.started = (phi__entry *)(uintptr_t)start;
+}
+
+PHI__FN void phi__loops_ends(phi_thread *thread, phi__entry *end) {
+    phi__loop_start *start = phi__loops_known(thread, end->loop_id);
+    end->ordinal = start != NULL ? (size_t)start->seq : 0;
+    if (start != NULL) start->seq = 0;
+    thread->loops.started = NULL;
+}
+
+PHI__FN void phi__loops_keep_none(phi_thread *thread, bool keeps_none) {
+    thread->loops.keeps_none = keeps_none;
+}
+
+PHI__FN void phi__loops_set_restored(phi_thread *thread, bool restored) {
+    thread->loops.restored = restored;
+}
+
+PHI__FN void phi__loops_free(phi__loops *loops, phi_memory *memory) {
+    phi__free(memory, loops->at, loops->cap * sizeof *loops->at);
 }

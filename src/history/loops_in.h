@@ -15,14 +15,14 @@ typedef struct phi__loops {
     size_t count, cap;
     bool away;              /* runs whose beginning has left memory are not in it */
     bool keeps_none;        /* the active run may be rolled back */
+    bool restored;          /* they were read: the last one may have been lost with a process */
     uint64_t told, told_to; /* phi__loops_visit: up to which entry, and whom */
     phi__entry *started;    /* the LOOP_START whose end has not come, or NULL */
-    phi_usage of_turns;     /* of the active run: its turns that ended, in `usage` already */
     uint64_t prompt_hash;   /* of the last run's system prompt; 0: none was noted */
 } phi__loops;
 
 /* NULL: there is no run of this id in memory. */
-PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id);
+PHI__FN const phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id);
 /* Whether a run of this id is in memory. */
 PHI__FN bool phi__loops_has(const phi_thread *thread, phi_str loop_id);
 
@@ -44,5 +44,12 @@ PHI__FN void phi__loops_evict(phi_thread *thread);
 
 /* For a LOOP_START, when it is attached. */
 PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start);
+/* For a LOOP_END, when it is attached: its ordinal. */
+PHI__FN void phi__loops_ends(phi_thread *thread, phi__entry *end);
+/* Of the run that goes over the thread. */
+PHI__FN void phi__loops_keep_none(phi_thread *thread, bool keeps_none);
+/* What no run has answered since was lost with a process; a run that starts ends that. */
+PHI__FN void phi__loops_set_restored(phi_thread *thread, bool restored);
+PHI__FN void phi__loops_free(phi__loops *loops, phi_memory *memory);
 
 #endif

@@ -2,8 +2,21 @@
    compactions that count. */
 #include "history/ops_in.h"
 
+#include "history/rewrite_in.h"
 #include "history/thread_in.h"
 #include "wire/hash_in.h"
+
+#include <stdio.h>
+
+PHI__FN void phi__ops_init(phi__ops *ops, phi_memory *memory) {
+    phi__map_init(&ops->by_id, memory);
+}
+
+PHI__FN void phi__ops_free(phi__ops *ops, phi_memory *memory) {
+    phi__hashes_free(memory, &ops->away);
+    phi__map_free(&ops->by_id);
+    phi__free(memory, ops->compactions, ops->compaction_cap * sizeof *ops->compactions);
+}
 
 PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id) {
     uint64_t hash = phi__hash(op_id, 0);
@@ -42,7 +55,7 @@ enum { PHI__MARKS_MOST = 64 };
 static bool phi__ops_mark_room(phi_thread *thread) {
     size_t half = PHI__MARKS_MOST / 2;
     void *grown;
-    if (thread->log.limit_bytes != 0 && thread->lanes.at == NULL &&
+    if (thread->log.segments.limit_bytes != 0 && thread->lanes.at == NULL &&
         thread->ops.compaction_count == PHI__MARKS_MOST) {
         memmove(thread->ops.compactions, &thread->ops.compactions[half],
                 half * sizeof *thread->ops.compactions);
@@ -95,3 +108,41 @@ PHI__FN void phi__ops_add(phi_thread *thread, phi__op *op) {
     phi__map_add(&thread->ops.by_id, op->id_hash, op);
     if (phi__ops_compacts(op)) phi__ops_mark(thread, op);
 }
+
+#ifndef PHI_NO_STORES
+
+/* ---- eviction ---- */
+
+/* Whether the id of an evicted rewrite must be kept, since a host could give it again; an id that
+   phi made of the rewrite's seq need not. */
+static bool phi__ops_keeps_id(const phi__op *op) {
+    char made[PHI__OP_MADE_SIZE];
+    (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
+    return !op->segment->live && strcmp(op->rewrite.op_id, made) != 0;
+}
+
+PHI__FN bool phi__ops_evict(phi_thread *thread) {
+    const phi__op *op;
+    size_t n = 0;
+    for (op = thread->ops.last; op != NULL; op = op->earlier) n += phi__ops_keeps_id(op);
+    if (!phi__hashes_room(thread->log.memory, &thread->ops.away, n)) return false;
+    for (op = thread->ops.last; op != NULL; op = op->earlier)
+        if (phi__ops_keeps_id(op)) phi__hashes_add(&thread->ops.away, op->id_hash);
+    return true;
+}
+
+/* Revokes again the rewrites whose revoking entry the store did not have yet. */
+PHI__FN void phi__ops_recalled(phi_thread *thread) {
+    const phi__op *op;
+    phi__op *target;
+    phi__hashes_free(thread->log.memory, &thread->ops.away);
+    for (op = thread->ops.last; op != NULL; op = op->earlier) {
+        if (op->rewrite.revoke == NULL) continue;
+        target = phi__ops_find(thread, phi_str_of(op->rewrite.revoke));
+        if (target == NULL) continue;
+        target->revoked = true;
+        target->revoked_at = op->seq;
+    }
+}
+
+#endif

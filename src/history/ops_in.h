@@ -22,6 +22,8 @@ typedef struct phi__ops {
     size_t compaction_count, compaction_cap;
 } phi__ops;
 
+PHI__FN void phi__ops_init(phi__ops *ops, phi_memory *memory);
+PHI__FN void phi__ops_free(phi__ops *ops, phi_memory *memory);
 PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id); /* in memory */
 
 /* Room for one more in the table of ids, and, of a compaction, among the marks. False: no
@@ -37,5 +39,13 @@ PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, u
 /* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no
    memory, and nothing changed; never, where there are not more than before. */
 PHI__FN bool phi__ops_index_all(phi_thread *thread);
+
+#ifndef PHI_NO_STORES
+/* Rewrites in segments that are not live leave memory: ids that a host gave stay known. False: no
+   memory, and nothing changed. */
+PHI__FN bool phi__ops_evict(phi_thread *thread);
+/* All rewrites are in memory again, and in the table. */
+PHI__FN void phi__ops_recalled(phi_thread *thread);
+#endif
 
 #endif

@@ -55,8 +55,6 @@ typedef struct phi__projection {
     phi_projection_meta meta;
 } phi__projection;
 
-/* Of items that it does not know yet; before each use of a fold. */
-PHI__FN void phi__project_items_link(phi__fold *fold);
 /* An order of a view. PHI_BAD_ARG. */
 PHI__FN phi_status phi__project_of(phi__project_order *order, const phi_view_item *items,
                                    size_t count, const phi_policy *policy,

@@ -52,18 +52,6 @@ PHI__FN bool phi__project_items_is_group(const phi_message *m, uint32_t flags) {
            !phi__project_items_sums_up(m, flags);
 }
 
-PHI__FN void phi__project_items_link(phi__fold *fold) {
-    size_t at;
-    for (at = fold->linked; at < fold->count; at++) {
-        phi__item *item = &fold->items[at];
-        item->summary = at > 0 ? fold->items[at - 1].summary : 0;
-        if (phi__project_items_sums_up(item->message, item->flags) && at < UINT32_MAX)
-            item->summary = (uint32_t)at + 1;
-        fold->groups += phi__project_items_is_group(item->message, item->flags) ? 1 : 0;
-    }
-    fold->linked = fold->count;
-}
-
 /* The newest summary before an item; SIZE_MAX: none. */
 PHI__FN size_t phi__project_items_summary_before(const phi__project_order *o, size_t at) {
     if (at == 0) return SIZE_MAX;

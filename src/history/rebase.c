@@ -144,18 +144,19 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     size_t kept = phi__rebase_kept(&before->fold, keep);
     phi__entry entry;
     if (made == NULL || usage == NULL) return NULL;
-    *usage = before->usage;
+    *usage = before->counted.usage;
     made->from = before->log.base;
     made->to = before->log.count;
-    made->made_ms = thread->log.made_ms = before->log.made_ms;
+    made->made_ms = before->log.made_ms;
+    phi__log_set_made(&thread->log, made->made_ms);
     if (before->messages.count > kept) made->messages = before->messages.count - kept;
     memset(&entry, 0, sizeof entry);
     entry.kind = PHI_ENTRY_FORGOTTEN;
     entry.at_ms = phi__thread_now(thread);
     entry.usage = usage;
     entry.of.forgotten = made;
-    thread->log.base = thread->log.count = before->log.count;
-    thread->restored = before->restored;
+    phi__log_begin_at(&thread->log, before->log.count);
+    phi__loops_set_restored(thread, before->loops.restored);
     return phi__append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 

@@ -88,7 +88,7 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
     named.base_seq = base;
     named.has_base = true;
     op->lane = lane;
-    op->segment = thread->log.current;
+    op->segment = thread->log.segments.current;
     if (!phi__rewrite_copy(room, &named, &op->rewrite)) return NULL;
     for (i = 0; i < given->span_count; i++) {
         op->message_count = phi__add(op->message_count, given->spans[i].message_count);
@@ -117,7 +117,7 @@ static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str l
 static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *entry) {
     op->seq = thread->log.count;
     phi__ops_add(thread, op);
-    if (op->rewrite.written != NULL) phi_usage_add(&thread->usage, &op->rewrite.written->usage);
+    if (op->rewrite.written != NULL) phi__append_count_written(thread, &op->rewrite.written->usage);
     phi__append_attach(thread, entry, 1);
     phi__thread_evictable(thread);
 }
@@ -201,8 +201,7 @@ static phi_status phi__rewrite_unfold(phi_thread *thread, phi__op *target) {
         target->revoked = false;
         return status;
     }
-    phi__fold_free(thread->log.memory, &thread->fold);
-    thread->fold = fold;
+    phi__fold_move(thread->log.memory, &thread->fold, &fold);
     return PHI_OK;
 }
 

@@ -16,17 +16,10 @@ PHI__FN void phi__runs_drop_undo(phi_thread *thread) {
 }
 
 PHI__FN bool phi__runs_keep_undo(phi_thread *thread) {
-    phi__fold *kept = &thread->undo.fold;
-    const phi__fold *fold = &thread->fold;
     if (!thread->loops.keeps_none || thread->loops.started == NULL || thread->undo.start != 0 ||
         thread->ops.last_seq > thread->loops.started->seq)
         return true;
-    if (!phi__fold_room(thread->log.memory, kept, phi__max(fold->count, 1))) return false;
-    if (fold->count > 0) memcpy(kept->items, fold->items, fold->count * sizeof *fold->items);
-    kept->count = fold->count;
-    kept->tokens = fold->tokens;
-    kept->durable = fold->durable;
-    kept->overlaps = fold->overlaps;
+    if (!phi__fold_copy(thread->log.memory, &thread->undo.fold, &thread->fold)) return false;
     thread->undo.start = thread->loops.started->seq + 1;
     thread->undo.lane = thread->lanes.active;
     return true;
@@ -57,7 +50,7 @@ static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
         if (op->revoked && op->revoked_at == thread->log.count) op->revoked = false;
     if (status != PHI_OK) return status;
     phi__runs_drop_undo(thread);
-    thread->undo.fold = fold;
+    phi__fold_move(thread->log.memory, &thread->undo.fold, &fold);
     thread->undo.start = start;
     thread->undo.lane = thread->lanes.active;
     return PHI_OK;
@@ -81,8 +74,7 @@ static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
     (void)phi__ops_roll_back(thread, end->lane, start - 1, end->seq);
     phi__ops_unmark(thread, end->lane, start - 1, end->seq);
     if (phi__runs_has_undo(thread, start)) {
-        phi__fold_free(thread->log.memory, &thread->fold);
-        thread->fold = thread->undo.fold;
+        phi__fold_move(thread->log.memory, &thread->fold, &thread->undo.fold);
         memset(&thread->undo, 0, sizeof thread->undo);
     }
     phi__fold_take_out(&thread->fold, start - 1, end->seq);
@@ -90,12 +82,9 @@ static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
 }
 
 PHI__FN void phi__runs_loop_ends(phi_thread *thread, phi__entry *end) {
-    phi__loop_start *start = phi__loops_find(thread, end->loop_id);
-    end->ordinal = start != NULL ? (size_t)start->seq : 0;
-    if (start != NULL) start->seq = 0;
+    phi__loops_ends(thread, end);
     if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) phi__runs_roll_back(thread, end);
     phi__runs_drop_undo(thread);
-    thread->loops.started = NULL;
 }
 
 PHI__FN void phi__runs_roll_back_again(phi_thread *thread) {

@@ -10,19 +10,26 @@
 #include "log/hashes_in.h"
 #include "history/lane_in.h"
 #include "history/loops_in.h"
+#include "history/messages_in.h"
 #include "history/ops_in.h"
 #include "history/runs_in.h"
+
+/* append.c: what it counts of the entries that it attaches. */
+typedef struct phi__counted {
+    phi__hashes ids;    /* of the tool call ids so far */
+    phi_usage usage;    /* phi_thread_usage */
+    phi_usage of_turns; /* of the active run: its turns that ended, in `usage` already */
+} phi__counted;
 
 struct phi_thread {
     phi__log log;             /* log_in.h */
     phi__lanes lanes;         /* lane_in.h */
-    phi__messages messages;   /* of the active lane; lane_in.h */
+    phi__messages messages;   /* of the active lane; messages_in.h */
     phi__fold fold;           /* of the active lane; fold_in.h */
     phi__ops ops;             /* ops_in.h */
     phi__loops loops;         /* loops_in.h */
     phi__undo undo;           /* runs_in.h */
-    phi__hashes ids;          /* of the tool call ids so far */
-    phi_usage usage;          /* phi_thread_usage */
+    phi__counted counted;     /* append.c */
     phi_str id;               /* in memory of its own, of a thread in no store; NULL: none yet */
     struct phi__about *about; /* about_in.h; NULL: nothing is set */
     struct phi__loading *loading; /* load.c; NULL: it is not being read */
@@ -31,7 +38,6 @@ struct phi_thread {
     struct phi__lent *lent; /* of a host's thread (agent/one_shot_run.c); NULL: it is an agent's */
     void *user;             /* the run that uses it, or NULL */
     bool of_agent;          /* it is an agent's own: not to be freed, nor lent to a run */
-    bool restored; /* it was read: what no run has answered since was lost with a process */
 };
 
 /* ---- thread.c ---- */
@@ -41,8 +47,13 @@ PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *i
 /* Makes a thread empty; of_agent, rt, lent, grown, io and memory stay. The thread is in no store:
    for one that may be, call phi__journal_free_thread. */
 PHI__FN void phi__thread_destroy(phi_thread *thread);
-/* Clears the struct without freeing its parts: a copy owns them. */
-PHI__FN void phi__thread_renew(phi_thread *thread);
+/* Moves a thread's content to *to, and leaves an empty one, as phi__thread_destroy does. Parts of
+   it point to the thread's address: *to is for keeping it aside, or for bringing it back. */
+PHI__FN void phi__thread_move(phi_thread *to, phi_thread *from);
+/* Whose it is: lent NULL: an agent's own; else a host's. grown: where the runtime lists it. */
+PHI__FN void phi__thread_belong(phi_thread *thread, struct phi_runtime *rt, phi__grown *grown,
+                                struct phi__lent *lent);
+PHI__FN void phi__thread_use(phi_thread *thread, void *run); /* NULL: none any more */
 
 /* Bytes of all its segments and lists. */
 PHI__FN size_t phi__thread_bytes(const phi_thread *thread);
@@ -92,6 +103,12 @@ PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id);
 /* Takes note of the ids of a message's calls, so that later answers get others. Known ids stay.
    False: no memory. */
 PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *message);
+/* The usage of a model that wrote a rewrite. */
+PHI__FN void phi__append_count_written(phi_thread *thread, const phi_usage *usage);
+/* Where memory is limited, only the tool call ids of entries in memory are kept. Without memory for
+   the new list the old one stays. */
+PHI__FN void phi__append_shed_ids(phi_thread *thread);
+PHI__FN void phi__append_free(phi_thread *thread); /* its counts */
 /* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
    False: no memory, and nothing changed. */
 PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,

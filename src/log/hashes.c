@@ -40,6 +40,12 @@ PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash) {
     set->at[i] = hash;
 }
 
+PHI__FN void phi__hashes_exchange(phi__hashes *a, phi__hashes *b) {
+    phi__hashes c = *a;
+    *a = *b;
+    *b = c;
+}
+
 PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
     phi__free(memory, set->at, set->cap * sizeof *set->at);
     memset(set, 0, sizeof *set);

@@ -71,17 +71,28 @@ typedef struct phi__entry {
     } of;
 } phi__entry;
 
-/* Entries, by seq; and where they live. */
+/* A log's entries, aside. */
+typedef struct phi__entry_list {
+    phi__entry **at;
+    size_t held, cap;
+} phi__entry_list;
+
+/* segments.c: where entries live. */
+typedef struct phi__segments {
+    phi__segment first;    /* in its place: a short log needs no other */
+    phi__segment *others;  /* the newest in front */
+    phi__segment *current; /* one of these */
+    size_t full_bytes;     /* of a segment that is full */
+    size_t limit_bytes;    /* of the agent's memory, of which that is a part; 0: none */
+} phi__segments;
+
+/* log.c: entries, by seq. */
 typedef struct phi__log {
     phi_memory *memory;
     phi__io *io;
-    phi__segment first;     /* in its place: a short log needs no other */
-    phi__segment *segments; /* the others */
-    phi__segment *current;  /* one of these */
-    size_t segment_bytes;   /* of a segment that is full */
-    size_t limit_bytes;     /* of the agent's memory, of which that is a part; 0: none */
-    size_t base;            /* seq of the first entry; those before it are forgotten */
-    size_t count;           /* 1 and the last entry's seq; `held` entries are in memory: by seq */
+    phi__segments segments;
+    size_t base;  /* seq of the first entry; those before it are forgotten */
+    size_t count; /* 1 and the last entry's seq; `held` entries are in memory: by seq */
     phi__entry **entries;
     size_t held, cap;
     int64_t made_ms, changed_ms; /* phi_thread_info */
@@ -91,9 +102,13 @@ typedef struct phi__log {
 } phi__log;
 
 /* Makes an empty log. io: gives appended entries their time; NULL: no clock. */
-PHI__FN void phi__segments_init(phi__log *log, phi_memory *memory, phi__io *io);
+PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io);
+PHI__FN void phi__log_set_io(phi__log *log, phi__io *io);
+/* The lists it is put into when it grows, and its place there; NULL: none. */
+PHI__FN void phi__log_set_grown(phi__log *log, phi__grown *grown);
+PHI__FN void phi__log_set_dirty(phi__log *log, phi__dirty *dirty);
 /* Gives back all it has; then it is to be initialised again. */
-PHI__FN void phi__segments_free_all(phi__log *log);
+PHI__FN void phi__log_free_all(phi__log *log);
 PHI__FN int64_t phi__log_now(const phi__log *log);
 /* An entry; NULL: it is evicted, or there is none. */
 PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq);
@@ -103,10 +118,24 @@ PHI__FN bool phi__log_reserve(phi__log *log, size_t n);
 PHI__FN void phi__log_set_time(phi__log *log, phi__entry *entry, int64_t at_ms);
 /* The next entry, which lives in the current segment already. */
 PHI__FN void phi__log_add(phi__log *log, phi__entry *entry);
+/* When the log was made; of an empty one: the time of its first entry. */
+PHI__FN void phi__log_set_made(phi__log *log, int64_t made_ms);
+/* The next entry of an empty log has this seq: those before it are forgotten. */
+PHI__FN void phi__log_begin_at(phi__log *log, uint64_t seq);
 /* After something was added. */
 PHI__FN void phi__log_grew(phi__log *log);
 /* Something went out of view. */
 PHI__FN void phi__log_left(phi__log *log);
+/* Exchanges the list of entries in memory for another. */
+PHI__FN void phi__log_exchange(phi__log *log, phi__entry_list *list);
+/* Leaves out the entries of segments that are not live; and gives back the room of those, where it
+   is much. Room is given back last: the lists that depend on it are made anew between the two. */
+PHI__FN void phi__log_evict(phi__log *log);
+PHI__FN void phi__log_shrink(phi__log *log);
+/* The same of any list of entries: how many stay, and the list. */
+PHI__FN size_t phi__log_keep_live(phi__entry **entries, size_t count);
+PHI__FN phi__entry **phi__log_shrink_list(phi_memory *memory, phi__entry **entries, size_t count,
+                                          size_t *cap);
 /* Whether every entry from the first one on is in memory. */
 static inline bool phi__log_whole(const phi__log *log) {
     return log->held + log->base == log->count;
@@ -115,7 +144,9 @@ static inline bool phi__log_whole(const phi__log *log) {
 /* ---- segments.c ---- */
 
 /* Where the next entries are to live, and all they point to. */
-static inline phi_arena *phi__log_room(phi__log *log) { return &log->current->arena; }
+static inline phi_arena *phi__log_room(phi__log *log) { return &log->segments.current->arena; }
+PHI__FN void phi__segments_init(phi__log *log);     /* the log has its memory */
+PHI__FN void phi__segments_free_all(phi__log *log); /* and all entries */
 /* How full segments of an empty log are to be: of an agent with a memory limit, a part of that; 0:
    as usual. */
 PHI__FN void phi__segments_limit(phi__log *log, size_t limit_bytes);
@@ -127,6 +158,11 @@ PHI__FN size_t phi__segments_bytes(const phi__log *log);
 PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried);
 /* Leaves the current segment for a new one in any case. False: no memory. */
 PHI__FN bool phi__segments_open(phi__log *log);
+/* Moves the segments of another log, but for its first one, behind the current one, which stays
+   that. */
+PHI__FN void phi__segments_take(phi__log *log, phi__log *from);
+/* No segment is live any more but the current one. */
+PHI__FN void phi__segments_unpin(phi__log *log);
 /* Frees segments that are not live. */
 PHI__FN void phi__segments_drop_dead(phi__log *log);
 PHI__FN void phi__segments_pin(phi__segment *segment); /* it is live; NULL is harmless */

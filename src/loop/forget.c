@@ -69,17 +69,17 @@ static void phi__forget_responses(phi__agent *agent) {
 /* Makes the log anew, with the items of its view that `keep` marks. False: no memory, and nothing
    changed. */
 static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_forgotten **made) {
-    phi_thread *thread = agent->thread, before = *thread;
+    phi_thread *thread = agent->thread, before;
     phi__run *run = agent->run;
-    phi__thread_renew(thread);
+    phi__thread_move(&before, thread);
     if (!phi__rebase_copy(thread, &before, keep, made) ||
         (run != NULL && !phi__draft_rehome(run, &before))) {
         phi__journal_free_thread(thread);
-        *thread = before;
+        phi__thread_move(thread, &before);
         return false;
     }
-    thread->user = run;
-    thread->loops.keeps_none = before.loops.keeps_none;
+    phi__thread_use(thread, run);
+    phi__loops_keep_none(thread, before.loops.keeps_none);
     phi__forget_responses(agent);
     phi__feature_renewed(agent, keep == NULL ? &before.fold : NULL, true);
     phi__about_move(thread, &before);

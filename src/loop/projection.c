@@ -92,7 +92,7 @@ PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *ord
     const phi_policy *policy = phi__projection_policy(agent);
     memset(order, 0, sizeof *order);
     if (policy == NULL) return false;
-    phi__project_items_link(&agent->thread->fold);
+    phi__fold_link(&agent->thread->fold);
     order->fold = &agent->thread->fold;
     order->count = agent->thread->fold.count;
     order->policy = policy;

@@ -20,7 +20,8 @@ PHI__FN void phi__responses_update(phi__response *response, const phi__run *run)
     response->message = last != NULL ? last->message : NULL;
     response->message_in = last != NULL ? last->segment : NULL;
     response->loop_id = run->loop_id;
-    response->rest_in = run->agent->thread->log.current; /* where the run's last words are */
+    response->rest_in =
+        run->agent->thread->log.segments.current; /* where the run's last words are */
     response->failure = run->failure;
     response->usage = phi__limits_charge_of(run)->usage;
     response->cost = phi__limits_charge_of(run)->cost;

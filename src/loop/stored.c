@@ -34,7 +34,7 @@ static void phi__stored_emit(phi_thread *thread, const char *why) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
-    thread->journal->failing = phi__events_emit(agent, &event, NULL, 0);
+    phi__journal_set_failing(thread, phi__events_emit(agent, &event, NULL, 0));
 }
 
 static bool phi__stored_write(phi_thread *thread, bool all) {
@@ -44,7 +44,7 @@ static bool phi__stored_write(phi_thread *thread, bool all) {
     if (status != PHI_OK)
         phi__stored_emit(thread, why);
     else
-        thread->journal->failing = false;
+        phi__journal_set_failing(thread, false);
     return status == PHI_OK;
 }
 
@@ -62,7 +62,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     if (!phi__stored_run(run) || run->start.silent) return;
     usage = (phi_usage *)phi_arena_alloc(phi__thread_room(thread), sizeof *usage);
     if (usage == NULL) return;
-    *usage = thread->usage;
+    *usage = thread->counted.usage;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_THREAD_UPDATED;
     event.text = phi__str(thread->journal->id, thread->journal->id_len);

@@ -231,7 +231,8 @@ static phi_status phi__entry_parts_read_forgotten(phi__entry_reader *r, const ph
     forgotten->to = thread->log.count;
     if (forgotten->from > forgotten->to)
         return phi__entry_get_bad(r, "forgotten: from is past the entry itself");
-    forgotten->made_ms = thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), 0);
+    forgotten->made_ms = phi_json_int(phi_json_get(root, "made"), 0);
+    phi__log_set_made(&thread->log, forgotten->made_ms);
     return phi__entry_parts_read_usage(r, root, entry);
 }
 

@@ -146,8 +146,7 @@ static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
 /* Where a log begins: at 0, or behind its forgotten entries. */
 static void phi__entry_read_begin(phi_thread *thread, int kind, uint64_t seq) {
     if (kind != PHI_ENTRY_FORGOTTEN || thread->log.count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
-    thread->log.base = thread->log.count = (size_t)seq;
-    if (thread->journal != NULL) thread->journal->stored = seq;
+    phi__log_begin_at(&thread->log, seq);
 }
 
 static phi_status phi__entry_read_check_place(phi__entry_reader *r, const phi_json *root,
@@ -208,9 +207,9 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
 static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->log.io;
     phi_status status;
-    reader->thread->log.io = NULL;
+    phi__log_set_io(&reader->thread->log, NULL);
     status = phi__entry_read_tree(reader, root);
-    reader->thread->log.io = io;
+    phi__log_set_io(&reader->thread->log, io);
     return status;
 }
 

@@ -44,8 +44,9 @@ PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why) {
 
 /* Less where memory is short: then a part of the limit must do. */
 static size_t phi__journal_batch_bytes(const phi_thread *thread) {
-    if (thread->log.limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
-    return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->log.limit_bytes / PHI__JOURNAL_LIMIT_PART);
+    if (thread->log.segments.limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
+    return phi__min(PHI__JOURNAL_BATCH_BYTES,
+                    thread->log.segments.limit_bytes / PHI__JOURNAL_LIMIT_PART);
 }
 
 /* A text that is about to be written takes the runtime's memory, for the time of the call: an agent
@@ -165,6 +166,11 @@ static phi_status phi__journal_each(void *ctx, uint64_t seq, phi_str entry) {
     return status;
 }
 
+PHI__FN void phi__journal_skip(phi_thread *thread) {
+    phi__journal *journal = thread->journal;
+    if (journal != NULL && journal->stored < thread->log.base) journal->stored = thread->log.base;
+}
+
 static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *words,
                                     size_t words_size) {
     phi__journal *journal = thread->journal;
@@ -182,12 +188,16 @@ static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *wo
     if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */
     if (load.words[0] != '\0') phi__journal_words(words, words_size, load.words);
     if (!load.was_empty) return status;
-    thread->restored = thread->log.count > 0;
+    phi__loops_set_restored(thread, thread->log.count > 0);
     if (status == PHI_OK) journal->stored = thread->log.count;
     return status;
 }
 
 /* ---- beginning and end ---- */
+
+PHI__FN void phi__journal_set_failing(phi_thread *thread, bool failing) {
+    thread->journal->failing = failing;
+}
 
 static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store, const char *id) {
     phi__journal *journal = (phi__journal *)phi__alloc(thread->log.memory, sizeof *journal);
@@ -208,7 +218,7 @@ static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store
 static void phi__journal_free(phi_thread *thread) {
     phi__journal *journal = thread->journal;
     thread->journal = NULL;
-    thread->log.dirty = NULL;
+    phi__log_set_dirty(&thread->log, NULL);
     phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_GREW);
     phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_LEAVES);
     if (journal->id != NULL) phi__free(thread->log.memory, journal->id, journal->id_len + 1);
@@ -254,7 +264,7 @@ PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store,
         phi__journal_explain(words, words_size, PHI_NO_MEMORY);
         return PHI_NO_MEMORY;
     }
-    thread->log.dirty = &thread->journal->dirty;
+    phi__log_set_dirty(&thread->log, &thread->journal->dirty);
     if (store->lock != NULL) status = store->lock(store->user_data, id, words, words_size);
     if (status != PHI_OK) {
         phi__journal_explain(words, words_size, status);

@@ -40,7 +40,10 @@ PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t wo
 PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size);
 /* Unlocks and forgets it, without writing anything; none is harmless. */
 PHI__FN void phi__journal_close(phi_thread *thread);
+/* After a thread was read from elsewhere: entries before its first one are in no store. */
+PHI__FN void phi__journal_skip(phi_thread *thread);
 #ifndef PHI_NO_STORES
+PHI__FN void phi__journal_set_failing(phi_thread *thread, bool failing);
 /* Puts it into a list, if it is not in it and the thread is a runtime's. */
 PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
 /* Removes and returns the oldest of the list; NULL: none. */

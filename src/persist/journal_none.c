@@ -24,6 +24,8 @@ PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t wor
 
 PHI__FN void phi__journal_close(phi_thread *thread) { (void)thread; }
 
+PHI__FN void phi__journal_skip(phi_thread *thread) { (void)thread; }
+
 PHI__FN void phi__journal_free_thread(phi_thread *thread) { phi__thread_destroy(thread); }
 
 /* ---- public ---- */

@@ -65,48 +65,23 @@ static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread
     return list;
 }
 
-/* Revokes again the rewrites whose revoking entry the store did not have yet. */
-static void phi__recall_revoked(phi_thread *thread) {
-    const phi__op *op;
-    phi__op *target;
-    for (op = thread->ops.last; op != NULL; op = op->earlier) {
-        if (op->rewrite.revoke == NULL) continue;
-        target = phi__ops_find(thread, phi_str_of(op->rewrite.revoke));
-        if (target == NULL) continue;
-        target->revoked = true;
-        target->revoked_at = op->seq;
-    }
-}
-
-/* Behind the current one, which stays that. */
-static void phi__recall_segments(phi_thread *thread, phi_thread *whole) {
-    phi__segment **end = &thread->log.segments;
-    while (*end != NULL) end = &(*end)->older;
-    *end = whole->log.segments;
-    whole->log.segments = NULL;
-}
-
 static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
-    phi__entry **before = thread->log.entries, **list = phi__recall_merge(thread, whole);
-    size_t held = thread->log.held, cap = thread->log.cap;
+    phi__entry_list list;
     bool done;
-    if (list == NULL) return false;
-    thread->log.entries = list;
-    thread->log.held = thread->log.cap = thread->log.count - thread->log.base;
+    list.at = phi__recall_merge(thread, whole);
+    list.held = list.cap = thread->log.count - thread->log.base;
+    if (list.at == NULL) return false;
+    phi__log_exchange(&thread->log, &list);
     done = phi__ops_index_all(thread) && phi__lane_messages(thread, thread->lanes.active);
     if (!done) {
-        thread->log.entries = before;
-        thread->log.held = held;
-        thread->log.cap = cap;
+        phi__log_exchange(&thread->log, &list);
         (void)phi__ops_index_all(thread);
-        phi__free(thread->log.memory, list, (thread->log.count - thread->log.base) * sizeof *list);
-        return false;
     }
-    phi__free(thread->log.memory, before, cap * sizeof *before);
-    phi__hashes_free(thread->log.memory, &thread->ops.away);
-    phi__recall_revoked(thread);
+    phi__free(thread->log.memory, list.at, list.cap * sizeof *list.at);
+    if (!done) return false;
+    phi__ops_recalled(thread);
     phi__runs_roll_back_again(thread);
-    phi__recall_segments(thread, whole);
+    phi__segments_take(&thread->log, &whole->log);
     return true;
 }
 

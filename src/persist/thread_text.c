@@ -50,8 +50,11 @@ static phi_status phi__thread_text_end(phi__entry_reader *reader, phi_status sta
     if (status == PHI_OK) status = phi__load_end(log);
     if (status == PHI_PARSE) phi__thread_text_words(words, words_size, number, reader->words);
     phi__entry_get_reader_free(reader);
-    log->restored = log->log.count > 0;
-    if (status == PHI_OK) return status;
+    phi__loops_set_restored(log, log->log.count > 0);
+    if (status == PHI_OK) {
+        phi__journal_skip(log);
+        return PHI_OK;
+    }
     phi__journal_close(log); /* entries read so far must not be stored */
     phi__thread_destroy(log);
     return status;

@@ -96,7 +96,7 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {
     phi_usage none;
     memset(&none, 0, sizeof none);
-    return thread != NULL ? (thread)->usage : none;
+    return thread != NULL ? thread->counted.usage : none;
 }
 
 /* ---- views ---- */

@@ -1127,7 +1127,7 @@ static bool fold_is_as_its_view(void) {
     phi__projection made;
     size_t n, i;
     memset(&order, 0, sizeof order);
-    phi__project_items_link(&thread.fold);
+    phi__fold_link(&thread.fold);
     order.fold = &thread.fold;
     order.count = thread.fold.count;
     order.policy = &policy;

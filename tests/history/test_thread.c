@@ -495,7 +495,7 @@ TEST(a_truncation_that_finds_no_memory_changes_nothing) {
         setup();
         CHECK(user(400) && answer(400) && user(400) && answer(4));
         CHECK_EQ_INT(thread.log.cap, thread.log.count);
-        while (thread.log.first.arena.end - thread.log.first.arena.at >= 8)
+        while (thread.log.segments.first.arena.end - thread.log.segments.first.arena.at >= 8)
             (void)phi__arena_bytes(phi__thread_room(&thread), 8); /* so that it needs a block */
         used = (size_t)thread.fold.tokens;
         removed = 9;

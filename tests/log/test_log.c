@@ -10,13 +10,13 @@ static phi__grown grown;
 static void setup(void) {
     phi_allocator a = test_allocator();
     phi_memory_init(&memory, &a, 0);
-    phi__segments_init(&log_, &memory, NULL);
+    phi__log_init(&log_, &memory, NULL);
     memset(&grown, 0, sizeof grown);
     log_.grown = &grown;
 }
 
 static void teardown(void) {
-    phi__segments_free_all(&log_);
+    phi__log_free_all(&log_);
     CHECK_EQ_INT(memory.used_bytes, 0);
 }
 

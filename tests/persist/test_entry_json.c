@@ -116,9 +116,10 @@ static bool same_thread(phi_thread *a, phi_thread *b, bool every_point) {
     uint32_t lane;
     uint64_t upto;
     bool same = a->log.count == b->log.count && a->lanes.active == b->lanes.active &&
-                a->usage.output == b->usage.output && a->messages.count == b->messages.count &&
-                a->ids.count == b->ids.count && phi__thread_lanes(a) == phi__thread_lanes(b) &&
-                same_fold(&a->fold, &b->fold);
+                a->counted.usage.output == b->counted.usage.output &&
+                a->messages.count == b->messages.count &&
+                a->counted.ids.count == b->counted.ids.count &&
+                phi__thread_lanes(a) == phi__thread_lanes(b) && same_fold(&a->fold, &b->fold);
     for (lane = 0; same && every_point && lane < phi__thread_lanes(a); lane++)
         for (upto = 0; same && upto < a->log.count; upto++) {
             phi__fold x, y;
