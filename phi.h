@@ -40843,11 +40843,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xb89946e3
+#if PHI__IMP_LOOP != 0x39bf963f
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xb89946e3
+#define PHI__IMP_LOOP 0x39bf963f
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -41529,6 +41529,114 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
 
 #endif
 
+/* ---- src/loop/session_in.h ---- */
+
+/* session_in.h - session ids, and how many runs each has had: the N of "session.config.N".
+
+   Agents of one runtime that are given the same session id share one object, so that their runs,
+   also simultaneous ones, never get the same loop id. Counted per segment (config), from 1. Objects
+   live in the runtime's memory, in a hash table that grows, and are freed with their last user.
+   Threads: the pumping thread. */
+#ifndef PHI_LOOP_SESSION_IN_H
+#define PHI_LOOP_SESSION_IN_H
+
+
+/* One segment's count. */
+typedef struct phi__session_count {
+    struct phi__session_count *next;
+    uint32_t runs;
+    uint32_t len; /* of the name, which stands behind this */
+} phi__session_count;
+
+typedef struct phi__session {
+    uint32_t refs;
+    uint64_t hash;
+    uint64_t number; /* from 1; another one whenever its counts begin anew */
+    phi_str id;      /* in memory of the object's own, with room for a UUID at least; terminated */
+    size_t id_room;
+    phi__session_count *counts;
+} phi__session;
+
+typedef struct phi__sessions {
+    phi_memory *memory;
+    phi__map map;     /* by id */
+    uint64_t numbers; /* given so far */
+} phi__sessions;
+
+PHI__FN void phi__session_init(phi__sessions *sessions, phi_memory *memory);
+/* every session must have been dropped */
+PHI__FN void phi__session_free_all(phi__sessions *sessions);
+
+/* The session of an id, made where there is none, with one more user. NULL: no memory. */
+PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id);
+PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); /* NULL: harmless */
+
+/* The next number of a segment; 0: no memory, and nothing changed. */
+PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *session, phi_str segment);
+/* How many numbers of a segment were given; and that at least so many were (more than 2^31 are not
+   believed). False: no memory. */
+PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
+PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
+                                uint64_t runs);
+/* The N of "session.segment.N", and the segment; 0: the id is not of this session. And that such a
+   run was: numbers count on from it. False: no memory. */
+PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
+                                     phi_str *segment);
+PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
+/* The same of every loop id that a log in memory names, in view or not. Entries are read once.
+   False: no memory. */
+PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
+/* Gives the last number back: a run that could not begin. */
+PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
+
+/* Exchanges *session for one of another id (a UUID), whose counts are empty. A session without
+   other users is renamed, which needs no memory. False: no memory, and nothing changed. */
+PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id);
+
+#endif
+
+/* ---- src/loop/line_in.h ---- */
+
+/* line_in.h - how an agent's runs are named and follow each other: its session, the last run, and
+   the segment of loop ids. */
+#ifndef PHI_LOOP_LINE_IN_H
+#define PHI_LOOP_LINE_IN_H
+
+
+typedef struct phi__line {
+    phi__session *session;   /* shared by the agents of one session id */
+    phi_str last_loop_id;    /* in memory of its own; empty: none in this session */
+    uint64_t last_active_us; /* when the last run began; 0: none in this session */
+    uint32_t loops;          /* runs so far, in all sessions */
+    phi_str segment;         /* of loop ids: provider.model[.thinking] */
+    bool segment_given;      /* by the desc: it stays when the model changes */
+} phi__line;
+
+/* Of a new agent. False: no memory. */
+PHI__FN bool phi__line_join(phi__agent *agent, phi_str session_id);
+PHI__FN void phi__line_free(phi__agent *agent); /* of one without a session, too */
+/* Replaces the session by another, with one more user. */
+PHI__FN void phi__line_move(phi__agent *agent, phi__session *session);
+/* As phi__session_renew. */
+PHI__FN bool phi__line_renew(phi__agent *agent, phi_str session_id);
+
+/* The agent's last run is of another session: this one has had none. */
+PHI__FN void phi__line_restart(phi__agent *agent);
+/* The parent of the next run: copied; or, in memory of the agent's, taken. False: no memory. */
+PHI__FN bool phi__line_remember(phi__agent *agent, phi_str loop_id);
+PHI__FN void phi__line_take_last(phi__agent *agent, phi_str loop_id);
+/* A run begins, or, after a snapshot, goes on: the time. */
+PHI__FN uint64_t phi__line_begin_run(phi__agent *agent);
+PHI__FN uint64_t phi__line_active(phi__agent *agent);
+/* So many runs were before, at least. */
+PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops);
+
+/* segment: in the memory of the agent's model. */
+PHI__FN void phi__line_set_segment(phi__agent *agent, phi_str segment);
+PHI__FN void phi__line_keep_segment(phi__agent *agent); /* whatever the model is */
+
+#endif
+
 /* ---- src/loop/model_call_in.h ---- */
 
 /* model_call_in.h - the making of a model call: the host's changes to the list, its translation,
@@ -41689,72 +41797,6 @@ PHI__FN void phi__schedule_cancel(phi__run *run);
 PHI__FN void phi__schedule_cancel_tree(phi__agent *agent, bool after_turn);
 /* What other threads see of an agent. */
 PHI__FN void phi__schedule_publish_state(const phi__agent *agent, bool running);
-
-#endif
-
-/* ---- src/loop/session_in.h ---- */
-
-/* session_in.h - session ids, and how many runs each has had: the N of "session.config.N".
-
-   Agents of one runtime that are given the same session id share one object, so that their runs,
-   also simultaneous ones, never get the same loop id. Counted per segment (config), from 1. Objects
-   live in the runtime's memory, in a hash table that grows, and are freed with their last user.
-   Threads: the pumping thread. */
-#ifndef PHI_LOOP_SESSION_IN_H
-#define PHI_LOOP_SESSION_IN_H
-
-
-/* One segment's count. */
-typedef struct phi__session_count {
-    struct phi__session_count *next;
-    uint32_t runs;
-    uint32_t len; /* of the name, which stands behind this */
-} phi__session_count;
-
-typedef struct phi__session {
-    uint32_t refs;
-    uint64_t hash;
-    uint64_t number; /* from 1; another one whenever its counts begin anew */
-    phi_str id;      /* in memory of the object's own, with room for a UUID at least; terminated */
-    size_t id_room;
-    phi__session_count *counts;
-} phi__session;
-
-typedef struct phi__sessions {
-    phi_memory *memory;
-    phi__map map;     /* by id */
-    uint64_t numbers; /* given so far */
-} phi__sessions;
-
-PHI__FN void phi__session_init(phi__sessions *sessions, phi_memory *memory);
-/* every session must have been dropped */
-PHI__FN void phi__session_free_all(phi__sessions *sessions);
-
-/* The session of an id, made where there is none, with one more user. NULL: no memory. */
-PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id);
-PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); /* NULL: harmless */
-
-/* The next number of a segment; 0: no memory, and nothing changed. */
-PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *session, phi_str segment);
-/* How many numbers of a segment were given; and that at least so many were (more than 2^31 are not
-   believed). False: no memory. */
-PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
-PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
-                                uint64_t runs);
-/* The N of "session.segment.N", and the segment; 0: the id is not of this session. And that such a
-   run was: numbers count on from it. False: no memory. */
-PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
-                                     phi_str *segment);
-PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
-/* The same of every loop id that a log in memory names, in view or not. Entries are read once.
-   False: no memory. */
-PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
-/* Gives the last number back: a run that could not begin. */
-PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
-
-/* Exchanges *session for one of another id (a UUID), whose counts are empty. A session without
-   other users is renamed, which needs no memory. False: no memory, and nothing changed. */
-PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id);
 
 #endif
 
@@ -42128,16 +42170,6 @@ typedef struct phi__tree {
                       bool stopping);
     void *hidden;
 } phi__tree;
-
-/* How its runs are named, and follow each other. */
-typedef struct phi__line {
-    phi__session *session;   /* shared by the agents of one session id */
-    phi_str last_loop_id;    /* in memory of its own; empty: none in this session */
-    uint64_t last_active_us; /* when the last run began; 0: none in this session */
-    uint32_t loops;          /* runs so far, in all sessions */
-    phi_str segment;         /* of loop ids: provider.model[.thinking] */
-    bool segment_given;      /* by the desc: it stays when the model changes */
-} phi__line;
 
 /* forget.c, at_limit.c: its memory limit. */
 typedef struct phi__room {
@@ -44075,18 +44107,6 @@ static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__
     return true;
 }
 
-/* The parent of the next run. */
-static bool phi__draft_remember(phi__run *run) {
-    phi__agent *agent = run->agent;
-    char *copy = (char *)phi__realloc(&agent->memory, NULL, 0, run->loop_id.len + 1);
-    if (copy == NULL) return false;
-    memcpy(copy, run->loop_id.at, run->loop_id.len + 1);
-    phi__free(&agent->memory, (void *)(uintptr_t)agent->line.last_loop_id.at,
-              agent->line.last_loop_id.at != NULL ? agent->line.last_loop_id.len + 1 : 0);
-    agent->line.last_loop_id = phi__str(copy, run->loop_id.len);
-    return true;
-}
-
 PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     phi_thread *thread = run->agent->thread;
     phi_arena *room;
@@ -44100,7 +44120,7 @@ PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     named = phi__draft_name(run, order);
     if (named && phi__append_answer_orphans(thread) && phi__draft_inform(run, order) &&
         phi__draft_entries(run, order, &first) && phi__loops_room(thread) &&
-        phi__draft_remember(run)) {
+        phi__line_remember(run->agent, run->loop_id)) {
         phi__append_attach(thread, first, 1);
         run->said.first_message = run->said.emitted_messages = thread->messages.count;
         return true;
@@ -46300,6 +46320,73 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
     return false;
 }
 
+/* ---- src/loop/line.c ---- */
+
+/* line.c - how an agent's runs are named and follow each other. */
+
+PHI__FN bool phi__line_join(phi__agent *agent, phi_str session_id) {
+    agent->line.session = phi__session_take(&agent->rt->sessions, session_id);
+    return agent->line.session != NULL;
+}
+
+PHI__FN void phi__line_move(phi__agent *agent, phi__session *session) {
+    phi__session_drop(&agent->rt->sessions, agent->line.session);
+    agent->line.session = session;
+}
+
+PHI__FN bool phi__line_renew(phi__agent *agent, phi_str session_id) {
+    return phi__session_renew(&agent->rt->sessions, &agent->line.session, session_id);
+}
+
+/* ---- the last run ---- */
+
+PHI__FN void phi__line_take_last(phi__agent *agent, phi_str loop_id) {
+    phi_str before = agent->line.last_loop_id;
+    if (before.at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)before.at, before.len + 1);
+    agent->line.last_loop_id = loop_id;
+}
+
+PHI__FN bool phi__line_remember(phi__agent *agent, phi_str loop_id) {
+    char *copy = (char *)phi__realloc(&agent->memory, NULL, 0, loop_id.len + 1);
+    if (copy == NULL) return false;
+    memcpy(copy, loop_id.at, loop_id.len);
+    copy[loop_id.len] = '\0';
+    phi__line_take_last(agent, phi__str(copy, loop_id.len));
+    return true;
+}
+
+PHI__FN void phi__line_restart(phi__agent *agent) {
+    phi__line_take_last(agent, phi__str(NULL, 0));
+    agent->line.last_active_us = 0;
+}
+
+PHI__FN uint64_t phi__line_active(phi__agent *agent) {
+    agent->line.last_active_us = phi__io_now_us(agent->rt->io);
+    return agent->line.last_active_us;
+}
+
+PHI__FN uint64_t phi__line_begin_run(phi__agent *agent) {
+    agent->line.loops++;
+    return phi__line_active(agent);
+}
+
+PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops) {
+    if (loops > agent->line.loops) agent->line.loops = loops;
+}
+
+/* ---- the segment, and the end ---- */
+
+PHI__FN void phi__line_set_segment(phi__agent *agent, phi_str segment) {
+    agent->line.segment = segment;
+}
+
+PHI__FN void phi__line_keep_segment(phi__agent *agent) { agent->line.segment_given = true; }
+
+PHI__FN void phi__line_free(phi__agent *agent) {
+    phi__session_drop(&agent->rt->sessions, agent->line.session);
+    phi__line_take_last(agent, phi__str(NULL, 0));
+}
+
 /* ---- src/loop/model_call.c ---- */
 
 /* model_call.c - the making of a model call: the host's changes to the list of messages, and the
@@ -47592,10 +47679,9 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) 
         phi__forget_press(agent);
         return PHI_NO_MEMORY;
     }
-    run->started_us = agent->line.last_active_us = phi__io_now_us(agent->rt->io);
+    run->started_us = phi__line_begin_run(agent);
     memset(&agent->spent.run_usage, 0, sizeof agent->spent.run_usage);
     agent->spent.run_cost = 0;
-    agent->line.loops++;
     phi__run_take(run);
     return PHI_OK;
 }
@@ -52633,11 +52719,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x1b231468
+#if PHI__IMP_AGENT != 0xe6c9512d
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x1b231468
+#define PHI__IMP_AGENT 0xe6c9512d
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -53058,8 +53144,29 @@ static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, con
     return phi__find_idle(agent, what);
 }
 
+/* False: no memory, and nothing changed. */
+static bool phi__agent_change_model(phi__agent *agent, const phi_model *model) {
+    const phi__agent before = *agent;
+    phi_arena strings = before.model_arena;
+    phi_arena_init(&agent->model_arena, &agent->memory, 256);
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
+    if (phi__agent_take_model(agent, model) &&
+        phi__agent_take_segment(agent, agent->line.segment_given ? before.line.segment.at : NULL)) {
+        phi_arena_free(&strings);
+        return true;
+    }
+    phi_arena_free(&agent->model_arena);
+    agent->model_arena = strings;
+    agent->desc.model = before.desc.model;
+    agent->codec = before.codec;
+    agent->provider = before.provider;
+    agent->in_process = before.in_process;
+    phi__line_set_segment(agent, before.line.segment);
+    return false;
+}
+
 PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model) {
-    phi__agent *agent = phi__find_agent(handle), before;
+    phi__agent *agent = phi__find_agent(handle);
     phi__tool_rules rules;
     phi_status status;
     if (model == NULL) return PHI_BAD_ARG;
@@ -53069,22 +53176,9 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     rules = phi__agent_check_rules(handle.rt, agent->desc.provider, model, true);
     status = phi__agent_check_names(handle.rt, &rules, agent->toolset.tools, agent->toolset.count);
     if (status != PHI_OK) return status;
-    before = *agent;
-    phi_arena_init(&agent->model_arena, &agent->memory, 256);
-    phi__feature_agent(agent, PHI__POINT_CHANGED);
-    if (phi__agent_take_model(agent, model) &&
-        phi__agent_take_segment(agent, agent->line.segment_given ? before.line.segment.at : NULL)) {
-        phi_arena_free(&before.model_arena);
-        return PHI_OK;
-    }
-    phi_arena_free(&agent->model_arena);
-    agent->model_arena = before.model_arena;
-    agent->desc.model = before.desc.model;
-    agent->codec = before.codec;
-    agent->provider = before.provider;
-    agent->in_process = before.in_process;
-    agent->line.segment = before.line.segment;
-    return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
+    return phi__agent_change_model(agent, model)
+               ? PHI_OK
+               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
 }
 
 PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, size_t count) {
@@ -53146,15 +53240,13 @@ static phi_status phi__agent_renew_session(phi__agent *agent) {
     char made[PHI__UUID_SIZE];
     phi__agent_take_random_id(agent, made);
     if (agent->thread->journal == NULL)
-        return phi__session_renew(sessions, &agent->line.session, phi_str_of(made)) ? PHI_OK
-                                                                                    : PHI_NO_MEMORY;
+        return phi__line_renew(agent, phi_str_of(made)) ? PHI_OK : PHI_NO_MEMORY;
     session = phi__session_take(sessions, phi_str_of(made));
     if (session == NULL || phi_thread_fresh(agent->thread) != PHI_OK) {
         phi__session_drop(sessions, session);
         return PHI_NO_MEMORY;
     }
-    phi__session_drop(sessions, agent->line.session);
-    agent->line.session = session;
+    phi__line_move(agent, session);
     return PHI_OK;
 }
 
@@ -53167,8 +53259,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     if (status != PHI_OK) return status;
     if (phi__agent_renew_session(agent) != PHI_OK)
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
-    phi__agent_take_disown(agent, &agent->line.last_loop_id);
-    agent->line.last_active_us = 0;
+    phi__line_restart(agent);
     phi__input_free_queues(agent); /* injected messages went with the last run */
     if (agent->thread->journal == NULL) {
         phi__exchange_begin(agent, &before);
@@ -53642,9 +53733,8 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
     phi__toolset_free(&agent->toolset);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->arena);
-    phi__session_drop(&rt->sessions, agent->line.session);
+    phi__line_free(agent);
     phi__agent_take_disown(agent, &agent->agent_id);
-    phi__agent_take_disown(agent, &agent->line.last_loop_id);
     phi__agent_take_disown(agent, &agent->system_prompt);
     phi__agent_take_disown(agent, &agent->format_schema);
     phi__agent_take_disown(agent, &agent->format_name);
@@ -53801,8 +53891,7 @@ static bool phi__agent_make_ids(phi__agent *agent, const phi_agent_desc *desc) {
         return false;
     phi__agent_take_random_id(agent, made);
     if (desc->session_id == NULL) session = phi_str_of(made);
-    agent->line.session = phi__session_take(&agent->rt->sessions, session);
-    return agent->line.session != NULL;
+    return phi__line_join(agent, session);
 }
 
 /* ---- profiles ---- */
@@ -53896,7 +53985,7 @@ static void phi__agent_make_behaviour(phi__agent *agent, const phi_agent_desc *g
     if (desc->first_turn_trigger == (phi_trigger)0) desc->first_turn_trigger = PHI_TRIGGER_USER;
     phi__agent_make_limits(desc);
     agent->budget.limits = given->budget;
-    agent->line.segment_given = given->config_id != NULL;
+    if (given->config_id != NULL) phi__line_keep_segment(agent);
 }
 
 static bool phi__agent_make_take_provider(phi__agent *agent, const phi_provider *given) {
@@ -54076,7 +54165,7 @@ static bool phi__agent_store_counts(phi__agent *agent, phi__session *session) {
     size_t i;
     for (i = 0; i < thread->log.held; i++)
         loops += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
-    if (loops > agent->line.loops) agent->line.loops = loops;
+    phi__line_count(agent, loops);
     return phi__session_read(&agent->rt->sessions, session, agent->thread);
 }
 
@@ -54096,21 +54185,17 @@ static bool phi__agent_store_go_on(phi__agent *agent, bool anew, bool given_sess
     if (done) done = phi__agent_store_counts(agent, taken != NULL ? taken : agent->line.session);
     if (done && !logged && !given_session && anew) {
         phi__agent_take_random_id(agent, made);
-        done = phi__session_renew(sessions, &agent->line.session, phi_str_of(made));
+        done = phi__line_renew(agent, phi_str_of(made));
     }
     if (!done) {
         phi__session_drop(sessions, taken);
         phi__agent_take_disown(agent, &last_loop_id);
         return false;
     }
-    if (taken != NULL) {
-        phi__session_drop(sessions, agent->line.session);
-        agent->line.session = taken;
-    }
-    phi__agent_take_disown(agent, &agent->line.last_loop_id);
-    agent->line.last_active_us = 0;
+    if (taken != NULL) phi__line_move(agent, taken);
+    phi__line_restart(agent);
     if (phi__session_number(agent->line.session, last_loop_id, &segment) > 0)
-        agent->line.last_loop_id = last_loop_id;
+        phi__line_take_last(agent, last_loop_id);
     else
         phi__agent_take_disown(agent, &last_loop_id);
     return true;
@@ -54331,10 +54416,14 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
 /* provider.slug[.thinking]: the middle of a loop id; behaviours B 29. */
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
     phi__buf segment;
+    phi_str taken;
     const char *p;
     bool done;
-    if (config_id != NULL)
-        return phi__arena_str(&agent->model_arena, phi_str_of(config_id), &agent->line.segment);
+    if (config_id != NULL) {
+        done = phi__arena_str(&agent->model_arena, phi_str_of(config_id), &taken);
+        if (done) phi__line_set_segment(agent, taken);
+        return done;
+    }
     phi__buf_init(&segment, &agent->memory);
     phi__buf_text(&segment, agent->desc.model.provider);
     phi__buf_char(&segment, '.');
@@ -54344,8 +54433,8 @@ PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
         phi__buf_char(&segment, plain ? *p : '-');
     }
     if (agent->desc.thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
-    done = !segment.failed &&
-           phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &agent->line.segment);
+    done = !segment.failed && phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &taken);
+    if (done) phi__line_set_segment(agent, taken);
     phi__buf_free(&segment);
     return done;
 }
@@ -56174,10 +56263,8 @@ static phi_status phi__new_session_begin(phi__agent *agent, const char *what, bo
         phi__session_drop(sessions, session);
         return phi__new_session_error(agent, what, thread_id, status, words);
     }
-    phi__session_drop(sessions, agent->line.session);
-    agent->line.session = session;
-    phi__agent_take_disown(agent, &agent->line.last_loop_id);
-    agent->line.last_active_us = 0;
+    phi__line_move(agent, session);
+    phi__line_restart(agent);
     (void)phi__exchange_done(agent, &before, !empty);
     return PHI_OK;
 }
@@ -57463,15 +57550,14 @@ static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, ph
     phi__snapshot_read_spent(agent, root);
     status = phi__snapshot_read_features(agent, root, PHI__POINT_AGENT_LOAD);
     if (status != PHI_OK) return status;
-    agent->line.loops = phi__records_get_u32(root, "loops");
+    phi__line_count(agent, phi__records_get_u32(root, "loops"));
     if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,
                             phi__records_get_u64(root, "session_loops")))
         return PHI_NO_MEMORY;
-    if (last.len > 0 && !phi__agent_take_own(agent, last.at, &agent->line.last_loop_id))
-        return PHI_NO_MEMORY;
+    if (last.len > 0 && !phi__line_remember(agent, phi_str_of(last.at))) return PHI_NO_MEMORY;
     status = phi__snapshot_read_queues(agent, root);
     if (status == PHI_OK && phi_json_is_object(run)) {
-        agent->line.last_active_us = phi__io_now_us(agent->rt->io);
+        (void)phi__line_active(agent);
         status = phi__run_load(agent, run, how == PHI_RESTORE_INTERRUPT);
     }
     return status == PHI_OK ? phi__snapshot_read_features(agent, root, PHI__POINT_AGENT_LOAD_LATE)

@@ -266,8 +266,29 @@ static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, con
     return phi__find_idle(agent, what);
 }
 
+/* False: no memory, and nothing changed. */
+static bool phi__agent_change_model(phi__agent *agent, const phi_model *model) {
+    const phi__agent before = *agent;
+    phi_arena strings = before.model_arena;
+    phi_arena_init(&agent->model_arena, &agent->memory, 256);
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
+    if (phi__agent_take_model(agent, model) &&
+        phi__agent_take_segment(agent, agent->line.segment_given ? before.line.segment.at : NULL)) {
+        phi_arena_free(&strings);
+        return true;
+    }
+    phi_arena_free(&agent->model_arena);
+    agent->model_arena = strings;
+    agent->desc.model = before.desc.model;
+    agent->codec = before.codec;
+    agent->provider = before.provider;
+    agent->in_process = before.in_process;
+    phi__line_set_segment(agent, before.line.segment);
+    return false;
+}
+
 PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model) {
-    phi__agent *agent = phi__find_agent(handle), before;
+    phi__agent *agent = phi__find_agent(handle);
     phi__tool_rules rules;
     phi_status status;
     if (model == NULL) return PHI_BAD_ARG;
@@ -277,22 +298,9 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     rules = phi__agent_check_rules(handle.rt, agent->desc.provider, model, true);
     status = phi__agent_check_names(handle.rt, &rules, agent->toolset.tools, agent->toolset.count);
     if (status != PHI_OK) return status;
-    before = *agent;
-    phi_arena_init(&agent->model_arena, &agent->memory, 256);
-    phi__feature_agent(agent, PHI__POINT_CHANGED);
-    if (phi__agent_take_model(agent, model) &&
-        phi__agent_take_segment(agent, agent->line.segment_given ? before.line.segment.at : NULL)) {
-        phi_arena_free(&before.model_arena);
-        return PHI_OK;
-    }
-    phi_arena_free(&agent->model_arena);
-    agent->model_arena = before.model_arena;
-    agent->desc.model = before.desc.model;
-    agent->codec = before.codec;
-    agent->provider = before.provider;
-    agent->in_process = before.in_process;
-    agent->line.segment = before.line.segment;
-    return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
+    return phi__agent_change_model(agent, model)
+               ? PHI_OK
+               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
 }
 
 PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, size_t count) {
@@ -354,15 +362,13 @@ static phi_status phi__agent_renew_session(phi__agent *agent) {
     char made[PHI__UUID_SIZE];
     phi__agent_take_random_id(agent, made);
     if (agent->thread->journal == NULL)
-        return phi__session_renew(sessions, &agent->line.session, phi_str_of(made)) ? PHI_OK
-                                                                                    : PHI_NO_MEMORY;
+        return phi__line_renew(agent, phi_str_of(made)) ? PHI_OK : PHI_NO_MEMORY;
     session = phi__session_take(sessions, phi_str_of(made));
     if (session == NULL || phi_thread_fresh(agent->thread) != PHI_OK) {
         phi__session_drop(sessions, session);
         return PHI_NO_MEMORY;
     }
-    phi__session_drop(sessions, agent->line.session);
-    agent->line.session = session;
+    phi__line_move(agent, session);
     return PHI_OK;
 }
 
@@ -375,8 +381,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     if (status != PHI_OK) return status;
     if (phi__agent_renew_session(agent) != PHI_OK)
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
-    phi__agent_take_disown(agent, &agent->line.last_loop_id);
-    agent->line.last_active_us = 0;
+    phi__line_restart(agent);
     phi__input_free_queues(agent); /* injected messages went with the last run */
     if (agent->thread->journal == NULL) {
         phi__exchange_begin(agent, &before);

@@ -47,9 +47,8 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
     phi__toolset_free(&agent->toolset);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->arena);
-    phi__session_drop(&rt->sessions, agent->line.session);
+    phi__line_free(agent);
     phi__agent_take_disown(agent, &agent->agent_id);
-    phi__agent_take_disown(agent, &agent->line.last_loop_id);
     phi__agent_take_disown(agent, &agent->system_prompt);
     phi__agent_take_disown(agent, &agent->format_schema);
     phi__agent_take_disown(agent, &agent->format_name);

@@ -75,8 +75,7 @@ static bool phi__agent_make_ids(phi__agent *agent, const phi_agent_desc *desc) {
         return false;
     phi__agent_take_random_id(agent, made);
     if (desc->session_id == NULL) session = phi_str_of(made);
-    agent->line.session = phi__session_take(&agent->rt->sessions, session);
-    return agent->line.session != NULL;
+    return phi__line_join(agent, session);
 }
 
 /* ---- profiles ---- */
@@ -170,7 +169,7 @@ static void phi__agent_make_behaviour(phi__agent *agent, const phi_agent_desc *g
     if (desc->first_turn_trigger == (phi_trigger)0) desc->first_turn_trigger = PHI_TRIGGER_USER;
     phi__agent_make_limits(desc);
     agent->budget.limits = given->budget;
-    agent->line.segment_given = given->config_id != NULL;
+    if (given->config_id != NULL) phi__line_keep_segment(agent);
 }
 
 static bool phi__agent_make_take_provider(phi__agent *agent, const phi_provider *given) {

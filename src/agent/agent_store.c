@@ -27,7 +27,7 @@ static bool phi__agent_store_counts(phi__agent *agent, phi__session *session) {
     size_t i;
     for (i = 0; i < thread->log.held; i++)
         loops += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
-    if (loops > agent->line.loops) agent->line.loops = loops;
+    phi__line_count(agent, loops);
     return phi__session_read(&agent->rt->sessions, session, agent->thread);
 }
 
@@ -47,21 +47,17 @@ static bool phi__agent_store_go_on(phi__agent *agent, bool anew, bool given_sess
     if (done) done = phi__agent_store_counts(agent, taken != NULL ? taken : agent->line.session);
     if (done && !logged && !given_session && anew) {
         phi__agent_take_random_id(agent, made);
-        done = phi__session_renew(sessions, &agent->line.session, phi_str_of(made));
+        done = phi__line_renew(agent, phi_str_of(made));
     }
     if (!done) {
         phi__session_drop(sessions, taken);
         phi__agent_take_disown(agent, &last_loop_id);
         return false;
     }
-    if (taken != NULL) {
-        phi__session_drop(sessions, agent->line.session);
-        agent->line.session = taken;
-    }
-    phi__agent_take_disown(agent, &agent->line.last_loop_id);
-    agent->line.last_active_us = 0;
+    if (taken != NULL) phi__line_move(agent, taken);
+    phi__line_restart(agent);
     if (phi__session_number(agent->line.session, last_loop_id, &segment) > 0)
-        agent->line.last_loop_id = last_loop_id;
+        phi__line_take_last(agent, last_loop_id);
     else
         phi__agent_take_disown(agent, &last_loop_id);
     return true;

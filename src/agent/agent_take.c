@@ -83,10 +83,14 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
 /* provider.slug[.thinking]: the middle of a loop id; behaviours B 29. */
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
     phi__buf segment;
+    phi_str taken;
     const char *p;
     bool done;
-    if (config_id != NULL)
-        return phi__arena_str(&agent->model_arena, phi_str_of(config_id), &agent->line.segment);
+    if (config_id != NULL) {
+        done = phi__arena_str(&agent->model_arena, phi_str_of(config_id), &taken);
+        if (done) phi__line_set_segment(agent, taken);
+        return done;
+    }
     phi__buf_init(&segment, &agent->memory);
     phi__buf_text(&segment, agent->desc.model.provider);
     phi__buf_char(&segment, '.');
@@ -96,8 +100,8 @@ PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
         phi__buf_char(&segment, plain ? *p : '-');
     }
     if (agent->desc.thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
-    done = !segment.failed &&
-           phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &agent->line.segment);
+    done = !segment.failed && phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &taken);
+    if (done) phi__line_set_segment(agent, taken);
     phi__buf_free(&segment);
     return done;
 }

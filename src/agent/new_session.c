@@ -60,10 +60,8 @@ static phi_status phi__new_session_begin(phi__agent *agent, const char *what, bo
         phi__session_drop(sessions, session);
         return phi__new_session_error(agent, what, thread_id, status, words);
     }
-    phi__session_drop(sessions, agent->line.session);
-    agent->line.session = session;
-    phi__agent_take_disown(agent, &agent->line.last_loop_id);
-    agent->line.last_active_us = 0;
+    phi__line_move(agent, session);
+    phi__line_restart(agent);
     (void)phi__exchange_done(agent, &before, !empty);
     return PHI_OK;
 }

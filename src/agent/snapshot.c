@@ -185,15 +185,14 @@ static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, ph
     phi__snapshot_read_spent(agent, root);
     status = phi__snapshot_read_features(agent, root, PHI__POINT_AGENT_LOAD);
     if (status != PHI_OK) return status;
-    agent->line.loops = phi__records_get_u32(root, "loops");
+    phi__line_count(agent, phi__records_get_u32(root, "loops"));
     if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,
                             phi__records_get_u64(root, "session_loops")))
         return PHI_NO_MEMORY;
-    if (last.len > 0 && !phi__agent_take_own(agent, last.at, &agent->line.last_loop_id))
-        return PHI_NO_MEMORY;
+    if (last.len > 0 && !phi__line_remember(agent, phi_str_of(last.at))) return PHI_NO_MEMORY;
     status = phi__snapshot_read_queues(agent, root);
     if (status == PHI_OK && phi_json_is_object(run)) {
-        agent->line.last_active_us = phi__io_now_us(agent->rt->io);
+        (void)phi__line_active(agent);
         status = phi__run_load(agent, run, how == PHI_RESTORE_INTERRUPT);
     }
     return status == PHI_OK ? phi__snapshot_read_features(agent, root, PHI__POINT_AGENT_LOAD_LATE)

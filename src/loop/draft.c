@@ -100,18 +100,6 @@ static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__
     return true;
 }
 
-/* The parent of the next run. */
-static bool phi__draft_remember(phi__run *run) {
-    phi__agent *agent = run->agent;
-    char *copy = (char *)phi__realloc(&agent->memory, NULL, 0, run->loop_id.len + 1);
-    if (copy == NULL) return false;
-    memcpy(copy, run->loop_id.at, run->loop_id.len + 1);
-    phi__free(&agent->memory, (void *)(uintptr_t)agent->line.last_loop_id.at,
-              agent->line.last_loop_id.at != NULL ? agent->line.last_loop_id.len + 1 : 0);
-    agent->line.last_loop_id = phi__str(copy, run->loop_id.len);
-    return true;
-}
-
 PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     phi_thread *thread = run->agent->thread;
     phi_arena *room;
@@ -125,7 +113,7 @@ PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     named = phi__draft_name(run, order);
     if (named && phi__append_answer_orphans(thread) && phi__draft_inform(run, order) &&
         phi__draft_entries(run, order, &first) && phi__loops_room(thread) &&
-        phi__draft_remember(run)) {
+        phi__line_remember(run->agent, run->loop_id)) {
         phi__append_attach(thread, first, 1);
         run->said.first_message = run->said.emitted_messages = thread->messages.count;
         return true;

@@ -14,6 +14,7 @@
 #include "loop/feature_in.h"
 #include "loop/find_in.h"
 #include "loop/input_in.h"
+#include "loop/line_in.h"
 #include "loop/schedule_in.h"
 #include "loop/state_in.h"
 #include "loop/states_in.h"

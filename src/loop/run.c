@@ -74,10 +74,9 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) 
         phi__forget_press(agent);
         return PHI_NO_MEMORY;
     }
-    run->started_us = agent->line.last_active_us = phi__io_now_us(agent->rt->io);
+    run->started_us = phi__line_begin_run(agent);
     memset(&agent->spent.run_usage, 0, sizeof agent->spent.run_usage);
     agent->spent.run_cost = 0;
-    agent->line.loops++;
     phi__run_take(run);
     return PHI_OK;
 }

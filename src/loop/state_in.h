@@ -30,6 +30,7 @@
 #include "loop/input_in.h"
 #include "loop/hook.h"
 #include "loop/input.h"
+#include "loop/line_in.h"
 #include "loop/provider.h"
 #include "loop/hosted_in.h"
 #include "loop/run.h"
@@ -241,16 +242,6 @@ typedef struct phi__tree {
                       bool stopping);
     void *hidden;
 } phi__tree;
-
-/* How its runs are named, and follow each other. */
-typedef struct phi__line {
-    phi__session *session;   /* shared by the agents of one session id */
-    phi_str last_loop_id;    /* in memory of its own; empty: none in this session */
-    uint64_t last_active_us; /* when the last run began; 0: none in this session */
-    uint32_t loops;          /* runs so far, in all sessions */
-    phi_str segment;         /* of loop ids: provider.model[.thinking] */
-    bool segment_given;      /* by the desc: it stays when the model changes */
-} phi__line;
 
 /* forget.c, at_limit.c: its memory limit. */
 typedef struct phi__room {
