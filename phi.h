@@ -40843,11 +40843,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x39bf963f
+#if PHI__IMP_LOOP != 0xdb2529aa
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x39bf963f
+#define PHI__IMP_LOOP 0xdb2529aa
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -48763,7 +48763,7 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
    waits. Its other outcomes, such as memory that ran out or an attempt that ended, are handled at
    the end of the file: no state calls another.
    Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn
-   the filters of polled input, limits, before_turn, the filters of what was injected meanwhile,
+   the filters of polled input, limits, before_turn, the filters of input injected meanwhile,
    TURN_START, the messages; and after it TURN_END, after_turn, steering, follow-ups; at last
    AGENT_END and after_loop. */
 

@@ -5,7 +5,7 @@
    waits. Its other outcomes, such as memory that ran out or an attempt that ended, are handled at
    the end of the file: no state calls another.
    Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn
-   the filters of polled input, limits, before_turn, the filters of what was injected meanwhile,
+   the filters of polled input, limits, before_turn, the filters of input injected meanwhile,
    TURN_START, the messages; and after it TURN_END, after_turn, steering, follow-ups; at last
    AGENT_END and after_loop. */
 #include "loop/states_in.h"
