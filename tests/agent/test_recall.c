@@ -2,6 +2,7 @@
    question is asked of a log most of which is away, and answered as one answers that was never in a store. */
 #include "agent/long_talk.h"
 
+#include "agent/response.h"
 #include "agent/snapshot.h"
 #include "record/session.h"
 #include "support/store_mem.h"
@@ -404,6 +405,54 @@ TEST(a_message_that_is_shown_stays_where_it_is) {
     end(&s);
 }
 
+static int second_turns;
+
+static phi_verdict waits_in_the_second_turn(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    return hook->turn_index == 1 && second_turns++ == 0 ? PHI_WAIT : PHI_ALLOW;
+}
+
+/* It calls a tool whose result is long, and the run is cancelled in its next turn. Later it is out of view. */
+TEST(an_answer_that_a_response_has_stays_in_memory) {
+    scene s;
+    phi_agent_desc desc;
+    phi_response response;
+    phi_response_info info;
+    uint64_t sum;
+    memset(&s, 0, sizeof s);
+    s.store = store_mem_new();
+    s.r = rig_new();
+    s.tool = talk_tool();
+    desc = talk_desc(&s.tool, 1, WINDOW);
+    desc.store = talk_watch(&s.watched, store_mem_store(s.store));
+    desc.thread_id = "t";
+    desc.hook_fn = waits_in_the_second_turn;
+    desc.hook_points = PHI_HOOK_TRANSFORM_CONTEXT;
+    s.agent = rig_agent(s.r, &desc);
+    s.thread = phi_agent_thread(s.agent);
+    second_turns = 0;
+    talk_answers(s.r, 500, 150, 12000);
+    CHECK_EQ_INT(phi_ask(s.agent, "Where is it?", &response), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 40), 1);
+    CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 40), 0);
+    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(info.status, PHI_CANCELLED);
+    REQUIRE(info.message != NULL);
+    CHECK(talk_is(info.text, 500, false));
+    sum = talk_mix_message(1, info.message);
+    some_turns(&s, 400, TURNS);
+    (void)rig_step(s.r);
+    (void)rig_step(s.r);
+    s.watched.reads = 0;
+    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    REQUIRE(info.message != NULL);
+    CHECK(talk_is(info.text, 500, false));
+    CHECK(talk_mix_message(1, info.message) == sum);
+    CHECK_EQ_INT(s.watched.reads, 0);
+    end(&s);
+}
+
 /* A call without its result: a fork of all is cut in front of it. */
 static void calls(scene *s) {
     phi_content c = PHI_ZERO;
@@ -703,6 +752,7 @@ TEST_MAIN(TEST_ENTRY(what_is_away_is_read_back_once_for_any_question),
           TEST_ENTRY(a_call_that_is_away_is_known_all_the_same),
           TEST_ENTRY(a_message_that_is_no_longer_shown_is_good_until_the_next_step),
           TEST_ENTRY(a_message_that_is_shown_stays_where_it_is),
+          TEST_ENTRY(an_answer_that_a_response_has_stays_in_memory),
           TEST_ENTRY(a_fork_of_all_that_is_cut_reads_back_what_it_needs),
           TEST_ENTRY(what_left_memory_is_there_when_the_thread_leaves_its_store),
           TEST_ENTRY(a_history_that_was_cleared_leaves_memory_and_comes_back_with_its_lane),
