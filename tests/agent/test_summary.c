@@ -16,6 +16,7 @@ typedef struct scribe {
     char system[1000];   /* of the last */
     uint32_t max_tokens;
     phi_agent frees;       /* in its next poll */
+    phi_agent drops;       /* freed when a call of it is closed */
     phi_agent seen;        /* whose events came */
     int foreign, rewrites; /* events of others; PHI_EV_REWRITE */
     phi_status status;     /* of the last of these */
@@ -65,6 +66,9 @@ static void scribe_close(void *user_data, void *call) {
     scribe *s = (scribe *)user_data;
     CHECK(call == s);
     s->closes++;
+    if (s->drops.rt == NULL) return;
+    CHECK_EQ_INT(phi_agent_free(s->drops), PHI_OK);
+    memset(&s->drops, 0, sizeof s->drops);
 }
 
 static void scribe_hears(void *user_data, const phi_event *event) {
@@ -687,6 +691,46 @@ TEST(what_is_durable_stands_and_is_not_shown) {
     rig_free(r);
 }
 
+/* They go together, and none of them goes. */
+TEST(a_range_may_end_between_a_durable_call_and_its_result) {
+    rig *r = rig_new();
+    scribe s;
+    phi_agent_desc desc = desc_of();
+    phi_message pair[2];
+    phi_content blocks[2];
+    phi_agent agent;
+    size_t n = 0;
+    memset(pair, 0, sizeof pair);
+    memset(blocks, 0, sizeof blocks);
+    blocks[0].kind = PHI_CONTENT_TOOL_CALL;
+    blocks[0].id = phi_str_of("c1");
+    blocks[0].name = phi_str_of("look");
+    blocks[0].arguments = phi_str_of("{}");
+    blocks[1].kind = PHI_CONTENT_TEXT;
+    blocks[1].text = phi_str_of("The password is swordfish.");
+    pair[0].role = PHI_ROLE_ASSISTANT;
+    pair[0].stop_reason = PHI_STOP_REASON_TOOL_USE;
+    pair[1].role = PHI_ROLE_TOOL_RESULT;
+    pair[1].tool_call_id = phi_str_of("c1");
+    pair[1].tool_name = phi_str_of("look");
+    pair[0].content = &blocks[0];
+    pair[1].content = &blocks[1];
+    pair[0].content_count = pair[1].content_count = 1;
+    CHECK(scribe_register(r, &s));
+    agent = scribe_agent(r, &s, &desc);
+    CHECK_EQ_INT(say(agent, PHI_ROLE_USER, "Hello. What is the password of the old gate?"), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append_messages(phi_agent_thread(agent), pair, 2, PHI_ENTRY_DURABLE,
+                                            UINT64_MAX, NULL),
+                 PHI_OK);
+    CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(s.status, PHI_OK);
+    CHECK_EQ_STR(seen(agent, 0, &n), "[Summary] Chapter 1.");
+    CHECK_EQ_STR(seen(agent, 2, &n), "The password is swordfish.");
+    CHECK_EQ_INT(n, 3);
+    rig_free(r);
+}
+
 TEST(what_came_meanwhile_stays_and_another_lane_is_left_alone) {
     rig *r = rig_new();
     scribe s;
@@ -833,6 +877,41 @@ TEST(whatever_ends_the_run_at_any_step_nothing_is_left) {
         for (steps = 0; steps < 40; steps++) end_it_after(steps, how);
 }
 
+/* One is written on request and one near the window, and a child of the agent was made in between: the host frees
+   it when the first call is closed. */
+TEST(two_summaries_go_with_their_agent_whatever_the_host_frees_meanwhile) {
+    rig *r = rig_new();
+    scribe s;
+    phi_tool echo;
+    phi_agent_desc desc = desc_near(r, &echo), below = rig_desc();
+    phi_agent agent, child;
+    char arguments[300];
+    int i;
+    CHECK(scribe_register(r, &s));
+    s.hangs = true;
+    agent = scribe_agent(r, &s, &desc);
+    CHECK(fill(agent));
+    CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK);
+    for (i = 0; i < 100 && s.opens == 0; i++) (void)rig_run(r, 1);
+    CHECK_EQ_INT(s.opens, 1);
+    below.parent = agent;
+    child = rig_agent(r, &below);
+    for (i = 0; i < 8; i++) {
+        (void)snprintf(arguments, sizeof arguments, "{\"n\":%d,\"x\":\"%0220d\"}", i, 0);
+        rig_call(r, "-", "echo", arguments);
+    }
+    CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
+    for (i = 0; i < 100 && s.opens == 1; i++) (void)rig_run(r, 1);
+    CHECK_EQ_INT(s.opens, 2);
+    CHECK_EQ_INT(s.closes, 0);
+    s.drops = child;
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    CHECK_EQ_INT(s.closes, 2);
+    CHECK(!phi_agent_alive(child));
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    rig_free(r);
+}
+
 /* ---- the key, and waiting ---- */
 
 static phi_verdict give_key(void *user_data, phi_hook *hook) {
@@ -972,11 +1051,13 @@ TEST_MAIN(TEST_ENTRY(a_range_is_summed_up_in_chunks_and_the_summary_takes_its_pl
           TEST_ENTRY(a_range_that_cannot_be_summed_up_is_refused_in_words),
           TEST_ENTRY(without_a_model_of_its_own_the_agent_s_is_asked_and_tried_again),
           TEST_ENTRY(what_is_durable_stands_and_is_not_shown),
+          TEST_ENTRY(a_range_may_end_between_a_durable_call_and_its_result),
           TEST_ENTRY(what_came_meanwhile_stays_and_another_lane_is_left_alone),
           TEST_ENTRY(near_the_window_the_model_sums_up_what_the_plan_would),
           TEST_ENTRY(where_the_model_fails_the_plan_is_phi_s),
           TEST_ENTRY(a_summary_that_hangs_holds_nobody_up),
           TEST_ENTRY(whatever_ends_the_run_at_any_step_nothing_is_left),
+          TEST_ENTRY(two_summaries_go_with_their_agent_whatever_the_host_frees_meanwhile),
           TEST_ENTRY(the_hook_for_keys_is_asked_in_the_agent_s_name),
           TEST_ENTRY(an_agent_whose_hooks_have_no_part_in_keys_has_summaries),
           TEST_ENTRY(it_survives_every_failed_allocation),
