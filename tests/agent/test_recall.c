@@ -620,6 +620,49 @@ static void damage_is_told(scene *s, const question *q) {
     works_again(s, q);
 }
 
+/* Its id may be that of a run which has left memory: the store must say. */
+TEST(a_run_with_an_id_of_the_host_s_is_refused_where_the_store_cannot_be_read) {
+    scene s;
+    phi_agent_desc desc;
+    phi_run_desc run;
+    phi_content content;
+    phi_message prompt = user_message(&content, "Look around.");
+    char text[200];
+    const char *words = "";
+    unsigned turn;
+    memset(&s, 0, sizeof s);
+    memset(&run, 0, sizeof run);
+    s.store = store_mem_new();
+    s.r = rig_new();
+    s.tool = talk_tool();
+    desc = talk_desc(&s.tool, 1, WINDOW);
+    s.thread = phi_thread_new(rig_runtime(s.r), 0);
+    CHECK_EQ_INT(phi_thread_attach(s.thread, talk_watch(&s.watched, store_mem_store(s.store)), "t",
+                                   NULL, text, sizeof text),
+                 PHI_OK);
+    run.agent = &desc;
+    run.thread = s.thread;
+    run.prompts = &prompt;
+    run.prompt_count = 1;
+    for (turn = 0; turn < 2 * TURNS; turn += 2) {
+        talk_answers(s.r, turn, 150, 1500);
+        talk_answers(s.r, turn + 1, 150, 0);
+        CHECK(phi_run(rig_runtime(s.r), &run).rt != NULL);
+        talk_run(s.r);
+        (void)rig_step(s.r);
+    }
+    run.loop_id = "evening.1";
+    s.watched.read_says = PHI_IO;
+    CHECK(phi_run(rig_runtime(s.r), &run).rt == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(s.r), &words, NULL), PHI_IO);
+    CHECK(strstr(words, "phi_run: the thread cannot be read: ") == words);
+    s.watched.read_says = PHI_OK;
+    talk_answers(s.r, 500, 150, 0);
+    CHECK(phi_run(rig_runtime(s.r), &run).rt != NULL);
+    talk_run(s.r);
+    end(&s);
+}
+
 TEST(a_store_whose_entries_are_damaged_is_told_and_nothing_changes) {
     each_question(damage_is_told);
 }
@@ -758,6 +801,7 @@ TEST_MAIN(TEST_ENTRY(what_is_away_is_read_back_once_for_any_question),
           TEST_ENTRY(a_history_that_was_cleared_leaves_memory_and_comes_back_with_its_lane),
           TEST_ENTRY(what_was_undone_is_undone_when_it_is_read_back),
           TEST_ENTRY(a_store_that_cannot_be_read_is_told_and_nothing_changes),
+          TEST_ENTRY(a_run_with_an_id_of_the_host_s_is_refused_where_the_store_cannot_be_read),
           TEST_ENTRY(a_store_whose_entries_are_damaged_is_told_and_nothing_changes),
           TEST_ENTRY(a_store_that_has_less_than_it_had_is_told_and_nothing_changes),
           TEST_ENTRY(a_store_that_tells_another_story_is_not_believed),
