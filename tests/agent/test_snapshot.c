@@ -2,6 +2,7 @@
    is the one that would have come anyway. */
 #include "agent/snapshot.h"
 
+#include "loop/loop_in.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
 
@@ -827,6 +828,46 @@ TEST(a_prompt_is_of_the_time_when_it_was_said_also_after_a_restore) {
     rig_free(other);
 }
 
+/* Nor is one that was let through saved a second time, beside the log. A step without a budget does one state. */
+TEST(a_prompt_that_a_filter_rejected_is_in_no_snapshot) {
+    static const phi_verdict verdicts[] = {PHI_DENY, PHI_ALLOW};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(verdicts); i++) {
+        rig *r = rig_new();
+        phi_filter filter = rig_filter(r);
+        phi_agent_desc desc = rig_desc();
+        phi_memory memory;
+        phi_agent agent;
+        int before = 0, after = 0, runs = 1;
+        rig_runtime(r)->slice.budget_us = 0;
+        desc.filters = &filter;
+        desc.filter_count = 1;
+        rig_answers(r, PHI_HOOK_FILTER, verdicts[i], NULL);
+        rig_says(r, "Well.");
+        agent = rig_agent(r, &desc);
+        phi_memory_init(&memory, NULL, 0);
+        CHECK_EQ_INT(phi_prompt(agent, "The password is swordfish"), PHI_OK);
+        while (runs > 0 && before + after < 100) {
+            phi_arena arena;
+            phi_str text = phi_str_of("");
+            phi_arena_init(&arena, &memory, 0);
+            runs = rig_run(r, 1);
+            CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+            if (strstr(rig_story(r), "-> filter") == NULL) {
+                CHECK(strstr(text.at, "\"prompts\":") != NULL);
+                before++;
+            } else {
+                CHECK(strstr(text.at, "\"prompts\":") == NULL);
+                CHECK_EQ_INT(strstr(text.at, "swordfish") != NULL, verdicts[i] == PHI_ALLOW);
+                after++;
+            }
+            phi_arena_free(&arena);
+        }
+        CHECK(runs == 0 && before > 0 && after > 1);
+        rig_free(r);
+    }
+}
+
 /* ---- what it has spent, and lanes ---- */
 
 TEST(spending_lanes_and_rewrites_come_back) {
@@ -1042,6 +1083,7 @@ TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(a_decision_that_was_waited_for_is_asked_for_again),
           TEST_ENTRY(a_run_that_failed_ends_as_it_would_have_after_a_restore),
           TEST_ENTRY(a_prompt_is_of_the_time_when_it_was_said_also_after_a_restore),
+          TEST_ENTRY(a_prompt_that_a_filter_rejected_is_in_no_snapshot),
           TEST_ENTRY(spending_lanes_and_rewrites_come_back),
           TEST_ENTRY(a_text_that_is_cut_or_changed_is_refused_or_harmless),
           TEST_ENTRY(misuse_is_said), TEST_ENTRY(every_allocation_may_fail),
