@@ -412,7 +412,8 @@ static phi_verdict waits_in_the_second_turn(void *user_data, phi_hook *hook) {
     return hook->turn_index == 1 && second_turns++ == 0 ? PHI_WAIT : PHI_ALLOW;
 }
 
-/* It calls a tool whose result is long, and the run is cancelled in its next turn. Later it is out of view. */
+/* It calls a tool whose result is long, and the run is cancelled in its next turn. Later it is out
+   of view. */
 TEST(an_answer_that_a_response_has_stays_in_memory) {
     scene s;
     phi_agent_desc desc;

@@ -629,7 +629,8 @@ TEST(a_call_that_waits_is_saved_with_the_name_of_its_tool) {
     wait_begin(&w);
     calls = strstr(w.text.at, "\"calls\":[");
     REQUIRE(calls != NULL);
-    CHECK(strstr(calls, "\"calls\":[{\"id\":\"c1\",\"name\":\"wait\",\"arguments\":\"{}\",") == calls);
+    CHECK(strstr(calls, "\"calls\":[{\"id\":\"c1\",\"name\":\"wait\",\"arguments\":\"{}\",") ==
+          calls);
     CHECK(strstr(calls, "{\"id\":\"c2\",\"name\":\"wait\",\"arguments\":\"{}\",") != NULL);
     wait_end(&w);
 }
@@ -779,9 +780,9 @@ TEST(a_run_that_failed_ends_as_it_would_have_after_a_restore) {
     CHECK_EQ_STR(now.failure, was.failure);
     CHECK(strstr(was.failure, "no sword") != NULL);
     changed_text = changed(text, "\"failure\":{", "\"no_failure\":{"); /* nothing to end with */
-    CHECK(phi_agent_restore(rig_runtime(other), &fresh, phi_str_of(changed_text),
-                            PHI_RESTORE_RESUME)
-              .rt == NULL);
+    CHECK(
+        phi_agent_restore(rig_runtime(other), &fresh, phi_str_of(changed_text), PHI_RESTORE_RESUME)
+            .rt == NULL);
     free(changed_text);
     phi_arena_free(&arena);
     rig_free(r);
@@ -828,7 +829,8 @@ TEST(a_prompt_is_of_the_time_when_it_was_said_also_after_a_restore) {
     rig_free(other);
 }
 
-/* Nor is one that was let through saved a second time, beside the log. A step without a budget does one state. */
+/* Nor is one that was let through saved a second time, beside the log. A step without a budget does
+   one state. */
 TEST(a_prompt_that_a_filter_rejected_is_in_no_snapshot) {
     static const phi_verdict verdicts[] = {PHI_DENY, PHI_ALLOW};
     size_t i;

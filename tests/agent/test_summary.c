@@ -877,8 +877,8 @@ TEST(whatever_ends_the_run_at_any_step_nothing_is_left) {
         for (steps = 0; steps < 40; steps++) end_it_after(steps, how);
 }
 
-/* One is written on request and one near the window, and a child of the agent was made in between: the host frees
-   it when the first call is closed. */
+/* One is written on request and one near the window, and a child of the agent was made in between:
+   the host frees it when the first call is closed. */
 TEST(two_summaries_go_with_their_agent_whatever_the_host_frees_meanwhile) {
     rig *r = rig_new();
     scribe s;

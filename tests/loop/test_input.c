@@ -493,8 +493,8 @@ TEST(a_message_is_delivered_once_whatever_allocation_fails) {
         for (n = 0; say_much_without(fill, n); n++) {}
 }
 
-/* Two messages to a queue with room for one, while a tool works, and no memory for the step that reads them.
-   False: each of them is waiting, delivered or reported. */
+/* Two messages to a queue with room for one, while a tool works, and no memory for the step that
+   reads them. False: each of them is waiting, delivered or reported. */
 static bool lost_without_a_word(int fill) {
     static const char *const texts[] = {"S1", "S2"};
     rig *r = rig_new();
@@ -523,8 +523,9 @@ static bool lost_without_a_word(int fill) {
     CHECK_EQ_INT(rig_run(r, 100), 0);
     for (i = 0; i < 2; i++) {
         (void)snprintf(reported, sizeof reported, "InputDropped steering \"%s\"", texts[i]);
-        lost = lost || (stored(agent, texts[i]) == 0 && phi_queue_count(agent, PHI_INPUT_NONE) == 0 &&
-                        count_of(rig_story(r), reported) == 0);
+        lost =
+            lost || (stored(agent, texts[i]) == 0 && phi_queue_count(agent, PHI_INPUT_NONE) == 0 &&
+                     count_of(rig_story(r), reported) == 0);
     }
     if (lost) CHECK(strstr(rig_story(r), "AgentEnd the allocator or a memory limit") != NULL);
     rig_free(r);

@@ -244,8 +244,8 @@ TEST(a_megabyte_pushed_at_once_is_taken_once) {
     phi_runtime_free(w.rt);
 }
 
-/* More comes in a step than one decodes: the transport is held back, and what was decoded is not kept. Lines that
-   mean nothing fill four megabytes. */
+/* More comes in a step than one decodes: the transport is held back, and what was decoded is not
+   kept. Lines that mean nothing fill four megabytes. */
 TEST(an_answer_of_any_length_takes_as_much_memory_as_waits_for_the_decoder) {
     static char filler[100000];
     wire w;
