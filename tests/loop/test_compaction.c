@@ -343,6 +343,26 @@ TEST(after_a_run_that_kept_nothing_the_next_one_is_compacted_as_it_was) {
     rig_free(r);
 }
 
+/* A request is to have 1,340 tokens; what is left after forgetting was never compacted. */
+TEST(an_agent_that_forgets_is_compacted_whatever_was_left_before) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_with_headroom(r);
+    phi_agent agent;
+    int i;
+    desc.compaction.max_context_tokens = 2250;
+    desc.memory_limit_bytes = 65536;
+    desc.at_memory_limit = PHI_AT_MEMORY_LIMIT_FORGET;
+    agent = rig_agent(r, &desc);
+    for (i = 0; i < 20; i++) {
+        script(r, 1);
+        prompts(r, agent, 2000);
+        CHECK(seen_tokens(agent) <= 1340);
+    }
+    CHECK(count_of(rig_story(r), "CompactionEnded") > 2);
+    CHECK(count_of(rig_story(r), "Forgot") > 2);
+    rig_free(r);
+}
+
 TEST(over_a_thousand_turns_what_is_sent_does_not_grow) {
     rig *r = rig_new();
     phi_agent_desc desc = desc_of(r);
@@ -872,6 +892,7 @@ TEST_MAIN(TEST_ENTRY(a_run_that_keeps_nothing_gives_back_what_it_compacted),
           TEST_ENTRY(another_history_is_compacted_whatever_the_last_one_had_come_to),
           TEST_ENTRY(after_a_run_that_kept_nothing_the_next_one_is_compacted_as_it_was),
           TEST_ENTRY(where_nothing_can_be_cut_off_a_refusal_is_an_error_after_two_tries),
+          TEST_ENTRY(an_agent_that_forgets_is_compacted_whatever_was_left_before),
           TEST_ENTRY(over_a_thousand_turns_what_is_sent_does_not_grow),
           TEST_ENTRY(a_compaction_that_is_denied_is_asked_for_again_at_the_next_turn),
           TEST_ENTRY(a_hook_may_wait_and_the_compaction_is_done_when_it_has_decided),
