@@ -30008,11 +30008,11 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x49f9dee4
+#if PHI__IMP_HISTORY != 0xef586f50
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x49f9dee4
+#define PHI__IMP_HISTORY 0xef586f50
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -31711,7 +31711,6 @@ static bool phi__compact_may_cut(const phi__compacting *c, size_t i) {
 
 static phi_status phi__compact_cut_recent(phi__compacting *c, size_t turn, bool *did) {
     size_t i;
-    *did = false;
     if (turn == c->turn_count) return PHI_OK;
     for (i = c->turns[turn].from; i < c->count; i++) {
         const phi_message *was = c->items[i].message, *now;

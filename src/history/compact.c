@@ -406,7 +406,6 @@ static bool phi__compact_may_cut(const phi__compacting *c, size_t i) {
 
 static phi_status phi__compact_cut_recent(phi__compacting *c, size_t turn, bool *did) {
     size_t i;
-    *did = false;
     if (turn == c->turn_count) return PHI_OK;
     for (i = c->turns[turn].from; i < c->count; i++) {
         const phi_message *was = c->items[i].message, *now;

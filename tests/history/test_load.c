@@ -48,6 +48,13 @@ static void message(const char *lane) {
         seq++, lane);
 }
 
+static void durable(void) {
+    put("{\"seq\":%u,\"kind\":\"message\",\"durable\":true,\"message\":{\"role\":\"user\","
+        "\"content\":["
+        "{\"type\":\"text\",\"text\":\"never forget\"}]}}\n",
+        seq++);
+}
+
 /* One message in the place of entries from to to; more: other members. */
 static void rewrite(const char *lane, unsigned from, unsigned to, const char *more) {
     put("{\"seq\":%u,\"kind\":\"rewrite\"%s,\"op_id\":\"r%u\",\"reason\":\"manual\",\"base_seq\":%u"
@@ -84,11 +91,12 @@ static void rewrites(unsigned n) {
     for (i = 0; i < n; i++) revoke(n + i);
 }
 
-/* Each is revoked before the next one is made. */
+/* Each is revoked before the next one is made; beside a message that is durable. */
 static void attempts(unsigned n) {
     unsigned i;
-    for (i = 0; i < n; i++) message("");
-    for (i = 0; i < n; i++) {
+    durable();
+    for (i = 1; i < n; i++) message("");
+    for (i = 1; i < n; i++) {
         rewrite("", i, i, "");
         revoke(seq - 1);
     }
@@ -290,10 +298,7 @@ TEST(a_cut_behind_what_a_compaction_left_standing_is_refused_when_it_is_read) {
     setup();
     message("");
     message("");
-    put("{\"seq\":2,\"kind\":\"message\",\"durable\":true,\"message\":{\"role\":\"user\","
-        "\"content\":"
-        "[{\"type\":\"text\",\"text\":\"never forget\"}]}}\n");
-    seq = 3;
+    durable();
     message("");
     message("");
     put("{\"seq\":5,\"kind\":\"rewrite\",\"op_id\":\"r5\",\"reason\":\"compaction\",\"base_seq\":4,"

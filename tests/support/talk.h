@@ -30,6 +30,7 @@ static inline void talk_event(void *user_data, const phi_event *e) {
     }
     if (e->kind != PHI_EV_FORGOTTEN) return;
     CHECK(e->forgotten->from == t->last_to && e->forgotten->to > e->forgotten->from);
+    CHECK(e->forgotten->made_ms > 0); /* the thread is as old as before */
     t->last_to = e->forgotten->to;
     t->times++;
     t->messages += e->forgotten->messages;
