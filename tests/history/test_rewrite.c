@@ -1151,6 +1151,27 @@ TEST(a_long_replacement_that_finds_no_memory_changes_nothing) {
     CHECK(n > 3 && n < 100);
 }
 
+TEST(many_spans_that_find_no_memory_change_nothing) {
+    enum { SPANS = 200 };
+    static phi_span spans[SPANS];
+    phi_rewrite r = rewrite_of("many", spans, SPANS);
+    phi_status status = PHI_NO_MEMORY;
+    size_t i;
+    int n;
+    for (i = 0; i < SPANS; i++) spans[i] = span_of(7 + i, 7 + i, NULL, 0);
+    for (n = 0; n < 100 && status != PHI_OK; n++) {
+        conversation();
+        for (i = 0; i < SPANS; i++) say(PHI_ROLE_USER, "more");
+        test_alloc_fail_at(n);
+        status = make(&r);
+        test_alloc_fail_at(-1);
+        CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
+        CHECK_EQ_INT(thread.fold.count, status == PHI_OK ? 7 : 7 + SPANS);
+        done();
+    }
+    CHECK(n > 2 && n < 100);
+}
+
 TEST(a_view_that_finds_no_memory_says_so) {
     const phi_view_item *items;
     phi_arena arena;
@@ -1215,4 +1236,5 @@ TEST_MAIN(TEST_ENTRY(a_replaced_history_is_the_snapshot_and_what_follows),
           TEST_ENTRY(usage_is_the_sum_of_the_runs_that_have_ended),
           TEST_ENTRY(a_step_that_finds_no_memory_changes_nothing),
           TEST_ENTRY(a_long_replacement_that_finds_no_memory_changes_nothing),
+          TEST_ENTRY(many_spans_that_find_no_memory_change_nothing),
           TEST_ENTRY(a_view_that_finds_no_memory_says_so))

@@ -1,6 +1,8 @@
 /* test_counter.c - the host's counter of tokens decides wherever tokens decide. */
 #include "support/heard.h"
 
+#include "agent/one_shot_run.h"
+
 #include "tools/context_tools.h"
 
 /* A token each byte: four times what the estimate says. */
@@ -61,6 +63,45 @@ TEST(the_counter_says_when_a_run_compacts) {
     CHECK(compactions_of(bytes_of, 400) > 0);   /* 672 by bytes */
     CHECK(compactions_of(NULL, 100) > 0);
     CHECK_EQ_INT(compactions_of(one, 100), 0); /* 60 by texts */
+}
+
+/* A run over a host's thread, which other agents have run over. */
+static size_t compactions_over(rig *r, phi_thread *thread, size_t (*count)(void *, phi_str)) {
+    phi_agent_desc desc = desc_of(r);
+    phi_run_desc run;
+    phi_content block;
+    phi_message prompt;
+    memset(&run, 0, sizeof run);
+    memset(&block, 0, sizeof block);
+    memset(&prompt, 0, sizeof prompt);
+    block.kind = PHI_CONTENT_TEXT;
+    block.text = phi_str_of(TEXT100);
+    prompt.role = PHI_ROLE_USER;
+    prompt.content = &block;
+    prompt.content_count = 1;
+    desc.token_counter.count_text = count;
+    desc.compaction.max_context_tokens = 400;
+    desc.compaction.system_prompt_tokens = 1;
+    desc.compaction.max_summary_tokens = 40;
+    run.agent = &desc;
+    run.thread = thread;
+    run.prompts = &prompt;
+    run.prompt_count = 1;
+    rig_forget(r);
+    rig_says(r, "Yes.");
+    CHECK(phi_run(rig_runtime(r), &run).rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    return count_of(rig_story(r), "CompactionEnded");
+}
+
+TEST(each_agent_over_a_thread_counts_it_by_its_own_counter) {
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    int i;
+    for (i = 0; i < 6; i++) CHECK_EQ_INT(compactions_over(r, thread, one), 0);
+    CHECK_EQ_INT(compactions_over(r, thread, bytes_of), 1); /* 672 and more by bytes */
+    phi_thread_free(thread);
+    rig_free(r);
 }
 
 static uint64_t before, after;
@@ -245,6 +286,7 @@ TEST(in_another_lane_what_is_shown_is_counted_anew) {
 }
 
 TEST_MAIN(TEST_ENTRY(the_counter_says_when_a_run_compacts),
+          TEST_ENTRY(each_agent_over_a_thread_counts_it_by_its_own_counter),
           TEST_ENTRY(what_a_compaction_says_is_counted),
           TEST_ENTRY(the_counter_says_when_to_warn_without_a_policy),
           TEST_ENTRY(a_budget_reserves_what_the_counter_says),
