@@ -125,6 +125,10 @@ TEST(it_knows_when_it_was_made_and_changed) {
     CHECK_EQ_INT(phi_thread_entry(thread, phi_thread_count(thread) - 1, &last), PHI_OK);
     CHECK(before.made_ms == first.at_ms && after.made_ms == first.at_ms);
     CHECK(after.changed_ms == last.at_ms && after.changed_ms >= before.changed_ms + 5000);
+    rig_pass_ms(r, 5000);
+    CHECK_EQ_INT(phi_thread_note(thread, "mark", phi_str_of("1"), NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_entry(thread, phi_thread_count(thread) - 1, &first), PHI_OK);
+    CHECK(first.at_ms >= last.at_ms + 5000 && info_of(thread).changed_ms == first.at_ms);
     rig_free(r);
 }
 

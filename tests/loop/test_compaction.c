@@ -602,7 +602,8 @@ typedef struct worker {
     phi_message message;
     phi_content block;
     bool torn;  /* it says that there are messages, and gives none */
-    bool empty; /* it takes all there is, and gives nothing */
+    bool drops; /* it gives nothing for what it takes */
+    bool empty; /* it takes all there is from there on, and gives nothing */
 } worker;
 
 static phi_status work_start(void *user_data, const phi_compaction_request *request, void **job) {
@@ -623,11 +624,8 @@ static phi_status work_start(void *user_data, const phi_compaction_request *requ
     w->span.messages = w->torn ? NULL : &w->message;
     w->span.message_count = 1;
     w->span.summary = true;
-    if (w->empty) {
-        w->span.from = request->items[0].from;
-        w->span.to = request->items[request->item_count - 1].to;
-        w->span.message_count = 0;
-    }
+    if (w->drops || w->empty) w->span.message_count = 0;
+    if (w->empty) w->span.to = request->items[request->item_count - 1].to;
     *job = w;
     return w->refuses;
 }
@@ -744,11 +742,43 @@ TEST(where_it_leaves_nothing_words_say_so_and_the_plan_is_ours) {
     worker w;
     phi_agent_desc desc = desc_with(r, &w);
     w.empty = true;
+    w.from = 0;
     work_run(r, rig_agent(r, &desc), 6);
     ours_is_made(r, &w, 1);
     CHECK(strstr(rig_story(r),
                  "Warning \"The compactor's rewrite is refused: it would leave nothing "
                  "to be sent\"\nCompactionStarted") != NULL);
+    rig_free(r);
+}
+
+TEST(an_extension_is_nothing_to_be_sent) {
+    rig *r = rig_new();
+    worker w;
+    phi_agent_desc desc = desc_with(r, &w);
+    phi_agent agent = rig_agent(r, &desc);
+    phi_message note;
+    memset(&note, 0, sizeof note);
+    note.role = PHI_ROLE_EXTENSION;
+    note.extension_kind = phi_str_of("note");
+    note.extension_data = phi_str_of("{}");
+    CHECK_EQ_INT(phi_append_message(agent, &note), PHI_OK);
+    w.empty = true; /* but for the note, which is item 0 */
+    work_run(r, agent, 6);
+    ours_is_made(r, &w, 1);
+    rig_free(r);
+}
+
+TEST(it_may_drop_turns_without_a_word) {
+    rig *r = rig_new();
+    worker w;
+    phi_agent_desc desc = desc_with(r, &w);
+    w.drops = true;
+    work_run(r, rig_agent(r, &desc), 6);
+    CHECK_EQ_INT(count_of(rig_story(r), "CompactionEnded 13 -> 9 messages, "), 1);
+    REQUIRE(rig_requests(r) == 7);
+    CHECK(strstr(rig_request(r, 6), "\"n\":1") == NULL);
+    CHECK(strstr(rig_request(r, 6), "\"n\":2") != NULL);
+    CHECK(strstr(rig_request(r, 6), OURS) == NULL);
     rig_free(r);
 }
 
@@ -907,6 +937,8 @@ TEST_MAIN(TEST_ENTRY(a_run_that_keeps_nothing_gives_back_what_it_compacted),
           TEST_ENTRY(where_it_fails_the_plan_is_ours),
           TEST_ENTRY(where_it_makes_no_sense_the_plan_is_ours),
           TEST_ENTRY(where_it_leaves_nothing_words_say_so_and_the_plan_is_ours),
+          TEST_ENTRY(an_extension_is_nothing_to_be_sent),
+          TEST_ENTRY(it_may_drop_turns_without_a_word),
           TEST_ENTRY(where_there_is_no_room_left_before_it_is_done_the_plan_is_ours),
           TEST_ENTRY(it_is_ended_when_nobody_wants_it_any_more),
           TEST_ENTRY(a_config_that_makes_no_sense_is_refused_in_words),
