@@ -1055,6 +1055,30 @@ TEST(usage_is_the_sum_of_the_runs_that_have_ended) {
     done();
 }
 
+/* Where memory is limited, the places of old compactions are given up, and not of the newest. */
+TEST(after_many_compactions_the_newest_says_from_where_to_prune) {
+    char ids[100][8];
+    int i;
+    setup();
+    phi__segments_limit(&thread.log, 1 << 20);
+    for (i = 0; i < 100; i++) {
+        phi_content c = text_block("short");
+        phi_message m = message_of(PHI_ROLE_USER, &c);
+        phi_span s = span_of(2 * (uint64_t)i, 2 * (uint64_t)i, &m, 1);
+        phi_rewrite r = rewrite_of(ids[i], &s, 1);
+        (void)snprintf(ids[i], sizeof ids[i], "c%d", i);
+        r.reason = PHI_REWRITE_COMPACTION;
+        say(PHI_ROLE_USER, "a long word or two");
+        CHECK_EQ_INT(make(&r), PHI_OK);
+        CHECK_EQ_INT(phi_thread_prunable_from(log_of()), 2 * i + 2);
+    }
+    for (i = 99; i > 80; i--) {
+        CHECK_EQ_INT(revoke(ids[i]), PHI_OK);
+        CHECK_EQ_INT(phi_thread_prunable_from(log_of()), 2 * i);
+    }
+    done();
+}
+
 /* ---- without memory ---- */
 
 static phi_status step(int which) {
@@ -1234,6 +1258,7 @@ TEST_MAIN(TEST_ENTRY(a_replaced_history_is_the_snapshot_and_what_follows),
           TEST_ENTRY(an_append_says_what_it_expects), TEST_ENTRY(notes_are_kept_and_not_shown),
           TEST_ENTRY(views_of_earlier_states_are_what_was_shown_then),
           TEST_ENTRY(usage_is_the_sum_of_the_runs_that_have_ended),
+          TEST_ENTRY(after_many_compactions_the_newest_says_from_where_to_prune),
           TEST_ENTRY(a_step_that_finds_no_memory_changes_nothing),
           TEST_ENTRY(a_long_replacement_that_finds_no_memory_changes_nothing),
           TEST_ENTRY(many_spans_that_find_no_memory_change_nothing),
