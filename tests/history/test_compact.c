@@ -312,10 +312,12 @@ TEST(the_focus_stands_before_what_was_summed_up_and_is_not_summed_up_itself) {
 
 TEST(long_results_of_recent_turns_are_cut_in_their_middle) {
     phi_compaction_config c = config_of(0, 5);
+    phi__compacted plan;
     setup();
     c.tool_output_max_lines = 4;
     run_of("A", 2, 30);
-    CHECK_EQ_INT(compact(&c), 2);
+    CHECK_EQ_INT(compact_with(&c, &plan), 2);
+    CHECK_EQ_INT(plan.runs, 1);
     CHECK_EQ_STR(shape(), "A0u A0a R(2-2) A1a R(4-4)");
     CHECK_STR(shown(2), "line 0\nline 1\n\n[... 26 lines truncated ...]\n\nline 28\nline 29");
     CHECK_STR(thread.fold.items[2].message->tool_call_id, "id_0");
@@ -737,6 +739,25 @@ TEST(then_older_answers_become_a_line_and_their_results_go) {
     level_end();
 }
 
+/* As a host's own history may have it: the result came behind the next answer. */
+TEST(a_late_result_whose_call_became_a_line_goes_too) {
+    phi_compaction_config c = budget_of(90, 1, 1);
+    char text[301];
+    setup();
+    memset(text, 'y', 300);
+    text[300] = '\0';
+    say(PHI_ROLE_USER, "A", 0, "Where?", 0);
+    calls("A", 0, NULL, 1, 0);
+    say(PHI_ROLE_ASSISTANT, "A", 1, text, 0);
+    result("A", 1, "id_0", "here", 0);
+    CHECK_EQ_INT(level(&c), PHI_OK);
+    REQUIRE(level_count == 3);
+    CHECK_STR(levels[0]->content[0].text, "Where?");
+    CHECK_STR(levels[1]->content[0].text, "[Assistant used 1 tool(s)]");
+    CHECK(memcmp(levels[2]->content[0].text.at, "[Summary] yyy", 13) == 0);
+    level_end();
+}
+
 TEST(then_the_middle_goes_and_a_marker_says_how_many_messages_it_was) {
     phi_compaction_config c = budget_of(60, 2, 3);
     setup();
@@ -922,6 +943,7 @@ TEST_MAIN(
     TEST_ENTRY(a_marker_counts_as_the_messages_it_stands_for_and_not_as_one_of_them),
     TEST_ENTRY(a_budget_that_the_marker_just_fills_keeps_the_newest_messages_that_fit_without_it),
     TEST_ENTRY(then_older_answers_become_a_line_and_their_results_go),
+    TEST_ENTRY(a_late_result_whose_call_became_a_line_goes_too),
     TEST_ENTRY(then_the_middle_goes_and_a_marker_says_how_many_messages_it_was),
     TEST_ENTRY(and_at_last_only_the_newest_stay_behind_the_marker),
     TEST_ENTRY(without_room_for_a_marker_there_is_none),
