@@ -40842,11 +40842,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xdb2529aa
+#if PHI__IMP_LOOP != 0x15800705
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xdb2529aa
+#define PHI__IMP_LOOP 0x15800705
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -43270,13 +43270,9 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
     char words[2200];
     phi_content empty;
     phi_message message;
-    const phi__agent *agent = run->agent;
     const phi_message *shown = phi__events_answer_whole(run->attempt.answer);
     if (shown == NULL) return NULL;
     message = *shown;
-    message.model = phi_str_of(agent->desc.model.id);
-    message.provider = phi_str_of(agent->desc.model.provider);
-    message.protocol = phi_str_of(agent->desc.model.protocol);
     if (failure == NULL && !phi__attempt_end_unique_ids(run)) return NULL;
     if (failure != NULL) {
         phi__attempt_end_words(failure, words, sizeof words);
@@ -44457,7 +44453,6 @@ PHI__FN phi__answer *phi__events_answer_new(phi__run *run) {
     answer->bytes = bytes;
     answer->refs = 1;
     answer->live = true;
-    answer->view.role = PHI_ROLE_ASSISTANT;
     answer->view.model = phi__events_answer_name(&names, id);
     answer->view.provider = phi__events_answer_name(&names, provider);
     answer->view.protocol = phi__events_answer_name(&names, protocol);

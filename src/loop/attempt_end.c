@@ -100,13 +100,9 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
     char words[2200];
     phi_content empty;
     phi_message message;
-    const phi__agent *agent = run->agent;
     const phi_message *shown = phi__events_answer_whole(run->attempt.answer);
     if (shown == NULL) return NULL;
     message = *shown;
-    message.model = phi_str_of(agent->desc.model.id);
-    message.provider = phi_str_of(agent->desc.model.provider);
-    message.protocol = phi_str_of(agent->desc.model.protocol);
     if (failure == NULL && !phi__attempt_end_unique_ids(run)) return NULL;
     if (failure != NULL) {
         phi__attempt_end_words(failure, words, sizeof words);

@@ -49,7 +49,6 @@ PHI__FN phi__answer *phi__events_answer_new(phi__run *run) {
     answer->bytes = bytes;
     answer->refs = 1;
     answer->live = true;
-    answer->view.role = PHI_ROLE_ASSISTANT;
     answer->view.model = phi__events_answer_name(&names, id);
     answer->view.provider = phi__events_answer_name(&names, provider);
     answer->view.protocol = phi__events_answer_name(&names, protocol);
