@@ -122,6 +122,45 @@ TEST(a_run_that_keeps_nothing_gives_back_what_it_compacted) {
     rig_free(r);
 }
 
+static phi_verdict memory_ends_with_the_error(void *user_data, phi_hook *hook) {
+    uint64_t *tokens = (uint64_t *)user_data;
+    if (hook->point == PHI_HOOK_BEFORE_LOOP) *tokens = seen_tokens(hook->agent);
+    if (hook->point == PHI_HOOK_ON_ERROR) test_alloc_fail_from(0);
+    return PHI_ALLOW;
+}
+
+/* It forgets at its beginning and is compacted on its way. What was in view before comes back
+   without memory: a copy of it was kept. */
+TEST(a_run_that_keeps_nothing_needs_no_memory_to_give_back_what_it_compacted) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_of(r);
+    phi_agent agent;
+    uint64_t tokens = 0;
+    int i;
+    desc.keep = PHI_KEEP_NONE;
+    desc.memory_limit_bytes = 131072;
+    desc.at_memory_limit = PHI_AT_MEMORY_LIMIT_FORGET;
+    desc.hook_fn = memory_ends_with_the_error;
+    desc.hook_points = PHI_HOOK_BEFORE_LOOP | PHI_HOOK_ON_ERROR;
+    desc.user_data = &tokens;
+    agent = rig_agent(r, &desc);
+    for (i = 0; i < 110; i++) {
+        phi_content block;
+        phi_message m = text_message(i % 2 == 0 ? PHI_ROLE_USER : PHI_ROLE_ASSISTANT, &block, LONG);
+        CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+    }
+    for (i = 0; i < 9; i++) rig_call(r, "-", "echo", i % 2 == 0 ? "{\"x\":\"" LONG "\"}" : "{}");
+    rig_replies(r, 400, "", "{\"error\":{\"message\":\"no\"}}");
+    CHECK_EQ_INT(phi_prompt(agent, "Count on"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 200), 0);
+    test_alloc_fail_from(-1);
+    CHECK(count_of(rig_story(r), "Forgotten") > 0);
+    CHECK(count_of(rig_story(r), "CompactionEnded") > 0);
+    CHECK(tokens > 0);
+    CHECK_EQ_INT(seen_tokens(agent), tokens);
+    rig_free(r);
+}
+
 TEST(what_a_rolled_back_run_left_is_read_as_it_was) {
     rig *r = rig_new();
     phi_agent_desc desc = desc_of(r);
@@ -910,6 +949,7 @@ TEST(it_survives_every_failed_allocation) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_run_that_keeps_nothing_gives_back_what_it_compacted),
+          TEST_ENTRY(a_run_that_keeps_nothing_needs_no_memory_to_give_back_what_it_compacted),
           TEST_ENTRY(what_a_rolled_back_run_left_is_read_as_it_was),
           TEST_ENTRY(a_limit_that_ends_a_run_is_no_failure_for_what_is_kept),
           TEST_ENTRY(a_view_that_nears_the_window_is_compacted_before_the_request_is_made),
