@@ -419,6 +419,7 @@ TEST(an_answer_that_a_response_has_stays_in_memory) {
     phi_agent_desc desc;
     phi_response response;
     phi_response_info info;
+    char loop_id[100];
     uint64_t sum;
     memset(&s, 0, sizeof s);
     s.store = store_mem_new();
@@ -442,6 +443,7 @@ TEST(an_answer_that_a_response_has_stays_in_memory) {
     REQUIRE(info.message != NULL);
     CHECK(talk_is(info.text, 500, false));
     sum = talk_mix_message(1, info.message);
+    (void)snprintf(loop_id, sizeof loop_id, "%.*s", (int)info.loop_id.len, info.loop_id.at);
     some_turns(&s, 400, TURNS);
     (void)rig_step(s.r);
     (void)rig_step(s.r);
@@ -450,6 +452,7 @@ TEST(an_answer_that_a_response_has_stays_in_memory) {
     REQUIRE(info.message != NULL);
     CHECK(talk_is(info.text, 500, false));
     CHECK(talk_mix_message(1, info.message) == sum);
+    CHECK_STR(info.loop_id, loop_id);
     CHECK_EQ_INT(s.watched.reads, 0);
     end(&s);
 }

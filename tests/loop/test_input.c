@@ -527,7 +527,10 @@ static bool lost_without_a_word(int fill) {
             lost || (stored(agent, texts[i]) == 0 && phi_queue_count(agent, PHI_INPUT_NONE) == 0 &&
                      count_of(rig_story(r), reported) == 0);
     }
-    if (lost) CHECK(strstr(rig_story(r), "AgentEnd the allocator or a memory limit") != NULL);
+    if (lost) {
+        CHECK(strstr(rig_story(r), "AgentEnd the allocator or a memory limit") != NULL);
+        CHECK_EQ_STR(words_of(r), "a message to an agent was lost: out of memory");
+    }
     rig_free(r);
     return lost;
 }
