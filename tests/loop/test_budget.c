@@ -178,6 +178,30 @@ TEST(a_pause_that_nobody_ends_ends_the_run_as_the_limit_would) {
     rig_free(r);
 }
 
+/* Its last hook still waits. */
+TEST(a_pause_that_is_over_is_not_listed_with_what_the_run_waits_for) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_pending_item items[2];
+    desc.limits.max_turns = 1;
+    desc.limits.pause = true;
+    desc.decision_timeout_ms = 5000;
+    rig_hooks(r, &desc, PHI_HOOK_AFTER_LOOP);
+    rig_answers(r, PHI_HOOK_AFTER_LOOP, PHI_WAIT, NULL);
+    agent = rig_agent(r, &desc);
+    rig_says(r, "one");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    rig_pass_ms(r, 5001);
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    CHECK(strstr(rig_story(r), "AgentEnd") != NULL);
+    CHECK_EQ_INT(phi_pending(rig_runtime(r), items, 2), 1);
+    CHECK_EQ_INT(items[0].kind, PHI_WAITING_DECISION);
+    rig_free(r);
+}
+
 TEST(a_run_that_pauses_again_says_what_it_waits_for_now) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
@@ -539,6 +563,7 @@ TEST_MAIN(
     TEST_ENTRY(a_budget_of_requests_counts_turns_of_all_below_and_not_their_retries),
     TEST_ENTRY(a_paused_run_goes_on_when_its_payer_has_more_and_says_who_that_is),
     TEST_ENTRY(a_pause_that_nobody_ends_ends_the_run_as_the_limit_would),
+    TEST_ENTRY(a_pause_that_is_over_is_not_listed_with_what_the_run_waits_for),
     TEST_ENTRY(a_run_that_pauses_again_says_what_it_waits_for_now),
     TEST_ENTRY(a_run_that_pauses_for_what_its_sister_has_reserved_goes_on_when_that_is_given_back),
     TEST_ENTRY(nothing_stays_reserved_however_and_wherever_a_run_ends),

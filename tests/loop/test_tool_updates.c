@@ -70,6 +70,9 @@ static void look_at_part(void *user_data, const phi_event *e) {
     CHECK_EQ_INT(e->message->content[1].kind, PHI_CONTENT_IMAGE);
     CHECK_STR(e->message->content[1].mime_type, "image/png");
     CHECK_STR(e->message->details, "{\"done\":50}");
+    CHECK_EQ_STR(e->message->details.at, "{\"done\":50}"); /* all strings are terminated */
+    CHECK_EQ_STR(e->text.at, "half\na picture");
+    CHECK_EQ_STR(e->message->content[2].text.at, "a picture");
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_event_to_json(e, &arena, &json), PHI_OK);
@@ -112,34 +115,44 @@ TEST(a_partial_result_carries_blocks_details_and_the_run_of_a_child) {
     rig_free(r);
 }
 
-static void count_details(void *user_data, const phi_event *e) {
-    if (e->kind == PHI_EV_TOOL_UPDATE && CHECK(e->message != NULL))
-        *(size_t *)user_data += strspn(e->message->details.at + 1, "d");
+/* How much came, of the string that is long. */
+static void count_long(void *user_data, const phi_event *e) {
+    size_t *most = (size_t *)user_data;
+    if (e->kind != PHI_EV_TOOL_UPDATE || !CHECK(e->message != NULL)) return;
+    *most = phi__max(strlen(e->message->details.at), strlen(e->child_loop_id.at));
+    *most = phi__max(*most, strlen(e->message->content[1].data.at));
+    *most = phi__max(*most, strlen(e->message->content[1].mime_type.at));
 }
 
-TEST(long_details_of_a_partial_result_come_whole) {
-    static char details[60001];
-    rig *r = rig_new();
-    bench_tool b;
-    phi_tool tool = wait_tool(&b);
-    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
-    phi_content blocks[3];
-    phi_tool_result partial = half_a_picture(blocks);
-    size_t seen = 0;
-    memset(details, 'd', sizeof details - 1);
-    details[0] = details[sizeof details - 2] = '"'; /* JSON */
-    partial.details = details;
-    rig_watch(r, count_details, &seen);
-    rig_call(r, "c1", "wait", "{}");
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_OK);
-    (void)rig_step(r);
-    CHECK_EQ_INT(seen, sizeof details - 3);
-    finish(&b, 0, "whole");
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    rig_free(r);
+TEST(long_strings_of_a_partial_result_come_whole) {
+    static char words[60001];
+    int which;
+    memset(words, 'd', sizeof words - 1);
+    words[0] = words[sizeof words - 2] = '"'; /* JSON */
+    for (which = 0; which < 4; which++) {
+        rig *r = rig_new();
+        bench_tool b;
+        phi_tool tool = wait_tool(&b);
+        phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
+        phi_content blocks[3];
+        phi_tool_result partial = half_a_picture(blocks);
+        size_t seen = 0;
+        if (which == 0) partial.details = words;
+        if (which == 1) partial.child_loop_id = words;
+        if (which == 2) blocks[1].data = phi_str_of(words);
+        if (which == 3) blocks[1].mime_type = phi_str_of(words);
+        rig_watch(r, count_long, &seen);
+        rig_call(r, "c1", "wait", "{}");
+        rig_says(r, "done");
+        CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 10), 1);
+        CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_OK);
+        (void)rig_step(r);
+        CHECK_EQ_INT(seen, sizeof words - 1);
+        finish(&b, 0, "whole");
+        CHECK_EQ_INT(rig_run(r, 20), 0);
+        rig_free(r);
+    }
 }
 
 TEST(a_partial_result_without_memory_is_refused_and_the_call_goes_on) {
@@ -250,7 +263,7 @@ TEST(updates_that_nobody_pops_are_refused_and_the_result_still_comes) {
 
 TEST_MAIN(TEST_ENTRY(updates_are_events_that_the_model_does_not_see_and_progress_is_for_the_person),
           TEST_ENTRY(a_partial_result_carries_blocks_details_and_the_run_of_a_child),
-          TEST_ENTRY(long_details_of_a_partial_result_come_whole),
+          TEST_ENTRY(long_strings_of_a_partial_result_come_whole),
           TEST_ENTRY(a_partial_result_without_memory_is_refused_and_the_call_goes_on),
           TEST_ENTRY(a_long_call_has_a_heartbeat_until_its_result_comes),
           TEST_ENTRY(a_heartbeat_ends_with_the_deadline_and_with_the_agent),
