@@ -270,6 +270,32 @@ TEST(a_store_keeps_all_of_it) {
     store_mem_free(store);
 }
 
+TEST(a_fork_that_was_read_says_where_it_came_from) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_allocator a = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    phi_thread *fork, *again;
+    phi_str json = {"", 0};
+    char words[100] = "";
+    talk t;
+    phi_memory_init(&memory, &a, 0);
+    phi_arena_init(&arena, &memory, 0);
+    talk_begin(&t, r, &desc);
+    CHECK(exchange(&t) == PHI_OK);
+    fork = phi_thread_fork(phi_agent_thread(t.agent), 3);
+    again = phi_thread_new(rig_runtime(r), 0);
+    REQUIRE(fork != NULL && again != NULL);
+    CHECK_EQ_INT(phi_thread_to_json(fork, &arena, &json), PHI_OK);
+    CHECK_EQ_INT(phi_thread_from_json(again, json, words, sizeof words), PHI_OK);
+    CHECK_EQ_STR(words, "");
+    CHECK(phi_str_equal(info_of(again).forked_from, info_of(phi_agent_thread(t.agent)).id));
+    CHECK_EQ_INT((int)info_of(again).forked_at, 3);
+    phi_arena_free(&arena);
+    rig_free(r);
+}
+
 TEST(a_log_that_was_read_has_the_times_of_its_entries) {
     store_mem *store = store_mem_new();
     rig *r = rig_new();
@@ -454,6 +480,7 @@ TEST_MAIN(TEST_ENTRY(a_thread_in_memory_has_an_id_that_stays),
           TEST_ENTRY(a_fork_says_where_it_came_from),
           TEST_ENTRY(each_run_s_system_prompt_is_known_and_kept_once),
           TEST_ENTRY(an_agent_that_never_had_a_system_prompt_notes_none),
+          TEST_ENTRY(a_fork_that_was_read_says_where_it_came_from),
           TEST_ENTRY(a_log_that_was_read_has_the_times_of_its_entries),
           TEST_ENTRY(a_store_keeps_all_of_it), TEST_ENTRY(out_of_its_store_a_thread_keeps_its_id),
           TEST_ENTRY(a_text_of_a_thread_has_its_id_and_reads_as_the_same),
