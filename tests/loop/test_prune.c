@@ -278,6 +278,46 @@ TEST(a_host_makes_a_tool_of_its_own) {
     rig_free(w.r);
 }
 
+/* A note, one for which there is no memory, and another note. */
+static phi_flow note_start(void *user_data, phi_call call, phi_str arguments) {
+    static char large[100000];
+    (void)user_data;
+    (void)arguments;
+    memset(large, 'x', sizeof large);
+    said[0] = phi_call_prune(call, 1, phi_str_of("nine houses"));
+    test_alloc_fail_from(0);
+    said[1] = phi_call_prune(call, 1, phi__str(large, sizeof large));
+    test_alloc_fail_from(-1);
+    said[2] = phi_call_prune(call, 1, phi_str_of("one well"));
+    (void)phi_call_finish(call, "noted", 5, false);
+    return PHI_PENDING;
+}
+
+TEST(a_memo_without_memory_leaves_the_others_as_they_are) {
+    phi_agent_desc desc = rig_desc();
+    phi_tool tools[2];
+    world w;
+    memset(&w, 0, sizeof w);
+    w.r = rig_new();
+    memset(tools, 0, sizeof tools);
+    tools[0].name = "note";
+    tools[0].description = "Notes";
+    tools[0].start = note_start;
+    tools[1] = rig_echo();
+    desc.tools = tools;
+    desc.tool_count = 2;
+    w.agent = rig_agent(w.r, &desc);
+    rig_call(w.r, "c1", "echo", OLD);
+    rig_call(w.r, "c2", "note", "{}");
+    rig_says(w.r, "Done.");
+    ask(&w, "Count the houses.");
+    CHECK_EQ_INT(said[0], PHI_OK);
+    CHECK_EQ_INT(said[1], PHI_NO_MEMORY);
+    CHECK_EQ_INT(said[2], PHI_OK);
+    check_has(sent(&w, 2), "\"text\":\"[Pruned context summary: nine houses\\none well]\"");
+    rig_free(w.r);
+}
+
 /* ---- events ---- */
 
 static char json[600];
@@ -362,5 +402,6 @@ TEST_MAIN(TEST_ENTRY(a_prune_shows_in_the_turn_that_follows_and_spares_its_own),
           TEST_ENTRY(earlier_runs_are_pruned_first_and_their_users_stay),
           TEST_ENTRY(a_turn_that_was_aborted_still_prunes), TEST_ENTRY(a_snapshot_keeps_a_wish),
           TEST_ENTRY(a_host_makes_a_tool_of_its_own),
+          TEST_ENTRY(a_memo_without_memory_leaves_the_others_as_they_are),
           TEST_ENTRY(the_event_has_its_interchange_form),
           TEST_ENTRY(a_prune_survives_every_failed_allocation))
