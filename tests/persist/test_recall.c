@@ -105,6 +105,26 @@ TEST(an_earlier_view_a_revocation_and_another_lane_read_the_log_back) {
     teardown();
 }
 
+TEST(a_rewrite_that_switches_reads_the_log_back_where_the_lane_is_another) {
+    phi_message m;
+    phi_rewrite r;
+    phi_span span;
+    setup();
+    r = summary(&span, &m, 30, 33);
+    r.switch_to = PHI_LANE_DEFAULT; /* which is active */
+    CHECK_EQ_INT(phi_thread_rewrite(&thread, &r, NULL, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(thread.fold.count, 8);
+    CHECK(!phi__thread_whole(&thread));
+    CHECK_EQ_INT(phi_thread_fork_lane(&thread, "fork", NULL, UINT64_MAX), PHI_OK);
+    r = summary(&span, &m, 34, 36);
+    r.switch_to = "fork";
+    CHECK_EQ_INT(phi_thread_rewrite(&thread, &r, NULL, NULL, 0), PHI_OK);
+    CHECK_STR(phi_thread_lane(&thread), "fork");
+    CHECK_EQ_INT(thread.fold.count, 8); /* what was shown where it was forked */
+    CHECK(phi__thread_whole(&thread));
+    teardown();
+}
+
 TEST(where_the_store_fails_nothing_changed) {
     phi_rewrite r = PHI_ZERO;
     uint64_t count;
@@ -203,6 +223,7 @@ TEST(a_run_that_was_rolled_back_is_read_back_as_that) {
 
 TEST_MAIN(TEST_ENTRY(what_the_active_lane_shows_needs_nothing_that_is_away),
           TEST_ENTRY(an_earlier_view_a_revocation_and_another_lane_read_the_log_back),
+          TEST_ENTRY(a_rewrite_that_switches_reads_the_log_back_where_the_lane_is_another),
           TEST_ENTRY(where_the_store_fails_nothing_changed),
           TEST_ENTRY(an_end_that_rolls_back_what_has_no_copy_reads_the_log_back),
           TEST_ENTRY(a_run_that_was_rolled_back_is_read_back_as_that))
