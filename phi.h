@@ -40842,11 +40842,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x15800705
+#if PHI__IMP_LOOP != 0x40a74b2a
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x15800705
+#define PHI__IMP_LOOP 0x40a74b2a
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -41624,9 +41624,9 @@ PHI__FN void phi__line_restart(phi__agent *agent);
 /* The parent of the next run: copied; or, in memory of the agent's, taken. False: no memory. */
 PHI__FN bool phi__line_remember(phi__agent *agent, phi_str loop_id);
 PHI__FN void phi__line_take_last(phi__agent *agent, phi_str loop_id);
-/* A run begins, or, after a snapshot, goes on: the time. */
-PHI__FN uint64_t phi__line_begin_run(phi__agent *agent);
-PHI__FN uint64_t phi__line_active(phi__agent *agent);
+/* A run of that id begins. False: no memory, and nothing changed. */
+PHI__FN bool phi__line_begin_run(phi__agent *agent, phi_str loop_id);
+PHI__FN void phi__line_active(phi__agent *agent); /* a run goes on, after a snapshot */
 /* So many runs were before, at least. */
 PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops);
 
@@ -44011,7 +44011,8 @@ PHI_API bool phi_call_pending(phi_call handle) {
 static bool phi__draft_count_on(phi__agent *agent, const phi__run_order *order) {
     phi__sessions *sessions = &agent->rt->sessions;
     return phi__session_read(sessions, agent->line.session, agent->thread) &&
-           phi__session_saw(sessions, agent->line.session, order->parent_loop_id);
+           (order->parent_loop_id.len == 0 ||
+            phi__session_saw(sessions, agent->line.session, order->parent_loop_id));
 }
 
 static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
@@ -44115,7 +44116,7 @@ PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     named = phi__draft_name(run, order);
     if (named && phi__append_answer_orphans(thread) && phi__draft_inform(run, order) &&
         phi__draft_entries(run, order, &first) && phi__loops_room(thread) &&
-        phi__line_remember(run->agent, run->loop_id)) {
+        phi__line_begin_run(run->agent, run->loop_id)) {
         phi__append_attach(thread, first, 1);
         run->said.first_message = run->said.emitted_messages = thread->messages.count;
         return true;
@@ -46354,14 +46355,15 @@ PHI__FN void phi__line_restart(phi__agent *agent) {
     agent->line.last_active_us = 0;
 }
 
-PHI__FN uint64_t phi__line_active(phi__agent *agent) {
+PHI__FN void phi__line_active(phi__agent *agent) {
     agent->line.last_active_us = phi__io_now_us(agent->rt->io);
-    return agent->line.last_active_us;
 }
 
-PHI__FN uint64_t phi__line_begin_run(phi__agent *agent) {
+PHI__FN bool phi__line_begin_run(phi__agent *agent, phi_str loop_id) {
+    if (!phi__line_remember(agent, loop_id)) return false;
     agent->line.loops++;
-    return phi__line_active(agent);
+    phi__line_active(agent);
+    return true;
 }
 
 PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops) {
@@ -47673,7 +47675,7 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) 
         phi__forget_press(agent);
         return PHI_NO_MEMORY;
     }
-    run->started_us = phi__line_begin_run(agent);
+    run->started_us = agent->line.last_active_us;
     memset(&agent->spent.run_usage, 0, sizeof agent->spent.run_usage);
     agent->spent.run_cost = 0;
     phi__run_take(run);
@@ -52713,11 +52715,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xe6c9512d
+#if PHI__IMP_AGENT != 0x04b56234
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xe6c9512d
+#define PHI__IMP_AGENT 0x04b56234
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -57551,7 +57553,7 @@ static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, ph
     if (last.len > 0 && !phi__line_remember(agent, phi_str_of(last.at))) return PHI_NO_MEMORY;
     status = phi__snapshot_read_queues(agent, root);
     if (status == PHI_OK && phi_json_is_object(run)) {
-        (void)phi__line_active(agent);
+        phi__line_active(agent);
         status = phi__run_load(agent, run, how == PHI_RESTORE_INTERRUPT);
     }
     return status == PHI_OK ? phi__snapshot_read_features(agent, root, PHI__POINT_AGENT_LOAD_LATE)

@@ -49,8 +49,8 @@ PARTS = {
     "tree": ("agent/agent_end", "",
              "agent/agent_make agent/summary loop/events loop/forget loop/limits loop/schedule loop/states loop/stored"),
     "line": ("loop/line", "",
-             "loop/draft loop/events loop/model_call agent/agent agent/agent_make agent/agent_store agent/event_json"
-             " agent/new_session agent/snapshot"),
+             "loop/draft loop/events loop/model_call loop/run agent/agent agent/agent_make agent/agent_store"
+             " agent/event_json agent/new_session agent/snapshot"),
     "queues": ("loop/input", "", "loop/enqueue loop/states"),
     "room": ("loop/forget", "loop/at_limit", ""),
     "one_shot": ("agent/one_shot_run", "", "agent/agent_end loop/states"),

@@ -192,7 +192,7 @@ static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, ph
     if (last.len > 0 && !phi__line_remember(agent, phi_str_of(last.at))) return PHI_NO_MEMORY;
     status = phi__snapshot_read_queues(agent, root);
     if (status == PHI_OK && phi_json_is_object(run)) {
-        (void)phi__line_active(agent);
+        phi__line_active(agent);
         status = phi__run_load(agent, run, how == PHI_RESTORE_INTERRUPT);
     }
     return status == PHI_OK ? phi__snapshot_read_features(agent, root, PHI__POINT_AGENT_LOAD_LATE)

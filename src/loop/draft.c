@@ -9,7 +9,8 @@
 static bool phi__draft_count_on(phi__agent *agent, const phi__run_order *order) {
     phi__sessions *sessions = &agent->rt->sessions;
     return phi__session_read(sessions, agent->line.session, agent->thread) &&
-           phi__session_saw(sessions, agent->line.session, order->parent_loop_id);
+           (order->parent_loop_id.len == 0 ||
+            phi__session_saw(sessions, agent->line.session, order->parent_loop_id));
 }
 
 static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
@@ -113,7 +114,7 @@ PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     named = phi__draft_name(run, order);
     if (named && phi__append_answer_orphans(thread) && phi__draft_inform(run, order) &&
         phi__draft_entries(run, order, &first) && phi__loops_room(thread) &&
-        phi__line_remember(run->agent, run->loop_id)) {
+        phi__line_begin_run(run->agent, run->loop_id)) {
         phi__append_attach(thread, first, 1);
         run->said.first_message = run->said.emitted_messages = thread->messages.count;
         return true;

@@ -37,14 +37,15 @@ PHI__FN void phi__line_restart(phi__agent *agent) {
     agent->line.last_active_us = 0;
 }
 
-PHI__FN uint64_t phi__line_active(phi__agent *agent) {
+PHI__FN void phi__line_active(phi__agent *agent) {
     agent->line.last_active_us = phi__io_now_us(agent->rt->io);
-    return agent->line.last_active_us;
 }
 
-PHI__FN uint64_t phi__line_begin_run(phi__agent *agent) {
+PHI__FN bool phi__line_begin_run(phi__agent *agent, phi_str loop_id) {
+    if (!phi__line_remember(agent, loop_id)) return false;
     agent->line.loops++;
-    return phi__line_active(agent);
+    phi__line_active(agent);
+    return true;
 }
 
 PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops) {

@@ -28,9 +28,9 @@ PHI__FN void phi__line_restart(phi__agent *agent);
 /* The parent of the next run: copied; or, in memory of the agent's, taken. False: no memory. */
 PHI__FN bool phi__line_remember(phi__agent *agent, phi_str loop_id);
 PHI__FN void phi__line_take_last(phi__agent *agent, phi_str loop_id);
-/* A run begins, or, after a snapshot, goes on: the time. */
-PHI__FN uint64_t phi__line_begin_run(phi__agent *agent);
-PHI__FN uint64_t phi__line_active(phi__agent *agent);
+/* A run of that id begins. False: no memory, and nothing changed. */
+PHI__FN bool phi__line_begin_run(phi__agent *agent, phi_str loop_id);
+PHI__FN void phi__line_active(phi__agent *agent); /* a run goes on, after a snapshot */
 /* So many runs were before, at least. */
 PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops);
 
