@@ -21,7 +21,7 @@ import sys
 ROOT = os.path.dirname(os.path.abspath(__file__))
 
 FRAGMENTS = ["base", "text", "io", "model", "wire", "codecs", "log", "history", "persist", "loop", "features", "agent", "record",
-             "strategy", "config", "mcp", "openapi", "skills", "tools"]
+             "subagents", "evaluate", "strategy", "config", "mcp", "openapi", "skills", "tools"]
 
 # A header, the header it includes, and its own fragments.
 OUT = {

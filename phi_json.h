@@ -58,11 +58,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xee4abb43
+#if PHI__PUB_BASE != 0x47a5bf4d
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xee4abb43
+#define PHI__PUB_BASE 0x47a5bf4d
 
 /* ---- src/base/profile.h ---- */
 
@@ -145,6 +145,21 @@
 #if !defined(PHI_WITH_STORES) && !defined(PHI_NO_STORES)
 #define PHI_NO_STORES 1
 #endif
+#if !defined(PHI_WITH_SUBAGENTS) && !defined(PHI_NO_SUBAGENTS)
+#define PHI_NO_SUBAGENTS 1
+#endif
+#if !defined(PHI_WITH_EVALUATION) && !defined(PHI_NO_EVALUATION)
+#define PHI_NO_EVALUATION 1
+#endif
+#if !defined(PHI_WITH_STRATEGIES) && !defined(PHI_NO_STRATEGIES)
+#define PHI_NO_STRATEGIES 1
+#endif
+#if !defined(PHI_WITH_TOOL_STATE) && !defined(PHI_NO_TOOL_STATE)
+#define PHI_NO_TOOL_STATE 1
+#endif
+#if !defined(PHI_WITH_FACTS) && !defined(PHI_NO_FACTS)
+#define PHI_NO_FACTS 1
+#endif
 #if !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_THREAD_TEXT)
 #define PHI_NO_THREAD_TEXT 1
 #endif
@@ -222,6 +237,11 @@
 #endif
 #if defined(PHI_NO_THREAD_TEXT) && !defined(PHI_NO_SNAPSHOT)
 #define PHI_NO_SNAPSHOT 1
+#endif
+
+/* Copies of a run into another log: for branches and strategies alone. */
+#if defined(PHI_NO_EVALUATION) && defined(PHI_NO_STRATEGIES)
+#define PHI__NO_GRAFT 1
 #endif
 
 /* Entries as JSON: where nothing writes or reads them, they are out. */

@@ -48,7 +48,8 @@ FLAGS = ["-std=c99", "-D_GNU_SOURCE", "-w", "-fPIC", "-DPHI__FN=", "-DPHI__SEGME
 # The rooms whose tests are also shown a room's mutants.
 ROOMS = {"base": ["text"], "model": ["wire", "loop"], "codecs": ["wire"], "log": ["history", "persist", "agent"],
          "history": ["loop", "agent", "persist"], "persist": ["history", "agent", "record"], "loop": ["agent", "record"],
-         "features": ["loop", "agent", "history"], "agent": ["loop", "record"], "record": ["agent"]}
+         "features": ["loop", "agent", "history"], "agent": ["loop", "record", "subagents", "evaluate", "strategy"],
+         "record": ["agent"], "subagents": ["evaluate", "strategy"]}
 TIMES = 10  # as long as over the unchanged code, and two seconds, is too long
 COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|' + r"'(?:\\.|[^'\\\n])*'", re.S)
 DECLARES = re.compile(r"(?:const\s+|static\s+|struct\s+|unsigned\s+|volatile\s+)*(?!return\b|goto\b|else\b|case\b)"
