@@ -40863,11 +40863,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x40a74b2a
+#if PHI__IMP_LOOP != 0x49818d92
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x40a74b2a
+#define PHI__IMP_LOOP 0x49818d92
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -42180,15 +42180,28 @@ typedef struct phi__projected {
 
 /* ---- agents ---- */
 
+/* How a part of phi follows an agent that it has made below another one. */
+typedef struct phi__child_watch {
+    /* It emits no events to the host, is freed with its parent, and what it spends is counted among
+       its parent's spending. */
+    bool hidden;
+    bool reads; /* the watcher points into the parent's log, which then stays whole in memory */
+    /* Each event of the child, before it is queued, or dropped; NULL: none is wanted. It frees no
+       agent and calls nothing of the host's. True: `between` is to be called. */
+    bool (*event)(phi__agent *child, const phi_event *event);
+    /* Between two states of the child's run; it may call the host and free any agent. */
+    void (*between)(phi__agent *child);
+    /* A run of it is over and destroyed; it may free the child, or begin another run unless
+       `stopping`. failure: in the child's thread, static, or NULL. */
+    void (*over)(phi__agent *child, phi_status status, const phi_failure *failure, bool stopping);
+} phi__child_watch;
+
 /* The tree of agents: cancelling goes down, spending goes up. */
 typedef struct phi__tree {
     phi__agent *parent, *first_child, *next_child, *prev_child;
-    /* Of a hidden agent of phi's own: it emits no events and is freed with its parent. This
-       function is called when a run of it is over, and may free it; failure: in its thread, static,
-       or NULL; stopping: no other run may follow. */
-    void (*hidden_fn)(phi__agent *agent, phi_status status, const phi_failure *failure,
-                      bool stopping);
-    void *hidden;
+    const phi__child_watch *watch; /* static; NULL: the host's own agent */
+    void *watched;                 /* the watcher's */
+    bool due;                      /* `between` is to be called */
 } phi__tree;
 
 /* forget.c, at_limit.c: its memory limit. */
@@ -42330,11 +42343,18 @@ PHI__FN phi__agent *phi__find_agent(phi_agent handle); /* NULL: stale */
 /* PHI_OK, or PHI_BUSY during a run, with words that begin with `what`. */
 PHI__FN phi_status phi__find_idle(phi__agent *agent, const char *what);
 
-/* The agent that the host knows: of a hidden one, its parent. */
-static inline phi_agent phi__find_seen(const phi__agent *agent) {
-    bool hidden = agent->tree.hidden_fn != NULL && agent->tree.parent != NULL;
-    return hidden ? agent->tree.parent->handle : agent->handle;
+static inline bool phi__find_hidden(const phi__agent *agent) {
+    return agent->tree.watch != NULL && agent->tree.watch->hidden;
 }
+
+/* The agent that the host knows: of a hidden one, the nearest above it that is not. */
+static inline phi_agent phi__find_seen(const phi__agent *agent) {
+    while (phi__find_hidden(agent) && agent->tree.parent != NULL) agent = agent->tree.parent;
+    return agent->handle;
+}
+
+/* Whether a watcher of a child points into the log of the agent. */
+PHI__FN bool phi__find_reader(const phi__agent *agent);
 
 #endif
 
@@ -44724,6 +44744,24 @@ static phi_str phi__events_put(char **at, phi_str text) {
     return phi__str(to, text.len);
 }
 
+/* Shows an event to the agent's watcher. True: the host is not to get it. */
+static bool phi__events_unwanted(phi__agent *agent, const phi_event *event) {
+    const phi__child_watch *watch = agent->tree.watch;
+    if (watch == NULL) return false;
+    if (watch->event != NULL && watch->event(agent, event)) agent->tree.due = true;
+    return watch->hidden;
+}
+
+static bool phi__events_unwanted_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
+                                       phi_str text) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.block_index = block_index;
+    event.text = text;
+    return phi__events_unwanted(agent, &event);
+}
+
 PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
                                    const phi_message *part) {
     phi__record *record;
@@ -44731,7 +44769,7 @@ PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
     phi_content *content;
     char *at;
     size_t i;
-    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true;
+    if (agent->slot == NULL || phi__events_unwanted(agent, event)) return true;
     record = phi__events_room(agent, phi__events_part_bytes(event, part));
     if (record == NULL) return false;
     message = (phi_message *)(void *)(record + 1);
@@ -44758,7 +44796,7 @@ PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
 PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                               size_t partial_len) {
     phi__record *record;
-    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true; /* no listener */
+    if (agent->slot == NULL || phi__events_unwanted(agent, event)) return true;
     record = phi__events_make(agent, event->text, answer, partial_len);
     if (record == NULL) return false;
     record->event = *event;
@@ -44772,7 +44810,9 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len) {
     phi__record *record;
-    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true;
+    if (agent->slot == NULL) return true;
+    if (agent->tree.watch != NULL && phi__events_unwanted_delta(agent, kind, block_index, text))
+        return true;
     record = phi__events_make(agent, text, answer, partial_len);
     if (record == NULL) return false;
     memset(&record->event, 0, sizeof record->event);
@@ -45109,6 +45149,13 @@ PHI__FN phi_status phi__find_idle(phi__agent *agent, const char *what) {
                               : phi__error(agent->rt, PHI_BUSY, "%s: a run is going on", what);
 }
 
+PHI__FN bool phi__find_reader(const phi__agent *agent) {
+    const phi__agent *child = agent->tree.first_child;
+    for (; child != NULL; child = child->tree.next_child)
+        if (child->tree.watch != NULL && child->tree.watch->reads) return true;
+    return false;
+}
+
 /* ---- src/loop/forget.c ---- */
 
 /* forget.c - makes room for the next run of an agent with a memory limit, when its log takes more
@@ -45154,10 +45201,7 @@ static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32
 /* True when nothing outside points into the log: its events were released, and no summary of it is
    being written. */
 static bool phi__forget_unseen(const phi__agent *agent) {
-    const phi__agent *child = agent->tree.first_child;
-    for (; child != NULL; child = child->tree.next_child)
-        if (child->tree.hidden_fn != NULL) return false;
-    return !phi__events_any(agent);
+    return !phi__find_reader(agent) && !phi__events_any(agent);
 }
 
 static bool phi__forget_may(const phi__agent *agent) {
@@ -46252,13 +46296,14 @@ PHI__FN uint64_t phi__limits_charge_tokens(const phi_usage *usage) {
     return usage->input + usage->output + usage->cache_read + usage->cache_write;
 }
 
-/* The cost of a summary's writer is its agent's, too. */
-static void phi__limits_charge_reader(const phi__agent *writer, const phi_usage *usage,
-                                      double cost) {
-    phi__agent *agent = writer->tree.parent;
-    if (writer->tree.hidden_fn == NULL || agent == NULL) return;
-    phi_usage_add(&agent->spent.usage, usage);
-    agent->spent.cost += cost;
+/* What a hidden agent costs is its parent's cost, too. */
+static void phi__limits_charge_above(const phi__agent *child, const phi_usage *usage, double cost) {
+    while (phi__find_hidden(child) && child->tree.parent != NULL) {
+        phi__agent *agent = child->tree.parent;
+        phi_usage_add(&agent->spent.usage, usage);
+        agent->spent.cost += cost;
+        child = agent;
+    }
 }
 
 static void phi__limits_charge_tell(phi__run *run, const phi_usage *usage) {
@@ -46282,7 +46327,7 @@ PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage) {
     run->spent.cost += cost;
     agent->spent.cost += cost;
     agent->spent.run_cost += cost;
-    phi__limits_charge_reader(agent, usage, cost);
+    phi__limits_charge_above(agent, usage, cost);
     phi__limits_budget_charge(agent, phi__limits_charge_tokens(usage), cost, 0);
 }
 
@@ -49293,6 +49338,13 @@ static phi__state phi__states_follow(phi__run *run, phi__state outcome) {
     return outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
 }
 
+/* Its watcher looks at the events so far. False: the agent was freed. */
+static bool phi__states_between(phi__agent *agent) {
+    agent->tree.due = false;
+    if (agent->tree.watch->between != NULL) agent->tree.watch->between(agent);
+    return agent->slot != NULL;
+}
+
 /* One run, until it waits, is over, or the step is spent. */
 static void phi__states_advance(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
@@ -49301,6 +49353,7 @@ static void phi__states_advance(phi__run *run) {
         phi__agent *agent = run->agent;
         run->state = phi__states_follow(run, phi__states_enter(run, &wait));
         if (agent->slot == NULL) return; /* freed by a tool: gone when the step ends */
+        if (agent->tree.due && !phi__states_between(agent)) return;
         if (run->state == PHI__RUN_OVER) {
             phi_status status = run->status;
             const phi_failure *failure = run->failure;
@@ -49309,8 +49362,8 @@ static void phi__states_advance(phi__run *run) {
             (void)phi__feature_run(run, PHI__POINT_RUN_OVER);
             phi__run_destroy(run);
             if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
-            if (agent->tree.hidden_fn != NULL)
-                agent->tree.hidden_fn(agent, status, failure, stopping);
+            if (agent->tree.watch != NULL)
+                agent->tree.watch->over(agent, status, failure, stopping);
             return;
         }
         if (wait) return;
@@ -49430,9 +49483,7 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
    agents: no event at all. */
 static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
-    const phi__agent *child = agent != NULL ? agent->tree.first_child : NULL;
-    for (; child != NULL; child = child->tree.next_child)
-        if (child->tree.hidden_fn != NULL) return false;
+    if (agent != NULL && phi__find_reader(agent)) return false;
     return thread->of_agent ? !phi__events_any(agent) : thread->rt->events.queued.first == NULL;
 }
 
@@ -52736,11 +52787,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x04b56234
+#if PHI__IMP_AGENT != 0xdb9fe43a
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x04b56234
+#define PHI__IMP_AGENT 0xdb9fe43a
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -53787,7 +53838,7 @@ PHI__FN void phi__agent_end_drop_hidden(phi__agent *agent) {
     phi__agent *child = agent->tree.first_child;
     while (child != NULL) {
         phi__agent *next = child->tree.next_child;
-        if (child->tree.hidden_fn != NULL) { /* which may call the host: look anew */
+        if (phi__find_hidden(child)) { /* which may call the host: look anew */
             phi__agent_end_drop(child);
             next = agent->tree.first_child;
         }
@@ -57904,7 +57955,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
 
 static void phi__summary_over(phi__agent *writer, phi_status status, const phi_failure *failure,
                               bool stopping) {
-    phi__summary *s = (phi__summary *)writer->tree.hidden;
+    phi__summary *s = (phi__summary *)writer->tree.watched;
     phi_str words = phi_str_of(phi_status_text(status)), text = {"", 0};
     if (failure != NULL && failure->message.len > 0) words = failure->message;
     if (status == PHI_OK && !phi__summary_text(writer, &text)) status = PHI_NO_MEMORY;
@@ -57981,6 +58032,8 @@ static size_t phi__summary_chunk_bytes(uint64_t tokens, uint64_t window) {
     return tokens < SIZE_MAX / 16 ? (size_t)tokens * 4 : SIZE_MAX / 4;
 }
 
+static const phi__child_watch phi__summary_watch = {true, true, NULL, NULL, phi__summary_over};
+
 /* A hidden agent with an empty summary; PHI_OK, or why not: then phi_last_error has words. */
 static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *desc,
                                    const char *focus, phi__agent **out) {
@@ -57997,9 +58050,9 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
         (void)phi__error(agent->rt, PHI_NO_MEMORY, "a summary: out of memory");
     phi__buf_free(&text);
     if (writer == NULL) return phi__error_last(agent->rt, NULL, NULL);
-    writer->tree.hidden_fn = phi__summary_over;
+    writer->tree.watch = &phi__summary_watch;
     s = (phi__summary *)phi__arena_zero(&writer->arena, sizeof *s);
-    writer->tree.hidden = s;
+    writer->tree.watched = s;
     if (s == NULL) {
         (void)phi_agent_free(writer->handle);
         return phi__error(agent->rt, PHI_NO_MEMORY, "a summary: out of memory");
@@ -58083,7 +58136,7 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
         status = phi__summary_new(agent, desc != NULL ? desc : &defaults,
                                   request->config.focus_message, &writer);
     if (status == PHI_OK) {
-        s = (phi__summary *)writer->tree.hidden;
+        s = (phi__summary *)writer->tree.watched;
         status = phi__summary_plan(writer, s, request);
         if (status == PHI_OK && s->count == 0) status = PHI_NOT_FOUND;
         if (status == PHI_OK) status = phi__summary_next(writer, s, phi__str("", 0));
@@ -58099,7 +58152,7 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
 
 static phi_status phi__summary_poll(void *user_data, void *job, phi_rewrite *out) {
     phi__agent *writer = phi__find_agent(((phi__summary_job *)job)->writer);
-    const phi__summary *s = writer != NULL ? (const phi__summary *)writer->tree.hidden : NULL;
+    const phi__summary *s = writer != NULL ? (const phi__summary *)writer->tree.watched : NULL;
     (void)user_data;
     if (s == NULL) return PHI_REFUSED;
     out->spans = s->spans;
@@ -58120,7 +58173,8 @@ static void phi__summary_end(void *user_data, void *opaque) {
 static bool phi__summary_going_on(const phi__agent *agent) {
     const phi__agent *child = agent->tree.first_child;
     for (; child != NULL; child = child->tree.next_child)
-        if (child->tree.hidden_fn != NULL && ((const phi__summary *)child->tree.hidden)->asked_for)
+        if (child->tree.watch == &phi__summary_watch &&
+            ((const phi__summary *)child->tree.watched)->asked_for)
             return true;
     return false;
 }
@@ -58128,7 +58182,7 @@ static bool phi__summary_going_on(const phi__agent *agent) {
 /* The view, and one span over it. */
 static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint64_t from,
                                      uint64_t to) {
-    phi__summary *s = (phi__summary *)writer->tree.hidden;
+    phi__summary *s = (phi__summary *)writer->tree.watched;
     const phi_view_item *items = NULL;
     size_t count = 0;
     phi_status status =
@@ -58201,7 +58255,7 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     if (writer == NULL) return status;
     status = phi__summary_range(agent, writer, from_seq, to_seq);
     if (status == PHI_OK)
-        status = phi__summary_next(writer, (phi__summary *)writer->tree.hidden, phi__str("", 0));
+        status = phi__summary_next(writer, (phi__summary *)writer->tree.watched, phi__str("", 0));
     if (status == PHI_OK) return PHI_OK;
     (void)phi_agent_free(writer->handle);
     return status == PHI_NO_MEMORY ? phi__error(handle.rt, status, "phi_summarize: out of memory")

@@ -46,8 +46,8 @@ PARTS = {
     "hosted": ("loop/provider", "", ""),
     "attempt": ("loop/attempt", "loop/attempt_end loop/model_call loop/provider", ""),
     # of an agent
-    "tree": ("agent/agent_end", "",
-             "agent/agent_make agent/summary loop/events loop/forget loop/limits loop/schedule loop/states loop/stored"),
+    "tree": ("agent/agent_end", "loop/events loop/states",  # a watcher is due
+             "agent/agent_make agent/summary loop/find loop/limits loop/schedule"),
     "line": ("loop/line", "",
              "loop/draft loop/events loop/model_call loop/run agent/agent agent/agent_make agent/agent_store"
              " agent/event_json agent/new_session agent/snapshot"),

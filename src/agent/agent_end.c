@@ -84,7 +84,7 @@ PHI__FN void phi__agent_end_drop_hidden(phi__agent *agent) {
     phi__agent *child = agent->tree.first_child;
     while (child != NULL) {
         phi__agent *next = child->tree.next_child;
-        if (child->tree.hidden_fn != NULL) { /* which may call the host: look anew */
+        if (phi__find_hidden(child)) { /* which may call the host: look anew */
             phi__agent_end_drop(child);
             next = agent->tree.first_child;
         }

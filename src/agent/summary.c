@@ -229,7 +229,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
 
 static void phi__summary_over(phi__agent *writer, phi_status status, const phi_failure *failure,
                               bool stopping) {
-    phi__summary *s = (phi__summary *)writer->tree.hidden;
+    phi__summary *s = (phi__summary *)writer->tree.watched;
     phi_str words = phi_str_of(phi_status_text(status)), text = {"", 0};
     if (failure != NULL && failure->message.len > 0) words = failure->message;
     if (status == PHI_OK && !phi__summary_text(writer, &text)) status = PHI_NO_MEMORY;
@@ -306,6 +306,8 @@ static size_t phi__summary_chunk_bytes(uint64_t tokens, uint64_t window) {
     return tokens < SIZE_MAX / 16 ? (size_t)tokens * 4 : SIZE_MAX / 4;
 }
 
+static const phi__child_watch phi__summary_watch = {true, true, NULL, NULL, phi__summary_over};
+
 /* A hidden agent with an empty summary; PHI_OK, or why not: then phi_last_error has words. */
 static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *desc,
                                    const char *focus, phi__agent **out) {
@@ -322,9 +324,9 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
         (void)phi__error(agent->rt, PHI_NO_MEMORY, "a summary: out of memory");
     phi__buf_free(&text);
     if (writer == NULL) return phi__error_last(agent->rt, NULL, NULL);
-    writer->tree.hidden_fn = phi__summary_over;
+    writer->tree.watch = &phi__summary_watch;
     s = (phi__summary *)phi__arena_zero(&writer->arena, sizeof *s);
-    writer->tree.hidden = s;
+    writer->tree.watched = s;
     if (s == NULL) {
         (void)phi_agent_free(writer->handle);
         return phi__error(agent->rt, PHI_NO_MEMORY, "a summary: out of memory");
@@ -408,7 +410,7 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
         status = phi__summary_new(agent, desc != NULL ? desc : &defaults,
                                   request->config.focus_message, &writer);
     if (status == PHI_OK) {
-        s = (phi__summary *)writer->tree.hidden;
+        s = (phi__summary *)writer->tree.watched;
         status = phi__summary_plan(writer, s, request);
         if (status == PHI_OK && s->count == 0) status = PHI_NOT_FOUND;
         if (status == PHI_OK) status = phi__summary_next(writer, s, phi__str("", 0));
@@ -424,7 +426,7 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
 
 static phi_status phi__summary_poll(void *user_data, void *job, phi_rewrite *out) {
     phi__agent *writer = phi__find_agent(((phi__summary_job *)job)->writer);
-    const phi__summary *s = writer != NULL ? (const phi__summary *)writer->tree.hidden : NULL;
+    const phi__summary *s = writer != NULL ? (const phi__summary *)writer->tree.watched : NULL;
     (void)user_data;
     if (s == NULL) return PHI_REFUSED;
     out->spans = s->spans;
@@ -445,7 +447,8 @@ static void phi__summary_end(void *user_data, void *opaque) {
 static bool phi__summary_going_on(const phi__agent *agent) {
     const phi__agent *child = agent->tree.first_child;
     for (; child != NULL; child = child->tree.next_child)
-        if (child->tree.hidden_fn != NULL && ((const phi__summary *)child->tree.hidden)->asked_for)
+        if (child->tree.watch == &phi__summary_watch &&
+            ((const phi__summary *)child->tree.watched)->asked_for)
             return true;
     return false;
 }
@@ -453,7 +456,7 @@ static bool phi__summary_going_on(const phi__agent *agent) {
 /* The view, and one span over it. */
 static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint64_t from,
                                      uint64_t to) {
-    phi__summary *s = (phi__summary *)writer->tree.hidden;
+    phi__summary *s = (phi__summary *)writer->tree.watched;
     const phi_view_item *items = NULL;
     size_t count = 0;
     phi_status status =
@@ -526,7 +529,7 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     if (writer == NULL) return status;
     status = phi__summary_range(agent, writer, from_seq, to_seq);
     if (status == PHI_OK)
-        status = phi__summary_next(writer, (phi__summary *)writer->tree.hidden, phi__str("", 0));
+        status = phi__summary_next(writer, (phi__summary *)writer->tree.watched, phi__str("", 0));
     if (status == PHI_OK) return PHI_OK;
     (void)phi_agent_free(writer->handle);
     return status == PHI_NO_MEMORY ? phi__error(handle.rt, status, "phi_summarize: out of memory")

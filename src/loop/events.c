@@ -298,6 +298,24 @@ static phi_str phi__events_put(char **at, phi_str text) {
     return phi__str(to, text.len);
 }
 
+/* Shows an event to the agent's watcher. True: the host is not to get it. */
+static bool phi__events_unwanted(phi__agent *agent, const phi_event *event) {
+    const phi__child_watch *watch = agent->tree.watch;
+    if (watch == NULL) return false;
+    if (watch->event != NULL && watch->event(agent, event)) agent->tree.due = true;
+    return watch->hidden;
+}
+
+static bool phi__events_unwanted_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
+                                       phi_str text) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.block_index = block_index;
+    event.text = text;
+    return phi__events_unwanted(agent, &event);
+}
+
 PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
                                    const phi_message *part) {
     phi__record *record;
@@ -305,7 +323,7 @@ PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
     phi_content *content;
     char *at;
     size_t i;
-    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true;
+    if (agent->slot == NULL || phi__events_unwanted(agent, event)) return true;
     record = phi__events_room(agent, phi__events_part_bytes(event, part));
     if (record == NULL) return false;
     message = (phi_message *)(void *)(record + 1);
@@ -332,7 +350,7 @@ PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
 PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                               size_t partial_len) {
     phi__record *record;
-    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true; /* no listener */
+    if (agent->slot == NULL || phi__events_unwanted(agent, event)) return true;
     record = phi__events_make(agent, event->text, answer, partial_len);
     if (record == NULL) return false;
     record->event = *event;
@@ -346,7 +364,9 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len) {
     phi__record *record;
-    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true;
+    if (agent->slot == NULL) return true;
+    if (agent->tree.watch != NULL && phi__events_unwanted_delta(agent, kind, block_index, text))
+        return true;
     record = phi__events_make(agent, text, answer, partial_len);
     if (record == NULL) return false;
     memset(&record->event, 0, sizeof record->event);

@@ -13,3 +13,10 @@ PHI__FN phi_status phi__find_idle(phi__agent *agent, const char *what) {
     return agent->run == NULL ? PHI_OK
                               : phi__error(agent->rt, PHI_BUSY, "%s: a run is going on", what);
 }
+
+PHI__FN bool phi__find_reader(const phi__agent *agent) {
+    const phi__agent *child = agent->tree.first_child;
+    for (; child != NULL; child = child->tree.next_child)
+        if (child->tree.watch != NULL && child->tree.watch->reads) return true;
+    return false;
+}

@@ -8,10 +8,17 @@ PHI__FN phi__agent *phi__find_agent(phi_agent handle); /* NULL: stale */
 /* PHI_OK, or PHI_BUSY during a run, with words that begin with `what`. */
 PHI__FN phi_status phi__find_idle(phi__agent *agent, const char *what);
 
-/* The agent that the host knows: of a hidden one, its parent. */
-static inline phi_agent phi__find_seen(const phi__agent *agent) {
-    bool hidden = agent->tree.hidden_fn != NULL && agent->tree.parent != NULL;
-    return hidden ? agent->tree.parent->handle : agent->handle;
+static inline bool phi__find_hidden(const phi__agent *agent) {
+    return agent->tree.watch != NULL && agent->tree.watch->hidden;
 }
+
+/* The agent that the host knows: of a hidden one, the nearest above it that is not. */
+static inline phi_agent phi__find_seen(const phi__agent *agent) {
+    while (phi__find_hidden(agent) && agent->tree.parent != NULL) agent = agent->tree.parent;
+    return agent->handle;
+}
+
+/* Whether a watcher of a child points into the log of the agent. */
+PHI__FN bool phi__find_reader(const phi__agent *agent);
 
 #endif

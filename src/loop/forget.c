@@ -43,10 +43,7 @@ static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32
 /* True when nothing outside points into the log: its events were released, and no summary of it is
    being written. */
 static bool phi__forget_unseen(const phi__agent *agent) {
-    const phi__agent *child = agent->tree.first_child;
-    for (; child != NULL; child = child->tree.next_child)
-        if (child->tree.hidden_fn != NULL) return false;
-    return !phi__events_any(agent);
+    return !phi__find_reader(agent) && !phi__events_any(agent);
 }
 
 static bool phi__forget_may(const phi__agent *agent) {

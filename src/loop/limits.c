@@ -156,13 +156,14 @@ PHI__FN uint64_t phi__limits_charge_tokens(const phi_usage *usage) {
     return usage->input + usage->output + usage->cache_read + usage->cache_write;
 }
 
-/* The cost of a summary's writer is its agent's, too. */
-static void phi__limits_charge_reader(const phi__agent *writer, const phi_usage *usage,
-                                      double cost) {
-    phi__agent *agent = writer->tree.parent;
-    if (writer->tree.hidden_fn == NULL || agent == NULL) return;
-    phi_usage_add(&agent->spent.usage, usage);
-    agent->spent.cost += cost;
+/* What a hidden agent costs is its parent's cost, too. */
+static void phi__limits_charge_above(const phi__agent *child, const phi_usage *usage, double cost) {
+    while (phi__find_hidden(child) && child->tree.parent != NULL) {
+        phi__agent *agent = child->tree.parent;
+        phi_usage_add(&agent->spent.usage, usage);
+        agent->spent.cost += cost;
+        child = agent;
+    }
 }
 
 static void phi__limits_charge_tell(phi__run *run, const phi_usage *usage) {
@@ -186,7 +187,7 @@ PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage) {
     run->spent.cost += cost;
     agent->spent.cost += cost;
     agent->spent.run_cost += cost;
-    phi__limits_charge_reader(agent, usage, cost);
+    phi__limits_charge_above(agent, usage, cost);
     phi__limits_budget_charge(agent, phi__limits_charge_tokens(usage), cost, 0);
 }
 

@@ -232,15 +232,28 @@ typedef struct phi__projected {
 
 /* ---- agents ---- */
 
+/* How a part of phi follows an agent that it has made below another one. */
+typedef struct phi__child_watch {
+    /* It emits no events to the host, is freed with its parent, and what it spends is counted among
+       its parent's spending. */
+    bool hidden;
+    bool reads; /* the watcher points into the parent's log, which then stays whole in memory */
+    /* Each event of the child, before it is queued, or dropped; NULL: none is wanted. It frees no
+       agent and calls nothing of the host's. True: `between` is to be called. */
+    bool (*event)(phi__agent *child, const phi_event *event);
+    /* Between two states of the child's run; it may call the host and free any agent. */
+    void (*between)(phi__agent *child);
+    /* A run of it is over and destroyed; it may free the child, or begin another run unless
+       `stopping`. failure: in the child's thread, static, or NULL. */
+    void (*over)(phi__agent *child, phi_status status, const phi_failure *failure, bool stopping);
+} phi__child_watch;
+
 /* The tree of agents: cancelling goes down, spending goes up. */
 typedef struct phi__tree {
     phi__agent *parent, *first_child, *next_child, *prev_child;
-    /* Of a hidden agent of phi's own: it emits no events and is freed with its parent. This
-       function is called when a run of it is over, and may free it; failure: in its thread, static,
-       or NULL; stopping: no other run may follow. */
-    void (*hidden_fn)(phi__agent *agent, phi_status status, const phi_failure *failure,
-                      bool stopping);
-    void *hidden;
+    const phi__child_watch *watch; /* static; NULL: the host's own agent */
+    void *watched;                 /* the watcher's */
+    bool due;                      /* `between` is to be called */
 } phi__tree;
 
 /* forget.c, at_limit.c: its memory limit. */

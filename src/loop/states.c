@@ -521,6 +521,13 @@ static phi__state phi__states_follow(phi__run *run, phi__state outcome) {
     return outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
 }
 
+/* Its watcher looks at the events so far. False: the agent was freed. */
+static bool phi__states_between(phi__agent *agent) {
+    agent->tree.due = false;
+    if (agent->tree.watch->between != NULL) agent->tree.watch->between(agent);
+    return agent->slot != NULL;
+}
+
 /* One run, until it waits, is over, or the step is spent. */
 static void phi__states_advance(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
@@ -529,6 +536,7 @@ static void phi__states_advance(phi__run *run) {
         phi__agent *agent = run->agent;
         run->state = phi__states_follow(run, phi__states_enter(run, &wait));
         if (agent->slot == NULL) return; /* freed by a tool: gone when the step ends */
+        if (agent->tree.due && !phi__states_between(agent)) return;
         if (run->state == PHI__RUN_OVER) {
             phi_status status = run->status;
             const phi_failure *failure = run->failure;
@@ -537,8 +545,8 @@ static void phi__states_advance(phi__run *run) {
             (void)phi__feature_run(run, PHI__POINT_RUN_OVER);
             phi__run_destroy(run);
             if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
-            if (agent->tree.hidden_fn != NULL)
-                agent->tree.hidden_fn(agent, status, failure, stopping);
+            if (agent->tree.watch != NULL)
+                agent->tree.watch->over(agent, status, failure, stopping);
             return;
         }
         if (wait) return;

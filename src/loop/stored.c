@@ -92,9 +92,7 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
    agents: no event at all. */
 static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
-    const phi__agent *child = agent != NULL ? agent->tree.first_child : NULL;
-    for (; child != NULL; child = child->tree.next_child)
-        if (child->tree.hidden_fn != NULL) return false;
+    if (agent != NULL && phi__find_reader(agent)) return false;
     return thread->of_agent ? !phi__events_any(agent) : thread->rt->events.queued.first == NULL;
 }
 
