@@ -113,11 +113,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x47a5bf4d
+#if PHI__PUB_BASE != 0x9b59e6d2
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x47a5bf4d
+#define PHI__PUB_BASE 0x9b59e6d2
 
 /* ---- src/base/profile.h ---- */
 
@@ -297,6 +297,11 @@
 /* Copies of a run into another log: for branches and strategies alone. */
 #if defined(PHI_NO_EVALUATION) && defined(PHI_NO_STRATEGIES)
 #define PHI__NO_GRAFT 1
+#endif
+
+/* Objects that such rooms keep with an agent. */
+#if defined(PHI__NO_GRAFT) && defined(PHI_NO_SUBAGENTS)
+#define PHI__NO_ATTACHED 1
 #endif
 
 /* Entries as JSON: where nothing writes or reads them, they are out. */
@@ -40863,11 +40868,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x49818d92
+#if PHI__IMP_LOOP != 0x891862fb
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x49818d92
+#define PHI__IMP_LOOP 0x891862fb
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -42259,6 +42264,7 @@ struct phi__agent {
     phi_store store; /* where `own` is kept */
     bool has_store;
     phi__run *run;
+    const char *held;           /* static: what keeps it busy beside a run; NULL: nothing */
     const phi_failure *refused; /* run.c: why phi__run_new failed; NULL: the allocator refused */
     phi__response *responses;   /* the newest */
     phi__one_shot one_shot;
@@ -42340,8 +42346,13 @@ struct phi_runtime {
 
 
 PHI__FN phi__agent *phi__find_agent(phi_agent handle); /* NULL: stale */
-/* PHI_OK, or PHI_BUSY during a run, with words that begin with `what`. */
+/* PHI_OK, or PHI_BUSY during a run or while the agent is held, with words that begin with
+   `what`. */
 PHI__FN phi_status phi__find_idle(phi__agent *agent, const char *what);
+
+/* Keeps prompts and changes from an agent that a room above works on, outside of a run: they answer
+   PHI_BUSY and quote `what` (static: "an evaluation is going on"). NULL: no longer. */
+static inline void phi__find_hold(phi__agent *agent, const char *what) { agent->held = what; }
 
 static inline bool phi__find_hidden(const phi__agent *agent) {
     return agent->tree.watch != NULL && agent->tree.watch->hidden;
@@ -45145,8 +45156,8 @@ PHI__FN phi__agent *phi__find_agent(phi_agent handle) {
 }
 
 PHI__FN phi_status phi__find_idle(phi__agent *agent, const char *what) {
-    return agent->run == NULL ? PHI_OK
-                              : phi__error(agent->rt, PHI_BUSY, "%s: a run is going on", what);
+    const char *busy = agent->run != NULL ? "a run is going on" : agent->held;
+    return busy == NULL ? PHI_OK : phi__error(agent->rt, PHI_BUSY, "%s: %s", what, busy);
 }
 
 PHI__FN bool phi__find_reader(const phi__agent *agent) {
@@ -50689,11 +50700,61 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x7e23dab2
+#if PHI__IMP_FEATURES != 0x0b7d41f5
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x7e23dab2
+#define PHI__IMP_FEATURES 0x0b7d41f5
+
+/* ---- src/features/attached_in.h ---- */
+
+/* attached_in.h - objects that rooms above the agent keep with it: sub-agents, an evaluation, a
+   strategy.
+
+   An object embeds a phi__attached and stays its room's own; the agent finds it by name, saves it
+   with its snapshot, and reports its own end. What a restored snapshot holds of an object waits as
+   JSON until the room claims it; another snapshot made before that contains it unchanged.
+   Threads: the pumping thread. */
+#ifndef PHI_FEATURES_ATTACHED_IN_H
+#define PHI_FEATURES_ATTACHED_IN_H
+
+
+#ifndef PHI__NO_ATTACHED
+
+typedef struct phi__attached phi__attached;
+typedef struct phi__attached_ops {
+    const char *name; /* of the object, and of its member in a snapshot: one an agent */
+    /* Writes one JSON value; NULL: the object is not saved. Changes nothing. */
+    void (*save)(const phi__attached *object, phi__buf *out, phi_arena *scratch);
+    /* The agent's log is another one: a copy of what was in view, or empty. NULL: no matter. It may
+       free the agent. */
+    void (*renewed)(phi__attached *object, bool copied);
+    /* The agent goes, and has forgotten the object: frees its memory. It may call the host. */
+    void (*freed)(phi__attached *object);
+} phi__attached_ops;
+
+struct phi__attached {
+    phi__link link;
+    const phi__attached_ops *ops; /* static */
+    phi__agent *agent;            /* NULL: not attached */
+};
+
+/* An object of that name must not be attached yet. It must not move while it is attached. */
+PHI__FN void phi__attached_add(phi__agent *agent, phi__attached *object,
+                               const phi__attached_ops *ops);
+/* Without `freed`; not attached: harmless. */
+PHI__FN void phi__attached_remove(phi__attached *object);
+PHI__FN phi__attached *phi__attached_find(const phi__agent *agent, const char *name); /* or NULL */
+
+/* The JSON that a restored snapshot holds for an object of that name, in the agent's memory until
+   it is dropped or the agent freed; len 0: none. */
+PHI__FN phi_str phi__attached_saved(const phi__agent *agent, const char *name);
+PHI__FN void phi__attached_saved_drop(phi__agent *agent, const char *name); /* none: harmless */
+
+PHI__FN const phi__feature *phi__attached_feature(void);
+
+#endif
+#endif
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -50834,6 +50895,185 @@ PHI__FN const phi__feature *phi__fields_feature(void);
 
 /* In the order in which they are called; ends with NULL. */
 PHI__FN const phi__feature_fn *phi__table_features(void);
+
+#endif
+
+/* ---- src/features/attached.c ---- */
+
+/* attached.c - the objects that rooms above keep with an agent, and their part of a snapshot. */
+
+
+#ifndef PHI__NO_ATTACHED
+
+/* An object's JSON out of a snapshot; name and text stand behind it. */
+typedef struct phi__attached_json {
+    phi__link link;
+    phi_str name, text;
+} phi__attached_json;
+
+typedef struct phi__attached_all {
+    phi__list objects;
+    phi__list saved; /* phi__attached_json */
+} phi__attached_all;
+
+static phi__attached_all *phi__attached_of(const phi__agent *agent) {
+    return (phi__attached_all *)phi__feature_agent_state(agent, phi__attached_feature);
+}
+
+/* ---- objects ---- */
+
+PHI__FN void phi__attached_add(phi__agent *agent, phi__attached *object,
+                               const phi__attached_ops *ops) {
+    PHI_ASSERT(phi__attached_find(agent, ops->name) == NULL);
+    object->ops = ops;
+    object->agent = agent;
+    phi__list_push(&phi__attached_of(agent)->objects, &object->link);
+}
+
+PHI__FN void phi__attached_remove(phi__attached *object) {
+    if (object->agent == NULL) return;
+    phi__list_take(&phi__attached_of(object->agent)->objects, &object->link);
+    object->agent = NULL;
+}
+
+PHI__FN phi__attached *phi__attached_find(const phi__agent *agent, const char *name) {
+    phi__link *link = phi__attached_of(agent)->objects.first;
+    for (; link != NULL; link = link->next) {
+        phi__attached *object = PHI__OWNER(link, phi__attached, link);
+        if (strcmp(object->ops->name, name) == 0) return object;
+    }
+    return NULL;
+}
+
+/* An object may remove itself, others, or free the agent: each round looks anew. */
+static void phi__attached_free_all(phi__attached_all *all) {
+    while (all->objects.first != NULL) {
+        phi__attached *object = PHI__OWNER(all->objects.first, phi__attached, link);
+        phi__attached_remove(object);
+        object->ops->freed(object);
+    }
+}
+
+static void phi__attached_renew_all(const phi__agent *agent, const phi__attached_all *all,
+                                    bool copied) {
+    phi__link *link = all->objects.first;
+    while (link != NULL && agent->slot != NULL) {
+        phi__attached *object = PHI__OWNER(link, phi__attached, link);
+        link = link->next; /* it may remove itself */
+        if (object->ops->renewed != NULL) object->ops->renewed(object, copied);
+    }
+}
+
+/* ---- what a snapshot holds of them ---- */
+
+static phi__attached_json *phi__attached_saved_find(const phi__agent *agent, phi_str name) {
+    phi__link *link = phi__attached_of(agent)->saved.first;
+    for (; link != NULL; link = link->next) {
+        phi__attached_json *json = PHI__OWNER(link, phi__attached_json, link);
+        if (phi_str_equal(json->name, name)) return json;
+    }
+    return NULL;
+}
+
+static void phi__attached_saved_free(phi__agent *agent, phi__attached_json *json) {
+    phi__list_take(&phi__attached_of(agent)->saved, &json->link);
+    phi__free(&agent->memory, json, sizeof *json + json->name.len + json->text.len);
+}
+
+PHI__FN phi_str phi__attached_saved(const phi__agent *agent, const char *name) {
+    const phi__attached_json *json = phi__attached_saved_find(agent, phi_str_of(name));
+    return json != NULL ? json->text : phi__str("", 0);
+}
+
+PHI__FN void phi__attached_saved_drop(phi__agent *agent, const char *name) {
+    phi__attached_json *json = phi__attached_saved_find(agent, phi_str_of(name));
+    if (json != NULL) phi__attached_saved_free(agent, json);
+}
+
+static bool phi__attached_saved_add(phi__agent *agent, phi_str name, phi_str text) {
+    size_t bytes = phi__add(sizeof(phi__attached_json), phi__add(name.len, text.len));
+    phi__attached_json *json = (phi__attached_json *)phi__alloc(&agent->memory, bytes);
+    char *at;
+    if (json == NULL) return false;
+    at = (char *)(json + 1);
+    if (name.len > 0) memcpy(at, name.at, name.len);
+    memcpy(at + name.len, text.at, text.len);
+    json->name = phi__str(at, name.len);
+    json->text = phi__str(at + name.len, text.len);
+    phi__list_push(&phi__attached_of(agent)->saved, &json->link);
+    return true;
+}
+
+static phi_status phi__attached_load(phi__agent *agent, const phi_json *node) {
+    phi_json_iter each = phi_json_each(node);
+    phi_status status = PHI_OK;
+    const phi_json *member;
+    phi__buf text;
+    if (!phi_json_is_object(node)) return PHI_OK;
+    phi__buf_init(&text, &agent->memory);
+    while (status == PHI_OK && (member = phi_json_next(&each)) != NULL) {
+        phi__buf_clear(&text);
+        status = phi__json_write(&text, member, 0);
+        if (status == PHI_OK && !phi__attached_saved_add(agent, each.key, phi__buf_str(&text)))
+            status = PHI_NO_MEMORY;
+    }
+    phi__buf_free(&text);
+    return status;
+}
+
+/* Objects, then the JSON that no room has claimed. Without either, nothing: a snapshot is as it was
+   before there were objects. */
+static void phi__attached_save(const phi__attached_all *all, phi__buf *out, phi_arena *scratch) {
+    const phi__link *link;
+    bool any = all->saved.first != NULL;
+    for (link = all->objects.first; link != NULL && !any; link = link->next)
+        any = PHI__OWNER(link, const phi__attached, link)->ops->save != NULL;
+    if (!any) return;
+    phi__json_write_key(out, PHI__LIT("attached"));
+    phi__buf_char(out, '{');
+    for (link = all->objects.first; link != NULL; link = link->next) {
+        const phi__attached *object = PHI__OWNER(link, const phi__attached, link);
+        if (object->ops->save == NULL) continue;
+        phi__json_write_key(out, phi_str_of(object->ops->name));
+        object->ops->save(object, out, scratch);
+    }
+    for (link = all->saved.first; link != NULL; link = link->next) {
+        const phi__attached_json *json = PHI__OWNER(link, const phi__attached_json, link);
+        phi__json_write_key(out, json->name);
+        phi__buf_add_str(out, json->text);
+    }
+    phi__buf_char(out, '}');
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__attached_at(phi__moment *moment) {
+    phi__attached_all *all = (phi__attached_all *)moment->agent_state;
+    switch (moment->point) {
+    case PHI__POINT_LOG_RENEWED:
+        phi__attached_renew_all(moment->agent, all, moment->fold != NULL);
+        break;
+    case PHI__POINT_AGENT_SAVE_LATE: phi__attached_save(all, moment->out, moment->scratch); break;
+    case PHI__POINT_AGENT_LOAD_LATE:
+        moment->status = phi__attached_load(moment->agent, phi_json_get(moment->json, "attached"));
+        break;
+    case PHI__POINT_AGENT_FREED:
+        phi__attached_free_all(all);
+        while (all->saved.first != NULL)
+            phi__attached_saved_free(moment->agent,
+                                     PHI__OWNER(all->saved.first, phi__attached_json, link));
+        break;
+    default: break;
+    }
+    return PHI__RUN_ON;
+}
+
+PHI__FN const phi__feature *phi__attached_feature(void) {
+    static const phi__feature feature = {PHI__POINT_LOG_RENEWED | PHI__POINT_AGENT_SAVE_LATE |
+                                             PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_AGENT_FREED,
+                                         0, sizeof(phi__attached_all), phi__attached_at, NULL};
+    return &feature;
+}
 
 #endif
 
@@ -52752,6 +52992,12 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
 #define PHI__TABLE_COMPACTION(X) X(phi__compaction_feature)
 #endif
 
+#ifdef PHI__NO_ATTACHED
+#define PHI__TABLE_ATTACHED(X)
+#else
+#define PHI__TABLE_ATTACHED(X) X(phi__attached_feature)
+#endif
+
 /* clang-format off */
 #define PHI__TABLE(X) \
     PHI__TABLE_FIELDS(X) \
@@ -52759,7 +53005,8 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
     PHI__TABLE_CAPTURE(X) \
     PHI__TABLE_CONTEXT_EDITS(X) \
     PHI__TABLE_DEFERRED(X) \
-    PHI__TABLE_COMPACTION(X)
+    PHI__TABLE_COMPACTION(X) \
+    PHI__TABLE_ATTACHED(X)
 /* clang-format on */
 
 #define PHI__TABLE_DECLARE(feature) PHI__FN const phi__feature *feature(void);
@@ -52780,6 +53027,7 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #undef PHI__TABLE_CONTEXT_EDITS
 #undef PHI__TABLE_DEFERRED
 #undef PHI__TABLE_COMPACTION
+#undef PHI__TABLE_ATTACHED
 #undef PHI__TABLE
 #undef PHI__TABLE_DECLARE
 #undef PHI__TABLE_LINE
@@ -52787,11 +53035,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xdb9fe43a
+#if PHI__IMP_AGENT != 0xc3e86316
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xdb9fe43a
+#define PHI__IMP_AGENT 0xc3e86316
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52960,6 +53208,7 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
         return phi__error(rt, PHI_MISUSE, "%s: an agent of phi_run is for that one run", what);
     if (agent->run != NULL)
         return phi__error(rt, PHI_BUSY, "Agent is already streaming. Use steer() or follow_up().");
+    if (agent->held != NULL) return phi__error(rt, PHI_BUSY, "%s: %s", what, agent->held);
     if (!phi__events_reserve_free(agent))
         return phi__error(rt, PHI_BUSY, "%s: the last run's events were not popped", what);
     return PHI_OK;

@@ -58,11 +58,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x47a5bf4d
+#if PHI__PUB_BASE != 0x9b59e6d2
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x47a5bf4d
+#define PHI__PUB_BASE 0x9b59e6d2
 
 /* ---- src/base/profile.h ---- */
 
@@ -242,6 +242,11 @@
 /* Copies of a run into another log: for branches and strategies alone. */
 #if defined(PHI_NO_EVALUATION) && defined(PHI_NO_STRATEGIES)
 #define PHI__NO_GRAFT 1
+#endif
+
+/* Objects that such rooms keep with an agent. */
+#if defined(PHI__NO_GRAFT) && defined(PHI_NO_SUBAGENTS)
+#define PHI__NO_ATTACHED 1
 #endif
 
 /* Entries as JSON: where nothing writes or reads them, they are out. */

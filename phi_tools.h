@@ -39,7 +39,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x47a5bf4d
+#if PHI__PUB_BASE != 0x9b59e6d2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x1c8f8350

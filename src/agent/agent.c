@@ -14,6 +14,7 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
         return phi__error(rt, PHI_MISUSE, "%s: an agent of phi_run is for that one run", what);
     if (agent->run != NULL)
         return phi__error(rt, PHI_BUSY, "Agent is already streaming. Use steer() or follow_up().");
+    if (agent->held != NULL) return phi__error(rt, PHI_BUSY, "%s: %s", what, agent->held);
     if (!phi__events_reserve_free(agent))
         return phi__error(rt, PHI_BUSY, "%s: the last run's events were not popped", what);
     return PHI_OK;

@@ -176,6 +176,11 @@
 #define PHI__NO_GRAFT 1
 #endif
 
+/* Objects that such rooms keep with an agent. */
+#if defined(PHI__NO_GRAFT) && defined(PHI_NO_SUBAGENTS)
+#define PHI__NO_ATTACHED 1
+#endif
+
 /* Entries as JSON: where nothing writes or reads them, they are out. */
 #if defined(PHI_NO_STORES) && defined(PHI_NO_THREAD_TEXT) && defined(PHI_NO_DEFERRED)
 #define PHI__NO_ENTRIES 1

@@ -40,6 +40,12 @@
 #define PHI__TABLE_COMPACTION(X) X(phi__compaction_feature)
 #endif
 
+#ifdef PHI__NO_ATTACHED
+#define PHI__TABLE_ATTACHED(X)
+#else
+#define PHI__TABLE_ATTACHED(X) X(phi__attached_feature)
+#endif
+
 /* clang-format off */
 #define PHI__TABLE(X) \
     PHI__TABLE_FIELDS(X) \
@@ -47,7 +53,8 @@
     PHI__TABLE_CAPTURE(X) \
     PHI__TABLE_CONTEXT_EDITS(X) \
     PHI__TABLE_DEFERRED(X) \
-    PHI__TABLE_COMPACTION(X)
+    PHI__TABLE_COMPACTION(X) \
+    PHI__TABLE_ATTACHED(X)
 /* clang-format on */
 
 #define PHI__TABLE_DECLARE(feature) PHI__FN const phi__feature *feature(void);

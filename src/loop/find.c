@@ -10,8 +10,8 @@ PHI__FN phi__agent *phi__find_agent(phi_agent handle) {
 }
 
 PHI__FN phi_status phi__find_idle(phi__agent *agent, const char *what) {
-    return agent->run == NULL ? PHI_OK
-                              : phi__error(agent->rt, PHI_BUSY, "%s: a run is going on", what);
+    const char *busy = agent->run != NULL ? "a run is going on" : agent->held;
+    return busy == NULL ? PHI_OK : phi__error(agent->rt, PHI_BUSY, "%s: %s", what, busy);
 }
 
 PHI__FN bool phi__find_reader(const phi__agent *agent) {

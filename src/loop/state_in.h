@@ -311,6 +311,7 @@ struct phi__agent {
     phi_store store; /* where `own` is kept */
     bool has_store;
     phi__run *run;
+    const char *held;           /* static: what keeps it busy beside a run; NULL: nothing */
     const phi_failure *refused; /* run.c: why phi__run_new failed; NULL: the allocator refused */
     phi__response *responses;   /* the newest */
     phi__one_shot one_shot;

@@ -1,0 +1,179 @@
+/* attached.c - the objects that rooms above keep with an agent, and their part of a snapshot. */
+#include "features/attached_in.h"
+
+#include "loop/loop_in.h"
+#include "text/json_in.h"
+
+#ifndef PHI__NO_ATTACHED
+
+/* An object's JSON out of a snapshot; name and text stand behind it. */
+typedef struct phi__attached_json {
+    phi__link link;
+    phi_str name, text;
+} phi__attached_json;
+
+typedef struct phi__attached_all {
+    phi__list objects;
+    phi__list saved; /* phi__attached_json */
+} phi__attached_all;
+
+static phi__attached_all *phi__attached_of(const phi__agent *agent) {
+    return (phi__attached_all *)phi__feature_agent_state(agent, phi__attached_feature);
+}
+
+/* ---- objects ---- */
+
+PHI__FN void phi__attached_add(phi__agent *agent, phi__attached *object,
+                               const phi__attached_ops *ops) {
+    PHI_ASSERT(phi__attached_find(agent, ops->name) == NULL);
+    object->ops = ops;
+    object->agent = agent;
+    phi__list_push(&phi__attached_of(agent)->objects, &object->link);
+}
+
+PHI__FN void phi__attached_remove(phi__attached *object) {
+    if (object->agent == NULL) return;
+    phi__list_take(&phi__attached_of(object->agent)->objects, &object->link);
+    object->agent = NULL;
+}
+
+PHI__FN phi__attached *phi__attached_find(const phi__agent *agent, const char *name) {
+    phi__link *link = phi__attached_of(agent)->objects.first;
+    for (; link != NULL; link = link->next) {
+        phi__attached *object = PHI__OWNER(link, phi__attached, link);
+        if (strcmp(object->ops->name, name) == 0) return object;
+    }
+    return NULL;
+}
+
+/* An object may remove itself, others, or free the agent: each round looks anew. */
+static void phi__attached_free_all(phi__attached_all *all) {
+    while (all->objects.first != NULL) {
+        phi__attached *object = PHI__OWNER(all->objects.first, phi__attached, link);
+        phi__attached_remove(object);
+        object->ops->freed(object);
+    }
+}
+
+static void phi__attached_renew_all(const phi__agent *agent, const phi__attached_all *all,
+                                    bool copied) {
+    phi__link *link = all->objects.first;
+    while (link != NULL && agent->slot != NULL) {
+        phi__attached *object = PHI__OWNER(link, phi__attached, link);
+        link = link->next; /* it may remove itself */
+        if (object->ops->renewed != NULL) object->ops->renewed(object, copied);
+    }
+}
+
+/* ---- what a snapshot holds of them ---- */
+
+static phi__attached_json *phi__attached_saved_find(const phi__agent *agent, phi_str name) {
+    phi__link *link = phi__attached_of(agent)->saved.first;
+    for (; link != NULL; link = link->next) {
+        phi__attached_json *json = PHI__OWNER(link, phi__attached_json, link);
+        if (phi_str_equal(json->name, name)) return json;
+    }
+    return NULL;
+}
+
+static void phi__attached_saved_free(phi__agent *agent, phi__attached_json *json) {
+    phi__list_take(&phi__attached_of(agent)->saved, &json->link);
+    phi__free(&agent->memory, json, sizeof *json + json->name.len + json->text.len);
+}
+
+PHI__FN phi_str phi__attached_saved(const phi__agent *agent, const char *name) {
+    const phi__attached_json *json = phi__attached_saved_find(agent, phi_str_of(name));
+    return json != NULL ? json->text : phi__str("", 0);
+}
+
+PHI__FN void phi__attached_saved_drop(phi__agent *agent, const char *name) {
+    phi__attached_json *json = phi__attached_saved_find(agent, phi_str_of(name));
+    if (json != NULL) phi__attached_saved_free(agent, json);
+}
+
+static bool phi__attached_saved_add(phi__agent *agent, phi_str name, phi_str text) {
+    size_t bytes = phi__add(sizeof(phi__attached_json), phi__add(name.len, text.len));
+    phi__attached_json *json = (phi__attached_json *)phi__alloc(&agent->memory, bytes);
+    char *at;
+    if (json == NULL) return false;
+    at = (char *)(json + 1);
+    if (name.len > 0) memcpy(at, name.at, name.len);
+    memcpy(at + name.len, text.at, text.len);
+    json->name = phi__str(at, name.len);
+    json->text = phi__str(at + name.len, text.len);
+    phi__list_push(&phi__attached_of(agent)->saved, &json->link);
+    return true;
+}
+
+static phi_status phi__attached_load(phi__agent *agent, const phi_json *node) {
+    phi_json_iter each = phi_json_each(node);
+    phi_status status = PHI_OK;
+    const phi_json *member;
+    phi__buf text;
+    if (!phi_json_is_object(node)) return PHI_OK;
+    phi__buf_init(&text, &agent->memory);
+    while (status == PHI_OK && (member = phi_json_next(&each)) != NULL) {
+        phi__buf_clear(&text);
+        status = phi__json_write(&text, member, 0);
+        if (status == PHI_OK && !phi__attached_saved_add(agent, each.key, phi__buf_str(&text)))
+            status = PHI_NO_MEMORY;
+    }
+    phi__buf_free(&text);
+    return status;
+}
+
+/* Objects, then the JSON that no room has claimed. Without either, nothing: a snapshot is as it was
+   before there were objects. */
+static void phi__attached_save(const phi__attached_all *all, phi__buf *out, phi_arena *scratch) {
+    const phi__link *link;
+    bool any = all->saved.first != NULL;
+    for (link = all->objects.first; link != NULL && !any; link = link->next)
+        any = PHI__OWNER(link, const phi__attached, link)->ops->save != NULL;
+    if (!any) return;
+    phi__json_write_key(out, PHI__LIT("attached"));
+    phi__buf_char(out, '{');
+    for (link = all->objects.first; link != NULL; link = link->next) {
+        const phi__attached *object = PHI__OWNER(link, const phi__attached, link);
+        if (object->ops->save == NULL) continue;
+        phi__json_write_key(out, phi_str_of(object->ops->name));
+        object->ops->save(object, out, scratch);
+    }
+    for (link = all->saved.first; link != NULL; link = link->next) {
+        const phi__attached_json *json = PHI__OWNER(link, const phi__attached_json, link);
+        phi__json_write_key(out, json->name);
+        phi__buf_add_str(out, json->text);
+    }
+    phi__buf_char(out, '}');
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__attached_at(phi__moment *moment) {
+    phi__attached_all *all = (phi__attached_all *)moment->agent_state;
+    switch (moment->point) {
+    case PHI__POINT_LOG_RENEWED:
+        phi__attached_renew_all(moment->agent, all, moment->fold != NULL);
+        break;
+    case PHI__POINT_AGENT_SAVE_LATE: phi__attached_save(all, moment->out, moment->scratch); break;
+    case PHI__POINT_AGENT_LOAD_LATE:
+        moment->status = phi__attached_load(moment->agent, phi_json_get(moment->json, "attached"));
+        break;
+    case PHI__POINT_AGENT_FREED:
+        phi__attached_free_all(all);
+        while (all->saved.first != NULL)
+            phi__attached_saved_free(moment->agent,
+                                     PHI__OWNER(all->saved.first, phi__attached_json, link));
+        break;
+    default: break;
+    }
+    return PHI__RUN_ON;
+}
+
+PHI__FN const phi__feature *phi__attached_feature(void) {
+    static const phi__feature feature = {PHI__POINT_LOG_RENEWED | PHI__POINT_AGENT_SAVE_LATE |
+                                             PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_AGENT_FREED,
+                                         0, sizeof(phi__attached_all), phi__attached_at, NULL};
+    return &feature;
+}
+
+#endif
