@@ -844,11 +844,11 @@ PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, co
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x12242e90
+#if PHI__PUB_MODEL != 0xd32fa642
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x12242e90
+#define PHI__PUB_MODEL 0xd32fa642
 
 /* ---- src/model/failure.h ---- */
 
@@ -1113,7 +1113,10 @@ typedef enum phi_event_kind {
     PHI_EV_FORGOTTEN,
     /* context: a policy with summaries on request leaves out older entries; once until more are */
     PHI_EV_SUMMARY_NEEDED,
-    PHI_EV_TOOL_HEARTBEAT /* elapsed_ms: a call runs that long already (phi_tool.heartbeat_ms) */
+    PHI_EV_TOOL_HEARTBEAT, /* elapsed_ms: a call runs that long already (phi_tool.heartbeat_ms) */
+    /* a run of phi_spawn is over: tool_name: the sub-agent's; source: its id; text: its result or
+       error message; status, is_error; child_loop_id, usage */
+    PHI_EV_SUBAGENT_END
 } phi_event_kind;
 
 /* Why a turn began. */
@@ -1226,14 +1229,15 @@ typedef struct phi_event {
     phi_str loop_id;
     uint32_t turn_index, block_index;
     phi_trigger trigger; /* TURN_START */
-    bool is_error;       /* TOOL_END */
+    bool is_error;       /* TOOL_END, SUBAGENT_END */
     phi_call call;       /* TOOL_... */
     phi_str tool_call_id, tool_name, arguments;
     phi_str text, partial;
     /* MESSAGE_..., TURN_END, TOOL_END. With deltas: the answer as far as it had come when the event
        was popped; `partial` is exact */
     const phi_message *message;
-    const phi_usage *usage;     /* TURN_END, AGENT_END; NULL: no answer, or no memory */
+    /* TURN_END, AGENT_END, SUBAGENT_END; NULL: no answer, or no memory */
+    const phi_usage *usage;
     const phi_failure *failure; /* ERROR; AGENT_END after one */
     /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED
        without a text: how many were dropped while the event queue was full. */
@@ -1246,14 +1250,15 @@ typedef struct phi_event {
        (PHI_UNLIMITED). */
     uint32_t attempt, attempts;
     uint32_t delay_ms;   /* RETRY */
-    phi_status status;   /* ERROR, AGENT_END */
+    phi_status status;   /* ERROR, AGENT_END, SUBAGENT_END */
     uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or resumed */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     /* INPUT_DROPPED: why; MESSAGE_...: the tag of an injected message; AGENT_END: the reason of
-       phi_abort_run */
+       phi_abort_run; SUBAGENT_END: the id */
     phi_str source;
-    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: none did */
-    phi_str child_loop_id; /* TOOL_END, TOOL_UPDATE: the run of a sub-agent that made the result */
+    phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: none did */
+    /* TOOL_END, TOOL_UPDATE, SUBAGENT_END: the run of a sub-agent that made the result */
+    phi_str child_loop_id;
     /* of an event read from JSON (phi_event_from_json): AGENT_END's messages, TURN_END's tool
        results; message_count of them. A TOOL_UPDATE read from JSON has its result in `message` */
     const phi_message *messages;
@@ -1688,11 +1693,11 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__PUB_CODECS */
 
 #ifdef PHI__PUB_LOG
-#if PHI__PUB_LOG != 0x13736b27
+#if PHI__PUB_LOG != 0x901003c9
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__PUB_LOG 0x13736b27
+#define PHI__PUB_LOG 0x901003c9
 
 /* ---- src/log/thread.h ---- */
 
@@ -1739,10 +1744,13 @@ typedef enum phi_entry_kind {
 /* Bits of phi_entry.flags and phi_view_item.flags. Of these, an entry has the later ones where its
    log began with copies of another log's view: phi_new_session, phi_thread_fork. */
 enum {
-    PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing, and all of its group */
-    PHI_ITEM_SYNTHETIC = 1 << 1, /* made by a rewrite; not a message of the log's own */
-    PHI_ITEM_SUMMARY = 1 << 2,   /* ... that sums up the messages in its place */
-    PHI_ITEM_UNMEASURED = 1 << 3 /* an answer whose usage is of a list rewritten since */
+    PHI_ENTRY_DURABLE = 1 << 0,   /* a compaction leaves it standing, and all of its group */
+    PHI_ITEM_SYNTHETIC = 1 << 1,  /* made by a rewrite; not a message of the log's own */
+    PHI_ITEM_SUMMARY = 1 << 2,    /* ... that sums up the messages in its place */
+    PHI_ITEM_UNMEASURED = 1 << 3, /* an answer whose usage is of a list rewritten since */
+    /* a copy out of the log of another agent, which worked for this one; its lane was not the
+       active one at that time */
+    PHI_ENTRY_GRAFTED = 1 << 4
 };
 
 /* Which messages of a run stay in view once it has ended. phi's own runs end with COMPLETE. */
@@ -4641,6 +4649,96 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #endif /* PHI__PUB_RECORD */
+
+#ifdef PHI__PUB_SUBAGENTS
+#if PHI__PUB_SUBAGENTS != 0x750031f3
+#error "phi: two versions of src/subagents in one file"
+#endif
+#else
+#define PHI__PUB_SUBAGENTS 0x750031f3
+
+/* ---- src/subagents/subagents.h ---- */
+
+/* subagents.h - agents as tools of agents: a model delegates a task to a child, which works in a
+   history of its own and hands back its last words.
+
+   A child is an agent below the calling one: phi_abort of that ends it, its budget pays for it, and
+   its memory is the runtime's. It has a fresh history, fresh ids, limits of its own, and no
+   sub-agents unless max_depth allows. Children run beside each other, by the dozen, on the pumping
+   thread. The host hears of a child through the calling agent's events: its words, its tools and
+   its progress are updates of the call (PHI_EV_TOOL_UPDATE, PHI_EV_TOOL_PROGRESS).
+
+   A result has the texts of the child's last answer that has any, joined by line breaks, or
+   "(sub-agent produced no text output)"; its details are JSON: {"sub_agent":name,"turns":messages
+   of the run,"id":...}, the id where the child can be continued. A run that fails makes an error
+   result of its error message. A run that a limit ends is none: its last words are the result.
+
+   Logs name each other: the caller's has a SPAWN entry, the child's LOOP_START the caller's run as
+   its parent. A snapshot of the caller holds the children at work, and those that are kept; the
+   calls go on after phi_agent_restore with the same tools.
+   Threads: the pumping thread. */
+#ifndef PHI_SUBAGENTS_SUBAGENTS_H
+#define PHI_SUBAGENTS_SUBAGENTS_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef PHI_NO_SUBAGENTS
+
+/* Zero means default for every field but the name. Borrowed, with all it points to, until every
+   agent with the tool is freed. */
+typedef struct phi_subagent {
+    const char *name; /* of the tool */
+    /* for the model (default: "Delegate a task to the 'name' sub-agent") */
+    const char *description;
+    /* The settings of children. A model without a protocol: the calling agent's model and provider.
+       Limits default to 10 turns, 1,000,000 tokens, 300 s; config_id to "sub"; parent, agent_id,
+       session_id, thread_id and first_turn_trigger are phi's to fill. (default: all defaults) */
+    const phi_agent_desc *agent;
+    /* A child gets tools that are sub-agents only where it is fewer than so many levels below the
+       agent at the top (default 1: none does) */
+    uint32_t max_depth;
+    /* As many children stay when they have finished, the newest of them, and the model may continue
+       one by its id (default 0: a child is freed when it has finished) */
+    uint32_t keep;
+    /* The children's events are emitted to the host, too, with the child as their agent. Such a
+       child is freed once its events were popped, when the next one begins or its caller is freed
+       (default: they are not) */
+    bool show_events;
+    uint32_t timeout_ms; /* of a call (default: none but the limits of the child's run) */
+    char own_words[160]; /* phi_subagent_tool writes the default description here */
+} phi_subagent;
+
+/* A tool that delegates: for phi_agent_desc.tools, or phi_agent_set_tools. A desc or name that is
+   NULL gives a tool without a name, which phi_agent_new refuses. Parameters of the tool: `task`
+   (text, required), and where `keep` is set `continue`, the id of a child that has finished: it
+   goes on with its history. */
+PHI_API phi_tool phi_subagent_tool(phi_subagent *desc);
+
+/* Begins a child by the host: the same as a call of the tool, but its result is an event of the
+   parent, PHI_EV_SUBAGENT_END. The parent need not have a run. `child`, where given, is the child's
+   handle: phi_abort ends it; it is stale when it was freed.
+   PHI_BAD_ARG, PHI_STALE; PHI_MISUSE: the runtime is closing, or the parent is of phi_run;
+   PHI_NO_MEMORY, or as phi_agent_new: then nothing has begun. */
+PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *task,
+                             phi_agent *child);
+
+/* After phi_agent_restore of a parent: children of phi_spawn go on which had not finished, and have
+   that desc's name. *count, where given: how many. PHI_BAD_ARG, PHI_STALE, PHI_MISUSE: inside a
+   callback; else the first failure; the children that failed are gone, and each has its
+   PHI_EV_SUBAGENT_END. */
+PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t *count);
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* PHI__PUB_SUBAGENTS */
 
 #if defined(__clang__)
 #pragma clang diagnostic pop
@@ -16716,11 +16814,11 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x5e959eb3
+#if PHI__IMP_MODEL != 0x90b6ffb8
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x5e959eb3
+#define PHI__IMP_MODEL 0x90b6ffb8
 
 /* ---- src/model/failure_in.h ---- */
 
@@ -16836,6 +16934,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_FORGOTTEN: return "Forgotten";
     case PHI_EV_SUMMARY_NEEDED: return "SummaryNeeded";
     case PHI_EV_TOOL_HEARTBEAT: return "ToolHeartbeat";
+    case PHI_EV_SUBAGENT_END: return "SubAgentEnd";
     }
     return "";
 }
@@ -30034,11 +30133,11 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0xef586f50
+#if PHI__IMP_HISTORY != 0xdd27957f
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0xef586f50
+#define PHI__IMP_HISTORY 0xdd27957f
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -30234,10 +30333,14 @@ PHI__FN bool phi__loops_room(phi_thread *thread);
 /* Entries have left memory: so do the ids of their runs. */
 PHI__FN void phi__loops_evict(phi_thread *thread);
 
+/* Where a run began, by its LOOP_START, whose seq is known; there is room. */
+PHI__FN void phi__loops_note(phi_thread *thread, const phi__entry *start);
 /* For a LOOP_START, when it is attached. */
 PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start);
-/* For a LOOP_END, when it is attached: its ordinal. */
+/* For a LOOP_END, when it is attached: its ordinal. Beside: of a run that was copied, so that the
+   active run stays the active one. */
 PHI__FN void phi__loops_ends(phi_thread *thread, phi__entry *end);
+PHI__FN void phi__loops_ends_beside(phi_thread *thread, phi__entry *end);
 /* Of the run that goes over the thread. */
 PHI__FN void phi__loops_keep_none(phi_thread *thread, bool keeps_none);
 /* What no run has answered since was lost with a process; a run that starts ends that. */
@@ -30463,6 +30566,8 @@ PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id);
 PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *message);
 /* The usage of a model that wrote a rewrite. */
 PHI__FN void phi__append_count_written(phi_thread *thread, const phi_usage *usage);
+/* The usage of a run that was copied, as part of the active run where there is one. */
+PHI__FN void phi__append_count_beside(phi_thread *thread, const phi_usage *usage);
 /* Where memory is limited, only the tool call ids of entries in memory are kept. Without memory for
    the new list the old one stays. */
 PHI__FN void phi__append_shed_ids(phi_thread *thread);
@@ -30559,6 +30664,38 @@ PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t
 /* A user's message with one text, which is borrowed. NULL: no memory. */
 PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
+#endif
+
+/* ---- src/history/graft_in.h ---- */
+
+/* graft_in.h - runs of another log, copied onto a lane that is not the active one.
+
+   The work of hidden agents (a branch of an evaluation, the scratch work of a strategy) is done in
+   logs of their own and copied when it is over: the log of their agent then shows it, also while
+   that agent has a run of its own. The copies have PHI_ENTRY_GRAFTED. Messages, turns, usage,
+   spawned runs and notes of the run are copied; its rewrites are not, so the lane shows all of its
+   messages; nor is its system prompt. What a run spent that was grafted during another one is part
+   of that one's usage. */
+#ifndef PHI_HISTORY_GRAFT_IN_H
+#define PHI_HISTORY_GRAFT_IN_H
+
+
+/* Attaches an entry to entry->lane, which is not the active one; it lives in the current segment,
+   and its room was made (phi__append_reserve, and of a LOOP_START phi__loops_room). */
+PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry);
+
+#ifndef PHI__NO_GRAFT
+
+/* The lane of that name, in *lane; where there is none it begins: empty (fork_seq UINT64_MAX), or
+   with the view that the active lane has after that entry. PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__graft_lane(phi_thread *thread, phi_str name, uint64_t fork_seq,
+                                   uint32_t *lane);
+/* Copies the last run of that id out of `from` onto a lane. All or nothing. PHI_NOT_FOUND: there
+   is none in memory; PHI_MISUSE: the lane is the active one; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_thread *from,
+                                  phi_str loop_id);
+
+#endif
 #endif
 
 /* ---- src/history/load_in.h ---- */
@@ -31141,6 +31278,12 @@ static void phi__append_count_usage(phi_thread *thread, const phi__entry *entry)
 
 PHI__FN void phi__append_count_written(phi_thread *thread, const phi_usage *usage) {
     phi_usage_add(&thread->counted.usage, usage);
+}
+
+PHI__FN void phi__append_count_beside(phi_thread *thread, const phi_usage *usage) {
+    phi_usage_add(&thread->counted.usage, usage);
+    /* the active run, whose own usage has this in it, takes it off again when it ends */
+    if (thread->loops.started != NULL) phi_usage_add(&thread->counted.of_turns, usage);
 }
 
 PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry) {
@@ -32579,7 +32722,8 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
     if (!phi__fold_shows(entry->message) && (entry->flags & PHI_ITEM_SYNTHETIC) == 0) return;
     memset(&range, 0, sizeof range);
     range.from = range.to = entry->seq;
-    phi__fold_add(fold, entry->message, entry->segment, &entry->of.rendered, &range, entry->flags);
+    phi__fold_add(fold, entry->message, entry->segment, &entry->of.rendered, &range,
+                  entry->flags & ~(uint32_t)PHI_ENTRY_GRAFTED);
 }
 
 /* ---- in place ---- */
@@ -32841,6 +32985,175 @@ PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_
     *out = &thread->fold;
     return PHI_OK;
 }
+
+/* ---- src/history/graft.c ---- */
+
+/* graft.c - copies runs of another log onto a lane that is not the active one. */
+
+/* ---- attaching ---- */
+
+PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry) {
+    entry->flags |= (uint32_t)PHI_ENTRY_GRAFTED;
+    phi__log_add(&thread->log, entry);
+    if (entry->kind == PHI_ENTRY_LOOP_START) phi__loops_note(thread, entry);
+    if (entry->kind != PHI_ENTRY_LOOP_END) return;
+    phi__loops_ends_beside(thread, entry);
+    if (entry->usage != NULL) phi__append_count_beside(thread, entry->usage);
+}
+
+#ifndef PHI__NO_GRAFT
+
+/* ---- copies ---- */
+
+static const phi_failure *phi__graft_failure(phi_arena *room, const phi_failure *failure) {
+    phi_failure *kept = (phi_failure *)phi_arena_alloc(room, sizeof *kept);
+    if (kept == NULL) return NULL;
+    *kept = *failure;
+    return phi__arena_str(room, failure->code, &kept->code) &&
+                   phi__arena_str(room, failure->message, &kept->message) &&
+                   phi__arena_str(room, failure->request_id, &kept->request_id)
+               ? kept
+               : NULL;
+}
+
+static phi__child_run *phi__graft_spawn(phi_arena *room, const phi__child_run *spawn) {
+    phi__child_run *kept = (phi__child_run *)phi_arena_alloc(room, sizeof *kept);
+    return kept != NULL && phi__arena_str(room, spawn->tool_call_id, &kept->tool_call_id) &&
+                   phi__arena_str(room, spawn->session_id, &kept->session_id) &&
+                   phi__arena_str(room, spawn->loop_id, &kept->loop_id)
+               ? kept
+               : NULL;
+}
+
+static phi__note *phi__graft_note(phi_arena *room, const phi__note *note) {
+    phi__note *kept = (phi__note *)phi_arena_alloc(room, sizeof *kept);
+    return kept != NULL && phi__arena_str(room, note->kind, &kept->kind) &&
+                   phi__arena_str(room, note->json, &kept->json)
+               ? kept
+               : NULL;
+}
+
+static phi_loop_info *phi__graft_info(phi_arena *room, const phi_loop_info *from) {
+    phi_loop_info *info = phi__loops_copy_info(room, from);
+    if (info == NULL) return NULL;
+    /* it would count as the prompt of the log's own agent */
+    info->has_system_prompt = false;
+    info->system_prompt = phi__str("", 0);
+    return info;
+}
+
+/* What an entry of this kind has beside its message and its usage. */
+static bool phi__graft_own(phi_arena *room, const phi__entry *from, phi__entry *to) {
+    memset(&to->of, 0, sizeof to->of);
+    switch ((int)from->kind) {
+    case PHI_ENTRY_LOOP_START:
+        to->of.loop = from->of.loop != NULL ? phi__graft_info(room, from->of.loop) : NULL;
+        return to->of.loop != NULL || from->of.loop == NULL;
+    case PHI_ENTRY_LOOP_END:
+        if (from->of.failure != NULL) to->of.failure = phi__graft_failure(room, from->of.failure);
+        return to->of.failure != NULL || from->of.failure == NULL;
+    case PHI_ENTRY_SPAWN:
+        to->of.spawn = phi__graft_spawn(room, from->of.spawn);
+        return to->of.spawn != NULL;
+    case PHI_ENTRY_NOTE:
+        to->of.note = phi__graft_note(room, from->of.note);
+        return to->of.note != NULL;
+    default: return true;
+    }
+}
+
+static bool phi__graft_copy(phi_thread *thread, const phi__entry *from, phi_str loop_id,
+                            phi__entry *to) {
+    phi_arena *room = phi__thread_room(thread);
+    phi_message *message;
+    phi_usage *usage;
+    *to = *from;
+    to->flags &= (uint32_t)PHI_ENTRY_DURABLE;
+    to->ordinal = 0;
+    to->loop_id = loop_id;
+    if (from->message != NULL) {
+        message = phi__append_keep(thread, from->message);
+        if (message == NULL || !phi__append_claim_calls(thread, message)) return false;
+        to->message = message;
+    }
+    if (from->usage != NULL) {
+        usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
+        if (usage == NULL) return false;
+        *usage = *from->usage;
+        to->usage = usage;
+    }
+    return phi__graft_own(room, from, to);
+}
+
+/* ---- which entries ---- */
+
+static bool phi__graft_wants(const phi__entry *entry, phi_str loop_id) {
+    if (!phi_str_equal(entry->loop_id, loop_id)) return false;
+    switch ((int)entry->kind) {
+    case PHI_ENTRY_MESSAGE:
+    case PHI_ENTRY_LOOP_START:
+    case PHI_ENTRY_LOOP_END:
+    case PHI_ENTRY_TURN_START:
+    case PHI_ENTRY_TURN_END:
+    case PHI_ENTRY_SPAWN:
+    case PHI_ENTRY_NOTE: return true;
+    default: return false;
+    }
+}
+
+/* The place of the last LOOP_START of that id; SIZE_MAX: none. */
+static size_t phi__graft_start(const phi_thread *from, phi_str loop_id) {
+    size_t i = from->log.held;
+    while (i-- > 0)
+        if (from->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
+            phi_str_equal(from->log.entries[i]->loop_id, loop_id))
+            return i;
+    return SIZE_MAX;
+}
+
+/* ---- for rooms above ---- */
+
+PHI__FN phi_status phi__graft_lane(phi_thread *thread, phi_str name, uint64_t fork_seq,
+                                   uint32_t *lane) {
+    uint32_t parent = fork_seq != UINT64_MAX ? thread->lanes.active : (uint32_t)PHI__LANE_NONE;
+    *lane = phi__lane_find(thread, name);
+    if (*lane != PHI__LANE_NONE) return PHI_OK;
+    PHI_ASSERT(parent == PHI__LANE_NONE || fork_seq < thread->log.count);
+    return phi__lane_new(thread, name, parent, parent == PHI__LANE_NONE ? 0 : fork_seq, lane);
+}
+
+PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_thread *from,
+                                  phi_str loop_id) {
+    size_t first = phi__graft_start(from, loop_id), n = 0, i;
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
+    phi__entry *copies = NULL;
+    phi_str id;
+    bool done;
+    if (lane == thread->lanes.active) return PHI_MISUSE;
+    if (first == SIZE_MAX) return PHI_NOT_FOUND;
+    for (i = first; i < from->log.held; i++) n += phi__graft_wants(from->log.entries[i], loop_id);
+    done = phi__append_reserve(thread, n, 0) && phi__loops_room(thread) &&
+           phi__arena_str(room, loop_id, &id);
+    if (done) copies = (phi__entry *)phi__arena_zero(room, phi__mul(n, sizeof *copies));
+    done = copies != NULL;
+    for (i = first, n = 0; done && i < from->log.held; i++)
+        if (phi__graft_wants(from->log.entries[i], loop_id))
+            done = phi__graft_copy(thread, from->log.entries[i], id, &copies[n++]);
+    if (!done) {
+        phi_arena_reset(room, mark);
+        return PHI_NO_MEMORY;
+    }
+    for (i = 0; i < n; i++) {
+        copies[i].lane = lane;
+        phi__graft_put(thread, &copies[i]);
+    }
+    phi__thread_evictable(thread);
+    phi__log_grew(&thread->log);
+    return PHI_OK;
+}
+
+#endif
 
 /* ---- src/history/groups.c ---- */
 
@@ -33107,7 +33420,10 @@ PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
             if (entry->kind != PHI_ENTRY_MESSAGE || !limits[entry->lane].any ||
                 entry->seq > limits[entry->lane].seq)
                 continue;
-            if (list != NULL) list[n] = entry;
+            if (list != NULL) { /* what was grafted has no place yet */
+                list[n] = entry;
+                entry->ordinal = n;
+            }
             n++;
         }
     }
@@ -33337,12 +33653,27 @@ PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold *
 }
 
 PHI__FN bool phi__load_reserve(phi_thread *thread, bool message) {
-    return phi__append_reserve(thread, 1, 0) &&
+    return phi__append_reserve(thread, 1, 0) && phi__load_room(thread) &&
            (!message || !thread->loading->known ||
             phi__fold_room(thread->log.memory, &thread->fold, 1));
 }
 
+/* What is known of its lane's view, which is not the active one, is no longer true. */
+static void phi__load_graft(phi_thread *thread, phi__entry *entry) {
+    phi__load_lane *lane = &thread->loading->lanes[entry->lane];
+    phi__graft_put(thread, entry);
+    if (lane->known) phi__load_forget(thread, lane);
+    lane->seen = true;
+    if (entry->kind == PHI_ENTRY_MESSAGE && (entry->flags & PHI_ENTRY_DURABLE) != 0)
+        thread->loading->durable = true;
+    phi__log_grew(&thread->log);
+}
+
 PHI__FN void phi__load_attach(phi_thread *thread, phi__entry *entry) {
+    if ((entry->flags & PHI_ENTRY_GRAFTED) != 0 && entry->lane != thread->lanes.active) {
+        phi__load_graft(thread, entry);
+        return;
+    }
     phi__append_put(thread, entry);
     if (entry->kind == PHI_ENTRY_MESSAGE) {
         if ((entry->flags & PHI_ENTRY_DURABLE) != 0) thread->loading->durable = true;
@@ -33849,7 +34180,7 @@ PHI__FN bool phi__loops_room(phi_thread *thread) {
     return true;
 }
 
-PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start) {
+PHI__FN void phi__loops_note(phi_thread *thread, const phi__entry *start) {
     phi__loops *loops = &thread->loops;
     phi__loop_start *place = phi__loops_known(thread, start->loop_id);
     if (place == NULL && loops->count < loops->cap / 2) {
@@ -33859,16 +34190,24 @@ PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start) {
         loops->count++;
     }
     if (place != NULL) place->seq = start->seq + 1; /* its room was made */
+}
+
+PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start) {
+    phi__loops_note(thread, start);
     if (start->of.loop != NULL && start->of.loop->has_system_prompt)
         thread->loops.prompt_hash = phi__loops_prompt_hash(start->of.loop->system_prompt);
-    loops->restored = false;
+    thread->loops.restored = false;
     thread->loops.started = (phi__entry *)(uintptr_t)start;
 }
 
-PHI__FN void phi__loops_ends(phi_thread *thread, phi__entry *end) {
+PHI__FN void phi__loops_ends_beside(phi_thread *thread, phi__entry *end) {
     phi__loop_start *start = phi__loops_known(thread, end->loop_id);
     end->ordinal = start != NULL ? (size_t)start->seq : 0;
     if (start != NULL) start->seq = 0;
+}
+
+PHI__FN void phi__loops_ends(phi_thread *thread, phi__entry *end) {
+    phi__loops_ends_beside(thread, end);
     thread->loops.started = NULL;
 }
 
@@ -36523,11 +36862,11 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0x277d2fe3
+#if PHI__IMP_PERSIST != 0x69c69fd6
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0x277d2fe3
+#define PHI__IMP_PERSIST 0x69c69fd6
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -36611,6 +36950,7 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_j
     X(IS_SYNTHETIC, "synthetic")                                                                   \
     X(IS_SUMMARY, "summary")                                                                       \
     X(IS_UNMEASURED, "unmeasured")                                                                 \
+    X(IS_GRAFTED, "grafted")                                                                       \
     X(MESSAGE, "message")                                                                          \
     X(MORE, "more")                                                                                \
     X(OP_ID, "op_id")                                                                              \
@@ -37955,6 +38295,7 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
     phi__records_true(out, "synthetic", (entry->flags & PHI_ITEM_SYNTHETIC) != 0);
     phi__records_true(out, "summary", (entry->flags & PHI_ITEM_SUMMARY) != 0);
     phi__records_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
+    phi__records_true(out, "grafted", (entry->flags & PHI_ENTRY_GRAFTED) != 0);
     phi__entry_json_own(out, thread, entry, scratch);
     phi__buf_char(out, '}');
 }
@@ -38289,34 +38630,35 @@ static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *
     kept = phi__append_keep(r->thread, &message);
     if (kept == NULL || !phi__append_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
     entry->message = kept;
-    entry->flags = (phi__entry_read_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
-                    phi__entry_read_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
-                    phi__entry_read_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
-                    phi__entry_read_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED)) &
-                   0xff;
+    entry->flags |= (phi__entry_read_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
+                     phi__entry_read_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
+                     phi__entry_read_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
+                     phi__entry_read_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED)) &
+                    0xff;
     return PHI_OK;
 }
 
 /* ---- entries that only stand in the list ---- */
 
+/* like: its kind, loop and lane. */
 static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
-                                        const phi_json *const *in, phi_entry_kind kind,
-                                        phi_str loop_id) {
+                                        const phi_json *const *in, const phi__entry *like) {
     phi_thread *thread = r->thread;
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
-    bool message = kind == PHI_ENTRY_MESSAGE;
-    if (entry == NULL || !phi__load_reserve(thread, message) ||
+    phi_entry_kind kind = like->kind;
+    if (entry == NULL || !phi__load_reserve(thread, kind == PHI_ENTRY_MESSAGE) ||
         (kind == PHI_ENTRY_LOOP_START && !phi__loops_room(thread)))
         return PHI_NO_MEMORY;
-    entry->kind = kind;
-    entry->loop_id = loop_id;
-    if (message)
+    *entry = *like;
+    entry->flags = phi__entry_read_flag(in[PHI__ENTRY_IN_IS_GRAFTED], PHI_ENTRY_GRAFTED) & 0xff;
+    if (kind == PHI_ENTRY_MESSAGE)
         status = phi__entry_read_message(r, in, entry);
     else
         status = phi__entry_parts_read(r, root, entry);
     if (status != PHI_OK) return status;
-    if (kind == PHI_ENTRY_LOOP_END) status = phi__load_may_end(thread, entry);
+    if (kind == PHI_ENTRY_LOOP_END && like->lane == thread->lanes.active)
+        status = phi__load_may_end(thread, entry);
     if (status == PHI_OK) phi__load_attach(thread, entry);
     if (status == PHI_OK && kind == PHI_ENTRY_NOTE &&
         phi__str_is(entry->of.note->kind, PHI_NOTE_THREAD))
@@ -38416,7 +38758,8 @@ static phi_status phi__entry_read_check_place(phi__entry_reader *r, const phi_js
     if (*kind == PHI_ENTRY_LANE) return PHI_OK;
     if (*lane == PHI__LANE_NONE)
         return phi__entry_get_bad(r, "no lane \"%.*s\"", (int)phi__min(name.len, 80), name.at);
-    if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lanes.active)
+    if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lanes.active &&
+        !phi_json_bool(in[PHI__ENTRY_IN_IS_GRAFTED], false))
         return phi__entry_get_bad(r, "lane \"%.*s\" is not the active one",
                                   (int)phi__min(name.len, 80), name.at);
     return PHI_OK;
@@ -38425,7 +38768,7 @@ static phi_status phi__entry_read_check_place(phi__entry_reader *r, const phi_js
 static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
     const phi_json *in[PHI__ENTRY_IN_COUNT];
     phi_thread *thread = r->thread;
-    phi__entry *entry;
+    phi__entry *entry, like;
     phi_str loop_id = {"", 0};
     uint32_t lane = 0;
     int kind = 0;
@@ -38435,6 +38778,10 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     if (status != PHI_OK) return status;
     if (!phi__entry_read_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
         return PHI_NO_MEMORY;
+    memset(&like, 0, sizeof like);
+    like.kind = (phi_entry_kind)kind;
+    like.loop_id = loop_id;
+    like.lane = lane;
     if (kind == PHI_ENTRY_REWRITE)
         status = phi__entry_read_rewrite(r, in, loop_id);
     else if (kind == PHI_ENTRY_LANE)
@@ -38442,7 +38789,7 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     else if (kind == PHI_ENTRY_SWITCH)
         status = phi__entry_read_switch(r, lane);
     else
-        status = phi__entry_read_plain(r, root, in, (phi_entry_kind)kind, loop_id);
+        status = phi__entry_read_plain(r, root, in, &like);
     if (status != PHI_OK) return status;
     entry = thread->log.entries[thread->log.held - 1];
     phi__log_set_time(&thread->log, entry, phi_json_int(in[PHI__ENTRY_IN_AT], 0));
@@ -40481,7 +40828,7 @@ static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) 
         const phi__entry *ours = thread->log.entries[i];
         const phi__entry *theirs = whole->log.entries[ours->seq - whole->log.base];
         if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
-            ours->ordinal != theirs->ordinal)
+            (ours->ordinal != theirs->ordinal && (ours->flags & PHI_ENTRY_GRAFTED) == 0))
             return false;
     }
     return true;
@@ -40868,11 +41215,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x891862fb
+#if PHI__IMP_LOOP != 0x4d93d7c2
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x891862fb
+#define PHI__IMP_LOOP 0x4d93d7c2
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -41545,6 +41892,12 @@ PHI__FN bool phi__limits_budget_limited(const phi__agent *agent);
 /* Makes a reservation in every budget of the line, or says why not. */
 PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
                                         size_t size);
+/* In place of the reservation for its own model call, which it does not make: a pot for as many
+   calls of agents below it that are `of_run`, of so many tokens and dollars in all. What they
+   reserve leaves the pot; the rest is released with the turn. False: too much, with the reason;
+   then nothing is reserved. Without a budget: true. */
+PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
+                                     char *reason, size_t size);
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                        uint64_t requests);
 PHI__FN void phi__limits_budget_release(phi__run *run); /* the reservation; harmless without */
@@ -42132,6 +42485,7 @@ struct phi__run {
     phi__toolset *toolset; /* the same; NULL: the agent's */
     uint32_t waits_ms;     /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
+    bool pot;              /* ... for model calls of agents below it, instead of its own */
     phi__pause pause;
     phi__timer timer; /* of a pause or a delay */
     phi__spent spent;
@@ -42199,6 +42553,9 @@ typedef struct phi__child_watch {
     /* A run of it is over and destroyed; it may free the child, or begin another run unless
        `stopping`. failure: in the child's thread, static, or NULL. */
     void (*over)(phi__agent *child, phi_status status, const phi_failure *failure, bool stopping);
+    /* The child is freed, and not by its watcher: by the host, or with its parent. Its handle is
+       stale; NULL: no matter. */
+    void (*gone)(phi__agent *child);
 } phi__child_watch;
 
 /* The tree of agents: cancelling goes down, spending goes up. */
@@ -42207,6 +42564,9 @@ typedef struct phi__tree {
     const phi__child_watch *watch; /* static; NULL: the host's own agent */
     void *watched;                 /* the watcher's */
     bool due;                      /* `between` is to be called */
+    /* What it spends is part of its parent's active run; its reservations are taken out of that
+       run's pot (limits_in.h). Set before its first run. */
+    bool of_run;
 } phi__tree;
 
 /* forget.c, at_limit.c: its memory limit. */
@@ -46225,13 +46585,15 @@ static uint64_t phi__limits_budget_sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static bool phi__limits_budget_fits(const phi__budget *b, uint64_t tokens, double cost,
-                                    char *reason, size_t size) {
+static bool phi__limits_budget_fits(const phi__budget *b, const phi_spending *more, char *reason,
+                                    size_t size) {
     const phi_budget *limits = &b->limits;
     const phi_spending *seen = &b->seen;
     uint64_t taken = phi__limits_budget_sum(seen->tokens, seen->reserved_tokens);
-    double paid = seen->cost + seen->reserved_cost;
-    if (limits->max_requests != 0 && seen->requests >= limits->max_requests) {
+    uint64_t tokens = more->tokens;
+    double paid = seen->cost + seen->reserved_cost, cost = more->cost;
+    if (limits->max_requests != 0 &&
+        phi__limits_budget_sum(seen->requests, more->requests) > limits->max_requests) {
         (void)snprintf(reason, size, "Request budget reached (%llu/%llu)",
                        (unsigned long long)seen->requests,
                        (unsigned long long)limits->max_requests);
@@ -46253,26 +46615,6 @@ static bool phi__limits_budget_fits(const phi__budget *b, uint64_t tokens, doubl
     return true;
 }
 
-PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
-                                        size_t size) {
-    phi__agent *agent;
-    phi__limits_budget_release(run);
-    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
-        if (!phi__limits_budget_fits(&agent->budget, tokens, cost, reason, size)) {
-            phi__limits_pause_of(run, agent->handle);
-            return false;
-        }
-    run->reserved.tokens = tokens;
-    run->reserved.cost = cost;
-    run->reserved.requests = 1;
-    for (agent = run->agent; agent != NULL; agent = agent->tree.parent) {
-        agent->budget.seen.reserved_tokens += tokens;
-        agent->budget.seen.reserved_cost += cost;
-        agent->budget.seen.requests++;
-    }
-    return true;
-}
-
 /* Rates are doubles: the rounding error that is left of released reservations is not money. */
 static void phi__limits_budget_give_back(phi_spending *seen, const phi_spending *reserved) {
     seen->reserved_tokens -=
@@ -46282,14 +46624,102 @@ static void phi__limits_budget_give_back(phi_spending *seen, const phi_spending 
     if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
 }
 
+/* Adds a reservation to the budgets of a line, or takes it off. */
+static void phi__limits_line_add(phi__agent *agent, const phi_spending *more) {
+    for (; agent != NULL; agent = agent->tree.parent) {
+        agent->budget.seen.reserved_tokens += more->tokens;
+        agent->budget.seen.reserved_cost += more->cost;
+        agent->budget.seen.requests += more->requests;
+    }
+}
+
+static void phi__limits_line_take(phi__agent *agent, const phi_spending *less) {
+    for (; agent != NULL; agent = agent->tree.parent)
+        phi__limits_budget_give_back(&agent->budget.seen, less);
+}
+
+/* The run whose pot pays for an agent's calls; NULL: none. */
+static phi__run *phi__limits_pot_of(const phi__agent *agent) {
+    for (; agent->tree.of_run && agent->tree.parent != NULL; agent = agent->tree.parent)
+        if (agent->tree.parent->run != NULL && agent->tree.parent->run->pot)
+            return agent->tree.parent->run;
+    return NULL;
+}
+
+/* Moves up to so much out of a pot: until the line reserves it again, it is nobody's. */
+static phi_spending phi__limits_pot_take(phi__run *pot, const phi_spending *wanted) {
+    phi_spending taken;
+    memset(&taken, 0, sizeof taken);
+    if (pot == NULL) return taken;
+    taken.tokens = wanted->tokens < pot->reserved.tokens ? wanted->tokens : pot->reserved.tokens;
+    taken.cost = wanted->cost < pot->reserved.cost ? wanted->cost : pot->reserved.cost;
+    taken.requests =
+        wanted->requests < pot->reserved.requests ? wanted->requests : pot->reserved.requests;
+    pot->reserved.tokens -= taken.tokens;
+    pot->reserved.cost -= taken.cost;
+    pot->reserved.requests -= taken.requests;
+    phi__limits_line_take(pot->agent, &taken);
+    return taken;
+}
+
+static void phi__limits_pot_put_back(phi__run *pot, const phi_spending *taken) {
+    if (pot == NULL) return;
+    pot->reserved.tokens += taken->tokens;
+    pot->reserved.cost += taken->cost;
+    pot->reserved.requests += taken->requests;
+    phi__limits_line_add(pot->agent, taken);
+}
+
 /* Wakes runs that paused because others had reserved the rest. */
 PHI__FN void phi__limits_budget_release(phi__run *run) {
-    phi__agent *agent;
     if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
-    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
-        phi__limits_budget_give_back(&agent->budget.seen, &run->reserved);
+    phi__limits_line_take(run->agent, &run->reserved);
     memset(&run->reserved, 0, sizeof run->reserved);
     phi__limits_pause_wake_all(run->agent->rt);
+}
+
+static bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, char *reason,
+                                     size_t size) {
+    phi__agent *agent;
+    phi__run *pot = phi__limits_pot_of(run->agent);
+    phi_spending taken;
+    phi__limits_budget_release(run);
+    taken = phi__limits_pot_take(pot, wanted);
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
+        if (!phi__limits_budget_fits(&agent->budget, wanted, reason, size)) {
+            phi__limits_pause_of(run, agent->handle);
+            phi__limits_pot_put_back(pot, &taken);
+            return false;
+        }
+    run->reserved = *wanted;
+    phi__limits_line_add(run->agent, wanted);
+    return true;
+}
+
+PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
+                                        size_t size) {
+    phi_spending wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.tokens = tokens;
+    wanted.cost = cost;
+    wanted.requests = 1;
+    return phi__limits_line_reserve(run, &wanted, reason, size);
+}
+
+PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
+                                     char *reason, size_t size) {
+    phi_spending wanted, own;
+    if (!phi__limits_budget_limited(run->agent)) return true;
+    memset(&wanted, 0, sizeof wanted);
+    memset(&own, 0, sizeof own);
+    wanted.tokens = tokens;
+    wanted.cost = cost;
+    wanted.requests = calls;
+    /* its own call was counted when the attempt began */
+    own.requests = run->reserved.requests == 0 && !run->pot ? 1 : 0;
+    phi__limits_line_take(run->agent, &own);
+    run->pot = true;
+    return phi__limits_line_reserve(run, &wanted, reason, size);
 }
 
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
@@ -46307,12 +46737,26 @@ PHI__FN uint64_t phi__limits_charge_tokens(const phi_usage *usage) {
     return usage->input + usage->output + usage->cache_read + usage->cache_write;
 }
 
-/* What a hidden agent costs is its parent's cost, too. */
+static void phi__limits_charge_agent(phi__agent *agent, const phi_usage *usage, double cost) {
+    phi_usage_add(&agent->spent.usage, usage);
+    agent->spent.cost += cost;
+}
+
+static void phi__limits_charge_run(phi__run *run, const phi_usage *usage, double cost) {
+    phi_usage_add(&run->spent.usage, usage);
+    phi_usage_add(&run->agent->spent.run_usage, usage);
+    run->spent.cost += cost;
+    run->agent->spent.run_cost += cost;
+}
+
+/* What a hidden agent costs is its parent's cost, too, and its active run's where it is of that. */
 static void phi__limits_charge_above(const phi__agent *child, const phi_usage *usage, double cost) {
+    bool of_run = true;
     while (phi__find_hidden(child) && child->tree.parent != NULL) {
         phi__agent *agent = child->tree.parent;
-        phi_usage_add(&agent->spent.usage, usage);
-        agent->spent.cost += cost;
+        of_run = of_run && child->tree.of_run && agent->run != NULL;
+        phi__limits_charge_agent(agent, usage, cost);
+        if (of_run) phi__limits_charge_run(agent->run, usage, cost);
         child = agent;
     }
 }
@@ -46331,13 +46775,9 @@ static void phi__limits_charge_tell(phi__run *run, const phi_usage *usage) {
 PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
     double cost = phi_cost_of(&agent->desc.model.cost, usage);
-    phi_usage_add(&run->spent.usage, usage);
-    phi_usage_add(&agent->spent.usage, usage);
-    phi_usage_add(&agent->spent.run_usage, usage);
+    phi__limits_charge_run(run, usage, cost);
+    phi__limits_charge_agent(agent, usage, cost);
     phi__limits_charge_tell(run, usage);
-    run->spent.cost += cost;
-    agent->spent.cost += cost;
-    agent->spent.run_cost += cost;
     phi__limits_charge_above(agent, usage, cost);
     phi__limits_budget_charge(agent, phi__limits_charge_tokens(usage), cost, 0);
 }
@@ -46349,6 +46789,7 @@ PHI__FN void phi__limits_charge_turn(phi__run *run, const phi_usage *usage) {
 
 PHI__FN void phi__limits_charge_clear(phi__run *run) {
     memset(&run->spent.turn, 0, sizeof run->spent.turn);
+    run->pot = false;
 }
 
 PHI__FN const phi__spent *phi__limits_charge_of(const phi__run *run) { return &run->spent; }
@@ -53035,11 +53476,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xc3e86316
+#if PHI__IMP_AGENT != 0x7eb5acbe
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xc3e86316
+#define PHI__IMP_AGENT 0x7eb5acbe
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -53145,6 +53586,14 @@ PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
    when the run begins. */
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
+
+/* snapshot.c */
+#ifndef PHI_NO_SNAPSHOT
+/* As phi_agent_restore, of a snapshot that was parsed, inside a step. NULL: phi_last_error says
+   why. */
+PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *desc,
+                                       const phi_json *root, phi_restore_run how);
+#endif
 
 /* one_shot_run.c */
 /* at the end of a step, with popped events released */
@@ -54105,6 +54554,8 @@ PHI__FN void phi__agent_end_retire(phi__agent *agent) {
     phi__forget_unpress(agent);
     phi__agent_end_drop_hidden(agent);
     phi__agent_end_cancel_children(agent);
+    if (agent->tree.watch != NULL && agent->tree.watch->gone != NULL)
+        agent->tree.watch->gone(agent);
     phi__agent_end_leave_tree(agent);
     if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
     phi__responses_drop(agent);
@@ -55452,6 +55903,17 @@ static void phi__event_json_context(phi__event_writer *w) {
         phi__event_fields_put(&w->out, PHI__EVENT_NEEDED, w->event->context);
 }
 
+static void phi__event_json_subagent(phi__event_writer *w) {
+    const phi_event *event = w->event;
+    phi__records_str(&w->out, "tool_name", event->tool_name);
+    phi__records_str(&w->out, "id", event->source);
+    phi__records_str(&w->out, "text", event->text);
+    phi__records_i64(&w->out, "status", (int64_t)event->status);
+    phi__records_bool(&w->out, "is_error", event->is_error);
+    phi__records_str(&w->out, "child_loop_id", event->child_loop_id);
+    if (event->usage != NULL) phi__message_put_usage(&w->out, event->usage);
+}
+
 static void phi__event_json_body(phi__event_writer *w) {
     switch (w->event->kind) {
     case PHI_EV_AGENT_START: phi__event_json_start(w); break;
@@ -55509,6 +55971,7 @@ static void phi__event_json_body(phi__event_writer *w) {
         phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
         phi__records_u64(&w->out, "elapsed_ms", w->event->elapsed_ms);
         break;
+    case PHI_EV_SUBAGENT_END: phi__event_json_subagent(w); break;
     }
 }
 
@@ -55978,6 +56441,16 @@ static phi_status phi__event_read_text(phi__event_reader *r, const char *key) {
     return PHI_OK;
 }
 
+static phi_status phi__event_read_subagent(phi__event_reader *r) {
+    r->out->source = phi__records_get_str(r->root, "id");
+    r->out->child_loop_id = phi__records_get_str(r->root, "child_loop_id");
+    r->out->is_error = phi__records_get_bool(r->root, "is_error");
+    r->out->status =
+        phi__event_read_status(phi_json_int(phi__event_read_get(r, "status"), PHI_REFUSED));
+    phi__event_read_usage(r);
+    return phi__event_read_text(r, "text");
+}
+
 static phi_status phi__event_read_body(phi__event_reader *r) {
     switch (r->out->kind) {
     case PHI_EV_AGENT_START: return phi__event_read_start(r);
@@ -56018,6 +56491,7 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
     case PHI_EV_TOOL_HEARTBEAT:
         r->out->elapsed_ms = phi__records_get_u64(r->root, "elapsed_ms");
         return PHI_OK;
+    case PHI_EV_SUBAGENT_END: return phi__event_read_subagent(r);
     }
     return PHI_OK;
 }
@@ -56026,7 +56500,7 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
 static phi_status phi__event_read_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_TOOL_HEARTBEAT; i++)
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_SUBAGENT_END; i++)
         if (phi__str_is(type, phi__event_words_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;
@@ -57893,24 +58367,6 @@ static phi_agent_desc phi__snapshot_desc(const phi_agent_desc *desc, const phi_j
     return named;
 }
 
-static phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *desc,
-                                      const phi_json *root, phi_restore_run how) {
-    phi_agent_desc named = phi__snapshot_desc(desc, root);
-    char words[200] = "";
-    phi__agent *agent = phi__agent_make(rt, &named, NULL);
-    phi_status status;
-    if (agent == NULL) return NULL;
-    status = phi__snapshot_read(agent, root, how, words, sizeof words);
-    if (status == PHI_OK) return agent;
-    phi__journal_close(agent->thread); /* its entries must not be stored */
-    phi__agent_end_retire(agent);
-    (void)phi__error(rt, status, "phi_agent_restore: %s",
-                     words[0] != '\0'      ? words
-                     : status == PHI_PARSE ? "the snapshot does not fit together"
-                                           : phi_status_text(status));
-    return NULL;
-}
-
 static bool phi__snapshot_version(phi_runtime *rt, const phi_json *root) {
     uint64_t version = phi__records_get_u64(root, "phi_snapshot");
     if (version == PHI_SNAPSHOT_VERSION) return true;
@@ -57921,6 +58377,26 @@ static bool phi__snapshot_version(phi_runtime *rt, const phi_json *root) {
     else
         (void)phi__error(rt, PHI_PARSE, "phi_agent_restore: no snapshot");
     return false;
+}
+
+PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *desc,
+                                       const phi_json *root, phi_restore_run how) {
+    phi_agent_desc named = phi__snapshot_desc(desc, root);
+    char words[200] = "";
+    phi__agent *agent;
+    phi_status status;
+    if (!phi__snapshot_version(rt, root)) return NULL;
+    agent = phi__agent_make(rt, &named, NULL);
+    if (agent == NULL) return NULL;
+    status = phi__snapshot_read(agent, root, how, words, sizeof words);
+    if (status == PHI_OK) return agent;
+    phi__journal_close(agent->thread); /* its entries must not be stored */
+    phi__agent_end_retire(agent);
+    (void)phi__error(rt, status, "phi_agent_restore: %s",
+                     words[0] != '\0'      ? words
+                     : status == PHI_PARSE ? "the snapshot does not fit together"
+                                           : phi_status_text(status));
+    return NULL;
 }
 
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
@@ -57943,7 +58419,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     if (status != PHI_OK)
         (void)phi__error(rt, status, "phi_agent_restore: %u:%u: %s", (unsigned)error.line,
                          (unsigned)error.column, error.message);
-    else if (phi__snapshot_version(rt, root)) {
+    else {
         rt->in_step = true; /* a store's functions must not step an unfinished agent */
         rt->step_wall_ms = phi__io_wall_ms(rt->io);
         agent = phi__snapshot_make(rt, desc, root, how);
@@ -58281,7 +58757,8 @@ static size_t phi__summary_chunk_bytes(uint64_t tokens, uint64_t window) {
     return tokens < SIZE_MAX / 16 ? (size_t)tokens * 4 : SIZE_MAX / 4;
 }
 
-static const phi__child_watch phi__summary_watch = {true, true, NULL, NULL, phi__summary_over};
+static const phi__child_watch phi__summary_watch = {true, true, NULL, NULL, phi__summary_over,
+                                                    NULL};
 
 /* A hidden agent with an empty summary; PHI_OK, or why not: then phi_last_error has words. */
 static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *desc,
@@ -58516,11 +58993,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0xd2fa0a0e
+#if PHI__IMP_RECORD != 0x26c80ce0
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0xd2fa0a0e
+#define PHI__IMP_RECORD 0x26c80ce0
 
 /* ---- src/record/session_in.h ---- */
 
@@ -58547,6 +59024,7 @@ typedef struct phi__loop_box {
     phi_turn turn; /* under way */
     phi_message *input;
     size_t input_cap;
+    size_t turn_input_cap, turn_result_cap; /* session_log.c: of the turn's lists */
 } phi__loop_box;
 
 struct phi__session_box {
@@ -61694,15 +62172,10 @@ static bool phi__session_log_push(phi__session_box *box, const phi_message **lis
     return true;
 }
 
-/* Room in the lists of the turn under way, and whose that is; the loop's own list counts in
+/* Lists of the turn under way have their room in the loop; its list of all messages counts in
    input_cap. */
-typedef struct phi__session_log_caps {
-    size_t input, results;
-    phi__loop_box *of;
-} phi__session_log_caps;
-
 static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
-                                     phi__session_log_caps *caps, const phi_message *message) {
+                                     const phi_message *message) {
     phi_turn *turn = &loop->turn;
     if (!phi__session_log_push(box, &loop->pub.messages, &loop->pub.message_count, &loop->input_cap,
                                message))
@@ -61712,26 +62185,25 @@ static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
         if (loop->pub.config == NULL) return false;
     }
     if (message->role == PHI_ROLE_USER || message->role == PHI_ROLE_EXTENSION)
-        return phi__session_log_push(box, &turn->input, &turn->input_count, &caps->input, message);
+        return phi__session_log_push(box, &turn->input, &turn->input_count, &loop->turn_input_cap,
+                                     message);
     if (!loop->in_turn) return true;
     if (message->role == PHI_ROLE_TOOL_RESULT)
-        return phi__session_log_push(box, &turn->results, &turn->result_count, &caps->results,
-                                     message);
+        return phi__session_log_push(box, &turn->results, &turn->result_count,
+                                     &loop->turn_result_cap, message);
     turn->output = phi_message_copy(message, &box->arena);
     return turn->output != NULL;
 }
 
 /* Messages before a turn begins, such as prompts, belong to that turn. */
-static void phi__session_log_forget(phi__loop_box *loop, phi__session_log_caps *caps) {
+static void phi__session_log_forget(phi__loop_box *loop) {
     memset(&loop->turn, 0, sizeof loop->turn);
-    memset(caps, 0, sizeof *caps);
-    caps->of = loop;
+    loop->turn_input_cap = loop->turn_result_cap = 0;
     loop->in_turn = false;
 }
 
-static void phi__session_log_turn_start(phi__loop_box *loop, phi__session_log_caps *caps,
-                                        const phi_entry *entry) {
-    if (loop->in_turn) phi__session_log_forget(loop, caps);
+static void phi__session_log_turn_start(phi__loop_box *loop, const phi_entry *entry) {
+    if (loop->in_turn) phi__session_log_forget(loop);
     loop->turn.loop_id = loop->pub.loop_id;
     loop->turn.turn_index = entry->turn_index;
     loop->turn.trigger = entry->trigger;
@@ -61740,7 +62212,7 @@ static void phi__session_log_turn_start(phi__loop_box *loop, phi__session_log_ca
 }
 
 static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop,
-                                      phi__session_log_caps *caps, const phi_entry *entry) {
+                                      const phi_entry *entry) {
     phi_loop_record *to = &loop->pub;
     phi_turn *turns;
     /* until its end has all */
@@ -61753,7 +62225,7 @@ static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop
     if (entry->usage != NULL) loop->turn.usage = *entry->usage;
     loop->turn.ended_ms = entry->at_ms;
     turns[to->turn_count++] = loop->turn;
-    phi__session_log_forget(loop, caps);
+    phi__session_log_forget(loop);
     return true;
 }
 
@@ -61783,18 +62255,16 @@ static bool phi__session_log_spawn(phi__session_box *box, phi__loop_box *loop,
     return true;
 }
 
-static bool phi__session_log_entry(phi__session_box *box, phi__session_log_caps *caps,
-                                   const phi_entry *entry) {
+static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry) {
     phi__loop_box *loop;
     if (entry->kind == PHI_ENTRY_LOOP_START) return phi__session_log_begin(box, entry);
     loop = entry->loop_id.len > 0 ? phi__session_log_loop(box, entry->loop_id) : NULL;
     if (loop == NULL) return true;
-    if (caps->of != loop) phi__session_log_forget(loop, caps);
     switch ((int)entry->kind) {
     case PHI_ENTRY_MESSAGE:
-        return entry->message == NULL || phi__session_log_message(box, loop, caps, entry->message);
-    case PHI_ENTRY_TURN_START: phi__session_log_turn_start(loop, caps, entry); return true;
-    case PHI_ENTRY_TURN_END: return phi__session_log_turn_end(box, loop, caps, entry);
+        return entry->message == NULL || phi__session_log_message(box, loop, entry->message);
+    case PHI_ENTRY_TURN_START: phi__session_log_turn_start(loop, entry); return true;
+    case PHI_ENTRY_TURN_END: return phi__session_log_turn_end(box, loop, entry);
     case PHI_ENTRY_LOOP_END: phi__session_log_end(loop, entry); return true;
     case PHI_ENTRY_SPAWN: return phi__session_log_spawn(box, loop, entry);
     default: return true;
@@ -61806,7 +62276,6 @@ static bool phi__session_log_entry(phi__session_box *box, phi__session_log_caps 
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out) {
     phi__session_box *box;
-    phi__session_log_caps caps;
     phi_entry entry;
     phi_status status = PHI_OK;
     uint64_t seq, count;
@@ -61814,11 +62283,10 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     *out = NULL;
     box = phi__session_make(allocator, 0, NULL);
     if (box == NULL) return PHI_NO_MEMORY;
-    memset(&caps, 0, sizeof caps);
     count = phi_thread_count(thread);
     for (seq = phi_thread_first(thread); status == PHI_OK && seq < count; seq++) {
         status = phi_thread_entry(thread, seq, &entry);
-        if (status == PHI_OK && !phi__session_log_entry(box, &caps, &entry)) status = PHI_NO_MEMORY;
+        if (status == PHI_OK && !phi__session_log_entry(box, &entry)) status = PHI_NO_MEMORY;
     }
     if (status == PHI_OK) status = phi_session_add_blocks(&box->pub, thread);
     if (status == PHI_OK)
@@ -64197,6 +64665,1117 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif
 
 #endif /* PHI__IMP_RECORD */
+
+#ifdef PHI__IMP_SUBAGENTS
+#if PHI__IMP_SUBAGENTS != 0x50b4c9d3
+#error "phi: two versions of src/subagents in one file"
+#endif
+#else
+#define PHI__IMP_SUBAGENTS 0x50b4c9d3
+
+/* ---- src/subagents/child_in.h ---- */
+
+/* child_in.h - the children of an agent: made, begun, followed, and freed.
+
+   A phi__children is attached to the calling agent and lives in its memory, as do its phi__child.
+   A child is `frozen` while it is JSON out of a snapshot, and an agent otherwise. It belongs to a
+   call, or to the host (phi_spawn), or has finished and is kept.
+   Callbacks into the host may free the calling agent: its phi__children stays until the step ends,
+   but its phi__child may be gone. */
+#ifndef PHI_SUBAGENTS_CHILD_IN_H
+#define PHI_SUBAGENTS_CHILD_IN_H
+
+
+#ifndef PHI_NO_SUBAGENTS
+
+typedef struct phi__children {
+    phi__attached attached; /* "subagents" */
+    phi__agent *parent;
+    phi__list list; /* phi__child, oldest first */
+    uint64_t made;
+} phi__children;
+
+typedef struct phi__child {
+    phi__link link;
+    phi__children *of;
+    phi_subagent *desc; /* NULL: frozen */
+    phi__agent *agent;  /* NULL: frozen */
+    phi_call call;      /* rt NULL: none waits for it */
+    bool spawned;       /* the host waits for it */
+    bool running;
+    bool over;         /* of show_events: to be freed when its events were popped */
+    uint32_t depth;    /* levels below the agent at the top */
+    uint64_t number;   /* of its id */
+    phi__buf heard;    /* forward.c: what is to be forwarded */
+    size_t last_heard; /* the place of its last part; SIZE_MAX: there is none */
+    phi_status status; /* of the run that is over, until the host knows it */
+    /* frozen: in one block */
+    phi_str name, call_id, snapshot;
+    char *block;
+    size_t block_bytes;
+} phi__child;
+
+enum { PHI__CHILD_ID = 32 }; /* bytes of an id */
+PHI__FN void phi__child_id(const phi__child *child, char out[PHI__CHILD_ID]);
+
+/* The children of an agent, made at the first use; NULL: no memory. find: NULL where there are
+   none. */
+PHI__FN phi__children *phi__child_all(phi__agent *parent);
+PHI__FN phi__children *phi__child_all_find(const phi__agent *parent);
+PHI__FN phi__child *phi__child_of_call(const phi__children *all, phi_call call); /* or NULL */
+/* One that has finished and is kept, by its id, of a desc of that name; NULL: none. */
+PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent *desc, phi_str id);
+
+/* A child, and its agent; NULL: phi_last_error says why. */
+PHI__FN phi__child *phi__child_new(phi__children *all, phi_subagent *desc);
+/* Begins a run of it. PHI_OK, or phi_last_error has words. */
+PHI__FN phi_status phi__child_begin(phi__child *child, phi_str task);
+/* Frees it, and its agent. */
+PHI__FN void phi__child_drop(phi__child *child);
+/* Its run is over, and its result was given: it is kept, or freed, now or when its events were
+   popped. */
+PHI__FN void phi__child_settle(phi__child *child, bool keep);
+/* Frees those whose events were popped, and tells the host what it does not know yet. */
+PHI__FN void phi__child_sweep(phi__children *all);
+
+/* child_save.c: makes the agent of a frozen child. PHI_OK, or phi_last_error has words. */
+PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc);
+/* Fills the list with what a snapshot of the parent held. False: no memory. */
+PHI__FN bool phi__child_save_claim(phi__children *all);
+PHI__FN void phi__child_save_all(const phi__attached *attached, phi__buf *out, phi_arena *scratch);
+
+/* child.c, for child_save.c: an empty child, in the list; NULL: no memory. */
+PHI__FN phi__child *phi__child_make(phi__children *all);
+PHI__FN void phi__child_free_block(phi__child *child);
+/* The desc of an agent for it, its tools in the arena. False: no memory. */
+PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
+                             phi_agent_desc *out);
+/* Follows its agent from now on. */
+PHI__FN void phi__child_follow(phi__child *child, phi_subagent *desc, phi__agent *agent);
+
+/* subagents.c: `start` of every tool that delegates. */
+PHI__FN phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments);
+
+/* forward.c: notes an event of it. True: phi__forward_all is due. */
+PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event);
+/* Hands what was noted to its call. The child may be gone afterwards. */
+PHI__FN void phi__forward_all(phi__child *child);
+
+/* result.c: hands the result of a run to its call, or to the host, and settles the child, which may
+   be gone afterwards. */
+PHI__FN void phi__result_give(phi__child *child, phi_status status, const phi_failure *failure);
+/* An error in its place; the child is freed. */
+PHI__FN void phi__result_fail(phi__child *child, phi_status status, const char *words);
+/* A call that has no child: its error. */
+PHI__FN void phi__result_error(phi_call call, const char *words);
+
+#endif
+#endif
+
+/* ---- src/subagents/child.c ---- */
+
+/* child.c - the children of an agent: from the making of one to its end. */
+
+#ifndef PHI_NO_SUBAGENTS
+
+#include <stdio.h>
+
+enum {
+    PHI__CHILD_TURNS = 10, /* behaviours C 54, and the two below */
+    PHI__CHILD_TOKENS = 1000000,
+    PHI__CHILD_DURATION_MS = 300000
+};
+
+PHI__FN void phi__child_id(const phi__child *child, char out[PHI__CHILD_ID]) {
+    (void)snprintf(out, PHI__CHILD_ID, "sub-%llu", (unsigned long long)child->number);
+}
+
+/* ---- the end of one ---- */
+
+static void phi__child_no_more(phi__agent *agent, phi_status status, const phi_failure *failure,
+                               bool stopping) {
+    (void)agent;
+    (void)status;
+    (void)failure;
+    (void)stopping;
+}
+
+/* Of an agent that is being freed: its last charge is still its parent's where it is hidden. */
+static const phi__child_watch phi__child_left_hidden = {true, false, NULL, NULL, phi__child_no_more,
+                                                        NULL};
+static const phi__child_watch phi__child_left_shown = {false, false, NULL, NULL, phi__child_no_more,
+                                                       NULL};
+
+PHI__FN void phi__child_free_block(phi__child *child) {
+    phi__free(&child->of->parent->memory, child->block, child->block_bytes);
+    child->block = NULL;
+    child->block_bytes = 0;
+    child->name = child->call_id = child->snapshot = phi__str("", 0);
+}
+
+PHI__FN void phi__child_drop(phi__child *child) {
+    phi__children *all = child->of;
+    phi__agent *agent = child->agent;
+    phi__list_take(&all->list, &child->link);
+    phi__buf_free(&child->heard);
+    phi__child_free_block(child);
+    phi__free(&all->parent->memory, child, sizeof *child);
+    if (agent == NULL) return;
+    agent->tree.watch = phi__find_hidden(agent) ? &phi__child_left_hidden : &phi__child_left_shown;
+    agent->tree.watched = NULL;
+    phi__agent_end_drop(agent);
+}
+
+/* Its events are in the host's hands or wait for it: they would go with it. */
+static void phi__child_leave(phi__child *child) {
+    child->over = true;
+    if (phi__find_hidden(child->agent) || !phi__events_any(child->agent)) phi__child_drop(child);
+}
+
+/* Frees the oldest that have finished, beyond as many as are kept. */
+static void phi__child_keep_newest(phi__children *all, const phi_subagent *desc) {
+    phi__link *link = all->list.last, *earlier;
+    uint32_t n = 0;
+    for (; link != NULL; link = earlier) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        earlier = link->prev;
+        if (child->desc != desc || child->running || child->over || child->spawned) continue;
+        if (++n > desc->keep) phi__child_leave(child);
+    }
+}
+
+PHI__FN void phi__child_settle(phi__child *child, bool keep) {
+    phi__children *all = child->of;
+    const phi_subagent *desc = child->desc;
+    child->running = child->spawned = false;
+    child->call.rt = NULL;
+    if (keep && desc->keep > 0)
+        phi__child_keep_newest(all, desc);
+    else
+        phi__child_leave(child);
+}
+
+PHI__FN void phi__child_sweep(phi__children *all) {
+    phi__link *link = all->list.first, *next;
+    for (; link != NULL; link = next) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        next = link->next;
+        if (child->agent == NULL || child->running) continue;
+        if (child->spawned)
+            phi__result_give(child, child->status, NULL);
+        else if (child->over)
+            phi__child_leave(child);
+    }
+}
+
+/* ---- following one ---- */
+
+static phi__child *phi__child_watched(const phi__agent *agent) {
+    return (phi__child *)agent->tree.watched;
+}
+
+static bool phi__child_saw(phi__agent *agent, const phi_event *event) {
+    return phi__forward_note(phi__child_watched(agent), event);
+}
+
+static void phi__child_between(phi__agent *agent) { phi__forward_all(phi__child_watched(agent)); }
+
+static void phi__child_over(phi__agent *agent, phi_status status, const phi_failure *failure,
+                            bool stopping) {
+    (void)stopping;
+    if (phi__child_watched(agent)->running)
+        phi__result_give(phi__child_watched(agent), status, failure);
+}
+
+static void phi__child_gone(phi__agent *agent) {
+    phi__child *child = phi__child_watched(agent);
+    child->agent = NULL;
+    phi__result_fail(child, PHI_CANCELLED, "The sub-agent was freed");
+}
+
+static const phi__child_watch phi__child_hidden = {
+    true, false, phi__child_saw, phi__child_between, phi__child_over, phi__child_gone};
+static const phi__child_watch phi__child_shown = {
+    false, false, phi__child_saw, phi__child_between, phi__child_over, phi__child_gone};
+
+PHI__FN void phi__child_follow(phi__child *child, phi_subagent *desc, phi__agent *agent) {
+    child->desc = desc;
+    child->agent = agent;
+    agent->tree.watch = desc->show_events ? &phi__child_shown : &phi__child_hidden;
+    agent->tree.watched = child;
+}
+
+static uint32_t phi__child_depth(const phi__agent *agent) {
+    const phi__child_watch *watch = agent->tree.watch;
+    bool ours = watch == &phi__child_hidden || watch == &phi__child_shown;
+    return ours ? phi__child_watched(agent)->depth : 0;
+}
+
+/* ---- all of an agent's ---- */
+
+static void phi__child_renewed(phi__attached *attached, bool copied) {
+    phi__children *all = PHI__OWNER(attached, phi__children, attached);
+    if (copied) return;
+    while (all->list.first != NULL)
+        phi__result_fail(PHI__OWNER(all->list.first, phi__child, link), PHI_CANCELLED,
+                         "The conversation was reset");
+}
+
+static void phi__child_freed(phi__attached *attached) {
+    phi__children *all = PHI__OWNER(attached, phi__children, attached);
+    while (all->list.first != NULL) phi__child_drop(PHI__OWNER(all->list.first, phi__child, link));
+    phi__free(&all->parent->memory, all, sizeof *all);
+}
+
+static const phi__attached_ops phi__child_ops = {"subagents", phi__child_save_all,
+                                                 phi__child_renewed, phi__child_freed};
+
+PHI__FN phi__children *phi__child_all_find(const phi__agent *parent) {
+    phi__attached *attached = phi__attached_find(parent, phi__child_ops.name);
+    return attached != NULL ? PHI__OWNER(attached, phi__children, attached) : NULL;
+}
+
+PHI__FN phi__children *phi__child_all(phi__agent *parent) {
+    phi__children *all = phi__child_all_find(parent);
+    if (all != NULL) return all;
+    all = (phi__children *)phi__alloc(&parent->memory, sizeof *all);
+    if (all == NULL) return NULL;
+    all->parent = parent;
+    if (!phi__child_save_claim(all)) {
+        phi__child_freed(&all->attached);
+        return NULL;
+    }
+    phi__attached_add(parent, &all->attached, &phi__child_ops);
+    return all;
+}
+
+PHI__FN phi__child *phi__child_of_call(const phi__children *all, phi_call call) {
+    phi__link *link = all != NULL ? all->list.first : NULL;
+    for (; link != NULL; link = link->next) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        if (child->call.rt != NULL && child->call.index == call.index &&
+            child->call.gen == call.gen)
+            return child;
+    }
+    return NULL;
+}
+
+PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent *desc,
+                                    phi_str id) {
+    phi__link *link = all->list.first;
+    char own[PHI__CHILD_ID];
+    for (; link != NULL; link = link->next) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
+        phi__child_id(child, own);
+        if (!child->running && !child->over && !child->spawned && phi__str_is(id, own) &&
+            phi_str_equal(name, phi_str_of(desc->name)))
+            return child;
+    }
+    return NULL;
+}
+
+/* ---- making one ---- */
+
+PHI__FN phi__child *phi__child_make(phi__children *all) {
+    phi__child *child = (phi__child *)phi__alloc(&all->parent->memory, sizeof *child);
+    if (child == NULL) return NULL;
+    child->of = all;
+    child->last_heard = SIZE_MAX;
+    phi__buf_init(&child->heard, &all->parent->memory);
+    phi__list_push(&all->list, &child->link);
+    return child;
+}
+
+/* Without those that delegate, where it is too deep for them. */
+static bool phi__child_tools(const phi__child *child, const phi_subagent *desc, phi_arena *scratch,
+                             phi_agent_desc *out) {
+    phi_tool *tools;
+    size_t i, n = 0;
+    if (child->depth < (desc->max_depth != 0 ? desc->max_depth : 1) || out->tool_count == 0)
+        return true;
+    tools = (phi_tool *)phi_arena_alloc(scratch, phi__mul(out->tool_count, sizeof *tools));
+    if (tools == NULL) return false;
+    for (i = 0; out->tools != NULL && i < out->tool_count; i++)
+        if (out->tools[i].start != phi__subagents_start) tools[n++] = out->tools[i];
+    out->tools = tools;
+    out->tool_count = n;
+    return true;
+}
+
+/* Its model is the calling agent's, and so is the hook that knows the key. */
+static void phi__child_inherit(const phi__agent *parent, phi_agent_desc *out) {
+    out->model = parent->desc.model;
+    if (out->provider == NULL) out->provider = parent->desc.provider;
+    if (out->hook_fn != NULL || (parent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0)
+        return;
+    out->hook_fn = parent->desc.hook_fn;
+    out->hook_points = (uint32_t)PHI_HOOK_CREDENTIAL;
+    out->user_data = parent->desc.user_data;
+}
+
+PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
+                             phi_agent_desc *out) {
+    const phi__agent *parent = child->of->parent;
+    memset(out, 0, sizeof *out);
+    if (desc->agent != NULL) *out = *desc->agent;
+    if (out->model.protocol == NULL || out->model.protocol[0] == '\0')
+        phi__child_inherit(parent, out);
+    out->parent = parent->handle;
+    out->agent_id = out->session_id = out->thread_id = NULL;
+    if (out->config_id == NULL) out->config_id = "sub";
+    out->first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
+    if (out->limits.max_turns == 0) out->limits.max_turns = PHI__CHILD_TURNS;
+    if (out->limits.max_tokens == 0) out->limits.max_tokens = PHI__CHILD_TOKENS;
+    if (out->limits.max_duration_ms == 0) out->limits.max_duration_ms = PHI__CHILD_DURATION_MS;
+    return phi__child_tools(child, desc, scratch, out);
+}
+
+PHI__FN phi__child *phi__child_new(phi__children *all, phi_subagent *desc) {
+    phi_runtime *rt = all->parent->rt;
+    phi__child *child = phi__child_make(all);
+    phi__agent *agent = NULL;
+    phi_agent_desc d;
+    phi_arena scratch;
+    if (child == NULL) {
+        (void)phi__error(rt, PHI_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    child->depth = phi__child_depth(all->parent) + 1;
+    phi_arena_init(&scratch, &all->parent->memory, 0);
+    if (phi__child_desc(child, desc, &scratch, &d))
+        agent = phi__agent_make(rt, &d, NULL);
+    else
+        (void)phi__error(rt, PHI_NO_MEMORY, "out of memory");
+    phi_arena_free(&scratch);
+    if (agent == NULL) {
+        phi__child_drop(child);
+        return NULL;
+    }
+    child->number = ++all->made;
+    phi__child_follow(child, desc, agent);
+    return child;
+}
+
+PHI__FN phi_status phi__child_begin(phi__child *child, phi_str task) {
+    const phi__agent *parent = child->of->parent;
+    phi__agent *agent = child->agent;
+    phi_message message;
+    phi_content content;
+    phi__run_order order;
+    phi_status status = phi__agent_may_run(agent, "sub-agent");
+    if (status != PHI_OK) return status;
+    memset(&content, 0, sizeof content);
+    memset(&message, 0, sizeof message);
+    memset(&order, 0, sizeof order);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = task;
+    message.role = PHI_ROLE_USER;
+    message.content = &content;
+    message.content_count = 1;
+    order.prompts = &message;
+    order.prompt_count = 1;
+    order.parent_loop_id = parent->run != NULL ? parent->run->loop_id : parent->line.last_loop_id;
+    status = phi__run_new(agent, &order);
+    child->running = status == PHI_OK;
+    return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
+}
+
+#endif
+
+/* ---- src/subagents/child_save.c ---- */
+
+/* child_save.c - the children of an agent in its snapshot: those at work, and those that are
+   kept. */
+
+#ifndef PHI_NO_SUBAGENTS
+
+
+#ifndef PHI_NO_SNAPSHOT
+
+/* ---- writing ---- */
+
+static void phi__child_save_agent(const phi__child *child, phi__buf *out, phi_arena *scratch) {
+    phi_str text = child->snapshot;
+    if (child->agent != NULL && phi_agent_snapshot(child->agent->handle, scratch, &text) != PHI_OK)
+        out->failed = true;
+    phi__json_write_key(out, PHI__LIT("agent"));
+    phi__buf_add_str(out, text);
+}
+
+static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
+    phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
+    phi_str call_id = child->call.rt != NULL ? phi_call_id(child->call) : child->call_id;
+    phi__json_write_comma(out);
+    phi__buf_char(out, '{');
+    phi__records_u64(out, "number", child->number);
+    phi__records_str(out, "name", name);
+    phi__records_u64(out, "depth", child->depth);
+    phi__records_true(out, "running", child->running);
+    phi__records_true(out, "spawned", child->spawned);
+    phi__records_some(out, "call", call_id);
+    phi__child_save_agent(child, out, scratch);
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__child_save_all(const phi__attached *attached, phi__buf *out, phi_arena *scratch) {
+    const phi__children *all = PHI__OWNER((uintptr_t)attached, const phi__children, attached);
+    const phi__link *link;
+    phi__buf_char(out, '{');
+    phi__records_u64(out, "made", all->made);
+    phi__records_raw(out, "children", "[");
+    for (link = all->list.first; link != NULL; link = link->next) {
+        const phi__child *child = PHI__OWNER(link, const phi__child, link);
+        bool waits = child->call.rt != NULL || child->call_id.len > 0 || child->spawned;
+        if (!child->over && (waits || !child->running)) phi__child_save_one(child, out, scratch);
+    }
+    phi__buf_text(out, "]}");
+}
+
+/* ---- reading ---- */
+
+static bool phi__child_save_take(phi__child *child, const phi_json *node) {
+    phi_memory *memory = &child->of->parent->memory;
+    phi_str name = phi__records_get_str(node, "name"), call = phi__records_get_str(node, "call");
+    phi__buf text;
+    phi__buf_init(&text, memory);
+    if (phi__json_write(&text, phi_json_get(node, "agent"), 0) == PHI_OK && !text.failed) {
+        child->block_bytes = phi__add(text.len, phi__add(name.len, call.len));
+        child->block = (char *)phi__alloc(memory, child->block_bytes);
+    }
+    if (child->block != NULL) {
+        memcpy(child->block, text.at, text.len);
+        child->snapshot = phi__str(child->block, text.len);
+        child->name = phi__str(child->block + text.len, name.len);
+        child->call_id = phi__str(child->block + text.len + name.len, call.len);
+        if (name.len > 0) memcpy(child->block + text.len, name.at, name.len);
+        if (call.len > 0) memcpy(child->block + text.len + name.len, call.at, call.len);
+    }
+    phi__buf_free(&text);
+    return child->block != NULL;
+}
+
+static bool phi__child_save_load(phi__children *all, const phi_json *node) {
+    phi__child *child;
+    /* its call is over: the run was interrupted */
+    if (phi_json_get(node, "call") != NULL && all->parent->run == NULL) return true;
+    if (!phi_json_is_object(phi_json_get(node, "agent"))) return true;
+    child = phi__child_make(all);
+    if (child == NULL) return false;
+    child->number = phi__records_get_u64(node, "number");
+    child->depth = phi__records_get_u32(node, "depth");
+    child->running = phi__records_get_bool(node, "running");
+    child->spawned = phi__records_get_bool(node, "spawned");
+    return phi__child_save_take(child, node);
+}
+
+PHI__FN bool phi__child_save_claim(phi__children *all) {
+    phi_str saved = phi__attached_saved(all->parent, "subagents");
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_status status;
+    bool done = true;
+    size_t i;
+    if (saved.len == 0) return true;
+    phi_arena_init(&scratch, &all->parent->memory, 0);
+    status = phi_json_parse(&scratch, saved, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_OK) {
+        const phi_json *list = phi_json_get(root, "children");
+        all->made = phi__records_get_u64(root, "made");
+        for (i = 0; done && phi_json_at(list, i) != NULL; i++)
+            done = phi__child_save_load(all, phi_json_at(list, i));
+    }
+    phi_arena_free(&scratch);
+    done = done && status != PHI_NO_MEMORY;
+    if (done) phi__attached_saved_drop(all->parent, "subagents");
+    return done;
+}
+
+PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
+    phi__agent *parent = child->of->parent, *agent = NULL;
+    phi_agent_desc d;
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_status status;
+    phi_arena_init(&scratch, &parent->memory, 0);
+    status = phi_json_parse(&scratch, child->snapshot, 0, &root, NULL);
+    if (status == PHI_OK && !phi__child_desc(child, desc, &scratch, &d)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
+        agent = phi__snapshot_make(parent->rt, &d, root, PHI_RESTORE_RESUME);
+    else
+        (void)phi__error(parent->rt, status, "%s", phi_status_text(status));
+    phi_arena_free(&scratch);
+    if (agent == NULL) return phi__error_last(parent->rt, NULL, NULL);
+    phi__child_free_block(child);
+    phi__child_follow(child, desc, agent);
+    if (!child->running || agent->run != NULL) return PHI_OK;
+    return phi__error(parent->rt, PHI_PARSE, "the snapshot has no run of it");
+}
+
+#else
+
+PHI__FN void phi__child_save_all(const phi__attached *attached, phi__buf *out, phi_arena *scratch) {
+    (void)attached;
+    (void)scratch;
+    phi__buf_text(out, "null"); /* there are no snapshots */
+}
+
+PHI__FN bool phi__child_save_claim(phi__children *all) {
+    (void)all;
+    return true;
+}
+
+PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
+    (void)desc;
+    return phi__error(child->of->parent->rt, PHI_UNSUPPORTED, "built with PHI_NO_SNAPSHOT");
+}
+
+#endif
+#endif
+
+/* ---- src/subagents/forward.c ---- */
+
+/* forward.c - a child's words, tools and progress, as updates of the call that it works for.
+
+   An event is emitted in the midst of a state of the child's run, where nothing of the host's may
+   be called: it is noted, and handed over between two states. Words that follow each other become one
+   update. Without memory, or when the host does not pop its events, updates are lost. */
+
+#ifndef PHI_NO_SUBAGENTS
+
+
+typedef enum phi__forward_kind {
+    PHI__FORWARD_TEXT = 1, /* of the child's answer */
+    PHI__FORWARD_TOOL,
+    PHI__FORWARD_PROGRESS
+} phi__forward_kind;
+
+/* In front of the text of a part. */
+typedef struct phi__forward_part {
+    phi__forward_kind kind;
+    size_t len;
+} phi__forward_part;
+
+static void phi__forward_clear(phi__child *child) {
+    phi__buf_free(&child->heard);
+    child->last_heard = SIZE_MAX;
+}
+
+static phi__forward_part phi__forward_get(const phi__buf *heard, size_t at) {
+    phi__forward_part part;
+    memcpy(&part, heard->at + at, sizeof part);
+    return part;
+}
+
+static void phi__forward_add(phi__child *child, phi__forward_kind kind, phi_str text) {
+    phi__buf *heard = &child->heard;
+    phi__forward_part part;
+    size_t at = child->last_heard;
+    if (at != SIZE_MAX) part = phi__forward_get(heard, at);
+    if (at != SIZE_MAX && kind == PHI__FORWARD_TEXT && part.kind == kind) {
+        part.len += text.len;
+    } else {
+        at = heard->len;
+        part.kind = kind;
+        part.len = text.len;
+        phi__buf_add(heard, (const char *)&part, sizeof part);
+    }
+    phi__buf_add_str(heard, text);
+    if (heard->failed) {
+        phi__forward_clear(child);
+        return;
+    }
+    memcpy(heard->at + at, &part, sizeof part);
+    child->last_heard = at;
+}
+
+static void phi__forward_tool(phi__child *child, phi_str name) {
+    phi__buf text;
+    phi__buf_init(&text, &child->of->parent->memory);
+    phi__buf_text(&text, "[sub-agent calling tool: ");
+    phi__buf_add_str(&text, name);
+    phi__buf_char(&text, ']');
+    if (!text.failed) phi__forward_add(child, PHI__FORWARD_TOOL, phi__buf_str(&text));
+    phi__buf_free(&text);
+}
+
+PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event) {
+    if (child->call.rt == NULL) return false;
+    switch ((int)event->kind) {
+    case PHI_EV_TEXT: phi__forward_add(child, PHI__FORWARD_TEXT, event->text); return true;
+    case PHI_EV_TOOL_START: phi__forward_tool(child, event->tool_name); return true;
+    case PHI_EV_TOOL_PROGRESS:
+        phi__forward_add(child, PHI__FORWARD_PROGRESS, event->text);
+        /* it may come from the host, while the run waits */
+        if (child->agent->run != NULL) phi__schedule_wake(child->agent->run);
+        return true;
+    default: return false;
+    }
+}
+
+static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_str text,
+                                    phi_tool_result *partial) {
+    phi_content content;
+    if (kind == PHI__FORWARD_PROGRESS) return phi_call_progress(call, text.at, text.len);
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = text;
+    partial->content = &content;
+    partial->content_count = 1;
+    return phi_call_partial(call, partial);
+}
+
+/* Each part calls hooks of the host, which may free the child, and its parent: their memory stays
+   until the step ends. */
+PHI__FN void phi__forward_all(phi__child *child) {
+    phi__buf heard = child->heard, details;
+    phi_call call = child->call;
+    phi_status status = PHI_OK;
+    phi_tool_result partial;
+    size_t at = 0;
+    phi__buf_init(&child->heard, &child->of->parent->memory);
+    phi__buf_init(&details, &child->of->parent->memory);
+    child->last_heard = SIZE_MAX;
+    phi__buf_char(&details, '{');
+    phi__json_write_key(&details, PHI__LIT("sub_agent"));
+    phi__json_write_str(&details, phi_str_of(child->desc->name));
+    phi__buf_add(&details, "}", 2); /* and its end */
+    memset(&partial, 0, sizeof partial);
+    partial.child_loop_id = child->agent->line.last_loop_id.at;
+    if (!details.failed) partial.details = details.at;
+    while (at < heard.len && status != PHI_STALE) {
+        phi__forward_part part = phi__forward_get(&heard, at);
+        at += sizeof part;
+        status = phi__forward_give(call, part.kind, phi__str(heard.at + at, part.len), &partial);
+        at += part.len;
+    }
+    phi__buf_free(&details);
+    phi__buf_free(&heard);
+}
+
+#endif
+
+/* ---- src/subagents/result.c ---- */
+
+/* result.c - the result of a child's run: for the call that waits for it, or as an event for the
+   host. */
+
+#ifndef PHI_NO_SUBAGENTS
+
+
+/* A run, as it is told: all of it in an arena. */
+typedef struct phi__result {
+    phi_str text;
+    const char *details;
+    size_t turns; /* messages of the run */
+    phi_status status;
+    bool is_error, no_memory;
+} phi__result;
+
+/* ---- what it is ---- */
+
+/* The texts of the run's last answer that has any. */
+static void phi__result_read(const phi__agent *agent, phi_arena *arena, phi__result *out) {
+    const phi_thread *thread = agent->thread;
+    size_t i = thread->messages.count;
+    while (i-- > 0) {
+        const phi__entry *entry = phi__lane_message(thread, i);
+        if (entry == NULL || !phi_str_equal(entry->loop_id, agent->line.last_loop_id)) return;
+        out->turns++;
+        if (out->text.len == 0 && entry->message->role == PHI_ROLE_ASSISTANT)
+            out->text = phi_message_text(entry->message, "\n", arena, &out->no_memory);
+    }
+}
+
+static phi_str phi__result_error_text(phi_status status, const phi_failure *failure) {
+    if (failure != NULL && failure->message.len > 0) return failure->message;
+    return status == PHI_CANCELLED ? PHI__LIT("Cancelled") : phi_str_of(phi_status_text(status));
+}
+
+static void phi__result_details(const phi__child *child, phi_arena *arena, phi__result *out) {
+    char id[PHI__CHILD_ID];
+    phi__buf buf;
+    phi_str text;
+    phi__buf_init(&buf, arena->memory);
+    phi__buf_char(&buf, '{');
+    phi__records_str(&buf, "sub_agent", phi_str_of(child->desc->name));
+    phi__records_u64(&buf, "turns", out->turns);
+    phi__child_id(child, id);
+    if (child->desc->keep > 0 && !out->is_error) phi__records_str(&buf, "id", phi_str_of(id));
+    phi__buf_char(&buf, '}');
+    if (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), &text))
+        out->no_memory = true;
+    else
+        out->details = text.at;
+    phi__buf_free(&buf);
+}
+
+static phi__result phi__result_of(const phi__child *child, phi_status status,
+                                  const phi_failure *failure, phi_arena *arena) {
+    phi__result out;
+    memset(&out, 0, sizeof out);
+    out.status = status;
+    out.is_error = status != PHI_OK && status != PHI_LIMIT;
+    phi__result_read(child->agent, arena, &out);
+    if (out.is_error)
+        out.text = phi__result_error_text(status, failure);
+    else if (out.text.len == 0)
+        out.text = PHI__LIT("(sub-agent produced no text output)");
+    phi__result_details(child, arena, &out);
+    if (!out.no_memory) return out;
+    out.text = PHI__LIT("Out of memory");
+    out.is_error = true;
+    return out;
+}
+
+/* ---- to a call ---- */
+
+static void phi__result_to_call(phi_call call, const phi__result *result,
+                                const char *child_loop_id) {
+    phi_content content;
+    phi_tool_result given;
+    memset(&content, 0, sizeof content);
+    memset(&given, 0, sizeof given);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = result->text;
+    given.content = &content;
+    given.content_count = 1;
+    given.details = result->details;
+    given.is_error = result->is_error;
+    given.child_loop_id = child_loop_id;
+    (void)phi_call_result(call, &given); /* without memory the call fails by itself */
+}
+
+PHI__FN void phi__result_error(phi_call call, const char *words) {
+    phi__result result;
+    memset(&result, 0, sizeof result);
+    result.text = phi_str_of(words);
+    result.is_error = true;
+    phi__result_to_call(call, &result, NULL);
+}
+
+/* ---- to the host ---- */
+
+/* The parent's log names the run; its strings are there for the event. NULL: no memory. */
+static phi__child_run *phi__result_log(phi__agent *parent, const phi__agent *agent) {
+    phi_thread *thread = parent->thread;
+    phi_arena *room;
+    phi__child_run *spawn;
+    phi__entry entry;
+    if (thread->user == NULL && !phi__thread_roll(thread, NULL)) return NULL;
+    room = phi__thread_room(thread);
+    spawn = (phi__child_run *)phi__arena_zero(room, sizeof *spawn);
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_SPAWN;
+    entry.at_ms = phi__thread_now(thread);
+    entry.of.spawn = spawn;
+    if (spawn == NULL || !phi__arena_str(room, agent->line.session->id, &spawn->session_id) ||
+        !phi__arena_str(room, agent->line.last_loop_id, &spawn->loop_id) ||
+        !phi__arena_str(room, parent->line.last_loop_id, &entry.loop_id))
+        return NULL;
+    spawn->tool_call_id = phi__str("", 0);
+    return phi__append(thread, &entry, 1) ? spawn : NULL;
+}
+
+/* False: no memory, and it is to be tried again. */
+static bool phi__result_to_host(const phi__child *child, const phi__result *result) {
+    phi__agent *parent = child->of->parent;
+    phi__child_run *spawn;
+    phi_arena *room;
+    phi_usage *usage;
+    char id[PHI__CHILD_ID];
+    phi_event event;
+    spawn = phi__result_log(parent, child->agent);
+    if (spawn == NULL) return false;
+    room = phi__thread_room(parent->thread);
+    usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
+    memset(&event, 0, sizeof event);
+    phi__child_id(child, id);
+    if (usage == NULL || !phi__arena_str(room, phi_str_of(id), &event.source) ||
+        !phi__arena_str(room, phi_str_of(child->desc->name), &event.tool_name))
+        return false;
+    *usage = phi_agent_run_usage(child->agent->handle);
+    event.kind = PHI_EV_SUBAGENT_END;
+    event.text = result->text;
+    event.status = result->status;
+    event.is_error = result->is_error;
+    event.child_loop_id = spawn->loop_id;
+    event.usage = usage;
+    return phi__events_emit(parent, &event, NULL, 0);
+}
+
+/* ---- for the other files ---- */
+
+PHI__FN void phi__result_give(phi__child *child, phi_status status, const phi_failure *failure) {
+    phi_arena scratch;
+    phi__result result;
+    bool keep = true, told = true;
+    phi_arena_init(&scratch, &child->of->parent->memory, 0);
+    if (child->call.rt != NULL || child->spawned) {
+        result = phi__result_of(child, status, failure, &scratch);
+        keep = !result.is_error;
+        if (child->spawned)
+            told = phi__result_to_host(child, &result);
+        else
+            phi__result_to_call(child->call, &result, child->agent->line.last_loop_id.at);
+    } else
+        keep = false; /* nobody waits: its call was cancelled */
+    phi_arena_free(&scratch);
+    child->running = false;
+    child->status = status;
+    if (told) phi__child_settle(child, keep);
+}
+
+PHI__FN void phi__result_fail(phi__child *child, phi_status status, const char *words) {
+    phi__agent *parent = child->of->parent;
+    phi_event event;
+    if (child->call.rt != NULL) phi__result_error(child->call, words);
+    if (child->spawned && child->desc != NULL) {
+        memset(&event, 0, sizeof event);
+        event.kind = PHI_EV_SUBAGENT_END;
+        event.text = phi_str_of(words);
+        event.status = status;
+        event.is_error = true;
+        event.tool_name = phi_str_of(child->desc->name);
+        (void)phi__events_emit(parent, &event, NULL, 0);
+    }
+    phi__child_drop(child);
+}
+
+#endif
+
+/* ---- src/subagents/subagents.c ---- */
+
+/* subagents.c - the tool that delegates, and the host's own way to it. */
+
+#ifndef PHI_NO_SUBAGENTS
+
+#include <stdio.h>
+
+/* ---- a call ---- */
+
+typedef struct phi__subagents_task {
+    phi_str task, go_on; /* in an arena */
+} phi__subagents_task;
+
+/* Words about what is missing, or NULL. */
+static const char *phi__subagents_read(const phi_subagent *desc, phi_str arguments,
+                                       phi_arena *scratch, phi__subagents_task *out) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(scratch, arguments, 0, &root, NULL);
+    if (status == PHI_NO_MEMORY) return "Out of memory";
+    out->task = phi_json_str(phi_json_get(root, "task"), "");
+    out->go_on = phi__str("", 0);
+    if (desc->keep > 0) out->go_on = phi_json_str(phi_json_get(root, "continue"), "");
+    return out->task.len > 0 ? NULL : "Missing required 'task' parameter";
+}
+
+/* The child for a task: a new one, or one that is kept. NULL: words say why. */
+static phi__child *phi__subagents_child(phi__children *all, phi_subagent *desc, phi_str go_on,
+                                        char *words, size_t size) {
+    phi__child *child = NULL;
+    const char *last = "";
+    if (go_on.len == 0) {
+        child = phi__child_new(all, desc);
+    } else {
+        child = phi__child_kept(all, desc, go_on);
+        if (child == NULL) {
+            (void)snprintf(words, size, "There is no finished sub-agent \"%.*s\" to continue",
+                           (int)phi__min(go_on.len, 40), go_on.at);
+            return NULL;
+        }
+        if (child->agent == NULL && phi__child_save_thaw(child, desc) != PHI_OK) child = NULL;
+    }
+    if (child != NULL) return child;
+    (void)phi__error_last(all->parent->rt, &last, NULL);
+    (void)snprintf(words, size, "The sub-agent could not start: %s", last);
+    return NULL;
+}
+
+static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
+                                 const phi__subagents_task *task, phi_call call, char *words,
+                                 size_t size) {
+    phi__children *all = phi__child_all(parent);
+    phi__child *child;
+    const char *last = "";
+    (void)snprintf(words, size, "Out of memory");
+    if (all == NULL) return false;
+    phi__child_sweep(all);
+    child = phi__subagents_child(all, desc, task->go_on, words, size);
+    if (child == NULL) return false;
+    child->call = call;
+    if (phi__child_begin(child, task->task) == PHI_OK) return true;
+    child->call.rt = NULL;
+    (void)phi__error_last(parent->rt, &last, NULL);
+    (void)snprintf(words, size, "The sub-agent could not start: %s", last);
+    if (task->go_on.len == 0) phi__child_drop(child);
+    return false;
+}
+
+PHI__FN phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments) {
+    phi_subagent *desc = (phi_subagent *)user_data;
+    phi__agent *parent = phi__find_agent(phi_call_agent(call));
+    phi__subagents_task task;
+    phi_arena scratch;
+    char words[360];
+    const char *missing;
+    bool begun = false;
+    phi_arena_init(&scratch, &parent->memory, 0);
+    missing = phi__subagents_read(desc, arguments, &scratch, &task);
+    if (missing == NULL)
+        begun = phi__subagents_begin(parent, desc, &task, call, words, sizeof words);
+    phi_arena_free(&scratch);
+    if (begun) return PHI_PENDING;
+    phi__result_error(call, missing != NULL ? missing : words);
+    return PHI_DONE;
+}
+
+/* Nothing of it is heard any more, but for the events that a host wants. */
+static void phi__subagents_cancel(void *user_data, phi_call call) {
+    phi__agent *parent = phi__find_agent(phi_call_agent(call));
+    phi__children *all = parent != NULL ? phi__child_all_find(parent) : NULL;
+    phi__child *child = phi__child_of_call(all, call);
+    (void)user_data;
+    if (child == NULL) return;
+    child->call.rt = NULL;
+    if (phi__find_hidden(child->agent))
+        phi__child_drop(child);
+    else
+        phi__schedule_cancel_tree(child->agent, false);
+}
+
+/* ---- a call out of a snapshot ---- */
+
+static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_id) {
+    phi__link *link = all->list.first;
+    for (; link != NULL; link = link->next) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        if (child->agent == NULL && child->running && !child->spawned &&
+            phi_str_equal(child->call_id, call_id))
+            return child;
+    }
+    return NULL;
+}
+
+/* A snapshot of a program without sub-agents has the call and no child: it begins anew. */
+static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
+    phi__agent *parent = phi__find_agent(phi_call_agent(call));
+    phi__children *all = phi__child_all(parent);
+    phi__child *child = all != NULL ? phi__subagents_frozen(all, phi_call_id(call)) : NULL;
+    const char *last = "";
+    char words[360];
+    if (child == NULL && all != NULL) return phi__subagents_start(user_data, call, arguments);
+    if (child != NULL && phi__child_save_thaw(child, (phi_subagent *)user_data) == PHI_OK) {
+        child->call = call;
+        return PHI_PENDING;
+    }
+    (void)phi__error_last(parent->rt, &last, NULL);
+    (void)snprintf(words, sizeof words, "The sub-agent could not be resumed: %s",
+                   all != NULL ? last : "out of memory");
+    if (child != NULL) phi__child_drop(child);
+    phi__result_error(call, words);
+    return PHI_DONE;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_tool phi_subagent_tool(phi_subagent *desc) {
+    static const char schema[] =
+        "{\"type\":\"object\",\"properties\":{\"task\":{\"type\":\"string\",\"description\":"
+        "\"The whole task: the sub-agent sees nothing of this conversation\"}},"
+        "\"required\":[\"task\"]}";
+    static const char keeps[] =
+        "{\"type\":\"object\",\"properties\":{\"task\":{\"type\":\"string\",\"description\":"
+        "\"The whole task: the sub-agent sees nothing of this conversation\"},"
+        "\"continue\":{\"type\":\"string\",\"description\":\"The id in an earlier result: that "
+        "sub-agent goes on, and remembers its work\"}},\"required\":[\"task\"]}";
+    phi_tool tool;
+    memset(&tool, 0, sizeof tool);
+    if (desc == NULL || desc->name == NULL) return tool;
+    tool.name = desc->name;
+    tool.description = desc->description;
+    if (tool.description == NULL) {
+        (void)snprintf(desc->own_words, sizeof desc->own_words,
+                       "Delegate a task to the '%s' sub-agent", desc->name);
+        tool.description = desc->own_words;
+    }
+    tool.schema = desc->keep > 0 ? keeps : schema;
+    tool.start = phi__subagents_start;
+    tool.cancel = phi__subagents_cancel;
+    tool.resume = phi__subagents_resume;
+    tool.user_data = desc;
+    tool.timeout_ms = desc->timeout_ms != 0 ? desc->timeout_ms : PHI_UNLIMITED;
+    tool.checks_arguments = true;
+    return tool;
+}
+
+static phi_status phi__subagents_check(phi_agent handle, const phi__agent *parent,
+                                       const phi_subagent *desc, const char *what) {
+    if (handle.rt == NULL || desc == NULL) return PHI_BAD_ARG;
+    if (parent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
+    if (desc->name == NULL || desc->name[0] == '\0')
+        return phi__error(handle.rt, PHI_BAD_ARG, "%s: desc.name is missing", what);
+    if (!parent->thread->of_agent)
+        return phi__error(handle.rt, PHI_MISUSE, "%s: an agent of phi_run is for that one run",
+                          what);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *task,
+                             phi_agent *out) {
+    phi__agent *parent = phi__find_agent(handle);
+    phi_status status = phi__subagents_check(handle, parent, desc, "phi_spawn");
+    phi__children *all;
+    phi__child *child;
+    if (status != PHI_OK) return status;
+    if (task == NULL || task[0] == '\0')
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: the task is empty");
+    all = phi__child_all(parent);
+    if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn: out of memory");
+    phi__child_sweep(all);
+    child = phi__child_new(all, desc);
+    if (child == NULL) return phi__error_last(handle.rt, NULL, NULL);
+    status = phi__child_begin(child, phi_str_of(task));
+    child->spawned = status == PHI_OK;
+    if (status != PHI_OK)
+        phi__child_drop(child);
+    else if (out != NULL)
+        *out = child->agent->handle;
+    return status;
+}
+
+PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t *count) {
+    phi__agent *parent = phi__find_agent(handle);
+    phi_status status = phi__subagents_check(handle, parent, desc, "phi_spawn_resume"), one;
+    phi__children *all;
+    phi__link *link, *next;
+    if (count != NULL) *count = 0;
+    if (status != PHI_OK) return status;
+    if (handle.rt->in_step)
+        return phi__error(handle.rt, PHI_MISUSE, "phi_spawn_resume inside a callback");
+    all = phi__child_all(parent);
+    if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn_resume: out of memory");
+    handle.rt->in_step = true; /* a store's functions must not step */
+    handle.rt->step_wall_ms = phi__io_wall_ms(handle.rt->io);
+    for (link = all->list.first; link != NULL; link = next) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        next = link->next;
+        if (child->agent != NULL || !child->spawned || !phi__str_is(child->name, desc->name))
+            continue;
+        one = phi__child_save_thaw(child, desc);
+        if (one == PHI_OK && count != NULL) ++*count;
+        if (one == PHI_OK) continue;
+        if (status == PHI_OK) status = one;
+        child->desc = desc;
+        phi__result_fail(child, one, "The sub-agent could not be resumed");
+    }
+    phi__agent_end_of_step(handle.rt);
+    return status;
+}
+
+#endif
+
+#endif /* PHI__IMP_SUBAGENTS */
 
 #endif /* PHI_IMPLEMENTATION */
 

@@ -48,7 +48,7 @@
 #if PHI__PUB_IO != 0xeb0e3099
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x12242e90
+#if PHI__PUB_MODEL != 0xd32fa642
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -57,7 +57,7 @@
 #if PHI__PUB_CODECS != 0x7f2a1095
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0x13736b27
+#if PHI__PUB_LOG != 0x901003c9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_HISTORY != 0x98fe802b
@@ -76,6 +76,9 @@
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0x4ef22910
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_SUBAGENTS != 0x750031f3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

@@ -46,11 +46,11 @@ PARTS = {
     "hosted": ("loop/provider", "", ""),
     "attempt": ("loop/attempt", "loop/attempt_end loop/model_call loop/provider", ""),
     # of an agent
-    "tree": ("agent/agent_end", "loop/events loop/states",  # a watcher is due
+    "tree": ("agent/agent_end", "loop/events loop/states subagents/child",  # a watcher is due; who it is
              "agent/agent_make agent/summary loop/find loop/limits loop/schedule"),
     "line": ("loop/line", "",
              "loop/draft loop/events loop/model_call loop/run agent/agent agent/agent_make agent/agent_store"
-             " agent/event_json agent/new_session agent/snapshot"),
+             " agent/event_json agent/new_session agent/snapshot subagents/child subagents/forward subagents/result"),
     "queues": ("loop/input", "", "loop/enqueue loop/states"),
     "room": ("loop/forget", "loop/at_limit", ""),
     "one_shot": ("agent/one_shot_run", "", "agent/agent_end loop/states"),
@@ -90,7 +90,7 @@ OWNERS = {
 WHOLES = ("phi_thread", "phi__log")
 # What arrays of these structs hold is theirs, too; other pointers lead to things of somebody else.
 ELEMENTS = ("phi__item", "phi__lane", "phi__loop_start", "phi__compaction_mark", "uint32_t", "uint64_t")
-OWNED_IN = ("log", "history", "persist", "loop", "features", "agent", "record")
+OWNED_IN = ("log", "history", "persist", "loop", "features", "agent", "record", "subagents", "evaluate", "strategy")
 # The same name of another struct's member, by the file: (file, member).
 OTHERS = {("agent/runtime", "ready"),  # rt->ready and rt->events, the lists themselves
           ("agent/runtime", "events"), ("loop/hooks", "events"), ("loop/stored", "events")}

@@ -102,6 +102,8 @@ PHI__FN void phi__agent_end_retire(phi__agent *agent) {
     phi__forget_unpress(agent);
     phi__agent_end_drop_hidden(agent);
     phi__agent_end_cancel_children(agent);
+    if (agent->tree.watch != NULL && agent->tree.watch->gone != NULL)
+        agent->tree.watch->gone(agent);
     phi__agent_end_leave_tree(agent);
     if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
     phi__responses_drop(agent);

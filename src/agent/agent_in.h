@@ -3,6 +3,7 @@
 #define PHI_AGENT_AGENT_IN_H
 
 #include "agent/agent.h"
+#include "agent/snapshot.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
 
@@ -103,6 +104,14 @@ PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
    when the run begins. */
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
+
+/* snapshot.c */
+#ifndef PHI_NO_SNAPSHOT
+/* As phi_agent_restore, of a snapshot that was parsed, inside a step. NULL: phi_last_error says
+   why. */
+PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *desc,
+                                       const phi_json *root, phi_restore_run how);
+#endif
 
 /* one_shot_run.c */
 /* at the end of a step, with popped events released */

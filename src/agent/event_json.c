@@ -445,6 +445,17 @@ static void phi__event_json_context(phi__event_writer *w) {
         phi__event_fields_put(&w->out, PHI__EVENT_NEEDED, w->event->context);
 }
 
+static void phi__event_json_subagent(phi__event_writer *w) {
+    const phi_event *event = w->event;
+    phi__records_str(&w->out, "tool_name", event->tool_name);
+    phi__records_str(&w->out, "id", event->source);
+    phi__records_str(&w->out, "text", event->text);
+    phi__records_i64(&w->out, "status", (int64_t)event->status);
+    phi__records_bool(&w->out, "is_error", event->is_error);
+    phi__records_str(&w->out, "child_loop_id", event->child_loop_id);
+    if (event->usage != NULL) phi__message_put_usage(&w->out, event->usage);
+}
+
 static void phi__event_json_body(phi__event_writer *w) {
     switch (w->event->kind) {
     case PHI_EV_AGENT_START: phi__event_json_start(w); break;
@@ -502,6 +513,7 @@ static void phi__event_json_body(phi__event_writer *w) {
         phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
         phi__records_u64(&w->out, "elapsed_ms", w->event->elapsed_ms);
         break;
+    case PHI_EV_SUBAGENT_END: phi__event_json_subagent(w); break;
     }
 }
 

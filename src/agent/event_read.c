@@ -426,6 +426,16 @@ static phi_status phi__event_read_text(phi__event_reader *r, const char *key) {
     return PHI_OK;
 }
 
+static phi_status phi__event_read_subagent(phi__event_reader *r) {
+    r->out->source = phi__records_get_str(r->root, "id");
+    r->out->child_loop_id = phi__records_get_str(r->root, "child_loop_id");
+    r->out->is_error = phi__records_get_bool(r->root, "is_error");
+    r->out->status =
+        phi__event_read_status(phi_json_int(phi__event_read_get(r, "status"), PHI_REFUSED));
+    phi__event_read_usage(r);
+    return phi__event_read_text(r, "text");
+}
+
 static phi_status phi__event_read_body(phi__event_reader *r) {
     switch (r->out->kind) {
     case PHI_EV_AGENT_START: return phi__event_read_start(r);
@@ -466,6 +476,7 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
     case PHI_EV_TOOL_HEARTBEAT:
         r->out->elapsed_ms = phi__records_get_u64(r->root, "elapsed_ms");
         return PHI_OK;
+    case PHI_EV_SUBAGENT_END: return phi__event_read_subagent(r);
     }
     return PHI_OK;
 }
@@ -474,7 +485,7 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
 static phi_status phi__event_read_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_TOOL_HEARTBEAT; i++)
+    for (i = PHI_EV_AGENT_START; i <= PHI_EV_SUBAGENT_END; i++)
         if (phi__str_is(type, phi__event_words_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;

@@ -211,24 +211,6 @@ static phi_agent_desc phi__snapshot_desc(const phi_agent_desc *desc, const phi_j
     return named;
 }
 
-static phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *desc,
-                                      const phi_json *root, phi_restore_run how) {
-    phi_agent_desc named = phi__snapshot_desc(desc, root);
-    char words[200] = "";
-    phi__agent *agent = phi__agent_make(rt, &named, NULL);
-    phi_status status;
-    if (agent == NULL) return NULL;
-    status = phi__snapshot_read(agent, root, how, words, sizeof words);
-    if (status == PHI_OK) return agent;
-    phi__journal_close(agent->thread); /* its entries must not be stored */
-    phi__agent_end_retire(agent);
-    (void)phi__error(rt, status, "phi_agent_restore: %s",
-                     words[0] != '\0'      ? words
-                     : status == PHI_PARSE ? "the snapshot does not fit together"
-                                           : phi_status_text(status));
-    return NULL;
-}
-
 static bool phi__snapshot_version(phi_runtime *rt, const phi_json *root) {
     uint64_t version = phi__records_get_u64(root, "phi_snapshot");
     if (version == PHI_SNAPSHOT_VERSION) return true;
@@ -239,6 +221,26 @@ static bool phi__snapshot_version(phi_runtime *rt, const phi_json *root) {
     else
         (void)phi__error(rt, PHI_PARSE, "phi_agent_restore: no snapshot");
     return false;
+}
+
+PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *desc,
+                                       const phi_json *root, phi_restore_run how) {
+    phi_agent_desc named = phi__snapshot_desc(desc, root);
+    char words[200] = "";
+    phi__agent *agent;
+    phi_status status;
+    if (!phi__snapshot_version(rt, root)) return NULL;
+    agent = phi__agent_make(rt, &named, NULL);
+    if (agent == NULL) return NULL;
+    status = phi__snapshot_read(agent, root, how, words, sizeof words);
+    if (status == PHI_OK) return agent;
+    phi__journal_close(agent->thread); /* its entries must not be stored */
+    phi__agent_end_retire(agent);
+    (void)phi__error(rt, status, "phi_agent_restore: %s",
+                     words[0] != '\0'      ? words
+                     : status == PHI_PARSE ? "the snapshot does not fit together"
+                                           : phi_status_text(status));
+    return NULL;
 }
 
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
@@ -261,7 +263,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     if (status != PHI_OK)
         (void)phi__error(rt, status, "phi_agent_restore: %u:%u: %s", (unsigned)error.line,
                          (unsigned)error.column, error.message);
-    else if (phi__snapshot_version(rt, root)) {
+    else {
         rt->in_step = true; /* a store's functions must not step an unfinished agent */
         rt->step_wall_ms = phi__io_wall_ms(rt->io);
         agent = phi__snapshot_make(rt, desc, root, how);

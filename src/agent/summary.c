@@ -306,7 +306,8 @@ static size_t phi__summary_chunk_bytes(uint64_t tokens, uint64_t window) {
     return tokens < SIZE_MAX / 16 ? (size_t)tokens * 4 : SIZE_MAX / 4;
 }
 
-static const phi__child_watch phi__summary_watch = {true, true, NULL, NULL, phi__summary_over};
+static const phi__child_watch phi__summary_watch = {true, true, NULL, NULL, phi__summary_over,
+                                                    NULL};
 
 /* A hidden agent with an empty summary; PHI_OK, or why not: then phi_last_error has words. */
 static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *desc,

@@ -40,6 +40,12 @@ PHI__FN void phi__append_count_written(phi_thread *thread, const phi_usage *usag
     phi_usage_add(&thread->counted.usage, usage);
 }
 
+PHI__FN void phi__append_count_beside(phi_thread *thread, const phi_usage *usage) {
+    phi_usage_add(&thread->counted.usage, usage);
+    /* the active run, whose own usage has this in it, takes it off again when it ends */
+    if (thread->loops.started != NULL) phi_usage_add(&thread->counted.of_turns, usage);
+}
+
 PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry) {
     phi__log_add(&thread->log, entry);
     entry->lane = thread->lanes.active;

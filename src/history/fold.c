@@ -115,7 +115,8 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
     if (!phi__fold_shows(entry->message) && (entry->flags & PHI_ITEM_SYNTHETIC) == 0) return;
     memset(&range, 0, sizeof range);
     range.from = range.to = entry->seq;
-    phi__fold_add(fold, entry->message, entry->segment, &entry->of.rendered, &range, entry->flags);
+    phi__fold_add(fold, entry->message, entry->segment, &entry->of.rendered, &range,
+                  entry->flags & ~(uint32_t)PHI_ENTRY_GRAFTED);
 }
 
 /* ---- in place ---- */

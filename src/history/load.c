@@ -10,6 +10,7 @@
    places are made at the end. */
 #include "history/load_in.h"
 
+#include "history/graft_in.h"
 #include "history/thread_in.h"
 
 #ifndef PHI_NO_REWRITES
@@ -124,12 +125,27 @@ PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold *
 }
 
 PHI__FN bool phi__load_reserve(phi_thread *thread, bool message) {
-    return phi__append_reserve(thread, 1, 0) &&
+    return phi__append_reserve(thread, 1, 0) && phi__load_room(thread) &&
            (!message || !thread->loading->known ||
             phi__fold_room(thread->log.memory, &thread->fold, 1));
 }
 
+/* What is known of its lane's view, which is not the active one, is no longer true. */
+static void phi__load_graft(phi_thread *thread, phi__entry *entry) {
+    phi__load_lane *lane = &thread->loading->lanes[entry->lane];
+    phi__graft_put(thread, entry);
+    if (lane->known) phi__load_forget(thread, lane);
+    lane->seen = true;
+    if (entry->kind == PHI_ENTRY_MESSAGE && (entry->flags & PHI_ENTRY_DURABLE) != 0)
+        thread->loading->durable = true;
+    phi__log_grew(&thread->log);
+}
+
 PHI__FN void phi__load_attach(phi_thread *thread, phi__entry *entry) {
+    if ((entry->flags & PHI_ENTRY_GRAFTED) != 0 && entry->lane != thread->lanes.active) {
+        phi__load_graft(thread, entry);
+        return;
+    }
     phi__append_put(thread, entry);
     if (entry->kind == PHI_ENTRY_MESSAGE) {
         if ((entry->flags & PHI_ENTRY_DURABLE) != 0) thread->loading->durable = true;

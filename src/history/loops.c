@@ -153,7 +153,7 @@ PHI__FN bool phi__loops_room(phi_thread *thread) {
     return true;
 }
 
-PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start) {
+PHI__FN void phi__loops_note(phi_thread *thread, const phi__entry *start) {
     phi__loops *loops = &thread->loops;
     phi__loop_start *place = phi__loops_known(thread, start->loop_id);
     if (place == NULL && loops->count < loops->cap / 2) {
@@ -163,16 +163,24 @@ PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start) {
         loops->count++;
     }
     if (place != NULL) place->seq = start->seq + 1; /* its room was made */
+}
+
+PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start) {
+    phi__loops_note(thread, start);
     if (start->of.loop != NULL && start->of.loop->has_system_prompt)
         thread->loops.prompt_hash = phi__loops_prompt_hash(start->of.loop->system_prompt);
-    loops->restored = false;
+    thread->loops.restored = false;
     thread->loops.started = (phi__entry *)(uintptr_t)start;
 }
 
-PHI__FN void phi__loops_ends(phi_thread *thread, phi__entry *end) {
+PHI__FN void phi__loops_ends_beside(phi_thread *thread, phi__entry *end) {
     phi__loop_start *start = phi__loops_known(thread, end->loop_id);
     end->ordinal = start != NULL ? (size_t)start->seq : 0;
     if (start != NULL) start->seq = 0;
+}
+
+PHI__FN void phi__loops_ends(phi_thread *thread, phi__entry *end) {
+    phi__loops_ends_beside(thread, end);
     thread->loops.started = NULL;
 }
 

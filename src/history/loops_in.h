@@ -42,10 +42,14 @@ PHI__FN bool phi__loops_room(phi_thread *thread);
 /* Entries have left memory: so do the ids of their runs. */
 PHI__FN void phi__loops_evict(phi_thread *thread);
 
+/* Where a run began, by its LOOP_START, whose seq is known; there is room. */
+PHI__FN void phi__loops_note(phi_thread *thread, const phi__entry *start);
 /* For a LOOP_START, when it is attached. */
 PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start);
-/* For a LOOP_END, when it is attached: its ordinal. */
+/* For a LOOP_END, when it is attached: its ordinal. Beside: of a run that was copied, so that the
+   active run stays the active one. */
 PHI__FN void phi__loops_ends(phi_thread *thread, phi__entry *end);
+PHI__FN void phi__loops_ends_beside(phi_thread *thread, phi__entry *end);
 /* Of the run that goes over the thread. */
 PHI__FN void phi__loops_keep_none(phi_thread *thread, bool keeps_none);
 /* What no run has answered since was lost with a process; a run that starts ends that. */

@@ -105,6 +105,8 @@ PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id);
 PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *message);
 /* The usage of a model that wrote a rewrite. */
 PHI__FN void phi__append_count_written(phi_thread *thread, const phi_usage *usage);
+/* The usage of a run that was copied, as part of the active run where there is one. */
+PHI__FN void phi__append_count_beside(phi_thread *thread, const phi_usage *usage);
 /* Where memory is limited, only the tool call ids of entries in memory are kept. Without memory for
    the new list the old one stays. */
 PHI__FN void phi__append_shed_ids(phi_thread *thread);

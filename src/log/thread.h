@@ -43,10 +43,13 @@ typedef enum phi_entry_kind {
 /* Bits of phi_entry.flags and phi_view_item.flags. Of these, an entry has the later ones where its
    log began with copies of another log's view: phi_new_session, phi_thread_fork. */
 enum {
-    PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing, and all of its group */
-    PHI_ITEM_SYNTHETIC = 1 << 1, /* made by a rewrite; not a message of the log's own */
-    PHI_ITEM_SUMMARY = 1 << 2,   /* ... that sums up the messages in its place */
-    PHI_ITEM_UNMEASURED = 1 << 3 /* an answer whose usage is of a list rewritten since */
+    PHI_ENTRY_DURABLE = 1 << 0,   /* a compaction leaves it standing, and all of its group */
+    PHI_ITEM_SYNTHETIC = 1 << 1,  /* made by a rewrite; not a message of the log's own */
+    PHI_ITEM_SUMMARY = 1 << 2,    /* ... that sums up the messages in its place */
+    PHI_ITEM_UNMEASURED = 1 << 3, /* an answer whose usage is of a list rewritten since */
+    /* a copy out of the log of another agent, which worked for this one; its lane was not the
+       active one at that time */
+    PHI_ENTRY_GRAFTED = 1 << 4
 };
 
 /* Which messages of a run stay in view once it has ended. phi's own runs end with COMPLETE. */

@@ -74,13 +74,15 @@ static uint64_t phi__limits_budget_sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static bool phi__limits_budget_fits(const phi__budget *b, uint64_t tokens, double cost,
-                                    char *reason, size_t size) {
+static bool phi__limits_budget_fits(const phi__budget *b, const phi_spending *more, char *reason,
+                                    size_t size) {
     const phi_budget *limits = &b->limits;
     const phi_spending *seen = &b->seen;
     uint64_t taken = phi__limits_budget_sum(seen->tokens, seen->reserved_tokens);
-    double paid = seen->cost + seen->reserved_cost;
-    if (limits->max_requests != 0 && seen->requests >= limits->max_requests) {
+    uint64_t tokens = more->tokens;
+    double paid = seen->cost + seen->reserved_cost, cost = more->cost;
+    if (limits->max_requests != 0 &&
+        phi__limits_budget_sum(seen->requests, more->requests) > limits->max_requests) {
         (void)snprintf(reason, size, "Request budget reached (%llu/%llu)",
                        (unsigned long long)seen->requests,
                        (unsigned long long)limits->max_requests);
@@ -102,26 +104,6 @@ static bool phi__limits_budget_fits(const phi__budget *b, uint64_t tokens, doubl
     return true;
 }
 
-PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
-                                        size_t size) {
-    phi__agent *agent;
-    phi__limits_budget_release(run);
-    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
-        if (!phi__limits_budget_fits(&agent->budget, tokens, cost, reason, size)) {
-            phi__limits_pause_of(run, agent->handle);
-            return false;
-        }
-    run->reserved.tokens = tokens;
-    run->reserved.cost = cost;
-    run->reserved.requests = 1;
-    for (agent = run->agent; agent != NULL; agent = agent->tree.parent) {
-        agent->budget.seen.reserved_tokens += tokens;
-        agent->budget.seen.reserved_cost += cost;
-        agent->budget.seen.requests++;
-    }
-    return true;
-}
-
 /* Rates are doubles: the rounding error that is left of released reservations is not money. */
 static void phi__limits_budget_give_back(phi_spending *seen, const phi_spending *reserved) {
     seen->reserved_tokens -=
@@ -131,14 +113,102 @@ static void phi__limits_budget_give_back(phi_spending *seen, const phi_spending 
     if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
 }
 
+/* Adds a reservation to the budgets of a line, or takes it off. */
+static void phi__limits_line_add(phi__agent *agent, const phi_spending *more) {
+    for (; agent != NULL; agent = agent->tree.parent) {
+        agent->budget.seen.reserved_tokens += more->tokens;
+        agent->budget.seen.reserved_cost += more->cost;
+        agent->budget.seen.requests += more->requests;
+    }
+}
+
+static void phi__limits_line_take(phi__agent *agent, const phi_spending *less) {
+    for (; agent != NULL; agent = agent->tree.parent)
+        phi__limits_budget_give_back(&agent->budget.seen, less);
+}
+
+/* The run whose pot pays for an agent's calls; NULL: none. */
+static phi__run *phi__limits_pot_of(const phi__agent *agent) {
+    for (; agent->tree.of_run && agent->tree.parent != NULL; agent = agent->tree.parent)
+        if (agent->tree.parent->run != NULL && agent->tree.parent->run->pot)
+            return agent->tree.parent->run;
+    return NULL;
+}
+
+/* Moves up to so much out of a pot: until the line reserves it again, it is nobody's. */
+static phi_spending phi__limits_pot_take(phi__run *pot, const phi_spending *wanted) {
+    phi_spending taken;
+    memset(&taken, 0, sizeof taken);
+    if (pot == NULL) return taken;
+    taken.tokens = wanted->tokens < pot->reserved.tokens ? wanted->tokens : pot->reserved.tokens;
+    taken.cost = wanted->cost < pot->reserved.cost ? wanted->cost : pot->reserved.cost;
+    taken.requests =
+        wanted->requests < pot->reserved.requests ? wanted->requests : pot->reserved.requests;
+    pot->reserved.tokens -= taken.tokens;
+    pot->reserved.cost -= taken.cost;
+    pot->reserved.requests -= taken.requests;
+    phi__limits_line_take(pot->agent, &taken);
+    return taken;
+}
+
+static void phi__limits_pot_put_back(phi__run *pot, const phi_spending *taken) {
+    if (pot == NULL) return;
+    pot->reserved.tokens += taken->tokens;
+    pot->reserved.cost += taken->cost;
+    pot->reserved.requests += taken->requests;
+    phi__limits_line_add(pot->agent, taken);
+}
+
 /* Wakes runs that paused because others had reserved the rest. */
 PHI__FN void phi__limits_budget_release(phi__run *run) {
-    phi__agent *agent;
     if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
-    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
-        phi__limits_budget_give_back(&agent->budget.seen, &run->reserved);
+    phi__limits_line_take(run->agent, &run->reserved);
     memset(&run->reserved, 0, sizeof run->reserved);
     phi__limits_pause_wake_all(run->agent->rt);
+}
+
+static bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, char *reason,
+                                     size_t size) {
+    phi__agent *agent;
+    phi__run *pot = phi__limits_pot_of(run->agent);
+    phi_spending taken;
+    phi__limits_budget_release(run);
+    taken = phi__limits_pot_take(pot, wanted);
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
+        if (!phi__limits_budget_fits(&agent->budget, wanted, reason, size)) {
+            phi__limits_pause_of(run, agent->handle);
+            phi__limits_pot_put_back(pot, &taken);
+            return false;
+        }
+    run->reserved = *wanted;
+    phi__limits_line_add(run->agent, wanted);
+    return true;
+}
+
+PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
+                                        size_t size) {
+    phi_spending wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.tokens = tokens;
+    wanted.cost = cost;
+    wanted.requests = 1;
+    return phi__limits_line_reserve(run, &wanted, reason, size);
+}
+
+PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
+                                     char *reason, size_t size) {
+    phi_spending wanted, own;
+    if (!phi__limits_budget_limited(run->agent)) return true;
+    memset(&wanted, 0, sizeof wanted);
+    memset(&own, 0, sizeof own);
+    wanted.tokens = tokens;
+    wanted.cost = cost;
+    wanted.requests = calls;
+    /* its own call was counted when the attempt began */
+    own.requests = run->reserved.requests == 0 && !run->pot ? 1 : 0;
+    phi__limits_line_take(run->agent, &own);
+    run->pot = true;
+    return phi__limits_line_reserve(run, &wanted, reason, size);
 }
 
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
@@ -156,12 +226,26 @@ PHI__FN uint64_t phi__limits_charge_tokens(const phi_usage *usage) {
     return usage->input + usage->output + usage->cache_read + usage->cache_write;
 }
 
-/* What a hidden agent costs is its parent's cost, too. */
+static void phi__limits_charge_agent(phi__agent *agent, const phi_usage *usage, double cost) {
+    phi_usage_add(&agent->spent.usage, usage);
+    agent->spent.cost += cost;
+}
+
+static void phi__limits_charge_run(phi__run *run, const phi_usage *usage, double cost) {
+    phi_usage_add(&run->spent.usage, usage);
+    phi_usage_add(&run->agent->spent.run_usage, usage);
+    run->spent.cost += cost;
+    run->agent->spent.run_cost += cost;
+}
+
+/* What a hidden agent costs is its parent's cost, too, and its active run's where it is of that. */
 static void phi__limits_charge_above(const phi__agent *child, const phi_usage *usage, double cost) {
+    bool of_run = true;
     while (phi__find_hidden(child) && child->tree.parent != NULL) {
         phi__agent *agent = child->tree.parent;
-        phi_usage_add(&agent->spent.usage, usage);
-        agent->spent.cost += cost;
+        of_run = of_run && child->tree.of_run && agent->run != NULL;
+        phi__limits_charge_agent(agent, usage, cost);
+        if (of_run) phi__limits_charge_run(agent->run, usage, cost);
         child = agent;
     }
 }
@@ -180,13 +264,9 @@ static void phi__limits_charge_tell(phi__run *run, const phi_usage *usage) {
 PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
     double cost = phi_cost_of(&agent->desc.model.cost, usage);
-    phi_usage_add(&run->spent.usage, usage);
-    phi_usage_add(&agent->spent.usage, usage);
-    phi_usage_add(&agent->spent.run_usage, usage);
+    phi__limits_charge_run(run, usage, cost);
+    phi__limits_charge_agent(agent, usage, cost);
     phi__limits_charge_tell(run, usage);
-    run->spent.cost += cost;
-    agent->spent.cost += cost;
-    agent->spent.run_cost += cost;
     phi__limits_charge_above(agent, usage, cost);
     phi__limits_budget_charge(agent, phi__limits_charge_tokens(usage), cost, 0);
 }
@@ -198,6 +278,7 @@ PHI__FN void phi__limits_charge_turn(phi__run *run, const phi_usage *usage) {
 
 PHI__FN void phi__limits_charge_clear(phi__run *run) {
     memset(&run->spent.turn, 0, sizeof run->spent.turn);
+    run->pot = false;
 }
 
 PHI__FN const phi__spent *phi__limits_charge_of(const phi__run *run) { return &run->spent; }

@@ -49,6 +49,12 @@ PHI__FN bool phi__limits_budget_limited(const phi__agent *agent);
 /* Makes a reservation in every budget of the line, or says why not. */
 PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
                                         size_t size);
+/* In place of the reservation for its own model call, which it does not make: a pot for as many
+   calls of agents below it that are `of_run`, of so many tokens and dollars in all. What they
+   reserve leaves the pot; the rest is released with the turn. False: too much, with the reason;
+   then nothing is reserved. Without a budget: true. */
+PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
+                                     char *reason, size_t size);
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                        uint64_t requests);
 PHI__FN void phi__limits_budget_release(phi__run *run); /* the reservation; harmless without */

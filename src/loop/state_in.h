@@ -179,6 +179,7 @@ struct phi__run {
     phi__toolset *toolset; /* the same; NULL: the agent's */
     uint32_t waits_ms;     /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
+    bool pot;              /* ... for model calls of agents below it, instead of its own */
     phi__pause pause;
     phi__timer timer; /* of a pause or a delay */
     phi__spent spent;
@@ -246,6 +247,9 @@ typedef struct phi__child_watch {
     /* A run of it is over and destroyed; it may free the child, or begin another run unless
        `stopping`. failure: in the child's thread, static, or NULL. */
     void (*over)(phi__agent *child, phi_status status, const phi_failure *failure, bool stopping);
+    /* The child is freed, and not by its watcher: by the host, or with its parent. Its handle is
+       stale; NULL: no matter. */
+    void (*gone)(phi__agent *child);
 } phi__child_watch;
 
 /* The tree of agents: cancelling goes down, spending goes up. */
@@ -254,6 +258,9 @@ typedef struct phi__tree {
     const phi__child_watch *watch; /* static; NULL: the host's own agent */
     void *watched;                 /* the watcher's */
     bool due;                      /* `between` is to be called */
+    /* What it spends is part of its parent's active run; its reservations are taken out of that
+       run's pot (limits_in.h). Set before its first run. */
+    bool of_run;
 } phi__tree;
 
 /* forget.c, at_limit.c: its memory limit. */

@@ -39,6 +39,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_FORGOTTEN: return "Forgotten";
     case PHI_EV_SUMMARY_NEEDED: return "SummaryNeeded";
     case PHI_EV_TOOL_HEARTBEAT: return "ToolHeartbeat";
+    case PHI_EV_SUBAGENT_END: return "SubAgentEnd";
     }
     return "";
 }

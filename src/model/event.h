@@ -77,7 +77,10 @@ typedef enum phi_event_kind {
     PHI_EV_FORGOTTEN,
     /* context: a policy with summaries on request leaves out older entries; once until more are */
     PHI_EV_SUMMARY_NEEDED,
-    PHI_EV_TOOL_HEARTBEAT /* elapsed_ms: a call runs that long already (phi_tool.heartbeat_ms) */
+    PHI_EV_TOOL_HEARTBEAT, /* elapsed_ms: a call runs that long already (phi_tool.heartbeat_ms) */
+    /* a run of phi_spawn is over: tool_name: the sub-agent's; source: its id; text: its result or
+       error message; status, is_error; child_loop_id, usage */
+    PHI_EV_SUBAGENT_END
 } phi_event_kind;
 
 /* Why a turn began. */
@@ -190,14 +193,15 @@ typedef struct phi_event {
     phi_str loop_id;
     uint32_t turn_index, block_index;
     phi_trigger trigger; /* TURN_START */
-    bool is_error;       /* TOOL_END */
+    bool is_error;       /* TOOL_END, SUBAGENT_END */
     phi_call call;       /* TOOL_... */
     phi_str tool_call_id, tool_name, arguments;
     phi_str text, partial;
     /* MESSAGE_..., TURN_END, TOOL_END. With deltas: the answer as far as it had come when the event
        was popped; `partial` is exact */
     const phi_message *message;
-    const phi_usage *usage;     /* TURN_END, AGENT_END; NULL: no answer, or no memory */
+    /* TURN_END, AGENT_END, SUBAGENT_END; NULL: no answer, or no memory */
+    const phi_usage *usage;
     const phi_failure *failure; /* ERROR; AGENT_END after one */
     /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED
        without a text: how many were dropped while the event queue was full. */
@@ -210,14 +214,15 @@ typedef struct phi_event {
        (PHI_UNLIMITED). */
     uint32_t attempt, attempts;
     uint32_t delay_ms;   /* RETRY */
-    phi_status status;   /* ERROR, AGENT_END */
+    phi_status status;   /* ERROR, AGENT_END, SUBAGENT_END */
     uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or resumed */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     /* INPUT_DROPPED: why; MESSAGE_...: the tag of an injected message; AGENT_END: the reason of
-       phi_abort_run */
+       phi_abort_run; SUBAGENT_END: the id */
     phi_str source;
-    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: none did */
-    phi_str child_loop_id; /* TOOL_END, TOOL_UPDATE: the run of a sub-agent that made the result */
+    phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: none did */
+    /* TOOL_END, TOOL_UPDATE, SUBAGENT_END: the run of a sub-agent that made the result */
+    phi_str child_loop_id;
     /* of an event read from JSON (phi_event_from_json): AGENT_END's messages, TURN_END's tool
        results; message_count of them. A TOOL_UPDATE read from JSON has its result in `message` */
     const phi_message *messages;

@@ -19,6 +19,7 @@
     X(IS_SYNTHETIC, "synthetic")                                                                   \
     X(IS_SUMMARY, "summary")                                                                       \
     X(IS_UNMEASURED, "unmeasured")                                                                 \
+    X(IS_GRAFTED, "grafted")                                                                       \
     X(MESSAGE, "message")                                                                          \
     X(MORE, "more")                                                                                \
     X(OP_ID, "op_id")                                                                              \

@@ -201,6 +201,7 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
     phi__records_true(out, "synthetic", (entry->flags & PHI_ITEM_SYNTHETIC) != 0);
     phi__records_true(out, "summary", (entry->flags & PHI_ITEM_SUMMARY) != 0);
     phi__records_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
+    phi__records_true(out, "grafted", (entry->flags & PHI_ENTRY_GRAFTED) != 0);
     phi__entry_json_own(out, thread, entry, scratch);
     phi__buf_char(out, '}');
 }

@@ -40,34 +40,35 @@ static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *
     kept = phi__append_keep(r->thread, &message);
     if (kept == NULL || !phi__append_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
     entry->message = kept;
-    entry->flags = (phi__entry_read_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
-                    phi__entry_read_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
-                    phi__entry_read_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
-                    phi__entry_read_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED)) &
-                   0xff;
+    entry->flags |= (phi__entry_read_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
+                     phi__entry_read_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
+                     phi__entry_read_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
+                     phi__entry_read_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED)) &
+                    0xff;
     return PHI_OK;
 }
 
 /* ---- entries that only stand in the list ---- */
 
+/* like: its kind, loop and lane. */
 static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
-                                        const phi_json *const *in, phi_entry_kind kind,
-                                        phi_str loop_id) {
+                                        const phi_json *const *in, const phi__entry *like) {
     phi_thread *thread = r->thread;
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
-    bool message = kind == PHI_ENTRY_MESSAGE;
-    if (entry == NULL || !phi__load_reserve(thread, message) ||
+    phi_entry_kind kind = like->kind;
+    if (entry == NULL || !phi__load_reserve(thread, kind == PHI_ENTRY_MESSAGE) ||
         (kind == PHI_ENTRY_LOOP_START && !phi__loops_room(thread)))
         return PHI_NO_MEMORY;
-    entry->kind = kind;
-    entry->loop_id = loop_id;
-    if (message)
+    *entry = *like;
+    entry->flags = phi__entry_read_flag(in[PHI__ENTRY_IN_IS_GRAFTED], PHI_ENTRY_GRAFTED) & 0xff;
+    if (kind == PHI_ENTRY_MESSAGE)
         status = phi__entry_read_message(r, in, entry);
     else
         status = phi__entry_parts_read(r, root, entry);
     if (status != PHI_OK) return status;
-    if (kind == PHI_ENTRY_LOOP_END) status = phi__load_may_end(thread, entry);
+    if (kind == PHI_ENTRY_LOOP_END && like->lane == thread->lanes.active)
+        status = phi__load_may_end(thread, entry);
     if (status == PHI_OK) phi__load_attach(thread, entry);
     if (status == PHI_OK && kind == PHI_ENTRY_NOTE &&
         phi__str_is(entry->of.note->kind, PHI_NOTE_THREAD))
@@ -167,7 +168,8 @@ static phi_status phi__entry_read_check_place(phi__entry_reader *r, const phi_js
     if (*kind == PHI_ENTRY_LANE) return PHI_OK;
     if (*lane == PHI__LANE_NONE)
         return phi__entry_get_bad(r, "no lane \"%.*s\"", (int)phi__min(name.len, 80), name.at);
-    if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lanes.active)
+    if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lanes.active &&
+        !phi_json_bool(in[PHI__ENTRY_IN_IS_GRAFTED], false))
         return phi__entry_get_bad(r, "lane \"%.*s\" is not the active one",
                                   (int)phi__min(name.len, 80), name.at);
     return PHI_OK;
@@ -176,7 +178,7 @@ static phi_status phi__entry_read_check_place(phi__entry_reader *r, const phi_js
 static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
     const phi_json *in[PHI__ENTRY_IN_COUNT];
     phi_thread *thread = r->thread;
-    phi__entry *entry;
+    phi__entry *entry, like;
     phi_str loop_id = {"", 0};
     uint32_t lane = 0;
     int kind = 0;
@@ -186,6 +188,10 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     if (status != PHI_OK) return status;
     if (!phi__entry_read_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
         return PHI_NO_MEMORY;
+    memset(&like, 0, sizeof like);
+    like.kind = (phi_entry_kind)kind;
+    like.loop_id = loop_id;
+    like.lane = lane;
     if (kind == PHI_ENTRY_REWRITE)
         status = phi__entry_read_rewrite(r, in, loop_id);
     else if (kind == PHI_ENTRY_LANE)
@@ -193,7 +199,7 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     else if (kind == PHI_ENTRY_SWITCH)
         status = phi__entry_read_switch(r, lane);
     else
-        status = phi__entry_read_plain(r, root, in, (phi_entry_kind)kind, loop_id);
+        status = phi__entry_read_plain(r, root, in, &like);
     if (status != PHI_OK) return status;
     entry = thread->log.entries[thread->log.held - 1];
     phi__log_set_time(&thread->log, entry, phi_json_int(in[PHI__ENTRY_IN_AT], 0));

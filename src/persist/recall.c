@@ -25,7 +25,7 @@ static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) 
         const phi__entry *ours = thread->log.entries[i];
         const phi__entry *theirs = whole->log.entries[ours->seq - whole->log.base];
         if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
-            ours->ordinal != theirs->ordinal)
+            (ours->ordinal != theirs->ordinal && (ours->flags & PHI_ENTRY_GRAFTED) == 0))
             return false;
     }
     return true;

@@ -26,6 +26,7 @@ typedef struct phi__loop_box {
     phi_turn turn; /* under way */
     phi_message *input;
     size_t input_cap;
+    size_t turn_input_cap, turn_result_cap; /* session_log.c: of the turn's lists */
 } phi__loop_box;
 
 struct phi__session_box {

@@ -51,15 +51,10 @@ static bool phi__session_log_push(phi__session_box *box, const phi_message **lis
     return true;
 }
 
-/* Room in the lists of the turn under way, and whose that is; the loop's own list counts in
+/* Lists of the turn under way have their room in the loop; its list of all messages counts in
    input_cap. */
-typedef struct phi__session_log_caps {
-    size_t input, results;
-    phi__loop_box *of;
-} phi__session_log_caps;
-
 static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
-                                     phi__session_log_caps *caps, const phi_message *message) {
+                                     const phi_message *message) {
     phi_turn *turn = &loop->turn;
     if (!phi__session_log_push(box, &loop->pub.messages, &loop->pub.message_count, &loop->input_cap,
                                message))
@@ -69,26 +64,25 @@ static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
         if (loop->pub.config == NULL) return false;
     }
     if (message->role == PHI_ROLE_USER || message->role == PHI_ROLE_EXTENSION)
-        return phi__session_log_push(box, &turn->input, &turn->input_count, &caps->input, message);
+        return phi__session_log_push(box, &turn->input, &turn->input_count, &loop->turn_input_cap,
+                                     message);
     if (!loop->in_turn) return true;
     if (message->role == PHI_ROLE_TOOL_RESULT)
-        return phi__session_log_push(box, &turn->results, &turn->result_count, &caps->results,
-                                     message);
+        return phi__session_log_push(box, &turn->results, &turn->result_count,
+                                     &loop->turn_result_cap, message);
     turn->output = phi_message_copy(message, &box->arena);
     return turn->output != NULL;
 }
 
 /* Messages before a turn begins, such as prompts, belong to that turn. */
-static void phi__session_log_forget(phi__loop_box *loop, phi__session_log_caps *caps) {
+static void phi__session_log_forget(phi__loop_box *loop) {
     memset(&loop->turn, 0, sizeof loop->turn);
-    memset(caps, 0, sizeof *caps);
-    caps->of = loop;
+    loop->turn_input_cap = loop->turn_result_cap = 0;
     loop->in_turn = false;
 }
 
-static void phi__session_log_turn_start(phi__loop_box *loop, phi__session_log_caps *caps,
-                                        const phi_entry *entry) {
-    if (loop->in_turn) phi__session_log_forget(loop, caps);
+static void phi__session_log_turn_start(phi__loop_box *loop, const phi_entry *entry) {
+    if (loop->in_turn) phi__session_log_forget(loop);
     loop->turn.loop_id = loop->pub.loop_id;
     loop->turn.turn_index = entry->turn_index;
     loop->turn.trigger = entry->trigger;
@@ -97,7 +91,7 @@ static void phi__session_log_turn_start(phi__loop_box *loop, phi__session_log_ca
 }
 
 static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop,
-                                      phi__session_log_caps *caps, const phi_entry *entry) {
+                                      const phi_entry *entry) {
     phi_loop_record *to = &loop->pub;
     phi_turn *turns;
     /* until its end has all */
@@ -110,7 +104,7 @@ static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop
     if (entry->usage != NULL) loop->turn.usage = *entry->usage;
     loop->turn.ended_ms = entry->at_ms;
     turns[to->turn_count++] = loop->turn;
-    phi__session_log_forget(loop, caps);
+    phi__session_log_forget(loop);
     return true;
 }
 
@@ -140,18 +134,16 @@ static bool phi__session_log_spawn(phi__session_box *box, phi__loop_box *loop,
     return true;
 }
 
-static bool phi__session_log_entry(phi__session_box *box, phi__session_log_caps *caps,
-                                   const phi_entry *entry) {
+static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry) {
     phi__loop_box *loop;
     if (entry->kind == PHI_ENTRY_LOOP_START) return phi__session_log_begin(box, entry);
     loop = entry->loop_id.len > 0 ? phi__session_log_loop(box, entry->loop_id) : NULL;
     if (loop == NULL) return true;
-    if (caps->of != loop) phi__session_log_forget(loop, caps);
     switch ((int)entry->kind) {
     case PHI_ENTRY_MESSAGE:
-        return entry->message == NULL || phi__session_log_message(box, loop, caps, entry->message);
-    case PHI_ENTRY_TURN_START: phi__session_log_turn_start(loop, caps, entry); return true;
-    case PHI_ENTRY_TURN_END: return phi__session_log_turn_end(box, loop, caps, entry);
+        return entry->message == NULL || phi__session_log_message(box, loop, entry->message);
+    case PHI_ENTRY_TURN_START: phi__session_log_turn_start(loop, entry); return true;
+    case PHI_ENTRY_TURN_END: return phi__session_log_turn_end(box, loop, entry);
     case PHI_ENTRY_LOOP_END: phi__session_log_end(loop, entry); return true;
     case PHI_ENTRY_SPAWN: return phi__session_log_spawn(box, loop, entry);
     default: return true;
@@ -163,7 +155,6 @@ static bool phi__session_log_entry(phi__session_box *box, phi__session_log_caps 
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out) {
     phi__session_box *box;
-    phi__session_log_caps caps;
     phi_entry entry;
     phi_status status = PHI_OK;
     uint64_t seq, count;
@@ -171,11 +162,10 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     *out = NULL;
     box = phi__session_make(allocator, 0, NULL);
     if (box == NULL) return PHI_NO_MEMORY;
-    memset(&caps, 0, sizeof caps);
     count = phi_thread_count(thread);
     for (seq = phi_thread_first(thread); status == PHI_OK && seq < count; seq++) {
         status = phi_thread_entry(thread, seq, &entry);
-        if (status == PHI_OK && !phi__session_log_entry(box, &caps, &entry)) status = PHI_NO_MEMORY;
+        if (status == PHI_OK && !phi__session_log_entry(box, &entry)) status = PHI_NO_MEMORY;
     }
     if (status == PHI_OK) status = phi_session_add_blocks(&box->pub, thread);
     if (status == PHI_OK)

@@ -229,6 +229,11 @@ static void rig_tell(rig *r, const phi_event *e) {
         rig_add(r, " %.*s %u ms", (int)e->tool_call_id.len, e->tool_call_id.at,
                 (unsigned)e->elapsed_ms);
         break;
+    case PHI_EV_SUBAGENT_END:
+        rig_tell_str(r, " ", e->source);
+        rig_add(r, " %.*s %s: %.*s", (int)e->tool_name.len, e->tool_name.at,
+                phi_status_text(e->status), (int)e->text.len, e->text.len > 0 ? e->text.at : "");
+        break;
     case PHI_EV_FORGOTTEN:
         rig_add(r, " %u to %u, %u messages, %s", (unsigned)e->forgotten->from,
                 (unsigned)e->forgotten->to, (unsigned)e->forgotten->messages,

@@ -1,0 +1,99 @@
+/* child_in.h - the children of an agent: made, begun, followed, and freed.
+
+   A phi__children is attached to the calling agent and lives in its memory, as do its phi__child.
+   A child is `frozen` while it is JSON out of a snapshot, and an agent otherwise. It belongs to a
+   call, or to the host (phi_spawn), or has finished and is kept.
+   Callbacks into the host may free the calling agent: its phi__children stays until the step ends,
+   but its phi__child may be gone. */
+#ifndef PHI_SUBAGENTS_CHILD_IN_H
+#define PHI_SUBAGENTS_CHILD_IN_H
+
+#include "agent/agent_in.h"
+#include "features/attached_in.h"
+#include "subagents/subagents.h"
+
+#ifndef PHI_NO_SUBAGENTS
+
+typedef struct phi__children {
+    phi__attached attached; /* "subagents" */
+    phi__agent *parent;
+    phi__list list; /* phi__child, oldest first */
+    uint64_t made;
+} phi__children;
+
+typedef struct phi__child {
+    phi__link link;
+    phi__children *of;
+    phi_subagent *desc; /* NULL: frozen */
+    phi__agent *agent;  /* NULL: frozen */
+    phi_call call;      /* rt NULL: none waits for it */
+    bool spawned;       /* the host waits for it */
+    bool running;
+    bool over;         /* of show_events: to be freed when its events were popped */
+    uint32_t depth;    /* levels below the agent at the top */
+    uint64_t number;   /* of its id */
+    phi__buf heard;    /* forward.c: what is to be forwarded */
+    size_t last_heard; /* the place of its last part; SIZE_MAX: there is none */
+    phi_status status; /* of the run that is over, until the host knows it */
+    /* frozen: in one block */
+    phi_str name, call_id, snapshot;
+    char *block;
+    size_t block_bytes;
+} phi__child;
+
+enum { PHI__CHILD_ID = 32 }; /* bytes of an id */
+PHI__FN void phi__child_id(const phi__child *child, char out[PHI__CHILD_ID]);
+
+/* The children of an agent, made at the first use; NULL: no memory. find: NULL where there are
+   none. */
+PHI__FN phi__children *phi__child_all(phi__agent *parent);
+PHI__FN phi__children *phi__child_all_find(const phi__agent *parent);
+PHI__FN phi__child *phi__child_of_call(const phi__children *all, phi_call call); /* or NULL */
+/* One that has finished and is kept, by its id, of a desc of that name; NULL: none. */
+PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent *desc, phi_str id);
+
+/* A child, and its agent; NULL: phi_last_error says why. */
+PHI__FN phi__child *phi__child_new(phi__children *all, phi_subagent *desc);
+/* Begins a run of it. PHI_OK, or phi_last_error has words. */
+PHI__FN phi_status phi__child_begin(phi__child *child, phi_str task);
+/* Frees it, and its agent. */
+PHI__FN void phi__child_drop(phi__child *child);
+/* Its run is over, and its result was given: it is kept, or freed, now or when its events were
+   popped. */
+PHI__FN void phi__child_settle(phi__child *child, bool keep);
+/* Frees those whose events were popped, and tells the host what it does not know yet. */
+PHI__FN void phi__child_sweep(phi__children *all);
+
+/* child_save.c: makes the agent of a frozen child. PHI_OK, or phi_last_error has words. */
+PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc);
+/* Fills the list with what a snapshot of the parent held. False: no memory. */
+PHI__FN bool phi__child_save_claim(phi__children *all);
+PHI__FN void phi__child_save_all(const phi__attached *attached, phi__buf *out, phi_arena *scratch);
+
+/* child.c, for child_save.c: an empty child, in the list; NULL: no memory. */
+PHI__FN phi__child *phi__child_make(phi__children *all);
+PHI__FN void phi__child_free_block(phi__child *child);
+/* The desc of an agent for it, its tools in the arena. False: no memory. */
+PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
+                             phi_agent_desc *out);
+/* Follows its agent from now on. */
+PHI__FN void phi__child_follow(phi__child *child, phi_subagent *desc, phi__agent *agent);
+
+/* subagents.c: `start` of every tool that delegates. */
+PHI__FN phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments);
+
+/* forward.c: notes an event of it. True: phi__forward_all is due. */
+PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event);
+/* Hands what was noted to its call. The child may be gone afterwards. */
+PHI__FN void phi__forward_all(phi__child *child);
+
+/* result.c: hands the result of a run to its call, or to the host, and settles the child, which may
+   be gone afterwards. */
+PHI__FN void phi__result_give(phi__child *child, phi_status status, const phi_failure *failure);
+/* An error in its place; the child is freed. */
+PHI__FN void phi__result_fail(phi__child *child, phi_status status, const char *words);
+/* A call that has no child: its error. */
+PHI__FN void phi__result_error(phi_call call, const char *words);
+
+#endif
+#endif
