@@ -65,7 +65,7 @@ static inline phi_poll family_poll(void *user_data, void *call, phi_answer *answ
     phi_usage usage;
     char text[300];
     if (f->held || (c->lead == 0 && strstr(c->task, "wait") != NULL)) return PHI_POLL_AGAIN;
-    if (c->polls++ < 1) return PHI_POLL_AGAIN;
+    if (c->polls++ < 3) return PHI_POLL_AGAIN;
     memset(&usage, 0, sizeof usage);
     usage.input = FAMILY_INPUT;
     usage.output = FAMILY_OUTPUT;
