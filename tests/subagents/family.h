@@ -16,7 +16,8 @@ typedef struct family {
     rig *r;
     phi_provider provider;
     int opens, closes, most, open;
-    bool held; /* nobody answers */
+    int answers; /* that were given: each is charged */
+    bool held;   /* nobody answers */
 } family;
 
 typedef struct family_call {
@@ -70,6 +71,7 @@ static inline phi_poll family_poll(void *user_data, void *call, phi_answer *answ
     usage.input = FAMILY_INPUT;
     usage.output = FAMILY_OUTPUT;
     phi_answer_usage(answer, &usage);
+    f->answers++;
     if (c->lead == 0 && strstr(c->task, "fail") != NULL && !c->results) {
         phi_answer_fail(answer, PHI_FAILURE_INVALID_REQUEST, false, "the worker is ill");
         return PHI_POLL_DONE;
