@@ -64667,11 +64667,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x50b4c9d3
+#if PHI__IMP_SUBAGENTS != 0x3825a195
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x50b4c9d3
+#define PHI__IMP_SUBAGENTS 0x3825a195
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -64708,7 +64708,10 @@ typedef struct phi__child {
     uint64_t number;   /* of its id */
     phi__buf heard;    /* forward.c: what is to be forwarded */
     size_t last_heard; /* the place of its last part; SIZE_MAX: there is none */
-    phi_status status; /* of the run that is over, until the host knows it */
+    /* Of a run that is over, until the host knows: its status, and where it came to nothing, why
+       (static): it has no agent any more. */
+    phi_status status;
+    const char *fault;
     /* frozen: in one block */
     phi_str name, call_id, snapshot;
     char *block;
@@ -64730,8 +64733,9 @@ PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent
 PHI__FN phi__child *phi__child_new(phi__children *all, phi_subagent *desc);
 /* Begins a run of it. PHI_OK, or phi_last_error has words. */
 PHI__FN phi_status phi__child_begin(phi__child *child, phi_str task);
-/* Frees it, and its agent. */
+/* Frees it, and its agent; or its agent alone. */
 PHI__FN void phi__child_drop(phi__child *child);
+PHI__FN void phi__child_drop_agent(phi__child *child);
 /* Its run is over, and its result was given: it is kept, or freed, now or when its events were
    popped. */
 PHI__FN void phi__child_settle(phi__child *child, bool keep);
@@ -64764,7 +64768,8 @@ PHI__FN void phi__forward_all(phi__child *child);
 /* result.c: hands the result of a run to its call, or to the host, and settles the child, which may
    be gone afterwards. */
 PHI__FN void phi__result_give(phi__child *child, phi_status status, const phi_failure *failure);
-/* An error in its place; the child is freed. */
+/* An error in its place; words: static. The child is freed, or, without memory for the host's
+   event, stays without its agent until a sweep. */
 PHI__FN void phi__result_fail(phi__child *child, phi_status status, const char *words);
 /* A call that has no child: its error. */
 PHI__FN void phi__result_error(phi_call call, const char *words);
@@ -64813,17 +64818,22 @@ PHI__FN void phi__child_free_block(phi__child *child) {
     child->name = child->call_id = child->snapshot = phi__str("", 0);
 }
 
-PHI__FN void phi__child_drop(phi__child *child) {
-    phi__children *all = child->of;
+PHI__FN void phi__child_drop_agent(phi__child *child) {
     phi__agent *agent = child->agent;
-    phi__list_take(&all->list, &child->link);
-    phi__buf_free(&child->heard);
-    phi__child_free_block(child);
-    phi__free(&all->parent->memory, child, sizeof *child);
+    child->agent = NULL;
     if (agent == NULL) return;
     agent->tree.watch = phi__find_hidden(agent) ? &phi__child_left_hidden : &phi__child_left_shown;
     agent->tree.watched = NULL;
     phi__agent_end_drop(agent);
+}
+
+PHI__FN void phi__child_drop(phi__child *child) {
+    phi__children *all = child->of;
+    phi__list_take(&all->list, &child->link);
+    phi__buf_free(&child->heard);
+    phi__child_free_block(child);
+    phi__child_drop_agent(child);
+    phi__free(&all->parent->memory, child, sizeof *child);
 }
 
 /* Its events are in the host's hands or wait for it: they would go with it. */
@@ -64860,8 +64870,11 @@ PHI__FN void phi__child_sweep(phi__children *all) {
     for (; link != NULL; link = next) {
         phi__child *child = PHI__OWNER(link, phi__child, link);
         next = link->next;
-        if (child->agent == NULL || child->running) continue;
-        if (child->spawned)
+        if (child->fault != NULL)
+            phi__result_fail(child, child->status, child->fault);
+        else if (child->agent == NULL || child->running)
+            continue;
+        else if (child->spawned)
             phi__result_give(child, child->status, NULL);
         else if (child->over)
             phi__child_leave(child);
@@ -64914,11 +64927,12 @@ static uint32_t phi__child_depth(const phi__agent *agent) {
 /* ---- all of an agent's ---- */
 
 static void phi__child_renewed(phi__attached *attached, bool copied) {
-    phi__children *all = PHI__OWNER(attached, phi__children, attached);
-    if (copied) return;
-    while (all->list.first != NULL)
-        phi__result_fail(PHI__OWNER(all->list.first, phi__child, link), PHI_CANCELLED,
+    phi__link *link = PHI__OWNER(attached, phi__children, attached)->list.first, *next;
+    for (; link != NULL && !copied; link = next) {
+        next = link->next;
+        phi__result_fail(PHI__OWNER(link, phi__child, link), PHI_CANCELLED,
                          "The conversation was reset");
+    }
 }
 
 static void phi__child_freed(phi__attached *attached) {
@@ -65100,7 +65114,7 @@ static void phi__child_save_agent(const phi__child *child, phi__buf *out, phi_ar
     if (child->agent != NULL && phi_agent_snapshot(child->agent->handle, scratch, &text) != PHI_OK)
         out->failed = true;
     phi__json_write_key(out, PHI__LIT("agent"));
-    phi__buf_add_str(out, text);
+    phi__buf_add_str(out, text.len > 0 ? text : PHI__LIT("null"));
 }
 
 static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
@@ -65113,6 +65127,7 @@ static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_aren
     phi__records_u64(out, "depth", child->depth);
     phi__records_true(out, "running", child->running);
     phi__records_true(out, "spawned", child->spawned);
+    phi__records_true(out, "fault", child->fault != NULL);
     phi__records_some(out, "call", call_id);
     phi__child_save_agent(child, out, scratch);
     phi__buf_char(out, '}');
@@ -65159,14 +65174,18 @@ static bool phi__child_save_load(phi__children *all, const phi_json *node) {
     phi__child *child;
     /* its call is over: the run was interrupted */
     if (phi_json_get(node, "call") != NULL && all->parent->run == NULL) return true;
-    if (!phi_json_is_object(phi_json_get(node, "agent"))) return true;
+    if (!phi_json_is_object(phi_json_get(node, "agent")) && !phi__records_get_bool(node, "fault"))
+        return true;
     child = phi__child_make(all);
     if (child == NULL) return false;
     child->number = phi__records_get_u64(node, "number");
     child->depth = phi__records_get_u32(node, "depth");
     child->running = phi__records_get_bool(node, "running");
     child->spawned = phi__records_get_bool(node, "spawned");
-    return phi__child_save_take(child, node);
+    if (!phi__records_get_bool(node, "fault")) return phi__child_save_take(child, node);
+    child->status = PHI_CANCELLED;
+    child->fault = "The sub-agent is gone";
+    return true;
 }
 
 PHI__FN bool phi__child_save_claim(phi__children *all) {
@@ -65527,19 +65546,22 @@ PHI__FN void phi__result_give(phi__child *child, phi_status status, const phi_fa
 }
 
 PHI__FN void phi__result_fail(phi__child *child, phi_status status, const char *words) {
-    phi__agent *parent = child->of->parent;
     phi_event event;
     if (child->call.rt != NULL) phi__result_error(child->call, words);
-    if (child->spawned && child->desc != NULL) {
-        memset(&event, 0, sizeof event);
-        event.kind = PHI_EV_SUBAGENT_END;
-        event.text = phi_str_of(words);
-        event.status = status;
-        event.is_error = true;
-        event.tool_name = phi_str_of(child->desc->name);
-        (void)phi__events_emit(parent, &event, NULL, 0);
-    }
-    phi__child_drop(child);
+    child->call.rt = NULL;
+    child->running = false;
+    child->status = status;
+    child->fault = words;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_SUBAGENT_END;
+    event.text = phi_str_of(words);
+    event.status = status;
+    event.is_error = true;
+    if (child->desc != NULL) event.tool_name = phi_str_of(child->desc->name);
+    if (!child->spawned || phi__events_emit(child->of->parent, &event, NULL, 0))
+        phi__child_drop(child);
+    else
+        phi__child_drop_agent(child);
 }
 
 #endif

@@ -38,17 +38,22 @@ PHI__FN void phi__child_free_block(phi__child *child) {
     child->name = child->call_id = child->snapshot = phi__str("", 0);
 }
 
-PHI__FN void phi__child_drop(phi__child *child) {
-    phi__children *all = child->of;
+PHI__FN void phi__child_drop_agent(phi__child *child) {
     phi__agent *agent = child->agent;
-    phi__list_take(&all->list, &child->link);
-    phi__buf_free(&child->heard);
-    phi__child_free_block(child);
-    phi__free(&all->parent->memory, child, sizeof *child);
+    child->agent = NULL;
     if (agent == NULL) return;
     agent->tree.watch = phi__find_hidden(agent) ? &phi__child_left_hidden : &phi__child_left_shown;
     agent->tree.watched = NULL;
     phi__agent_end_drop(agent);
+}
+
+PHI__FN void phi__child_drop(phi__child *child) {
+    phi__children *all = child->of;
+    phi__list_take(&all->list, &child->link);
+    phi__buf_free(&child->heard);
+    phi__child_free_block(child);
+    phi__child_drop_agent(child);
+    phi__free(&all->parent->memory, child, sizeof *child);
 }
 
 /* Its events are in the host's hands or wait for it: they would go with it. */
@@ -85,8 +90,11 @@ PHI__FN void phi__child_sweep(phi__children *all) {
     for (; link != NULL; link = next) {
         phi__child *child = PHI__OWNER(link, phi__child, link);
         next = link->next;
-        if (child->agent == NULL || child->running) continue;
-        if (child->spawned)
+        if (child->fault != NULL)
+            phi__result_fail(child, child->status, child->fault);
+        else if (child->agent == NULL || child->running)
+            continue;
+        else if (child->spawned)
             phi__result_give(child, child->status, NULL);
         else if (child->over)
             phi__child_leave(child);
@@ -139,11 +147,12 @@ static uint32_t phi__child_depth(const phi__agent *agent) {
 /* ---- all of an agent's ---- */
 
 static void phi__child_renewed(phi__attached *attached, bool copied) {
-    phi__children *all = PHI__OWNER(attached, phi__children, attached);
-    if (copied) return;
-    while (all->list.first != NULL)
-        phi__result_fail(PHI__OWNER(all->list.first, phi__child, link), PHI_CANCELLED,
+    phi__link *link = PHI__OWNER(attached, phi__children, attached)->list.first, *next;
+    for (; link != NULL && !copied; link = next) {
+        next = link->next;
+        phi__result_fail(PHI__OWNER(link, phi__child, link), PHI_CANCELLED,
                          "The conversation was reset");
+    }
 }
 
 static void phi__child_freed(phi__attached *attached) {

@@ -34,7 +34,10 @@ typedef struct phi__child {
     uint64_t number;   /* of its id */
     phi__buf heard;    /* forward.c: what is to be forwarded */
     size_t last_heard; /* the place of its last part; SIZE_MAX: there is none */
-    phi_status status; /* of the run that is over, until the host knows it */
+    /* Of a run that is over, until the host knows: its status, and where it came to nothing, why
+       (static): it has no agent any more. */
+    phi_status status;
+    const char *fault;
     /* frozen: in one block */
     phi_str name, call_id, snapshot;
     char *block;
@@ -56,8 +59,9 @@ PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent
 PHI__FN phi__child *phi__child_new(phi__children *all, phi_subagent *desc);
 /* Begins a run of it. PHI_OK, or phi_last_error has words. */
 PHI__FN phi_status phi__child_begin(phi__child *child, phi_str task);
-/* Frees it, and its agent. */
+/* Frees it, and its agent; or its agent alone. */
 PHI__FN void phi__child_drop(phi__child *child);
+PHI__FN void phi__child_drop_agent(phi__child *child);
 /* Its run is over, and its result was given: it is kept, or freed, now or when its events were
    popped. */
 PHI__FN void phi__child_settle(phi__child *child, bool keep);
@@ -90,7 +94,8 @@ PHI__FN void phi__forward_all(phi__child *child);
 /* result.c: hands the result of a run to its call, or to the host, and settles the child, which may
    be gone afterwards. */
 PHI__FN void phi__result_give(phi__child *child, phi_status status, const phi_failure *failure);
-/* An error in its place; the child is freed. */
+/* An error in its place; words: static. The child is freed, or, without memory for the host's
+   event, stays without its agent until a sweep. */
 PHI__FN void phi__result_fail(phi__child *child, phi_status status, const char *words);
 /* A call that has no child: its error. */
 PHI__FN void phi__result_error(phi_call call, const char *words);

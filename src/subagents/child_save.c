@@ -16,7 +16,7 @@ static void phi__child_save_agent(const phi__child *child, phi__buf *out, phi_ar
     if (child->agent != NULL && phi_agent_snapshot(child->agent->handle, scratch, &text) != PHI_OK)
         out->failed = true;
     phi__json_write_key(out, PHI__LIT("agent"));
-    phi__buf_add_str(out, text);
+    phi__buf_add_str(out, text.len > 0 ? text : PHI__LIT("null"));
 }
 
 static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
@@ -29,6 +29,7 @@ static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_aren
     phi__records_u64(out, "depth", child->depth);
     phi__records_true(out, "running", child->running);
     phi__records_true(out, "spawned", child->spawned);
+    phi__records_true(out, "fault", child->fault != NULL);
     phi__records_some(out, "call", call_id);
     phi__child_save_agent(child, out, scratch);
     phi__buf_char(out, '}');
@@ -75,14 +76,18 @@ static bool phi__child_save_load(phi__children *all, const phi_json *node) {
     phi__child *child;
     /* its call is over: the run was interrupted */
     if (phi_json_get(node, "call") != NULL && all->parent->run == NULL) return true;
-    if (!phi_json_is_object(phi_json_get(node, "agent"))) return true;
+    if (!phi_json_is_object(phi_json_get(node, "agent")) && !phi__records_get_bool(node, "fault"))
+        return true;
     child = phi__child_make(all);
     if (child == NULL) return false;
     child->number = phi__records_get_u64(node, "number");
     child->depth = phi__records_get_u32(node, "depth");
     child->running = phi__records_get_bool(node, "running");
     child->spawned = phi__records_get_bool(node, "spawned");
-    return phi__child_save_take(child, node);
+    if (!phi__records_get_bool(node, "fault")) return phi__child_save_take(child, node);
+    child->status = PHI_CANCELLED;
+    child->fault = "The sub-agent is gone";
+    return true;
 }
 
 PHI__FN bool phi__child_save_claim(phi__children *all) {

@@ -171,19 +171,22 @@ PHI__FN void phi__result_give(phi__child *child, phi_status status, const phi_fa
 }
 
 PHI__FN void phi__result_fail(phi__child *child, phi_status status, const char *words) {
-    phi__agent *parent = child->of->parent;
     phi_event event;
     if (child->call.rt != NULL) phi__result_error(child->call, words);
-    if (child->spawned && child->desc != NULL) {
-        memset(&event, 0, sizeof event);
-        event.kind = PHI_EV_SUBAGENT_END;
-        event.text = phi_str_of(words);
-        event.status = status;
-        event.is_error = true;
-        event.tool_name = phi_str_of(child->desc->name);
-        (void)phi__events_emit(parent, &event, NULL, 0);
-    }
-    phi__child_drop(child);
+    child->call.rt = NULL;
+    child->running = false;
+    child->status = status;
+    child->fault = words;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_SUBAGENT_END;
+    event.text = phi_str_of(words);
+    event.status = status;
+    event.is_error = true;
+    if (child->desc != NULL) event.tool_name = phi_str_of(child->desc->name);
+    if (!child->spawned || phi__events_emit(child->of->parent, &event, NULL, 0))
+        phi__child_drop(child);
+    else
+        phi__child_drop_agent(child);
 }
 
 #endif

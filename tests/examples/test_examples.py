@@ -193,6 +193,21 @@ class Quickstart(unittest.TestCase):
         self.assertIn("\nfailed   invalid x-api-key\n", said)
 
 
+class SubAgents(unittest.TestCase):
+    def test_children_work_for_the_chief_and_one_is_continued(self):
+        said, code = run("subagents")
+        self.assertEqual(code, 0, said)
+        for line in ('[reporter begins] {"task":"Ask at the harbour"}',
+                     "    Ask at the market: done.",
+                     '[reporter has finished] {"sub_agent":"reporter","turns":2,"id":"sub-2"}',
+                     "    Ask again, for names: done, as I remember.",
+                     '[clerk has finished] {"sub_agent":"clerk","turns":2}',
+                     "We print it.",
+                     "[spawned, ok] File it: done."):
+            self.assertIn(line, said.split("\n"))
+        self.assertTrue(said.endswith("8 model calls, the chief's and the children's\n"))
+
+
 class FrameLoop(unittest.TestCase):
     def test_the_npc_walks_three_hundred_frames_while_the_game_goes_on(self):
         said, code = run("frame_loop", "fast", scenario="npc")

@@ -120,6 +120,8 @@ static void story(uint32_t seed, bool shown) {
     if (!w.lost) {
         phi_spending spent;
         double paid;
+        /* again, for those that had no memory */
+        CHECK_EQ_INT(phi_spawn_resume(w.lead, &w.sub[0], NULL), PHI_OK);
         CHECK_EQ_INT(rig_run(w.r, 400), 0);
         CHECK_EQ_INT(phi_prompt(w.lead, "part"), PHI_OK); /* whatever was */
         CHECK_EQ_INT(rig_run(w.r, 400), 0);
