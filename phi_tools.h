@@ -81,6 +81,9 @@
 #if PHI__PUB_SUBAGENTS != 0x750031f3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
+#if PHI__PUB_EVALUATE != 0xc5877219
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
 
 #if defined(__clang__)
 #pragma clang diagnostic push
