@@ -41357,11 +41357,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x4d93d7c2
+#if PHI__IMP_LOOP != 0x058aa3e0
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x4d93d7c2
+#define PHI__IMP_LOOP 0x058aa3e0
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -42005,6 +42005,8 @@ PHI__FN void phi__limits_charge_clear(phi__run *run); /* a turn begins */
 /* the answer that counts */
 PHI__FN void phi__limits_charge_turn(phi__run *run, const phi_usage *usage);
 PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage);
+/* Runs of children that are now in the agent's log; their budgets were charged already. */
+PHI__FN void phi__limits_charge_runs(phi__agent *agent, const phi_usage *usage, double cost);
 
 typedef struct phi__pause {
     bool on;
@@ -42042,6 +42044,11 @@ PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost
                                      char *reason, size_t size);
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                        uint64_t requests);
+/* A reservation for a model call whose run has not begun: in *held, until it is given back. give:
+   harmless for none. */
+PHI__FN bool phi__limits_budget_hold(phi__agent *agent, uint64_t tokens, double cost,
+                                     phi_spending *held, char *reason, size_t size);
+PHI__FN void phi__limits_budget_give(phi__agent *agent, phi_spending *held);
 PHI__FN void phi__limits_budget_release(phi__run *run); /* the reservation; harmless without */
 
 PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
@@ -42335,6 +42342,10 @@ typedef struct phi__turn {
 
 /* Each until it waits or is over, as far as the step's budget goes. */
 PHI__FN void phi__states_advance_all(phi_runtime *rt);
+/* Reserves what the run's next model call may cost, with so many tokens of input more than are in
+   view; its older reservation is given back first. False: there is no room, and `reason` says
+   where. */
+PHI__FN bool phi__states_reserve(phi__run *run, uint64_t more, char *reason, size_t size);
 
 #endif
 
@@ -42706,6 +42717,7 @@ typedef struct phi__tree {
     const phi__child_watch *watch; /* static; NULL: the host's own agent */
     void *watched;                 /* the watcher's */
     bool due;                      /* `between` is to be called */
+    uint32_t aborts;               /* how often it, or one above it, was aborted */
     /* What it spends is part of its parent's active run; its reservations are taken out of that
        run's pot (limits_in.h). Set before its first run. */
     bool of_run;
@@ -46864,6 +46876,28 @@ PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost
     return phi__limits_line_reserve(run, &wanted, reason, size);
 }
 
+PHI__FN bool phi__limits_budget_hold(phi__agent *agent, uint64_t tokens, double cost,
+                                     phi_spending *held, char *reason, size_t size) {
+    const phi__agent *at;
+    phi_spending wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.tokens = tokens;
+    wanted.cost = cost;
+    wanted.requests = 1;
+    for (at = agent; at != NULL; at = at->tree.parent)
+        if (!phi__limits_budget_fits(&at->budget, &wanted, reason, size)) return false;
+    *held = wanted;
+    phi__limits_line_add(agent, held);
+    return true;
+}
+
+PHI__FN void phi__limits_budget_give(phi__agent *agent, phi_spending *held) {
+    if (held->requests == 0) return;
+    phi__limits_line_take(agent, held);
+    memset(held, 0, sizeof *held);
+    phi__limits_pause_wake_all(agent->rt);
+}
+
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                        uint64_t requests) {
     for (; agent != NULL; agent = agent->tree.parent) {
@@ -46922,6 +46956,11 @@ PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage) {
     phi__limits_charge_tell(run, usage);
     phi__limits_charge_above(agent, usage, cost);
     phi__limits_budget_charge(agent, phi__limits_charge_tokens(usage), cost, 0);
+}
+
+PHI__FN void phi__limits_charge_runs(phi__agent *agent, const phi_usage *usage, double cost) {
+    phi__limits_charge_agent(agent, usage, cost);
+    phi__limits_charge_above(agent, usage, cost);
 }
 
 PHI__FN void phi__limits_charge_turn(phi__run *run, const phi_usage *usage) {
@@ -49189,6 +49228,7 @@ PHI__FN void phi__schedule_cancel(phi__run *run) {
 
 static void phi__schedule_cancel_one(phi__agent *agent, bool after_turn) {
     phi__run *run = agent->run;
+    if (!after_turn) agent->tree.aborts++;
     if (run == NULL) return;
     if (after_turn)
         run->end.stopping = true;
@@ -49568,7 +49608,7 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
 }
 
 /* The most that the next model call may cost: its whole input, and its largest output. */
-static bool phi__states_reserve(phi__run *run, char *reason, size_t size) {
+PHI__FN bool phi__states_reserve(phi__run *run, uint64_t more, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->desc.model.cost;
     const phi_policy *policy;
@@ -49578,7 +49618,7 @@ static bool phi__states_reserve(phi__run *run, char *reason, size_t size) {
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__limits_budget_limited(agent)) return true;
     policy = phi__projection_policy(agent);
-    in = phi__projection_view_tokens(agent) + phi__projection_overhead(run);
+    in = phi__projection_view_tokens(agent) + phi__projection_overhead(run) + more;
     for (input = phi__input_first(run); input != NULL; input = input->next)
         in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
     if (policy != NULL) {
@@ -49628,7 +49668,7 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
     next = phi__states_filter_pending(run, PHI__RUN_TOP, wait);
     if (next != PHI__RUN_ON) return next;
     if (phi__limits_reached(run, reason, sizeof reason) ||
-        !phi__states_reserve(run, reason, sizeof reason))
+        !phi__states_reserve(run, 0, reason, sizeof reason))
         return phi__states_at_limit(run, reason, wait);
     if (!run->pause.on) return PHI__RUN_BEFORE_TURN;
     phi__limits_pause_end(run);
@@ -49655,7 +49695,7 @@ static phi__state phi__states_late_input(phi__run *run, bool *wait) {
     phi__state next;
     if (run->agent->queues.injected.head != NULL) {
         phi__input_take_injected(run);
-        if (!phi__states_reserve(run, reason, sizeof reason))
+        if (!phi__states_reserve(run, 0, reason, sizeof reason))
             return phi__states_at_limit(run, reason, wait);
     }
     next = phi__states_filter_pending(run, PHI__RUN_TURN, wait);
@@ -53618,11 +53658,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x7eb5acbe
+#if PHI__IMP_AGENT != 0xcc275b43
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x7eb5acbe
+#define PHI__IMP_AGENT 0xcc275b43
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -53738,6 +53778,8 @@ PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *de
 #endif
 
 /* one_shot_run.c */
+/* The agent's run, active or over, is its last: it is freed once its events were popped. */
+PHI__FN void phi__one_shot_run_last(phi__agent *agent);
 /* at the end of a step, with popped events released */
 PHI__FN void phi__one_shot_run_retire(phi_runtime *rt);
 /* the runtime goes; there are no agents any more */
@@ -57269,6 +57311,11 @@ static void phi__one_shot_run_ended(phi__agent *agent) {
     phi__one_shot_run_drop_input(agent);
     agent->one_shot.over = true;
     phi__list_push(&rt->one_shot_over, &agent->one_shot.link);
+}
+
+PHI__FN void phi__one_shot_run_last(phi__agent *agent) {
+    agent->one_shot.ended_fn = phi__one_shot_run_ended;
+    if (agent->run == NULL && !agent->one_shot.over) phi__one_shot_run_ended(agent);
 }
 
 PHI__FN void phi__one_shot_run_retire(phi_runtime *rt) {
@@ -65942,11 +65989,141 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0xcfb05eca
+#if PHI__IMP_EVALUATE != 0xcdc2ba5e
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0xcfb05eca
+#define PHI__IMP_EVALUATE 0xcdc2ba5e
+
+/* ---- src/evaluate/evaluation_in.h ---- */
+
+/* evaluation_in.h - an evaluation: its branches, their outcomes, and the agents that run them.
+
+   It is in the agent's memory and attached to it, from phi_evaluate until the agent is freed or the
+   next evaluation begins. Each branch, and the judge, is a child agent; its seat follows it. The
+   children belong to the evaluation while it is active. At its end they are left as agents of one
+   run are: each goes when its events were popped. */
+#ifndef PHI_EVALUATE_EVALUATION_IN_H
+#define PHI_EVALUATE_EVALUATION_IN_H
+
+
+#ifndef PHI_NO_EVALUATION
+
+typedef struct phi__evaluation phi__evaluation;
+
+/* The place of a child. */
+typedef struct phi__seat {
+    phi__attached attached; /* to the child, to hear of its end */
+    phi__evaluation *of;
+    size_t index;      /* of its branch; branch_count: the judge */
+    phi__agent *child; /* NULL: there is none, or it was freed */
+    bool runs;
+} phi__seat;
+
+typedef enum phi__evaluation_phase {
+    PHI__EVALUATION_BRANCHES = 0,
+    PHI__EVALUATION_JUDGE,
+    PHI__EVALUATION_CUSTOM, /* evaluate_fn is called */
+    PHI__EVALUATION_OVER
+} phi__evaluation_phase;
+
+struct phi__evaluation {
+    phi__attached attached; /* to the agent */
+    phi__agent *agent;
+    phi_arena arena;    /* of all that `pub` points to, and of the seats */
+    phi_evaluation pub; /* branches: `branches` */
+    phi_branch *branches;
+    phi__seat *seats; /* one a branch, and behind them the judge's */
+    phi__evaluation_phase phase;
+    phi_evaluate_by by;
+    phi_evaluate_fn evaluate_fn;
+    void *user_data;
+    phi_str judge_id;        /* loop id that is kept for the judge */
+    phi_status judge_status; /* of its run */
+    size_t candidates;       /* branches that may win */
+    size_t verdict;          /* the judge's, among those */
+    phi_spending held;       /* in the budgets, for the judge's call */
+    uint32_t aborts;         /* of the agent, when it began */
+    bool continues;          /* the branches had no prompt */
+    bool lost;               /* no memory for an outcome */
+    phi__timer timer;        /* the next look: of evaluate_fn, or after a child was freed */
+    uint64_t deadline_us;    /* of evaluate_fn */
+};
+
+/* A new one, without children and not attached. NULL: no memory. */
+PHI__FN phi__evaluation *phi__evaluation_new(phi__agent *agent, size_t branch_count);
+/* Frees its memory, and the children that it has. NULL: harmless. */
+PHI__FN void phi__evaluation_free(phi__evaluation *e);
+/* The agent's; NULL: none. */
+PHI__FN phi__evaluation *phi__evaluation_of(const phi__agent *agent);
+/* Whether the agent or one above it was aborted meanwhile, or the runtime is closing. */
+PHI__FN bool phi__evaluation_aborted(const phi__evaluation *e);
+PHI__FN bool phi__evaluation_any_runs(const phi__evaluation *e);
+PHI__FN bool phi__evaluation_is_judge(const phi__seat *seat);
+
+/* Takes a child in. And gives it back: it is freed when its events were popped. */
+PHI__FN void phi__evaluation_seat(phi__seat *seat, phi__agent *child,
+                                  const phi__child_watch *watch);
+PHI__FN void phi__evaluation_unseat(phi__seat *seat);
+/* Reads off a child whose run is over. */
+PHI__FN void phi__evaluation_outcome(phi__seat *seat, phi_status status);
+/* The sums of all, into pub. */
+PHI__FN void phi__evaluation_sum(phi__evaluation *e);
+/* Looks again after that time: in the next phi_step at the earliest. Needs no memory. */
+PHI__FN void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
+
+#endif
+#endif
+
+/* ---- src/evaluate/children_in.h ---- */
+
+/* children_in.h - makes the agents of branches and judges, names their runs, and starts them. */
+#ifndef PHI_EVALUATE_CHILDREN_IN_H
+#define PHI_EVALUATE_CHILDREN_IN_H
+
+
+#ifndef PHI_NO_EVALUATION
+
+/* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
+   configuration's or the agent's. */
+PHI__FN phi_agent_desc phi__children_desc(const phi__evaluation *e, const phi_agent_desc *config,
+                                          bool judge);
+/* Makes the child of a seat, a branch's with a copy of the agent's view. PHI_OK, or phi_last_error
+   has words that name the configuration. */
+PHI__FN phi_status phi__children_make(phi__evaluation *e, size_t index,
+                                      const phi_agent_desc *config, const phi__child_watch *watch);
+/* Loop ids for all seats that have a child, with one count; copies are in the arena. False: no
+   memory, and some numbers may be taken. */
+PHI__FN bool phi__children_name(phi__evaluation *e);
+/* Starts the run of a seat's child: with that prompt, or, content NULL, from where its history
+   stands. PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__children_start(phi__seat *seat, const phi_content *content, size_t count);
+/* Reserves the most that the first model call of each branch, and the judge's, may cost. False:
+   there is no room, and `reason` says where. */
+PHI__FN bool phi__children_reserve(phi__evaluation *e, const phi_content *content, size_t count,
+                                   char *reason, size_t size);
+
+#endif
+#endif
+
+/* ---- src/evaluate/conclude_in.h ---- */
+
+/* conclude_in.h - the end of an evaluation: its branches become lanes, and one of them the active
+   lane. */
+#ifndef PHI_EVALUATE_CONCLUDE_IN_H
+#define PHI_EVALUATE_CONCLUDE_IN_H
+
+
+#ifndef PHI_NO_EVALUATION
+
+/* Emits PHI_EV_PARALLEL_START. False: no memory. */
+PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e);
+/* Ends an evaluation whose children run no longer. status PHI_OK: `selected` wins; else no branch
+   does. What the branches did is in the log in any case, as far as memory goes. */
+PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selected);
+
+#endif
+#endif
 
 /* ---- src/evaluate/judge_in.h ---- */
 
@@ -65987,6 +66164,49 @@ PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 
 #endif
 
+/* ---- src/evaluate/judging_in.h ---- */
+
+/* judging_in.h - lets a judge compare the branches of an evaluation. */
+#ifndef PHI_EVALUATE_JUDGING_IN_H
+#define PHI_EVALUATE_JUDGING_IN_H
+
+
+#ifndef PHI_NO_EVALUATION
+
+/* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
+   in view. False: no memory. */
+PHI__FN bool phi__judging_query(phi__evaluation *e, const phi_content *content, size_t count);
+/* Starts the judge's run. PHI_NO_MEMORY, PHI_STALE (there is no judge): it does not run. */
+PHI__FN phi_status phi__judging_begin(phi__evaluation *e);
+/* The branch that the judge has named; the first that may win, where the judge has failed. */
+PHI__FN size_t phi__judging_selected(const phi__evaluation *e);
+PHI__FN size_t phi__judging_candidates(const phi__evaluation *e); /* how many may win */
+
+#endif
+#endif
+
+/* ---- src/evaluate/saving_in.h ---- */
+
+/* saving_in.h - an active evaluation in a snapshot of its agent. */
+#ifndef PHI_EVALUATE_SAVING_IN_H
+#define PHI_EVALUATE_SAVING_IN_H
+
+
+#ifndef PHI_NO_EVALUATION
+
+/* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
+PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch);
+/* Whether a restored evaluation of so many branches waits for the agent, whose view is still that
+   of the snapshot. PHI_OK, or phi_last_error says why not. */
+PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count);
+/* Fills a new evaluation and makes its children again. PHI_PARSE, PHI_NO_MEMORY, or why a child
+   could not be made. */
+PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *desc,
+                                   const phi__child_watch *watch);
+
+#endif
+#endif
+
 /* ---- src/evaluate/select_in.h ---- */
 
 /* select_in.h - the evaluations that look at figures alone. Pure functions. */
@@ -66006,12 +66226,891 @@ PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count);
 #endif
 #endif
 
+/* ---- src/evaluate/children.c ---- */
+
+/* children.c - the agents of branches and judges. */
+
+#ifndef PHI_NO_EVALUATION
+
+
+#include <stdio.h>
+
+/* Tokens of the judge's prompt beside the texts in it, and of the system prompt of a judge that has
+   none of its own. */
+enum { PHI__CHILDREN_FRAME = 300 };
+
+/* ---- making them ---- */
+
+PHI__FN phi_agent_desc phi__children_desc(const phi__evaluation *e, const phi_agent_desc *config,
+                                          bool judge) {
+    const phi__agent *agent = e->agent;
+    phi_agent_desc d = *config;
+    d.parent = agent->handle;
+    d.agent_id = agent->agent_id.at;
+    d.session_id = agent->line.session->id.at;
+    /* its log is whole until its run is copied into the agent's */
+    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    if (judge) {
+        d.tools = NULL;
+        d.tool_count = 0;
+        if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL))
+            d.system_prompt = phi__judge_instructions();
+        return d;
+    }
+    if (d.tools == NULL && d.tool_count == 0) {
+        d.tools = agent->toolset.tools;
+        d.tool_count = agent->toolset.count;
+    }
+    if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL) &&
+        agent->system_prompt.len > 0)
+        d.system_prompt = agent->system_prompt.at;
+    return d;
+}
+
+/* The error of phi_agent_new, with the configuration that it is about. */
+static phi_status phi__children_refuse(phi__evaluation *e, size_t index) {
+    char words[240];
+    const char *last = "";
+    phi_status status = phi__error_last(e->agent->rt, &last, NULL);
+    (void)snprintf(words, sizeof words, "%s", last);
+    if (index == e->pub.branch_count)
+        return phi__error(e->agent->rt, status, "phi_evaluate: judge: %s", words);
+    return phi__error(e->agent->rt, status, "phi_evaluate: configs[%u]: %s", (unsigned)index,
+                      words);
+}
+
+PHI__FN phi_status phi__children_make(phi__evaluation *e, size_t index,
+                                      const phi_agent_desc *config, const phi__child_watch *watch) {
+    bool judge = index == e->pub.branch_count;
+    phi_agent_desc d = phi__children_desc(e, config, judge);
+    phi__agent *agent = e->agent, *child = phi__agent_make(agent->rt, &d, NULL);
+    if (child == NULL) return phi__children_refuse(e, index);
+    phi__evaluation_seat(&e->seats[index], child, watch);
+    if (judge) return PHI_OK;
+    e->branches[index].agent = child->handle;
+    e->branches[index].original_count = agent->thread->fold.count;
+    if (phi__rebase_take(child->thread, agent->thread, &agent->thread->fold, NULL)) return PHI_OK;
+    return phi__error(agent->rt, PHI_NO_MEMORY, "phi_evaluate: out of memory");
+}
+
+/* ---- loop ids ---- */
+
+static phi_str phi__children_segment(const phi__evaluation *e, size_t index) {
+    const phi__agent *child = e->seats[index].child;
+    return child != NULL ? child->line.segment : phi__str("", 0);
+}
+
+/* The first number that is free in all segments. */
+static uint32_t phi__children_first_number(phi__evaluation *e) {
+    uint32_t most = 0;
+    size_t i;
+    for (i = 0; i <= e->pub.branch_count; i++) {
+        uint32_t so_far;
+        if (e->seats[i].child == NULL) continue;
+        so_far = phi__session_count_so_far(e->agent->line.session, phi__children_segment(e, i));
+        if (so_far > most) most = so_far;
+    }
+    return most + 1;
+}
+
+/* "session.segment.N"; a host may have given an id of this form: then the next number. */
+static bool phi__children_name_one(phi__evaluation *e, size_t index, uint32_t *number) {
+    phi__agent *agent = e->agent;
+    phi__buf name;
+    bool done;
+    phi__buf_init(&name, &agent->memory);
+    do {
+        phi__buf_clear(&name);
+        phi__buf_add_str(&name, agent->line.session->id);
+        phi__buf_char(&name, '.');
+        phi__buf_add_str(&name, phi__children_segment(e, index));
+        phi__buf_char(&name, '.');
+        phi__buf_u64(&name, (*number)++);
+    } while (!name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
+    done =
+        !name.failed &&
+        phi__arena_str(&e->arena, phi__buf_str(&name),
+                       index == e->pub.branch_count ? &e->judge_id : &e->branches[index].loop_id);
+    phi__buf_free(&name);
+    return done && phi__session_go_on(&agent->rt->sessions, agent->line.session,
+                                      phi__children_segment(e, index), *number - 1);
+}
+
+PHI__FN bool phi__children_name(phi__evaluation *e) {
+    phi__agent *agent = e->agent;
+    uint32_t number;
+    size_t i;
+    if (!phi__session_read(&agent->rt->sessions, agent->line.session, agent->thread)) return false;
+    number = phi__children_first_number(e);
+    for (i = 0; i <= e->pub.branch_count; i++)
+        if (e->seats[i].child != NULL && !phi__children_name_one(e, i, &number)) return false;
+    return true;
+}
+
+/* ---- their runs ---- */
+
+PHI__FN phi_status phi__children_start(phi__seat *seat, const phi_content *content, size_t count) {
+    const phi__evaluation *e = seat->of;
+    bool judge = phi__evaluation_is_judge(seat);
+    phi_message message;
+    phi__run_order order;
+    phi_status status;
+    memset(&message, 0, sizeof message);
+    memset(&order, 0, sizeof order);
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = count;
+    order.prompts = &message;
+    order.prompt_count = content != NULL ? 1 : 0;
+    order.continuation = content != NULL ? PHI_CONTINUATION_INITIAL : PHI_CONTINUATION_DEFAULT;
+    order.loop_id = judge ? e->judge_id : e->branches[seat->index].loop_id;
+    if (content == NULL) order.parent_loop_id = e->agent->line.last_loop_id;
+    order.goes_on = true; /* aborts were read when the evaluation began: later ones mean it */
+    status = phi__run_new(seat->child, &order);
+    seat->runs = status == PHI_OK;
+    return status;
+}
+
+static uint64_t phi__children_tokens(const phi__evaluation *e, const phi_content *content,
+                                     size_t count) {
+    const phi_token_counter *counter = phi__projection_counter(e->agent);
+    phi_message message;
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = count;
+    return content != NULL ? phi_tokens_of_message(counter, &message) : 0;
+}
+
+static uint64_t phi__children_output(const phi__agent *child) {
+    return child->desc.max_tokens != 0 ? child->desc.max_tokens : child->desc.model.max_tokens;
+}
+
+/* The judge sees the conversation, the query, and the largest answers that the branches may give;
+   at most its window. */
+static bool phi__children_hold_judge(phi__evaluation *e, uint64_t prompt, char *reason,
+                                     size_t size) {
+    const phi__agent *judge = e->seats[e->pub.branch_count].child;
+    const phi_cost *rates = &judge->desc.model.cost;
+    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
+    uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__CHILDREN_FRAME, out, most;
+    size_t i;
+    for (i = 0; i < e->pub.branch_count; i++) in += phi__children_output(e->seats[i].child);
+    most = judge->desc.compaction.max_context_tokens;
+    if (most != 0 && in > most) in = most;
+    out = phi__children_output(judge);
+    return phi__limits_budget_hold(e->agent, in + out,
+                                   (double)in / 1e6 * rate + (double)out / 1e6 * rates->output,
+                                   &e->held, reason, size);
+}
+
+PHI__FN bool phi__children_reserve(phi__evaluation *e, const phi_content *content, size_t count,
+                                   char *reason, size_t size) {
+    uint64_t prompt = phi__children_tokens(e, content, count);
+    size_t i;
+    for (i = 0; i < e->pub.branch_count; i++)
+        if (!phi__states_reserve(e->seats[i].child->run, prompt, reason, size)) return false;
+    if (e->seats[e->pub.branch_count].child == NULL || !phi__limits_budget_limited(e->agent))
+        return true;
+    return phi__children_hold_judge(e, prompt, reason, size);
+}
+
+#endif
+
+/* ---- src/evaluate/conclude.c ---- */
+
+/* conclude.c - the end of an evaluation, and the events around it.
+
+   The runs are copied in the order of their configurations, whichever ended first, so that the log
+   does not depend on the network. */
+
+#ifndef PHI_NO_EVALUATION
+
+
+/* ---- events ---- */
+
+/* Strings of events live as long as the thread. */
+static bool phi__conclude_ids(const phi__evaluation *e, phi_arena *room, phi_parallel *out) {
+    phi_str *ids = (phi_str *)phi_arena_alloc(room, e->pub.branch_count * sizeof *ids);
+    size_t i;
+    if (ids == NULL) return false;
+    for (i = 0; i < e->pub.branch_count; i++)
+        if (!phi__arena_str(room, e->branches[i].loop_id, &ids[i])) return false;
+    out->loop_ids = ids;
+    out->loop_count = e->pub.branch_count;
+    return true;
+}
+
+static phi_parallel *phi__conclude_parallel(const phi__evaluation *e) {
+    phi__agent *agent = e->agent;
+    phi_arena *room;
+    phi_parallel *out;
+    if (!phi__thread_roll(agent->thread, NULL)) return NULL;
+    room = phi__thread_room(agent->thread);
+    out = (phi_parallel *)phi__arena_zero(room, sizeof *out);
+    if (out == NULL || !phi__arena_str(room, agent->line.session->id, &out->session_id))
+        return NULL;
+    return out;
+}
+
+PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e) {
+    phi_parallel *parallel = phi__conclude_parallel(e);
+    phi_event event;
+    if (parallel == NULL || !phi__conclude_ids(e, phi__thread_room(e->agent->thread), parallel))
+        return false;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_PARALLEL_START;
+    event.parallel = parallel;
+    return phi__events_emit(e->agent, &event, NULL, 0);
+}
+
+/* Without memory its figures are empty. */
+static void phi__conclude_emit_end(const phi__evaluation *e) {
+    static const phi_parallel nothing = {{"", 0}, NULL, 0, {"", 0}, 0, {0, 0, 0, 0, 0, 0}};
+    phi_parallel *parallel = phi__conclude_parallel(e);
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    if (parallel != NULL) {
+        parallel->evaluation_usage = e->pub.evaluation_usage;
+        if (e->pub.selected < e->pub.branch_count) {
+            parallel->selected_index = e->pub.selected;
+            if (!phi__arena_str(phi__thread_room(e->agent->thread),
+                                e->branches[e->pub.selected].loop_id, &parallel->selected_loop_id))
+                parallel->selected_loop_id = phi__str("", 0);
+        }
+    }
+    event.kind = PHI_EV_PARALLEL_END;
+    event.status = e->pub.status;
+    event.parallel = parallel != NULL ? parallel : &nothing;
+    (void)phi__events_emit_surely(e->agent, &event);
+}
+
+/* ---- the log ---- */
+
+static bool phi__conclude_lane_name(const char *prefix, phi_str loop_id, phi_arena *arena,
+                                    phi_str *out) {
+    size_t head = strlen(prefix), len = head + loop_id.len;
+    char *to = (char *)phi_arena_alloc(arena, phi__add(len, 1));
+    if (to == NULL) return false;
+    memcpy(to, prefix, head);
+    if (loop_id.len > 0) memcpy(to + head, loop_id.at, loop_id.len);
+    to[len] = '\0';
+    *out = phi__str(to, len);
+    return true;
+}
+
+/* A branch that the host has freed left nothing to copy, and has no lane. */
+static phi_status phi__conclude_branch(phi__evaluation *e, size_t i, uint64_t fork_seq) {
+    phi_branch *branch = &e->branches[i];
+    phi_thread *thread = e->agent->thread;
+    phi_status status;
+    phi_str name;
+    uint32_t lane = 0;
+    if (e->seats[i].child == NULL) return PHI_OK;
+    if (!phi__conclude_lane_name("branch/", branch->loop_id, &e->arena, &name))
+        return PHI_NO_MEMORY;
+    status = phi__graft_lane(thread, name, fork_seq, &lane);
+    if (status == PHI_OK)
+        status = phi__graft_run(thread, lane, e->seats[i].child->thread, branch->loop_id);
+    if (status == PHI_OK) branch->lane = name;
+    return status;
+}
+
+/* The judge's lane begins empty: it saw nothing of the thread. */
+static phi_status phi__conclude_judge(phi__evaluation *e) {
+    const phi__seat *seat = &e->seats[e->pub.branch_count];
+    phi_thread *thread = e->agent->thread;
+    phi_status status;
+    phi_str name;
+    uint32_t lane = 0;
+    if (seat->child == NULL || e->pub.judge_loop_id.len == 0) return PHI_OK;
+    if (!phi__conclude_lane_name("~judge/", e->judge_id, &e->arena, &name)) return PHI_NO_MEMORY;
+    status = phi__graft_lane(thread, name, UINT64_MAX, &lane);
+    return status == PHI_OK ? phi__graft_run(thread, lane, seat->child->thread, e->judge_id)
+                            : status;
+}
+
+static phi_status phi__conclude_copy(phi__evaluation *e) {
+    phi_thread *thread = e->agent->thread;
+    /* an empty thread has no entry to fork at */
+    uint64_t fork_seq = thread->log.count > 0 ? thread->log.count - 1 : UINT64_MAX;
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; i < e->pub.branch_count && status == PHI_OK; i++)
+        status = phi__conclude_branch(e, i, fork_seq);
+    return status == PHI_OK ? phi__conclude_judge(e) : status;
+}
+
+static void phi__conclude_put_list(phi__buf *out, const char *key, const phi__evaluation *e,
+                                   bool lanes) {
+    size_t i;
+    phi__records_raw(out, key, "[");
+    for (i = 0; i < e->pub.branch_count; i++) {
+        phi__json_write_comma(out);
+        phi__json_write_str(out, lanes ? e->branches[i].lane : e->branches[i].loop_id);
+    }
+    phi__buf_char(out, ']');
+}
+
+static phi_status phi__conclude_note(phi__evaluation *e, size_t selected) {
+    phi__agent *agent = e->agent;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf note;
+    phi__buf_init(&note, &agent->memory);
+    phi__buf_char(&note, '{');
+    phi__records_str(&note, "session_id", agent->line.session->id);
+    phi__conclude_put_list(&note, "loop_ids", e, false);
+    phi__conclude_put_list(&note, "lanes", e, true);
+    phi__records_str(&note, "selected_loop_id", e->branches[selected].loop_id);
+    phi__records_u64(&note, "selected_index", selected);
+    phi__json_write_key(&note, PHI__LIT("evaluation_usage"));
+    phi__message_put_usage_value(&note, &e->pub.evaluation_usage);
+    phi__buf_char(&note, '}');
+    if (!note.failed)
+        status = phi__note_add(agent->thread, PHI_NOTE_PARALLEL, phi__buf_str(&note), NULL);
+    phi__buf_free(&note);
+    return status;
+}
+
+/* The parent of the next run is the selected one. */
+static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
+    phi__agent *agent = e->agent;
+    const phi_branch *branch = &e->branches[selected];
+    phi_status status = PHI_OK;
+    phi_str last;
+    if (!phi__agent_take_own(agent, branch->loop_id.at, &last)) return PHI_NO_MEMORY;
+    status = phi__conclude_note(e, selected);
+    if (status == PHI_OK && branch->lane.len > 0)
+        status = phi_thread_switch(agent->thread, branch->lane.at);
+    if (status != PHI_OK) {
+        phi__agent_take_disown(agent, &last);
+        return status;
+    }
+    phi__line_take_last(agent, last);
+    e->pub.selected = selected;
+    return PHI_OK;
+}
+
+/* ---- public to the room ---- */
+
+PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selected) {
+    phi__agent *agent = e->agent;
+    phi_status copied = phi__conclude_copy(e);
+    size_t i;
+    if (status == PHI_OK) status = copied;
+    if (status == PHI_OK) status = phi__conclude_select(e, selected);
+    e->pub.status = status;
+    phi__evaluation_sum(e);
+    phi__limits_charge_runs(agent, &e->pub.total_usage, e->pub.total_cost);
+    phi__line_count(agent, agent->line.loops + (uint32_t)e->pub.branch_count);
+    phi__line_active(agent);
+    phi__limits_budget_give(agent, &e->held);
+    phi__io_timer_clear(agent->rt->io, &e->timer);
+    if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
+    e->phase = PHI__EVALUATION_OVER;
+    for (i = 0; i <= e->pub.branch_count; i++) phi__evaluation_unseat(&e->seats[i]);
+    phi__find_hold(agent, NULL);
+    phi__conclude_emit_end(e);
+    phi__events_unreserve(agent);
+}
+
+#endif
+
+/* ---- src/evaluate/evaluate.c ---- */
+
+/* evaluate.c - starts evaluations, and takes each from its branches to its selection.
+
+   After every change (a child's run is over, a child was freed, evaluate_fn's time has come) the
+   same function looks at the whole evaluation and takes the next step. */
+
+#ifndef PHI_NO_EVALUATION
+
+
+#include <stdio.h>
+
+enum { PHI__EVALUATE_POLL_US = 10000 }; /* between two calls of evaluate_fn */
+
+/* ---- the next step ---- */
+
+/* evaluate_fn selects; false: the evaluation was freed in it, or it is not ready. */
+static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
+    phi__agent *agent = e->agent;
+    phi_agent handle = agent->handle;
+    phi_evaluation pub = e->pub;
+    phi_usage usage;
+    phi_status status;
+    size_t chosen = 0;
+    memset(&usage, 0, sizeof usage);
+    status = e->evaluate_fn(e->user_data, &pub, &chosen, &usage);
+    if (!phi_agent_alive(handle)) return false;
+    if (status == PHI_BUSY && phi__io_now_us(agent->rt->io) < e->deadline_us) {
+        phi__evaluation_later(e, PHI__EVALUATE_POLL_US);
+        return false;
+    }
+    *selected = phi__select_first(e->branches, e->pub.branch_count);
+    if (status == PHI_OK) {
+        *selected = phi__min(chosen, e->pub.branch_count - 1);
+        e->pub.evaluation_usage = usage;
+    }
+    return true;
+}
+
+static void phi__evaluate_begin_custom(phi__evaluation *e) {
+    phi__agent *agent = e->agent;
+    uint32_t ms = agent->desc.decision_timeout_ms;
+    e->phase = PHI__EVALUATION_CUSTOM;
+    agent->rt->active++; /* phi_step reports work, as of a run */
+    e->deadline_us =
+        ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(agent->rt->io) + (uint64_t)ms * 1000;
+    phi__evaluation_later(e, 0);
+}
+
+/* All branches have ended. */
+static void phi__evaluate_decide(phi__evaluation *e) {
+    size_t count = e->pub.branch_count;
+    if (e->by == PHI_EVALUATE_CUSTOM)
+        phi__evaluate_begin_custom(e);
+    else if (e->by != PHI_EVALUATE_JUDGE)
+        phi__conclude(e, PHI_OK, phi__select_by(e->by, e->branches, count));
+    else if (phi__judging_candidates(e) < 2)
+        phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
+    else {
+        phi_status status = phi__judging_begin(e);
+        e->phase = PHI__EVALUATION_JUDGE;
+        if (status == PHI_STALE) phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
+        if (status == PHI_NO_MEMORY) phi__conclude(e, PHI_NO_MEMORY, 0);
+    }
+}
+
+static void phi__evaluate_look(phi__evaluation *e) {
+    size_t selected = 0;
+    if (e->agent->slot == NULL || e->phase == PHI__EVALUATION_OVER || phi__evaluation_any_runs(e))
+        return;
+    if (phi__evaluation_aborted(e))
+        phi__conclude(e, PHI_CANCELLED, 0);
+    else if (e->lost)
+        phi__conclude(e, PHI_NO_MEMORY, 0);
+    else if (e->phase == PHI__EVALUATION_BRANCHES)
+        phi__evaluate_decide(e);
+    else if (e->phase == PHI__EVALUATION_JUDGE)
+        phi__conclude(e, PHI_OK, phi__judging_selected(e));
+    else if (phi__evaluate_ask(e, &selected))
+        phi__conclude(e, PHI_OK, selected);
+}
+
+static void phi__evaluate_timer(phi__timer *timer) {
+    phi__evaluate_look(PHI__OWNER(timer, phi__evaluation, timer));
+}
+
+static void phi__evaluate_over(phi__agent *child, phi_status status, const phi_failure *failure,
+                               bool stopping) {
+    phi__seat *seat = (phi__seat *)child->tree.watched;
+    (void)failure;
+    (void)stopping;
+    phi__evaluation_outcome(seat, status);
+    phi__evaluate_look(seat->of);
+}
+
+static const phi__child_watch phi__evaluate_watch = {false, false, NULL, NULL, phi__evaluate_over};
+
+/* ---- with the agent ---- */
+
+static void phi__evaluate_freed(phi__attached *attached) {
+    phi__evaluation_free(PHI__OWNER(attached, phi__evaluation, attached));
+}
+
+static void phi__evaluate_save(const phi__attached *attached, phi__buf *out, phi_arena *scratch) {
+    phi__saving_put(PHI__OWNER(attached, const phi__evaluation, attached), out, scratch);
+}
+
+static const phi__attached_ops phi__evaluate_ops = {"phi.evaluation", phi__evaluate_save, NULL,
+                                                    phi__evaluate_freed};
+
+/* In place of the last one, whose children are gone from it. */
+static void phi__evaluate_attach(phi__evaluation *e) {
+    phi__agent *agent = e->agent;
+    phi__evaluation_free(phi__evaluation_of(agent));
+    phi__attached_saved_drop(agent, phi__evaluate_ops.name);
+    phi__attached_add(agent, &e->attached, &phi__evaluate_ops);
+    phi__find_hold(agent, "an evaluation is going on");
+}
+
+/* ---- checks ---- */
+
+static phi_status phi__evaluate_check_config(phi_runtime *rt, const char *what,
+                                             const phi_agent_desc *config) {
+    if (config->store != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: %s.store: expected NULL", what);
+    if (config->thread_id != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: %s.thread_id: expected NULL", what);
+    return PHI_OK;
+}
+
+static phi_status phi__evaluate_check_way(phi_runtime *rt, const phi_evaluate_desc *desc) {
+    if ((unsigned)desc->by > (unsigned)PHI_EVALUATE_CUSTOM)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: by is none of its values");
+    if (desc->by == PHI_EVALUATE_TRANSPARENT && desc->config_count != 1)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "phi_evaluate: config_count is %u: PHI_EVALUATE_TRANSPARENT expects 1",
+                          (unsigned)desc->config_count);
+    if (desc->by == PHI_EVALUATE_CUSTOM && desc->evaluate_fn == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: evaluate_fn is missing");
+    if (desc->by != PHI_EVALUATE_JUDGE) return PHI_OK;
+    return desc->judge == NULL ? phi__error(rt, PHI_BAD_ARG, "phi_evaluate: judge is missing")
+                               : phi__evaluate_check_config(rt, "judge", desc->judge);
+}
+
+static phi_status phi__evaluate_check_desc(phi_runtime *rt, const phi_evaluate_desc *desc) {
+    phi_status status = PHI_OK;
+    char what[32];
+    size_t i;
+    if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: desc is NULL");
+    if (desc->configs == NULL || desc->config_count == 0)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: configs: expected at least one");
+    if (desc->config_count > PHI_EVALUATE_MOST)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: config_count is %u: expected at most %u",
+                          (unsigned)desc->config_count, (unsigned)PHI_EVALUATE_MOST);
+    for (i = 0; i < desc->config_count && status == PHI_OK; i++) {
+        (void)snprintf(what, sizeof what, "configs[%u]", (unsigned)i);
+        status = phi__evaluate_check_config(rt, what, &desc->configs[i]);
+    }
+    return status == PHI_OK ? phi__evaluate_check_way(rt, desc) : status;
+}
+
+/* The prompt as content; NULL: there is none. */
+static phi_status phi__evaluate_check_prompt(phi__agent *agent, const phi_evaluate_desc *desc,
+                                             phi_content *text, const phi_content **content,
+                                             size_t *count) {
+    *content = desc->content;
+    *count = desc->content_count;
+    if (desc->prompt != NULL && desc->content != NULL)
+        return phi__error(agent->rt, PHI_BAD_ARG,
+                          "phi_evaluate: prompt and content are both given");
+    if (desc->prompt != NULL) {
+        if (desc->prompt[0] == '\0')
+            return phi__error(agent->rt, PHI_BAD_ARG, "phi_evaluate: the prompt is empty");
+        *text = phi__input_text(phi_str_of(desc->prompt));
+        *content = text;
+        *count = 1;
+    }
+    if (*content != NULL) return phi__enqueue_check(agent->rt, "phi_evaluate", *content, *count);
+    return phi__history_goes_on(agent->rt, agent->thread, "phi_evaluate");
+}
+
+/* ---- starting ---- */
+
+static phi_status phi__evaluate_no_memory(phi__agent *agent) {
+    return phi__error(agent->rt, PHI_NO_MEMORY, "phi_evaluate: out of memory");
+}
+
+static phi_status phi__evaluate_make_children(phi__evaluation *e, const phi_evaluate_desc *desc) {
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; i < desc->config_count && status == PHI_OK; i++)
+        status = phi__children_make(e, i, &desc->configs[i], &phi__evaluate_watch);
+    if (status == PHI_OK && desc->by == PHI_EVALUATE_JUDGE)
+        status = phi__children_make(e, i, desc->judge, &phi__evaluate_watch);
+    return status;
+}
+
+static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *content,
+                                      size_t count) {
+    phi__agent *agent = e->agent;
+    char reason[160];
+    size_t i;
+    if (!phi__children_name(e)) return phi__evaluate_no_memory(agent);
+    for (i = 0; i < e->pub.branch_count; i++)
+        if (phi__children_start(&e->seats[i], content, count) != PHI_OK)
+            return phi__evaluate_no_memory(agent);
+    if (!phi__children_reserve(e, content, count, reason, sizeof reason))
+        return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
+    return phi__conclude_emit_start(e) ? PHI_OK : phi__evaluate_no_memory(agent);
+}
+
+/* The parts that a new evaluation and a restored one have in common. NULL: no memory. */
+static phi__evaluation *phi__evaluate_new(phi__agent *agent, const phi_evaluate_desc *desc) {
+    phi__evaluation *e = phi__evaluation_new(agent, desc->config_count);
+    if (e == NULL) return NULL;
+    e->by = desc->by;
+    e->evaluate_fn = desc->evaluate_fn;
+    e->user_data = desc->user_data;
+    e->timer.fire = phi__evaluate_timer;
+    if (phi__io_timer_set(agent->rt->io, &e->timer, UINT64_MAX) == PHI_OK) return e;
+    phi__evaluation_free(e);
+    return NULL;
+}
+
+static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *desc,
+                                    const phi_content *content, size_t count) {
+    phi__evaluation *e;
+    phi_status status;
+    status = phi__recall_view(agent->thread, agent->thread->lanes.active, UINT64_MAX);
+    if (status != PHI_OK)
+        return phi__error(agent->rt, status, "phi_evaluate: the thread cannot be read: %s",
+                          phi_status_text(status));
+    if (!phi__thread_roll(agent->thread, NULL) || !phi__append_answer_orphans(agent->thread) ||
+        !phi__events_reserve(agent))
+        return phi__evaluate_no_memory(agent);
+    phi__posts_read_aborts(agent->rt); /* they mean earlier work */
+    e = phi__evaluate_new(agent, desc);
+    status = e != NULL && phi__judging_query(e, content, count) ? PHI_OK
+                                                                : phi__evaluate_no_memory(agent);
+    if (status == PHI_OK) {
+        e->continues = content == NULL;
+        status = phi__evaluate_make_children(e, desc);
+    }
+    if (status == PHI_OK) status = phi__evaluate_start(e, content, count);
+    if (status == PHI_OK) {
+        phi__evaluate_attach(e);
+        return PHI_OK;
+    }
+    phi__evaluation_free(e);
+    phi__events_unreserve(agent);
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc) {
+    phi__agent *agent = phi__find_agent(handle);
+    const phi_content *content = NULL;
+    phi_content text;
+    size_t count = 0;
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_evaluate: the agent is gone");
+    status = phi__evaluate_check_desc(handle.rt, desc);
+    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate");
+    if (status == PHI_OK) status = phi__evaluate_check_prompt(agent, desc, &text, &content, &count);
+    return status == PHI_OK ? phi__evaluate_all(agent, desc, content, count) : status;
+}
+
+PHI_API phi_status phi_evaluate_resume(phi_agent handle, const phi_evaluate_desc *desc) {
+    phi__agent *agent = phi__find_agent(handle);
+    phi__evaluation *e;
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL)
+        return phi__error(handle.rt, PHI_STALE, "phi_evaluate_resume: the agent is gone");
+    status = phi__evaluate_check_desc(handle.rt, desc);
+    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate_resume");
+    if (status == PHI_OK) status = phi__saving_waits(agent, desc->config_count);
+    if (status != PHI_OK) return status;
+    if (!phi__events_reserve(agent)) return phi__evaluate_no_memory(agent);
+    e = phi__evaluate_new(agent, desc);
+    status =
+        e == NULL ? phi__evaluate_no_memory(agent) : phi__saving_get(e, desc, &phi__evaluate_watch);
+    if (status == PHI_OK) {
+        phi__evaluate_attach(e);
+        phi__evaluation_later(e, 0);
+        return PHI_OK;
+    }
+    phi__evaluation_free(e);
+    phi__events_unreserve(agent);
+    return status;
+}
+
+PHI_API phi_status phi_evaluation_result(phi_agent handle, phi_evaluation *out) {
+    const phi__agent *agent = phi__find_agent(handle);
+    const phi__evaluation *e = agent != NULL ? phi__evaluation_of(agent) : NULL;
+    if (handle.rt == NULL || out == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (e == NULL) return PHI_NOT_FOUND;
+    *out = e->pub;
+    return PHI_OK;
+}
+
+#endif
+
+/* ---- src/evaluate/evaluation.c ---- */
+
+/* evaluation.c - makes and frees evaluations, follows their children, and reads off outcomes. */
+
+#ifndef PHI_NO_EVALUATION
+
+
+/* ---- children ---- */
+
+/* The host freed a branch, or the judge: it counts as cancelled. */
+static void phi__evaluation_child_freed(phi__attached *attached) {
+    phi__seat *seat = PHI__OWNER(attached, phi__seat, attached);
+    phi__evaluation *e = seat->of;
+    if (seat->runs) {
+        phi__evaluation_outcome(seat, PHI_CANCELLED);
+        phi__evaluation_later(e, 0);
+    }
+    seat->child = NULL;
+}
+
+static const phi__attached_ops phi__evaluation_child_ops = {"phi.branch", NULL, NULL,
+                                                            phi__evaluation_child_freed};
+
+PHI__FN bool phi__evaluation_is_judge(const phi__seat *seat) {
+    return seat->index == seat->of->pub.branch_count;
+}
+
+PHI__FN void phi__evaluation_seat(phi__seat *seat, phi__agent *child,
+                                  const phi__child_watch *watch) {
+    seat->child = child;
+    child->tree.watch = watch;
+    child->tree.watched = seat;
+    phi__attached_add(child, &seat->attached, &phi__evaluation_child_ops);
+    phi__find_hold(child, "it is a branch of an evaluation");
+}
+
+static phi__agent *phi__evaluation_leave(phi__seat *seat) {
+    phi__agent *child = seat->child;
+    if (child == NULL) return NULL;
+    seat->child = NULL;
+    child->tree.watch = NULL;
+    child->tree.watched = NULL;
+    phi__attached_remove(&seat->attached);
+    phi__find_hold(child, NULL);
+    return child;
+}
+
+PHI__FN void phi__evaluation_unseat(phi__seat *seat) {
+    phi__agent *child = phi__evaluation_leave(seat);
+    if (child == NULL) return;
+    phi__one_shot_run_last(child);
+}
+
+/* ---- the evaluation ---- */
+
+PHI__FN phi__evaluation *phi__evaluation_new(phi__agent *agent, size_t branch_count) {
+    phi__evaluation *e = (phi__evaluation *)phi__alloc(&agent->memory, sizeof *e);
+    size_t i;
+    if (e == NULL) return NULL;
+    e->agent = agent;
+    phi_arena_init(&e->arena, &agent->memory, 512);
+    e->branches = (phi_branch *)phi__arena_zero(&e->arena, branch_count * sizeof *e->branches);
+    e->seats = (phi__seat *)phi__arena_zero(&e->arena, (branch_count + 1) * sizeof *e->seats);
+    if (e->branches == NULL || e->seats == NULL) {
+        phi_arena_free(&e->arena);
+        phi__free(&agent->memory, e, sizeof *e);
+        return NULL;
+    }
+    e->pub.status = PHI_BUSY;
+    e->pub.branches = e->branches;
+    e->pub.branch_count = branch_count;
+    e->pub.selected = SIZE_MAX;
+    e->judge_status = PHI_BUSY;
+    e->aborts = agent->tree.aborts;
+    for (i = 0; i <= branch_count; i++) {
+        e->seats[i].of = e;
+        e->seats[i].index = i;
+        if (i < branch_count) e->branches[i].status = PHI_BUSY;
+    }
+    return e;
+}
+
+PHI__FN void phi__evaluation_free(phi__evaluation *e) {
+    phi__agent *agent;
+    size_t i;
+    if (e == NULL) return;
+    agent = e->agent;
+    phi__attached_remove(&e->attached);
+    if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
+    phi__io_timer_clear(agent->rt->io, &e->timer);
+    phi__limits_budget_give(agent, &e->held);
+    for (i = 0; i <= e->pub.branch_count; i++) {
+        phi__agent *child = phi__evaluation_leave(&e->seats[i]);
+        if (child != NULL) phi__agent_end_drop(child);
+    }
+    phi_arena_free(&e->arena);
+    phi__free(&agent->memory, e, sizeof *e);
+}
+
+PHI__FN phi__evaluation *phi__evaluation_of(const phi__agent *agent) {
+    phi__attached *attached = phi__attached_find(agent, "phi.evaluation");
+    return attached != NULL ? PHI__OWNER(attached, phi__evaluation, attached) : NULL;
+}
+
+PHI__FN bool phi__evaluation_aborted(const phi__evaluation *e) {
+    return e->agent->tree.aborts != e->aborts || e->agent->rt->closing;
+}
+
+PHI__FN bool phi__evaluation_any_runs(const phi__evaluation *e) {
+    size_t i;
+    for (i = 0; i <= e->pub.branch_count; i++)
+        if (e->seats[i].runs) return true;
+    return false;
+}
+
+PHI__FN void phi__evaluation_later(phi__evaluation *e, uint64_t after_us) {
+    phi__io *io = e->agent->rt->io;
+    (void)phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + after_us); /* it has its place */
+}
+
+/* ---- outcomes ---- */
+
+/* The last answer with text that the child's run has made. */
+static bool phi__evaluation_text(const phi__agent *child, size_t from, phi_arena *arena,
+                                 phi_str *out) {
+    const phi_thread *thread = child->thread;
+    size_t i = thread->messages.count;
+    bool failed = false;
+    while (i-- > from) {
+        const phi__entry *entry = phi__lane_message(thread, i);
+        phi_arena_mark mark = phi_arena_save(arena);
+        if (entry == NULL || entry->message->role != PHI_ROLE_ASSISTANT) continue;
+        *out = phi_message_text(entry->message, "\n", arena, &failed);
+        if (failed) return false;
+        if (phi__str_trim(*out).len > 0) return true;
+        phi_arena_reset(arena, mark);
+        *out = phi__str("", 0);
+    }
+    return true;
+}
+
+static void phi__evaluation_judged(phi__evaluation *e, const phi__agent *judge, phi_status status) {
+    phi_arena scratch;
+    phi_str text = {"", 0};
+    phi_arena_init(&scratch, &e->agent->memory, 0);
+    e->judge_status = status;
+    e->pub.evaluation_usage = judge->spent.run_usage;
+    e->pub.evaluation_cost = judge->spent.run_cost;
+    if (!phi__evaluation_text(judge, 0, &scratch, &text)) e->lost = true;
+    e->verdict = phi__judge_verdict(text, e->candidates);
+    phi_arena_free(&scratch);
+}
+
+PHI__FN void phi__evaluation_outcome(phi__seat *seat, phi_status status) {
+    phi__evaluation *e = seat->of;
+    const phi__agent *child = seat->child;
+    phi_branch *branch;
+    seat->runs = false;
+    if (phi__evaluation_is_judge(seat)) {
+        phi__evaluation_judged(e, child, status);
+        return;
+    }
+    branch = &e->branches[seat->index];
+    branch->status = status;
+    branch->usage = child->spent.run_usage;
+    branch->cost = child->spent.run_cost;
+    if (!phi__evaluation_text(child, branch->original_count, &e->arena, &branch->text))
+        e->lost = true;
+}
+
+PHI__FN void phi__evaluation_sum(phi__evaluation *e) {
+    phi_evaluation *pub = &e->pub;
+    size_t i;
+    pub->total_usage = pub->evaluation_usage;
+    pub->total_cost = pub->evaluation_cost;
+    for (i = 0; i < pub->branch_count; i++) {
+        phi_usage_add(&pub->total_usage, &e->branches[i].usage);
+        pub->total_cost += e->branches[i].cost;
+    }
+}
+
+#endif
+
 /* ---- src/evaluate/judge.c ---- */
 
 /* judge.c - the prompt of a judge, its fitting, and its verdict.
 
-   The fitting has two passes, since the responses are what is compared and the conversation before
-   them is not: the first pass shortens the context only, the second one leaves the context at its
+   The fitting has two passes, since the judge compares the responses and not the conversation before
+   them: the first pass shortens the context only, the second one leaves the context at its
    shortest and shortens the responses. Each pass has three tiers, and each tier works on the text
    that the tier before it has left, so that a text never grows again. */
 
@@ -66202,6 +67301,341 @@ PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count) {
         i++;
     }
     return 0;
+}
+
+#endif
+
+/* ---- src/evaluate/judging.c ---- */
+
+/* judging.c - what a judge gets to read, and what its verdict means.
+
+   The judge compares outcomes, not ways: of the conversation and of each branch it sees text alone.
+   Branches that failed are not shown to it, unless all have failed. */
+
+#ifndef PHI_NO_EVALUATION
+
+
+/* ---- the query ---- */
+
+/* The item in view that holds the query of branches without a prompt: the last user message, or the
+   end of the view. */
+static size_t phi__judging_query_at(const phi__fold *fold) {
+    size_t i = fold->count;
+    while (i > 0)
+        if (fold->items[--i].message->role == PHI_ROLE_USER) return i;
+    return fold->count;
+}
+
+PHI__FN bool phi__judging_query(phi__evaluation *e, const phi_content *content, size_t count) {
+    const phi__fold *fold = &e->agent->thread->fold;
+    phi_message message;
+    bool failed = false;
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = count;
+    if (content == NULL) {
+        size_t at = phi__judging_query_at(fold);
+        if (at == fold->count) return true;
+        message = *fold->items[at].message;
+    }
+    e->pub.query = phi_message_text(&message, "\n", &e->arena, &failed);
+    return !failed;
+}
+
+/* ---- candidates ---- */
+
+PHI__FN size_t phi__judging_candidates(const phi__evaluation *e) {
+    size_t n = 0, i;
+    for (i = 0; i < e->pub.branch_count; i++)
+        if (phi__select_may_win(e->branches, e->pub.branch_count, i)) n++;
+    return n;
+}
+
+PHI__FN size_t phi__judging_selected(const phi__evaluation *e) {
+    size_t left = e->judge_status == PHI_OK ? e->verdict : 0, i;
+    for (i = 0; i < e->pub.branch_count; i++) {
+        if (!phi__select_may_win(e->branches, e->pub.branch_count, i)) continue;
+        if (left-- == 0) return i;
+    }
+    return phi__select_first(e->branches, e->pub.branch_count);
+}
+
+/* ---- the judge's run ---- */
+
+static bool phi__judging_case(const phi__evaluation *e, phi__buf *transcript, phi_arena *arena,
+                              phi__judge_case *c) {
+    const phi__fold *fold = &e->agent->thread->fold;
+    size_t end = e->continues ? phi__judging_query_at(fold) : fold->count, i;
+    for (i = 0; i < end; i++) phi__judge_transcribe(transcript, fold->items[i].message);
+    c->context = phi__buf_str(transcript);
+    c->query = e->pub.query;
+    c->count = 0;
+    c->responses = (phi_str *)phi_arena_alloc(arena, e->pub.branch_count * sizeof *c->responses);
+    if (c->responses == NULL || transcript->failed) return false;
+    for (i = 0; i < e->pub.branch_count; i++)
+        if (phi__select_may_win(e->branches, e->pub.branch_count, i))
+            c->responses[c->count++] = e->branches[i].text;
+    return true;
+}
+
+/* behaviours C 63 */
+static bool phi__judging_warn(phi__evaluation *e) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_TOOL_PROGRESS;
+    event.tool_call_id = PHI__LIT("judge-compaction");
+    event.tool_name = PHI__LIT("LlmJudgeEvaluation");
+    event.text = PHI__LIT("The texts to compare are longer than the judge's context, even when "
+                          "they are cut");
+    return phi__events_emit(e->agent, &event, NULL, 0);
+}
+
+/* The prompt, fitted into the judge's window. */
+static bool phi__judging_prompt(phi__evaluation *e, phi__buf *out) {
+    const phi__agent *judge = e->seats[e->pub.branch_count].child;
+    phi__buf transcript;
+    phi_arena arena;
+    phi__judge_case c;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf_init(&transcript, &e->agent->memory);
+    phi_arena_init(&arena, &e->agent->memory, 0);
+    if (phi__judging_case(e, &transcript, &arena, &c))
+        status = phi__judge_fit(&c, judge->desc.compaction.max_context_tokens,
+                                phi__projection_counter(judge), &arena);
+    if (status != PHI_NO_MEMORY) phi__judge_prompt(out, &c);
+    phi_arena_free(&arena);
+    phi__buf_free(&transcript);
+    if (status == PHI_LIMIT && !phi__judging_warn(e)) status = PHI_NO_MEMORY;
+    return status != PHI_NO_MEMORY && !out->failed;
+}
+
+PHI__FN phi_status phi__judging_begin(phi__evaluation *e) {
+    phi__seat *seat = &e->seats[e->pub.branch_count];
+    phi_content content;
+    phi_status status = PHI_NO_MEMORY;
+    char reason[160];
+    phi__buf prompt;
+    if (seat->child == NULL) return PHI_STALE;
+    e->candidates = phi__judging_candidates(e);
+    phi__buf_init(&prompt, &e->agent->memory);
+    phi__limits_budget_give(e->agent, &e->held);
+    if (phi__judging_prompt(e, &prompt)) {
+        content = phi__input_text(phi__buf_str(&prompt));
+        status = phi__children_start(seat, &content, 1);
+    }
+    if (status == PHI_OK) /* no other run may take the reservation; its turn renews it */
+        (void)phi__states_reserve(seat->child->run, phi_tokens_of_text(NULL, content.text), reason,
+                                  sizeof reason);
+    if (status == PHI_OK) e->pub.judge_loop_id = e->judge_id;
+    phi__buf_free(&prompt);
+    return status;
+}
+
+#endif
+
+/* ---- src/evaluate/saving.c ---- */
+
+/* saving.c - an evaluation as a member of its agent's snapshot, and back.
+
+   Each child is saved as an agent of its own is: a branch that has ended too, since its run is not
+   in the agent's log yet. While evaluate_fn is called, the snapshot is one of branches that have
+   all ended: it is called anew. */
+
+#ifndef PHI_NO_EVALUATION
+
+
+/* ---- writing ---- */
+
+static void phi__saving_child(const phi__seat *seat, phi__buf *out, phi_arena *scratch) {
+    phi_arena_mark mark = phi_arena_save(scratch);
+    phi_str text;
+    phi__json_write_key(out, PHI__LIT("agent"));
+    if (seat->child == NULL)
+        phi__buf_text(out, "null");
+    else if (phi_agent_snapshot(seat->child->handle, scratch, &text) == PHI_OK)
+        phi__buf_add_str(out, text);
+    else
+        out->failed = true;
+    phi_arena_reset(scratch, mark);
+}
+
+static void phi__saving_branch(const phi__evaluation *e, size_t i, phi__buf *out,
+                               phi_arena *scratch) {
+    const phi_branch *branch = &e->branches[i];
+    phi__json_write_comma(out);
+    phi__buf_char(out, '{');
+    phi__records_str(out, "loop_id", branch->loop_id);
+    phi__records_i64(out, "status", branch->status);
+    phi__records_str(out, "text", branch->text);
+    phi__json_write_key(out, PHI__LIT("usage"));
+    phi__message_put_usage_value(out, &branch->usage);
+    phi__records_double(out, "cost", branch->cost);
+    phi__records_u64(out, "original_count", branch->original_count);
+    phi__saving_child(&e->seats[i], out, scratch);
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch) {
+    const phi_thread *thread = e->agent->thread;
+    size_t i;
+    if (e->phase == PHI__EVALUATION_OVER) {
+        phi__buf_text(out, "null");
+        return;
+    }
+    phi__buf_char(out, '{');
+    phi__records_bool(out, "continues", e->continues);
+    phi__records_str(out, "query", e->pub.query);
+    phi__records_str(out, "judge_id", e->judge_id);
+    phi__records_u64(out, "candidates", e->candidates);
+    phi__records_str(out, "lane", phi__lane_name(thread, thread->lanes.active));
+    phi__records_u64(out, "view", thread->fold.count);
+    phi__records_raw(out, "branches", "[");
+    for (i = 0; i < e->pub.branch_count; i++) phi__saving_branch(e, i, out, scratch);
+    phi__buf_char(out, ']');
+    phi__records_bool(out, "judging", e->phase == PHI__EVALUATION_JUDGE);
+    phi__records_raw(out, "judge", "{");
+    if (e->phase == PHI__EVALUATION_JUDGE)
+        phi__saving_child(&e->seats[e->pub.branch_count], out, scratch);
+    phi__buf_text(out, "}}");
+}
+
+/* ---- reading ---- */
+
+static phi_status phi__saving_parse(phi__agent *agent, phi_arena *arena, phi_json **root) {
+    phi_str text = phi__attached_saved(agent, "phi.evaluation");
+    phi_status status = PHI_NOT_FOUND;
+    if (text.len > 0) status = phi_json_parse(arena, text, 0, root, NULL);
+    if (status == PHI_OK && !phi_json_is_object(*root)) status = PHI_NOT_FOUND;
+    return status;
+}
+
+static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, size_t branch_count) {
+    const phi_thread *thread = agent->thread;
+    size_t count = phi_json_count(phi_json_get(root, "branches"));
+    if (count != branch_count)
+        return phi__error(agent->rt, PHI_BAD_ARG,
+                          "phi_evaluate_resume: config_count is %u: expected %u",
+                          (unsigned)branch_count, (unsigned)count);
+    if (phi__records_get_size(root, "view") == thread->fold.count &&
+        phi_str_equal(phi__records_get_str(root, "lane"),
+                      phi__lane_name(thread, thread->lanes.active)))
+        return PHI_OK;
+    return phi__error(agent->rt, PHI_MISUSE,
+                      "phi_evaluate_resume: the history has changed since the snapshot");
+}
+
+PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
+    phi_json *root = NULL;
+    phi_arena arena;
+    phi_status status;
+    phi_arena_init(&arena, &agent->memory, 0);
+    status = phi__saving_parse(agent, &arena, &root);
+    if (status == PHI_OK)
+        status = phi__saving_check(agent, root, branch_count);
+    else
+        status =
+            phi__error(agent->rt, status, "phi_evaluate_resume: %s",
+                       status == PHI_NOT_FOUND ? "no evaluation waits" : phi_status_text(status));
+    phi_arena_free(&arena);
+    return status;
+}
+
+static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
+                                      const phi_agent_desc *config, const phi__child_watch *watch) {
+    phi__evaluation *e = seat->of;
+    phi_agent_desc d = phi__children_desc(e, config, phi__evaluation_is_judge(seat));
+    phi_status status = PHI_NO_MEMORY;
+    phi_agent child;
+    phi__buf text;
+    if (!phi_json_is_object(node)) return PHI_OK; /* the host had freed it */
+    phi__buf_init(&text, &e->agent->memory);
+    if (phi__json_write(&text, node, 0) == PHI_OK) {
+        child = phi_agent_restore(e->agent->rt, &d, phi__buf_str(&text), PHI_RESTORE_RESUME);
+        status = child.rt != NULL ? PHI_OK : phi__error_last(e->agent->rt, NULL, NULL);
+    }
+    phi__buf_free(&text);
+    if (status != PHI_OK) return status;
+    phi__evaluation_seat(seat, phi__find_agent(child), watch);
+    seat->runs = seat->child->run != NULL;
+    if (!phi__evaluation_is_judge(seat)) e->branches[seat->index].agent = child;
+    return PHI_OK;
+}
+
+/* A branch without a run and without an outcome ended as its snapshot was restored: it counts as
+   cancelled. */
+static phi_status phi__saving_get_branch(phi__evaluation *e, size_t i, const phi_json *node,
+                                         const phi_agent_desc *config,
+                                         const phi__child_watch *watch) {
+    phi_branch *branch = &e->branches[i];
+    int64_t status = phi_json_int(phi_json_get(node, "status"), 1);
+    phi_status restored;
+    if (!phi__arena_str(&e->arena, phi__records_get_str(node, "loop_id"), &branch->loop_id) ||
+        !phi__arena_str(&e->arena, phi__records_get_str(node, "text"), &branch->text))
+        return PHI_NO_MEMORY;
+    if (branch->loop_id.len == 0 || status > 0 || status < -100) return PHI_PARSE;
+    branch->status = (phi_status)status;
+    branch->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
+    branch->cost = phi__records_get_double(node, "cost");
+    branch->original_count = phi__records_get_size(node, "original_count");
+    restored = phi__saving_restore(&e->seats[i], phi_json_get(node, "agent"), config, watch);
+    if (restored == PHI_OK && !e->seats[i].runs && branch->status == PHI_BUSY)
+        branch->status = PHI_CANCELLED;
+    return restored;
+}
+
+static phi_status phi__saving_get_judge(phi__evaluation *e, const phi_json *root,
+                                        const phi_evaluate_desc *desc,
+                                        const phi__child_watch *watch) {
+    size_t index = e->pub.branch_count;
+    phi_status status;
+    if (desc->by != PHI_EVALUATE_JUDGE) return PHI_OK;
+    if (!phi__session_saw(&e->agent->rt->sessions, e->agent->line.session, e->judge_id))
+        return PHI_NO_MEMORY;
+    if (!phi__records_get_bool(root, "judging"))
+        return phi__children_make(e, index, desc->judge, watch);
+    e->phase = PHI__EVALUATION_JUDGE;
+    e->pub.judge_loop_id = e->judge_id;
+    e->judge_status = PHI_CANCELLED; /* unless its run goes on */
+    status = phi__saving_restore(
+        &e->seats[index], phi_json_get(phi_json_get(root, "judge"), "agent"), desc->judge, watch);
+    return status;
+}
+
+static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
+                                   const phi_evaluate_desc *desc, const phi__child_watch *watch) {
+    phi_json_iter each = phi_json_each(phi_json_get(root, "branches"));
+    const phi_json *node;
+    phi_status status = PHI_OK;
+    size_t i = 0;
+    e->continues = phi__records_get_bool(root, "continues");
+    e->candidates = phi__records_get_size(root, "candidates");
+    if (!phi__arena_str(&e->arena, phi__records_get_str(root, "query"), &e->pub.query) ||
+        !phi__arena_str(&e->arena, phi__records_get_str(root, "judge_id"), &e->judge_id))
+        return PHI_NO_MEMORY;
+    while (status == PHI_OK && (node = phi_json_next(&each)) != NULL) {
+        status = phi__saving_get_branch(e, i, node, &desc->configs[i], watch);
+        i++;
+    }
+    return status == PHI_OK ? phi__saving_get_judge(e, root, desc, watch) : status;
+}
+
+PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *desc,
+                                   const phi__child_watch *watch) {
+    phi__agent *agent = e->agent;
+    phi_json *root = NULL;
+    phi_arena arena;
+    phi_status status;
+    phi_arena_init(&arena, &agent->memory, 0);
+    status = phi__saving_parse(agent, &arena, &root);
+    if (status == PHI_OK) status = phi__saving_read(e, root, desc, watch);
+    phi_arena_free(&arena);
+    if (status == PHI_NO_MEMORY)
+        return phi__error(agent->rt, status, "phi_evaluate_resume: out of memory");
+    if (status == PHI_PARSE)
+        return phi__error(agent->rt, status,
+                          "phi_evaluate_resume: the snapshot does not fit together");
+    return status;
 }
 
 #endif

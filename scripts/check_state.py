@@ -32,7 +32,8 @@ PARTS = {
             " features/compaction features/fields"),
     "said": ("loop/draft", "loop/states loop/input loop/run_load",  # attached, told; filtered
              "loop/forget loop/responses loop/run_save"),
-    "spent": ("loop/limits", "loop/run loop/run_load agent/snapshot", "agent/agent"),  # the agent's, too
+    "spent": ("loop/limits", "loop/run loop/run_load agent/snapshot",
+              "agent/agent evaluate/evaluation"),  # the agent's, too
     "reserved": ("loop/limits", "loop/attempt", ""),  # the request was made
     "limits": ("loop/limits", "", "loop/states"),
     "taking": ("loop/feature", "", "loop/call loop/states loop/tools"),
@@ -46,11 +47,13 @@ PARTS = {
     "hosted": ("loop/provider", "", ""),
     "attempt": ("loop/attempt", "loop/attempt_end loop/model_call loop/provider", ""),
     # of an agent
-    "tree": ("agent/agent_end", "loop/events loop/states subagents/child",  # a watcher is due; who it is
-             "agent/agent_make agent/summary loop/find loop/limits loop/schedule"),
+    "tree": ("agent/agent_end", "loop/events loop/states loop/schedule"  # a watcher is due; aborts are counted
+             " subagents/child evaluate/evaluation",  # who it is
+             "agent/agent_make agent/summary loop/find loop/limits evaluate/evaluate"),
     "line": ("loop/line", "",
              "loop/draft loop/events loop/model_call loop/run agent/agent agent/agent_make agent/agent_store"
-             " agent/event_json agent/new_session agent/snapshot subagents/child subagents/forward subagents/result"),
+             " agent/event_json agent/new_session agent/snapshot subagents/child subagents/forward subagents/result"
+             " evaluate/children evaluate/saving"),
     "queues": ("loop/input", "", "loop/enqueue loop/states"),
     "room": ("loop/forget", "loop/at_limit", ""),
     "one_shot": ("agent/one_shot_run", "", "agent/agent_end loop/states"),

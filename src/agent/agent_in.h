@@ -114,6 +114,8 @@ PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *de
 #endif
 
 /* one_shot_run.c */
+/* The agent's run, active or over, is its last: it is freed once its events were popped. */
+PHI__FN void phi__one_shot_run_last(phi__agent *agent);
 /* at the end of a step, with popped events released */
 PHI__FN void phi__one_shot_run_retire(phi_runtime *rt);
 /* the runtime goes; there are no agents any more */

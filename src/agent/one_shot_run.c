@@ -38,6 +38,11 @@ static void phi__one_shot_run_ended(phi__agent *agent) {
     phi__list_push(&rt->one_shot_over, &agent->one_shot.link);
 }
 
+PHI__FN void phi__one_shot_run_last(phi__agent *agent) {
+    agent->one_shot.ended_fn = phi__one_shot_run_ended;
+    if (agent->run == NULL && !agent->one_shot.over) phi__one_shot_run_ended(agent);
+}
+
 PHI__FN void phi__one_shot_run_retire(phi_runtime *rt) {
     phi__link *link = rt->one_shot_over.first, *next;
     int looks = PHI__ONE_SHOT_LOOKS;

@@ -211,6 +211,28 @@ PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost
     return phi__limits_line_reserve(run, &wanted, reason, size);
 }
 
+PHI__FN bool phi__limits_budget_hold(phi__agent *agent, uint64_t tokens, double cost,
+                                     phi_spending *held, char *reason, size_t size) {
+    const phi__agent *at;
+    phi_spending wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.tokens = tokens;
+    wanted.cost = cost;
+    wanted.requests = 1;
+    for (at = agent; at != NULL; at = at->tree.parent)
+        if (!phi__limits_budget_fits(&at->budget, &wanted, reason, size)) return false;
+    *held = wanted;
+    phi__limits_line_add(agent, held);
+    return true;
+}
+
+PHI__FN void phi__limits_budget_give(phi__agent *agent, phi_spending *held) {
+    if (held->requests == 0) return;
+    phi__limits_line_take(agent, held);
+    memset(held, 0, sizeof *held);
+    phi__limits_pause_wake_all(agent->rt);
+}
+
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                        uint64_t requests) {
     for (; agent != NULL; agent = agent->tree.parent) {
@@ -269,6 +291,11 @@ PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage) {
     phi__limits_charge_tell(run, usage);
     phi__limits_charge_above(agent, usage, cost);
     phi__limits_budget_charge(agent, phi__limits_charge_tokens(usage), cost, 0);
+}
+
+PHI__FN void phi__limits_charge_runs(phi__agent *agent, const phi_usage *usage, double cost) {
+    phi__limits_charge_agent(agent, usage, cost);
+    phi__limits_charge_above(agent, usage, cost);
 }
 
 PHI__FN void phi__limits_charge_turn(phi__run *run, const phi_usage *usage) {

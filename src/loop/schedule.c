@@ -48,6 +48,7 @@ PHI__FN void phi__schedule_cancel(phi__run *run) {
 
 static void phi__schedule_cancel_one(phi__agent *agent, bool after_turn) {
     phi__run *run = agent->run;
+    if (!after_turn) agent->tree.aborts++;
     if (run == NULL) return;
     if (after_turn)
         run->end.stopping = true;

@@ -258,6 +258,7 @@ typedef struct phi__tree {
     const phi__child_watch *watch; /* static; NULL: the host's own agent */
     void *watched;                 /* the watcher's */
     bool due;                      /* `between` is to be called */
+    uint32_t aborts;               /* how often it, or one above it, was aborted */
     /* What it spends is part of its parent's active run; its reservations are taken out of that
        run's pot (limits_in.h). Set before its first run. */
     bool of_run;

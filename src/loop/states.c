@@ -157,7 +157,7 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
 }
 
 /* The most that the next model call may cost: its whole input, and its largest output. */
-static bool phi__states_reserve(phi__run *run, char *reason, size_t size) {
+PHI__FN bool phi__states_reserve(phi__run *run, uint64_t more, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->desc.model.cost;
     const phi_policy *policy;
@@ -167,7 +167,7 @@ static bool phi__states_reserve(phi__run *run, char *reason, size_t size) {
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__limits_budget_limited(agent)) return true;
     policy = phi__projection_policy(agent);
-    in = phi__projection_view_tokens(agent) + phi__projection_overhead(run);
+    in = phi__projection_view_tokens(agent) + phi__projection_overhead(run) + more;
     for (input = phi__input_first(run); input != NULL; input = input->next)
         in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
     if (policy != NULL) {
@@ -217,7 +217,7 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
     next = phi__states_filter_pending(run, PHI__RUN_TOP, wait);
     if (next != PHI__RUN_ON) return next;
     if (phi__limits_reached(run, reason, sizeof reason) ||
-        !phi__states_reserve(run, reason, sizeof reason))
+        !phi__states_reserve(run, 0, reason, sizeof reason))
         return phi__states_at_limit(run, reason, wait);
     if (!run->pause.on) return PHI__RUN_BEFORE_TURN;
     phi__limits_pause_end(run);
@@ -244,7 +244,7 @@ static phi__state phi__states_late_input(phi__run *run, bool *wait) {
     phi__state next;
     if (run->agent->queues.injected.head != NULL) {
         phi__input_take_injected(run);
-        if (!phi__states_reserve(run, reason, sizeof reason))
+        if (!phi__states_reserve(run, 0, reason, sizeof reason))
             return phi__states_at_limit(run, reason, wait);
     }
     next = phi__states_filter_pending(run, PHI__RUN_TURN, wait);
