@@ -113,11 +113,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x9b59e6d2
+#if PHI__PUB_BASE != 0xcba65a55
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x9b59e6d2
+#define PHI__PUB_BASE 0xcba65a55
 
 /* ---- src/base/profile.h ---- */
 
@@ -235,7 +235,7 @@
     !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) &&                               \
     !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) &&                                 \
     !defined(PHI_WITH_EVENT_JSON) && !defined(PHI_WITH_SESSIONS) && !defined(PHI_WITH_TAPE) &&     \
-    !defined(PHI_WITH_CAPTURE) && !defined(PHI_NO_MESSAGE_JSON)
+    !defined(PHI_WITH_CAPTURE) && !defined(PHI_WITH_EVALUATION) && !defined(PHI_NO_MESSAGE_JSON)
 #define PHI_NO_MESSAGE_JSON 1
 #endif
 #if !defined(PHI_WITH_REWRITES) && !defined(PHI_WITH_STORES) && !defined(PHI_WITH_THREAD_TEXT) &&  \
@@ -259,6 +259,9 @@
 #endif
 #ifndef PHI_NO_CAPTURE
 #define PHI_NO_CAPTURE 1
+#endif
+#ifndef PHI_NO_EVALUATION
+#define PHI_NO_EVALUATION 1
 #endif
 #endif
 #if defined(PHI_NO_REWRITES) || defined(PHI_NO_MESSAGE_JSON)
@@ -1693,11 +1696,11 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__PUB_CODECS */
 
 #ifdef PHI__PUB_LOG
-#if PHI__PUB_LOG != 0x901003c9
+#if PHI__PUB_LOG != 0x3bb3afc3
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__PUB_LOG 0x901003c9
+#define PHI__PUB_LOG 0x3bb3afc3
 
 /* ---- src/log/thread.h ---- */
 
@@ -1867,6 +1870,10 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
    (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
+/* Behind the branches of an evaluation (phi_evaluate), as a group of parallel runs:
+   {"session_id":...,"loop_ids":[...],"lanes":[...],"selected_loop_id":...,"selected_index":N,
+   "evaluation_usage":{...}}. phi_session_of_thread reads it. */
+#define PHI_NOTE_PARALLEL "phi.parallel"
 /* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: the facts of
    phi_thread_info that no other entry has; each where it is set. The last note counts. */
 #define PHI_NOTE_THREAD "phi.thread"
@@ -4741,11 +4748,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
 #endif /* PHI__PUB_SUBAGENTS */
 
 #ifdef PHI__PUB_EVALUATE
-#if PHI__PUB_EVALUATE != 0xc5877219
+#if PHI__PUB_EVALUATE != 0xe470762f
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__PUB_EVALUATE 0xc5877219
+#define PHI__PUB_EVALUATE 0xe470762f
 
 /* ---- src/evaluate/evaluate.h ---- */
 
@@ -4762,7 +4769,8 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
 
    A branch whose run failed is not selected unless all have failed. phi_abort of the agent ends the
    branches, the judge and the evaluation, and the agent keeps the lane that it had; phi_abort of a
-   branch ends that branch alone.
+   branch ends that branch alone. phi_stop of the agent lets each branch end its turn; branches that
+   were stopped count as failed.
    With PHI_NO_EVALUATION nothing of this page is declared.
    Threads: the pumping thread. */
 #ifndef PHI_EVALUATE_EVALUATE_H
@@ -4774,11 +4782,6 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A note of phi's own in the agent's thread, behind the branches of an evaluation:
-   {"session_id":...,"loop_ids":[...],"lanes":[...],"selected_loop_id":...,"selected_index":N,
-   "evaluation_usage":{...}}. phi_session_of_thread reads it. */
-#define PHI_NOTE_PARALLEL "phi.parallel"
 
 enum { PHI_EVALUATE_MOST = 64 }; /* branches of one evaluation */
 
@@ -59182,11 +59185,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x26c80ce0
+#if PHI__IMP_RECORD != 0x1c22eeeb
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x26c80ce0
+#define PHI__IMP_RECORD 0x1c22eeeb
 
 /* ---- src/record/session_in.h ---- */
 
@@ -59259,6 +59262,9 @@ PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop
    dot. */
 PHI__FN phi_str phi__session_id_of(phi_str loop_id);
 PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
+
+/* session_groups.c: gives the loops of a PHI_NOTE_PARALLEL their group. False: no memory. */
+PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note);
 
 /* LoopConfigSnapshot: of JSON; and of an answer, where there was none. NULL: no memory. */
 PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node);
@@ -61601,6 +61607,70 @@ PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part par
 
 #endif
 
+/* ---- src/record/session_groups.c ---- */
+
+/* session_groups.c - groups of parallel runs, out of the notes of a thread's log. */
+
+#ifndef PHI_NO_SESSIONS
+
+
+/* The loop ids of the note, in the session's arena. False: no memory. */
+static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
+                                    phi_loop_group *to) {
+    phi_json_iter each = phi_json_each(node);
+    size_t count = phi_json_count(node), i = 0;
+    const phi_json *id;
+    phi_str *ids =
+        (phi_str *)phi__arena_zero(&box->arena, phi__mul(phi__max(count, 1), sizeof *ids));
+    if (ids == NULL) return false;
+    while ((id = phi_json_next(&each)) != NULL)
+        if (!phi__session_keep(box, phi_json_str(id, ""), &ids[i++])) return false;
+    to->loop_ids = ids;
+    to->loop_count = count;
+    return true;
+}
+
+/* Each loop has a group of its own; the ids are shared. */
+static bool phi__session_groups_give(phi__session_box *box, const phi_loop_group *group) {
+    size_t i;
+    for (i = 0; i < group->loop_count; i++) {
+        const phi_loop_record *found = phi_session_get_loop(&box->pub, group->loop_ids[i]);
+        phi_loop_record *loop = (phi_loop_record *)(uintptr_t)found;
+        phi_loop_group *own;
+        if (loop == NULL) continue;
+        own = (phi_loop_group *)phi__arena_zero(&box->arena, sizeof *own);
+        if (own == NULL) return false;
+        *own = *group;
+        own->is_selected = phi_str_equal(loop->loop_id, group->selected_loop_id);
+        loop->group = own;
+    }
+    return true;
+}
+
+PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
+    phi_loop_group group;
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_str selected;
+    bool done;
+    memset(&group, 0, sizeof group);
+    phi_arena_init(&scratch, &box->memory, 0);
+    done = phi_json_parse(&scratch, note, 0, &root, NULL) != PHI_NO_MEMORY;
+    selected = phi__records_get_str(root, "selected_loop_id");
+    if (done && phi_json_is_array(phi_json_get(root, "loop_ids"))) {
+        group.selected_index = phi__records_get_size(root, "selected_index");
+        group.evaluation_usage =
+            phi__message_read_get_usage(phi_json_get(root, "evaluation_usage"));
+        done = phi__session_groups_ids(box, phi_json_get(root, "loop_ids"), &group) &&
+               phi__session_keep(box, selected, &group.selected_loop_id) &&
+               phi__session_groups_give(box, &group);
+    }
+    phi_arena_free(&scratch);
+    return done;
+}
+
+#endif
+
 /* ---- src/record/session_import.c ---- */
 
 /* session_import.c - puts a session into a thread: its messages as they were, and its blocks as a
@@ -62447,6 +62517,8 @@ static bool phi__session_log_spawn(phi__session_box *box, phi__loop_box *loop,
 static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry) {
     phi__loop_box *loop;
     if (entry->kind == PHI_ENTRY_LOOP_START) return phi__session_log_begin(box, entry);
+    if (entry->kind == PHI_ENTRY_NOTE && phi__str_is(entry->note_kind, PHI_NOTE_PARALLEL))
+        return phi__session_groups_note(box, entry->note);
     loop = entry->loop_id.len > 0 ? phi__session_log_loop(box, entry->loop_id) : NULL;
     if (loop == NULL) return true;
     switch ((int)entry->kind) {
@@ -65989,11 +66061,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0xcdc2ba5e
+#if PHI__IMP_EVALUATE != 0xa23e8d49
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0xcdc2ba5e
+#define PHI__IMP_EVALUATE 0xa23e8d49
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -66716,7 +66788,11 @@ static const phi__child_watch phi__evaluate_watch = {false, false, NULL, NULL, p
 /* ---- with the agent ---- */
 
 static void phi__evaluate_freed(phi__attached *attached) {
-    phi__evaluation_free(PHI__OWNER(attached, phi__evaluation, attached));
+    phi__evaluation *e = PHI__OWNER(attached, phi__evaluation, attached);
+    phi__agent *agent = e->agent;
+    bool active = e->phase != PHI__EVALUATION_OVER;
+    phi__evaluation_free(e);
+    if (active) phi__events_unreserve(agent);
 }
 
 static void phi__evaluate_save(const phi__attached *attached, phi__buf *out, phi_arena *scratch) {

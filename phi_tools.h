@@ -39,7 +39,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x9b59e6d2
+#if PHI__PUB_BASE != 0xcba65a55
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x1c8f8350
@@ -57,7 +57,7 @@
 #if PHI__PUB_CODECS != 0x7f2a1095
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0x901003c9
+#if PHI__PUB_LOG != 0x3bb3afc3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_HISTORY != 0x98fe802b
@@ -81,7 +81,7 @@
 #if PHI__PUB_SUBAGENTS != 0x750031f3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_EVALUATE != 0xc5877219
+#if PHI__PUB_EVALUATE != 0xe470762f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

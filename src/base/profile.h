@@ -112,7 +112,7 @@
     !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) &&                               \
     !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) &&                                 \
     !defined(PHI_WITH_EVENT_JSON) && !defined(PHI_WITH_SESSIONS) && !defined(PHI_WITH_TAPE) &&     \
-    !defined(PHI_WITH_CAPTURE) && !defined(PHI_NO_MESSAGE_JSON)
+    !defined(PHI_WITH_CAPTURE) && !defined(PHI_WITH_EVALUATION) && !defined(PHI_NO_MESSAGE_JSON)
 #define PHI_NO_MESSAGE_JSON 1
 #endif
 #if !defined(PHI_WITH_REWRITES) && !defined(PHI_WITH_STORES) && !defined(PHI_WITH_THREAD_TEXT) &&  \
@@ -136,6 +136,9 @@
 #endif
 #ifndef PHI_NO_CAPTURE
 #define PHI_NO_CAPTURE 1
+#endif
+#ifndef PHI_NO_EVALUATION
+#define PHI_NO_EVALUATION 1
 #endif
 #endif
 #if defined(PHI_NO_REWRITES) || defined(PHI_NO_MESSAGE_JSON)

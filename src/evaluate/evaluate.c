@@ -104,7 +104,11 @@ static const phi__child_watch phi__evaluate_watch = {false, false, NULL, NULL, p
 /* ---- with the agent ---- */
 
 static void phi__evaluate_freed(phi__attached *attached) {
-    phi__evaluation_free(PHI__OWNER(attached, phi__evaluation, attached));
+    phi__evaluation *e = PHI__OWNER(attached, phi__evaluation, attached);
+    phi__agent *agent = e->agent;
+    bool active = e->phase != PHI__EVALUATION_OVER;
+    phi__evaluation_free(e);
+    if (active) phi__events_unreserve(agent);
 }
 
 static void phi__evaluate_save(const phi__attached *attached, phi__buf *out, phi_arena *scratch) {

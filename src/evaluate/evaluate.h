@@ -11,7 +11,8 @@
 
    A branch whose run failed is not selected unless all have failed. phi_abort of the agent ends the
    branches, the judge and the evaluation, and the agent keeps the lane that it had; phi_abort of a
-   branch ends that branch alone.
+   branch ends that branch alone. phi_stop of the agent lets each branch end its turn; branches that
+   were stopped count as failed.
    With PHI_NO_EVALUATION nothing of this page is declared.
    Threads: the pumping thread. */
 #ifndef PHI_EVALUATE_EVALUATE_H
@@ -24,11 +25,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A note of phi's own in the agent's thread, behind the branches of an evaluation:
-   {"session_id":...,"loop_ids":[...],"lanes":[...],"selected_loop_id":...,"selected_index":N,
-   "evaluation_usage":{...}}. phi_session_of_thread reads it. */
-#define PHI_NOTE_PARALLEL "phi.parallel"
 
 enum { PHI_EVALUATE_MOST = 64 }; /* branches of one evaluation */
 

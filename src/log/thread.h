@@ -166,6 +166,10 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
    (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
+/* Behind the branches of an evaluation (phi_evaluate), as a group of parallel runs:
+   {"session_id":...,"loop_ids":[...],"lanes":[...],"selected_loop_id":...,"selected_index":N,
+   "evaluation_usage":{...}}. phi_session_of_thread reads it. */
+#define PHI_NOTE_PARALLEL "phi.parallel"
 /* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: the facts of
    phi_thread_info that no other entry has; each where it is set. The last note counts. */
 #define PHI_NOTE_THREAD "phi.thread"

@@ -73,6 +73,9 @@ PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop
 PHI__FN phi_str phi__session_id_of(phi_str loop_id);
 PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
 
+/* session_groups.c: gives the loops of a PHI_NOTE_PARALLEL their group. False: no memory. */
+PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note);
+
 /* LoopConfigSnapshot: of JSON; and of an answer, where there was none. NULL: no memory. */
 PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node);
 PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,

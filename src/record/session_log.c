@@ -137,6 +137,8 @@ static bool phi__session_log_spawn(phi__session_box *box, phi__loop_box *loop,
 static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry) {
     phi__loop_box *loop;
     if (entry->kind == PHI_ENTRY_LOOP_START) return phi__session_log_begin(box, entry);
+    if (entry->kind == PHI_ENTRY_NOTE && phi__str_is(entry->note_kind, PHI_NOTE_PARALLEL))
+        return phi__session_groups_note(box, entry->note);
     loop = entry->loop_id.len > 0 ? phi__session_log_loop(box, entry->loop_id) : NULL;
     if (loop == NULL) return true;
     switch ((int)entry->kind) {

@@ -1,5 +1,7 @@
 /* Parallel evaluation: branches, selections, lanes, events. */
 #include "evaluate/actors.h"
+#include "record/recorder.h"
+#include "record/session.h"
 
 /* ---- selections ---- */
 
@@ -105,18 +107,554 @@ TEST(a_judge_selects_and_has_the_next_number) {
     rig_free(s.r);
 }
 
-TEST(events_bracket_the_branches) {
+/* ---- events ---- */
+
+typedef struct told {
+    char ids[300];    /* of PARALLEL_START */
+    char starts[300]; /* loop ids of AGENT_STARTs, in order */
+    char parents[300];
+    char session[40], selected[80];
+    size_t index, begins, ends, at_begin, at_end, events;
+    uint64_t evaluation_tokens;
+    phi_status status;
+    phi_agent agent;
+    size_t others; /* PARALLEL events of another agent */
+    char progress[200];
+} told;
+
+static void told_add(char *out, size_t size, phi_str s) {
+    size_t at = strlen(out);
+    (void)snprintf(out + at, size - at, "%s%.*s", at > 0 ? " " : "", (int)s.len,
+                   s.len > 0 ? s.at : "");
+}
+
+static void told_event(void *user_data, const phi_event *e) {
+    told *t = (told *)user_data;
+    size_t i;
+    t->events++;
+    if (e->kind == PHI_EV_AGENT_START) {
+        told_add(t->starts, sizeof t->starts, e->loop->loop_id);
+        told_add(t->parents, sizeof t->parents, e->loop->parent_loop_id);
+        CHECK_STR(e->loop->session_id, "s");
+        CHECK_STR(e->loop->agent_id, "me");
+    }
+    if (e->kind == PHI_EV_TOOL_PROGRESS) {
+        CHECK_STR(e->tool_call_id, "judge-compaction");
+        CHECK_STR(e->tool_name, "LlmJudgeEvaluation");
+        heard_copy(t->progress, sizeof t->progress, e->text);
+    }
+    if (e->kind != PHI_EV_PARALLEL_START && e->kind != PHI_EV_PARALLEL_END) return;
+    if (e->agent.index != t->agent.index) t->others++;
+    heard_copy(t->session, sizeof t->session, e->parallel->session_id);
+    if (e->kind == PHI_EV_PARALLEL_START) {
+        t->begins++;
+        t->at_begin = t->events;
+        for (i = 0; i < e->parallel->loop_count; i++)
+            told_add(t->ids, sizeof t->ids, e->parallel->loop_ids[i]);
+        return;
+    }
+    t->ends++;
+    t->at_end = t->events;
+    t->index = e->parallel->selected_index;
+    t->status = e->status;
+    t->evaluation_tokens = e->parallel->evaluation_usage.total_tokens;
+    heard_copy(t->selected, sizeof t->selected, e->parallel->selected_loop_id);
+}
+
+static void tell(told *t, stage *s) {
+    memset(t, 0, sizeof *t);
+    t->agent = s->agent;
+    rig_watch(s->r, told_event, t);
+}
+
+TEST(events_bracket_the_branches_and_name_them) {
     stage s;
+    told t;
     stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    tell(&t, &s);
+    s.desc.by = PHI_EVALUATE_JUDGE;
+    s.desc.judge = &s.configs[5];
+    s.actors[5].text = "2";
+    stage_evaluate(&s);
+    CHECK_EQ_INT(t.begins, 1);
+    CHECK_EQ_INT(t.ends, 1);
+    CHECK_EQ_INT(t.others, 0);
+    CHECK_EQ_INT(t.at_begin, 1);
+    CHECK_EQ_INT(t.at_end, t.events);
+    CHECK_EQ_STR(t.ids, "s.play.a.1 s.play.b.2");
+    CHECK_EQ_STR(t.starts, "s.play.a.1 s.play.b.2 s.play.judge.3");
+    CHECK_EQ_STR(t.parents, "");
+    CHECK_EQ_STR(t.session, "s");
+    CHECK_EQ_STR(t.selected, "s.play.b.2");
+    CHECK_EQ_INT(t.index, 1);
+    CHECK_EQ_INT(t.evaluation_tokens, 160);
+    CHECK_EQ_INT(t.status, PHI_OK);
+    rig_free(s.r);
+}
+
+TEST(numbers_go_on_behind_those_of_every_configuration) {
+    stage s;
+    told t;
+    stage_set(&s, rig_new(), 3);
+    s.configs[2].config_id = "own";
+    s.configs[3].config_id = "own";
+    s.own.config_id = "own";
+    REQUIRE(stage_open(&s));
+    tell(&t, &s);
+    CHECK_EQ_INT(phi_prompt(s.agent, "1"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 100), 0);
+    CHECK_EQ_INT(phi_prompt(s.agent, "2"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 100), 0);
+    stage_evaluate(&s);
+    CHECK_EQ_STR(t.ids, "s.play.a.3 s.own.4 s.own.5");
+    CHECK_EQ_INT(phi_prompt(s.agent, "3"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 100), 0);
+    CHECK_STR(phi_agent_last_loop_id(s.agent), "s.own.6");
+    stage_evaluate(&s);
+    CHECK_EQ_STR(t.ids, "s.play.a.3 s.own.4 s.own.5 s.play.a.7 s.own.8 s.own.9");
+    rig_free(s.r);
+}
+
+TEST(a_judge_whose_window_is_too_small_is_warned_about) {
+    static char many[4000];
+    stage s;
+    told t;
+    memset(many, 'x', sizeof many - 1);
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    tell(&t, &s);
+    s.desc.by = PHI_EVALUATE_JUDGE;
+    s.desc.judge = &s.configs[5];
+    s.configs[5].compaction.max_context_tokens = 60; /* 48 for two texts of at least 50 tokens */
+    s.actors[1].text = s.actors[2].text = many;
+    s.actors[5].text = "2";
+    stage_evaluate(&s);
+    CHECK_EQ_STR(t.progress, "The texts to compare are longer than the judge's context, even when "
+                             "they are cut");
+    CHECK_EQ_INT(stage_result(&s).selected, 1);
+    CHECK_EQ_INT(stage_result(&s).branches[0].text.len, sizeof many - 1); /* the branch keeps it */
+    CHECK(strlen(s.actors[5].asked) < 700);
+    rig_free(s.r);
+}
+
+/* ---- without a prompt ---- */
+
+TEST(without_a_prompt_branches_answer_the_last_message) {
+    stage s;
+    told t;
+    phi_content blocks[2];
+    phi_message message;
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    CHECK_EQ_INT(phi_prompt(s.agent, "Hello"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 100), 0);
+    tell(&t, &s);
+    s.desc.prompt = NULL;
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_MISUSE); /* the last message is an answer */
+    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: the last message is the model's own");
+    message = text_message(PHI_ROLE_USER, blocks, "Which?");
+    CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+    s.desc.by = PHI_EVALUATE_JUDGE;
+    s.desc.judge = &s.configs[5];
+    stage_evaluate(&s);
+    CHECK_EQ_STR(t.parents, "s.play.own.1 s.play.own.1 ");
+    CHECK_EQ_STR(s.actors[1].asked, "Which?");
+    CHECK_EQ_INT(s.actors[1].messages, 3);
+    CHECK_STR(stage_result(&s).query, "Which?");
+    CHECK_EQ_INT(stage_result(&s).branches[0].original_count, 3);
+    CHECK(begins(s.actors[5].asked, "Prior conversation context:\nUser: Hello\nAssistant: own\n\n"
+                                    "Original query:\nWhich?\n\nResponse 1:\none\n"));
+    CHECK_EQ_STR(lane_texts(s.agent, NULL), "Hello|own|Which?|one");
+    rig_free(s.r);
+}
+
+TEST(a_prompt_may_be_content) {
+    stage s;
+    phi_content blocks[2];
+    stage_set(&s, rig_new(), 1);
+    REQUIRE(stage_open(&s));
+    memset(blocks, 0, sizeof blocks);
+    blocks[0].kind = PHI_CONTENT_TEXT;
+    blocks[0].text = PHI__LIT("Look");
+    blocks[1].kind = PHI_CONTENT_TEXT;
+    blocks[1].text = PHI__LIT("here");
+    s.desc.prompt = NULL;
+    s.desc.content = blocks;
+    s.desc.content_count = 2;
+    stage_evaluate(&s);
+    CHECK_STR(stage_result(&s).query, "Look\nhere");
+    CHECK_EQ_STR(s.actors[1].asked, "Look");
+    rig_free(s.r);
+}
+
+/* ---- what branches take from the agent ---- */
+
+TEST(branches_have_the_agents_prompt_and_tools_unless_they_have_their_own) {
+    stage s;
+    phi_tool echo = rig_echo();
+    stage_set(&s, rig_new(), 2);
+    s.own.tools = &echo;
+    s.own.tool_count = 1;
+    s.configs[2].system_prompt = "Be long.";
+    s.configs[5].tools = &echo;
+    s.configs[5].tool_count = 1;
+    s.configs[5].system_prompt = "Judge well.";
     REQUIRE(stage_open(&s));
     s.desc.by = PHI_EVALUATE_JUDGE;
     s.desc.judge = &s.configs[5];
     stage_evaluate(&s);
-    printf("%s", rig_story(s.r));
+    CHECK_EQ_STR(s.actors[1].system, "Be brief.");
+    CHECK_EQ_INT(s.actors[1].tools, 1);
+    CHECK_EQ_STR(s.actors[2].system, "Be long.");
+    CHECK_EQ_STR(s.actors[5].system, "Judge well.");
+    CHECK_EQ_INT(s.actors[5].tools, 0);
+    CHECK_EQ_INT(s.actors[5].messages, 1);
+    rig_free(s.r);
+}
+
+TEST(a_branch_with_tools_is_a_lane_with_its_calls) {
+    rig *r = rig_new();
+    phi_agent_desc own = rig_desc(), config = rig_desc();
+    phi_tool echo = rig_echo();
+    phi_evaluate_desc desc = PHI_ZERO;
+    phi_agent agent;
+    own.tools = &echo;
+    own.tool_count = 1;
+    agent = rig_agent(r, &own);
+    rig_call(r, "c1", "echo", "{\"a\":1}");
+    rig_says(r, "done");
+    rig_says(r, "next");
+    desc.configs = &config;
+    desc.config_count = 1;
+    desc.prompt = "Go";
+    CHECK_EQ_INT(phi_evaluate(agent, &desc), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_STR(text_at(agent, 3, 0), "done");
+    CHECK_EQ_INT(phi_prompt(agent, "On"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK(strstr(rig_request(r, 2), "tool_result") != NULL);
+    CHECK(strstr(rig_request(r, 2), "tool_use") != NULL);
+    CHECK_EQ_STR(text_at(agent, 5, 0), "next");
+    rig_free(r);
+}
+
+/* ---- a selection of the host's ---- */
+
+typedef struct chooser {
+    int calls, busy; /* how often it is not ready */
+    size_t says;
+    phi_status status;
+    uint64_t tokens;
+    phi_agent frees;
+    char texts[100];
+} chooser;
+
+static phi_status choose(void *user_data, const phi_evaluation *e, size_t *selected,
+                         phi_usage *usage) {
+    chooser *c = (chooser *)user_data;
+    size_t i;
+    c->calls++;
+    CHECK_EQ_INT(e->status, PHI_BUSY);
+    CHECK_EQ_INT(usage->total_tokens, 0);
+    c->texts[0] = '\0';
+    for (i = 0; i < e->branch_count; i++) told_add(c->texts, sizeof c->texts, e->branches[i].text);
+    if (c->frees.rt != NULL) CHECK_EQ_INT(phi_agent_free(c->frees), PHI_OK);
+    if (c->busy-- > 0) return PHI_BUSY;
+    *selected = c->says;
+    usage->total_tokens = c->tokens;
+    return c->status;
+}
+
+static void custom(stage *s, chooser *c) {
+    memset(c, 0, sizeof *c);
+    s->desc.by = PHI_EVALUATE_CUSTOM;
+    s->desc.evaluate_fn = choose;
+    s->desc.user_data = c;
+}
+
+TEST(a_function_of_the_hosts_selects_when_it_is_ready) {
+    stage s;
+    chooser c;
+    phi_evaluation e;
+    stage_set(&s, rig_new(), 3);
+    REQUIRE(stage_open(&s));
+    custom(&s, &c);
+    c.busy = 3;
+    c.says = 2;
+    c.tokens = 7;
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+    while (c.calls == 0) CHECK(rig_run(s.r, 1) > 0);
+    CHECK_EQ_INT(phi_prompt(s.agent, "Now"), PHI_BUSY);
+    CHECK_EQ_INT(rig_run(s.r, 3), 1); /* it counts as a run */
+    CHECK_EQ_INT(rig_run(s.r, 100), 0);
+    e = stage_result(&s);
+    CHECK_EQ_INT(c.calls, 4);
+    CHECK_EQ_STR(c.texts, "one two three");
+    CHECK_EQ_INT(e.selected, 2);
+    CHECK_EQ_INT(e.evaluation_usage.total_tokens, 7);
+    CHECK_EQ_INT(e.total_usage.total_tokens, 120 + 130 + 140 + 7);
+    CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|three");
+    rig_free(s.r);
+}
+
+TEST(a_selection_that_is_too_large_or_fails_or_never_comes_is_some_branch) {
+    static const struct {
+        size_t says;
+        phi_status status;
+        int busy;
+        size_t want;
+    } rows[] = {{99, PHI_OK, 0, 2},
+                {SIZE_MAX, PHI_OK, 0, 2},
+                {2, PHI_REFUSED, 0, 1},
+                {2, PHI_OK, 1000000, 1}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(rows); i++) {
+        stage s;
+        chooser c;
+        stage_set(&s, rig_new(), 3);
+        s.own.decision_timeout_ms = 200;
+        REQUIRE(stage_open(&s));
+        custom(&s, &c);
+        s.actors[1].text = NULL; /* the first one fails */
+        c.says = rows[i].says;
+        c.status = rows[i].status;
+        c.busy = rows[i].busy;
+        CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+        CHECK_EQ_INT(rig_run(s.r, 1000), 0);
+        CHECK_EQ_INT(stage_result(&s).status, PHI_OK);
+        CHECK_EQ_INT(stage_result(&s).selected, rows[i].want);
+        rig_free(s.r);
+    }
+}
+
+TEST(a_selection_that_waits_ends_with_an_abort_and_with_its_agent) {
+    int way;
+    for (way = 0; way < 4; way++) {
+        stage s;
+        chooser c;
+        stage_set(&s, rig_new(), 2);
+        REQUIRE(stage_open(&s));
+        custom(&s, &c);
+        c.busy = 1000000;
+        CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+        while (c.calls < 2) CHECK(rig_run(s.r, 1) > 0);
+        if (way == 0) {
+            CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
+            CHECK_EQ_INT(rig_run(s.r, 100), 0);
+            CHECK_EQ_INT(stage_result(&s).status, PHI_CANCELLED);
+            CHECK_STR(phi_thread_lane(phi_agent_thread(s.agent)), "default");
+        } else if (way == 1) {
+            CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
+            CHECK_EQ_INT(rig_run(s.r, 100), 0);
+        } else if (way == 2) {
+            c.frees = s.agent;
+            CHECK_EQ_INT(rig_run(s.r, 100), 0);
+            CHECK(!phi_agent_alive(s.agent));
+        } else
+            while (phi_runtime_close(rig_runtime(s.r)) == PHI_BUSY) (void)rig_run(s.r, 1);
+        rig_free(s.r);
+    }
+}
+
+/* ---- what is refused ---- */
+
+TEST(a_desc_that_is_no_good_is_refused_with_words_and_changes_nothing) {
+    stage s;
+    phi_agent_desc bad;
+    phi_store store;
+    size_t i;
+    struct {
+        const char *words;
+        phi_status status;
+        phi_evaluate_desc desc;
+    } rows[14];
+    memset(rows, 0, sizeof rows);
+    memset(&store, 0, sizeof store);
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    for (i = 0; i < PHI__COUNT(rows); i++) {
+        rows[i].desc = s.desc;
+        rows[i].status = PHI_BAD_ARG;
+    }
+    bad = s.configs[1];
+    i = 0;
+#define ROW(change, text)                                                                          \
+    rows[i].words = text;                                                                          \
+    rows[i].desc.change;                                                                           \
+    i++
+    ROW(configs = NULL, "phi_evaluate: configs: expected at least one");
+    ROW(config_count = 0, "phi_evaluate: configs: expected at least one");
+    ROW(config_count = 65, "phi_evaluate: config_count is 65: expected at most 64");
+    ROW(by = (phi_evaluate_by)77, "phi_evaluate: by is none of its values");
+    ROW(by = PHI_EVALUATE_TRANSPARENT,
+        "phi_evaluate: config_count is 2: PHI_EVALUATE_TRANSPARENT expects 1");
+    ROW(by = PHI_EVALUATE_JUDGE, "phi_evaluate: judge is missing");
+    ROW(by = PHI_EVALUATE_CUSTOM, "phi_evaluate: evaluate_fn is missing");
+    ROW(prompt = "", "phi_evaluate: the prompt is empty");
+    ROW(content = (const phi_content *)"x", "phi_evaluate: prompt and content are both given");
+    rows[i].status = PHI_MISUSE;
+    ROW(prompt = NULL, "phi_evaluate: there are no messages to go on from");
+#undef ROW
+    for (; i > 0; i--) {
+        CHECK_EQ_INT(phi_evaluate(s.agent, &rows[i - 1].desc), rows[i - 1].status);
+        CHECK_EQ_STR(words_of(s.r), rows[i - 1].words);
+    }
+    s.desc.config_count = 1;
+    s.desc.configs = &bad;
+    bad.store = &store;
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_BAD_ARG);
+    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: configs[0].store: expected NULL");
+    bad.store = NULL;
+    bad.thread_id = "t";
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_BAD_ARG);
+    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: configs[0].thread_id: expected NULL");
+    bad.thread_id = NULL;
+    bad.model.id = NULL;
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_BAD_ARG);
+    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: configs[0]: model.id is missing");
+    s.desc.configs = &s.configs[1];
+    s.desc.judge = &bad;
+    s.desc.by = PHI_EVALUATE_JUDGE;
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_BAD_ARG);
+    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: judge: model.id is missing");
+    CHECK_EQ_INT(phi_evaluate(s.agent, NULL), PHI_BAD_ARG);
+    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: desc is NULL");
+    CHECK_EQ_INT(phi_thread_count(phi_agent_thread(s.agent)), 0);
+    CHECK_EQ_INT(rig_run(s.r, 10), 0);
+    CHECK_EQ_STR(rig_story(s.r), "");
+    {
+        phi_evaluation out;
+        phi_agent none = PHI_ZERO;
+        CHECK_EQ_INT(phi_evaluation_result(s.agent, &out), PHI_NOT_FOUND);
+        CHECK_EQ_INT(phi_evaluation_result(s.agent, NULL), PHI_BAD_ARG);
+        CHECK_EQ_INT(phi_evaluation_result(none, &out), PHI_BAD_ARG);
+        CHECK_EQ_INT(phi_evaluate(none, &s.desc), PHI_BAD_ARG);
+        CHECK_EQ_INT(phi_evaluate_resume(none, &s.desc), PHI_BAD_ARG);
+        s.desc.by = PHI_EVALUATE_FIRST;
+        CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_NOT_FOUND);
+        CHECK_EQ_STR(words_of(s.r), "phi_evaluate_resume: no evaluation waits");
+        CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
+        CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_STALE);
+        CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_STALE);
+        CHECK_EQ_INT(phi_evaluation_result(s.agent, &out), PHI_STALE);
+    }
+    rig_free(s.r);
+}
+
+TEST(the_agent_is_busy_meanwhile_and_so_are_its_branches) {
+    stage s;
+    phi_evaluation e;
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    s.actors[2].polls = 20;
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_BUSY);
+    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: an evaluation is going on");
+    CHECK(rig_run(s.r, 5) > 0);
+    CHECK_EQ_INT(phi_prompt(s.agent, "x"), PHI_BUSY);
+    CHECK_EQ_INT(phi_agent_reset(s.agent), PHI_BUSY);
+    CHECK_EQ_INT(phi_clear_messages(s.agent), PHI_BUSY);
+    CHECK_EQ_INT(phi_new_session(s.agent, false), PHI_BUSY);
+    CHECK_EQ_INT(phi_agent_set_system_prompt(s.agent, "x"), PHI_BUSY);
+    e = stage_result(&s);
+    CHECK_EQ_INT(e.status, PHI_BUSY);
+    CHECK_EQ_INT(e.branches[0].status, PHI_OK); /* it has ended, and waits */
+    CHECK_EQ_INT(phi_prompt(e.branches[0].agent, "x"), PHI_BUSY);
+    CHECK_EQ_INT(phi_clear_messages(e.branches[0].agent), PHI_BUSY);
+    CHECK_EQ_INT(e.branches[1].status, PHI_BUSY);
+    CHECK_EQ_INT(e.branches[0].lane.len, 0);
+    CHECK_EQ_INT(rig_run(s.r, 100), 0);
+    e = stage_result(&s);
+    CHECK_EQ_INT(e.status, PHI_OK);
+    (void)rig_step(s.r);
+    CHECK(!phi_agent_alive(e.branches[0].agent)); /* their events were popped */
+    CHECK(!phi_agent_alive(e.branches[1].agent));
+    rig_free(s.r);
+}
+
+/* ---- the records ---- */
+
+TEST(a_session_of_the_log_has_the_group) {
+    stage s;
+    phi_session *session = NULL;
+    const phi_loop_record *siblings[4], *loop;
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    s.desc.by = PHI_EVALUATE_JUDGE;
+    s.desc.judge = &s.configs[5];
+    s.actors[5].text = "2";
+    stage_evaluate(&s);
+    CHECK_EQ_INT(phi_session_of_thread(phi_agent_thread(s.agent), NULL, &session), PHI_OK);
+    REQUIRE(session != NULL);
+    CHECK_EQ_INT(session->loop_count, 3);
+    loop = phi_session_get_loop(session, PHI__LIT("s.play.b.2"));
+    REQUIRE(loop != NULL && loop->group != NULL);
+    CHECK(loop->group->is_selected);
+    CHECK_EQ_INT(loop->group->selected_index, 1);
+    CHECK_EQ_INT(loop->group->evaluation_usage.total_tokens, 160);
+    CHECK_EQ_INT(loop->group->loop_count, 2);
+    CHECK_STR(loop->group->selected_loop_id, "s.play.b.2");
+    CHECK_EQ_INT(loop->message_count, 2);
+    CHECK_EQ_INT(phi_session_parallel_siblings(session, PHI__LIT("s.play.a.1"), siblings, 4), 2);
+    CHECK(siblings[0]->group != NULL && !siblings[0]->group->is_selected);
+    CHECK(phi_session_get_loop(session, PHI__LIT("s.play.judge.3"))->group == NULL);
+    CHECK_EQ_INT(phi_session_total_usage(session).total_tokens, 120 + 130 + 160);
+    phi_session_free(session);
+    rig_free(s.r);
+}
+
+static void record_event(void *user_data, const phi_event *event) {
+    (void)phi_recorder_add((phi_recorder *)user_data, event);
+}
+
+TEST(a_recorder_has_pending_loops_before_they_begin_and_the_group_afterwards) {
+    stage s;
+    phi_recorder *recorder = phi_recorder_new(NULL);
+    const phi_session *session;
+    const phi_loop_record *loop;
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s) && recorder != NULL);
+    rig_watch(s.r, record_event, recorder);
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+    {
+        phi_event event; /* before any step: only the start is queued */
+        REQUIRE(phi_next_event(rig_runtime(s.r), &event));
+        CHECK_EQ_INT(event.kind, PHI_EV_PARALLEL_START);
+        (void)phi_recorder_add(recorder, &event);
+        CHECK(!phi_next_event(rig_runtime(s.r), &event));
+    }
+    session = phi_recorder_find(recorder, PHI__LIT("s"));
+    REQUIRE(session != NULL);
+    CHECK_EQ_INT(session->loop_count, 2);
+    CHECK_EQ_INT(session->loops[0]->status, PHI_LOOP_PENDING);
+    CHECK_EQ_INT(rig_run(s.r, 100), 0);
+    session = phi_recorder_find(recorder, PHI__LIT("s"));
+    REQUIRE(session != NULL);
+    loop = phi_session_get_loop(session, PHI__LIT("s.play.a.1"));
+    REQUIRE(loop != NULL && loop->group != NULL);
+    CHECK_EQ_INT(loop->status, PHI_LOOP_COMPLETED);
+    CHECK(loop->group->is_selected);
+    CHECK(!phi_session_get_loop(session, PHI__LIT("s.play.b.2"))->group->is_selected);
+    phi_recorder_free(recorder);
     rig_free(s.r);
 }
 
 TEST_MAIN(TEST_ENTRY(the_first_branch_goes_on_as_the_conversation), TEST_ENTRY(figures_select),
           TEST_ENTRY(a_transparent_evaluation_has_one_branch),
           TEST_ENTRY(a_judge_selects_and_has_the_next_number),
-          TEST_ENTRY(events_bracket_the_branches))
+          TEST_ENTRY(events_bracket_the_branches_and_name_them),
+          TEST_ENTRY(numbers_go_on_behind_those_of_every_configuration),
+          TEST_ENTRY(a_judge_whose_window_is_too_small_is_warned_about),
+          TEST_ENTRY(without_a_prompt_branches_answer_the_last_message),
+          TEST_ENTRY(a_prompt_may_be_content),
+          TEST_ENTRY(branches_have_the_agents_prompt_and_tools_unless_they_have_their_own),
+          TEST_ENTRY(a_branch_with_tools_is_a_lane_with_its_calls),
+          TEST_ENTRY(a_function_of_the_hosts_selects_when_it_is_ready),
+          TEST_ENTRY(a_selection_that_is_too_large_or_fails_or_never_comes_is_some_branch),
+          TEST_ENTRY(a_selection_that_waits_ends_with_an_abort_and_with_its_agent),
+          TEST_ENTRY(a_desc_that_is_no_good_is_refused_with_words_and_changes_nothing),
+          TEST_ENTRY(the_agent_is_busy_meanwhile_and_so_are_its_branches),
+          TEST_ENTRY(a_session_of_the_log_has_the_group),
+          TEST_ENTRY(a_recorder_has_pending_loops_before_they_begin_and_the_group_afterwards))
