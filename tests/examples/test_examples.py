@@ -412,6 +412,46 @@ class Budget(unittest.TestCase):
         self.assertIn("scout 1: invalid x-api-key\n", said)
 
 
+class Judge(unittest.TestCase):
+    def test_three_branches_are_judged_and_the_conversation_goes_on(self):
+        mock.asked()
+        said, code = run("judge", "Why?", scenario="echo")  # the judge's echo names response 1
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"^3 branches\nthe judge used \d+ tokens\n\n"
+                         r"-- brief, ok, selected\nWhy\?\n\n-- careful, ok\nWhy\?\n\n"
+                         r"-- vivid, ok\nWhy\?\n\n\d+ tokens in all\n\n"
+                         r"in five words: The same in five words, please.\n$")
+        asked = mock.asked()
+        self.assertEqual(len(asked), 5)
+        self.assertIn("impartial judge", json.dumps(asked[3]["system"]))
+        self.assertEqual(len(asked[4]["messages"]), 3)
+
+    def test_judge_prints_what_went_wrong(self):
+        said, code = run("judge", url=mock.url + "/m/status=401/s/echo")
+        self.assertEqual(code, 0, said)
+        self.assertIn("! invalid x-api-key\n", said)
+
+
+class Pipeline(unittest.TestCase):
+    def test_work_goes_from_critics_to_the_supervisor_and_back_twice(self):
+        said, code = run("pipeline", "The moon.", scenario="echo")
+        self.assertEqual(code, 0, said)
+        self.assertTrue(said.startswith("critic 1: The moon.\ncritic 2: The moon.\n"
+                                        "critic 3: The moon.\neditor: Text:\nThe moon.\n"), said)
+        self.assertEqual(said.count("supervisor: "), 3)
+        self.assertTrue(said.endswith("\n12 calls\n"), said)
+
+    def test_what_the_supervisor_likes_is_not_sent_back(self):
+        said, code = run("pipeline", scenario="fine")
+        self.assertEqual(code, 0, said)
+        self.assertTrue(said.endswith("supervisor: OK\nin French: OK\n6 calls\n"), said)
+
+    def test_pipeline_prints_what_went_wrong(self):
+        said, code = run("pipeline", url=mock.url + "/m/status=401/s/echo")
+        self.assertEqual(code, 1, said)
+        self.assertIn("! invalid x-api-key\n", said)
+
+
 class OwnLoop(unittest.TestCase):
     def test_the_answer_comes_while_the_host_sleeps_in_its_own_epoll(self):
         said, code = run("own_loop", scenario="slow-20")
