@@ -66061,11 +66061,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0xa23e8d49
+#if PHI__IMP_EVALUATE != 0x13aeab70
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0xa23e8d49
+#define PHI__IMP_EVALUATE 0x13aeab70
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -66205,6 +66205,8 @@ PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selecte
 #define PHI_EVALUATE_JUDGE_IN_H
 
 
+#ifndef PHI_NO_EVALUATION
+
 /* What the judge compares. Fitting shortens the texts; the branches keep theirs. */
 typedef struct phi__judge_case {
     phi_str context; /* transcript of the conversation before the query; blank: none */
@@ -66234,6 +66236,7 @@ PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c);
    count. 0 where there is none. */
 PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 
+#endif
 #endif
 
 /* ---- src/evaluate/judging_in.h ---- */
@@ -67185,8 +67188,8 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e) {
 
 /* judge.c - the prompt of a judge, its fitting, and its verdict.
 
-   The fitting has two passes, since the judge compares the responses and not the conversation before
-   them: the first pass shortens the context only, the second one leaves the context at its
+   The fitting has two passes, since the judge compares the responses and not the conversation
+   before them: the first pass shortens the context only, the second one leaves the context at its
    shortest and shortens the responses. Each pass has three tiers, and each tier works on the text
    that the tier before it has left, so that a text never grows again. */
 

@@ -1,7 +1,7 @@
 /* judge.c - the prompt of a judge, its fitting, and its verdict.
 
-   The fitting has two passes, since the judge compares the responses and not the conversation before
-   them: the first pass shortens the context only, the second one leaves the context at its
+   The fitting has two passes, since the judge compares the responses and not the conversation
+   before them: the first pass shortens the context only, the second one leaves the context at its
    shortest and shortens the responses. Each pass has three tiers, and each tier works on the text
    that the tier before it has left, so that a text never grows again. */
 #include "evaluate/judge_in.h"

@@ -460,86 +460,86 @@ TEST(a_selection_that_waits_ends_with_an_abort_and_with_its_agent) {
 
 /* ---- what is refused ---- */
 
+/* Refused with these words, and nothing changed. */
+static void refused(stage *s, phi_status status, const char *words) {
+    CHECK_EQ_INT(phi_evaluate(s->agent, &s->desc), status);
+    CHECK_EQ_STR(words_of(s->r), words);
+    CHECK_EQ_INT(phi_thread_count(phi_agent_thread(s->agent)), 0);
+    CHECK_EQ_INT(rig_run(s->r, 2), 0);
+    CHECK_EQ_STR(rig_story(s->r), "");
+}
+
 TEST(a_desc_that_is_no_good_is_refused_with_words_and_changes_nothing) {
+    stage s;
+    phi_evaluate_desc good;
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    good = s.desc;
+#define ROW(change, status, words)                                                                 \
+    s.desc = good;                                                                                 \
+    s.desc.change;                                                                                 \
+    refused(&s, status, words)
+    ROW(configs = NULL, PHI_BAD_ARG, "phi_evaluate: configs: expected at least one");
+    ROW(config_count = 0, PHI_BAD_ARG, "phi_evaluate: configs: expected at least one");
+    ROW(config_count = 65, PHI_BAD_ARG, "phi_evaluate: config_count is 65: expected at most 64");
+    ROW(by = (phi_evaluate_by)77, PHI_BAD_ARG, "phi_evaluate: by is none of its values");
+    ROW(by = PHI_EVALUATE_TRANSPARENT, PHI_BAD_ARG,
+        "phi_evaluate: config_count is 2: PHI_EVALUATE_TRANSPARENT expects 1");
+    ROW(by = PHI_EVALUATE_JUDGE, PHI_BAD_ARG, "phi_evaluate: judge is missing");
+    ROW(by = PHI_EVALUATE_CUSTOM, PHI_BAD_ARG, "phi_evaluate: evaluate_fn is missing");
+    ROW(prompt = "", PHI_BAD_ARG, "phi_evaluate: the prompt is empty");
+    ROW(content = (const phi_content *)"x", PHI_BAD_ARG,
+        "phi_evaluate: prompt and content are both given");
+    ROW(prompt = NULL, PHI_MISUSE, "phi_evaluate: there are no messages to go on from");
+#undef ROW
+    CHECK_EQ_INT(phi_evaluate(s.agent, NULL), PHI_BAD_ARG);
+    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: desc is NULL");
+    rig_free(s.r);
+}
+
+TEST(a_configuration_that_is_no_good_is_named) {
     stage s;
     phi_agent_desc bad;
     phi_store store;
-    size_t i;
-    struct {
-        const char *words;
-        phi_status status;
-        phi_evaluate_desc desc;
-    } rows[14];
-    memset(rows, 0, sizeof rows);
     memset(&store, 0, sizeof store);
-    stage_set(&s, rig_new(), 2);
+    stage_set(&s, rig_new(), 1);
     REQUIRE(stage_open(&s));
-    for (i = 0; i < PHI__COUNT(rows); i++) {
-        rows[i].desc = s.desc;
-        rows[i].status = PHI_BAD_ARG;
-    }
     bad = s.configs[1];
-    i = 0;
-#define ROW(change, text)                                                                          \
-    rows[i].words = text;                                                                          \
-    rows[i].desc.change;                                                                           \
-    i++
-    ROW(configs = NULL, "phi_evaluate: configs: expected at least one");
-    ROW(config_count = 0, "phi_evaluate: configs: expected at least one");
-    ROW(config_count = 65, "phi_evaluate: config_count is 65: expected at most 64");
-    ROW(by = (phi_evaluate_by)77, "phi_evaluate: by is none of its values");
-    ROW(by = PHI_EVALUATE_TRANSPARENT,
-        "phi_evaluate: config_count is 2: PHI_EVALUATE_TRANSPARENT expects 1");
-    ROW(by = PHI_EVALUATE_JUDGE, "phi_evaluate: judge is missing");
-    ROW(by = PHI_EVALUATE_CUSTOM, "phi_evaluate: evaluate_fn is missing");
-    ROW(prompt = "", "phi_evaluate: the prompt is empty");
-    ROW(content = (const phi_content *)"x", "phi_evaluate: prompt and content are both given");
-    rows[i].status = PHI_MISUSE;
-    ROW(prompt = NULL, "phi_evaluate: there are no messages to go on from");
-#undef ROW
-    for (; i > 0; i--) {
-        CHECK_EQ_INT(phi_evaluate(s.agent, &rows[i - 1].desc), rows[i - 1].status);
-        CHECK_EQ_STR(words_of(s.r), rows[i - 1].words);
-    }
-    s.desc.config_count = 1;
     s.desc.configs = &bad;
     bad.store = &store;
-    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_BAD_ARG);
-    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: configs[0].store: expected NULL");
+    refused(&s, PHI_BAD_ARG, "phi_evaluate: configs[0].store: expected NULL");
     bad.store = NULL;
     bad.thread_id = "t";
-    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_BAD_ARG);
-    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: configs[0].thread_id: expected NULL");
+    refused(&s, PHI_BAD_ARG, "phi_evaluate: configs[0].thread_id: expected NULL");
     bad.thread_id = NULL;
     bad.model.id = NULL;
-    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_BAD_ARG);
-    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: configs[0]: model.id is missing");
+    refused(&s, PHI_BAD_ARG, "phi_evaluate: configs[0]: model.id is missing");
     s.desc.configs = &s.configs[1];
     s.desc.judge = &bad;
     s.desc.by = PHI_EVALUATE_JUDGE;
-    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_BAD_ARG);
-    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: judge: model.id is missing");
-    CHECK_EQ_INT(phi_evaluate(s.agent, NULL), PHI_BAD_ARG);
-    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: desc is NULL");
-    CHECK_EQ_INT(phi_thread_count(phi_agent_thread(s.agent)), 0);
-    CHECK_EQ_INT(rig_run(s.r, 10), 0);
-    CHECK_EQ_STR(rig_story(s.r), "");
-    {
-        phi_evaluation out;
-        phi_agent none = PHI_ZERO;
-        CHECK_EQ_INT(phi_evaluation_result(s.agent, &out), PHI_NOT_FOUND);
-        CHECK_EQ_INT(phi_evaluation_result(s.agent, NULL), PHI_BAD_ARG);
-        CHECK_EQ_INT(phi_evaluation_result(none, &out), PHI_BAD_ARG);
-        CHECK_EQ_INT(phi_evaluate(none, &s.desc), PHI_BAD_ARG);
-        CHECK_EQ_INT(phi_evaluate_resume(none, &s.desc), PHI_BAD_ARG);
-        s.desc.by = PHI_EVALUATE_FIRST;
-        CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_NOT_FOUND);
-        CHECK_EQ_STR(words_of(s.r), "phi_evaluate_resume: no evaluation waits");
-        CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
-        CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_STALE);
-        CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_STALE);
-        CHECK_EQ_INT(phi_evaluation_result(s.agent, &out), PHI_STALE);
-    }
+    refused(&s, PHI_BAD_ARG, "phi_evaluate: judge: model.id is missing");
+    bad.store = &store;
+    refused(&s, PHI_BAD_ARG, "phi_evaluate: judge.store: expected NULL");
+    rig_free(s.r);
+}
+
+TEST(handles_that_are_none_are_refused) {
+    stage s;
+    phi_evaluation out;
+    phi_agent none = PHI_ZERO;
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    CHECK_EQ_INT(phi_evaluation_result(s.agent, &out), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_evaluation_result(s.agent, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_evaluation_result(none, &out), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_evaluate(none, &s.desc), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_evaluate_resume(none, &s.desc), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_NOT_FOUND);
+    CHECK_EQ_STR(words_of(s.r), "phi_evaluate_resume: no evaluation waits");
+    CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_STALE);
+    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_STALE);
+    CHECK_EQ_INT(phi_evaluation_result(s.agent, &out), PHI_STALE);
     rig_free(s.r);
 }
 
@@ -655,6 +655,8 @@ TEST_MAIN(TEST_ENTRY(the_first_branch_goes_on_as_the_conversation), TEST_ENTRY(f
           TEST_ENTRY(a_selection_that_is_too_large_or_fails_or_never_comes_is_some_branch),
           TEST_ENTRY(a_selection_that_waits_ends_with_an_abort_and_with_its_agent),
           TEST_ENTRY(a_desc_that_is_no_good_is_refused_with_words_and_changes_nothing),
+          TEST_ENTRY(a_configuration_that_is_no_good_is_named),
+          TEST_ENTRY(handles_that_are_none_are_refused),
           TEST_ENTRY(the_agent_is_busy_meanwhile_and_so_are_its_branches),
           TEST_ENTRY(a_session_of_the_log_has_the_group),
           TEST_ENTRY(a_recorder_has_pending_loops_before_they_begin_and_the_group_afterwards))

@@ -50,6 +50,8 @@ RUNS = {
     "steer, Ctrl+C": ("steer", ["examples"], "/s/steer", "ToolExecutionStart:^C", "Cancelled"),
     "budget": ("budget", ["0.06"], "/s/scout", "start:y", "together $0.1080, 8 calls"),
     "budget, no more": ("budget", ["0.06"], "/s/scout", "start:n", "together $0.0"),
+    "judge": ("judge", ["Why?"], "/s/echo", "", "-- brief, ok, selected"),
+    "pipeline": ("pipeline", [], "/s/echo", "", "12 calls"),
     "own_model": ("own_model", [], None, "", "[look] The gate is shut."),
     "persist": ("persist", ["{}"], None, "", "0 messages so far"),
     "persist, again": ("persist", ["{}"], None, "", "2 messages so far"),
