@@ -66061,11 +66061,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x13aeab70
+#if PHI__IMP_EVALUATE != 0x570e632a
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x13aeab70
+#define PHI__IMP_EVALUATE 0x570e632a
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -66117,6 +66117,8 @@ struct phi__evaluation {
     phi_spending held;       /* in the budgets, for the judge's call */
     uint32_t aborts;         /* of the agent, when it began */
     bool continues;          /* the branches had no prompt */
+    uint32_t lane;           /* the active one when it began; branches fork it */
+    uint64_t entries;        /* of the thread then: behind the last one they fork */
     bool lost;               /* no memory for an outcome */
     phi__timer timer;        /* the next look: of evaluate_fn, or after a child was freed */
     uint64_t deadline_us;    /* of evaluate_fn */
@@ -66574,46 +66576,41 @@ static bool phi__conclude_lane_name(const char *prefix, phi_str loop_id, phi_are
     return true;
 }
 
-/* A branch that the host has freed left nothing to copy, and has no lane. */
-static phi_status phi__conclude_branch(phi__evaluation *e, size_t i, uint64_t fork_seq) {
-    phi_branch *branch = &e->branches[i];
+/* The lane of that name; where there is none it begins, as a fork of the one that was active when
+   the evaluation began, or empty. */
+static phi_status phi__conclude_lane(phi__evaluation *e, phi_str name, bool forks, uint32_t *lane) {
     phi_thread *thread = e->agent->thread;
+    bool any = forks && e->entries > 0;
+    *lane = phi__lane_find(thread, name);
+    if (*lane != PHI__LANE_NONE) return PHI_OK;
+    return phi__lane_new(thread, name, any ? e->lane : (uint32_t)PHI__LANE_NONE,
+                         any ? e->entries - 1 : 0, lane);
+}
+
+/* A child that the host has freed left nothing to copy, and has no lane. */
+static phi_status phi__conclude_copy_one(phi__evaluation *e, size_t i, const char *prefix,
+                                         phi_str loop_id, phi_str *out) {
+    const phi__agent *child = e->seats[i].child;
     phi_status status;
     phi_str name;
     uint32_t lane = 0;
-    if (e->seats[i].child == NULL) return PHI_OK;
-    if (!phi__conclude_lane_name("branch/", branch->loop_id, &e->arena, &name))
-        return PHI_NO_MEMORY;
-    status = phi__graft_lane(thread, name, fork_seq, &lane);
-    if (status == PHI_OK)
-        status = phi__graft_run(thread, lane, e->seats[i].child->thread, branch->loop_id);
-    if (status == PHI_OK) branch->lane = name;
+    if (child == NULL) return PHI_OK;
+    if (!phi__conclude_lane_name(prefix, loop_id, &e->arena, &name)) return PHI_NO_MEMORY;
+    status = phi__conclude_lane(e, name, i < e->pub.branch_count, &lane);
+    if (status == PHI_OK) status = phi__graft_run(e->agent->thread, lane, child->thread, loop_id);
+    if (status == PHI_OK && out != NULL) *out = name;
     return status;
 }
 
 /* The judge's lane begins empty: it saw nothing of the thread. */
-static phi_status phi__conclude_judge(phi__evaluation *e) {
-    const phi__seat *seat = &e->seats[e->pub.branch_count];
-    phi_thread *thread = e->agent->thread;
-    phi_status status;
-    phi_str name;
-    uint32_t lane = 0;
-    if (seat->child == NULL || e->pub.judge_loop_id.len == 0) return PHI_OK;
-    if (!phi__conclude_lane_name("~judge/", e->judge_id, &e->arena, &name)) return PHI_NO_MEMORY;
-    status = phi__graft_lane(thread, name, UINT64_MAX, &lane);
-    return status == PHI_OK ? phi__graft_run(thread, lane, seat->child->thread, e->judge_id)
-                            : status;
-}
-
 static phi_status phi__conclude_copy(phi__evaluation *e) {
-    phi_thread *thread = e->agent->thread;
-    /* an empty thread has no entry to fork at */
-    uint64_t fork_seq = thread->log.count > 0 ? thread->log.count - 1 : UINT64_MAX;
     phi_status status = PHI_OK;
     size_t i;
     for (i = 0; i < e->pub.branch_count && status == PHI_OK; i++)
-        status = phi__conclude_branch(e, i, fork_seq);
-    return status == PHI_OK ? phi__conclude_judge(e) : status;
+        status =
+            phi__conclude_copy_one(e, i, "branch/", e->branches[i].loop_id, &e->branches[i].lane);
+    if (status != PHI_OK || e->pub.judge_loop_id.len == 0) return status;
+    return phi__conclude_copy_one(e, i, "~judge/", e->judge_id, NULL);
 }
 
 static void phi__conclude_put_list(phi__buf *out, const char *key, const phi__evaluation *e,
@@ -66743,6 +66740,7 @@ static void phi__evaluate_begin_custom(phi__evaluation *e) {
 /* All branches have ended. */
 static void phi__evaluate_decide(phi__evaluation *e) {
     size_t count = e->pub.branch_count;
+    phi__evaluation_sum(e);
     if (e->by == PHI_EVALUATE_CUSTOM)
         phi__evaluate_begin_custom(e);
     else if (e->by != PHI_EVALUATE_JUDGE)
@@ -67075,6 +67073,8 @@ PHI__FN phi__evaluation *phi__evaluation_new(phi__agent *agent, size_t branch_co
     e->pub.selected = SIZE_MAX;
     e->judge_status = PHI_BUSY;
     e->aborts = agent->tree.aborts;
+    e->lane = agent->thread->lanes.active;
+    e->entries = agent->thread->log.count;
     for (i = 0; i <= branch_count; i++) {
         e->seats[i].of = e;
         e->seats[i].index = i;
@@ -67396,29 +67396,43 @@ PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count) {
 
 /* ---- the query ---- */
 
-/* The item in view that holds the query of branches without a prompt: the last user message, or the
-   end of the view. */
-static size_t phi__judging_query_at(const phi__fold *fold) {
-    size_t i = fold->count;
+/* The last user message of a view, or its end: the query of branches without a prompt. */
+static size_t phi__judging_query_at(const phi_view_item *items, size_t count) {
+    size_t i = count;
     while (i > 0)
-        if (fold->items[--i].message->role == PHI_ROLE_USER) return i;
-    return fold->count;
+        if (items[--i].message->role == PHI_ROLE_USER) return i;
+    return count;
+}
+
+/* The agent's view when the evaluation began. */
+static bool phi__judging_view(const phi__evaluation *e, phi_arena *arena,
+                              const phi_view_item **items, size_t *count) {
+    const phi_thread *thread = e->agent->thread;
+    phi_str lane = phi__lane_name(thread, e->lane);
+    *items = NULL;
+    *count = 0;
+    return e->entries == 0 ||
+           phi_thread_view(thread, lane.at, e->entries - 1, arena, items, count) == PHI_OK;
 }
 
 PHI__FN bool phi__judging_query(phi__evaluation *e, const phi_content *content, size_t count) {
-    const phi__fold *fold = &e->agent->thread->fold;
+    const phi_view_item *items;
+    phi_arena arena;
     phi_message message;
     bool failed = false;
     memset(&message, 0, sizeof message);
     message.role = PHI_ROLE_USER;
     message.content = content;
     message.content_count = count;
+    phi_arena_init(&arena, &e->agent->memory, 0);
     if (content == NULL) {
-        size_t at = phi__judging_query_at(fold);
-        if (at == fold->count) return true;
-        message = *fold->items[at].message;
+        size_t view = 0, at;
+        failed = !phi__judging_view(e, &arena, &items, &view);
+        at = phi__judging_query_at(items, view);
+        if (at < view) message = *items[at].message;
     }
-    e->pub.query = phi_message_text(&message, "\n", &e->arena, &failed);
+    if (!failed) e->pub.query = phi_message_text(&message, "\n", &e->arena, &failed);
+    phi_arena_free(&arena);
     return !failed;
 }
 
@@ -67444,9 +67458,11 @@ PHI__FN size_t phi__judging_selected(const phi__evaluation *e) {
 
 static bool phi__judging_case(const phi__evaluation *e, phi__buf *transcript, phi_arena *arena,
                               phi__judge_case *c) {
-    const phi__fold *fold = &e->agent->thread->fold;
-    size_t end = e->continues ? phi__judging_query_at(fold) : fold->count, i;
-    for (i = 0; i < end; i++) phi__judge_transcribe(transcript, fold->items[i].message);
+    const phi_view_item *items;
+    size_t end, i;
+    if (!phi__judging_view(e, arena, &items, &end)) return false;
+    if (e->continues) end = phi__judging_query_at(items, end);
+    for (i = 0; i < end; i++) phi__judge_transcribe(transcript, items[i].message);
     c->context = phi__buf_str(transcript);
     c->query = e->pub.query;
     c->count = 0;
@@ -67569,6 +67585,8 @@ PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena 
     phi__records_u64(out, "candidates", e->candidates);
     phi__records_str(out, "lane", phi__lane_name(thread, thread->lanes.active));
     phi__records_u64(out, "view", thread->fold.count);
+    phi__records_str(out, "forks", phi__lane_name(thread, e->lane));
+    phi__records_u64(out, "entries", e->entries);
     phi__records_raw(out, "branches", "[");
     for (i = 0; i < e->pub.branch_count; i++) phi__saving_branch(e, i, out, scratch);
     phi__buf_char(out, ']');
@@ -67598,7 +67616,9 @@ static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, siz
                           (unsigned)branch_count, (unsigned)count);
     if (phi__records_get_size(root, "view") == thread->fold.count &&
         phi_str_equal(phi__records_get_str(root, "lane"),
-                      phi__lane_name(thread, thread->lanes.active)))
+                      phi__lane_name(thread, thread->lanes.active)) &&
+        phi__records_get_u64(root, "entries") <= thread->log.count &&
+        phi__lane_find(thread, phi__records_get_str(root, "forks")) != PHI__LANE_NONE)
         return PHI_OK;
     return phi__error(agent->rt, PHI_MISUSE,
                       "phi_evaluate_resume: the history has changed since the snapshot");
@@ -67689,6 +67709,8 @@ static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
     size_t i = 0;
     e->continues = phi__records_get_bool(root, "continues");
     e->candidates = phi__records_get_size(root, "candidates");
+    e->lane = phi__lane_find(e->agent->thread, phi__records_get_str(root, "forks"));
+    e->entries = phi__records_get_u64(root, "entries");
     if (!phi__arena_str(&e->arena, phi__records_get_str(root, "query"), &e->pub.query) ||
         !phi__arena_str(&e->arena, phi__records_get_str(root, "judge_id"), &e->judge_id))
         return PHI_NO_MEMORY;

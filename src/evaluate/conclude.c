@@ -83,46 +83,41 @@ static bool phi__conclude_lane_name(const char *prefix, phi_str loop_id, phi_are
     return true;
 }
 
-/* A branch that the host has freed left nothing to copy, and has no lane. */
-static phi_status phi__conclude_branch(phi__evaluation *e, size_t i, uint64_t fork_seq) {
-    phi_branch *branch = &e->branches[i];
+/* The lane of that name; where there is none it begins, as a fork of the one that was active when
+   the evaluation began, or empty. */
+static phi_status phi__conclude_lane(phi__evaluation *e, phi_str name, bool forks, uint32_t *lane) {
     phi_thread *thread = e->agent->thread;
+    bool any = forks && e->entries > 0;
+    *lane = phi__lane_find(thread, name);
+    if (*lane != PHI__LANE_NONE) return PHI_OK;
+    return phi__lane_new(thread, name, any ? e->lane : (uint32_t)PHI__LANE_NONE,
+                         any ? e->entries - 1 : 0, lane);
+}
+
+/* A child that the host has freed left nothing to copy, and has no lane. */
+static phi_status phi__conclude_copy_one(phi__evaluation *e, size_t i, const char *prefix,
+                                         phi_str loop_id, phi_str *out) {
+    const phi__agent *child = e->seats[i].child;
     phi_status status;
     phi_str name;
     uint32_t lane = 0;
-    if (e->seats[i].child == NULL) return PHI_OK;
-    if (!phi__conclude_lane_name("branch/", branch->loop_id, &e->arena, &name))
-        return PHI_NO_MEMORY;
-    status = phi__graft_lane(thread, name, fork_seq, &lane);
-    if (status == PHI_OK)
-        status = phi__graft_run(thread, lane, e->seats[i].child->thread, branch->loop_id);
-    if (status == PHI_OK) branch->lane = name;
+    if (child == NULL) return PHI_OK;
+    if (!phi__conclude_lane_name(prefix, loop_id, &e->arena, &name)) return PHI_NO_MEMORY;
+    status = phi__conclude_lane(e, name, i < e->pub.branch_count, &lane);
+    if (status == PHI_OK) status = phi__graft_run(e->agent->thread, lane, child->thread, loop_id);
+    if (status == PHI_OK && out != NULL) *out = name;
     return status;
 }
 
 /* The judge's lane begins empty: it saw nothing of the thread. */
-static phi_status phi__conclude_judge(phi__evaluation *e) {
-    const phi__seat *seat = &e->seats[e->pub.branch_count];
-    phi_thread *thread = e->agent->thread;
-    phi_status status;
-    phi_str name;
-    uint32_t lane = 0;
-    if (seat->child == NULL || e->pub.judge_loop_id.len == 0) return PHI_OK;
-    if (!phi__conclude_lane_name("~judge/", e->judge_id, &e->arena, &name)) return PHI_NO_MEMORY;
-    status = phi__graft_lane(thread, name, UINT64_MAX, &lane);
-    return status == PHI_OK ? phi__graft_run(thread, lane, seat->child->thread, e->judge_id)
-                            : status;
-}
-
 static phi_status phi__conclude_copy(phi__evaluation *e) {
-    phi_thread *thread = e->agent->thread;
-    /* an empty thread has no entry to fork at */
-    uint64_t fork_seq = thread->log.count > 0 ? thread->log.count - 1 : UINT64_MAX;
     phi_status status = PHI_OK;
     size_t i;
     for (i = 0; i < e->pub.branch_count && status == PHI_OK; i++)
-        status = phi__conclude_branch(e, i, fork_seq);
-    return status == PHI_OK ? phi__conclude_judge(e) : status;
+        status =
+            phi__conclude_copy_one(e, i, "branch/", e->branches[i].loop_id, &e->branches[i].lane);
+    if (status != PHI_OK || e->pub.judge_loop_id.len == 0) return status;
+    return phi__conclude_copy_one(e, i, "~judge/", e->judge_id, NULL);
 }
 
 static void phi__conclude_put_list(phi__buf *out, const char *key, const phi__evaluation *e,

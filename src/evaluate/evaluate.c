@@ -56,6 +56,7 @@ static void phi__evaluate_begin_custom(phi__evaluation *e) {
 /* All branches have ended. */
 static void phi__evaluate_decide(phi__evaluation *e) {
     size_t count = e->pub.branch_count;
+    phi__evaluation_sum(e);
     if (e->by == PHI_EVALUATE_CUSTOM)
         phi__evaluate_begin_custom(e);
     else if (e->by != PHI_EVALUATE_JUDGE)

@@ -73,6 +73,8 @@ PHI__FN phi__evaluation *phi__evaluation_new(phi__agent *agent, size_t branch_co
     e->pub.selected = SIZE_MAX;
     e->judge_status = PHI_BUSY;
     e->aborts = agent->tree.aborts;
+    e->lane = agent->thread->lanes.active;
+    e->entries = agent->thread->log.count;
     for (i = 0; i <= branch_count; i++) {
         e->seats[i].of = e;
         e->seats[i].index = i;

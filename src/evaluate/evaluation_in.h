@@ -49,6 +49,8 @@ struct phi__evaluation {
     phi_spending held;       /* in the budgets, for the judge's call */
     uint32_t aborts;         /* of the agent, when it began */
     bool continues;          /* the branches had no prompt */
+    uint32_t lane;           /* the active one when it began; branches fork it */
+    uint64_t entries;        /* of the thread then: behind the last one they fork */
     bool lost;               /* no memory for an outcome */
     phi__timer timer;        /* the next look: of evaluate_fn, or after a child was freed */
     uint64_t deadline_us;    /* of evaluate_fn */

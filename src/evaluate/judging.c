@@ -13,29 +13,43 @@
 
 /* ---- the query ---- */
 
-/* The item in view that holds the query of branches without a prompt: the last user message, or the
-   end of the view. */
-static size_t phi__judging_query_at(const phi__fold *fold) {
-    size_t i = fold->count;
+/* The last user message of a view, or its end: the query of branches without a prompt. */
+static size_t phi__judging_query_at(const phi_view_item *items, size_t count) {
+    size_t i = count;
     while (i > 0)
-        if (fold->items[--i].message->role == PHI_ROLE_USER) return i;
-    return fold->count;
+        if (items[--i].message->role == PHI_ROLE_USER) return i;
+    return count;
+}
+
+/* The agent's view when the evaluation began. */
+static bool phi__judging_view(const phi__evaluation *e, phi_arena *arena,
+                              const phi_view_item **items, size_t *count) {
+    const phi_thread *thread = e->agent->thread;
+    phi_str lane = phi__lane_name(thread, e->lane);
+    *items = NULL;
+    *count = 0;
+    return e->entries == 0 ||
+           phi_thread_view(thread, lane.at, e->entries - 1, arena, items, count) == PHI_OK;
 }
 
 PHI__FN bool phi__judging_query(phi__evaluation *e, const phi_content *content, size_t count) {
-    const phi__fold *fold = &e->agent->thread->fold;
+    const phi_view_item *items;
+    phi_arena arena;
     phi_message message;
     bool failed = false;
     memset(&message, 0, sizeof message);
     message.role = PHI_ROLE_USER;
     message.content = content;
     message.content_count = count;
+    phi_arena_init(&arena, &e->agent->memory, 0);
     if (content == NULL) {
-        size_t at = phi__judging_query_at(fold);
-        if (at == fold->count) return true;
-        message = *fold->items[at].message;
+        size_t view = 0, at;
+        failed = !phi__judging_view(e, &arena, &items, &view);
+        at = phi__judging_query_at(items, view);
+        if (at < view) message = *items[at].message;
     }
-    e->pub.query = phi_message_text(&message, "\n", &e->arena, &failed);
+    if (!failed) e->pub.query = phi_message_text(&message, "\n", &e->arena, &failed);
+    phi_arena_free(&arena);
     return !failed;
 }
 
@@ -61,9 +75,11 @@ PHI__FN size_t phi__judging_selected(const phi__evaluation *e) {
 
 static bool phi__judging_case(const phi__evaluation *e, phi__buf *transcript, phi_arena *arena,
                               phi__judge_case *c) {
-    const phi__fold *fold = &e->agent->thread->fold;
-    size_t end = e->continues ? phi__judging_query_at(fold) : fold->count, i;
-    for (i = 0; i < end; i++) phi__judge_transcribe(transcript, fold->items[i].message);
+    const phi_view_item *items;
+    size_t end, i;
+    if (!phi__judging_view(e, arena, &items, &end)) return false;
+    if (e->continues) end = phi__judging_query_at(items, end);
+    for (i = 0; i < end; i++) phi__judge_transcribe(transcript, items[i].message);
     c->context = phi__buf_str(transcript);
     c->query = e->pub.query;
     c->count = 0;

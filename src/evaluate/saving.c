@@ -57,6 +57,8 @@ PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena 
     phi__records_u64(out, "candidates", e->candidates);
     phi__records_str(out, "lane", phi__lane_name(thread, thread->lanes.active));
     phi__records_u64(out, "view", thread->fold.count);
+    phi__records_str(out, "forks", phi__lane_name(thread, e->lane));
+    phi__records_u64(out, "entries", e->entries);
     phi__records_raw(out, "branches", "[");
     for (i = 0; i < e->pub.branch_count; i++) phi__saving_branch(e, i, out, scratch);
     phi__buf_char(out, ']');
@@ -86,7 +88,9 @@ static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, siz
                           (unsigned)branch_count, (unsigned)count);
     if (phi__records_get_size(root, "view") == thread->fold.count &&
         phi_str_equal(phi__records_get_str(root, "lane"),
-                      phi__lane_name(thread, thread->lanes.active)))
+                      phi__lane_name(thread, thread->lanes.active)) &&
+        phi__records_get_u64(root, "entries") <= thread->log.count &&
+        phi__lane_find(thread, phi__records_get_str(root, "forks")) != PHI__LANE_NONE)
         return PHI_OK;
     return phi__error(agent->rt, PHI_MISUSE,
                       "phi_evaluate_resume: the history has changed since the snapshot");
@@ -177,6 +181,8 @@ static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
     size_t i = 0;
     e->continues = phi__records_get_bool(root, "continues");
     e->candidates = phi__records_get_size(root, "candidates");
+    e->lane = phi__lane_find(e->agent->thread, phi__records_get_str(root, "forks"));
+    e->entries = phi__records_get_u64(root, "entries");
     if (!phi__arena_str(&e->arena, phi__records_get_str(root, "query"), &e->pub.query) ||
         !phi__arena_str(&e->arena, phi__records_get_str(root, "judge_id"), &e->judge_id))
         return PHI_NO_MEMORY;

@@ -65,6 +65,39 @@ TEST(a_store_that_fails_leaves_a_usable_agent) {
     }
 }
 
+TEST(branches_fork_where_the_evaluation_began_whatever_the_host_does_to_the_thread) {
+    int way;
+    for (way = 0; way < 2; way++) {
+        stage s;
+        phi_content blocks[2];
+        phi_message extra = text_message(PHI_ROLE_USER, blocks, "Extra");
+        phi_thread *thread;
+        stage_set(&s, rig_new(), 2);
+        REQUIRE(stage_open(&s));
+        CHECK_EQ_INT(phi_prompt(s.agent, "Hello"), PHI_OK);
+        CHECK_EQ_INT(rig_run(s.r, 100), 0);
+        s.desc.by = PHI_EVALUATE_JUDGE;
+        s.desc.judge = &s.configs[5];
+        s.actors[1].polls = 5;
+        CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+        CHECK(rig_run(s.r, 2) > 0);
+        thread = phi_agent_thread(s.agent);
+        if (way == 0) {
+            CHECK_EQ_INT(phi_thread_append_messages(thread, &extra, 1, 0, UINT64_MAX, NULL),
+                         PHI_OK);
+            CHECK_EQ_INT(phi_thread_note(thread, "mine", phi_str_of("1"), NULL), PHI_OK);
+        } else
+            CHECK_EQ_INT(phi_thread_switch(thread, "elsewhere"), PHI_OK);
+        CHECK_EQ_INT(rig_run(s.r, 100), 0);
+        CHECK(begins(s.actors[5].asked, "Prior conversation context:\nUser: Hello\n"
+                                        "Assistant: own\n\nOriginal query:\nWhy?\n"));
+        CHECK_EQ_STR(lane_texts(s.agent, NULL), "Hello|own|Why?|one");
+        CHECK_EQ_STR(lane_texts(s.agent, "branch/s.play.b.2"), "Hello|own|Why?|two");
+        CHECK_EQ_STR(lane_texts(s.agent, "default"), way == 0 ? "Hello|own|Extra" : "Hello|own");
+        rig_free(s.r);
+    }
+}
+
 /* ---- limits, filters, other agents ---- */
 
 TEST(branches_under_a_memory_limit_fail_and_the_others_win) {
@@ -360,6 +393,7 @@ TEST(without_memory_now_and_then_it_ends_and_leaves_nothing) {
 
 TEST_MAIN(TEST_ENTRY(a_store_has_the_branches_and_another_process_goes_on_with_the_winner),
           TEST_ENTRY(a_store_that_fails_leaves_a_usable_agent),
+          TEST_ENTRY(branches_fork_where_the_evaluation_began_whatever_the_host_does_to_the_thread),
           TEST_ENTRY(branches_under_a_memory_limit_fail_and_the_others_win),
           TEST_ENTRY(an_agent_at_its_memory_limit_keeps_what_it_had),
           TEST_ENTRY(a_limit_is_no_failure), TEST_ENTRY(an_agent_of_phi_run_is_not_evaluated),
