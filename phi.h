@@ -847,11 +847,11 @@ PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, co
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xd32fa642
+#if PHI__PUB_MODEL != 0xb5d78188
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xd32fa642
+#define PHI__PUB_MODEL 0xb5d78188
 
 /* ---- src/model/failure.h ---- */
 
@@ -1253,7 +1253,7 @@ typedef struct phi_event {
        (PHI_UNLIMITED). */
     uint32_t attempt, attempts;
     uint32_t delay_ms;   /* RETRY */
-    phi_status status;   /* ERROR, AGENT_END, SUBAGENT_END */
+    phi_status status;   /* ERROR, AGENT_END, SUBAGENT_END, PARALLEL_END */
     uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or resumed */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     /* INPUT_DROPPED: why; MESSAGE_...: the tag of an injected message; AGENT_END: the reason of

@@ -214,7 +214,7 @@ typedef struct phi_event {
        (PHI_UNLIMITED). */
     uint32_t attempt, attempts;
     uint32_t delay_ms;   /* RETRY */
-    phi_status status;   /* ERROR, AGENT_END, SUBAGENT_END */
+    phi_status status;   /* ERROR, AGENT_END, SUBAGENT_END, PARALLEL_END */
     uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or resumed */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     /* INPUT_DROPPED: why; MESSAGE_...: the tag of an injected message; AGENT_END: the reason of
