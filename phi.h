@@ -66061,11 +66061,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x570e632a
+#if PHI__IMP_EVALUATE != 0xe4c35b5f
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x570e632a
+#define PHI__IMP_EVALUATE 0xe4c35b5f
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -66367,7 +66367,9 @@ PHI__FN phi_status phi__children_make(phi__evaluation *e, size_t index,
     e->branches[index].agent = child->handle;
     e->branches[index].original_count = agent->thread->fold.count;
     if (phi__rebase_take(child->thread, agent->thread, &agent->thread->fold, NULL)) return PHI_OK;
-    return phi__error(agent->rt, PHI_NO_MEMORY, "phi_evaluate: out of memory");
+    return phi__error(agent->rt, PHI_NO_MEMORY,
+                      "phi_evaluate: configs[%u]: out of memory for a copy of the view",
+                      (unsigned)index);
 }
 
 /* ---- loop ids ---- */

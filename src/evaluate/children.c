@@ -64,7 +64,9 @@ PHI__FN phi_status phi__children_make(phi__evaluation *e, size_t index,
     e->branches[index].agent = child->handle;
     e->branches[index].original_count = agent->thread->fold.count;
     if (phi__rebase_take(child->thread, agent->thread, &agent->thread->fold, NULL)) return PHI_OK;
-    return phi__error(agent->rt, PHI_NO_MEMORY, "phi_evaluate: out of memory");
+    return phi__error(agent->rt, PHI_NO_MEMORY,
+                      "phi_evaluate: configs[%u]: out of memory for a copy of the view",
+                      (unsigned)index);
 }
 
 /* ---- loop ids ---- */

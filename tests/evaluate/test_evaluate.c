@@ -193,6 +193,23 @@ TEST(events_bracket_the_branches_and_name_them) {
     rig_free(s.r);
 }
 
+TEST(an_abort_is_told_at_the_end) {
+    stage s;
+    told t;
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    tell(&t, &s);
+    s.actors[1].hangs = true;
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+    CHECK(rig_run(s.r, 5) > 0);
+    CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 50), 0);
+    CHECK_EQ_INT(t.ends, 1);
+    CHECK_EQ_INT(t.status, PHI_CANCELLED);
+    CHECK_EQ_STR(t.selected, "");
+    rig_free(s.r);
+}
+
 TEST(numbers_go_on_behind_those_of_every_configuration) {
     stage s;
     told t;
@@ -576,6 +593,48 @@ TEST(the_agent_is_busy_meanwhile_and_so_are_its_branches) {
 
 /* ---- the records ---- */
 
+TEST(a_note_behind_the_branches_names_the_selected_one) {
+    stage s;
+    phi_thread *thread;
+    phi_entry entry;
+    uint64_t seq = 0;
+    size_t notes = 0;
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    s.desc.by = PHI_EVALUATE_ELABORATE;
+    stage_evaluate(&s);
+    thread = phi_agent_thread(s.agent);
+    while (phi_thread_entry(thread, seq++, &entry) == PHI_OK) {
+        if (entry.kind != PHI_ENTRY_NOTE) continue;
+        notes++;
+        CHECK_STR(entry.note_kind, PHI_NOTE_PARALLEL);
+        CHECK_STR(entry.note,
+                  "{\"session_id\":\"s\",\"loop_ids\":[\"s.play.a.1\",\"s.play.b.2\"],\"lanes\":["
+                  "\"branch/s.play.a.1\",\"branch/s.play.b.2\"],\"selected_loop_id\":"
+                  "\"s.play.b.2\",\"selected_index\":1,\"evaluation_usage\":{\"input\":0,"
+                  "\"output\":0,\"reasoning\":0,\"cache_read\":0,\"cache_write\":0,"
+                  "\"total_tokens\":0}}");
+    }
+    CHECK_EQ_INT(notes, 1);
+    rig_free(s.r);
+}
+
+TEST(a_lane_that_has_the_name_of_a_branch_gets_its_run) {
+    stage s;
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    CHECK_EQ_INT(phi_prompt(s.agent, "Hello"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 100), 0);
+    CHECK_EQ_INT(
+        phi_thread_fork_lane(phi_agent_thread(s.agent), "branch/s.play.a.1", NULL, UINT64_MAX),
+        PHI_OK);
+    stage_evaluate(&s);
+    CHECK_EQ_INT(stage_result(&s).status, PHI_OK);
+    CHECK_EQ_STR(lane_texts(s.agent, NULL), "Hello|own|Why?|one");
+    CHECK_EQ_INT(phi_thread_lane_count(phi_agent_thread(s.agent)), 3);
+    rig_free(s.r);
+}
+
 TEST(a_session_of_the_log_has_the_group) {
     stage s;
     phi_session *session = NULL;
@@ -645,6 +704,7 @@ TEST_MAIN(TEST_ENTRY(the_first_branch_goes_on_as_the_conversation), TEST_ENTRY(f
           TEST_ENTRY(a_transparent_evaluation_has_one_branch),
           TEST_ENTRY(a_judge_selects_and_has_the_next_number),
           TEST_ENTRY(events_bracket_the_branches_and_name_them),
+          TEST_ENTRY(an_abort_is_told_at_the_end),
           TEST_ENTRY(numbers_go_on_behind_those_of_every_configuration),
           TEST_ENTRY(a_judge_whose_window_is_too_small_is_warned_about),
           TEST_ENTRY(without_a_prompt_branches_answer_the_last_message),
@@ -658,5 +718,7 @@ TEST_MAIN(TEST_ENTRY(the_first_branch_goes_on_as_the_conversation), TEST_ENTRY(f
           TEST_ENTRY(a_configuration_that_is_no_good_is_named),
           TEST_ENTRY(handles_that_are_none_are_refused),
           TEST_ENTRY(the_agent_is_busy_meanwhile_and_so_are_its_branches),
+          TEST_ENTRY(a_note_behind_the_branches_names_the_selected_one),
+          TEST_ENTRY(a_lane_that_has_the_name_of_a_branch_gets_its_run),
           TEST_ENTRY(a_session_of_the_log_has_the_group),
           TEST_ENTRY(a_recorder_has_pending_loops_before_they_begin_and_the_group_afterwards))

@@ -115,6 +115,35 @@ TEST(branches_under_a_memory_limit_fail_and_the_others_win) {
     rig_free(s.r);
 }
 
+TEST(a_branch_under_a_memory_limit_sees_the_whole_view_or_does_not_begin) {
+    static char much[9000];
+    stage s;
+    size_t limit;
+    int i;
+    memset(much, 'y', sizeof much - 1);
+    for (limit = 20000; limit < 120000; limit += 5000) {
+        phi_status status;
+        stage_set(&s, rig_new(), 2);
+        s.configs[1].memory_limit_bytes = limit;
+        REQUIRE(stage_open(&s));
+        for (i = 0; i < 4; i++) {
+            CHECK_EQ_INT(phi_prompt(s.agent, much), PHI_OK);
+            CHECK_EQ_INT(rig_run(s.r, 100), 0);
+        }
+        status = phi_evaluate(s.agent, &s.desc);
+        if (status != PHI_OK) {
+            CHECK_EQ_INT(status, PHI_NO_MEMORY);
+            CHECK(limit < 60000);
+        } else
+            CHECK_EQ_INT(rig_run(s.r, 100), 0);
+        CHECK(s.actors[1].opens == 0 || s.actors[1].messages == 9);
+        if (limit == 20000)
+            CHECK_EQ_STR(words_of(s.r),
+                         "phi_evaluate: configs[0]: out of memory for a copy of the view");
+        rig_free(s.r);
+    }
+}
+
 TEST(an_agent_at_its_memory_limit_keeps_what_it_had) {
     static char much[40000];
     stage s;
@@ -395,6 +424,7 @@ TEST_MAIN(TEST_ENTRY(a_store_has_the_branches_and_another_process_goes_on_with_t
           TEST_ENTRY(a_store_that_fails_leaves_a_usable_agent),
           TEST_ENTRY(branches_fork_where_the_evaluation_began_whatever_the_host_does_to_the_thread),
           TEST_ENTRY(branches_under_a_memory_limit_fail_and_the_others_win),
+          TEST_ENTRY(a_branch_under_a_memory_limit_sees_the_whole_view_or_does_not_begin),
           TEST_ENTRY(an_agent_at_its_memory_limit_keeps_what_it_had),
           TEST_ENTRY(a_limit_is_no_failure), TEST_ENTRY(an_agent_of_phi_run_is_not_evaluated),
           TEST_ENTRY(an_agent_with_a_run_is_busy_and_a_closing_runtime_ends_all),

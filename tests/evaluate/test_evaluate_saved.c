@@ -182,6 +182,7 @@ TEST(a_snapshot_at_any_step_resumes_to_the_same_end) {
         CHECK_EQ_INT(rig_run(other.r, 300), 0);
         leavings(&other, now, sizeof now);
         if (!CHECK_EQ_STR(now, first)) printf("    steps %d\n", steps);
+        CHECK_EQ_INT(other.actors[5].opens, 1); /* the judge's run is resumed, or begins */
         CHECK_EQ_INT(phi_evaluate_resume(other.agent, &other.desc), PHI_NOT_FOUND);
         rig_free(other.r);
         phi_arena_free(&arena);
@@ -237,6 +238,65 @@ TEST(a_resume_that_does_not_fit_is_refused_and_waits_still) {
     stage_evaluate(&s); /* a new one takes its place */
     CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_NOT_FOUND);
     rig_free(s.r);
+    phi_arena_free(&arena);
+}
+
+TEST(a_resumed_evaluation_forks_the_lane_that_was_active) {
+    phi_memory memory;
+    phi_arena arena;
+    stage s, other;
+    phi_str text;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    stage_evaluate(&s);
+    s.actors[2].hangs = true;
+    s.desc.prompt = "And?";
+    judged(&s);
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+    (void)rig_run(s.r, 10);
+    text = snapshot_of(s.agent, &arena);
+    rig_free(s.r);
+    REQUIRE(elsewhere(&other, text, 2));
+    CHECK_EQ_INT(phi_evaluate_resume(other.agent, &other.desc), PHI_OK);
+    CHECK_STR(stage_result(&other).query, "And?");
+    CHECK_EQ_INT(stage_result(&other).branches[0].original_count, 2);
+    CHECK_EQ_INT(rig_run(other.r, 300), 0);
+    CHECK(begins(other.actors[5].asked, "Prior conversation context:\nUser: Why?\n"));
+    CHECK_EQ_STR(lane_texts(other.agent, NULL), "Why?|one|And?|two");
+    CHECK_EQ_INT(stage_result(&other).total_usage.total_tokens, 120 + 130 + 160);
+    rig_free(other.r);
+    phi_arena_free(&arena);
+}
+
+TEST(a_resumed_evaluation_without_a_prompt_has_its_query) {
+    phi_memory memory;
+    phi_arena arena;
+    stage s, other;
+    phi_content blocks[2];
+    phi_message message = text_message(PHI_ROLE_USER, blocks, "Which?");
+    phi_str text;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    CHECK_EQ_INT(phi_prompt(s.agent, "Hello"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 100), 0);
+    CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+    judged(&s);
+    s.desc.prompt = NULL;
+    s.actors[2].hangs = true;
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+    (void)rig_run(s.r, 10);
+    text = snapshot_of(s.agent, &arena);
+    rig_free(s.r);
+    REQUIRE(elsewhere(&other, text, 2));
+    CHECK_EQ_INT(phi_evaluate_resume(other.agent, &other.desc), PHI_OK);
+    CHECK_EQ_INT(rig_run(other.r, 300), 0);
+    CHECK(begins(other.actors[5].asked, "Prior conversation context:\nUser: Hello\n"
+                                        "Assistant: own\n\nOriginal query:\nWhich?\n\nResponse 1"));
+    rig_free(other.r);
     phi_arena_free(&arena);
 }
 
@@ -346,6 +406,8 @@ TEST_MAIN(TEST_ENTRY(each_allocation_may_fail_before_it_begins),
           TEST_ENTRY(in_any_order_of_ends_the_result_and_the_log_are_the_same),
           TEST_ENTRY(a_snapshot_at_any_step_resumes_to_the_same_end),
           TEST_ENTRY(a_resume_that_does_not_fit_is_refused_and_waits_still),
+          TEST_ENTRY(a_resumed_evaluation_forks_the_lane_that_was_active),
+          TEST_ENTRY(a_resumed_evaluation_without_a_prompt_has_its_query),
           TEST_ENTRY(a_resumed_evaluation_can_be_aborted),
           TEST_ENTRY(a_snapshot_that_was_changed_is_refused_or_taken_and_never_more),
           TEST_ENTRY(each_allocation_may_fail_in_a_snapshot_and_in_a_resume))
