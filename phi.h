@@ -41360,11 +41360,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x058aa3e0
+#if PHI__IMP_LOOP != 0x1f107987
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x058aa3e0
+#define PHI__IMP_LOOP 0x1f107987
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -42047,11 +42047,11 @@ PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost
                                      char *reason, size_t size);
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                        uint64_t requests);
-/* A reservation for a model call whose run has not begun: in *held, until it is given back. give:
-   harmless for none. */
+/* A reservation for a model call whose run has not begun: in *held, and in the budgets of the agent
+   and of all above it, until it is given back to each of them: the tree may be another by then. */
 PHI__FN bool phi__limits_budget_hold(phi__agent *agent, uint64_t tokens, double cost,
                                      phi_spending *held, char *reason, size_t size);
-PHI__FN void phi__limits_budget_give(phi__agent *agent, phi_spending *held);
+PHI__FN void phi__limits_budget_give(phi__agent *agent, const phi_spending *held);
 PHI__FN void phi__limits_budget_release(phi__run *run); /* the reservation; harmless without */
 
 PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
@@ -46894,10 +46894,8 @@ PHI__FN bool phi__limits_budget_hold(phi__agent *agent, uint64_t tokens, double 
     return true;
 }
 
-PHI__FN void phi__limits_budget_give(phi__agent *agent, phi_spending *held) {
-    if (held->requests == 0) return;
-    phi__limits_line_take(agent, held);
-    memset(held, 0, sizeof *held);
+PHI__FN void phi__limits_budget_give(phi__agent *agent, const phi_spending *held) {
+    phi__limits_budget_give_back(&agent->budget.seen, held);
     phi__limits_pause_wake_all(agent->rt);
 }
 
@@ -66061,11 +66059,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0xe4c35b5f
+#if PHI__IMP_EVALUATE != 0xcbe3df13
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0xe4c35b5f
+#define PHI__IMP_EVALUATE 0xcbe3df13
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -66114,14 +66112,16 @@ struct phi__evaluation {
     phi_status judge_status; /* of its run */
     size_t candidates;       /* branches that may win */
     size_t verdict;          /* the judge's, among those */
-    phi_spending held;       /* in the budgets, for the judge's call */
-    uint32_t aborts;         /* of the agent, when it began */
-    bool continues;          /* the branches had no prompt */
-    uint32_t lane;           /* the active one when it began; branches fork it */
-    uint64_t entries;        /* of the thread then: behind the last one they fork */
-    bool lost;               /* no memory for an outcome */
-    phi__timer timer;        /* the next look: of evaluate_fn, or after a child was freed */
-    uint64_t deadline_us;    /* of evaluate_fn */
+    phi_spending held;       /* in the budgets of the payers, for the judge's call */
+    phi_agent *payers;       /* the agent, and all that were above it */
+    size_t payer_count;
+    uint32_t aborts;      /* of the agent, when it began */
+    bool continues;       /* the branches had no prompt */
+    uint32_t lane;        /* the active one when it began; branches fork it */
+    uint64_t entries;     /* of the thread then: behind the last one they fork */
+    bool lost;            /* no memory for an outcome */
+    phi__timer timer;     /* the next look: of evaluate_fn, or after a child was freed */
+    uint64_t deadline_us; /* of evaluate_fn */
 };
 
 /* A new one, without children and not attached. NULL: no memory. */
@@ -66141,6 +66141,9 @@ PHI__FN void phi__evaluation_seat(phi__seat *seat, phi__agent *child,
 PHI__FN void phi__evaluation_unseat(phi__seat *seat);
 /* Reads off a child whose run is over. */
 PHI__FN void phi__evaluation_outcome(phi__seat *seat, phi_status status);
+/* Lets the agent and all above it pay for a reservation. False: no memory. And gives it back. */
+PHI__FN bool phi__evaluation_payers(phi__evaluation *e);
+PHI__FN void phi__evaluation_give(phi__evaluation *e);
 /* The sums of all, into pub. */
 PHI__FN void phi__evaluation_sum(phi__evaluation *e);
 /* Looks again after that time: in the next phi_step at the earliest. Needs no memory. */
@@ -66678,7 +66681,7 @@ PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selecte
     phi__limits_charge_runs(agent, &e->pub.total_usage, e->pub.total_cost);
     phi__line_count(agent, agent->line.loops + (uint32_t)e->pub.branch_count);
     phi__line_active(agent);
-    phi__limits_budget_give(agent, &e->held);
+    phi__evaluation_give(e);
     phi__io_timer_clear(agent->rt->io, &e->timer);
     if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
     e->phase = PHI__EVALUATION_OVER;
@@ -66897,7 +66900,7 @@ static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *con
     phi__agent *agent = e->agent;
     char reason[160];
     size_t i;
-    if (!phi__children_name(e)) return phi__evaluate_no_memory(agent);
+    if (!phi__children_name(e) || !phi__evaluation_payers(e)) return phi__evaluate_no_memory(agent);
     for (i = 0; i < e->pub.branch_count; i++)
         if (phi__children_start(&e->seats[i], content, count) != PHI_OK)
             return phi__evaluate_no_memory(agent);
@@ -67093,7 +67096,7 @@ PHI__FN void phi__evaluation_free(phi__evaluation *e) {
     phi__attached_remove(&e->attached);
     if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
     phi__io_timer_clear(agent->rt->io, &e->timer);
-    phi__limits_budget_give(agent, &e->held);
+    phi__evaluation_give(e);
     for (i = 0; i <= e->pub.branch_count; i++) {
         phi__agent *child = phi__evaluation_leave(&e->seats[i]);
         if (child != NULL) phi__agent_end_drop(child);
@@ -67121,6 +67124,29 @@ PHI__FN bool phi__evaluation_any_runs(const phi__evaluation *e) {
 PHI__FN void phi__evaluation_later(phi__evaluation *e, uint64_t after_us) {
     phi__io *io = e->agent->rt->io;
     (void)phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + after_us); /* it has its place */
+}
+
+/* ---- the judge's reservation ---- */
+
+/* By handle: an agent that is freed has left the tree before its evaluation hears of it. */
+PHI__FN bool phi__evaluation_payers(phi__evaluation *e) {
+    const phi__agent *agent;
+    size_t n = 0;
+    for (agent = e->agent; agent != NULL; agent = agent->tree.parent) n++;
+    e->payers = (phi_agent *)phi_arena_alloc(&e->arena, n * sizeof *e->payers);
+    if (e->payers == NULL) return false;
+    for (agent = e->agent; agent != NULL; agent = agent->tree.parent)
+        e->payers[e->payer_count++] = agent->handle;
+    return true;
+}
+
+PHI__FN void phi__evaluation_give(phi__evaluation *e) {
+    size_t i;
+    for (i = 0; e->held.requests > 0 && i < e->payer_count; i++) {
+        phi__agent *payer = phi__find_agent(e->payers[i]);
+        if (payer != NULL) phi__limits_budget_give(payer, &e->held);
+    }
+    memset(&e->held, 0, sizeof e->held);
 }
 
 /* ---- outcomes ---- */
@@ -67516,7 +67542,7 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e) {
     if (seat->child == NULL) return PHI_STALE;
     e->candidates = phi__judging_candidates(e);
     phi__buf_init(&prompt, &e->agent->memory);
-    phi__limits_budget_give(e->agent, &e->held);
+    phi__evaluation_give(e);
     if (phi__judging_prompt(e, &prompt)) {
         content = phi__input_text(phi__buf_str(&prompt));
         status = phi__children_start(seat, &content, 1);

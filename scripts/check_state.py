@@ -53,7 +53,7 @@ PARTS = {
     "line": ("loop/line", "",
              "loop/draft loop/events loop/model_call loop/run agent/agent agent/agent_make agent/agent_store"
              " agent/event_json agent/new_session agent/snapshot subagents/child subagents/forward subagents/result"
-             " evaluate/children evaluate/saving"),
+             " evaluate/children evaluate/conclude evaluate/saving"),
     "queues": ("loop/input", "", "loop/enqueue loop/states"),
     "room": ("loop/forget", "loop/at_limit", ""),
     "one_shot": ("agent/one_shot_run", "", "agent/agent_end loop/states"),

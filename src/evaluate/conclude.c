@@ -183,7 +183,7 @@ PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selecte
     phi__limits_charge_runs(agent, &e->pub.total_usage, e->pub.total_cost);
     phi__line_count(agent, agent->line.loops + (uint32_t)e->pub.branch_count);
     phi__line_active(agent);
-    phi__limits_budget_give(agent, &e->held);
+    phi__evaluation_give(e);
     phi__io_timer_clear(agent->rt->io, &e->timer);
     if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
     e->phase = PHI__EVALUATION_OVER;

@@ -211,7 +211,7 @@ static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *con
     phi__agent *agent = e->agent;
     char reason[160];
     size_t i;
-    if (!phi__children_name(e)) return phi__evaluate_no_memory(agent);
+    if (!phi__children_name(e) || !phi__evaluation_payers(e)) return phi__evaluate_no_memory(agent);
     for (i = 0; i < e->pub.branch_count; i++)
         if (phi__children_start(&e->seats[i], content, count) != PHI_OK)
             return phi__evaluate_no_memory(agent);

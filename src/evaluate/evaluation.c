@@ -91,7 +91,7 @@ PHI__FN void phi__evaluation_free(phi__evaluation *e) {
     phi__attached_remove(&e->attached);
     if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
     phi__io_timer_clear(agent->rt->io, &e->timer);
-    phi__limits_budget_give(agent, &e->held);
+    phi__evaluation_give(e);
     for (i = 0; i <= e->pub.branch_count; i++) {
         phi__agent *child = phi__evaluation_leave(&e->seats[i]);
         if (child != NULL) phi__agent_end_drop(child);
@@ -119,6 +119,29 @@ PHI__FN bool phi__evaluation_any_runs(const phi__evaluation *e) {
 PHI__FN void phi__evaluation_later(phi__evaluation *e, uint64_t after_us) {
     phi__io *io = e->agent->rt->io;
     (void)phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + after_us); /* it has its place */
+}
+
+/* ---- the judge's reservation ---- */
+
+/* By handle: an agent that is freed has left the tree before its evaluation hears of it. */
+PHI__FN bool phi__evaluation_payers(phi__evaluation *e) {
+    const phi__agent *agent;
+    size_t n = 0;
+    for (agent = e->agent; agent != NULL; agent = agent->tree.parent) n++;
+    e->payers = (phi_agent *)phi_arena_alloc(&e->arena, n * sizeof *e->payers);
+    if (e->payers == NULL) return false;
+    for (agent = e->agent; agent != NULL; agent = agent->tree.parent)
+        e->payers[e->payer_count++] = agent->handle;
+    return true;
+}
+
+PHI__FN void phi__evaluation_give(phi__evaluation *e) {
+    size_t i;
+    for (i = 0; e->held.requests > 0 && i < e->payer_count; i++) {
+        phi__agent *payer = phi__find_agent(e->payers[i]);
+        if (payer != NULL) phi__limits_budget_give(payer, &e->held);
+    }
+    memset(&e->held, 0, sizeof e->held);
 }
 
 /* ---- outcomes ---- */

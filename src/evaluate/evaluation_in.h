@@ -46,14 +46,16 @@ struct phi__evaluation {
     phi_status judge_status; /* of its run */
     size_t candidates;       /* branches that may win */
     size_t verdict;          /* the judge's, among those */
-    phi_spending held;       /* in the budgets, for the judge's call */
-    uint32_t aborts;         /* of the agent, when it began */
-    bool continues;          /* the branches had no prompt */
-    uint32_t lane;           /* the active one when it began; branches fork it */
-    uint64_t entries;        /* of the thread then: behind the last one they fork */
-    bool lost;               /* no memory for an outcome */
-    phi__timer timer;        /* the next look: of evaluate_fn, or after a child was freed */
-    uint64_t deadline_us;    /* of evaluate_fn */
+    phi_spending held;       /* in the budgets of the payers, for the judge's call */
+    phi_agent *payers;       /* the agent, and all that were above it */
+    size_t payer_count;
+    uint32_t aborts;      /* of the agent, when it began */
+    bool continues;       /* the branches had no prompt */
+    uint32_t lane;        /* the active one when it began; branches fork it */
+    uint64_t entries;     /* of the thread then: behind the last one they fork */
+    bool lost;            /* no memory for an outcome */
+    phi__timer timer;     /* the next look: of evaluate_fn, or after a child was freed */
+    uint64_t deadline_us; /* of evaluate_fn */
 };
 
 /* A new one, without children and not attached. NULL: no memory. */
@@ -73,6 +75,9 @@ PHI__FN void phi__evaluation_seat(phi__seat *seat, phi__agent *child,
 PHI__FN void phi__evaluation_unseat(phi__seat *seat);
 /* Reads off a child whose run is over. */
 PHI__FN void phi__evaluation_outcome(phi__seat *seat, phi_status status);
+/* Lets the agent and all above it pay for a reservation. False: no memory. And gives it back. */
+PHI__FN bool phi__evaluation_payers(phi__evaluation *e);
+PHI__FN void phi__evaluation_give(phi__evaluation *e);
 /* The sums of all, into pub. */
 PHI__FN void phi__evaluation_sum(phi__evaluation *e);
 /* Looks again after that time: in the next phi_step at the earliest. Needs no memory. */

@@ -131,7 +131,7 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e) {
     if (seat->child == NULL) return PHI_STALE;
     e->candidates = phi__judging_candidates(e);
     phi__buf_init(&prompt, &e->agent->memory);
-    phi__limits_budget_give(e->agent, &e->held);
+    phi__evaluation_give(e);
     if (phi__judging_prompt(e, &prompt)) {
         content = phi__input_text(phi__buf_str(&prompt));
         status = phi__children_start(seat, &content, 1);

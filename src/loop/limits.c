@@ -226,10 +226,8 @@ PHI__FN bool phi__limits_budget_hold(phi__agent *agent, uint64_t tokens, double 
     return true;
 }
 
-PHI__FN void phi__limits_budget_give(phi__agent *agent, phi_spending *held) {
-    if (held->requests == 0) return;
-    phi__limits_line_take(agent, held);
-    memset(held, 0, sizeof *held);
+PHI__FN void phi__limits_budget_give(phi__agent *agent, const phi_spending *held) {
+    phi__limits_budget_give_back(&agent->budget.seen, held);
     phi__limits_pause_wake_all(agent->rt);
 }
 

@@ -59,11 +59,11 @@ PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost
                                      char *reason, size_t size);
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                        uint64_t requests);
-/* A reservation for a model call whose run has not begun: in *held, until it is given back. give:
-   harmless for none. */
+/* A reservation for a model call whose run has not begun: in *held, and in the budgets of the agent
+   and of all above it, until it is given back to each of them: the tree may be another by then. */
 PHI__FN bool phi__limits_budget_hold(phi__agent *agent, uint64_t tokens, double cost,
                                      phi_spending *held, char *reason, size_t size);
-PHI__FN void phi__limits_budget_give(phi__agent *agent, phi_spending *held);
+PHI__FN void phi__limits_budget_give(phi__agent *agent, const phi_spending *held);
 PHI__FN void phi__limits_budget_release(phi__run *run); /* the reservation; harmless without */
 
 PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */

@@ -1,5 +1,6 @@
 /* Evaluations that end otherwise: branches that fail or are freed, aborts, budgets, agents that go. */
 #include "evaluate/actors.h"
+#include "support/ask.h"
 
 /* ---- failures ---- */
 
@@ -197,30 +198,38 @@ TEST(a_branch_that_the_host_frees_has_no_lane_and_does_not_win) {
     }
 }
 
+/* The judge is the agent that was made behind the branches. */
+static phi_agent judge_of(stage *s) {
+    phi_agent judge = stage_result(s).branches[1].agent;
+    judge.index++;
+    judge.gen = 0;
+    while (!phi_agent_alive(judge) && judge.gen < 100) judge.gen++;
+    return judge;
+}
+
 TEST(a_judge_that_the_host_frees_has_failed) {
-    stage s;
-    phi_evaluation e;
-    stage_set(&s, rig_new(), 2);
-    REQUIRE(stage_open(&s));
-    s.desc.by = PHI_EVALUATE_JUDGE;
-    s.desc.judge = &s.configs[5];
-    s.actors[5].hangs = true;
-    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
-    while (s.actors[5].opens == 0) CHECK(rig_run(s.r, 1) > 0);
-    e = stage_result(&s);
-    CHECK_STR(e.judge_loop_id, "s.play.judge.3");
-    {
-        phi_agent judge = e.branches[1].agent;
-        judge.index++; /* the agent that was made behind the branches */
-        judge.gen = 0;
-        while (!phi_agent_alive(judge) && judge.gen < 100) judge.gen++;
-        CHECK_EQ_INT(phi_agent_free(judge), PHI_OK);
+    int early;
+    for (early = 0; early < 2; early++) { /* before it begins, or in the midst */
+        stage s;
+        phi_evaluation e;
+        stage_set(&s, rig_new(), 2);
+        s.own.budget.max_tokens = 1000000;
+        REQUIRE(stage_open(&s));
+        s.desc.by = PHI_EVALUATE_JUDGE;
+        s.desc.judge = &s.configs[5];
+        s.actors[5].hangs = true;
+        s.actors[1].polls = 3;
+        CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+        while (early == 0 && s.actors[5].opens == 0) CHECK(rig_run(s.r, 1) > 0);
+        CHECK_EQ_INT(phi_agent_free(judge_of(&s)), PHI_OK);
+        CHECK_EQ_INT(rig_run(s.r, 50), 0);
+        e = stage_result(&s);
+        CHECK_EQ_INT(e.status, PHI_OK);
+        CHECK_EQ_INT(e.selected, 0);
+        CHECK_EQ_INT(e.judge_loop_id.len > 0, early == 0);
+        CHECK_EQ_INT(phi_agent_spending(s.agent).reserved_tokens, 0);
+        rig_free(s.r);
     }
-    CHECK_EQ_INT(rig_run(s.r, 50), 0);
-    e = stage_result(&s);
-    CHECK_EQ_INT(e.status, PHI_OK);
-    CHECK_EQ_INT(e.selected, 0);
-    rig_free(s.r);
 }
 
 TEST(an_agent_that_is_freed_takes_its_evaluation_along) {
@@ -338,6 +347,66 @@ TEST(the_first_calls_of_all_and_the_judges_are_reserved_before_any) {
     }
 }
 
+TEST(reservations_are_to_the_token) {
+    static const struct {
+        uint64_t window, want;
+    } rows[] = {
+        /* each branch: 3 of the system prompt, 5 of the message, 1000 of output; the judge: the message,
+                   300 around it, three outputs, and its own */
+        {0, 3 * 1008 + 5 + 300 + 3000 + 1000},
+        {500, 3 * 1008 + 500 + 1000},
+        {100000, 3 * 1008 + 5 + 300 + 3000 + 1000}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(rows); i++) {
+        stage s;
+        phi_spending seen;
+        stage_set(&s, rig_new(), 3);
+        price(&s);
+        s.own.budget.max_tokens = 100000;
+        s.configs[5].compaction.max_context_tokens = rows[i].window;
+        REQUIRE(stage_open(&s));
+        s.desc.by = PHI_EVALUATE_JUDGE;
+        s.desc.judge = &s.configs[5];
+        CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+        seen = phi_agent_spending(s.agent);
+        CHECK_EQ_INT(seen.reserved_tokens, rows[i].want);
+        CHECK(near_to(seen.reserved_cost, (double)rows[i].want / 1e6));
+        CHECK_EQ_INT(rig_run(s.r, 100), 0);
+        CHECK_EQ_INT(phi_agent_spending(s.agent).reserved_tokens, 0);
+        rig_free(s.r);
+    }
+}
+
+TEST(a_reservation_above_is_given_back_when_the_agent_goes) {
+    int way;
+    for (way = 0; way < 4; way++) {
+        stage s;
+        phi_agent above;
+        phi_agent_desc top;
+        stage_set(&s, rig_new(), 2);
+        price(&s);
+        top = s.configs[0];
+        top.budget.max_tokens = 100000;
+        above = phi_agent_new(rig_runtime(s.r), &top);
+        s.own.parent = above;
+        REQUIRE(stage_open(&s));
+        s.desc.by = PHI_EVALUATE_JUDGE;
+        s.desc.judge = &s.configs[5];
+        s.actors[1].hangs = true;
+        if (way == 1) s.actors[2].frees = s.agent; /* in the midst of a step */
+        CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+        CHECK(phi_agent_spending(above).reserved_tokens > 5000);
+        (void)rig_run(s.r, 10);
+        if (way == 2) CHECK_EQ_INT(phi_agent_free(judge_of(&s)), PHI_OK);
+        if (way == 3) CHECK_EQ_INT(phi_agent_free(above), PHI_OK);
+        if (way != 1) CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
+        CHECK_EQ_INT(rig_run(s.r, 10), 0);
+        CHECK_EQ_INT(phi_agent_spending(above).reserved_tokens, 0);
+        CHECK_EQ_INT(phi_agent_spending(above).requests, way == 3 ? 0 : 2);
+        rig_free(s.r);
+    }
+}
+
 TEST(what_is_held_for_a_judge_is_given_back_where_it_is_not_called) {
     int way;
     for (way = 0; way < 3; way++) {
@@ -374,4 +443,6 @@ TEST_MAIN(TEST_ENTRY(a_branch_that_fails_does_not_win_unless_all_fail),
           TEST_ENTRY(an_agent_can_be_freed_when_its_end_is_popped),
           TEST_ENTRY(one_evaluation_follows_another),
           TEST_ENTRY(the_first_calls_of_all_and_the_judges_are_reserved_before_any),
+          TEST_ENTRY(reservations_are_to_the_token),
+          TEST_ENTRY(a_reservation_above_is_given_back_when_the_agent_goes),
           TEST_ENTRY(what_is_held_for_a_judge_is_given_back_where_it_is_not_called))

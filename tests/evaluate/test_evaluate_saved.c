@@ -66,6 +66,8 @@ TEST(each_allocation_may_fail_while_it_goes_on) {
         CHECK(e.status == PHI_OK || (tripped && e.status == PHI_NO_MEMORY));
         CHECK((e.status == PHI_OK) == (e.selected < 3));
         if (e.status == PHI_OK) CHECK(e.branches[e.selected].lane.len > 0);
+        if (e.status == PHI_OK && e.branches[1].status == PHI_OK)
+            CHECK_STR(e.branches[1].text, "two");
         if (e.status != PHI_OK) CHECK_EQ_STR(lane_texts(s.agent, NULL), "");
         rig_silent(s.r, false);
         (void)rig_step(s.r);
@@ -317,6 +319,86 @@ TEST(a_resumed_evaluation_can_be_aborted) {
     phi_arena_free(&arena);
 }
 
+/* The text with one place of it changed. */
+static phi_str changed(phi_arena *arena, phi_str text, const char *from, const char *to) {
+    size_t at = phi__str_find(text, phi__str_find(text, 0, "\"attached\""), from);
+    size_t old = strlen(from), now = strlen(to);
+    char *out = (char *)phi_arena_alloc(arena, text.len + now + 1);
+    if (!CHECK(at != SIZE_MAX)) return text;
+    memcpy(out, text.at, at);
+    memcpy(out + at, to, now);
+    memcpy(out + at + now, text.at + at + old, text.len - at - old);
+    return phi__str(out, text.len + now - old);
+}
+
+TEST(a_snapshot_that_contradicts_itself_is_refused) {
+    static const struct {
+        const char *from, *to;
+        phi_status want;
+    } rows[] = {{"\"loop_id\":\"s.play.a.1\"", "\"loop_id\":\"\"", PHI_PARSE},
+                {"\"status\":0", "\"status\":5", PHI_PARSE},
+                {"\"status\":0", "\"status\":-101", PHI_PARSE},
+                {"\"status\":0", "\"status\":\"x\"", PHI_PARSE},
+                {"\"forks\":\"default\"", "\"forks\":\"none\"", PHI_MISUSE},
+                {"\"entries\":0", "\"entries\":9", PHI_MISUSE},
+                {"\"view\":0", "\"view\":1", PHI_MISUSE},
+                {"\"lane\":\"default\"", "\"lane\":\"x\"", PHI_MISUSE},
+                {"\"branches\":[", "\"branches\":[{},", PHI_BAD_ARG},
+                {"\"query\"", "\"quirk\"", PHI_OK}};
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text;
+    size_t i;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    text = midst(&arena);
+    for (i = 0; i < PHI__COUNT(rows); i++) {
+        stage s;
+        REQUIRE(elsewhere(&s, changed(&arena, text, rows[i].from, rows[i].to), 2));
+        if (!CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), rows[i].want))
+            printf("    row %d\n", (int)i);
+        if (rows[i].want == PHI_PARSE)
+            CHECK_EQ_STR(words_of(s.r), "phi_evaluate_resume: the snapshot does not fit together");
+        CHECK_EQ_INT(rig_run(s.r, 200), 0);
+        CHECK_EQ_INT(phi_prompt(s.agent, "On"), PHI_OK);
+        CHECK_EQ_INT(rig_run(s.r, 200), 0);
+        rig_free(s.r);
+    }
+    phi_arena_free(&arena);
+}
+
+TEST(a_branch_that_is_missing_from_a_snapshot_counts_as_cancelled) {
+    phi_memory memory;
+    phi_arena arena;
+    stage s;
+    phi_str text;
+    phi_evaluation e;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    judged(&s);
+    s.actors[1].hangs = s.actors[2].hangs = true;
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+    (void)rig_run(s.r, 5);
+    CHECK_EQ_INT(phi_agent_free(stage_result(&s).branches[0].agent), PHI_OK);
+    text = snapshot_of(s.agent, &arena);
+    rig_free(s.r);
+    REQUIRE(elsewhere(&s, text, 2));
+    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 200), 0);
+    e = stage_result(&s);
+    CHECK_EQ_INT(e.branches[0].status, PHI_CANCELLED);
+    CHECK_EQ_INT(e.selected, 1);
+    rig_free(s.r);
+    text = changed(&arena, text, "\"status\":-7", "\"status\":-4");
+    REQUIRE(elsewhere(&s, text, 2)); /* no such agent, and no outcome */
+    (void)phi_evaluate_resume(s.agent, &s.desc);
+    CHECK_EQ_INT(rig_run(s.r, 200), 0);
+    rig_free(s.r);
+    phi_arena_free(&arena);
+}
+
 /* Snapshots are texts, and anybody can change a text. */
 TEST(a_snapshot_that_was_changed_is_refused_or_taken_and_never_more) {
     phi_memory memory;
@@ -409,5 +491,7 @@ TEST_MAIN(TEST_ENTRY(each_allocation_may_fail_before_it_begins),
           TEST_ENTRY(a_resumed_evaluation_forks_the_lane_that_was_active),
           TEST_ENTRY(a_resumed_evaluation_without_a_prompt_has_its_query),
           TEST_ENTRY(a_resumed_evaluation_can_be_aborted),
+          TEST_ENTRY(a_snapshot_that_contradicts_itself_is_refused),
+          TEST_ENTRY(a_branch_that_is_missing_from_a_snapshot_counts_as_cancelled),
           TEST_ENTRY(a_snapshot_that_was_changed_is_refused_or_taken_and_never_more),
           TEST_ENTRY(each_allocation_may_fail_in_a_snapshot_and_in_a_resume))
