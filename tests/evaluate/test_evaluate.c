@@ -113,6 +113,7 @@ typedef struct told {
     char ids[300];    /* of PARALLEL_START */
     char starts[300]; /* loop ids of AGENT_STARTs, in order */
     char parents[300];
+    char kinds[40]; /* of continuation, a digit a run */
     char session[40], selected[80];
     size_t index, begins, ends, at_begin, at_end, events;
     uint64_t evaluation_tokens;
@@ -135,6 +136,7 @@ static void told_event(void *user_data, const phi_event *e) {
     if (e->kind == PHI_EV_AGENT_START) {
         told_add(t->starts, sizeof t->starts, e->loop->loop_id);
         told_add(t->parents, sizeof t->parents, e->loop->parent_loop_id);
+        (void)snprintf(t->kinds + strlen(t->kinds), 3, "%d", (int)e->loop->continuation);
         CHECK_STR(e->loop->session_id, "s");
         CHECK_STR(e->loop->agent_id, "me");
     }
@@ -185,6 +187,7 @@ TEST(events_bracket_the_branches_and_name_them) {
     CHECK_EQ_STR(t.ids, "s.play.a.1 s.play.b.2");
     CHECK_EQ_STR(t.starts, "s.play.a.1 s.play.b.2 s.play.judge.3");
     CHECK_EQ_STR(t.parents, "");
+    CHECK_EQ_STR(t.kinds, "000");
     CHECK_EQ_STR(t.session, "s");
     CHECK_EQ_STR(t.selected, "s.play.b.2");
     CHECK_EQ_INT(t.index, 1);
@@ -276,6 +279,7 @@ TEST(without_a_prompt_branches_answer_the_last_message) {
     s.desc.judge = &s.configs[5];
     stage_evaluate(&s);
     CHECK_EQ_STR(t.parents, "s.play.own.1 s.play.own.1 ");
+    CHECK_EQ_STR(t.kinds, "110"); /* the judge's prompt is its own */
     CHECK_EQ_STR(s.actors[1].asked, "Which?");
     CHECK_EQ_INT(s.actors[1].messages, 3);
     CHECK_STR(stage_result(&s).query, "Which?");
@@ -364,6 +368,7 @@ typedef struct chooser {
     size_t says;
     phi_status status;
     uint64_t tokens;
+    uint64_t total; /* tokens of all branches, as it was told */
     phi_agent frees;
     char texts[100];
 } chooser;
@@ -376,6 +381,7 @@ static phi_status choose(void *user_data, const phi_evaluation *e, size_t *selec
     CHECK_EQ_INT(e->status, PHI_BUSY);
     CHECK_EQ_INT(usage->total_tokens, 0);
     c->texts[0] = '\0';
+    c->total = e->total_usage.total_tokens;
     for (i = 0; i < e->branch_count; i++) told_add(c->texts, sizeof c->texts, e->branches[i].text);
     if (c->frees.rt != NULL) CHECK_EQ_INT(phi_agent_free(c->frees), PHI_OK);
     if (c->busy-- > 0) return PHI_BUSY;
@@ -409,6 +415,7 @@ TEST(a_function_of_the_hosts_selects_when_it_is_ready) {
     e = stage_result(&s);
     CHECK_EQ_INT(c.calls, 4);
     CHECK_EQ_STR(c.texts, "one two three");
+    CHECK_EQ_INT(c.total, 120 + 130 + 140);
     CHECK_EQ_INT(e.selected, 2);
     CHECK_EQ_INT(e.evaluation_usage.total_tokens, 7);
     CHECK_EQ_INT(e.total_usage.total_tokens, 120 + 130 + 140 + 7);
@@ -448,13 +455,13 @@ TEST(a_selection_that_is_too_large_or_fails_or_never_comes_is_some_branch) {
 
 TEST(a_selection_that_waits_ends_with_an_abort_and_with_its_agent) {
     int way;
-    for (way = 0; way < 4; way++) {
+    for (way = 0; way < 5; way++) {
         stage s;
         chooser c;
         stage_set(&s, rig_new(), 2);
         REQUIRE(stage_open(&s));
         custom(&s, &c);
-        c.busy = 1000000;
+        c.busy = way != 4 ? 1000000 : 2;
         CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
         while (c.calls < 2) CHECK(rig_run(s.r, 1) > 0);
         if (way == 0) {
@@ -465,7 +472,7 @@ TEST(a_selection_that_waits_ends_with_an_abort_and_with_its_agent) {
         } else if (way == 1) {
             CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
             CHECK_EQ_INT(rig_run(s.r, 100), 0);
-        } else if (way == 2) {
+        } else if (way == 2 || way == 4) { /* and not ready; or with a selection */
             c.frees = s.agent;
             CHECK_EQ_INT(rig_run(s.r, 100), 0);
             CHECK(!phi_agent_alive(s.agent));

@@ -264,8 +264,15 @@ TEST(a_resumed_evaluation_forks_the_lane_that_was_active) {
     CHECK_EQ_INT(phi_evaluate_resume(other.agent, &other.desc), PHI_OK);
     CHECK_STR(stage_result(&other).query, "And?");
     CHECK_EQ_INT(stage_result(&other).branches[0].original_count, 2);
+    CHECK_EQ_INT(stage_result(&other).branches[0].status, PHI_OK);
+    CHECK_STR(stage_result(&other).branches[0].text, "one");
+    CHECK(phi_agent_alive(stage_result(&other).branches[0].agent));
+    CHECK(phi_agent_running(stage_result(&other).branches[1].agent));
     CHECK_EQ_INT(rig_run(other.r, 300), 0);
-    CHECK(begins(other.actors[5].asked, "Prior conversation context:\nUser: Why?\n"));
+    CHECK_EQ_STR(other.actors[5].asked,
+                 "Prior conversation context:\nUser: Why?\nAssistant: one\n\nOriginal query:\nAnd?"
+                 "\n\nResponse 1:\none\n\nResponse 2:\ntwo\n\nWhich response is best? Reply with "
+                 "ONLY the response number (e.g., \"1\" or \"2\").");
     CHECK_EQ_STR(lane_texts(other.agent, NULL), "Why?|one|And?|two");
     CHECK_EQ_INT(stage_result(&other).total_usage.total_tokens, 120 + 130 + 160);
     rig_free(other.r);
