@@ -66059,11 +66059,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0xcbe3df13
+#if PHI__IMP_EVALUATE != 0x044559fb
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0xcbe3df13
+#define PHI__IMP_EVALUATE 0x044559fb
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -66083,7 +66083,6 @@ typedef struct phi__evaluation phi__evaluation;
 
 /* The place of a child. */
 typedef struct phi__seat {
-    phi__attached attached; /* to the child, to hear of its end */
     phi__evaluation *of;
     size_t index;      /* of its branch; branch_count: the judge */
     phi__agent *child; /* NULL: there is none, or it was freed */
@@ -66139,6 +66138,8 @@ PHI__FN bool phi__evaluation_is_judge(const phi__seat *seat);
 PHI__FN void phi__evaluation_seat(phi__seat *seat, phi__agent *child,
                                   const phi__child_watch *watch);
 PHI__FN void phi__evaluation_unseat(phi__seat *seat);
+/* The host has freed the child: a branch counts as cancelled, also where its run was over. */
+PHI__FN void phi__evaluation_gone(phi__seat *seat);
 /* Reads off a child whose run is over. */
 PHI__FN void phi__evaluation_outcome(phi__seat *seat, phi_status status);
 /* Lets the agent and all above it pay for a reservation. False: no memory. And gives it back. */
@@ -66789,7 +66790,12 @@ static void phi__evaluate_over(phi__agent *child, phi_status status, const phi_f
     phi__evaluate_look(seat->of);
 }
 
-static const phi__child_watch phi__evaluate_watch = {false, false, NULL, NULL, phi__evaluate_over};
+static void phi__evaluate_gone(phi__agent *child) {
+    phi__evaluation_gone((phi__seat *)child->tree.watched);
+}
+
+static const phi__child_watch phi__evaluate_watch = {
+    false, false, NULL, NULL, phi__evaluate_over, phi__evaluate_gone};
 
 /* ---- with the agent ---- */
 
@@ -67013,20 +67019,6 @@ PHI_API phi_status phi_evaluation_result(phi_agent handle, phi_evaluation *out) 
 
 /* ---- children ---- */
 
-/* The host freed a branch, or the judge: it counts as cancelled. */
-static void phi__evaluation_child_freed(phi__attached *attached) {
-    phi__seat *seat = PHI__OWNER(attached, phi__seat, attached);
-    phi__evaluation *e = seat->of;
-    if (seat->runs) {
-        phi__evaluation_outcome(seat, PHI_CANCELLED);
-        phi__evaluation_later(e, 0);
-    }
-    seat->child = NULL;
-}
-
-static const phi__attached_ops phi__evaluation_child_ops = {"phi.branch", NULL, NULL,
-                                                            phi__evaluation_child_freed};
-
 PHI__FN bool phi__evaluation_is_judge(const phi__seat *seat) {
     return seat->index == seat->of->pub.branch_count;
 }
@@ -67036,7 +67028,6 @@ PHI__FN void phi__evaluation_seat(phi__seat *seat, phi__agent *child,
     seat->child = child;
     child->tree.watch = watch;
     child->tree.watched = seat;
-    phi__attached_add(child, &seat->attached, &phi__evaluation_child_ops);
     phi__find_hold(child, "it is a branch of an evaluation");
 }
 
@@ -67046,9 +67037,18 @@ static phi__agent *phi__evaluation_leave(phi__seat *seat) {
     seat->child = NULL;
     child->tree.watch = NULL;
     child->tree.watched = NULL;
-    phi__attached_remove(&seat->attached);
     phi__find_hold(child, NULL);
     return child;
+}
+
+PHI__FN void phi__evaluation_gone(phi__seat *seat) {
+    if (seat->runs) {
+        phi__evaluation_outcome(seat, PHI_CANCELLED);
+        phi__evaluation_later(seat->of, 0);
+    }
+    if (!phi__evaluation_is_judge(seat)) /* nothing of it can be copied any more */
+        seat->of->branches[seat->index].status = PHI_CANCELLED;
+    seat->child = NULL;
 }
 
 PHI__FN void phi__evaluation_unseat(phi__seat *seat) {

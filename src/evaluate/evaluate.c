@@ -100,7 +100,12 @@ static void phi__evaluate_over(phi__agent *child, phi_status status, const phi_f
     phi__evaluate_look(seat->of);
 }
 
-static const phi__child_watch phi__evaluate_watch = {false, false, NULL, NULL, phi__evaluate_over};
+static void phi__evaluate_gone(phi__agent *child) {
+    phi__evaluation_gone((phi__seat *)child->tree.watched);
+}
+
+static const phi__child_watch phi__evaluate_watch = {
+    false, false, NULL, NULL, phi__evaluate_over, phi__evaluate_gone};
 
 /* ---- with the agent ---- */
 

@@ -8,20 +8,6 @@
 
 /* ---- children ---- */
 
-/* The host freed a branch, or the judge: it counts as cancelled. */
-static void phi__evaluation_child_freed(phi__attached *attached) {
-    phi__seat *seat = PHI__OWNER(attached, phi__seat, attached);
-    phi__evaluation *e = seat->of;
-    if (seat->runs) {
-        phi__evaluation_outcome(seat, PHI_CANCELLED);
-        phi__evaluation_later(e, 0);
-    }
-    seat->child = NULL;
-}
-
-static const phi__attached_ops phi__evaluation_child_ops = {"phi.branch", NULL, NULL,
-                                                            phi__evaluation_child_freed};
-
 PHI__FN bool phi__evaluation_is_judge(const phi__seat *seat) {
     return seat->index == seat->of->pub.branch_count;
 }
@@ -31,7 +17,6 @@ PHI__FN void phi__evaluation_seat(phi__seat *seat, phi__agent *child,
     seat->child = child;
     child->tree.watch = watch;
     child->tree.watched = seat;
-    phi__attached_add(child, &seat->attached, &phi__evaluation_child_ops);
     phi__find_hold(child, "it is a branch of an evaluation");
 }
 
@@ -41,9 +26,18 @@ static phi__agent *phi__evaluation_leave(phi__seat *seat) {
     seat->child = NULL;
     child->tree.watch = NULL;
     child->tree.watched = NULL;
-    phi__attached_remove(&seat->attached);
     phi__find_hold(child, NULL);
     return child;
+}
+
+PHI__FN void phi__evaluation_gone(phi__seat *seat) {
+    if (seat->runs) {
+        phi__evaluation_outcome(seat, PHI_CANCELLED);
+        phi__evaluation_later(seat->of, 0);
+    }
+    if (!phi__evaluation_is_judge(seat)) /* nothing of it can be copied any more */
+        seat->of->branches[seat->index].status = PHI_CANCELLED;
+    seat->child = NULL;
 }
 
 PHI__FN void phi__evaluation_unseat(phi__seat *seat) {

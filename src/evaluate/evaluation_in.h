@@ -17,7 +17,6 @@ typedef struct phi__evaluation phi__evaluation;
 
 /* The place of a child. */
 typedef struct phi__seat {
-    phi__attached attached; /* to the child, to hear of its end */
     phi__evaluation *of;
     size_t index;      /* of its branch; branch_count: the judge */
     phi__agent *child; /* NULL: there is none, or it was freed */
@@ -73,6 +72,8 @@ PHI__FN bool phi__evaluation_is_judge(const phi__seat *seat);
 PHI__FN void phi__evaluation_seat(phi__seat *seat, phi__agent *child,
                                   const phi__child_watch *watch);
 PHI__FN void phi__evaluation_unseat(phi__seat *seat);
+/* The host has freed the child: a branch counts as cancelled, also where its run was over. */
+PHI__FN void phi__evaluation_gone(phi__seat *seat);
 /* Reads off a child whose run is over. */
 PHI__FN void phi__evaluation_outcome(phi__seat *seat, phi_status status);
 /* Lets the agent and all above it pay for a reservation. False: no memory. And gives it back. */

@@ -198,6 +198,26 @@ TEST(a_branch_that_the_host_frees_has_no_lane_and_does_not_win) {
     }
 }
 
+TEST(a_branch_that_is_freed_after_its_run_does_not_win_either) {
+    stage s;
+    phi_evaluation e;
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    s.actors[2].polls = 20;
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+    while (stage_result(&s).branches[0].status == PHI_BUSY) CHECK(rig_run(s.r, 1) > 0);
+    CHECK_EQ_INT(stage_result(&s).branches[0].status, PHI_OK);
+    CHECK_EQ_INT(phi_agent_free(stage_result(&s).branches[0].agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 50), 0);
+    e = stage_result(&s);
+    CHECK_EQ_INT(e.selected, 1);
+    CHECK_EQ_INT(e.branches[0].status, PHI_CANCELLED);
+    CHECK_STR(e.branches[0].text, "one");
+    CHECK_EQ_INT(e.total_usage.total_tokens, 120 + 130);
+    CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|two");
+    rig_free(s.r);
+}
+
 /* The judge is the agent that was made behind the branches. */
 static phi_agent judge_of(stage *s) {
     phi_agent judge = stage_result(s).branches[1].agent;
@@ -438,6 +458,7 @@ TEST_MAIN(TEST_ENTRY(a_branch_that_fails_does_not_win_unless_all_fail),
           TEST_ENTRY(an_abort_of_the_parent_ends_the_evaluation_of_its_child),
           TEST_ENTRY(a_stop_lets_the_turns_end_and_selects_from_those_that_were_done),
           TEST_ENTRY(a_branch_that_the_host_frees_has_no_lane_and_does_not_win),
+          TEST_ENTRY(a_branch_that_is_freed_after_its_run_does_not_win_either),
           TEST_ENTRY(a_judge_that_the_host_frees_has_failed),
           TEST_ENTRY(an_agent_that_is_freed_takes_its_evaluation_along),
           TEST_ENTRY(an_agent_can_be_freed_when_its_end_is_popped),
