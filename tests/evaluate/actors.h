@@ -10,6 +10,7 @@ enum { ACTORS = 6 };
 
 typedef struct actor {
     const char *text; /* NULL: it fails */
+    const char *tool; /* it calls, behind the text */
     int polls;        /* before it says it */
     bool hangs;
     uint64_t input, output; /* usage */
@@ -54,6 +55,10 @@ static inline phi_poll actor_poll(void *user_data, void *call, phi_answer *answe
         return PHI_POLL_DONE;
     }
     phi_answer_text(answer, phi_str_of(a->text));
+    if (a->tool != NULL) {
+        phi_answer_call(answer, phi_str_of("c1"), phi_str_of(a->tool));
+        return PHI_POLL_DONE;
+    }
     phi_answer_stop(answer, PHI_STOP_REASON_STOP);
     return PHI_POLL_DONE;
 }

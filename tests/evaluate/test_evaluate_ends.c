@@ -393,6 +393,9 @@ TEST(reservations_are_to_the_token) {
         CHECK(near_to(seen.reserved_cost, (double)rows[i].want / 1e6));
         CHECK_EQ_INT(rig_run(s.r, 100), 0);
         CHECK_EQ_INT(phi_agent_spending(s.agent).reserved_tokens, 0);
+        CHECK(near_to(stage_result(&s).evaluation_cost, 160 / 1e6));
+        CHECK(near_to(stage_result(&s).total_cost, (120 + 130 + 140 + 160) / 1e6));
+        CHECK(near_to(phi_agent_cost(s.agent), (120 + 130 + 140 + 160) / 1e6));
         rig_free(s.r);
     }
 }

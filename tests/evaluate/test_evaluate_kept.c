@@ -163,6 +163,78 @@ TEST(an_agent_at_its_memory_limit_keeps_what_it_had) {
     rig_free(s.r);
 }
 
+TEST(the_text_of_a_branch_is_its_last_answer_not_what_came_behind_it) {
+    stage s;
+    phi_evaluation e;
+    phi_tool echo = rig_echo();
+    stage_set(&s, rig_new(), 2);
+    s.own.tools = &echo;
+    s.own.tool_count = 1;
+    s.configs[1].limits.max_turns = 1;
+    s.actors[1].tool = "echo";
+    REQUIRE(stage_open(&s));
+    stage_evaluate(&s);
+    e = stage_result(&s);
+    CHECK_EQ_INT(e.branches[0].status, PHI_LIMIT);
+    CHECK_STR(e.branches[0].text, "one");
+    CHECK_EQ_INT(e.selected, 0);
+    CHECK_EQ_INT(phi_message_count(s.agent), 4); /* the result, and the words of the limit */
+    rig_free(s.r);
+}
+
+TEST(calls_that_wait_get_their_results_in_the_agents_own_lane) {
+    stage s;
+    phi_content block;
+    phi_message message = text_message(PHI_ROLE_USER, &block, "Look");
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+    memset(&block, 0, sizeof block);
+    block.kind = PHI_CONTENT_TOOL_CALL;
+    block.id = PHI__LIT("c9");
+    block.name = PHI__LIT("look");
+    block.arguments = PHI__LIT("{}");
+    message.role = PHI_ROLE_ASSISTANT;
+    message.stop_reason = PHI_STOP_REASON_TOOL_USE;
+    CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+    s.desc.prompt = NULL;
+    stage_evaluate(&s);
+    CHECK_STR(stage_result(&s).query, "Look");
+    CHECK_EQ_INT(s.actors[1].messages, 3);
+    CHECK_EQ_STR(lane_texts(s.agent, NULL), "Look||Out of memory|one"); /* words of a lost result */
+    CHECK_EQ_STR(lane_texts(s.agent, "default"), "Look||Out of memory");
+    rig_free(s.r);
+}
+
+TEST(numbers_go_on_behind_messages_that_came_from_elsewhere) {
+    stage s;
+    phi_content block;
+    phi_message message = text_message(PHI_ROLE_USER, &block, "Hi");
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    message.loop_id = PHI__LIT("s.play.a.7");
+    CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+    stage_evaluate(&s);
+    CHECK_STR(stage_result(&s).branches[0].loop_id, "s.play.a.8");
+    CHECK_STR(stage_result(&s).branches[1].loop_id, "s.play.b.9");
+    rig_free(s.r);
+}
+
+TEST(an_evaluation_counts_as_activity_of_the_session) {
+    stage s;
+    bool rotated = false;
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    stage_evaluate(&s);
+    (void)rig_step(s.r);
+    CHECK_EQ_INT(phi_check_and_rotate(s.agent, 60000, &rotated), PHI_OK);
+    CHECK(!rotated);
+    rig_pass_ms(s.r, 61000);
+    CHECK_EQ_INT(phi_check_and_rotate(s.agent, 60000, &rotated), PHI_OK);
+    CHECK(rotated);
+    rig_free(s.r);
+}
+
 TEST(a_limit_is_no_failure) {
     stage s;
     stage_set(&s, rig_new(), 2);
@@ -426,6 +498,10 @@ TEST_MAIN(TEST_ENTRY(a_store_has_the_branches_and_another_process_goes_on_with_t
           TEST_ENTRY(branches_under_a_memory_limit_fail_and_the_others_win),
           TEST_ENTRY(a_branch_under_a_memory_limit_sees_the_whole_view_or_does_not_begin),
           TEST_ENTRY(an_agent_at_its_memory_limit_keeps_what_it_had),
+          TEST_ENTRY(the_text_of_a_branch_is_its_last_answer_not_what_came_behind_it),
+          TEST_ENTRY(calls_that_wait_get_their_results_in_the_agents_own_lane),
+          TEST_ENTRY(numbers_go_on_behind_messages_that_came_from_elsewhere),
+          TEST_ENTRY(an_evaluation_counts_as_activity_of_the_session),
           TEST_ENTRY(a_limit_is_no_failure), TEST_ENTRY(an_agent_of_phi_run_is_not_evaluated),
           TEST_ENTRY(an_agent_with_a_run_is_busy_and_a_closing_runtime_ends_all),
           TEST_ENTRY(the_events_have_their_json),

@@ -232,6 +232,13 @@ TEST(a_resume_that_does_not_fit_is_refused_and_waits_still) {
     CHECK_EQ_INT(rig_run(s.r, 200), 0);
     CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|two");
     rig_free(s.r);
+    REQUIRE(elsewhere(&s, text, 2)); /* another way to evaluate */
+    s.desc.by = PHI_EVALUATE_FIRST;
+    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 200), 0);
+    CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|one");
+    CHECK_EQ_INT(s.actors[5].opens, 0);
+    rig_free(s.r);
     REQUIRE(elsewhere(&s, text, 2)); /* the host goes on without it */
     CHECK_EQ_INT(phi_prompt(s.agent, "On"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 200), 0);
