@@ -30278,11 +30278,11 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0xdd27957f
+#if PHI__IMP_HISTORY != 0x342b8bc4
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0xdd27957f
+#define PHI__IMP_HISTORY 0x342b8bc4
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -33565,7 +33565,7 @@ PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
             if (entry->kind != PHI_ENTRY_MESSAGE || !limits[entry->lane].any ||
                 entry->seq > limits[entry->lane].seq)
                 continue;
-            if (list != NULL) { /* what was grafted has no place yet */
+            if (list != NULL) { /* a grafted entry has no place yet */
                 list[n] = entry;
                 entry->ordinal = n;
             }
@@ -33803,7 +33803,7 @@ PHI__FN bool phi__load_reserve(phi_thread *thread, bool message) {
             phi__fold_room(thread->log.memory, &thread->fold, 1));
 }
 
-/* What is known of its lane's view, which is not the active one, is no longer true. */
+/* The view kept of its lane, which is not the active one, is out of date. */
 static void phi__load_graft(phi_thread *thread, phi__entry *entry) {
     phi__load_lane *lane = &thread->loading->lanes[entry->lane];
     phi__graft_put(thread, entry);
@@ -51324,11 +51324,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x0b7d41f5
+#if PHI__IMP_FEATURES != 0x543173e8
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x0b7d41f5
+#define PHI__IMP_FEATURES 0x543173e8
 
 /* ---- src/features/attached_in.h ---- */
 
@@ -51350,7 +51350,7 @@ typedef struct phi__attached_ops {
     const char *name; /* of the object, and of its member in a snapshot: one an agent */
     /* Writes one JSON value; NULL: the object is not saved. Changes nothing. */
     void (*save)(const phi__attached *object, phi__buf *out, phi_arena *scratch);
-    /* The agent's log is another one: a copy of what was in view, or empty. NULL: no matter. It may
+    /* The agent's log is another one: a copy of its view, or empty. NULL: no matter. It may
        free the agent. */
     void (*renewed)(phi__attached *object, bool copied);
     /* The agent goes, and has forgotten the object: frees its memory. It may call the host. */
@@ -64926,11 +64926,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x3825a195
+#if PHI__IMP_SUBAGENTS != 0xf817bc50
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x3825a195
+#define PHI__IMP_SUBAGENTS 0xf817bc50
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -64965,7 +64965,7 @@ typedef struct phi__child {
     bool over;         /* of show_events: to be freed when its events were popped */
     uint32_t depth;    /* levels below the agent at the top */
     uint64_t number;   /* of its id */
-    phi__buf heard;    /* forward.c: what is to be forwarded */
+    phi__buf heard;    /* forward.c: parts to be forwarded */
     size_t last_heard; /* the place of its last part; SIZE_MAX: there is none */
     /* Of a run that is over, until the host knows: its status, and where it came to nothing, why
        (static): it has no agent any more. */
@@ -65021,7 +65021,7 @@ PHI__FN phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str ar
 
 /* forward.c: notes an event of it. True: phi__forward_all is due. */
 PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event);
-/* Hands what was noted to its call. The child may be gone afterwards. */
+/* Hands the noted parts to its call. The child may be gone afterwards. */
 PHI__FN void phi__forward_all(phi__child *child);
 
 /* result.c: hands the result of a run to its call, or to the host, and settles the child, which may
@@ -65641,7 +65641,7 @@ PHI__FN void phi__forward_all(phi__child *child) {
 #ifndef PHI_NO_SUBAGENTS
 
 
-/* A run, as it is told: all of it in an arena. */
+/* The result of a run; its strings are in an arena. */
 typedef struct phi__result {
     phi_str text;
     const char *details;
@@ -65650,7 +65650,7 @@ typedef struct phi__result {
     bool is_error, no_memory;
 } phi__result;
 
-/* ---- what it is ---- */
+/* ---- reading the run ---- */
 
 /* The texts of the run's last answer that has any. */
 static void phi__result_read(const phi__agent *agent, phi_arena *arena, phi__result *out) {
@@ -65839,7 +65839,7 @@ typedef struct phi__subagents_task {
     phi_str task, go_on; /* in an arena */
 } phi__subagents_task;
 
-/* Words about what is missing, or NULL. */
+/* An error message, or NULL. */
 static const char *phi__subagents_read(const phi_subagent *desc, phi_str arguments,
                                        phi_arena *scratch, phi__subagents_task *out) {
     phi_json *root = NULL;
@@ -65848,7 +65848,7 @@ static const char *phi__subagents_read(const phi_subagent *desc, phi_str argumen
     out->task = phi_json_str(phi_json_get(root, "task"), "");
     out->go_on = phi__str("", 0);
     if (desc->keep > 0) out->go_on = phi_json_str(phi_json_get(root, "continue"), "");
-    return out->task.len > 0 ? NULL : "Missing required 'task' parameter";
+    return out->task.len > 0 ? NULL : "Invalid arguments: Missing required 'task' parameter";
 }
 
 /* The child for a task: a new one, or one that is kept. NULL: words say why. */

@@ -18,7 +18,7 @@ typedef struct phi__attached_ops {
     const char *name; /* of the object, and of its member in a snapshot: one an agent */
     /* Writes one JSON value; NULL: the object is not saved. Changes nothing. */
     void (*save)(const phi__attached *object, phi__buf *out, phi_arena *scratch);
-    /* The agent's log is another one: a copy of what was in view, or empty. NULL: no matter. It may
+    /* The agent's log is another one: a copy of its view, or empty. NULL: no matter. It may
        free the agent. */
     void (*renewed)(phi__attached *object, bool copied);
     /* The agent goes, and has forgotten the object: frees its memory. It may call the host. */

@@ -146,7 +146,7 @@ PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
             if (entry->kind != PHI_ENTRY_MESSAGE || !limits[entry->lane].any ||
                 entry->seq > limits[entry->lane].seq)
                 continue;
-            if (list != NULL) { /* what was grafted has no place yet */
+            if (list != NULL) { /* a grafted entry has no place yet */
                 list[n] = entry;
                 entry->ordinal = n;
             }

@@ -130,7 +130,7 @@ PHI__FN bool phi__load_reserve(phi_thread *thread, bool message) {
             phi__fold_room(thread->log.memory, &thread->fold, 1));
 }
 
-/* What is known of its lane's view, which is not the active one, is no longer true. */
+/* The view kept of its lane, which is not the active one, is out of date. */
 static void phi__load_graft(phi_thread *thread, phi__entry *entry) {
     phi__load_lane *lane = &thread->loading->lanes[entry->lane];
     phi__graft_put(thread, entry);

@@ -32,7 +32,7 @@ typedef struct phi__child {
     bool over;         /* of show_events: to be freed when its events were popped */
     uint32_t depth;    /* levels below the agent at the top */
     uint64_t number;   /* of its id */
-    phi__buf heard;    /* forward.c: what is to be forwarded */
+    phi__buf heard;    /* forward.c: parts to be forwarded */
     size_t last_heard; /* the place of its last part; SIZE_MAX: there is none */
     /* Of a run that is over, until the host knows: its status, and where it came to nothing, why
        (static): it has no agent any more. */
@@ -88,7 +88,7 @@ PHI__FN phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str ar
 
 /* forward.c: notes an event of it. True: phi__forward_all is due. */
 PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event);
-/* Hands what was noted to its call. The child may be gone afterwards. */
+/* Hands the noted parts to its call. The child may be gone afterwards. */
 PHI__FN void phi__forward_all(phi__child *child);
 
 /* result.c: hands the result of a run to its call, or to the host, and settles the child, which may

@@ -7,7 +7,7 @@
 #include "text/json_in.h"
 #include "text/records_in.h"
 
-/* A run, as it is told: all of it in an arena. */
+/* The result of a run; its strings are in an arena. */
 typedef struct phi__result {
     phi_str text;
     const char *details;
@@ -16,7 +16,7 @@ typedef struct phi__result {
     bool is_error, no_memory;
 } phi__result;
 
-/* ---- what it is ---- */
+/* ---- reading the run ---- */
 
 /* The texts of the run's last answer that has any. */
 static void phi__result_read(const phi__agent *agent, phi_arena *arena, phi__result *out) {

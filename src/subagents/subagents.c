@@ -11,7 +11,7 @@ typedef struct phi__subagents_task {
     phi_str task, go_on; /* in an arena */
 } phi__subagents_task;
 
-/* Words about what is missing, or NULL. */
+/* An error message, or NULL. */
 static const char *phi__subagents_read(const phi_subagent *desc, phi_str arguments,
                                        phi_arena *scratch, phi__subagents_task *out) {
     phi_json *root = NULL;
@@ -20,7 +20,7 @@ static const char *phi__subagents_read(const phi_subagent *desc, phi_str argumen
     out->task = phi_json_str(phi_json_get(root, "task"), "");
     out->go_on = phi__str("", 0);
     if (desc->keep > 0) out->go_on = phi_json_str(phi_json_get(root, "continue"), "");
-    return out->task.len > 0 ? NULL : "Missing required 'task' parameter";
+    return out->task.len > 0 ? NULL : "Invalid arguments: Missing required 'task' parameter";
 }
 
 /* The child for a task: a new one, or one that is kept. NULL: words say why. */

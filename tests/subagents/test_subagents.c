@@ -18,11 +18,32 @@ typedef struct stage {
     char child_loop[160], parent_loop[160], lead_loop[160], error_source[60];
     int tool_ends, errors, ends, starts, shown, sub_ends;
     phi_status status;
+    phi_recorder *recorder; /* NULL: nothing is recorded */
 } stage;
+
+/* The end of a spawned child, there and back. */
+static void json_holds(const phi_event *e) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_event back;
+    phi_str json = {"", 0};
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_event_to_json(e, &arena, &json), PHI_OK);
+    CHECK_EQ_INT(phi_event_from_json(json, &arena, &back, NULL), PHI_OK);
+    CHECK(back.kind == e->kind && back.status == e->status && back.is_error == e->is_error);
+    CHECK(phi_str_equal(back.text, e->text) && phi_str_equal(back.tool_name, e->tool_name));
+    CHECK(phi_str_equal(back.child_loop_id, e->child_loop_id));
+    CHECK(phi_str_equal(back.source, e->source));
+    CHECK_EQ_INT(back.usage != NULL ? back.usage->output : 0,
+                 e->usage != NULL ? e->usage->output : 0);
+    phi_arena_free(&arena);
+}
 
 static void hear(void *user_data, const phi_event *e) {
     stage *s = (stage *)user_data;
     size_t n = strlen(s->updates);
+    if (s->recorder != NULL) CHECK_EQ_INT(phi_recorder_add(s->recorder, e), PHI_OK);
     switch ((int)e->kind) {
     case PHI_EV_AGENT_START:
         s->starts++;
@@ -48,6 +69,7 @@ static void hear(void *user_data, const phi_event *e) {
         heard_copy(s->child_loop, sizeof s->child_loop, e->child_loop_id);
         break;
     case PHI_EV_SUBAGENT_END:
+        json_holds(e);
         s->sub_ends++;
         s->status = e->status;
         heard_copy(s->result, sizeof s->result, e->text);
@@ -230,7 +252,7 @@ TEST(arguments_that_say_nothing_are_an_error_that_says_so) {
         stage s;
         stage_begin(&s, rig_new());
         ask_raw(&s, all[i]);
-        CHECK_EQ_STR(s.result, "Missing required 'task' parameter");
+        CHECK_EQ_STR(s.result, "Invalid arguments: Missing required 'task' parameter");
         CHECK_EQ_INT(s.errors, 1);
         CHECK_EQ_INT(s.f.opens, 0);
         rig_free(s.r);
@@ -438,13 +460,35 @@ TEST(continuing_shows_the_child_its_history_and_an_unknown_id_is_an_error) {
 
 TEST(a_host_may_hear_the_children_and_sessions_are_linked) {
     stage s;
+    phi_recorder_desc recording;
+    const phi_session *child = NULL;
+    const phi_loop_record *parent = NULL;
+    memset(&recording, 0, sizeof recording);
     stage_begin(&s, rig_new());
+    s.recorder = phi_recorder_new(&recording);
     s.worker.show_events = true;
     ask_lead(&s, "sum");
     CHECK_EQ_INT(s.starts, 2);
     CHECK_EQ_INT(s.ends, 2);
     CHECK_EQ_STR(s.parent_loop, s.lead_loop);
     CHECK_EQ_STR(s.result, "Done: sum 0.");
+    if (CHECK_EQ_INT(phi_recorder_session_count(s.recorder), 2)) {
+        parent = phi_session_get_loop(phi_recorder_find(s.recorder, phi_agent_session_id(s.lead)),
+                                      phi_str_of(s.lead_loop));
+        child = phi_recorder_find(s.recorder, phi__str(s.child_loop, strcspn(s.child_loop, ".")));
+    }
+    if (CHECK(parent != NULL && parent->spawned_count == 1)) {
+        CHECK_STR(parent->spawned[0].child_loop_id, s.child_loop);
+        CHECK_STR(parent->spawned[0].tool_name, "worker");
+    }
+    if (CHECK(child != NULL && child->parent != NULL)) {
+        CHECK_STR(child->parent->parent_loop_id, s.lead_loop);
+        CHECK_STR(child->parent->tool_call_id, "worker-0");
+        CHECK_STR(child->parent->tool_name, "worker");
+        CHECK_EQ_INT(child->loops[0]->turns[0].trigger, PHI_TRIGGER_SUB_AGENT);
+    }
+    phi_recorder_free(s.recorder);
+    s.recorder = NULL;
     /* the next one frees the last one */
     CHECK_EQ_INT(phi_prompt(s.lead, "sum"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
