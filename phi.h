@@ -64926,11 +64926,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0xf817bc50
+#if PHI__IMP_SUBAGENTS != 0xf34b8b8e
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0xf817bc50
+#define PHI__IMP_SUBAGENTS 0xf34b8b8e
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -65515,9 +65515,10 @@ PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
 
 /* forward.c - a child's words, tools and progress, as updates of the call that it works for.
 
-   An event is emitted in the midst of a state of the child's run, where nothing of the host's may
-   be called: it is noted, and handed over between two states. Words that follow each other become one
-   update. Without memory, or when the host does not pop its events, updates are lost. */
+   An event is emitted in the midst of a state of the child's run, where no function of the host's
+   may be called: it is noted, and handed over between two states. Words that follow each other
+   become one update. Without memory, or when the host does not pop its events, updates are
+   lost. */
 
 #ifndef PHI_NO_SUBAGENTS
 

@@ -69,6 +69,7 @@ FEATURES = {
     "PHI_NO_SESSIONS": (r"phi_(?:session|recorder)_\w+|phi__recorder_\w+", None),
     "PHI_NO_TAPE": (r"phi_tape_\w+|phi__tape_\w+", None),
     "PHI_NO_SUMMARIES": (r"phi_summarize|phi_compactor_model|phi__summary_\w+", None),
+    "PHI_NO_SUBAGENTS": (r"phi_subagent_tool|phi_spawn\w*|phi__(?:child|forward|result)_\w+", None),
     "PHI_NO_DEFERRED": (r"phi_agent_rewrite\w*|phi__deferred_\w+", None),
     "PHI_NO_SCHEMA": (r"phi__schema_(?!refuse|ref_)\w+",
                       "phi_arena arena; phi_memory m; phi_json *j = NULL; phi_schema_error e; "

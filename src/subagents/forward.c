@@ -1,8 +1,9 @@
 /* forward.c - a child's words, tools and progress, as updates of the call that it works for.
 
-   An event is emitted in the midst of a state of the child's run, where nothing of the host's may
-   be called: it is noted, and handed over between two states. Words that follow each other become one
-   update. Without memory, or when the host does not pop its events, updates are lost. */
+   An event is emitted in the midst of a state of the child's run, where no function of the host's
+   may be called: it is noted, and handed over between two states. Words that follow each other
+   become one update. Without memory, or when the host does not pop its events, updates are
+   lost. */
 #include "subagents/child_in.h"
 
 #ifndef PHI_NO_SUBAGENTS
