@@ -847,11 +847,11 @@ PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, co
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xb5d78188
+#if PHI__PUB_MODEL != 0xf6c43173
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xb5d78188
+#define PHI__PUB_MODEL 0xf6c43173
 
 /* ---- src/model/failure.h ---- */
 
@@ -1119,7 +1119,11 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_HEARTBEAT, /* elapsed_ms: a call runs that long already (phi_tool.heartbeat_ms) */
     /* a run of phi_spawn is over: tool_name: the sub-agent's; source: its id; text: its result or
        error message; status, is_error; child_loop_id, usage */
-    PHI_EV_SUBAGENT_END
+    PHI_EV_SUBAGENT_END,
+    PHI_EV_TOOL_STATE,     /* text: the tool state, JSON: it changed (features/effects.h) */
+    /* an effect "emit" of a tool: tool_call_id, tool_name; source: its name; text: its value,
+       JSON */
+    PHI_EV_EFFECT
 } phi_event_kind;
 
 /* Why a turn began. */
@@ -1974,11 +1978,11 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 #endif /* PHI__PUB_LOG */
 
 #ifdef PHI__PUB_HISTORY
-#if PHI__PUB_HISTORY != 0x98fe802b
+#if PHI__PUB_HISTORY != 0x7f38fac5
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__PUB_HISTORY 0x98fe802b
+#define PHI__PUB_HISTORY 0x7f38fac5
 
 /* ---- src/history/compact.h ---- */
 
@@ -2271,6 +2275,79 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
 #endif
 #endif
 
+/* ---- src/history/tool_state.h ---- */
+
+/* tool_state.h - tool state: a JSON object beside the messages of a lane, which tools read and
+   change by effects. PHI_NO_TOOL_STATE leaves it out.
+
+   The log has each change as a note of kind PHI_NOTE_STATE, so the state of a lane after any entry
+   is a fold of its notes: a branch begins with the state at its fork, and a thread that is read
+   again has the state that it had. A fresh lane, and a lane whose messages were replaced, begin
+   with {}.
+
+   Effects are a JSON array, at most 64, of objects with a member "op":
+
+       {"op":"merge","value":{...}}              members of the value take the place of those of the
+                                                 state; an object in an object is merged in turn
+       {"op":"replace","value":{...}}            the state becomes the value
+       {"op":"delete_keys","keys":["a","b"]}     members of the state go; a missing one is no error
+       {"op":"set_path","path":"/a/0","value":1} a JSON Pointer (RFC 6901); missing objects on the
+                                                 way are made, "-" appends to an array
+       {"op":"delete_path","path":"/a/0"}        what is there goes; nothing there is no error
+       {"op":"emit","name":"x","value":...}      the state stays; the host gets PHI_EV_EFFECT
+*/
+#ifndef PHI_HISTORY_TOOL_STATE_H
+#define PHI_HISTORY_TOOL_STATE_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The ops as bits, for phi_effect_policy. */
+enum {
+    PHI_EFFECT_MERGE = 1 << 0,
+    PHI_EFFECT_REPLACE = 1 << 1,
+    PHI_EFFECT_DELETE_KEYS = 1 << 2,
+    PHI_EFFECT_SET_PATH = 1 << 3,
+    PHI_EFFECT_DELETE_PATH = 1 << 4,
+    PHI_EFFECT_EMIT = 1 << 5
+};
+
+typedef enum phi_effect_mode {
+    PHI_EFFECTS_ALLOW_ALL = 0,
+    PHI_EFFECTS_DENY_ALL,
+    PHI_EFFECTS_ALLOW_LIST /* those in `allow` */
+} phi_effect_mode;
+
+/* Which effects of an agent's tools are applied. Zero means default for every field. */
+typedef struct phi_effect_policy {
+    phi_effect_mode mode;
+    uint32_t allow; /* PHI_EFFECT_ bits, for PHI_EFFECTS_ALLOW_LIST */
+    uint32_t deny;  /* PHI_EFFECT_ bits, denied in every mode */
+    /* of the state as JSON text: an effect that would make it larger is refused
+       (default 65,536; at most 1 MiB) */
+    uint32_t max_state_bytes;
+} phi_effect_policy;
+
+/* A note of phi's own: {"call":...,"effects":[...],"denied":[{"op":...,"why":...}],"state":{...}}:
+   the call that had the effects (none: the host set the state); the effects that were applied; the
+   others; and, now and then, the whole state after them, where a reader may begin. */
+#define PHI_NOTE_STATE "phi.state"
+
+#ifndef PHI_NO_TOOL_STATE
+/* The state of a lane (NULL: the active one) after entry seq (UINT64_MAX, and all past the end:
+   now), as JSON text in the arena. PHI_NOT_FOUND: no such lane, or the entry is forgotten;
+   PHI_BAD_ARG, PHI_NO_MEMORY; the store's status. */
+PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *lane, uint64_t seq,
+                                         phi_arena *arena, phi_str *out);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 /* ---- src/history/tracker.h ---- */
 
 /* tracker.h - the tokens of a context: the provider's report, and an estimate of later messages.
@@ -2553,11 +2630,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0xc2f719f1
+#if PHI__PUB_LOOP != 0x9fda7df7
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0xc2f719f1
+#define PHI__PUB_LOOP 0x9fda7df7
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -3133,10 +3210,15 @@ typedef struct phi_tool_result {
     const char *details; /* JSON text for the host; copied; NULL: none */
     bool is_error;
     const char *child_loop_id; /* the run that made it, where that was another agent's; copied */
+    /* on the tool state, a JSON array (history/tool_state.h), also of a result that is an error;
+       applied when the result enters the log, in call order; copied (default: none) */
+    const char *effects;
 } phi_tool_result;
 
 /* Hands over a call's result. Pumping thread only. PHI_STALE: the call is finished, nothing
-   changes. PHI_NO_MEMORY: nothing changes; the call then fails by itself with that message. */
+   changes. PHI_BAD_ARG: a block that is neither text nor image, or no effects; phi_last_error names
+   the fault, and the call waits on. PHI_NO_MEMORY: nothing changes; the call then fails by itself
+   with that message. */
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
 /* Finishes a call with one text.
@@ -3279,7 +3361,8 @@ typedef struct phi_agent_desc {
     const phi_policy *policy; /* chooses the messages to send; copied (default: all of them) */
     /* counts tokens for policy, warnings, budget, compaction and prunes (default: the estimate) */
     phi_token_counter token_counter;
-    void *user_data; /* comes back in every event, to hook_fn and translate_fn */
+    void *user_data;           /* comes back in every event, to hook_fn and translate_fn */
+    phi_effect_policy effects; /* of its tools on the tool state (default: all are allowed) */
 } phi_agent_desc;
 
 #ifdef __cplusplus
@@ -3310,11 +3393,11 @@ PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_FEATURES
-#if PHI__PUB_FEATURES != 0x436afbaa
+#if PHI__PUB_FEATURES != 0x77041226
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__PUB_FEATURES 0x436afbaa
+#define PHI__PUB_FEATURES 0x77041226
 
 /* ---- src/features/caching.h ---- */
 
@@ -3358,6 +3441,43 @@ typedef struct phi_cache_stats {
 #ifndef PHI_NO_CACHE_STATS
 /* Over all its runs. Zero for a stale agent. */
 PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/features/effects.h ---- */
+
+/* effects.h - the tool state of an agent: see history/tool_state.h for effects and their policy.
+
+   The calls of a round see one snapshot of the state, whatever their order. Their effects
+   (phi_tool_result.effects) are applied when their results enter the log, in call order, under
+   phi_agent_desc.effects; the next round sees them. A call that is cancelled, or runs into its
+   deadline, has no effects, and of a call that is started again those of the last try count.
+   PHI_NO_TOOL_STATE leaves this out: then these functions are not declared.
+   Threads: the pumping thread. */
+#ifndef PHI_FEATURES_EFFECTS_H
+#define PHI_FEATURES_EFFECTS_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef PHI_NO_TOOL_STATE
+/* The snapshot that the call's round sees, a JSON object; valid until the call is over. At NULL:
+   stale, or no memory. */
+PHI_API phi_str phi_call_tool_state(phi_call call);
+/* The agent's tool state now, of its active lane; valid until it changes. At NULL: a stale agent,
+   or no memory. */
+PHI_API phi_str phi_agent_tool_state(phi_agent agent);
+/* Replaces it; no policy applies. Copied, and noted in the log. Allowed during a run: the calls of
+   the round under way still see the state before. PHI_EV_TOOL_STATE follows where it is another.
+   PHI_BAD_ARG: no JSON object, or larger than max_state_bytes; PHI_STALE, PHI_NO_MEMORY: nothing
+   changed. */
+PHI_API phi_status phi_agent_set_tool_state(phi_agent agent, phi_str json);
 #endif
 
 #ifdef __cplusplus
@@ -16959,11 +17079,11 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x90b6ffb8
+#if PHI__IMP_MODEL != 0x20674d55
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x90b6ffb8
+#define PHI__IMP_MODEL 0x20674d55
 
 /* ---- src/model/failure_in.h ---- */
 
@@ -17080,6 +17200,8 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_SUMMARY_NEEDED: return "SummaryNeeded";
     case PHI_EV_TOOL_HEARTBEAT: return "ToolHeartbeat";
     case PHI_EV_SUBAGENT_END: return "SubAgentEnd";
+    case PHI_EV_TOOL_STATE: return "ToolState";
+    case PHI_EV_EFFECT: return "Effect";
     }
     return "";
 }
@@ -30278,11 +30400,49 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x342b8bc4
+#if PHI__IMP_HISTORY != 0x5084ff33
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x342b8bc4
+#define PHI__IMP_HISTORY 0x5084ff33
+
+/* ---- src/history/kept_state_in.h ---- */
+
+/* kept_state_in.h - the tool state of a thread's active lane, as text beside the log. */
+#ifndef PHI_HISTORY_KEPT_STATE_IN_H
+#define PHI_HISTORY_KEPT_STATE_IN_H
+
+
+/* A state as text, in memory of its own. */
+typedef struct phi__tool_state_text {
+    char *at; /* NULL: {} */
+    size_t len;
+    uint64_t tail; /* bytes of the effects that were noted since a note with the whole state */
+} phi__tool_state_text;
+
+/* Of a thread: the state of its active lane. */
+typedef struct phi__tool_state {
+    phi__tool_state_text now, before;
+    uint64_t run; /* `before` is of the run that began with this entry; seq and 1; 0: none */
+    bool known;   /* `now` holds */
+} phi__tool_state;
+
+PHI__FN void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text);
+/* False: no memory. */
+PHI__FN bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_state_text *out);
+/* `made` is what the log says, and the thread's from now on. */
+PHI__FN void phi__kept_state_know(phi_thread *thread, const phi__tool_state_text *made);
+/* `made` is the state from now on, and the thread's. In a run of which nothing may be kept the text
+   before its first change stays until it ends. */
+PHI__FN void phi__kept_state_take(phi_thread *thread, const phi__tool_state_text *made);
+/* Another lane is active. */
+PHI__FN void phi__kept_state_unknown(phi_thread *thread);
+/* A run has ended that began with this entry; none: it keeps nothing. */
+PHI__FN void phi__kept_state_run_ended(phi_thread *thread, uint64_t start, bool none);
+PHI__FN void phi__kept_state_free(phi_thread *thread);
+PHI__FN size_t phi__kept_state_bytes(const phi_thread *thread);
+
+#endif
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -30636,6 +30796,7 @@ struct phi_thread {
     phi__loops loops;         /* loops_in.h */
     phi__undo undo;           /* runs_in.h */
     phi__counted counted;     /* append.c */
+    phi__tool_state state;    /* of the active lane; kept_state_in.h */
     phi_str id;               /* in memory of its own, of a thread in no store; NULL: none yet */
     struct phi__about *about; /* about_in.h; NULL: nothing is set */
     struct phi__loading *loading; /* load.c; NULL: it is not being read */
@@ -30811,6 +30972,28 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
 #endif
 
+/* ---- src/history/effect_in.h ---- */
+
+/* effect_in.h - effects: the changes that a tool makes to a JSON object. */
+#ifndef PHI_HISTORY_EFFECT_IN_H
+#define PHI_HISTORY_EFFECT_IN_H
+
+
+/* The op of an effect, a PHI_EFFECT_ bit; 0: it has none. And its word; "" for none. Static. */
+PHI__FN uint32_t phi__effect_op(const phi_json *effect);
+PHI__FN const char *phi__effect_word(uint32_t op);
+/* What is wrong with an effect; NULL: nothing. Static. */
+PHI__FN const char *phi__effect_fault(const phi_json *effect);
+/* Whether a text is an array of effects; else words about the fault. PHI_BAD_ARG, PHI_NO_MEMORY. */
+PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *words,
+                                     size_t words_size);
+/* Applies an effect without fault to the text of an object. *why: it is refused, static, and the
+   text is as before; NULL: it was applied. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__effect_apply(phi__buf *text, const phi_json *effect, size_t max_bytes,
+                                     phi_arena *arena, const char **why);
+
+#endif
+
 /* ---- src/history/graft_in.h ---- */
 
 /* graft_in.h - runs of another log, copied onto a lane that is not the active one.
@@ -30976,6 +31159,59 @@ enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, its end included */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]);
 
 #endif
+#endif
+
+/* ---- src/history/tool_state_in.h ---- */
+
+/* tool_state_in.h - the tool state of lanes: effects applied to a JSON object, and the notes that
+   hold them.
+
+   A thread keeps the state of its active lane (kept_state.c), made by need from the notes in
+   memory. An eviction is preceded by that, so that no note is missed later. */
+#ifndef PHI_HISTORY_TOOL_STATE_IN_H
+#define PHI_HISTORY_TOOL_STATE_IN_H
+
+
+enum {
+    PHI__TOOL_STATE_BYTES = 65536,      /* of a state, by default */
+    PHI__TOOL_STATE_MOST = 1024 * 1024, /* the same, at most */
+    PHI__TOOL_STATE_EFFECTS = 64        /* of one result */
+};
+
+/* What became of an effect. */
+typedef struct phi__tool_state_outcome {
+    uint32_t op;         /* a PHI_EFFECT_ bit; 0: it is none */
+    phi_str name, value; /* EMIT: its name, and its value as JSON; in the arena */
+    const char *why;     /* why it was not applied, static; NULL: it was */
+} phi__tool_state_outcome;
+
+/* An order for phi__tool_state_apply. */
+typedef struct phi__tool_state_order {
+    phi_str call_id;
+    phi_str effects;  /* JSON text, an array */
+    uint32_t allowed; /* PHI_EFFECT_ bits */
+    size_t max_bytes;
+} phi__tool_state_order;
+
+/* The state of the active lane now, valid until it changes. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out);
+/* Applies effects in their order to the active lane, each or not at all, and notes them. *outcomes:
+   of each, in the arena; *changed: the state is another. PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_state_order *order,
+                                         phi_arena *arena, phi__tool_state_outcome **outcomes,
+                                         size_t *count, bool *changed);
+/* The state of the active lane becomes this JSON object. PHI_BAD_ARG: it is none; PHI_NO_MEMORY:
+   nothing changed. */
+PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t max_bytes);
+/* The state of a lane after an entry, whose notes are in memory, as text in the arena.
+   PHI_NO_MEMORY. */
+PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                        phi_arena *arena, phi_str *out);
+/* Notes in the active lane of a new log the state that another log's lane has after an entry.
+   False: no memory. */
+PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
+                                   uint64_t upto);
+
 #endif
 
 /* ---- src/history/truncate_in.h ---- */
@@ -32615,6 +32851,298 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena) {
     return message;
 }
 
+/* ---- src/history/effect.c ---- */
+
+/* effect.c - effects: the changes that a tool makes to a JSON object.
+
+   An effect is applied to a tree of the object as it stands, and the result is written and read
+   again: so it is never larger than its limit, nor deeper than the reader allows. */
+
+
+#include <stdio.h>
+
+#ifndef PHI_NO_TOOL_STATE
+
+enum { PHI__EFFECT_STEPS = 64 }; /* of a path */
+
+static const char *const phi__effect_words[] = {"merge",    "replace",     "delete_keys",
+                                                "set_path", "delete_path", "emit"};
+
+PHI__FN const char *phi__effect_word(uint32_t op) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__effect_words); i++)
+        if (op == (uint32_t)1 << i) return phi__effect_words[i];
+    return "";
+}
+
+PHI__FN uint32_t phi__effect_op(const phi_json *effect) {
+    phi_str word = phi_json_str(phi_json_get(effect, "op"), "");
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__effect_words); i++)
+        if (phi__str_is(word, phi__effect_words[i])) return (uint32_t)1 << i;
+    return 0;
+}
+
+/* ---- whether it is an effect ---- */
+
+static bool phi__effect_are_names(const phi_json *list) {
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *name;
+    if (!phi_json_is_array(list)) return false;
+    while ((name = phi_json_next(&it)) != NULL)
+        if (!phi_json_is_string(name)) return false;
+    return true;
+}
+
+static bool phi__effect_is_path(const phi_json *node) {
+    phi_str path = phi_json_str(node, "");
+    size_t i, steps = 0;
+    if (!phi_json_is_string(node) || path.len == 0 || path.at[0] != '/') return false;
+    for (i = 0; i < path.len; i++) {
+        steps += path.at[i] == '/';
+        if (path.at[i] == '~' &&
+            (i + 1 == path.len || (path.at[i + 1] != '0' && path.at[i + 1] != '1')))
+            return false;
+    }
+    return steps <= PHI__EFFECT_STEPS;
+}
+
+PHI__FN const char *phi__effect_fault(const phi_json *effect) {
+    const phi_json *value = phi_json_get(effect, "value");
+    switch (phi__effect_op(effect)) {
+    case PHI_EFFECT_MERGE:
+    case PHI_EFFECT_REPLACE: return phi_json_is_object(value) ? NULL : "value: expected an object";
+    case PHI_EFFECT_DELETE_KEYS:
+        return phi__effect_are_names(phi_json_get(effect, "keys"))
+                   ? NULL
+                   : "keys: expected an array of strings";
+    case PHI_EFFECT_SET_PATH:
+        if (value == NULL) return "value is missing";
+        /* fall through */
+    case PHI_EFFECT_DELETE_PATH:
+        return phi__effect_is_path(phi_json_get(effect, "path"))
+                   ? NULL
+                   : "path: expected a JSON Pointer of 1 to 64 steps";
+    case PHI_EFFECT_EMIT:
+        return phi_json_is_string(phi_json_get(effect, "name")) ? NULL : "name: expected a string";
+    default: break;
+    }
+    return "op: expected merge, replace, delete_keys, set_path, delete_path or emit";
+}
+
+static phi_status phi__effect_check_all(const phi_json *list, char *words, size_t size) {
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *effect;
+    unsigned i = 0;
+    if (!phi_json_is_array(list) || phi_json_count(list) > PHI__TOOL_STATE_EFFECTS) {
+        (void)snprintf(words, size, "expected an array of at most %u effects",
+                       (unsigned)PHI__TOOL_STATE_EFFECTS);
+        return PHI_BAD_ARG;
+    }
+    for (; (effect = phi_json_next(&it)) != NULL; i++) {
+        const char *fault = phi__effect_fault(effect);
+        if (fault == NULL) continue;
+        (void)snprintf(words, size, "[%u].%s", i, fault);
+        return PHI_BAD_ARG;
+    }
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *words,
+                                     size_t words_size) {
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_status status;
+    phi_arena_init(&scratch, memory, 0);
+    status = effects.len > PHI__TOOL_STATE_MOST
+                 ? PHI_TOO_BIG
+                 : phi_json_parse(&scratch, effects, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_OK) {
+        status = phi__effect_check_all(root, words, words_size);
+    } else if (status != PHI_NO_MEMORY) {
+        (void)snprintf(words, words_size, "expected JSON of at most 1 MiB");
+        status = PHI_BAD_ARG;
+    }
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ---- paths ---- */
+
+/* Takes the first step off a JSON Pointer. False: no memory. */
+static bool phi__effect_step(phi_arena *arena, phi_str *path, phi_str *step) {
+    size_t n = 1, i, len = 0;
+    char *out;
+    while (n < path->len && path->at[n] != '/') n++;
+    out = phi__arena_bytes(arena, n);
+    if (out == NULL) return false;
+    for (i = 1; i < n; i++) {
+        char c = path->at[i];
+        if (c == '~' && i + 1 < n) c = path->at[++i] == '1' ? '/' : '~';
+        out[len++] = c;
+    }
+    out[len] = '\0';
+    *step = phi__str(out, len);
+    path->at += n;
+    path->len -= n;
+    return true;
+}
+
+/* A place in an array; count for "-". SIZE_MAX: none. */
+static size_t phi__effect_index(phi_str step, size_t count) {
+    size_t n = 0, i;
+    if (phi__str_is(step, "-")) return count;
+    if (step.len == 0 || step.len > 9 || (step.at[0] == '0' && step.len > 1)) return SIZE_MAX;
+    for (i = 0; i < step.len; i++) {
+        if (step.at[i] < '0' || step.at[i] > '9') return SIZE_MAX;
+        n = n * 10 + (size_t)(step.at[i] - '0');
+    }
+    return n;
+}
+
+/* Replaces item `at`, or appends it. The items keep their nodes. */
+static phi_status phi__effect_put_item(phi_json *array, size_t at, phi_json *item) {
+    size_t count = phi_json_count(array), i;
+    phi_status status = PHI_OK;
+    if (at == count) return phi_json_add(array, item);
+    for (i = 0; status == PHI_OK && i < count; i++) {
+        phi_json *was = phi_json_remove_at(array, 0);
+        status = phi_json_add(array, i == at ? item : was);
+    }
+    return status;
+}
+
+typedef struct phi__effect_work {
+    phi_arena *arena;
+    phi_status status; /* of memory */
+    const char *why;   /* the effect is refused */
+} phi__effect_work;
+
+/* The node with the value at the path in it, in place of `node`; NULL: see the work. */
+static phi_json *phi__effect_set_path(phi__effect_work *work, phi_json *node, phi_str path,
+                                      const phi_json *value) {
+    phi_json *child, *made;
+    phi_str step;
+    size_t at = SIZE_MAX;
+    if (path.len == 0) return phi_json_copy(work->arena, value);
+    if (node == NULL) node = phi_json_new_object(work->arena);
+    if (node == NULL || !phi__effect_step(work->arena, &path, &step)) return NULL;
+    if (phi_json_is_array(node)) {
+        at = phi__effect_index(step, phi_json_count(node));
+        if (at > phi_json_count(node)) work->why = "the path names no item of an array";
+    } else if (!phi_json_is_object(node)) {
+        work->why = "the path leads through a value that has no members";
+    }
+    if (work->why != NULL) return NULL;
+    child = at != SIZE_MAX ? phi_json_at(node, at) : phi_json_get_n(node, step);
+    made = phi__effect_set_path(work, child, path, value);
+    if (made == NULL || made == child) return made != NULL ? node : NULL;
+    work->status = at != SIZE_MAX ? phi__effect_put_item(node, at, made)
+                                  : phi_json_set_n(work->arena, node, step, made);
+    return work->status == PHI_OK ? node : NULL;
+}
+
+/* phi_json_remove ends a key at its first zero byte; such a key names another member. */
+static void phi__effect_remove(phi_json *object, phi_str key) {
+    if (memchr(key.at, '\0', key.len) == NULL) (void)phi_json_remove(object, key.at);
+}
+
+static bool phi__effect_delete_path(phi_arena *arena, phi_json *node, phi_str path) {
+    phi_str step;
+    size_t at;
+    while (node != NULL) {
+        if (!phi__effect_step(arena, &path, &step)) return false;
+        at = phi_json_is_array(node) ? phi__effect_index(step, SIZE_MAX) : SIZE_MAX;
+        if (path.len > 0) {
+            node = at != SIZE_MAX ? phi_json_at(node, at) : phi_json_get_n(node, step);
+            continue;
+        }
+        if (at != SIZE_MAX && at < phi_json_count(node)) (void)phi_json_remove_at(node, at);
+        if (phi_json_is_object(node)) phi__effect_remove(node, step);
+        break;
+    }
+    return true;
+}
+
+/* ---- one effect ---- */
+
+/* Its depth is that of the value, which the reader has bounded. */
+static bool phi__effect_merge(phi_arena *arena, phi_json *into, const phi_json *value) {
+    phi_json_iter it = phi_json_each(value);
+    const phi_json *child;
+    while ((child = phi_json_next(&it)) != NULL) {
+        phi_json *was = phi_json_get_n(into, it.key);
+        bool both = phi_json_is_object(was) && phi_json_is_object(child);
+        if (both ? !phi__effect_merge(arena, was, child)
+                 : phi_json_set_n(arena, into, it.key, phi_json_copy(arena, child)) != PHI_OK)
+            return false;
+    }
+    return true;
+}
+
+static bool phi__effect_delete_keys(phi_arena *arena, phi_json *state, const phi_json *keys) {
+    phi_json_iter it = phi_json_each(keys);
+    const phi_json *key;
+    phi_str copy;
+    while ((key = phi_json_next(&it)) != NULL) {
+        if (!phi__arena_str(arena, phi_json_str(key, ""), &copy)) return false;
+        phi__effect_remove(state, copy);
+    }
+    return true;
+}
+
+/* The state with an effect that has no fault; NULL: see the work. */
+static phi_json *phi__effect_with(phi__effect_work *work, phi_json *state, const phi_json *effect) {
+    const phi_json *value = phi_json_get(effect, "value");
+    phi_str path = phi_json_str(phi_json_get(effect, "path"), "");
+    switch (phi__effect_op(effect)) {
+    case PHI_EFFECT_MERGE: return phi__effect_merge(work->arena, state, value) ? state : NULL;
+    case PHI_EFFECT_REPLACE: return phi_json_copy(work->arena, value);
+    case PHI_EFFECT_DELETE_KEYS:
+        return phi__effect_delete_keys(work->arena, state, phi_json_get(effect, "keys")) ? state
+                                                                                         : NULL;
+    case PHI_EFFECT_SET_PATH: return phi__effect_set_path(work, state, path, value);
+    case PHI_EFFECT_DELETE_PATH:
+        return phi__effect_delete_path(work->arena, state, path) ? state : NULL;
+    default: return state;
+    }
+}
+
+PHI__FN phi_status phi__effect_apply(phi__buf *text, const phi_json *effect, size_t max_bytes,
+                                     phi_arena *arena, const char **why) {
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi__effect_work work;
+    phi_json *state = NULL;
+    phi__buf made;
+    memset(&work, 0, sizeof work);
+    work.arena = arena;
+    phi__buf_init(&made, text->memory);
+    work.status = phi_json_parse(arena, phi__buf_str(text), 0, &state, NULL);
+    if (work.status == PHI_OK) state = phi__effect_with(&work, state, effect);
+    if (state == NULL && work.why == NULL) work.status = PHI_NO_MEMORY;
+    if (work.status == PHI_OK && work.why == NULL) work.status = phi__json_write(&made, state, 0);
+    if (work.status == PHI_OK && work.why == NULL && made.len > max_bytes)
+        work.why = "the state would be too large";
+    if (work.status == PHI_OK && work.why == NULL) { /* no deeper than it can be read */
+        work.status = phi_json_parse(arena, phi__buf_str(&made), 0, &state, NULL);
+        if (work.status != PHI_OK && work.status != PHI_NO_MEMORY) {
+            work.status = PHI_OK;
+            work.why = "the state would be nested too deeply";
+        }
+    }
+    if (work.status == PHI_OK && work.why == NULL) {
+        phi__buf was = *text;
+        *text = made;
+        made = was;
+    }
+    *why = work.why;
+    phi__buf_free(&made);
+    phi_arena_reset(arena, mark);
+    return work.status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
+}
+
+#endif
+
 /* ---- src/history/explain.c ---- */
 
 /* explain.c - explains a projection: a line for each group, whether it is sent, and why. */
@@ -33418,6 +33946,91 @@ PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now
     return true;
 }
 
+/* ---- src/history/kept_state.c ---- */
+
+/* kept_state.c - the tool state of a thread's active lane, as text beside the log.
+
+   A run of which nothing may be kept leaves the text before its first change, so that its end needs
+   no memory. */
+
+#ifndef PHI_NO_TOOL_STATE
+
+PHI__FN void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text) {
+    phi__free(thread->log.memory, text->at, text->at != NULL ? text->len + 1 : 0);
+    memset(text, 0, sizeof *text);
+}
+
+PHI__FN bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_state_text *out) {
+    memset(out, 0, sizeof *out);
+    out->at = (char *)phi__alloc(thread->log.memory, phi__add(from.len, 1));
+    if (out->at == NULL) return false;
+    memcpy(out->at, from.at, from.len);
+    out->len = from.len;
+    return true;
+}
+
+PHI__FN void phi__kept_state_know(phi_thread *thread, const phi__tool_state_text *made) {
+    phi__kept_state_drop(thread, &thread->state.now);
+    thread->state.now = *made;
+    thread->state.known = true;
+}
+
+PHI__FN void phi__kept_state_take(phi_thread *thread, const phi__tool_state_text *made) {
+    phi__tool_state *state = &thread->state;
+    const phi__entry *run = thread->loops.started;
+    uint64_t start = run != NULL && thread->loops.keeps_none ? run->seq + 1 : 0;
+    if (start != 0 && state->run != start) {
+        phi__kept_state_drop(thread, &state->before);
+        state->before = state->now;
+        state->run = start;
+        memset(&state->now, 0, sizeof state->now);
+    }
+    phi__kept_state_know(thread, made);
+}
+
+PHI__FN void phi__kept_state_run_ended(phi_thread *thread, uint64_t start, bool none) {
+    phi__tool_state *state = &thread->state;
+    if (start == 0 || state->run != start) return;
+    state->run = 0;
+    if (none && state->known) {
+        phi__kept_state_drop(thread, &state->now);
+        state->now = state->before;
+        memset(&state->before, 0, sizeof state->before);
+    }
+    phi__kept_state_drop(thread, &state->before);
+}
+
+PHI__FN void phi__kept_state_unknown(phi_thread *thread) { thread->state.known = false; }
+
+PHI__FN void phi__kept_state_free(phi_thread *thread) {
+    phi__kept_state_drop(thread, &thread->state.now);
+    phi__kept_state_drop(thread, &thread->state.before);
+    thread->state.known = false;
+}
+
+PHI__FN size_t phi__kept_state_bytes(const phi_thread *thread) {
+    return thread->state.now.len + thread->state.before.len;
+}
+
+#else
+
+PHI__FN void phi__kept_state_unknown(phi_thread *thread) { (void)thread; }
+
+PHI__FN void phi__kept_state_run_ended(phi_thread *thread, uint64_t start, bool none) {
+    (void)thread;
+    (void)start;
+    (void)none;
+}
+
+PHI__FN void phi__kept_state_free(phi_thread *thread) { (void)thread; }
+
+PHI__FN size_t phi__kept_state_bytes(const phi_thread *thread) {
+    (void)thread;
+    return 0;
+}
+
+#endif
+
 /* ---- src/history/lane.c ---- */
 
 /* lane.c - lanes: a history's branches. A lane is its parent's view at one entry, and its own
@@ -33582,6 +34195,7 @@ PHI__FN void phi__lane_activate(phi_thread *thread, uint32_t lane) { thread->lan
 
 PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, phi__fold *fold) {
     phi__lane_activate(thread, lane);
+    phi__kept_state_unknown(thread);
     if (fold != NULL) {
         phi__fold_move(thread->log.memory, &thread->fold, fold);
         return;
@@ -33844,6 +34458,7 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     to->known = false;
     to->seen = true;
     phi__lane_activate(thread, lane);
+    phi__kept_state_unknown(thread);
     if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->log.held) return;
     for (i = 0; i < l->count; i++)
         if (l->lanes[i].fold.count > 0) phi__load_forget(thread, &l->lanes[i]);
@@ -35839,6 +36454,7 @@ static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint3
     bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
     if (done && fold.count > 0)
         done = phi__lane_switch(thread, lane) == PHI_OK &&
+               phi__tool_state_carry(thread, before, lane, UINT64_MAX) &&
                phi__rebase_take(thread, before, &fold, NULL);
     phi__fold_free(before->log.memory, &fold);
     return done;
@@ -35852,6 +36468,7 @@ PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, cons
     for (i = 0; i < before->lanes.count; i++)
         if (i != before->lanes.active && !phi__rebase_lane(thread, before, i)) return false;
     return phi__lane_switch(thread, before->lanes.active) == PHI_OK &&
+           phi__tool_state_carry(thread, before, before->lanes.active, UINT64_MAX) &&
            phi__rebase_take(thread, before, &before->fold, keep);
 }
 
@@ -36676,6 +37293,7 @@ static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
 PHI__FN void phi__runs_loop_ends(phi_thread *thread, phi__entry *end) {
     phi__loops_ends(thread, end);
     if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) phi__runs_roll_back(thread, end);
+    phi__kept_state_run_ended(thread, end->ordinal, end->keep == PHI_KEEP_NONE);
     phi__runs_drop_undo(thread);
 }
 
@@ -36737,6 +37355,7 @@ PHI__FN void phi__thread_destroy(phi_thread *thread) {
     phi__loops_free(&thread->loops, memory);
     phi__about_free(thread);
     phi__runs_drop_undo(thread);
+    phi__kept_state_free(thread);
     phi__ops_free(&thread->ops, memory);
     phi__fold_free(memory, &thread->fold);
     phi__log_free_all(&thread->log);
@@ -36745,6 +37364,7 @@ PHI__FN void phi__thread_destroy(phi_thread *thread) {
 
 PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
     return phi__segments_bytes(&thread->log) + phi__about_bytes(thread) +
+           phi__kept_state_bytes(thread) +
            (thread->log.cap + thread->messages.cap) * sizeof *thread->log.entries +
            thread->fold.cap * sizeof *thread->fold.items +
            thread->counted.ids.cap * sizeof(uint64_t) +
@@ -36752,6 +37372,329 @@ PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
            thread->loops.cap * sizeof *thread->loops.at +
            thread->undo.fold.cap * sizeof *thread->undo.fold.items;
 }
+
+/* ---- src/history/tool_state.c ---- */
+
+/* tool_state.c - the tool state of lanes, and the notes that hold it.
+
+   A note has the whole state where the effects since the last such note would take more bytes: a
+   fold reads at most about twice the state, and the notes take about twice the effects. */
+
+
+#ifndef PHI_NO_TOOL_STATE
+
+/* ---- the fold ---- */
+
+/* A note in front of those that follow it. */
+typedef struct phi__tool_state_note {
+    const struct phi__tool_state_note *next;
+    phi_json *root;
+} phi__tool_state_note;
+
+/* Notes of a lane, from the last one with the whole state on. False: no memory. */
+static bool phi__tool_state_notes(const phi_thread *thread, const phi__limit *limits, uint64_t upto,
+                                  phi_arena *arena, const phi__tool_state_note **out) {
+    uint64_t skip_to = 0;
+    uint32_t skip_lane = PHI__LANE_NONE;
+    size_t i = thread->log.held;
+    *out = NULL;
+    while (i-- > 0) {
+        const phi__entry *entry = thread->log.entries[i];
+        phi__tool_state_note *note;
+        phi_status status;
+        if (entry->seq > upto || !limits[entry->lane].any || entry->seq > limits[entry->lane].seq ||
+            (entry->lane == skip_lane && entry->seq >= skip_to))
+            continue;
+        if (entry->kind == PHI_ENTRY_LOOP_END && entry->keep == PHI_KEEP_NONE &&
+            entry->ordinal > 0) { /* all of the run is undone */
+            skip_lane = entry->lane;
+            skip_to = (uint64_t)entry->ordinal - 1;
+        }
+        if (entry->kind != PHI_ENTRY_NOTE || !phi__str_is(entry->of.note->kind, PHI_NOTE_STATE))
+            continue;
+        note = (phi__tool_state_note *)phi__arena_zero(arena, sizeof *note);
+        if (note == NULL) return false;
+        status = phi_json_parse(arena, entry->of.note->json, 0, &note->root, NULL);
+        if (status == PHI_NO_MEMORY) return false;
+        if (status != PHI_OK) continue; /* a file may hold anything */
+        note->next = *out;
+        *out = note;
+        if (phi_json_is_object(phi_json_get(note->root, "state"))) return true;
+    }
+    return true;
+}
+
+/* `state` with the effects of a note; *tail: bytes of those since the whole state. */
+static phi_status phi__tool_state_replay(phi__buf *state, const phi__tool_state_note *note,
+                                         phi_arena *arena, uint64_t *tail) {
+    const phi_json *whole = phi_json_get(note->root, "state"),
+                   *effects = phi_json_get(note->root, "effects"), *effect;
+    phi_json_iter it = phi_json_each(effects);
+    phi_status status = PHI_OK;
+    const char *why;
+    phi__buf text;
+    if (phi_json_is_object(whole)) {
+        phi__buf_clear(state);
+        *tail = 0;
+        return phi__json_write(state, whole, 0);
+    }
+    phi__buf_init(&text, state->memory);
+    status = phi__json_write(&text, effects, 0);
+    *tail += text.len;
+    phi__buf_free(&text);
+    while (status == PHI_OK && (effect = phi_json_next(&it)) != NULL)
+        if (phi__effect_fault(effect) == NULL)
+            status = phi__effect_apply(state, effect, PHI__TOOL_STATE_MOST, arena, &why);
+    return status;
+}
+
+static phi_status phi__tool_state_make(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                       phi__buf *out, uint64_t *tail) {
+    phi__limit *limits = phi__fold_limits(thread, lane, upto);
+    const phi__tool_state_note *note = NULL;
+    phi_status status = PHI_OK;
+    phi_arena scratch;
+    phi_arena_init(&scratch, thread->log.memory, 0);
+    *tail = 0;
+    phi__buf_text(out, "{}");
+    if (out->failed || limits == NULL ||
+        !phi__tool_state_notes(thread, limits, upto, &scratch, &note))
+        status = PHI_NO_MEMORY;
+    for (; status == PHI_OK && note != NULL; note = note->next)
+        status = phi__tool_state_replay(out, note, &scratch, tail);
+    phi__free(thread->log.memory, limits,
+              limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
+    phi_arena_free(&scratch);
+    return status == PHI_OK && !out->failed ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                        phi_arena *arena, phi_str *out) {
+    phi_status status;
+    uint64_t tail;
+    phi__buf text;
+    phi__buf_init(&text, thread->log.memory);
+    status = phi__tool_state_make(thread, lane, upto, &text, &tail);
+    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&text), out))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&text);
+    return status;
+}
+
+/* ---- the active lane's ---- */
+
+PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out) {
+    const phi__tool_state *state = &thread->state;
+    phi_status status = PHI_OK;
+    *out = PHI__LIT("{}");
+    if (!state->known) {
+        phi__tool_state_text made;
+        uint64_t tail;
+        phi__buf text;
+        phi__buf_init(&text, thread->log.memory);
+        status = phi__tool_state_make(thread, thread->lanes.active, UINT64_MAX, &text, &tail);
+        if (status == PHI_OK && !phi__kept_state_copy(thread, phi__buf_str(&text), &made))
+            status = PHI_NO_MEMORY;
+        phi__buf_free(&text);
+        if (status != PHI_OK) return status;
+        made.tail = tail;
+        phi__kept_state_know(thread, &made);
+    }
+    if (state->now.at != NULL) *out = phi__str(state->now.at, state->now.len);
+    return PHI_OK;
+}
+
+/* ---- notes ---- */
+
+static phi_status phi__tool_state_note_whole(phi_thread *thread, phi_str state) {
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf note;
+    phi__buf_init(&note, thread->log.memory);
+    phi__buf_text(&note, "{\"state\":");
+    phi__buf_add_str(&note, state);
+    phi__buf_char(&note, '}');
+    if (!note.failed) status = phi__note_add(thread, PHI_NOTE_STATE, phi__buf_str(&note), NULL);
+    phi__buf_free(&note);
+    return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
+                                   uint64_t upto) {
+    phi_arena scratch;
+    phi_str text;
+    bool done;
+    phi_arena_init(&scratch, thread->log.memory, 0);
+    if (lane == from->lanes.active && (upto == UINT64_MAX || upto + 1 >= from->log.count))
+        done = phi__tool_state_now((phi_thread *)(uintptr_t)from, &text) == PHI_OK;
+    else
+        done = phi__tool_state_fold(from, lane, upto, &scratch, &text) == PHI_OK;
+    if (done && !phi__str_is(text, "{}")) done = phi__tool_state_note_whole(thread, text) == PHI_OK;
+    phi__kept_state_unknown(thread);
+    phi_arena_free(&scratch);
+    return done;
+}
+
+PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t max_bytes) {
+    phi__tool_state_text made;
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi__buf text;
+    phi_status status;
+    phi_str now;
+    phi_arena_init(&scratch, thread->log.memory, 0);
+    phi__buf_init(&text, thread->log.memory);
+    memset(&made, 0, sizeof made);
+    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_OK && phi_json_is_object(root)) status = phi__json_write(&text, root, 0);
+    if (status == PHI_OK && (!phi_json_is_object(root) || text.len > max_bytes))
+        status = PHI_BAD_ARG;
+    if (status != PHI_OK && status != PHI_NO_MEMORY) status = PHI_BAD_ARG;
+    if (status == PHI_OK) status = phi__tool_state_now(thread, &now); /* for a run that is undone */
+    if (status == PHI_OK && !phi__kept_state_copy(thread, phi__buf_str(&text), &made))
+        status = PHI_NO_MEMORY;
+    if (status == PHI_OK) status = phi__tool_state_note_whole(thread, phi__buf_str(&text));
+    if (status == PHI_OK)
+        phi__kept_state_take(thread, &made);
+    else
+        phi__kept_state_drop(thread, &made);
+    phi__buf_free(&text);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ---- the effects of a call ---- */
+
+/* Applies the effects to the text, and writes the applied ones and the others as lists. */
+static phi_status phi__tool_state_run(phi__buf *text, const phi_json *list,
+                                      const phi__tool_state_order *order, phi_arena *arena,
+                                      phi__tool_state_outcome *outcomes, phi__buf *applied,
+                                      phi__buf *denied) {
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *effect;
+    phi_status status = PHI_OK;
+    for (; status == PHI_OK && (effect = phi_json_next(&it)) != NULL; outcomes++) {
+        outcomes->op = phi__effect_op(effect);
+        outcomes->why = phi__effect_fault(effect);
+        if (outcomes->why == NULL && (order->allowed & outcomes->op) == 0)
+            outcomes->why = "the policy denies it";
+        if (outcomes->why == NULL && outcomes->op != PHI_EFFECT_EMIT)
+            status = phi__effect_apply(text, effect, order->max_bytes, arena, &outcomes->why);
+        if (outcomes->why == NULL && outcomes->op == PHI_EFFECT_EMIT) {
+            outcomes->name = phi_json_str(phi_json_get(effect, "name"), "");
+            status = phi_json_write(arena, phi_json_get(effect, "value"), 0, &outcomes->value);
+        }
+        if (status != PHI_OK) break;
+        if (outcomes->why == NULL) {
+            phi__json_write_comma(applied);
+            status = phi__json_write(applied, effect, 0);
+            continue;
+        }
+        phi__json_write_comma(denied);
+        phi__buf_char(denied, '{');
+        phi__records_str(denied, "op", phi_str_of(phi__effect_word(outcomes->op)));
+        phi__records_str(denied, "why", phi_str_of(outcomes->why));
+        phi__buf_char(denied, '}');
+    }
+    return status;
+}
+
+/* whole: the state after it is part of the note. */
+static phi_status phi__tool_state_note_effects(phi_thread *thread, phi_str call_id, phi_str applied,
+                                               phi_str denied, const phi_str *whole) {
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf note;
+    phi__buf_init(&note, thread->log.memory);
+    phi__buf_char(&note, '{');
+    phi__records_some(&note, "call", call_id);
+    phi__json_write_key(&note, PHI__LIT("effects"));
+    phi__buf_add_str(&note, applied);
+    if (denied.len > 2) {
+        phi__json_write_key(&note, PHI__LIT("denied"));
+        phi__buf_add_str(&note, denied);
+    }
+    if (whole != NULL) {
+        phi__json_write_key(&note, PHI__LIT("state"));
+        phi__buf_add_str(&note, *whole);
+    }
+    phi__buf_char(&note, '}');
+    if (!note.failed) status = phi__note_add(thread, PHI_NOTE_STATE, phi__buf_str(&note), NULL);
+    phi__buf_free(&note);
+    return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* The note, and then the text. */
+static phi_status phi__tool_state_commit(phi_thread *thread, phi_str call_id, const phi__buf *text,
+                                         const phi__buf *applied, const phi__buf *denied) {
+    uint64_t tail = thread->state.now.tail + applied->len;
+    bool whole = tail > text->len;
+    phi_str state = phi__buf_str(text);
+    phi__tool_state_text made;
+    phi_status status;
+    if (!phi__kept_state_copy(thread, state, &made)) return PHI_NO_MEMORY;
+    made.tail = whole ? 0 : tail;
+    status = phi__tool_state_note_effects(thread, call_id, phi__buf_str(applied),
+                                          phi__buf_str(denied), whole ? &state : NULL);
+    if (status == PHI_OK)
+        phi__kept_state_take(thread, &made);
+    else
+        phi__kept_state_drop(thread, &made);
+    return status;
+}
+
+PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_state_order *order,
+                                         phi_arena *arena, phi__tool_state_outcome **outcomes,
+                                         size_t *count, bool *changed) {
+    phi__buf text, applied, denied;
+    phi_json *list = NULL;
+    phi_str now;
+    phi_status status = phi_json_parse(arena, order->effects, 0, &list, NULL);
+    *count = status == PHI_OK && phi_json_is_array(list) ? phi_json_count(list) : 0;
+    *changed = false;
+    if (status == PHI_NO_MEMORY || phi__tool_state_now(thread, &now) != PHI_OK)
+        return PHI_NO_MEMORY;
+    *outcomes = (phi__tool_state_outcome *)phi__arena_zero(
+        arena, phi__mul(phi__max(*count, 1), sizeof **outcomes));
+    if (*outcomes == NULL) return PHI_NO_MEMORY;
+    if (*count == 0) return PHI_OK;
+    phi__buf_init(&text, thread->log.memory);
+    phi__buf_init(&applied, thread->log.memory);
+    phi__buf_init(&denied, thread->log.memory);
+    phi__buf_add_str(&text, now);
+    phi__buf_char(&applied, '[');
+    phi__buf_char(&denied, '[');
+    status = text.failed
+                 ? PHI_NO_MEMORY
+                 : phi__tool_state_run(&text, list, order, arena, *outcomes, &applied, &denied);
+    phi__buf_char(&applied, ']');
+    phi__buf_char(&denied, ']');
+    *changed = text.len != now.len || memcmp(text.at, now.at, now.len) != 0;
+    if (status == PHI_OK && (applied.failed || denied.failed)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
+        status = phi__tool_state_commit(thread, order->call_id, &text, &applied, &denied);
+    phi__buf_free(&text);
+    phi__buf_free(&applied);
+    phi__buf_free(&denied);
+    return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
+}
+
+#else
+
+PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
+                                   uint64_t upto) {
+    (void)thread;
+    (void)from;
+    (void)lane;
+    (void)upto;
+    return true;
+}
+
+PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out) {
+    (void)thread;
+    *out = PHI__LIT("{}");
+    return PHI_OK;
+}
+
+#endif
 
 /* ---- src/history/tracker.c ---- */
 
@@ -37007,11 +37950,11 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0x69c69fd6
+#if PHI__IMP_PERSIST != 0xe4347b94
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0x69c69fd6
+#define PHI__IMP_PERSIST 0xe4347b94
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -38982,9 +39925,11 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
 #ifndef PHI_NO_STORES
 
 PHI__FN bool phi__evict_begin(phi_thread *thread) {
+    phi_str state;
     size_t i;
     if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
         return false;
+    if (phi__tool_state_now(thread, &state) != PHI_OK) return false; /* its notes may leave */
     phi__segments_unpin(&thread->log);
     if (thread->loops.started != NULL) phi__segments_pin(thread->loops.started->segment);
     for (i = 0; i < thread->fold.count; i++)
@@ -41344,6 +42289,19 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
+#ifndef PHI_NO_TOOL_STATE
+PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *lane, uint64_t seq,
+                                         phi_arena *arena, phi_str *out) {
+    phi_status status;
+    uint32_t at;
+    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    at = lane != NULL ? phi__lane_find(thread, phi_str_of(lane)) : thread->lanes.active;
+    if (at == PHI__LANE_NONE || seq < thread->log.base) return PHI_NOT_FOUND;
+    status = phi__recall(thread);
+    return status == PHI_OK ? phi__tool_state_fold(thread, at, seq, arena, out) : status;
+}
+#endif
+
 PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
     return thread != NULL ? phi__lane_name(thread, thread->lanes.active) : phi__str("", 0);
 }
@@ -41360,11 +42318,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x1f107987
+#if PHI__IMP_LOOP != 0x1dd98db0
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x1f107987
+#define PHI__IMP_LOOP 0x1dd98db0
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -41758,7 +42716,8 @@ typedef enum phi__point {
     PHI__POINT_CALL_MADE = 1 << 8,
     PHI__POINT_CALL_STARTS = 1 << 9,
     PHI__POINT_CALL_ENDED = 1 << 10,
-    /* moment->message is a result on its way into the log; another may take its place. */
+    /* moment->message is the result of moment->call on its way into the log; another may take its
+       place. */
     PHI__POINT_RESULT = 1 << 11,
     /* In front of TURN_END. */
     PHI__POINT_TURN_ENDS = 1 << 12,
@@ -42594,6 +43553,7 @@ struct phi__toolcall {
     size_t state_bytes;
     phi_message *result;   /* in the thread, not yet appended */
     phi_str child_loop_id; /* of the result, in the thread */
+    phi_str effects;       /* the same: on the tool state, JSON text; empty: none */
     phi__decision decision;
     uint32_t repeats;      /* how often this very call was made lately; 0: not counted */
     bool begun;            /* it counts as running */
@@ -44125,7 +45085,8 @@ static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *r
     message.role = PHI_ROLE_TOOL_RESULT;
     message.content = phi__call_warned(call, result, &message.content_count);
     if (message.content == NULL && message.content_count > 0) return NULL;
-    if (!phi__arena_str(arena, phi_str_of(result->child_loop_id), &call->child_loop_id))
+    if (!phi__arena_str(arena, phi_str_of(result->child_loop_id), &call->child_loop_id) ||
+        !phi__arena_str(arena, phi_str_of(result->effects), &call->effects))
         return NULL;
     message.tool_call_id = call->block->id;
     message.tool_name = call->block->name;
@@ -44480,6 +45441,19 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     phi__call_give_text(call, post->text, post->flag != 0);
 }
 
+static phi_status phi__call_check_effects(phi_runtime *rt, const char *function,
+                                          const char *effects) {
+#ifndef PHI_NO_TOOL_STATE
+    char words[160];
+    phi_status status = phi__effect_check(&rt->memory, phi_str_of(effects), words, sizeof words);
+    return status == PHI_BAD_ARG ? phi__error(rt, status, "%s: effects: %s", function, words)
+                                 : status;
+#else
+    (void)effects;
+    return phi__error(rt, PHI_UNSUPPORTED, "%s: effects: left out by PHI_NO_TOOL_STATE", function);
+#endif
+}
+
 PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
                                    const phi_tool_result *result) {
     size_t i;
@@ -44493,7 +45467,8 @@ PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
             return phi__error(handle.rt, PHI_BAD_ARG,
                               "%s: content[%u].kind: expected text or image", function,
                               (unsigned)i);
-    return PHI_OK;
+    return result->effects != NULL ? phi__call_check_effects(handle.rt, function, result->effects)
+                                   : PHI_OK;
 }
 
 /* ---- public ---- */
@@ -49147,7 +50122,8 @@ static const phi__field phi__run_save_call_fields[] = {
     PHI__FIELD(phi__toolcall, ended, "ended", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__toolcall, after, "after", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__toolcall, skipped, "skipped", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__toolcall, child_loop_id, "child_loop_id", PHI__FIELD_STR, PHI__FIELD_SET)};
+    PHI__FIELD(phi__toolcall, child_loop_id, "child_loop_id", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, effects, "effects", PHI__FIELD_STR, PHI__FIELD_SET)};
 
 typedef struct phi__run_save_table {
     const phi__field *fields;
@@ -50592,13 +51568,15 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
 }
 
 /* A result as features want it to enter the log. NULL: no memory. */
-static const phi_message *phi__tools_entering(phi__run *run, const phi_message *result) {
+static const phi_message *phi__tools_entering(phi__toolcall *call, const phi_message *result) {
+    phi__run *run = call->run;
     phi__moment moment;
     if ((run->taking.points & (uint32_t)PHI__POINT_RESULT) == 0) return result;
     memset(&moment, 0, sizeof moment);
     moment.point = PHI__POINT_RESULT;
     moment.agent = run->agent;
     moment.run = run;
+    moment.call = call;
     moment.message = result;
     return phi__feature_take(&moment) == PHI__RUN_ON ? moment.message : NULL;
 }
@@ -50610,7 +51588,7 @@ static bool phi__tools_log(phi__run *run) {
         const phi_message *result = call->result;
         run->tools.emitted++;
         phi__call_dispose(call);
-        result = phi__tools_entering(run, result);
+        result = phi__tools_entering(call, result);
         if (result == NULL || !phi__events_log(run, result) || !phi__tools_log_spawn(call, result))
             return false;
         if (phi__slice_spent(&run->agent->rt->slice)) break;
@@ -51324,11 +52302,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x543173e8
+#if PHI__IMP_FEATURES != 0x07d98720
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x543173e8
+#define PHI__IMP_FEATURES 0x07d98720
 
 /* ---- src/features/attached_in.h ---- */
 
@@ -51495,6 +52473,19 @@ PHI__FN phi_status phi__deferred_note_over(phi__agent *agent);
 PHI__FN const phi__note *phi__deferred_note_last(const phi_thread *thread);
 
 #endif
+#endif
+
+/* ---- src/features/effects_in.h ---- */
+
+/* effects_in.h - applies the effects of tools on the state that they share. */
+#ifndef PHI_FEATURES_EFFECTS_IN_H
+#define PHI_FEATURES_EFFECTS_IN_H
+
+
+#ifndef PHI_NO_TOOL_STATE
+PHI__FN const phi__feature *phi__effects_feature(void);
+#endif
+
 #endif
 
 /* ---- src/features/fields_in.h ---- */
@@ -53358,6 +54349,233 @@ PHI__FN phi_status phi__deferred_note_over(phi__agent *agent) {
 
 #endif
 
+/* ---- src/features/effects.c ---- */
+
+/* effects.c - the tool state of agents: the snapshot of a round of calls, and their effects.
+
+   The state itself is the thread's (history/tool_state.c). A run copies it where a call of the
+   round asks for it, or before it changes: that copy is what all calls of the round see. A hidden
+   agent works for the nearest agent above it that is not: it reads and changes that one's state,
+   under both policies. */
+
+#ifndef PHI_NO_TOOL_STATE
+
+
+#include <stdio.h>
+
+/* Of a run: the snapshot of its round. */
+typedef struct phi__effects {
+    char *seen; /* NULL: the round has none yet */
+    size_t len;
+    bool changed; /* the state is another since */
+} phi__effects;
+
+static phi__agent *phi__effects_owner(phi__agent *agent) {
+    phi__agent *owner = phi__find_agent(phi__find_seen(agent));
+    return owner != NULL ? owner : agent;
+}
+
+/* ---- the snapshot of a round ---- */
+
+static bool phi__effects_see(phi__run *run, phi__effects *round) {
+    phi_str now;
+    if (round->seen != NULL) return true;
+    if (phi__tool_state_now(phi__effects_owner(run->agent)->thread, &now) != PHI_OK) return false;
+    round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(now.len, 1));
+    if (round->seen == NULL) return false;
+    memcpy(round->seen, now.at, now.len);
+    round->len = now.len;
+    return true;
+}
+
+static void phi__effects_free(phi__run *run, phi__effects *round) {
+    phi__free(&run->agent->memory, round->seen, round->seen != NULL ? round->len + 1 : 0);
+    memset(round, 0, sizeof *round);
+}
+
+static bool phi__effects_emit_state(phi__agent *owner) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_TOOL_STATE;
+    return phi__tool_state_now(owner->thread, &event.text) == PHI_OK &&
+           phi__events_emit(owner, &event, NULL, 0);
+}
+
+static bool phi__effects_round_ends(phi__run *run, phi__effects *round) {
+    bool changed = round->changed;
+    phi__effects_free(run, round);
+    return !changed || phi__effects_emit_state(phi__effects_owner(run->agent));
+}
+
+/* ---- the effects of a call ---- */
+
+static uint32_t phi__effects_allowed(const phi_effect_policy *policy) {
+    uint32_t all = UINT32_MAX;
+    if (policy->mode == PHI_EFFECTS_DENY_ALL) all = 0;
+    if (policy->mode == PHI_EFFECTS_ALLOW_LIST) all = policy->allow;
+    return all & ~policy->deny;
+}
+
+static size_t phi__effects_most(const phi__agent *agent) {
+    uint32_t most = agent->desc.effects.max_state_bytes;
+    return most != 0 ? most : (size_t)PHI__TOOL_STATE_BYTES;
+}
+
+static phi_event phi__effects_event(const phi__toolcall *call, phi_event_kind kind) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.tool_call_id = call->block->id;
+    event.tool_name = call->block->name;
+    return event;
+}
+
+/* An EMIT, or a warning about an effect that was not applied. */
+static bool phi__effects_report(const phi__toolcall *call, phi__agent *owner,
+                                const phi__tool_state_outcome *outcome) {
+    phi_event event = phi__effects_event(call, PHI_EV_WARNING);
+    char words[240];
+    if (outcome->why == NULL && outcome->op != PHI_EFFECT_EMIT) return true;
+    if (outcome->why == NULL) {
+        event.kind = PHI_EV_EFFECT;
+        event.text = outcome->value;
+        return phi__arena_str(phi__thread_room(owner->thread), outcome->name, &event.source) &&
+               phi__events_emit(owner, &event, NULL, 0);
+    }
+    (void)snprintf(words, sizeof words, "Tool %.*s: effect \"%s\" was not applied: %s",
+                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
+                   phi__effect_word(outcome->op), outcome->why);
+    event.text = phi_str_of(words);
+    return phi__events_emit(owner, &event, NULL, 0);
+}
+
+static bool phi__effects_apply(phi__toolcall *call, phi__effects *round) {
+    phi__run *run = call->run;
+    phi__agent *owner = phi__effects_owner(run->agent);
+    phi__tool_state_outcome *outcomes;
+    phi__tool_state_order order;
+    phi_arena scratch;
+    size_t count, i;
+    bool changed, done;
+    if (call->effects.len == 0) return true;
+    if (!phi__effects_see(run, round)) return false;
+    order.call_id = call->block->id;
+    order.effects = call->effects;
+    order.allowed = phi__effects_allowed(&owner->desc.effects) &
+                    phi__effects_allowed(&run->agent->desc.effects);
+    order.max_bytes = phi__effects_most(owner);
+    phi_arena_init(&scratch, &run->agent->memory, 0);
+    done = phi__tool_state_apply(owner->thread, &order, &scratch, &outcomes, &count, &changed) ==
+           PHI_OK;
+    if (done) {
+        call->effects = phi__str(NULL, 0);
+        round->changed = round->changed || changed;
+    }
+    for (i = 0; done && i < count; i++) done = phi__effects_report(call, owner, &outcomes[i]);
+    phi_arena_free(&scratch);
+    return done;
+}
+
+/* ---- snapshots ---- */
+
+static void phi__effects_save(phi__buf *out, const phi__effects *round) {
+    if (round->seen == NULL) return;
+    phi__records_str(out, "tool_state", phi__str(round->seen, round->len));
+    phi__records_true(out, "tool_state_changed", round->changed);
+}
+
+static phi_status phi__effects_load(phi__run *run, phi__effects *round, const phi_json *node) {
+    phi_str seen = phi__records_get_str(node, "tool_state");
+    phi_status status;
+    if (seen.len == 0) return PHI_OK;
+    if (!phi__note_is_json(run->agent->thread, seen, &status))
+        return status == PHI_NO_MEMORY ? status : PHI_PARSE;
+    round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(seen.len, 1));
+    if (round->seen == NULL) return PHI_NO_MEMORY;
+    memcpy(round->seen, seen.at, seen.len);
+    round->len = seen.len;
+    round->changed = phi__records_get_bool(node, "tool_state_changed");
+    return PHI_OK;
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__effects_take(phi__moment *moment) {
+    phi__effects *round = (phi__effects *)moment->run_state;
+    bool done = true;
+    switch (moment->point) {
+    case PHI__POINT_RESULT: done = phi__effects_apply(moment->call, round); break;
+    case PHI__POINT_TURN_ENDS: done = phi__effects_round_ends(moment->run, round); break;
+    case PHI__POINT_RUN_FREED: phi__effects_free(moment->run, round); break;
+    case PHI__POINT_RUN_SAVE: phi__effects_save(moment->out, round); break;
+    case PHI__POINT_RUN_LOAD:
+        moment->status = phi__effects_load(moment->run, round, moment->json);
+        break;
+    default: break;
+    }
+    return done ? PHI__RUN_ON : PHI__RUN_LOST;
+}
+
+PHI__FN const phi__feature *phi__effects_feature(void) {
+    static const phi__feature feature = {PHI__POINT_RESULT | PHI__POINT_TURN_ENDS |
+                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
+                                             PHI__POINT_RUN_LOAD,
+                                         sizeof(phi__effects), 0, phi__effects_take, NULL};
+    return &feature;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_str phi_call_tool_state(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi__effects *round;
+    if (call == NULL) return phi__str(NULL, 0);
+    round = (phi__effects *)phi__feature_run_state(call->run, phi__effects_feature);
+    return phi__effects_see(call->run, round) ? phi__str(round->seen, round->len)
+                                              : phi__str(NULL, 0);
+}
+
+PHI_API phi_str phi_agent_tool_state(phi_agent handle) {
+    const phi__agent *agent = phi__find_agent(handle);
+    phi_str now = {NULL, 0};
+    if (agent == NULL || phi__tool_state_now(agent->thread, &now) != PHI_OK)
+        return phi__str(NULL, 0);
+    return now;
+}
+
+/* Keeps the snapshot of the round under way, of the agent and of the hidden ones below it. */
+static bool phi__effects_keep(phi__agent *agent) {
+    phi__agent *child = agent->tree.first_child;
+    phi__run *run = agent->run;
+    if (run != NULL && run->state == PHI__RUN_TOOLS &&
+        !phi__effects_see(run, (phi__effects *)phi__feature_run_state(run, phi__effects_feature)))
+        return false;
+    for (; child != NULL; child = child->tree.next_child)
+        if (phi__find_hidden(child) && !phi__effects_keep(child)) return false;
+    return true;
+}
+
+PHI_API phi_status phi_agent_set_tool_state(phi_agent handle, phi_str json) {
+    phi__agent *agent = phi__find_agent(handle);
+    phi_status status = PHI_NO_MEMORY;
+    size_t most;
+    if (handle.rt == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    most = phi__effects_most(agent);
+    if (json.len > PHI__TOOL_STATE_MOST)
+        status = PHI_BAD_ARG;
+    else if (phi__effects_keep(agent))
+        status = phi__tool_state_set(agent->thread, json, most);
+    if (status == PHI_BAD_ARG)
+        return phi__error(handle.rt, status,
+                          "phi_agent_set_tool_state: expected a JSON object of at most %u bytes",
+                          (unsigned)most);
+    if (status == PHI_OK) (void)phi__effects_emit_state(agent); /* it is set without the event */
+    return status;
+}
+
+#endif
+
 /* ---- src/features/fields.c ---- */
 
 /* fields.c - reports values of a call's arguments to its tool (on_field) while the answer is still
@@ -53622,11 +54840,18 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
 #define PHI__TABLE_ATTACHED(X) X(phi__attached_feature)
 #endif
 
+#ifdef PHI_NO_TOOL_STATE
+#define PHI__TABLE_EFFECTS(X)
+#else
+#define PHI__TABLE_EFFECTS(X) X(phi__effects_feature)
+#endif
+
 /* clang-format off */
 #define PHI__TABLE(X) \
     PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X) \
+    PHI__TABLE_EFFECTS(X) \
     PHI__TABLE_CONTEXT_EDITS(X) \
     PHI__TABLE_DEFERRED(X) \
     PHI__TABLE_COMPACTION(X) \
@@ -53652,6 +54877,7 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #undef PHI__TABLE_DEFERRED
 #undef PHI__TABLE_COMPACTION
 #undef PHI__TABLE_ATTACHED
+#undef PHI__TABLE_EFFECTS
 #undef PHI__TABLE
 #undef PHI__TABLE_DECLARE
 #undef PHI__TABLE_LINE
@@ -53659,11 +54885,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xcc275b43
+#if PHI__IMP_AGENT != 0x0ced0483
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xcc275b43
+#define PHI__IMP_AGENT 0x0ced0483
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -54607,6 +55833,16 @@ static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *
     return missing == NULL ? PHI_OK : phi__error(rt, PHI_UNSUPPORTED, "%s", missing);
 }
 
+static phi_status phi__agent_check_effects(phi_runtime *rt, const phi_effect_policy *policy) {
+    if ((unsigned)policy->mode > (unsigned)PHI_EFFECTS_ALLOW_LIST)
+        return phi__error(rt, PHI_BAD_ARG, "effects.mode is none of its values");
+    return policy->max_state_bytes <= (uint32_t)PHI__TOOL_STATE_MOST
+               ? PHI_OK
+               : phi__error(rt, PHI_BAD_ARG,
+                            "effects.max_state_bytes is %u: expected at most 1048576",
+                            (unsigned)policy->max_state_bytes);
+}
+
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
     phi__tool_rules rules;
     phi_status status = phi__agent_check_ids(rt, desc);
@@ -54622,6 +55858,7 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
                           "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
                           "first_turn_trigger, keep or at_memory_limit is none of its values");
     status = phi__agent_check_control(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_effects(rt, &desc->effects);
     if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
     if (status == PHI_OK) status = phi__agent_store_check(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_built(rt, desc);
@@ -56047,6 +57284,17 @@ static void phi__event_json_request(phi__event_writer *w) {
     phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
+static void phi__event_json_heartbeat(phi__event_writer *w) {
+    phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
+    phi__records_u64(&w->out, "elapsed_ms", w->event->elapsed_ms);
+}
+
+static void phi__event_json_effect(phi__event_writer *w) {
+    phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
+    phi__records_str(&w->out, "name", w->event->source);
+    phi__event_json_value(w, "value", w->event->text);
+}
+
 static void phi__event_json_parallel(phi__event_writer *w) {
     phi_parallel p;
     size_t i;
@@ -56152,11 +57400,10 @@ static void phi__event_json_body(phi__event_writer *w) {
     case PHI_EV_THREAD_UPDATED: phi__event_json_thread(w); break;
     case PHI_EV_FORGOTTEN: phi__event_json_forgotten(w); break;
     case PHI_EV_SUMMARY_NEEDED: phi__event_json_context(w); break;
-    case PHI_EV_TOOL_HEARTBEAT:
-        phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
-        phi__records_u64(&w->out, "elapsed_ms", w->event->elapsed_ms);
-        break;
+    case PHI_EV_TOOL_HEARTBEAT: phi__event_json_heartbeat(w); break;
     case PHI_EV_SUBAGENT_END: phi__event_json_subagent(w); break;
+    case PHI_EV_TOOL_STATE: phi__event_json_value(w, "state", w->event->text); break;
+    case PHI_EV_EFFECT: phi__event_json_effect(w); break;
     }
 }
 
@@ -56677,6 +57924,13 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
         r->out->elapsed_ms = phi__records_get_u64(r->root, "elapsed_ms");
         return PHI_OK;
     case PHI_EV_SUBAGENT_END: return phi__event_read_subagent(r);
+    case PHI_EV_TOOL_STATE:
+        r->out->text = phi__event_read_json(r, phi__event_read_get(r, "state"));
+        return PHI_OK;
+    case PHI_EV_EFFECT:
+        r->out->source = phi__records_get_str(r->root, "name");
+        r->out->text = phi__event_read_json(r, phi__event_read_get(r, "value"));
+        return PHI_OK;
     }
     return PHI_OK;
 }
@@ -56685,7 +57939,7 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
 static phi_status phi__event_read_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_SUBAGENT_END; i++)
+    for (i = PHI_EV_AGENT_START; phi_event_name((phi_event_kind)i)[0] != '\0'; i++)
         if (phi__str_is(type, phi__event_words_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;
@@ -57205,7 +58459,9 @@ static phi_status phi__new_session_fill(phi__agent *agent, const phi_thread *bef
         return PHI_MISUSE;
     }
     if (status != PHI_OK) return status;
-    if (!empty && !phi__rebase_take(thread, before, &before->fold, NULL)) return PHI_NO_MEMORY;
+    if (!empty && (!phi__tool_state_carry(thread, before, before->lanes.active, UINT64_MAX) ||
+                   !phi__rebase_take(thread, before, &before->fold, NULL)))
+        return PHI_NO_MEMORY;
     phi__loops_set_restored(thread, before->loops.restored);
     status = phi__journal_sync(thread, words, words_size);
     if (status != PHI_OK) phi__new_session_unkeep(thread, store, id);
@@ -57510,7 +58766,10 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     if (status == PHI_OK && any) status = phi__recall_view(thread, thread->lanes.active, at);
     if (status == PHI_OK && any)
         status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);
-    if (status == PHI_OK && !phi__rebase_take(made, thread, shown, NULL)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK &&
+        ((any && !phi__tool_state_carry(made, thread, thread->lanes.active, at)) ||
+         !phi__rebase_take(made, thread, shown, NULL)))
+        status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         status = phi__about_forked(made, phi__info_id((phi_thread *)(uintptr_t)thread),
                                    any ? at : UINT64_MAX);
@@ -59183,11 +60442,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x1c22eeeb
+#if PHI__IMP_RECORD != 0xb3d76365
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x1c22eeeb
+#define PHI__IMP_RECORD 0xb3d76365
 
 /* ---- src/record/session_in.h ---- */
 
@@ -64131,6 +65390,7 @@ PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root
         return NULL;
     message->details = phi__records_get_str(root, "details");
     message->loop_id = phi__records_get_str(root, "child");
+    message->extension_data = phi__records_get_str(root, "effects");
     return message;
 }
 
@@ -64739,6 +65999,7 @@ PHI__FN phi_message *phi__tape_result_keep(phi_arena *arena, const phi_tool_resu
     message.is_error = result->is_error;
     message.details = phi_str_of(result->details);
     message.loop_id = phi_str_of(result->child_loop_id); /* the run that made it */
+    message.extension_data = phi_str_of(result->effects);
     return phi_message_copy(&message, arena);
 }
 
@@ -64750,6 +66011,7 @@ PHI__FN phi_tool_result phi__tape_result_given(const phi_message *message) {
     result.is_error = message->is_error;
     result.details = message->details.len > 0 ? message->details.at : NULL;
     result.child_loop_id = message->loop_id.len > 0 ? message->loop_id.at : NULL;
+    result.effects = message->extension_data.len > 0 ? message->extension_data.at : NULL;
     return result;
 }
 
@@ -64769,7 +66031,8 @@ PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__to
     phi__records_true(line, "start", call->starting);
     phi__records_some(line, "details", result->details);
     phi__records_some(line, "child", result->loop_id);
-    plain.loop_id = phi__str(NULL, 0);
+    phi__records_some(line, "effects", result->extension_data);
+    plain.loop_id = plain.extension_data = phi__str(NULL, 0);
     phi__json_write_key(line, phi_str_of("result"));
     phi__message_put(line, &plain, &scratch);
     phi_arena_free(&scratch);

@@ -48,7 +48,7 @@
 #if PHI__PUB_IO != 0xeb0e3099
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xb5d78188
+#if PHI__PUB_MODEL != 0xf6c43173
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -60,16 +60,16 @@
 #if PHI__PUB_LOG != 0x3bb3afc3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0x98fe802b
+#if PHI__PUB_HISTORY != 0x7f38fac5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xc2f719f1
+#if PHI__PUB_LOOP != 0x9fda7df7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x436afbaa
+#if PHI__PUB_FEATURES != 0x77041226
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0x9b737de7

@@ -49,7 +49,7 @@ PARTS = {
     # of an agent
     "tree": ("agent/agent_end", "loop/events loop/states loop/schedule"  # a watcher is due; aborts are counted
              " subagents/child evaluate/evaluation",  # who it is
-             "agent/agent_make agent/summary loop/find loop/limits evaluate/evaluate"),
+             "agent/agent_make agent/summary features/effects loop/find loop/limits evaluate/evaluate"),
     "line": ("loop/line", "",
              "loop/draft loop/events loop/model_call loop/run agent/agent agent/agent_make agent/agent_store"
              " agent/event_json agent/new_session agent/snapshot subagents/child subagents/forward subagents/result"
@@ -83,6 +83,7 @@ OWNERS = {
     "phi_thread.id": "history/about",
     "phi_thread.about": "history/about",
     "phi_thread.loading": "history/load",
+    "phi__tool_state": "history/kept_state",
     "phi_thread": "history/thread",  # whose it is, and all of it: threads are moved there
     "phi__journal": "persist/journal",
     "phi_thread.journal": "persist/journal",

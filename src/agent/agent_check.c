@@ -333,6 +333,16 @@ static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *
     return missing == NULL ? PHI_OK : phi__error(rt, PHI_UNSUPPORTED, "%s", missing);
 }
 
+static phi_status phi__agent_check_effects(phi_runtime *rt, const phi_effect_policy *policy) {
+    if ((unsigned)policy->mode > (unsigned)PHI_EFFECTS_ALLOW_LIST)
+        return phi__error(rt, PHI_BAD_ARG, "effects.mode is none of its values");
+    return policy->max_state_bytes <= (uint32_t)PHI__TOOL_STATE_MOST
+               ? PHI_OK
+               : phi__error(rt, PHI_BAD_ARG,
+                            "effects.max_state_bytes is %u: expected at most 1048576",
+                            (unsigned)policy->max_state_bytes);
+}
+
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
     phi__tool_rules rules;
     phi_status status = phi__agent_check_ids(rt, desc);
@@ -348,6 +358,7 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
                           "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
                           "first_turn_trigger, keep or at_memory_limit is none of its values");
     status = phi__agent_check_control(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_effects(rt, &desc->effects);
     if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
     if (status == PHI_OK) status = phi__agent_store_check(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_built(rt, desc);

@@ -404,6 +404,17 @@ static void phi__event_json_request(phi__event_writer *w) {
     phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
+static void phi__event_json_heartbeat(phi__event_writer *w) {
+    phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
+    phi__records_u64(&w->out, "elapsed_ms", w->event->elapsed_ms);
+}
+
+static void phi__event_json_effect(phi__event_writer *w) {
+    phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
+    phi__records_str(&w->out, "name", w->event->source);
+    phi__event_json_value(w, "value", w->event->text);
+}
+
 static void phi__event_json_parallel(phi__event_writer *w) {
     phi_parallel p;
     size_t i;
@@ -509,11 +520,10 @@ static void phi__event_json_body(phi__event_writer *w) {
     case PHI_EV_THREAD_UPDATED: phi__event_json_thread(w); break;
     case PHI_EV_FORGOTTEN: phi__event_json_forgotten(w); break;
     case PHI_EV_SUMMARY_NEEDED: phi__event_json_context(w); break;
-    case PHI_EV_TOOL_HEARTBEAT:
-        phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
-        phi__records_u64(&w->out, "elapsed_ms", w->event->elapsed_ms);
-        break;
+    case PHI_EV_TOOL_HEARTBEAT: phi__event_json_heartbeat(w); break;
     case PHI_EV_SUBAGENT_END: phi__event_json_subagent(w); break;
+    case PHI_EV_TOOL_STATE: phi__event_json_value(w, "state", w->event->text); break;
+    case PHI_EV_EFFECT: phi__event_json_effect(w); break;
     }
 }
 

@@ -477,6 +477,13 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
         r->out->elapsed_ms = phi__records_get_u64(r->root, "elapsed_ms");
         return PHI_OK;
     case PHI_EV_SUBAGENT_END: return phi__event_read_subagent(r);
+    case PHI_EV_TOOL_STATE:
+        r->out->text = phi__event_read_json(r, phi__event_read_get(r, "state"));
+        return PHI_OK;
+    case PHI_EV_EFFECT:
+        r->out->source = phi__records_get_str(r->root, "name");
+        r->out->text = phi__event_read_json(r, phi__event_read_get(r, "value"));
+        return PHI_OK;
     }
     return PHI_OK;
 }
@@ -485,7 +492,7 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
 static phi_status phi__event_read_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
-    for (i = PHI_EV_AGENT_START; i <= PHI_EV_SUBAGENT_END; i++)
+    for (i = PHI_EV_AGENT_START; phi_event_name((phi_event_kind)i)[0] != '\0'; i++)
         if (phi__str_is(type, phi__event_words_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;

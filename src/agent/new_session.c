@@ -26,7 +26,9 @@ static phi_status phi__new_session_fill(phi__agent *agent, const phi_thread *bef
         return PHI_MISUSE;
     }
     if (status != PHI_OK) return status;
-    if (!empty && !phi__rebase_take(thread, before, &before->fold, NULL)) return PHI_NO_MEMORY;
+    if (!empty && (!phi__tool_state_carry(thread, before, before->lanes.active, UINT64_MAX) ||
+                   !phi__rebase_take(thread, before, &before->fold, NULL)))
+        return PHI_NO_MEMORY;
     phi__loops_set_restored(thread, before->loops.restored);
     status = phi__journal_sync(thread, words, words_size);
     if (status != PHI_OK) phi__new_session_unkeep(thread, store, id);

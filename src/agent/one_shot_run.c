@@ -234,7 +234,10 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     if (status == PHI_OK && any) status = phi__recall_view(thread, thread->lanes.active, at);
     if (status == PHI_OK && any)
         status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);
-    if (status == PHI_OK && !phi__rebase_take(made, thread, shown, NULL)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK &&
+        ((any && !phi__tool_state_carry(made, thread, thread->lanes.active, at)) ||
+         !phi__rebase_take(made, thread, shown, NULL)))
+        status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         status = phi__about_forked(made, phi__info_id((phi_thread *)(uintptr_t)thread),
                                    any ? at : UINT64_MAX);

@@ -46,11 +46,18 @@
 #define PHI__TABLE_ATTACHED(X) X(phi__attached_feature)
 #endif
 
+#ifdef PHI_NO_TOOL_STATE
+#define PHI__TABLE_EFFECTS(X)
+#else
+#define PHI__TABLE_EFFECTS(X) X(phi__effects_feature)
+#endif
+
 /* clang-format off */
 #define PHI__TABLE(X) \
     PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X) \
+    PHI__TABLE_EFFECTS(X) \
     PHI__TABLE_CONTEXT_EDITS(X) \
     PHI__TABLE_DEFERRED(X) \
     PHI__TABLE_COMPACTION(X) \

@@ -6,6 +6,7 @@
 #include "history/rebase_in.h"
 #include "history/rewrite_in.h"
 #include "history/thread_in.h"
+#include "history/tool_state_in.h"
 #include "history/truncate_in.h"
 
 #endif

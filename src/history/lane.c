@@ -163,6 +163,7 @@ PHI__FN void phi__lane_activate(phi_thread *thread, uint32_t lane) { thread->lan
 
 PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, phi__fold *fold) {
     phi__lane_activate(thread, lane);
+    phi__kept_state_unknown(thread);
     if (fold != NULL) {
         phi__fold_move(thread->log.memory, &thread->fold, fold);
         return;

@@ -6,6 +6,7 @@
 #include "history/rebase_in.h"
 
 #include "history/about_in.h"
+#include "history/tool_state_in.h"
 
 /* ---- copies ---- */
 
@@ -174,6 +175,7 @@ static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint3
     bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
     if (done && fold.count > 0)
         done = phi__lane_switch(thread, lane) == PHI_OK &&
+               phi__tool_state_carry(thread, before, lane, UINT64_MAX) &&
                phi__rebase_take(thread, before, &fold, NULL);
     phi__fold_free(before->log.memory, &fold);
     return done;
@@ -187,5 +189,6 @@ PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, cons
     for (i = 0; i < before->lanes.count; i++)
         if (i != before->lanes.active && !phi__rebase_lane(thread, before, i)) return false;
     return phi__lane_switch(thread, before->lanes.active) == PHI_OK &&
+           phi__tool_state_carry(thread, before, before->lanes.active, UINT64_MAX) &&
            phi__rebase_take(thread, before, &before->fold, keep);
 }

@@ -84,6 +84,7 @@ static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
 PHI__FN void phi__runs_loop_ends(phi_thread *thread, phi__entry *end) {
     phi__loops_ends(thread, end);
     if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) phi__runs_roll_back(thread, end);
+    phi__kept_state_run_ended(thread, end->ordinal, end->keep == PHI_KEEP_NONE);
     phi__runs_drop_undo(thread);
 }
 

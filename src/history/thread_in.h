@@ -13,6 +13,7 @@
 #include "history/messages_in.h"
 #include "history/ops_in.h"
 #include "history/runs_in.h"
+#include "history/kept_state_in.h"
 
 /* append.c: what it counts of the entries that it attaches. */
 typedef struct phi__counted {
@@ -30,6 +31,7 @@ struct phi_thread {
     phi__loops loops;         /* loops_in.h */
     phi__undo undo;           /* runs_in.h */
     phi__counted counted;     /* append.c */
+    phi__tool_state state;    /* of the active lane; kept_state_in.h */
     phi_str id;               /* in memory of its own, of a thread in no store; NULL: none yet */
     struct phi__about *about; /* about_in.h; NULL: nothing is set */
     struct phi__loading *loading; /* load.c; NULL: it is not being read */

@@ -10,6 +10,7 @@
 #include "loop/tool.h"
 #include "history/compact.h"
 #include "history/policy.h"
+#include "history/tool_state.h"
 #include "persist/store.h"
 #include "log/thread.h"
 #include "wire/structured.h"
@@ -93,7 +94,8 @@ typedef struct phi_agent_desc {
     const phi_policy *policy; /* chooses the messages to send; copied (default: all of them) */
     /* counts tokens for policy, warnings, budget, compaction and prunes (default: the estimate) */
     phi_token_counter token_counter;
-    void *user_data; /* comes back in every event, to hook_fn and translate_fn */
+    void *user_data;           /* comes back in every event, to hook_fn and translate_fn */
+    phi_effect_policy effects; /* of its tools on the tool state (default: all are allowed) */
 } phi_agent_desc;
 
 #ifdef __cplusplus

@@ -8,6 +8,7 @@
    the result. */
 #include "base/utf8_in.h"
 #include "base/words_in.h"
+#include "history/effect_in.h"
 #include "loop/loop_in.h"
 
 #include <stdio.h>
@@ -112,7 +113,8 @@ static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *r
     message.role = PHI_ROLE_TOOL_RESULT;
     message.content = phi__call_warned(call, result, &message.content_count);
     if (message.content == NULL && message.content_count > 0) return NULL;
-    if (!phi__arena_str(arena, phi_str_of(result->child_loop_id), &call->child_loop_id))
+    if (!phi__arena_str(arena, phi_str_of(result->child_loop_id), &call->child_loop_id) ||
+        !phi__arena_str(arena, phi_str_of(result->effects), &call->effects))
         return NULL;
     message.tool_call_id = call->block->id;
     message.tool_name = call->block->name;
@@ -467,6 +469,19 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     phi__call_give_text(call, post->text, post->flag != 0);
 }
 
+static phi_status phi__call_check_effects(phi_runtime *rt, const char *function,
+                                          const char *effects) {
+#ifndef PHI_NO_TOOL_STATE
+    char words[160];
+    phi_status status = phi__effect_check(&rt->memory, phi_str_of(effects), words, sizeof words);
+    return status == PHI_BAD_ARG ? phi__error(rt, status, "%s: effects: %s", function, words)
+                                 : status;
+#else
+    (void)effects;
+    return phi__error(rt, PHI_UNSUPPORTED, "%s: effects: left out by PHI_NO_TOOL_STATE", function);
+#endif
+}
+
 PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
                                    const phi_tool_result *result) {
     size_t i;
@@ -480,7 +495,8 @@ PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
             return phi__error(handle.rt, PHI_BAD_ARG,
                               "%s: content[%u].kind: expected text or image", function,
                               (unsigned)i);
-    return PHI_OK;
+    return result->effects != NULL ? phi__call_check_effects(handle.rt, function, result->effects)
+                                   : PHI_OK;
 }
 
 /* ---- public ---- */

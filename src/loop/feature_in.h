@@ -45,7 +45,8 @@ typedef enum phi__point {
     PHI__POINT_CALL_MADE = 1 << 8,
     PHI__POINT_CALL_STARTS = 1 << 9,
     PHI__POINT_CALL_ENDED = 1 << 10,
-    /* moment->message is a result on its way into the log; another may take its place. */
+    /* moment->message is the result of moment->call on its way into the log; another may take its
+       place. */
     PHI__POINT_RESULT = 1 << 11,
     /* In front of TURN_END. */
     PHI__POINT_TURN_ENDS = 1 << 12,

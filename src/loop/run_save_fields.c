@@ -69,7 +69,8 @@ static const phi__field phi__run_save_call_fields[] = {
     PHI__FIELD(phi__toolcall, ended, "ended", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__toolcall, after, "after", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__toolcall, skipped, "skipped", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__toolcall, child_loop_id, "child_loop_id", PHI__FIELD_STR, PHI__FIELD_SET)};
+    PHI__FIELD(phi__toolcall, child_loop_id, "child_loop_id", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, effects, "effects", PHI__FIELD_STR, PHI__FIELD_SET)};
 
 typedef struct phi__run_save_table {
     const phi__field *fields;

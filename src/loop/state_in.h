@@ -132,6 +132,7 @@ struct phi__toolcall {
     size_t state_bytes;
     phi_message *result;   /* in the thread, not yet appended */
     phi_str child_loop_id; /* of the result, in the thread */
+    phi_str effects;       /* the same: on the tool state, JSON text; empty: none */
     phi__decision decision;
     uint32_t repeats;      /* how often this very call was made lately; 0: not counted */
     bool begun;            /* it counts as running */

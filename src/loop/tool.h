@@ -94,10 +94,15 @@ typedef struct phi_tool_result {
     const char *details; /* JSON text for the host; copied; NULL: none */
     bool is_error;
     const char *child_loop_id; /* the run that made it, where that was another agent's; copied */
+    /* on the tool state, a JSON array (history/tool_state.h), also of a result that is an error;
+       applied when the result enters the log, in call order; copied (default: none) */
+    const char *effects;
 } phi_tool_result;
 
 /* Hands over a call's result. Pumping thread only. PHI_STALE: the call is finished, nothing
-   changes. PHI_NO_MEMORY: nothing changes; the call then fails by itself with that message. */
+   changes. PHI_BAD_ARG: a block that is neither text nor image, or no effects; phi_last_error names
+   the fault, and the call waits on. PHI_NO_MEMORY: nothing changes; the call then fails by itself
+   with that message. */
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
 /* Finishes a call with one text.

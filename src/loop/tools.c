@@ -398,13 +398,15 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
 }
 
 /* A result as features want it to enter the log. NULL: no memory. */
-static const phi_message *phi__tools_entering(phi__run *run, const phi_message *result) {
+static const phi_message *phi__tools_entering(phi__toolcall *call, const phi_message *result) {
+    phi__run *run = call->run;
     phi__moment moment;
     if ((run->taking.points & (uint32_t)PHI__POINT_RESULT) == 0) return result;
     memset(&moment, 0, sizeof moment);
     moment.point = PHI__POINT_RESULT;
     moment.agent = run->agent;
     moment.run = run;
+    moment.call = call;
     moment.message = result;
     return phi__feature_take(&moment) == PHI__RUN_ON ? moment.message : NULL;
 }
@@ -416,7 +418,7 @@ static bool phi__tools_log(phi__run *run) {
         const phi_message *result = call->result;
         run->tools.emitted++;
         phi__call_dispose(call);
-        result = phi__tools_entering(run, result);
+        result = phi__tools_entering(call, result);
         if (result == NULL || !phi__events_log(run, result) || !phi__tools_log_spawn(call, result))
             return false;
         if (phi__slice_spent(&run->agent->rt->slice)) break;

@@ -40,6 +40,8 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_SUMMARY_NEEDED: return "SummaryNeeded";
     case PHI_EV_TOOL_HEARTBEAT: return "ToolHeartbeat";
     case PHI_EV_SUBAGENT_END: return "SubAgentEnd";
+    case PHI_EV_TOOL_STATE: return "ToolState";
+    case PHI_EV_EFFECT: return "Effect";
     }
     return "";
 }

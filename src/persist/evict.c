@@ -6,9 +6,11 @@
 #ifndef PHI_NO_STORES
 
 PHI__FN bool phi__evict_begin(phi_thread *thread) {
+    phi_str state;
     size_t i;
     if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
         return false;
+    if (phi__tool_state_now(thread, &state) != PHI_OK) return false; /* its notes may leave */
     phi__segments_unpin(&thread->log);
     if (thread->loops.started != NULL) phi__segments_pin(thread->loops.started->segment);
     for (i = 0; i < thread->fold.count; i++)

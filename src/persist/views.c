@@ -136,6 +136,19 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
+#ifndef PHI_NO_TOOL_STATE
+PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *lane, uint64_t seq,
+                                         phi_arena *arena, phi_str *out) {
+    phi_status status;
+    uint32_t at;
+    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    at = lane != NULL ? phi__lane_find(thread, phi_str_of(lane)) : thread->lanes.active;
+    if (at == PHI__LANE_NONE || seq < thread->log.base) return PHI_NOT_FOUND;
+    status = phi__recall(thread);
+    return status == PHI_OK ? phi__tool_state_fold(thread, at, seq, arena, out) : status;
+}
+#endif
+
 PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
     return thread != NULL ? phi__lane_name(thread, thread->lanes.active) : phi__str("", 0);
 }

@@ -56,6 +56,7 @@ PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root
         return NULL;
     message->details = phi__records_get_str(root, "details");
     message->loop_id = phi__records_get_str(root, "child");
+    message->extension_data = phi__records_get_str(root, "effects");
     return message;
 }
 

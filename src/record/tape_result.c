@@ -14,6 +14,7 @@ PHI__FN phi_message *phi__tape_result_keep(phi_arena *arena, const phi_tool_resu
     message.is_error = result->is_error;
     message.details = phi_str_of(result->details);
     message.loop_id = phi_str_of(result->child_loop_id); /* the run that made it */
+    message.extension_data = phi_str_of(result->effects);
     return phi_message_copy(&message, arena);
 }
 
@@ -25,6 +26,7 @@ PHI__FN phi_tool_result phi__tape_result_given(const phi_message *message) {
     result.is_error = message->is_error;
     result.details = message->details.len > 0 ? message->details.at : NULL;
     result.child_loop_id = message->loop_id.len > 0 ? message->loop_id.at : NULL;
+    result.effects = message->extension_data.len > 0 ? message->extension_data.at : NULL;
     return result;
 }
 
@@ -44,7 +46,8 @@ PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__to
     phi__records_true(line, "start", call->starting);
     phi__records_some(line, "details", result->details);
     phi__records_some(line, "child", result->loop_id);
-    plain.loop_id = phi__str(NULL, 0);
+    phi__records_some(line, "effects", result->extension_data);
+    plain.loop_id = plain.extension_data = phi__str(NULL, 0);
     phi__json_write_key(line, phi_str_of("result"));
     phi__message_put(line, &plain, &scratch);
     phi_arena_free(&scratch);

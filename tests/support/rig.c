@@ -234,6 +234,12 @@ static void rig_tell(rig *r, const phi_event *e) {
         rig_add(r, " %.*s %s: %.*s", (int)e->tool_name.len, e->tool_name.at,
                 phi_status_text(e->status), (int)e->text.len, e->text.len > 0 ? e->text.at : "");
         break;
+    case PHI_EV_TOOL_STATE: rig_tell_str(r, " ", e->text); break;
+    case PHI_EV_EFFECT:
+        rig_add(r, " %.*s %.*s", (int)e->tool_name.len, e->tool_name.at, (int)e->source.len,
+                e->source.at);
+        rig_tell_str(r, " ", e->text);
+        break;
     case PHI_EV_FORGOTTEN:
         rig_add(r, " %u to %u, %u messages, %s", (unsigned)e->forgotten->from,
                 (unsigned)e->forgotten->to, (unsigned)e->forgotten->messages,

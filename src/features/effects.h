@@ -1,0 +1,35 @@
+/* effects.h - the tool state of an agent: see history/tool_state.h for effects and their policy.
+
+   The calls of a round see one snapshot of the state, whatever their order. Their effects
+   (phi_tool_result.effects) are applied when their results enter the log, in call order, under
+   phi_agent_desc.effects; the next round sees them. A call that is cancelled, or runs into its
+   deadline, has no effects, and of a call that is started again those of the last try count.
+   PHI_NO_TOOL_STATE leaves this out: then these functions are not declared.
+   Threads: the pumping thread. */
+#ifndef PHI_FEATURES_EFFECTS_H
+#define PHI_FEATURES_EFFECTS_H
+
+#include "history/tool_state.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef PHI_NO_TOOL_STATE
+/* The snapshot that the call's round sees, a JSON object; valid until the call is over. At NULL:
+   stale, or no memory. */
+PHI_API phi_str phi_call_tool_state(phi_call call);
+/* The agent's tool state now, of its active lane; valid until it changes. At NULL: a stale agent,
+   or no memory. */
+PHI_API phi_str phi_agent_tool_state(phi_agent agent);
+/* Replaces it; no policy applies. Copied, and noted in the log. Allowed during a run: the calls of
+   the round under way still see the state before. PHI_EV_TOOL_STATE follows where it is another.
+   PHI_BAD_ARG: no JSON object, or larger than max_state_bytes; PHI_STALE, PHI_NO_MEMORY: nothing
+   changed. */
+PHI_API phi_status phi_agent_set_tool_state(phi_agent agent, phi_str json);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,71 @@
+/* tool_state.h - tool state: a JSON object beside the messages of a lane, which tools read and
+   change by effects. PHI_NO_TOOL_STATE leaves it out.
+
+   The log has each change as a note of kind PHI_NOTE_STATE, so the state of a lane after any entry
+   is a fold of its notes: a branch begins with the state at its fork, and a thread that is read
+   again has the state that it had. A fresh lane, and a lane whose messages were replaced, begin
+   with {}.
+
+   Effects are a JSON array, at most 64, of objects with a member "op":
+
+       {"op":"merge","value":{...}}              members of the value take the place of those of the
+                                                 state; an object in an object is merged in turn
+       {"op":"replace","value":{...}}            the state becomes the value
+       {"op":"delete_keys","keys":["a","b"]}     members of the state go; a missing one is no error
+       {"op":"set_path","path":"/a/0","value":1} a JSON Pointer (RFC 6901); missing objects on the
+                                                 way are made, "-" appends to an array
+       {"op":"delete_path","path":"/a/0"}        what is there goes; nothing there is no error
+       {"op":"emit","name":"x","value":...}      the state stays; the host gets PHI_EV_EFFECT
+*/
+#ifndef PHI_HISTORY_TOOL_STATE_H
+#define PHI_HISTORY_TOOL_STATE_H
+
+#include "log/thread.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The ops as bits, for phi_effect_policy. */
+enum {
+    PHI_EFFECT_MERGE = 1 << 0,
+    PHI_EFFECT_REPLACE = 1 << 1,
+    PHI_EFFECT_DELETE_KEYS = 1 << 2,
+    PHI_EFFECT_SET_PATH = 1 << 3,
+    PHI_EFFECT_DELETE_PATH = 1 << 4,
+    PHI_EFFECT_EMIT = 1 << 5
+};
+
+typedef enum phi_effect_mode {
+    PHI_EFFECTS_ALLOW_ALL = 0,
+    PHI_EFFECTS_DENY_ALL,
+    PHI_EFFECTS_ALLOW_LIST /* those in `allow` */
+} phi_effect_mode;
+
+/* Which effects of an agent's tools are applied. Zero means default for every field. */
+typedef struct phi_effect_policy {
+    phi_effect_mode mode;
+    uint32_t allow; /* PHI_EFFECT_ bits, for PHI_EFFECTS_ALLOW_LIST */
+    uint32_t deny;  /* PHI_EFFECT_ bits, denied in every mode */
+    /* of the state as JSON text: an effect that would make it larger is refused
+       (default 65,536; at most 1 MiB) */
+    uint32_t max_state_bytes;
+} phi_effect_policy;
+
+/* A note of phi's own: {"call":...,"effects":[...],"denied":[{"op":...,"why":...}],"state":{...}}:
+   the call that had the effects (none: the host set the state); the effects that were applied; the
+   others; and, now and then, the whole state after them, where a reader may begin. */
+#define PHI_NOTE_STATE "phi.state"
+
+#ifndef PHI_NO_TOOL_STATE
+/* The state of a lane (NULL: the active one) after entry seq (UINT64_MAX, and all past the end:
+   now), as JSON text in the arena. PHI_NOT_FOUND: no such lane, or the entry is forgotten;
+   PHI_BAD_ARG, PHI_NO_MEMORY; the store's status. */
+PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *lane, uint64_t seq,
+                                         phi_arena *arena, phi_str *out);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,53 @@
+/* tool_state_in.h - the tool state of lanes: effects applied to a JSON object, and the notes that
+   hold them.
+
+   A thread keeps the state of its active lane (kept_state.c), made by need from the notes in
+   memory. An eviction is preceded by that, so that no note is missed later. */
+#ifndef PHI_HISTORY_TOOL_STATE_IN_H
+#define PHI_HISTORY_TOOL_STATE_IN_H
+
+#include "base/arena_in.h"
+#include "history/kept_state_in.h"
+#include "history/tool_state.h"
+
+enum {
+    PHI__TOOL_STATE_BYTES = 65536,      /* of a state, by default */
+    PHI__TOOL_STATE_MOST = 1024 * 1024, /* the same, at most */
+    PHI__TOOL_STATE_EFFECTS = 64        /* of one result */
+};
+
+/* What became of an effect. */
+typedef struct phi__tool_state_outcome {
+    uint32_t op;         /* a PHI_EFFECT_ bit; 0: it is none */
+    phi_str name, value; /* EMIT: its name, and its value as JSON; in the arena */
+    const char *why;     /* why it was not applied, static; NULL: it was */
+} phi__tool_state_outcome;
+
+/* An order for phi__tool_state_apply. */
+typedef struct phi__tool_state_order {
+    phi_str call_id;
+    phi_str effects;  /* JSON text, an array */
+    uint32_t allowed; /* PHI_EFFECT_ bits */
+    size_t max_bytes;
+} phi__tool_state_order;
+
+/* The state of the active lane now, valid until it changes. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out);
+/* Applies effects in their order to the active lane, each or not at all, and notes them. *outcomes:
+   of each, in the arena; *changed: the state is another. PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_state_order *order,
+                                         phi_arena *arena, phi__tool_state_outcome **outcomes,
+                                         size_t *count, bool *changed);
+/* The state of the active lane becomes this JSON object. PHI_BAD_ARG: it is none; PHI_NO_MEMORY:
+   nothing changed. */
+PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t max_bytes);
+/* The state of a lane after an entry, whose notes are in memory, as text in the arena.
+   PHI_NO_MEMORY. */
+PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                        phi_arena *arena, phi_str *out);
+/* Notes in the active lane of a new log the state that another log's lane has after an entry.
+   False: no memory. */
+PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
+                                   uint64_t upto);
+
+#endif
