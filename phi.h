@@ -2630,11 +2630,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x9fda7df7
+#if PHI__PUB_LOOP != 0x104435fa
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x9fda7df7
+#define PHI__PUB_LOOP 0x104435fa
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -3362,6 +3362,7 @@ typedef struct phi_agent_desc {
     /* counts tokens for policy, warnings, budget, compaction and prunes (default: the estimate) */
     phi_token_counter token_counter;
     void *user_data;           /* comes back in every event, to hook_fn and translate_fn */
+    bool disable_facts;        /* its requests show no facts (features/facts.h) */
     phi_effect_policy effects; /* of its tools on the tool state (default: all are allowed) */
 } phi_agent_desc;
 
@@ -3393,11 +3394,11 @@ PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_FEATURES
-#if PHI__PUB_FEATURES != 0x77041226
+#if PHI__PUB_FEATURES != 0xbc645a35
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__PUB_FEATURES 0x77041226
+#define PHI__PUB_FEATURES 0xbc645a35
 
 /* ---- src/features/caching.h ---- */
 
@@ -3478,6 +3479,102 @@ PHI_API phi_str phi_agent_tool_state(phi_agent agent);
    PHI_BAD_ARG: no JSON object, or larger than max_state_bytes; PHI_STALE, PHI_NO_MEMORY: nothing
    changed. */
 PHI_API phi_status phi_agent_set_tool_state(phi_agent agent, phi_str json);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/features/facts.h ---- */
+
+/* facts.h - world facts: short texts under keys that models see with each request, without their
+   being part of the history.
+
+   A fact belongs to a scope: all agents of a runtime, a named group of agents, or one agent. A
+   request shows the facts that its agent may know, and no others, as one message of the user behind
+   all others:
+
+       [What you know now]
+       king: is ill
+       weather: rain
+
+   In the order of the keys, each key once: the agent's own fact goes before a group's, that of the
+   group whose name sorts last before another's, and a group's before one of all. Further lines of a
+   value are indented. The message is made anew for each model call and is not in the log, so the
+   system prompt, the tools and the history before it stay in a provider's prompt cache, whatever
+   changes; hooks, policies and token estimates do not see it. Agents that phi makes of its own for
+   another agent know what that one knows; writers of summaries see no facts.
+
+   PHI_NO_FACTS leaves this out: then these functions are not declared.
+   Threads: the pumping thread. Callbacks: safe inside one; the next model call shows the change. */
+#ifndef PHI_FEATURES_FACTS_H
+#define PHI_FEATURES_FACTS_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    PHI_FACT_KEY_BYTES = 128,     /* of a key or a group's name */
+    PHI_FACT_VALUE_BYTES = 4096,  /* of a value */
+    PHI_FACT_SCOPE_COUNT = 256,   /* facts of a scope */
+    PHI_FACT_SCOPE_BYTES = 16384, /* of their keys and values */
+    PHI_FACT_GROUPS = 1024,       /* groups with facts, of a runtime */
+    PHI_FACT_MEMBERSHIPS = 16,    /* groups of an agent */
+    /* of facts that a request shows: broader scopes are left out first, and a last line says so */
+    PHI_FACT_SHOWN_BYTES = 65536
+};
+
+/* Whose facts. Made by one of the three functions below. */
+typedef struct phi_fact_scope {
+    phi_runtime *rt;
+    const char *group; /* borrowed until the call that gets the scope returns; NULL: no group */
+    phi_agent agent;   /* rt NULL: no agent */
+} phi_fact_scope;
+
+/* A fact. Its strings are phi's, valid until the fact is set or unset. */
+typedef struct phi_fact {
+    phi_str group; /* of a group; empty: of all, or of an agent */
+    bool own;      /* of an agent */
+    phi_str key, value;
+    uint64_t version; /* 1, and one more each time its value became another */
+} phi_fact;
+
+#ifndef PHI_NO_FACTS
+PHI_API phi_fact_scope phi_fact_all(phi_runtime *rt);
+PHI_API phi_fact_scope phi_fact_group(phi_runtime *rt, const char *name);
+PHI_API phi_fact_scope phi_fact_agent(phi_agent agent);
+
+/* Sets a fact. Both texts are copied; an equal value changes nothing. *version, where given: the
+   fact's. PHI_BAD_ARG, with words: a key that is empty, too long, not UTF-8 or holds a control
+   character; a value that is not UTF-8 or too long; no scope. PHI_FULL: the scope is; PHI_STALE,
+   PHI_NO_MEMORY. Then nothing changed. */
+PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str value,
+                                uint64_t *version);
+/* PHI_NOT_FOUND: there is none; PHI_STALE, PHI_BAD_ARG. */
+PHI_API phi_status phi_fact_unset(phi_fact_scope scope, const char *key);
+/* One fact of just this scope. As phi_fact_unset. */
+PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact *out);
+/* All facts of a scope, by key, as a list in the arena. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
+PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const phi_fact **out,
+                                 size_t *count);
+/* The facts that an agent knows, as its next request shows them. As phi_fact_list. */
+PHI_API phi_status phi_fact_known(phi_agent agent, phi_arena *arena, const phi_fact **out,
+                                  size_t *count);
+
+/* An agent joins a group, which need not have facts, and leaves it; twice is harmless. Its groups
+   and its own facts are part of its snapshot. PHI_BAD_ARG: no name for a group (as a key);
+   PHI_FULL, PHI_STALE, PHI_NO_MEMORY. */
+PHI_API phi_status phi_fact_join(phi_agent agent, const char *group);
+PHI_API phi_status phi_fact_leave(phi_agent agent, const char *group);
+
+/* The facts of all and of the groups as JSON text, in the arena; and back: they replace all such
+   facts of the runtime. PHI_BAD_ARG, PHI_NO_MEMORY; of a load also PHI_PARSE and PHI_FULL, with
+   words in phi_last_error. Then nothing changed. */
+PHI_API phi_status phi_facts_save(phi_runtime *rt, phi_arena *arena, phi_str *out);
+PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json);
 #endif
 
 #ifdef __cplusplus
@@ -18347,11 +18444,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xee0e064a
+#if PHI__IMP_WIRE != 0x2d06505c
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xee0e064a
+#define PHI__IMP_WIRE 0x2d06505c
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -18607,6 +18704,10 @@ typedef struct phi__item {
     uint32_t flags;           /* log/thread.h: PHI_ITEM_ bits */
     uint32_t summary;         /* history/project_in.h: the newest one up to here */
 } phi__item;
+
+/* A bit of phi__item.flags: the item is of this request alone, and stands behind all others. No
+   cache mark is put on it. */
+enum { PHI__ITEM_PASSING = 1 << 8 };
 
 struct phi__adapted;
 
@@ -20641,7 +20742,9 @@ static void phi__encoder_close_calls(phi__encoder *e) {
 
 /* Calls the codec for an item; again, when its long texts have been filled in. */
 static void phi__encoder_put(phi__encoder *e) {
+    size_t mark = e->mark_piece;
     e->codec->item(e, e->at);
+    if ((e->spec->items[e->at].flags & (uint32_t)PHI__ITEM_PASSING) != 0) e->mark_piece = mark;
     if (e->fill.going || e->failed) return;
     if (e->spec->items[e->at].message->role == PHI_ROLE_ASSISTANT)
         phi__encoder_open_calls(e, e->at);
@@ -42318,11 +42421,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x1dd98db0
+#if PHI__IMP_LOOP != 0x70049fbf
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x1dd98db0
+#define PHI__IMP_LOOP 0x70049fbf
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -43151,6 +43254,10 @@ PHI__FN bool phi__model_call_list_pin(phi__run *run);
 PHI__FN bool phi__model_call_list_listed(const phi__run *run); /* they were called */
 PHI__FN void phi__model_call_list_clear(phi__run *run);        /* they must be called anew */
 
+/* At PHI__POINT_REQUEST: puts a copy of a message behind the others, for this request alone. No
+   cache mark is put on it. False: no memory. */
+PHI__FN bool phi__model_call_append(phi__run *run, const phi_message *message);
+
 /* The states REQUEST, CREDENTIAL and SIGN. */
 PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait);
 PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait);
@@ -43794,6 +43901,7 @@ struct phi_runtime {
     phi__polls polls;
     struct phi__provider_node *providers; /* registered ones, the newest first */
     const phi__codec_row *codecs;         /* the protocols of this program */
+    struct phi__facts *facts;             /* of all agents and of groups; NULL: none */
     phi__list polled;                     /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *retired;
@@ -48320,6 +48428,20 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
     return status;
 }
 
+PHI__FN bool phi__model_call_append(phi__run *run, const phi_message *message) {
+    phi__request_spec *spec = &run->attempt.spec;
+    phi__item *items = (phi__item *)phi__arena_zero(
+        &run->arena, phi__mul(phi__add(spec->item_count, 1), sizeof *items));
+    if (items == NULL) return false;
+    if (spec->item_count > 0) memcpy(items, spec->items, spec->item_count * sizeof *items);
+    items[spec->item_count].message = phi_message_copy(message, &run->arena);
+    items[spec->item_count].flags = (uint32_t)PHI__ITEM_PASSING;
+    if (items[spec->item_count].message == NULL) return false;
+    spec->items = items;
+    spec->item_count++;
+    return true;
+}
+
 /* Before anything was sent. */
 static phi__state phi__model_call_refuse_words(phi__run *run, const char *words,
                                                phi_status status) {
@@ -52302,11 +52424,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x07d98720
+#if PHI__IMP_FEATURES != 0xcd161d9b
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x07d98720
+#define PHI__IMP_FEATURES 0xcd161d9b
 
 /* ---- src/features/attached_in.h ---- */
 
@@ -52486,6 +52608,113 @@ PHI__FN const phi__note *phi__deferred_note_last(const phi_thread *thread);
 PHI__FN const phi__feature *phi__effects_feature(void);
 #endif
 
+#endif
+
+/* ---- src/features/fact_list_in.h ---- */
+
+/* fact_list_in.h - the facts of one scope: sorted by key, bounded in number and bytes. */
+#ifndef PHI_FEATURES_FACT_LIST_IN_H
+#define PHI_FEATURES_FACT_LIST_IN_H
+
+
+/* Key and value stand in one block, each with an end. */
+typedef struct phi__fact {
+    phi_str key, value;
+    uint64_t version;
+} phi__fact;
+
+typedef struct phi__fact_list {
+    phi__fact *at;
+    size_t count, cap;
+    size_t bytes; /* of keys and values */
+} phi__fact_list;
+
+/* The place of a key; where it is missing, *found is false and it belongs there. */
+PHI__FN size_t phi__fact_list_find(const phi__fact_list *list, phi_str key, bool *found);
+/* version 0: the next one. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__fact_list_set(phi__fact_list *list, phi_memory *memory, phi_str key,
+                                      phi_str value, uint64_t version);
+PHI__FN void phi__fact_list_unset(phi__fact_list *list, phi_memory *memory, size_t at);
+PHI__FN void phi__fact_list_free(phi__fact_list *list, phi_memory *memory);
+
+/* Whether a text can be a key, or the name of a group; and a value. */
+PHI__FN bool phi__fact_list_key_fits(phi_str key);
+PHI__FN bool phi__fact_list_value_fits(phi_str value);
+/* Which of two texts comes first: negative, 0, positive. */
+PHI__FN int phi__fact_list_compare(phi_str a, phi_str b);
+
+/* A list as a JSON object; and back, into an empty list. PHI_PARSE, PHI_FULL, PHI_NO_MEMORY: the
+   list is to be freed. */
+PHI__FN void phi__fact_list_put(phi__buf *out, const phi__fact_list *list);
+PHI__FN phi_status phi__fact_list_get(phi__fact_list *list, phi_memory *memory,
+                                      const phi_json *node);
+
+#endif
+
+/* ---- src/features/fact_groups_in.h ---- */
+
+/* fact_groups_in.h - the facts of groups, and the groups of an agent: both sorted by name. */
+#ifndef PHI_FEATURES_FACT_GROUPS_IN_H
+#define PHI_FEATURES_FACT_GROUPS_IN_H
+
+
+typedef struct phi__fact_group {
+    phi_str name; /* in memory of its own */
+    phi__fact_list list;
+} phi__fact_group;
+
+/* Of a runtime. */
+typedef struct phi__facts {
+    phi__fact_list all;
+    phi__fact_group *groups; /* by name; none without facts */
+    size_t count, cap;
+} phi__facts;
+
+/* Of an agent. */
+typedef struct phi__facts_own {
+    phi__fact_list list;
+    phi_str *groups; /* by name, each in memory of its own */
+    size_t count, cap;
+} phi__facts_own;
+
+/* The place of a group, as phi__fact_list_find; facts NULL: there are none. */
+PHI__FN size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool *found);
+/* The same, and it is made where it is missing. SIZE_MAX: PHI_FULL or no memory (*status). */
+PHI__FN size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_str name,
+                                     phi_status *status);
+/* Removes a group without facts. */
+PHI__FN void phi__fact_groups_tidy(phi__facts *facts, phi_memory *memory, size_t at);
+/* Frees all facts, those of all agents too. */
+PHI__FN void phi__fact_groups_clear(phi__facts *facts, phi_memory *memory);
+
+/* An agent joins a group whose name fits, and leaves it; twice is harmless. PHI_FULL,
+   PHI_NO_MEMORY. */
+PHI__FN phi_status phi__fact_groups_enter(phi__facts_own *own, phi_memory *memory, phi_str name);
+PHI__FN void phi__fact_groups_leave(phi__facts_own *own, phi_memory *memory, phi_str name);
+PHI__FN void phi__fact_groups_forget(phi__facts_own *own, phi_memory *memory);
+
+#endif
+
+/* ---- src/features/facts_in.h ---- */
+
+/* facts_in.h - the facts of a runtime and of its agents. */
+#ifndef PHI_FEATURES_FACTS_IN_H
+#define PHI_FEATURES_FACTS_IN_H
+
+
+/* Frees a runtime's; none is harmless. */
+PHI__FN void phi__facts_free(phi_runtime *rt);
+
+#ifndef PHI_NO_FACTS
+
+PHI__FN const phi__feature *phi__facts_feature(void);
+
+PHI__FN phi__facts_own *phi__facts_of(const phi__agent *agent);
+/* The facts that an agent knows, by key, as a list in the arena. False: no memory. */
+PHI__FN bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact **out,
+                              size_t *count);
+
+#endif
 #endif
 
 /* ---- src/features/fields_in.h ---- */
@@ -54576,6 +54805,744 @@ PHI_API phi_status phi_agent_set_tool_state(phi_agent handle, phi_str json) {
 
 #endif
 
+/* ---- src/features/fact_groups.c ---- */
+
+/* fact_groups.c - the facts of groups, and the groups of an agent: both sorted by name. */
+
+#ifndef PHI_NO_FACTS
+
+/* ---- groups ---- */
+
+PHI__FN size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool *found) {
+    size_t from = 0, to = facts != NULL ? facts->count : 0;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (phi__fact_list_compare(facts->groups[middle].name, name) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    *found = facts != NULL && from < facts->count && phi_str_equal(facts->groups[from].name, name);
+    return from;
+}
+
+static bool phi__fact_groups_copy(phi_memory *memory, phi_str name, phi_str *out) {
+    char *copy = (char *)phi__alloc(memory, name.len + 1);
+    if (copy == NULL) return false;
+    memcpy(copy, name.at, name.len);
+    *out = phi__str(copy, name.len);
+    return true;
+}
+
+static void phi__fact_groups_drop(phi_memory *memory, phi_str name) {
+    phi__free(memory, (void *)(uintptr_t)name.at, name.len + 1);
+}
+
+PHI__FN size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_str name,
+                                     phi_status *status) {
+    bool found;
+    size_t at = phi__fact_groups_find(facts, name, &found), i;
+    phi__fact_group made;
+    void *grown;
+    *status = PHI_OK;
+    if (found) return at;
+    *status = facts->count >= PHI_FACT_GROUPS ? PHI_FULL : PHI_NO_MEMORY;
+    if (facts->count >= PHI_FACT_GROUPS) return SIZE_MAX;
+    grown = phi__grow(memory, facts->groups, &facts->cap, facts->count + 1, sizeof made);
+    if (grown == NULL) return SIZE_MAX;
+    facts->groups = (phi__fact_group *)grown;
+    memset(&made, 0, sizeof made);
+    if (!phi__fact_groups_copy(memory, name, &made.name)) return SIZE_MAX;
+    for (i = facts->count++; i > at; i--) facts->groups[i] = facts->groups[i - 1];
+    facts->groups[at] = made;
+    *status = PHI_OK;
+    return at;
+}
+
+PHI__FN void phi__fact_groups_tidy(phi__facts *facts, phi_memory *memory, size_t at) {
+    if (facts->groups[at].list.count > 0) return;
+    phi__fact_list_free(&facts->groups[at].list, memory);
+    phi__fact_groups_drop(memory, facts->groups[at].name);
+    for (facts->count--; at < facts->count; at++) facts->groups[at] = facts->groups[at + 1];
+}
+
+PHI__FN void phi__fact_groups_clear(phi__facts *facts, phi_memory *memory) {
+    size_t i;
+    phi__fact_list_free(&facts->all, memory);
+    for (i = 0; i < facts->count; i++) {
+        phi__fact_list_free(&facts->groups[i].list, memory);
+        phi__fact_groups_drop(memory, facts->groups[i].name);
+    }
+    phi__free(memory, facts->groups, facts->cap * sizeof *facts->groups);
+    memset(facts, 0, sizeof *facts);
+}
+
+/* ---- the groups of an agent ---- */
+
+static size_t phi__fact_groups_membership(const phi__facts_own *own, phi_str name, bool *found) {
+    size_t at = 0;
+    while (at < own->count && phi__fact_list_compare(own->groups[at], name) < 0) at++;
+    *found = at < own->count && phi_str_equal(own->groups[at], name);
+    return at;
+}
+
+PHI__FN phi_status phi__fact_groups_enter(phi__facts_own *own, phi_memory *memory, phi_str name) {
+    bool found;
+    size_t at = phi__fact_groups_membership(own, name, &found), i;
+    phi_str copy;
+    void *grown;
+    if (found) return PHI_OK;
+    if (own->count >= PHI_FACT_MEMBERSHIPS) return PHI_FULL;
+    grown = phi__grow(memory, own->groups, &own->cap, own->count + 1, sizeof *own->groups);
+    if (grown == NULL) return PHI_NO_MEMORY;
+    own->groups = (phi_str *)grown;
+    if (!phi__fact_groups_copy(memory, name, &copy)) return PHI_NO_MEMORY;
+    for (i = own->count++; i > at; i--) own->groups[i] = own->groups[i - 1];
+    own->groups[at] = copy;
+    return PHI_OK;
+}
+
+PHI__FN void phi__fact_groups_forget(phi__facts_own *own, phi_memory *memory) {
+    phi__fact_list_free(&own->list, memory);
+    while (own->count > 0) phi__fact_groups_drop(memory, own->groups[--own->count]);
+    phi__free(memory, own->groups, own->cap * sizeof *own->groups);
+    memset(own, 0, sizeof *own);
+}
+
+PHI__FN void phi__fact_groups_leave(phi__facts_own *own, phi_memory *memory, phi_str name) {
+    bool found;
+    size_t at = phi__fact_groups_membership(own, name, &found);
+    if (!found) return;
+    phi__fact_groups_drop(memory, own->groups[at]);
+    for (own->count--; at < own->count; at++) own->groups[at] = own->groups[at + 1];
+}
+
+#endif
+
+/* ---- src/features/fact_list.c ---- */
+
+/* fact_list.c - the facts of one scope. */
+
+
+#ifndef PHI_NO_FACTS
+
+/* ---- what fits ---- */
+
+PHI__FN bool phi__fact_list_key_fits(phi_str key) {
+    size_t i;
+    for (i = 0; i < key.len; i++)
+        if ((unsigned char)key.at[i] < 0x20 || key.at[i] == 0x7f) return false;
+    return key.len > 0 && key.len <= PHI_FACT_KEY_BYTES && phi__utf8_valid(key) == key.len;
+}
+
+PHI__FN bool phi__fact_list_value_fits(phi_str value) {
+    return value.len <= PHI_FACT_VALUE_BYTES && phi__utf8_valid(value) == value.len &&
+           (value.len == 0 || memchr(value.at, '\0', value.len) == NULL);
+}
+
+PHI__FN int phi__fact_list_compare(phi_str a, phi_str b) {
+    size_t n = phi__min(a.len, b.len);
+    int order = n > 0 ? memcmp(a.at, b.at, n) : 0;
+    if (order != 0) return order;
+    return a.len < b.len ? -1 : a.len > b.len;
+}
+
+/* ---- the list ---- */
+
+PHI__FN size_t phi__fact_list_find(const phi__fact_list *list, phi_str key, bool *found) {
+    size_t from = 0, to = list->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (phi__fact_list_compare(list->at[middle].key, key) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    *found = from < list->count && phi_str_equal(list->at[from].key, key);
+    return from;
+}
+
+static size_t phi__fact_list_cost(const phi__fact *fact) { return fact->key.len + fact->value.len; }
+
+static void phi__fact_list_drop(phi__fact *fact, phi_memory *memory) {
+    phi__free(memory, (void *)(uintptr_t)fact->key.at, phi__fact_list_cost(fact) + 2);
+}
+
+static bool phi__fact_list_copy(phi__fact *fact, phi_memory *memory, phi_str key, phi_str value) {
+    char *block = (char *)phi__alloc(memory, key.len + value.len + 2); /* zeroed: both end */
+    if (block == NULL) return false;
+    memcpy(block, key.at, key.len);
+    if (value.len > 0) memcpy(block + key.len + 1, value.at, value.len);
+    fact->key = phi__str(block, key.len);
+    fact->value = phi__str(block + key.len + 1, value.len);
+    return true;
+}
+
+static bool phi__fact_list_room(phi__fact_list *list, phi_memory *memory) {
+    void *grown =
+        phi__grow(memory, list->at, &list->cap, phi__add(list->count, 1), sizeof *list->at);
+    if (grown != NULL) list->at = (phi__fact *)grown;
+    return grown != NULL;
+}
+
+PHI__FN phi_status phi__fact_list_set(phi__fact_list *list, phi_memory *memory, phi_str key,
+                                      phi_str value, uint64_t version) {
+    bool found;
+    size_t at = phi__fact_list_find(list, key, &found), bytes = list->bytes, i;
+    phi__fact made;
+    if (found) {
+        if (version == 0 && phi_str_equal(list->at[at].value, value)) return PHI_OK;
+        bytes -= phi__fact_list_cost(&list->at[at]);
+        if (version == 0) version = list->at[at].version + 1;
+    }
+    if (bytes + key.len + value.len > PHI_FACT_SCOPE_BYTES ||
+        (!found && list->count >= PHI_FACT_SCOPE_COUNT))
+        return PHI_FULL;
+    if ((!found && !phi__fact_list_room(list, memory)) ||
+        !phi__fact_list_copy(&made, memory, key, value))
+        return PHI_NO_MEMORY;
+    made.version = version != 0 ? version : 1;
+    if (found) {
+        phi__fact_list_drop(&list->at[at], memory);
+    } else {
+        for (i = list->count; i > at; i--) list->at[i] = list->at[i - 1];
+        list->count++;
+    }
+    list->at[at] = made;
+    list->bytes = bytes + phi__fact_list_cost(&made);
+    return PHI_OK;
+}
+
+PHI__FN void phi__fact_list_unset(phi__fact_list *list, phi_memory *memory, size_t at) {
+    list->bytes -= phi__fact_list_cost(&list->at[at]);
+    phi__fact_list_drop(&list->at[at], memory);
+    for (list->count--; at < list->count; at++) list->at[at] = list->at[at + 1];
+}
+
+PHI__FN void phi__fact_list_free(phi__fact_list *list, phi_memory *memory) {
+    while (list->count > 0) phi__fact_list_drop(&list->at[--list->count], memory);
+    phi__free(memory, list->at, list->cap * sizeof *list->at);
+    memset(list, 0, sizeof *list);
+}
+
+/* ---- as JSON ---- */
+
+PHI__FN void phi__fact_list_put(phi__buf *out, const phi__fact_list *list) {
+    size_t i;
+    phi__buf_char(out, '{');
+    for (i = 0; i < list->count; i++) {
+        phi__json_write_key(out, list->at[i].key);
+        phi__buf_char(out, '{');
+        phi__records_str(out, "value", list->at[i].value);
+        phi__records_u64(out, "version", list->at[i].version);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, '}');
+}
+
+PHI__FN phi_status phi__fact_list_get(phi__fact_list *list, phi_memory *memory,
+                                      const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    phi_status status = PHI_OK;
+    const phi_json *each;
+    if (node != NULL && !phi_json_is_object(node)) return PHI_PARSE;
+    while (status == PHI_OK && (each = phi_json_next(&it)) != NULL) {
+        phi_str value = phi__records_get_str(each, "value");
+        if (!phi_json_is_string(phi_json_get(each, "value")) || !phi__fact_list_key_fits(it.key) ||
+            !phi__fact_list_value_fits(value))
+            return PHI_PARSE;
+        status = phi__fact_list_set(list, memory, it.key, value,
+                                    phi__max(phi__records_get_size(each, "version"), 1));
+    }
+    return status;
+}
+
+#endif
+
+/* ---- src/features/fact_scopes.c ---- */
+
+/* fact_scopes.c - sets, reads and lists the facts of a scope, and writes those of all agents and of
+   groups as text. */
+
+
+#ifndef PHI_NO_FACTS
+
+/* ---- scopes ---- */
+
+/* The list of a scope, and its memory. *list NULL: it has no facts; make: it is made, where the
+   scope can have some. */
+static phi_status phi__fact_scopes_find(const phi_fact_scope *scope, bool make,
+                                        phi__fact_list **list, phi_memory **memory) {
+    phi_runtime *rt = scope->rt;
+    phi__agent *agent;
+    phi_status status = PHI_OK;
+    size_t at;
+    bool found;
+    *list = NULL;
+    if (rt == NULL) return PHI_BAD_ARG;
+    *memory = &rt->memory;
+    if (scope->agent.rt != NULL) {
+        agent = phi__find_agent(scope->agent);
+        if (agent == NULL) return PHI_STALE;
+        *memory = &agent->memory;
+        *list = &phi__facts_of(agent)->list;
+        return PHI_OK;
+    }
+    if (scope->group != NULL && !phi__fact_list_key_fits(phi_str_of(scope->group)))
+        return phi__error(rt, PHI_BAD_ARG, "phi_fact: no name for a group");
+    if (rt->facts == NULL && make)
+        rt->facts = (phi__facts *)phi__alloc(&rt->memory, sizeof *rt->facts);
+    if (rt->facts == NULL) return make ? PHI_NO_MEMORY : PHI_OK;
+    if (scope->group == NULL) {
+        *list = &rt->facts->all;
+        return PHI_OK;
+    }
+    at = phi__fact_groups_find(rt->facts, phi_str_of(scope->group), &found);
+    if (!found && make)
+        at = phi__fact_groups_make(rt->facts, &rt->memory, phi_str_of(scope->group), &status);
+    if (status == PHI_OK && (found || make)) *list = &rt->facts->groups[at].list;
+    return status;
+}
+
+static void phi__fact_scopes_tidy(const phi_fact_scope *scope) {
+    bool found;
+    size_t at;
+    if (scope->agent.rt != NULL || scope->group == NULL || scope->rt->facts == NULL) return;
+    at = phi__fact_groups_find(scope->rt->facts, phi_str_of(scope->group), &found);
+    if (found) phi__fact_groups_tidy(scope->rt->facts, &scope->rt->memory, at);
+}
+
+static phi_fact phi__fact_scopes_shape(const phi_fact_scope *scope, const phi__fact *fact) {
+    phi_fact out;
+    memset(&out, 0, sizeof out);
+    out.own = scope->agent.rt != NULL;
+    if (!out.own) out.group = phi_str_of(scope->group);
+    out.key = fact->key;
+    out.value = fact->value;
+    out.version = fact->version;
+    return out;
+}
+
+/* ---- as text ---- */
+
+static phi_status phi__fact_scopes_read(phi__facts *facts, phi_memory *memory,
+                                        const phi_json *root) {
+    phi_json_iter it = phi_json_each(phi_json_get(root, "groups"));
+    const phi_json *group;
+    phi_status status = phi_json_is_object(root) ? PHI_OK : PHI_PARSE;
+    size_t at;
+    if (status == PHI_OK)
+        status = phi__fact_list_get(&facts->all, memory, phi_json_get(root, "all"));
+    while (status == PHI_OK && (group = phi_json_next(&it)) != NULL) {
+        if (!phi__fact_list_key_fits(it.key)) return PHI_PARSE;
+        at = phi__fact_groups_make(facts, memory, it.key, &status);
+        if (status == PHI_OK) status = phi__fact_list_get(&facts->groups[at].list, memory, group);
+        if (status == PHI_OK) phi__fact_groups_tidy(facts, memory, at);
+    }
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_fact_scope phi_fact_all(phi_runtime *rt) {
+    phi_fact_scope scope;
+    memset(&scope, 0, sizeof scope);
+    scope.rt = rt;
+    return scope;
+}
+
+PHI_API phi_fact_scope phi_fact_group(phi_runtime *rt, const char *name) {
+    phi_fact_scope scope = phi_fact_all(rt);
+    scope.group = name != NULL ? name : ""; /* no name: refused, not all */
+    return scope;
+}
+
+PHI_API phi_fact_scope phi_fact_agent(phi_agent agent) {
+    phi_fact_scope scope = phi_fact_all(agent.rt);
+    scope.agent = agent;
+    return scope;
+}
+
+PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str value,
+                                uint64_t *version) {
+    phi_str name = phi_str_of(key);
+    phi__fact_list *list;
+    phi_memory *memory;
+    phi_status status;
+    bool found;
+    if (scope.rt == NULL || (value.at == NULL && value.len > 0)) return PHI_BAD_ARG;
+    if (!phi__fact_list_key_fits(name))
+        return phi__error(scope.rt, PHI_BAD_ARG,
+                          "phi_fact_set: key: expected 1 to %u bytes of UTF-8 without control "
+                          "characters",
+                          (unsigned)PHI_FACT_KEY_BYTES);
+    if (!phi__fact_list_value_fits(value))
+        return phi__error(scope.rt, PHI_BAD_ARG,
+                          "phi_fact_set: value of \"%s\": expected at most %u bytes of UTF-8", key,
+                          (unsigned)PHI_FACT_VALUE_BYTES);
+    status = phi__fact_scopes_find(&scope, true, &list, &memory);
+    if (status == PHI_OK) status = phi__fact_list_set(list, memory, name, value, 0);
+    if (status == PHI_OK && version != NULL)
+        *version = list->at[phi__fact_list_find(list, name, &found)].version;
+    phi__fact_scopes_tidy(&scope);
+    return status == PHI_FULL
+               ? phi__error(scope.rt, status, "phi_fact_set: \"%s\": the scope is full", key)
+               : status;
+}
+
+PHI_API phi_status phi_fact_unset(phi_fact_scope scope, const char *key) {
+    phi__fact_list *list;
+    phi_memory *memory;
+    phi_status status = phi__fact_scopes_find(&scope, false, &list, &memory);
+    bool found = false;
+    size_t at = 0;
+    if (status != PHI_OK) return status;
+    if (list != NULL) at = phi__fact_list_find(list, phi_str_of(key), &found);
+    if (!found) return PHI_NOT_FOUND;
+    phi__fact_list_unset(list, memory, at);
+    phi__fact_scopes_tidy(&scope);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact *out) {
+    phi__fact_list *list;
+    phi_memory *memory;
+    phi_status status = phi__fact_scopes_find(&scope, false, &list, &memory);
+    bool found = false;
+    size_t at = 0;
+    if (status != PHI_OK || out == NULL) return out == NULL ? PHI_BAD_ARG : status;
+    if (list != NULL) at = phi__fact_list_find(list, phi_str_of(key), &found);
+    if (!found) return PHI_NOT_FOUND;
+    *out = phi__fact_scopes_shape(&scope, &list->at[at]);
+    if (!out->own && scope.group != NULL) /* the scope's own is borrowed */
+        out->group =
+            scope.rt->facts
+                ->groups[phi__fact_groups_find(scope.rt->facts, phi_str_of(scope.group), &found)]
+                .name;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const phi_fact **out,
+                                 size_t *count) {
+    phi__fact_list *list;
+    phi_memory *memory;
+    phi_fact *made;
+    phi_status status = phi__fact_scopes_find(&scope, false, &list, &memory);
+    phi_str group = {"", 0};
+    size_t i;
+    if (arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    if (status != PHI_OK) return status;
+    *count = list != NULL ? list->count : 0;
+    made = (phi_fact *)phi_arena_alloc(arena, phi__max(*count, 1) * sizeof *made);
+    if (made == NULL || !phi__arena_str(arena, phi_str_of(scope.group), &group))
+        return PHI_NO_MEMORY;
+    for (i = 0; i < *count; i++) {
+        made[i] = phi__fact_scopes_shape(&scope, &list->at[i]);
+        if (!made[i].own) made[i].group = group;
+    }
+    *out = made;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_fact_known(phi_agent handle, phi_arena *arena, const phi_fact **out,
+                                  size_t *count) {
+    phi__agent *agent = phi__find_agent(handle);
+    if (handle.rt == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    return phi__facts_known(agent, arena, out, count) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_fact_join(phi_agent handle, const char *group) {
+    phi__agent *agent = phi__find_agent(handle);
+    if (handle.rt == NULL || !phi__fact_list_key_fits(phi_str_of(group))) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    return phi__fact_groups_enter(phi__facts_of(agent), &agent->memory, phi_str_of(group));
+}
+
+PHI_API phi_status phi_fact_leave(phi_agent handle, const char *group) {
+    phi__agent *agent = phi__find_agent(handle);
+    if (handle.rt == NULL || group == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    phi__fact_groups_leave(phi__facts_of(agent), &agent->memory, phi_str_of(group));
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_facts_save(phi_runtime *rt, phi_arena *arena, phi_str *out) {
+    const phi__fact_list none = {NULL, 0, 0, 0};
+    const phi__facts *facts;
+    phi__buf text;
+    bool done;
+    size_t i;
+    if (rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    facts = rt->facts;
+    phi__buf_init(&text, &rt->memory);
+    phi__buf_text(&text, "{\"phi_facts\":1,\"all\":");
+    phi__fact_list_put(&text, facts != NULL ? &facts->all : &none);
+    phi__records_raw(&text, "groups", "{");
+    for (i = 0; facts != NULL && i < facts->count; i++) {
+        phi__json_write_key(&text, facts->groups[i].name);
+        phi__fact_list_put(&text, &facts->groups[i].list);
+    }
+    phi__buf_text(&text, "}}");
+    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    phi__buf_free(&text);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json) {
+    phi_parse_error error;
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi__facts made, *place;
+    phi_status status;
+    if (rt == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
+    memset(&made, 0, sizeof made);
+    phi_arena_init(&scratch, &rt->memory, 0);
+    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, &error);
+    if (status == PHI_OK) status = phi__fact_scopes_read(&made, &rt->memory, root);
+    phi_arena_free(&scratch);
+    place = rt->facts;
+    if (status == PHI_OK && place == NULL)
+        rt->facts = place = (phi__facts *)phi__alloc(&rt->memory, sizeof *place);
+    if (status == PHI_OK && place == NULL) status = PHI_NO_MEMORY;
+    if (status != PHI_OK) {
+        phi__fact_groups_clear(&made, &rt->memory);
+        if (status == PHI_TOO_BIG) status = PHI_PARSE;
+        return status == PHI_NO_MEMORY
+                   ? status
+                   : phi__error(rt, status,
+                                "phi_facts_load: expected facts as phi_facts_save "
+                                "writes them");
+    }
+    phi__fact_groups_clear(place, &rt->memory);
+    *place = made;
+    return PHI_OK;
+}
+
+#endif
+
+/* ---- src/features/facts.c ---- */
+
+/* facts.c - world facts: the facts that an agent knows, the message that shows them, and those that
+   its snapshot has. */
+
+
+#ifndef PHI_NO_FACTS
+
+PHI__FN phi__facts_own *phi__facts_of(const phi__agent *agent) {
+    return (phi__facts_own *)phi__feature_agent_state(agent, phi__facts_feature);
+}
+
+PHI__FN void phi__facts_free(phi_runtime *rt) {
+    if (rt->facts == NULL) return;
+    phi__fact_groups_clear(rt->facts, &rt->memory);
+    phi__free(&rt->memory, rt->facts, sizeof *rt->facts);
+    rt->facts = NULL;
+}
+
+/* ---- what an agent knows ---- */
+
+/* The agent whose facts a hidden one knows. */
+static phi__agent *phi__facts_shown_owner(phi__agent *agent) {
+    phi__agent *owner = phi__find_agent(phi__find_seen(agent));
+    return owner != NULL ? owner : agent;
+}
+
+/* Puts the facts of a scope into a list that is sorted by key; one of the same key goes, for the
+   narrower scope comes later. */
+static void phi__facts_shown_merge(phi_fact *list, size_t *count, const phi__fact_list *scope,
+                                   phi_str group, bool own) {
+    size_t i, k, at = 0;
+    for (i = 0; i < scope->count; i++) {
+        int order = 1;
+        while (at < *count && (order = phi__fact_list_compare(list[at].key, scope->at[i].key)) < 0)
+            at++;
+        if (at == *count || order != 0) {
+            for (k = (*count)++; k > at; k--) list[k] = list[k - 1];
+        }
+        list[at].group = group;
+        list[at].own = own;
+        list[at].key = scope->at[i].key;
+        list[at].value = scope->at[i].value;
+        list[at].version = scope->at[i].version;
+        at++;
+    }
+}
+
+PHI__FN bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact **out,
+                              size_t *count) {
+    const phi__agent *owner = phi__facts_shown_owner(agent);
+    const phi__facts *facts = owner->rt->facts;
+    const phi__facts_own *own = phi__facts_of(owner);
+    size_t most = own->list.count + (facts != NULL ? facts->all.count : 0), i, at;
+    phi_fact *list;
+    bool found;
+    for (i = 0; i < own->count; i++) {
+        at = phi__fact_groups_find(facts, own->groups[i], &found);
+        if (found) most += facts->groups[at].list.count;
+    }
+    *count = 0;
+    *out = list = (phi_fact *)phi_arena_alloc(arena, phi__max(most, 1) * sizeof *list);
+    if (list == NULL) return false;
+    if (facts != NULL) phi__facts_shown_merge(list, count, &facts->all, phi__str("", 0), false);
+    for (i = 0; i < own->count; i++) {
+        at = phi__fact_groups_find(facts, own->groups[i], &found);
+        if (found)
+            phi__facts_shown_merge(list, count, &facts->groups[at].list, facts->groups[at].name,
+                                   false);
+    }
+    phi__facts_shown_merge(list, count, &own->list, phi__str("", 0), true);
+    return true;
+}
+
+/* ---- as text ---- */
+
+static size_t phi__facts_shown_cost(const phi_fact *fact) {
+    size_t bytes = fact->key.len + fact->value.len + 3, i;
+    for (i = 0; i < fact->value.len; i++)
+        if (fact->value.at[i] == '\n' || fact->value.at[i] == '\r') bytes += 2;
+    return bytes;
+}
+
+/* 0: of all; 1: of a group; 2: its own. */
+static int phi__facts_shown_breadth(const phi_fact *fact) {
+    return fact->own ? 2 : fact->group.len > 0 ? 1 : 0;
+}
+
+/* A line break in a value is followed by blanks: only a key begins a line. */
+static void phi__facts_shown_line(phi__buf *out, const phi_fact *fact) {
+    size_t i;
+    phi__buf_char(out, '\n');
+    phi__buf_add_str(out, fact->key);
+    phi__buf_text(out, ": ");
+    for (i = 0; i < fact->value.len; i++) {
+        char c = fact->value.at[i];
+        if (c == '\r' && i + 1 < fact->value.len && fact->value.at[i + 1] == '\n') continue;
+        phi__buf_char(out, c == '\r' ? '\n' : c);
+        if (c == '\n' || c == '\r') phi__buf_text(out, "  ");
+    }
+}
+
+/* Whether each fact is shown, in `shown`: the own ones first, then those of groups, then those of
+   all, in the order of their keys, as far as there is room. How many are not. */
+static size_t phi__facts_shown_choose(const phi_fact *list, size_t count, uint8_t *shown) {
+    size_t room = PHI_FACT_SHOWN_BYTES, left = count, i;
+    int breadth;
+    for (breadth = 2; breadth >= 0; breadth--)
+        for (i = 0; i < count; i++) {
+            size_t cost = phi__facts_shown_cost(&list[i]);
+            if (phi__facts_shown_breadth(&list[i]) != breadth || cost > room) continue;
+            shown[i] = 1;
+            room -= cost;
+            left--;
+        }
+    return left;
+}
+
+/* Empty: there are none. False: no memory. */
+static bool phi__facts_shown_text(phi__agent *agent, phi_arena *arena, phi_str *out) {
+    const phi_fact *list;
+    size_t count, left, i;
+    uint8_t *shown;
+    phi__buf text;
+    bool done;
+    *out = phi__str("", 0);
+    if (!phi__facts_known(agent, arena, &list, &count)) return false;
+    if (count == 0) return true;
+    shown = (uint8_t *)phi__arena_zero(arena, count);
+    if (shown == NULL) return false;
+    left = phi__facts_shown_choose(list, count, shown);
+    phi__buf_init(&text, &agent->memory);
+    phi__buf_text(&text, "[What you know now]");
+    for (i = 0; i < count; i++)
+        if (shown[i] != 0) phi__facts_shown_line(&text, &list[i]);
+    if (left > 0) {
+        phi__buf_text(&text, "\n[");
+        phi__buf_u64(&text, left);
+        phi__buf_text(&text, " more are left out]");
+    }
+    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    phi__buf_free(&text);
+    return done;
+}
+
+/* ---- the request ---- */
+
+static bool phi__facts_show(phi__run *run) {
+    phi_content content;
+    phi_message message;
+    if (run->agent->desc.disable_facts) return true;
+    memset(&content, 0, sizeof content);
+    memset(&message, 0, sizeof message);
+    if (!phi__facts_shown_text(run->agent, &run->arena, &content.text)) return false;
+    if (content.text.len == 0) return true;
+    content.kind = PHI_CONTENT_TEXT;
+    message.role = PHI_ROLE_USER;
+    message.content = &content;
+    message.content_count = 1;
+    return phi__model_call_append(run, &message);
+}
+
+/* ---- snapshots ---- */
+
+static void phi__facts_save_own(phi__buf *out, const phi__facts_own *own) {
+    size_t i;
+    if (own->list.count == 0 && own->count == 0) return;
+    phi__records_raw(out, "facts", "{");
+    phi__json_write_key(out, PHI__LIT("own"));
+    phi__fact_list_put(out, &own->list);
+    phi__records_raw(out, "groups", "[");
+    for (i = 0; i < own->count; i++) {
+        phi__json_write_comma(out);
+        phi__json_write_str(out, own->groups[i]);
+    }
+    phi__buf_text(out, "]}");
+}
+
+static phi_status phi__facts_load_own(phi__agent *agent, phi__facts_own *own,
+                                      const phi_json *node) {
+    phi_json_iter it = phi_json_each(phi_json_get(node, "groups"));
+    phi_status status = phi__fact_list_get(&own->list, &agent->memory, phi_json_get(node, "own"));
+    const phi_json *group;
+    while (status == PHI_OK && (group = phi_json_next(&it)) != NULL) {
+        phi_str name = phi_json_str(group, "");
+        status = phi__fact_list_key_fits(name) ? phi__fact_groups_enter(own, &agent->memory, name)
+                                               : PHI_PARSE;
+    }
+    return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_PARSE;
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__facts_take(phi__moment *moment) {
+    phi__facts_own *own = (phi__facts_own *)moment->agent_state;
+    bool done = true;
+    switch (moment->point) {
+    case PHI__POINT_REQUEST: done = phi__facts_show(moment->run); break;
+    case PHI__POINT_AGENT_FREED: phi__fact_groups_forget(own, &moment->agent->memory); break;
+    case PHI__POINT_AGENT_SAVE: phi__facts_save_own(moment->out, own); break;
+    case PHI__POINT_AGENT_LOAD:
+        moment->status =
+            phi__facts_load_own(moment->agent, own, phi_json_get(moment->json, "facts"));
+        break;
+    default: break;
+    }
+    return done ? PHI__RUN_ON : PHI__RUN_LOST;
+}
+
+PHI__FN const phi__feature *phi__facts_feature(void) {
+    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_AGENT_FREED |
+                                             PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD,
+                                         0, sizeof(phi__facts_own), phi__facts_take, NULL};
+    return &feature;
+}
+
+#else
+
+PHI__FN void phi__facts_free(phi_runtime *rt) { (void)rt; }
+
+#endif
+
 /* ---- src/features/fields.c ---- */
 
 /* fields.c - reports values of a call's arguments to its tool (on_field) while the answer is still
@@ -54793,7 +55760,8 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
 
 /* ---- src/features/table.c ---- */
 
-/* table.c - the features, in the order in which they are called at each point.
+/* table.c - the features, in the order in which they are called at each point. Facts stand behind
+   caching, which so sees the part of a request that is to be cached, and in front of capture.
 
    A new one is a line in PHI__TABLE, and a pair of files: name_in.h declares phi__name_feature, and
    name.c has it. A feature that a macro leaves out has no line. */
@@ -54840,6 +55808,12 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
 #define PHI__TABLE_ATTACHED(X) X(phi__attached_feature)
 #endif
 
+#ifdef PHI_NO_FACTS
+#define PHI__TABLE_FACTS(X)
+#else
+#define PHI__TABLE_FACTS(X) X(phi__facts_feature)
+#endif
+
 #ifdef PHI_NO_TOOL_STATE
 #define PHI__TABLE_EFFECTS(X)
 #else
@@ -54850,6 +55824,7 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
 #define PHI__TABLE(X) \
     PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
+    PHI__TABLE_FACTS(X) \
     PHI__TABLE_CAPTURE(X) \
     PHI__TABLE_EFFECTS(X) \
     PHI__TABLE_CONTEXT_EDITS(X) \
@@ -54877,6 +55852,7 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #undef PHI__TABLE_DEFERRED
 #undef PHI__TABLE_COMPACTION
 #undef PHI__TABLE_ATTACHED
+#undef PHI__TABLE_FACTS
 #undef PHI__TABLE_EFFECTS
 #undef PHI__TABLE
 #undef PHI__TABLE_DECLARE
@@ -54885,11 +55861,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x0ced0483
+#if PHI__IMP_AGENT != 0xb3e923cc
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x0ced0483
+#define PHI__IMP_AGENT 0xb3e923cc
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -59311,6 +60287,7 @@ static void phi__runtime_unmake(phi_runtime *rt) {
     phi_memory memory = rt->memory;
     phi__http_free(rt->http);
     phi__events_free(&rt->events);
+    phi__facts_free(rt);
     phi__slots_free(&rt->agents);
     phi__slots_free(&rt->calls);
     phi__slots_free(&rt->transfers);
@@ -60182,6 +61159,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.max_tokens = max_tokens;
     d.cache.mode = PHI_CACHE_DISABLED; /* no prompt is like the one before */
     d.compaction.disable = true;
+    d.disable_facts = true;
     d.limits.max_turns = 1;
     d.deadlines = agent->desc.deadlines;
     d.retry = agent->desc.retry;

@@ -3,6 +3,7 @@
 #include "agent/agent_in.h"
 #include "agent/summary.h"
 #include "codecs/registry_in.h"
+#include "features/facts_in.h"
 #include "features/table_in.h"
 
 #include <limits.h>
@@ -109,6 +110,7 @@ static void phi__runtime_unmake(phi_runtime *rt) {
     phi_memory memory = rt->memory;
     phi__http_free(rt->http);
     phi__events_free(&rt->events);
+    phi__facts_free(rt);
     phi__slots_free(&rt->agents);
     phi__slots_free(&rt->calls);
     phi__slots_free(&rt->transfers);

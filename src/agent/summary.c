@@ -282,6 +282,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.max_tokens = max_tokens;
     d.cache.mode = PHI_CACHE_DISABLED; /* no prompt is like the one before */
     d.compaction.disable = true;
+    d.disable_facts = true;
     d.limits.max_turns = 1;
     d.deadlines = agent->desc.deadlines;
     d.retry = agent->desc.retry;

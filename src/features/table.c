@@ -1,4 +1,5 @@
-/* table.c - the features, in the order in which they are called at each point.
+/* table.c - the features, in the order in which they are called at each point. Facts stand behind
+   caching, which so sees the part of a request that is to be cached, and in front of capture.
 
    A new one is a line in PHI__TABLE, and a pair of files: name_in.h declares phi__name_feature, and
    name.c has it. A feature that a macro leaves out has no line. */
@@ -46,6 +47,12 @@
 #define PHI__TABLE_ATTACHED(X) X(phi__attached_feature)
 #endif
 
+#ifdef PHI_NO_FACTS
+#define PHI__TABLE_FACTS(X)
+#else
+#define PHI__TABLE_FACTS(X) X(phi__facts_feature)
+#endif
+
 #ifdef PHI_NO_TOOL_STATE
 #define PHI__TABLE_EFFECTS(X)
 #else
@@ -56,6 +63,7 @@
 #define PHI__TABLE(X) \
     PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
+    PHI__TABLE_FACTS(X) \
     PHI__TABLE_CAPTURE(X) \
     PHI__TABLE_EFFECTS(X) \
     PHI__TABLE_CONTEXT_EDITS(X) \

@@ -95,6 +95,7 @@ typedef struct phi_agent_desc {
     /* counts tokens for policy, warnings, budget, compaction and prunes (default: the estimate) */
     phi_token_counter token_counter;
     void *user_data;           /* comes back in every event, to hook_fn and translate_fn */
+    bool disable_facts;        /* its requests show no facts (features/facts.h) */
     phi_effect_policy effects; /* of its tools on the tool state (default: all are allowed) */
 } phi_agent_desc;
 

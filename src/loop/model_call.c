@@ -265,6 +265,20 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
     return status;
 }
 
+PHI__FN bool phi__model_call_append(phi__run *run, const phi_message *message) {
+    phi__request_spec *spec = &run->attempt.spec;
+    phi__item *items = (phi__item *)phi__arena_zero(
+        &run->arena, phi__mul(phi__add(spec->item_count, 1), sizeof *items));
+    if (items == NULL) return false;
+    if (spec->item_count > 0) memcpy(items, spec->items, spec->item_count * sizeof *items);
+    items[spec->item_count].message = phi_message_copy(message, &run->arena);
+    items[spec->item_count].flags = (uint32_t)PHI__ITEM_PASSING;
+    if (items[spec->item_count].message == NULL) return false;
+    spec->items = items;
+    spec->item_count++;
+    return true;
+}
+
 /* Before anything was sent. */
 static phi__state phi__model_call_refuse_words(phi__run *run, const char *words,
                                                phi_status status) {

@@ -373,6 +373,7 @@ struct phi_runtime {
     phi__polls polls;
     struct phi__provider_node *providers; /* registered ones, the newest first */
     const phi__codec_row *codecs;         /* the protocols of this program */
+    struct phi__facts *facts;             /* of all agents and of groups; NULL: none */
     phi__list polled;                     /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *retired;

@@ -37,6 +37,10 @@ typedef struct phi__item {
     uint32_t summary;         /* history/project_in.h: the newest one up to here */
 } phi__item;
 
+/* A bit of phi__item.flags: the item is of this request alone, and stands behind all others. No
+   cache mark is put on it. */
+enum { PHI__ITEM_PASSING = 1 << 8 };
+
 struct phi__adapted;
 
 typedef struct phi__tool_view {

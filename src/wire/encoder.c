@@ -66,7 +66,9 @@ static void phi__encoder_close_calls(phi__encoder *e) {
 
 /* Calls the codec for an item; again, when its long texts have been filled in. */
 static void phi__encoder_put(phi__encoder *e) {
+    size_t mark = e->mark_piece;
     e->codec->item(e, e->at);
+    if ((e->spec->items[e->at].flags & (uint32_t)PHI__ITEM_PASSING) != 0) e->mark_piece = mark;
     if (e->fill.going || e->failed) return;
     if (e->spec->items[e->at].message->role == PHI_ROLE_ASSISTANT)
         phi__encoder_open_calls(e, e->at);

@@ -1,0 +1,21 @@
+/* facts_in.h - the facts of a runtime and of its agents. */
+#ifndef PHI_FEATURES_FACTS_IN_H
+#define PHI_FEATURES_FACTS_IN_H
+
+#include "features/fact_groups_in.h"
+#include "loop/feature_in.h"
+
+/* Frees a runtime's; none is harmless. */
+PHI__FN void phi__facts_free(phi_runtime *rt);
+
+#ifndef PHI_NO_FACTS
+
+PHI__FN const phi__feature *phi__facts_feature(void);
+
+PHI__FN phi__facts_own *phi__facts_of(const phi__agent *agent);
+/* The facts that an agent knows, by key, as a list in the arena. False: no memory. */
+PHI__FN bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact **out,
+                              size_t *count);
+
+#endif
+#endif
