@@ -1978,11 +1978,11 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 #endif /* PHI__PUB_LOG */
 
 #ifdef PHI__PUB_HISTORY
-#if PHI__PUB_HISTORY != 0x7f38fac5
+#if PHI__PUB_HISTORY != 0x7579102c
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__PUB_HISTORY 0x7f38fac5
+#define PHI__PUB_HISTORY 0x7579102c
 
 /* ---- src/history/compact.h ---- */
 
@@ -2293,7 +2293,7 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
        {"op":"delete_keys","keys":["a","b"]}     members of the state go; a missing one is no error
        {"op":"set_path","path":"/a/0","value":1} a JSON Pointer (RFC 6901); missing objects on the
                                                  way are made, "-" appends to an array
-       {"op":"delete_path","path":"/a/0"}        what is there goes; nothing there is no error
+       {"op":"delete_path","path":"/a/0"}        the value there goes; a missing one is no error
        {"op":"emit","name":"x","value":...}      the state stays; the host gets PHI_EV_EFFECT
 */
 #ifndef PHI_HISTORY_TOOL_STATE_H
@@ -30503,11 +30503,11 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x5084ff33
+#if PHI__IMP_HISTORY != 0x6e637401
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x5084ff33
+#define PHI__IMP_HISTORY 0x6e637401
 
 /* ---- src/history/kept_state_in.h ---- */
 
@@ -31085,7 +31085,7 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 /* The op of an effect, a PHI_EFFECT_ bit; 0: it has none. And its word; "" for none. Static. */
 PHI__FN uint32_t phi__effect_op(const phi_json *effect);
 PHI__FN const char *phi__effect_word(uint32_t op);
-/* What is wrong with an effect; NULL: nothing. Static. */
+/* The fault of an effect; NULL: it has none. Static. */
 PHI__FN const char *phi__effect_fault(const phi_json *effect);
 /* Whether a text is an array of effects; else words about the fault. PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *words,

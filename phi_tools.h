@@ -60,7 +60,7 @@
 #if PHI__PUB_LOG != 0x3bb3afc3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0x7f38fac5
+#if PHI__PUB_HISTORY != 0x7579102c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PERSIST != 0x1882b8bf

@@ -10,7 +10,7 @@
 /* The op of an effect, a PHI_EFFECT_ bit; 0: it has none. And its word; "" for none. Static. */
 PHI__FN uint32_t phi__effect_op(const phi_json *effect);
 PHI__FN const char *phi__effect_word(uint32_t op);
-/* What is wrong with an effect; NULL: nothing. Static. */
+/* The fault of an effect; NULL: it has none. Static. */
 PHI__FN const char *phi__effect_fault(const phi_json *effect);
 /* Whether a text is an array of effects; else words about the fault. PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *words,

@@ -14,7 +14,7 @@
        {"op":"delete_keys","keys":["a","b"]}     members of the state go; a missing one is no error
        {"op":"set_path","path":"/a/0","value":1} a JSON Pointer (RFC 6901); missing objects on the
                                                  way are made, "-" appends to an array
-       {"op":"delete_path","path":"/a/0"}        what is there goes; nothing there is no error
+       {"op":"delete_path","path":"/a/0"}        the value there goes; a missing one is no error
        {"op":"emit","name":"x","value":...}      the state stays; the host gets PHI_EV_EFFECT
 */
 #ifndef PHI_HISTORY_TOOL_STATE_H
