@@ -30503,11 +30503,11 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x6e637401
+#if PHI__IMP_HISTORY != 0x4d809e30
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x6e637401
+#define PHI__IMP_HISTORY 0x4d809e30
 
 /* ---- src/history/kept_state_in.h ---- */
 
@@ -30530,6 +30530,7 @@ typedef struct phi__tool_state {
     bool known;   /* `now` holds */
 } phi__tool_state;
 
+#ifndef PHI_NO_TOOL_STATE
 PHI__FN void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text);
 /* False: no memory. */
 PHI__FN bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_state_text *out);
@@ -30538,6 +30539,8 @@ PHI__FN void phi__kept_state_know(phi_thread *thread, const phi__tool_state_text
 /* `made` is the state from now on, and the thread's. In a run of which nothing may be kept the text
    before its first change stays until it ends. */
 PHI__FN void phi__kept_state_take(phi_thread *thread, const phi__tool_state_text *made);
+#endif
+
 /* Another lane is active. */
 PHI__FN void phi__kept_state_unknown(phi_thread *thread);
 /* A run has ended that began with this entry; none: it keeps nothing. */
@@ -31082,6 +31085,7 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 #define PHI_HISTORY_EFFECT_IN_H
 
 
+#ifndef PHI_NO_TOOL_STATE
 /* The op of an effect, a PHI_EFFECT_ bit; 0: it has none. And its word; "" for none. Static. */
 PHI__FN uint32_t phi__effect_op(const phi_json *effect);
 PHI__FN const char *phi__effect_word(uint32_t op);
@@ -31094,6 +31098,7 @@ PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *
    text is as before; NULL: it was applied. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__effect_apply(phi__buf *text, const phi_json *effect, size_t max_bytes,
                                      phi_arena *arena, const char **why);
+#endif
 
 #endif
 
@@ -31298,6 +31303,7 @@ typedef struct phi__tool_state_order {
 
 /* The state of the active lane now, valid until it changes. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out);
+#ifndef PHI_NO_TOOL_STATE
 /* Applies effects in their order to the active lane, each or not at all, and notes them. *outcomes:
    of each, in the arena; *changed: the state is another. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_state_order *order,
@@ -31310,6 +31316,7 @@ PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t 
    PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                         phi_arena *arena, phi_str *out);
+#endif
 /* Notes in the active lane of a new log the state that another log's lane has after an entry.
    False: no memory. */
 PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
@@ -52424,11 +52431,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0xcd161d9b
+#if PHI__IMP_FEATURES != 0xea633eb1
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0xcd161d9b
+#define PHI__IMP_FEATURES 0xea633eb1
 
 /* ---- src/features/attached_in.h ---- */
 
@@ -52629,6 +52636,7 @@ typedef struct phi__fact_list {
     size_t bytes; /* of keys and values */
 } phi__fact_list;
 
+#ifndef PHI_NO_FACTS
 /* The place of a key; where it is missing, *found is false and it belongs there. */
 PHI__FN size_t phi__fact_list_find(const phi__fact_list *list, phi_str key, bool *found);
 /* version 0: the next one. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
@@ -52648,6 +52656,7 @@ PHI__FN int phi__fact_list_compare(phi_str a, phi_str b);
 PHI__FN void phi__fact_list_put(phi__buf *out, const phi__fact_list *list);
 PHI__FN phi_status phi__fact_list_get(phi__fact_list *list, phi_memory *memory,
                                       const phi_json *node);
+#endif
 
 #endif
 
@@ -52677,6 +52686,7 @@ typedef struct phi__facts_own {
     size_t count, cap;
 } phi__facts_own;
 
+#ifndef PHI_NO_FACTS
 /* The place of a group, as phi__fact_list_find; facts NULL: there are none. */
 PHI__FN size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool *found);
 /* The same, and it is made where it is missing. SIZE_MAX: PHI_FULL or no memory (*status). */
@@ -52692,6 +52702,7 @@ PHI__FN void phi__fact_groups_clear(phi__facts *facts, phi_memory *memory);
 PHI__FN phi_status phi__fact_groups_enter(phi__facts_own *own, phi_memory *memory, phi_str name);
 PHI__FN void phi__fact_groups_leave(phi__facts_own *own, phi_memory *memory, phi_str name);
 PHI__FN void phi__fact_groups_forget(phi__facts_own *own, phi_memory *memory);
+#endif
 
 #endif
 

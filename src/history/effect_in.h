@@ -7,6 +7,7 @@
 #include "history/tool_state.h"
 #include "text/json.h"
 
+#ifndef PHI_NO_TOOL_STATE
 /* The op of an effect, a PHI_EFFECT_ bit; 0: it has none. And its word; "" for none. Static. */
 PHI__FN uint32_t phi__effect_op(const phi_json *effect);
 PHI__FN const char *phi__effect_word(uint32_t op);
@@ -19,5 +20,6 @@ PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *
    text is as before; NULL: it was applied. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__effect_apply(phi__buf *text, const phi_json *effect, size_t max_bytes,
                                      phi_arena *arena, const char **why);
+#endif
 
 #endif

@@ -18,6 +18,7 @@ typedef struct phi__tool_state {
     bool known;   /* `now` holds */
 } phi__tool_state;
 
+#ifndef PHI_NO_TOOL_STATE
 PHI__FN void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text);
 /* False: no memory. */
 PHI__FN bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_state_text *out);
@@ -26,6 +27,8 @@ PHI__FN void phi__kept_state_know(phi_thread *thread, const phi__tool_state_text
 /* `made` is the state from now on, and the thread's. In a run of which nothing may be kept the text
    before its first change stays until it ends. */
 PHI__FN void phi__kept_state_take(phi_thread *thread, const phi__tool_state_text *made);
+#endif
+
 /* Another lane is active. */
 PHI__FN void phi__kept_state_unknown(phi_thread *thread);
 /* A run has ended that began with this entry; none: it keeps nothing. */

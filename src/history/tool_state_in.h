@@ -33,6 +33,7 @@ typedef struct phi__tool_state_order {
 
 /* The state of the active lane now, valid until it changes. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out);
+#ifndef PHI_NO_TOOL_STATE
 /* Applies effects in their order to the active lane, each or not at all, and notes them. *outcomes:
    of each, in the arena; *changed: the state is another. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_state_order *order,
@@ -45,6 +46,7 @@ PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t 
    PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                         phi_arena *arena, phi_str *out);
+#endif
 /* Notes in the active lane of a new log the state that another log's lane has after an entry.
    False: no memory. */
 PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
