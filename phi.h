@@ -30503,11 +30503,11 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x4d809e30
+#if PHI__IMP_HISTORY != 0x5bd4f974
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x4d809e30
+#define PHI__IMP_HISTORY 0x5bd4f974
 
 /* ---- src/history/kept_state_in.h ---- */
 
@@ -30534,11 +30534,13 @@ typedef struct phi__tool_state {
 PHI__FN void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text);
 /* False: no memory. */
 PHI__FN bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_state_text *out);
-/* `made` is what the log says, and the thread's from now on. */
-PHI__FN void phi__kept_state_know(phi_thread *thread, const phi__tool_state_text *made);
 /* `made` is the state from now on, and the thread's. In a run of which nothing may be kept the text
    before its first change stays until it ends. */
 PHI__FN void phi__kept_state_take(phi_thread *thread, const phi__tool_state_text *made);
+/* The state was read from the log: `now`, and, in a run, `before` it; run: as of
+   phi__tool_state. */
+PHI__FN void phi__kept_state_learn(phi_thread *thread, const phi__tool_state_text *now,
+                                   const phi__tool_state_text *before, uint64_t run);
 #endif
 
 /* Another lane is active. */
@@ -30693,7 +30695,8 @@ PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name);
 /* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole.
    False: no memory, and nothing changed. */
 PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane);
-/* The end of the last whole group of a lane at `at`: its seq, in *out. False: there is none. */
+/* The end of the last whole group of a lane at `at`: its seq, in *out. *any false: there is none,
+   and *out is the last entry before the first group; UINT64_MAX: there is no entry. */
 PHI__FN phi_status phi__lane_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
                                  uint64_t *out, bool *any);
 
@@ -31317,6 +31320,9 @@ PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t 
 PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                         phi_arena *arena, phi_str *out);
 #endif
+/* The same, where the text need not be in the arena: then it is valid until the state changes. */
+PHI__FN phi_status phi__tool_state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                      phi_arena *arena, phi_str *out);
 /* Notes in the active lane of a new log the state that another log's lane has after an entry.
    False: no memory. */
 PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
@@ -34079,7 +34085,7 @@ PHI__FN bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_st
     return true;
 }
 
-PHI__FN void phi__kept_state_know(phi_thread *thread, const phi__tool_state_text *made) {
+static void phi__kept_state_know(phi_thread *thread, const phi__tool_state_text *made) {
     phi__kept_state_drop(thread, &thread->state.now);
     thread->state.now = *made;
     thread->state.known = true;
@@ -34096,6 +34102,17 @@ PHI__FN void phi__kept_state_take(phi_thread *thread, const phi__tool_state_text
         memset(&state->now, 0, sizeof state->now);
     }
     phi__kept_state_know(thread, made);
+}
+
+PHI__FN void phi__kept_state_learn(phi_thread *thread, const phi__tool_state_text *now,
+                                   const phi__tool_state_text *before, uint64_t run) {
+    phi__tool_state *state = &thread->state;
+    phi__kept_state_drop(thread, &state->now);
+    phi__kept_state_drop(thread, &state->before);
+    state->now = *now;
+    state->before = *before;
+    state->run = run;
+    state->known = true;
 }
 
 PHI__FN void phi__kept_state_run_ended(phi_thread *thread, uint64_t start, bool none) {
@@ -34386,11 +34403,11 @@ PHI__FN phi_status phi__lane_cut(const phi_thread *thread, uint32_t lane, uint64
     size_t open;
     if (status != PHI_OK) return status;
     open = phi__lane_open_group(fold);
-    *out = at < thread->log.count ? at : (uint64_t)thread->log.count - (thread->log.count > 0);
+    *out = at < thread->log.count ? at : (uint64_t)thread->log.count - 1;
     *any = thread->log.count > 0 && fold->count > 0;
     if (open != SIZE_MAX) {
         *any = open > 0 && fold->items[open].from > 0;
-        if (*any) *out = fold->items[open].from - 1;
+        *out = fold->items[open].from > 0 ? fold->items[open].from - 1 : UINT64_MAX;
     }
     phi__fold_free(thread->log.memory, &made);
     return PHI_OK;
@@ -37593,25 +37610,42 @@ PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane,
 
 /* ---- the active lane's ---- */
 
-PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out) {
-    const phi__tool_state *state = &thread->state;
-    phi_status status = PHI_OK;
-    *out = PHI__LIT("{}");
-    if (!state->known) {
-        phi__tool_state_text made;
-        uint64_t tail;
-        phi__buf text;
-        phi__buf_init(&text, thread->log.memory);
-        status = phi__tool_state_make(thread, thread->lanes.active, UINT64_MAX, &text, &tail);
-        if (status == PHI_OK && !phi__kept_state_copy(thread, phi__buf_str(&text), &made))
-            status = PHI_NO_MEMORY;
-        phi__buf_free(&text);
-        if (status != PHI_OK) return status;
-        made.tail = tail;
-        phi__kept_state_know(thread, &made);
+/* The active lane's state after an entry, in memory of its own. */
+static phi_status phi__tool_state_read(phi_thread *thread, uint64_t upto,
+                                       phi__tool_state_text *out) {
+    phi_status status;
+    uint64_t tail;
+    phi__buf text;
+    phi__buf_init(&text, thread->log.memory);
+    memset(out, 0, sizeof *out);
+    status = phi__tool_state_make(thread, thread->lanes.active, upto, &text, &tail);
+    if (status == PHI_OK && !phi__kept_state_copy(thread, phi__buf_str(&text), out))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&text);
+    if (status == PHI_OK) out->tail = tail;
+    return status;
+}
+
+/* Of a run that is open, read with its thread, also the state before it: its notes may leave. */
+static phi_status phi__tool_state_learn(phi_thread *thread) {
+    const phi__entry *run = thread->loops.started;
+    phi__tool_state_text now, before;
+    phi_status status = phi__tool_state_read(thread, UINT64_MAX, &now);
+    memset(&before, 0, sizeof before);
+    if (status == PHI_OK && run != NULL) status = phi__tool_state_read(thread, run->seq, &before);
+    if (status != PHI_OK) {
+        phi__kept_state_drop(thread, &now);
+        return status;
     }
-    if (state->now.at != NULL) *out = phi__str(state->now.at, state->now.len);
+    phi__kept_state_learn(thread, &now, &before, run != NULL ? run->seq + 1 : 0);
     return PHI_OK;
+}
+
+PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out) {
+    phi_status status = thread->state.known ? PHI_OK : phi__tool_state_learn(thread);
+    const phi__tool_state_text *now = &thread->state.now;
+    *out = status == PHI_OK && now->at != NULL ? phi__str(now->at, now->len) : PHI__LIT("{}");
+    return status;
 }
 
 /* ---- notes ---- */
@@ -37628,16 +37662,20 @@ static phi_status phi__tool_state_note_whole(phi_thread *thread, phi_str state) 
     return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }
 
+PHI__FN phi_status phi__tool_state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                      phi_arena *arena, phi_str *out) {
+    if (lane == thread->lanes.active && (upto == UINT64_MAX || upto + 1 >= thread->log.count))
+        return phi__tool_state_now((phi_thread *)(uintptr_t)thread, out);
+    return phi__tool_state_fold(thread, lane, upto, arena, out);
+}
+
 PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
                                    uint64_t upto) {
     phi_arena scratch;
     phi_str text;
     bool done;
     phi_arena_init(&scratch, thread->log.memory, 0);
-    if (lane == from->lanes.active && (upto == UINT64_MAX || upto + 1 >= from->log.count))
-        done = phi__tool_state_now((phi_thread *)(uintptr_t)from, &text) == PHI_OK;
-    else
-        done = phi__tool_state_fold(from, lane, upto, &scratch, &text) == PHI_OK;
+    done = phi__tool_state_at(from, lane, upto, &scratch, &text) == PHI_OK;
     if (done && !phi__str_is(text, "{}")) done = phi__tool_state_note_whole(thread, text) == PHI_OK;
     phi__kept_state_unknown(thread);
     phi_arena_free(&scratch);
@@ -37796,6 +37834,16 @@ PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, u
     (void)lane;
     (void)upto;
     return true;
+}
+
+PHI__FN phi_status phi__tool_state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                      phi_arena *arena, phi_str *out) {
+    (void)thread;
+    (void)lane;
+    (void)upto;
+    (void)arena;
+    *out = PHI__LIT("{}");
+    return PHI_OK;
 }
 
 PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out) {
@@ -38060,11 +38108,11 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0xe4347b94
+#if PHI__IMP_PERSIST != 0xd680d3e3
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0xe4347b94
+#define PHI__IMP_PERSIST 0xd680d3e3
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -38987,6 +39035,21 @@ PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewr
 
 #endif
 
+/* Whether a lane without messages has a tool state after an entry: then its fork begins there, and
+   not with nothing. */
+static phi_status phi__edit_has_state(const phi_thread *thread, uint32_t lane, uint64_t at,
+                                      bool *has) {
+    phi_arena scratch;
+    phi_status status;
+    phi_str state;
+    if (at == UINT64_MAX) return PHI_OK;
+    phi_arena_init(&scratch, thread->log.memory, 0);
+    status = phi__tool_state_at(thread, lane, at, &scratch, &state);
+    *has = status == PHI_OK && !phi__str_is(state, "{}");
+    phi_arena_free(&scratch);
+    return status;
+}
+
 /* ---- public ---- */
 
 #ifndef PHI_NO_REWRITES
@@ -39015,6 +39078,7 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
     if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
     status = phi__recall_view(thread, from, at_seq);
     if (status == PHI_OK) status = phi__lane_cut(thread, from, at_seq, &at, &any);
+    if (status == PHI_OK && !any) status = phi__edit_has_state(thread, from, at, &any);
     if (status != PHI_OK) return status;
     return phi__lane_new(thread, phi_str_of(name), any ? from : (uint32_t)PHI__LANE_NONE, at,
                          &lane);

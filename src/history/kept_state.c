@@ -20,7 +20,7 @@ PHI__FN bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_st
     return true;
 }
 
-PHI__FN void phi__kept_state_know(phi_thread *thread, const phi__tool_state_text *made) {
+static void phi__kept_state_know(phi_thread *thread, const phi__tool_state_text *made) {
     phi__kept_state_drop(thread, &thread->state.now);
     thread->state.now = *made;
     thread->state.known = true;
@@ -37,6 +37,17 @@ PHI__FN void phi__kept_state_take(phi_thread *thread, const phi__tool_state_text
         memset(&state->now, 0, sizeof state->now);
     }
     phi__kept_state_know(thread, made);
+}
+
+PHI__FN void phi__kept_state_learn(phi_thread *thread, const phi__tool_state_text *now,
+                                   const phi__tool_state_text *before, uint64_t run) {
+    phi__tool_state *state = &thread->state;
+    phi__kept_state_drop(thread, &state->now);
+    phi__kept_state_drop(thread, &state->before);
+    state->now = *now;
+    state->before = *before;
+    state->run = run;
+    state->known = true;
 }
 
 PHI__FN void phi__kept_state_run_ended(phi_thread *thread, uint64_t start, bool none) {

@@ -22,11 +22,13 @@ typedef struct phi__tool_state {
 PHI__FN void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text);
 /* False: no memory. */
 PHI__FN bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_state_text *out);
-/* `made` is what the log says, and the thread's from now on. */
-PHI__FN void phi__kept_state_know(phi_thread *thread, const phi__tool_state_text *made);
 /* `made` is the state from now on, and the thread's. In a run of which nothing may be kept the text
    before its first change stays until it ends. */
 PHI__FN void phi__kept_state_take(phi_thread *thread, const phi__tool_state_text *made);
+/* The state was read from the log: `now`, and, in a run, `before` it; run: as of
+   phi__tool_state. */
+PHI__FN void phi__kept_state_learn(phi_thread *thread, const phi__tool_state_text *now,
+                                   const phi__tool_state_text *before, uint64_t run);
 #endif
 
 /* Another lane is active. */

@@ -244,11 +244,11 @@ PHI__FN phi_status phi__lane_cut(const phi_thread *thread, uint32_t lane, uint64
     size_t open;
     if (status != PHI_OK) return status;
     open = phi__lane_open_group(fold);
-    *out = at < thread->log.count ? at : (uint64_t)thread->log.count - (thread->log.count > 0);
+    *out = at < thread->log.count ? at : (uint64_t)thread->log.count - 1;
     *any = thread->log.count > 0 && fold->count > 0;
     if (open != SIZE_MAX) {
         *any = open > 0 && fold->items[open].from > 0;
-        if (*any) *out = fold->items[open].from - 1;
+        *out = fold->items[open].from > 0 ? fold->items[open].from - 1 : UINT64_MAX;
     }
     phi__fold_free(thread->log.memory, &made);
     return PHI_OK;

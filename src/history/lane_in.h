@@ -50,7 +50,8 @@ PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name);
 /* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole.
    False: no memory, and nothing changed. */
 PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane);
-/* The end of the last whole group of a lane at `at`: its seq, in *out. False: there is none. */
+/* The end of the last whole group of a lane at `at`: its seq, in *out. *any false: there is none,
+   and *out is the last entry before the first group; UINT64_MAX: there is no entry. */
 PHI__FN phi_status phi__lane_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
                                  uint64_t *out, bool *any);
 

@@ -110,25 +110,42 @@ PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane,
 
 /* ---- the active lane's ---- */
 
-PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out) {
-    const phi__tool_state *state = &thread->state;
-    phi_status status = PHI_OK;
-    *out = PHI__LIT("{}");
-    if (!state->known) {
-        phi__tool_state_text made;
-        uint64_t tail;
-        phi__buf text;
-        phi__buf_init(&text, thread->log.memory);
-        status = phi__tool_state_make(thread, thread->lanes.active, UINT64_MAX, &text, &tail);
-        if (status == PHI_OK && !phi__kept_state_copy(thread, phi__buf_str(&text), &made))
-            status = PHI_NO_MEMORY;
-        phi__buf_free(&text);
-        if (status != PHI_OK) return status;
-        made.tail = tail;
-        phi__kept_state_know(thread, &made);
+/* The active lane's state after an entry, in memory of its own. */
+static phi_status phi__tool_state_read(phi_thread *thread, uint64_t upto,
+                                       phi__tool_state_text *out) {
+    phi_status status;
+    uint64_t tail;
+    phi__buf text;
+    phi__buf_init(&text, thread->log.memory);
+    memset(out, 0, sizeof *out);
+    status = phi__tool_state_make(thread, thread->lanes.active, upto, &text, &tail);
+    if (status == PHI_OK && !phi__kept_state_copy(thread, phi__buf_str(&text), out))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&text);
+    if (status == PHI_OK) out->tail = tail;
+    return status;
+}
+
+/* Of a run that is open, read with its thread, also the state before it: its notes may leave. */
+static phi_status phi__tool_state_learn(phi_thread *thread) {
+    const phi__entry *run = thread->loops.started;
+    phi__tool_state_text now, before;
+    phi_status status = phi__tool_state_read(thread, UINT64_MAX, &now);
+    memset(&before, 0, sizeof before);
+    if (status == PHI_OK && run != NULL) status = phi__tool_state_read(thread, run->seq, &before);
+    if (status != PHI_OK) {
+        phi__kept_state_drop(thread, &now);
+        return status;
     }
-    if (state->now.at != NULL) *out = phi__str(state->now.at, state->now.len);
+    phi__kept_state_learn(thread, &now, &before, run != NULL ? run->seq + 1 : 0);
     return PHI_OK;
+}
+
+PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out) {
+    phi_status status = thread->state.known ? PHI_OK : phi__tool_state_learn(thread);
+    const phi__tool_state_text *now = &thread->state.now;
+    *out = status == PHI_OK && now->at != NULL ? phi__str(now->at, now->len) : PHI__LIT("{}");
+    return status;
 }
 
 /* ---- notes ---- */
@@ -145,16 +162,20 @@ static phi_status phi__tool_state_note_whole(phi_thread *thread, phi_str state) 
     return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }
 
+PHI__FN phi_status phi__tool_state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                      phi_arena *arena, phi_str *out) {
+    if (lane == thread->lanes.active && (upto == UINT64_MAX || upto + 1 >= thread->log.count))
+        return phi__tool_state_now((phi_thread *)(uintptr_t)thread, out);
+    return phi__tool_state_fold(thread, lane, upto, arena, out);
+}
+
 PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
                                    uint64_t upto) {
     phi_arena scratch;
     phi_str text;
     bool done;
     phi_arena_init(&scratch, thread->log.memory, 0);
-    if (lane == from->lanes.active && (upto == UINT64_MAX || upto + 1 >= from->log.count))
-        done = phi__tool_state_now((phi_thread *)(uintptr_t)from, &text) == PHI_OK;
-    else
-        done = phi__tool_state_fold(from, lane, upto, &scratch, &text) == PHI_OK;
+    done = phi__tool_state_at(from, lane, upto, &scratch, &text) == PHI_OK;
     if (done && !phi__str_is(text, "{}")) done = phi__tool_state_note_whole(thread, text) == PHI_OK;
     phi__kept_state_unknown(thread);
     phi_arena_free(&scratch);
@@ -313,6 +334,16 @@ PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, u
     (void)lane;
     (void)upto;
     return true;
+}
+
+PHI__FN phi_status phi__tool_state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                      phi_arena *arena, phi_str *out) {
+    (void)thread;
+    (void)lane;
+    (void)upto;
+    (void)arena;
+    *out = PHI__LIT("{}");
+    return PHI_OK;
 }
 
 PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out) {

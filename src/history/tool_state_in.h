@@ -47,6 +47,9 @@ PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t 
 PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                         phi_arena *arena, phi_str *out);
 #endif
+/* The same, where the text need not be in the arena: then it is valid until the state changes. */
+PHI__FN phi_status phi__tool_state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                      phi_arena *arena, phi_str *out);
 /* Notes in the active lane of a new log the state that another log's lane has after an entry.
    False: no memory. */
 PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,

@@ -71,6 +71,21 @@ PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewr
 
 #endif
 
+/* Whether a lane without messages has a tool state after an entry: then its fork begins there, and
+   not with nothing. */
+static phi_status phi__edit_has_state(const phi_thread *thread, uint32_t lane, uint64_t at,
+                                      bool *has) {
+    phi_arena scratch;
+    phi_status status;
+    phi_str state;
+    if (at == UINT64_MAX) return PHI_OK;
+    phi_arena_init(&scratch, thread->log.memory, 0);
+    status = phi__tool_state_at(thread, lane, at, &scratch, &state);
+    *has = status == PHI_OK && !phi__str_is(state, "{}");
+    phi_arena_free(&scratch);
+    return status;
+}
+
 /* ---- public ---- */
 
 #ifndef PHI_NO_REWRITES
@@ -99,6 +114,7 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
     if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
     status = phi__recall_view(thread, from, at_seq);
     if (status == PHI_OK) status = phi__lane_cut(thread, from, at_seq, &at, &any);
+    if (status == PHI_OK && !any) status = phi__edit_has_state(thread, from, at, &any);
     if (status != PHI_OK) return status;
     return phi__lane_new(thread, phi_str_of(name), any ? from : (uint32_t)PHI__LANE_NONE, at,
                          &lane);
