@@ -543,6 +543,14 @@ class InProcess(unittest.TestCase):
         self.assertIn("tea", said[0])
         self.assertIn("4 messages", said[3])
 
+    def test_a_purchase_changes_the_state_of_its_lane_and_each_knows_its_own_facts(self):
+        self.assertEqual(self.say("state").splitlines(), [
+            'sold: "sword"',
+            'after the purchase: {"gold":3,"bag":["sword"]}',
+            'before it, in another lane: {"gold":8,"bag":[]}',
+            "the knight says: [What you know now]", "password: swordfish", "weather: rain",
+            "the thief says: [What you know now]", "loot: under the oak", "weather: rain"])
+
     def test_a_conversation_goes_on_when_the_program_is_started_again(self):
         with tempfile.TemporaryDirectory() as where:
             self.assertIn("0 messages so far", self.say("persist", where))
