@@ -847,11 +847,11 @@ PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, co
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xf6c43173
+#if PHI__PUB_MODEL != 0xf740ca54
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xf6c43173
+#define PHI__PUB_MODEL 0xf740ca54
 
 /* ---- src/model/failure.h ---- */
 
@@ -1123,7 +1123,8 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_STATE,     /* text: the tool state, JSON: it changed (features/effects.h) */
     /* an effect "emit" of a tool: tool_call_id, tool_name; source: its name; text: its value,
        JSON */
-    PHI_EV_EFFECT
+    PHI_EV_EFFECT,
+    PHI_EV_STRATEGY        /* strategy: its progress; text: the best answer so far */
 } phi_event_kind;
 
 /* Why a turn began. */
@@ -1225,6 +1226,15 @@ typedef struct phi_parallel {
     phi_usage evaluation_usage; /* of the judge */
 } phi_parallel;
 
+/* How far a reasoning strategy has come. */
+typedef struct phi_strategy_progress {
+    phi_str name, phase;        /* "tot"; "generating"... */
+    uint64_t calls, most_calls; /* model calls made; how many there may be, tool rounds included */
+    uint32_t nodes;             /* thoughts so far */
+    bool has_score;
+    double score; /* of the best, 0 to 1 */
+} phi_strategy_progress;
+
 /* Everything it points to is owned by the runtime and valid until the first phi_step after the
    event was popped. Events that were not popped keep their memory. */
 typedef struct phi_event {
@@ -1269,11 +1279,12 @@ typedef struct phi_event {
     /* of an event read from JSON (phi_event_from_json): AGENT_END's messages, TURN_END's tool
        results; message_count of them. A TOOL_UPDATE read from JSON has its result in `message` */
     const phi_message *messages;
-    const phi_pruned *pruned;       /* PRUNED */
-    const phi_reverted *reverted;   /* REVERTED */
-    const phi_parallel *parallel;   /* PARALLEL_... */
-    const phi_forgotten *forgotten; /* FORGOTTEN */
-    const phi_context *context;     /* CONTEXT_WARNING, SUMMARY_NEEDED */
+    const phi_pruned *pruned;              /* PRUNED */
+    const phi_reverted *reverted;          /* REVERTED */
+    const phi_parallel *parallel;          /* PARALLEL_... */
+    const phi_forgotten *forgotten;        /* FORGOTTEN */
+    const phi_context *context;            /* CONTEXT_WARNING, SUMMARY_NEEDED */
+    const phi_strategy_progress *strategy; /* STRATEGY */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */
@@ -5101,6 +5112,248 @@ inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
 #endif
 
 #endif /* PHI__PUB_EVALUATE */
+
+#ifdef PHI__PUB_STRATEGY
+#if PHI__PUB_STRATEGY != 0x30fb5731
+#error "phi: two versions of src/strategy in one file"
+#endif
+#else
+#define PHI__PUB_STRATEGY 0x30fb5731
+
+/* ---- src/strategy/machine.h ---- */
+
+/* machine.h - the machine of a reasoning strategy: event in, commands out.
+
+   A machine plans the model calls that answer one prompt. It does no I/O, reads no clock and calls
+   no phi_ function of agents: it gets events (the prompt, the answer of a call) and adds commands
+   (ask the model, report progress, be done). phi_strategy_provider drives it; a test drives it with
+   a loop of a few lines. phi's own machines are in cot.h, aot.h, tot.h and beside them; a host
+   writes its own as examples/custom_strategy.c does.
+   Threads: the pumping thread, inside phi_step. */
+#ifndef PHI_STRATEGY_MACHINE_H
+#define PHI_STRATEGY_MACHINE_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PHI_STRATEGY_COMMANDS 16u /* that one event may add, at most */
+
+/* A thought: a node of a search, or a draft. Strings are the machine's. */
+typedef struct phi_strategy_node {
+    uint32_t id;     /* from 1, in the order of their making; 0: the problem itself */
+    uint32_t parent; /* its id */
+    uint32_t depth;  /* from 1 */
+    phi_str content;
+    bool has_score;
+    double score;    /* 0 to 1 */
+    phi_str problem; /* the prompt */
+} phi_strategy_node;
+
+/* A model call. Zero means default. Strings and arrays are borrowed until `on` returns. */
+typedef struct phi_strategy_call {
+    uint32_t id;           /* comes back with the answer; not that of a call under way */
+    phi_str system_prompt; /* (default: the agent's) */
+    phi_str prompt;        /* one user message */
+    /* the conversation before the prompt is sent as well; at NULL, `prompt` is the prompt itself */
+    bool in_conversation;
+    bool tools; /* the agent's tools may be called: the answer comes after their results */
+    /* of these calls, rounds of tools at most: one more is an error of PHI_LIMIT (default 3) */
+    uint32_t max_tool_rounds;
+    uint32_t max_tokens;  /* output tokens (default: the agent's) */
+    bool has_temperature; /* send `temperature` (default: the agent's) */
+    double temperature;
+    uint32_t timeout_ms; /* of the call, its tools included (default: none) */
+} phi_strategy_call;
+
+typedef enum phi_strategy_command_kind {
+    PHI_STRATEGY_ASK = 1, /* call: make this model call */
+    PHI_STRATEGY_EMIT,    /* phase: emit PHI_EV_STRATEGY with the machine's best */
+    PHI_STRATEGY_DONE,    /* text, result: the answer. Nothing comes after it */
+    /* text: an error message; status; result. Nothing comes after it */
+    PHI_STRATEGY_FAIL
+} phi_strategy_command_kind;
+
+/* Strings are borrowed until `on` returns. */
+typedef struct phi_strategy_command {
+    phi_strategy_command_kind kind;
+    phi_strategy_call call;
+    phi_str phase;     /* one word: "generating", "evaluating"... */
+    phi_str text;      /* the answer, or the error message */
+    phi_str result;    /* JSON text: an object with all there is to know */
+    phi_status status; /* FAIL (default PHI_REFUSED) */
+} phi_strategy_command;
+
+typedef struct phi_strategy_commands {
+    phi_strategy_command at[PHI_STRATEGY_COMMANDS];
+    size_t count;
+} phi_strategy_commands;
+
+typedef enum phi_strategy_event_kind {
+    PHI_STRATEGY_BEGIN = 1, /* text: the prompt. The first event, unless the machine was loaded */
+    PHI_STRATEGY_ANSWER,    /* call_id, text, usage, tool_rounds, stop_reason */
+    /* call_id, text: as far as the answer came; status, failure, tool_rounds. PHI_LIMIT with
+       tool_rounds beyond the call's: the model wants more tools than it may call */
+    PHI_STRATEGY_FAILED,
+    /* end with the best so far: no model call is left (max_calls), or phi_strategy_settle was
+       called. Answers of calls under way come no more */
+    PHI_STRATEGY_STOP
+} phi_strategy_event_kind;
+
+/* Strings are borrowed until `on` returns. An event whose call_id is not that of a call under way
+   must be ignored: no command, no change. */
+typedef struct phi_strategy_event {
+    phi_strategy_event_kind kind;
+    uint32_t call_id;
+    phi_str text;
+    phi_usage usage;
+    uint32_t tool_rounds;
+    phi_stop_reason stop_reason;
+    phi_status status;
+    phi_str failure; /* a message */
+} phi_strategy_event;
+
+/* What surrounds a machine. */
+typedef struct phi_strategy_env {
+    const void *options; /* phi_strategy_desc.options; NULL: all defaults */
+    uint64_t elapsed_ms; /* since the prompt; kept by a snapshot */
+    uint32_t calls_left; /* model calls that may yet be made; PHI_UNLIMITED */
+    phi_arena *arena;    /* as long-lived as the machine */
+    phi_arena *scratch;  /* until `on` returns */
+    /* the host's: true leaves this thought out; NULL: none is */
+    bool (*prune_fn)(void *user_data, const phi_strategy_node *node);
+    void *user_data; /* for prune_fn */
+} phi_strategy_env;
+
+/* The worst case. */
+typedef struct phi_strategy_bill {
+    uint64_t calls; /* model calls, with rounds of tools and repairs */
+    /* over all calls, by estimate: texts of the machine's own, the prompt, answers sent back */
+    uint64_t input_tokens;
+    uint64_t output_tokens; /* 0: calls times the agent's max_tokens */
+} phi_strategy_bill;
+
+/* The best so far. Strings are the machine's. */
+typedef struct phi_strategy_best {
+    phi_str text; /* empty: nothing yet */
+    bool has_score;
+    double score;   /* 0 to 1 */
+    uint32_t nodes; /* thoughts so far; 0: the strategy has none */
+} phi_strategy_best;
+
+/* A kind of machine. All functions are set. Borrowed until each agent that has it is freed. */
+typedef struct phi_strategy {
+    const char *name; /* "tot"; [a-z0-9_-], at most 31 bytes */
+    size_t
+        state_bytes; /* of a machine: zeroed before BEGIN and before load, freed without notice */
+    /* The worst case with these options, for a prompt and answers of so many tokens. */
+    void (*bill)(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                 phi_strategy_bill *out);
+    /* Takes an event and adds commands. After BEGIN, as long as it is neither done nor failed, a
+       call is under way. Not PHI_OK: the machine is over, as with PHI_STRATEGY_FAIL; PHI_NO_MEMORY
+       is for an arena that gave none. */
+    phi_status (*on)(void *state, const phi_strategy_event *event, const phi_strategy_env *env,
+                     phi_strategy_commands *out);
+    /* The best so far, at any time. Its score never falls. */
+    void (*best)(const void *state, phi_strategy_best *out);
+    /* The machine as JSON, in the arena; NULL: no memory. */
+    phi_json *(*save)(const void *state, phi_arena *arena);
+    /* Fills a zeroed machine from what save wrote; all strings copied into env->arena. Calls that
+       were under way are made anew: each is added to `out`, with its id. PHI_PARSE: no machine of
+       this kind. */
+    phi_status (*load)(void *state, const phi_json *saved, const phi_strategy_env *env,
+                       phi_strategy_commands *out);
+} phi_strategy;
+
+/* Adds a zeroed command of that kind; NULL when there are PHI_STRATEGY_COMMANDS of them. */
+PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
+                                               phi_strategy_command_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/strategy/strategy.h ---- */
+
+/* strategy.h - reasoning strategies over the loop: an agent whose answers a machine works out.
+
+   A strategy is a provider: an agent that has it takes prompts, steering, aborts and snapshots as
+   any other. Where a model would be called once, the machine makes as many model calls as it needs
+   (machine.h), with the agent's model and options, and its last text is the answer. The calls do
+   not appear as turns: they are logged on a lane of their own, "~name/loop id", and PHI_EV_STRATEGY
+   reports progress.
+
+       phi_tot_options options = PHI_ZERO;
+       phi_strategy_desc tot = PHI_ZERO;
+       tot.strategy = phi_strategy_tot();
+       tot.options = &options;
+       phi_provider provider = phi_strategy_provider(&tot);
+       desc.provider = &provider;
+
+   Usage and cost of the calls are the run's. Before the first call the worst case
+   (phi_strategy_bill) is reserved from the budgets of the agent and of those above it; if it does
+   not fit, the run fails with PHI_LIMIT and a message, and no call is made.
+
+   PHI_NO_STRATEGIES leaves it out. */
+#ifndef PHI_STRATEGY_STRATEGY_H
+#define PHI_STRATEGY_STRATEGY_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero means default for every field but strategy. */
+typedef struct phi_strategy_desc {
+    const phi_strategy *strategy; /* the machine: phi_strategy_tot()... or the host's own */
+    const void *options;          /* the machine's: phi_tot_options... (default: its defaults) */
+    /* makes the model calls; its strings are copied (default: the registered one of the model's
+       protocol, or phi's own) */
+    const phi_provider *provider;
+    /* model calls a prompt: when they are used up, the machine ends with its best so far (default:
+       as many as its options allow; PHI_UNLIMITED: the same) */
+    uint32_t max_calls;
+    uint32_t call_timeout_ms; /* of a call that has none of its own (default: none) */
+    /* true leaves a new thought out, before it is scored; called inside phi_step, and must call no
+       phi_ function of the agent (default: none is left out) */
+    bool (*prune_fn)(void *user_data, const phi_strategy_node *node);
+    void *user_data; /* for prune_fn */
+} phi_strategy_desc;
+
+#ifndef PHI_NO_STRATEGIES
+/* For phi_agent_desc.provider.
+   Ownership: desc and its pointers are borrowed until all agents made with it are freed. */
+PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc);
+
+/* The result of the agent's last run with a strategy: JSON text, an object; each strategy's page in
+   docs/strategies.md has its members. A run that failed has one too, if it came to a first call.
+   PHI_NOT_FOUND: there is none, or a run with a strategy is under way. In the arena. PHI_STALE,
+   PHI_NO_MEMORY. Pumping thread. */
+PHI_API phi_status phi_strategy_result(phi_agent agent, phi_arena *arena, phi_str *out);
+
+/* The best so far of the run under way, its text copied into the arena. PHI_NOT_FOUND: no run with
+   a strategy is under way. PHI_STALE, PHI_NO_MEMORY. Pumping thread. */
+PHI_API phi_status phi_strategy_best_now(phi_agent agent, phi_arena *arena, phi_strategy_best *out);
+
+/* Ends the run under way with the best so far as its answer, at the next phi_step; calls under way
+   are cancelled. Without a thought yet, the run fails. PHI_NOT_FOUND: as above. PHI_STALE. Pumping
+   thread. */
+PHI_API phi_status phi_strategy_settle(phi_agent agent);
+
+/* The worst case of a prompt of so many tokens, as it is reserved: max_calls counts.
+   `answer_tokens`: of one model call. PHI_BAD_ARG: no strategy. */
+PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
+                                      uint64_t answer_tokens, phi_strategy_bill *out);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* PHI__PUB_STRATEGY */
 
 #if defined(__clang__)
 #pragma clang diagnostic pop
@@ -17176,11 +17429,11 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x20674d55
+#if PHI__IMP_MODEL != 0x6a26252e
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x20674d55
+#define PHI__IMP_MODEL 0x6a26252e
 
 /* ---- src/model/failure_in.h ---- */
 
@@ -17299,6 +17552,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_SUBAGENT_END: return "SubAgentEnd";
     case PHI_EV_TOOL_STATE: return "ToolState";
     case PHI_EV_EFFECT: return "Effect";
+    case PHI_EV_STRATEGY: return "StrategyProgress";
     }
     return "";
 }
@@ -55936,11 +56190,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xb3e923cc
+#if PHI__IMP_AGENT != 0x1d0dbe4b
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xb3e923cc
+#define PHI__IMP_AGENT 0x1d0dbe4b
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -56098,7 +56352,8 @@ typedef enum phi__event_part {
     PHI__EVENT_PARALLEL_END,     /* phi_parallel */
     PHI__EVENT_FORGOTTEN,        /* phi_forgotten */
     PHI__EVENT_CONTEXT,          /* phi_context */
-    PHI__EVENT_NEEDED            /* phi_context */
+    PHI__EVENT_NEEDED,           /* phi_context */
+    PHI__EVENT_STRATEGY          /* phi_strategy_progress */
 } phi__event_part;
 PHI__FN void phi__event_fields_put(phi__buf *out, phi__event_part part, const void *from);
 PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, void *to);
@@ -57898,6 +58153,13 @@ static const phi__field phi__event_needed_fields[] = {
     PHI__FIELD(phi_context, need_from, "need_from", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_context, need_to, "need_to", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
+static const phi__field phi__event_strategy_fields[] = {
+    PHI__FIELD(phi_strategy_progress, name, "strategy", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_strategy_progress, phase, "phase", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_strategy_progress, calls, "calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_strategy_progress, most_calls, "most_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_strategy_progress, nodes, "nodes", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
 typedef struct phi__event_table {
     const phi__field *fields;
     size_t count;
@@ -57917,7 +58179,8 @@ static phi__event_table phi__event_fields_table_of(phi__event_part part) {
         {phi__event_parallel_end_fields, PHI__COUNT(phi__event_parallel_end_fields)},
         {phi__event_forgotten_fields, PHI__COUNT(phi__event_forgotten_fields)},
         {phi__event_context_fields, PHI__COUNT(phi__event_context_fields)},
-        {phi__event_needed_fields, PHI__COUNT(phi__event_needed_fields)}};
+        {phi__event_needed_fields, PHI__COUNT(phi__event_needed_fields)},
+        {phi__event_strategy_fields, PHI__COUNT(phi__event_strategy_fields)}};
     return tables[part];
 }
 
@@ -58398,6 +58661,14 @@ static void phi__event_json_subagent(phi__event_writer *w) {
     if (event->usage != NULL) phi__message_put_usage(&w->out, event->usage);
 }
 
+static void phi__event_json_strategy(phi__event_writer *w) {
+    const phi_strategy_progress *progress = w->event->strategy;
+    if (progress == NULL) return;
+    phi__event_fields_put(&w->out, PHI__EVENT_STRATEGY, progress);
+    if (progress->has_score) phi__records_double(&w->out, "score", progress->score);
+    phi__records_str(&w->out, "best", w->event->text);
+}
+
 static void phi__event_json_body(phi__event_writer *w) {
     switch (w->event->kind) {
     case PHI_EV_AGENT_START: phi__event_json_start(w); break;
@@ -58455,6 +58726,7 @@ static void phi__event_json_body(phi__event_writer *w) {
     case PHI_EV_SUBAGENT_END: phi__event_json_subagent(w); break;
     case PHI_EV_TOOL_STATE: phi__event_json_value(w, "state", w->event->text); break;
     case PHI_EV_EFFECT: phi__event_json_effect(w); break;
+    case PHI_EV_STRATEGY: phi__event_json_strategy(w); break;
     }
 }
 
@@ -58898,6 +59170,18 @@ static phi_status phi__event_read_context(phi__event_reader *r) {
     return PHI_OK;
 }
 
+static phi_status phi__event_read_strategy(phi__event_reader *r) {
+    phi_strategy_progress *progress;
+    progress = (phi_strategy_progress *)phi__event_read_alloc(r, sizeof *progress);
+    if (progress == NULL) return PHI_NO_MEMORY;
+    phi__event_fields_get(r->root, PHI__EVENT_STRATEGY, progress);
+    progress->has_score = phi_json_is_number(phi__event_read_get(r, "score"));
+    progress->score = phi_json_num(phi__event_read_get(r, "score"), 0.0);
+    r->out->text = phi__records_get_str(r->root, "best");
+    r->out->strategy = progress;
+    return PHI_OK;
+}
+
 static phi_status phi__event_read_parallel(phi__event_reader *r) {
     phi_parallel *p = (phi_parallel *)phi__event_read_alloc(r, sizeof *p);
     const phi_json *ids = phi__event_read_get(r, "loop_ids"), *id;
@@ -58971,6 +59255,7 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
     case PHI_EV_THREAD_UPDATED: return phi__event_read_thread(r);
     case PHI_EV_FORGOTTEN: return phi__event_read_forgotten(r);
     case PHI_EV_SUMMARY_NEEDED: return phi__event_read_context(r);
+    case PHI_EV_STRATEGY: return phi__event_read_strategy(r);
     case PHI_EV_TOOL_HEARTBEAT:
         r->out->elapsed_ms = phi__records_get_u64(r->root, "elapsed_ms");
         return PHI_OK;
@@ -70126,6 +70411,34 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif
 
 #endif /* PHI__IMP_EVALUATE */
+
+#ifdef PHI__IMP_STRATEGY
+#if PHI__IMP_STRATEGY != 0x55bff6fc
+#error "phi: two versions of src/strategy in one file"
+#endif
+#else
+#define PHI__IMP_STRATEGY 0x55bff6fc
+
+/* ---- src/strategy/machine.c ---- */
+
+/* machine.c - what all machines use. */
+
+
+#ifndef PHI_NO_STRATEGIES
+
+PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
+                                               phi_strategy_command_kind kind) {
+    phi_strategy_command *command;
+    if (commands->count >= PHI_STRATEGY_COMMANDS) return NULL;
+    command = &commands->at[commands->count++];
+    memset(command, 0, sizeof *command);
+    command->kind = kind;
+    return command;
+}
+
+#endif
+
+#endif /* PHI__IMP_STRATEGY */
 
 #endif /* PHI_IMPLEMENTATION */
 

@@ -48,7 +48,7 @@
 #if PHI__PUB_IO != 0xeb0e3099
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xf6c43173
+#if PHI__PUB_MODEL != 0xf740ca54
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -82,6 +82,9 @@
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_EVALUATE != 0xe470762f
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_STRATEGY != 0x30fb5731
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

@@ -77,6 +77,13 @@ static const phi__field phi__event_needed_fields[] = {
     PHI__FIELD(phi_context, need_from, "need_from", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_context, need_to, "need_to", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
+static const phi__field phi__event_strategy_fields[] = {
+    PHI__FIELD(phi_strategy_progress, name, "strategy", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_strategy_progress, phase, "phase", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_strategy_progress, calls, "calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_strategy_progress, most_calls, "most_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_strategy_progress, nodes, "nodes", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
 typedef struct phi__event_table {
     const phi__field *fields;
     size_t count;
@@ -96,7 +103,8 @@ static phi__event_table phi__event_fields_table_of(phi__event_part part) {
         {phi__event_parallel_end_fields, PHI__COUNT(phi__event_parallel_end_fields)},
         {phi__event_forgotten_fields, PHI__COUNT(phi__event_forgotten_fields)},
         {phi__event_context_fields, PHI__COUNT(phi__event_context_fields)},
-        {phi__event_needed_fields, PHI__COUNT(phi__event_needed_fields)}};
+        {phi__event_needed_fields, PHI__COUNT(phi__event_needed_fields)},
+        {phi__event_strategy_fields, PHI__COUNT(phi__event_strategy_fields)}};
     return tables[part];
 }
 

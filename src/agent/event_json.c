@@ -467,6 +467,14 @@ static void phi__event_json_subagent(phi__event_writer *w) {
     if (event->usage != NULL) phi__message_put_usage(&w->out, event->usage);
 }
 
+static void phi__event_json_strategy(phi__event_writer *w) {
+    const phi_strategy_progress *progress = w->event->strategy;
+    if (progress == NULL) return;
+    phi__event_fields_put(&w->out, PHI__EVENT_STRATEGY, progress);
+    if (progress->has_score) phi__records_double(&w->out, "score", progress->score);
+    phi__records_str(&w->out, "best", w->event->text);
+}
+
 static void phi__event_json_body(phi__event_writer *w) {
     switch (w->event->kind) {
     case PHI_EV_AGENT_START: phi__event_json_start(w); break;
@@ -524,6 +532,7 @@ static void phi__event_json_body(phi__event_writer *w) {
     case PHI_EV_SUBAGENT_END: phi__event_json_subagent(w); break;
     case PHI_EV_TOOL_STATE: phi__event_json_value(w, "state", w->event->text); break;
     case PHI_EV_EFFECT: phi__event_json_effect(w); break;
+    case PHI_EV_STRATEGY: phi__event_json_strategy(w); break;
     }
 }
 

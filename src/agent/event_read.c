@@ -400,6 +400,18 @@ static phi_status phi__event_read_context(phi__event_reader *r) {
     return PHI_OK;
 }
 
+static phi_status phi__event_read_strategy(phi__event_reader *r) {
+    phi_strategy_progress *progress;
+    progress = (phi_strategy_progress *)phi__event_read_alloc(r, sizeof *progress);
+    if (progress == NULL) return PHI_NO_MEMORY;
+    phi__event_fields_get(r->root, PHI__EVENT_STRATEGY, progress);
+    progress->has_score = phi_json_is_number(phi__event_read_get(r, "score"));
+    progress->score = phi_json_num(phi__event_read_get(r, "score"), 0.0);
+    r->out->text = phi__records_get_str(r->root, "best");
+    r->out->strategy = progress;
+    return PHI_OK;
+}
+
 static phi_status phi__event_read_parallel(phi__event_reader *r) {
     phi_parallel *p = (phi_parallel *)phi__event_read_alloc(r, sizeof *p);
     const phi_json *ids = phi__event_read_get(r, "loop_ids"), *id;
@@ -473,6 +485,7 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
     case PHI_EV_THREAD_UPDATED: return phi__event_read_thread(r);
     case PHI_EV_FORGOTTEN: return phi__event_read_forgotten(r);
     case PHI_EV_SUMMARY_NEEDED: return phi__event_read_context(r);
+    case PHI_EV_STRATEGY: return phi__event_read_strategy(r);
     case PHI_EV_TOOL_HEARTBEAT:
         r->out->elapsed_ms = phi__records_get_u64(r->root, "elapsed_ms");
         return PHI_OK;

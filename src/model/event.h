@@ -84,7 +84,8 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_STATE,     /* text: the tool state, JSON: it changed (features/effects.h) */
     /* an effect "emit" of a tool: tool_call_id, tool_name; source: its name; text: its value,
        JSON */
-    PHI_EV_EFFECT
+    PHI_EV_EFFECT,
+    PHI_EV_STRATEGY        /* strategy: its progress; text: the best answer so far */
 } phi_event_kind;
 
 /* Why a turn began. */
@@ -186,6 +187,15 @@ typedef struct phi_parallel {
     phi_usage evaluation_usage; /* of the judge */
 } phi_parallel;
 
+/* How far a reasoning strategy has come. */
+typedef struct phi_strategy_progress {
+    phi_str name, phase;        /* "tot"; "generating"... */
+    uint64_t calls, most_calls; /* model calls made; how many there may be, tool rounds included */
+    uint32_t nodes;             /* thoughts so far */
+    bool has_score;
+    double score; /* of the best, 0 to 1 */
+} phi_strategy_progress;
+
 /* Everything it points to is owned by the runtime and valid until the first phi_step after the
    event was popped. Events that were not popped keep their memory. */
 typedef struct phi_event {
@@ -230,11 +240,12 @@ typedef struct phi_event {
     /* of an event read from JSON (phi_event_from_json): AGENT_END's messages, TURN_END's tool
        results; message_count of them. A TOOL_UPDATE read from JSON has its result in `message` */
     const phi_message *messages;
-    const phi_pruned *pruned;       /* PRUNED */
-    const phi_reverted *reverted;   /* REVERTED */
-    const phi_parallel *parallel;   /* PARALLEL_... */
-    const phi_forgotten *forgotten; /* FORGOTTEN */
-    const phi_context *context;     /* CONTEXT_WARNING, SUMMARY_NEEDED */
+    const phi_pruned *pruned;              /* PRUNED */
+    const phi_reverted *reverted;          /* REVERTED */
+    const phi_parallel *parallel;          /* PARALLEL_... */
+    const phi_forgotten *forgotten;        /* FORGOTTEN */
+    const phi_context *context;            /* CONTEXT_WARNING, SUMMARY_NEEDED */
+    const phi_strategy_progress *strategy; /* STRATEGY */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */

@@ -232,7 +232,8 @@ static void seen_event(seen *s, const phi_event *e) {
     case PHI_EV_SUBAGENT_END:
     case PHI_EV_TOOL_STATE:
     case PHI_EV_EFFECT:
-    case PHI_EV_SUMMARY_NEEDED: break;
+    case PHI_EV_SUMMARY_NEEDED:
+    case PHI_EV_STRATEGY: break;
     }
     if (s->on_event != NULL) s->on_event(s, e);
 }

@@ -240,6 +240,14 @@ static void rig_tell(rig *r, const phi_event *e) {
                 e->source.at);
         rig_tell_str(r, " ", e->text);
         break;
+    case PHI_EV_STRATEGY:
+        rig_add(r, " %.*s %.*s, calls %u of %u, nodes %u", (int)e->strategy->name.len,
+                e->strategy->name.at, (int)e->strategy->phase.len, e->strategy->phase.at,
+                (unsigned)e->strategy->calls, (unsigned)e->strategy->most_calls,
+                (unsigned)e->strategy->nodes);
+        if (e->strategy->has_score) rig_add(r, ", score %.2f", e->strategy->score);
+        if (e->text.len > 0) rig_tell_str(r, " ", e->text);
+        break;
     case PHI_EV_FORGOTTEN:
         rig_add(r, " %u to %u, %u messages, %s", (unsigned)e->forgotten->from,
                 (unsigned)e->forgotten->to, (unsigned)e->forgotten->messages,
