@@ -5114,11 +5114,11 @@ inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
 #endif /* PHI__PUB_EVALUATE */
 
 #ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0x30fb5731
+#if PHI__PUB_STRATEGY != 0x6ff22479
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__PUB_STRATEGY 0x30fb5731
+#define PHI__PUB_STRATEGY 0x6ff22479
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -5269,6 +5269,41 @@ typedef struct phi_strategy {
 /* Adds a zeroed command of that kind; NULL when there are PHI_STRATEGY_COMMANDS of them. */
 PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
                                                phi_strategy_command_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/strategy/cot.h ---- */
+
+/* cot.h - Chain-of-Thought and Chain-of-Draft: one model call that thinks in steps.
+
+   Chain-of-Thought asks for numbered steps and a marked conclusion, Chain-of-Draft for drafts of a
+   few words and the answer behind "####". The call sees the conversation. The answer is the
+   conclusion, or the whole text where none is marked. */
+#ifndef PHI_STRATEGY_COT_H
+#define PHI_STRATEGY_COT_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* For both. Zero means default for every field. */
+typedef struct phi_cot_options {
+    const char *system_prompt; /* how to think; borrowed as the desc is (default: phi's) */
+    uint32_t max_tokens;       /* output tokens (default: the agent's) */
+    bool has_temperature;      /* send `temperature` (default: the agent's) */
+    double temperature;
+    uint32_t timeout_ms; /* of the call (default: phi_strategy_desc.call_timeout_ms) */
+} phi_cot_options;
+
+#ifndef PHI_NO_STRATEGIES
+/* Static. Options: phi_cot_options. */
+PHI_API const phi_strategy *phi_strategy_cot(void);
+PHI_API const phi_strategy *phi_strategy_cod(void);
+#endif
 
 #ifdef __cplusplus
 }
@@ -70413,11 +70448,387 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x55bff6fc
+#if PHI__IMP_STRATEGY != 0x47b0a3fa
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x55bff6fc
+#define PHI__IMP_STRATEGY 0x47b0a3fa
+
+/* ---- src/strategy/cot_in.h ---- */
+
+/* cot_in.h - what Chain-of-Thought reads in an answer. */
+#ifndef PHI_STRATEGY_COT_IN_H
+#define PHI_STRATEGY_COT_IN_H
+
+
+typedef struct phi__cot_parsed {
+    phi_str conclusion; /* part of the text; empty: none is marked */
+    phi_str *steps;     /* parts of the text */
+    size_t step_count;
+} phi__cot_parsed;
+
+/* False: no memory. The text is borrowed. */
+PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out);
+
+#endif
+
+/* ---- src/strategy/machine_in.h ---- */
+
+/* machine_in.h - for phi's own machines: texts and JSON into an arena. */
+#ifndef PHI_STRATEGY_MACHINE_IN_H
+#define PHI_STRATEGY_MACHINE_IN_H
+
+
+/* Moves what was written into the arena, and frees the buffer. False: no memory. */
+PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
+/* The same as a tree; what was written is JSON. NULL: no memory. */
+PHI__FN phi_json *phi__machine_tree(phi__buf *buf, phi_arena *arena);
+
+/* "usage":{...}, with the names that messages use. */
+PHI__FN void phi__machine_put_usage(phi__buf *out, const phi_usage *usage);
+PHI__FN void phi__machine_get_usage(const phi_json *node, phi_usage *out);
+/* "termination":{"reason","status","duration_ms"}, open for more where `open`. */
+PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, bool good,
+                                          uint64_t duration_ms, bool open);
+
+/* The last command: the answer, or the error. The result is finished here: `result` is JSON but for
+   its last brace, and is freed. */
+PHI__FN phi_status phi__machine_done(const phi_strategy_env *env, phi_strategy_commands *out,
+                                     phi_str answer, phi__buf *result);
+PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_commands *out,
+                                     phi_status status, phi_str message, phi__buf *result);
+/* Adds PHI_STRATEGY_EMIT. */
+PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *phase);
+
+#endif
+
+/* ---- src/strategy/parse_in.h ---- */
+
+/* parse_in.h - what strategies read out of a model's text. Nothing fails: any bytes are a text.
+
+   Results are parts of the text that was given. */
+#ifndef PHI_STRATEGY_PARSE_IN_H
+#define PHI_STRATEGY_PARSE_IN_H
+
+
+/* Lines without their ends, from *at on; both kinds of line ends. False: there is none. */
+PHI__FN bool phi__parse_line(phi_str text, size_t *at, phi_str *line);
+/* The same; blank lines are skipped, the others trimmed. */
+PHI__FN bool phi__parse_full_line(phi_str text, size_t *at, phi_str *line);
+
+/* Without white space and Markdown's emphasis (* _ `) at both ends. */
+PHI__FN phi_str phi__parse_plain(phi_str text);
+/* `text` begins with `word` (ASCII, in any case), and no letter or digit follows. *rest begins
+   behind it. */
+PHI__FN bool phi__parse_word(phi_str text, const char *word, phi_str *rest);
+/* A colon, U+003A or U+FF1A, after white space and emphasis. */
+PHI__FN bool phi__parse_colon(phi_str text, phi_str *rest);
+/* A numbered line: "12. text", "12: text", "12) text". White space before it is skipped. */
+PHI__FN bool phi__parse_numbered(phi_str line, uint32_t *number, phi_str *rest);
+/* "- text", "* text", and with U+2022. */
+PHI__FN bool phi__parse_bullet(phi_str line, phi_str *rest);
+/* "Step 3: text", in any case, with emphasis around it or not. */
+PHI__FN bool phi__parse_step(phi_str line, phi_str *rest);
+/* A number at the beginning; false: none. *rest begins behind it. */
+PHI__FN bool phi__parse_number(phi_str text, double *out, phi_str *rest);
+/* How often `word` occurs, in any case; occurrences do not overlap. */
+PHI__FN uint32_t phi__parse_count(phi_str text, const char *word);
+
+/* JSON in a text: the content of the first fenced block that holds an object, else all of it from
+   the first brace to the last, else all of it. */
+PHI__FN phi_str phi__parse_payload(phi_str text);
+/* The payload as an object, in the arena; NULL: it is none. *no_memory is set where there is
+   none. */
+PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory);
+
+#endif
+
+/* ---- src/strategy/cot.c ---- */
+
+/* cot.c - Chain-of-Thought and Chain-of-Draft: the machine of one call, and its parser. */
+
+
+#ifndef PHI_NO_STRATEGIES
+
+/* ---- the answer ---- */
+
+/* Behind a marker: the rest of the line, or the next line where nothing follows on this one. */
+static phi_str phi__cot_behind(phi_str text, size_t at, phi_str rest) {
+    phi_str line;
+    rest = phi__parse_plain(rest);
+    if (rest.len == 0 && phi__parse_full_line(text, &at, &line)) rest = phi__parse_plain(line);
+    return rest;
+}
+
+/* "Answer: x": words that name it, with a colon. */
+static bool phi__cot_named(phi_str line, phi_str *rest) {
+    static const char *const words[] = {"in conclusion", "conclusion", "final answer", "answer"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(words); i++)
+        if (phi__parse_word(line, words[i], rest)) return phi__parse_colon(*rest, rest);
+    return false;
+}
+
+/* "Therefore x": words that conclude. "So" is prose without a comma or a colon behind it. */
+static bool phi__cot_concluded(phi_str line, phi_str *rest) {
+    static const char *const words[] = {"in conclusion", "conclusion", "final answer", "answer",
+                                        "therefore",     "thus",       "hence",        "so"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(words); i++) {
+        if (!phi__parse_word(line, words[i], rest)) continue;
+        if (rest->len > 0 && rest->at[0] == ',') {
+            *rest = phi__str(rest->at + 1, rest->len - 1);
+            return true;
+        }
+        return phi__parse_colon(*rest, rest) || i + 1 < PHI__COUNT(words);
+    }
+    return false;
+}
+
+/* The last marker counts: a model that corrects itself writes the right one later. */
+static phi_str phi__cot_marked(phi_str text, bool (*marker)(phi_str line, phi_str *rest)) {
+    phi_str found = {NULL, 0}, line, rest;
+    size_t at = 0;
+    while (phi__parse_line(text, &at, &line)) {
+        phi_str body = phi__parse_plain(line);
+        if (!marker(body, &rest)) continue;
+        rest = phi__cot_behind(text, at, rest);
+        if (rest.len > 0) found = rest;
+    }
+    return found;
+}
+
+static phi_str phi__cot_conclusion(phi_str text) {
+    size_t at = 0, last = SIZE_MAX;
+    phi_str found;
+    while ((at = phi__str_find(text, at, "####")) != SIZE_MAX) {
+        last = at + 4;
+        at += 4;
+    }
+    if (last != SIZE_MAX) {
+        found = phi__parse_plain(phi__str(text.at + last, text.len - last));
+        if (found.len > 0) return found;
+    }
+    found = phi__cot_marked(text, phi__cot_named);
+    return found.len > 0 ? found : phi__cot_marked(text, phi__cot_concluded);
+}
+
+static bool phi__cot_step(phi_str line, phi_str *rest) {
+    uint32_t number;
+    return phi__parse_step(line, rest) || phi__parse_numbered(line, &number, rest) ||
+           phi__parse_bullet(line, rest);
+}
+
+PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out) {
+    phi_str line, rest;
+    size_t at = 0, count = 0;
+    memset(out, 0, sizeof *out);
+    while (phi__parse_full_line(text, &at, &line)) count += phi__cot_step(line, &rest);
+    out->steps = (phi_str *)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof(phi_str)));
+    if (out->steps == NULL) return false;
+    for (at = 0; phi__parse_full_line(text, &at, &line);)
+        if (phi__cot_step(line, &rest) && rest.len > 0) out->steps[out->step_count++] = rest;
+    out->conclusion = phi__cot_conclusion(text);
+    return true;
+}
+
+/* ---- the machine ---- */
+
+enum { PHI__COT_IDLE, PHI__COT_REASONING, PHI__COT_OVER };
+
+enum { PHI__COT_PROMPT_TOKENS = 160 }; /* of phi's own prompts, at most, by estimate */
+
+typedef struct phi__cot {
+    uint32_t phase;
+    phi_str answer;
+    phi_str problem;
+} phi__cot;
+
+static phi_str phi__cot_prompt(bool draft) {
+    static const char thought[] =
+        "Work the task out before you answer it. Write the reasoning as numbered lines, one "
+        "thought on each:\n"
+        "Step 1: ...\n"
+        "Step 2: ...\n"
+        "Check the result against the task. End with one line that holds nothing but the result:\n"
+        "Conclusion: ...";
+    static const char drafted[] =
+        "Work the task out in drafts before you answer it. Write one draft a line, each of about "
+        "five words or one equation, and nothing else. End with the mark #### and behind it the "
+        "final answer alone.\n"
+        "A task might be: a baker has 4 trays of 6 rolls and sells 9; how many are left?\n"
+        "4 trays of 6: 24\n"
+        "24 - 9 sold: 15\n"
+        "#### 15";
+    return draft ? PHI__LIT(drafted) : PHI__LIT(thought);
+}
+
+static const phi_cot_options *phi__cot_options(const phi_strategy_env *env) {
+    static const phi_cot_options defaults = {NULL, 0, false, 0.0, 0};
+    return env->options != NULL ? (const phi_cot_options *)env->options : &defaults;
+}
+
+static phi_status phi__cot_ask(phi__cot *c, bool draft, const phi_strategy_env *env,
+                               phi_strategy_commands *out) {
+    const phi_cot_options *options = phi__cot_options(env);
+    phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_ASK);
+    if (command == NULL) return PHI_FULL;
+    command->call.id = 1;
+    command->call.system_prompt = options->system_prompt != NULL
+                                      ? phi_str_of(options->system_prompt)
+                                      : phi__cot_prompt(draft);
+    command->call.prompt = c->problem;
+    command->call.in_conversation = true;
+    command->call.max_tokens = options->max_tokens;
+    command->call.has_temperature = options->has_temperature;
+    command->call.temperature = options->temperature;
+    command->call.timeout_ms = options->timeout_ms;
+    c->phase = PHI__COT_REASONING;
+    return PHI_OK;
+}
+
+static phi_status phi__cot_begin(phi__cot *c, bool draft, const phi_strategy_event *event,
+                                 const phi_strategy_env *env, phi_strategy_commands *out) {
+    if (c->phase != PHI__COT_IDLE) return PHI_OK;
+    if (!phi__arena_str(env->arena, event->text, &c->problem)) return PHI_NO_MEMORY;
+    if (phi__machine_emit(out, "reasoning") != PHI_OK) return PHI_FULL;
+    return phi__cot_ask(c, draft, env, out);
+}
+
+static void phi__cot_result(phi__buf *result, const phi_strategy_event *event, phi_str answer,
+                            const phi__cot_parsed *parsed) {
+    size_t i;
+    phi__buf_char(result, '{');
+    phi__records_option(result, "answer", answer);
+    phi__records_option(result, "conclusion", parsed->conclusion);
+    phi__records_raw(result, "steps", "[");
+    for (i = 0; i < parsed->step_count; i++) {
+        phi__json_write_comma(result);
+        phi__json_write_str(result, parsed->steps[i]);
+    }
+    phi__buf_char(result, ']');
+    phi__records_str(result, "raw_response", event->text);
+    phi__machine_put_usage(result, &event->usage);
+}
+
+static phi_status phi__cot_answer(phi__cot *c, const phi_strategy_event *event,
+                                  const phi_strategy_env *env, phi_strategy_commands *out) {
+    phi__cot_parsed parsed;
+    phi_str answer;
+    phi__buf result;
+    if (!phi__cot_parse(event->text, env->scratch, &parsed)) return PHI_NO_MEMORY;
+    answer = parsed.conclusion.len > 0 ? parsed.conclusion : phi__str_trim(event->text);
+    if (!phi__arena_str(env->arena, answer, &c->answer)) return PHI_NO_MEMORY;
+    c->phase = PHI__COT_OVER;
+    phi__buf_init(&result, env->scratch->memory);
+    phi__cot_result(&result, event, answer, &parsed);
+    phi__machine_put_termination(&result, answer.len > 0 ? "success" : "no_answer", answer.len > 0,
+                                 env->elapsed_ms, false);
+    if (answer.len > 0) return phi__machine_done(env, out, answer, &result);
+    return phi__machine_fail(env, out, PHI_REFUSED, PHI__LIT("the model wrote no answer"), &result);
+}
+
+static phi_status phi__cot_failed(phi__cot *c, const phi_strategy_event *event,
+                                  const phi_strategy_env *env, phi_strategy_commands *out) {
+    bool stop = event->kind == PHI_STRATEGY_STOP;
+    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->failure;
+    phi__cot_parsed parsed;
+    phi__buf result;
+    if (!phi__cot_parse(event->text, env->scratch, &parsed)) return PHI_NO_MEMORY;
+    memset(&parsed.conclusion, 0, sizeof parsed.conclusion); /* of half an answer */
+    c->phase = PHI__COT_OVER;
+    phi__buf_init(&result, env->scratch->memory);
+    phi__cot_result(&result, event, parsed.conclusion, &parsed);
+    phi__machine_put_termination(&result, stop ? "stopped" : "error", false, env->elapsed_ms,
+                                 false);
+    phi__records_str(&result, "error", message);
+    return phi__machine_fail(env, out, stop ? PHI_LIMIT : event->status, message, &result);
+}
+
+static phi_status phi__cot_event(phi__cot *c, bool draft, const phi_strategy_event *event,
+                                 const phi_strategy_env *env, phi_strategy_commands *out) {
+    if (event->kind == PHI_STRATEGY_BEGIN) return phi__cot_begin(c, draft, event, env, out);
+    if (c->phase != PHI__COT_REASONING) return PHI_OK;
+    if (event->kind == PHI_STRATEGY_STOP) return phi__cot_failed(c, event, env, out);
+    if (event->call_id != 1) return PHI_OK;
+    if (event->kind == PHI_STRATEGY_ANSWER) return phi__cot_answer(c, event, env, out);
+    return phi__cot_failed(c, event, env, out);
+}
+
+static phi_status phi__cot_on(void *state, const phi_strategy_event *event,
+                              const phi_strategy_env *env, phi_strategy_commands *out) {
+    return phi__cot_event((phi__cot *)state, false, event, env, out);
+}
+
+static phi_status phi__cot_on_draft(void *state, const phi_strategy_event *event,
+                                    const phi_strategy_env *env, phi_strategy_commands *out) {
+    return phi__cot_event((phi__cot *)state, true, event, env, out);
+}
+
+static void phi__cot_bill(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                          phi_strategy_bill *out) {
+    (void)answer_tokens;
+    memset(out, 0, sizeof *out);
+    out->calls = 1;
+    out->input_tokens = prompt_tokens + PHI__COT_PROMPT_TOKENS;
+    if (options != NULL) out->output_tokens = ((const phi_cot_options *)options)->max_tokens;
+}
+
+static void phi__cot_best(const void *state, phi_strategy_best *out) {
+    memset(out, 0, sizeof *out);
+    out->text = ((const phi__cot *)state)->answer;
+}
+
+static phi_json *phi__cot_save(const void *state, phi_arena *arena) {
+    const phi__cot *c = (const phi__cot *)state;
+    phi__buf out;
+    phi__buf_init(&out, arena->memory);
+    phi__buf_char(&out, '{');
+    phi__records_u64(&out, "phase", c->phase);
+    phi__records_str(&out, "problem", c->problem);
+    phi__records_str(&out, "answer", c->answer);
+    phi__buf_char(&out, '}');
+    return phi__machine_tree(&out, arena);
+}
+
+static phi_status phi__cot_load_as(phi__cot *c, bool draft, const phi_json *saved,
+                                   const phi_strategy_env *env, phi_strategy_commands *out) {
+    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    if (phase > PHI__COT_OVER) return PHI_PARSE;
+    c->phase = (uint32_t)phase;
+    if (!phi__arena_str(env->arena, phi__records_get_str(saved, "problem"), &c->problem) ||
+        !phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &c->answer))
+        return PHI_NO_MEMORY;
+    return phase == PHI__COT_REASONING ? phi__cot_ask(c, draft, env, out) : PHI_OK;
+}
+
+static phi_status phi__cot_load(void *state, const phi_json *saved, const phi_strategy_env *env,
+                                phi_strategy_commands *out) {
+    return phi__cot_load_as((phi__cot *)state, false, saved, env, out);
+}
+
+static phi_status phi__cot_load_draft(void *state, const phi_json *saved,
+                                      const phi_strategy_env *env, phi_strategy_commands *out) {
+    return phi__cot_load_as((phi__cot *)state, true, saved, env, out);
+}
+
+/* ---- public ---- */
+
+PHI_API const phi_strategy *phi_strategy_cot(void) {
+    static const phi_strategy strategy = {"cot",        sizeof(phi__cot), phi__cot_bill,
+                                          phi__cot_on,  phi__cot_best,    phi__cot_save,
+                                          phi__cot_load};
+    return &strategy;
+}
+
+PHI_API const phi_strategy *phi_strategy_cod(void) {
+    static const phi_strategy strategy = {
+        "cod",         sizeof(phi__cot), phi__cot_bill,      phi__cot_on_draft,
+        phi__cot_best, phi__cot_save,    phi__cot_load_draft};
+    return &strategy;
+}
+
+#endif
 
 /* ---- src/strategy/machine.c ---- */
 
@@ -70425,6 +70836,72 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 
 
 #ifndef PHI_NO_STRATEGIES
+
+PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out) {
+    bool done = !buf->failed && phi__arena_str(arena, phi__buf_str(buf), out);
+    phi__buf_free(buf);
+    return done;
+}
+
+PHI__FN phi_json *phi__machine_tree(phi__buf *buf, phi_arena *arena) {
+    phi_json *root = NULL;
+    if (!buf->failed) (void)phi_json_parse(arena, phi__buf_str(buf), 0, &root, NULL);
+    phi__buf_free(buf);
+    return root;
+}
+
+PHI__FN void phi__machine_put_usage(phi__buf *out, const phi_usage *usage) {
+    phi__json_write_comma(out);
+    phi__json_write_key(out, PHI__LIT("usage"));
+    phi__message_put_usage_value(out, usage);
+}
+
+PHI__FN void phi__machine_get_usage(const phi_json *node, phi_usage *out) {
+    *out = phi__message_read_get_usage(phi_json_get(node, "usage"));
+}
+
+PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, bool good,
+                                          uint64_t duration_ms, bool open) {
+    phi__records_raw(out, "termination", "{");
+    phi__records_str(out, "reason", phi_str_of(reason));
+    phi__records_str(out, "status", good ? PHI__LIT("completed") : PHI__LIT("error"));
+    phi__records_u64(out, "duration_ms", duration_ms);
+    if (!open) phi__buf_char(out, '}');
+}
+
+static phi_status phi__machine_end(const phi_strategy_env *env, phi_strategy_commands *out,
+                                   phi_strategy_command_kind kind, phi_str text, phi__buf *result) {
+    phi_strategy_command *command = phi_strategy_add(out, kind);
+    phi_str json = {NULL, 0}, kept = {NULL, 0};
+    phi__buf_char(result, '}');
+    if (!phi__machine_text(result, env->scratch, &json)) return PHI_NO_MEMORY;
+    if (!phi__arena_str(env->scratch, text, &kept)) return PHI_NO_MEMORY;
+    if (command == NULL) return PHI_FULL;
+    command->text = kept;
+    command->result = json;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__machine_done(const phi_strategy_env *env, phi_strategy_commands *out,
+                                     phi_str answer, phi__buf *result) {
+    return phi__machine_end(env, out, PHI_STRATEGY_DONE, answer, result);
+}
+
+PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_commands *out,
+                                     phi_status status, phi_str message, phi__buf *result) {
+    phi_status made = phi__machine_end(env, out, PHI_STRATEGY_FAIL, message, result);
+    if (made == PHI_OK) out->at[out->count - 1].status = status;
+    return made;
+}
+
+PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *phase) {
+    phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_EMIT);
+    if (command == NULL) return PHI_FULL;
+    command->phase = phi_str_of(phase);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
 
 PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
                                                phi_strategy_command_kind kind) {
@@ -70434,6 +70911,206 @@ PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
     memset(command, 0, sizeof *command);
     command->kind = kind;
     return command;
+}
+
+#endif
+
+/* ---- src/strategy/parse.c ---- */
+
+/* parse.c - what strategies read out of a model's text. */
+
+
+#ifndef PHI_NO_STRATEGIES
+
+static phi_str phi__parse_from(phi_str text, size_t at) {
+    return phi__str(text.at + at, text.len - at);
+}
+
+static bool phi__parse_white(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+static bool phi__parse_mark(char c) { return c == '*' || c == '_' || c == '`'; }
+
+static bool phi__parse_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool phi__parse_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || ((unsigned char)c & 0x80) != 0;
+}
+
+/* White space, and emphasis too. */
+static phi_str phi__parse_skip(phi_str text) {
+    size_t i = 0;
+    while (i < text.len && (phi__parse_white(text.at[i]) || phi__parse_mark(text.at[i]))) i++;
+    return phi__parse_from(text, i);
+}
+
+PHI__FN bool phi__parse_line(phi_str text, size_t *at, phi_str *line) {
+    size_t from = *at, end;
+    if (from >= text.len) return false;
+    for (end = from; end < text.len && text.at[end] != '\n' && text.at[end] != '\r';) end++;
+    *line = phi__str(text.at + from, end - from);
+    if (end + 1 < text.len && text.at[end] == '\r' && text.at[end + 1] == '\n') end++;
+    *at = phi__min(end + 1, text.len);
+    return true;
+}
+
+PHI__FN bool phi__parse_full_line(phi_str text, size_t *at, phi_str *line) {
+    while (phi__parse_line(text, at, line)) {
+        *line = phi__str_trim(*line);
+        if (line->len > 0) return true;
+    }
+    return false;
+}
+
+PHI__FN phi_str phi__parse_plain(phi_str text) {
+    text = phi__parse_skip(text);
+    while (text.len > 0 &&
+           (phi__parse_white(text.at[text.len - 1]) || phi__parse_mark(text.at[text.len - 1])))
+        text.len--;
+    return text;
+}
+
+PHI__FN bool phi__parse_word(phi_str text, const char *word, phi_str *rest) {
+    size_t len = strlen(word);
+    if (text.len < len || !phi__str_is_nocase(phi__str(text.at, len), word)) return false;
+    if (text.len > len && (phi__parse_letter(text.at[len]) || phi__parse_digit(text.at[len]))) {
+        /* a full-width colon is no letter */
+        if (text.len < len + 3 || memcmp(text.at + len, "\xEF\xBC\x9A", 3) != 0) return false;
+    }
+    *rest = phi__parse_from(text, len);
+    return true;
+}
+
+PHI__FN bool phi__parse_colon(phi_str text, phi_str *rest) {
+    text = phi__parse_skip(text);
+    if (text.len > 0 && text.at[0] == ':') {
+        *rest = phi__parse_from(text, 1);
+        return true;
+    }
+    if (text.len < 3 || memcmp(text.at, "\xEF\xBC\x9A", 3) != 0) return false;
+    *rest = phi__parse_from(text, 3);
+    return true;
+}
+
+PHI__FN bool phi__parse_numbered(phi_str line, uint32_t *number, phi_str *rest) {
+    size_t i = 0;
+    uint32_t n = 0;
+    bool marked;
+    line = phi__str_trim(line);
+    marked = line.len > 0 && phi__parse_mark(line.at[0]);
+    line = phi__parse_skip(line);
+    for (; i < line.len && phi__parse_digit(line.at[i]); i++)
+        n = n < 100000000u ? n * 10u + (uint32_t)(line.at[i] - '0') : n;
+    if (i == 0 || i == line.len) return false;
+    if (line.at[i] != '.' && line.at[i] != ':' && line.at[i] != ')') return false;
+    /* "3.5" is a number, not the third line */
+    if (i + 1 < line.len && line.at[i] != ')' && phi__parse_digit(line.at[i + 1])) return false;
+    *number = n;
+    line = phi__parse_from(line, i + 1);
+    *rest = marked ? phi__parse_skip(line) : phi__str_trim(line); /* "**1.** text" */
+    return true;
+}
+
+PHI__FN bool phi__parse_bullet(phi_str line, phi_str *rest) {
+    line = phi__str_trim(line);
+    if (line.len >= 4 && memcmp(line.at, "\xE2\x80\xA2", 3) == 0)
+        line = phi__parse_from(line, 3);
+    else if (line.len >= 2 && (line.at[0] == '-' || line.at[0] == '*') &&
+             phi__parse_white(line.at[1]))
+        line = phi__parse_from(line, 1);
+    else
+        return false;
+    *rest = phi__str_trim(line);
+    return rest->len > 0;
+}
+
+PHI__FN bool phi__parse_step(phi_str line, phi_str *rest) {
+    phi_str text;
+    size_t i = 0;
+    if (!phi__parse_word(phi__parse_skip(line), "step", &text)) return false;
+    while (text.len > 0 && phi__parse_white(text.at[0])) text = phi__parse_from(text, 1);
+    while (i < text.len && phi__parse_digit(text.at[i])) i++;
+    if (i == 0 || !phi__parse_colon(phi__parse_from(text, i), &text)) return false;
+    *rest = phi__parse_plain(text);
+    return true;
+}
+
+PHI__FN bool phi__parse_number(phi_str text, double *out, phi_str *rest) {
+    phi__json_number number;
+    const char *bad = NULL, *end, *to;
+    memset(&number, 0, sizeof number);
+    text = phi__parse_skip(text);
+    end = text.at != NULL ? text.at + text.len : NULL;
+    if (text.len == 0 || !(phi__parse_digit(text.at[0]) || text.at[0] == '-' || text.at[0] == '.'))
+        return false;
+    if (text.at[0] == '.') { /* ".8", which JSON has not */
+        char copy[24] = "0";
+        size_t i = 1;
+        while (i < text.len && i < sizeof copy - 2 && phi__parse_digit(text.at[i])) i++;
+        if (i == 1) return false;
+        memcpy(copy + 1, text.at, i);
+        if (phi__json_number_read(copy, copy + 1 + i, &number, &bad) == NULL) return false;
+        *rest = phi__parse_from(text, i);
+        *out = phi__json_get_number_double(&number);
+        return true;
+    }
+    to = phi__json_number_read(text.at, end, &number, &bad);
+    if (to == NULL && bad > text.at) { /* "1." and "1e": as far as it is one */
+        size_t len = (size_t)(bad - text.at);
+        while (len > 0 && !phi__parse_digit(text.at[len - 1])) len--;
+        to = len > 0 ? phi__json_number_read(text.at, text.at + len, &number, &bad) : NULL;
+    }
+    if (to == NULL || number.kind == 0) return false;
+    *out = phi__json_get_number_double(&number);
+    *rest = phi__parse_from(text, (size_t)(to - text.at));
+    return true;
+}
+
+PHI__FN uint32_t phi__parse_count(phi_str text, const char *word) {
+    size_t at = 0, len = strlen(word);
+    uint32_t n = 0;
+    while ((at = phi__str_find_nocase(text, at, word)) != SIZE_MAX) {
+        n++;
+        at += len;
+    }
+    return n;
+}
+
+/* ---- JSON ---- */
+
+static phi_str phi__parse_braces(phi_str text) {
+    size_t from = 0, to = text.len;
+    while (from < text.len && text.at[from] != '{') from++;
+    while (to > from && text.at[to - 1] != '}') to--;
+    return to > from ? phi__str(text.at + from, to - from) : phi__str(text.at, 0);
+}
+
+PHI__FN phi_str phi__parse_payload(phi_str text) {
+    size_t at = 0;
+    phi_str line, inside;
+    const char *from = NULL;
+    while (phi__parse_line(text, &at, &line)) {
+        phi_str trimmed = phi__str_trim(line);
+        if (!phi__str_starts(trimmed, "```")) continue;
+        if (from == NULL) {
+            from = text.at + at;
+            continue;
+        }
+        inside = phi__str_trim(phi__str(from, (size_t)(line.at - from)));
+        if (inside.len > 0 && inside.at[0] == '{') return inside;
+        from = NULL;
+    }
+    inside = phi__parse_braces(text);
+    return inside.len > 0 ? inside : phi__str_trim(text);
+}
+
+PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory) {
+    phi_json *root = NULL;
+    phi_str payload = phi__parse_payload(text);
+    phi_status status =
+        payload.len == 0 ? PHI_PARSE
+                         : phi_json_parse(arena, payload, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    if (status == PHI_NO_MEMORY) *no_memory = true;
+    return status == PHI_OK && phi_json_is_object(root) ? root : NULL;
 }
 
 #endif
