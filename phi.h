@@ -5114,11 +5114,11 @@ inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
 #endif /* PHI__PUB_EVALUATE */
 
 #ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0x68ebbe11
+#if PHI__PUB_STRATEGY != 0xb1f3b4b0
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__PUB_STRATEGY 0x68ebbe11
+#define PHI__PUB_STRATEGY 0xb1f3b4b0
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -5428,6 +5428,64 @@ PHI_API phi_status phi_strategy_settle(phi_agent agent);
    `answer_tokens`: of one model call. PHI_BAD_ARG: no strategy. */
 PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
                                       uint64_t answer_tokens, phi_strategy_bill *out);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/strategy/tot.h ---- */
+
+/* tot.h - Tree-of-Thoughts: a search whose steps a model proposes and scores.
+
+   Each expansion of a thought takes two model calls: one proposes next thoughts, one scores them.
+   The best thought is the answer. Answers are read as JSON, else line by line; what is neither is
+   sent back once to be repaired. */
+#ifndef PHI_STRATEGY_TOT_H
+#define PHI_STRATEGY_TOT_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum phi_tot_traversal {
+    PHI_TOT_BEST_FIRST = 0, /* the thought with the highest score is expanded next */
+    PHI_TOT_BFS,
+    PHI_TOT_DFS
+} phi_tot_traversal;
+
+/* Zero means default for every field. Strings are borrowed as the desc is. */
+typedef struct phi_tot_options {
+    phi_tot_traversal traversal;
+    uint32_t branching_factor;      /* new thoughts a step, at most (default 3) */
+    uint32_t max_depth;             /* of a thought; the first ones have 1 (default 3) */
+    uint32_t min_depth;             /* that a thought of early success has at least (default 2) */
+    uint32_t max_nodes;             /* the problem counts as one (default 100) */
+    uint32_t max_duration_ms;       /* then the best so far is the answer (default: none) */
+    uint32_t beam_width;            /* thoughts that wait, of BEST_FIRST (default: no limit) */
+    uint32_t top_k;                 /* candidates in the result (default 3) */
+    double early_success_threshold; /* a score that ends the search (default 1.0) */
+    /* ends the search when the best score improved by less than min_score_improvement over so many
+       expansions (default 2; PHI_UNLIMITED: never) */
+    uint32_t convergence_window;
+    double min_score_improvement; /* (default 0.02) */
+    uint32_t max_parse_retries;   /* repairs of an answer (default 1) */
+    bool no_repair;               /* an answer that cannot be read ends the search at once */
+    bool tools;                   /* thoughts and scores may call the agent's tools */
+    uint32_t max_tool_rounds;     /* of a call (default 3) */
+    /* system prompts in place of phi's; they must ask for the same JSON (default: phi's) */
+    const char *generation_prompt, *evaluation_prompt;
+    uint32_t max_tokens;  /* output tokens a call (default: the agent's) */
+    bool has_temperature; /* send `temperature` (default: the agent's) */
+    double temperature;
+    uint32_t timeout_ms; /* of a call (default: phi_strategy_desc.call_timeout_ms) */
+} phi_tot_options;
+
+#ifndef PHI_NO_STRATEGIES
+/* Static. Options: phi_tot_options. */
+PHI_API const phi_strategy *phi_strategy_tot(void);
 #endif
 
 #ifdef __cplusplus
@@ -70495,11 +70553,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x3e83f6d7
+#if PHI__IMP_STRATEGY != 0x628d123b
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x3e83f6d7
+#define PHI__IMP_STRATEGY 0x628d123b
 
 /* ---- src/strategy/aot_in.h ---- */
 
@@ -70604,6 +70662,112 @@ PHI__FN phi_str phi__parse_payload(phi_str text);
 /* The payload as an object, in the arena; NULL: it is none. *no_memory is set where there is
    none. */
 PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory);
+
+#endif
+
+/* ---- src/strategy/tot_in.h ---- */
+
+/* tot_in.h - the tree of Tree-of-Thoughts, and what it reads in answers.
+
+   Nodes are numbered in the order of their making; node 0 is the problem. All memory is the
+   machine's arena's. */
+#ifndef PHI_STRATEGY_TOT_IN_H
+#define PHI_STRATEGY_TOT_IN_H
+
+
+/* ---- answers: tot_parse.c ---- */
+
+typedef struct phi__tot_read {
+    size_t count;   /* of thoughts; of scores that the answer really has. 0: it cannot be read */
+    bool json;      /* else line by line */
+    bool no_memory; /* then the rest does not count */
+} phi__tot_read;
+
+/* The first `most` thoughts of an answer, trimmed, blank ones left out; strings in the arena. */
+PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, phi_str *out,
+                                              size_t most);
+/* The scores of thoughts t1, t2...: 0 to 1, and 0.5 for those that the answer leaves out. */
+PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
+                                            const phi_str *thoughts, size_t count, double *out);
+
+/* ---- the tree: tot_tree.c ---- */
+
+typedef struct phi__tot_node {
+    uint32_t parent, depth, children;
+    double score; /* of node 0: none */
+    phi_str content;
+} phi__tot_node;
+
+typedef struct phi__tot_tree {
+    phi__tot_node *nodes;
+    uint32_t *frontier; /* to be expanded, the next one first */
+    uint32_t count, cap, frontier_count, frontier_cap;
+    uint32_t best; /* highest score, then deepest, then oldest; 0: no thought yet */
+    uint32_t deepest;
+} phi__tot_tree;
+
+/* False, here and below: no memory. */
+PHI__FN bool phi__tot_tree_add(phi__tot_tree *tree, phi_arena *arena, uint32_t parent, double score,
+                               phi_str content);
+/* Puts the newest `added` nodes that may be expanded into the frontier. */
+PHI__FN bool phi__tot_tree_wait(phi__tot_tree *tree, phi_arena *arena, uint32_t added,
+                                const phi_tot_options *options);
+/* The next node; 0: none waits. */
+PHI__FN uint32_t phi__tot_tree_next(phi__tot_tree *tree);
+/* Node a comes before node b: higher score, then deeper, then older. */
+PHI__FN bool phi__tot_tree_before(const phi__tot_tree *tree, uint32_t a, uint32_t b);
+/* The nodes from the first thought to this one; `out` has room for its depth. */
+PHI__FN void phi__tot_tree_path(const phi__tot_tree *tree, uint32_t node, uint32_t *out);
+/* The best leaves, and the best node, in order; returns how many. `out` has room for `most`. */
+PHI__FN uint32_t phi__tot_tree_candidates(const phi__tot_tree *tree, uint32_t *out, uint32_t most);
+PHI__FN void phi__tot_tree_put(const phi__tot_tree *tree, phi__buf *out);
+/* PHI_PARSE: no tree of phi's. */
+PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, const phi_json *saved);
+
+/* ---- the machine: tot.c ---- */
+
+enum { PHI__TOT_IDLE, PHI__TOT_GENERATING, PHI__TOT_EVALUATING, PHI__TOT_OVER };
+
+typedef struct phi__tot_rounds {
+    uint32_t call_id, rounds;
+} phi__tot_rounds;
+
+typedef struct phi__tot {
+    phi__tot_tree tree;
+    uint32_t phase, call_id, at; /* `at` is being expanded */
+    bool repairing;
+    uint32_t repairs;    /* of this answer */
+    uint32_t retries[2]; /* of all: generation, evaluation */
+    uint32_t parser_errors, pruned;
+    bool by_lines;    /* the last answer was no JSON */
+    phi_str source;   /* the answer to be repaired */
+    phi_str *pending; /* thoughts to be scored */
+    uint32_t pending_count;
+    double *recent; /* best scores of the last expansions */
+    uint32_t recent_count, recent_room;
+    phi__tot_rounds *rounds; /* of calls that used tools */
+    uint32_t round_count, round_cap;
+    phi_usage usage;
+} phi__tot;
+
+/* Defaults filled in. */
+PHI__FN phi_tot_options phi__tot_options_of(const void *options);
+
+/* ---- the result, and the machine as JSON: tot_result.c ---- */
+
+/* An object but for its last brace. `error`: empty, or a message; `phase`, `why`: of an answer that
+   could not be read, else NULL. */
+typedef struct phi__tot_ending {
+    const char *reason;
+    bool good;
+    phi_str error;
+    const char *phase, *why;
+} phi__tot_ending;
+PHI__FN void phi__tot_result_put(const phi__tot *t, const phi_tot_options *options,
+                                 const phi__tot_ending *ending, uint64_t duration_ms,
+                                 phi_arena *scratch, phi__buf *out);
+PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena);
+PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena);
 
 #endif
 
@@ -71494,6 +71658,1015 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
                          : phi_json_parse(arena, payload, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
     if (status == PHI_NO_MEMORY) *no_memory = true;
     return status == PHI_OK && phi_json_is_object(root) ? root : NULL;
+}
+
+#endif
+
+/* ---- src/strategy/tot.c ---- */
+
+/* tot.c - Tree-of-Thoughts: the prompts and the machine. */
+
+
+#ifndef PHI_NO_STRATEGIES
+
+enum { PHI__TOT_PROMPT_TOKENS = 400 }; /* of phi's own prompt of a call, at most, by estimate */
+
+PHI__FN phi_tot_options phi__tot_options_of(const void *options) {
+    phi_tot_options o;
+    memset(&o, 0, sizeof o);
+    if (options != NULL) o = *(const phi_tot_options *)options;
+    if (o.branching_factor == 0) o.branching_factor = 3;
+    if (o.max_depth == 0) o.max_depth = 3;
+    if (o.min_depth == 0) o.min_depth = 2;
+    if (o.max_nodes == 0) o.max_nodes = 100;
+    if (o.max_nodes == 1) o.max_nodes = 2; /* the problem, and one thought */
+    if (o.top_k == 0) o.top_k = 3;
+    if (!(o.early_success_threshold > 0.0)) o.early_success_threshold = 1.0;
+    if (o.convergence_window == 0) o.convergence_window = 2;
+    if (o.convergence_window == 1) o.convergence_window = 2; /* one score has no trend */
+    if (!(o.min_score_improvement > 0.0)) o.min_score_improvement = 0.02;
+    if (o.max_parse_retries == 0) o.max_parse_retries = 1;
+    if (o.no_repair) o.max_parse_retries = 0;
+    if (o.max_tool_rounds == 0) o.max_tool_rounds = 3;
+    return o;
+}
+
+/* ---- prompts ---- */
+
+static phi_str phi__tot_generation(void) {
+    static const char text[] =
+        "You propose thoughts for a search tree: partial or whole solutions that build on the "
+        "steps so far. Thoughts of one answer differ materially from each other, and each is "
+        "short and concrete. A thought that solves the problem states the whole solution. Answer "
+        "with strict JSON and nothing else:\n"
+        "{\"thoughts\":[{\"id\":\"t1\",\"content\":\"...\"},{\"id\":\"t2\",\"content\":\"...\"}]}";
+    return PHI__LIT(text);
+}
+
+static phi_str phi__tot_evaluation(void) {
+    static const char text[] =
+        "You score thoughts of a search tree from 0.0 to 1.0 by correctness, progress towards the "
+        "solution and completeness. 1.0 is a complete and correct solution, 0.0 cannot lead to "
+        "one. Check the facts and the arithmetic of each. Answer with strict JSON and nothing "
+        "else, a score for each id:\n"
+        "{\"scores\":{\"t1\":0.75,\"t2\":0.1}}";
+    return PHI__LIT(text);
+}
+
+static phi_str phi__tot_repair(void) {
+    static const char text[] =
+        "You convert a text to strict JSON of a given shape. Keep its content, add nothing, and "
+        "answer with the JSON alone.";
+    return PHI__LIT(text);
+}
+
+static bool phi__tot_put_path(const phi__tot *t, phi_arena *scratch, phi__buf *out) {
+    uint32_t depth = t->tree.nodes[t->at].depth, i;
+    uint32_t *path =
+        (uint32_t *)phi_arena_alloc(scratch, phi__mul(phi__max(depth, 1), sizeof(*path)));
+    if (path == NULL) return false;
+    phi__tot_tree_path(&t->tree, t->at, path);
+    phi__buf_text(out, "Problem: ");
+    phi__buf_add_str(out, t->tree.nodes[0].content);
+    for (i = 0; i < depth; i++) {
+        phi__buf_printf(out, "\nStep %lu: ", (unsigned long)i + 1);
+        phi__buf_add_str(out, t->tree.nodes[path[i]].content);
+    }
+    return true;
+}
+
+static uint32_t phi__tot_wanted(const phi__tot *t, const phi_tot_options *o) {
+    uint32_t left = o->max_nodes > t->tree.count ? o->max_nodes - t->tree.count : 0;
+    return left < o->branching_factor ? left : o->branching_factor;
+}
+
+static void phi__tot_put_repair(const phi__tot *t, phi__buf *out) {
+    uint32_t i;
+    if (t->phase == PHI__TOT_GENERATING)
+        phi__buf_text(out, "The shape: {\"thoughts\":[{\"id\":\"t1\",\"content\":\"...\"}]}");
+    else {
+        phi__buf_text(out, "The shape: {\"scores\":{\"t1\":0.75}}\nThe ids: ");
+        for (i = 0; i < t->pending_count; i++)
+            phi__buf_printf(out, "%st%lu", i > 0 ? ", " : "", (unsigned long)i + 1);
+    }
+    phi__buf_text(out, "\nThe text:\n");
+    phi__buf_add_str(out, t->source);
+}
+
+static bool phi__tot_put_prompt(const phi__tot *t, const phi_tot_options *o, phi_arena *scratch,
+                                phi__buf *out) {
+    uint32_t i;
+    if (t->repairing) {
+        phi__tot_put_repair(t, out);
+        return true;
+    }
+    if (!phi__tot_put_path(t, scratch, out)) return false;
+    if (t->phase == PHI__TOT_GENERATING) {
+        phi__buf_printf(out, "\n\nPropose %lu different %s.", (unsigned long)phi__tot_wanted(t, o),
+                        t->at == 0 ? "approaches" : "next steps");
+        return true;
+    }
+    phi__buf_text(out, "\n\nThoughts to score:");
+    for (i = 0; i < t->pending_count; i++) {
+        phi__buf_printf(out, "\n%lu. t%lu: ", (unsigned long)i + 1, (unsigned long)i + 1);
+        phi__buf_add_str(out, t->pending[i]);
+    }
+    return true;
+}
+
+static phi_str phi__tot_system(const phi__tot *t, const phi_tot_options *o) {
+    if (t->repairing) return phi__tot_repair();
+    if (t->phase == PHI__TOT_GENERATING)
+        return o->generation_prompt != NULL ? phi_str_of(o->generation_prompt)
+                                            : phi__tot_generation();
+    return o->evaluation_prompt != NULL ? phi_str_of(o->evaluation_prompt) : phi__tot_evaluation();
+}
+
+/* ---- the end ---- */
+
+static phi_status phi__tot_end(phi__tot *t, const phi_tot_options *o, phi_status status,
+                               const phi__tot_ending *ending, const phi_strategy_env *env,
+                               phi_strategy_commands *out) {
+    phi__buf result;
+    t->phase = PHI__TOT_OVER;
+    phi__buf_init(&result, env->scratch->memory);
+    phi__tot_result_put(t, o, ending, env->elapsed_ms, env->scratch, &result);
+    if (ending->good)
+        return phi__machine_done(env, out, t->tree.nodes[t->tree.best].content, &result);
+    return phi__machine_fail(env, out, status, ending->error, &result);
+}
+
+/* With the best so far, if there is one. */
+static phi_status phi__tot_finish(phi__tot *t, const phi_tot_options *o, const char *reason,
+                                  const phi_strategy_env *env, phi_strategy_commands *out) {
+    phi__tot_ending ending;
+    memset(&ending, 0, sizeof ending);
+    ending.reason = reason;
+    ending.good = t->tree.best != 0;
+    if (!ending.good) ending.error = PHI__LIT("ended before a thought was scored");
+    return phi__tot_end(t, o, PHI_LIMIT, &ending, env, out);
+}
+
+static phi_status phi__tot_error(phi__tot *t, const phi_tot_options *o, phi_status status,
+                                 phi_str message, const phi_strategy_env *env,
+                                 phi_strategy_commands *out) {
+    phi__tot_ending ending;
+    memset(&ending, 0, sizeof ending);
+    ending.reason = "error";
+    ending.error = message;
+    return phi__tot_end(t, o, status, &ending, env, out);
+}
+
+/* ---- calls ---- */
+
+static bool phi__tot_late(const phi_tot_options *o, const phi_strategy_env *env) {
+    return o->max_duration_ms != 0 && env->elapsed_ms >= o->max_duration_ms;
+}
+
+static uint32_t phi__tot_timeout(const phi_tot_options *o, const phi_strategy_env *env) {
+    uint64_t left = o->max_duration_ms;
+    if (o->max_duration_ms == 0) return o->timeout_ms;
+    left = left > env->elapsed_ms ? left - env->elapsed_ms : 1;
+    return o->timeout_ms != 0 && o->timeout_ms < left ? o->timeout_ms : (uint32_t)left;
+}
+
+static phi_status phi__tot_call(phi__tot *t, const phi_tot_options *o, const phi_strategy_env *env,
+                                phi_strategy_commands *out) {
+    phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_ASK);
+    phi__buf prompt;
+    if (command == NULL) return PHI_FULL;
+    phi__buf_init(&prompt, env->scratch->memory);
+    if (!phi__tot_put_prompt(t, o, env->scratch, &prompt)) prompt.failed = true;
+    if (!phi__machine_text(&prompt, env->scratch, &command->call.prompt)) return PHI_NO_MEMORY;
+    command->call.id = t->call_id;
+    command->call.system_prompt = phi__tot_system(t, o);
+    command->call.tools = o->tools && !t->repairing;
+    command->call.max_tool_rounds = o->max_tool_rounds;
+    command->call.max_tokens = o->max_tokens;
+    command->call.has_temperature = o->has_temperature;
+    command->call.temperature = o->temperature;
+    command->call.timeout_ms = phi__tot_timeout(o, env);
+    return PHI_OK;
+}
+
+static phi_status phi__tot_ask(phi__tot *t, const phi_tot_options *o, const phi_strategy_env *env,
+                               phi_strategy_commands *out) {
+    const char *phase = t->phase == PHI__TOT_GENERATING ? "generating" : "evaluating";
+    if (phi__tot_late(o, env)) return phi__tot_finish(t, o, "max_duration", env, out);
+    if (env->calls_left == 0) return phi__tot_finish(t, o, "max_calls", env, out);
+    if (phi__machine_emit(out, t->repairing ? "repairing" : phase) != PHI_OK) return PHI_FULL;
+    t->call_id++;
+    return phi__tot_call(t, o, env, out);
+}
+
+static phi_status phi__tot_turn_to(phi__tot *t, const phi_tot_options *o, uint32_t phase,
+                                   const phi_strategy_env *env, phi_strategy_commands *out) {
+    t->phase = phase;
+    t->repairing = false;
+    t->repairs = 0;
+    return phi__tot_ask(t, o, env, out);
+}
+
+/* Expands the next node. */
+static phi_status phi__tot_expand(phi__tot *t, const phi_tot_options *o,
+                                  const phi_strategy_env *env, phi_strategy_commands *out) {
+    t->at = phi__tot_tree_next(&t->tree);
+    t->pending_count = 0;
+    if (t->at == 0) return phi__tot_finish(t, o, "max_depth", env, out);
+    return phi__tot_turn_to(t, o, PHI__TOT_GENERATING, env, out);
+}
+
+static phi_status phi__tot_unreadable(phi__tot *t, const phi_tot_options *o, phi_str text,
+                                      const phi_strategy_env *env, phi_strategy_commands *out) {
+    bool generating = t->phase == PHI__TOT_GENERATING;
+    phi__tot_ending ending;
+    t->parser_errors++;
+    if (t->repairs < o->max_parse_retries) {
+        if (!t->repairing && !phi__arena_str(env->arena, text, &t->source)) return PHI_NO_MEMORY;
+        t->repairing = true;
+        t->repairs++;
+        t->retries[generating ? 0 : 1]++;
+        return phi__tot_ask(t, o, env, out);
+    }
+    memset(&ending, 0, sizeof ending);
+    ending.reason = "error";
+    ending.phase = generating ? "generating" : "evaluating";
+    ending.why = generating ? "no_thoughts" : "no_scores";
+    ending.error = generating ? PHI__LIT("the model's thoughts could not be read")
+                              : PHI__LIT("the model's scores could not be read");
+    return phi__tot_end(t, o, PHI_PARSE, &ending, env, out);
+}
+
+/* ---- answers ---- */
+
+static void phi__tot_prune(phi__tot *t, const phi_strategy_env *env) {
+    uint32_t i, kept = 0;
+    phi_strategy_node node;
+    if (env->prune_fn == NULL) return;
+    memset(&node, 0, sizeof node);
+    node.parent = t->at;
+    node.depth = t->tree.nodes[t->at].depth + 1;
+    node.problem = t->tree.nodes[0].content;
+    for (i = 0; i < t->pending_count; i++) {
+        node.id = t->tree.count + kept;
+        node.content = t->pending[i];
+        if (env->prune_fn(env->user_data, &node))
+            t->pruned++;
+        else
+            t->pending[kept++] = t->pending[i];
+    }
+    t->pending_count = kept;
+}
+
+static phi_status phi__tot_thoughts(phi__tot *t, const phi_tot_options *o, phi_str text,
+                                    const phi_strategy_env *env, phi_strategy_commands *out) {
+    size_t most = phi__min(phi__tot_wanted(t, o), text.len); /* each has a byte */
+    phi__tot_read read;
+    t->pending_count = 0;
+    t->pending = (phi_str *)phi_arena_alloc(env->arena, phi__mul(most + 1, sizeof *t->pending));
+    if (t->pending == NULL) return PHI_NO_MEMORY;
+    read = phi__tot_parse_thoughts(text, env->arena, t->pending, most);
+    if (read.no_memory) return PHI_NO_MEMORY;
+    if (read.count == 0) return phi__tot_unreadable(t, o, text, env, out);
+    t->by_lines = !read.json;
+    t->pending_count = (uint32_t)read.count;
+    phi__tot_prune(t, env);
+    if (t->pending_count == 0) return phi__tot_expand(t, o, env, out);
+    return phi__tot_turn_to(t, o, PHI__TOT_EVALUATING, env, out);
+}
+
+/* The best score so far, at the end of the window. False: no memory. */
+static bool phi__tot_remember(phi__tot *t, const phi_tot_options *o, phi_arena *arena) {
+    uint32_t i, more = t->recent_room < 8 ? 8 : t->recent_room * 2;
+    if (t->recent_count >= o->convergence_window) {
+        t->recent_count = o->convergence_window - 1;
+        for (i = 0; i < t->recent_count; i++) t->recent[i] = t->recent[i + 1];
+    } else if (t->recent_count == t->recent_room) {
+        double *grown = (double *)phi_arena_alloc(arena, phi__mul(more, sizeof *grown));
+        if (grown == NULL) return false;
+        if (t->recent_count > 0) memcpy(grown, t->recent, t->recent_count * sizeof *grown);
+        t->recent = grown;
+        t->recent_room = more;
+    }
+    t->recent[t->recent_count++] = t->tree.nodes[t->tree.best].score;
+    return true;
+}
+
+static bool phi__tot_converged(const phi__tot *t, const phi_tot_options *o) {
+    return o->convergence_window != PHI_UNLIMITED && t->recent_count >= o->convergence_window &&
+           t->recent[t->recent_count - 1] - t->recent[0] < o->min_score_improvement;
+}
+
+static bool phi__tot_succeeded(const phi__tot *t, const phi_tot_options *o, uint32_t added) {
+    uint32_t i;
+    for (i = t->tree.count - added; i < t->tree.count; i++)
+        if (t->tree.nodes[i].score >= o->early_success_threshold &&
+            t->tree.nodes[i].depth >= o->min_depth)
+            return true;
+    return false;
+}
+
+static phi_status phi__tot_scores(phi__tot *t, const phi_tot_options *o, phi_str text,
+                                  const phi_strategy_env *env, phi_strategy_commands *out) {
+    uint32_t count = t->pending_count, i;
+    double *scores = (double *)phi_arena_alloc(env->scratch, phi__mul(count, sizeof *scores));
+    phi__tot_read read;
+    if (scores == NULL) return PHI_NO_MEMORY;
+    read = phi__tot_parse_scores(text, env->scratch, t->pending, count, scores);
+    if (read.no_memory) return PHI_NO_MEMORY;
+    if (read.count == 0) return phi__tot_unreadable(t, o, text, env, out);
+    t->by_lines = !read.json;
+    for (i = 0; i < count; i++)
+        if (!phi__tot_tree_add(&t->tree, env->arena, t->at, scores[i], t->pending[i]))
+            return PHI_NO_MEMORY;
+    t->pending_count = 0;
+    if (!phi__tot_remember(t, o, env->arena)) return PHI_NO_MEMORY;
+    if (!phi__tot_tree_wait(&t->tree, env->arena, count, o)) return PHI_NO_MEMORY;
+    if (t->tree.count >= o->max_nodes) return phi__tot_finish(t, o, "max_nodes", env, out);
+    if (phi__tot_late(o, env)) return phi__tot_finish(t, o, "max_duration", env, out);
+    if (phi__tot_succeeded(t, o, count)) return phi__tot_finish(t, o, "threshold", env, out);
+    if (phi__tot_converged(t, o)) return phi__tot_finish(t, o, "converged", env, out);
+    return phi__tot_expand(t, o, env, out);
+}
+
+/* Usage and rounds of tools of a call. False: no memory. */
+static bool phi__tot_count(phi__tot *t, const phi_strategy_event *event, phi_arena *arena) {
+    uint32_t more = t->round_cap < 4 ? 4 : t->round_cap * 2;
+    phi_usage_add(&t->usage, &event->usage);
+    if (event->tool_rounds == 0) return true;
+    if (t->round_count == t->round_cap) {
+        phi__tot_rounds *grown;
+        grown = (phi__tot_rounds *)phi_arena_alloc(arena, phi__mul(more, sizeof *grown));
+        if (grown == NULL) return false;
+        if (t->round_count > 0) memcpy(grown, t->rounds, t->round_count * sizeof *grown);
+        t->rounds = grown;
+        t->round_cap = more;
+    }
+    t->rounds[t->round_count].call_id = event->call_id;
+    t->rounds[t->round_count++].rounds = event->tool_rounds;
+    return true;
+}
+
+static phi_status phi__tot_failed(phi__tot *t, const phi_tot_options *o,
+                                  const phi_strategy_event *event, const phi_strategy_env *env,
+                                  phi_strategy_commands *out) {
+    if (event->status == PHI_TIMEOUT && phi__tot_late(o, env))
+        return phi__tot_finish(t, o, "max_duration", env, out);
+    if (event->status == PHI_LIMIT && event->tool_rounds > o->max_tool_rounds)
+        return phi__tot_error(t, o, PHI_LIMIT, PHI__LIT("max_tool_round_trips_reached"), env, out);
+    return phi__tot_error(t, o, event->status, event->failure, env, out);
+}
+
+/* ---- the machine ---- */
+
+static phi_status phi__tot_begin(phi__tot *t, const phi_tot_options *o,
+                                 const phi_strategy_event *event, const phi_strategy_env *env,
+                                 phi_strategy_commands *out) {
+    if (t->phase != PHI__TOT_IDLE) return PHI_OK;
+    if (!phi__tot_tree_add(&t->tree, env->arena, 0, 0.0, event->text)) return PHI_NO_MEMORY;
+    return phi__tot_turn_to(t, o, PHI__TOT_GENERATING, env, out);
+}
+
+static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
+                              const phi_strategy_env *env, phi_strategy_commands *out) {
+    phi__tot *t = (phi__tot *)state;
+    phi_tot_options o = phi__tot_options_of(env->options);
+    if (event->kind == PHI_STRATEGY_BEGIN) return phi__tot_begin(t, &o, event, env, out);
+    if (t->phase != PHI__TOT_GENERATING && t->phase != PHI__TOT_EVALUATING) return PHI_OK;
+    if (event->kind == PHI_STRATEGY_STOP)
+        return phi__tot_finish(t, &o, env->calls_left == 0 ? "max_calls" : "stopped", env, out);
+    if (event->call_id != t->call_id) return PHI_OK;
+    if (!phi__tot_count(t, event, env->arena)) return PHI_NO_MEMORY;
+    if (event->kind == PHI_STRATEGY_FAILED) return phi__tot_failed(t, &o, event, env, out);
+    if (t->phase == PHI__TOT_GENERATING) return phi__tot_thoughts(t, &o, event->text, env, out);
+    return phi__tot_scores(t, &o, event->text, env, out);
+}
+
+static uint64_t phi__tot_times(uint64_t a, uint64_t b) {
+    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+/* Each node above the last depth is expanded once, and none when the tree is full. */
+static uint64_t phi__tot_expansions(const phi_tot_options *o) {
+    uint64_t all = 1, level = 1;
+    uint32_t depth;
+    for (depth = 1; depth < o->max_depth && all < o->max_nodes; depth++) {
+        level = phi__tot_times(level, o->branching_factor);
+        all = level > UINT64_MAX - all ? UINT64_MAX : all + level;
+    }
+    return all < o->max_nodes - 1u ? all : o->max_nodes - 1u;
+}
+
+static void phi__tot_bill(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                          phi_strategy_bill *out) {
+    phi_tot_options o = phi__tot_options_of(options);
+    uint64_t turns = o.tools ? (uint64_t)o.max_tool_rounds + 1 : 1, each;
+    uint64_t own = PHI__TOT_PROMPT_TOKENS;
+    memset(out, 0, sizeof *out);
+    if (o.max_tokens != 0) answer_tokens = o.max_tokens;
+    if (o.generation_prompt != NULL) own += phi_str_of(o.generation_prompt).len / 4;
+    if (o.evaluation_prompt != NULL) own += phi_str_of(o.evaluation_prompt).len / 4;
+    out->calls =
+        phi__tot_times(phi__tot_times(phi__tot_expansions(&o), 2), turns + o.max_parse_retries);
+    /* the path, the thoughts to score, and earlier turns of the same call */
+    each = phi__tot_times(answer_tokens, (uint64_t)o.max_depth + turns);
+    each = each > UINT64_MAX - own - prompt_tokens ? UINT64_MAX : each + own + prompt_tokens;
+    out->input_tokens = phi__tot_times(out->calls, each);
+    if (o.max_tokens != 0) out->output_tokens = phi__tot_times(out->calls, o.max_tokens);
+}
+
+static void phi__tot_best(const void *state, phi_strategy_best *out) {
+    const phi__tot *t = (const phi__tot *)state;
+    memset(out, 0, sizeof *out);
+    out->nodes = t->tree.count > 0 ? t->tree.count - 1 : 0;
+    if (t->tree.best == 0) return;
+    out->text = t->tree.nodes[t->tree.best].content;
+    out->has_score = true;
+    out->score = t->tree.nodes[t->tree.best].score;
+}
+
+static phi_json *phi__tot_save(const void *state, phi_arena *arena) {
+    return phi__tot_result_save((const phi__tot *)state, arena);
+}
+
+static phi_status phi__tot_load(void *state, const phi_json *saved, const phi_strategy_env *env,
+                                phi_strategy_commands *out) {
+    phi__tot *t = (phi__tot *)state;
+    phi_tot_options o = phi__tot_options_of(env->options);
+    phi_status status = phi__tot_result_load(t, saved, env->arena);
+    if (status != PHI_OK || (t->phase != PHI__TOT_GENERATING && t->phase != PHI__TOT_EVALUATING))
+        return status;
+    if (t->phase == PHI__TOT_EVALUATING && t->pending_count == 0) return PHI_PARSE;
+    return phi__tot_call(t, &o, env, out);
+}
+
+/* ---- public ---- */
+
+PHI_API const phi_strategy *phi_strategy_tot(void) {
+    static const phi_strategy strategy = {"tot",        sizeof(phi__tot), phi__tot_bill,
+                                          phi__tot_on,  phi__tot_best,    phi__tot_save,
+                                          phi__tot_load};
+    return &strategy;
+}
+
+#endif
+
+/* ---- src/strategy/tot_parse.c ---- */
+
+/* tot_parse.c - what Tree-of-Thoughts reads in answers. */
+
+
+#ifndef PHI_NO_STRATEGIES
+
+/* ---- thoughts ---- */
+
+/* False: no memory. */
+static bool phi__tot_parse_keep(phi_str text, phi_arena *arena, phi_str *out, phi__tot_read *read) {
+    text = phi__str_trim(text);
+    if (text.len == 0) return true;
+    if (!phi__arena_str(arena, text, &out[read->count])) return false;
+    read->count++;
+    return true;
+}
+
+static bool phi__tot_parse_items(const phi_json *items, phi_arena *arena, phi_str *out, size_t most,
+                                 phi__tot_read *read) {
+    phi_json_iter it = phi_json_each(items);
+    const phi_json *item;
+    while (read->count < most && (item = phi_json_next(&it)) != NULL) {
+        const phi_json *content = phi_json_is_object(item) ? phi_json_get(item, "content") : item;
+        if (!phi_json_is_string(content)) continue;
+        if (!phi__tot_parse_keep(phi_json_str(content, ""), arena, out, read)) return false;
+    }
+    return true;
+}
+
+/* "1. text", up to the next such line. */
+static bool phi__tot_parse_lines(phi_str text, phi_arena *arena, phi_str *out, size_t most,
+                                 phi__tot_read *read) {
+    phi_str line, rest, open = {NULL, 0};
+    size_t at = 0;
+    uint32_t number;
+    while (phi__parse_line(text, &at, &line)) {
+        if (!phi__parse_numbered(line, &number, &rest)) {
+            if (open.at != NULL) open.len = (size_t)(line.at + line.len - open.at);
+            continue;
+        }
+        if (open.at != NULL && !phi__tot_parse_keep(open, arena, out, read)) return false;
+        if (read->count >= most) return true;
+        open = phi__str(rest.at, (size_t)(line.at + line.len - rest.at));
+    }
+    return open.at == NULL || phi__tot_parse_keep(open, arena, out, read);
+}
+
+PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, phi_str *out,
+                                              size_t most) {
+    phi__tot_read read;
+    const phi_json *root;
+    memset(&read, 0, sizeof read);
+    if (most == 0) return read;
+    root = phi__parse_object(text, arena, &read.no_memory);
+    if (!phi__tot_parse_items(phi_json_get(root, "thoughts"), arena, out, most, &read))
+        read.no_memory = true;
+    read.json = read.count > 0;
+    if (read.count == 0 && !read.no_memory && !phi__tot_parse_lines(text, arena, out, most, &read))
+        read.no_memory = true;
+    return read;
+}
+
+/* ---- scores ---- */
+
+static double phi__tot_parse_clamp(double score) {
+    if (!(score > 0.0)) return 0.0;
+    return score < 1.0 ? score : 1.0;
+}
+
+static bool phi__tot_parse_value(const phi_json *node, double *out) {
+    phi_str text = phi_json_str(node, ""), rest;
+    if (phi_json_is_number(node)) {
+        *out = phi_json_num(node, 0.5);
+        return true;
+    }
+    return phi_json_is_string(node) && phi__parse_number(text, out, &rest) &&
+           phi__parse_plain(rest).len == 0;
+}
+
+/* By id, then by number, then by content. */
+static bool phi__tot_parse_score_of(const phi_json *scores, size_t index, phi_str content,
+                                    double *out) {
+    char key[24] = "t";
+    size_t len = 1, digits = index + 1, left;
+    for (left = digits; left > 0; left /= 10) len++;
+    for (left = len - 1; left > 0; left--, digits /= 10) key[left] = (char)('0' + digits % 10);
+    return phi__tot_parse_value(phi_json_get_n(scores, phi__str(key, len)), out) ||
+           phi__tot_parse_value(phi_json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
+           phi__tot_parse_value(phi_json_get_n(scores, content), out);
+}
+
+static size_t phi__tot_parse_score_lines(phi_str text, size_t count, bool *seen, double *out) {
+    phi_str line, rest;
+    size_t at = 0, found = 0;
+    uint32_t number;
+    double score;
+    while (phi__parse_line(text, &at, &line)) {
+        if (!phi__parse_numbered(line, &number, &rest) || number == 0 || number > count) continue;
+        if (!phi__parse_number(rest, &score, &rest)) continue;
+        out[number - 1] = phi__tot_parse_clamp(score);
+        found += !seen[number - 1];
+        seen[number - 1] = true;
+    }
+    return found;
+}
+
+PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
+                                            const phi_str *thoughts, size_t count, double *out) {
+    phi__tot_read read;
+    const phi_json *scores;
+    bool *seen;
+    size_t i;
+    double score;
+    memset(&read, 0, sizeof read);
+    scores = phi_json_get(phi__parse_object(text, scratch, &read.no_memory), "scores");
+    for (i = 0; i < count; i++) {
+        out[i] = 0.5;
+        if (!phi_json_is_object(scores) || !phi__tot_parse_score_of(scores, i, thoughts[i], &score))
+            continue;
+        out[i] = phi__tot_parse_clamp(score);
+        read.count++;
+    }
+    read.json = read.count > 0;
+    if (read.json || read.no_memory) return read;
+    seen = (bool *)phi__arena_zero(scratch, phi__max(count, 1));
+    if (seen == NULL)
+        read.no_memory = true;
+    else
+        read.count = phi__tot_parse_score_lines(text, count, seen, out);
+    return read;
+}
+
+#endif
+
+/* ---- src/strategy/tot_result.c ---- */
+
+/* tot_result.c - the result of Tree-of-Thoughts, and its machine as JSON. */
+
+
+#ifndef PHI_NO_STRATEGIES
+
+/* ---- the result ---- */
+
+static const char *phi__tot_result_traversal(phi_tot_traversal traversal) {
+    if (traversal == PHI_TOT_BFS) return "bfs";
+    return traversal == PHI_TOT_DFS ? "dfs" : "best_first";
+}
+
+static void phi__tot_result_path(const phi__tot *t, uint32_t node, phi_arena *scratch,
+                                 bool with_ids, phi__buf *out) {
+    uint32_t depth = t->tree.nodes[node].depth, i;
+    uint32_t *path = (uint32_t *)phi_arena_alloc(scratch, phi__mul(depth, sizeof *path));
+    if (path == NULL) {
+        out->failed = true;
+        return;
+    }
+    phi__tot_tree_path(&t->tree, node, path);
+    if (with_ids) {
+        phi__records_raw(out, "path_ids", "[");
+        for (i = 0; i < depth; i++)
+            phi__buf_printf(out, "%s%lu", i > 0 ? "," : "", (unsigned long)path[i]);
+        phi__buf_char(out, ']');
+    }
+    phi__records_raw(out, with_ids ? "path_text" : "solution_path", "[");
+    for (i = 0; i < depth; i++) {
+        phi__json_write_comma(out);
+        phi__json_write_str(out, t->tree.nodes[path[i]].content);
+    }
+    phi__buf_char(out, ']');
+}
+
+static void phi__tot_result_candidate(const phi__tot *t, uint32_t node, phi_arena *scratch,
+                                      phi__buf *out) {
+    const phi__tot_node *n = &t->tree.nodes[node];
+    phi__json_write_comma(out);
+    phi__buf_char(out, '{');
+    phi__records_u64(out, "node_id", node);
+    phi__records_str(out, "content", n->content);
+    phi__records_double(out, "score", n->score);
+    phi__records_u64(out, "depth", n->depth);
+    phi__tot_result_path(t, node, scratch, true, out);
+    phi__buf_char(out, '}');
+}
+
+static void phi__tot_result_candidates(const phi__tot *t, const phi_tot_options *options,
+                                       phi_arena *scratch, phi__buf *out) {
+    uint32_t most = options->top_k < t->tree.count ? options->top_k : t->tree.count, count, i;
+    uint32_t *at = (uint32_t *)phi_arena_alloc(scratch, phi__mul(phi__max(most, 1), sizeof *at));
+    if (at == NULL) {
+        out->failed = true;
+        return;
+    }
+    count = phi__tot_tree_candidates(&t->tree, at, most);
+    phi__json_write_comma(out);
+    phi__json_write_key(out, PHI__LIT("best"));
+    if (count > 0)
+        phi__tot_result_candidate(t, at[0], scratch, out);
+    else
+        phi__buf_text(out, "null");
+    phi__records_raw(out, "candidates", "[");
+    for (i = 0; i < count; i++) phi__tot_result_candidate(t, at[i], scratch, out);
+    phi__buf_char(out, ']');
+    if (count > 0)
+        phi__tot_result_path(t, at[0], scratch, false, out);
+    else
+        phi__records_raw(out, "solution_path", "[]");
+}
+
+static void phi__tot_result_rounds(const phi__tot *t, phi__buf *out) {
+    uint32_t i;
+    phi__records_raw(out, "tool_rounds", "{");
+    for (i = 0; i < t->round_count; i++)
+        phi__buf_printf(out, "%s\"%lu\":%lu", i > 0 ? "," : "", (unsigned long)t->rounds[i].call_id,
+                        (unsigned long)t->rounds[i].rounds);
+    phi__buf_char(out, '}');
+}
+
+static void phi__tot_result_recent(const phi__tot *t, phi__buf *out) {
+    uint32_t i;
+    phi__records_raw(out, "recent_best_scores", "[");
+    for (i = 0; i < t->recent_count; i++) {
+        phi__json_write_comma(out);
+        phi__json_number_put_double(out, t->recent[i]);
+    }
+    phi__buf_char(out, ']');
+}
+
+static void phi__tot_result_error(const phi__tot_ending *ending, phi__buf *out) {
+    if (ending->phase == NULL) {
+        phi__records_some(out, "error", ending->error);
+        return;
+    }
+    phi__records_raw(out, "error", "{");
+    phi__records_str(out, "type", PHI__LIT("parse_failed"));
+    phi__records_str(out, "phase", phi_str_of(ending->phase));
+    phi__records_str(out, "reason", phi_str_of(ending->why));
+    phi__buf_char(out, '}');
+}
+
+static void phi__tot_result_diagnostics(const phi__tot *t, const phi_tot_options *options,
+                                        const phi__tot_ending *ending, phi__buf *out) {
+    phi__records_raw(out, "diagnostics", "{");
+    phi__records_str(out, "parser_mode", t->by_lines ? PHI__LIT("regex") : PHI__LIT("json"));
+    phi__records_raw(out, "parse_retries", "{");
+    phi__records_u64(out, "generation", t->retries[0]);
+    phi__records_u64(out, "evaluation", t->retries[1]);
+    phi__buf_char(out, '}');
+    phi__records_u64(out, "parser_errors", t->parser_errors);
+    phi__records_u64(out, "pruned", t->pruned);
+    phi__tot_result_rounds(t, out);
+    phi__records_raw(out, "convergence", "{");
+    if (options->convergence_window != PHI_UNLIMITED)
+        phi__records_u64(out, "window", options->convergence_window);
+    else
+        phi__records_raw(out, "window", "null");
+    phi__records_double(out, "min_score_improvement", options->min_score_improvement);
+    phi__tot_result_recent(t, out);
+    phi__buf_char(out, '}');
+    if (t->tree.best != 0)
+        phi__records_u64(out, "best_node_id", t->tree.best);
+    else
+        phi__records_raw(out, "best_node_id", "null");
+    phi__tot_result_error(ending, out);
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__tot_result_put(const phi__tot *t, const phi_tot_options *options,
+                                 const phi__tot_ending *ending, uint64_t duration_ms,
+                                 phi_arena *scratch, phi__buf *out) {
+    phi__buf_char(out, '{');
+    phi__tot_result_candidates(t, options, scratch, out);
+    phi__machine_put_termination(out, ending->reason, ending->good, duration_ms, true);
+    phi__records_u64(out, "depth_reached", t->tree.deepest);
+    phi__records_u64(out, "node_count", t->tree.count);
+    phi__buf_char(out, '}');
+    phi__records_raw(out, "tree", "{");
+    phi__records_u64(out, "node_count", t->tree.count);
+    phi__records_u64(out, "frontier_size", t->tree.frontier_count);
+    phi__records_str(out, "traversal_strategy",
+                     phi_str_of(phi__tot_result_traversal(options->traversal)));
+    phi__records_u64(out, "max_depth", options->max_depth);
+    phi__records_u64(out, "branching_factor", options->branching_factor);
+    phi__buf_char(out, '}');
+    phi__machine_put_usage(out, &t->usage);
+    phi__tot_result_diagnostics(t, options, ending, out);
+}
+
+/* ---- the machine ---- */
+
+static const phi__field phi__tot_result_fields[] = {
+    PHI__FIELD(phi__tot, phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__tot, call_id, "call_id", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__tot, at, "at", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__tot, repairing, "repairing", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__tot, repairs, "repairs", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__tot, retries[0], "generation", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__tot, retries[1], "evaluation", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__tot, parser_errors, "parser_errors", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__tot, pruned, "pruned", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__tot, by_lines, "by_lines", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__tot, source, "source", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
+PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena) {
+    phi__buf out;
+    uint32_t i;
+    phi__buf_init(&out, arena->memory);
+    phi__buf_char(&out, '{');
+    phi__records_put(&out, phi__tot_result_fields, PHI__COUNT(phi__tot_result_fields), t);
+    phi__tot_tree_put(&t->tree, &out);
+    phi__records_raw(&out, "pending", "[");
+    for (i = 0; i < t->pending_count; i++) {
+        phi__json_write_comma(&out);
+        phi__json_write_str(&out, t->pending[i]);
+    }
+    phi__buf_char(&out, ']');
+    phi__tot_result_recent(t, &out);
+    phi__tot_result_rounds(t, &out);
+    phi__machine_put_usage(&out, &t->usage);
+    phi__buf_char(&out, '}');
+    return phi__machine_tree(&out, arena);
+}
+
+static bool phi__tot_result_load_pending(phi__tot *t, const phi_json *items, phi_arena *arena) {
+    phi_json_iter it = phi_json_each(items);
+    size_t count = phi_json_is_array(items) ? phi_json_count(items) : 0;
+    const phi_json *item;
+    if (count == 0) return true;
+    t->pending = (phi_str *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->pending));
+    if (t->pending == NULL) return false;
+    while ((item = phi_json_next(&it)) != NULL)
+        if (!phi__arena_str(arena, phi_json_str(item, ""), &t->pending[t->pending_count++]))
+            return false;
+    return true;
+}
+
+static bool phi__tot_result_load_recent(phi__tot *t, const phi_json *items, phi_arena *arena) {
+    phi_json_iter it = phi_json_each(items);
+    size_t count = phi_json_is_array(items) ? phi_json_count(items) : 0;
+    const phi_json *item;
+    if (count == 0) return true;
+    t->recent = (double *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->recent));
+    if (t->recent == NULL) return false;
+    t->recent_room = (uint32_t)count;
+    while ((item = phi_json_next(&it)) != NULL)
+        t->recent[t->recent_count++] = phi_json_num(item, 0.0);
+    return true;
+}
+
+static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_arena *arena) {
+    phi_json_iter it = phi_json_each(items);
+    size_t count = phi_json_is_object(items) ? phi_json_count(items) : 0;
+    const phi_json *item;
+    uint64_t id;
+    if (count == 0) return true;
+    t->rounds = (phi__tot_rounds *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->rounds));
+    if (t->rounds == NULL) return false;
+    t->round_cap = (uint32_t)count;
+    while ((item = phi_json_next(&it)) != NULL) {
+        if (!phi__str_to_u64(it.key, &id) || id > UINT32_MAX) continue;
+        t->rounds[t->round_count].call_id = (uint32_t)id;
+        t->rounds[t->round_count++].rounds = (uint32_t)phi_json_uint(item, 0);
+    }
+    return true;
+}
+
+PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena) {
+    phi_status status;
+    if (!phi_json_is_object(saved)) return PHI_PARSE;
+    if (!phi__records_get(saved, phi__tot_result_fields, PHI__COUNT(phi__tot_result_fields), t,
+                          arena))
+        return PHI_NO_MEMORY;
+    status = phi__tot_tree_get(&t->tree, arena, saved);
+    if (status != PHI_OK) return status;
+    if (!phi__tot_result_load_pending(t, phi_json_get(saved, "pending"), arena) ||
+        !phi__tot_result_load_recent(t, phi_json_get(saved, "recent_best_scores"), arena) ||
+        !phi__tot_result_load_rounds(t, phi_json_get(saved, "tool_rounds"), arena))
+        return PHI_NO_MEMORY;
+    phi__machine_get_usage(saved, &t->usage);
+    if (t->phase > PHI__TOT_OVER || (t->phase != PHI__TOT_IDLE && t->at >= t->tree.count))
+        return PHI_PARSE;
+    return PHI_OK;
+}
+
+#endif
+
+/* ---- src/strategy/tot_tree.c ---- */
+
+/* tot_tree.c - the tree of Tree-of-Thoughts: nodes, the frontier, the best. */
+
+
+#ifndef PHI_NO_STRATEGIES
+
+enum { PHI__TOT_FIRST = 16 }; /* nodes that there is room for at first */
+
+/* The old array stays in the arena: together they are less than twice the new one. */
+static void *phi__tot_tree_grow(phi_arena *arena, void *at, uint32_t count, uint32_t *cap,
+                                size_t size) {
+    uint32_t more = *cap == 0 ? (uint32_t)PHI__TOT_FIRST : *cap * 2;
+    void *grown;
+    if (count < *cap) return at;
+    if (*cap > UINT32_MAX / 4) return NULL;
+    grown = phi_arena_alloc(arena, phi__mul(more, size));
+    if (grown == NULL) return NULL;
+    if (count > 0) memcpy(grown, at, count * size);
+    *cap = more;
+    return grown;
+}
+
+PHI__FN bool phi__tot_tree_before(const phi__tot_tree *tree, uint32_t a, uint32_t b) {
+    const phi__tot_node *x = &tree->nodes[a], *y = &tree->nodes[b];
+    if (x->score > y->score || x->score < y->score) return x->score > y->score;
+    if (x->depth != y->depth) return x->depth > y->depth;
+    return a < b;
+}
+
+PHI__FN bool phi__tot_tree_add(phi__tot_tree *tree, phi_arena *arena, uint32_t parent, double score,
+                               phi_str content) {
+    phi__tot_node *node;
+    void *grown =
+        phi__tot_tree_grow(arena, tree->nodes, tree->count, &tree->cap, sizeof *tree->nodes);
+    uint32_t id = tree->count;
+    if (grown == NULL) return false;
+    tree->nodes = (phi__tot_node *)grown;
+    node = &tree->nodes[id];
+    memset(node, 0, sizeof *node);
+    if (!phi__arena_str(arena, content, &node->content)) return false;
+    tree->count++;
+    node->score = score;
+    if (id == 0) return true;
+    node->parent = parent;
+    node->depth = tree->nodes[parent].depth + 1;
+    tree->nodes[parent].children++;
+    if (node->depth > tree->deepest) tree->deepest = node->depth;
+    if (tree->best == 0 || phi__tot_tree_before(tree, id, tree->best)) tree->best = id;
+    return true;
+}
+
+/* ---- the frontier ---- */
+
+static void phi__tot_tree_insert(phi__tot_tree *tree, uint32_t place, uint32_t node) {
+    uint32_t i;
+    for (i = tree->frontier_count; i > place; i--) tree->frontier[i] = tree->frontier[i - 1];
+    tree->frontier[place] = node;
+    tree->frontier_count++;
+}
+
+/* By score alone, so that of equal ones the older is expanded first, whatever its depth. */
+static uint32_t phi__tot_tree_place(const phi__tot_tree *tree, uint32_t node) {
+    uint32_t place = 0;
+    while (place < tree->frontier_count &&
+           tree->nodes[tree->frontier[place]].score >= tree->nodes[node].score)
+        place++;
+    return place;
+}
+
+PHI__FN bool phi__tot_tree_wait(phi__tot_tree *tree, phi_arena *arena, uint32_t added,
+                                const phi_tot_options *options) {
+    uint32_t i, front = 0;
+    for (i = tree->count - added; i < tree->count; i++) {
+        uint32_t place = tree->frontier_count;
+        void *grown;
+        if (tree->nodes[i].depth >= options->max_depth) continue;
+        grown = phi__tot_tree_grow(arena, tree->frontier, tree->frontier_count, &tree->frontier_cap,
+                                   sizeof *tree->frontier);
+        if (grown == NULL) return false;
+        tree->frontier = (uint32_t *)grown;
+        if (options->traversal == PHI_TOT_DFS) place = front++;
+        if (options->traversal == PHI_TOT_BEST_FIRST) place = phi__tot_tree_place(tree, i);
+        phi__tot_tree_insert(tree, place, i);
+    }
+    if (options->traversal == PHI_TOT_BEST_FIRST && options->beam_width != 0 &&
+        tree->frontier_count > options->beam_width)
+        tree->frontier_count = options->beam_width;
+    return true;
+}
+
+PHI__FN uint32_t phi__tot_tree_next(phi__tot_tree *tree) {
+    uint32_t node, i;
+    if (tree->frontier_count == 0) return 0;
+    node = tree->frontier[0];
+    tree->frontier_count--;
+    for (i = 0; i < tree->frontier_count; i++) tree->frontier[i] = tree->frontier[i + 1];
+    return node;
+}
+
+/* ---- what is read off it ---- */
+
+PHI__FN void phi__tot_tree_path(const phi__tot_tree *tree, uint32_t node, uint32_t *out) {
+    for (; node != 0; node = tree->nodes[node].parent) out[tree->nodes[node].depth - 1] = node;
+}
+
+PHI__FN uint32_t phi__tot_tree_candidates(const phi__tot_tree *tree, uint32_t *out, uint32_t most) {
+    uint32_t count = 0, node, i;
+    for (node = 1; node < tree->count; node++) {
+        if (tree->nodes[node].children > 0 && node != tree->best) continue;
+        for (i = count; i > 0 && phi__tot_tree_before(tree, node, out[i - 1]); i--)
+            if (i < most) out[i] = out[i - 1];
+        if (i < most) out[i] = node;
+        if (count < most) count++;
+    }
+    return count;
+}
+
+/* ---- as JSON ---- */
+
+PHI__FN void phi__tot_tree_put(const phi__tot_tree *tree, phi__buf *out) {
+    uint32_t i;
+    phi__records_raw(out, "nodes", "[");
+    for (i = 0; i < tree->count; i++) {
+        phi__json_write_comma(out);
+        phi__buf_printf(out, "[%lu,", (unsigned long)tree->nodes[i].parent);
+        phi__json_number_put_double(out, tree->nodes[i].score);
+        phi__buf_char(out, ',');
+        phi__json_write_str(out, tree->nodes[i].content);
+        phi__buf_char(out, ']');
+    }
+    phi__buf_char(out, ']');
+    phi__records_raw(out, "frontier", "[");
+    for (i = 0; i < tree->frontier_count; i++)
+        phi__buf_printf(out, "%s%lu", i > 0 ? "," : "", (unsigned long)tree->frontier[i]);
+    phi__buf_char(out, ']');
+}
+
+static phi_status phi__tot_tree_get_frontier(phi__tot_tree *tree, phi_arena *arena,
+                                             const phi_json *saved) {
+    phi_json_iter it = phi_json_each(saved);
+    const phi_json *item;
+    while ((item = phi_json_next(&it)) != NULL) {
+        uint64_t node = phi_json_uint(item, 0);
+        void *grown;
+        if (node == 0 || node >= tree->count || tree->frontier_count >= tree->count)
+            return PHI_PARSE;
+        grown = phi__tot_tree_grow(arena, tree->frontier, tree->frontier_count, &tree->frontier_cap,
+                                   sizeof *tree->frontier);
+        if (grown == NULL) return PHI_NO_MEMORY;
+        tree->frontier = (uint32_t *)grown;
+        tree->frontier[tree->frontier_count++] = (uint32_t)node;
+    }
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, const phi_json *saved) {
+    const phi_json *nodes = phi_json_get(saved, "nodes"), *item;
+    phi_json_iter it = phi_json_each(nodes);
+    if (!phi_json_is_array(nodes)) return PHI_PARSE;
+    while ((item = phi_json_next(&it)) != NULL) {
+        uint64_t parent = phi_json_uint(phi_json_at(item, 0), UINT64_MAX);
+        double score = phi_json_num(phi_json_at(item, 1), -1.0);
+        const phi_json *content = phi_json_at(item, 2);
+        if (!phi_json_is_string(content) || !(score >= 0.0 && score <= 1.0)) return PHI_PARSE;
+        if (tree->count == 0 ? parent != 0 : parent >= tree->count) return PHI_PARSE;
+        if (!phi__tot_tree_add(tree, arena, (uint32_t)parent, score, phi_json_str(content, "")))
+            return PHI_NO_MEMORY;
+    }
+    return phi__tot_tree_get_frontier(tree, arena, phi_json_get(saved, "frontier"));
 }
 
 #endif

@@ -1,0 +1,56 @@
+/* tot.h - Tree-of-Thoughts: a search whose steps a model proposes and scores.
+
+   Each expansion of a thought takes two model calls: one proposes next thoughts, one scores them.
+   The best thought is the answer. Answers are read as JSON, else line by line; what is neither is
+   sent back once to be repaired. */
+#ifndef PHI_STRATEGY_TOT_H
+#define PHI_STRATEGY_TOT_H
+
+#include "strategy/machine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum phi_tot_traversal {
+    PHI_TOT_BEST_FIRST = 0, /* the thought with the highest score is expanded next */
+    PHI_TOT_BFS,
+    PHI_TOT_DFS
+} phi_tot_traversal;
+
+/* Zero means default for every field. Strings are borrowed as the desc is. */
+typedef struct phi_tot_options {
+    phi_tot_traversal traversal;
+    uint32_t branching_factor;      /* new thoughts a step, at most (default 3) */
+    uint32_t max_depth;             /* of a thought; the first ones have 1 (default 3) */
+    uint32_t min_depth;             /* that a thought of early success has at least (default 2) */
+    uint32_t max_nodes;             /* the problem counts as one (default 100) */
+    uint32_t max_duration_ms;       /* then the best so far is the answer (default: none) */
+    uint32_t beam_width;            /* thoughts that wait, of BEST_FIRST (default: no limit) */
+    uint32_t top_k;                 /* candidates in the result (default 3) */
+    double early_success_threshold; /* a score that ends the search (default 1.0) */
+    /* ends the search when the best score improved by less than min_score_improvement over so many
+       expansions (default 2; PHI_UNLIMITED: never) */
+    uint32_t convergence_window;
+    double min_score_improvement; /* (default 0.02) */
+    uint32_t max_parse_retries;   /* repairs of an answer (default 1) */
+    bool no_repair;               /* an answer that cannot be read ends the search at once */
+    bool tools;                   /* thoughts and scores may call the agent's tools */
+    uint32_t max_tool_rounds;     /* of a call (default 3) */
+    /* system prompts in place of phi's; they must ask for the same JSON (default: phi's) */
+    const char *generation_prompt, *evaluation_prompt;
+    uint32_t max_tokens;  /* output tokens a call (default: the agent's) */
+    bool has_temperature; /* send `temperature` (default: the agent's) */
+    double temperature;
+    uint32_t timeout_ms; /* of a call (default: phi_strategy_desc.call_timeout_ms) */
+} phi_tot_options;
+
+#ifndef PHI_NO_STRATEGIES
+/* Static. Options: phi_tot_options. */
+PHI_API const phi_strategy *phi_strategy_tot(void);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
