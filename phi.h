@@ -5114,11 +5114,11 @@ inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
 #endif /* PHI__PUB_EVALUATE */
 
 #ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0xb1f3b4b0
+#if PHI__PUB_STRATEGY != 0x894626a0
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__PUB_STRATEGY 0xb1f3b4b0
+#define PHI__PUB_STRATEGY 0x894626a0
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -5156,7 +5156,8 @@ typedef struct phi_strategy_call {
     uint32_t id;           /* comes back with the answer; not that of a call under way */
     phi_str system_prompt; /* (default: the agent's) */
     phi_str prompt;        /* one user message */
-    /* the conversation before the prompt is sent as well; at NULL, `prompt` is the prompt itself */
+    /* the conversation before the prompt is sent as well, and the agent's system prompt before this
+       one; with `prompt` at NULL the prompt is sent as the user wrote it, with its images */
     bool in_conversation;
     bool tools; /* the agent's tools may be called: the answer comes after their results */
     /* of these calls, rounds of tools at most: one more is an error of PHI_LIMIT (default 3) */
@@ -5231,7 +5232,8 @@ typedef struct phi_strategy_bill {
     uint64_t calls; /* model calls, with rounds of tools and repairs */
     /* over all calls, by estimate: texts of the machine's own, the prompt, answers sent back */
     uint64_t input_tokens;
-    uint64_t output_tokens; /* 0: calls times the agent's max_tokens */
+    uint64_t output_tokens;   /* 0: calls times the agent's max_tokens */
+    uint64_t in_conversation; /* calls whose input is the conversation, too */
 } phi_strategy_bill;
 
 /* The best so far. Strings are the machine's. */
@@ -5244,9 +5246,8 @@ typedef struct phi_strategy_best {
 
 /* A kind of machine. All functions are set. Borrowed until each agent that has it is freed. */
 typedef struct phi_strategy {
-    const char *name; /* "tot"; [a-z0-9_-], at most 31 bytes */
-    size_t
-        state_bytes; /* of a machine: zeroed before BEGIN and before load, freed without notice */
+    const char *name;   /* "tot"; [a-z0-9_-], at most 31 bytes */
+    size_t state_bytes; /* of a machine: zeroed before BEGIN and load, freed without notice */
     /* The worst case with these options, for a prompt and answers of so many tokens. */
     void (*bill)(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                  phi_strategy_bill *out);
@@ -70553,11 +70554,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x628d123b
+#if PHI__IMP_STRATEGY != 0xb91135ad
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x628d123b
+#define PHI__IMP_STRATEGY 0xb91135ad
 
 /* ---- src/strategy/aot_in.h ---- */
 
@@ -70663,6 +70664,71 @@ PHI__FN phi_str phi__parse_payload(phi_str text);
    none. */
 PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory);
 
+#endif
+
+/* ---- src/strategy/strategy_in.h ---- */
+
+/* strategy_in.h - a strategy at work: its machine, and the model calls under way.
+
+   A job begins and ends with the provider's call of a run. It owns its machine, whose memory is an
+   arena in the agent's budget, and the hidden agents below the agent that make the model calls: one
+   each, for one run. Answers go to the machine in the order in which their calls were made,
+   whichever came first, so that a run does not depend on the network's timing. */
+#ifndef PHI_STRATEGY_STRATEGY_IN_H
+#define PHI_STRATEGY_STRATEGY_IN_H
+
+
+#ifndef PHI_NO_STRATEGIES
+
+#define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* under way at a time, at most */
+
+/* A model call under way. */
+typedef struct phi__strategy_call {
+    uint32_t id, max_rounds;
+    uint32_t most_turns, turns; /* of its run: at most, and so far */
+    phi_agent child;            /* rt NULL: it could not be made */
+    bool over;
+    phi__buf text; /* of the last answer, as far as it came */
+    phi_stop_reason stop_reason;
+    phi_usage usage;
+    phi_status status;
+    phi_failure_kind kind;
+    phi_str failure; /* a message, in the job's arena or static */
+} phi__strategy_call;
+
+typedef struct phi__strategy_job {
+    phi__attached attached;
+    phi__agent *agent;
+    const phi_strategy_desc *desc;
+    const phi_model_request *request; /* until the provider's close */
+    void *state;                      /* the machine */
+    phi_arena arena, scratch;
+    phi__strategy_call calls[PHI__STRATEGY_CALLS]; /* oldest first */
+    size_t call_count;
+    uint64_t made, most;    /* model calls: so far, and at most */
+    uint64_t elapsed_ms;    /* before this process, of a run that was restored */
+    uint64_t started_us;    /* in this process */
+    bool settle, stopped;   /* it is to end; the machine was told to */
+    bool over, no_memory;   /* the machine is done, or has failed */
+    phi_status status;      /* of the end */
+    phi_failure_kind kind;  /* of the last call that failed, with its status */
+    phi_status kind_status; /* the same */
+    phi_str text;           /* the answer or the message; terminated */
+} phi__strategy_job;
+
+/* strategy_call.c */
+/* Begins a model call: a failure is the call's, and comes as its answer. False: no memory. */
+PHI__FN bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy_call *call);
+/* The oldest call is over: fills the event for the machine, and copies its run into the log. False:
+   no memory. */
+PHI__FN bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event *event);
+/* The oldest call is forgotten, after the machine has seen its event. */
+PHI__FN void phi__strategy_call_drop(phi__strategy_job *job);
+PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job);
+/* Model calls that may yet be made, beside those of calls under way. */
+PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
+
+#endif
 #endif
 
 /* ---- src/strategy/tot_in.h ---- */
@@ -71188,7 +71254,6 @@ enum { PHI__COT_PROMPT_TOKENS = 160 }; /* of phi's own prompts, at most, by esti
 typedef struct phi__cot {
     uint32_t phase;
     phi_str answer;
-    phi_str problem;
 } phi__cot;
 
 static phi_str phi__cot_prompt(bool draft) {
@@ -71224,7 +71289,6 @@ static phi_status phi__cot_ask(phi__cot *c, bool draft, const phi_strategy_env *
     command->call.system_prompt = options->system_prompt != NULL
                                       ? phi_str_of(options->system_prompt)
                                       : phi__cot_prompt(draft);
-    command->call.prompt = c->problem;
     command->call.in_conversation = true;
     command->call.max_tokens = options->max_tokens;
     command->call.has_temperature = options->has_temperature;
@@ -71234,10 +71298,9 @@ static phi_status phi__cot_ask(phi__cot *c, bool draft, const phi_strategy_env *
     return PHI_OK;
 }
 
-static phi_status phi__cot_begin(phi__cot *c, bool draft, const phi_strategy_event *event,
-                                 const phi_strategy_env *env, phi_strategy_commands *out) {
+static phi_status phi__cot_begin(phi__cot *c, bool draft, const phi_strategy_env *env,
+                                 phi_strategy_commands *out) {
     if (c->phase != PHI__COT_IDLE) return PHI_OK;
-    if (!phi__arena_str(env->arena, event->text, &c->problem)) return PHI_NO_MEMORY;
     if (phi__machine_emit(out, "reasoning") != PHI_OK) return PHI_FULL;
     return phi__cot_ask(c, draft, env, out);
 }
@@ -71294,7 +71357,7 @@ static phi_status phi__cot_failed(phi__cot *c, const phi_strategy_event *event,
 
 static phi_status phi__cot_event(phi__cot *c, bool draft, const phi_strategy_event *event,
                                  const phi_strategy_env *env, phi_strategy_commands *out) {
-    if (event->kind == PHI_STRATEGY_BEGIN) return phi__cot_begin(c, draft, event, env, out);
+    if (event->kind == PHI_STRATEGY_BEGIN) return phi__cot_begin(c, draft, env, out);
     if (c->phase != PHI__COT_REASONING) return PHI_OK;
     if (event->kind == PHI_STRATEGY_STOP) return phi__cot_failed(c, event, env, out);
     if (event->call_id != 1) return PHI_OK;
@@ -71317,6 +71380,7 @@ static void phi__cot_bill(const void *options, uint64_t prompt_tokens, uint64_t 
     (void)answer_tokens;
     memset(out, 0, sizeof *out);
     out->calls = 1;
+    out->in_conversation = 1;
     out->input_tokens = prompt_tokens + PHI__COT_PROMPT_TOKENS;
     if (options != NULL) out->output_tokens = ((const phi_cot_options *)options)->max_tokens;
 }
@@ -71332,7 +71396,6 @@ static phi_json *phi__cot_save(const void *state, phi_arena *arena) {
     phi__buf_init(&out, arena->memory);
     phi__buf_char(&out, '{');
     phi__records_u64(&out, "phase", c->phase);
-    phi__records_str(&out, "problem", c->problem);
     phi__records_str(&out, "answer", c->answer);
     phi__buf_char(&out, '}');
     return phi__machine_tree(&out, arena);
@@ -71343,8 +71406,7 @@ static phi_status phi__cot_load_as(phi__cot *c, bool draft, const phi_json *save
     uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > PHI__COT_OVER) return PHI_PARSE;
     c->phase = (uint32_t)phase;
-    if (!phi__arena_str(env->arena, phi__records_get_str(saved, "problem"), &c->problem) ||
-        !phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &c->answer))
+    if (!phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &c->answer))
         return PHI_NO_MEMORY;
     return phase == PHI__COT_REASONING ? phi__cot_ask(c, draft, env, out) : PHI_OK;
 }
@@ -71658,6 +71720,816 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
                          : phi_json_parse(arena, payload, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
     if (status == PHI_NO_MEMORY) *no_memory = true;
     return status == PHI_OK && phi_json_is_object(root) ? root : NULL;
+}
+
+#endif
+
+/* ---- src/strategy/strategy.c ---- */
+
+/* strategy.c - strategies as providers: a job for each model call of the agent, which feeds its
+   machine with the answers of the calls that it made, and does what the machine commands. */
+
+
+#include <stdio.h>
+
+#ifndef PHI_NO_STRATEGIES
+
+#define PHI__STRATEGY_NAME "strategy" /* of the attached object */
+#define PHI__STRATEGY_NOTE "phi.strategy"
+
+/* Answers that a step gives to the machine, at most. */
+enum { PHI__STRATEGY_EVENTS = 4 };
+
+/* ---- what surrounds the machine ---- */
+
+static uint64_t phi__strategy_elapsed(const phi__strategy_job *job) {
+    uint64_t now_us = phi__io_now_us(job->agent->rt->io);
+    return job->elapsed_ms + (now_us - job->started_us) / 1000;
+}
+
+static phi_strategy_env phi__strategy_env(phi__strategy_job *job) {
+    phi_strategy_env env;
+    memset(&env, 0, sizeof env);
+    env.options = job->desc->options;
+    env.elapsed_ms = phi__strategy_elapsed(job);
+    env.calls_left = job->stopped ? 0 : phi__strategy_call_left(job);
+    env.arena = &job->arena;
+    env.scratch = &job->scratch;
+    env.prune_fn = job->desc->prune_fn;
+    env.user_data = job->desc->user_data;
+    return env;
+}
+
+/* ---- its commands ---- */
+
+static bool phi__strategy_emit(phi__strategy_job *job, phi_str phase) {
+    phi_arena *room = phi__thread_room(job->agent->thread);
+    phi_strategy_progress *progress;
+    phi_strategy_best best;
+    phi_event event;
+    memset(&best, 0, sizeof best);
+    progress = (phi_strategy_progress *)phi__arena_zero(room, sizeof *progress);
+    if (progress == NULL || !phi__arena_str(room, phase, &progress->phase) ||
+        !phi__arena_str(room, phi_str_of(job->desc->strategy->name), &progress->name))
+        return false;
+    job->desc->strategy->best(job->state, &best);
+    progress->calls = job->made;
+    progress->most_calls = job->most;
+    progress->nodes = best.nodes;
+    progress->has_score = best.has_score;
+    progress->score = best.score;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_STRATEGY;
+    event.strategy = progress;
+    event.text = best.text;
+    return phi__events_emit(job->agent, &event, NULL, 0);
+}
+
+/* {"loop_id","strategy","result"} in the log. */
+static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
+    phi__buf json;
+    phi_status status;
+    if (result.len == 0) return true;
+    phi__buf_init(&json, &job->agent->memory);
+    phi__buf_char(&json, '{');
+    phi__records_str(&json, "loop_id", job->agent->run->loop_id);
+    phi__records_str(&json, "strategy", phi_str_of(job->desc->strategy->name));
+    phi__json_write_comma(&json);
+    phi__json_write_key(&json, PHI__LIT("result"));
+    phi__buf_add_str(&json, result);
+    phi__buf_char(&json, '}');
+    status = json.failed
+                 ? PHI_NO_MEMORY
+                 : phi__note_add(job->agent->thread, PHI__STRATEGY_NOTE, phi__buf_str(&json), NULL);
+    phi__buf_free(&json);
+    return status != PHI_NO_MEMORY; /* a result that is no JSON is the machine's fault: without */
+}
+
+static bool phi__strategy_end(phi__strategy_job *job, phi_status status, phi_str text,
+                              phi_str result) {
+    job->over = true;
+    job->status = status;
+    return phi__arena_str(&job->arena, text, &job->text) && phi__strategy_note(job, result);
+}
+
+static bool phi__strategy_fault(phi__strategy_job *job, const char *words) {
+    return phi__strategy_end(job, PHI_REFUSED, phi_str_of(words), phi__str(NULL, 0));
+}
+
+/* False: no memory. */
+static bool phi__strategy_do(phi__strategy_job *job, const phi_strategy_command *command) {
+    switch (command->kind) {
+    case PHI_STRATEGY_ASK: return phi__strategy_call_begin(job, &command->call);
+    case PHI_STRATEGY_EMIT: return phi__strategy_emit(job, command->phase);
+    case PHI_STRATEGY_DONE: return phi__strategy_end(job, PHI_OK, command->text, command->result);
+    case PHI_STRATEGY_FAIL:
+        return phi__strategy_end(job, command->status != PHI_OK ? command->status : PHI_REFUSED,
+                                 command->text, command->result);
+    }
+    return true;
+}
+
+static void phi__strategy_do_all(phi__strategy_job *job, phi_status status,
+                                 const phi_strategy_commands *commands) {
+    size_t i;
+    if (status == PHI_NO_MEMORY) job->no_memory = true;
+    if (status != PHI_OK && status != PHI_NO_MEMORY &&
+        !phi__strategy_fault(job, phi_status_text(status)))
+        job->no_memory = true;
+    for (i = 0; i < commands->count && !job->over && !job->no_memory; i++)
+        if (!phi__strategy_do(job, &commands->at[i])) job->no_memory = true;
+    phi_arena_free(&job->scratch);
+}
+
+static void phi__strategy_tell(phi__strategy_job *job, const phi_strategy_event *event) {
+    phi_strategy_commands commands;
+    phi_strategy_env env = phi__strategy_env(job);
+    phi_status status;
+    commands.count = 0;
+    status = job->desc->strategy->on(job->state, event, &env, &commands);
+    phi__strategy_do_all(job, status, &commands);
+}
+
+/* ---- the beginning ---- */
+
+/* The user's last messages; of a history that ends otherwise, the last ones that there are. */
+static bool phi__strategy_prompt(const phi_model_request *request, phi_arena *arena,
+                                 phi__buf *out) {
+    size_t to = request->message_count, from;
+    bool failed = false;
+    while (to > 0 && request->messages[to - 1]->role != PHI_ROLE_USER) to--;
+    for (from = to; from > 0 && request->messages[from - 1]->role == PHI_ROLE_USER;) from--;
+    for (; from < to && !failed; from++) {
+        if (out->len > 0) phi__buf_text(out, "\n\n");
+        phi__buf_add_str(out, phi_message_text(request->messages[from], "\n", arena, &failed));
+    }
+    return !failed && !out->failed;
+}
+
+static uint64_t phi__strategy_add(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t phi__strategy_times(uint64_t a, uint64_t b) {
+    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+/* Of fewer calls than the bill has, as large a part. */
+static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
+    if (of == 0 || calls >= of) return all;
+    return (uint64_t)((double)all / (double)of * (double)calls);
+}
+
+static void phi__strategy_bill(const phi_strategy_desc *desc, uint64_t prompt_tokens,
+                               uint64_t answer_tokens, phi_strategy_bill *out) {
+    uint64_t most =
+        desc->max_calls != 0 && desc->max_calls != PHI_UNLIMITED ? desc->max_calls : UINT64_MAX;
+    memset(out, 0, sizeof *out);
+    desc->strategy->bill(desc->options, prompt_tokens, answer_tokens, out);
+    if (out->output_tokens == 0)
+        out->output_tokens = phi__strategy_times(out->calls, answer_tokens);
+    if (most >= out->calls) return;
+    out->input_tokens = phi__strategy_part(out->input_tokens, most, out->calls);
+    out->output_tokens = phi__strategy_part(out->output_tokens, most, out->calls);
+    if (out->in_conversation > most) out->in_conversation = most;
+    out->calls = most;
+}
+
+/* Reserves what the calls that are left may cost, or ends the job with a message. */
+static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
+    const phi__agent *agent = job->agent;
+    const phi_cost *rates = &agent->desc.model.cost;
+    const phi_token_counter *counter = phi__projection_counter(agent);
+    uint64_t answer =
+        agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
+    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
+    phi_strategy_bill bill;
+    char reason[200] = "", words[400];
+    uint64_t left, in = 0;
+    size_t i;
+    phi__strategy_bill(job->desc, phi_tokens_of_text(counter, prompt), answer, &bill);
+    job->most = bill.calls;
+    left = bill.calls > job->made ? bill.calls - job->made : 0;
+    for (i = 0; bill.in_conversation > 0 && i < job->request->message_count; i++)
+        in += phi_tokens_of_message(counter, job->request->messages[i]);
+    in = phi__strategy_add(phi__strategy_times(in, bill.in_conversation), bill.input_tokens);
+    in = phi__strategy_part(in, left, bill.calls);
+    answer = phi__strategy_part(bill.output_tokens, left, bill.calls);
+    if (phi__limits_pot_reserve(agent->run, phi__strategy_add(in, answer),
+                                (double)in / 1e6 * rate + (double)answer / 1e6 * rates->output,
+                                left, reason, sizeof reason))
+        return true;
+    (void)snprintf(words, sizeof words, "strategy %s: up to %llu model calls: %s",
+                   job->desc->strategy->name, (unsigned long long)left, reason);
+    job->kind = PHI_FAILURE_QUOTA;
+    job->kind_status = PHI_LIMIT;
+    return phi__strategy_end(job, PHI_LIMIT, phi_str_of(words), phi__str(NULL, 0));
+}
+
+/* Claims what a snapshot holds of this run's machine; NULL: nothing. */
+static const phi_json *phi__strategy_claim(phi__strategy_job *job) {
+    phi_str text = phi__attached_saved(job->agent, PHI__STRATEGY_NAME);
+    phi_json *root = NULL;
+    if (text.len == 0) return NULL;
+    if (phi_json_parse(&job->scratch, text, 0, &root, NULL) == PHI_NO_MEMORY) job->no_memory = true;
+    phi__attached_saved_drop(job->agent, PHI__STRATEGY_NAME);
+    if (!phi_str_equal(phi__records_get_str(root, "loop_id"), job->agent->run->loop_id) ||
+        phi__records_get_u64(root, "turn") != job->agent->run->turn.index ||
+        !phi__str_is(phi__records_get_str(root, "strategy"), job->desc->strategy->name))
+        return NULL;
+    job->made = phi__records_get_u64(root, "made");
+    job->elapsed_ms = phi__records_get_u64(root, "elapsed_ms");
+    return phi_json_get(root, "state");
+}
+
+/* A machine that cannot be read begins anew. */
+static void phi__strategy_load(phi__strategy_job *job, const phi_json *saved, phi_str prompt) {
+    phi_strategy_commands commands;
+    phi_strategy_env env = phi__strategy_env(job);
+    phi_strategy_event event;
+    phi_status status = PHI_NOT_FOUND;
+    commands.count = 0;
+    if (saved != NULL) status = job->desc->strategy->load(job->state, saved, &env, &commands);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) {
+        phi__strategy_do_all(job, status, &commands);
+        return;
+    }
+    memset(job->state, 0, job->desc->strategy->state_bytes);
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_STRATEGY_BEGIN;
+    event.text = prompt;
+    phi__strategy_tell(job, &event);
+}
+
+static void phi__strategy_begin(phi__strategy_job *job) {
+    const phi_json *saved = phi__strategy_claim(job);
+    phi__buf text;
+    phi_str prompt = {NULL, 0};
+    phi__buf_init(&text, &job->agent->memory);
+    if (!phi__strategy_prompt(job->request, &job->scratch, &text) ||
+        !phi__machine_text(&text, &job->arena, &prompt))
+        job->no_memory = true;
+    phi__buf_free(&text);
+    if (!job->no_memory && !phi__strategy_reserve(job, prompt)) job->no_memory = true;
+    if (!job->no_memory && !job->over) phi__strategy_load(job, saved, prompt);
+    phi_arena_free(&job->scratch);
+}
+
+/* ---- with the agent's snapshot ---- */
+
+static phi__strategy_job *phi__strategy_of(const phi__attached *object) {
+    return PHI__OWNER((uintptr_t)object, phi__strategy_job, attached);
+}
+
+static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_arena *scratch) {
+    const phi__strategy_job *job = phi__strategy_of(object);
+    const phi_json *state = job->desc->strategy->save(job->state, scratch);
+    if (state == NULL) out->failed = true;
+    phi__buf_char(out, '{');
+    phi__records_str(out, "strategy", phi_str_of(job->desc->strategy->name));
+    phi__records_str(out, "loop_id", job->agent->run->loop_id);
+    phi__records_u64(out, "turn", job->agent->run->turn.index);
+    phi__records_u64(out, "made", job->made);
+    phi__records_u64(out, "elapsed_ms", phi__strategy_elapsed(job));
+    phi__json_write_comma(out);
+    phi__json_write_key(out, PHI__LIT("state"));
+    (void)phi__json_write(out, state, 0);
+    phi__buf_char(out, '}');
+}
+
+/* The provider's close, which comes first, has freed it. */
+static void phi__strategy_freed(phi__attached *object) { (void)object; }
+
+static const phi__attached_ops *phi__strategy_ops(void) {
+    static const phi__attached_ops ops = {PHI__STRATEGY_NAME, phi__strategy_save, NULL,
+                                          phi__strategy_freed};
+    return &ops;
+}
+
+/* ---- the provider ---- */
+
+static void phi__strategy_close(void *user_data, void *opaque) {
+    phi__strategy_job *job = (phi__strategy_job *)opaque;
+    phi__agent *agent = job->agent;
+    (void)user_data;
+    phi__attached_remove(&job->attached);
+    phi__strategy_call_drop_all(job);
+    phi_arena_free(&job->scratch);
+    phi_arena_free(&job->arena);
+    phi__free(&agent->memory, job->state, job->desc->strategy->state_bytes);
+    phi__free(&agent->memory, job, sizeof *job);
+}
+
+static phi_status phi__strategy_open(void *user_data, const phi_model_request *request,
+                                     void **out) {
+    const phi_strategy_desc *desc = (const phi_strategy_desc *)user_data;
+    phi__agent *agent = phi__find_agent(request->agent);
+    phi__strategy_job *job;
+    void *state;
+    if (desc == NULL || desc->strategy == NULL) return PHI_BAD_ARG;
+    job = (phi__strategy_job *)phi__alloc(&agent->memory, sizeof *job);
+    state = phi__alloc(&agent->memory, desc->strategy->state_bytes);
+    if (job == NULL || state == NULL) {
+        phi__free(&agent->memory, job, sizeof *job);
+        phi__free(&agent->memory, state, desc->strategy->state_bytes);
+        return PHI_NO_MEMORY;
+    }
+    job->agent = agent;
+    job->desc = desc;
+    job->request = request;
+    job->state = state;
+    job->started_us = phi__io_now_us(agent->rt->io);
+    phi_arena_init(&job->arena, &agent->memory, 0);
+    phi_arena_init(&job->scratch, &agent->memory, 0);
+    phi__attached_add(agent, &job->attached, phi__strategy_ops());
+    phi__strategy_begin(job);
+    *out = job;
+    if (!job->no_memory) return PHI_OK;
+    phi__strategy_close(user_data, job);
+    return PHI_NO_MEMORY;
+}
+
+/* A limit of the run that is reached in the midst of it: it ends with the best so far. */
+static bool phi__strategy_spent(const phi__strategy_job *job) {
+    const phi__run *run = job->agent->run;
+    const phi_limits *limits = &run->limits;
+    const phi__spent *spent = phi__limits_charge_of(run);
+    if (limits->max_tokens != UINT64_MAX &&
+        spent->usage.input + spent->usage.output >= limits->max_tokens)
+        return true;
+    if (limits->max_cost > 0 && spent->cost >= limits->max_cost) return true;
+    return limits->max_duration_ms != PHI_UNLIMITED &&
+           phi__strategy_elapsed(job) >= limits->max_duration_ms;
+}
+
+static void phi__strategy_stop(phi__strategy_job *job) {
+    phi_strategy_event event;
+    bool left = phi__strategy_call_left(job) > 0;
+    job->stopped = !left;
+    phi__strategy_call_drop_all(job);
+    if (job->agent->slot == NULL) return;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_STRATEGY_STOP;
+    phi__strategy_tell(job, &event);
+    if (!job->over && !job->no_memory &&
+        !phi__strategy_fault(job, "the strategy did not end when it had to"))
+        job->no_memory = true;
+}
+
+/* The model wants no more tools than it may have, but the calls are used up, or a budget. */
+static bool phi__strategy_used_up(const phi_strategy_event *event, const phi__strategy_call *call) {
+    return event->kind == PHI_STRATEGY_FAILED && event->status == PHI_LIMIT &&
+           event->tool_rounds <= call->max_rounds;
+}
+
+static void phi__strategy_answer(phi__strategy_job *job) {
+    phi_strategy_event event;
+    if (!phi__strategy_call_take(job, &event)) {
+        job->no_memory = true;
+        return;
+    }
+    if (phi__strategy_used_up(&event, &job->calls[0]))
+        job->settle = true;
+    else
+        phi__strategy_tell(job, &event);
+    if (job->call_count > 0) phi__strategy_call_drop(job);
+}
+
+static void phi__strategy_step(phi__strategy_job *job) {
+    int i;
+    for (i = 0; i < PHI__STRATEGY_EVENTS && !job->over && !job->no_memory; i++) {
+        if (job->agent->slot == NULL) return;
+        if (job->settle || phi__strategy_spent(job))
+            phi__strategy_stop(job);
+        else if (job->call_count == 0) {
+            if (!phi__strategy_fault(job, "the strategy waits for no call")) job->no_memory = true;
+        } else if (job->calls[0].over)
+            phi__strategy_answer(job);
+        else
+            return;
+    }
+}
+
+static phi_failure_kind phi__strategy_kind(const phi__strategy_job *job) {
+    if (job->kind != PHI_FAILURE_NONE && job->kind_status == job->status) return job->kind;
+    switch (job->status) {
+    case PHI_NETWORK: return PHI_FAILURE_NETWORK;
+    case PHI_TIMEOUT: return PHI_FAILURE_TIMEOUT;
+    case PHI_NO_MEMORY: return PHI_FAILURE_NO_MEMORY;
+    case PHI_LIMIT: return PHI_FAILURE_QUOTA;
+    default: return PHI_FAILURE_SERVER;
+    }
+}
+
+static phi_poll phi__strategy_poll(void *user_data, void *opaque, phi_answer *answer) {
+    phi__strategy_job *job = (phi__strategy_job *)opaque;
+    (void)user_data;
+    phi__strategy_step(job);
+    if (job->agent->slot == NULL) return PHI_POLL_DONE;
+    if (job->no_memory)
+        phi_answer_fail(answer, PHI_FAILURE_NO_MEMORY, false, "a strategy: out of memory");
+    else if (!job->over)
+        return PHI_POLL_AGAIN;
+    else if (job->status != PHI_OK)
+        phi_answer_fail(answer, phi__strategy_kind(job), false, job->text.at);
+    else
+        phi_answer_text(answer, job->text);
+    return PHI_POLL_DONE;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
+    phi_provider provider;
+    memset(&provider, 0, sizeof provider);
+    provider.protocol = "phi.strategy";
+    provider.user_data = (void *)(uintptr_t)desc;
+    provider.open = phi__strategy_open;
+    provider.poll = phi__strategy_poll;
+    provider.close = phi__strategy_close;
+    return provider;
+}
+
+/* Of the last run; its notes stand behind its beginning. */
+static const phi__note *phi__strategy_last(const phi_thread *thread) {
+    size_t i = thread->log.held;
+    const phi__note *found = NULL;
+    while (i-- > 0) {
+        const phi__entry *entry = thread->log.entries[i];
+        if (entry->kind == PHI_ENTRY_NOTE && found == NULL &&
+            phi__str_is(entry->of.note->kind, PHI__STRATEGY_NOTE))
+            found = entry->of.note;
+        if (entry->kind == PHI_ENTRY_LOOP_START && (entry->flags & PHI_ENTRY_GRAFTED) == 0)
+            return found;
+    }
+    return NULL;
+}
+
+PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena, phi_str *out) {
+    const phi__agent *agent = phi__find_agent(handle);
+    const phi__note *note;
+    phi_json_found found;
+    phi_status status;
+    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    *out = phi__str(NULL, 0);
+    if (agent == NULL) return PHI_STALE;
+    if (agent->run != NULL) return PHI_NOT_FOUND;
+    status = phi__recall(agent->thread);
+    if (status != PHI_OK) return status;
+    note = phi__strategy_last(agent->thread);
+    if (note == NULL || phi_json_find(note->json, "result", &found) != PHI_OK) return PHI_NOT_FOUND;
+    return phi__arena_str(arena, found.raw, out) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi__strategy_job *phi__strategy_job_of(const phi__agent *agent) {
+    const phi__attached *object = phi__attached_find(agent, PHI__STRATEGY_NAME);
+    return object != NULL ? phi__strategy_of(object) : NULL;
+}
+
+PHI_API phi_status phi_strategy_best_now(phi_agent handle, phi_arena *arena,
+                                         phi_strategy_best *out) {
+    const phi__agent *agent = phi__find_agent(handle);
+    const phi__strategy_job *job;
+    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    memset(out, 0, sizeof *out);
+    if (agent == NULL) return PHI_STALE;
+    job = phi__strategy_job_of(agent);
+    if (job == NULL) return PHI_NOT_FOUND;
+    job->desc->strategy->best(job->state, out);
+    return phi__arena_str(arena, out->text, &out->text) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_strategy_settle(phi_agent handle) {
+    const phi__agent *agent = phi__find_agent(handle);
+    phi__strategy_job *job;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    job = phi__strategy_job_of(agent);
+    if (job == NULL) return PHI_NOT_FOUND;
+    job->settle = true;
+    phi__schedule_wake(agent->run);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
+                                      uint64_t answer_tokens, phi_strategy_bill *out) {
+    if (desc == NULL || desc->strategy == NULL || out == NULL) return PHI_BAD_ARG;
+    phi__strategy_bill(desc, prompt_tokens, answer_tokens, out);
+    return PHI_OK;
+}
+
+#endif
+#undef PHI__STRATEGY_NAME
+#undef PHI__STRATEGY_NOTE
+
+/* ---- src/strategy/strategy_call.c ---- */
+
+/* strategy_call.c - a strategy's model calls: hidden agents, each for one run, whose log is copied
+   onto the strategy's own lane of the agent's log. */
+
+
+#ifndef PHI_NO_STRATEGIES
+
+/* ---- while it runs ---- */
+
+static phi__strategy_call *phi__strategy_call_of(const phi__agent *child) {
+    phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
+    size_t i;
+    for (i = 0; i < job->call_count; i++)
+        if (job->calls[i].child.rt != NULL && job->calls[i].child.index == child->handle.index &&
+            job->calls[i].child.gen == child->handle.gen)
+            return &job->calls[i];
+    return NULL;
+}
+
+/* A decision about a tool is the host's to make: it gets the ticket as the agent's. Its strings
+   must outlive the child. False: no memory. */
+static bool phi__strategy_call_show(const phi__agent *child, const phi_event *event) {
+    phi__agent *agent = child->tree.parent;
+    phi_arena *room = phi__thread_room(agent->thread);
+    phi_event shown = *event;
+    if (event->kind != PHI_EV_DECISION) return true;
+    shown.loop_id = phi__str(NULL, 0);
+    return phi__arena_str(room, event->tool_call_id, &shown.tool_call_id) &&
+           phi__arena_str(room, event->tool_name, &shown.tool_name) &&
+           phi__arena_str(room, event->arguments, &shown.arguments) &&
+           phi__events_emit(agent, &shown, NULL, 0);
+}
+
+static bool phi__strategy_call_event(phi__agent *child, const phi_event *event) {
+    phi__strategy_call *call = phi__strategy_call_of(child);
+    phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
+    if (call == NULL) return false;
+    switch (event->kind) {
+    case PHI_EV_TURN_START:
+        call->turns++;
+        job->made++;
+        phi__buf_clear(&call->text);
+        break;
+    case PHI_EV_RETRACT: phi__buf_clear(&call->text); break;
+    case PHI_EV_TEXT: phi__buf_add_str(&call->text, event->text); break;
+    case PHI_EV_MESSAGE_END:
+        if (event->message != NULL && event->message->role == PHI_ROLE_ASSISTANT)
+            call->stop_reason = event->message->stop_reason;
+        break;
+    default:
+        if (!phi__strategy_call_show(child, event)) job->no_memory = true;
+        break;
+    }
+    return false;
+}
+
+static void phi__strategy_call_over(phi__agent *child, phi_status status,
+                                    const phi_failure *failure, bool stopping) {
+    phi__strategy_call *call = phi__strategy_call_of(child);
+    phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
+    phi_str words = phi_str_of(phi_status_text(status));
+    (void)stopping;
+    if (call == NULL) return;
+    call->over = true;
+    call->status = status;
+    call->usage = child->spent.run_usage;
+    if (failure != NULL) call->kind = failure->kind;
+    if (failure != NULL && failure->message.len > 0) words = failure->message;
+    if (!phi__arena_str(&job->arena, words, &call->failure)) job->no_memory = true;
+    if (job->agent->run != NULL) phi__schedule_wake(job->agent->run);
+}
+
+/* ---- its agent ---- */
+
+static const phi__child_watch *phi__strategy_call_watch(void) {
+    static const phi__child_watch watch = {true, false, phi__strategy_call_event, NULL,
+                                           phi__strategy_call_over};
+    return &watch;
+}
+
+static uint32_t phi__strategy_call_timeout(const phi__strategy_job *job,
+                                           const phi_strategy_call *call) {
+    uint32_t timeout = call->timeout_ms != 0 ? call->timeout_ms : job->desc->call_timeout_ms;
+    return timeout != 0 ? timeout : PHI_UNLIMITED;
+}
+
+static void phi__strategy_call_tools(const phi__agent *agent, phi_agent_desc *d) {
+    static const uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL |
+                                   (uint32_t)PHI_HOOK_BEFORE_TOOL_UPDATE |
+                                   (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE;
+    d->tools = agent->toolset.tools;
+    d->tool_count = agent->toolset.count;
+    d->tool_mode = agent->desc.tool_mode;
+    d->tool_batch = agent->desc.tool_batch;
+    d->tool_timeout_ms = agent->desc.tool_timeout_ms;
+    d->hook_points |= agent->desc.hook_points & points;
+    d->repeat_warn_after = agent->desc.repeat_warn_after;
+    d->repeat_stop_after = agent->desc.repeat_stop_after;
+}
+
+static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
+                                              const phi_strategy_call *call, uint32_t turns) {
+    const phi__agent *agent = job->agent;
+    uint32_t timeout = phi__strategy_call_timeout(job, call);
+    phi_agent_desc d;
+    memset(&d, 0, sizeof d);
+    d.model = agent->desc.model;
+    d.provider = job->desc->provider;
+    d.thinking = agent->desc.thinking;
+    d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
+    d.has_temperature = call->has_temperature || agent->desc.has_temperature;
+    d.temperature = call->has_temperature ? call->temperature : agent->desc.temperature;
+    d.cache = agent->desc.cache;
+    d.compaction.disable = true;
+    d.limits.max_turns = turns;
+    d.limits.max_tokens = UINT64_MAX;
+    d.limits.max_duration_ms = timeout;
+    d.deadlines = agent->desc.deadlines;
+    if (timeout < d.deadlines.total_ms) d.deadlines.total_ms = timeout;
+    d.retry = agent->desc.retry;
+    d.parent = agent->handle;
+    d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
+    if (call->tools) phi__strategy_call_tools(agent, &d);
+    if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
+    d.decision_timeout_ms = agent->desc.decision_timeout_ms;
+    d.memory_limit_bytes = agent->desc.memory_limit_bytes;
+    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    d.max_event_bytes = agent->desc.max_event_bytes;
+    d.max_response_bytes = agent->desc.max_response_bytes;
+    d.translate_fn = agent->desc.translate_fn;
+    d.token_counter = agent->desc.token_counter;
+    d.user_data = agent->desc.user_data;
+    return d;
+}
+
+/* In a conversation the agent's own prompt says who answers, and the strategy's how. */
+static bool phi__strategy_call_system(const phi__strategy_job *job, const phi_strategy_call *call,
+                                      phi__buf *out) {
+    phi_str own = job->request->system_prompt;
+    if (call->system_prompt.len == 0 || call->in_conversation) phi__buf_add_str(out, own);
+    if (call->in_conversation && own.len > 0 && call->system_prompt.len > 0)
+        phi__buf_text(out, "\n\n");
+    phi__buf_add_str(out, call->system_prompt);
+    phi__buf_char(out, '\0');
+    return !out->failed;
+}
+
+/* How many of the request's messages stand before the prompt: all but the user's last ones. */
+static size_t phi__strategy_call_before(const phi_model_request *request) {
+    size_t n = request->message_count;
+    while (n > 0 && request->messages[n - 1]->role == PHI_ROLE_USER) n--;
+    return n;
+}
+
+static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__agent *child) {
+    const phi_model_request *request = job->request;
+    size_t before = phi__strategy_call_before(request), i;
+    phi_status status = PHI_OK;
+    for (i = 0; i < before && status == PHI_OK; i++)
+        status = phi__history_append(child->rt, child->thread, "a strategy", request->messages[i]);
+    return status;
+}
+
+/* The prompt as the user wrote it, with its images; or the machine's text. */
+static phi_status phi__strategy_call_run(const phi__strategy_job *job,
+                                         const phi_strategy_call *call, phi__agent *child) {
+    const phi_model_request *request = job->request;
+    size_t before = phi__strategy_call_before(request), count = request->message_count - before, i;
+    phi_arena scratch;
+    phi_message *prompts;
+    phi__run_order order;
+    phi_status status = PHI_NO_MEMORY;
+    phi_arena_init(&scratch, &child->memory, 0);
+    if (call->in_conversation && call->prompt.at == NULL && count > 0) {
+        prompts = (phi_message *)phi_arena_alloc(&scratch, phi__mul(count, sizeof *prompts));
+        for (i = 0; prompts != NULL && i < count; i++) prompts[i] = *request->messages[before + i];
+    } else {
+        prompts = phi__compact_say(call->prompt, &scratch);
+        count = 1;
+    }
+    memset(&order, 0, sizeof order);
+    order.prompts = prompts;
+    order.prompt_count = count;
+    order.goes_on = true;
+    if (prompts != NULL) status = phi__run_new(child, &order);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+static phi_status phi__strategy_call_start(phi__strategy_job *job, phi__strategy_call *slot,
+                                           const phi_strategy_call *call) {
+    phi_agent_desc d = phi__strategy_call_desc(job, call, slot->most_turns);
+    phi__agent *child = NULL;
+    phi_status status = PHI_OK;
+    phi__buf system;
+    if (job->agent->rt->closing) return PHI_CANCELLED;
+    phi__buf_init(&system, &job->agent->memory);
+    if (phi__strategy_call_system(job, call, &system)) {
+        d.system_prompt = system.at;
+        child = phi__agent_make(job->agent->rt, &d, NULL);
+    } else
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&system);
+    if (child == NULL)
+        return status != PHI_OK ? status : phi__error_last(job->agent->rt, NULL, NULL);
+    child->tree.watch = phi__strategy_call_watch();
+    child->tree.watched = job;
+    child->tree.of_run = true;
+    slot->child = child->handle;
+    if (call->in_conversation) status = phi__strategy_call_history(job, child);
+    if (status == PHI_OK) status = phi__strategy_call_run(job, call, child);
+    return status;
+}
+
+PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job) {
+    uint64_t taken = job->made;
+    size_t i;
+    for (i = 0; i < job->call_count; i++)
+        if (!job->calls[i].over) taken += job->calls[i].most_turns - job->calls[i].turns;
+    if (taken >= job->most) return 0;
+    return job->most - taken < PHI_UNLIMITED ? (uint32_t)(job->most - taken) : PHI_UNLIMITED - 1;
+}
+
+/* phi_last_error's message is the failure's, where making the agent failed. */
+static bool phi__strategy_call_refuse(phi__strategy_job *job, phi__strategy_call *slot,
+                                      phi_status status) {
+    const char *words = NULL;
+    slot->over = true;
+    slot->status = status;
+    if (phi__error_last(job->agent->rt, &words, NULL) != status || words == NULL ||
+        words[0] == '\0')
+        words = phi_status_text(status);
+    return phi__arena_str(&job->arena, phi_str_of(words), &slot->failure);
+}
+
+PHI__FN bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy_call *call) {
+    phi__strategy_call *slot;
+    uint32_t left = phi__strategy_call_left(job), rounds = call->max_tool_rounds;
+    phi_status status;
+    if (left == 0 || job->call_count == PHI__STRATEGY_CALLS) {
+        job->settle = true; /* none may be made: the machine ends */
+        return true;
+    }
+    if (rounds == 0) rounds = 3;
+    if (!call->tools) rounds = 0;
+    slot = &job->calls[job->call_count++];
+    memset(slot, 0, sizeof *slot);
+    phi__buf_init(&slot->text, &job->agent->memory);
+    slot->id = call->id;
+    slot->max_rounds = rounds;
+    slot->most_turns = rounds < left ? rounds + 1 : left;
+    status = phi__strategy_call_start(job, slot, call);
+    if (status == PHI_OK) return true;
+    return status != PHI_NO_MEMORY && phi__strategy_call_refuse(job, slot, status);
+}
+
+/* ---- when it is over ---- */
+
+/* "~tot/session.config.1" */
+static bool phi__strategy_call_graft(phi__strategy_job *job, phi__agent *child) {
+    phi__buf name;
+    uint32_t lane = 0;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf_init(&name, &job->agent->memory);
+    phi__buf_printf(&name, "~%s/", job->desc->strategy->name);
+    phi__buf_add_str(&name, job->agent->run->loop_id);
+    if (!name.failed)
+        status = phi__graft_lane(job->agent->thread, phi__buf_str(&name), UINT64_MAX, &lane);
+    if (status == PHI_OK)
+        status = phi__graft_run(job->agent->thread, lane, child->thread, child->line.last_loop_id);
+    phi__buf_free(&name);
+    return status != PHI_NO_MEMORY;
+}
+
+PHI__FN bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event *event) {
+    phi__strategy_call *call = &job->calls[0];
+    phi__agent *child = phi__find_agent(call->child);
+    memset(event, 0, sizeof *event);
+    if (call->text.failed) return false;
+    if (child != NULL && !phi__strategy_call_graft(job, child)) return false;
+    event->kind = call->status == PHI_OK ? PHI_STRATEGY_ANSWER : PHI_STRATEGY_FAILED;
+    event->call_id = call->id;
+    event->text = phi__buf_str(&call->text);
+    event->usage = call->usage;
+    event->tool_rounds = call->turns > 0 ? call->turns - 1 : 0;
+    event->stop_reason = call->stop_reason;
+    event->status = call->status;
+    event->failure = call->failure;
+    if (call->status == PHI_OK) return true;
+    if (call->status == PHI_LIMIT && call->turns > call->max_rounds && call->max_rounds > 0)
+        event->tool_rounds = call->max_rounds + 1;
+    job->kind = call->kind;
+    job->kind_status = call->status;
+    return true;
+}
+
+PHI__FN void phi__strategy_call_drop(phi__strategy_job *job) {
+    phi__strategy_call call = job->calls[0];
+    size_t i;
+    job->call_count--;
+    for (i = 0; i < job->call_count; i++) job->calls[i] = job->calls[i + 1];
+    phi__buf_free(&call.text);
+    if (call.child.rt != NULL) (void)phi_agent_free(call.child); /* it may call the host */
+}
+
+PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job) {
+    while (job->call_count > 0) phi__strategy_call_drop(job);
 }
 
 #endif

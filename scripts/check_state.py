@@ -26,14 +26,15 @@ SAVES = "loop/run_save loop/run_load"  # what a run is saved by touches what it 
 PARTS = {
     # of a run
     "start": ("loop/run", "", "loop/run_load loop/states loop/stored"),
-    "turn": ("loop/states", "", "loop/events loop/hooks loop/limits loop/pending loop/run_load features/capture"),
+    "turn": ("loop/states", "", "loop/events loop/hooks loop/limits loop/pending loop/run_load features/capture"
+             " strategy/strategy"),
     "end": ("loop/schedule", "loop/input loop/run agent/agent",  # no memory for what was said; it is over; a reason
             "loop/attempt loop/attempt_end loop/call loop/hooks loop/model_call loop/states loop/tools " + SAVES +
             " features/compaction features/fields"),
     "said": ("loop/draft", "loop/states loop/input loop/run_load",  # attached, told; filtered
              "loop/forget loop/responses loop/run_save"),
     "spent": ("loop/limits", "loop/run loop/run_load agent/snapshot",
-              "agent/agent evaluate/evaluation"),  # the agent's, too
+              "agent/agent evaluate/evaluation strategy/strategy_call"),  # the agent's, too
     "reserved": ("loop/limits", "loop/attempt", ""),  # the request was made
     "limits": ("loop/limits", "", "loop/states"),
     "taking": ("loop/feature", "", "loop/call loop/states loop/tools"),
@@ -48,12 +49,12 @@ PARTS = {
     "attempt": ("loop/attempt", "loop/attempt_end loop/model_call loop/provider", ""),
     # of an agent
     "tree": ("agent/agent_end", "loop/events loop/states loop/schedule"  # a watcher is due; aborts are counted
-             " subagents/child evaluate/evaluation",  # who it is
+             " subagents/child evaluate/evaluation strategy/strategy_call",  # who it is
              "agent/agent_make agent/summary features/effects loop/find loop/limits evaluate/evaluate"),
     "line": ("loop/line", "",
              "loop/draft loop/events loop/model_call loop/run agent/agent agent/agent_make agent/agent_store"
              " agent/event_json agent/new_session agent/snapshot subagents/child subagents/forward subagents/result"
-             " evaluate/children evaluate/conclude evaluate/saving"),
+             " evaluate/children evaluate/conclude evaluate/saving strategy/strategy_call"),
     "queues": ("loop/input", "", "loop/enqueue loop/states"),
     "room": ("loop/forget", "loop/at_limit", ""),
     "one_shot": ("agent/one_shot_run", "", "agent/agent_end loop/states"),

@@ -98,7 +98,6 @@ enum { PHI__COT_PROMPT_TOKENS = 160 }; /* of phi's own prompts, at most, by esti
 typedef struct phi__cot {
     uint32_t phase;
     phi_str answer;
-    phi_str problem;
 } phi__cot;
 
 static phi_str phi__cot_prompt(bool draft) {
@@ -134,7 +133,6 @@ static phi_status phi__cot_ask(phi__cot *c, bool draft, const phi_strategy_env *
     command->call.system_prompt = options->system_prompt != NULL
                                       ? phi_str_of(options->system_prompt)
                                       : phi__cot_prompt(draft);
-    command->call.prompt = c->problem;
     command->call.in_conversation = true;
     command->call.max_tokens = options->max_tokens;
     command->call.has_temperature = options->has_temperature;
@@ -144,10 +142,9 @@ static phi_status phi__cot_ask(phi__cot *c, bool draft, const phi_strategy_env *
     return PHI_OK;
 }
 
-static phi_status phi__cot_begin(phi__cot *c, bool draft, const phi_strategy_event *event,
-                                 const phi_strategy_env *env, phi_strategy_commands *out) {
+static phi_status phi__cot_begin(phi__cot *c, bool draft, const phi_strategy_env *env,
+                                 phi_strategy_commands *out) {
     if (c->phase != PHI__COT_IDLE) return PHI_OK;
-    if (!phi__arena_str(env->arena, event->text, &c->problem)) return PHI_NO_MEMORY;
     if (phi__machine_emit(out, "reasoning") != PHI_OK) return PHI_FULL;
     return phi__cot_ask(c, draft, env, out);
 }
@@ -204,7 +201,7 @@ static phi_status phi__cot_failed(phi__cot *c, const phi_strategy_event *event,
 
 static phi_status phi__cot_event(phi__cot *c, bool draft, const phi_strategy_event *event,
                                  const phi_strategy_env *env, phi_strategy_commands *out) {
-    if (event->kind == PHI_STRATEGY_BEGIN) return phi__cot_begin(c, draft, event, env, out);
+    if (event->kind == PHI_STRATEGY_BEGIN) return phi__cot_begin(c, draft, env, out);
     if (c->phase != PHI__COT_REASONING) return PHI_OK;
     if (event->kind == PHI_STRATEGY_STOP) return phi__cot_failed(c, event, env, out);
     if (event->call_id != 1) return PHI_OK;
@@ -227,6 +224,7 @@ static void phi__cot_bill(const void *options, uint64_t prompt_tokens, uint64_t 
     (void)answer_tokens;
     memset(out, 0, sizeof *out);
     out->calls = 1;
+    out->in_conversation = 1;
     out->input_tokens = prompt_tokens + PHI__COT_PROMPT_TOKENS;
     if (options != NULL) out->output_tokens = ((const phi_cot_options *)options)->max_tokens;
 }
@@ -242,7 +240,6 @@ static phi_json *phi__cot_save(const void *state, phi_arena *arena) {
     phi__buf_init(&out, arena->memory);
     phi__buf_char(&out, '{');
     phi__records_u64(&out, "phase", c->phase);
-    phi__records_str(&out, "problem", c->problem);
     phi__records_str(&out, "answer", c->answer);
     phi__buf_char(&out, '}');
     return phi__machine_tree(&out, arena);
@@ -253,8 +250,7 @@ static phi_status phi__cot_load_as(phi__cot *c, bool draft, const phi_json *save
     uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > PHI__COT_OVER) return PHI_PARSE;
     c->phase = (uint32_t)phase;
-    if (!phi__arena_str(env->arena, phi__records_get_str(saved, "problem"), &c->problem) ||
-        !phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &c->answer))
+    if (!phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &c->answer))
         return PHI_NO_MEMORY;
     return phase == PHI__COT_REASONING ? phi__cot_ask(c, draft, env, out) : PHI_OK;
 }

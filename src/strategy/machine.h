@@ -35,7 +35,8 @@ typedef struct phi_strategy_call {
     uint32_t id;           /* comes back with the answer; not that of a call under way */
     phi_str system_prompt; /* (default: the agent's) */
     phi_str prompt;        /* one user message */
-    /* the conversation before the prompt is sent as well; at NULL, `prompt` is the prompt itself */
+    /* the conversation before the prompt is sent as well, and the agent's system prompt before this
+       one; with `prompt` at NULL the prompt is sent as the user wrote it, with its images */
     bool in_conversation;
     bool tools; /* the agent's tools may be called: the answer comes after their results */
     /* of these calls, rounds of tools at most: one more is an error of PHI_LIMIT (default 3) */
@@ -110,7 +111,8 @@ typedef struct phi_strategy_bill {
     uint64_t calls; /* model calls, with rounds of tools and repairs */
     /* over all calls, by estimate: texts of the machine's own, the prompt, answers sent back */
     uint64_t input_tokens;
-    uint64_t output_tokens; /* 0: calls times the agent's max_tokens */
+    uint64_t output_tokens;   /* 0: calls times the agent's max_tokens */
+    uint64_t in_conversation; /* calls whose input is the conversation, too */
 } phi_strategy_bill;
 
 /* The best so far. Strings are the machine's. */
@@ -123,9 +125,8 @@ typedef struct phi_strategy_best {
 
 /* A kind of machine. All functions are set. Borrowed until each agent that has it is freed. */
 typedef struct phi_strategy {
-    const char *name; /* "tot"; [a-z0-9_-], at most 31 bytes */
-    size_t
-        state_bytes; /* of a machine: zeroed before BEGIN and before load, freed without notice */
+    const char *name;   /* "tot"; [a-z0-9_-], at most 31 bytes */
+    size_t state_bytes; /* of a machine: zeroed before BEGIN and load, freed without notice */
     /* The worst case with these options, for a prompt and answers of so many tokens. */
     void (*bill)(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                  phi_strategy_bill *out);

@@ -547,6 +547,7 @@ static void rig_escape(const char *text, char *out, size_t size) {
         if (at + 3 > size) abort();
         if (*text == '"' || *text == '\\') out[at++] = '\\';
         out[at++] = *text;
+        if (*text == '\n') memcpy(out + at++ - 1, "\\n", 2);
     }
     out[at] = '\0';
 }

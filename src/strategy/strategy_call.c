@@ -1,0 +1,312 @@
+/* strategy_call.c - a strategy's model calls: hidden agents, each for one run, whose log is copied
+   onto the strategy's own lane of the agent's log. */
+#include "strategy/strategy_in.h"
+
+#include "history/compact_in.h"
+#include "history/graft_in.h"
+
+#ifndef PHI_NO_STRATEGIES
+
+/* ---- while it runs ---- */
+
+static phi__strategy_call *phi__strategy_call_of(const phi__agent *child) {
+    phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
+    size_t i;
+    for (i = 0; i < job->call_count; i++)
+        if (job->calls[i].child.rt != NULL && job->calls[i].child.index == child->handle.index &&
+            job->calls[i].child.gen == child->handle.gen)
+            return &job->calls[i];
+    return NULL;
+}
+
+/* A decision about a tool is the host's to make: it gets the ticket as the agent's. Its strings
+   must outlive the child. False: no memory. */
+static bool phi__strategy_call_show(const phi__agent *child, const phi_event *event) {
+    phi__agent *agent = child->tree.parent;
+    phi_arena *room = phi__thread_room(agent->thread);
+    phi_event shown = *event;
+    if (event->kind != PHI_EV_DECISION) return true;
+    shown.loop_id = phi__str(NULL, 0);
+    return phi__arena_str(room, event->tool_call_id, &shown.tool_call_id) &&
+           phi__arena_str(room, event->tool_name, &shown.tool_name) &&
+           phi__arena_str(room, event->arguments, &shown.arguments) &&
+           phi__events_emit(agent, &shown, NULL, 0);
+}
+
+static bool phi__strategy_call_event(phi__agent *child, const phi_event *event) {
+    phi__strategy_call *call = phi__strategy_call_of(child);
+    phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
+    if (call == NULL) return false;
+    switch (event->kind) {
+    case PHI_EV_TURN_START:
+        call->turns++;
+        job->made++;
+        phi__buf_clear(&call->text);
+        break;
+    case PHI_EV_RETRACT: phi__buf_clear(&call->text); break;
+    case PHI_EV_TEXT: phi__buf_add_str(&call->text, event->text); break;
+    case PHI_EV_MESSAGE_END:
+        if (event->message != NULL && event->message->role == PHI_ROLE_ASSISTANT)
+            call->stop_reason = event->message->stop_reason;
+        break;
+    default:
+        if (!phi__strategy_call_show(child, event)) job->no_memory = true;
+        break;
+    }
+    return false;
+}
+
+static void phi__strategy_call_over(phi__agent *child, phi_status status,
+                                    const phi_failure *failure, bool stopping) {
+    phi__strategy_call *call = phi__strategy_call_of(child);
+    phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
+    phi_str words = phi_str_of(phi_status_text(status));
+    (void)stopping;
+    if (call == NULL) return;
+    call->over = true;
+    call->status = status;
+    call->usage = child->spent.run_usage;
+    if (failure != NULL) call->kind = failure->kind;
+    if (failure != NULL && failure->message.len > 0) words = failure->message;
+    if (!phi__arena_str(&job->arena, words, &call->failure)) job->no_memory = true;
+    if (job->agent->run != NULL) phi__schedule_wake(job->agent->run);
+}
+
+/* ---- its agent ---- */
+
+static const phi__child_watch *phi__strategy_call_watch(void) {
+    static const phi__child_watch watch = {true, false, phi__strategy_call_event, NULL,
+                                           phi__strategy_call_over};
+    return &watch;
+}
+
+static uint32_t phi__strategy_call_timeout(const phi__strategy_job *job,
+                                           const phi_strategy_call *call) {
+    uint32_t timeout = call->timeout_ms != 0 ? call->timeout_ms : job->desc->call_timeout_ms;
+    return timeout != 0 ? timeout : PHI_UNLIMITED;
+}
+
+static void phi__strategy_call_tools(const phi__agent *agent, phi_agent_desc *d) {
+    static const uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL |
+                                   (uint32_t)PHI_HOOK_BEFORE_TOOL_UPDATE |
+                                   (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE;
+    d->tools = agent->toolset.tools;
+    d->tool_count = agent->toolset.count;
+    d->tool_mode = agent->desc.tool_mode;
+    d->tool_batch = agent->desc.tool_batch;
+    d->tool_timeout_ms = agent->desc.tool_timeout_ms;
+    d->hook_points |= agent->desc.hook_points & points;
+    d->repeat_warn_after = agent->desc.repeat_warn_after;
+    d->repeat_stop_after = agent->desc.repeat_stop_after;
+}
+
+static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
+                                              const phi_strategy_call *call, uint32_t turns) {
+    const phi__agent *agent = job->agent;
+    uint32_t timeout = phi__strategy_call_timeout(job, call);
+    phi_agent_desc d;
+    memset(&d, 0, sizeof d);
+    d.model = agent->desc.model;
+    d.provider = job->desc->provider;
+    d.thinking = agent->desc.thinking;
+    d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
+    d.has_temperature = call->has_temperature || agent->desc.has_temperature;
+    d.temperature = call->has_temperature ? call->temperature : agent->desc.temperature;
+    d.cache = agent->desc.cache;
+    d.compaction.disable = true;
+    d.limits.max_turns = turns;
+    d.limits.max_tokens = UINT64_MAX;
+    d.limits.max_duration_ms = timeout;
+    d.deadlines = agent->desc.deadlines;
+    if (timeout < d.deadlines.total_ms) d.deadlines.total_ms = timeout;
+    d.retry = agent->desc.retry;
+    d.parent = agent->handle;
+    d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
+    if (call->tools) phi__strategy_call_tools(agent, &d);
+    if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
+    d.decision_timeout_ms = agent->desc.decision_timeout_ms;
+    d.memory_limit_bytes = agent->desc.memory_limit_bytes;
+    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    d.max_event_bytes = agent->desc.max_event_bytes;
+    d.max_response_bytes = agent->desc.max_response_bytes;
+    d.translate_fn = agent->desc.translate_fn;
+    d.token_counter = agent->desc.token_counter;
+    d.user_data = agent->desc.user_data;
+    return d;
+}
+
+/* In a conversation the agent's own prompt says who answers, and the strategy's how. */
+static bool phi__strategy_call_system(const phi__strategy_job *job, const phi_strategy_call *call,
+                                      phi__buf *out) {
+    phi_str own = job->request->system_prompt;
+    if (call->system_prompt.len == 0 || call->in_conversation) phi__buf_add_str(out, own);
+    if (call->in_conversation && own.len > 0 && call->system_prompt.len > 0)
+        phi__buf_text(out, "\n\n");
+    phi__buf_add_str(out, call->system_prompt);
+    phi__buf_char(out, '\0');
+    return !out->failed;
+}
+
+/* How many of the request's messages stand before the prompt: all but the user's last ones. */
+static size_t phi__strategy_call_before(const phi_model_request *request) {
+    size_t n = request->message_count;
+    while (n > 0 && request->messages[n - 1]->role == PHI_ROLE_USER) n--;
+    return n;
+}
+
+static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__agent *child) {
+    const phi_model_request *request = job->request;
+    size_t before = phi__strategy_call_before(request), i;
+    phi_status status = PHI_OK;
+    for (i = 0; i < before && status == PHI_OK; i++)
+        status = phi__history_append(child->rt, child->thread, "a strategy", request->messages[i]);
+    return status;
+}
+
+/* The prompt as the user wrote it, with its images; or the machine's text. */
+static phi_status phi__strategy_call_run(const phi__strategy_job *job,
+                                         const phi_strategy_call *call, phi__agent *child) {
+    const phi_model_request *request = job->request;
+    size_t before = phi__strategy_call_before(request), count = request->message_count - before, i;
+    phi_arena scratch;
+    phi_message *prompts;
+    phi__run_order order;
+    phi_status status = PHI_NO_MEMORY;
+    phi_arena_init(&scratch, &child->memory, 0);
+    if (call->in_conversation && call->prompt.at == NULL && count > 0) {
+        prompts = (phi_message *)phi_arena_alloc(&scratch, phi__mul(count, sizeof *prompts));
+        for (i = 0; prompts != NULL && i < count; i++) prompts[i] = *request->messages[before + i];
+    } else {
+        prompts = phi__compact_say(call->prompt, &scratch);
+        count = 1;
+    }
+    memset(&order, 0, sizeof order);
+    order.prompts = prompts;
+    order.prompt_count = count;
+    order.goes_on = true;
+    if (prompts != NULL) status = phi__run_new(child, &order);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+static phi_status phi__strategy_call_start(phi__strategy_job *job, phi__strategy_call *slot,
+                                           const phi_strategy_call *call) {
+    phi_agent_desc d = phi__strategy_call_desc(job, call, slot->most_turns);
+    phi__agent *child = NULL;
+    phi_status status = PHI_OK;
+    phi__buf system;
+    if (job->agent->rt->closing) return PHI_CANCELLED;
+    phi__buf_init(&system, &job->agent->memory);
+    if (phi__strategy_call_system(job, call, &system)) {
+        d.system_prompt = system.at;
+        child = phi__agent_make(job->agent->rt, &d, NULL);
+    } else
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&system);
+    if (child == NULL)
+        return status != PHI_OK ? status : phi__error_last(job->agent->rt, NULL, NULL);
+    child->tree.watch = phi__strategy_call_watch();
+    child->tree.watched = job;
+    child->tree.of_run = true;
+    slot->child = child->handle;
+    if (call->in_conversation) status = phi__strategy_call_history(job, child);
+    if (status == PHI_OK) status = phi__strategy_call_run(job, call, child);
+    return status;
+}
+
+PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job) {
+    uint64_t taken = job->made;
+    size_t i;
+    for (i = 0; i < job->call_count; i++)
+        if (!job->calls[i].over) taken += job->calls[i].most_turns - job->calls[i].turns;
+    if (taken >= job->most) return 0;
+    return job->most - taken < PHI_UNLIMITED ? (uint32_t)(job->most - taken) : PHI_UNLIMITED - 1;
+}
+
+/* phi_last_error's message is the failure's, where making the agent failed. */
+static bool phi__strategy_call_refuse(phi__strategy_job *job, phi__strategy_call *slot,
+                                      phi_status status) {
+    const char *words = NULL;
+    slot->over = true;
+    slot->status = status;
+    if (phi__error_last(job->agent->rt, &words, NULL) != status || words == NULL ||
+        words[0] == '\0')
+        words = phi_status_text(status);
+    return phi__arena_str(&job->arena, phi_str_of(words), &slot->failure);
+}
+
+PHI__FN bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy_call *call) {
+    phi__strategy_call *slot;
+    uint32_t left = phi__strategy_call_left(job), rounds = call->max_tool_rounds;
+    phi_status status;
+    if (left == 0 || job->call_count == PHI__STRATEGY_CALLS) {
+        job->settle = true; /* none may be made: the machine ends */
+        return true;
+    }
+    if (rounds == 0) rounds = 3;
+    if (!call->tools) rounds = 0;
+    slot = &job->calls[job->call_count++];
+    memset(slot, 0, sizeof *slot);
+    phi__buf_init(&slot->text, &job->agent->memory);
+    slot->id = call->id;
+    slot->max_rounds = rounds;
+    slot->most_turns = rounds < left ? rounds + 1 : left;
+    status = phi__strategy_call_start(job, slot, call);
+    if (status == PHI_OK) return true;
+    return status != PHI_NO_MEMORY && phi__strategy_call_refuse(job, slot, status);
+}
+
+/* ---- when it is over ---- */
+
+/* "~tot/session.config.1" */
+static bool phi__strategy_call_graft(phi__strategy_job *job, phi__agent *child) {
+    phi__buf name;
+    uint32_t lane = 0;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf_init(&name, &job->agent->memory);
+    phi__buf_printf(&name, "~%s/", job->desc->strategy->name);
+    phi__buf_add_str(&name, job->agent->run->loop_id);
+    if (!name.failed)
+        status = phi__graft_lane(job->agent->thread, phi__buf_str(&name), UINT64_MAX, &lane);
+    if (status == PHI_OK)
+        status = phi__graft_run(job->agent->thread, lane, child->thread, child->line.last_loop_id);
+    phi__buf_free(&name);
+    return status != PHI_NO_MEMORY;
+}
+
+PHI__FN bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event *event) {
+    phi__strategy_call *call = &job->calls[0];
+    phi__agent *child = phi__find_agent(call->child);
+    memset(event, 0, sizeof *event);
+    if (call->text.failed) return false;
+    if (child != NULL && !phi__strategy_call_graft(job, child)) return false;
+    event->kind = call->status == PHI_OK ? PHI_STRATEGY_ANSWER : PHI_STRATEGY_FAILED;
+    event->call_id = call->id;
+    event->text = phi__buf_str(&call->text);
+    event->usage = call->usage;
+    event->tool_rounds = call->turns > 0 ? call->turns - 1 : 0;
+    event->stop_reason = call->stop_reason;
+    event->status = call->status;
+    event->failure = call->failure;
+    if (call->status == PHI_OK) return true;
+    if (call->status == PHI_LIMIT && call->turns > call->max_rounds && call->max_rounds > 0)
+        event->tool_rounds = call->max_rounds + 1;
+    job->kind = call->kind;
+    job->kind_status = call->status;
+    return true;
+}
+
+PHI__FN void phi__strategy_call_drop(phi__strategy_job *job) {
+    phi__strategy_call call = job->calls[0];
+    size_t i;
+    job->call_count--;
+    for (i = 0; i < job->call_count; i++) job->calls[i] = job->calls[i + 1];
+    phi__buf_free(&call.text);
+    if (call.child.rt != NULL) (void)phi_agent_free(call.child); /* it may call the host */
+}
+
+PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job) {
+    while (job->call_count > 0) phi__strategy_call_drop(job);
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* strategy_in.h - a strategy at work: its machine, and the model calls under way.
+
+   A job begins and ends with the provider's call of a run. It owns its machine, whose memory is an
+   arena in the agent's budget, and the hidden agents below the agent that make the model calls: one
+   each, for one run. Answers go to the machine in the order in which their calls were made,
+   whichever came first, so that a run does not depend on the network's timing. */
+#ifndef PHI_STRATEGY_STRATEGY_IN_H
+#define PHI_STRATEGY_STRATEGY_IN_H
+
+#include "agent/agent_in.h"
+#include "features/attached_in.h"
+#include "strategy/machine_in.h"
+#include "strategy/strategy.h"
+
+#ifndef PHI_NO_STRATEGIES
+
+#define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* under way at a time, at most */
+
+/* A model call under way. */
+typedef struct phi__strategy_call {
+    uint32_t id, max_rounds;
+    uint32_t most_turns, turns; /* of its run: at most, and so far */
+    phi_agent child;            /* rt NULL: it could not be made */
+    bool over;
+    phi__buf text; /* of the last answer, as far as it came */
+    phi_stop_reason stop_reason;
+    phi_usage usage;
+    phi_status status;
+    phi_failure_kind kind;
+    phi_str failure; /* a message, in the job's arena or static */
+} phi__strategy_call;
+
+typedef struct phi__strategy_job {
+    phi__attached attached;
+    phi__agent *agent;
+    const phi_strategy_desc *desc;
+    const phi_model_request *request; /* until the provider's close */
+    void *state;                      /* the machine */
+    phi_arena arena, scratch;
+    phi__strategy_call calls[PHI__STRATEGY_CALLS]; /* oldest first */
+    size_t call_count;
+    uint64_t made, most;    /* model calls: so far, and at most */
+    uint64_t elapsed_ms;    /* before this process, of a run that was restored */
+    uint64_t started_us;    /* in this process */
+    bool settle, stopped;   /* it is to end; the machine was told to */
+    bool over, no_memory;   /* the machine is done, or has failed */
+    phi_status status;      /* of the end */
+    phi_failure_kind kind;  /* of the last call that failed, with its status */
+    phi_status kind_status; /* the same */
+    phi_str text;           /* the answer or the message; terminated */
+} phi__strategy_job;
+
+/* strategy_call.c */
+/* Begins a model call: a failure is the call's, and comes as its answer. False: no memory. */
+PHI__FN bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy_call *call);
+/* The oldest call is over: fills the event for the machine, and copies its run into the log. False:
+   no memory. */
+PHI__FN bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event *event);
+/* The oldest call is forgotten, after the machine has seen its event. */
+PHI__FN void phi__strategy_call_drop(phi__strategy_job *job);
+PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job);
+/* Model calls that may yet be made, beside those of calls under way. */
+PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
+
+#endif
+#endif
