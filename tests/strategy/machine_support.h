@@ -48,7 +48,7 @@ static inline void machine_ask(machine *m, const phi_strategy_call *call, bool a
     m->call_id = call->id;
     m->asks++;
     phi__buf_printf(&m->log, "ask %u%s: ", (unsigned)call->id, call->tools ? " with tools" : "");
-    machine_put(&m->log, call->prompt);
+    machine_put(&m->log, call->prompt.at != NULL ? call->prompt : PHI__LIT("(the prompt)"));
     phi__buf_char(&m->log, '\n');
 }
 

@@ -79,7 +79,7 @@ TEST(one_call_sees_the_conversation_and_its_conclusion_is_the_answer) {
         machine_answer_str(&m, 7, PHI__LIT("stale")); /* of no call: ignored */
         machine_answer(&m, "Step 1: two and two\nConclusion: 4");
         machine_answer(&m, "late");
-        CHECK_EQ_STR(machine_text(&m.log), "emit reasoning\nask 1: 2 + 2?\ndone: 4\n");
+        CHECK_EQ_STR(machine_text(&m.log), "emit reasoning\nask 1: (the prompt)\ndone: 4\n");
         CHECK_EQ_STR(machine_text(&m.result),
                      "{\"answer\":\"4\",\"conclusion\":\"4\",\"steps\":[\"two and two\"],"
                      "\"raw_response\":\"Step 1: two and two\\nConclusion: 4\","
@@ -97,14 +97,14 @@ TEST(a_whole_text_without_a_mark_is_the_answer_and_an_empty_one_is_an_error) {
     machine_begin(&m, "x?");
     CHECK(phi__str_find(phi__buf_str(&m.ask), 0, "####") != SIZE_MAX);
     machine_answer(&m, " just this \n");
-    CHECK_EQ_STR(machine_text(&m.log), "emit reasoning\nask 1: x?\ndone: just this\n");
+    CHECK_EQ_STR(machine_text(&m.log), "emit reasoning\nask 1: (the prompt)\ndone: just this\n");
     CHECK_EQ_STR(machine_result(&m, "conclusion"), "null");
     machine_free(&m);
     machine_new(&m, phi_strategy_cod(), NULL, false);
     machine_begin(&m, "x?");
     machine_answer(&m, "\n");
     CHECK_EQ_STR(machine_text(&m.log),
-                 "emit reasoning\nask 1: x?\nfail: the model wrote no answer\n");
+                 "emit reasoning\nask 1: (the prompt)\nfail: the model wrote no answer\n");
     machine_free(&m);
 }
 
@@ -119,7 +119,7 @@ TEST(options_replace_the_prompt_and_set_the_call) {
     options.timeout_ms = 1000;
     machine_new(&m, phi_strategy_cot(), &options, true);
     machine_begin(&m, "x?");
-    CHECK_EQ_STR(machine_text(&m.ask), "Think hard.\n\nx?");
+    CHECK_EQ_STR(machine_text(&m.ask), "Think hard.\n\n");
     CHECK(m.call.max_tokens == 99 && m.call.has_temperature && m.call.timeout_ms == 1000);
     machine_free(&m);
 }
@@ -129,7 +129,8 @@ TEST(a_failed_call_is_the_error_with_the_text_so_far) {
     machine_new(&m, phi_strategy_cot(), NULL, true);
     machine_begin(&m, "x?");
     machine_fail(&m, PHI_NETWORK, "the line broke", "Step 1: half");
-    CHECK_EQ_STR(machine_text(&m.log), "emit reasoning\nask 1: x?\nfail: the line broke\n");
+    CHECK_EQ_STR(machine_text(&m.log),
+                 "emit reasoning\nask 1: (the prompt)\nfail: the line broke\n");
     CHECK_EQ_STR(machine_result(&m, "raw_response"), "Step 1: half");
     CHECK_EQ_STR(machine_result(&m, "termination.status"), "error");
     CHECK_EQ_STR(machine_result(&m, "error"), "the line broke");
