@@ -5114,11 +5114,11 @@ inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
 #endif /* PHI__PUB_EVALUATE */
 
 #ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0x894626a0
+#if PHI__PUB_STRATEGY != 0x2a732753
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__PUB_STRATEGY 0x894626a0
+#define PHI__PUB_STRATEGY 0x2a732753
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -5267,9 +5267,11 @@ typedef struct phi_strategy {
                        phi_strategy_commands *out);
 } phi_strategy;
 
+#ifndef PHI_NO_STRATEGIES
 /* Adds a zeroed command of that kind; NULL when there are PHI_STRATEGY_COMMANDS of them. */
 PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
                                                phi_strategy_command_kind kind);
+#endif
 
 #ifdef __cplusplus
 }
@@ -70554,11 +70556,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xb91135ad
+#if PHI__IMP_STRATEGY != 0xe3573333
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xb91135ad
+#define PHI__IMP_STRATEGY 0xe3573333
 
 /* ---- src/strategy/aot_in.h ---- */
 
@@ -70566,6 +70568,8 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #ifndef PHI_STRATEGY_AOT_IN_H
 #define PHI_STRATEGY_AOT_IN_H
 
+
+#ifndef PHI_NO_STRATEGIES
 
 typedef struct phi__aot_parsed {
     phi_str answer; /* part of the text; empty: there is no answer line */
@@ -70576,6 +70580,7 @@ typedef struct phi__aot_parsed {
 PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out);
 
 #endif
+#endif
 
 /* ---- src/strategy/cot_in.h ---- */
 
@@ -70583,6 +70588,8 @@ PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out);
 #ifndef PHI_STRATEGY_COT_IN_H
 #define PHI_STRATEGY_COT_IN_H
 
+
+#ifndef PHI_NO_STRATEGIES
 
 typedef struct phi__cot_parsed {
     phi_str conclusion; /* part of the text; empty: none is marked */
@@ -70594,6 +70601,7 @@ typedef struct phi__cot_parsed {
 PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out);
 
 #endif
+#endif
 
 /* ---- src/strategy/machine_in.h ---- */
 
@@ -70601,6 +70609,8 @@ PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out
 #ifndef PHI_STRATEGY_MACHINE_IN_H
 #define PHI_STRATEGY_MACHINE_IN_H
 
+
+#ifndef PHI_NO_STRATEGIES
 
 /* Moves what was written into the arena, and frees the buffer. False: no memory. */
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
@@ -70624,6 +70634,7 @@ PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_c
 PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *phase);
 
 #endif
+#endif
 
 /* ---- src/strategy/parse_in.h ---- */
 
@@ -70633,6 +70644,8 @@ PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *pha
 #ifndef PHI_STRATEGY_PARSE_IN_H
 #define PHI_STRATEGY_PARSE_IN_H
 
+
+#ifndef PHI_NO_STRATEGIES
 
 /* Lines without their ends, from *at on; both kinds of line ends. False: there is none. */
 PHI__FN bool phi__parse_line(phi_str text, size_t *at, phi_str *line);
@@ -70664,6 +70677,7 @@ PHI__FN phi_str phi__parse_payload(phi_str text);
    none. */
 PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory);
 
+#endif
 #endif
 
 /* ---- src/strategy/strategy_in.h ---- */
@@ -70740,6 +70754,8 @@ PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
 #ifndef PHI_STRATEGY_TOT_IN_H
 #define PHI_STRATEGY_TOT_IN_H
 
+
+#ifndef PHI_NO_STRATEGIES
 
 /* ---- answers: tot_parse.c ---- */
 
@@ -70835,6 +70851,7 @@ PHI__FN void phi__tot_result_put(const phi__tot *t, const phi_tot_options *optio
 PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena);
 PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena);
 
+#endif
 #endif
 
 /* ---- src/strategy/aot.c ---- */
@@ -71459,14 +71476,23 @@ PHI__FN phi_json *phi__machine_tree(phi__buf *buf, phi_arena *arena) {
     return root;
 }
 
+static const phi__field phi__machine_usage_fields[] = {
+    PHI__FIELD(phi_usage, input, "input", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, output, "output", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, reasoning, "reasoning", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, cache_read, "cache_read", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, cache_write, "cache_write", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, total_tokens, "total_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
 PHI__FN void phi__machine_put_usage(phi__buf *out, const phi_usage *usage) {
-    phi__json_write_comma(out);
-    phi__json_write_key(out, PHI__LIT("usage"));
-    phi__message_put_usage_value(out, usage);
+    phi__records_raw(out, "usage", "{");
+    phi__records_put(out, phi__machine_usage_fields, PHI__COUNT(phi__machine_usage_fields), usage);
+    phi__buf_char(out, '}');
 }
 
 PHI__FN void phi__machine_get_usage(const phi_json *node, phi_usage *out) {
-    *out = phi__message_read_get_usage(phi_json_get(node, "usage"));
+    (void)phi__records_get(phi_json_get(node, "usage"), phi__machine_usage_fields,
+                           PHI__COUNT(phi__machine_usage_fields), out, NULL);
 }
 
 PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, bool good,

@@ -5,6 +5,8 @@
 #include "base/base_in.h"
 #include "strategy/aot.h"
 
+#ifndef PHI_NO_STRATEGIES
+
 typedef struct phi__aot_parsed {
     phi_str answer; /* part of the text; empty: there is no answer line */
     uint32_t first_operations, backtracking_steps, found_markers;
@@ -13,4 +15,5 @@ typedef struct phi__aot_parsed {
 
 PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out);
 
+#endif
 #endif

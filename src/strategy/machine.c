@@ -1,7 +1,6 @@
 /* machine.c - what all machines use. */
 #include "strategy/machine_in.h"
 
-#include "model/message_in.h"
 #include "text/records_in.h"
 
 #ifndef PHI_NO_STRATEGIES
@@ -19,14 +18,23 @@ PHI__FN phi_json *phi__machine_tree(phi__buf *buf, phi_arena *arena) {
     return root;
 }
 
+static const phi__field phi__machine_usage_fields[] = {
+    PHI__FIELD(phi_usage, input, "input", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, output, "output", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, reasoning, "reasoning", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, cache_read, "cache_read", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, cache_write, "cache_write", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, total_tokens, "total_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
 PHI__FN void phi__machine_put_usage(phi__buf *out, const phi_usage *usage) {
-    phi__json_write_comma(out);
-    phi__json_write_key(out, PHI__LIT("usage"));
-    phi__message_put_usage_value(out, usage);
+    phi__records_raw(out, "usage", "{");
+    phi__records_put(out, phi__machine_usage_fields, PHI__COUNT(phi__machine_usage_fields), usage);
+    phi__buf_char(out, '}');
 }
 
 PHI__FN void phi__machine_get_usage(const phi_json *node, phi_usage *out) {
-    *out = phi__message_read_get_usage(phi_json_get(node, "usage"));
+    (void)phi__records_get(phi_json_get(node, "usage"), phi__machine_usage_fields,
+                           PHI__COUNT(phi__machine_usage_fields), out, NULL);
 }
 
 PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, bool good,

@@ -7,6 +7,8 @@
 #include "base/base_in.h"
 #include "text/json.h"
 
+#ifndef PHI_NO_STRATEGIES
+
 /* Lines without their ends, from *at on; both kinds of line ends. False: there is none. */
 PHI__FN bool phi__parse_line(phi_str text, size_t *at, phi_str *line);
 /* The same; blank lines are skipped, the others trimmed. */
@@ -37,4 +39,5 @@ PHI__FN phi_str phi__parse_payload(phi_str text);
    none. */
 PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory);
 
+#endif
 #endif

@@ -8,6 +8,8 @@
 #include "strategy/machine_in.h"
 #include "strategy/tot.h"
 
+#ifndef PHI_NO_STRATEGIES
+
 /* ---- answers: tot_parse.c ---- */
 
 typedef struct phi__tot_read {
@@ -102,4 +104,5 @@ PHI__FN void phi__tot_result_put(const phi__tot *t, const phi_tot_options *optio
 PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena);
 PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena);
 
+#endif
 #endif
