@@ -5114,11 +5114,11 @@ inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
 #endif /* PHI__PUB_EVALUATE */
 
 #ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0x2a732753
+#if PHI__PUB_STRATEGY != 0x8c9fae41
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__PUB_STRATEGY 0x2a732753
+#define PHI__PUB_STRATEGY 0x8c9fae41
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -5379,7 +5379,8 @@ PHI_API const phi_strategy *phi_strategy_cod(void);
 
    Usage and cost of the calls are the run's. Before the first call the worst case
    (phi_strategy_bill) is reserved from the budgets of the agent and of those above it; if it does
-   not fit, the run fails with PHI_LIMIT and a message, and no call is made.
+   not fit, no call is made, and the run fails with PHI_REFUSED, a failure of PHI_FAILURE_QUOTA and
+   a message. phi_step counts each call under way as a run.
 
    PHI_NO_STRATEGIES leaves it out. */
 #ifndef PHI_STRATEGY_STRATEGY_H
@@ -5443,8 +5444,8 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 /* tot.h - Tree-of-Thoughts: a search whose steps a model proposes and scores.
 
    Each expansion of a thought takes two model calls: one proposes next thoughts, one scores them.
-   The best thought is the answer. Answers are read as JSON, else line by line; what is neither is
-   sent back once to be repaired. */
+   The best thought is the answer. Answers are read as JSON, else line by line; an answer that is
+   neither is sent back once to be repaired. */
 #ifndef PHI_STRATEGY_TOT_H
 #define PHI_STRATEGY_TOT_H
 
@@ -70556,11 +70557,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xe3573333
+#if PHI__IMP_STRATEGY != 0xfdee3719
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xe3573333
+#define PHI__IMP_STRATEGY 0xfdee3719
 
 /* ---- src/strategy/aot_in.h ---- */
 
@@ -70612,9 +70613,9 @@ PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out
 
 #ifndef PHI_NO_STRATEGIES
 
-/* Moves what was written into the arena, and frees the buffer. False: no memory. */
+/* Moves the text into the arena, and frees the buffer. False: no memory. */
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
-/* The same as a tree; what was written is JSON. NULL: no memory. */
+/* The same as a tree; the text is JSON. NULL: no memory. */
 PHI__FN phi_json *phi__machine_tree(phi__buf *buf, phi_arena *arena);
 
 /* "usage":{...}, with the names that messages use. */
@@ -70722,7 +70723,7 @@ typedef struct phi__strategy_job {
     uint64_t made, most;    /* model calls: so far, and at most */
     uint64_t elapsed_ms;    /* before this process, of a run that was restored */
     uint64_t started_us;    /* in this process */
-    bool settle, stopped;   /* it is to end; the machine was told to */
+    bool settle, stopped;   /* it is to end; no call is left for the machine */
     bool over, no_memory;   /* the machine is done, or has failed */
     phi_status status;      /* of the end */
     phi_failure_kind kind;  /* of the last call that failed, with its status */
@@ -73495,7 +73496,7 @@ PHI__FN uint32_t phi__tot_tree_next(phi__tot_tree *tree) {
     return node;
 }
 
-/* ---- what is read off it ---- */
+/* ---- paths and candidates ---- */
 
 PHI__FN void phi__tot_tree_path(const phi__tot_tree *tree, uint32_t node, uint32_t *out) {
     for (; node != 0; node = tree->nodes[node].parent) out[tree->nodes[node].depth - 1] = node;

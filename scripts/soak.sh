@@ -23,6 +23,8 @@ echo "random logs as sessions, $seeds seeds"
 PHI_SEEDS=$seeds build/asan/tests/record/test_session_props
 echo "sub-agents by the hundred, $((seeds / 40)) seeds"
 PHI_SEEDS=$((seeds / 40)) build/asan/tests/subagents/test_many
+echo "strategies, $((seeds / 10)) seeds"
+PHI_SEEDS=$((seeds / 10)) build/asan/tests/strategy/test_strategy_random
 round=1
 while [ "$round" -le "$rounds" ]; do
     echo "end to end, round $round of $rounds"

@@ -8,9 +8,9 @@
 
 #ifndef PHI_NO_STRATEGIES
 
-/* Moves what was written into the arena, and frees the buffer. False: no memory. */
+/* Moves the text into the arena, and frees the buffer. False: no memory. */
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
-/* The same as a tree; what was written is JSON. NULL: no memory. */
+/* The same as a tree; the text is JSON. NULL: no memory. */
 PHI__FN phi_json *phi__machine_tree(phi__buf *buf, phi_arena *arena);
 
 /* "usage":{...}, with the names that messages use. */

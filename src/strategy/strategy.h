@@ -15,7 +15,8 @@
 
    Usage and cost of the calls are the run's. Before the first call the worst case
    (phi_strategy_bill) is reserved from the budgets of the agent and of those above it; if it does
-   not fit, the run fails with PHI_LIMIT and a message, and no call is made.
+   not fit, no call is made, and the run fails with PHI_REFUSED, a failure of PHI_FAILURE_QUOTA and
+   a message. phi_step counts each call under way as a run.
 
    PHI_NO_STRATEGIES leaves it out. */
 #ifndef PHI_STRATEGY_STRATEGY_H

@@ -42,7 +42,7 @@ typedef struct phi__strategy_job {
     uint64_t made, most;    /* model calls: so far, and at most */
     uint64_t elapsed_ms;    /* before this process, of a run that was restored */
     uint64_t started_us;    /* in this process */
-    bool settle, stopped;   /* it is to end; the machine was told to */
+    bool settle, stopped;   /* it is to end; no call is left for the machine */
     bool over, no_memory;   /* the machine is done, or has failed */
     phi_status status;      /* of the end */
     phi_failure_kind kind;  /* of the last call that failed, with its status */

@@ -1,8 +1,8 @@
 /* tot.h - Tree-of-Thoughts: a search whose steps a model proposes and scores.
 
    Each expansion of a thought takes two model calls: one proposes next thoughts, one scores them.
-   The best thought is the answer. Answers are read as JSON, else line by line; what is neither is
-   sent back once to be repaired. */
+   The best thought is the answer. Answers are read as JSON, else line by line; an answer that is
+   neither is sent back once to be repaired. */
 #ifndef PHI_STRATEGY_TOT_H
 #define PHI_STRATEGY_TOT_H
 

@@ -98,7 +98,7 @@ PHI__FN uint32_t phi__tot_tree_next(phi__tot_tree *tree) {
     return node;
 }
 
-/* ---- what is read off it ---- */
+/* ---- paths and candidates ---- */
 
 PHI__FN void phi__tot_tree_path(const phi__tot_tree *tree, uint32_t node, uint32_t *out) {
     for (; node != 0; node = tree->nodes[node].parent) out[tree->nodes[node].depth - 1] = node;

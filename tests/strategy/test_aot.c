@@ -1,4 +1,4 @@
-/* test_aot.c - Algorithm-of-Thoughts: what is read in an answer, the prompt, and the machine. */
+/* test_aot.c - Algorithm-of-Thoughts: the reading of answers, the prompt, and the machine. */
 #include "strategy/aot_in.h"
 
 #include "machine_support.h"

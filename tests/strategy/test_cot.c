@@ -1,4 +1,4 @@
-/* test_cot.c - Chain-of-Thought and Chain-of-Draft: what is read in an answer, and the machine. */
+/* test_cot.c - Chain-of-Thought and Chain-of-Draft: the reading of answers, and the machine. */
 #include "strategy/cot_in.h"
 
 #include "machine_support.h"

@@ -1,4 +1,4 @@
-/* test_tot.c - Tree-of-Thoughts: what is read in answers, and the machine. */
+/* test_tot.c - Tree-of-Thoughts: the reading of answers, and the machine. */
 #include "strategy/tot_in.h"
 
 #include "machine_support.h"
