@@ -70557,11 +70557,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xfdee3719
+#if PHI__IMP_STRATEGY != 0x85aa6ecb
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xfdee3719
+#define PHI__IMP_STRATEGY 0x85aa6ecb
 
 /* ---- src/strategy/aot_in.h ---- */
 
@@ -72322,11 +72322,24 @@ static void phi__strategy_call_over(phi__agent *child, phi_status status,
     if (job->agent->run != NULL) phi__schedule_wake(job->agent->run);
 }
 
+/* Freed by somebody else: its answer will not come. */
+static void phi__strategy_call_gone(phi__agent *child) {
+    phi__strategy_call *call = phi__strategy_call_of(child);
+    if (call == NULL || call->over) return;
+    call->over = true;
+    call->status = PHI_CANCELLED;
+    call->failure = phi_str_of(phi_status_text(PHI_CANCELLED));
+}
+
 /* ---- its agent ---- */
 
 static const phi__child_watch *phi__strategy_call_watch(void) {
-    static const phi__child_watch watch = {true, false, phi__strategy_call_event, NULL,
-                                           phi__strategy_call_over};
+    static const phi__child_watch watch = {true,
+                                           false,
+                                           phi__strategy_call_event,
+                                           NULL,
+                                           phi__strategy_call_over,
+                                           phi__strategy_call_gone};
     return &watch;
 }
 
