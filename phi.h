@@ -56334,11 +56334,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x1d0dbe4b
+#if PHI__IMP_AGENT != 0xf6ac266c
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x1d0dbe4b
+#define PHI__IMP_AGENT 0xf6ac266c
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -58794,6 +58794,11 @@ static void phi__event_json_context(phi__event_writer *w) {
         phi__event_fields_put(&w->out, PHI__EVENT_NEEDED, w->event->context);
 }
 
+static void phi__event_json_level(phi__event_writer *w) {
+    phi__records_str(&w->out, "text", w->event->text);
+    phi__event_json_context(w);
+}
+
 static void phi__event_json_subagent(phi__event_writer *w) {
     const phi_event *event = w->event;
     phi__records_str(&w->out, "tool_name", event->tool_name);
@@ -58854,10 +58859,7 @@ static void phi__event_json_body(phi__event_writer *w) {
         phi__records_str(&w->out, "text", w->event->text);
         break;
     case PHI_EV_REWRITE: phi__event_json_rewrite(w); break;
-    case PHI_EV_CONTEXT_WARNING:
-        phi__records_str(&w->out, "text", w->event->text);
-        phi__event_json_context(w);
-        break;
+    case PHI_EV_CONTEXT_WARNING: phi__event_json_level(w); break;
     case PHI_EV_PRUNED: phi__event_json_pruned(w); break;
     case PHI_EV_REVERTED: phi__event_json_reverted(w); break;
     case PHI_EV_TURN_REQUEST: phi__event_json_request(w); break;

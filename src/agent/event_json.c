@@ -456,6 +456,11 @@ static void phi__event_json_context(phi__event_writer *w) {
         phi__event_fields_put(&w->out, PHI__EVENT_NEEDED, w->event->context);
 }
 
+static void phi__event_json_level(phi__event_writer *w) {
+    phi__records_str(&w->out, "text", w->event->text);
+    phi__event_json_context(w);
+}
+
 static void phi__event_json_subagent(phi__event_writer *w) {
     const phi_event *event = w->event;
     phi__records_str(&w->out, "tool_name", event->tool_name);
@@ -516,10 +521,7 @@ static void phi__event_json_body(phi__event_writer *w) {
         phi__records_str(&w->out, "text", w->event->text);
         break;
     case PHI_EV_REWRITE: phi__event_json_rewrite(w); break;
-    case PHI_EV_CONTEXT_WARNING:
-        phi__records_str(&w->out, "text", w->event->text);
-        phi__event_json_context(w);
-        break;
+    case PHI_EV_CONTEXT_WARNING: phi__event_json_level(w); break;
     case PHI_EV_PRUNED: phi__event_json_pruned(w); break;
     case PHI_EV_REVERTED: phi__event_json_reverted(w); break;
     case PHI_EV_TURN_REQUEST: phi__event_json_request(w); break;
