@@ -5114,11 +5114,11 @@ inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
 #endif /* PHI__PUB_EVALUATE */
 
 #ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0x8c9fae41
+#if PHI__PUB_STRATEGY != 0xe9672370
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__PUB_STRATEGY 0x8c9fae41
+#define PHI__PUB_STRATEGY 0xe9672370
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -5395,8 +5395,8 @@ extern "C" {
 typedef struct phi_strategy_desc {
     const phi_strategy *strategy; /* the machine: phi_strategy_tot()... or the host's own */
     const void *options;          /* the machine's: phi_tot_options... (default: its defaults) */
-    /* makes the model calls; its strings are copied (default: the registered one of the model's
-       protocol, or phi's own) */
+    /* makes the model calls, another strategy's among them (default: the registered one of the
+       model's protocol, or phi's own) */
     const phi_provider *provider;
     /* model calls a prompt: when they are used up, the machine ends with its best so far (default:
        as many as its options allow; PHI_UNLIMITED: the same) */
@@ -70559,11 +70559,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x85aa6ecb
+#if PHI__IMP_STRATEGY != 0x098f406d
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x85aa6ecb
+#define PHI__IMP_STRATEGY 0x098f406d
 
 /* ---- src/strategy/aot_in.h ---- */
 
@@ -70742,6 +70742,8 @@ PHI__FN bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event 
 /* The oldest call is forgotten, after the machine has seen its event. */
 PHI__FN void phi__strategy_call_drop(phi__strategy_job *job);
 PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job);
+/* The agent is one that makes model calls of this strategy, or stands below one. */
+PHI__FN bool phi__strategy_call_inside(const phi__agent *agent, const phi_strategy_desc *desc);
 /* Model calls that may yet be made, beside those of calls under way. */
 PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
 
@@ -71999,7 +72001,12 @@ static void phi__strategy_begin(phi__strategy_job *job) {
         !phi__machine_text(&text, &job->arena, &prompt))
         job->no_memory = true;
     phi__buf_free(&text);
-    if (!job->no_memory && !phi__strategy_reserve(job, prompt)) job->no_memory = true;
+    /* registered under the protocol of the agent's own model, it would make its own calls */
+    if (phi__strategy_call_inside(job->agent, job->desc)) {
+        if (!phi__strategy_fault(job, "a strategy cannot make its own model calls: set provider"))
+            job->no_memory = true;
+    } else if (!job->no_memory && !phi__strategy_reserve(job, prompt))
+        job->no_memory = true;
     if (!job->no_memory && !job->over) phi__strategy_load(job, saved, prompt);
     phi_arena_free(&job->scratch);
 }
@@ -72477,6 +72484,14 @@ static phi_status phi__strategy_call_start(phi__strategy_job *job, phi__strategy
     if (call->in_conversation) status = phi__strategy_call_history(job, child);
     if (status == PHI_OK) status = phi__strategy_call_run(job, call, child);
     return status;
+}
+
+PHI__FN bool phi__strategy_call_inside(const phi__agent *agent, const phi_strategy_desc *desc) {
+    for (; agent != NULL; agent = agent->tree.parent)
+        if (agent->tree.watch == phi__strategy_call_watch() &&
+            ((const phi__strategy_job *)agent->tree.watched)->desc == desc)
+            return true;
+    return false;
 }
 
 PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job) {

@@ -84,7 +84,7 @@
 #if PHI__PUB_EVALUATE != 0xe470762f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_STRATEGY != 0x8c9fae41
+#if PHI__PUB_STRATEGY != 0xe9672370
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

@@ -245,7 +245,12 @@ static void phi__strategy_begin(phi__strategy_job *job) {
         !phi__machine_text(&text, &job->arena, &prompt))
         job->no_memory = true;
     phi__buf_free(&text);
-    if (!job->no_memory && !phi__strategy_reserve(job, prompt)) job->no_memory = true;
+    /* registered under the protocol of the agent's own model, it would make its own calls */
+    if (phi__strategy_call_inside(job->agent, job->desc)) {
+        if (!phi__strategy_fault(job, "a strategy cannot make its own model calls: set provider"))
+            job->no_memory = true;
+    } else if (!job->no_memory && !phi__strategy_reserve(job, prompt))
+        job->no_memory = true;
     if (!job->no_memory && !job->over) phi__strategy_load(job, saved, prompt);
     phi_arena_free(&job->scratch);
 }

@@ -33,8 +33,8 @@ extern "C" {
 typedef struct phi_strategy_desc {
     const phi_strategy *strategy; /* the machine: phi_strategy_tot()... or the host's own */
     const void *options;          /* the machine's: phi_tot_options... (default: its defaults) */
-    /* makes the model calls; its strings are copied (default: the registered one of the model's
-       protocol, or phi's own) */
+    /* makes the model calls, another strategy's among them (default: the registered one of the
+       model's protocol, or phi's own) */
     const phi_provider *provider;
     /* model calls a prompt: when they are used up, the machine ends with its best so far (default:
        as many as its options allow; PHI_UNLIMITED: the same) */

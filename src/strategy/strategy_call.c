@@ -227,6 +227,14 @@ static phi_status phi__strategy_call_start(phi__strategy_job *job, phi__strategy
     return status;
 }
 
+PHI__FN bool phi__strategy_call_inside(const phi__agent *agent, const phi_strategy_desc *desc) {
+    for (; agent != NULL; agent = agent->tree.parent)
+        if (agent->tree.watch == phi__strategy_call_watch() &&
+            ((const phi__strategy_job *)agent->tree.watched)->desc == desc)
+            return true;
+    return false;
+}
+
 PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job) {
     uint64_t taken = job->made;
     size_t i;

@@ -59,6 +59,8 @@ PHI__FN bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event 
 /* The oldest call is forgotten, after the machine has seen its event. */
 PHI__FN void phi__strategy_call_drop(phi__strategy_job *job);
 PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job);
+/* The agent is one that makes model calls of this strategy, or stands below one. */
+PHI__FN bool phi__strategy_call_inside(const phi__agent *agent, const phi_strategy_desc *desc);
 /* Model calls that may yet be made, beside those of calls under way. */
 PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
 

@@ -495,6 +495,162 @@ TEST(a_search_survives_every_failed_allocation) {
     CHECK(n > 50);
 }
 
+/* A restored search with each allocation failing once: it is restored, or nothing is left. */
+TEST(a_search_is_restored_or_refused_at_every_failed_allocation) {
+    think t;
+    phi_agent agent;
+    phi_str text;
+    int n;
+    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    rig_says(t.r, "{\"thoughts\":[\"4 * 4\",\"10 - 4\",\"10 + 4\"]}");
+    rig_says(t.r, "{\"scores\":{\"t1\":0.2,\"t2\":0.7,\"t3\":0.4}}");
+    rig_hangs(t.r, "");
+    agent = think_agent(&t);
+    CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+    CHECK(rig_run(t.r, 50) > 0);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &t.arena, &text), PHI_OK);
+    for (n = 0; n < 400 && test_failures() == 0; n++) {
+        think u;
+        phi_agent other;
+        bool tripped;
+        think_begin(&u, rig_new(), phi_strategy_tot(), NULL);
+        u.provider = phi_strategy_provider(&u.desc);
+        rig_says(u.r, "{\"thoughts\":[\"(10 - 4) * 4\"]}");
+        rig_says(u.r, "{\"scores\":{\"t1\":1}}");
+        test_alloc_fail_at(n);
+        other = phi_agent_restore(rig_runtime(u.r), &u.agent_desc, text, PHI_RESTORE_RESUME);
+        if (other.rt != NULL) {
+            CHECK_EQ_INT(rig_run(u.r, 200), 0);
+            CHECK_EQ_INT(u.h.ends, 1);
+            if (u.h.status == PHI_OK) CHECK_EQ_STR(think_answer(other), "(10 - 4) * 4");
+        }
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        think_end(&u);
+        if (!tripped) break;
+    }
+    CHECK(n > 50 && n < 400);
+    think_end(&t);
+}
+
+/* ---- time ---- */
+
+TEST(a_search_that_is_out_of_time_ends_with_the_best) {
+    think t;
+    phi_agent agent;
+    phi_tot_options options;
+    memset(&options, 0, sizeof options);
+    options.max_duration_ms = 500;
+    think_begin(&t, rig_new(), phi_strategy_tot(), &options);
+    rig_says(t.r, "{\"thoughts\":[\"10 - 4\"]}");
+    rig_says(t.r, "{\"scores\":{\"t1\":0.5}}");
+    rig_hangs(t.r, "");
+    agent = think_agent(&t);
+    CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+    CHECK_EQ_INT(rig_run_until(t.r, 5000), 0);
+    CHECK_EQ_INT(t.h.status, PHI_OK);
+    CHECK_EQ_STR(think_answer(agent), "10 - 4");
+    CHECK_EQ_STR(think_result(&t, agent, "termination.reason"), "max_duration");
+    think_end(&t);
+}
+
+TEST(a_call_that_takes_too_long_is_the_runs_error) {
+    think t;
+    phi_agent agent;
+    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    t.desc.call_timeout_ms = 300;
+    rig_hangs(t.r, "");
+    agent = think_agent(&t);
+    CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+    CHECK_EQ_INT(rig_run_until(t.r, 5000), 0);
+    CHECK_EQ_INT(t.h.status, PHI_TIMEOUT);
+    CHECK_EQ_STR(think_result(&t, agent, "termination.status"), "error");
+    think_end(&t);
+}
+
+/* ---- a strategy inside a strategy ---- */
+
+TEST(the_calls_of_a_search_can_be_those_of_another_strategy) {
+    think t;
+    phi_agent agent;
+    phi_strategy_desc inner;
+    phi_provider draft;
+    memset(&inner, 0, sizeof inner);
+    inner.strategy = phi_strategy_cod();
+    draft = phi_strategy_provider(&inner);
+    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    t.desc.provider = &draft;
+    t.agent_desc.budget.max_requests = 60;
+    rig_says(t.r, "hm\n#### {\"thoughts\":[\"4 * 4\",\"10 - 4\",\"10 + 4\"]}");
+    rig_says(t.r, "hm\n#### {\"scores\":{\"t1\":0.2,\"t2\":0.7,\"t3\":0.4}}");
+    rig_says(t.r, "hm\n#### {\"thoughts\":[\"(10 - 4) * 4\"]}");
+    rig_says(t.r, "hm\n#### {\"scores\":{\"t1\":1}}");
+    agent = think_agent(&t);
+    CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 300), 0);
+    CHECK_EQ_STR(think_answer(agent), "(10 - 4) * 4");
+    CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
+    CHECK_EQ_INT(phi_agent_usage(agent).output, t.h.usage.output);
+    CHECK(t.h.usage.output > 0);
+    think_end(&t);
+}
+
+TEST(a_strategy_that_would_make_its_own_calls_is_refused) {
+    think t;
+    phi_agent agent;
+    phi_provider own;
+    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    own = phi_strategy_provider(&t.desc);
+    own.protocol = t.agent_desc.model.protocol;
+    CHECK_EQ_INT(phi_register_provider(rig_runtime(t.r), &own), PHI_OK);
+    t.agent_desc.provider = NULL;
+    agent = rig_agent(t.r, &t.agent_desc);
+    CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 100), 0);
+    CHECK_EQ_INT(t.h.status, PHI_REFUSED);
+    CHECK(strstr(rig_story(t.r), "a strategy cannot make its own model calls: set provider") !=
+          NULL);
+    think_end(&t);
+}
+
+/* ---- its event as JSON ---- */
+
+TEST(progress_reads_back_from_json) {
+    think t;
+    phi_event event, back;
+    phi_strategy_progress progress;
+    phi_parse_error error;
+    phi_str json;
+    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    memset(&event, 0, sizeof event);
+    memset(&progress, 0, sizeof progress);
+    event.kind = PHI_EV_STRATEGY;
+    event.strategy = &progress;
+    event.text = PHI__LIT("10 - 4");
+    progress.name = PHI__LIT("tot");
+    progress.phase = PHI__LIT("generating");
+    progress.calls = 3;
+    progress.most_calls = 52;
+    progress.nodes = 7;
+    progress.has_score = true;
+    progress.score = 0.25;
+    CHECK_EQ_INT(phi_event_to_json(&event, &t.arena, &json), PHI_OK);
+    CHECK(strstr(json.at,
+                 "\"strategy\":\"tot\",\"phase\":\"generating\",\"calls\":3,"
+                 "\"most_calls\":52,\"nodes\":7,\"score\":0.25,\"best\":\"10 - 4\"") != NULL);
+    CHECK_EQ_INT(phi_event_from_json(json, &t.arena, &back, &error), PHI_OK);
+    CHECK_EQ_INT(back.kind, PHI_EV_STRATEGY);
+    if (CHECK(back.strategy != NULL)) {
+        CHECK_STR(back.strategy->name, "tot");
+        CHECK_STR(back.strategy->phase, "generating");
+        CHECK(back.strategy->calls == 3 && back.strategy->most_calls == 52);
+        CHECK(back.strategy->nodes == 7 && back.strategy->has_score);
+        CHECK(back.strategy->score >= 0.25 && back.strategy->score <= 0.25);
+    }
+    CHECK_STR(back.text, "10 - 4");
+    think_end(&t);
+}
+
 /* ---- an agent that goes in the midst ---- */
 
 static phi_flow free_start(void *user_data, phi_call call, phi_str arguments) {
@@ -556,5 +712,10 @@ TEST_MAIN(TEST_ENTRY(the_order_of_events_of_each_strategy_is_as_written),
           TEST_ENTRY(a_decision_about_a_thoughts_tool_is_the_hosts),
           TEST_ENTRY(a_snapshot_in_the_midst_resumes_the_search),
           TEST_ENTRY(a_search_survives_every_failed_allocation),
-          TEST_ENTRY(a_tool_may_free_the_agent),
+          TEST_ENTRY(a_search_is_restored_or_refused_at_every_failed_allocation),
+          TEST_ENTRY(a_search_that_is_out_of_time_ends_with_the_best),
+          TEST_ENTRY(a_call_that_takes_too_long_is_the_runs_error),
+          TEST_ENTRY(the_calls_of_a_search_can_be_those_of_another_strategy),
+          TEST_ENTRY(a_strategy_that_would_make_its_own_calls_is_refused),
+          TEST_ENTRY(progress_reads_back_from_json), TEST_ENTRY(a_tool_may_free_the_agent),
           TEST_ENTRY(a_runtime_that_is_closed_in_the_midst_leaves_nothing))
