@@ -72,6 +72,16 @@ TEST(the_prompt_has_the_profiles_examples_the_style_and_the_defaults) {
         CHECK(!(m.call.temperature > 0.0) && m.call.timeout_ms == 0 && !m.call.in_conversation);
         machine_free(&m);
     }
+    options.profile = PHI_AOT_SHORT;
+    options.timeout_ms = 5;
+    machine_new(&m, phi_strategy_aot(), &options, true);
+    machine_begin(&m, "p");
+    CHECK(phi__str_find(phi__buf_str(&m.ask), 0, "use 3, 4, 5 and 10") != SIZE_MAX);
+    CHECK(phi__str_find(phi__buf_str(&m.ask), 0, "Mark the search with these lines") != SIZE_MAX);
+    CHECK_EQ_INT(m.call.timeout_ms, 5);
+    machine_answer_str(&m, 2, PHI__LIT("answer: stale"));
+    CHECK(!m.over);
+    machine_free(&m);
     options.examples = own;
     options.example_count = 2;
     options.style = PHI_AOT_BFS;
@@ -147,6 +157,20 @@ TEST(what_is_no_success_ends_as_an_error_with_the_whole_result) {
     }
 }
 
+TEST(the_bill_of_one_call_counts_the_examples) {
+    static const char *const own[] = {"A worked search of forty bytes, or so it is"};
+    phi_strategy_bill bill;
+    phi_aot_options options;
+    phi_strategy_aot()->bill(NULL, 100, 7, &bill);
+    CHECK(bill.calls == 1 && bill.output_tokens == 2048 && bill.input_tokens == 1300);
+    memset(&options, 0, sizeof options);
+    options.examples = own;
+    options.example_count = 1;
+    options.max_tokens = 50;
+    phi_strategy_aot()->bill(&options, 100, 7, &bill);
+    CHECK(bill.output_tokens == 50 && bill.input_tokens == 1310 && bill.in_conversation == 0);
+}
+
 TEST(a_provider_error_keeps_the_text_so_far) {
     machine m;
     machine_new(&m, phi_strategy_aot(), NULL, true);
@@ -176,5 +200,6 @@ TEST_MAIN(TEST_ENTRY(the_answer_and_the_search_are_read),
           TEST_ENTRY(the_prompt_has_the_profiles_examples_the_style_and_the_defaults),
           TEST_ENTRY(a_solution_is_the_answer_and_the_result_has_the_whole_contract),
           TEST_ENTRY(what_is_no_success_ends_as_an_error_with_the_whole_result),
+          TEST_ENTRY(the_bill_of_one_call_counts_the_examples),
           TEST_ENTRY(a_provider_error_keeps_the_text_so_far),
           TEST_ENTRY(without_memory_the_machine_says_so_and_leaves_nothing))

@@ -592,6 +592,7 @@ TEST(the_calls_of_a_search_can_be_those_of_another_strategy) {
     CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
     CHECK_EQ_INT(phi_agent_usage(agent).output, t.h.usage.output);
     CHECK(t.h.usage.output > 0);
+    CHECK(strstr(rig_request(t.r, 0), "in drafts before you answer") != NULL);
     think_end(&t);
 }
 

@@ -99,6 +99,10 @@ TEST(scores_are_read_as_json_else_by_lines_and_one_at_least_must_be_there) {
 
 /* ---- the machine ---- */
 
+static bool begins_with(machine *m, const char *text) {
+    return phi__str_starts(phi__buf_str(&m->ask), text);
+}
+
 static const char *const three = "{\"thoughts\":[\"a\",\"b\",\"c\"]}";
 
 TEST(defaults_are_those_of_the_table) {
@@ -329,6 +333,8 @@ static bool no_b(void *user_data, const phi_strategy_node *node) {
                     (unsigned)node->depth);
     phi__buf_add_str(seen, node->content);
     phi__buf_char(seen, ';');
+    CHECK_STR(node->problem, "p");
+    CHECK(!node->has_score);
     return phi__str_is(node->content, "b");
 }
 
@@ -342,8 +348,10 @@ TEST(the_hosts_prune_callback_leaves_thoughts_out_before_they_are_scored) {
     machine_begin(&m, "p");
     machine_answer(&m, three);
     CHECK_STR(phi__buf_str(&seen), "1<0@1 a;2<0@1 b;2<0@1 c;");
+    phi__buf_clear(&seen);
     machine_answer(&m, "{\"scores\":{\"t1\":0.3,\"t2\":0.2}}");
     machine_answer(&m, "1. b"); /* all of them: the next node is expanded, without a score */
+    CHECK_STR(phi__buf_str(&seen), "3<1@2 b;");
     machine_answer(&m, "1. b");
     CHECK(strstr(machine_text(&m.log), "Step 1: a||Propose") != NULL);
     CHECK(strstr(machine_text(&m.log), "Step 1: c||Propose") != NULL);
@@ -393,6 +401,110 @@ TEST(stale_answers_change_nothing_and_a_failed_call_is_the_error) {
     machine_answer(&m, three);
     CHECK_EQ_INT(m.asks, 2);
     machine_free(&m);
+}
+
+TEST(each_call_has_its_prompt_or_the_options) {
+    machine m;
+    phi_tot_options options;
+    memset(&options, 0, sizeof options);
+    options.has_temperature = true;
+    options.temperature = 0.5;
+    options.max_tokens = 9;
+    options.timeout_ms = 77;
+    machine_new(&m, phi_strategy_tot(), &options, true);
+    machine_begin(&m, "p");
+    CHECK(begins_with(&m, "You propose thoughts"));
+    CHECK(m.call.has_temperature && m.call.temperature > 0.4 && m.call.max_tokens == 9);
+    CHECK_EQ_INT(m.call.timeout_ms, 77);
+    machine_answer(&m, three);
+    CHECK(begins_with(&m, "You score thoughts"));
+    machine_answer(&m, "prose");
+    CHECK(begins_with(&m, "You convert a text"));
+    machine_free(&m);
+    options.generation_prompt = "Mine to propose.";
+    options.evaluation_prompt = "Mine to score.";
+    options.max_duration_ms = 50;
+    machine_new(&m, phi_strategy_tot(), &options, true);
+    machine_begin(&m, "p");
+    CHECK(begins_with(&m, "Mine to propose.\n\nProblem: p"));
+    CHECK_EQ_INT(m.call.timeout_ms, 50); /* no longer than the search */
+    m.env.elapsed_ms = 20;
+    machine_answer(&m, three);
+    CHECK(begins_with(&m, "Mine to score.\n\nProblem: p"));
+    CHECK_EQ_INT(m.call.timeout_ms, 30);
+    m.reload = false;
+    machine_free(&m);
+}
+
+TEST(of_equal_scores_the_deeper_thought_is_the_best_and_then_the_older) {
+    machine m;
+    phi_tot_options options;
+    memset(&options, 0, sizeof options);
+    options.max_depth = 2;
+    options.convergence_window = PHI_UNLIMITED;
+    options.top_k = 9;
+    machine_new(&m, phi_strategy_tot(), &options, true);
+    machine_begin(&m, "p");
+    machine_answer(&m, "1. a\r\n2. b\r\n");
+    machine_answer(&m, "1. 0.5\r\n2. 0.5\r\n");
+    machine_answer(&m, "1. c\n2. d");
+    machine_answer(&m, "1. 0.5\n2. 0.5");
+    machine_answer(&m, "1. e");
+    machine_answer(&m, "1. 0.4");
+    CHECK_EQ_STR(machine_result(&m, "best.content"), "c");
+    CHECK_EQ_STR(machine_result(&m, "candidates[1].content"), "d");
+    CHECK_EQ_STR(machine_result(&m, "candidates[2].content"), "e");
+    CHECK_EQ_STR(machine_result(&m, "candidates[3]"), "(none)"); /* a and b are no leaves */
+    CHECK_EQ_STR(machine_result(&m, "diagnostics.convergence.window"), "null");
+    machine_free(&m);
+}
+
+TEST(convergence_looks_at_the_whole_window) {
+    static const double scores[] = {0.1, 0.1, 0.2, 0.1, 0.3, 0.1, 0.3, 0.1, 0.3, 0.1};
+    machine m;
+    phi_tot_options options;
+    memset(&options, 0, sizeof options);
+    options.convergence_window = 3;
+    options.branching_factor = 2;
+    options.max_depth = 9;
+    machine_new(&m, phi_strategy_tot(), &options, true);
+    machine_begin(&m, "p");
+    search(&m, scores, PHI__COUNT(scores));
+    CHECK_EQ_STR(machine_result(&m, "termination.reason"), "converged");
+    CHECK_EQ_STR(machine_result(&m, "diagnostics.convergence"),
+                 "{\"window\":3,\"min_score_improvement\":0.02,"
+                 "\"recent_best_scores\":[0.3,0.3,0.3]}");
+    CHECK_EQ_INT(m.asks, 10);
+    machine_free(&m);
+}
+
+TEST(a_saved_text_that_is_no_machine_is_refused) {
+    static const char *const texts[] = {
+        "{}",
+        "[]",
+        "{\"phase\":1,\"nodes\":[]}",
+        "{\"phase\":9,\"nodes\":[[0,0.0,\"p\"]]}",
+        "{\"phase\":1,\"at\":1,\"nodes\":[[0,0.0,\"p\"]]}",
+        "{\"phase\":1,\"at\":0,\"nodes\":[[1,0.0,\"p\"]]}",
+        "{\"phase\":1,\"at\":0,\"nodes\":[[0,0.0,\"p\"],[2,0.5,\"a\"]]}",
+        "{\"phase\":1,\"at\":0,\"nodes\":[[0,0.0,\"p\"],[0,1.5,\"a\"]]}",
+        "{\"phase\":1,\"at\":0,\"nodes\":[[0,0.0,\"p\"],[0,0.5,7]]}",
+        "{\"phase\":1,\"at\":0,\"nodes\":[[0,0.0,\"p\"],[0,0.5,\"a\"]],\"frontier\":[2]}",
+        "{\"phase\":1,\"at\":0,\"nodes\":[[0,0.0,\"p\"],[0,0.5,\"a\"]],\"frontier\":[0]}",
+        "{\"phase\":1,\"at\":0,\"nodes\":[[0,0.0,\"p\"],[0,0.5,\"a\"]],\"frontier\":[1,1,1]}",
+        "{\"phase\":2,\"at\":0,\"nodes\":[[0,0.0,\"p\"]],\"pending\":[]}"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(texts); i++) {
+        machine m;
+        phi_json *root = NULL;
+        phi_strategy_commands commands;
+        commands.count = 0;
+        machine_new(&m, phi_strategy_tot(), NULL, false);
+        CHECK_EQ_INT(phi_json_parse(&m.scratch, phi_str_of(texts[i]), 0, &root, NULL), PHI_OK);
+        if (!CHECK_EQ_INT(m.strategy->load(m.state, root, &m.env, &commands), PHI_PARSE))
+            printf("  %s\n", texts[i]);
+        machine_free(&m);
+    }
 }
 
 /* ---- by chance ---- */
@@ -528,6 +640,10 @@ TEST_MAIN(TEST_ENTRY(thoughts_are_read_as_json_else_by_lines),
           TEST_ENTRY(the_hosts_prune_callback_leaves_thoughts_out_before_they_are_scored),
           TEST_ENTRY(tools_are_offered_and_one_round_too_many_is_an_error),
           TEST_ENTRY(stale_answers_change_nothing_and_a_failed_call_is_the_error),
+          TEST_ENTRY(each_call_has_its_prompt_or_the_options),
+          TEST_ENTRY(of_equal_scores_the_deeper_thought_is_the_best_and_then_the_older),
+          TEST_ENTRY(convergence_looks_at_the_whole_window),
+          TEST_ENTRY(a_saved_text_that_is_no_machine_is_refused),
           TEST_ENTRY(whatever_the_model_answers_the_bounds_hold),
           TEST_ENTRY(without_memory_the_machine_says_so_and_leaves_nothing),
           TEST_ENTRY(the_bill_is_the_worst_case))
