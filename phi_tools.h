@@ -84,7 +84,7 @@
 #if PHI__PUB_EVALUATE != 0xe470762f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_STRATEGY != 0xc5ea3026
+#if PHI__PUB_STRATEGY != 0x07c4996d
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

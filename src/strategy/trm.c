@@ -134,7 +134,6 @@ static phi_status phi__trm_ask(phi__trm *t, const phi_strategy_env *env,
     if (!phi__machine_text(&text, env->scratch, &command->call.prompt)) return PHI_NO_MEMORY;
     command->call.id = t->calls;
     command->call.system_prompt = phi__trm_system(options, t->phase);
-    command->call.in_conversation = t->phase == PHI__TRM_REASONING;
     command->call.max_tokens = options->max_tokens;
     command->call.has_temperature = options->has_temperature;
     command->call.temperature = options->temperature;

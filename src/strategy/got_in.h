@@ -1,0 +1,87 @@
+/* got_in.h - the graph of Graph-of-Thoughts, and what it reads in answers.
+
+   Nodes are numbered in the order of their making; node 0 is the problem. A node's edge from its
+   parent is "generates" below the problem and "refines" below a thought; connections are kept as
+   edges of their own. All memory is the machine's arena's. */
+#ifndef PHI_STRATEGY_GOT_IN_H
+#define PHI_STRATEGY_GOT_IN_H
+
+#include "strategy/got.h"
+#include "strategy/machine_in.h"
+
+/* ---- the graph: got_graph.c ---- */
+
+typedef struct phi__got_node {
+    uint32_t parent, depth, children, links, votes; /* links: connections to or from it */
+    bool has_weight;
+    double weight; /* 0 to 1 */
+    phi_str content;
+} phi__got_node;
+
+typedef struct phi__got_edge {
+    uint32_t from, to;
+    phi_str text; /* why, in the model's words; may be empty */
+} phi__got_edge;
+
+typedef struct phi__got_graph {
+    phi__got_node *nodes;
+    phi__got_edge *edges; /* connections */
+    uint32_t count, cap, edge_count, edge_cap;
+    uint32_t answer; /* the node that the aggregation made; 0: none */
+} phi__got_graph;
+
+/* False, here and below: no memory. */
+PHI__FN bool phi__got_graph_add(phi__got_graph *graph, phi_arena *arena, uint32_t parent,
+                                phi_str content);
+/* A connection that is there already, or that leads nowhere, is left out. */
+PHI__FN bool phi__got_graph_connect(phi__got_graph *graph, phi_arena *arena, uint32_t from,
+                                    uint32_t to, phi_str text);
+/* The leaf above max_depth with most connections, then the oldest; 0: none. */
+PHI__FN uint32_t phi__got_graph_next(const phi__got_graph *graph, uint32_t max_depth);
+/* The answer, else the node with most votes, the heaviest, the one with most connections, the
+   deepest, the oldest, in this order; 0: no thought yet. */
+PHI__FN uint32_t phi__got_graph_best(const phi__got_graph *graph);
+PHI__FN void phi__got_graph_put(const phi__got_graph *graph, phi__buf *out);
+/* PHI_PARSE: no graph of phi's. */
+PHI__FN phi_status phi__got_graph_get(phi__got_graph *graph, phi_arena *arena,
+                                      const phi_json *saved);
+
+/* ---- answers: got_parse.c ---- */
+
+/* The next line "CONNECTION: [1] -> [2]: text" from *at on. False: there is none. */
+PHI__FN bool phi__got_parse_connection(phi_str text, size_t *at, phi__got_edge *out);
+/* The next line "WEIGHT: [1]: 0.8" from *at on, its weight clamped. False: there is none. */
+PHI__FN bool phi__got_parse_weight(phi_str text, size_t *at, uint32_t *node, double *out);
+/* The last line "VOTE: [1]"; else the last "[1]". 0: none. */
+PHI__FN uint32_t phi__got_parse_vote(phi_str text);
+
+/* ---- the machine: got.c ---- */
+
+enum {
+    PHI__GOT_IDLE,
+    PHI__GOT_GENERATING,
+    PHI__GOT_CONNECTING,
+    PHI__GOT_VOTING,
+    PHI__GOT_WEIGHING,
+    PHI__GOT_AGGREGATING,
+    PHI__GOT_OVER
+};
+
+typedef struct phi__got {
+    phi__got_graph graph;
+    uint32_t phase, call_id, at; /* `at` is being refined */
+    uint32_t generations, votes, abstained, pruned;
+    phi_usage usage;
+} phi__got;
+
+/* Defaults filled in. */
+PHI__FN phi_got_options phi__got_options_of(const void *options);
+
+/* ---- prompts: got_prompt.c ---- */
+
+PHI__FN phi_str phi__got_prompt_system(const phi__got *g, const phi_got_options *o);
+/* New thoughts that this generation may have. */
+PHI__FN uint32_t phi__got_prompt_wanted(const phi__got *g, const phi_got_options *o);
+PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, phi__buf *out);
+
+#endif
