@@ -5114,11 +5114,11 @@ inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
 #endif /* PHI__PUB_EVALUATE */
 
 #ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0x07c4996d
+#if PHI__PUB_STRATEGY != 0x0ee31bc1
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__PUB_STRATEGY 0x07c4996d
+#define PHI__PUB_STRATEGY 0x0ee31bc1
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -5571,8 +5571,9 @@ extern "C" {
 typedef struct phi_trm_options {
     uint32_t max_supervisions; /* calls that score (default 5, at most 50): twice as many in all */
     double threshold;          /* a score that ends it (default 0.9) */
-    const char *reason_prompt, *supervise_prompt, *improve_prompt; /* system prompts (default:
-                                                                      phi's) */
+    /* system prompts in place of phi's; the second one must ask for the same lines (default:
+       phi's) */
+    const char *reason_prompt, *supervise_prompt, *improve_prompt;
     uint32_t max_tokens;  /* output tokens of a call (default: the agent's) */
     bool has_temperature; /* send `temperature` (default: the agent's) */
     double temperature;
@@ -70651,11 +70652,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xa653cede
+#if PHI__IMP_STRATEGY != 0xa38b410f
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xa653cede
+#define PHI__IMP_STRATEGY 0xa38b410f
 
 /* ---- src/strategy/aot_in.h ---- */
 
@@ -74663,16 +74664,6 @@ static phi_status phi__trm_ask(phi__trm *t, const phi_strategy_env *env,
     return PHI_OK;
 }
 
-/* The next call. */
-static phi_status phi__trm_enter(phi__trm *t, uint32_t phase, const phi_strategy_env *env,
-                                 phi_strategy_commands *out) {
-    static const char *const names[] = {"idle", "reasoning", "supervising", "improving"};
-    t->phase = phase;
-    t->calls++;
-    if (phi__machine_emit(out, names[phase]) != PHI_OK) return PHI_FULL;
-    return phi__trm_ask(t, env, out);
-}
-
 /* ---- the end ---- */
 
 /* The result that an answer names; all of it where it names none. */
@@ -74711,13 +74702,26 @@ static phi_status phi__trm_end(phi__trm *t, const char *reason, phi_status statu
     return phi__machine_fail(env, out, status, message, &result);
 }
 
+/* The next call. */
+static phi_status phi__trm_enter(phi__trm *t, uint32_t phase, const phi_strategy_env *env,
+                                 phi_strategy_commands *out) {
+    static const char *const names[] = {"idle", "reasoning", "supervising", "improving"};
+    if (env->calls_left == 0 && t->answer.len > 0)
+        return phi__trm_end(t, "max_calls", PHI_OK, phi__str("", 0), env, out);
+    t->phase = phase;
+    t->calls++;
+    if (phi__machine_emit(out, names[phase]) != PHI_OK) return PHI_FULL;
+    return phi__trm_ask(t, env, out);
+}
+
 static phi_status phi__trm_failed(phi__trm *t, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
     phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->failure;
     phi_usage_add(&t->usage, &event->usage);
     if (stop && t->answer.len > 0)
-        return phi__trm_end(t, "stopped", PHI_OK, phi__str("", 0), env, out);
+        return phi__trm_end(t, env->calls_left == 0 ? "max_calls" : "stopped", PHI_OK,
+                            phi__str("", 0), env, out);
     if (message.len == 0) message = PHI__LIT("a model call failed");
     return phi__trm_end(t, stop ? "stopped" : "error", stop ? PHI_LIMIT : event->status, message,
                         env, out);
@@ -74744,7 +74748,8 @@ static bool phi__trm_converged(const phi__trm *t) {
         if (t->scores[i] < low) low = t->scores[i];
         if (t->scores[i] > high) high = t->scores[i];
     }
-    return t->score_count == PHI__TRM_WINDOW && high - low <= 0.02; /* the documents, part E */
+    /* the strategy documents, part E; 0.52 - 0.5 is a little more than 0.02 */
+    return t->score_count == PHI__TRM_WINDOW && high - low < 0.02 + 1e-9;
 }
 
 static phi_status phi__trm_supervised(phi__trm *t, phi_str text, const phi_strategy_env *env,

@@ -141,16 +141,6 @@ static phi_status phi__trm_ask(phi__trm *t, const phi_strategy_env *env,
     return PHI_OK;
 }
 
-/* The next call. */
-static phi_status phi__trm_enter(phi__trm *t, uint32_t phase, const phi_strategy_env *env,
-                                 phi_strategy_commands *out) {
-    static const char *const names[] = {"idle", "reasoning", "supervising", "improving"};
-    t->phase = phase;
-    t->calls++;
-    if (phi__machine_emit(out, names[phase]) != PHI_OK) return PHI_FULL;
-    return phi__trm_ask(t, env, out);
-}
-
 /* ---- the end ---- */
 
 /* The result that an answer names; all of it where it names none. */
@@ -189,13 +179,26 @@ static phi_status phi__trm_end(phi__trm *t, const char *reason, phi_status statu
     return phi__machine_fail(env, out, status, message, &result);
 }
 
+/* The next call. */
+static phi_status phi__trm_enter(phi__trm *t, uint32_t phase, const phi_strategy_env *env,
+                                 phi_strategy_commands *out) {
+    static const char *const names[] = {"idle", "reasoning", "supervising", "improving"};
+    if (env->calls_left == 0 && t->answer.len > 0)
+        return phi__trm_end(t, "max_calls", PHI_OK, phi__str("", 0), env, out);
+    t->phase = phase;
+    t->calls++;
+    if (phi__machine_emit(out, names[phase]) != PHI_OK) return PHI_FULL;
+    return phi__trm_ask(t, env, out);
+}
+
 static phi_status phi__trm_failed(phi__trm *t, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
     phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->failure;
     phi_usage_add(&t->usage, &event->usage);
     if (stop && t->answer.len > 0)
-        return phi__trm_end(t, "stopped", PHI_OK, phi__str("", 0), env, out);
+        return phi__trm_end(t, env->calls_left == 0 ? "max_calls" : "stopped", PHI_OK,
+                            phi__str("", 0), env, out);
     if (message.len == 0) message = PHI__LIT("a model call failed");
     return phi__trm_end(t, stop ? "stopped" : "error", stop ? PHI_LIMIT : event->status, message,
                         env, out);
@@ -222,7 +225,8 @@ static bool phi__trm_converged(const phi__trm *t) {
         if (t->scores[i] < low) low = t->scores[i];
         if (t->scores[i] > high) high = t->scores[i];
     }
-    return t->score_count == PHI__TRM_WINDOW && high - low <= 0.02; /* the documents, part E */
+    /* the strategy documents, part E; 0.52 - 0.5 is a little more than 0.02 */
+    return t->score_count == PHI__TRM_WINDOW && high - low < 0.02 + 1e-9;
 }
 
 static phi_status phi__trm_supervised(phi__trm *t, phi_str text, const phi_strategy_env *env,

@@ -18,8 +18,9 @@ extern "C" {
 typedef struct phi_trm_options {
     uint32_t max_supervisions; /* calls that score (default 5, at most 50): twice as many in all */
     double threshold;          /* a score that ends it (default 0.9) */
-    const char *reason_prompt, *supervise_prompt, *improve_prompt; /* system prompts (default:
-                                                                      phi's) */
+    /* system prompts in place of phi's; the second one must ask for the same lines (default:
+       phi's) */
+    const char *reason_prompt, *supervise_prompt, *improve_prompt;
     uint32_t max_tokens;  /* output tokens of a call (default: the agent's) */
     bool has_temperature; /* send `temperature` (default: the agent's) */
     double temperature;
