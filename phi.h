@@ -5114,11 +5114,11 @@ inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
 #endif /* PHI__PUB_EVALUATE */
 
 #ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0x0ee31bc1
+#if PHI__PUB_STRATEGY != 0x8e24a1d6
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__PUB_STRATEGY 0x0ee31bc1
+#define PHI__PUB_STRATEGY 0x8e24a1d6
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -5413,85 +5413,6 @@ PHI_API const phi_strategy *phi_strategy_got(void);
 #endif
 #endif
 
-/* ---- src/strategy/strategy.h ---- */
-
-/* strategy.h - reasoning strategies over the loop: an agent whose answers a machine works out.
-
-   A strategy is a provider: an agent that has it takes prompts, steering, aborts and snapshots as
-   any other. Where a model would be called once, the machine makes as many model calls as it needs
-   (machine.h), with the agent's model and options, and its last text is the answer. The calls do
-   not appear as turns: they are logged on a lane of their own, "~name/loop id", and PHI_EV_STRATEGY
-   reports progress.
-
-       phi_tot_options options = PHI_ZERO;
-       phi_strategy_desc tot = PHI_ZERO;
-       tot.strategy = phi_strategy_tot();
-       tot.options = &options;
-       phi_provider provider = phi_strategy_provider(&tot);
-       desc.provider = &provider;
-
-   Usage and cost of the calls are the run's. Before the first call the worst case
-   (phi_strategy_bill) is reserved from the budgets of the agent and of those above it; if it does
-   not fit, no call is made, and the run fails with PHI_REFUSED, a failure of PHI_FAILURE_QUOTA and
-   a message. phi_step counts each call under way as a run.
-
-   PHI_NO_STRATEGIES leaves it out. */
-#ifndef PHI_STRATEGY_STRATEGY_H
-#define PHI_STRATEGY_STRATEGY_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* Zero means default for every field but strategy. */
-typedef struct phi_strategy_desc {
-    const phi_strategy *strategy; /* the machine: phi_strategy_tot()... or the host's own */
-    const void *options;          /* the machine's: phi_tot_options... (default: its defaults) */
-    /* makes the model calls, another strategy's among them (default: the registered one of the
-       model's protocol, or phi's own) */
-    const phi_provider *provider;
-    /* model calls a prompt: when they are used up, the machine ends with its best so far (default:
-       as many as its options allow; PHI_UNLIMITED: the same) */
-    uint32_t max_calls;
-    uint32_t call_timeout_ms; /* of a call that has none of its own (default: none) */
-    /* true leaves a new thought out, before it is scored; called inside phi_step, and must call no
-       phi_ function of the agent (default: none is left out) */
-    bool (*prune_fn)(void *user_data, const phi_strategy_node *node);
-    void *user_data; /* for prune_fn */
-} phi_strategy_desc;
-
-#ifndef PHI_NO_STRATEGIES
-/* For phi_agent_desc.provider.
-   Ownership: desc and its pointers are borrowed until all agents made with it are freed. */
-PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc);
-
-/* The result of the agent's last run with a strategy: JSON text, an object; each strategy's page in
-   docs/strategies.md has its members. A run that failed has one too, if it came to a first call.
-   PHI_NOT_FOUND: there is none, or a run with a strategy is under way. In the arena. PHI_STALE,
-   PHI_NO_MEMORY. Pumping thread. */
-PHI_API phi_status phi_strategy_result(phi_agent agent, phi_arena *arena, phi_str *out);
-
-/* The best so far of the run under way, its text copied into the arena. PHI_NOT_FOUND: no run with
-   a strategy is under way. PHI_STALE, PHI_NO_MEMORY. Pumping thread. */
-PHI_API phi_status phi_strategy_best_now(phi_agent agent, phi_arena *arena, phi_strategy_best *out);
-
-/* Ends the run under way with the best so far as its answer, at the next phi_step; calls under way
-   are cancelled. Without a thought yet, the run fails. PHI_NOT_FOUND: as above. PHI_STALE. Pumping
-   thread. */
-PHI_API phi_status phi_strategy_settle(phi_agent agent);
-
-/* The worst case of a prompt of so many tokens, as it is reserved: max_calls counts.
-   `answer_tokens`: of one model call. PHI_BAD_ARG: no strategy. */
-PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
-                                      uint64_t answer_tokens, phi_strategy_bill *out);
-#endif
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/tot.h ---- */
 
 /* tot.h - Tree-of-Thoughts: a search whose steps a model proposes and scores.
@@ -5583,6 +5504,133 @@ typedef struct phi_trm_options {
 #ifndef PHI_NO_STRATEGIES
 /* Static. Options: phi_trm_options. */
 PHI_API const phi_strategy *phi_strategy_trm(void);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/strategy/adaptive.h ---- */
+
+/* adaptive.h - Adaptive: chooses a strategy for each prompt by its words.
+
+   Words are looked for as whole words, in any case, in this order:
+       puzzle, riddle, sudoku...             trm, tot
+       combine, synthesize, graph...         got, tot
+       search, fetch, calculate, use...      react
+       explore, alternatives, compare...     aot, tot, got
+   Without one of them the prompt's complexity decides, a number from 0 to 1:
+       0.3 * min(words / 100, 1) + 0.2 * min(sentences / 5, 1) +
+       0.3 * min(keywords / 3, 1) + 0.2 * min((questions + constraints) / 5, 1)
+   below 0.3: cod, cot; above 0.7: aot, tot, got; else, and where none of those is available,
+   `default_strategy`. The first name of a list that is available counts. "react" is one model call
+   in the conversation with the agent's tools. */
+#ifndef PHI_STRATEGY_ADAPTIVE_H
+#define PHI_STRATEGY_ADAPTIVE_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero means default for every field. Pointers are borrowed as the desc is. Names: "react", "cot",
+   "cod", "aot", "tot", "got", "trm"; others count for nothing. */
+typedef struct phi_adaptive_options {
+    const char *strategy;         /* always this one (default: chosen by the prompt) */
+    const char *default_strategy; /* (default "react") */
+    const char *const *available; /* names (default: all but "aot") */
+    size_t available_count;
+    uint32_t max_tool_rounds; /* of "react" (default 9: ten model calls) */
+    const phi_cot_options *cot, *cod;
+    const phi_aot_options *aot;
+    const phi_tot_options *tot;
+    const phi_got_options *got;
+    const phi_trm_options *trm;
+} phi_adaptive_options;
+
+#ifndef PHI_NO_STRATEGIES
+/* Static. Options: phi_adaptive_options. Its bill is the largest of those that it may choose. */
+PHI_API const phi_strategy *phi_strategy_adaptive(void);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/strategy/strategy.h ---- */
+
+/* strategy.h - reasoning strategies over the loop: an agent whose answers a machine works out.
+
+   A strategy is a provider: an agent that has it takes prompts, steering, aborts and snapshots as
+   any other. Where a model would be called once, the machine makes as many model calls as it needs
+   (machine.h), with the agent's model and options, and its last text is the answer. The calls do
+   not appear as turns: they are logged on a lane of their own, "~name/loop id", and PHI_EV_STRATEGY
+   reports progress.
+
+       phi_tot_options options = PHI_ZERO;
+       phi_strategy_desc tot = PHI_ZERO;
+       tot.strategy = phi_strategy_tot();
+       tot.options = &options;
+       phi_provider provider = phi_strategy_provider(&tot);
+       desc.provider = &provider;
+
+   Usage and cost of the calls are the run's. Before the first call the worst case
+   (phi_strategy_bill) is reserved from the budgets of the agent and of those above it; if it does
+   not fit, no call is made, and the run fails with PHI_REFUSED, a failure of PHI_FAILURE_QUOTA and
+   a message. phi_step counts each call under way as a run.
+
+   PHI_NO_STRATEGIES leaves it out. */
+#ifndef PHI_STRATEGY_STRATEGY_H
+#define PHI_STRATEGY_STRATEGY_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero means default for every field but strategy. */
+typedef struct phi_strategy_desc {
+    const phi_strategy *strategy; /* the machine: phi_strategy_tot()... or the host's own */
+    const void *options;          /* the machine's: phi_tot_options... (default: its defaults) */
+    /* makes the model calls, another strategy's among them (default: the registered one of the
+       model's protocol, or phi's own) */
+    const phi_provider *provider;
+    /* model calls a prompt: when they are used up, the machine ends with its best so far (default:
+       as many as its options allow; PHI_UNLIMITED: the same) */
+    uint32_t max_calls;
+    uint32_t call_timeout_ms; /* of a call that has none of its own (default: none) */
+    /* true leaves a new thought out, before it is scored; called inside phi_step, and must call no
+       phi_ function of the agent (default: none is left out) */
+    bool (*prune_fn)(void *user_data, const phi_strategy_node *node);
+    void *user_data; /* for prune_fn */
+} phi_strategy_desc;
+
+#ifndef PHI_NO_STRATEGIES
+/* For phi_agent_desc.provider.
+   Ownership: desc and its pointers are borrowed until all agents made with it are freed. */
+PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc);
+
+/* The result of the agent's last run with a strategy: JSON text, an object; each strategy's page in
+   docs/strategies.md has its members. A run that failed has one too, if it came to a first call.
+   PHI_NOT_FOUND: there is none, or a run with a strategy is under way. In the arena. PHI_STALE,
+   PHI_NO_MEMORY. Pumping thread. */
+PHI_API phi_status phi_strategy_result(phi_agent agent, phi_arena *arena, phi_str *out);
+
+/* The best so far of the run under way, its text copied into the arena. PHI_NOT_FOUND: no run with
+   a strategy is under way. PHI_STALE, PHI_NO_MEMORY. Pumping thread. */
+PHI_API phi_status phi_strategy_best_now(phi_agent agent, phi_arena *arena, phi_strategy_best *out);
+
+/* Ends the run under way with the best so far as its answer, at the next phi_step; calls under way
+   are cancelled. Without a thought yet, the run fails. PHI_NOT_FOUND: as above. PHI_STALE. Pumping
+   thread. */
+PHI_API phi_status phi_strategy_settle(phi_agent agent);
+
+/* The worst case of a prompt of so many tokens, as it is reserved: max_calls counts.
+   `answer_tokens`: of one model call. PHI_BAD_ARG: no strategy. */
+PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
+                                      uint64_t answer_tokens, phi_strategy_bill *out);
 #endif
 
 #ifdef __cplusplus
@@ -70652,11 +70700,39 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xa38b410f
+#if PHI__IMP_STRATEGY != 0xcb34389f
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xa38b410f
+#define PHI__IMP_STRATEGY 0xcb34389f
+
+/* ---- src/strategy/adaptive_in.h ---- */
+
+/* adaptive_in.h - how Adaptive chooses. */
+#ifndef PHI_STRATEGY_ADAPTIVE_IN_H
+#define PHI_STRATEGY_ADAPTIVE_IN_H
+
+
+typedef struct phi__adaptive_choice {
+    const char *name;   /* static */
+    const char *reason; /* static: "puzzle", "synthesis", "tools", "exploration", "complexity",
+                           "default", "option" */
+    double complexity;  /* 0 to 1 */
+} phi__adaptive_choice;
+
+/* Pure: the same prompt, the same choice. */
+PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *options,
+                                                  phi_str prompt);
+PHI__FN double phi__adaptive_choose_complexity(phi_str prompt);
+/* True when some prompt leads to this strategy. */
+PHI__FN bool phi__adaptive_choose_may(const phi_adaptive_options *options, const char *name);
+/* The program's own string for a reason that was saved. */
+PHI__FN const char *phi__adaptive_choose_reason(phi_str name);
+
+/* "react" as a machine: one call. Options: phi_adaptive_options. */
+PHI__FN const phi_strategy *phi__adaptive_react(void);
+
+#endif
 
 /* ---- src/strategy/aot_in.h ---- */
 
@@ -71055,6 +71131,480 @@ typedef struct phi__trm_parsed {
 
 /* Never fails: any bytes are a text. */
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
+
+#endif
+
+/* ---- src/strategy/adaptive.c ---- */
+
+/* adaptive.c - Adaptive: a machine that hands the prompt to another one. */
+
+
+#ifndef PHI_NO_STRATEGIES
+
+static phi_adaptive_options phi__adaptive_options_of(const void *options) {
+    phi_adaptive_options o;
+    memset(&o, 0, sizeof o);
+    if (options != NULL) o = *(const phi_adaptive_options *)options;
+    if (o.max_tool_rounds == 0) o.max_tool_rounds = 9; /* max_iterations 10; part E, ReAct */
+    return o;
+}
+
+/* ---- react ---- */
+
+typedef struct phi__adaptive_loop {
+    uint32_t phase; /* 0: idle, 1: the call is under way, 2: over */
+    phi_str answer;
+} phi__adaptive_loop;
+
+static phi_status phi__adaptive_loop_ask(const phi_strategy_env *env, phi_strategy_commands *out) {
+    phi_adaptive_options o = phi__adaptive_options_of(env->options);
+    phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_ASK);
+    if (command == NULL) return PHI_FULL;
+    command->call.id = 1;
+    command->call.in_conversation = true;
+    command->call.tools = true;
+    command->call.max_tool_rounds = o.max_tool_rounds;
+    return PHI_OK;
+}
+
+static phi_status phi__adaptive_loop_over(phi__adaptive_loop *loop, const phi_strategy_event *event,
+                                          const phi_strategy_env *env, phi_strategy_commands *out) {
+    bool good = event->kind == PHI_STRATEGY_ANSWER, stop = event->kind == PHI_STRATEGY_STOP;
+    phi_str text = phi__str_trim(event->text), error = event->failure;
+    phi__buf result;
+    loop->phase = 2;
+    if (good && !phi__arena_str(env->arena, text, &loop->answer)) return PHI_NO_MEMORY;
+    if (stop) error = PHI__LIT("ended before there was an answer");
+    if (good && text.len == 0) error = PHI__LIT("the model wrote no answer");
+    good = good && text.len > 0;
+    phi__buf_init(&result, env->scratch->memory);
+    phi__buf_char(&result, '{');
+    phi__records_option(&result, "answer", good ? text : phi__str("", 0));
+    phi__records_u64(&result, "tool_rounds", event->tool_rounds);
+    phi__machine_put_usage(&result, &event->usage);
+    phi__machine_put_termination(&result,
+                                 good   ? "final_answer"
+                                 : stop ? "stopped"
+                                        : "error",
+                                 good, env->elapsed_ms, false);
+    if (good) return phi__machine_done(env, out, text, &result);
+    phi__records_str(&result, "error", error);
+    if (event->kind == PHI_STRATEGY_FAILED)
+        return phi__machine_fail(env, out, event->status, error, &result);
+    return phi__machine_fail(env, out, stop ? PHI_LIMIT : PHI_REFUSED, error, &result);
+}
+
+static phi_status phi__adaptive_loop_on(void *state, const phi_strategy_event *event,
+                                        const phi_strategy_env *env, phi_strategy_commands *out) {
+    phi__adaptive_loop *loop = (phi__adaptive_loop *)state;
+    if (event->kind == PHI_STRATEGY_BEGIN) {
+        if (loop->phase != 0) return PHI_OK;
+        loop->phase = 1;
+        return phi__adaptive_loop_ask(env, out);
+    }
+    if (loop->phase != 1 || (event->kind != PHI_STRATEGY_STOP && event->call_id != 1))
+        return PHI_OK;
+    return phi__adaptive_loop_over(loop, event, env, out);
+}
+
+static void phi__adaptive_loop_bill(const void *options, uint64_t prompt_tokens,
+                                    uint64_t answer_tokens, phi_strategy_bill *out) {
+    phi_adaptive_options o = phi__adaptive_options_of(options);
+    double calls = (double)o.max_tool_rounds + 1;
+    /* a round reads what the rounds before it wrote, and the results of its calls */
+    double in = calls * ((double)prompt_tokens + calls * (double)answer_tokens);
+    memset(out, 0, sizeof *out);
+    out->calls = (uint64_t)o.max_tool_rounds + 1;
+    out->in_conversation = out->calls;
+    out->input_tokens = in < 1e18 ? (uint64_t)in : UINT64_MAX;
+}
+
+static void phi__adaptive_loop_best(const void *state, phi_strategy_best *out) {
+    memset(out, 0, sizeof *out);
+    out->text = ((const phi__adaptive_loop *)state)->answer;
+}
+
+static phi_json *phi__adaptive_loop_save(const void *state, phi_arena *arena) {
+    const phi__adaptive_loop *loop = (const phi__adaptive_loop *)state;
+    phi__buf out;
+    phi__buf_init(&out, arena->memory);
+    phi__buf_char(&out, '{');
+    phi__records_u64(&out, "phase", loop->phase);
+    phi__records_str(&out, "answer", loop->answer);
+    phi__buf_char(&out, '}');
+    return phi__machine_tree(&out, arena);
+}
+
+static phi_status phi__adaptive_loop_load(void *state, const phi_json *saved,
+                                          const phi_strategy_env *env, phi_strategy_commands *out) {
+    phi__adaptive_loop *loop = (phi__adaptive_loop *)state;
+    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    if (phase > 2) return PHI_PARSE;
+    loop->phase = (uint32_t)phase;
+    if (!phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &loop->answer))
+        return PHI_NO_MEMORY;
+    return phase == 1 ? phi__adaptive_loop_ask(env, out) : PHI_OK;
+}
+
+PHI__FN const phi_strategy *phi__adaptive_react(void) {
+    static const phi_strategy strategy = {"react",
+                                          sizeof(phi__adaptive_loop),
+                                          phi__adaptive_loop_bill,
+                                          phi__adaptive_loop_on,
+                                          phi__adaptive_loop_best,
+                                          phi__adaptive_loop_save,
+                                          phi__adaptive_loop_load};
+    return &strategy;
+}
+
+/* ---- the machine ---- */
+
+typedef struct phi__adaptive {
+    phi__adaptive_choice choice;
+    const phi_strategy *chosen; /* NULL: not yet */
+    void *state;                /* its machine */
+} phi__adaptive;
+
+enum { PHI__ADAPTIVE_MOST = 7 };
+
+static const phi_strategy *phi__adaptive_at(size_t i) {
+    switch (i) {
+    case 0: return phi__adaptive_react();
+    case 1: return phi_strategy_cot();
+    case 2: return phi_strategy_cod();
+    case 3: return phi_strategy_aot();
+    case 4: return phi_strategy_tot();
+    case 5: return phi_strategy_got();
+    default: return phi_strategy_trm();
+    }
+}
+
+static const phi_strategy *phi__adaptive_named(phi_str name) {
+    size_t i;
+    for (i = 0; i < PHI__ADAPTIVE_MOST; i++)
+        if (phi__str_is(name, phi__adaptive_at(i)->name)) return phi__adaptive_at(i);
+    return NULL;
+}
+
+/* The options of a strategy that may be chosen. */
+static const void *phi__adaptive_pick(const phi_adaptive_options *o, const phi_strategy *chosen) {
+    if (chosen == phi_strategy_cot()) return o->cot;
+    if (chosen == phi_strategy_cod()) return o->cod;
+    if (chosen == phi_strategy_aot()) return o->aot;
+    if (chosen == phi_strategy_tot()) return o->tot;
+    if (chosen == phi_strategy_got()) return o->got;
+    return chosen == phi_strategy_trm() ? (const void *)o->trm : (const void *)o;
+}
+
+/* The same surroundings, with the options of the chosen one. `o` must outlive it. */
+static phi_strategy_env phi__adaptive_env(const phi__adaptive *a, const phi_adaptive_options *o,
+                                          const phi_strategy_env *env) {
+    phi_strategy_env inner = *env;
+    inner.options = phi__adaptive_pick(o, a->chosen);
+    return inner;
+}
+
+/* {"strategy","reason","complexity","result"} around the result of the chosen one. */
+static phi_status phi__adaptive_wrap(const phi__adaptive *a, const phi_strategy_env *env,
+                                     phi_strategy_commands *out) {
+    phi_strategy_command *last = out->count > 0 ? &out->at[out->count - 1] : NULL;
+    phi__buf result;
+    if (last == NULL || (last->kind != PHI_STRATEGY_DONE && last->kind != PHI_STRATEGY_FAIL))
+        return PHI_OK;
+    phi__buf_init(&result, env->scratch->memory);
+    phi__buf_char(&result, '{');
+    phi__records_str(&result, "strategy", phi_str_of(a->chosen->name));
+    phi__records_str(&result, "reason", phi_str_of(a->choice.reason));
+    phi__records_double(&result, "complexity", a->choice.complexity);
+    phi__json_write_comma(&result);
+    phi__json_write_key(&result, PHI__LIT("result"));
+    phi__buf_add_str(&result, last->result);
+    phi__buf_char(&result, '}');
+    return phi__machine_text(&result, env->scratch, &last->result) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__adaptive_on(void *state, const phi_strategy_event *event,
+                                   const phi_strategy_env *env, phi_strategy_commands *out) {
+    phi__adaptive *a = (phi__adaptive *)state;
+    phi_adaptive_options o = phi__adaptive_options_of(env->options);
+    phi_strategy_env inner;
+    phi_status status;
+    if (a->chosen == NULL) {
+        if (event->kind != PHI_STRATEGY_BEGIN) return PHI_OK;
+        a->choice = phi__adaptive_choose(&o, event->text);
+        a->chosen = phi__adaptive_named(phi_str_of(a->choice.name));
+        a->state = phi__arena_zero(env->arena, a->chosen->state_bytes);
+        if (a->state == NULL) return PHI_NO_MEMORY;
+        if (phi__machine_emit(out, a->choice.name) != PHI_OK) return PHI_FULL;
+    }
+    inner = phi__adaptive_env(a, &o, env);
+    status = a->chosen->on(a->state, event, &inner, out);
+    return status == PHI_OK ? phi__adaptive_wrap(a, env, out) : status;
+}
+
+static uint64_t phi__adaptive_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+static void phi__adaptive_bill(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                               phi_strategy_bill *out) {
+    phi_adaptive_options o = phi__adaptive_options_of(options);
+    size_t i;
+    memset(out, 0, sizeof *out);
+    for (i = 0; i < PHI__ADAPTIVE_MOST; i++) {
+        const phi_strategy *chosen = phi__adaptive_at(i);
+        phi_strategy_bill one;
+        if (!phi__adaptive_choose_may(&o, chosen->name)) continue;
+        chosen->bill(phi__adaptive_pick(&o, chosen), prompt_tokens, answer_tokens, &one);
+        if (one.output_tokens == 0) one.output_tokens = one.calls * answer_tokens;
+        out->calls = phi__adaptive_max(out->calls, one.calls);
+        out->input_tokens = phi__adaptive_max(out->input_tokens, one.input_tokens);
+        out->output_tokens = phi__adaptive_max(out->output_tokens, one.output_tokens);
+        out->in_conversation = phi__adaptive_max(out->in_conversation, one.in_conversation);
+    }
+}
+
+static void phi__adaptive_best(const void *state, phi_strategy_best *out) {
+    const phi__adaptive *a = (const phi__adaptive *)state;
+    memset(out, 0, sizeof *out);
+    if (a->state != NULL) a->chosen->best(a->state, out);
+}
+
+/* ---- save and load ---- */
+
+static phi_json *phi__adaptive_save(const void *state, phi_arena *arena) {
+    const phi__adaptive *a = (const phi__adaptive *)state;
+    const phi_json *inner = NULL;
+    phi__buf out;
+    if (a->state != NULL && (inner = a->chosen->save(a->state, arena)) == NULL) return NULL;
+    phi__buf_init(&out, arena->memory);
+    phi__buf_char(&out, '{');
+    if (inner != NULL) {
+        phi__records_str(&out, "strategy", phi_str_of(a->chosen->name));
+        phi__records_str(&out, "reason", phi_str_of(a->choice.reason));
+        phi__records_double(&out, "complexity", a->choice.complexity);
+        phi__json_write_comma(&out);
+        phi__json_write_key(&out, PHI__LIT("state"));
+        (void)phi__json_write(&out, inner, 0);
+    }
+    phi__buf_char(&out, '}');
+    return phi__machine_tree(&out, arena);
+}
+
+static phi_status phi__adaptive_load(void *state, const phi_json *saved,
+                                     const phi_strategy_env *env, phi_strategy_commands *out) {
+    phi__adaptive *a = (phi__adaptive *)state;
+    phi_adaptive_options o = phi__adaptive_options_of(env->options);
+    phi_strategy_env inner;
+    if (!phi_json_is_object(saved)) return PHI_PARSE;
+    if (phi_json_count(saved) == 0) return PHI_OK;
+    a->chosen = phi__adaptive_named(phi__records_get_str(saved, "strategy"));
+    if (a->chosen == NULL) return PHI_PARSE;
+    a->choice.name = a->chosen->name;
+    a->choice.reason = phi__adaptive_choose_reason(phi__records_get_str(saved, "reason"));
+    a->choice.complexity = phi__records_get_double(saved, "complexity");
+    a->state = phi__arena_zero(env->arena, a->chosen->state_bytes);
+    if (a->state == NULL) return PHI_NO_MEMORY;
+    inner = phi__adaptive_env(a, &o, env);
+    return a->chosen->load(a->state, phi_json_get(saved, "state"), &inner, out);
+}
+
+/* ---- public ---- */
+
+PHI_API const phi_strategy *phi_strategy_adaptive(void) {
+    static const phi_strategy strategy = {
+        "adaptive",         sizeof(phi__adaptive), phi__adaptive_bill, phi__adaptive_on,
+        phi__adaptive_best, phi__adaptive_save,    phi__adaptive_load};
+    return &strategy;
+}
+
+#endif
+
+/* ---- src/strategy/adaptive_choose.c ---- */
+
+/* adaptive_choose.c - how Adaptive chooses a strategy for a prompt. */
+
+
+#ifndef PHI_NO_STRATEGIES
+
+/* bytes of a prompt that are looked at: a choice must not hold up a frame */
+enum { PHI__ADAPTIVE_LOOK = 8192 };
+
+/* ---- words ---- */
+
+static bool phi__adaptive_choose_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           ((unsigned char)c & 0x80) != 0;
+}
+
+/* The next word, from *at on. False: there is none. */
+static bool phi__adaptive_choose_word(phi_str text, size_t *at, phi_str *word) {
+    size_t i = *at, from;
+    while (i < text.len && !phi__adaptive_choose_letter(text.at[i])) i++;
+    for (from = i; i < text.len && phi__adaptive_choose_letter(text.at[i]);) i++;
+    *word = phi__str(text.at + from, i - from);
+    *at = i;
+    return i > from;
+}
+
+/* How many words of the prompt, or pairs of them ("look up"), are in the list, which is separated
+   by bars and ends with one. */
+static uint32_t phi__adaptive_choose_count(phi_str prompt, const char *list) {
+    phi_str word;
+    size_t at = 0;
+    uint32_t count = 0;
+    while (phi__adaptive_choose_word(prompt, &at, &word)) {
+        phi_str rest = phi__str(word.at, (size_t)(prompt.at + prompt.len - word.at)), behind;
+        const char *entry, *bar;
+        for (entry = list; (bar = strchr(entry, '|')) != NULL; entry = bar + 1) {
+            char name[32];
+            size_t len = (size_t)(bar - entry);
+            if (len >= sizeof name) continue;
+            memcpy(name, entry, len);
+            name[len] = '\0';
+            if (phi__parse_word(rest, name, &behind)) {
+                count++;
+                break;
+            }
+        }
+    }
+    return count;
+}
+
+/* ---- complexity ---- */
+
+/* Ends of sentences; a point within a number is none. The last one needs no mark. */
+static uint32_t phi__adaptive_choose_sentences(phi_str text) {
+    uint32_t count = 0;
+    bool open = false;
+    size_t i;
+    for (i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        bool end = i + 1 == text.len || !phi__adaptive_choose_letter(text.at[i + 1]);
+        if (phi__adaptive_choose_letter(c)) open = true;
+        if (!open || (c != '.' && c != '!' && c != '?') || !end) continue;
+        count++;
+        open = false;
+    }
+    return count + (open ? 1u : 0u);
+}
+
+static double phi__adaptive_choose_part(uint32_t count, double most) {
+    return count < most ? (double)count / most : 1.0;
+}
+
+PHI__FN double phi__adaptive_choose_complexity(phi_str prompt) {
+    static const char keywords[] =
+        "analyze|analyse|algorithm|architecture|complex|derive|design|evaluate|explain|"
+        "implement|investigate|model|multi|multiple|optimal|optimize|optimise|plan|proof|prove|"
+        "reason|recommend|simulate|solve|step by step|strategy|system|why|";
+    static const char constraints[] = "at least|at most|cannot|constraint|constraints|except|"
+                                      "exactly|fewer|less than|limit|maximum|minimum|more than|"
+                                      "must|never|only|require|required|requires|should|unless|"
+                                      "within|without|";
+    uint32_t words = 0, asked = 0;
+    size_t at = 0;
+    phi_str word;
+    while (phi__adaptive_choose_word(prompt, &at, &word)) words++;
+    for (at = 0; at < prompt.len; at++) asked += prompt.at[at] == '?';
+    asked += phi__adaptive_choose_count(prompt, constraints);
+    return 0.3 * phi__adaptive_choose_part(words, 100) +
+           0.2 * phi__adaptive_choose_part(phi__adaptive_choose_sentences(prompt), 5) +
+           0.3 * phi__adaptive_choose_part(phi__adaptive_choose_count(prompt, keywords), 3) +
+           0.2 * phi__adaptive_choose_part(asked, 5);
+}
+
+/* ---- the choice ---- */
+
+/* The program's own string for a name; NULL: there is no such strategy. */
+static const char *phi__adaptive_choose_known(const char *name) {
+    static const char *const names[] = {"react", "cot", "cod", "aot", "tot", "got", "trm"};
+    size_t i;
+    for (i = 0; name != NULL && i < PHI__COUNT(names); i++)
+        if (strcmp(name, names[i]) == 0) return names[i];
+    return NULL;
+}
+
+static bool phi__adaptive_choose_available(const phi_adaptive_options *options, const char *name) {
+    size_t i;
+    if (options->available_count == 0) return strcmp(name, "aot") != 0;
+    for (i = 0; i < options->available_count; i++)
+        if (strcmp(options->available[i], name) == 0) return true;
+    return false;
+}
+
+/* The first of three names that is available; the default where none is. */
+static void phi__adaptive_choose_of(const phi_adaptive_options *options, const char *const *names,
+                                    const char *reason, phi__adaptive_choice *out) {
+    size_t i;
+    for (i = 0; i < 3 && names[i] != NULL; i++) {
+        if (!phi__adaptive_choose_available(options, names[i])) continue;
+        out->name = names[i];
+        out->reason = reason;
+        return;
+    }
+}
+
+static const char *phi__adaptive_choose_default(const phi_adaptive_options *options) {
+    const char *name = phi__adaptive_choose_known(options->default_strategy);
+    return name != NULL ? name : "react";
+}
+
+PHI__FN bool phi__adaptive_choose_may(const phi_adaptive_options *options, const char *name) {
+    const char *always = phi__adaptive_choose_known(options->strategy);
+    if (always != NULL) return strcmp(always, name) == 0;
+    return strcmp(phi__adaptive_choose_default(options), name) == 0 ||
+           phi__adaptive_choose_available(options, name);
+}
+
+PHI__FN const char *phi__adaptive_choose_reason(phi_str name) {
+    static const char *const reasons[] = {"puzzle",      "synthesis",  "tools",
+                                          "exploration", "complexity", "option"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(reasons); i++)
+        if (phi__str_is(name, reasons[i])) return reasons[i];
+    return "default";
+}
+
+PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *options,
+                                                  phi_str prompt) {
+    static const struct {
+        const char *reason, *words;
+        const char *names[3];
+    } kinds[] = {{"puzzle",
+                  "brain teaser|crossword|game of 24|logic puzzle|puzzle|puzzles|riddle|riddles|"
+                  "sudoku|",
+                  {"trm", "tot", NULL}},
+                 {"synthesis",
+                  "combine|consolidate|graph|integrate|interconnected|merge|perspectives|"
+                  "reconcile|synthesis|synthesise|synthesize|",
+                  {"got", "tot", NULL}},
+                 {"tools",
+                  "browse|calculate|call|compute|download|execute|fetch|find|look up|lookup|"
+                  "query|run|search|use|",
+                  {"react", NULL, NULL}},
+                 {"exploration",
+                  "alternative|alternatives|approaches|brainstorm|compare|explore|options|"
+                  "possibilities|pros and cons|trade-offs|tradeoffs|",
+                  {"aot", "tot", "got"}}};
+    static const char *const simple[3] = {"cod", "cot", NULL};
+    static const char *const hard[3] = {"aot", "tot", "got"};
+    phi__adaptive_choice choice;
+    size_t i;
+    prompt.len = phi__min(prompt.len, PHI__ADAPTIVE_LOOK);
+    choice.name = phi__adaptive_choose_known(options->strategy);
+    choice.reason = "option";
+    choice.complexity = phi__adaptive_choose_complexity(prompt);
+    if (choice.name != NULL) return choice;
+    choice.name = phi__adaptive_choose_default(options);
+    choice.reason = "default";
+    for (i = 0; i < PHI__COUNT(kinds); i++) {
+        if (phi__adaptive_choose_count(prompt, kinds[i].words) == 0) continue;
+        phi__adaptive_choose_of(options, kinds[i].names, kinds[i].reason, &choice);
+        return choice;
+    }
+    if (choice.complexity < 0.3) phi__adaptive_choose_of(options, simple, "complexity", &choice);
+    if (choice.complexity > 0.7) phi__adaptive_choose_of(options, hard, "complexity", &choice);
+    return choice;
+}
 
 #endif
 

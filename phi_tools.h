@@ -84,7 +84,7 @@
 #if PHI__PUB_EVALUATE != 0xe470762f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_STRATEGY != 0x0ee31bc1
+#if PHI__PUB_STRATEGY != 0x8e24a1d6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

@@ -1,8 +1,11 @@
 /* fuzz_strategy.c - any bytes as answers of a model, and as a saved machine: never a crash, and the
    bounds of the tree hold. Zero bytes part the answers; the first byte chooses the machine. */
+#include "strategy/adaptive_in.h"
 #include "strategy/aot_in.h"
 #include "strategy/cot_in.h"
+#include "strategy/got_in.h"
 #include "strategy/tot_in.h"
+#include "strategy/trm_in.h"
 
 #include <stdlib.h>
 
@@ -68,14 +71,18 @@ static void load_bytes(drive *d, phi_str text) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const phi_strategy *const all[4] = {phi_strategy_tot(), phi_strategy_aot(), phi_strategy_cot(),
-                                        phi_strategy_cod()};
+    const phi_strategy *const all[8] = {
+        phi_strategy_tot(), phi_strategy_aot(), phi_strategy_cot(),      phi_strategy_cod(),
+        phi_strategy_got(), phi_strategy_trm(), phi_strategy_adaptive(), phi_strategy_got()};
+    static const phi_got_options votes = {PHI_GOT_VOTING, 1,    0,    0, 0,     0,   NULL, NULL,
+                                          NULL,           NULL, NULL, 0, false, 0.0, 0};
     phi_tot_options o = phi__tot_options_of(NULL);
     const char *at = (const char *)data + 1, *end = (const char *)data + size;
     drive d;
     if (size == 0) return 0;
     memset(&d, 0, sizeof d);
-    d.strategy = all[data[0] % 4];
+    d.strategy = all[data[0] % 8];
+    if (data[0] % 8 == 7) d.env.options = &votes;
     phi_memory_init(&d.memory, NULL, 0);
     phi_arena_init(&d.arena, &d.memory, 0);
     phi_arena_init(&d.scratch, &d.memory, 0);
@@ -89,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         const char *cut = (const char *)memchr(at, 0, (size_t)(end - at));
         if (cut == NULL) cut = end;
         say(&d, PHI_STRATEGY_ANSWER, phi__str(at, (size_t)(cut - at)));
-        if (data[0] % 4 == 0) check_tree((const phi__tot *)d.state, &o);
+        if (data[0] % 8 == 0) check_tree((const phi__tot *)d.state, &o);
         at = cut + 1;
     }
     load_bytes(&d, phi__str((const char *)data + 1, size - 1));

@@ -57,9 +57,29 @@ static void breaks(rig *r) {
     rig_says(r, "{\"thoughts\":[\"10 - 4\"]}");
     rig_replies(r, 401, HEARD_JSON, HEARD_BOOM);
 }
+static void says_graph(rig *r) {
+    rig_says(r, "1. 10 - 4 = 6\n2. 4 * 4 = 16");
+    rig_says(r, "CONNECTION: [1] -> [2] : both use a 4");
+    rig_says(r, "1. (10 - 4) * 4");
+    rig_says(r, "NONE");
+    rig_says(r, "(10 - 4) * 4");
+}
+static void says_votes(rig *r) {
+    rig_says(r, "1. 4 * 4 + 10\n2. (10 - 4) * 4");
+    rig_says(r, "NONE");
+    rig_says(r, "VOTE: [2]");
+    rig_says(r, "VOTE: [2]");
+}
+static void says_better(rig *r) {
+    rig_says(r, "Answer: 4 * 4 + 10");
+    rig_says(r, "ISSUE: that is 26\nSCORE: 0.2");
+    rig_says(r, "Answer: (10 - 4) * 4");
+    rig_says(r, "STRENGTH: 24\nSCORE: 1.0");
+}
 
 TEST(the_order_of_events_of_each_strategy_is_as_written) {
     static book b;
+    phi_got_options voting;
     const char *write = getenv("PHI_WRITE_STORY");
     char *want;
     memset(&b, 0, sizeof b);
@@ -70,6 +90,13 @@ TEST(the_order_of_events_of_each_strategy_is_as_written) {
     book_tell(&b, phi_strategy_tot(), NULL, says_tree, "Tree-of-Thoughts");
     book_tell(&b, phi_strategy_tot(), NULL, says_prose, "Tree-of-Thoughts, repaired, then not");
     book_tell(&b, phi_strategy_tot(), NULL, breaks, "Tree-of-Thoughts, the provider fails");
+    memset(&voting, 0, sizeof voting);
+    voting.aggregation = PHI_GOT_VOTING;
+    voting.generations = 1;
+    book_tell(&b, phi_strategy_got(), NULL, says_graph, "Graph-of-Thoughts");
+    book_tell(&b, phi_strategy_got(), &voting, says_votes, "Graph-of-Thoughts, voting");
+    book_tell(&b, phi_strategy_trm(), NULL, says_better, "TRM");
+    book_tell(&b, phi_strategy_adaptive(), NULL, says_draft, "Adaptive, which chooses a draft");
     if (write != NULL && write[0] == '1') {
         FILE *file = fopen(story_path, "wb");
         if (CHECK(file != NULL)) {

@@ -2,10 +2,8 @@
 #ifndef PHI_TESTS_STRATEGY_THINK_H
 #define PHI_TESTS_STRATEGY_THINK_H
 
-#include "strategy/aot.h"
-#include "strategy/cot.h"
+#include "strategy/adaptive.h"
 #include "strategy/strategy.h"
-#include "strategy/tot.h"
 #include "support/heard.h"
 
 typedef struct think {

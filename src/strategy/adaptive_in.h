@@ -1,0 +1,27 @@
+/* adaptive_in.h - how Adaptive chooses. */
+#ifndef PHI_STRATEGY_ADAPTIVE_IN_H
+#define PHI_STRATEGY_ADAPTIVE_IN_H
+
+#include "base/base_in.h"
+#include "strategy/adaptive.h"
+
+typedef struct phi__adaptive_choice {
+    const char *name;   /* static */
+    const char *reason; /* static: "puzzle", "synthesis", "tools", "exploration", "complexity",
+                           "default", "option" */
+    double complexity;  /* 0 to 1 */
+} phi__adaptive_choice;
+
+/* Pure: the same prompt, the same choice. */
+PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *options,
+                                                  phi_str prompt);
+PHI__FN double phi__adaptive_choose_complexity(phi_str prompt);
+/* True when some prompt leads to this strategy. */
+PHI__FN bool phi__adaptive_choose_may(const phi_adaptive_options *options, const char *name);
+/* The program's own string for a reason that was saved. */
+PHI__FN const char *phi__adaptive_choose_reason(phi_str name);
+
+/* "react" as a machine: one call. Options: phi_adaptive_options. */
+PHI__FN const phi_strategy *phi__adaptive_react(void);
+
+#endif
