@@ -68948,11 +68948,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x044559fb
+#if PHI__IMP_EVALUATE != 0x5fdbc88e
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x044559fb
+#define PHI__IMP_EVALUATE 0x5fdbc88e
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -69059,9 +69059,10 @@ PHI__FN phi_agent_desc phi__children_desc(const phi__evaluation *e, const phi_ag
    has words that name the configuration. */
 PHI__FN phi_status phi__children_make(phi__evaluation *e, size_t index,
                                       const phi_agent_desc *config, const phi__child_watch *watch);
-/* Loop ids for all seats that have a child, with one count; copies are in the arena. False: no
-   memory, and some numbers may be taken. */
+/* Loop ids for all seats that have a child, with one count, in the arena. False: no memory. */
 PHI__FN bool phi__children_name(phi__evaluation *e);
+/* Their numbers are taken. False: no memory, and some may be. */
+PHI__FN bool phi__children_count(phi__evaluation *e);
 /* Starts the run of a seat's child: with that prompt, or, content NULL, from where its history
    stands. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__children_start(phi__seat *seat, const phi_content *content, size_t count);
@@ -69304,8 +69305,7 @@ static bool phi__children_name_one(phi__evaluation *e, size_t index, uint32_t *n
         phi__arena_str(&e->arena, phi__buf_str(&name),
                        index == e->pub.branch_count ? &e->judge_id : &e->branches[index].loop_id);
     phi__buf_free(&name);
-    return done && phi__session_go_on(&agent->rt->sessions, agent->line.session,
-                                      phi__children_segment(e, index), *number - 1);
+    return done;
 }
 
 PHI__FN bool phi__children_name(phi__evaluation *e) {
@@ -69316,6 +69316,17 @@ PHI__FN bool phi__children_name(phi__evaluation *e) {
     number = phi__children_first_number(e);
     for (i = 0; i <= e->pub.branch_count; i++)
         if (e->seats[i].child != NULL && !phi__children_name_one(e, i, &number)) return false;
+    return true;
+}
+
+PHI__FN bool phi__children_count(phi__evaluation *e) {
+    phi__sessions *sessions = &e->agent->rt->sessions;
+    size_t i;
+    for (i = 0; i <= e->pub.branch_count; i++) {
+        phi_str id = i < e->pub.branch_count ? e->branches[i].loop_id : e->judge_id;
+        if (e->seats[i].child != NULL && !phi__session_saw(sessions, e->agent->line.session, id))
+            return false;
+    }
     return true;
 }
 
@@ -69801,7 +69812,8 @@ static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *con
             return phi__evaluate_no_memory(agent);
     if (!phi__children_reserve(e, content, count, reason, sizeof reason))
         return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
-    return phi__conclude_emit_start(e) ? PHI_OK : phi__evaluate_no_memory(agent);
+    return phi__children_count(e) && phi__conclude_emit_start(e) ? PHI_OK
+                                                                 : phi__evaluate_no_memory(agent);
 }
 
 /* The parts that a new evaluation and a restored one have in common. NULL: no memory. */

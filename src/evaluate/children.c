@@ -108,8 +108,7 @@ static bool phi__children_name_one(phi__evaluation *e, size_t index, uint32_t *n
         phi__arena_str(&e->arena, phi__buf_str(&name),
                        index == e->pub.branch_count ? &e->judge_id : &e->branches[index].loop_id);
     phi__buf_free(&name);
-    return done && phi__session_go_on(&agent->rt->sessions, agent->line.session,
-                                      phi__children_segment(e, index), *number - 1);
+    return done;
 }
 
 PHI__FN bool phi__children_name(phi__evaluation *e) {
@@ -120,6 +119,17 @@ PHI__FN bool phi__children_name(phi__evaluation *e) {
     number = phi__children_first_number(e);
     for (i = 0; i <= e->pub.branch_count; i++)
         if (e->seats[i].child != NULL && !phi__children_name_one(e, i, &number)) return false;
+    return true;
+}
+
+PHI__FN bool phi__children_count(phi__evaluation *e) {
+    phi__sessions *sessions = &e->agent->rt->sessions;
+    size_t i;
+    for (i = 0; i <= e->pub.branch_count; i++) {
+        phi_str id = i < e->pub.branch_count ? e->branches[i].loop_id : e->judge_id;
+        if (e->seats[i].child != NULL && !phi__session_saw(sessions, e->agent->line.session, id))
+            return false;
+    }
     return true;
 }
 

@@ -14,9 +14,10 @@ PHI__FN phi_agent_desc phi__children_desc(const phi__evaluation *e, const phi_ag
    has words that name the configuration. */
 PHI__FN phi_status phi__children_make(phi__evaluation *e, size_t index,
                                       const phi_agent_desc *config, const phi__child_watch *watch);
-/* Loop ids for all seats that have a child, with one count; copies are in the arena. False: no
-   memory, and some numbers may be taken. */
+/* Loop ids for all seats that have a child, with one count, in the arena. False: no memory. */
 PHI__FN bool phi__children_name(phi__evaluation *e);
+/* Their numbers are taken. False: no memory, and some may be. */
+PHI__FN bool phi__children_count(phi__evaluation *e);
 /* Starts the run of a seat's child: with that prompt, or, content NULL, from where its history
    stands. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__children_start(phi__seat *seat, const phi_content *content, size_t count);

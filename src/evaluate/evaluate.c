@@ -222,7 +222,8 @@ static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *con
             return phi__evaluate_no_memory(agent);
     if (!phi__children_reserve(e, content, count, reason, sizeof reason))
         return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
-    return phi__conclude_emit_start(e) ? PHI_OK : phi__evaluate_no_memory(agent);
+    return phi__children_count(e) && phi__conclude_emit_start(e) ? PHI_OK
+                                                                 : phi__evaluate_no_memory(agent);
 }
 
 /* The parts that a new evaluation and a restored one have in common. NULL: no memory. */

@@ -360,6 +360,11 @@ TEST(the_first_calls_of_all_and_the_judges_are_reserved_before_any) {
             CHECK_EQ_STR(rig_story(s.r), "");
             for (k = 0; k < ACTORS; k++) CHECK_EQ_INT(s.actors[k].opens, 0);
             CHECK_EQ_INT(seen.requests, 0);
+            s.desc.config_count = 1; /* no number was taken */
+            s.desc.by = PHI_EVALUATE_FIRST;
+            stage_evaluate(&s);
+            CHECK_STR(stage_result(&s).branches[0].loop_id, "s.play.a.1");
+            seen = phi_agent_spending(s.agent);
         }
         CHECK_EQ_INT(seen.reserved_tokens, 0);
         CHECK(seen.reserved_cost == 0);
