@@ -2641,11 +2641,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x104435fa
+#if PHI__PUB_LOOP != 0xf2dbe9a9
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x104435fa
+#define PHI__PUB_LOOP 0xf2dbe9a9
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -3212,6 +3212,9 @@ typedef struct phi_tool {
        arguments that do not fit the schema. */
     uint32_t retries;        /* (default 0) */
     uint32_t retry_delay_ms; /* (default 0: in the next phi_step) */
+    /* Its updates and results follow from its arguments and from runs of this runtime alone: a tape
+       does not record them, and the tool is run again when the tape is played (record/replay.h). */
+    bool deterministic;
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */
@@ -43031,11 +43034,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x70049fbf
+#if PHI__IMP_LOOP != 0xe676ec32
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x70049fbf
+#define PHI__IMP_LOOP 0xe676ec32
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -44623,6 +44626,8 @@ PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REP
 PHI__FN void phi__call_detach(phi__toolcall *call);
 PHI__FN void phi__call_dispose(phi__toolcall *call);
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
+/* The tape that its results go through; NULL: none. */
+PHI__FN phi_tape *phi__call_tape(const phi__toolcall *call);
 /* With a tape: settles a call with the result that was let in; or gives a claim back. */
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
@@ -45945,9 +45950,13 @@ PHI__FN void phi__call_unclaim(phi__toolcall *call) {
     phi__schedule_wake(call->run); /* an abort may have passed it by meanwhile */
 }
 
+PHI__FN phi_tape *phi__call_tape(const phi__toolcall *call) {
+    return call->tool != NULL && call->tool->deterministic ? NULL : call->rt->tape;
+}
+
 /* The result of a call that is claimed, from its tool. */
 static phi_status phi__call_give(phi__toolcall *call, const phi_tool_result *result) {
-    phi_tape *tape = call->rt->tape;
+    phi_tape *tape = phi__call_tape(call);
     return tape != NULL ? tape->ops->result(tape, call, result) : phi__call_take(call, result);
 }
 
@@ -45984,7 +45993,7 @@ PHI__FN bool phi__call_open_still(const phi__toolcall *call) {
 /* start or resume of its tool, unless a tape knows what came of it. */
 static void phi__call_begin(phi__toolcall *call,
                             phi_flow (*begin)(void *user_data, phi_call call, phi_str arguments)) {
-    phi_tape *tape = call->rt->tape;
+    phi_tape *tape = phi__call_tape(call);
     phi_flow flow;
     if (tape != NULL && tape->ops->start(tape, call)) return;
     call->starting = true;
@@ -52944,6 +52953,12 @@ static phi_message phi__update_part(const phi__toolcall *call, const phi_tool_re
     return part;
 }
 
+static void phi__update_tape(phi__toolcall *call, const phi__update *update,
+                             const phi_tool_result *partial, bool progress) {
+    phi_tape *tape = phi__call_tape(call);
+    if (tape != NULL) tape->ops->said(tape, call, update->text, partial, progress);
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len) {
@@ -52954,8 +52969,7 @@ PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len
     if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
     memset(&update, 0, sizeof update);
     update.text = phi__str(text, len);
-    if (handle.rt->tape != NULL)
-        handle.rt->tape->ops->said(handle.rt->tape, call, update.text, NULL, false);
+    phi__update_tape(call, &update, NULL, false);
     return phi__update_make(handle, &update);
 }
 
@@ -52976,8 +52990,7 @@ PHI_API phi_status phi_call_partial(phi_call handle, const phi_tool_result *part
     update.part = &part;
     update.child_loop_id = phi_str_of(partial->child_loop_id);
     update.text = phi_message_text(&part, "\n", &scratch, &failed);
-    if (!failed && handle.rt->tape != NULL)
-        handle.rt->tape->ops->said(handle.rt->tape, call, update.text, partial, false);
+    if (!failed) phi__update_tape(call, &update, partial, false);
     status = failed ? PHI_NO_MEMORY : phi__update_make(handle, &update);
     phi_arena_free(&scratch);
     return status;
@@ -52989,8 +53002,7 @@ PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t l
     if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
     memset(&update, 0, sizeof update);
     update.text = phi__str(text, len);
-    if (call != NULL && handle.rt->tape != NULL)
-        handle.rt->tape->ops->said(handle.rt->tape, call, update.text, NULL, true);
+    if (call != NULL) phi__update_tape(call, &update, NULL, true);
     return phi__update_emit(handle, PHI_EV_TOOL_PROGRESS, &update);
 }
 
@@ -67814,11 +67826,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0xf34b8b8e
+#if PHI__IMP_SUBAGENTS != 0xbcd7ee60
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0xf34b8b8e
+#define PHI__IMP_SUBAGENTS 0xbcd7ee60
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -68875,7 +68887,7 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc) {
     tool.resume = phi__subagents_resume;
     tool.user_data = desc;
     tool.timeout_ms = desc->timeout_ms != 0 ? desc->timeout_ms : PHI_UNLIMITED;
-    tool.checks_arguments = true;
+    tool.checks_arguments = tool.deterministic = true;
     return tool;
 }
 

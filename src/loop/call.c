@@ -255,9 +255,13 @@ PHI__FN void phi__call_unclaim(phi__toolcall *call) {
     phi__schedule_wake(call->run); /* an abort may have passed it by meanwhile */
 }
 
+PHI__FN phi_tape *phi__call_tape(const phi__toolcall *call) {
+    return call->tool != NULL && call->tool->deterministic ? NULL : call->rt->tape;
+}
+
 /* The result of a call that is claimed, from its tool. */
 static phi_status phi__call_give(phi__toolcall *call, const phi_tool_result *result) {
-    phi_tape *tape = call->rt->tape;
+    phi_tape *tape = phi__call_tape(call);
     return tape != NULL ? tape->ops->result(tape, call, result) : phi__call_take(call, result);
 }
 
@@ -294,7 +298,7 @@ PHI__FN bool phi__call_open_still(const phi__toolcall *call) {
 /* start or resume of its tool, unless a tape knows what came of it. */
 static void phi__call_begin(phi__toolcall *call,
                             phi_flow (*begin)(void *user_data, phi_call call, phi_str arguments)) {
-    phi_tape *tape = call->rt->tape;
+    phi_tape *tape = phi__call_tape(call);
     phi_flow flow;
     if (tape != NULL && tape->ops->start(tape, call)) return;
     call->starting = true;

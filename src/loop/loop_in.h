@@ -72,6 +72,8 @@ PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REP
 PHI__FN void phi__call_detach(phi__toolcall *call);
 PHI__FN void phi__call_dispose(phi__toolcall *call);
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
+/* The tape that its results go through; NULL: none. */
+PHI__FN phi_tape *phi__call_tape(const phi__toolcall *call);
 /* With a tape: settles a call with the result that was let in; or gives a claim back. */
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);

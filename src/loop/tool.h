@@ -85,6 +85,9 @@ typedef struct phi_tool {
        arguments that do not fit the schema. */
     uint32_t retries;        /* (default 0) */
     uint32_t retry_delay_ms; /* (default 0: in the next phi_step) */
+    /* Its updates and results follow from its arguments and from runs of this runtime alone: a tape
+       does not record them, and the tool is run again when the tape is played (record/replay.h). */
+    bool deterministic;
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */

@@ -79,6 +79,12 @@ static phi_message phi__update_part(const phi__toolcall *call, const phi_tool_re
     return part;
 }
 
+static void phi__update_tape(phi__toolcall *call, const phi__update *update,
+                             const phi_tool_result *partial, bool progress) {
+    phi_tape *tape = phi__call_tape(call);
+    if (tape != NULL) tape->ops->said(tape, call, update->text, partial, progress);
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len) {
@@ -89,8 +95,7 @@ PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len
     if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
     memset(&update, 0, sizeof update);
     update.text = phi__str(text, len);
-    if (handle.rt->tape != NULL)
-        handle.rt->tape->ops->said(handle.rt->tape, call, update.text, NULL, false);
+    phi__update_tape(call, &update, NULL, false);
     return phi__update_make(handle, &update);
 }
 
@@ -111,8 +116,7 @@ PHI_API phi_status phi_call_partial(phi_call handle, const phi_tool_result *part
     update.part = &part;
     update.child_loop_id = phi_str_of(partial->child_loop_id);
     update.text = phi_message_text(&part, "\n", &scratch, &failed);
-    if (!failed && handle.rt->tape != NULL)
-        handle.rt->tape->ops->said(handle.rt->tape, call, update.text, partial, false);
+    if (!failed) phi__update_tape(call, &update, partial, false);
     status = failed ? PHI_NO_MEMORY : phi__update_make(handle, &update);
     phi_arena_free(&scratch);
     return status;
@@ -124,7 +128,6 @@ PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t l
     if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
     memset(&update, 0, sizeof update);
     update.text = phi__str(text, len);
-    if (call != NULL && handle.rt->tape != NULL)
-        handle.rt->tape->ops->said(handle.rt->tape, call, update.text, NULL, true);
+    if (call != NULL) phi__update_tape(call, &update, NULL, true);
     return phi__update_emit(handle, PHI_EV_TOOL_PROGRESS, &update);
 }
