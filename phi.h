@@ -70724,11 +70724,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xcb34389f
+#if PHI__IMP_STRATEGY != 0x49e506f5
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xcb34389f
+#define PHI__IMP_STRATEGY 0x49e506f5
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -73933,28 +73933,36 @@ static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__
     return status;
 }
 
-/* The prompt as the user wrote it, with its images; or the machine's text. */
-static phi_status phi__strategy_call_run(const phi__strategy_job *job,
-                                         const phi_strategy_call *call, phi__agent *child) {
+/* The prompt as the user wrote it, with its images; or the machine's text. A conversation that ends
+   in results of tools continues without a prompt. False: no memory. */
+static bool phi__strategy_call_prompts(const phi__strategy_job *job, const phi_strategy_call *call,
+                                       phi_arena *arena, phi__run_order *order) {
     const phi_model_request *request = job->request;
     size_t before = phi__strategy_call_before(request), count = request->message_count - before, i;
-    phi_arena scratch;
     phi_message *prompts;
+    if (!call->in_conversation || call->prompt.at != NULL) {
+        order->prompts = phi__compact_say(call->prompt, arena);
+        order->prompt_count = 1;
+        return order->prompts != NULL;
+    }
+    prompts = (phi_message *)phi_arena_alloc(arena, phi__mul(count, sizeof *prompts));
+    for (i = 0; prompts != NULL && i < count; i++) prompts[i] = *request->messages[before + i];
+    order->prompts = prompts;
+    order->prompt_count = count;
+    if (count == 0) order->continuation = PHI_CONTINUATION_DEFAULT;
+    return prompts != NULL;
+}
+
+static phi_status phi__strategy_call_run(const phi__strategy_job *job,
+                                         const phi_strategy_call *call, phi__agent *child) {
+    phi_arena scratch;
     phi__run_order order;
     phi_status status = PHI_NO_MEMORY;
     phi_arena_init(&scratch, &child->memory, 0);
-    if (call->in_conversation && call->prompt.at == NULL && count > 0) {
-        prompts = (phi_message *)phi_arena_alloc(&scratch, phi__mul(count, sizeof *prompts));
-        for (i = 0; prompts != NULL && i < count; i++) prompts[i] = *request->messages[before + i];
-    } else {
-        prompts = phi__compact_say(call->prompt, &scratch);
-        count = 1;
-    }
     memset(&order, 0, sizeof order);
-    order.prompts = prompts;
-    order.prompt_count = count;
     order.goes_on = true;
-    if (prompts != NULL) status = phi__run_new(child, &order);
+    if (phi__strategy_call_prompts(job, call, &scratch, &order))
+        status = phi__run_new(child, &order);
     phi_arena_free(&scratch);
     return status;
 }

@@ -197,6 +197,39 @@ TEST(a_search_gets_the_prompt_alone) {
     think_end(&t);
 }
 
+TEST(a_history_that_ends_in_results_of_tools_continues) {
+    static const phi_strategy *(*const kinds[])(void) = {phi_strategy_cot, phi_strategy_aot};
+    size_t i;
+    for (i = 0; i < 2; i++) {
+        think t;
+        phi_agent agent;
+        phi_content block;
+        phi_message message;
+        think_begin(&t, rig_new(), kinds[i](), NULL);
+        rig_says(t.r, "Answer: noon");
+        agent = think_agent(&t);
+        message = text_message(PHI_ROLE_USER, &block, "What time is it?");
+        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        message = text_message(PHI_ROLE_ASSISTANT, &block, "");
+        block.kind = PHI_CONTENT_TOOL_CALL;
+        block.id = PHI__LIT("c1");
+        block.name = PHI__LIT("clock");
+        block.arguments = PHI__LIT("{}");
+        message.stop_reason = PHI_STOP_REASON_TOOL_USE;
+        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        message = text_message(PHI_ROLE_TOOL_RESULT, &block, "12:00");
+        message.tool_call_id = PHI__LIT("c1");
+        message.tool_name = PHI__LIT("clock");
+        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_OK);
+        CHECK_EQ_INT(rig_run(t.r, 100), 0);
+        CHECK_EQ_STR(think_answer(agent), "noon");
+        CHECK((strstr(rig_request(t.r, 0), "12:00") != NULL) == (i == 0));
+        CHECK(strstr(rig_request(t.r, 0), "What time is it?") != NULL);
+        think_end(&t);
+    }
+}
+
 TEST(steering_in_the_midst_is_answered_after_it) {
     think t;
     phi_agent agent;
@@ -728,6 +761,7 @@ TEST_MAIN(TEST_ENTRY(the_order_of_events_of_each_strategy_is_as_written),
           TEST_ENTRY(usage_of_all_calls_is_the_runs),
           TEST_ENTRY(a_conversation_goes_on_and_the_provider_can_be_swapped),
           TEST_ENTRY(a_search_gets_the_prompt_alone),
+          TEST_ENTRY(a_history_that_ends_in_results_of_tools_continues),
           TEST_ENTRY(steering_in_the_midst_is_answered_after_it),
           TEST_ENTRY(an_abort_ends_the_calls_and_the_next_run_has_its_own_result),
           TEST_ENTRY(a_provider_error_is_the_runs_with_the_text_so_far_in_the_result),
