@@ -43034,11 +43034,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xe676ec32
+#if PHI__IMP_LOOP != 0x39a2ffbb
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xe676ec32
+#define PHI__IMP_LOOP 0x39a2ffbb
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -51692,8 +51692,9 @@ static phi__state phi__states_follow(phi__run *run, phi__state outcome) {
 
 /* Its watcher looks at the events so far. False: the agent was freed. */
 static bool phi__states_between(phi__agent *agent) {
+    const phi__child_watch *watch = agent->tree.watch;
     agent->tree.due = false;
-    if (agent->tree.watch->between != NULL) agent->tree.watch->between(agent);
+    if (watch != NULL && watch->between != NULL) watch->between(agent);
     return agent->slot != NULL;
 }
 

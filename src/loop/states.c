@@ -523,8 +523,9 @@ static phi__state phi__states_follow(phi__run *run, phi__state outcome) {
 
 /* Its watcher looks at the events so far. False: the agent was freed. */
 static bool phi__states_between(phi__agent *agent) {
+    const phi__child_watch *watch = agent->tree.watch;
     agent->tree.due = false;
-    if (agent->tree.watch->between != NULL) agent->tree.watch->between(agent);
+    if (watch != NULL && watch->between != NULL) watch->between(agent);
     return agent->slot != NULL;
 }
 

@@ -208,6 +208,31 @@ class SubAgents(unittest.TestCase):
         self.assertTrue(said.endswith("8 model calls, the chief's and the children's\n"))
 
 
+class CodingAgent(unittest.TestCase):
+    def work(self, text):
+        with tempfile.TemporaryDirectory(dir=BUILD) as there:
+            with open(os.path.join(there, "notes.txt"), "w", encoding="utf-8") as file:
+                file.write("kept\n")
+            said, code = run("coding_agent", there, "Tidy up", scenario="coding", text=text)
+            self.assertEqual(code, 0, said)
+            return said, sorted(os.listdir(there))
+
+    def test_it_explores_asks_before_a_change_and_cannot_push(self):
+        said, files = self.work("y\n")
+        self.assertEqual(files, ["made.txt", "notes.txt"])
+        for words in ('[explore] {"task": "Find the notes"}\n',
+                      "  | [sub-agent calling tool: list_files]\n",
+                      "may it? y or n [reason]: ",
+                      "Pushing is left to people.",
+                      "Tool explore not found"):  # of the sub-agent, which has none below it
+            self.assertIn(words, said)
+        self.assertEqual(said.count("may it?"), 1)
+        self.assertRegex(said, r"\n6 model calls, [1-9]\d+ tokens, \$\d\.\d{4}\n$")
+
+    def test_without_a_person_nothing_changes(self):
+        self.assertEqual(self.work("")[1], ["notes.txt"])
+
+
 class FrameLoop(unittest.TestCase):
     def test_the_npc_walks_three_hundred_frames_while_the_game_goes_on(self):
         said, code = run("frame_loop", "fast", scenario="npc")
