@@ -74,30 +74,33 @@ static size_t phi__effects_most(const phi__agent *agent) {
     return most != 0 ? most : (size_t)PHI__TOOL_STATE_BYTES;
 }
 
-static phi_event phi__effects_event(const phi__toolcall *call, phi_event_kind kind) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = kind;
-    event.tool_call_id = call->block->id;
-    event.tool_name = call->block->name;
-    return event;
+/* Names of a hidden agent's call go with its log: they are copied into the owner's. */
+static bool phi__effects_name(const phi__toolcall *call, phi__agent *owner, phi_event *event) {
+    phi_arena *room = phi__thread_room(owner->thread);
+    event->tool_call_id = call->block->id;
+    event->tool_name = call->block->name;
+    return owner == call->run->agent ||
+           (phi__arena_str(room, event->tool_call_id, &event->tool_call_id) &&
+            phi__arena_str(room, event->tool_name, &event->tool_name));
 }
 
 /* An EMIT, or a warning about an effect that was not applied. */
 static bool phi__effects_report(const phi__toolcall *call, phi__agent *owner,
                                 const phi__tool_state_outcome *outcome) {
-    phi_event event = phi__effects_event(call, PHI_EV_WARNING);
     char words[240];
+    phi_event event;
     if (outcome->why == NULL && outcome->op != PHI_EFFECT_EMIT) return true;
-    if (outcome->why == NULL) {
-        event.kind = PHI_EV_EFFECT;
-        event.text = outcome->value;
+    memset(&event, 0, sizeof event);
+    if (!phi__effects_name(call, owner, &event)) return false;
+    event.kind = PHI_EV_EFFECT;
+    event.text = outcome->value;
+    if (outcome->why == NULL)
         return phi__arena_str(phi__thread_room(owner->thread), outcome->name, &event.source) &&
                phi__events_emit(owner, &event, NULL, 0);
-    }
     (void)snprintf(words, sizeof words, "Tool %.*s: effect \"%s\" was not applied: %s",
                    (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
                    phi__effect_word(outcome->op), outcome->why);
+    event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
     return phi__events_emit(owner, &event, NULL, 0);
 }

@@ -1,9 +1,11 @@
 /* test_effects.c - the tool state: what tools see of it, what their effects make of it, and what of
    it a log, a branch, a snapshot, a store and a tape have. */
 #include "features/effects.h"
+#include "features/facts.h"
 
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
+#include "loop/find_in.h"
 #include "persist/introspect.h"
 #include "record/replay.h"
 #include "support/heard.h"
@@ -522,6 +524,46 @@ TEST(an_agent_freed_by_its_tool_takes_its_state_along) {
     rig_free(r);
 }
 
+static void over(phi__agent *child, phi_status status, const phi_failure *failure, bool stopping) {
+    (void)child;
+    (void)status;
+    (void)failure;
+    (void)stopping;
+}
+
+/* As strategies have: it does part of the work of the agent above it. */
+TEST(a_hidden_agent_has_the_state_and_facts_of_the_one_above_it_and_both_policies) {
+    static const phi__child_watch hidden = {true, false, NULL, NULL, over};
+    rig *r = rig_new();
+    bench b;
+    phi_tool tool = fx_tool(&b);
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent, child;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    desc.parent = agent;
+    desc.effects.deny = PHI_EFFECT_REPLACE;
+    child = rig_agent(r, &desc);
+    phi__find_agent(child)->tree.watch = &hidden;
+    CHECK_EQ_INT(phi_fact_set(phi_fact_agent(agent), "k", phi_str_of("v"), NULL), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set_tool_state(agent, phi_str_of("{\"a\":1}")), PHI_OK);
+    (void)rig_step(r);
+    rig_forget(r);
+    run_fx(r, child,
+           "[{\"op\":\"merge\",\"value\":{\"b\":2}},{\"op\":\"replace\",\"value\":{}},"
+           "{\"op\":\"emit\",\"name\":\"bell\",\"value\":1}]");
+    CHECK_EQ_STR(b.seen[0], "{\"a\":1}");
+    CHECK_EQ_STR(state_of(agent), "{\"a\":1,\"b\":2}");
+    CHECK_EQ_STR(state_of(child), "{}");
+    CHECK_EQ_STR(lane_state(agent, NULL, UINT64_MAX), "{\"a\":1,\"b\":2}");
+    CHECK_EQ_STR(rig_story(r), "Warning \"Tool fx: effect \"replace\" was not applied: the policy "
+                               "denies it\"\nEffect fx bell \"1\"\n"
+                               "ToolState \"{\"a\":1,\"b\":2}\"\n");
+    CHECK(strstr(rig_request(r, rig_requests(r) - 1), "[What you know now]\\nk: v") != NULL);
+    rig_free(r);
+}
+
 /* ---- branches ---- */
 
 TEST(a_branch_begins_with_the_state_at_its_fork) {
@@ -867,6 +909,7 @@ TEST_MAIN(TEST_ENTRY(each_effect_makes_of_the_state_what_its_row_says),
           TEST_ENTRY(a_cancelled_call_has_no_effects_and_the_others_of_its_round_have_theirs),
           TEST_ENTRY(of_a_call_that_is_tried_again_the_last_effects_count),
           TEST_ENTRY(an_agent_freed_by_its_tool_takes_its_state_along),
+          TEST_ENTRY(a_hidden_agent_has_the_state_and_facts_of_the_one_above_it_and_both_policies),
           TEST_ENTRY(a_branch_begins_with_the_state_at_its_fork),
           TEST_ENTRY(a_run_of_which_nothing_is_kept_leaves_the_state_as_it_was),
           TEST_ENTRY(a_session_or_thread_that_continues_another_has_its_state),
