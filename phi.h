@@ -4979,11 +4979,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
 #endif /* PHI__PUB_SUBAGENTS */
 
 #ifdef PHI__PUB_EVALUATE
-#if PHI__PUB_EVALUATE != 0xe470762f
+#if PHI__PUB_EVALUATE != 0x57329161
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__PUB_EVALUATE 0xe470762f
+#define PHI__PUB_EVALUATE 0x57329161
 
 /* ---- src/evaluate/evaluate.h ---- */
 
@@ -5109,6 +5109,9 @@ PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 }
 inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
     return phi_evaluate(agent, &desc);
+}
+inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &desc) {
+    return phi_evaluate_resume(agent, &desc);
 }
 #endif
 #endif

@@ -122,6 +122,9 @@ PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
     return phi_evaluate(agent, &desc);
 }
+inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &desc) {
+    return phi_evaluate_resume(agent, &desc);
+}
 #endif
 #endif
 #endif

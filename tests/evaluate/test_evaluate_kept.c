@@ -325,8 +325,15 @@ TEST(the_events_have_their_json) {
 typedef struct world {
     stage s;
     uint32_t state;
-    uint64_t tokens; /* of all branches and judges whose evaluation is over */
+    size_t starts, ends; /* PARALLEL events */
 } world;
+
+static void world_hears(void *user_data, const phi_event *event) {
+    world *w = (world *)user_data;
+    if (event->kind == PHI_EV_PARALLEL_START) w->starts++;
+    if (event->kind == PHI_EV_PARALLEL_END) w->ends++;
+    CHECK(w->starts - w->ends <= 1);
+}
 
 static uint32_t roll(world *w, uint32_t n) { return test_random(&w->state) % n; }
 
@@ -388,7 +395,11 @@ static void world_move(world *w) {
     phi_str text = {"", 0};
     world old = *w;
     uint64_t count;
-    bool active = world_active(w);
+    bool active;
+    (void)rig_run(w->s.r, 1); /* what is in the queue is not in the snapshot */
+    (void)rig_run(w->s.r, 1);
+    old = *w;
+    active = world_active(w);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_agent_snapshot(w->s.agent, &arena, &text), PHI_OK);
@@ -397,6 +408,7 @@ static void world_move(world *w) {
     world_set(w);
     w->s.desc.config_count = old.s.desc.config_count;
     w->s.desc.by = old.s.desc.by;
+    rig_watch(w->s.r, world_hears, w);
     w->s.agent = phi_agent_restore(rig_runtime(w->s.r), &w->s.own, text, PHI_RESTORE_RESUME);
     CHECK(w->s.agent.rt != NULL);
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(w->s.agent)), count);
@@ -413,8 +425,11 @@ static void world_check(world *w) {
     for (i = 0; i < 400 && rig_run(w->s.r, 1) > 0; i++)
         if (i == 200) CHECK_EQ_INT(phi_abort(w->s.agent), PHI_OK); /* some model hangs */
     CHECK_EQ_INT(rig_run(w->s.r, 1), 0);
+    (void)rig_step(w->s.r);
+    CHECK_EQ_INT(w->starts, w->ends); /* exactly one end each */
     seen = phi_agent_spending(w->s.agent);
     CHECK_EQ_INT(seen.reserved_tokens, 0);
+    CHECK(phi_thread_usage(phi_agent_thread(w->s.agent)).total_tokens <= seen.tokens);
     CHECK(seen.reserved_cost < 1e-9 && seen.reserved_cost > -1e-9);
     CHECK_EQ_INT(seen.tokens, phi_agent_usage(w->s.agent).total_tokens);
     CHECK(near_to(seen.cost, phi_agent_cost(w->s.agent)));
@@ -436,9 +451,15 @@ static void world_run(uint32_t seed) {
     w.s.own.model.cost = w.s.configs[1].model.cost;
     w.s.own.budget.max_tokens = 100000000;
     if (!CHECK(stage_open(&w.s))) return;
+    rig_watch(w.s.r, world_hears, &w);
     for (round = 0; round < 4; round++) {
+        phi_evaluation e;
         world_set(&w);
-        (void)phi_evaluate(w.s.agent, &w.s.desc);
+        if (phi_evaluate(w.s.agent, &w.s.desc) == PHI_OK) {
+            CHECK_EQ_INT(phi_evaluation_result(w.s.agent, &e), PHI_OK);
+            CHECK(e.status == PHI_BUSY && e.selected == SIZE_MAX); /* never an old result */
+            CHECK_EQ_INT(phi_evaluate(w.s.agent, &w.s.desc), PHI_BUSY);
+        }
         for (k = (int)roll(&w, 12); k > 0; k--) world_act(&w);
         if (roll(&w, 3) == 0) world_move(&w);
         if (roll(&w, 8) == 0 && round == 3) break; /* freed in the midst */
