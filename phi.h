@@ -43037,11 +43037,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x39a2ffbb
+#if PHI__IMP_LOOP != 0x8557c5bf
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x39a2ffbb
+#define PHI__IMP_LOOP 0x8557c5bf
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -43723,6 +43723,9 @@ PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double c
    then nothing is reserved. Without a budget: true. */
 PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
                                      char *reason, size_t size);
+/* Requests for a snapshot: without those of a pot, which the restored run reserves anew, giving
+   back its own call for it. */
+PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent);
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                        uint64_t requests);
 /* A reservation for a model call whose run has not begun: in *held, and in the budgets of the agent
@@ -48602,6 +48605,13 @@ PHI__FN bool phi__limits_budget_hold(phi__agent *agent, uint64_t tokens, double 
 PHI__FN void phi__limits_budget_give(phi__agent *agent, const phi_spending *held) {
     phi__limits_budget_give_back(&agent->budget.seen, held);
     phi__limits_pause_wake_all(agent->rt);
+}
+
+PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent) {
+    uint64_t seen = agent->budget.seen.requests;
+    const phi__run *run = agent->run;
+    if (run == NULL || !run->pot) return seen;
+    return seen - (seen < run->reserved.requests ? seen : run->reserved.requests) + 1;
 }
 
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
@@ -56494,11 +56504,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xf6ac266c
+#if PHI__IMP_AGENT != 0x20cd57a6
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xf6ac266c
+#define PHI__IMP_AGENT 0x20cd57a6
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -61280,10 +61290,12 @@ static void phi__snapshot_usage(phi__buf *out, const char *key, const phi_usage 
 }
 
 static void phi__snapshot_spent(phi__buf *out, const phi__agent *agent) {
+    phi__budget budget = agent->budget;
+    budget.seen.requests = phi__limits_budget_requests(agent);
     phi__snapshot_usage(out, "all", &agent->spent.usage, agent->spent.cost);
     phi__snapshot_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
     phi__records_raw(out, "budget", "{");
-    phi__records_put(out, phi__snapshot_budget, PHI__COUNT(phi__snapshot_budget), &agent->budget);
+    phi__records_put(out, phi__snapshot_budget, PHI__COUNT(phi__snapshot_budget), &budget);
     phi__buf_char(out, '}');
 }
 
@@ -70731,11 +70743,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x49e506f5
+#if PHI__IMP_STRATEGY != 0x16e1425e
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x49e506f5
+#define PHI__IMP_STRATEGY 0x16e1425e
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -73518,6 +73530,14 @@ static void phi__strategy_begin(phi__strategy_job *job) {
 
 /* ---- with the agent's snapshot ---- */
 
+/* Without those under way, which are made again. */
+static uint64_t phi__strategy_made(const phi__strategy_job *job) {
+    uint64_t made = job->made;
+    size_t i;
+    for (i = 0; i < job->call_count; i++) made -= job->calls[i].turns;
+    return made;
+}
+
 static phi__strategy_job *phi__strategy_of(const phi__attached *object) {
     return PHI__OWNER((uintptr_t)object, phi__strategy_job, attached);
 }
@@ -73530,7 +73550,7 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
     phi__records_str(out, "strategy", phi_str_of(job->desc->strategy->name));
     phi__records_str(out, "loop_id", job->agent->run->loop_id);
     phi__records_u64(out, "turn", job->agent->run->turn.index);
-    phi__records_u64(out, "made", job->made);
+    phi__records_u64(out, "made", phi__strategy_made(job));
     phi__records_u64(out, "elapsed_ms", phi__strategy_elapsed(job));
     phi__json_write_comma(out);
     phi__json_write_key(out, PHI__LIT("state"));
@@ -73590,17 +73610,18 @@ static phi_status phi__strategy_open(void *user_data, const phi_model_request *r
     return PHI_NO_MEMORY;
 }
 
-/* A limit of the run that is reached in the midst of it: it ends with the best so far. */
+/* A limit of the run that is reached in the midst of it: it ends with the best so far. A run that
+   would pause at it goes on to the end of its turn. */
 static bool phi__strategy_spent(const phi__strategy_job *job) {
     const phi__run *run = job->agent->run;
     const phi_limits *limits = &run->limits;
     const phi__spent *spent = phi__limits_charge_of(run);
+    if (limits->pause) return false;
     if (limits->max_tokens != UINT64_MAX &&
         spent->usage.input + spent->usage.output >= limits->max_tokens)
         return true;
     if (limits->max_cost > 0 && spent->cost >= limits->max_cost) return true;
-    return limits->max_duration_ms != PHI_UNLIMITED &&
-           phi__strategy_elapsed(job) >= limits->max_duration_ms;
+    return !phi__limits_leaves(run, 0);
 }
 
 static void phi__strategy_stop(phi__strategy_job *job) {

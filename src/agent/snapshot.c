@@ -32,10 +32,12 @@ static void phi__snapshot_usage(phi__buf *out, const char *key, const phi_usage 
 }
 
 static void phi__snapshot_spent(phi__buf *out, const phi__agent *agent) {
+    phi__budget budget = agent->budget;
+    budget.seen.requests = phi__limits_budget_requests(agent);
     phi__snapshot_usage(out, "all", &agent->spent.usage, agent->spent.cost);
     phi__snapshot_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
     phi__records_raw(out, "budget", "{");
-    phi__records_put(out, phi__snapshot_budget, PHI__COUNT(phi__snapshot_budget), &agent->budget);
+    phi__records_put(out, phi__snapshot_budget, PHI__COUNT(phi__snapshot_budget), &budget);
     phi__buf_char(out, '}');
 }
 

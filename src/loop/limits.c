@@ -231,6 +231,13 @@ PHI__FN void phi__limits_budget_give(phi__agent *agent, const phi_spending *held
     phi__limits_pause_wake_all(agent->rt);
 }
 
+PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent) {
+    uint64_t seen = agent->budget.seen.requests;
+    const phi__run *run = agent->run;
+    if (run == NULL || !run->pot) return seen;
+    return seen - (seen < run->reserved.requests ? seen : run->reserved.requests) + 1;
+}
+
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                        uint64_t requests) {
     for (; agent != NULL; agent = agent->tree.parent) {

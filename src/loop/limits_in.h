@@ -57,6 +57,9 @@ PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double c
    then nothing is reserved. Without a budget: true. */
 PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
                                      char *reason, size_t size);
+/* Requests for a snapshot: without those of a pot, which the restored run reserves anew, giving
+   back its own call for it. */
+PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent);
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                        uint64_t requests);
 /* A reservation for a model call whose run has not begun: in *held, and in the budgets of the agent

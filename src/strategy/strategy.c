@@ -257,6 +257,14 @@ static void phi__strategy_begin(phi__strategy_job *job) {
 
 /* ---- with the agent's snapshot ---- */
 
+/* Without those under way, which are made again. */
+static uint64_t phi__strategy_made(const phi__strategy_job *job) {
+    uint64_t made = job->made;
+    size_t i;
+    for (i = 0; i < job->call_count; i++) made -= job->calls[i].turns;
+    return made;
+}
+
 static phi__strategy_job *phi__strategy_of(const phi__attached *object) {
     return PHI__OWNER((uintptr_t)object, phi__strategy_job, attached);
 }
@@ -269,7 +277,7 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
     phi__records_str(out, "strategy", phi_str_of(job->desc->strategy->name));
     phi__records_str(out, "loop_id", job->agent->run->loop_id);
     phi__records_u64(out, "turn", job->agent->run->turn.index);
-    phi__records_u64(out, "made", job->made);
+    phi__records_u64(out, "made", phi__strategy_made(job));
     phi__records_u64(out, "elapsed_ms", phi__strategy_elapsed(job));
     phi__json_write_comma(out);
     phi__json_write_key(out, PHI__LIT("state"));
@@ -329,17 +337,18 @@ static phi_status phi__strategy_open(void *user_data, const phi_model_request *r
     return PHI_NO_MEMORY;
 }
 
-/* A limit of the run that is reached in the midst of it: it ends with the best so far. */
+/* A limit of the run that is reached in the midst of it: it ends with the best so far. A run that
+   would pause at it goes on to the end of its turn. */
 static bool phi__strategy_spent(const phi__strategy_job *job) {
     const phi__run *run = job->agent->run;
     const phi_limits *limits = &run->limits;
     const phi__spent *spent = phi__limits_charge_of(run);
+    if (limits->pause) return false;
     if (limits->max_tokens != UINT64_MAX &&
         spent->usage.input + spent->usage.output >= limits->max_tokens)
         return true;
     if (limits->max_cost > 0 && spent->cost >= limits->max_cost) return true;
-    return limits->max_duration_ms != PHI_UNLIMITED &&
-           phi__strategy_elapsed(job) >= limits->max_duration_ms;
+    return !phi__limits_leaves(run, 0);
 }
 
 static void phi__strategy_stop(phi__strategy_job *job) {

@@ -2,6 +2,8 @@
 #include "think.h"
 
 #include "agent/snapshot.h"
+#include "record/replay.h"
+#include "support/store_mem.h"
 
 #include <stdlib.h>
 
@@ -379,16 +381,36 @@ TEST(the_worst_case_is_reserved_before_the_first_call_or_refused_with_words) {
 }
 
 TEST(a_limit_that_is_reached_in_the_midst_ends_with_the_best) {
-    think t;
-    phi_agent agent;
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
-    t.agent_desc.limits.max_tokens = 20; /* a call of the script takes more than half of it */
-    think_script_tree(t.r);
-    agent = think_agent(&t);
-    CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
-    CHECK_EQ_INT(rig_run(t.r, 100), 0);
-    CHECK(rig_requests(t.r) < 4);
-    think_end(&t);
+    int which;
+    for (which = 0; which < 4; which++) {
+        think t;
+        phi_agent agent;
+        think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+        t.agent_desc.model.cost.output = 1000.0;
+        /* a call of the script takes 15 tokens, 5 of them output: half a cent */
+        if (which == 0) t.agent_desc.limits.max_tokens = 31;
+        if (which == 1) t.agent_desc.limits.max_cost = 0.011;
+        if (which == 2) t.agent_desc.limits.max_duration_ms = 200;
+        if (which == 3) {
+            t.agent_desc.limits.max_tokens = 31;
+            t.agent_desc.limits.pause = true; /* it would pause before the next turn */
+        }
+        think_script_tree(t.r);
+        if (which == 2) {
+            rig_drop_answers(t.r);
+            rig_says(t.r, "1. 10 - 4");
+            rig_says(t.r, "1. 0.5");
+            rig_hangs(t.r, "");
+        }
+        agent = think_agent(&t);
+        CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+        CHECK_EQ_INT(rig_run_until(t.r, 1000), 0);
+        CHECK_EQ_INT(t.h.status, PHI_OK);
+        CHECK_EQ_INT(rig_requests(t.r), which == 3 ? 4 : 3);
+        CHECK_EQ_STR(think_answer(agent), which == 3 ? "(10 - 4) * 4" : "10 - 4");
+        if (which < 3) CHECK_EQ_STR(think_result(&t, agent, "termination.reason"), "stopped");
+        think_end(&t);
+    }
 }
 
 /* ---- tools ---- */
@@ -478,10 +500,12 @@ TEST(a_snapshot_in_the_midst_resumes_the_search) {
                                               "{\"thoughts\":[\"(10 - 4) + 4\",\"(10 - 4) * 4\"]}",
                                               "{\"scores\":{\"t1\":0.1,\"t2\":1.0}}"};
         think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+        t.agent_desc.budget.max_requests = 60;
         think_script_tree(t.r);
         agent = think_agent(&t);
         CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
         if (rig_run(t.r, steps) == 0) {
+            CHECK_EQ_INT(phi_agent_spending(agent).requests, 4);
             think_end(&t);
             CHECK(steps > 3);
             return;
@@ -503,6 +527,8 @@ TEST(a_snapshot_in_the_midst_resumes_the_search) {
         CHECK_EQ_INT(rig_requests(u.r), 4 - asked);
         CHECK_EQ_STR(think_answer(other), "(10 - 4) * 4");
         CHECK_EQ_STR(think_result(&u, other, "best.path_ids"), "[2,5]");
+        CHECK_EQ_INT(phi_agent_spending(other).reserved_tokens, 0);
+        CHECK(phi_agent_spending(other).requests <= 5); /* one was sent twice */
         think_end(&u);
         think_end(&t);
         if (test_failures() > 0) {
@@ -511,6 +537,40 @@ TEST(a_snapshot_in_the_midst_resumes_the_search) {
         }
     }
     CHECK(false && "the run must have ended");
+}
+
+TEST(a_store_keeps_the_scratch_work_and_the_result) {
+    store_mem *store = store_mem_new();
+    uint64_t hash = 0;
+    int round;
+    for (round = 0; round < 2; round++) {
+        think t;
+        phi_agent agent;
+        const phi_thread *thread;
+        const phi_view_item *items = NULL;
+        char lane[200];
+        size_t count = 0;
+        think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+        t.agent_desc.store = store_mem_store(store);
+        t.agent_desc.thread_id = "t";
+        think_script_tree(t.r);
+        agent = think_agent(&t);
+        thread = phi_agent_thread(agent);
+        if (round == 0) {
+            CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+            CHECK_EQ_INT(rig_run(t.r, 200), 0);
+            hash = phi_thread_hash(thread);
+        }
+        CHECK(phi_thread_hash(thread) == hash);
+        CHECK_EQ_STR(think_result(&t, agent, "best.content"), "(10 - 4) * 4");
+        (void)snprintf(lane, sizeof lane, "%.*s", (int)phi_thread_lane_name(thread, 1).len,
+                       phi_thread_lane_name(thread, 1).at);
+        CHECK(begins(lane, "~tot/"));
+        CHECK_EQ_INT(phi_thread_view(thread, lane, UINT64_MAX, &t.arena, &items, &count), PHI_OK);
+        CHECK_EQ_INT(count, 8);
+        think_end(&t);
+    }
+    store_mem_free(store);
 }
 
 /* ---- memory ---- */
@@ -773,6 +833,7 @@ TEST_MAIN(TEST_ENTRY(the_order_of_events_of_each_strategy_is_as_written),
           TEST_ENTRY(a_round_of_tools_too_many_is_an_error),
           TEST_ENTRY(a_decision_about_a_thoughts_tool_is_the_hosts),
           TEST_ENTRY(a_snapshot_in_the_midst_resumes_the_search),
+          TEST_ENTRY(a_store_keeps_the_scratch_work_and_the_result),
           TEST_ENTRY(a_search_survives_every_failed_allocation),
           TEST_ENTRY(a_search_is_restored_or_refused_at_every_failed_allocation),
           TEST_ENTRY(a_search_that_is_out_of_time_ends_with_the_best),
