@@ -14,6 +14,7 @@ typedef struct world {
     uint32_t seed;
     size_t begun; /* runs that began, by the return of phi_prompt */
     int prompts;
+    size_t sent; /* requests of rigs that are gone */
 } world;
 
 static uint32_t dice(world *w) {
@@ -57,6 +58,10 @@ static void make(world *w) {
     w->t.agent_desc.tool_count = 1;
     if (dice(w) % 3 == 0) w->t.agent_desc.limits.max_tokens = 40 + dice(w) % 60;
     if (dice(w) % 4 == 0) rig_chunk(w->t.r, 37);
+    if (dice(w) % 2 == 0) {
+        w->t.agent_desc.budget.max_requests = 2000;
+        w->t.agent_desc.budget.max_tokens = 50000000;
+    }
     w->agent = think_agent(&w->t);
 }
 
@@ -75,6 +80,8 @@ static void look(world *w, bool busy) {
     }
     CHECK_EQ_INT(w->t.h.ends, w->begun);
     CHECK_EQ_INT(phi_strategy_best_now(w->agent, &w->t.arena, &best), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_agent_spending(w->agent).reserved_tokens, 0);
+    CHECK(phi_agent_spending(w->agent).requests <= w->sent + rig_requests(w->t.r) + w->begun);
     if (status != PHI_OK || phi_json_find(text, "best.path_text[0]", &found) != PHI_OK) return;
     (void)snprintf(mine, sizeof mine, "run %d", w->prompts);
     if (phi__str_starts(found.raw, "run ")) CHECK_STR(found.raw, mine);
@@ -94,6 +101,7 @@ static void move_on(world *w) {
     other = phi_agent_restore(rig_runtime(w->t.r), &w->t.agent_desc, text, PHI_RESTORE_RESUME);
     CHECK(other.rt != NULL);
     w->agent = other;
+    w->sent += rig_requests(before);
     rig_free(before);
 }
 
