@@ -561,6 +561,19 @@ class InProcess(unittest.TestCase):
         self.assertTrue(said.endswith("Here it is: a sword of good steel.\n"))
         self.assertEqual(said.count("[the smith begins]"), 1)
 
+    def test_a_majority_of_calls_corrects_the_model(self):
+        self.assertEqual(self.say("custom_strategy"), "It is 56.\n")
+
+    def test_strategies_play_the_game_of_24(self):
+        said = self.say("strategies")
+        self.assertEqual(said.count(": Game of 24: use 12, 8, 1 and 7 once each"), 9)
+        self.assertIn("    not solved after 1 calls\ncot: ", said)  # a plain prompt
+        self.assertIn("solved after 6 calls, ended by threshold", said)
+        self.assertEqual(said, self.say("strategies"))  # the same seed, the same game
+        one = self.say("strategies", "7", "trm")
+        self.assertTrue(one.startswith("trm: Game of 24: use "))
+        self.assertRegex(one, r"    (not )?solved after \d+ calls, ended by \w+\n$")
+
     def test_three_ways_go_on_from_one_moment(self):
         said = self.say("time_travel").splitlines()
         self.assertEqual([line.split()[0] for line in said[:4]],

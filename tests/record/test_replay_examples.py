@@ -57,6 +57,8 @@ RUNS = {
     "persist, again": ("persist", ["{}"], None, "", "2 messages so far"),
     "savegame": ("savegame", [], None, "", "a sword of good steel"),
     "time_travel": ("time_travel", [], None, "", "all in one log"),
+    "custom_strategy": ("custom_strategy", [], None, "", "It is 56."),
+    "strategies": ("strategies", ["24", "tot"], None, "", "solved after 6 calls"),
 }
 FOLLOWS = {"persist, again": "persist"}  # the other one's directory
 # Their tools do more than give results, or nothing else: they are run again, and their results compared.
