@@ -37,14 +37,14 @@ FAST_LINK := $(firstword $(foreach ld,mold lld gold,$(shell $(CC) -fuse-ld=$(ld)
 VALGRIND_SLOW = $(filter tests/agent/test_recall.c tests/agent/test_memory_limit.c tests/agent/test_twins.c tests/persist/test_flat.c \
     tests/agent/test_event_read.c tests/loop/test_run_memory.c tests/loop/test_cancel_everywhere.c \
     tests/agent/test_summary.c tests/loop/test_compaction.c tests/loop/test_revert.c tests/loop/test_input.c \
-    tests/persist/test_sqlite_store.c \
+    tests/persist/test_sqlite_store.c tests/subagents/test_many.c tests/subagents/test_subagents_saved.c \
     tests/loop/test_together.c tests/loop/test_crowd_threads.c tests/loop/test_crowd_tools.c \
     tests/loop/test_hooks_threads.c tests/history/test_compact.c tests/history/test_project.c \
     tests/persist/test_journal.c tests/text/test_json_number.c tests/wire/test_fixtures.c, $(TEST_SRC))
 # Children of fork that end without freeing anything have leaked, for valgrind.
 VALGRIND_FORKS = tests/agent/test_leave.c tests/persist/test_crash.c
 VALGRIND_TESTS = $(and $(filter Linux,$(shell uname -s)), $(filter-out $(VALGRIND_SLOW) $(VALGRIND_FORKS), $(filter tests/base/% tests/text/% tests/model/% tests/wire/% tests/codecs/% \
-    tests/log/% tests/history/% tests/persist/% tests/loop/% tests/agent/%, $(TEST_SRC))))
+    tests/log/% tests/history/% tests/persist/% tests/loop/% tests/agent/% tests/features/% tests/subagents/%, $(TEST_SRC))))
 TSAN_TESTS = $(filter %_inbox.c %_threads.c, $(TEST_SRC))
 
 SRC := $(sort $(wildcard src/*/*.c))
