@@ -31048,11 +31048,11 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x5bd4f974
+#if PHI__IMP_HISTORY != 0x1cb63851
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x5bd4f974
+#define PHI__IMP_HISTORY 0x1cb63851
 
 /* ---- src/history/kept_state_in.h ---- */
 
@@ -38195,6 +38195,20 @@ PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out) {
 
 /* ---- notes ---- */
 
+/* During a run it is one of the run's entries: a copy of the run in another log has it, too. Its
+   name of the run is its own, for the run's beginning may leave memory before it. */
+static phi_status phi__tool_state_add(phi_thread *thread, phi_str note) {
+    const phi__entry *run = thread->user != NULL ? thread->loops.started : NULL;
+    phi_str loop_id = {NULL, 0};
+    phi_status status;
+    if (run != NULL && !phi__arena_str(phi__thread_room(thread), run->loop_id, &loop_id))
+        return PHI_NO_MEMORY;
+    status = phi__note_add(thread, PHI_NOTE_STATE, note, NULL);
+    if (status == PHI_OK && run != NULL)
+        thread->log.entries[thread->log.held - 1]->loop_id = loop_id;
+    return status;
+}
+
 static phi_status phi__tool_state_note_whole(phi_thread *thread, phi_str state) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf note;
@@ -38202,7 +38216,7 @@ static phi_status phi__tool_state_note_whole(phi_thread *thread, phi_str state) 
     phi__buf_text(&note, "{\"state\":");
     phi__buf_add_str(&note, state);
     phi__buf_char(&note, '}');
-    if (!note.failed) status = phi__note_add(thread, PHI_NOTE_STATE, phi__buf_str(&note), NULL);
+    if (!note.failed) status = phi__tool_state_add(thread, phi__buf_str(&note));
     phi__buf_free(&note);
     return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -38310,7 +38324,7 @@ static phi_status phi__tool_state_note_effects(phi_thread *thread, phi_str call_
         phi__buf_add_str(&note, *whole);
     }
     phi__buf_char(&note, '}');
-    if (!note.failed) status = phi__note_add(thread, PHI_NOTE_STATE, phi__buf_str(&note), NULL);
+    if (!note.failed) status = phi__tool_state_add(thread, phi__buf_str(&note));
     phi__buf_free(&note);
     return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }

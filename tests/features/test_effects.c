@@ -389,6 +389,29 @@ static void notes_of(phi_agent agent, char *out, size_t size) {
     }
 }
 
+TEST(a_change_by_a_run_is_one_of_its_entries_and_the_hosts_is_not) {
+    rig *r = rig_new();
+    bench b;
+    phi_tool tool = fx_tool(&b);
+    phi_agent agent = fx_agent(r, &tool);
+    phi_thread *thread = phi_agent_thread(agent);
+    phi_entry e;
+    uint64_t i;
+    int notes = 0;
+    CHECK_EQ_INT(phi_agent_set_tool_state(agent, phi_str_of("{\"a\":0}")), PHI_OK);
+    run_fx(r, agent, "[{\"op\":\"merge\",\"value\":{\"a\":1}}]");
+    for (i = 0; i < phi_thread_count(thread); i++) {
+        CHECK_EQ_INT(phi_thread_entry(thread, i, &e), PHI_OK);
+        if (e.kind != PHI_ENTRY_NOTE) continue;
+        CHECK_STR(e.note_kind, PHI_NOTE_STATE);
+        CHECK(notes == 0 ? e.loop_id.len == 0
+                         : phi_str_equal(e.loop_id, phi_agent_last_loop_id(agent)));
+        notes++;
+    }
+    CHECK_EQ_INT(notes, 2);
+    rig_free(r);
+}
+
 static const char *const four[] = {
     "c1 fx {\"fx\":[{\"op\":\"set_path\",\"path\":\"/log/-\",\"value\":1}]}",
     "c2 fx {\"fx\":[{\"op\":\"set_path\",\"path\":\"/log/-\",\"value\":2},"
@@ -928,6 +951,7 @@ TEST_MAIN(TEST_ENTRY(each_effect_makes_of_the_state_what_its_row_says),
           TEST_ENTRY(a_host_sets_and_reads_the_state),
           TEST_ENTRY(the_calls_of_a_round_see_one_state_and_the_next_round_their_effects),
           TEST_ENTRY(what_the_host_sets_during_a_round_is_seen_by_the_next),
+          TEST_ENTRY(a_change_by_a_run_is_one_of_its_entries_and_the_hosts_is_not),
           TEST_ENTRY(state_and_log_do_not_depend_on_the_order_in_which_calls_finish),
           TEST_ENTRY(a_policy_denies_effects_and_says_so),
           TEST_ENTRY(a_cancelled_call_has_no_effects_and_the_others_of_its_round_have_theirs),
