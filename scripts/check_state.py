@@ -49,11 +49,11 @@ PARTS = {
     "attempt": ("loop/attempt", "loop/attempt_end loop/model_call loop/provider", ""),
     # of an agent
     "tree": ("agent/agent_end", "loop/events loop/states loop/schedule"  # a watcher is due; aborts are counted
-             " subagents/child evaluate/evaluation strategy/strategy_call",  # who it is
+             " subagents/child subagents/follow evaluate/evaluation strategy/strategy_call",  # who it is
              "agent/agent_make agent/summary features/effects loop/find loop/limits evaluate/evaluate"),
     "line": ("loop/line", "",
              "loop/draft loop/events loop/model_call loop/run agent/agent agent/agent_make agent/agent_store"
-             " agent/event_json agent/new_session agent/snapshot subagents/child subagents/forward subagents/result"
+             " agent/event_json agent/new_session agent/snapshot subagents/begin subagents/forward subagents/result"
              " evaluate/children evaluate/conclude evaluate/saving strategy/strategy_call"),
     "queues": ("loop/input", "", "loop/enqueue loop/states"),
     "room": ("loop/forget", "loop/at_limit", ""),
