@@ -31048,11 +31048,11 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x1cb63851
+#if PHI__IMP_HISTORY != 0x3bf47afa
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x1cb63851
+#define PHI__IMP_HISTORY 0x3bf47afa
 
 /* ---- src/history/kept_state_in.h ---- */
 
@@ -34623,6 +34623,7 @@ PHI__FN void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text
 
 PHI__FN bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_state_text *out) {
     memset(out, 0, sizeof *out);
+    if (phi__str_is(from, "{}")) return true;
     out->at = (char *)phi__alloc(thread->log.memory, phi__add(from.len, 1));
     if (out->at == NULL) return false;
     memcpy(out->at, from.at, from.len);

@@ -13,6 +13,7 @@ PHI__FN void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text
 
 PHI__FN bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_state_text *out) {
     memset(out, 0, sizeof *out);
+    if (phi__str_is(from, "{}")) return true;
     out->at = (char *)phi__alloc(thread->log.memory, phi__add(from.len, 1));
     if (out->at == NULL) return false;
     memcpy(out->at, from.at, from.len);
