@@ -1,0 +1,121 @@
+/* test_subagents_freed.c - the caller, or all agents, freed at each hook and each call of the model,
+   with children at work. */
+#include "loop/find_in.h"
+#include "loop/state_in.h"
+#include "subagents/family.h"
+
+typedef struct stage {
+    rig *r;
+    family f;
+    phi_agent_desc worker_desc, lead_desc;
+    phi_subagent worker;
+    phi_tool echo, tool, both[2];
+    phi_agent lead;
+    phi_provider inner; /* the family's */
+    int count, at,
+        what; /* at the at-th call: 0 the lead goes, 1 a child, 2 it is aborted, 3 reset */
+} stage;
+
+/* The newest child of the lead; the lead itself where there is none. */
+static phi_agent some_child(const stage *s) {
+    const phi__agent *lead = phi__find_agent(s->lead);
+    return lead != NULL && lead->tree.first_child != NULL ? lead->tree.first_child->handle
+                                                          : s->lead;
+}
+
+static void act(stage *s) {
+    if (s->count++ != s->at) return;
+    if (s->what == 0) (void)phi_agent_free(s->lead);
+    if (s->what == 1) (void)phi_agent_free(some_child(s));
+    if (s->what == 2) (void)phi_abort(s->lead);
+    if (s->what == 3) (void)phi_abort(some_child(s));
+}
+
+static phi_verdict hook(void *user_data, phi_hook *h) {
+    (void)h;
+    act((stage *)user_data);
+    return PHI_ALLOW;
+}
+
+static phi_status acting_open(void *user_data, const phi_model_request *request, void **call) {
+    stage *s = (stage *)user_data;
+    phi_status status = s->inner.open(s->inner.user_data, request, call);
+    act(s);
+    return status;
+}
+
+static phi_poll acting_poll(void *user_data, void *call, phi_answer *answer) {
+    stage *s = (stage *)user_data;
+    phi_poll said = s->inner.poll(s->inner.user_data, call, answer);
+    act(s);
+    return said;
+}
+
+static void acting_close(void *user_data, void *call) {
+    stage *s = (stage *)user_data;
+    s->inner.close(s->inner.user_data, call);
+}
+
+static bool once(int at, int what, bool shown) {
+    const uint32_t points = (uint32_t)EVERY_POINT & ~(uint32_t)PHI_HOOK_FILTER;
+    stage s;
+    bool reached;
+    memset(&s, 0, sizeof s);
+    s.r = rig_new();
+    s.at = at;
+    s.what = what;
+    family_begin(&s.f, s.r);
+    s.inner = s.f.provider;
+    s.f.provider.open = acting_open;
+    s.f.provider.poll = acting_poll;
+    s.f.provider.close = acting_close;
+    s.f.provider.user_data = &s;
+    s.worker_desc = family_desc(&s.f, "worker");
+    s.echo = rig_echo();
+    s.worker_desc.tools = &s.echo;
+    s.worker_desc.tool_count = 1;
+    s.worker_desc.hook_fn = hook;
+    s.worker_desc.hook_points = points;
+    s.worker_desc.user_data = &s;
+    s.worker.name = "worker";
+    s.worker.agent = &s.worker_desc;
+    s.worker.keep = 1;
+    s.worker.show_events = shown;
+    s.lead_desc = family_desc(&s.f, "lead 2");
+    s.tool = phi_subagent_tool(&s.worker);
+    s.lead_desc.tools = &s.tool;
+    s.lead_desc.tool_count = 1;
+    s.lead_desc.hook_fn = hook;
+    s.lead_desc.hook_points = points;
+    s.lead_desc.user_data = &s;
+    s.lead = rig_agent(s.r, &s.lead_desc);
+    CHECK_EQ_INT(phi_prompt(s.lead, "tool"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 300), 0);
+    CHECK_EQ_INT(s.f.open, 0);
+    reached = s.count > s.at;
+    if (phi_agent_alive(s.lead)) { /* it is usable */
+        s.at = -1;
+        CHECK_EQ_INT(phi_prompt(s.lead, "part"), PHI_OK);
+        CHECK_EQ_INT(rig_run(s.r, 300), 0);
+        CHECK(strstr(text_at(s.lead, phi_message_count(s.lead) - 1, 0), "are done") != NULL);
+    }
+    rig_free(s.r);
+    return reached;
+}
+
+static void everywhere(int what) {
+    int at, shown;
+    for (shown = 0; shown < 2; shown++) {
+        for (at = 0; at < 1000 && once(at, what, shown == 1); at++) {}
+        CHECK(at > 40 && at < 1000);
+    }
+}
+
+TEST(the_caller_may_be_freed_anywhere) { everywhere(0); }
+TEST(a_child_may_be_freed_anywhere) { everywhere(1); }
+TEST(the_caller_may_be_aborted_anywhere) { everywhere(2); }
+TEST(a_child_may_be_aborted_anywhere) { everywhere(3); }
+
+TEST_MAIN(TEST_ENTRY(the_caller_may_be_freed_anywhere), TEST_ENTRY(a_child_may_be_freed_anywhere),
+          TEST_ENTRY(the_caller_may_be_aborted_anywhere),
+          TEST_ENTRY(a_child_may_be_aborted_anywhere))
