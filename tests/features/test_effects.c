@@ -556,12 +556,14 @@ static void over(phi__agent *child, phi_status status, const phi_failure *failur
 
 /* As strategies have: it does part of the work of the agent above it. */
 TEST(a_hidden_agent_has_the_state_and_facts_of_the_one_above_it_and_both_policies) {
-    static const phi__child_watch hidden = {true, false, NULL, NULL, over};
+    static phi__child_watch hidden;
     rig *r = rig_new();
     bench b;
     phi_tool tool = fx_tool(&b);
     phi_agent_desc desc = rig_desc();
     phi_agent agent, child;
+    hidden.hidden = true;
+    hidden.over = over;
     desc.tools = &tool;
     desc.tool_count = 1;
     agent = rig_agent(r, &desc);
