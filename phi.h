@@ -4979,11 +4979,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
 #endif /* PHI__PUB_SUBAGENTS */
 
 #ifdef PHI__PUB_EVALUATE
-#if PHI__PUB_EVALUATE != 0x57329161
+#if PHI__PUB_EVALUATE != 0xb8a2c2b0
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__PUB_EVALUATE 0x57329161
+#define PHI__PUB_EVALUATE 0xb8a2c2b0
 
 /* ---- src/evaluate/evaluate.h ---- */
 
@@ -5001,7 +5001,8 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
    A branch whose run failed is not selected unless all have failed. phi_abort of the agent ends the
    branches, the judge and the evaluation, and the agent keeps the lane that it had; phi_abort of a
    branch ends that branch alone. phi_stop of the agent lets each branch end its turn; branches that
-   were stopped count as failed.
+   were stopped count as failed. phi_agent_free of the agent frees its branches; a branch that the
+   host frees counts as cancelled, and has no lane.
    With PHI_NO_EVALUATION nothing of this page is declared.
    Threads: the pumping thread. */
 #ifndef PHI_EVALUATE_EVALUATE_H
@@ -69035,11 +69036,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x5fdbc88e
+#if PHI__IMP_EVALUATE != 0x48ccbe5f
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x5fdbc88e
+#define PHI__IMP_EVALUATE 0x48ccbe5f
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -69153,6 +69154,9 @@ PHI__FN bool phi__children_count(phi__evaluation *e);
 /* Starts the run of a seat's child: with that prompt, or, content NULL, from where its history
    stands. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__children_start(phi__seat *seat, const phi_content *content, size_t count);
+/* Reserves the most that the judge's call may cost, with a query of so many tokens. False: there is
+   no room, and `reason` says where. */
+PHI__FN bool phi__children_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size);
 /* Reserves the most that the first model call of each branch, and the judge's, may cost. False:
    there is no room, and `reason` says where. */
 PHI__FN bool phi__children_reserve(phi__evaluation *e, const phi_content *content, size_t count,
@@ -69458,17 +69462,20 @@ static uint64_t phi__children_output(const phi__agent *child) {
 
 /* The judge sees the conversation, the query, and the largest answers that the branches may give;
    at most its window. */
-static bool phi__children_hold_judge(phi__evaluation *e, uint64_t prompt, char *reason,
-                                     size_t size) {
+PHI__FN bool phi__children_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
-    const phi_cost *rates = &judge->desc.model.cost;
-    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
+    const phi_cost *rates;
     uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__CHILDREN_FRAME, out, most;
+    double rate;
     size_t i;
-    for (i = 0; i < e->pub.branch_count; i++) in += phi__children_output(e->seats[i].child);
+    if (judge == NULL || !phi__limits_budget_limited(e->agent)) return true;
+    for (i = 0; i < e->pub.branch_count; i++)
+        if (e->seats[i].child != NULL) in += phi__children_output(e->seats[i].child);
     most = judge->desc.compaction.max_context_tokens;
     if (most != 0 && in > most) in = most;
     out = phi__children_output(judge);
+    rates = &judge->desc.model.cost;
+    rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     return phi__limits_budget_hold(e->agent, in + out,
                                    (double)in / 1e6 * rate + (double)out / 1e6 * rates->output,
                                    &e->held, reason, size);
@@ -69480,9 +69487,7 @@ PHI__FN bool phi__children_reserve(phi__evaluation *e, const phi_content *conten
     size_t i;
     for (i = 0; i < e->pub.branch_count; i++)
         if (!phi__states_reserve(e->seats[i].child->run, prompt, reason, size)) return false;
-    if (e->seats[e->pub.branch_count].child == NULL || !phi__limits_budget_limited(e->agent))
-        return true;
-    return phi__children_hold_judge(e, prompt, reason, size);
+    return phi__children_hold(e, prompt, reason, size);
 }
 
 #endif
@@ -70599,6 +70604,7 @@ PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena 
     phi__records_str(out, "query", e->pub.query);
     phi__records_str(out, "judge_id", e->judge_id);
     phi__records_u64(out, "candidates", e->candidates);
+    phi__records_u64(out, "held", e->held.requests);
     phi__records_str(out, "lane", phi__lane_name(thread, thread->lanes.active));
     phi__records_u64(out, "view", thread->fold.count);
     phi__records_str(out, "forks", phi__lane_name(thread, e->lane));
@@ -70699,6 +70705,17 @@ static phi_status phi__saving_get_branch(phi__evaluation *e, size_t i, const phi
     return restored;
 }
 
+/* The reservation for the judge's call is in the saved budget as a request; it is made anew, and
+   where there is no room, the judge's own turn says so. */
+static void phi__saving_hold(phi__evaluation *e, const phi_json *root) {
+    phi_spending saved;
+    char reason[160];
+    memset(&saved, 0, sizeof saved);
+    saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
+    phi__limits_budget_give(e->agent, &saved);
+    (void)phi__children_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
+}
+
 static phi_status phi__saving_get_judge(phi__evaluation *e, const phi_json *root,
                                         const phi_evaluate_desc *desc,
                                         const phi__child_watch *watch) {
@@ -70734,7 +70751,10 @@ static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
         status = phi__saving_get_branch(e, i, node, &desc->configs[i], watch);
         i++;
     }
-    return status == PHI_OK ? phi__saving_get_judge(e, root, desc, watch) : status;
+    if (status == PHI_OK) status = phi__saving_get_judge(e, root, desc, watch);
+    if (status == PHI_OK && !phi__evaluation_payers(e)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && e->phase == PHI__EVALUATION_BRANCHES) phi__saving_hold(e, root);
+    return status;
 }
 
 PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *desc,

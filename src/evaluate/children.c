@@ -174,17 +174,20 @@ static uint64_t phi__children_output(const phi__agent *child) {
 
 /* The judge sees the conversation, the query, and the largest answers that the branches may give;
    at most its window. */
-static bool phi__children_hold_judge(phi__evaluation *e, uint64_t prompt, char *reason,
-                                     size_t size) {
+PHI__FN bool phi__children_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
-    const phi_cost *rates = &judge->desc.model.cost;
-    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
+    const phi_cost *rates;
     uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__CHILDREN_FRAME, out, most;
+    double rate;
     size_t i;
-    for (i = 0; i < e->pub.branch_count; i++) in += phi__children_output(e->seats[i].child);
+    if (judge == NULL || !phi__limits_budget_limited(e->agent)) return true;
+    for (i = 0; i < e->pub.branch_count; i++)
+        if (e->seats[i].child != NULL) in += phi__children_output(e->seats[i].child);
     most = judge->desc.compaction.max_context_tokens;
     if (most != 0 && in > most) in = most;
     out = phi__children_output(judge);
+    rates = &judge->desc.model.cost;
+    rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     return phi__limits_budget_hold(e->agent, in + out,
                                    (double)in / 1e6 * rate + (double)out / 1e6 * rates->output,
                                    &e->held, reason, size);
@@ -196,9 +199,7 @@ PHI__FN bool phi__children_reserve(phi__evaluation *e, const phi_content *conten
     size_t i;
     for (i = 0; i < e->pub.branch_count; i++)
         if (!phi__states_reserve(e->seats[i].child->run, prompt, reason, size)) return false;
-    if (e->seats[e->pub.branch_count].child == NULL || !phi__limits_budget_limited(e->agent))
-        return true;
-    return phi__children_hold_judge(e, prompt, reason, size);
+    return phi__children_hold(e, prompt, reason, size);
 }
 
 #endif

@@ -21,6 +21,9 @@ PHI__FN bool phi__children_count(phi__evaluation *e);
 /* Starts the run of a seat's child: with that prompt, or, content NULL, from where its history
    stands. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__children_start(phi__seat *seat, const phi_content *content, size_t count);
+/* Reserves the most that the judge's call may cost, with a query of so many tokens. False: there is
+   no room, and `reason` says where. */
+PHI__FN bool phi__children_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size);
 /* Reserves the most that the first model call of each branch, and the judge's, may cost. False:
    there is no room, and `reason` says where. */
 PHI__FN bool phi__children_reserve(phi__evaluation *e, const phi_content *content, size_t count,

@@ -12,7 +12,8 @@
    A branch whose run failed is not selected unless all have failed. phi_abort of the agent ends the
    branches, the judge and the evaluation, and the agent keeps the lane that it had; phi_abort of a
    branch ends that branch alone. phi_stop of the agent lets each branch end its turn; branches that
-   were stopped count as failed.
+   were stopped count as failed. phi_agent_free of the agent frees its branches; a branch that the
+   host frees counts as cancelled, and has no lane.
    With PHI_NO_EVALUATION nothing of this page is declared.
    Threads: the pumping thread. */
 #ifndef PHI_EVALUATE_EVALUATE_H

@@ -10,6 +10,7 @@
 #include "agent/snapshot.h"
 #include "evaluate/children_in.h"
 #include "model/message_in.h"
+#include "model/tokens.h"
 #include "text/records_in.h"
 
 /* ---- writing ---- */
@@ -55,6 +56,7 @@ PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena 
     phi__records_str(out, "query", e->pub.query);
     phi__records_str(out, "judge_id", e->judge_id);
     phi__records_u64(out, "candidates", e->candidates);
+    phi__records_u64(out, "held", e->held.requests);
     phi__records_str(out, "lane", phi__lane_name(thread, thread->lanes.active));
     phi__records_u64(out, "view", thread->fold.count);
     phi__records_str(out, "forks", phi__lane_name(thread, e->lane));
@@ -155,6 +157,17 @@ static phi_status phi__saving_get_branch(phi__evaluation *e, size_t i, const phi
     return restored;
 }
 
+/* The reservation for the judge's call is in the saved budget as a request; it is made anew, and
+   where there is no room, the judge's own turn says so. */
+static void phi__saving_hold(phi__evaluation *e, const phi_json *root) {
+    phi_spending saved;
+    char reason[160];
+    memset(&saved, 0, sizeof saved);
+    saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
+    phi__limits_budget_give(e->agent, &saved);
+    (void)phi__children_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
+}
+
 static phi_status phi__saving_get_judge(phi__evaluation *e, const phi_json *root,
                                         const phi_evaluate_desc *desc,
                                         const phi__child_watch *watch) {
@@ -190,7 +203,10 @@ static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
         status = phi__saving_get_branch(e, i, node, &desc->configs[i], watch);
         i++;
     }
-    return status == PHI_OK ? phi__saving_get_judge(e, root, desc, watch) : status;
+    if (status == PHI_OK) status = phi__saving_get_judge(e, root, desc, watch);
+    if (status == PHI_OK && !phi__evaluation_payers(e)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && e->phase == PHI__EVALUATION_BRANCHES) phi__saving_hold(e, root);
+    return status;
 }
 
 PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *desc,

@@ -316,6 +316,43 @@ TEST(a_resumed_evaluation_without_a_prompt_has_its_query) {
     phi_arena_free(&arena);
 }
 
+TEST(a_resumed_evaluation_has_its_reservation_and_counts_requests_once) {
+    phi_memory memory;
+    phi_arena arena;
+    stage s, other;
+    phi_str text;
+    phi_spending before;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    stage_set(&s, rig_new(), 2);
+    s.own.budget.max_requests = 100;
+    s.own.budget.max_tokens = 1000000;
+    REQUIRE(stage_open(&s));
+    judged(&s);
+    s.actors[2].hangs = true;
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+    (void)rig_run(s.r, 10);
+    text = snapshot_of(s.agent, &arena);
+    before = phi_agent_spending(s.agent);
+    CHECK_EQ_INT(before.requests, 3); /* two were made, and the judge's */
+    rig_free(s.r);
+    stage_set(&other, rig_new(), 2);
+    other.own.budget = s.own.budget;
+    judged(&other);
+    other.agent = phi_agent_restore(rig_runtime(other.r), &other.own, text, PHI_RESTORE_RESUME);
+    REQUIRE(other.agent.rt != NULL);
+    CHECK_EQ_INT(phi_evaluate_resume(other.agent, &other.desc), PHI_OK);
+    CHECK_EQ_INT(phi_agent_spending(other.agent).requests, 3);
+    CHECK(phi_agent_spending(other.agent).reserved_tokens > 1000);
+    CHECK_EQ_INT(rig_run(other.r, 200), 0);
+    CHECK_EQ_INT(stage_result(&other).selected, 1);
+    CHECK(phi_agent_spending(other.agent).requests >= 3); /* the second branch was asked again */
+    CHECK(phi_agent_spending(other.agent).requests <= 4);
+    CHECK_EQ_INT(phi_agent_spending(other.agent).reserved_tokens, 0);
+    rig_free(other.r);
+    phi_arena_free(&arena);
+}
+
 TEST(a_resumed_evaluation_can_be_aborted) {
     phi_memory memory;
     phi_arena arena;
@@ -504,6 +541,7 @@ TEST_MAIN(TEST_ENTRY(each_allocation_may_fail_before_it_begins),
           TEST_ENTRY(a_resume_that_does_not_fit_is_refused_and_waits_still),
           TEST_ENTRY(a_resumed_evaluation_forks_the_lane_that_was_active),
           TEST_ENTRY(a_resumed_evaluation_without_a_prompt_has_its_query),
+          TEST_ENTRY(a_resumed_evaluation_has_its_reservation_and_counts_requests_once),
           TEST_ENTRY(a_resumed_evaluation_can_be_aborted),
           TEST_ENTRY(a_snapshot_that_contradicts_itself_is_refused),
           TEST_ENTRY(a_branch_that_is_missing_from_a_snapshot_counts_as_cancelled),
