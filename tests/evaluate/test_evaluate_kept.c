@@ -287,6 +287,63 @@ TEST(an_agent_with_a_run_is_busy_and_a_closing_runtime_ends_all) {
     rig_free(s.r);
 }
 
+/* ---- inside callbacks ---- */
+
+static phi_verdict deny_loop(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    return hook->point == PHI_HOOK_BEFORE_LOOP ? PHI_DENY : PHI_ALLOW;
+}
+
+TEST(a_branch_that_a_hook_denies_does_not_win) {
+    stage s;
+    stage_set(&s, rig_new(), 2);
+    s.configs[1].hook_points = PHI_HOOK_BEFORE_LOOP;
+    s.configs[1].hook_fn = deny_loop;
+    REQUIRE(stage_open(&s));
+    stage_evaluate(&s);
+    CHECK_EQ_INT(stage_result(&s).branches[0].status, PHI_DENIED);
+    CHECK_EQ_INT(s.actors[1].opens, 0);
+    CHECK_EQ_INT(stage_result(&s).selected, 1);
+    CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|two");
+    rig_free(s.r);
+}
+
+static stage *nested;
+
+static phi_flow evaluates(void *user_data, phi_call call, phi_str arguments) {
+    (void)arguments;
+    (void)user_data;
+    CHECK_EQ_INT(phi_evaluate(nested->agent, &nested->desc), PHI_OK);
+    CHECK_EQ_INT(phi_evaluate(nested->agent, &nested->desc), PHI_BUSY);
+    CHECK_EQ_INT(phi_call_finish(call, "started", 7, false), PHI_OK);
+    return PHI_PENDING;
+}
+
+TEST(a_tool_may_start_an_evaluation_of_another_agent) {
+    stage s;
+    phi_agent other;
+    phi_agent_desc desc;
+    phi_tool tool = PHI_ZERO;
+    stage_set(&s, rig_new(), 2);
+    REQUIRE(stage_open(&s));
+    nested = &s;
+    tool.name = "evaluates";
+    tool.schema = "{\"type\":\"object\"}";
+    tool.start = evaluates;
+    s.actors[4].tool = "evaluates";
+    desc = s.configs[4];
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.limits.max_turns = 1;
+    other = phi_agent_new(rig_runtime(s.r), &desc);
+    REQUIRE(other.rt != NULL);
+    CHECK_EQ_INT(phi_prompt(other, "Go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 100), 0);
+    CHECK_EQ_INT(stage_result(&s).status, PHI_OK);
+    CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|one");
+    rig_free(s.r);
+}
+
 /* ---- events as JSON ---- */
 
 static void as_json(void *user_data, const phi_event *event) {
@@ -525,6 +582,8 @@ TEST_MAIN(TEST_ENTRY(a_store_has_the_branches_and_another_process_goes_on_with_t
           TEST_ENTRY(an_evaluation_counts_as_activity_of_the_session),
           TEST_ENTRY(a_limit_is_no_failure), TEST_ENTRY(an_agent_of_phi_run_is_not_evaluated),
           TEST_ENTRY(an_agent_with_a_run_is_busy_and_a_closing_runtime_ends_all),
+          TEST_ENTRY(a_branch_that_a_hook_denies_does_not_win),
+          TEST_ENTRY(a_tool_may_start_an_evaluation_of_another_agent),
           TEST_ENTRY(the_events_have_their_json),
           TEST_ENTRY(whatever_happens_it_ends_and_the_figures_add_up),
           TEST_ENTRY(without_memory_now_and_then_it_ends_and_leaves_nothing))
