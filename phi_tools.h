@@ -81,7 +81,7 @@
 #if PHI__PUB_SUBAGENTS != 0x750031f3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_EVALUATE != 0xf7237ca0
+#if PHI__PUB_EVALUATE != 0xe19dea35
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_STRATEGY != 0x8e24a1d6

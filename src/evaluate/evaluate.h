@@ -109,10 +109,11 @@ PHI_API phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc *desc);
 
 /* Continues an evaluation that was active when the agent's snapshot was made, after
    phi_agent_restore: with the same configurations, in the same order, and the same way to evaluate;
-   the prompt is not looked at. Until then the agent is busy.
-   PHI_MISUSE: the history has changed since, or inside a callback; PHI_NOT_FOUND: no evaluation waits; PHI_BAD_ARG: another number of configurations, or as
-   phi_evaluate; PHI_PARSE: the snapshot does not fit together; PHI_STALE, PHI_NO_MEMORY. Then it
-   waits still. */
+   the prompt is not looked at. Until then the agent is not busy; a new evaluation drops the old
+   one.
+   PHI_NOT_FOUND: no evaluation waits; PHI_MISUSE: the history has changed since, or inside a
+   callback; PHI_BAD_ARG: another number of configurations, or as phi_evaluate; PHI_PARSE: the
+   snapshot does not fit together; PHI_BUSY, PHI_STALE, PHI_NO_MEMORY. Then it waits still. */
 PHI_API phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc *desc);
 
 /* The active evaluation, or the last one. PHI_NOT_FOUND: there was none; PHI_STALE, PHI_BAD_ARG. */
