@@ -28,6 +28,7 @@ TEST(a_branch_that_fails_does_not_win_unless_all_fail) {
         s.desc.by = rows[i].by;
         s.desc.judge = &s.configs[5];
         s.actors[5].text = "2";
+        s.configs[5].compaction.max_context_tokens = 1; /* also what has no text is cut */
         stage_evaluate(&s);
         e = stage_result(&s);
         CHECK_EQ_INT(e.status, PHI_OK);

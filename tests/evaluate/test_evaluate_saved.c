@@ -47,12 +47,17 @@ TEST(each_allocation_may_fail_before_it_begins) {
     CHECK(n > 50 && n < 2000);
 }
 
+static void count_ends(void *user_data, const phi_event *event) {
+    if (event->kind == PHI_EV_PARALLEL_END) ++*(int *)user_data;
+}
+
 TEST(each_allocation_may_fail_while_it_goes_on) {
     int n = 0;
     bool tripped = true;
     for (; tripped && n < 4000; n++) {
         stage s;
         phi_evaluation e;
+        int ends = 0;
         stage_set(&s, rig_new(), 3);
         REQUIRE(stage_open(&s));
         judged(&s);
@@ -70,7 +75,9 @@ TEST(each_allocation_may_fail_while_it_goes_on) {
             CHECK_STR(e.branches[1].text, "two");
         if (e.status != PHI_OK) CHECK_EQ_STR(lane_texts(s.agent, NULL), "");
         rig_silent(s.r, false);
+        rig_watch(s.r, count_ends, &ends);
         (void)rig_step(s.r);
+        CHECK_EQ_INT(ends, 1); /* whatever was lost, its end is told */
         (void)rig_step(s.r);
         CHECK_EQ_INT(phi_prompt(s.agent, "On"), PHI_OK);
         CHECK_EQ_INT(rig_run(s.r, 100), 0);
