@@ -182,6 +182,30 @@ TEST(the_text_of_a_branch_is_its_last_answer_not_what_came_behind_it) {
     rig_free(s.r);
 }
 
+TEST(ids_of_calls_differ_along_a_lane_though_branches_use_the_same) {
+    stage s;
+    phi_tool echo = rig_echo();
+    const phi_message *first, *second;
+    int i;
+    stage_set(&s, rig_new(), 2);
+    s.own.tools = &echo;
+    s.own.tool_count = 1;
+    for (i = 1; i < 3; i++) {
+        s.configs[i].limits.max_turns = 1;
+        s.actors[i].tool = "echo"; /* each time as "c1" */
+    }
+    REQUIRE(stage_open(&s));
+    stage_evaluate(&s);
+    stage_evaluate(&s);
+    CHECK_EQ_INT(phi_message_count(s.agent), 8);
+    first = phi_message_at(s.agent, 1);
+    second = phi_message_at(s.agent, 5);
+    CHECK_STR(first->content[1].id, "c1");
+    CHECK(!phi_str_equal(second->content[1].id, first->content[1].id));
+    CHECK(phi_str_equal(phi_message_at(s.agent, 6)->tool_call_id, second->content[1].id));
+    rig_free(s.r);
+}
+
 TEST(calls_that_wait_get_their_results_in_the_agents_own_lane) {
     stage s;
     phi_content block;
@@ -577,6 +601,7 @@ TEST_MAIN(TEST_ENTRY(a_store_has_the_branches_and_another_process_goes_on_with_t
           TEST_ENTRY(a_branch_under_a_memory_limit_sees_the_whole_view_or_does_not_begin),
           TEST_ENTRY(an_agent_at_its_memory_limit_keeps_what_it_had),
           TEST_ENTRY(the_text_of_a_branch_is_its_last_answer_not_what_came_behind_it),
+          TEST_ENTRY(ids_of_calls_differ_along_a_lane_though_branches_use_the_same),
           TEST_ENTRY(calls_that_wait_get_their_results_in_the_agents_own_lane),
           TEST_ENTRY(numbers_go_on_behind_messages_that_came_from_elsewhere),
           TEST_ENTRY(an_evaluation_counts_as_activity_of_the_session),
