@@ -75,6 +75,9 @@ static phi_status chorus_on(void *state, const phi_strategy_event *event,
     }
     if (event->kind == PHI_STRATEGY_STOP)
         return options->fault == FAULT_DEAF ? PHI_OK : chorus_end(c, env, out);
+    CHECK_EQ_INT(event->stop_reason,
+                 event->kind == PHI_STRATEGY_ANSWER ? PHI_STOP_REASON_STOP : event->stop_reason);
+    CHECK((event->usage.output > 0) == (event->kind == PHI_STRATEGY_ANSWER));
     (void)snprintf(c->text + len, sizeof c->text - len, "%s%u:%.*s", len > 0 ? " " : "",
                    (unsigned)event->call_id,
                    (int)(event->kind == PHI_STRATEGY_ANSWER ? event->text.len : event->failure.len),
@@ -143,6 +146,95 @@ TEST(a_failed_call_is_an_event_for_the_machine_alone) {
     CHECK_EQ_INT(rig_run(t.r, 400), 0);
     CHECK_EQ_INT(t.h.status, PHI_OK);
     CHECK_EQ_STR(think_answer(agent), "1:a 2:boom 3:c");
+    think_end(&t);
+}
+
+TEST(a_call_whose_agent_cannot_be_made_fails_with_the_reason) {
+    think t;
+    phi_agent agent;
+    phi_provider bad;
+    chorus_options options;
+    memset(&options, 0, sizeof options);
+    memset(&bad, 0, sizeof bad);
+    bad.protocol = "bad";
+    options.calls = 1;
+    think_begin(&t, rig_new(), &chorus_machine, &options);
+    t.desc.provider = &bad;
+    agent = think_agent(&t);
+    CHECK_EQ_INT(phi_prompt(agent, "Sing"), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 100), 0);
+    CHECK(strstr(think_answer(agent), "expected open, poll and close") != NULL);
+    CHECK_EQ_INT(rig_requests(t.r), 0);
+    think_end(&t);
+}
+
+/* Calls and time before a snapshot count after it. */
+TEST(a_restored_run_has_no_more_calls_or_time_than_before) {
+    int which;
+    for (which = 0; which < 2; which++) {
+        think t, u;
+        phi_agent agent, other;
+        phi_str text;
+        phi_tot_options options;
+        memset(&options, 0, sizeof options);
+        if (which == 1) options.max_duration_ms = 1000;
+        think_begin(&t, rig_new(), phi_strategy_tot(), &options);
+        if (which == 0) t.desc.max_calls = 3;
+        rig_says(t.r, "1. a\n2. b");
+        rig_says(t.r, "1. 0.3\n2. 0.6");
+        rig_hangs(t.r, "");
+        agent = think_agent(&t);
+        CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+        CHECK(rig_run(t.r, 40) > 0);
+        CHECK_EQ_INT(rig_requests(t.r), 3);
+        rig_pass_ms(t.r, 900);
+        CHECK_EQ_INT(phi_agent_snapshot(agent, &t.arena, &text), PHI_OK);
+        think_begin(&u, rig_new(), phi_strategy_tot(), &options);
+        u.desc.max_calls = t.desc.max_calls;
+        u.provider = phi_strategy_provider(&u.desc);
+        rig_says(u.r, "1. c\n2. d");
+        rig_hangs(u.r, "");
+        other = phi_agent_restore(rig_runtime(u.r), &u.agent_desc, text, PHI_RESTORE_RESUME);
+        CHECK(other.rt != NULL);
+        CHECK(rig_run_until(u.r, which == 0 ? 100 : 300) == 0);
+        CHECK_EQ_INT(rig_requests(u.r), which == 0 ? 1 : 2);
+        CHECK_EQ_STR(think_answer(other), "b");
+        CHECK_EQ_STR(think_result(&u, other, "termination.reason"),
+                     which == 0 ? "max_calls" : "max_duration");
+        CHECK(phi_agent_snapshot(other, &u.arena, &text) == PHI_OK &&
+              phi__str_find(text, 0, "attached") == SIZE_MAX);
+        think_end(&u);
+        think_end(&t);
+    }
+}
+
+static bool drop_a(void *user_data, const phi_strategy_node *node) {
+    ++*(int *)user_data;
+    return phi__str_is(node->content, "a");
+}
+
+TEST(messages_that_wait_together_are_one_problem_and_the_hosts_prune_is_asked) {
+    think t;
+    phi_agent agent;
+    phi_content block;
+    phi_message message;
+    int asked = 0;
+    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    t.desc.prune_fn = drop_a;
+    t.desc.user_data = &asked;
+    rig_says(t.r, "1. a\n2. b");
+    rig_says(t.r, "1. 1.0");
+    rig_says(t.r, "1. c");
+    rig_says(t.r, "1. 1.0");
+    agent = think_agent(&t);
+    message = text_message(PHI_ROLE_USER, &block, "Numbers 4, 4 and 10.");
+    CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(agent, "Make 24."), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 200), 0);
+    CHECK(strstr(rig_request(t.r, 0), "Problem: Numbers 4, 4 and 10.\\n\\nMake 24.\\n") != NULL);
+    CHECK(strstr(rig_request(t.r, 1), "1. t1: b") != NULL);
+    CHECK_EQ_STR(think_answer(agent), "c");
+    CHECK_EQ_INT(asked, 3);
     think_end(&t);
 }
 
@@ -448,6 +540,9 @@ TEST(a_swapped_strategy_does_not_take_the_machine_of_another) {
 
 TEST_MAIN(TEST_ENTRY(calls_run_beside_each_other_and_their_answers_come_in_order),
           TEST_ENTRY(a_failed_call_is_an_event_for_the_machine_alone),
+          TEST_ENTRY(a_call_whose_agent_cannot_be_made_fails_with_the_reason),
+          TEST_ENTRY(a_restored_run_has_no_more_calls_or_time_than_before),
+          TEST_ENTRY(messages_that_wait_together_are_one_problem_and_the_hosts_prune_is_asked),
           TEST_ENTRY(a_call_that_is_tried_again_counts_once_and_has_the_last_text),
           TEST_ENTRY(a_call_has_its_own_settings_or_the_agents),
           TEST_ENTRY(the_key_that_the_host_gives_is_that_of_the_calls),
