@@ -1,7 +1,8 @@
 /* custom_strategy.c - a strategy of your own: the same prompt three times, and the answer that comes most often.
 
-   The strategy is eighty lines, down to the program that uses it. A machine gets events (the prompt, an answer, a failure, "stop") and adds commands (ask the model, be done). phi makes
-   the calls, reserves and counts them, logs them on a lane of their own, and saves the machine with the agent. */
+   The strategy is eighty lines, and a program that uses it follows. A machine gets events (the prompt, an answer, a
+   failure, "stop") and adds commands (ask the model, be done). phi makes the calls, reserves and counts them, logs them
+   on a lane of their own, and saves the machine with the agent. */
 #define PHI_IMPLEMENTATION
 #include "phi.h"
 
