@@ -81,11 +81,11 @@ typedef enum phi_event_kind {
     /* a run of phi_spawn is over: tool_name: the sub-agent's; source: its id; text: its result or
        error message; status, is_error; child_loop_id, usage */
     PHI_EV_SUBAGENT_END,
-    PHI_EV_TOOL_STATE,     /* text: the tool state, JSON: it changed (features/effects.h) */
+    PHI_EV_TOOL_STATE, /* text: the tool state, JSON: it changed (features/effects.h) */
     /* an effect "emit" of a tool: tool_call_id, tool_name; source: its name; text: its value,
        JSON */
     PHI_EV_EFFECT,
-    PHI_EV_STRATEGY        /* strategy: its progress; text: the best answer so far */
+    PHI_EV_STRATEGY /* strategy: its progress; text: the best answer so far */
 } phi_event_kind;
 
 /* Why a turn began. */

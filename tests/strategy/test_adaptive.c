@@ -56,11 +56,11 @@ TEST(complexity_is_the_sum_of_its_parts) {
         const char *prompt;
         int thousandths;
     } rows[] = {{"", 0},
-                {"one", 43},                        /* a word, a sentence */
+                {"one", 43},                         /* a word, a sentence */
                 {"One two. Three four! 3.5 e", 141}, /* seven words, three sentences */
-                {"why", 143},                       /* and a keyword */
-                {"why plan design prove", 352},     /* no more than three count */
-                {"must?", 123},                     /* a question and a constraint */
+                {"why", 143},                        /* and a keyword */
+                {"why plan design prove", 352},      /* no more than three count */
+                {"must?", 123},                      /* a question and a constraint */
                 {"? ? ? ? ? ? ?", 200},
                 {hard, 1000}};
     size_t i;
