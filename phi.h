@@ -43054,11 +43054,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x8557c5bf
+#if PHI__IMP_LOOP != 0x340acea7
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x8557c5bf
+#define PHI__IMP_LOOP 0x340acea7
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -45832,7 +45832,8 @@ static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *r
     message.content = phi__call_warned(call, result, &message.content_count);
     if (message.content == NULL && message.content_count > 0) return NULL;
     if (!phi__arena_str(arena, phi_str_of(result->child_loop_id), &call->child_loop_id) ||
-        !phi__arena_str(arena, phi_str_of(result->effects), &call->effects))
+        (result->effects != NULL &&
+         !phi__arena_str(arena, phi_str_of(result->effects), &call->effects)))
         return NULL;
     message.tool_call_id = call->block->id;
     message.tool_name = call->block->name;
@@ -53077,11 +53078,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0xb6dd63c9
+#if PHI__IMP_FEATURES != 0xd5119bdd
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0xb6dd63c9
+#define PHI__IMP_FEATURES 0xd5119bdd
 
 /* ---- src/features/attached_in.h ---- */
 
@@ -56099,6 +56100,15 @@ static size_t phi__facts_shown_choose(const phi_fact *list, size_t count, uint8_
     return left;
 }
 
+/* Most programs have no facts: their requests take no memory for them. */
+static bool phi__facts_none(phi__agent *agent) {
+    const phi__agent *owner = phi__facts_shown_owner(agent);
+    const phi__facts *facts = owner->rt->facts;
+    const phi__facts_own *own = phi__facts_of(owner);
+    return own->list.count == 0 &&
+           (facts == NULL || (facts->all.count == 0 && (facts->count == 0 || own->count == 0)));
+}
+
 /* Empty: there are none. False: no memory. */
 static bool phi__facts_shown_text(phi__agent *agent, phi_arena *arena, phi_str *out) {
     const phi_fact *list;
@@ -56131,7 +56141,7 @@ static bool phi__facts_shown_text(phi__agent *agent, phi_arena *arena, phi_str *
 static bool phi__facts_show(phi__run *run) {
     phi_content content;
     phi_message message;
-    if (run->agent->desc.disable_facts) return true;
+    if (run->agent->desc.disable_facts || phi__facts_none(run->agent)) return true;
     memset(&content, 0, sizeof content);
     memset(&message, 0, sizeof message);
     if (!phi__facts_shown_text(run->agent, &run->arena, &content.text)) return false;

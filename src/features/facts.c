@@ -117,6 +117,15 @@ static size_t phi__facts_shown_choose(const phi_fact *list, size_t count, uint8_
     return left;
 }
 
+/* Most programs have no facts: their requests take no memory for them. */
+static bool phi__facts_none(phi__agent *agent) {
+    const phi__agent *owner = phi__facts_shown_owner(agent);
+    const phi__facts *facts = owner->rt->facts;
+    const phi__facts_own *own = phi__facts_of(owner);
+    return own->list.count == 0 &&
+           (facts == NULL || (facts->all.count == 0 && (facts->count == 0 || own->count == 0)));
+}
+
 /* Empty: there are none. False: no memory. */
 static bool phi__facts_shown_text(phi__agent *agent, phi_arena *arena, phi_str *out) {
     const phi_fact *list;
@@ -149,7 +158,7 @@ static bool phi__facts_shown_text(phi__agent *agent, phi_arena *arena, phi_str *
 static bool phi__facts_show(phi__run *run) {
     phi_content content;
     phi_message message;
-    if (run->agent->desc.disable_facts) return true;
+    if (run->agent->desc.disable_facts || phi__facts_none(run->agent)) return true;
     memset(&content, 0, sizeof content);
     memset(&message, 0, sizeof message);
     if (!phi__facts_shown_text(run->agent, &run->arena, &content.text)) return false;

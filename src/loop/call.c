@@ -114,7 +114,8 @@ static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *r
     message.content = phi__call_warned(call, result, &message.content_count);
     if (message.content == NULL && message.content_count > 0) return NULL;
     if (!phi__arena_str(arena, phi_str_of(result->child_loop_id), &call->child_loop_id) ||
-        !phi__arena_str(arena, phi_str_of(result->effects), &call->effects))
+        (result->effects != NULL &&
+         !phi__arena_str(arena, phi_str_of(result->effects), &call->effects)))
         return NULL;
     message.tool_call_id = call->block->id;
     message.tool_name = call->block->name;
