@@ -67872,11 +67872,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x9bbb9432
+#if PHI__IMP_SUBAGENTS != 0xe3645fef
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x9bbb9432
+#define PHI__IMP_SUBAGENTS 0xe3645fef
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -67893,15 +67893,13 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 
 #ifndef PHI_NO_SUBAGENTS
 
-/* phi_tool.start of every tool that delegates: which of an agent's tools those are. */
-typedef phi_flow (*phi__start_fn)(void *user_data, phi_call call, phi_str arguments);
-
 typedef struct phi__children {
     phi__attached attached; /* "subagents" */
     phi__agent *parent;
-    phi__start_fn start;
     phi__list list; /* phi__child, oldest first */
     uint64_t made;
+    /* of every tool that delegates */
+    phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
 } phi__children;
 
 typedef struct phi__child {
@@ -67928,25 +67926,26 @@ typedef struct phi__child {
 } phi__child;
 
 enum { PHI__CHILD_ID = 32 }; /* bytes of an id */
-
-/* ---- child.c ---- */
+/* ---- child.c: one ---- */
 
 PHI__FN void phi__child_id(const phi__child *child, char out[PHI__CHILD_ID]);
-/* The children of an agent; NULL: none were made. */
-PHI__FN phi__children *phi__child_all_find(const phi__agent *parent);
 PHI__FN phi__child *phi__child_of_call(const phi__children *all, phi_call call); /* or NULL */
 /* One that has finished and is kept, by its id, of a desc of that name; NULL: none. */
 PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent *desc, phi_str id);
-/* An empty child, in the list; NULL: no memory. */
+/* An empty one, in the list; NULL: no memory. */
 PHI__FN phi__child *phi__child_make(phi__children *all);
-PHI__FN void phi__child_free_block(phi__child *child);
+/* The desc of an agent for it, its tools in the arena. False: no memory. */
+PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
+                             phi_agent_desc *out);
+/* Its run is over, and its result was given: it is kept, or freed, now or when its events were
+   popped. */
+PHI__FN void phi__child_settle(phi__child *child, bool keep);
+/* Frees it when its events were popped. */
+PHI__FN void phi__child_leave(phi__child *child);
 /* Frees it, and its agent; or its agent alone. */
 PHI__FN void phi__child_drop(phi__child *child);
 PHI__FN void phi__child_drop_agent(phi__child *child);
-/* It has finished: freed, now or when its events were popped. */
-PHI__FN void phi__child_leave(phi__child *child);
-/* Its run is over, and its result was given: it is kept, or freed as by phi__child_leave. */
-PHI__FN void phi__child_settle(phi__child *child, bool keep);
+PHI__FN void phi__child_free_block(phi__child *child);
 
 /* ---- forward.c ---- */
 
@@ -67969,152 +67968,46 @@ PHI__FN void phi__result_error(phi_call call, const char *words);
 /* ---- follow.c ---- */
 
 /* Follows its agent from now on. */
-PHI__FN void phi__follow(phi__child *child, phi_subagent *desc, phi__agent *agent);
-PHI__FN uint32_t phi__follow_depth(const phi__agent *agent); /* 0: it is nobody's child */
-/* Frees those whose events were popped, and reports to the host what found no memory before. */
-PHI__FN void phi__follow_sweep(phi__children *all);
-
-/* ---- begin.c ---- */
-
-/* The desc of an agent for it, its tools in the arena. False: no memory. */
-PHI__FN bool phi__begin_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
-                             phi_agent_desc *out);
-/* A child, and its agent; NULL: phi_last_error says why. */
-PHI__FN phi__child *phi__begin_new(phi__children *all, phi_subagent *desc);
-/* Begins a run of it. PHI_OK, or phi_last_error has words. */
-PHI__FN phi_status phi__begin_run(phi__child *child, phi_str task);
+PHI__FN void phi__follow_begin(phi__child *child, phi_subagent *desc, phi__agent *agent);
+/* Levels of sub-agents above an agent and itself; 0: it is none. */
+PHI__FN uint32_t phi__follow_depth(const phi__agent *agent);
 
 /* ---- child_save.c ---- */
 
 /* Makes the agent of a frozen child. PHI_OK, or phi_last_error has words. */
 PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc);
-/* Fills the list with what a snapshot of the parent held. False: no memory. */
+/* Fills the list with the children in a snapshot of the parent. False: no memory. */
 PHI__FN bool phi__child_save_claim(phi__children *all);
 PHI__FN void phi__child_save_all(const phi__attached *attached, phi__buf *out, phi_arena *scratch);
 
-/* ---- children.c ---- */
+/* ---- children.c: all of an agent's ---- */
 
-/* The children of an agent, made at the first use; NULL: no memory. */
-PHI__FN phi__children *phi__children_of(phi__agent *parent, phi__start_fn start);
+/* Made at the first use; NULL: no memory. find: NULL where there are none. */
+PHI__FN phi__children *phi__children_all(phi__agent *parent);
+PHI__FN phi__children *phi__children_find(const phi__agent *parent);
+/* Frees those whose events were popped, and tells the host what it does not know yet. */
+PHI__FN void phi__children_sweep(phi__children *all);
+/* A child, and its agent; NULL: phi_last_error says why. */
+PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc);
+/* Begins a run of it. PHI_OK, or phi_last_error has words. */
+PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task);
 
 #endif
-#endif
-
-/* ---- src/subagents/begin.c ---- */
-
-/* begin.c - makes a child of a desc, and begins its run. */
-
-#ifndef PHI_NO_SUBAGENTS
-
-enum {
-    PHI__BEGIN_TURNS = 10, /* behaviours C 54, and the two below */
-    PHI__BEGIN_TOKENS = 1000000,
-    PHI__BEGIN_DURATION_MS = 300000
-};
-
-/* Without those that delegate, where it is too deep for them. */
-static bool phi__begin_tools(const phi__child *child, const phi_subagent *desc, phi_arena *scratch,
-                             phi_agent_desc *out) {
-    phi_tool *tools;
-    size_t i, n = 0;
-    if (child->depth < (desc->max_depth != 0 ? desc->max_depth : 1) || out->tool_count == 0)
-        return true;
-    tools = (phi_tool *)phi_arena_alloc(scratch, phi__mul(out->tool_count, sizeof *tools));
-    if (tools == NULL) return false;
-    for (i = 0; out->tools != NULL && i < out->tool_count; i++)
-        if (out->tools[i].start != child->of->start) tools[n++] = out->tools[i];
-    out->tools = tools;
-    out->tool_count = n;
-    return true;
-}
-
-/* Its model is the calling agent's, and so is the hook that knows the key. */
-static void phi__begin_inherit(const phi__agent *parent, phi_agent_desc *out) {
-    out->model = parent->desc.model;
-    if (out->provider == NULL) out->provider = parent->desc.provider;
-    if (out->hook_fn != NULL || (parent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0)
-        return;
-    out->hook_fn = parent->desc.hook_fn;
-    out->hook_points = (uint32_t)PHI_HOOK_CREDENTIAL;
-    out->user_data = parent->desc.user_data;
-}
-
-PHI__FN bool phi__begin_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
-                             phi_agent_desc *out) {
-    const phi__agent *parent = child->of->parent;
-    memset(out, 0, sizeof *out);
-    if (desc->agent != NULL) *out = *desc->agent;
-    if (out->model.protocol == NULL || out->model.protocol[0] == '\0')
-        phi__begin_inherit(parent, out);
-    out->parent = parent->handle;
-    out->agent_id = out->session_id = out->thread_id = NULL;
-    if (out->config_id == NULL) out->config_id = "sub";
-    out->first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
-    if (out->limits.max_turns == 0) out->limits.max_turns = PHI__BEGIN_TURNS;
-    if (out->limits.max_tokens == 0) out->limits.max_tokens = PHI__BEGIN_TOKENS;
-    if (out->limits.max_duration_ms == 0) out->limits.max_duration_ms = PHI__BEGIN_DURATION_MS;
-    return phi__begin_tools(child, desc, scratch, out);
-}
-
-PHI__FN phi__child *phi__begin_new(phi__children *all, phi_subagent *desc) {
-    phi_runtime *rt = all->parent->rt;
-    phi__child *child = phi__child_make(all);
-    phi__agent *agent = NULL;
-    phi_agent_desc d;
-    phi_arena scratch;
-    if (child == NULL) {
-        (void)phi__error(rt, PHI_NO_MEMORY, "out of memory");
-        return NULL;
-    }
-    child->depth = phi__follow_depth(all->parent) + 1;
-    phi_arena_init(&scratch, &all->parent->memory, 0);
-    if (phi__begin_desc(child, desc, &scratch, &d))
-        agent = phi__agent_make(rt, &d, NULL);
-    else
-        (void)phi__error(rt, PHI_NO_MEMORY, "out of memory");
-    phi_arena_free(&scratch);
-    if (agent == NULL) {
-        phi__child_drop(child);
-        return NULL;
-    }
-    child->number = ++all->made;
-    phi__follow(child, desc, agent);
-    return child;
-}
-
-PHI__FN phi_status phi__begin_run(phi__child *child, phi_str task) {
-    const phi__agent *parent = child->of->parent;
-    phi__agent *agent = child->agent;
-    phi_message message;
-    phi_content content;
-    phi__run_order order;
-    phi_status status = phi__agent_may_run(agent, "sub-agent");
-    if (status != PHI_OK) return status;
-    memset(&content, 0, sizeof content);
-    memset(&message, 0, sizeof message);
-    memset(&order, 0, sizeof order);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = task;
-    message.role = PHI_ROLE_USER;
-    message.content = &content;
-    message.content_count = 1;
-    order.prompts = &message;
-    order.prompt_count = 1;
-    order.parent_loop_id = parent->run != NULL ? parent->run->loop_id : parent->line.last_loop_id;
-    status = phi__run_new(agent, &order);
-    child->running = status == PHI_OK;
-    return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
-}
-
 #endif
 
 /* ---- src/subagents/child.c ---- */
 
-/* child.c - a child in its list: found, kept, and freed. */
+/* child.c - the children of an agent: from the making of one to its end. */
 
 #ifndef PHI_NO_SUBAGENTS
 
 #include <stdio.h>
+
+enum {
+    PHI__CHILD_TURNS = 10, /* behaviours C 54, and the two below */
+    PHI__CHILD_TOKENS = 1000000,
+    PHI__CHILD_DURATION_MS = 300000
+};
 
 PHI__FN void phi__child_id(const phi__child *child, char out[PHI__CHILD_ID]) {
     (void)snprintf(out, PHI__CHILD_ID, "sub-%llu", (unsigned long long)child->number);
@@ -68190,22 +68083,7 @@ PHI__FN void phi__child_settle(phi__child *child, bool keep) {
         phi__child_leave(child);
 }
 
-/* ---- all of an agent's ---- */
-
-PHI__FN phi__children *phi__child_all_find(const phi__agent *parent) {
-    phi__attached *attached = phi__attached_find(parent, "subagents");
-    return attached != NULL ? PHI__OWNER(attached, phi__children, attached) : NULL;
-}
-
-PHI__FN phi__child *phi__child_make(phi__children *all) {
-    phi__child *child = (phi__child *)phi__alloc(&all->parent->memory, sizeof *child);
-    if (child == NULL) return NULL;
-    child->of = all;
-    child->last_heard = SIZE_MAX;
-    phi__buf_init(&child->heard, &all->parent->memory);
-    phi__list_push(&all->list, &child->link);
-    return child;
-}
+/* ---- finding one ---- */
 
 PHI__FN phi__child *phi__child_of_call(const phi__children *all, phi_call call) {
     phi__link *link = all != NULL ? all->list.first : NULL;
@@ -68231,6 +68109,62 @@ PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent
             return child;
     }
     return NULL;
+}
+
+/* ---- making one ---- */
+
+PHI__FN phi__child *phi__child_make(phi__children *all) {
+    phi__child *child = (phi__child *)phi__alloc(&all->parent->memory, sizeof *child);
+    if (child == NULL) return NULL;
+    child->of = all;
+    child->last_heard = SIZE_MAX;
+    phi__buf_init(&child->heard, &all->parent->memory);
+    phi__list_push(&all->list, &child->link);
+    return child;
+}
+
+/* Without those that delegate, where it is too deep for them. */
+static bool phi__child_tools(const phi__child *child, const phi_subagent *desc, phi_arena *scratch,
+                             phi_agent_desc *out) {
+    phi_tool *tools;
+    size_t i, n = 0;
+    if (child->depth < (desc->max_depth != 0 ? desc->max_depth : 1) || out->tool_count == 0)
+        return true;
+    tools = (phi_tool *)phi_arena_alloc(scratch, phi__mul(out->tool_count, sizeof *tools));
+    if (tools == NULL) return false;
+    for (i = 0; out->tools != NULL && i < out->tool_count; i++)
+        if (out->tools[i].start != child->of->start) tools[n++] = out->tools[i];
+    out->tools = tools;
+    out->tool_count = n;
+    return true;
+}
+
+/* Its model is the calling agent's, and so is the hook that knows the key. */
+static void phi__child_inherit(const phi__agent *parent, phi_agent_desc *out) {
+    out->model = parent->desc.model;
+    if (out->provider == NULL) out->provider = parent->desc.provider;
+    if (out->hook_fn != NULL || (parent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0)
+        return;
+    out->hook_fn = parent->desc.hook_fn;
+    out->hook_points = (uint32_t)PHI_HOOK_CREDENTIAL;
+    out->user_data = parent->desc.user_data;
+}
+
+PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
+                             phi_agent_desc *out) {
+    const phi__agent *parent = child->of->parent;
+    memset(out, 0, sizeof *out);
+    if (desc->agent != NULL) *out = *desc->agent;
+    if (out->model.protocol == NULL || out->model.protocol[0] == '\0')
+        phi__child_inherit(parent, out);
+    out->parent = parent->handle;
+    out->agent_id = out->session_id = out->thread_id = NULL;
+    if (out->config_id == NULL) out->config_id = "sub";
+    out->first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
+    if (out->limits.max_turns == 0) out->limits.max_turns = PHI__CHILD_TURNS;
+    if (out->limits.max_tokens == 0) out->limits.max_tokens = PHI__CHILD_TOKENS;
+    if (out->limits.max_duration_ms == 0) out->limits.max_duration_ms = PHI__CHILD_DURATION_MS;
+    return phi__child_tools(child, desc, scratch, out);
 }
 
 #endif
@@ -68356,7 +68290,7 @@ PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
     phi_status status;
     phi_arena_init(&scratch, &parent->memory, 0);
     status = phi_json_parse(&scratch, child->snapshot, 0, &root, NULL);
-    if (status == PHI_OK && !phi__begin_desc(child, desc, &scratch, &d)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && !phi__child_desc(child, desc, &scratch, &d)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         agent = phi__snapshot_make(parent->rt, &d, root, PHI_RESTORE_RESUME);
     else
@@ -68364,7 +68298,7 @@ PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
     phi_arena_free(&scratch);
     if (agent == NULL) return phi__error_last(parent->rt, NULL, NULL);
     phi__child_free_block(child);
-    phi__follow(child, desc, agent);
+    phi__follow_begin(child, desc, agent);
     if (!child->running || agent->run != NULL) return PHI_OK;
     return phi__error(parent->rt, PHI_PARSE, "the snapshot has no run of it");
 }
@@ -68392,9 +68326,11 @@ PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
 
 /* ---- src/subagents/children.c ---- */
 
-/* children.c - all children of an agent, as an object attached to it. */
+/* children.c - all children of an agent: attached to it, swept, and begun. */
 
 #ifndef PHI_NO_SUBAGENTS
+
+/* ---- all of an agent's ---- */
 
 static void phi__children_renewed(phi__attached *attached, bool copied) {
     phi__link *link = PHI__OWNER(attached, phi__children, attached)->list.first, *next;
@@ -68414,13 +68350,17 @@ static void phi__children_freed(phi__attached *attached) {
 static const phi__attached_ops phi__children_ops = {"subagents", phi__child_save_all,
                                                     phi__children_renewed, phi__children_freed};
 
-PHI__FN phi__children *phi__children_of(phi__agent *parent, phi__start_fn start) {
-    phi__children *all = phi__child_all_find(parent);
+PHI__FN phi__children *phi__children_find(const phi__agent *parent) {
+    phi__attached *attached = phi__attached_find(parent, phi__children_ops.name);
+    return attached != NULL ? PHI__OWNER(attached, phi__children, attached) : NULL;
+}
+
+PHI__FN phi__children *phi__children_all(phi__agent *parent) {
+    phi__children *all = phi__children_find(parent);
     if (all != NULL) return all;
     all = (phi__children *)phi__alloc(&parent->memory, sizeof *all);
     if (all == NULL) return NULL;
     all->parent = parent;
-    all->start = start;
     if (!phi__child_save_claim(all)) {
         phi__children_freed(&all->attached);
         return NULL;
@@ -68429,11 +68369,79 @@ PHI__FN phi__children *phi__children_of(phi__agent *parent, phi__start_fn start)
     return all;
 }
 
+PHI__FN void phi__children_sweep(phi__children *all) {
+    phi__link *link = all->list.first, *next;
+    for (; link != NULL; link = next) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        next = link->next;
+        if (child->fault != NULL)
+            phi__result_fail(child, child->status, child->fault);
+        else if (child->agent == NULL || child->running)
+            continue;
+        else if (child->spawned)
+            phi__result_give(child, child->status, NULL);
+        else if (child->over)
+            phi__child_leave(child);
+    }
+}
+
+/* ---- one more ---- */
+
+PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc) {
+    phi_runtime *rt = all->parent->rt;
+    phi__child *child = phi__child_make(all);
+    phi__agent *agent = NULL;
+    phi_agent_desc d;
+    phi_arena scratch;
+    if (child == NULL) {
+        (void)phi__error(rt, PHI_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    child->depth = phi__follow_depth(all->parent) + 1;
+    phi_arena_init(&scratch, &all->parent->memory, 0);
+    if (phi__child_desc(child, desc, &scratch, &d))
+        agent = phi__agent_make(rt, &d, NULL);
+    else
+        (void)phi__error(rt, PHI_NO_MEMORY, "out of memory");
+    phi_arena_free(&scratch);
+    if (agent == NULL) {
+        phi__child_drop(child);
+        return NULL;
+    }
+    child->number = ++all->made;
+    phi__follow_begin(child, desc, agent);
+    return child;
+}
+
+PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task) {
+    const phi__agent *parent = child->of->parent;
+    phi__agent *agent = child->agent;
+    phi_message message;
+    phi_content content;
+    phi__run_order order;
+    phi_status status = phi__agent_may_run(agent, "sub-agent");
+    if (status != PHI_OK) return status;
+    memset(&content, 0, sizeof content);
+    memset(&message, 0, sizeof message);
+    memset(&order, 0, sizeof order);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = task;
+    message.role = PHI_ROLE_USER;
+    message.content = &content;
+    message.content_count = 1;
+    order.prompts = &message;
+    order.prompt_count = 1;
+    order.parent_loop_id = parent->run != NULL ? parent->run->loop_id : parent->line.last_loop_id;
+    status = phi__run_new(agent, &order);
+    child->running = status == PHI_OK;
+    return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
+}
+
 #endif
 
 /* ---- src/subagents/follow.c ---- */
 
-/* follow.c - follows children: their events, the end of their runs, what is still to be reported. */
+/* follow.c - a child's agent is followed: its events are forwarded, and its end is a result. */
 
 #ifndef PHI_NO_SUBAGENTS
 
@@ -68465,7 +68473,7 @@ static const phi__child_watch phi__follow_hidden = {
 static const phi__child_watch phi__follow_shown = {
     false, false, phi__follow_saw, phi__follow_between, phi__follow_over, phi__follow_gone};
 
-PHI__FN void phi__follow(phi__child *child, phi_subagent *desc, phi__agent *agent) {
+PHI__FN void phi__follow_begin(phi__child *child, phi_subagent *desc, phi__agent *agent) {
     child->desc = desc;
     child->agent = agent;
     agent->tree.watch = desc->show_events ? &phi__follow_shown : &phi__follow_hidden;
@@ -68476,22 +68484,6 @@ PHI__FN uint32_t phi__follow_depth(const phi__agent *agent) {
     const phi__child_watch *watch = agent->tree.watch;
     bool ours = watch == &phi__follow_hidden || watch == &phi__follow_shown;
     return ours ? phi__follow_watched(agent)->depth : 0;
-}
-
-PHI__FN void phi__follow_sweep(phi__children *all) {
-    phi__link *link = all->list.first, *next;
-    for (; link != NULL; link = next) {
-        phi__child *child = PHI__OWNER(link, phi__child, link);
-        next = link->next;
-        if (child->fault != NULL)
-            phi__result_fail(child, child->status, child->fault);
-        else if (child->agent == NULL || child->running)
-            continue;
-        else if (child->spawned)
-            phi__result_give(child, child->status, NULL);
-        else if (child->over)
-            phi__child_leave(child);
-    }
 }
 
 #endif
@@ -68819,9 +68811,16 @@ PHI__FN void phi__result_fail(phi__child *child, phi_status status, const char *
 
 #include <stdio.h>
 
-/* ---- a call ---- */
-
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments);
+
+/* NULL: no memory. */
+static phi__children *phi__subagents_all(phi__agent *parent) {
+    phi__children *all = phi__children_all(parent);
+    if (all != NULL) all->start = phi__subagents_start;
+    return all;
+}
+
+/* ---- a call ---- */
 
 typedef struct phi__subagents_task {
     phi_str task, go_on; /* in an arena */
@@ -68845,7 +68844,7 @@ static phi__child *phi__subagents_child(phi__children *all, phi_subagent *desc, 
     phi__child *child = NULL;
     const char *last = "";
     if (go_on.len == 0) {
-        child = phi__begin_new(all, desc);
+        child = phi__children_new(all, desc);
     } else {
         child = phi__child_kept(all, desc, go_on);
         if (child == NULL) {
@@ -68864,16 +68863,16 @@ static phi__child *phi__subagents_child(phi__children *all, phi_subagent *desc, 
 static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
                                  const phi__subagents_task *task, phi_call call, char *words,
                                  size_t size) {
-    phi__children *all = phi__children_of(parent, phi__subagents_start);
+    phi__children *all = phi__subagents_all(parent);
     phi__child *child;
     const char *last = "";
     (void)snprintf(words, size, "Out of memory");
     if (all == NULL) return false;
-    phi__follow_sweep(all);
+    phi__children_sweep(all);
     child = phi__subagents_child(all, desc, task->go_on, words, size);
     if (child == NULL) return false;
     child->call = call;
-    if (phi__begin_run(child, task->task) == PHI_OK) return true;
+    if (phi__children_begin(child, task->task) == PHI_OK) return true;
     child->call.rt = NULL;
     (void)phi__error_last(parent->rt, &last, NULL);
     (void)snprintf(words, size, "The sub-agent could not start: %s", last);
@@ -68902,7 +68901,7 @@ static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arg
 /* Nothing of it is heard any more, but for the events that a host wants. */
 static void phi__subagents_cancel(void *user_data, phi_call call) {
     phi__agent *parent = phi__find_agent(phi_call_agent(call));
-    phi__children *all = parent != NULL ? phi__child_all_find(parent) : NULL;
+    phi__children *all = parent != NULL ? phi__children_find(parent) : NULL;
     phi__child *child = phi__child_of_call(all, call);
     (void)user_data;
     if (child == NULL) return;
@@ -68929,7 +68928,7 @@ static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_
 /* A snapshot of a program without sub-agents has the call and no child: it begins anew. */
 static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
     phi__agent *parent = phi__find_agent(phi_call_agent(call));
-    phi__children *all = phi__children_of(parent, phi__subagents_start);
+    phi__children *all = phi__subagents_all(parent);
     phi__child *child = all != NULL ? phi__subagents_frozen(all, phi_call_id(call)) : NULL;
     const char *last = "";
     char words[360];
@@ -68999,12 +68998,12 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *t
     if (status != PHI_OK) return status;
     if (task == NULL || task[0] == '\0')
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: the task is empty");
-    all = phi__children_of(parent, phi__subagents_start);
+    all = phi__subagents_all(parent);
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn: out of memory");
-    phi__follow_sweep(all);
-    child = phi__begin_new(all, desc);
+    phi__children_sweep(all);
+    child = phi__children_new(all, desc);
     if (child == NULL) return phi__error_last(handle.rt, NULL, NULL);
-    status = phi__begin_run(child, phi_str_of(task));
+    status = phi__children_begin(child, phi_str_of(task));
     child->spawned = status == PHI_OK;
     if (status != PHI_OK)
         phi__child_drop(child);
@@ -69022,7 +69021,7 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
     if (status != PHI_OK) return status;
     if (handle.rt->in_step)
         return phi__error(handle.rt, PHI_MISUSE, "phi_spawn_resume inside a callback");
-    all = phi__children_of(parent, phi__subagents_start);
+    all = phi__subagents_all(parent);
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn_resume: out of memory");
     handle.rt->in_step = true; /* a store's functions must not step */
     handle.rt->step_wall_ms = phi__io_wall_ms(handle.rt->io);

@@ -1,9 +1,15 @@
-/* child.c - a child in its list: found, kept, and freed. */
+/* child.c - the children of an agent: from the making of one to its end. */
 #include "subagents/child_in.h"
 
 #ifndef PHI_NO_SUBAGENTS
 
 #include <stdio.h>
+
+enum {
+    PHI__CHILD_TURNS = 10, /* behaviours C 54, and the two below */
+    PHI__CHILD_TOKENS = 1000000,
+    PHI__CHILD_DURATION_MS = 300000
+};
 
 PHI__FN void phi__child_id(const phi__child *child, char out[PHI__CHILD_ID]) {
     (void)snprintf(out, PHI__CHILD_ID, "sub-%llu", (unsigned long long)child->number);
@@ -79,22 +85,7 @@ PHI__FN void phi__child_settle(phi__child *child, bool keep) {
         phi__child_leave(child);
 }
 
-/* ---- all of an agent's ---- */
-
-PHI__FN phi__children *phi__child_all_find(const phi__agent *parent) {
-    phi__attached *attached = phi__attached_find(parent, "subagents");
-    return attached != NULL ? PHI__OWNER(attached, phi__children, attached) : NULL;
-}
-
-PHI__FN phi__child *phi__child_make(phi__children *all) {
-    phi__child *child = (phi__child *)phi__alloc(&all->parent->memory, sizeof *child);
-    if (child == NULL) return NULL;
-    child->of = all;
-    child->last_heard = SIZE_MAX;
-    phi__buf_init(&child->heard, &all->parent->memory);
-    phi__list_push(&all->list, &child->link);
-    return child;
-}
+/* ---- finding one ---- */
 
 PHI__FN phi__child *phi__child_of_call(const phi__children *all, phi_call call) {
     phi__link *link = all != NULL ? all->list.first : NULL;
@@ -120,6 +111,62 @@ PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent
             return child;
     }
     return NULL;
+}
+
+/* ---- making one ---- */
+
+PHI__FN phi__child *phi__child_make(phi__children *all) {
+    phi__child *child = (phi__child *)phi__alloc(&all->parent->memory, sizeof *child);
+    if (child == NULL) return NULL;
+    child->of = all;
+    child->last_heard = SIZE_MAX;
+    phi__buf_init(&child->heard, &all->parent->memory);
+    phi__list_push(&all->list, &child->link);
+    return child;
+}
+
+/* Without those that delegate, where it is too deep for them. */
+static bool phi__child_tools(const phi__child *child, const phi_subagent *desc, phi_arena *scratch,
+                             phi_agent_desc *out) {
+    phi_tool *tools;
+    size_t i, n = 0;
+    if (child->depth < (desc->max_depth != 0 ? desc->max_depth : 1) || out->tool_count == 0)
+        return true;
+    tools = (phi_tool *)phi_arena_alloc(scratch, phi__mul(out->tool_count, sizeof *tools));
+    if (tools == NULL) return false;
+    for (i = 0; out->tools != NULL && i < out->tool_count; i++)
+        if (out->tools[i].start != child->of->start) tools[n++] = out->tools[i];
+    out->tools = tools;
+    out->tool_count = n;
+    return true;
+}
+
+/* Its model is the calling agent's, and so is the hook that knows the key. */
+static void phi__child_inherit(const phi__agent *parent, phi_agent_desc *out) {
+    out->model = parent->desc.model;
+    if (out->provider == NULL) out->provider = parent->desc.provider;
+    if (out->hook_fn != NULL || (parent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0)
+        return;
+    out->hook_fn = parent->desc.hook_fn;
+    out->hook_points = (uint32_t)PHI_HOOK_CREDENTIAL;
+    out->user_data = parent->desc.user_data;
+}
+
+PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
+                             phi_agent_desc *out) {
+    const phi__agent *parent = child->of->parent;
+    memset(out, 0, sizeof *out);
+    if (desc->agent != NULL) *out = *desc->agent;
+    if (out->model.protocol == NULL || out->model.protocol[0] == '\0')
+        phi__child_inherit(parent, out);
+    out->parent = parent->handle;
+    out->agent_id = out->session_id = out->thread_id = NULL;
+    if (out->config_id == NULL) out->config_id = "sub";
+    out->first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
+    if (out->limits.max_turns == 0) out->limits.max_turns = PHI__CHILD_TURNS;
+    if (out->limits.max_tokens == 0) out->limits.max_tokens = PHI__CHILD_TOKENS;
+    if (out->limits.max_duration_ms == 0) out->limits.max_duration_ms = PHI__CHILD_DURATION_MS;
+    return phi__child_tools(child, desc, scratch, out);
 }
 
 #endif

@@ -14,15 +14,13 @@
 
 #ifndef PHI_NO_SUBAGENTS
 
-/* phi_tool.start of every tool that delegates: which of an agent's tools those are. */
-typedef phi_flow (*phi__start_fn)(void *user_data, phi_call call, phi_str arguments);
-
 typedef struct phi__children {
     phi__attached attached; /* "subagents" */
     phi__agent *parent;
-    phi__start_fn start;
     phi__list list; /* phi__child, oldest first */
     uint64_t made;
+    /* of every tool that delegates */
+    phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
 } phi__children;
 
 typedef struct phi__child {
@@ -49,25 +47,26 @@ typedef struct phi__child {
 } phi__child;
 
 enum { PHI__CHILD_ID = 32 }; /* bytes of an id */
-
-/* ---- child.c ---- */
+/* ---- child.c: one ---- */
 
 PHI__FN void phi__child_id(const phi__child *child, char out[PHI__CHILD_ID]);
-/* The children of an agent; NULL: none were made. */
-PHI__FN phi__children *phi__child_all_find(const phi__agent *parent);
 PHI__FN phi__child *phi__child_of_call(const phi__children *all, phi_call call); /* or NULL */
 /* One that has finished and is kept, by its id, of a desc of that name; NULL: none. */
 PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent *desc, phi_str id);
-/* An empty child, in the list; NULL: no memory. */
+/* An empty one, in the list; NULL: no memory. */
 PHI__FN phi__child *phi__child_make(phi__children *all);
-PHI__FN void phi__child_free_block(phi__child *child);
+/* The desc of an agent for it, its tools in the arena. False: no memory. */
+PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
+                             phi_agent_desc *out);
+/* Its run is over, and its result was given: it is kept, or freed, now or when its events were
+   popped. */
+PHI__FN void phi__child_settle(phi__child *child, bool keep);
+/* Frees it when its events were popped. */
+PHI__FN void phi__child_leave(phi__child *child);
 /* Frees it, and its agent; or its agent alone. */
 PHI__FN void phi__child_drop(phi__child *child);
 PHI__FN void phi__child_drop_agent(phi__child *child);
-/* It has finished: freed, now or when its events were popped. */
-PHI__FN void phi__child_leave(phi__child *child);
-/* Its run is over, and its result was given: it is kept, or freed as by phi__child_leave. */
-PHI__FN void phi__child_settle(phi__child *child, bool keep);
+PHI__FN void phi__child_free_block(phi__child *child);
 
 /* ---- forward.c ---- */
 
@@ -90,33 +89,29 @@ PHI__FN void phi__result_error(phi_call call, const char *words);
 /* ---- follow.c ---- */
 
 /* Follows its agent from now on. */
-PHI__FN void phi__follow(phi__child *child, phi_subagent *desc, phi__agent *agent);
-PHI__FN uint32_t phi__follow_depth(const phi__agent *agent); /* 0: it is nobody's child */
-/* Frees those whose events were popped, and reports to the host what found no memory before. */
-PHI__FN void phi__follow_sweep(phi__children *all);
-
-/* ---- begin.c ---- */
-
-/* The desc of an agent for it, its tools in the arena. False: no memory. */
-PHI__FN bool phi__begin_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
-                             phi_agent_desc *out);
-/* A child, and its agent; NULL: phi_last_error says why. */
-PHI__FN phi__child *phi__begin_new(phi__children *all, phi_subagent *desc);
-/* Begins a run of it. PHI_OK, or phi_last_error has words. */
-PHI__FN phi_status phi__begin_run(phi__child *child, phi_str task);
+PHI__FN void phi__follow_begin(phi__child *child, phi_subagent *desc, phi__agent *agent);
+/* Levels of sub-agents above an agent and itself; 0: it is none. */
+PHI__FN uint32_t phi__follow_depth(const phi__agent *agent);
 
 /* ---- child_save.c ---- */
 
 /* Makes the agent of a frozen child. PHI_OK, or phi_last_error has words. */
 PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc);
-/* Fills the list with what a snapshot of the parent held. False: no memory. */
+/* Fills the list with the children in a snapshot of the parent. False: no memory. */
 PHI__FN bool phi__child_save_claim(phi__children *all);
 PHI__FN void phi__child_save_all(const phi__attached *attached, phi__buf *out, phi_arena *scratch);
 
-/* ---- children.c ---- */
+/* ---- children.c: all of an agent's ---- */
 
-/* The children of an agent, made at the first use; NULL: no memory. */
-PHI__FN phi__children *phi__children_of(phi__agent *parent, phi__start_fn start);
+/* Made at the first use; NULL: no memory. find: NULL where there are none. */
+PHI__FN phi__children *phi__children_all(phi__agent *parent);
+PHI__FN phi__children *phi__children_find(const phi__agent *parent);
+/* Frees those whose events were popped, and tells the host what it does not know yet. */
+PHI__FN void phi__children_sweep(phi__children *all);
+/* A child, and its agent; NULL: phi_last_error says why. */
+PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc);
+/* Begins a run of it. PHI_OK, or phi_last_error has words. */
+PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task);
 
 #endif
 #endif

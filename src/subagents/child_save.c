@@ -120,7 +120,7 @@ PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
     phi_status status;
     phi_arena_init(&scratch, &parent->memory, 0);
     status = phi_json_parse(&scratch, child->snapshot, 0, &root, NULL);
-    if (status == PHI_OK && !phi__begin_desc(child, desc, &scratch, &d)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && !phi__child_desc(child, desc, &scratch, &d)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         agent = phi__snapshot_make(parent->rt, &d, root, PHI_RESTORE_RESUME);
     else
@@ -128,7 +128,7 @@ PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
     phi_arena_free(&scratch);
     if (agent == NULL) return phi__error_last(parent->rt, NULL, NULL);
     phi__child_free_block(child);
-    phi__follow(child, desc, agent);
+    phi__follow_begin(child, desc, agent);
     if (!child->running || agent->run != NULL) return PHI_OK;
     return phi__error(parent->rt, PHI_PARSE, "the snapshot has no run of it");
 }

@@ -1,7 +1,9 @@
-/* children.c - all children of an agent, as an object attached to it. */
+/* children.c - all children of an agent: attached to it, swept, and begun. */
 #include "subagents/child_in.h"
 
 #ifndef PHI_NO_SUBAGENTS
+
+/* ---- all of an agent's ---- */
 
 static void phi__children_renewed(phi__attached *attached, bool copied) {
     phi__link *link = PHI__OWNER(attached, phi__children, attached)->list.first, *next;
@@ -21,19 +23,91 @@ static void phi__children_freed(phi__attached *attached) {
 static const phi__attached_ops phi__children_ops = {"subagents", phi__child_save_all,
                                                     phi__children_renewed, phi__children_freed};
 
-PHI__FN phi__children *phi__children_of(phi__agent *parent, phi__start_fn start) {
-    phi__children *all = phi__child_all_find(parent);
+PHI__FN phi__children *phi__children_find(const phi__agent *parent) {
+    phi__attached *attached = phi__attached_find(parent, phi__children_ops.name);
+    return attached != NULL ? PHI__OWNER(attached, phi__children, attached) : NULL;
+}
+
+PHI__FN phi__children *phi__children_all(phi__agent *parent) {
+    phi__children *all = phi__children_find(parent);
     if (all != NULL) return all;
     all = (phi__children *)phi__alloc(&parent->memory, sizeof *all);
     if (all == NULL) return NULL;
     all->parent = parent;
-    all->start = start;
     if (!phi__child_save_claim(all)) {
         phi__children_freed(&all->attached);
         return NULL;
     }
     phi__attached_add(parent, &all->attached, &phi__children_ops);
     return all;
+}
+
+PHI__FN void phi__children_sweep(phi__children *all) {
+    phi__link *link = all->list.first, *next;
+    for (; link != NULL; link = next) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        next = link->next;
+        if (child->fault != NULL)
+            phi__result_fail(child, child->status, child->fault);
+        else if (child->agent == NULL || child->running)
+            continue;
+        else if (child->spawned)
+            phi__result_give(child, child->status, NULL);
+        else if (child->over)
+            phi__child_leave(child);
+    }
+}
+
+/* ---- one more ---- */
+
+PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc) {
+    phi_runtime *rt = all->parent->rt;
+    phi__child *child = phi__child_make(all);
+    phi__agent *agent = NULL;
+    phi_agent_desc d;
+    phi_arena scratch;
+    if (child == NULL) {
+        (void)phi__error(rt, PHI_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    child->depth = phi__follow_depth(all->parent) + 1;
+    phi_arena_init(&scratch, &all->parent->memory, 0);
+    if (phi__child_desc(child, desc, &scratch, &d))
+        agent = phi__agent_make(rt, &d, NULL);
+    else
+        (void)phi__error(rt, PHI_NO_MEMORY, "out of memory");
+    phi_arena_free(&scratch);
+    if (agent == NULL) {
+        phi__child_drop(child);
+        return NULL;
+    }
+    child->number = ++all->made;
+    phi__follow_begin(child, desc, agent);
+    return child;
+}
+
+PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task) {
+    const phi__agent *parent = child->of->parent;
+    phi__agent *agent = child->agent;
+    phi_message message;
+    phi_content content;
+    phi__run_order order;
+    phi_status status = phi__agent_may_run(agent, "sub-agent");
+    if (status != PHI_OK) return status;
+    memset(&content, 0, sizeof content);
+    memset(&message, 0, sizeof message);
+    memset(&order, 0, sizeof order);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = task;
+    message.role = PHI_ROLE_USER;
+    message.content = &content;
+    message.content_count = 1;
+    order.prompts = &message;
+    order.prompt_count = 1;
+    order.parent_loop_id = parent->run != NULL ? parent->run->loop_id : parent->line.last_loop_id;
+    status = phi__run_new(agent, &order);
+    child->running = status == PHI_OK;
+    return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
 }
 
 #endif

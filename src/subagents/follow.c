@@ -1,4 +1,4 @@
-/* follow.c - follows children: their events, the end of their runs, what is still to be reported. */
+/* follow.c - a child's agent is followed: its events are forwarded, and its end is a result. */
 #include "subagents/child_in.h"
 
 #ifndef PHI_NO_SUBAGENTS
@@ -31,7 +31,7 @@ static const phi__child_watch phi__follow_hidden = {
 static const phi__child_watch phi__follow_shown = {
     false, false, phi__follow_saw, phi__follow_between, phi__follow_over, phi__follow_gone};
 
-PHI__FN void phi__follow(phi__child *child, phi_subagent *desc, phi__agent *agent) {
+PHI__FN void phi__follow_begin(phi__child *child, phi_subagent *desc, phi__agent *agent) {
     child->desc = desc;
     child->agent = agent;
     agent->tree.watch = desc->show_events ? &phi__follow_shown : &phi__follow_hidden;
@@ -42,22 +42,6 @@ PHI__FN uint32_t phi__follow_depth(const phi__agent *agent) {
     const phi__child_watch *watch = agent->tree.watch;
     bool ours = watch == &phi__follow_hidden || watch == &phi__follow_shown;
     return ours ? phi__follow_watched(agent)->depth : 0;
-}
-
-PHI__FN void phi__follow_sweep(phi__children *all) {
-    phi__link *link = all->list.first, *next;
-    for (; link != NULL; link = next) {
-        phi__child *child = PHI__OWNER(link, phi__child, link);
-        next = link->next;
-        if (child->fault != NULL)
-            phi__result_fail(child, child->status, child->fault);
-        else if (child->agent == NULL || child->running)
-            continue;
-        else if (child->spawned)
-            phi__result_give(child, child->status, NULL);
-        else if (child->over)
-            phi__child_leave(child);
-    }
 }
 
 #endif

@@ -5,9 +5,16 @@
 
 #include <stdio.h>
 
-/* ---- a call ---- */
-
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments);
+
+/* NULL: no memory. */
+static phi__children *phi__subagents_all(phi__agent *parent) {
+    phi__children *all = phi__children_all(parent);
+    if (all != NULL) all->start = phi__subagents_start;
+    return all;
+}
+
+/* ---- a call ---- */
 
 typedef struct phi__subagents_task {
     phi_str task, go_on; /* in an arena */
@@ -31,7 +38,7 @@ static phi__child *phi__subagents_child(phi__children *all, phi_subagent *desc, 
     phi__child *child = NULL;
     const char *last = "";
     if (go_on.len == 0) {
-        child = phi__begin_new(all, desc);
+        child = phi__children_new(all, desc);
     } else {
         child = phi__child_kept(all, desc, go_on);
         if (child == NULL) {
@@ -50,16 +57,16 @@ static phi__child *phi__subagents_child(phi__children *all, phi_subagent *desc, 
 static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
                                  const phi__subagents_task *task, phi_call call, char *words,
                                  size_t size) {
-    phi__children *all = phi__children_of(parent, phi__subagents_start);
+    phi__children *all = phi__subagents_all(parent);
     phi__child *child;
     const char *last = "";
     (void)snprintf(words, size, "Out of memory");
     if (all == NULL) return false;
-    phi__follow_sweep(all);
+    phi__children_sweep(all);
     child = phi__subagents_child(all, desc, task->go_on, words, size);
     if (child == NULL) return false;
     child->call = call;
-    if (phi__begin_run(child, task->task) == PHI_OK) return true;
+    if (phi__children_begin(child, task->task) == PHI_OK) return true;
     child->call.rt = NULL;
     (void)phi__error_last(parent->rt, &last, NULL);
     (void)snprintf(words, size, "The sub-agent could not start: %s", last);
@@ -88,7 +95,7 @@ static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arg
 /* Nothing of it is heard any more, but for the events that a host wants. */
 static void phi__subagents_cancel(void *user_data, phi_call call) {
     phi__agent *parent = phi__find_agent(phi_call_agent(call));
-    phi__children *all = parent != NULL ? phi__child_all_find(parent) : NULL;
+    phi__children *all = parent != NULL ? phi__children_find(parent) : NULL;
     phi__child *child = phi__child_of_call(all, call);
     (void)user_data;
     if (child == NULL) return;
@@ -115,7 +122,7 @@ static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_
 /* A snapshot of a program without sub-agents has the call and no child: it begins anew. */
 static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
     phi__agent *parent = phi__find_agent(phi_call_agent(call));
-    phi__children *all = phi__children_of(parent, phi__subagents_start);
+    phi__children *all = phi__subagents_all(parent);
     phi__child *child = all != NULL ? phi__subagents_frozen(all, phi_call_id(call)) : NULL;
     const char *last = "";
     char words[360];
@@ -185,12 +192,12 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *t
     if (status != PHI_OK) return status;
     if (task == NULL || task[0] == '\0')
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: the task is empty");
-    all = phi__children_of(parent, phi__subagents_start);
+    all = phi__subagents_all(parent);
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn: out of memory");
-    phi__follow_sweep(all);
-    child = phi__begin_new(all, desc);
+    phi__children_sweep(all);
+    child = phi__children_new(all, desc);
     if (child == NULL) return phi__error_last(handle.rt, NULL, NULL);
-    status = phi__begin_run(child, phi_str_of(task));
+    status = phi__children_begin(child, phi_str_of(task));
     child->spawned = status == PHI_OK;
     if (status != PHI_OK)
         phi__child_drop(child);
@@ -208,7 +215,7 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
     if (status != PHI_OK) return status;
     if (handle.rt->in_step)
         return phi__error(handle.rt, PHI_MISUSE, "phi_spawn_resume inside a callback");
-    all = phi__children_of(parent, phi__subagents_start);
+    all = phi__subagents_all(parent);
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn_resume: out of memory");
     handle.rt->in_step = true; /* a store's functions must not step */
     handle.rt->step_wall_ms = phi__io_wall_ms(handle.rt->io);
