@@ -196,7 +196,8 @@ def run_program(name, results):
     program = build(name)
     command = [program]
     if name not in ("bench_json", "bench_wire", "bench_decode", "bench_stores", "bench_project",
-                    "bench_thread", "bench_load", "bench_strategies"):
+                    "bench_thread", "bench_load", "bench_strategies",
+                    "bench_subagents"):
         command.append(SERVER)
     if name != "bench_step":
         stream(command, results)
@@ -227,7 +228,7 @@ def run_frame_loop(results):
 
 PROGRAMS = ["bench_memory", "bench_delta", "bench_step", "bench_arguments", "bench_first_byte",
             "bench_turns", "bench_starts", "bench_http", "bench_wire", "bench_decode", "bench_project",
-            "bench_thread", "bench_load", "bench_stores", "bench_strategies", "bench_json"]
+            "bench_thread", "bench_load", "bench_stores", "bench_strategies", "bench_subagents", "bench_json"]
 OTHERS = {"bench_build": run_build, "bench_frame_loop": run_frame_loop}
 
 
