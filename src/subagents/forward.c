@@ -67,6 +67,11 @@ static void phi__forward_tool(phi__child *child, phi_str name) {
 
 PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event) {
     if (child->call.rt == NULL) return false;
+    if (!phi_call_pending(child->call)) { /* finished from outside: nobody waits any more */
+        child->call.rt = NULL;
+        phi__schedule_cancel_tree(child->agent, false);
+        return false;
+    }
     switch ((int)event->kind) {
     case PHI_EV_TEXT: phi__forward_add(child, PHI__FORWARD_TEXT, event->text); return true;
     case PHI_EV_TOOL_START: phi__forward_tool(child, event->tool_name); return true;

@@ -385,6 +385,32 @@ TEST(a_caller_may_be_freed_in_the_hook_of_an_update) {
     rig_free(s.r);
 }
 
+static phi_call worker_call;
+
+static void remember_call(void *user_data, const phi_event *e) {
+    (void)user_data;
+    if (e->kind == PHI_EV_TOOL_START) worker_call = e->call;
+}
+
+TEST(a_call_that_the_host_finishes_ends_its_child) {
+    stage s;
+    stage_begin(&s, rig_new());
+    s.echo = rig_wait(s.r);
+    s.echo.name = "echo";
+    s.worker_desc.tools = &s.echo;
+    s.worker_desc.tool_count = 1;
+    rig_watch(s.r, remember_call, NULL);
+    CHECK_EQ_INT(phi_prompt(lead_of(&s), "tool"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 50), 2);
+    CHECK_EQ_INT(phi_call_finish(worker_call, "never mind", 10, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_progress(rig_call_at(s.r, 0), "x", 1), PHI_OK); /* it says something */
+    CHECK_EQ_INT(rig_run(s.r, 50), 0);
+    CHECK_EQ_STR(text_at(s.lead, 2, 0), "never mind");
+    CHECK_EQ_INT(rig_cancelled(s.r), 1);
+    CHECK_EQ_INT(s.f.open, 0);
+    rig_free(s.r);
+}
+
 /* ---- continued ---- */
 
 TEST(a_child_that_is_kept_goes_on_by_its_id) {
@@ -551,6 +577,7 @@ TEST_MAIN(TEST_ENTRY(a_child_does_the_task_and_its_last_words_are_the_result),
           TEST_ENTRY(a_call_that_runs_into_its_deadline_ends_its_child),
           TEST_ENTRY(a_caller_that_is_freed_takes_its_children_along),
           TEST_ENTRY(a_caller_may_be_freed_in_the_hook_of_an_update),
+          TEST_ENTRY(a_call_that_the_host_finishes_ends_its_child),
           TEST_ENTRY(a_child_that_is_kept_goes_on_by_its_id),
           TEST_ENTRY(continuing_shows_the_child_its_history_and_an_unknown_id_is_an_error),
           TEST_ENTRY(a_host_may_hear_the_children_and_sessions_are_linked),
