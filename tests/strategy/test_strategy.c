@@ -734,6 +734,26 @@ TEST(a_strategy_that_would_make_its_own_calls_is_refused) {
     think_end(&t);
 }
 
+TEST(progress_that_was_not_popped_outlives_the_history) {
+    think t;
+    phi_agent agent;
+    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_script_tree(t.r);
+    agent = think_agent(&t);
+    CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+    rig_silent(t.r, true);
+    CHECK_EQ_INT(rig_run(t.r, 100), 0);
+    CHECK_EQ_INT(phi_clear_messages(agent), PHI_OK);
+    CHECK_EQ_STR(think_result(&t, agent, "best"), "(none)");
+    rig_silent(t.r, false);
+    (void)rig_run(t.r, 2); /* reads all of them, or they went with the history */
+    think_script_tree(t.r);
+    CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 100), 0);
+    CHECK_EQ_STR(think_result(&t, agent, "best.content"), "(10 - 4) * 4");
+    think_end(&t);
+}
+
 /* ---- its event as JSON ---- */
 
 TEST(progress_reads_back_from_json) {
@@ -840,5 +860,6 @@ TEST_MAIN(TEST_ENTRY(the_order_of_events_of_each_strategy_is_as_written),
           TEST_ENTRY(a_call_that_takes_too_long_is_the_runs_error),
           TEST_ENTRY(the_calls_of_a_search_can_be_those_of_another_strategy),
           TEST_ENTRY(a_strategy_that_would_make_its_own_calls_is_refused),
+          TEST_ENTRY(progress_that_was_not_popped_outlives_the_history),
           TEST_ENTRY(progress_reads_back_from_json), TEST_ENTRY(a_tool_may_free_the_agent),
           TEST_ENTRY(a_runtime_that_is_closed_in_the_midst_leaves_nothing))
