@@ -2641,11 +2641,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0xf2dbe9a9
+#if PHI__PUB_LOOP != 0x476be339
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0xf2dbe9a9
+#define PHI__PUB_LOOP 0x476be339
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -3354,8 +3354,8 @@ typedef struct phi_agent_desc {
     /* this often: it is not run, and the run ends (default 5; the same) */
     uint32_t repeat_stop_after;
     size_t memory_limit_bytes; /* of this agent, its history included (default: none) */
-    /* What it does at that limit. Without a store, entries that no lane's view has are freed for
-       good: PHI_EV_FORGOTTEN reports it, and so does an entry of the log; pointers to them are
+    /* What it does at that limit. Without a store, entries that no lane's view has, and all of
+       scratch lanes ("~..."), are freed for good: PHI_EV_FORGOTTEN reports it, and so does an entry of the log; pointers to them are
        invalid, and older responses are stale. With a store the log stays whole, and is recalled
        when needed (default: compact, then forget). */
     phi_at_memory_limit at_memory_limit;
@@ -31050,11 +31050,11 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x3bf47afa
+#if PHI__IMP_HISTORY != 0x51d6da38
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x3bf47afa
+#define PHI__IMP_HISTORY 0x51d6da38
 
 /* ---- src/history/kept_state_in.h ---- */
 
@@ -31744,7 +31744,7 @@ PHI__FN bool phi__rebase_take(phi_thread *thread, const phi_thread *from, const 
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep);
 /* Fills a renewed log with the views of all lanes of `before`: a FORGOTTEN entry, then copies; of
-   the active lane those in `keep` (NULL: all). Entry numbers continue. *made: the entry's detail,
+   the active lane those in `keep` (NULL: all), of scratch lanes ("~...") none. Entry numbers continue. *made: the entry's detail,
    whose bytes are not known yet. False: no memory, and the caller must free the new log. */
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi_forgotten **made);
@@ -37115,10 +37115,17 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     return phi__append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 
-/* The same lanes, each empty, under the same numbers. */
+/* Scratch work of strategies, "~tot/...": no part of a conversation, and a lane a run. */
+static bool phi__rebase_scratch(const phi_thread *before, uint32_t lane) {
+    phi_str name = before->lanes.at[lane].name;
+    return lane != before->lanes.active && name.len > 0 && name.at[0] == '~';
+}
+
+/* The same lanes, each empty, under the same numbers; scratch lanes behind all others go. */
 static bool phi__rebase_lanes(phi_thread *thread, const phi_thread *before) {
-    uint32_t i, lane;
-    for (i = 1; i < before->lanes.count; i++)
+    uint32_t i, lane, count = before->lanes.count;
+    while (count > 1 && phi__rebase_scratch(before, count - 1)) count--;
+    for (i = 1; i < count; i++)
         if (phi__lane_new(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
             return false;
     return true;
@@ -37141,7 +37148,9 @@ PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, cons
     *made = phi__rebase_begin(thread, before, keep);
     if (*made == NULL || !phi__rebase_lanes(thread, before)) return false;
     for (i = 0; i < before->lanes.count; i++)
-        if (i != before->lanes.active && !phi__rebase_lane(thread, before, i)) return false;
+        if (i != before->lanes.active && !phi__rebase_scratch(before, i) &&
+            !phi__rebase_lane(thread, before, i))
+            return false;
     return phi__lane_switch(thread, before->lanes.active) == PHI_OK &&
            phi__tool_state_carry(thread, before, before->lanes.active, UINT64_MAX) &&
            phi__rebase_take(thread, before, &before->fold, keep);

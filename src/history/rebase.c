@@ -161,10 +161,17 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     return phi__append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 
-/* The same lanes, each empty, under the same numbers. */
+/* Scratch work of strategies, "~tot/...": no part of a conversation, and a lane a run. */
+static bool phi__rebase_scratch(const phi_thread *before, uint32_t lane) {
+    phi_str name = before->lanes.at[lane].name;
+    return lane != before->lanes.active && name.len > 0 && name.at[0] == '~';
+}
+
+/* The same lanes, each empty, under the same numbers; scratch lanes behind all others go. */
 static bool phi__rebase_lanes(phi_thread *thread, const phi_thread *before) {
-    uint32_t i, lane;
-    for (i = 1; i < before->lanes.count; i++)
+    uint32_t i, lane, count = before->lanes.count;
+    while (count > 1 && phi__rebase_scratch(before, count - 1)) count--;
+    for (i = 1; i < count; i++)
         if (phi__lane_new(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
             return false;
     return true;
@@ -187,7 +194,9 @@ PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, cons
     *made = phi__rebase_begin(thread, before, keep);
     if (*made == NULL || !phi__rebase_lanes(thread, before)) return false;
     for (i = 0; i < before->lanes.count; i++)
-        if (i != before->lanes.active && !phi__rebase_lane(thread, before, i)) return false;
+        if (i != before->lanes.active && !phi__rebase_scratch(before, i) &&
+            !phi__rebase_lane(thread, before, i))
+            return false;
     return phi__lane_switch(thread, before->lanes.active) == PHI_OK &&
            phi__tool_state_carry(thread, before, before->lanes.active, UINT64_MAX) &&
            phi__rebase_take(thread, before, &before->fold, keep);

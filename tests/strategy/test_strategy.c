@@ -575,6 +575,29 @@ TEST(a_store_keeps_the_scratch_work_and_the_result) {
 
 /* ---- memory ---- */
 
+/* Scratch lanes would fill the memory for good. */
+TEST(an_agent_at_its_memory_limit_forgets_scratch_work_first) {
+    think t;
+    phi_agent agent;
+    int i;
+    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    t.agent_desc.memory_limit_bytes = 200000;
+    agent = think_agent(&t);
+    CHECK_EQ_INT(phi_thread_fork_lane(phi_agent_thread(agent), "other", NULL, UINT64_MAX), PHI_OK);
+    for (i = 0; i < 60 && test_failures() == 0; i++) {
+        rig_rewind(t.r);
+        think_script_tree(t.r);
+        CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+        CHECK_EQ_INT(rig_run(t.r, 100), 0);
+        CHECK_EQ_INT(t.h.status, PHI_OK);
+        CHECK_EQ_STR(think_answer(agent), "(10 - 4) * 4");
+    }
+    CHECK(count_of(rig_story(t.r), "Forgotten") > 0);
+    CHECK(phi_thread_lane_count(phi_agent_thread(agent)) < 30);
+    CHECK_STR(phi_thread_lane_name(phi_agent_thread(agent), 1), "other");
+    think_end(&t);
+}
+
 static void scenario(void) {
     think t;
     phi_agent agent;
@@ -854,6 +877,7 @@ TEST_MAIN(TEST_ENTRY(the_order_of_events_of_each_strategy_is_as_written),
           TEST_ENTRY(a_decision_about_a_thoughts_tool_is_the_hosts),
           TEST_ENTRY(a_snapshot_in_the_midst_resumes_the_search),
           TEST_ENTRY(a_store_keeps_the_scratch_work_and_the_result),
+          TEST_ENTRY(an_agent_at_its_memory_limit_forgets_scratch_work_first),
           TEST_ENTRY(a_search_survives_every_failed_allocation),
           TEST_ENTRY(a_search_is_restored_or_refused_at_every_failed_allocation),
           TEST_ENTRY(a_search_that_is_out_of_time_ends_with_the_best),
