@@ -2641,11 +2641,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x476be339
+#if PHI__PUB_LOOP != 0xb4b080f3
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x476be339
+#define PHI__PUB_LOOP 0xb4b080f3
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -3355,9 +3355,9 @@ typedef struct phi_agent_desc {
     uint32_t repeat_stop_after;
     size_t memory_limit_bytes; /* of this agent, its history included (default: none) */
     /* What it does at that limit. Without a store, entries that no lane's view has, and all of
-       scratch lanes ("~..."), are freed for good: PHI_EV_FORGOTTEN reports it, and so does an entry of the log; pointers to them are
-       invalid, and older responses are stale. With a store the log stays whole, and is recalled
-       when needed (default: compact, then forget). */
+       scratch lanes ("~..."), are freed for good: PHI_EV_FORGOTTEN reports it, and so does an entry
+       of the log; pointers to them are invalid, and older responses are stale. With a store the log
+       stays whole, and is recalled when needed (default: compact, then forget). */
     phi_at_memory_limit at_memory_limit;
     size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
     size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
