@@ -31050,11 +31050,11 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x51d6da38
+#if PHI__IMP_HISTORY != 0x22337e07
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x51d6da38
+#define PHI__IMP_HISTORY 0x22337e07
 
 /* ---- src/history/kept_state_in.h ---- */
 
@@ -31744,8 +31744,9 @@ PHI__FN bool phi__rebase_take(phi_thread *thread, const phi_thread *from, const 
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep);
 /* Fills a renewed log with the views of all lanes of `before`: a FORGOTTEN entry, then copies; of
-   the active lane those in `keep` (NULL: all), of scratch lanes ("~...") none. Entry numbers continue. *made: the entry's detail,
-   whose bytes are not known yet. False: no memory, and the caller must free the new log. */
+   the active lane those in `keep` (NULL: all), of scratch lanes ("~...") none. Entry numbers
+   continue. *made: the entry's detail, whose bytes are not known yet. False: no memory, and the
+   caller must free the new log. */
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi_forgotten **made);
 /* Bytes that a fold's messages take in a log, by estimate; keep: as above. */
