@@ -716,11 +716,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x2d0a6df2
+#if PHI__IMP_BASE != 0x7feaa27c
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x2d0a6df2
+#define PHI__IMP_BASE 0x7feaa27c
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1431,6 +1431,7 @@ PHI_API void phi_arena_free(phi_arena *arena) {
     phi__arena_drop(arena, &arena->shared, NULL);
     phi__arena_drop(arena, &arena->spare, NULL);
     arena->at = arena->end = NULL;
+    arena->next_block_bytes = arena->first_block_bytes;
 }
 #undef PHI__ARENA_ASAN
 #undef PHI__POISON

@@ -208,4 +208,5 @@ PHI_API void phi_arena_free(phi_arena *arena) {
     phi__arena_drop(arena, &arena->shared, NULL);
     phi__arena_drop(arena, &arena->spare, NULL);
     arena->at = arena->end = NULL;
+    arena->next_block_bytes = arena->first_block_bytes;
 }

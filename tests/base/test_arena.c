@@ -171,6 +171,16 @@ TEST(free_twice_is_harmless_and_the_arena_is_usable_again) {
     phi_arena_free(&arena);
 }
 
+TEST(after_free_the_first_block_is_as_small_as_after_init) {
+    int i;
+    setup(0, 0);
+    for (i = 0; i < 10; i++) {
+        CHECK(phi_arena_alloc(&arena, 1) != NULL);
+        CHECK_EQ_INT(memory.used_bytes, 2048);
+        phi_arena_free(&arena);
+    }
+}
+
 TEST(a_limit_refuses_and_changes_nothing) {
     phi_arena_mark before, after;
     setup(4096, 0);
@@ -296,6 +306,7 @@ TEST_MAIN(TEST_ENTRY(init_takes_no_memory), TEST_ENTRY(zero_bytes_give_a_pointer
           TEST_ENTRY(reset_to_the_beginning_frees_all), TEST_ENTRY(marks_nest),
           TEST_ENTRY(what_is_tried_and_given_up_again_asks_for_no_more_each_time),
           TEST_ENTRY(free_twice_is_harmless_and_the_arena_is_usable_again),
+          TEST_ENTRY(after_free_the_first_block_is_as_small_as_after_init),
           TEST_ENTRY(a_limit_refuses_and_changes_nothing), TEST_ENTRY(impossible_sizes_are_refused),
           TEST_ENTRY(a_failing_allocator_is_survived_at_every_request),
           TEST_ENTRY(a_rewound_arena_serves_the_same_again_without_the_allocator),
