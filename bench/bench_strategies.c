@@ -316,11 +316,13 @@ static arm arm_of(const char *name, const phi_strategy *strategy, const void *op
 
 int main(int argc, char **argv) {
     size_t puzzles = argc > 1 ? (size_t)strtoul(argv[1], NULL, 10) : PUZZLES, i;
-    phi_tot_options patient = PHI_ZERO;
+    phi_tot_options patient = PHI_ZERO, wide = PHI_ZERO;
     phi_got_options votes = PHI_ZERO, weighted = PHI_ZERO;
-    arm arms[12];
+    arm arms[13];
     if (puzzles == 0 || puzzles > PUZZLES_MOST) puzzles = PUZZLES;
-    patient.convergence_window = PHI_UNLIMITED;
+    patient.convergence_window = wide.convergence_window = PHI_UNLIMITED;
+    wide.branching_factor = 8;
+    wide.beam_width = 8;
     votes.generations = weighted.generations = 3; /* the game's steps */
     votes.aggregation = PHI_GOT_VOTING;
     weighted.aggregation = PHI_GOT_WEIGHTED;
@@ -337,13 +339,14 @@ int main(int argc, char **argv) {
     arms[9] = arm_of("got_weighted", phi_strategy_got(), &weighted);
     arms[10] = arm_of("trm", phi_strategy_trm(), NULL);
     arms[11] = arm_of("adaptive", phi_strategy_adaptive(), NULL);
-    for (i = 0; i < 12; i++)
+    arms[12] = arm_of("tot_wide", phi_strategy_tot(), &wide);
+    for (i = 0; i < 13; i++)
         if (i != 1) cost(&arms[i]);
     play_plain(puzzles);
     bench_line("strategies_plain_solved", 100.0 * plain_one.solved / (double)(puzzles * CALLS_MOST),
                "percent");
     bench_line("strategies_plain_tokens", plain_one.tokens / (double)(puzzles * CALLS_MOST),
                "tokens");
-    for (i = 1; i < 12; i++) measure(&arms[i], puzzles);
+    for (i = 1; i < 13; i++) measure(&arms[i], puzzles);
     return 0;
 }

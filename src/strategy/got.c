@@ -272,7 +272,7 @@ static void phi__got_bill(const void *options, uint64_t prompt_tokens, uint64_t 
     if (o.max_tokens != 0) answer_tokens = o.max_tokens;
     /* a call reads the thoughts and connections of all calls before it */
     each = (double)out->calls * (double)answer_tokens / 2.0 + (double)prompt_tokens +
-           PHI__GOT_PROMPT_TOKENS;
+           (double)PHI__GOT_PROMPT_TOKENS;
     each *= (double)out->calls;
     out->input_tokens = each < 1e18 ? (uint64_t)each : UINT64_MAX;
     if (o.max_tokens != 0) out->output_tokens = out->calls * o.max_tokens;
