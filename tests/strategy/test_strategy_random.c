@@ -24,7 +24,7 @@ static uint32_t dice(world *w) {
 
 static void script(world *w) {
     char text[200];
-    switch (dice(w) % 10) {
+    switch (dice(w) % 13) {
     case 0: rig_says(w->t.r, "prose"); break;
     case 1: rig_replies(w->t.r, 500, HEARD_JSON, HEARD_BOOM); break;
     case 2: rig_call(w->t.r, "c1", "echo", "{\"n\":1}"); break;
@@ -35,6 +35,14 @@ static void script(world *w) {
         (void)snprintf(text, sizeof text, "{\"thoughts\":[\"run %d\",\"b\",\"c\"]}", w->prompts);
         rig_says(w->t.r, text);
         break;
+    case 7:
+    case 8:
+    case 9:
+        (void)snprintf(text, sizeof text,
+                       "CONNECTION: [1] -> [2] : x\nVOTE: [2]\nSCORE: 0.%u\n1. run %d\n2. b",
+                       (unsigned)dice(w) % 100, w->prompts);
+        rig_says(w->t.r, text);
+        break;
     default:
         (void)snprintf(text, sizeof text, "{\"scores\":{\"t1\":0.%u,\"t2\":%u}}",
                        (unsigned)dice(w) % 100, (unsigned)(dice(w) % 8 == 0));
@@ -43,10 +51,16 @@ static void script(world *w) {
 }
 
 static void make(world *w) {
-    static const phi_strategy *(*const kinds[])(void) = {phi_strategy_tot, phi_strategy_tot,
-                                                         phi_strategy_aot, phi_strategy_cot};
-    uint32_t kind = dice(w) % 4;
-    think_begin(&w->t, rig_new(), kinds[kind](), kind < 2 ? &w->options : NULL);
+    static const phi_strategy *(*const kinds[])(void) = {
+        phi_strategy_tot, phi_strategy_tot, phi_strategy_aot, phi_strategy_cot,
+        phi_strategy_got, phi_strategy_got, phi_strategy_trm, phi_strategy_adaptive};
+    static const phi_got_options votes = {PHI_GOT_VOTING, 3,    2,    0, 0,     0,   NULL, NULL,
+                                          NULL,           NULL, NULL, 0, false, 0.0, 0};
+    uint32_t kind = dice(w) % PHI__COUNT(kinds);
+    think_begin(&w->t, rig_new(), kinds[kind](),
+                kind < 2    ? (const void *)&w->options
+                : kind == 4 ? (const void *)&votes
+                            : NULL);
     memset(&w->options, 0, sizeof w->options);
     w->options.tools = dice(w) % 2 == 0;
     w->options.max_tool_rounds = 1 + dice(w) % 2;
