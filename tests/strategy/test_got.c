@@ -366,6 +366,55 @@ TEST(what_is_no_saved_machine_is_refused) {
     }
 }
 
+static uint32_t dice(uint32_t *seed) {
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+TEST(bounds_hold_whatever_the_model_says) {
+    static const char *const says[] = {"1. a\n2. b\n3. c\n4. d\n5. e",
+                                       "{\"thoughts\":[\"f\",\"g\",\"h\"]}",
+                                       "CONNECTION: [1] -> [2] : x\nCONNECTION: [3] -> [2] : y",
+                                       "WEIGHT: [2] : 0.7\nWEIGHT: [1] : 9",
+                                       "VOTE: [2]",
+                                       "prose",
+                                       "",
+                                       "CONNECTION: [4294967299] -> [1]\nVOTE: [0]"};
+    uint32_t seed = 1;
+    int round;
+    for (round = 0; round < 300 && test_failures() == 0; round++) {
+        phi_got_options o;
+        phi_strategy_bill bill;
+        machine m;
+        const phi__got *g;
+        uint32_t i;
+        memset(&o, 0, sizeof o);
+        o.aggregation = (phi_got_aggregation)(dice(&seed) % 3);
+        o.generations = dice(&seed) % 6;
+        o.branching_factor = dice(&seed) % 5;
+        o.max_nodes = dice(&seed) % 12;
+        o.max_depth = dice(&seed) % 4;
+        o.votes = dice(&seed) % 4;
+        phi_strategy_got()->bill(&o, 1, 1, &bill);
+        machine_new(&m, phi_strategy_got(), &o, round % 2 == 0);
+        machine_begin(&m, "p");
+        for (i = 0; i < 100 && !m.over; i++)
+            machine_answer(&m, says[dice(&seed) % PHI__COUNT(says)]);
+        o = phi__got_options_of(&o);
+        g = (const phi__got *)m.state;
+        CHECK(m.over && (uint64_t)m.asks <= bill.calls);
+        CHECK(g->graph.count <= o.max_nodes);
+        for (i = 1; i < g->graph.count; i++) {
+            CHECK(g->graph.nodes[i].depth <= o.max_depth);
+            CHECK(g->graph.nodes[i].parent < i);
+            CHECK(g->graph.nodes[i].children <= o.branching_factor);
+        }
+        for (i = 0; i < g->graph.edge_count; i++)
+            CHECK(g->graph.edges[i].from < g->graph.count && g->graph.edges[i].to != 0);
+        machine_free(&m);
+    }
+}
+
 TEST(without_memory_the_machine_says_so_and_leaves_nothing) {
     int n = 0;
     do {
@@ -392,4 +441,5 @@ TEST_MAIN(TEST_ENTRY(connections_are_read_line_by_line),
           TEST_ENTRY(prose_is_a_thought_and_nothing_is_none), TEST_ENTRY(the_host_prunes_thoughts),
           TEST_ENTRY(calls_that_fail_that_are_late_or_that_are_used_up),
           TEST_ENTRY(what_is_no_saved_machine_is_refused),
+          TEST_ENTRY(bounds_hold_whatever_the_model_says),
           TEST_ENTRY(without_memory_the_machine_says_so_and_leaves_nothing))
