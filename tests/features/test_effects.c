@@ -5,6 +5,7 @@
 
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
+#include "history/graft_in.h"
 #include "loop/find_in.h"
 #include "persist/introspect.h"
 #include "record/replay.h"
@@ -591,6 +592,28 @@ TEST(a_hidden_agent_has_the_state_and_facts_of_the_one_above_it_and_both_policie
 
 /* ---- branches ---- */
 
+/* As an evaluation has it: a branch runs in a log of its own, and its copy is a lane. */
+TEST(the_copy_of_a_run_on_a_lane_has_its_effects) {
+    rig *r = rig_new();
+    bench b;
+    phi_tool tool = fx_tool(&b);
+    phi_agent agent = fx_agent(r, &tool), branch = fx_agent(r, &tool);
+    phi__agent *to = phi__find_agent(agent), *from = phi__find_agent(branch);
+    uint32_t lane = 0;
+    run_fx(r, agent, "[{\"op\":\"merge\",\"value\":{\"a\":{\"long\":\"0123456789\"}}}]");
+    CHECK_EQ_INT(phi_agent_set_tool_state(branch, phi_agent_tool_state(agent)), PHI_OK);
+    run_fx(r, branch, "[{\"op\":\"merge\",\"value\":{\"b\":2}}]");
+    run_fx(r, agent, "[{\"op\":\"replace\",\"value\":{\"c\":3}}]");
+    CHECK_EQ_INT(phi__graft_lane(to->thread, phi_str_of("way"), 12, &lane), PHI_OK);
+    CHECK_EQ_INT(phi__graft_run(to->thread, lane, from->thread, phi_agent_last_loop_id(branch)),
+                 PHI_OK);
+    CHECK_EQ_STR(state_of(agent), "{\"c\":3}");
+    CHECK_EQ_STR(lane_state(agent, "way", UINT64_MAX), "{\"a\":{\"long\":\"0123456789\"},\"b\":2}");
+    CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(agent), "way"), PHI_OK);
+    CHECK_EQ_STR(state_of(agent), "{\"a\":{\"long\":\"0123456789\"},\"b\":2}");
+    rig_free(r);
+}
+
 TEST(a_branch_begins_with_the_state_at_its_fork) {
     rig *r = rig_new();
     bench b;
@@ -960,6 +983,7 @@ TEST_MAIN(TEST_ENTRY(each_effect_makes_of_the_state_what_its_row_says),
           TEST_ENTRY(of_a_call_that_is_tried_again_the_last_effects_count),
           TEST_ENTRY(an_agent_freed_by_its_tool_takes_its_state_along),
           TEST_ENTRY(a_hidden_agent_has_the_state_and_facts_of_the_one_above_it_and_both_policies),
+          TEST_ENTRY(the_copy_of_a_run_on_a_lane_has_its_effects),
           TEST_ENTRY(a_branch_begins_with_the_state_at_its_fork),
           TEST_ENTRY(a_run_of_which_nothing_is_kept_leaves_the_state_as_it_was),
           TEST_ENTRY(a_session_or_thread_that_continues_another_has_its_state),
