@@ -70845,11 +70845,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xf9ffd3ea
+#if PHI__IMP_STRATEGY != 0xc5bdeee3
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xf9ffd3ea
+#define PHI__IMP_STRATEGY 0xc5bdeee3
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -72478,7 +72478,9 @@ static phi_status phi__got_aggregate(phi__got *g, const phi_got_options *o,
     uint32_t phase = PHI__GOT_AGGREGATING;
     if (o->aggregation == PHI_GOT_VOTING) phase = PHI__GOT_VOTING;
     if (o->aggregation == PHI_GOT_WEIGHTED) phase = PHI__GOT_WEIGHING;
-    if (g->graph.count == 1) return phi__got_finish(g, o, "error", env, out);
+    if (g->graph.count == 1)
+        return phi__got_end(g, o, "error", PHI_PARSE,
+                            PHI__LIT("the model wrote no thought that could be used"), env, out);
     return phi__got_enter(g, o, phase, env, out);
 }
 

@@ -122,7 +122,9 @@ static phi_status phi__got_aggregate(phi__got *g, const phi_got_options *o,
     uint32_t phase = PHI__GOT_AGGREGATING;
     if (o->aggregation == PHI_GOT_VOTING) phase = PHI__GOT_VOTING;
     if (o->aggregation == PHI_GOT_WEIGHTED) phase = PHI__GOT_WEIGHING;
-    if (g->graph.count == 1) return phi__got_finish(g, o, "error", env, out);
+    if (g->graph.count == 1)
+        return phi__got_end(g, o, "error", PHI_PARSE,
+                            PHI__LIT("the model wrote no thought that could be used"), env, out);
     return phi__got_enter(g, o, phase, env, out);
 }
 

@@ -284,7 +284,8 @@ TEST(prose_is_a_thought_and_nothing_is_none) {
     machine_begin(&m, "p");
     machine_answer(&m, "");
     machine_answer(&m, "");
-    CHECK(strstr(machine_text(&m.log), "fail: ended before there was a thought\n") != NULL);
+    CHECK(strstr(machine_text(&m.log), "fail: the model wrote no thought that could be used\n") !=
+          NULL);
     CHECK_EQ_STR(machine_result(&m, "answer"), "null");
     machine_free(&m);
 }
