@@ -142,5 +142,31 @@ TEST(an_algorithmic_search_is_replayed) {
     check_replay(phi_strategy_aot(), NULL, script_search, "(10 / 5) * (3 * 4)", 1);
 }
 
+static void script_graph(rig *r) {
+    rig_says(r, "1. 10 / 5 = 2 (2 3 4)\n2. 4 * 5 = 20 (3 10 20)");
+    rig_says(r, "CONNECTION: [2] -> [1] : the first one leads further");
+    rig_says(r, "1. 3 * 4 = 12 (2 12)");
+    rig_says(r, "NONE");
+    rig_says(r, "(10 / 5) * (3 * 4)");
+}
+
+TEST(a_graph_is_replayed) {
+    check_replay(phi_strategy_got(), NULL, script_graph, "(10 / 5) * (3 * 4)", 5);
+}
+
+static void script_reviews(rig *r) {
+    rig_says(r, "Answer: 3 * 4 + 10 + 5");
+    rig_says(r, "ISSUE: that is 27\nSCORE: 0.5");
+    rig_says(r, "Answer: 4 * 5 + 10 - 3");
+    rig_says(r, "ISSUE: that is 27, too\nSCORE: 0.3"); /* the best does not fall */
+    rig_says(r, "Answer: (10 / 5) * (3 * 4)");
+    rig_says(r, "STRENGTH: 2 * 12\nSCORE: 1.0");
+}
+
+TEST(reviews_are_replayed_and_the_best_never_falls) {
+    check_replay(phi_strategy_trm(), NULL, script_reviews, "(10 / 5) * (3 * 4)", 6);
+}
+
 TEST_MAIN(TEST_ENTRY(a_tree_search_is_replayed_and_its_best_never_falls),
-          TEST_ENTRY(an_algorithmic_search_is_replayed))
+          TEST_ENTRY(an_algorithmic_search_is_replayed), TEST_ENTRY(a_graph_is_replayed),
+          TEST_ENTRY(reviews_are_replayed_and_the_best_never_falls))
