@@ -43065,11 +43065,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x340acea7
+#if PHI__IMP_LOOP != 0xf42a4477
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x340acea7
+#define PHI__IMP_LOOP 0xf42a4477
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -43466,6 +43466,8 @@ typedef enum phi__point {
     /* moment->message is the result of moment->call on its way into the log; another may take its
        place. */
     PHI__POINT_RESULT = 1 << 11,
+    /* In front of RESULT, where moment->call has effects on the tool state. */
+    PHI__POINT_EFFECTS = 1 << 30,
     /* In front of TURN_END. */
     PHI__POINT_TURN_ENDS = 1 << 12,
     /* In front of AGENT_END, the log says that the run is over; and behind the run's last hook. */
@@ -43527,7 +43529,7 @@ typedef struct phi__feature {
     size_t run_bytes, agent_bytes;
     phi__state (*take)(phi__moment *moment);
     /* Whether it takes part in a run from its beginning; NULL: it does. One that does not is called
-       at none of the run's points but RUN_LOAD, until it joins. */
+       at none of the run's points but RUN_LOAD and EFFECTS, until it joins. */
     bool (*wants)(const phi__run *run);
 } phi__feature;
 
@@ -43554,6 +43556,7 @@ typedef struct phi__features {
     size_t count;
     size_t run_bytes, agent_bytes; /* of all their state, beside a run and an agent */
     uint32_t wanted;               /* points that any of them wants */
+    uint32_t joined;               /* the features that joined all runs */
 } phi__features;
 PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *table);
 
@@ -43561,6 +43564,10 @@ PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *t
 PHI__FN void phi__feature_begin(phi__run *run);
 /* A feature takes part in it from now on. */
 PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature);
+/* ... in all runs of the runtime, those under way and those to come. */
+PHI__FN void phi__feature_join_all(phi_runtime *rt, phi__feature_fn feature);
+/* A `wants` that is always false: the feature only joins. */
+PHI__FN bool phi__feature_late(const phi__run *run);
 
 /* Calls the features at a point of the run; returns the outcome. */
 PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point);
@@ -47311,7 +47318,8 @@ static phi__state phi__feature_go(phi__moment *moment, size_t holder) {
     const phi__features *features = &moment->agent->rt->features;
     phi__state outcome = PHI__RUN_ON;
     size_t i;
-    bool all = moment->run == NULL || moment->point == PHI__POINT_RUN_LOAD;
+    bool all = moment->run == NULL || moment->point == PHI__POINT_RUN_LOAD ||
+               moment->point == PHI__POINT_EFFECTS;
     uint32_t points = all ? features->wanted : moment->run->taking.points;
     if ((points & (uint32_t)moment->point) == 0) return PHI__RUN_ON;
     for (i = 0; i < features->count && outcome == PHI__RUN_ON && moment->status == PHI_OK; i++) {
@@ -47335,7 +47343,8 @@ PHI__FN void phi__feature_begin(phi__run *run) {
     size_t i;
     for (i = 0; i < features->count; i++) {
         const phi__feature *feature = features->places[i].feature;
-        if (feature->wants == NULL || feature->wants(run)) phi__feature_take_part(run, i);
+        bool joined = (features->joined >> i & 1) != 0;
+        if (joined || feature->wants == NULL || feature->wants(run)) phi__feature_take_part(run, i);
     }
 }
 
@@ -47344,6 +47353,25 @@ PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature) {
     size_t i;
     for (i = 0; i < features->count; i++)
         if (features->table[i] == feature) phi__feature_take_part(run, i);
+}
+
+PHI__FN void phi__feature_join_all(phi_runtime *rt, phi__feature_fn feature) {
+    phi__features *features = &rt->features;
+    uint32_t at;
+    size_t i = 0;
+    while (i < features->count && features->table[i] != feature) i++;
+    if (i == features->count || (features->joined >> i & 1) != 0) return;
+    features->joined |= (uint32_t)1 << i;
+    for (at = 0; at < rt->agents.count; at++) {
+        const phi__slot *slot = phi__slots_at(&rt->agents, at);
+        const phi__agent *agent = slot != NULL ? (const phi__agent *)slot->object : NULL;
+        if (agent != NULL && agent->run != NULL) phi__feature_take_part(agent->run, i);
+    }
+}
+
+PHI__FN bool phi__feature_late(const phi__run *run) {
+    (void)run;
+    return false;
 }
 
 static phi__moment phi__feature_moment(phi__agent *agent, phi__run *run, phi__point point) {
@@ -48673,7 +48701,7 @@ static void phi__limits_charge_run(phi__run *run, const phi_usage *usage, double
 /* What a hidden agent costs is its parent's cost, too, and its active run's where it is of that. */
 static void phi__limits_charge_above(const phi__agent *child, const phi_usage *usage, double cost) {
     bool of_run = true;
-    while (phi__find_hidden(child) && child->tree.parent != NULL) {
+    while (child->tree.parent != NULL && phi__find_hidden(child)) {
         phi__agent *agent = child->tree.parent;
         of_run = of_run && child->tree.of_run && agent->run != NULL;
         phi__limits_charge_agent(agent, usage, cost);
@@ -52372,6 +52400,8 @@ static bool phi__tools_log(phi__run *run) {
         const phi_message *result = call->result;
         run->tools.emitted++;
         phi__call_dispose(call);
+        if (call->effects.len > 0 && phi__feature_call(call, PHI__POINT_EFFECTS) != PHI__RUN_ON)
+            return false;
         result = phi__tools_entering(call, result);
         if (result == NULL || !phi__events_log(run, result) || !phi__tools_log_spawn(call, result))
             return false;
@@ -53089,11 +53119,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0xd5119bdd
+#if PHI__IMP_FEATURES != 0x64ef8e92
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0xd5119bdd
+#define PHI__IMP_FEATURES 0x64ef8e92
 
 /* ---- src/features/attached_in.h ---- */
 
@@ -55278,6 +55308,7 @@ static phi__agent *phi__effects_owner(phi__agent *agent) {
 static bool phi__effects_see(phi__run *run, phi__effects *round) {
     phi_str now;
     if (round->seen != NULL) return true;
+    phi__feature_join(run, phi__effects_feature); /* most runs have no part of this */
     if (phi__tool_state_now(phi__effects_owner(run->agent)->thread, &now) != PHI_OK) return false;
     round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(now.len, 1));
     if (round->seen == NULL) return false;
@@ -55358,7 +55389,6 @@ static bool phi__effects_apply(phi__toolcall *call, phi__effects *round) {
     phi_arena scratch;
     size_t count, i;
     bool changed, done;
-    if (call->effects.len == 0) return true;
     if (!phi__effects_see(run, round)) return false;
     order.call_id = call->block->id;
     order.effects = call->effects;
@@ -55391,6 +55421,7 @@ static phi_status phi__effects_load(phi__run *run, phi__effects *round, const ph
     if (seen.len == 0) return PHI_OK;
     if (!phi__note_is_json(run->agent->thread, seen, &status))
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
+    phi__feature_join(run, phi__effects_feature);
     round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(seen.len, 1));
     if (round->seen == NULL) return PHI_NO_MEMORY;
     memcpy(round->seen, seen.at, seen.len);
@@ -55405,7 +55436,7 @@ static phi__state phi__effects_take(phi__moment *moment) {
     phi__effects *round = (phi__effects *)moment->run_state;
     bool done = true;
     switch (moment->point) {
-    case PHI__POINT_RESULT: done = phi__effects_apply(moment->call, round); break;
+    case PHI__POINT_EFFECTS: done = phi__effects_apply(moment->call, round); break;
     case PHI__POINT_TURN_ENDS: done = phi__effects_round_ends(moment->run, round); break;
     case PHI__POINT_RUN_FREED: phi__effects_free(moment->run, round); break;
     case PHI__POINT_RUN_SAVE: phi__effects_save(moment->out, round); break;
@@ -55418,10 +55449,10 @@ static phi__state phi__effects_take(phi__moment *moment) {
 }
 
 PHI__FN const phi__feature *phi__effects_feature(void) {
-    static const phi__feature feature = {PHI__POINT_RESULT | PHI__POINT_TURN_ENDS |
-                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
-                                             PHI__POINT_RUN_LOAD,
-                                         sizeof(phi__effects), 0, phi__effects_take, NULL};
+    static const phi__feature feature = {
+        PHI__POINT_EFFECTS | PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
+            PHI__POINT_RUN_LOAD,
+        sizeof(phi__effects), 0, phi__effects_take, phi__feature_late};
     return &feature;
 }
 
@@ -55857,6 +55888,7 @@ PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str v
     if (status == PHI_OK && version != NULL)
         *version = list->at[phi__fact_list_find(list, name, &found)].version;
     phi__fact_scopes_tidy(&scope);
+    if (status == PHI_OK) phi__feature_join_all(scope.rt, phi__facts_feature);
     return status == PHI_FULL
                ? phi__error(scope.rt, status, "phi_fact_set: \"%s\": the scope is full", key)
                : status;
@@ -55988,6 +56020,7 @@ PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json) {
     }
     phi__fact_groups_clear(place, &rt->memory);
     *place = made;
+    phi__feature_join_all(rt, phi__facts_feature);
     return PHI_OK;
 }
 
@@ -56190,6 +56223,7 @@ static phi_status phi__facts_load_own(phi__agent *agent, phi__facts_own *own,
         status = phi__fact_list_key_fits(name) ? phi__fact_groups_enter(own, &agent->memory, name)
                                                : PHI_PARSE;
     }
+    if (own->list.count > 0) phi__feature_join_all(agent->rt, phi__facts_feature);
     return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_PARSE;
 }
 
@@ -56212,9 +56246,9 @@ static phi__state phi__facts_take(phi__moment *moment) {
 }
 
 PHI__FN const phi__feature *phi__facts_feature(void) {
-    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_AGENT_FREED |
-                                             PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD,
-                                         0, sizeof(phi__facts_own), phi__facts_take, NULL};
+    static const phi__feature feature = {
+        PHI__POINT_REQUEST | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD,
+        0, sizeof(phi__facts_own), phi__facts_take, phi__feature_late};
     return &feature;
 }
 

@@ -33,6 +33,7 @@ static phi__agent *phi__effects_owner(phi__agent *agent) {
 static bool phi__effects_see(phi__run *run, phi__effects *round) {
     phi_str now;
     if (round->seen != NULL) return true;
+    phi__feature_join(run, phi__effects_feature); /* most runs have no part of this */
     if (phi__tool_state_now(phi__effects_owner(run->agent)->thread, &now) != PHI_OK) return false;
     round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(now.len, 1));
     if (round->seen == NULL) return false;
@@ -113,7 +114,6 @@ static bool phi__effects_apply(phi__toolcall *call, phi__effects *round) {
     phi_arena scratch;
     size_t count, i;
     bool changed, done;
-    if (call->effects.len == 0) return true;
     if (!phi__effects_see(run, round)) return false;
     order.call_id = call->block->id;
     order.effects = call->effects;
@@ -146,6 +146,7 @@ static phi_status phi__effects_load(phi__run *run, phi__effects *round, const ph
     if (seen.len == 0) return PHI_OK;
     if (!phi__note_is_json(run->agent->thread, seen, &status))
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
+    phi__feature_join(run, phi__effects_feature);
     round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(seen.len, 1));
     if (round->seen == NULL) return PHI_NO_MEMORY;
     memcpy(round->seen, seen.at, seen.len);
@@ -160,7 +161,7 @@ static phi__state phi__effects_take(phi__moment *moment) {
     phi__effects *round = (phi__effects *)moment->run_state;
     bool done = true;
     switch (moment->point) {
-    case PHI__POINT_RESULT: done = phi__effects_apply(moment->call, round); break;
+    case PHI__POINT_EFFECTS: done = phi__effects_apply(moment->call, round); break;
     case PHI__POINT_TURN_ENDS: done = phi__effects_round_ends(moment->run, round); break;
     case PHI__POINT_RUN_FREED: phi__effects_free(moment->run, round); break;
     case PHI__POINT_RUN_SAVE: phi__effects_save(moment->out, round); break;
@@ -173,10 +174,10 @@ static phi__state phi__effects_take(phi__moment *moment) {
 }
 
 PHI__FN const phi__feature *phi__effects_feature(void) {
-    static const phi__feature feature = {PHI__POINT_RESULT | PHI__POINT_TURN_ENDS |
-                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
-                                             PHI__POINT_RUN_LOAD,
-                                         sizeof(phi__effects), 0, phi__effects_take, NULL};
+    static const phi__feature feature = {
+        PHI__POINT_EFFECTS | PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
+            PHI__POINT_RUN_LOAD,
+        sizeof(phi__effects), 0, phi__effects_take, phi__feature_late};
     return &feature;
 }
 

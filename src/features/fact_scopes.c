@@ -125,6 +125,7 @@ PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str v
     if (status == PHI_OK && version != NULL)
         *version = list->at[phi__fact_list_find(list, name, &found)].version;
     phi__fact_scopes_tidy(&scope);
+    if (status == PHI_OK) phi__feature_join_all(scope.rt, phi__facts_feature);
     return status == PHI_FULL
                ? phi__error(scope.rt, status, "phi_fact_set: \"%s\": the scope is full", key)
                : status;
@@ -256,6 +257,7 @@ PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json) {
     }
     phi__fact_groups_clear(place, &rt->memory);
     *place = made;
+    phi__feature_join_all(rt, phi__facts_feature);
     return PHI_OK;
 }
 

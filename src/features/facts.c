@@ -196,6 +196,7 @@ static phi_status phi__facts_load_own(phi__agent *agent, phi__facts_own *own,
         status = phi__fact_list_key_fits(name) ? phi__fact_groups_enter(own, &agent->memory, name)
                                                : PHI_PARSE;
     }
+    if (own->list.count > 0) phi__feature_join_all(agent->rt, phi__facts_feature);
     return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_PARSE;
 }
 
@@ -218,9 +219,9 @@ static phi__state phi__facts_take(phi__moment *moment) {
 }
 
 PHI__FN const phi__feature *phi__facts_feature(void) {
-    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_AGENT_FREED |
-                                             PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD,
-                                         0, sizeof(phi__facts_own), phi__facts_take, NULL};
+    static const phi__feature feature = {
+        PHI__POINT_REQUEST | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD,
+        0, sizeof(phi__facts_own), phi__facts_take, phi__feature_late};
     return &feature;
 }
 

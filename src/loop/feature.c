@@ -62,7 +62,8 @@ static phi__state phi__feature_go(phi__moment *moment, size_t holder) {
     const phi__features *features = &moment->agent->rt->features;
     phi__state outcome = PHI__RUN_ON;
     size_t i;
-    bool all = moment->run == NULL || moment->point == PHI__POINT_RUN_LOAD;
+    bool all = moment->run == NULL || moment->point == PHI__POINT_RUN_LOAD ||
+               moment->point == PHI__POINT_EFFECTS;
     uint32_t points = all ? features->wanted : moment->run->taking.points;
     if ((points & (uint32_t)moment->point) == 0) return PHI__RUN_ON;
     for (i = 0; i < features->count && outcome == PHI__RUN_ON && moment->status == PHI_OK; i++) {
@@ -86,7 +87,8 @@ PHI__FN void phi__feature_begin(phi__run *run) {
     size_t i;
     for (i = 0; i < features->count; i++) {
         const phi__feature *feature = features->places[i].feature;
-        if (feature->wants == NULL || feature->wants(run)) phi__feature_take_part(run, i);
+        bool joined = (features->joined >> i & 1) != 0;
+        if (joined || feature->wants == NULL || feature->wants(run)) phi__feature_take_part(run, i);
     }
 }
 
@@ -95,6 +97,25 @@ PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature) {
     size_t i;
     for (i = 0; i < features->count; i++)
         if (features->table[i] == feature) phi__feature_take_part(run, i);
+}
+
+PHI__FN void phi__feature_join_all(phi_runtime *rt, phi__feature_fn feature) {
+    phi__features *features = &rt->features;
+    uint32_t at;
+    size_t i = 0;
+    while (i < features->count && features->table[i] != feature) i++;
+    if (i == features->count || (features->joined >> i & 1) != 0) return;
+    features->joined |= (uint32_t)1 << i;
+    for (at = 0; at < rt->agents.count; at++) {
+        const phi__slot *slot = phi__slots_at(&rt->agents, at);
+        const phi__agent *agent = slot != NULL ? (const phi__agent *)slot->object : NULL;
+        if (agent != NULL && agent->run != NULL) phi__feature_take_part(agent->run, i);
+    }
+}
+
+PHI__FN bool phi__feature_late(const phi__run *run) {
+    (void)run;
+    return false;
 }
 
 static phi__moment phi__feature_moment(phi__agent *agent, phi__run *run, phi__point point) {

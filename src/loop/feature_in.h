@@ -48,6 +48,8 @@ typedef enum phi__point {
     /* moment->message is the result of moment->call on its way into the log; another may take its
        place. */
     PHI__POINT_RESULT = 1 << 11,
+    /* In front of RESULT, where moment->call has effects on the tool state. */
+    PHI__POINT_EFFECTS = 1 << 30,
     /* In front of TURN_END. */
     PHI__POINT_TURN_ENDS = 1 << 12,
     /* In front of AGENT_END, the log says that the run is over; and behind the run's last hook. */
@@ -109,7 +111,7 @@ typedef struct phi__feature {
     size_t run_bytes, agent_bytes;
     phi__state (*take)(phi__moment *moment);
     /* Whether it takes part in a run from its beginning; NULL: it does. One that does not is called
-       at none of the run's points but RUN_LOAD, until it joins. */
+       at none of the run's points but RUN_LOAD and EFFECTS, until it joins. */
     bool (*wants)(const phi__run *run);
 } phi__feature;
 
@@ -136,6 +138,7 @@ typedef struct phi__features {
     size_t count;
     size_t run_bytes, agent_bytes; /* of all their state, beside a run and an agent */
     uint32_t wanted;               /* points that any of them wants */
+    uint32_t joined;               /* the features that joined all runs */
 } phi__features;
 PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *table);
 
@@ -143,6 +146,10 @@ PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *t
 PHI__FN void phi__feature_begin(phi__run *run);
 /* A feature takes part in it from now on. */
 PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature);
+/* ... in all runs of the runtime, those under way and those to come. */
+PHI__FN void phi__feature_join_all(phi_runtime *rt, phi__feature_fn feature);
+/* A `wants` that is always false: the feature only joins. */
+PHI__FN bool phi__feature_late(const phi__run *run);
 
 /* Calls the features at a point of the run; returns the outcome. */
 PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point);

@@ -268,7 +268,7 @@ static void phi__limits_charge_run(phi__run *run, const phi_usage *usage, double
 /* What a hidden agent costs is its parent's cost, too, and its active run's where it is of that. */
 static void phi__limits_charge_above(const phi__agent *child, const phi_usage *usage, double cost) {
     bool of_run = true;
-    while (phi__find_hidden(child) && child->tree.parent != NULL) {
+    while (child->tree.parent != NULL && phi__find_hidden(child)) {
         phi__agent *agent = child->tree.parent;
         of_run = of_run && child->tree.of_run && agent->run != NULL;
         phi__limits_charge_agent(agent, usage, cost);

@@ -418,6 +418,8 @@ static bool phi__tools_log(phi__run *run) {
         const phi_message *result = call->result;
         run->tools.emitted++;
         phi__call_dispose(call);
+        if (call->effects.len > 0 && phi__feature_call(call, PHI__POINT_EFFECTS) != PHI__RUN_ON)
+            return false;
         result = phi__tools_entering(call, result);
         if (result == NULL || !phi__events_log(run, result) || !phi__tools_log_spawn(call, result))
             return false;
