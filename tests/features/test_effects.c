@@ -22,6 +22,7 @@ typedef struct bench {
     char args[CALLS][2000]; /* its arguments */
     size_t started;
     bool holds; /* calls wait for give_at */
+    bool blind; /* they do not look at the state */
     bool resumes;
     int fails; /* so many results are errors first */
     phi_agent *frees;
@@ -57,7 +58,7 @@ static phi_status give(const bench *b, phi_call call, const char *args, bool is_
 static phi_flow fx_start(void *user_data, phi_call call, phi_str arguments) {
     bench *b = (bench *)user_data;
     size_t i = b->started++ % CALLS;
-    phi_str seen = phi_call_tool_state(call);
+    phi_str seen = b->blind ? phi_str_of("") : phi_call_tool_state(call);
     b->calls[i] = call;
     (void)snprintf(b->seen[i], sizeof b->seen[i], "%.*s", (int)seen.len,
                    seen.at != NULL ? seen.at : "");
@@ -346,6 +347,19 @@ TEST(the_calls_of_a_round_see_one_state_and_the_next_round_their_effects) {
         CHECK(strstr(rig_story(r), "ToolState \"{\"z\":0,\"a\":1,\"b\":2}\"\nTurnEnd") != NULL);
         rig_free(r);
     }
+}
+
+TEST(a_tool_that_never_looks_at_the_state_changes_it) {
+    rig *r = rig_new();
+    bench b;
+    phi_tool tool = fx_tool(&b);
+    phi_agent agent = fx_agent(r, &tool);
+    b.blind = true;
+    run_fx(r, agent, "[{\"op\":\"merge\",\"value\":{\"a\":1}}]");
+    CHECK_EQ_STR(state_of(agent), "{\"a\":1}");
+    run_fx(r, agent, "[{\"op\":\"merge\",\"value\":{\"b\":2}}]");
+    CHECK_EQ_STR(state_of(agent), "{\"a\":1,\"b\":2}");
+    rig_free(r);
 }
 
 TEST(what_the_host_sets_during_a_round_is_seen_by_the_next) {
@@ -733,6 +747,81 @@ TEST(a_snapshot_in_the_midst_of_a_round_has_what_its_calls_saw_and_did) {
     rig_free(r);
 }
 
+/* The calls of a round that do not look at the state: cut with one result waiting for its turn. */
+TEST(a_snapshot_has_the_effects_of_a_call_that_no_other_has_looked_for) {
+    rig *r = rig_new();
+    bench b;
+    phi_tool tool = fx_tool(&b);
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent, again;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = {NULL, 0};
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    b.holds = b.blind = true;
+    CHECK_EQ_INT(phi_agent_set_tool_state(agent, phi_str_of("{\"log\":[]}")), PHI_OK);
+    rig_calls(r, four, 4);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    CHECK_EQ_INT(give_at(&b, 3), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 3), 1);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    b.started = 0;
+    again = phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_RESUME);
+    REQUIRE(again.rt != NULL);
+    phi_arena_free(&arena);
+    rig_drop_answers(r);
+    rig_says(r, "done");
+    CHECK_EQ_INT(rig_run(r, 5), 1);
+    CHECK_EQ_INT(b.started, 3);
+    CHECK_EQ_INT(give_at(&b, 0), PHI_OK);
+    CHECK_EQ_INT(give_at(&b, 1), PHI_OK);
+    CHECK_EQ_INT(give_at(&b, 2), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(state_of(again), "{\"log\":[1,2,4],\"last\":4}");
+    rig_free(r);
+}
+
+/* What was read before the fault is given back: rig_free looks. */
+TEST(a_spoilt_snapshot_of_a_round_is_refused_whole) {
+    rig *r = rig_new();
+    bench b;
+    phi_tool tool = fx_tool(&b);
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = {NULL, 0};
+    char *spoilt, *at;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    b.holds = true;
+    rig_calls(r, four, 4);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    spoilt = (char *)phi_arena_alloc(&arena, text.len + 1);
+    REQUIRE(spoilt != NULL);
+    heard_copy(spoilt, text.len + 1, text);
+    REQUIRE(strstr(spoilt, "\"tool_state\":") != NULL);
+    at = strstr(spoilt, "\"reply\":");
+    REQUIRE(at != NULL);
+    memcpy(at, "\"no_re\":", 8);
+    CHECK(phi_agent_restore(rig_runtime(r), &desc, phi_str_of(spoilt), PHI_RESTORE_RESUME).rt ==
+          NULL);
+    phi_arena_free(&arena);
+    rig_free(r);
+}
+
 TEST(a_store_has_the_state_of_every_lane_also_of_entries_that_left_memory) {
     rig *r = rig_new();
     bench b;
@@ -975,6 +1064,7 @@ TEST_MAIN(TEST_ENTRY(each_effect_makes_of_the_state_what_its_row_says),
           TEST_ENTRY(a_policy_out_of_range_makes_no_agent),
           TEST_ENTRY(a_host_sets_and_reads_the_state),
           TEST_ENTRY(the_calls_of_a_round_see_one_state_and_the_next_round_their_effects),
+          TEST_ENTRY(a_tool_that_never_looks_at_the_state_changes_it),
           TEST_ENTRY(what_the_host_sets_during_a_round_is_seen_by_the_next),
           TEST_ENTRY(a_change_by_a_run_is_one_of_its_entries_and_the_hosts_is_not),
           TEST_ENTRY(state_and_log_do_not_depend_on_the_order_in_which_calls_finish),
@@ -988,6 +1078,8 @@ TEST_MAIN(TEST_ENTRY(each_effect_makes_of_the_state_what_its_row_says),
           TEST_ENTRY(a_run_of_which_nothing_is_kept_leaves_the_state_as_it_was),
           TEST_ENTRY(a_session_or_thread_that_continues_another_has_its_state),
           TEST_ENTRY(a_snapshot_in_the_midst_of_a_round_has_what_its_calls_saw_and_did),
+          TEST_ENTRY(a_snapshot_has_the_effects_of_a_call_that_no_other_has_looked_for),
+          TEST_ENTRY(a_spoilt_snapshot_of_a_round_is_refused_whole),
           TEST_ENTRY(a_store_has_the_state_of_every_lane_also_of_entries_that_left_memory),
           TEST_ENTRY(notes_of_a_file_that_hold_anything_make_no_trouble),
           TEST_ENTRY(an_agent_at_its_memory_limit_keeps_its_state),

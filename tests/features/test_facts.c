@@ -280,6 +280,30 @@ TEST(a_fact_that_a_tool_sets_is_shown_with_the_next_call_and_is_not_in_the_log) 
     rig_free(r);
 }
 
+TEST(the_first_fact_is_shown_by_every_run_that_is_under_way) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_wait(r);
+    phi_agent one = agent_with(r, &desc, &tool), other = agent_with(r, &desc, &tool);
+    rig_call(r, "c1", "wait", "{}");
+    rig_call(r, "c2", "wait", "{}");
+    rig_says(r, "Yes.");
+    rig_says(r, "Yes.");
+    CHECK_EQ_INT(phi_prompt(one, "Well?"), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(other, "Well?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 2);
+    REQUIRE(rig_started(r) == 2);
+    CHECK(strstr(last_request(r), HEAD) == NULL);
+    set(phi_fact_all(one.rt), "weather", "rain");
+    rig_finish(r, 0, "done");
+    rig_finish(r, 1, "done");
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    REQUIRE(rig_requests(r) == 4);
+    CHECK(strstr(rig_request(r, 2), HEAD "\\nweather: rain\"") != NULL);
+    CHECK(strstr(rig_request(r, 3), HEAD "\\nweather: rain\"") != NULL);
+    rig_free(r);
+}
+
 TEST(a_writer_of_summaries_sees_no_facts) {
     rig *r = rig_new();
     phi_agent agent = plain_agent(r);
@@ -529,6 +553,30 @@ TEST(a_snapshot_has_the_agents_own_facts_and_its_groups) {
     rig_free(r);
 }
 
+TEST(another_runtime_shows_the_facts_that_it_was_given) {
+    rig *r = rig_new(), *other = rig_new(), *third = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent = rig_agent(r, &desc), again;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = {NULL, 0};
+    set(phi_fact_agent(agent), "mood", "good");
+    set(phi_fact_all(agent.rt), "weather", "rain");
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    again = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
+    REQUIRE(again.rt != NULL);
+    CHECK(strstr(ask(other, again), HEAD "\\nmood: good\"") != NULL);
+    CHECK_EQ_INT(phi_facts_save(agent.rt, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_facts_load(rig_runtime(third), text), PHI_OK);
+    CHECK(strstr(ask(third, plain_agent(third)), HEAD "\\nweather: rain\"") != NULL);
+    phi_arena_free(&arena);
+    rig_free(third);
+    rig_free(other);
+    rig_free(r);
+}
+
 TEST(facts_of_all_and_of_groups_are_saved_and_loaded_as_text) {
     rig *r = rig_new();
     phi_runtime *rt = rig_runtime(r);
@@ -628,6 +676,7 @@ TEST_MAIN(TEST_ENTRY(a_fact_is_set_read_and_unset_and_its_version_counts_its_cha
           TEST_ENTRY(a_value_of_several_lines_cannot_pass_for_another_fact),
           TEST_ENTRY(without_facts_or_where_they_are_disabled_nothing_is_shown),
           TEST_ENTRY(a_fact_that_a_tool_sets_is_shown_with_the_next_call_and_is_not_in_the_log),
+          TEST_ENTRY(the_first_fact_is_shown_by_every_run_that_is_under_way),
           TEST_ENTRY(a_writer_of_summaries_sees_no_facts),
           TEST_ENTRY(more_facts_than_a_request_shows_leave_out_the_broader_ones),
           TEST_ENTRY(requests_of_two_agents_show_in_each_protocol_what_each_may_know),
@@ -635,6 +684,7 @@ TEST_MAIN(TEST_ENTRY(a_fact_is_set_read_and_unset_and_its_version_counts_its_cha
           TEST_ENTRY(the_history_before_the_facts_begins_the_next_request_too),
           TEST_ENTRY(the_cache_mark_stands_before_the_facts),
           TEST_ENTRY(a_snapshot_has_the_agents_own_facts_and_its_groups),
+          TEST_ENTRY(another_runtime_shows_the_facts_that_it_was_given),
           TEST_ENTRY(facts_of_all_and_of_groups_are_saved_and_loaded_as_text),
           TEST_ENTRY(a_text_that_holds_no_facts_is_refused_and_changes_nothing),
           TEST_ENTRY(facts_survive_every_failed_allocation))
