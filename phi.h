@@ -53119,11 +53119,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x64ef8e92
+#if PHI__IMP_FEATURES != 0x96ce3487
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x64ef8e92
+#define PHI__IMP_FEATURES 0x96ce3487
 
 /* ---- src/features/attached_in.h ---- */
 
@@ -55421,7 +55421,7 @@ static phi_status phi__effects_load(phi__run *run, phi__effects *round, const ph
     if (seen.len == 0) return PHI_OK;
     if (!phi__note_is_json(run->agent->thread, seen, &status))
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
-    phi__feature_join(run, phi__effects_feature);
+    phi__feature_join(run, phi__effects_feature); /* frees it, should the rest not be readable */
     round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(seen.len, 1));
     if (round->seen == NULL) return PHI_NO_MEMORY;
     memcpy(round->seen, seen.at, seen.len);

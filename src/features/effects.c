@@ -146,7 +146,7 @@ static phi_status phi__effects_load(phi__run *run, phi__effects *round, const ph
     if (seen.len == 0) return PHI_OK;
     if (!phi__note_is_json(run->agent->thread, seen, &status))
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
-    phi__feature_join(run, phi__effects_feature);
+    phi__feature_join(run, phi__effects_feature); /* frees it, should the rest not be readable */
     round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(seen.len, 1));
     if (round->seen == NULL) return PHI_NO_MEMORY;
     memcpy(round->seen, seen.at, seen.len);

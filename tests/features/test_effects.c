@@ -1057,6 +1057,45 @@ TEST(the_state_survives_every_failed_allocation) {
     CHECK(!tripped);
 }
 
+/* Also one that found no memory half way: what was read of it goes with it. */
+TEST(a_snapshot_that_cannot_be_read_to_its_end_leaves_nothing_of_the_state) {
+    rig *r = rig_new();
+    bench b;
+    phi_tool tool = fx_tool(&b);
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent, again;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = {NULL, 0};
+    const char *words = "";
+    int n = 0, tripped = 1;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    b.holds = true;
+    rig_calls(r, four, 4);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    while (tripped) {
+        test_alloc_fail_at(n++);
+        again = phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_RESUME);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        if (again.rt != NULL) CHECK_EQ_INT(phi_agent_free(again), PHI_OK);
+    }
+    REQUIRE(strstr(text.at, "\"tool_state\":") != NULL);
+    REQUIRE(strstr(text.at, "\"calls\":[{") != NULL);
+    ((char *)(uintptr_t)strstr(text.at, "\"calls\":[{"))[1] = 'x';
+    again = phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_RESUME);
+    CHECK(again.rt == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_PARSE);
+    phi_arena_free(&arena);
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(each_effect_makes_of_the_state_what_its_row_says),
           TEST_ENTRY(an_effect_that_cannot_be_applied_changes_nothing_and_is_reported),
           TEST_ENTRY(a_state_is_nested_no_deeper_than_it_can_be_read),
@@ -1085,4 +1124,5 @@ TEST_MAIN(TEST_ENTRY(each_effect_makes_of_the_state_what_its_row_says),
           TEST_ENTRY(an_agent_at_its_memory_limit_keeps_its_state),
           TEST_ENTRY(a_tape_has_the_effects_and_its_replay_the_state),
           TEST_ENTRY(events_of_the_state_go_into_json_and_back),
-          TEST_ENTRY(the_state_survives_every_failed_allocation))
+          TEST_ENTRY(the_state_survives_every_failed_allocation),
+          TEST_ENTRY(a_snapshot_that_cannot_be_read_to_its_end_leaves_nothing_of_the_state))
