@@ -103,8 +103,8 @@ static void phi__strategy_call_tools(const phi__agent *agent, phi_agent_desc *d)
     static const uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL |
                                    (uint32_t)PHI_HOOK_BEFORE_TOOL_UPDATE |
                                    (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE;
-    d->tools = agent->toolset.tools;
-    d->tool_count = agent->toolset.count;
+    d->tools = agent->tools->tools; /* the run's, which may not be the agent's */
+    d->tool_count = agent->tools->count;
     d->tool_mode = agent->desc.tool_mode;
     d->tool_batch = agent->desc.tool_batch;
     d->tool_timeout_ms = agent->desc.tool_timeout_ms;
@@ -137,7 +137,7 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     if (call->tools) phi__strategy_call_tools(agent, &d);
     if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
-    d.decision_timeout_ms = agent->desc.decision_timeout_ms;
+    d.decision_timeout_ms = agent->run->waits_ms;
     d.memory_limit_bytes = agent->desc.memory_limit_bytes;
     d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
     d.max_event_bytes = agent->desc.max_event_bytes;
