@@ -13,10 +13,33 @@ PHI__FN phi_status phi__agent_store_error(phi__agent *agent, const char *what, c
 
 /* ---- continuing where the log ends ---- */
 
+/* By its id; NULL: none. */
+static const phi__entry *phi__agent_store_run(const phi_thread *thread, phi_str loop_id) {
+    size_t i = thread->log.held;
+    while (i-- > 0)
+        if (thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
+            phi_str_equal(thread->log.entries[i]->loop_id, loop_id))
+            return thread->log.entries[i];
+    return NULL;
+}
+
+/* Not a copied one, of a branch or of a strategy's call, but the branch that an evaluation
+   selected. */
 static const phi__entry *phi__agent_store_last_run(const phi_thread *thread) {
     size_t i = thread->log.held; /* it was read just now: nothing is evicted */
-    while (i > 0)
-        if (thread->log.entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->log.entries[i];
+    const phi__entry *selected;
+    phi_json_found id;
+    while (i > 0) {
+        const phi__entry *entry = thread->log.entries[--i];
+        if (entry->kind == PHI_ENTRY_LOOP_START && (entry->flags & PHI_ENTRY_GRAFTED) == 0)
+            return entry;
+        if (entry->kind != PHI_ENTRY_NOTE ||
+            !phi__str_is(entry->of.note->kind, PHI_NOTE_PARALLEL) ||
+            phi_json_find(entry->of.note->json, "selected_loop_id", &id) != PHI_OK)
+            continue;
+        selected = phi__agent_store_run(thread, id.raw);
+        if (selected != NULL) return selected;
+    }
     return NULL;
 }
 

@@ -1,8 +1,10 @@
 /* test_strategy_seams.c - strategies beside what else an agent can do: requests with tools of their
    own, evaluations whose branches think. */
+#include "evaluate/evaluate.h"
 #include "think.h"
 
 #include "agent/response.h"
+#include "support/store_mem.h"
 
 static bool offers(rig *r, size_t i, const char *tool) {
     char name[60];
@@ -58,4 +60,51 @@ TEST(thoughts_have_the_tools_of_the_request) {
     thinks_with(&desc, false, true);
 }
 
-TEST_MAIN(TEST_ENTRY(thoughts_have_the_tools_of_the_request))
+/* ---- threads that are opened again ---- */
+
+/* Reopens the agent's thread in another runtime; its session and its last run are as they were. */
+static void reopened(bool evaluates) {
+    store_mem *store = store_mem_new();
+    char session[64] = "", loop[160] = "";
+    int round;
+    for (round = 0; round < 2; round++) {
+        think t;
+        phi_agent agent;
+        think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+        t.agent_desc.store = store_mem_store(store);
+        t.agent_desc.thread_id = "t";
+        rig_says(t.r, "Thoughts.\nAnswer: 24");
+        rig_says(t.r, "more");
+        rig_says(t.r, "last");
+        agent = think_agent(&t);
+        if (round == 0) {
+            phi_agent_desc configs[2];
+            phi_evaluate_desc desc;
+            memset(&desc, 0, sizeof desc);
+            configs[0] = configs[1] = rig_desc();
+            configs[1].provider = &t.provider;
+            desc.configs = configs;
+            desc.config_count = 2;
+            desc.prompt = "24?";
+            if (evaluates)
+                CHECK_EQ_INT(phi_evaluate(agent, &desc), PHI_OK);
+            else
+                CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+            CHECK_EQ_INT(rig_run(t.r, 200), 0);
+            heard_copy(session, sizeof session, phi_agent_session_id(agent));
+            heard_copy(loop, sizeof loop, phi_agent_last_loop_id(agent));
+            CHECK(loop[0] != '\0');
+        }
+        CHECK_STR(phi_agent_session_id(agent), session);
+        CHECK_STR(phi_agent_last_loop_id(agent), loop);
+        think_end(&t);
+    }
+    store_mem_free(store);
+}
+
+TEST(a_thread_that_is_opened_again_continues_its_own_run_not_a_strategys_call) { reopened(false); }
+TEST(a_thread_that_is_opened_again_continues_the_selected_branch) { reopened(true); }
+
+TEST_MAIN(TEST_ENTRY(thoughts_have_the_tools_of_the_request),
+          TEST_ENTRY(a_thread_that_is_opened_again_continues_its_own_run_not_a_strategys_call),
+          TEST_ENTRY(a_thread_that_is_opened_again_continues_the_selected_branch))
