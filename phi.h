@@ -31051,11 +31051,11 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x22337e07
+#if PHI__IMP_HISTORY != 0xbed0d806
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x22337e07
+#define PHI__IMP_HISTORY 0xbed0d806
 
 /* ---- src/history/kept_state_in.h ---- */
 
@@ -31544,6 +31544,8 @@ PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info,
 
 /* A note; phi's own, too. As phi_thread_note. */
 PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str json, uint64_t *seq);
+/* During a run it is one of the run's entries: a copy of the run in another log has it, too. */
+PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, phi_str json);
 
 /* PHI_PARSE for text that is no JSON, or the reader's status. */
 PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status);
@@ -35747,6 +35749,19 @@ PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str j
     return PHI_OK;
 }
 
+/* The name of the run is the note's own, for the run's beginning may leave memory before it. */
+PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, phi_str json) {
+    const phi__entry *run = thread->user != NULL ? thread->loops.started : NULL;
+    phi_str loop_id = {NULL, 0};
+    phi_status status;
+    if (run != NULL && !phi__arena_str(phi__thread_room(thread), run->loop_id, &loop_id))
+        return PHI_NO_MEMORY;
+    status = phi__note_add(thread, kind, json, NULL);
+    if (status == PHI_OK && run != NULL)
+        thread->log.entries[thread->log.held - 1]->loop_id = loop_id;
+    return status;
+}
+
 /* ---- src/history/ops.c ---- */
 
 /* ops.c - the rewrites of a log: by id, in a chain from the newest, and which of them are
@@ -38209,20 +38224,6 @@ PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out) {
 
 /* ---- notes ---- */
 
-/* During a run it is one of the run's entries: a copy of the run in another log has it, too. Its
-   name of the run is its own, for the run's beginning may leave memory before it. */
-static phi_status phi__tool_state_add(phi_thread *thread, phi_str note) {
-    const phi__entry *run = thread->user != NULL ? thread->loops.started : NULL;
-    phi_str loop_id = {NULL, 0};
-    phi_status status;
-    if (run != NULL && !phi__arena_str(phi__thread_room(thread), run->loop_id, &loop_id))
-        return PHI_NO_MEMORY;
-    status = phi__note_add(thread, PHI_NOTE_STATE, note, NULL);
-    if (status == PHI_OK && run != NULL)
-        thread->log.entries[thread->log.held - 1]->loop_id = loop_id;
-    return status;
-}
-
 static phi_status phi__tool_state_note_whole(phi_thread *thread, phi_str state) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf note;
@@ -38230,7 +38231,7 @@ static phi_status phi__tool_state_note_whole(phi_thread *thread, phi_str state) 
     phi__buf_text(&note, "{\"state\":");
     phi__buf_add_str(&note, state);
     phi__buf_char(&note, '}');
-    if (!note.failed) status = phi__tool_state_add(thread, phi__buf_str(&note));
+    if (!note.failed) status = phi__note_add_of_run(thread, PHI_NOTE_STATE, phi__buf_str(&note));
     phi__buf_free(&note);
     return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -38338,7 +38339,7 @@ static phi_status phi__tool_state_note_effects(phi_thread *thread, phi_str call_
         phi__buf_add_str(&note, *whole);
     }
     phi__buf_char(&note, '}');
-    if (!note.failed) status = phi__tool_state_add(thread, phi__buf_str(&note));
+    if (!note.failed) status = phi__note_add_of_run(thread, PHI_NOTE_STATE, phi__buf_str(&note));
     phi__buf_free(&note);
     return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -70902,11 +70903,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xd9324abd
+#if PHI__IMP_STRATEGY != 0x2af31643
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xd9324abd
+#define PHI__IMP_STRATEGY 0x2af31643
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -73507,9 +73508,9 @@ static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
     phi__json_write_key(&json, PHI__LIT("result"));
     phi__buf_add_str(&json, result);
     phi__buf_char(&json, '}');
-    status = json.failed
-                 ? PHI_NO_MEMORY
-                 : phi__note_add(job->agent->thread, PHI__STRATEGY_NOTE, phi__buf_str(&json), NULL);
+    status = json.failed ? PHI_NO_MEMORY
+                         : phi__note_add_of_run(job->agent->thread, PHI__STRATEGY_NOTE,
+                                                phi__buf_str(&json));
     phi__buf_free(&json);
     return status != PHI_NO_MEMORY; /* a result that is no JSON is the machine's fault: without */
 }
@@ -73873,17 +73874,19 @@ PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
     return provider;
 }
 
-/* Of the last run; its notes stand behind its beginning. */
-static const phi__note *phi__strategy_last(const phi_thread *thread) {
+/* Of the last run, which an evaluation may have copied into the log; calls of a strategy, and
+   branches that were not selected, have notes of their own. */
+static const phi__note *phi__strategy_last(const phi__agent *agent) {
+    const phi_thread *thread = agent->thread;
+    phi_str last = agent->line.last_loop_id;
     size_t i = thread->log.held;
-    const phi__note *found = NULL;
     while (i-- > 0) {
         const phi__entry *entry = thread->log.entries[i];
-        if (entry->kind == PHI_ENTRY_NOTE && found == NULL &&
-            phi__str_is(entry->of.note->kind, PHI__STRATEGY_NOTE))
-            found = entry->of.note;
-        if (entry->kind == PHI_ENTRY_LOOP_START && (entry->flags & PHI_ENTRY_GRAFTED) == 0)
-            return found;
+        if (entry->kind == PHI_ENTRY_NOTE &&
+            phi__str_is(entry->of.note->kind, PHI__STRATEGY_NOTE) &&
+            phi_str_equal(entry->loop_id, last))
+            return entry->of.note;
+        if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, last)) return NULL;
     }
     return NULL;
 }
@@ -73899,7 +73902,7 @@ PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena, phi_s
     if (agent->run != NULL) return PHI_NOT_FOUND;
     status = phi__recall(agent->thread);
     if (status != PHI_OK) return status;
-    note = phi__strategy_last(agent->thread);
+    note = phi__strategy_last(agent);
     if (note == NULL || phi_json_find(note->json, "result", &found) != PHI_OK) return PHI_NOT_FOUND;
     return phi__arena_str(arena, found.raw, out) ? PHI_OK : PHI_NO_MEMORY;
 }

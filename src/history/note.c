@@ -38,3 +38,16 @@ PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str j
     phi__append_attach(thread, entry, 1);
     return PHI_OK;
 }
+
+/* The name of the run is the note's own, for the run's beginning may leave memory before it. */
+PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, phi_str json) {
+    const phi__entry *run = thread->user != NULL ? thread->loops.started : NULL;
+    phi_str loop_id = {NULL, 0};
+    phi_status status;
+    if (run != NULL && !phi__arena_str(phi__thread_room(thread), run->loop_id, &loop_id))
+        return PHI_NO_MEMORY;
+    status = phi__note_add(thread, kind, json, NULL);
+    if (status == PHI_OK && run != NULL)
+        thread->log.entries[thread->log.held - 1]->loop_id = loop_id;
+    return status;
+}

@@ -122,6 +122,8 @@ PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info,
 
 /* A note; phi's own, too. As phi_thread_note. */
 PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str json, uint64_t *seq);
+/* During a run it is one of the run's entries: a copy of the run in another log has it, too. */
+PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, phi_str json);
 
 /* PHI_PARSE for text that is no JSON, or the reader's status. */
 PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status);

@@ -150,20 +150,6 @@ PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out) {
 
 /* ---- notes ---- */
 
-/* During a run it is one of the run's entries: a copy of the run in another log has it, too. Its
-   name of the run is its own, for the run's beginning may leave memory before it. */
-static phi_status phi__tool_state_add(phi_thread *thread, phi_str note) {
-    const phi__entry *run = thread->user != NULL ? thread->loops.started : NULL;
-    phi_str loop_id = {NULL, 0};
-    phi_status status;
-    if (run != NULL && !phi__arena_str(phi__thread_room(thread), run->loop_id, &loop_id))
-        return PHI_NO_MEMORY;
-    status = phi__note_add(thread, PHI_NOTE_STATE, note, NULL);
-    if (status == PHI_OK && run != NULL)
-        thread->log.entries[thread->log.held - 1]->loop_id = loop_id;
-    return status;
-}
-
 static phi_status phi__tool_state_note_whole(phi_thread *thread, phi_str state) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf note;
@@ -171,7 +157,7 @@ static phi_status phi__tool_state_note_whole(phi_thread *thread, phi_str state) 
     phi__buf_text(&note, "{\"state\":");
     phi__buf_add_str(&note, state);
     phi__buf_char(&note, '}');
-    if (!note.failed) status = phi__tool_state_add(thread, phi__buf_str(&note));
+    if (!note.failed) status = phi__note_add_of_run(thread, PHI_NOTE_STATE, phi__buf_str(&note));
     phi__buf_free(&note);
     return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -279,7 +265,7 @@ static phi_status phi__tool_state_note_effects(phi_thread *thread, phi_str call_
         phi__buf_add_str(&note, *whole);
     }
     phi__buf_char(&note, '}');
-    if (!note.failed) status = phi__tool_state_add(thread, phi__buf_str(&note));
+    if (!note.failed) status = phi__note_add_of_run(thread, PHI_NOTE_STATE, phi__buf_str(&note));
     phi__buf_free(&note);
     return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }

@@ -73,9 +73,9 @@ static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
     phi__json_write_key(&json, PHI__LIT("result"));
     phi__buf_add_str(&json, result);
     phi__buf_char(&json, '}');
-    status = json.failed
-                 ? PHI_NO_MEMORY
-                 : phi__note_add(job->agent->thread, PHI__STRATEGY_NOTE, phi__buf_str(&json), NULL);
+    status = json.failed ? PHI_NO_MEMORY
+                         : phi__note_add_of_run(job->agent->thread, PHI__STRATEGY_NOTE,
+                                                phi__buf_str(&json));
     phi__buf_free(&json);
     return status != PHI_NO_MEMORY; /* a result that is no JSON is the machine's fault: without */
 }
@@ -439,17 +439,19 @@ PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
     return provider;
 }
 
-/* Of the last run; its notes stand behind its beginning. */
-static const phi__note *phi__strategy_last(const phi_thread *thread) {
+/* Of the last run, which an evaluation may have copied into the log; calls of a strategy, and
+   branches that were not selected, have notes of their own. */
+static const phi__note *phi__strategy_last(const phi__agent *agent) {
+    const phi_thread *thread = agent->thread;
+    phi_str last = agent->line.last_loop_id;
     size_t i = thread->log.held;
-    const phi__note *found = NULL;
     while (i-- > 0) {
         const phi__entry *entry = thread->log.entries[i];
-        if (entry->kind == PHI_ENTRY_NOTE && found == NULL &&
-            phi__str_is(entry->of.note->kind, PHI__STRATEGY_NOTE))
-            found = entry->of.note;
-        if (entry->kind == PHI_ENTRY_LOOP_START && (entry->flags & PHI_ENTRY_GRAFTED) == 0)
-            return found;
+        if (entry->kind == PHI_ENTRY_NOTE &&
+            phi__str_is(entry->of.note->kind, PHI__STRATEGY_NOTE) &&
+            phi_str_equal(entry->loop_id, last))
+            return entry->of.note;
+        if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, last)) return NULL;
     }
     return NULL;
 }
@@ -465,7 +467,7 @@ PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena, phi_s
     if (agent->run != NULL) return PHI_NOT_FOUND;
     status = phi__recall(agent->thread);
     if (status != PHI_OK) return status;
-    note = phi__strategy_last(agent->thread);
+    note = phi__strategy_last(agent);
     if (note == NULL || phi_json_find(note->json, "result", &found) != PHI_OK) return PHI_NOT_FOUND;
     return phi__arena_str(arena, found.raw, out) ? PHI_OK : PHI_NO_MEMORY;
 }

@@ -60,6 +60,39 @@ TEST(thoughts_have_the_tools_of_the_request) {
     thinks_with(&desc, false, true);
 }
 
+/* ---- evaluations ---- */
+
+/* An evaluation of two branches, of which the second thinks. */
+static void evaluated(phi_evaluate_by by, const char *answer) {
+    think t;
+    phi_agent agent;
+    phi_agent_desc configs[2];
+    phi_evaluate_desc desc;
+    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    configs[0] = t.agent_desc;
+    configs[0].provider = NULL;
+    configs[1] = t.agent_desc;
+    t.agent_desc.provider = NULL;
+    agent = think_agent(&t);
+    memset(&desc, 0, sizeof desc);
+    desc.configs = configs;
+    desc.config_count = 2;
+    desc.prompt = "24?";
+    desc.by = by;
+    rig_says(t.r, "short");
+    rig_says(t.r, "Thoughts.\nAnswer: 24");
+    rig_says(t.r, "more");
+    CHECK_EQ_INT(phi_evaluate(agent, &desc), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 200), 0);
+    CHECK_EQ_STR(think_result(&t, agent, "answer"), answer);
+    think_end(&t);
+}
+
+TEST(after_an_evaluation_the_result_is_the_selected_branchs) {
+    evaluated(PHI_EVALUATE_FIRST, "(none)");
+    evaluated(PHI_EVALUATE_ELABORATE, "24");
+}
+
 /* ---- threads that are opened again ---- */
 
 /* Reopens the agent's thread in another runtime; its session and its last run are as they were. */
@@ -107,4 +140,5 @@ TEST(a_thread_that_is_opened_again_continues_the_selected_branch) { reopened(tru
 
 TEST_MAIN(TEST_ENTRY(thoughts_have_the_tools_of_the_request),
           TEST_ENTRY(a_thread_that_is_opened_again_continues_its_own_run_not_a_strategys_call),
-          TEST_ENTRY(a_thread_that_is_opened_again_continues_the_selected_branch))
+          TEST_ENTRY(a_thread_that_is_opened_again_continues_the_selected_branch),
+          TEST_ENTRY(after_an_evaluation_the_result_is_the_selected_branchs))
