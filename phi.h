@@ -3599,11 +3599,11 @@ PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json);
 #endif /* PHI__PUB_FEATURES */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x9b737de7
+#if PHI__PUB_AGENT != 0x0bf6392c
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x9b737de7
+#define PHI__PUB_AGENT 0x0bf6392c
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3846,6 +3846,10 @@ PHI_API phi_spending phi_agent_spending(phi_agent agent); /* its own and of the 
    stays. PHI_BUSY while running; as phi_agent_new when the model is no good: then nothing
    changed. */
 PHI_API phi_status phi_agent_set_model(phi_agent agent, const phi_model *model);
+
+/* Replaces phi_agent_desc.provider from the next run on, in mid-conversation: another strategy, or
+   none. Copied; NULL: the provider of the model's protocol. As phi_agent_set_model. */
+PHI_API phi_status phi_agent_set_provider(phi_agent agent, const phi_provider *provider);
 
 /* Replaces all tools. As phi_agent_new when one is no good: then nothing changed. PHI_BUSY while
    running. */
@@ -43066,11 +43070,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xf42a4477
+#if PHI__IMP_LOOP != 0xac72b881
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xf42a4477
+#define PHI__IMP_LOOP 0xac72b881
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -44485,7 +44489,7 @@ struct phi__agent {
        memory.limit_bytes is less than its limit during a run (forget.c). */
     phi_agent_desc desc;
     phi_arena arena;       /* of the desc */
-    phi_arena model_arena; /* the model's strings, and the segment */
+    phi_arena model_arena; /* the model and its provider, and the segment */
     const phi__codec *codec;
     const struct phi_provider *provider;        /* of the model; NULL: one of ours */
     bool in_process;                            /* ... and it is polled, not spoken to over HTTP */
@@ -56577,11 +56581,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x038a6f00
+#if PHI__IMP_AGENT != 0xe624787d
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x038a6f00
+#define PHI__IMP_AGENT 0xe624787d
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -56622,9 +56626,11 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count);
 
-/* agent_take.c: copies of a desc's values. False: no memory; nothing changes, but for a model and a
-   segment, which are in agent->model_arena. */
-PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
+/* agent_take.c: copies of a desc's values. False: no memory; nothing changes, but for a model with
+   its provider and a segment, which are in agent->model_arena. */
+/* own: the provider whatever the model says; NULL: that of the model's protocol. */
+PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_provider *own,
+                                   const phi_model *model);
 /* The middle of its loop ids; config_id NULL: made of the model's names. */
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
 /* NULL: text. */
@@ -57015,12 +57021,13 @@ static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, con
 }
 
 /* False: no memory, and nothing changed. */
-static bool phi__agent_change_model(phi__agent *agent, const phi_model *model) {
+static bool phi__agent_change_model(phi__agent *agent, const phi_provider *own,
+                                    const phi_model *model) {
     const phi__agent before = *agent;
     phi_arena strings = before.model_arena;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__feature_agent(agent, PHI__POINT_CHANGED);
-    if (phi__agent_take_model(agent, model) &&
+    if (phi__agent_take_model(agent, own, model) &&
         phi__agent_take_segment(agent, agent->line.segment_given ? before.line.segment.at : NULL)) {
         phi_arena_free(&strings);
         return true;
@@ -57028,6 +57035,7 @@ static bool phi__agent_change_model(phi__agent *agent, const phi_model *model) {
     phi_arena_free(&agent->model_arena);
     agent->model_arena = strings;
     agent->desc.model = before.desc.model;
+    agent->desc.provider = before.desc.provider;
     agent->codec = before.codec;
     agent->provider = before.provider;
     agent->in_process = before.in_process;
@@ -57035,20 +57043,39 @@ static bool phi__agent_change_model(phi__agent *agent, const phi_model *model) {
     return false;
 }
 
+/* Both may be the agent's own. */
+static phi_status phi__agent_set_both(phi__agent *agent, const phi_provider *own,
+                                      const phi_model *model, const char *what) {
+    phi_runtime *rt = agent->rt;
+    phi__tool_rules rules;
+    phi_status status = phi__agent_check_model(rt, own, model);
+    if (status != PHI_OK) return status;
+    rules = phi__agent_check_rules(rt, own, model, true);
+    status = phi__agent_check_names(rt, &rules, agent->toolset.tools, agent->toolset.count);
+    if (status != PHI_OK) return status;
+    return phi__agent_change_model(agent, own, model)
+               ? PHI_OK
+               : phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
+}
+
 PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model) {
     phi__agent *agent = phi__find_agent(handle);
-    phi__tool_rules rules;
     phi_status status;
     if (model == NULL) return PHI_BAD_ARG;
     status = phi__agent_may_change(handle, agent, "phi_agent_set_model");
-    if (status == PHI_OK) status = phi__agent_check_model(handle.rt, agent->desc.provider, model);
     if (status != PHI_OK) return status;
-    rules = phi__agent_check_rules(handle.rt, agent->desc.provider, model, true);
-    status = phi__agent_check_names(handle.rt, &rules, agent->toolset.tools, agent->toolset.count);
+    return phi__agent_set_both(agent, agent->desc.provider, model, "phi_agent_set_model");
+}
+
+PHI_API phi_status phi_agent_set_provider(phi_agent handle, const phi_provider *provider) {
+    phi__agent *agent = phi__find_agent(handle);
+    phi_model model;
+    phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_provider");
+    if (status == PHI_OK && provider != NULL)
+        status = phi__provider_check(handle.rt, "provider", provider);
     if (status != PHI_OK) return status;
-    return phi__agent_change_model(agent, model)
-               ? PHI_OK
-               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
+    model = agent->desc.model;
+    return phi__agent_set_both(agent, provider, &model, "phi_agent_set_provider");
 }
 
 PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, size_t count) {
@@ -57871,16 +57898,6 @@ static void phi__agent_make_behaviour(phi__agent *agent, const phi_agent_desc *g
     if (given->config_id != NULL) phi__line_keep_segment(agent);
 }
 
-static bool phi__agent_make_take_provider(phi__agent *agent, const phi_provider *given) {
-    phi_provider *provider;
-    if (given == NULL) return true;
-    provider = (phi_provider *)phi_arena_alloc(&agent->arena, sizeof *provider);
-    if (provider == NULL) return false;
-    *provider = *given;
-    agent->desc.provider = provider;
-    return phi__agent_make_copy_text(agent, &provider->protocol);
-}
-
 static bool phi__agent_make_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
     size_t bytes = phi__mul(desc->filter_count, sizeof *desc->filters);
     phi_filter *filters;
@@ -57897,8 +57914,7 @@ static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given)
     phi_agent_desc merged = phi__agent_make_merge(given);
     const phi_agent_desc *desc = &merged;
     phi__agent_make_behaviour(agent, desc);
-    return phi__agent_make_take_provider(agent, desc->provider) &&
-           phi__agent_take_model(agent, &desc->model) &&
+    return phi__agent_take_model(agent, desc->provider, &desc->model) &&
            phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
                              agent->desc.tool_timeout_ms) &&
            phi__agent_take_format(agent, &desc->format) &&
@@ -58295,9 +58311,22 @@ static bool phi__agent_take_headers(phi__agent *agent, const phi_model *model) {
     return true;
 }
 
-PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
+static bool phi__agent_take_provider(phi__agent *agent, const phi_provider *given) {
+    phi_provider *copy;
+    agent->desc.provider = NULL;
+    if (given == NULL) return true;
+    copy = (phi_provider *)phi_arena_alloc(&agent->model_arena, sizeof *copy);
+    if (copy == NULL) return false;
+    *copy = *given;
+    agent->desc.provider = copy;
+    return phi__agent_take_text(agent, given->protocol, &copy->protocol);
+}
+
+PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_provider *own,
+                                   const phi_model *model) {
     const char *named = model->provider != NULL ? model->provider : model->protocol;
     agent->desc.model = *model;
+    if (!phi__agent_take_provider(agent, own)) return false;
     named = phi__message_read_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
     agent->provider = agent->desc.provider;
     if (agent->provider == NULL)

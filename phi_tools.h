@@ -72,7 +72,7 @@
 #if PHI__PUB_FEATURES != 0xbc645a35
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x9b737de7
+#if PHI__PUB_AGENT != 0x0bf6392c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0x4ef22910

@@ -268,12 +268,13 @@ static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, con
 }
 
 /* False: no memory, and nothing changed. */
-static bool phi__agent_change_model(phi__agent *agent, const phi_model *model) {
+static bool phi__agent_change_model(phi__agent *agent, const phi_provider *own,
+                                    const phi_model *model) {
     const phi__agent before = *agent;
     phi_arena strings = before.model_arena;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__feature_agent(agent, PHI__POINT_CHANGED);
-    if (phi__agent_take_model(agent, model) &&
+    if (phi__agent_take_model(agent, own, model) &&
         phi__agent_take_segment(agent, agent->line.segment_given ? before.line.segment.at : NULL)) {
         phi_arena_free(&strings);
         return true;
@@ -281,6 +282,7 @@ static bool phi__agent_change_model(phi__agent *agent, const phi_model *model) {
     phi_arena_free(&agent->model_arena);
     agent->model_arena = strings;
     agent->desc.model = before.desc.model;
+    agent->desc.provider = before.desc.provider;
     agent->codec = before.codec;
     agent->provider = before.provider;
     agent->in_process = before.in_process;
@@ -288,20 +290,39 @@ static bool phi__agent_change_model(phi__agent *agent, const phi_model *model) {
     return false;
 }
 
+/* Both may be the agent's own. */
+static phi_status phi__agent_set_both(phi__agent *agent, const phi_provider *own,
+                                      const phi_model *model, const char *what) {
+    phi_runtime *rt = agent->rt;
+    phi__tool_rules rules;
+    phi_status status = phi__agent_check_model(rt, own, model);
+    if (status != PHI_OK) return status;
+    rules = phi__agent_check_rules(rt, own, model, true);
+    status = phi__agent_check_names(rt, &rules, agent->toolset.tools, agent->toolset.count);
+    if (status != PHI_OK) return status;
+    return phi__agent_change_model(agent, own, model)
+               ? PHI_OK
+               : phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
+}
+
 PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model) {
     phi__agent *agent = phi__find_agent(handle);
-    phi__tool_rules rules;
     phi_status status;
     if (model == NULL) return PHI_BAD_ARG;
     status = phi__agent_may_change(handle, agent, "phi_agent_set_model");
-    if (status == PHI_OK) status = phi__agent_check_model(handle.rt, agent->desc.provider, model);
     if (status != PHI_OK) return status;
-    rules = phi__agent_check_rules(handle.rt, agent->desc.provider, model, true);
-    status = phi__agent_check_names(handle.rt, &rules, agent->toolset.tools, agent->toolset.count);
+    return phi__agent_set_both(agent, agent->desc.provider, model, "phi_agent_set_model");
+}
+
+PHI_API phi_status phi_agent_set_provider(phi_agent handle, const phi_provider *provider) {
+    phi__agent *agent = phi__find_agent(handle);
+    phi_model model;
+    phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_provider");
+    if (status == PHI_OK && provider != NULL)
+        status = phi__provider_check(handle.rt, "provider", provider);
     if (status != PHI_OK) return status;
-    return phi__agent_change_model(agent, model)
-               ? PHI_OK
-               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
+    model = agent->desc.model;
+    return phi__agent_set_both(agent, provider, &model, "phi_agent_set_provider");
 }
 
 PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, size_t count) {

@@ -96,6 +96,10 @@ PHI_API phi_spending phi_agent_spending(phi_agent agent); /* its own and of the 
    changed. */
 PHI_API phi_status phi_agent_set_model(phi_agent agent, const phi_model *model);
 
+/* Replaces phi_agent_desc.provider from the next run on, in mid-conversation: another strategy, or
+   none. Copied; NULL: the provider of the model's protocol. As phi_agent_set_model. */
+PHI_API phi_status phi_agent_set_provider(phi_agent agent, const phi_provider *provider);
+
 /* Replaces all tools. As phi_agent_new when one is no good: then nothing changed. PHI_BUSY while
    running. */
 PHI_API phi_status phi_agent_set_tools(phi_agent agent, const phi_tool *tools, size_t count);

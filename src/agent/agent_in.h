@@ -39,9 +39,11 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count);
 
-/* agent_take.c: copies of a desc's values. False: no memory; nothing changes, but for a model and a
-   segment, which are in agent->model_arena. */
-PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
+/* agent_take.c: copies of a desc's values. False: no memory; nothing changes, but for a model with
+   its provider and a segment, which are in agent->model_arena. */
+/* own: the provider whatever the model says; NULL: that of the model's protocol. */
+PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_provider *own,
+                                   const phi_model *model);
 /* The middle of its loop ids; config_id NULL: made of the model's names. */
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
 /* NULL: text. */

@@ -172,16 +172,6 @@ static void phi__agent_make_behaviour(phi__agent *agent, const phi_agent_desc *g
     if (given->config_id != NULL) phi__line_keep_segment(agent);
 }
 
-static bool phi__agent_make_take_provider(phi__agent *agent, const phi_provider *given) {
-    phi_provider *provider;
-    if (given == NULL) return true;
-    provider = (phi_provider *)phi_arena_alloc(&agent->arena, sizeof *provider);
-    if (provider == NULL) return false;
-    *provider = *given;
-    agent->desc.provider = provider;
-    return phi__agent_make_copy_text(agent, &provider->protocol);
-}
-
 static bool phi__agent_make_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
     size_t bytes = phi__mul(desc->filter_count, sizeof *desc->filters);
     phi_filter *filters;
@@ -198,8 +188,7 @@ static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given)
     phi_agent_desc merged = phi__agent_make_merge(given);
     const phi_agent_desc *desc = &merged;
     phi__agent_make_behaviour(agent, desc);
-    return phi__agent_make_take_provider(agent, desc->provider) &&
-           phi__agent_take_model(agent, &desc->model) &&
+    return phi__agent_take_model(agent, desc->provider, &desc->model) &&
            phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
                              agent->desc.tool_timeout_ms) &&
            phi__agent_take_format(agent, &desc->format) &&

@@ -56,9 +56,22 @@ static bool phi__agent_take_headers(phi__agent *agent, const phi_model *model) {
     return true;
 }
 
-PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
+static bool phi__agent_take_provider(phi__agent *agent, const phi_provider *given) {
+    phi_provider *copy;
+    agent->desc.provider = NULL;
+    if (given == NULL) return true;
+    copy = (phi_provider *)phi_arena_alloc(&agent->model_arena, sizeof *copy);
+    if (copy == NULL) return false;
+    *copy = *given;
+    agent->desc.provider = copy;
+    return phi__agent_take_text(agent, given->protocol, &copy->protocol);
+}
+
+PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_provider *own,
+                                   const phi_model *model) {
     const char *named = model->provider != NULL ? model->provider : model->protocol;
     agent->desc.model = *model;
+    if (!phi__agent_take_provider(agent, own)) return false;
     named = phi__message_read_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
     agent->provider = agent->desc.provider;
     if (agent->provider == NULL)

@@ -302,7 +302,7 @@ struct phi__agent {
        memory.limit_bytes is less than its limit during a run (forget.c). */
     phi_agent_desc desc;
     phi_arena arena;       /* of the desc */
-    phi_arena model_arena; /* the model's strings, and the segment */
+    phi_arena model_arena; /* the model and its provider, and the segment */
     const phi__codec *codec;
     const struct phi_provider *provider;        /* of the model; NULL: one of ours */
     bool in_process;                            /* ... and it is polled, not spoken to over HTTP */
