@@ -70932,11 +70932,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x2af31643
+#if PHI__IMP_STRATEGY != 0xc7474a06
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x2af31643
+#define PHI__IMP_STRATEGY 0xc7474a06
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -70944,6 +70944,8 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #ifndef PHI_STRATEGY_ADAPTIVE_IN_H
 #define PHI_STRATEGY_ADAPTIVE_IN_H
 
+
+#ifndef PHI_NO_STRATEGIES
 
 typedef struct phi__adaptive_choice {
     const char *name;   /* static */
@@ -70964,6 +70966,7 @@ PHI__FN const char *phi__adaptive_choose_reason(phi_str name);
 /* "react" as a machine: one call. Options: phi_adaptive_options. */
 PHI__FN const phi_strategy *phi__adaptive_react(void);
 
+#endif
 #endif
 
 /* ---- src/strategy/aot_in.h ---- */
@@ -71051,6 +71054,8 @@ PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *pha
 #define PHI_STRATEGY_GOT_IN_H
 
 
+#ifndef PHI_NO_STRATEGIES
+
 /* ---- the graph: got_graph.c ---- */
 
 typedef struct phi__got_node {
@@ -71126,6 +71131,7 @@ PHI__FN phi_str phi__got_prompt_system(const phi__got *g, const phi_got_options 
 PHI__FN uint32_t phi__got_prompt_wanted(const phi__got *g, const phi_got_options *o);
 PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, phi__buf *out);
 
+#endif
 #endif
 
 /* ---- src/strategy/parse_in.h ---- */
@@ -71355,6 +71361,8 @@ PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_
 #define PHI_STRATEGY_TRM_IN_H
 
 
+#ifndef PHI_NO_STRATEGIES
+
 typedef struct phi__trm_parsed {
     bool has_score; /* of a SCORE line, or by the ratio of strengths to issues */
     double score;   /* 0 to 1 */
@@ -71364,6 +71372,7 @@ typedef struct phi__trm_parsed {
 /* Never fails: any bytes are a text. */
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
 
+#endif
 #endif
 
 /* ---- src/strategy/adaptive.c ---- */

@@ -70,6 +70,9 @@ FEATURES = {
     "PHI_NO_TAPE": (r"phi_tape_\w+|phi__tape_\w+", None),
     "PHI_NO_SUMMARIES": (r"phi_summarize|phi_compactor_model|phi__summary_\w+", None),
     "PHI_NO_SUBAGENTS": (r"phi_subagent_tool|phi_spawn\w*|phi__(?:child|forward|result)_\w+", None),
+    "PHI_NO_STRATEGIES": (r"phi_strategy_\w+|phi__(?:strategy|machine|cot|aot|tot|got|trm|adaptive)_\w+", None),
+    "PHI_NO_TOOL_STATE": (r"phi_(?:call|agent|thread)_tool_state|phi_agent_set_tool_state|phi__effects?_\w+", None),
+    "PHI_NO_FACTS": (r"phi_facts?_\w+|phi__fact_\w+|phi__facts_(?!free)\w+", None),
     "PHI_NO_DEFERRED": (r"phi_agent_rewrite\w*|phi__deferred_\w+", None),
     "PHI_NO_SCHEMA": (r"phi__schema_(?!refuse|ref_)\w+",
                       "phi_arena arena; phi_memory m; phi_json *j = NULL; phi_schema_error e; "
