@@ -69149,11 +69149,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x48ccbe5f
+#if PHI__IMP_EVALUATE != 0xebed47f7
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x48ccbe5f
+#define PHI__IMP_EVALUATE 0xebed47f7
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -69444,7 +69444,7 @@ PHI__FN phi_agent_desc phi__children_desc(const phi__evaluation *e, const phi_ag
 
 /* The error of phi_agent_new, with the configuration that it is about. */
 static phi_status phi__children_refuse(phi__evaluation *e, size_t index) {
-    char words[240];
+    char words[320]; /* all that phi_last_error has */
     const char *last = "";
     phi_status status = phi__error_last(e->agent->rt, &last, NULL);
     (void)snprintf(words, sizeof words, "%s", last);

@@ -43,7 +43,7 @@ PHI__FN phi_agent_desc phi__children_desc(const phi__evaluation *e, const phi_ag
 
 /* The error of phi_agent_new, with the configuration that it is about. */
 static phi_status phi__children_refuse(phi__evaluation *e, size_t index) {
-    char words[240];
+    char words[320]; /* all that phi_last_error has */
     const char *last = "";
     phi_status status = phi__error_last(e->agent->rt, &last, NULL);
     (void)snprintf(words, sizeof words, "%s", last);
