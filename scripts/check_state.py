@@ -53,7 +53,7 @@ PARTS = {
              "agent/agent_make agent/summary features/effects loop/find loop/limits evaluate/evaluate"),
     "line": ("loop/line", "",
              "loop/draft loop/events loop/model_call loop/run agent/agent agent/agent_make agent/agent_store"
-             " agent/event_json agent/new_session agent/snapshot subagents/children subagents/forward subagents/result"
+             " agent/event_json agent/new_session agent/snapshot strategy/strategy subagents/children subagents/forward subagents/result"
              " evaluate/children evaluate/conclude evaluate/saving strategy/strategy_call"),
     "queues": ("loop/input", "", "loop/enqueue loop/states"),
     "room": ("loop/forget", "loop/at_limit", ""),
