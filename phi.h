@@ -2641,11 +2641,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0xb4b080f3
+#if PHI__PUB_LOOP != 0x64c50dd5
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0xb4b080f3
+#define PHI__PUB_LOOP 0x64c50dd5
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2901,7 +2901,8 @@ typedef enum phi_at_memory_limit {
     PHI_AT_MEMORY_LIMIT_STOP
 } phi_at_memory_limit;
 
-/* The spending of a budget. reserved: by active turns. */
+/* The spending of a budget. reserved: by active turns. requests: while it, or a budget above it,
+   bounds the agent; tokens and cost count in any case. */
 typedef struct phi_spending {
     uint64_t tokens, reserved_tokens;
     double cost, reserved_cost;
@@ -4983,11 +4984,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
 #endif /* PHI__PUB_SUBAGENTS */
 
 #ifdef PHI__PUB_EVALUATE
-#if PHI__PUB_EVALUATE != 0xe19dea35
+#if PHI__PUB_EVALUATE != 0x7fe00fe0
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__PUB_EVALUATE 0xe19dea35
+#define PHI__PUB_EVALUATE 0x7fe00fe0
 
 /* ---- src/evaluate/evaluate.h ---- */
 
@@ -5081,7 +5082,8 @@ typedef struct phi_evaluate_desc {
     /* Of PHI_EVALUATE_JUDGE: the agent that judges, with an empty history and without tools; its
        compaction.max_context_tokens is the window that the prompt is fitted into (default: any
        length). Default of system_prompt: phi's own. The rest as for configs. A judge that fails, or
-       names no response, selects the first branch; one that has no choice is not called. */
+       names no response, selects the first branch that has not failed; where one branch alone has
+       not failed, the judge is not called. */
     const phi_agent_desc *judge;
     phi_evaluate_fn evaluate_fn; /* of PHI_EVALUATE_CUSTOM */
     void *user_data;             /* comes back in evaluate_fn */

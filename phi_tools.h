@@ -66,7 +66,7 @@
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xb4b080f3
+#if PHI__PUB_LOOP != 0x64c50dd5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0xbc645a35
@@ -81,7 +81,7 @@
 #if PHI__PUB_SUBAGENTS != 0x750031f3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_EVALUATE != 0xe19dea35
+#if PHI__PUB_EVALUATE != 0x7fe00fe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_STRATEGY != 0x8e24a1d6

@@ -45,7 +45,8 @@ typedef enum phi_at_memory_limit {
     PHI_AT_MEMORY_LIMIT_STOP
 } phi_at_memory_limit;
 
-/* The spending of a budget. reserved: by active turns. */
+/* The spending of a budget. reserved: by active turns. requests: while it, or a budget above it,
+   bounds the agent; tokens and cost count in any case. */
 typedef struct phi_spending {
     uint64_t tokens, reserved_tokens;
     double cost, reserved_cost;
