@@ -138,7 +138,32 @@ static void reopened(bool evaluates) {
 TEST(a_thread_that_is_opened_again_continues_its_own_run_not_a_strategys_call) { reopened(false); }
 TEST(a_thread_that_is_opened_again_continues_the_selected_branch) { reopened(true); }
 
-TEST_MAIN(TEST_ENTRY(thoughts_have_the_tools_of_the_request),
+/* ---- forgetting ---- */
+
+/* Scratch work goes with the oldest turns: its lanes would fill the memory in the end. */
+TEST(an_agent_that_thinks_forgets_within_its_memory_limit_for_ever) {
+    think t;
+    phi_agent agent;
+    int i;
+    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    t.agent_desc.memory_limit_bytes = 150000;
+    t.agent_desc.at_memory_limit = PHI_AT_MEMORY_LIMIT_FORGET;
+    agent = think_agent(&t);
+    for (i = 0; i < 120 && test_failures() == 0; i++) {
+        rig_rewind(t.r);
+        rig_says(t.r, "Thoughts.\nAnswer: 24");
+        CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+        CHECK_EQ_INT(rig_run(t.r, 200), 0);
+        CHECK_EQ_INT(t.h.status, PHI_OK);
+        rig_forget(t.r);
+    }
+    CHECK(phi_thread_lane_count(phi_agent_thread(agent)) < 40);
+    CHECK_EQ_STR(think_result(&t, agent, "answer"), "24");
+    think_end(&t);
+}
+
+TEST_MAIN(TEST_ENTRY(an_agent_that_thinks_forgets_within_its_memory_limit_for_ever),
+          TEST_ENTRY(thoughts_have_the_tools_of_the_request),
           TEST_ENTRY(a_thread_that_is_opened_again_continues_its_own_run_not_a_strategys_call),
           TEST_ENTRY(a_thread_that_is_opened_again_continues_the_selected_branch),
           TEST_ENTRY(after_an_evaluation_the_result_is_the_selected_branchs))
