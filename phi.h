@@ -5128,11 +5128,11 @@ inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &
 #endif /* PHI__PUB_EVALUATE */
 
 #ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0x8e24a1d6
+#if PHI__PUB_STRATEGY != 0x3aee0719
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__PUB_STRATEGY 0x8e24a1d6
+#define PHI__PUB_STRATEGY 0x3aee0719
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -5622,7 +5622,8 @@ typedef struct phi_strategy_desc {
 } phi_strategy_desc;
 
 #ifndef PHI_NO_STRATEGIES
-/* For phi_agent_desc.provider.
+/* For phi_agent_desc.provider. A desc that is NULL, or has no strategy yet, gives a provider without
+   functions, which phi_agent_new refuses.
    Ownership: desc and its pointers are borrowed until all agents made with it are freed. */
 PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc);
 
@@ -70938,11 +70939,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xc7474a06
+#if PHI__IMP_STRATEGY != 0xc0674eab
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xc7474a06
+#define PHI__IMP_STRATEGY 0xc0674eab
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -73911,6 +73912,7 @@ PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
     phi_provider provider;
     memset(&provider, 0, sizeof provider);
     provider.protocol = "phi.strategy";
+    if (desc == NULL || desc->strategy == NULL) return provider; /* phi_agent_new refuses it */
     provider.user_data = (void *)(uintptr_t)desc;
     provider.open = phi__strategy_open;
     provider.poll = phi__strategy_poll;

@@ -84,7 +84,7 @@
 #if PHI__PUB_EVALUATE != 0x7fe00fe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_STRATEGY != 0x8e24a1d6
+#if PHI__PUB_STRATEGY != 0x3aee0719
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

@@ -432,6 +432,7 @@ PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
     phi_provider provider;
     memset(&provider, 0, sizeof provider);
     provider.protocol = "phi.strategy";
+    if (desc == NULL || desc->strategy == NULL) return provider; /* phi_agent_new refuses it */
     provider.user_data = (void *)(uintptr_t)desc;
     provider.open = phi__strategy_open;
     provider.poll = phi__strategy_poll;

@@ -64,6 +64,22 @@ TEST(a_provider_that_does_not_fit_is_refused_and_the_old_one_stays) {
     think_end(&t);
 }
 
+TEST(a_provider_of_no_strategy_is_refused_with_the_agent) {
+    think t;
+    phi_strategy_desc nothing;
+    memset(&nothing, 0, sizeof nothing);
+    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    t.provider = phi_strategy_provider(NULL);
+    CHECK(phi_agent_new(rig_runtime(t.r), &t.agent_desc).rt == NULL);
+    CHECK_EQ_STR(words_of(t.r),
+                 "provider: expected open, poll and close, or encode, event and end");
+    t.provider = phi_strategy_provider(&nothing);
+    CHECK(phi_agent_new(rig_runtime(t.r), &t.agent_desc).rt == NULL);
+    CHECK_EQ_STR(words_of(t.r),
+                 "provider: expected open, poll and close, or encode, event and end");
+    think_end(&t);
+}
+
 TEST(a_model_change_keeps_the_strategy) {
     think t;
     phi_agent agent;
@@ -119,6 +135,7 @@ TEST(changing_strategies_for_ever_takes_no_more_memory) {
 
 TEST_MAIN(TEST_ENTRY(an_agent_gets_another_strategy_in_mid_conversation_and_none_again),
           TEST_ENTRY(a_provider_that_does_not_fit_is_refused_and_the_old_one_stays),
+          TEST_ENTRY(a_provider_of_no_strategy_is_refused_with_the_agent),
           TEST_ENTRY(a_model_change_keeps_the_strategy),
           TEST_ENTRY(a_strategy_change_without_memory_changes_nothing),
           TEST_ENTRY(changing_strategies_for_ever_takes_no_more_memory))
