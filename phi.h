@@ -31058,11 +31058,11 @@ PHI__FN void phi__segments_free_all(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x1cd03f18
+#if PHI__IMP_HISTORY != 0xbed0d806
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x1cd03f18
+#define PHI__IMP_HISTORY 0xbed0d806
 
 /* ---- src/history/kept_state_in.h ---- */
 
@@ -31753,9 +31753,10 @@ PHI__FN bool phi__rebase_take(phi_thread *thread, const phi_thread *from, const 
    False: no memory; then none is. */
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep);
-/* Fills a renewed log with the views of all lanes of `before` but scratch lanes ("~..."): a
-   FORGOTTEN entry, then copies; of the active lane those in `keep` (NULL: all). Entry numbers continue. *made: the entry's detail,
-   whose bytes are not known yet. False: no memory, and the caller must free the new log. */
+/* Fills a renewed log with the views of all lanes of `before`: a FORGOTTEN entry, then copies; of
+   the active lane those in `keep` (NULL: all), of scratch lanes ("~...") none. Entry numbers
+   continue. *made: the entry's detail, whose bytes are not known yet. False: no memory, and the
+   caller must free the new log. */
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi_forgotten **made);
 /* Bytes that a fold's messages take in a log, by estimate; keep: as above. */
@@ -37138,28 +37139,27 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     return phi__append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 
-/* Scratch work of a strategy or a judge, each on a lane of its own: an agent that thinks would soon
-   have nothing else in its log. */
+/* Scratch work of strategies, "~tot/...": no part of a conversation, and a lane a run. */
 static bool phi__rebase_scratch(const phi_thread *before, uint32_t lane) {
-    return lane != before->lanes.active && phi__str_starts(before->lanes.at[lane].name, "~");
+    phi_str name = before->lanes.at[lane].name;
+    return lane != before->lanes.active && name.len > 0 && name.at[0] == '~';
 }
 
-/* The same lanes but those of scratch work, each empty, in their order. */
+/* The same lanes, each empty, under the same numbers; scratch lanes behind all others go. */
 static bool phi__rebase_lanes(phi_thread *thread, const phi_thread *before) {
-    uint32_t i, lane;
-    for (i = 1; i < before->lanes.count; i++)
-        if (!phi__rebase_scratch(before, i) &&
-            phi__lane_new(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
+    uint32_t i, lane, count = before->lanes.count;
+    while (count > 1 && phi__rebase_scratch(before, count - 1)) count--;
+    for (i = 1; i < count; i++)
+        if (phi__lane_new(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
             return false;
     return true;
 }
 
-static bool phi__rebase_lane(phi_thread *thread, uint32_t to, const phi_thread *before,
-                             uint32_t lane) {
+static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint32_t lane) {
     phi__fold fold;
     bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
     if (done && fold.count > 0)
-        done = phi__lane_switch(thread, to) == PHI_OK &&
+        done = phi__lane_switch(thread, lane) == PHI_OK &&
                phi__tool_state_carry(thread, before, lane, UINT64_MAX) &&
                phi__rebase_take(thread, before, &fold, NULL);
     phi__fold_free(before->log.memory, &fold);
@@ -37168,18 +37168,14 @@ static bool phi__rebase_lane(phi_thread *thread, uint32_t to, const phi_thread *
 
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi_forgotten **made) {
-    uint32_t i, to = 0, active = 0;
+    uint32_t i;
     *made = phi__rebase_begin(thread, before, keep);
     if (*made == NULL || !phi__rebase_lanes(thread, before)) return false;
-    for (i = 0; i < before->lanes.count; i++) {
-        if (phi__rebase_scratch(before, i)) continue;
-        if (i == before->lanes.active)
-            active = to;
-        else if (!phi__rebase_lane(thread, to, before, i))
+    for (i = 0; i < before->lanes.count; i++)
+        if (i != before->lanes.active && !phi__rebase_scratch(before, i) &&
+            !phi__rebase_lane(thread, before, i))
             return false;
-        to++;
-    }
-    return phi__lane_switch(thread, active) == PHI_OK &&
+    return phi__lane_switch(thread, before->lanes.active) == PHI_OK &&
            phi__tool_state_carry(thread, before, before->lanes.active, UINT64_MAX) &&
            phi__rebase_take(thread, before, &before->fold, keep);
 }

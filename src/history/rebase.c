@@ -161,28 +161,27 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     return phi__append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 
-/* Scratch work of a strategy or a judge, each on a lane of its own: an agent that thinks would soon
-   have nothing else in its log. */
+/* Scratch work of strategies, "~tot/...": no part of a conversation, and a lane a run. */
 static bool phi__rebase_scratch(const phi_thread *before, uint32_t lane) {
-    return lane != before->lanes.active && phi__str_starts(before->lanes.at[lane].name, "~");
+    phi_str name = before->lanes.at[lane].name;
+    return lane != before->lanes.active && name.len > 0 && name.at[0] == '~';
 }
 
-/* The same lanes but those of scratch work, each empty, in their order. */
+/* The same lanes, each empty, under the same numbers; scratch lanes behind all others go. */
 static bool phi__rebase_lanes(phi_thread *thread, const phi_thread *before) {
-    uint32_t i, lane;
-    for (i = 1; i < before->lanes.count; i++)
-        if (!phi__rebase_scratch(before, i) &&
-            phi__lane_new(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
+    uint32_t i, lane, count = before->lanes.count;
+    while (count > 1 && phi__rebase_scratch(before, count - 1)) count--;
+    for (i = 1; i < count; i++)
+        if (phi__lane_new(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
             return false;
     return true;
 }
 
-static bool phi__rebase_lane(phi_thread *thread, uint32_t to, const phi_thread *before,
-                             uint32_t lane) {
+static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint32_t lane) {
     phi__fold fold;
     bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
     if (done && fold.count > 0)
-        done = phi__lane_switch(thread, to) == PHI_OK &&
+        done = phi__lane_switch(thread, lane) == PHI_OK &&
                phi__tool_state_carry(thread, before, lane, UINT64_MAX) &&
                phi__rebase_take(thread, before, &fold, NULL);
     phi__fold_free(before->log.memory, &fold);
@@ -191,18 +190,14 @@ static bool phi__rebase_lane(phi_thread *thread, uint32_t to, const phi_thread *
 
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi_forgotten **made) {
-    uint32_t i, to = 0, active = 0;
+    uint32_t i;
     *made = phi__rebase_begin(thread, before, keep);
     if (*made == NULL || !phi__rebase_lanes(thread, before)) return false;
-    for (i = 0; i < before->lanes.count; i++) {
-        if (phi__rebase_scratch(before, i)) continue;
-        if (i == before->lanes.active)
-            active = to;
-        else if (!phi__rebase_lane(thread, to, before, i))
+    for (i = 0; i < before->lanes.count; i++)
+        if (i != before->lanes.active && !phi__rebase_scratch(before, i) &&
+            !phi__rebase_lane(thread, before, i))
             return false;
-        to++;
-    }
-    return phi__lane_switch(thread, active) == PHI_OK &&
+    return phi__lane_switch(thread, before->lanes.active) == PHI_OK &&
            phi__tool_state_carry(thread, before, before->lanes.active, UINT64_MAX) &&
            phi__rebase_take(thread, before, &before->fold, keep);
 }
