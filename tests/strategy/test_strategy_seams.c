@@ -141,7 +141,7 @@ TEST(a_thread_that_is_opened_again_continues_the_selected_branch) { reopened(tru
 /* ---- forgetting ---- */
 
 /* Scratch work goes with the oldest turns: its lanes would fill the memory in the end. */
-TEST(an_agent_that_thinks_forgets_within_its_memory_limit_for_ever) {
+TEST(an_agent_that_thinks_stays_within_its_memory_limit_for_ever) {
     think t;
     phi_agent agent;
     int i;
@@ -162,7 +162,7 @@ TEST(an_agent_that_thinks_forgets_within_its_memory_limit_for_ever) {
     think_end(&t);
 }
 
-TEST_MAIN(TEST_ENTRY(an_agent_that_thinks_forgets_within_its_memory_limit_for_ever),
+TEST_MAIN(TEST_ENTRY(an_agent_that_thinks_stays_within_its_memory_limit_for_ever),
           TEST_ENTRY(thoughts_have_the_tools_of_the_request),
           TEST_ENTRY(a_thread_that_is_opened_again_continues_its_own_run_not_a_strategys_call),
           TEST_ENTRY(a_thread_that_is_opened_again_continues_the_selected_branch),
