@@ -5128,11 +5128,11 @@ inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &
 #endif /* PHI__PUB_EVALUATE */
 
 #ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0x3aee0719
+#if PHI__PUB_STRATEGY != 0x719c5783
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__PUB_STRATEGY 0x3aee0719
+#define PHI__PUB_STRATEGY 0x719c5783
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -5622,8 +5622,8 @@ typedef struct phi_strategy_desc {
 } phi_strategy_desc;
 
 #ifndef PHI_NO_STRATEGIES
-/* For phi_agent_desc.provider. A desc that is NULL, or has no strategy yet, gives a provider without
-   functions, which phi_agent_new refuses.
+/* For phi_agent_desc.provider. A desc that is NULL, or has no strategy yet, gives a provider
+   without functions, which phi_agent_new refuses.
    Ownership: desc and its pointers are borrowed until all agents made with it are freed. */
 PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc);
 

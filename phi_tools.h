@@ -84,7 +84,7 @@
 #if PHI__PUB_EVALUATE != 0x7fe00fe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_STRATEGY != 0x3aee0719
+#if PHI__PUB_STRATEGY != 0x719c5783
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

@@ -47,8 +47,8 @@ typedef struct phi_strategy_desc {
 } phi_strategy_desc;
 
 #ifndef PHI_NO_STRATEGIES
-/* For phi_agent_desc.provider. A desc that is NULL, or has no strategy yet, gives a provider without
-   functions, which phi_agent_new refuses.
+/* For phi_agent_desc.provider. A desc that is NULL, or has no strategy yet, gives a provider
+   without functions, which phi_agent_new refuses.
    Ownership: desc and its pointers are borrowed until all agents made with it are freed. */
 PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc);
 
