@@ -43073,11 +43073,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xac72b881
+#if PHI__IMP_LOOP != 0xfed83210
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xac72b881
+#define PHI__IMP_LOOP 0xfed83210
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -44453,6 +44453,8 @@ typedef struct phi__tree {
     /* What it spends is part of its parent's active run; its reservations are taken out of that
        run's pot (limits_in.h). Set before its first run. */
     bool of_run;
+    /* It works in its parent's place, and knows the facts that that one knows. */
+    bool in_place;
 } phi__tree;
 
 /* forget.c, at_limit.c: its memory limit. */
@@ -53127,11 +53129,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x96ce3487
+#if PHI__IMP_FEATURES != 0xeb98d472
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x96ce3487
+#define PHI__IMP_FEATURES 0xeb98d472
 
 /* ---- src/features/attached_in.h ---- */
 
@@ -56055,10 +56057,11 @@ PHI__FN void phi__facts_free(phi_runtime *rt) {
 
 /* ---- what an agent knows ---- */
 
-/* The agent whose facts a hidden one knows. */
+/* The agent whose facts it knows: of a hidden one, and of one in its parent's place, that above. */
 static phi__agent *phi__facts_shown_owner(phi__agent *agent) {
-    phi__agent *owner = phi__find_agent(phi__find_seen(agent));
-    return owner != NULL ? owner : agent;
+    while ((phi__find_hidden(agent) || agent->tree.in_place) && agent->tree.parent != NULL)
+        agent = agent->tree.parent;
+    return agent;
 }
 
 /* Puts the facts of a scope into a list that is sorted by key; one of the same key goes, for the
@@ -69152,11 +69155,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0xebed47f7
+#if PHI__IMP_EVALUATE != 0xbd931993
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0xebed47f7
+#define PHI__IMP_EVALUATE 0xbd931993
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -69431,6 +69434,7 @@ PHI__FN phi_agent_desc phi__children_desc(const phi__evaluation *e, const phi_ag
     if (judge) {
         d.tools = NULL;
         d.tool_count = 0;
+        d.disable_facts = true; /* it compares answers, and plays no part */
         if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL))
             d.system_prompt = phi__judge_instructions();
         return d;
@@ -69467,7 +69471,10 @@ PHI__FN phi_status phi__children_make(phi__evaluation *e, size_t index,
     if (judge) return PHI_OK;
     e->branches[index].agent = child->handle;
     e->branches[index].original_count = agent->thread->fold.count;
-    if (phi__rebase_take(child->thread, agent->thread, &agent->thread->fold, NULL)) return PHI_OK;
+    if (phi__tool_state_carry(child->thread, agent->thread, agent->thread->lanes.active,
+                              UINT64_MAX) &&
+        phi__rebase_take(child->thread, agent->thread, &agent->thread->fold, NULL))
+        return PHI_OK;
     return phi__error(agent->rt, PHI_NO_MEMORY,
                       "phi_evaluate: configs[%u]: out of memory for a copy of the view",
                       (unsigned)index);
@@ -70137,6 +70144,7 @@ PHI__FN void phi__evaluation_seat(phi__seat *seat, phi__agent *child,
     seat->child = child;
     child->tree.watch = watch;
     child->tree.watched = seat;
+    child->tree.in_place = !phi__evaluation_is_judge(seat);
     phi__find_hold(child, "it is a branch of an evaluation");
 }
 

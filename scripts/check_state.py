@@ -50,7 +50,7 @@ PARTS = {
     # of an agent
     "tree": ("agent/agent_end", "loop/events loop/states loop/schedule"  # a watcher is due; aborts are counted
              " subagents/child subagents/follow evaluate/evaluation strategy/strategy_call",  # who it is
-             "agent/agent_make agent/summary features/effects loop/find loop/limits evaluate/evaluate"),
+             "agent/agent_make agent/summary features/effects features/facts loop/find loop/limits evaluate/evaluate"),
     "line": ("loop/line", "",
              "loop/draft loop/events loop/model_call loop/run agent/agent agent/agent_make agent/agent_store"
              " agent/event_json agent/new_session agent/snapshot strategy/strategy subagents/children subagents/forward subagents/result"

@@ -4,6 +4,7 @@
 #ifndef PHI_NO_EVALUATION
 
 #include "evaluate/judge_in.h"
+#include "history/tool_state_in.h"
 #include "model/tokens.h"
 #include "persist/recall_in.h"
 
@@ -27,6 +28,7 @@ PHI__FN phi_agent_desc phi__children_desc(const phi__evaluation *e, const phi_ag
     if (judge) {
         d.tools = NULL;
         d.tool_count = 0;
+        d.disable_facts = true; /* it compares answers, and plays no part */
         if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL))
             d.system_prompt = phi__judge_instructions();
         return d;
@@ -63,7 +65,10 @@ PHI__FN phi_status phi__children_make(phi__evaluation *e, size_t index,
     if (judge) return PHI_OK;
     e->branches[index].agent = child->handle;
     e->branches[index].original_count = agent->thread->fold.count;
-    if (phi__rebase_take(child->thread, agent->thread, &agent->thread->fold, NULL)) return PHI_OK;
+    if (phi__tool_state_carry(child->thread, agent->thread, agent->thread->lanes.active,
+                              UINT64_MAX) &&
+        phi__rebase_take(child->thread, agent->thread, &agent->thread->fold, NULL))
+        return PHI_OK;
     return phi__error(agent->rt, PHI_NO_MEMORY,
                       "phi_evaluate: configs[%u]: out of memory for a copy of the view",
                       (unsigned)index);

@@ -17,6 +17,7 @@ PHI__FN void phi__evaluation_seat(phi__seat *seat, phi__agent *child,
     seat->child = child;
     child->tree.watch = watch;
     child->tree.watched = seat;
+    child->tree.in_place = !phi__evaluation_is_judge(seat);
     phi__find_hold(child, "it is a branch of an evaluation");
 }
 

@@ -20,10 +20,11 @@ PHI__FN void phi__facts_free(phi_runtime *rt) {
 
 /* ---- what an agent knows ---- */
 
-/* The agent whose facts a hidden one knows. */
+/* The agent whose facts it knows: of a hidden one, and of one in its parent's place, that above. */
 static phi__agent *phi__facts_shown_owner(phi__agent *agent) {
-    phi__agent *owner = phi__find_agent(phi__find_seen(agent));
-    return owner != NULL ? owner : agent;
+    while ((phi__find_hidden(agent) || agent->tree.in_place) && agent->tree.parent != NULL)
+        agent = agent->tree.parent;
+    return agent;
 }
 
 /* Puts the facts of a scope into a list that is sorted by key; one of the same key goes, for the

@@ -263,6 +263,8 @@ typedef struct phi__tree {
     /* What it spends is part of its parent's active run; its reservations are taken out of that
        run's pot (limits_in.h). Set before its first run. */
     bool of_run;
+    /* It works in its parent's place, and knows the facts that that one knows. */
+    bool in_place;
 } phi__tree;
 
 /* forget.c, at_limit.c: its memory limit. */

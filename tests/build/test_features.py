@@ -238,7 +238,7 @@ class Features(unittest.TestCase):
         never = {name for name, bit in points.items() if int(bit) not in seen}
         self.assertEqual(never, {"SAID", "ERRAND", "DROPPED", "OVERFLOW", "HELD_AS", "RUN_SAVE", "RUN_LOAD",
                                  "AGENT_SAVE", "AGENT_LOAD", "AGENT_SAVE_LATE", "AGENT_LOAD_LATE", "CHANGED",
-                                 "LOG_LEAVES", "LOG_RENEWED", "LOG_OPENED", "SHRINK"})
+                                 "LOG_LEAVES", "LOG_RENEWED", "LOG_OPENED", "SHRINK", "EFFECTS"})
 
     def test_without_any_feature_a_conversation_goes_on(self):
         self.amalgamate(ROOT)

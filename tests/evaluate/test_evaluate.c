@@ -1,5 +1,7 @@
 /* Parallel evaluation: branches, selections, lanes, events. */
 #include "evaluate/actors.h"
+#include "features/effects.h"
+#include "features/facts.h"
 #include "record/recorder.h"
 #include "record/session.h"
 
@@ -361,6 +363,69 @@ TEST(a_branch_with_tools_is_a_lane_with_its_calls) {
     rig_free(r);
 }
 
+/* Spends a coin of those in the state: what it read is in `user_data`. */
+static phi_flow spend(void *user_data, phi_call call, phi_str arguments) {
+    phi_tool_result result = PHI_ZERO;
+    phi_str state = phi_call_tool_state(call);
+    (void)arguments;
+    (void)snprintf((char *)user_data, 60, "%.*s", (int)state.len, state.at);
+    result.effects = "[{\"op\":\"set_path\",\"path\":\"/spent\",\"value\":true}]";
+    CHECK_EQ_INT(phi_call_result(call, &result), PHI_OK);
+    return PHI_DONE;
+}
+
+TEST(a_branch_begins_with_the_tool_state_and_what_the_selected_one_did_to_it_counts) {
+    rig *r = rig_new();
+    phi_agent_desc own = rig_desc(), config = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_evaluate_desc desc = PHI_ZERO;
+    phi_agent agent;
+    char seen[60] = "";
+    tool.start = spend;
+    tool.user_data = seen;
+    own.tools = &tool;
+    own.tool_count = 1;
+    agent = rig_agent(r, &own);
+    CHECK_EQ_INT(phi_agent_set_tool_state(agent, phi_str_of("{\"gold\":9}")), PHI_OK);
+    rig_call(r, "c1", "echo", "{\"a\":1}");
+    rig_says(r, "done");
+    desc.configs = &config;
+    desc.config_count = 1;
+    desc.prompt = "Go";
+    CHECK_EQ_INT(phi_evaluate(agent, &desc), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_EQ_STR(seen, "{\"gold\":9}");
+    CHECK_STR(phi_agent_tool_state(agent), "{\"gold\":9,\"spent\":true}");
+    CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(agent), PHI_LANE_DEFAULT), PHI_OK);
+    CHECK_STR(phi_agent_tool_state(agent), "{\"gold\":9}");
+    rig_free(r);
+}
+
+TEST(a_branch_knows_the_facts_of_its_agent_and_a_judge_none) {
+    rig *r = rig_new();
+    phi_agent_desc own = rig_desc(), configs[2], judge = rig_desc();
+    phi_evaluate_desc desc = PHI_ZERO;
+    phi_agent agent = rig_agent(r, &own);
+    configs[0] = configs[1] = rig_desc();
+    CHECK_EQ_INT(phi_fact_set(phi_fact_agent(agent), "loot", phi_str_of("under the oak"), NULL),
+                 PHI_OK);
+    rig_says(r, "one");
+    rig_says(r, "two");
+    rig_says(r, "2");
+    desc.configs = configs;
+    desc.config_count = 2;
+    desc.prompt = "Where is it?";
+    desc.by = PHI_EVALUATE_JUDGE;
+    desc.judge = &judge;
+    CHECK_EQ_INT(phi_evaluate(agent, &desc), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK(strstr(rig_request(r, 0), "under the oak") != NULL);
+    CHECK(strstr(rig_request(r, 1), "under the oak") != NULL);
+    CHECK(strstr(rig_request(r, 2), "impartial judge") != NULL);
+    CHECK(strstr(rig_request(r, 2), "under the oak") == NULL);
+    rig_free(r);
+}
+
 /* ---- a selection of the host's ---- */
 
 typedef struct chooser {
@@ -707,25 +772,27 @@ TEST(a_recorder_has_pending_loops_before_they_begin_and_the_group_afterwards) {
     rig_free(s.r);
 }
 
-TEST_MAIN(TEST_ENTRY(the_first_branch_goes_on_as_the_conversation), TEST_ENTRY(figures_select),
-          TEST_ENTRY(a_transparent_evaluation_has_one_branch),
-          TEST_ENTRY(a_judge_selects_and_has_the_next_number),
-          TEST_ENTRY(events_bracket_the_branches_and_name_them),
-          TEST_ENTRY(an_abort_is_told_at_the_end),
-          TEST_ENTRY(numbers_go_on_behind_those_of_every_configuration),
-          TEST_ENTRY(a_judge_whose_window_is_too_small_is_warned_about),
-          TEST_ENTRY(without_a_prompt_branches_answer_the_last_message),
-          TEST_ENTRY(a_prompt_may_be_content),
-          TEST_ENTRY(branches_have_the_agents_prompt_and_tools_unless_they_have_their_own),
-          TEST_ENTRY(a_branch_with_tools_is_a_lane_with_its_calls),
-          TEST_ENTRY(a_function_of_the_hosts_selects_when_it_is_ready),
-          TEST_ENTRY(a_selection_that_is_too_large_or_fails_or_never_comes_is_some_branch),
-          TEST_ENTRY(a_selection_that_waits_ends_with_an_abort_and_with_its_agent),
-          TEST_ENTRY(a_desc_that_is_no_good_is_refused_with_words_and_changes_nothing),
-          TEST_ENTRY(a_configuration_that_is_no_good_is_named),
-          TEST_ENTRY(handles_that_are_none_are_refused),
-          TEST_ENTRY(the_agent_is_busy_meanwhile_and_so_are_its_branches),
-          TEST_ENTRY(a_note_behind_the_branches_names_the_selected_one),
-          TEST_ENTRY(a_lane_that_has_the_name_of_a_branch_gets_its_run),
-          TEST_ENTRY(a_session_of_the_log_has_the_group),
-          TEST_ENTRY(a_recorder_has_pending_loops_before_they_begin_and_the_group_afterwards))
+TEST_MAIN(
+    TEST_ENTRY(the_first_branch_goes_on_as_the_conversation), TEST_ENTRY(figures_select),
+    TEST_ENTRY(a_transparent_evaluation_has_one_branch),
+    TEST_ENTRY(a_judge_selects_and_has_the_next_number),
+    TEST_ENTRY(events_bracket_the_branches_and_name_them), TEST_ENTRY(an_abort_is_told_at_the_end),
+    TEST_ENTRY(numbers_go_on_behind_those_of_every_configuration),
+    TEST_ENTRY(a_judge_whose_window_is_too_small_is_warned_about),
+    TEST_ENTRY(without_a_prompt_branches_answer_the_last_message),
+    TEST_ENTRY(a_prompt_may_be_content),
+    TEST_ENTRY(branches_have_the_agents_prompt_and_tools_unless_they_have_their_own),
+    TEST_ENTRY(a_branch_with_tools_is_a_lane_with_its_calls),
+    TEST_ENTRY(a_branch_knows_the_facts_of_its_agent_and_a_judge_none),
+    TEST_ENTRY(a_branch_begins_with_the_tool_state_and_what_the_selected_one_did_to_it_counts),
+    TEST_ENTRY(a_function_of_the_hosts_selects_when_it_is_ready),
+    TEST_ENTRY(a_selection_that_is_too_large_or_fails_or_never_comes_is_some_branch),
+    TEST_ENTRY(a_selection_that_waits_ends_with_an_abort_and_with_its_agent),
+    TEST_ENTRY(a_desc_that_is_no_good_is_refused_with_words_and_changes_nothing),
+    TEST_ENTRY(a_configuration_that_is_no_good_is_named),
+    TEST_ENTRY(handles_that_are_none_are_refused),
+    TEST_ENTRY(the_agent_is_busy_meanwhile_and_so_are_its_branches),
+    TEST_ENTRY(a_note_behind_the_branches_names_the_selected_one),
+    TEST_ENTRY(a_lane_that_has_the_name_of_a_branch_gets_its_run),
+    TEST_ENTRY(a_session_of_the_log_has_the_group),
+    TEST_ENTRY(a_recorder_has_pending_loops_before_they_begin_and_the_group_afterwards))
