@@ -69155,11 +69155,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0xbd931993
+#if PHI__IMP_EVALUATE != 0x8bd1c0fa
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0xbd931993
+#define PHI__IMP_EVALUATE 0x8bd1c0fa
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -69249,36 +69249,36 @@ PHI__FN void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
 #endif
 #endif
 
-/* ---- src/evaluate/children_in.h ---- */
+/* ---- src/evaluate/branches_in.h ---- */
 
-/* children_in.h - makes the agents of branches and judges, names their runs, and starts them. */
-#ifndef PHI_EVALUATE_CHILDREN_IN_H
-#define PHI_EVALUATE_CHILDREN_IN_H
+/* branches_in.h - makes the agents of branches and judges, names their runs, and starts them. */
+#ifndef PHI_EVALUATE_BRANCHES_IN_H
+#define PHI_EVALUATE_BRANCHES_IN_H
 
 
 #ifndef PHI_NO_EVALUATION
 
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
    configuration's or the agent's. */
-PHI__FN phi_agent_desc phi__children_desc(const phi__evaluation *e, const phi_agent_desc *config,
+PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_agent_desc *config,
                                           bool judge);
 /* Makes the child of a seat, a branch's with a copy of the agent's view. PHI_OK, or phi_last_error
    has words that name the configuration. */
-PHI__FN phi_status phi__children_make(phi__evaluation *e, size_t index,
+PHI__FN phi_status phi__branches_make(phi__evaluation *e, size_t index,
                                       const phi_agent_desc *config, const phi__child_watch *watch);
 /* Loop ids for all seats that have a child, with one count, in the arena. False: no memory. */
-PHI__FN bool phi__children_name(phi__evaluation *e);
+PHI__FN bool phi__branches_name(phi__evaluation *e);
 /* Their numbers are taken. False: no memory, and some may be. */
-PHI__FN bool phi__children_count(phi__evaluation *e);
+PHI__FN bool phi__branches_count(phi__evaluation *e);
 /* Starts the run of a seat's child: with that prompt, or, content NULL, from where its history
    stands. PHI_NO_MEMORY: nothing changed. */
-PHI__FN phi_status phi__children_start(phi__seat *seat, const phi_content *content, size_t count);
+PHI__FN phi_status phi__branches_start(phi__seat *seat, const phi_content *content, size_t count);
 /* Reserves the most that the judge's call may cost, with a query of so many tokens. False: there is
    no room, and `reason` says where. */
-PHI__FN bool phi__children_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size);
+PHI__FN bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size);
 /* Reserves the most that the first model call of each branch, and the judge's, may cost. False:
    there is no room, and `reason` says where. */
-PHI__FN bool phi__children_reserve(phi__evaluation *e, const phi_content *content, size_t count,
+PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *content, size_t count,
                                    char *reason, size_t size);
 
 #endif
@@ -69407,9 +69407,9 @@ PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count);
 #endif
 #endif
 
-/* ---- src/evaluate/children.c ---- */
+/* ---- src/evaluate/branches.c ---- */
 
-/* children.c - the agents of branches and judges. */
+/* branches.c - the agents of branches and judges. */
 
 #ifndef PHI_NO_EVALUATION
 
@@ -69418,11 +69418,11 @@ PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count);
 
 /* Tokens of the judge's prompt beside the texts in it, and of the system prompt of a judge that has
    none of its own. */
-enum { PHI__CHILDREN_FRAME = 300 };
+enum { PHI__BRANCHES_FRAME = 300 };
 
 /* ---- making them ---- */
 
-PHI__FN phi_agent_desc phi__children_desc(const phi__evaluation *e, const phi_agent_desc *config,
+PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_agent_desc *config,
                                           bool judge) {
     const phi__agent *agent = e->agent;
     phi_agent_desc d = *config;
@@ -69450,7 +69450,7 @@ PHI__FN phi_agent_desc phi__children_desc(const phi__evaluation *e, const phi_ag
 }
 
 /* The error of phi_agent_new, with the configuration that it is about. */
-static phi_status phi__children_refuse(phi__evaluation *e, size_t index) {
+static phi_status phi__branches_refuse(phi__evaluation *e, size_t index) {
     char words[320]; /* all that phi_last_error has */
     const char *last = "";
     phi_status status = phi__error_last(e->agent->rt, &last, NULL);
@@ -69461,12 +69461,12 @@ static phi_status phi__children_refuse(phi__evaluation *e, size_t index) {
                       words);
 }
 
-PHI__FN phi_status phi__children_make(phi__evaluation *e, size_t index,
+PHI__FN phi_status phi__branches_make(phi__evaluation *e, size_t index,
                                       const phi_agent_desc *config, const phi__child_watch *watch) {
     bool judge = index == e->pub.branch_count;
-    phi_agent_desc d = phi__children_desc(e, config, judge);
+    phi_agent_desc d = phi__branches_desc(e, config, judge);
     phi__agent *agent = e->agent, *child = phi__agent_make(agent->rt, &d, NULL);
-    if (child == NULL) return phi__children_refuse(e, index);
+    if (child == NULL) return phi__branches_refuse(e, index);
     phi__evaluation_seat(&e->seats[index], child, watch);
     if (judge) return PHI_OK;
     e->branches[index].agent = child->handle;
@@ -69482,26 +69482,26 @@ PHI__FN phi_status phi__children_make(phi__evaluation *e, size_t index,
 
 /* ---- loop ids ---- */
 
-static phi_str phi__children_segment(const phi__evaluation *e, size_t index) {
+static phi_str phi__branches_segment(const phi__evaluation *e, size_t index) {
     const phi__agent *child = e->seats[index].child;
     return child != NULL ? child->line.segment : phi__str("", 0);
 }
 
 /* The first number that is free in all segments. */
-static uint32_t phi__children_first_number(phi__evaluation *e) {
+static uint32_t phi__branches_first_number(phi__evaluation *e) {
     uint32_t most = 0;
     size_t i;
     for (i = 0; i <= e->pub.branch_count; i++) {
         uint32_t so_far;
         if (e->seats[i].child == NULL) continue;
-        so_far = phi__session_count_so_far(e->agent->line.session, phi__children_segment(e, i));
+        so_far = phi__session_count_so_far(e->agent->line.session, phi__branches_segment(e, i));
         if (so_far > most) most = so_far;
     }
     return most + 1;
 }
 
 /* "session.segment.N"; a host may have given an id of this form: then the next number. */
-static bool phi__children_name_one(phi__evaluation *e, size_t index, uint32_t *number) {
+static bool phi__branches_name_one(phi__evaluation *e, size_t index, uint32_t *number) {
     phi__agent *agent = e->agent;
     phi__buf name;
     bool done;
@@ -69510,7 +69510,7 @@ static bool phi__children_name_one(phi__evaluation *e, size_t index, uint32_t *n
         phi__buf_clear(&name);
         phi__buf_add_str(&name, agent->line.session->id);
         phi__buf_char(&name, '.');
-        phi__buf_add_str(&name, phi__children_segment(e, index));
+        phi__buf_add_str(&name, phi__branches_segment(e, index));
         phi__buf_char(&name, '.');
         phi__buf_u64(&name, (*number)++);
     } while (!name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
@@ -69522,18 +69522,18 @@ static bool phi__children_name_one(phi__evaluation *e, size_t index, uint32_t *n
     return done;
 }
 
-PHI__FN bool phi__children_name(phi__evaluation *e) {
+PHI__FN bool phi__branches_name(phi__evaluation *e) {
     phi__agent *agent = e->agent;
     uint32_t number;
     size_t i;
     if (!phi__session_read(&agent->rt->sessions, agent->line.session, agent->thread)) return false;
-    number = phi__children_first_number(e);
+    number = phi__branches_first_number(e);
     for (i = 0; i <= e->pub.branch_count; i++)
-        if (e->seats[i].child != NULL && !phi__children_name_one(e, i, &number)) return false;
+        if (e->seats[i].child != NULL && !phi__branches_name_one(e, i, &number)) return false;
     return true;
 }
 
-PHI__FN bool phi__children_count(phi__evaluation *e) {
+PHI__FN bool phi__branches_count(phi__evaluation *e) {
     phi__sessions *sessions = &e->agent->rt->sessions;
     size_t i;
     for (i = 0; i <= e->pub.branch_count; i++) {
@@ -69546,7 +69546,7 @@ PHI__FN bool phi__children_count(phi__evaluation *e) {
 
 /* ---- their runs ---- */
 
-PHI__FN phi_status phi__children_start(phi__seat *seat, const phi_content *content, size_t count) {
+PHI__FN phi_status phi__branches_start(phi__seat *seat, const phi_content *content, size_t count) {
     const phi__evaluation *e = seat->of;
     bool judge = phi__evaluation_is_judge(seat);
     phi_message message;
@@ -69568,7 +69568,7 @@ PHI__FN phi_status phi__children_start(phi__seat *seat, const phi_content *conte
     return status;
 }
 
-static uint64_t phi__children_tokens(const phi__evaluation *e, const phi_content *content,
+static uint64_t phi__branches_tokens(const phi__evaluation *e, const phi_content *content,
                                      size_t count) {
     const phi_token_counter *counter = phi__projection_counter(e->agent);
     phi_message message;
@@ -69579,24 +69579,24 @@ static uint64_t phi__children_tokens(const phi__evaluation *e, const phi_content
     return content != NULL ? phi_tokens_of_message(counter, &message) : 0;
 }
 
-static uint64_t phi__children_output(const phi__agent *child) {
+static uint64_t phi__branches_output(const phi__agent *child) {
     return child->desc.max_tokens != 0 ? child->desc.max_tokens : child->desc.model.max_tokens;
 }
 
 /* The judge sees the conversation, the query, and the largest answers that the branches may give;
    at most its window. */
-PHI__FN bool phi__children_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size) {
+PHI__FN bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
     const phi_cost *rates;
-    uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__CHILDREN_FRAME, out, most;
+    uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__BRANCHES_FRAME, out, most;
     double rate;
     size_t i;
     if (judge == NULL || !phi__limits_budget_limited(e->agent)) return true;
     for (i = 0; i < e->pub.branch_count; i++)
-        if (e->seats[i].child != NULL) in += phi__children_output(e->seats[i].child);
+        if (e->seats[i].child != NULL) in += phi__branches_output(e->seats[i].child);
     most = judge->desc.compaction.max_context_tokens;
     if (most != 0 && in > most) in = most;
-    out = phi__children_output(judge);
+    out = phi__branches_output(judge);
     rates = &judge->desc.model.cost;
     rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     return phi__limits_budget_hold(e->agent, in + out,
@@ -69604,13 +69604,13 @@ PHI__FN bool phi__children_hold(phi__evaluation *e, uint64_t prompt, char *reaso
                                    &e->held, reason, size);
 }
 
-PHI__FN bool phi__children_reserve(phi__evaluation *e, const phi_content *content, size_t count,
+PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *content, size_t count,
                                    char *reason, size_t size) {
-    uint64_t prompt = phi__children_tokens(e, content, count);
+    uint64_t prompt = phi__branches_tokens(e, content, count);
     size_t i;
     for (i = 0; i < e->pub.branch_count; i++)
         if (!phi__states_reserve(e->seats[i].child->run, prompt, reason, size)) return false;
-    return phi__children_hold(e, prompt, reason, size);
+    return phi__branches_hold(e, prompt, reason, size);
 }
 
 #endif
@@ -70010,9 +70010,9 @@ static phi_status phi__evaluate_make_children(phi__evaluation *e, const phi_eval
     phi_status status = PHI_OK;
     size_t i;
     for (i = 0; i < desc->config_count && status == PHI_OK; i++)
-        status = phi__children_make(e, i, &desc->configs[i], &phi__evaluate_watch);
+        status = phi__branches_make(e, i, &desc->configs[i], &phi__evaluate_watch);
     if (status == PHI_OK && desc->by == PHI_EVALUATE_JUDGE)
-        status = phi__children_make(e, i, desc->judge, &phi__evaluate_watch);
+        status = phi__branches_make(e, i, desc->judge, &phi__evaluate_watch);
     return status;
 }
 
@@ -70021,13 +70021,13 @@ static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *con
     phi__agent *agent = e->agent;
     char reason[160];
     size_t i;
-    if (!phi__children_name(e) || !phi__evaluation_payers(e)) return phi__evaluate_no_memory(agent);
+    if (!phi__branches_name(e) || !phi__evaluation_payers(e)) return phi__evaluate_no_memory(agent);
     for (i = 0; i < e->pub.branch_count; i++)
-        if (phi__children_start(&e->seats[i], content, count) != PHI_OK)
+        if (phi__branches_start(&e->seats[i], content, count) != PHI_OK)
             return phi__evaluate_no_memory(agent);
-    if (!phi__children_reserve(e, content, count, reason, sizeof reason))
+    if (!phi__branches_reserve(e, content, count, reason, sizeof reason))
         return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
-    return phi__children_count(e) && phi__conclude_emit_start(e) ? PHI_OK
+    return phi__branches_count(e) && phi__conclude_emit_start(e) ? PHI_OK
                                                                  : phi__evaluate_no_memory(agent);
 }
 
@@ -70662,7 +70662,7 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e) {
     phi__evaluation_give(e);
     if (phi__judging_prompt(e, &prompt)) {
         content = phi__input_text(phi__buf_str(&prompt));
-        status = phi__children_start(seat, &content, 1);
+        status = phi__branches_start(seat, &content, 1);
     }
     if (status == PHI_OK) /* no other run may take the reservation; its turn renews it */
         (void)phi__states_reserve(seat->child->run, phi_tokens_of_text(NULL, content.text), reason,
@@ -70789,7 +70789,7 @@ PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
 static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
                                       const phi_agent_desc *config, const phi__child_watch *watch) {
     phi__evaluation *e = seat->of;
-    phi_agent_desc d = phi__children_desc(e, config, phi__evaluation_is_judge(seat));
+    phi_agent_desc d = phi__branches_desc(e, config, phi__evaluation_is_judge(seat));
     phi_status status = PHI_NO_MEMORY;
     phi_agent child;
     phi__buf text;
@@ -70837,7 +70837,7 @@ static void phi__saving_hold(phi__evaluation *e, const phi_json *root) {
     memset(&saved, 0, sizeof saved);
     saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
     phi__limits_budget_give(e->agent, &saved);
-    (void)phi__children_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
+    (void)phi__branches_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
 }
 
 static phi_status phi__saving_get_judge(phi__evaluation *e, const phi_json *root,
@@ -70849,7 +70849,7 @@ static phi_status phi__saving_get_judge(phi__evaluation *e, const phi_json *root
     if (!phi__session_saw(&e->agent->rt->sessions, e->agent->line.session, e->judge_id))
         return PHI_NO_MEMORY;
     if (!phi__records_get_bool(root, "judging"))
-        return phi__children_make(e, index, desc->judge, watch);
+        return phi__branches_make(e, index, desc->judge, watch);
     e->phase = PHI__EVALUATION_JUDGE;
     e->pub.judge_loop_id = e->judge_id;
     e->judge_status = PHI_CANCELLED; /* unless its run goes on */

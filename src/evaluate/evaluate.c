@@ -6,7 +6,7 @@
 
 #ifndef PHI_NO_EVALUATION
 
-#include "evaluate/children_in.h"
+#include "evaluate/branches_in.h"
 #include "evaluate/conclude_in.h"
 #include "evaluate/evaluation_in.h"
 #include "evaluate/judging_in.h"
@@ -205,9 +205,9 @@ static phi_status phi__evaluate_make_children(phi__evaluation *e, const phi_eval
     phi_status status = PHI_OK;
     size_t i;
     for (i = 0; i < desc->config_count && status == PHI_OK; i++)
-        status = phi__children_make(e, i, &desc->configs[i], &phi__evaluate_watch);
+        status = phi__branches_make(e, i, &desc->configs[i], &phi__evaluate_watch);
     if (status == PHI_OK && desc->by == PHI_EVALUATE_JUDGE)
-        status = phi__children_make(e, i, desc->judge, &phi__evaluate_watch);
+        status = phi__branches_make(e, i, desc->judge, &phi__evaluate_watch);
     return status;
 }
 
@@ -216,13 +216,13 @@ static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *con
     phi__agent *agent = e->agent;
     char reason[160];
     size_t i;
-    if (!phi__children_name(e) || !phi__evaluation_payers(e)) return phi__evaluate_no_memory(agent);
+    if (!phi__branches_name(e) || !phi__evaluation_payers(e)) return phi__evaluate_no_memory(agent);
     for (i = 0; i < e->pub.branch_count; i++)
-        if (phi__children_start(&e->seats[i], content, count) != PHI_OK)
+        if (phi__branches_start(&e->seats[i], content, count) != PHI_OK)
             return phi__evaluate_no_memory(agent);
-    if (!phi__children_reserve(e, content, count, reason, sizeof reason))
+    if (!phi__branches_reserve(e, content, count, reason, sizeof reason))
         return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
-    return phi__children_count(e) && phi__conclude_emit_start(e) ? PHI_OK
+    return phi__branches_count(e) && phi__conclude_emit_start(e) ? PHI_OK
                                                                  : phi__evaluate_no_memory(agent);
 }
 

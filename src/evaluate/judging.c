@@ -6,7 +6,7 @@
 
 #ifndef PHI_NO_EVALUATION
 
-#include "evaluate/children_in.h"
+#include "evaluate/branches_in.h"
 #include "evaluate/judge_in.h"
 #include "evaluate/select_in.h"
 #include "model/tokens.h"
@@ -134,7 +134,7 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e) {
     phi__evaluation_give(e);
     if (phi__judging_prompt(e, &prompt)) {
         content = phi__input_text(phi__buf_str(&prompt));
-        status = phi__children_start(seat, &content, 1);
+        status = phi__branches_start(seat, &content, 1);
     }
     if (status == PHI_OK) /* no other run may take the reservation; its turn renews it */
         (void)phi__states_reserve(seat->child->run, phi_tokens_of_text(NULL, content.text), reason,

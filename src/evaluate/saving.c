@@ -8,7 +8,7 @@
 #ifndef PHI_NO_EVALUATION
 
 #include "agent/snapshot.h"
-#include "evaluate/children_in.h"
+#include "evaluate/branches_in.h"
 #include "model/message_in.h"
 #include "model/tokens.h"
 #include "text/records_in.h"
@@ -117,7 +117,7 @@ PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
 static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
                                       const phi_agent_desc *config, const phi__child_watch *watch) {
     phi__evaluation *e = seat->of;
-    phi_agent_desc d = phi__children_desc(e, config, phi__evaluation_is_judge(seat));
+    phi_agent_desc d = phi__branches_desc(e, config, phi__evaluation_is_judge(seat));
     phi_status status = PHI_NO_MEMORY;
     phi_agent child;
     phi__buf text;
@@ -165,7 +165,7 @@ static void phi__saving_hold(phi__evaluation *e, const phi_json *root) {
     memset(&saved, 0, sizeof saved);
     saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
     phi__limits_budget_give(e->agent, &saved);
-    (void)phi__children_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
+    (void)phi__branches_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
 }
 
 static phi_status phi__saving_get_judge(phi__evaluation *e, const phi_json *root,
@@ -177,7 +177,7 @@ static phi_status phi__saving_get_judge(phi__evaluation *e, const phi_json *root
     if (!phi__session_saw(&e->agent->rt->sessions, e->agent->line.session, e->judge_id))
         return PHI_NO_MEMORY;
     if (!phi__records_get_bool(root, "judging"))
-        return phi__children_make(e, index, desc->judge, watch);
+        return phi__branches_make(e, index, desc->judge, watch);
     e->phase = PHI__EVALUATION_JUDGE;
     e->pub.judge_loop_id = e->judge_id;
     e->judge_status = PHI_CANCELLED; /* unless its run goes on */

@@ -1,5 +1,5 @@
-/* children.c - the agents of branches and judges. */
-#include "evaluate/children_in.h"
+/* branches.c - the agents of branches and judges. */
+#include "evaluate/branches_in.h"
 
 #ifndef PHI_NO_EVALUATION
 
@@ -12,11 +12,11 @@
 
 /* Tokens of the judge's prompt beside the texts in it, and of the system prompt of a judge that has
    none of its own. */
-enum { PHI__CHILDREN_FRAME = 300 };
+enum { PHI__BRANCHES_FRAME = 300 };
 
 /* ---- making them ---- */
 
-PHI__FN phi_agent_desc phi__children_desc(const phi__evaluation *e, const phi_agent_desc *config,
+PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_agent_desc *config,
                                           bool judge) {
     const phi__agent *agent = e->agent;
     phi_agent_desc d = *config;
@@ -44,7 +44,7 @@ PHI__FN phi_agent_desc phi__children_desc(const phi__evaluation *e, const phi_ag
 }
 
 /* The error of phi_agent_new, with the configuration that it is about. */
-static phi_status phi__children_refuse(phi__evaluation *e, size_t index) {
+static phi_status phi__branches_refuse(phi__evaluation *e, size_t index) {
     char words[320]; /* all that phi_last_error has */
     const char *last = "";
     phi_status status = phi__error_last(e->agent->rt, &last, NULL);
@@ -55,12 +55,12 @@ static phi_status phi__children_refuse(phi__evaluation *e, size_t index) {
                       words);
 }
 
-PHI__FN phi_status phi__children_make(phi__evaluation *e, size_t index,
+PHI__FN phi_status phi__branches_make(phi__evaluation *e, size_t index,
                                       const phi_agent_desc *config, const phi__child_watch *watch) {
     bool judge = index == e->pub.branch_count;
-    phi_agent_desc d = phi__children_desc(e, config, judge);
+    phi_agent_desc d = phi__branches_desc(e, config, judge);
     phi__agent *agent = e->agent, *child = phi__agent_make(agent->rt, &d, NULL);
-    if (child == NULL) return phi__children_refuse(e, index);
+    if (child == NULL) return phi__branches_refuse(e, index);
     phi__evaluation_seat(&e->seats[index], child, watch);
     if (judge) return PHI_OK;
     e->branches[index].agent = child->handle;
@@ -76,26 +76,26 @@ PHI__FN phi_status phi__children_make(phi__evaluation *e, size_t index,
 
 /* ---- loop ids ---- */
 
-static phi_str phi__children_segment(const phi__evaluation *e, size_t index) {
+static phi_str phi__branches_segment(const phi__evaluation *e, size_t index) {
     const phi__agent *child = e->seats[index].child;
     return child != NULL ? child->line.segment : phi__str("", 0);
 }
 
 /* The first number that is free in all segments. */
-static uint32_t phi__children_first_number(phi__evaluation *e) {
+static uint32_t phi__branches_first_number(phi__evaluation *e) {
     uint32_t most = 0;
     size_t i;
     for (i = 0; i <= e->pub.branch_count; i++) {
         uint32_t so_far;
         if (e->seats[i].child == NULL) continue;
-        so_far = phi__session_count_so_far(e->agent->line.session, phi__children_segment(e, i));
+        so_far = phi__session_count_so_far(e->agent->line.session, phi__branches_segment(e, i));
         if (so_far > most) most = so_far;
     }
     return most + 1;
 }
 
 /* "session.segment.N"; a host may have given an id of this form: then the next number. */
-static bool phi__children_name_one(phi__evaluation *e, size_t index, uint32_t *number) {
+static bool phi__branches_name_one(phi__evaluation *e, size_t index, uint32_t *number) {
     phi__agent *agent = e->agent;
     phi__buf name;
     bool done;
@@ -104,7 +104,7 @@ static bool phi__children_name_one(phi__evaluation *e, size_t index, uint32_t *n
         phi__buf_clear(&name);
         phi__buf_add_str(&name, agent->line.session->id);
         phi__buf_char(&name, '.');
-        phi__buf_add_str(&name, phi__children_segment(e, index));
+        phi__buf_add_str(&name, phi__branches_segment(e, index));
         phi__buf_char(&name, '.');
         phi__buf_u64(&name, (*number)++);
     } while (!name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
@@ -116,18 +116,18 @@ static bool phi__children_name_one(phi__evaluation *e, size_t index, uint32_t *n
     return done;
 }
 
-PHI__FN bool phi__children_name(phi__evaluation *e) {
+PHI__FN bool phi__branches_name(phi__evaluation *e) {
     phi__agent *agent = e->agent;
     uint32_t number;
     size_t i;
     if (!phi__session_read(&agent->rt->sessions, agent->line.session, agent->thread)) return false;
-    number = phi__children_first_number(e);
+    number = phi__branches_first_number(e);
     for (i = 0; i <= e->pub.branch_count; i++)
-        if (e->seats[i].child != NULL && !phi__children_name_one(e, i, &number)) return false;
+        if (e->seats[i].child != NULL && !phi__branches_name_one(e, i, &number)) return false;
     return true;
 }
 
-PHI__FN bool phi__children_count(phi__evaluation *e) {
+PHI__FN bool phi__branches_count(phi__evaluation *e) {
     phi__sessions *sessions = &e->agent->rt->sessions;
     size_t i;
     for (i = 0; i <= e->pub.branch_count; i++) {
@@ -140,7 +140,7 @@ PHI__FN bool phi__children_count(phi__evaluation *e) {
 
 /* ---- their runs ---- */
 
-PHI__FN phi_status phi__children_start(phi__seat *seat, const phi_content *content, size_t count) {
+PHI__FN phi_status phi__branches_start(phi__seat *seat, const phi_content *content, size_t count) {
     const phi__evaluation *e = seat->of;
     bool judge = phi__evaluation_is_judge(seat);
     phi_message message;
@@ -162,7 +162,7 @@ PHI__FN phi_status phi__children_start(phi__seat *seat, const phi_content *conte
     return status;
 }
 
-static uint64_t phi__children_tokens(const phi__evaluation *e, const phi_content *content,
+static uint64_t phi__branches_tokens(const phi__evaluation *e, const phi_content *content,
                                      size_t count) {
     const phi_token_counter *counter = phi__projection_counter(e->agent);
     phi_message message;
@@ -173,24 +173,24 @@ static uint64_t phi__children_tokens(const phi__evaluation *e, const phi_content
     return content != NULL ? phi_tokens_of_message(counter, &message) : 0;
 }
 
-static uint64_t phi__children_output(const phi__agent *child) {
+static uint64_t phi__branches_output(const phi__agent *child) {
     return child->desc.max_tokens != 0 ? child->desc.max_tokens : child->desc.model.max_tokens;
 }
 
 /* The judge sees the conversation, the query, and the largest answers that the branches may give;
    at most its window. */
-PHI__FN bool phi__children_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size) {
+PHI__FN bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
     const phi_cost *rates;
-    uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__CHILDREN_FRAME, out, most;
+    uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__BRANCHES_FRAME, out, most;
     double rate;
     size_t i;
     if (judge == NULL || !phi__limits_budget_limited(e->agent)) return true;
     for (i = 0; i < e->pub.branch_count; i++)
-        if (e->seats[i].child != NULL) in += phi__children_output(e->seats[i].child);
+        if (e->seats[i].child != NULL) in += phi__branches_output(e->seats[i].child);
     most = judge->desc.compaction.max_context_tokens;
     if (most != 0 && in > most) in = most;
-    out = phi__children_output(judge);
+    out = phi__branches_output(judge);
     rates = &judge->desc.model.cost;
     rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     return phi__limits_budget_hold(e->agent, in + out,
@@ -198,13 +198,13 @@ PHI__FN bool phi__children_hold(phi__evaluation *e, uint64_t prompt, char *reaso
                                    &e->held, reason, size);
 }
 
-PHI__FN bool phi__children_reserve(phi__evaluation *e, const phi_content *content, size_t count,
+PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *content, size_t count,
                                    char *reason, size_t size) {
-    uint64_t prompt = phi__children_tokens(e, content, count);
+    uint64_t prompt = phi__branches_tokens(e, content, count);
     size_t i;
     for (i = 0; i < e->pub.branch_count; i++)
         if (!phi__states_reserve(e->seats[i].child->run, prompt, reason, size)) return false;
-    return phi__children_hold(e, prompt, reason, size);
+    return phi__branches_hold(e, prompt, reason, size);
 }
 
 #endif
