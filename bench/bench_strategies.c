@@ -163,7 +163,7 @@ static bool holds(phi_str text, const char *word) {
 
 /* An answer in the form that is asked for; none is good enough to end a search. */
 static const char *canned(phi_str system, uint64_t n) {
-    static char score[60];
+    static char scored[60];
     if (holds(system, "\"thoughts\""))
         return "{\"thoughts\":[{\"id\":\"t1\",\"content\":\"the first of three thoughts\"},"
                "{\"id\":\"t2\",\"content\":\"the second of three thoughts\"},"
@@ -176,9 +176,9 @@ static const char *canned(phi_str system, uint64_t n) {
         return "CONNECTION: [1] -> [2] : the first one supports the second one\n"
                "CONNECTION: [3] -> [2] : the third one completes the second one";
     if (holds(system, "SCORE:")) {
-        (void)snprintf(score, sizeof score, "ISSUE: something\nSUGGESTION: else\nSCORE: 0.%02u",
+        (void)snprintf(scored, sizeof scored, "ISSUE: something\nSUGGESTION: else\nSCORE: 0.%02u",
                        (unsigned)(10 + n * 4 % 60));
-        return score;
+        return scored;
     }
     return "Step 1: this and that\nStep 2: and something else\nanswer: a short one";
 }
