@@ -21,13 +21,14 @@ import sys
 ROOT = os.path.dirname(os.path.abspath(__file__))
 
 FRAGMENTS = ["base", "text", "io", "model", "wire", "codecs", "log", "history", "persist", "loop", "features", "agent", "record",
-             "subagents", "evaluate", "strategy", "config", "mcp", "openapi", "skills", "tools"]
+             "subagents", "evaluate", "strategy", "config",
+             "match", "permissions", "tools", "mcp", "openapi", "skills"]
 
 # A header, the header it includes, and its own fragments.
 OUT = {
     "phi_json.h": (None, ["base", "text"]),
-    "phi.h": (None, FRAGMENTS[:FRAGMENTS.index("mcp")]),
-    "phi_tools.h": ("phi.h", FRAGMENTS[FRAGMENTS.index("mcp"):]),
+    "phi.h": (None, FRAGMENTS[:FRAGMENTS.index("match")]),
+    "phi_tools.h": ("phi.h", FRAGMENTS[FRAGMENTS.index("match"):]),
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]*)".*$', re.M)

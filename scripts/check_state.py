@@ -99,7 +99,8 @@ OWNED_IN = ("log", "history", "persist", "loop", "features", "agent", "record", 
 # The same name of another struct's member, by the file: (file, member).
 OTHERS = {("agent/runtime", "ready"),  # rt->ready and rt->events, the lists themselves
           ("agent/runtime", "events"), ("loop/hooks", "events"), ("loop/stored", "events")}
-FOLDERS = ("loop", "features", "agent", "record", "subagents", "evaluate", "strategy", "tools")
+FOLDERS = ("loop", "features", "agent", "record", "subagents", "evaluate", "strategy", "permissions",
+           "tools", "openapi", "skills")
 COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
 # ... = x, += x, ++, behind a member, its element or what it points to
 CHANGE = r"(?:->\w+|\[[^\]]*\])*\s*((?<![=!<>])=(?!=)|[-+|&]=|\+\+|--)?"
