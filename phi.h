@@ -43073,11 +43073,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xfed83210
+#if PHI__IMP_LOOP != 0xdf1f4f42
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xfed83210
+#define PHI__IMP_LOOP 0xdf1f4f42
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -44005,6 +44005,9 @@ PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                   const phi__refusals *since);
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
+/* The same with one prompt, a user's message of these blocks. NULL: without a prompt. */
+PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
+                                   const phi_content *content, size_t count);
 /* The limit that refused it memory; NULL: the allocator. */
 PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
 /* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from
@@ -50176,6 +50179,18 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) 
     agent->spent.run_cost = 0;
     phi__run_take(run);
     return PHI_OK;
+}
+
+PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
+                                   const phi_content *content, size_t count) {
+    phi_message message;
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = count;
+    order.prompts = &message;
+    order.prompt_count = content != NULL ? 1 : 0;
+    return phi__run_new(agent, &order);
 }
 
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) {
@@ -56587,11 +56602,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xe624787d
+#if PHI__IMP_AGENT != 0xf216eed7
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xe624787d
+#define PHI__IMP_AGENT 0xf216eed7
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -56787,18 +56802,11 @@ PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
 
 static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_content *content,
                                  size_t count, phi_continuation kind) {
-    phi_message message;
     phi__run_order order;
     phi_status status;
-    memset(&message, 0, sizeof message);
     memset(&order, 0, sizeof order);
-    message.role = PHI_ROLE_USER;
-    message.content = content;
-    message.content_count = count;
-    order.prompts = &message;
-    order.prompt_count = content != NULL ? 1 : 0;
     order.continuation = kind;
-    status = phi__run_new(agent, &order);
+    status = phi__run_new_of(agent, order, content, count);
     return status == PHI_OK ? status : phi__agent_no_memory(agent, what);
 }
 
@@ -67976,11 +67984,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0xf66091a4
+#if PHI__IMP_SUBAGENTS != 0x55039a60
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0xf66091a4
+#define PHI__IMP_SUBAGENTS 0x55039a60
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -68520,23 +68528,16 @@ PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc) {
 PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task) {
     const phi__agent *parent = child->of->parent;
     phi__agent *agent = child->agent;
-    phi_message message;
     phi_content content;
     phi__run_order order;
     phi_status status = phi__agent_may_run(agent, "sub-agent");
     if (status != PHI_OK) return status;
     memset(&content, 0, sizeof content);
-    memset(&message, 0, sizeof message);
     memset(&order, 0, sizeof order);
     content.kind = PHI_CONTENT_TEXT;
     content.text = task;
-    message.role = PHI_ROLE_USER;
-    message.content = &content;
-    message.content_count = 1;
-    order.prompts = &message;
-    order.prompt_count = 1;
     order.parent_loop_id = parent->run != NULL ? parent->run->loop_id : parent->line.last_loop_id;
-    status = phi__run_new(agent, &order);
+    status = phi__run_new_of(agent, order, &content, 1);
     child->running = status == PHI_OK;
     return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
 }
@@ -69155,11 +69156,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x8bd1c0fa
+#if PHI__IMP_EVALUATE != 0x21b8f1e9
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x8bd1c0fa
+#define PHI__IMP_EVALUATE 0x21b8f1e9
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -69549,21 +69550,14 @@ PHI__FN bool phi__branches_count(phi__evaluation *e) {
 PHI__FN phi_status phi__branches_start(phi__seat *seat, const phi_content *content, size_t count) {
     const phi__evaluation *e = seat->of;
     bool judge = phi__evaluation_is_judge(seat);
-    phi_message message;
     phi__run_order order;
     phi_status status;
-    memset(&message, 0, sizeof message);
     memset(&order, 0, sizeof order);
-    message.role = PHI_ROLE_USER;
-    message.content = content;
-    message.content_count = count;
-    order.prompts = &message;
-    order.prompt_count = content != NULL ? 1 : 0;
     order.continuation = content != NULL ? PHI_CONTINUATION_INITIAL : PHI_CONTINUATION_DEFAULT;
     order.loop_id = judge ? e->judge_id : e->branches[seat->index].loop_id;
     if (content == NULL) order.parent_loop_id = e->agent->line.last_loop_id;
     order.goes_on = true; /* aborts were read when the evaluation began: later ones mean it */
-    status = phi__run_new(seat->child, &order);
+    status = phi__run_new_of(seat->child, order, content, count);
     seat->runs = status == PHI_OK;
     return status;
 }

@@ -28,18 +28,11 @@ PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
 
 static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_content *content,
                                  size_t count, phi_continuation kind) {
-    phi_message message;
     phi__run_order order;
     phi_status status;
-    memset(&message, 0, sizeof message);
     memset(&order, 0, sizeof order);
-    message.role = PHI_ROLE_USER;
-    message.content = content;
-    message.content_count = count;
-    order.prompts = &message;
-    order.prompt_count = content != NULL ? 1 : 0;
     order.continuation = kind;
-    status = phi__run_new(agent, &order);
+    status = phi__run_new_of(agent, order, content, count);
     return status == PHI_OK ? status : phi__agent_no_memory(agent, what);
 }
 

@@ -143,21 +143,14 @@ PHI__FN bool phi__branches_count(phi__evaluation *e) {
 PHI__FN phi_status phi__branches_start(phi__seat *seat, const phi_content *content, size_t count) {
     const phi__evaluation *e = seat->of;
     bool judge = phi__evaluation_is_judge(seat);
-    phi_message message;
     phi__run_order order;
     phi_status status;
-    memset(&message, 0, sizeof message);
     memset(&order, 0, sizeof order);
-    message.role = PHI_ROLE_USER;
-    message.content = content;
-    message.content_count = count;
-    order.prompts = &message;
-    order.prompt_count = content != NULL ? 1 : 0;
     order.continuation = content != NULL ? PHI_CONTINUATION_INITIAL : PHI_CONTINUATION_DEFAULT;
     order.loop_id = judge ? e->judge_id : e->branches[seat->index].loop_id;
     if (content == NULL) order.parent_loop_id = e->agent->line.last_loop_id;
     order.goes_on = true; /* aborts were read when the evaluation began: later ones mean it */
-    status = phi__run_new(seat->child, &order);
+    status = phi__run_new_of(seat->child, order, content, count);
     seat->runs = status == PHI_OK;
     return status;
 }

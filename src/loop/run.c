@@ -81,6 +81,18 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) 
     return PHI_OK;
 }
 
+PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
+                                   const phi_content *content, size_t count) {
+    phi_message message;
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = count;
+    order.prompts = &message;
+    order.prompt_count = content != NULL ? 1 : 0;
+    return phi__run_new(agent, &order);
+}
+
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) {
     phi__run_order order;
     phi__run *run;

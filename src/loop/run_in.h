@@ -35,6 +35,9 @@ PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                   const phi__refusals *since);
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
+/* The same with one prompt, a user's message of these blocks. NULL: without a prompt. */
+PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
+                                   const phi_content *content, size_t count);
 /* The limit that refused it memory; NULL: the allocator. */
 PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
 /* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from

@@ -89,23 +89,16 @@ PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc) {
 PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task) {
     const phi__agent *parent = child->of->parent;
     phi__agent *agent = child->agent;
-    phi_message message;
     phi_content content;
     phi__run_order order;
     phi_status status = phi__agent_may_run(agent, "sub-agent");
     if (status != PHI_OK) return status;
     memset(&content, 0, sizeof content);
-    memset(&message, 0, sizeof message);
     memset(&order, 0, sizeof order);
     content.kind = PHI_CONTENT_TEXT;
     content.text = task;
-    message.role = PHI_ROLE_USER;
-    message.content = &content;
-    message.content_count = 1;
-    order.prompts = &message;
-    order.prompt_count = 1;
     order.parent_loop_id = parent->run != NULL ? parent->run->loop_id : parent->line.last_loop_id;
-    status = phi__run_new(agent, &order);
+    status = phi__run_new_of(agent, order, &content, 1);
     child->running = status == PHI_OK;
     return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
 }
