@@ -273,6 +273,178 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 
 #endif /* PHI__PUB_TOOLS */
 
+#ifdef PHI__PUB_OPENAPI
+#if PHI__PUB_OPENAPI != 0x61988bdd
+#error "phi: two versions of src/openapi in one file"
+#endif
+#else
+#define PHI__PUB_OPENAPI 0x61988bdd
+
+/* ---- src/openapi/openapi.h ---- */
+
+/* openapi.h - OpenAPI 3.0 and 3.1 documents as tools: one operation, one tool.
+
+       phi_openapi_desc of = PHI_ZERO;
+       of.auth.bearer_token = "sk-...";
+       phi_openapi *api = phi_openapi_from_file(rt, &of, "petstore.json");
+       while (phi_openapi_step(api) == PHI_BUSY) phi_step(rt, 10);
+       phi_openapi_tools pets = PHI_ZERO;
+       while (phi_openapi_select(api, NULL, &pets) == PHI_BUSY) phi_step(rt, 0);
+       desc.tools = pets.tools;                      // desc: a phi_agent_desc
+       desc.tool_count = pets.count;
+
+   A document is read once, in slices, and kept as compact text with an index; the schema of a tool
+   is made when the tool is selected. All agents of a runtime can share the tools of one document.
+   References inside of the document are followed; references to files and addresses are not, and
+   an operation that needs one is skipped with a message. Documents of version 2.0 are refused.
+
+   Ownership: the object belongs to its runtime, and its memory is counted there. It borrows the
+   runtime: free it first. Tools belong to the object.
+   Threads:   the pumping thread.
+
+   PHI_NO_OPENAPI leaves all of it out. YAML documents need the YAML reader (PHI_NO_YAML). */
+#ifndef PHI_OPENAPI_OPENAPI_H
+#define PHI_OPENAPI_OPENAPI_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef PHI_NO_OPENAPI
+
+typedef struct phi_openapi phi_openapi;
+
+/* The key of an apiKey scheme, or a header of every request. */
+typedef struct phi_openapi_pair {
+    const char *name;  /* of the scheme in the document, or of the header */
+    const char *value; /* never shown in results, events and messages */
+} phi_openapi_pair;
+
+/* Zero means none. A request carries what the first alternative of its operation needs that can
+   be met with these. */
+typedef struct phi_openapi_auth {
+    /* for http bearer, and for oauth2 and openIdConnect where no client is given */
+    const char *bearer_token;
+    const char *user, *password;  /* for http basic */
+    const phi_openapi_pair *keys; /* for apiKey, by the scheme's name in the document */
+    size_t key_count;
+    const char *client_id, *client_secret; /* for the client credentials of oauth2 */
+    const char *token_url;                 /* of oauth2 (default: the document's tokenUrl) */
+} phi_openapi_auth;
+
+/* Zero means default for every field. */
+typedef struct phi_openapi_desc {
+    const char *base_url; /* instead of the document's servers (default: its first server) */
+    phi_openapi_auth auth;
+    const phi_openapi_pair *headers; /* of every request (default: none) */
+    size_t header_count;
+    uint32_t timeout_ms;            /* of one request (default 30,000; PHI_UNLIMITED) */
+    uint32_t max_response_bytes;    /* of an answer that a model sees (default 65,536) */
+    const char *response_directory; /* keeps whole answers that were cut (default: none) */
+    /* NULL-ended: directories whose files may be uploaded (default: none) */
+    const char *const *upload_roots;
+    const char *name_prefix;   /* a tool is "{prefix}__{operation id}" (default: no prefix) */
+    size_t max_document_bytes; /* (default 67,108,864) */
+    uint32_t max_schema_bytes; /* of one tool; see docs/openapi.md (default 65,536) */
+    bool skip_unnamed;         /* skips operations without operationId (default: named by path) */
+    bool needs_approval;       /* the tools that may change something need a hook's approval */
+    bool destructive_needs_approval; /* the same of DELETE alone */
+} phi_openapi_desc;
+
+/* Begins to read a document; `desc` is copied, with all that it points to; NULL: defaults. The
+   text is JSON where its first character is "{" or "[", else YAML.
+   _text: copied. _file: read in slices. _url: http or https, by GET with the headers of desc and
+   no credential, through the runtime's transport; phi_step must run.
+   NULL: a bad argument, or no memory; phi_last_error names it. */
+PHI_API phi_openapi *phi_openapi_from_text(phi_runtime *rt, const phi_openapi_desc *desc,
+                                           phi_str text);
+PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_desc *desc,
+                                           const char *path);
+PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_desc *desc,
+                                          const char *url);
+
+/* Reads for about the runtime's step_budget_us. PHI_BUSY: call it again. PHI_OK: ready. All else
+   stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (not OpenAPI 3.0
+   or 3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO, and those
+   of a network. Safe inside callbacks. */
+PHI_API phi_status phi_openapi_step(phi_openapi *api);
+/* The last status of phi_openapi_step, without doing anything. */
+PHI_API phi_status phi_openapi_status(const phi_openapi *api);
+/* The fault and its place; line 0: it has no place in the text. The message is empty where there is
+   no fault. Valid until the object is freed. */
+PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api);
+
+/* Frees the object and every selection of it. PHI_MISUSE: calls of its tools are under way, and
+   nothing is freed; abort or free their agents first. After PHI_OK no agent may use the tools. NULL
+   is harmless. */
+PHI_API phi_status phi_openapi_free(phi_openapi *api);
+
+/* ---- operations ---- */
+
+/* All strings are borrowed from the object. */
+typedef struct phi_openapi_operation {
+    phi_str name;         /* of its tool: unique, the same from run to run and with every filter */
+    phi_str operation_id; /* empty: it has none */
+    phi_str method;       /* "GET" */
+    phi_str path;         /* "/pets/{petId}" */
+    bool read_only;       /* GET, HEAD, OPTIONS, TRACE */
+    bool destructive;     /* DELETE */
+    bool deprecated;
+} phi_openapi_operation;
+
+/* Before the object is ready there are none. */
+PHI_API size_t phi_openapi_count(const phi_openapi *api);
+/* The one at `index`, in the document's order. PHI_NOT_FOUND: no such index. */
+PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index,
+                                            phi_openapi_operation *out);
+
+/* ---- tools ---- */
+
+/* An operation is selected when it fits each list that is given: one of its entries. All lists are
+   NULL-ended and borrowed until phi_openapi_select is done. */
+typedef struct phi_openapi_filter {
+    const char *const *operation_ids; /* as in the document */
+    const char *const *tags;
+    const char *const *path_prefixes; /* "/repos" fits /repos, /repos/a and not /repositories */
+    const char *const *methods;       /* "GET"; upper and lower case are the same */
+} phi_openapi_filter;
+
+/* An operation that became no tool. */
+typedef struct phi_openapi_skip {
+    size_t operation;    /* its index */
+    const char *message; /* "parameters[2]: \"$ref\" to another document: other.json#/x" */
+} phi_openapi_skip;
+
+/* A selection: zero it before the first call. For the caller to read; owned by the object. */
+typedef struct phi_openapi_tools {
+    phi_tool *tools; /* the caller may change their fields but user_data and the functions */
+    const size_t *operations; /* of each tool: its operation's index */
+    size_t count;
+    const phi_openapi_skip *skipped; /* selected, and impossible */
+    size_t skip_count;
+    void *work; /* phi's */
+} phi_openapi_tools;
+
+/* Makes the tools of the operations that fit the filter (NULL: all) for about the runtime's
+   step_budget_us. PHI_BUSY: call it again with the same arguments. PHI_OK: done; further calls
+   change nothing. PHI_MISUSE: the object is not ready. PHI_NO_MEMORY: the selection is freed and
+   zeroed. */
+PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter *filter,
+                                      phi_openapi_tools *out);
+/* Frees a selection before the object is freed, and zeroes it. No agent may use its tools. PHI_MISUSE
+   while calls are under way: nothing is freed. */
+PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools);
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* PHI__PUB_OPENAPI */
+
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #elif defined(__GNUC__) && __GNUC__ >= 5
@@ -2787,6 +2959,197 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif
 
 #endif /* PHI__IMP_TOOLS */
+
+#ifdef PHI__IMP_OPENAPI
+#if PHI__IMP_OPENAPI != 0x83739413
+#error "phi: two versions of src/openapi in one file"
+#endif
+#else
+#define PHI__IMP_OPENAPI 0x83739413
+
+/* ---- src/openapi/operation_in.h ---- */
+
+/* operation_in.h - one operation of a document, ready to be called. The document's side makes it,
+   the calling side reads it.
+
+   All strings are terminated, and live in the arena of the selection that holds the operation. A
+   tool's user_data is its phi__operation. */
+#ifndef PHI_OPENAPI_OPERATION_IN_H
+#define PHI_OPENAPI_OPERATION_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+typedef enum phi__operation_place {
+    PHI__OPERATION_PATH,
+    PHI__OPERATION_QUERY,
+    PHI__OPERATION_HEADER,
+    PHI__OPERATION_COOKIE
+} phi__operation_place;
+
+typedef enum phi__operation_style {
+    PHI__STYLE_SIMPLE, /* default of path and header */
+    PHI__STYLE_LABEL,
+    PHI__STYLE_MATRIX,
+    PHI__STYLE_FORM, /* default of query and cookie */
+    PHI__STYLE_SPACE,
+    PHI__STYLE_PIPE,
+    PHI__STYLE_DEEP
+} phi__operation_style;
+
+typedef struct phi__operation_parameter {
+    phi_str argument; /* its key in the arguments */
+    phi_str name;     /* on the wire */
+    phi__operation_place place;
+    phi__operation_style style;
+    bool explode, allow_reserved, required;
+    phi_str content_type; /* of a `content` parameter: its value is sent in that form; else empty */
+    phi_json_type type;   /* of its schema; PHI_JSON_NONE: none, or several */
+} phi__operation_parameter;
+
+typedef enum phi__operation_body_kind {
+    PHI__BODY_NONE,
+    PHI__BODY_JSON,
+    PHI__BODY_FORM,
+    PHI__BODY_MULTIPART,
+    PHI__BODY_TEXT, /* the argument is a string, sent as it is */
+    PHI__BODY_BYTES /* the argument is a string in base64, or an object that names a file */
+} phi__operation_body_kind;
+
+/* How a property of a form or multipart body is sent. Properties that are not listed are sent by the
+   defaults. */
+typedef struct phi__operation_property {
+    phi_str name;
+    phi_str content_type; /* the encoding's, or of the schema's (a file); empty: the default */
+    bool has_style; /* style, explode and allow_reserved were given: content_type is not used */
+    phi__operation_style style;
+    bool explode, allow_reserved;
+    bool file;               /* format binary, byte, or contentMediaType: it may be a file */
+    bool base64;             /* format byte, contentEncoding base64: a string is in base64 */
+    const phi_json *headers; /* name to default value (strings), of its multipart part; or NULL */
+    phi_json_type type;      /* of its schema; PHI_JSON_NONE: none, or several */
+} phi__operation_property;
+
+typedef struct phi__operation_body {
+    phi__operation_body_kind kind;
+    phi_str argument;     /* "body", or "_request_body" where a parameter has that name */
+    phi_str content_type; /* "application/json", as in the document, without the range of a "*" */
+    bool required;
+    phi__operation_property *properties;
+    size_t property_count;
+} phi__operation_body;
+
+typedef enum phi__operation_scheme_kind {
+    PHI__SCHEME_KEY,    /* apiKey: place and key */
+    PHI__SCHEME_BASIC,  /* http */
+    PHI__SCHEME_BEARER, /* http */
+    PHI__SCHEME_OAUTH,  /* oauth2: clientCredentials with token_url, or only by bearer_token */
+    PHI__SCHEME_OPENID, /* openIdConnect: only by bearer_token */
+    PHI__SCHEME_OTHER   /* mutualTLS, http digest, ...: it cannot be met */
+} phi__operation_scheme_kind;
+
+typedef struct phi__operation_scheme {
+    phi__operation_scheme_kind kind;
+    phi_str name;               /* in the document */
+    phi__operation_place place; /* of a key: HEADER, QUERY or COOKIE */
+    phi_str key;                /* of a key: its name on the wire */
+    phi_str token_url;          /* of OAUTH: empty where it has no client credentials */
+    const phi_str *scopes;      /* that the operation asks for */
+    size_t scope_count;
+} phi__operation_scheme;
+
+/* Schemes that are needed together; none: anonymous. */
+typedef struct phi__operation_security {
+    const phi__operation_scheme *schemes;
+    size_t count;
+} phi__operation_security;
+
+typedef struct phi__operation {
+    phi_openapi *api;
+    size_t index; /* of phi_openapi_operation_at */
+    phi_str name; /* of the tool */
+    phi_str method, path;
+    /* of the first server, with the defaults of its variables; no slash at the end; it may be
+       relative, and is then resolved against the document's URL; empty: there is none */
+    phi_str server;
+    phi__operation_parameter *parameters;
+    size_t parameter_count;
+    phi__operation_body body;
+    /* alternatives; count 0: the document asks for nothing */
+    const phi__operation_security *security;
+    size_t security_count;
+    bool read_only, destructive;
+} phi__operation;
+
+#endif
+#endif
+
+/* ---- src/openapi/api_in.h ---- */
+
+/* api_in.h - the object of a document: its settings, its reading, its selections and its calls. */
+#ifndef PHI_OPENAPI_API_IN_H
+#define PHI_OPENAPI_API_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+struct phi__document;
+struct phi__openapi_calls;
+
+struct phi_openapi {
+    phi_runtime *rt;
+    phi_memory memory;     /* a child of the runtime's */
+    phi_arena arena;       /* the copies of desc */
+    phi_openapi_desc desc; /* copied, defaults resolved; strings that were not given are NULL */
+    phi_str url;           /* where the document came from; empty: a text or a file */
+    struct phi__document *document;
+    /* The calling side's: tokens and calls under way. Zero at first; phi__openapi_call_free frees it
+       with the object. */
+    struct phi__openapi_calls *calls;
+    uint32_t calls_open; /* counted by the calling side; above 0 the object cannot be freed */
+};
+
+#endif
+#endif
+
+/* ---- src/openapi/openapi_call_in.h ---- */
+
+/* openapi_call_in.h - the calling side: a tool call becomes a request, its answer a result. */
+#ifndef PHI_OPENAPI_OPENAPI_CALL_IN_H
+#define PHI_OPENAPI_OPENAPI_CALL_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+/* Sets start, step, cancel and resume; user_data is a phi__operation, name and schema are set. */
+PHI__FN void phi__openapi_call_fill(phi_tool *tool);
+/* Frees what belongs to the object's calls, none of which is under way. */
+PHI__FN void phi__openapi_call_free(phi_openapi *api);
+
+#endif
+#endif
+
+/* ---- src/openapi/openapi_call.c ---- */
+
+/* openapi_call.c - the calling side. */
+
+#ifndef PHI_NO_OPENAPI
+
+static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str arguments) {
+    static const char words[] = "Error: operations cannot be called in this version";
+    (void)user_data;
+    (void)arguments;
+    (void)phi_call_finish(call, words, sizeof words - 1, true);
+    return PHI_DONE;
+}
+
+PHI__FN void phi__openapi_call_fill(phi_tool *tool) { tool->start = phi__openapi_call_start; }
+
+PHI__FN void phi__openapi_call_free(phi_openapi *api) { (void)api; }
+
+#endif
+
+#endif /* PHI__IMP_OPENAPI */
 
 #endif /* PHI_IMPLEMENTATION */
 

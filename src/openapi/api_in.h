@@ -1,0 +1,27 @@
+/* api_in.h - the object of a document: its settings, its reading, its selections and its calls. */
+#ifndef PHI_OPENAPI_API_IN_H
+#define PHI_OPENAPI_API_IN_H
+
+#include "loop/state_in.h"
+#include "openapi/operation_in.h"
+
+#ifndef PHI_NO_OPENAPI
+
+struct phi__document;
+struct phi__openapi_calls;
+
+struct phi_openapi {
+    phi_runtime *rt;
+    phi_memory memory;     /* a child of the runtime's */
+    phi_arena arena;       /* the copies of desc */
+    phi_openapi_desc desc; /* copied, defaults resolved; strings that were not given are NULL */
+    phi_str url;           /* where the document came from; empty: a text or a file */
+    struct phi__document *document;
+    /* The calling side's: tokens and calls under way. Zero at first; phi__openapi_call_free frees it
+       with the object. */
+    struct phi__openapi_calls *calls;
+    uint32_t calls_open; /* counted by the calling side; above 0 the object cannot be freed */
+};
+
+#endif
+#endif

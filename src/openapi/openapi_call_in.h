@@ -1,0 +1,15 @@
+/* openapi_call_in.h - the calling side: a tool call becomes a request, its answer a result. */
+#ifndef PHI_OPENAPI_OPENAPI_CALL_IN_H
+#define PHI_OPENAPI_OPENAPI_CALL_IN_H
+
+#include "openapi/api_in.h"
+
+#ifndef PHI_NO_OPENAPI
+
+/* Sets start, step, cancel and resume; user_data is a phi__operation, name and schema are set. */
+PHI__FN void phi__openapi_call_fill(phi_tool *tool);
+/* Frees what belongs to the object's calls, none of which is under way. */
+PHI__FN void phi__openapi_call_free(phi_openapi *api);
+
+#endif
+#endif
