@@ -274,11 +274,11 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_OPENAPI
-#if PHI__PUB_OPENAPI != 0x61988bdd
+#if PHI__PUB_OPENAPI != 0x142b424a
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__PUB_OPENAPI 0x61988bdd
+#define PHI__PUB_OPENAPI 0x142b424a
 
 /* ---- src/openapi/openapi.h ---- */
 
@@ -432,8 +432,8 @@ typedef struct phi_openapi_tools {
    zeroed. */
 PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter *filter,
                                       phi_openapi_tools *out);
-/* Frees a selection before the object is freed, and zeroes it. No agent may use its tools. PHI_MISUSE
-   while calls are under way: nothing is freed. */
+/* Frees a selection before the object is freed, and zeroes it. No agent may use its tools.
+   PHI_MISUSE while calls are under way: nothing is freed. */
 PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools);
 
 #endif
@@ -2961,11 +2961,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x83739413
+#if PHI__IMP_OPENAPI != 0x9fe3c371
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x83739413
+#define PHI__IMP_OPENAPI 0x9fe3c371
 
 /* ---- src/openapi/operation_in.h ---- */
 
@@ -3016,8 +3016,8 @@ typedef enum phi__operation_body_kind {
     PHI__BODY_BYTES /* the argument is a string in base64, or an object that names a file */
 } phi__operation_body_kind;
 
-/* How a property of a form or multipart body is sent. Properties that are not listed are sent by the
-   defaults. */
+/* How a property of a form or multipart body is sent. Properties that are not listed are sent by
+   the defaults. */
 typedef struct phi__operation_property {
     phi_str name;
     phi_str content_type; /* the encoding's, or of the schema's (a file); empty: the default */
@@ -3103,8 +3103,8 @@ struct phi_openapi {
     phi_openapi_desc desc; /* copied, defaults resolved; strings that were not given are NULL */
     phi_str url;           /* where the document came from; empty: a text or a file */
     struct phi__document *document;
-    /* The calling side's: tokens and calls under way. Zero at first; phi__openapi_call_free frees it
-       with the object. */
+    /* The calling side's: tokens and calls under way. Zero at first; freed with the object by
+       phi__openapi_call_free. */
     struct phi__openapi_calls *calls;
     uint32_t calls_open; /* counted by the calling side; above 0 the object cannot be freed */
 };

@@ -63,7 +63,7 @@ REFUSED = ("phi_runtime *rt = phi_runtime_new(NULL); phi_agent_desc d = PHI_ZERO
            "d.model = phi_model_local(\"http://localhost:1/v1\", \"m\", NULL); %s; "
            "bool so = phi_agent_new(rt, &d).rt == NULL && phi_last_error(rt, &words, NULL) == PHI_UNSUPPORTED && "
            "strstr(words, \"%s\") != NULL; phi_runtime_free(rt); ")
-# Features that a program can leave out: what the object file then does not define, and what a program that calls them all
+# Features that a program can leave out, of phi.h and of phi_tools.h: what the object file then does not define, and what a program that calls them all
 # the same is told (C; where they are declared at all).
 FEATURES = {
     "PHI_NO_SESSIONS": (r"phi_(?:session|recorder)_\w+|phi__recorder_\w+", None),
@@ -73,6 +73,7 @@ FEATURES = {
     "PHI_NO_STRATEGIES": (r"phi_strategy_\w+|phi__(?:strategy|machine|cot|aot|tot|got|trm|adaptive)_\w+", None),
     "PHI_NO_TOOL_STATE": (r"phi_(?:call|agent|thread)_tool_state|phi_agent_set_tool_state|phi__effects?_\w+", None),
     "PHI_NO_FACTS": (r"phi_facts?_\w+|phi__fact_\w+|phi__facts_(?!free)\w+", None),
+    "PHI_NO_OPENAPI": (r"phi_openapi_\w+|phi__openapi_call_\w+", None),
     "PHI_NO_DEFERRED": (r"phi_agent_rewrite\w*|phi__deferred_\w+", None),
     "PHI_NO_SCHEMA": (r"phi__schema_(?!refuse|ref_)\w+",
                       "phi_arena arena; phi_memory m; phi_json *j = NULL; phi_schema_error e; "

@@ -17,8 +17,8 @@ struct phi_openapi {
     phi_openapi_desc desc; /* copied, defaults resolved; strings that were not given are NULL */
     phi_str url;           /* where the document came from; empty: a text or a file */
     struct phi__document *document;
-    /* The calling side's: tokens and calls under way. Zero at first; phi__openapi_call_free frees it
-       with the object. */
+    /* The calling side's: tokens and calls under way. Zero at first; freed with the object by
+       phi__openapi_call_free. */
     struct phi__openapi_calls *calls;
     uint32_t calls_open; /* counted by the calling side; above 0 the object cannot be freed */
 };

@@ -150,8 +150,8 @@ typedef struct phi_openapi_tools {
    zeroed. */
 PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter *filter,
                                       phi_openapi_tools *out);
-/* Frees a selection before the object is freed, and zeroes it. No agent may use its tools. PHI_MISUSE
-   while calls are under way: nothing is freed. */
+/* Frees a selection before the object is freed, and zeroes it. No agent may use its tools.
+   PHI_MISUSE while calls are under way: nothing is freed. */
 PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools);
 
 #endif

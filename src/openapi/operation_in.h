@@ -48,8 +48,8 @@ typedef enum phi__operation_body_kind {
     PHI__BODY_BYTES /* the argument is a string in base64, or an object that names a file */
 } phi__operation_body_kind;
 
-/* How a property of a form or multipart body is sent. Properties that are not listed are sent by the
-   defaults. */
+/* How a property of a form or multipart body is sent. Properties that are not listed are sent by
+   the defaults. */
 typedef struct phi__operation_property {
     phi_str name;
     phi_str content_type; /* the encoding's, or of the schema's (a file); empty: the default */
