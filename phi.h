@@ -43073,11 +43073,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xdf1f4f42
+#if PHI__IMP_LOOP != 0x0c09fff0
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xdf1f4f42
+#define PHI__IMP_LOOP 0x0c09fff0
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -43596,6 +43596,79 @@ PHI__FN phi__state phi__feature_held_as(const phi__run *run);
 /* The state of one of them; NULL: it was left out. */
 PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn feature);
 PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature);
+
+#endif
+
+/* ---- src/loop/fetch_in.h ---- */
+
+/* fetch_in.h - an HTTP request that a room above the loop makes, over the runtime's transport.
+
+   phi_step calls on_head once, then on_body with the parts of the answer in order, then on_end
+   once: the fetch is gone when on_end returns, or when phi__fetch_close does. None is called inside
+   of open, close, resume, or a callback of the transport. A callback may close any fetch, this one
+   too, open others, give results of calls and free agents.
+   Redirects are not followed: a request may carry keys that only its own host may see. The caller
+   gets the 3xx answer with its Location header. No Accept-Encoding is sent, so no body is
+   compressed. A tape neither records nor plays a fetch: it has the result of the tool call that
+   needed it.
+   Memory: the caller's budget, which lives until the fetch is gone. Threads: the pumping thread. */
+#ifndef PHI_LOOP_FETCH_IN_H
+#define PHI_LOOP_FETCH_IN_H
+
+
+typedef struct phi__fetch phi__fetch;
+
+typedef struct phi__fetch_desc {
+    phi_memory *memory;         /* borrowed until the fetch is gone */
+    phi_str method, url;        /* http or https; copied */
+    const phi__header *headers; /* copied; values may be empty */
+    size_t header_count;
+    phi_str body; /* copied */
+    /* Behind `body`. The array is copied, the bytes are borrowed until the fetch is gone. */
+    const phi_str *pieces;
+    size_t piece_count;
+    /* The answer's first event is its first body byte; its events are bytes. Zeros: the defaults of
+       phi_deadlines. */
+    phi_deadlines deadlines;
+    /* of the answer's body; beyond them it ends with PHI_TOO_BIG (0: no limit) */
+    uint64_t max_bytes;
+    /* NULL on_head or on_body: not wanted. headers: "Name: value\r\n" each, valid during the
+       call. */
+    void (*on_head)(void *user_data, int http_status, phi_str headers);
+    /* How many of the bytes were taken. Fewer than all: the rest waits for phi__fetch_resume, and
+       the deadline of silence stands still. */
+    size_t (*on_body)(void *user_data, phi_str bytes);
+    /* PHI_OK: the whole answer came, with any HTTP status. Else the message says why, without
+       secrets of the request; valid during the call. PHI_CANCELLED: the runtime closes. */
+    void (*on_end)(void *user_data, phi_status status, const char *message);
+    void *user_data;
+} phi__fetch_desc;
+
+/* Of the runtime. transport: under the tape; NULL while a tape is played. */
+typedef struct phi__fetches {
+    const phi_transport *transport;
+    bool stages;           /* it reports them */
+    phi__list open, ready; /* ready: something has come for them */
+} phi__fetches;
+
+/* PHI_BAD_ARG: a URL or a header that cannot be sent; PHI_MISUSE: the runtime closes, or a tape is
+   played; PHI_NO_MEMORY. phi_last_error has the message. What the transport refuses comes by
+   on_end. */
+PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out);
+/* Cancels it; on_end is not called. NULL is harmless, and so is a close inside its own on_end. */
+PHI__FN void phi__fetch_close(phi__fetch *fetch);
+PHI__FN void phi__fetch_resume(phi__fetch *fetch); /* not paused: harmless */
+/* Whether text can stand in a header's value: no control characters but the tab. */
+PHI__FN bool phi__fetch_value_fits(phi_str value);
+PHI__FN bool phi__fetch_name_fits(phi_str name); /* a token of RFC 9110 */
+
+/* ---- for the runtime ---- */
+
+PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages);
+PHI__FN void phi__fetch_pump(phi_runtime *rt); /* a bounded part of what has come */
+/* All: they end with PHI_CANCELLED in the next step, or at once. */
+PHI__FN void phi__fetch_cancel_all(phi_runtime *rt);
+PHI__FN void phi__fetch_end_all(phi_runtime *rt);
 
 #endif
 
@@ -44246,10 +44319,19 @@ PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name)
 
 enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* bytes that wait for the decoder; DESIGN part 4 */
 
+/* Who reads a transfer: a run, or else the object that `wake` is called with. Only the transfers of
+   runs go through the tape, where there is one. */
+typedef struct phi__transfer_owner {
+    phi__run *run;
+    void (*wake)(void *object);
+    void *object;
+} phi__transfer_owner;
+
 typedef struct phi__transfer {
     phi_runtime *rt;
     phi__slot *slot;
-    phi__run *run; /* it is woken when something arrived, or the end */
+    phi__transfer_owner owner; /* it is woken when something arrived, or the end */
+    const phi_transport *transport;
     phi__buf body, headers;
     size_t read; /* of body */
     uint64_t decoded, max_bytes;
@@ -44558,6 +44640,7 @@ struct phi_runtime {
     phi__features features; /* the table of features (loop/feature_in.h) */
     phi_tape *tape;         /* NULL: none */
     bool tells_stages;      /* the transport does */
+    phi__fetches fetches;
     phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;
     uint64_t posts_read; /* where it was read up to; its own counts wrap */
@@ -44570,7 +44653,6 @@ struct phi_runtime {
     const phi__codec_row *codecs;         /* the protocols of this program */
     struct phi__facts *facts;             /* of all agents and of groups; NULL: none */
     phi__list polled;                     /* runs whose model is in the process and answers */
-    size_t polled_runs;
     phi__agent *retired;
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
     phi__list pressed;           /* to forget something when their events are released */
@@ -44633,7 +44715,8 @@ PHI__FN bool phi__find_reader(const phi__agent *agent);
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void);
 PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       const phi_request *request, const phi_deadlines *deadlines,
-                                      uint64_t max_bytes, phi__run *run, phi__transfer **out);
+                                      uint64_t max_bytes, const phi__transfer_owner *owner,
+                                      phi__transfer **out);
 PHI__FN phi_str phi__transfer_unread(const phi__transfer *transfer);
 /* The bytes were decoded; alive: a meaningful event was among them. Returns the unread bytes. */
 PHI__FN phi_str phi__transfer_took(phi__transfer *transfer, size_t bytes, bool alive);
@@ -45186,12 +45269,15 @@ static phi__state phi__attempt_open_provider(phi__run *run) {
 
 PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
+    phi__transfer_owner owner;
     phi_status status;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!phi__attempt_prepare(run) || !phi__attempt_note_secrets(run)) return PHI__RUN_LOST;
     if (agent->in_process) return phi__attempt_open_provider(run);
+    memset(&owner, 0, sizeof owner);
+    owner.run = run;
     status = phi__transfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
-                                &agent->desc.deadlines, agent->desc.max_response_bytes, run,
+                                &agent->desc.deadlines, agent->desc.max_response_bytes, &owner,
                                 &run->attempt.transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
@@ -47437,6 +47523,362 @@ PHI__FN phi__state phi__feature_held_as(const phi__run *run) {
     phi__moment moment =
         phi__feature_moment(run->agent, (phi__run *)(uintptr_t)run, PHI__POINT_HELD_AS);
     return phi__feature_go(&moment, run->holder);
+}
+
+/* ---- src/loop/fetch.c ---- */
+
+/* fetch.c - HTTP requests of the rooms above the loop. */
+
+
+#include <stdio.h>
+
+enum {
+    PHI__FETCH_SLICE = 16384, /* bytes that a callback gets at most */
+    PHI__FETCH_PART = 32768,  /* of one fetch in a step */
+    PHI__FETCH_STEP = 65536,  /* of all */
+    /* the defaults of phi_deadlines */
+    PHI__FETCH_CONNECT_MS = 15000,
+    PHI__FETCH_FIRST_MS = 300000,
+    PHI__FETCH_IDLE_MS = 120000
+};
+
+struct phi__fetch {
+    phi_runtime *rt;
+    phi__link open, ready;             /* of rt->fetches */
+    bool waits;                        /* in the list `ready` */
+    bool headed, paused, busy, closed; /* busy: in a callback */
+    bool resumed;                      /* while it was busy */
+    uint32_t round;                    /* of the step that looked at it last */
+    phi_status status;                 /* of its end, where the transfer has none */
+    phi__transfer *transfer;           /* NULL: refused, or cancelled */
+    phi_request request;
+    phi__fetch_desc desc; /* its bytes are in the arena */
+    phi_arena arena;
+};
+
+/* ---- making one ---- */
+
+PHI__FN bool phi__fetch_value_fits(phi_str value) {
+    size_t i;
+    for (i = 0; i < value.len; i++) {
+        unsigned char c = (unsigned char)value.at[i];
+        if ((c < 32 && c != '\t') || c == 127) return false;
+    }
+    return true;
+}
+
+PHI__FN bool phi__fetch_name_fits(phi_str name) {
+    static const char others[] = "!#$%&'*+-.^_`|~";
+    size_t i;
+    for (i = 0; i < name.len; i++) {
+        char c = name.at[i];
+        bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+        if (!plain && (c == '\0' || strchr(others, c) == NULL)) return false;
+    }
+    return name.len > 0;
+}
+
+static bool phi__fetch_url_fits(phi_str url) {
+    size_t i, host = phi__str_starts(url, "https://") ? 8 : phi__str_starts(url, "http://") ? 7 : 0;
+    if (host == 0 || host == url.len || strchr("/?#", url.at[host]) != NULL) return false;
+    for (i = host; i < url.len; i++) {
+        unsigned char c = (unsigned char)url.at[i];
+        if (c <= 32 || c == 127) return false;
+    }
+    return true;
+}
+
+static phi_status phi__fetch_check(phi_runtime *rt, const phi__fetch_desc *desc) {
+    size_t i;
+    if (rt->closing) return phi__error(rt, PHI_MISUSE, "request: the runtime is closing");
+    if (rt->fetches.transport == NULL)
+        return phi__error(rt, PHI_MISUSE,
+                          "request: a tape is played, which has no requests of tools");
+    if (!phi__fetch_name_fits(desc->method))
+        return phi__error(rt, PHI_BAD_ARG, "request: method: expected a token");
+    if (!phi__fetch_url_fits(desc->url))
+        return phi__error(rt, PHI_BAD_ARG,
+                          "request: url: expected http:// or https:// without spaces or control "
+                          "characters");
+    for (i = 0; i < desc->header_count; i++) {
+        const phi__header *h = &desc->headers[i];
+        if (!phi__fetch_name_fits(h->name))
+            return phi__error(rt, PHI_BAD_ARG, "request: headers[%u]: its name is no token",
+                              (unsigned)i);
+        if (!phi__fetch_value_fits(h->value))
+            return phi__error(rt, PHI_BAD_ARG,
+                              "request: header %.*s: a control character in its value",
+                              (int)phi__min(h->name.len, 80), h->name.at);
+    }
+    return PHI_OK;
+}
+
+static bool phi__fetch_copy_headers(phi__fetch *f, const phi__fetch_desc *desc) {
+    phi_request *request = &f->request;
+    size_t i, bytes = phi__mul(desc->header_count, sizeof *request->headers);
+    if (desc->header_count == 0) return true;
+    request->headers = (phi__header *)phi_arena_alloc(&f->arena, bytes);
+    if (request->headers == NULL) return false;
+    request->header_count = desc->header_count;
+    for (i = 0; i < desc->header_count; i++)
+        if (!phi__arena_str(&f->arena, desc->headers[i].name, &request->headers[i].name) ||
+            !phi__arena_str(&f->arena, desc->headers[i].value, &request->headers[i].value))
+            return false;
+    return true;
+}
+
+static bool phi__fetch_copy_body(phi__fetch *f, const phi__fetch_desc *desc) {
+    phi_request *request = &f->request;
+    size_t i, count = phi__add(desc->piece_count, desc->body.len > 0 ? 1 : 0), n = 0;
+    phi_str body;
+    if (count == 0) return true;
+    request->pieces =
+        (phi__piece *)phi__arena_zero(&f->arena, phi__mul(count, sizeof *request->pieces));
+    if (request->pieces == NULL || !phi__arena_str(&f->arena, desc->body, &body)) return false;
+    if (body.len > 0) {
+        request->pieces[n].at = body.at;
+        request->pieces[n++].len = body.len;
+    }
+    for (i = 0; i < desc->piece_count; i++, n++) {
+        request->pieces[n].at = desc->pieces[i].at;
+        request->pieces[n].len = desc->pieces[i].len;
+    }
+    request->piece_count = n;
+    return true;
+}
+
+static void phi__fetch_defaults(phi_deadlines *d) {
+    if (d->connect_ms == 0) d->connect_ms = PHI__FETCH_CONNECT_MS;
+    if (d->first_event_ms == 0) d->first_event_ms = PHI__FETCH_FIRST_MS;
+    if (d->idle_ms == 0) d->idle_ms = PHI__FETCH_IDLE_MS;
+    if (d->total_ms == 0) d->total_ms = PHI_UNLIMITED;
+}
+
+static phi__fetch *phi__fetch_make(phi_runtime *rt, const phi__fetch_desc *desc) {
+    phi__fetch *f = (phi__fetch *)phi__alloc(desc->memory, sizeof *f);
+    if (f == NULL) return NULL;
+    f->rt = rt;
+    f->desc = *desc;
+    f->round = rt->round; /* its callbacks come in a later step */
+    phi__fetch_defaults(&f->desc.deadlines);
+    phi_arena_init(&f->arena, desc->memory, 1024);
+    if (phi__arena_str(&f->arena, desc->method, &f->request.method) &&
+        phi__arena_str(&f->arena, desc->url, &f->request.url) && phi__fetch_copy_headers(f, desc) &&
+        phi__fetch_copy_body(f, desc)) {
+        phi__request_seal(&f->request);
+        return f;
+    }
+    phi_arena_free(&f->arena);
+    phi__free(desc->memory, f, sizeof *f);
+    return NULL;
+}
+
+/* ---- lists ---- */
+
+static void phi__fetch_wake(void *object) {
+    phi__fetch *f = (phi__fetch *)object;
+    if (f->waits || f->closed) return;
+    f->waits = true;
+    phi__list_push(&f->rt->fetches.ready, &f->ready);
+}
+
+static void phi__fetch_unready(phi__fetch *f) {
+    if (f->waits) phi__list_take(&f->rt->fetches.ready, &f->ready);
+    f->waits = false;
+}
+
+/* The keys of its headers are not left in memory that somebody else gets. */
+static void phi__fetch_wipe(phi__fetch *f) {
+    size_t i;
+    for (i = 0; i < f->request.header_count; i++)
+        memset((char *)(uintptr_t)f->request.headers[i].value.at, 0,
+               f->request.headers[i].value.len);
+}
+
+static void phi__fetch_destroy(phi__fetch *f) {
+    phi_memory *memory = f->desc.memory;
+    phi__fetch_wipe(f);
+    phi_arena_free(&f->arena);
+    phi__free(memory, f, sizeof *f);
+}
+
+/* Out of all lists, and the transport lets it go. */
+static void phi__fetch_detach(phi__fetch *f) {
+    f->closed = true;
+    phi__fetch_unready(f);
+    phi__list_take(&f->rt->fetches.open, &f->open);
+    phi__transfer_close(f->transfer);
+    f->transfer = NULL;
+}
+
+/* ---- what has come ---- */
+
+/* Words of the transport may quote the URL. */
+static void phi__fetch_hide(phi__fetch *f, char *words) {
+    phi__secrets secrets;
+    phi__secret_init(&secrets, &f->arena);
+    phi__secret_add_request(&secrets, &f->request);
+    if (secrets.failed)
+        words[0] = '\0';
+    else
+        (void)phi__secret_hide(&secrets, words, strlen(words), PHI__SECRET_WORDS);
+}
+
+static void phi__fetch_end(phi__fetch *f, phi_status status) {
+    char words[sizeof f->transfer->words];
+    words[0] = '\0';
+    if (status == PHI_TOO_BIG)
+        (void)snprintf(words, sizeof words, "the answer is larger than %llu bytes",
+                       (unsigned long long)f->desc.max_bytes);
+    else if (status != PHI_OK && f->transfer != NULL)
+        memcpy(words, f->transfer->words, sizeof words);
+    if (words[0] != '\0') phi__fetch_hide(f, words);
+    if (status != PHI_OK && words[0] == '\0')
+        (void)snprintf(words, sizeof words, "%s", phi_status_text(status));
+    phi__fetch_detach(f);
+    f->busy = true;
+    f->desc.on_end(f->desc.user_data, status, words);
+    phi__fetch_destroy(f);
+}
+
+/* False: a callback has closed it. */
+static bool phi__fetch_still(phi__fetch *f) {
+    f->busy = false;
+    if (!f->closed) return true;
+    phi__fetch_destroy(f);
+    return false;
+}
+
+static bool phi__fetch_head(phi__fetch *f) {
+    f->headed = f->busy = true;
+    if (f->desc.on_head != NULL)
+        f->desc.on_head(f->desc.user_data, f->transfer->http_status,
+                        phi__buf_str(&f->transfer->headers));
+    return phi__fetch_still(f);
+}
+
+static bool phi__fetch_body(phi__fetch *f, phi_str bytes) {
+    size_t took = bytes.len;
+    f->busy = true;
+    f->resumed = false;
+    if (f->desc.on_body != NULL) took = f->desc.on_body(f->desc.user_data, bytes);
+    if (!phi__fetch_still(f)) return false;
+    PHI_ASSERT(took <= bytes.len);
+    if (took < bytes.len && !f->resumed) f->paused = true;
+    if (took > 0) (void)phi__transfer_took(f->transfer, took, true);
+    return true;
+}
+
+static phi_status phi__fetch_status(phi_status status) {
+    return status == PHI_OK ? status : phi__transfer_network_status(status);
+}
+
+/* A part of what has come for one fetch; the bytes that it was. */
+static size_t phi__fetch_go(phi__fetch *f) {
+    size_t done = 0;
+    if (f->transfer == NULL) {
+        phi__fetch_end(f, f->status);
+        return 0;
+    }
+    if (f->transfer->headed && !f->headed && !phi__fetch_head(f)) return 0;
+    while (!f->paused) {
+        phi_str unread = phi__transfer_unread(f->transfer);
+        size_t n = phi__min(unread.len, PHI__FETCH_SLICE);
+        if (f->desc.max_bytes > 0 && f->transfer->decoded + unread.len > f->desc.max_bytes) {
+            phi__fetch_end(f, PHI_TOO_BIG);
+            return done;
+        }
+        if (n == 0) break;
+        if (done >= PHI__FETCH_PART) {
+            phi__fetch_wake(f);
+            return done;
+        }
+        done += n;
+        if (!phi__fetch_body(f, phi__str(unread.at, n))) return done;
+    }
+    if (!f->paused && f->transfer->ended) phi__fetch_end(f, phi__fetch_status(f->transfer->status));
+    return done;
+}
+
+/* ---- for the rooms above ---- */
+
+PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out) {
+    phi__transfer_owner owner;
+    phi__fetch *f;
+    phi_status status = phi__fetch_check(rt, desc);
+    *out = NULL;
+    if (status != PHI_OK) return status;
+    f = phi__fetch_make(rt, desc);
+    if (f == NULL) return phi__error(rt, PHI_NO_MEMORY, "request: no memory");
+    memset(&owner, 0, sizeof owner);
+    owner.wake = phi__fetch_wake;
+    owner.object = f;
+    status = phi__transfer_open(rt, desc->memory, &f->request, &f->desc.deadlines, desc->max_bytes,
+                                &owner, &f->transfer);
+    if (status == PHI_NO_MEMORY) {
+        phi__fetch_unready(f); /* the transport may have pushed before it failed */
+        phi__fetch_destroy(f);
+        return phi__error(rt, PHI_NO_MEMORY, "request: no memory");
+    }
+    phi__list_push(&rt->fetches.open, &f->open);
+    f->status = phi__fetch_status(status);
+    if (status != PHI_OK) phi__fetch_wake(f);
+    *out = f;
+    return PHI_OK;
+}
+
+PHI__FN void phi__fetch_close(phi__fetch *f) {
+    if (f == NULL || f->closed) return;
+    phi__fetch_detach(f);
+    if (!f->busy) phi__fetch_destroy(f);
+}
+
+PHI__FN void phi__fetch_resume(phi__fetch *f) {
+    f->resumed = true;
+    if (!f->paused) return;
+    f->paused = false;
+    phi__fetch_wake(f);
+}
+
+/* ---- for the runtime ---- */
+
+PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages) {
+    rt->fetches.transport = transport;
+    rt->fetches.stages = stages;
+}
+
+PHI__FN void phi__fetch_pump(phi_runtime *rt) {
+    phi__list *ready = &rt->fetches.ready;
+    size_t done = 0;
+    while (ready->first != NULL && done < PHI__FETCH_STEP) {
+        phi__fetch *f = PHI__OWNER(ready->first, phi__fetch, ready);
+        size_t n;
+        if (f->round == rt->round) return; /* those behind it have had their turn, too */
+        f->round = rt->round;
+        phi__fetch_unready(f);
+        n = phi__fetch_go(f);
+        done += n;
+        if (n == 0) continue;
+        phi__slice_took(&rt->slice, n);
+        if (phi__slice_io_spent(&rt->slice)) return; /* the rest is for the runs */
+    }
+}
+
+PHI__FN void phi__fetch_cancel_all(phi_runtime *rt) {
+    phi__link *link;
+    for (link = rt->fetches.open.first; link != NULL; link = link->next) {
+        phi__fetch *f = PHI__OWNER(link, phi__fetch, open);
+        f->status = PHI_CANCELLED;
+        phi__transfer_close(f->transfer);
+        f->transfer = NULL;
+        phi__fetch_wake(f);
+    }
+}
+
+PHI__FN void phi__fetch_end_all(phi_runtime *rt) {
+    phi__link *first;
+    while ((first = rt->fetches.open.first) != NULL)
+        phi__fetch_end(PHI__OWNER(first, phi__fetch, open), PHI_CANCELLED);
 }
 
 /* ---- src/loop/find.c ---- */
@@ -49960,7 +50402,6 @@ static void phi__provider_leave(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     if (!run->hosted.in_list) return;
     run->hosted.in_list = false;
-    rt->polled_runs--;
     phi__list_take(&rt->polled, &run->hosted.link);
 }
 
@@ -49978,7 +50419,6 @@ PHI__FN phi_status phi__provider_open(phi__run *run) {
     }
     run->hosted.in_list = true;
     phi__list_push_first(&rt->polled, &run->hosted.link);
-    rt->polled_runs++;
     return PHI_OK;
 }
 
@@ -52639,6 +53079,13 @@ static phi_transfer phi__transfer_handle(const phi__transfer *transfer) {
     return handle;
 }
 
+static void phi__transfer_wake(const phi__transfer *t) {
+    if (t->owner.run != NULL)
+        phi__schedule_wake(t->owner.run);
+    else
+        t->owner.wake(t->owner.object);
+}
+
 /* ---- deadlines ---- */
 
 static uint64_t phi__transfer_after(uint64_t from_us, uint32_t ms) {
@@ -52671,7 +53118,7 @@ static void phi__transfer_arm(phi__transfer *t) {
     else if (phi__io_timer_set(t->rt->io, &t->timer, due) != PHI_OK) {
         t->ended = true;
         t->status = PHI_NO_MEMORY;
-        phi__schedule_wake(t->run);
+        phi__transfer_wake(t);
     }
 }
 
@@ -52686,12 +53133,12 @@ static uint32_t phi__transfer_limit_ms(const phi__transfer *t, uint64_t due) {
 static void phi__transfer_cancel(phi__transfer *t) {
     if (t->gone) return;
     t->gone = true;
-    t->rt->transport->cancel(t->rt->transport->user_data, phi__transfer_handle(t));
+    t->transport->cancel(t->transport->user_data, phi__transfer_handle(t));
 }
 
 /* The answer was read to its last event: the rest of the body is the transport's. */
 static void phi__transfer_release(phi__transfer *t) {
-    const phi_transport *transport = t->rt->transport;
+    const phi_transport *transport = t->transport;
     if (t->gone || !t->answered || transport->release == NULL) return;
     t->gone = true;
     transport->release(transport->user_data, phi__transfer_handle(t));
@@ -52720,7 +53167,7 @@ static void phi__transfer_timer(phi__timer *timer) {
     t->status = PHI_TIMEOUT;
     (void)snprintf(t->words, sizeof t->words, "%s %u ms", what,
                    (unsigned)phi__transfer_limit_ms(t, due));
-    phi__schedule_wake(t->run);
+    phi__transfer_wake(t);
 }
 
 static void phi__transfer_stage(phi__transfer *t, int stage) {
@@ -52754,7 +53201,7 @@ PHI__FN phi_status phi__transfer_stage_now(phi_transfer handle, phi_transfer_sta
 static phi_status phi__transfer_no_memory(phi__transfer *t) {
     t->ended = true;
     t->status = PHI_NO_MEMORY;
-    phi__schedule_wake(t->run);
+    phi__transfer_wake(t);
     return PHI_STALE;
 }
 
@@ -52769,7 +53216,7 @@ PHI__FN phi_status phi__transfer_head_now(phi_transfer handle, int http_status, 
     phi__buf_add(&t->headers, headers, phi__min(len, PHI__TRANSFER_HEAD_MOST));
     if (t->headers.failed) return phi__transfer_no_memory(t);
     if (t->stage < (int)PHI_TRANSFER_CONNECTED) phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
-    phi__schedule_wake(t->run);
+    phi__transfer_wake(t);
     return PHI_OK;
 }
 
@@ -52788,7 +53235,7 @@ PHI__FN phi_status phi__transfer_push_now(phi_transfer handle, const char *bytes
     }
     phi__buf_add(&t->body, bytes, len);
     if (t->body.failed) return phi__transfer_no_memory(t);
-    phi__schedule_wake(t->run);
+    phi__transfer_wake(t);
     return PHI_OK;
 }
 
@@ -52802,13 +53249,14 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer handle, phi_status status,
     (void)snprintf(t->words, sizeof t->words, "%.*s",
                    (int)phi__utf8_cut(phi_str_of(words), sizeof t->words - 1), words);
     phi__io_timer_clear(t->rt->io, &t->timer);
-    phi__schedule_wake(t->run);
+    phi__transfer_wake(t);
     return PHI_OK;
 }
 
-/* Input of a transport goes to the tape first, where there is one. */
+/* Input of a transport goes to the tape first, where there is one and it has the request. */
 static phi_tape *phi__transfer_port_tape(phi_transfer handle) {
-    return phi__transfer_find(handle) != NULL ? handle.rt->tape : NULL;
+    const phi__transfer *t = phi__transfer_find(handle);
+    return t != NULL && t->owner.run != NULL ? handle.rt->tape : NULL;
 }
 
 static phi_status phi__transfer_port_stage(phi_transfer handle, phi_transfer_stage stage) {
@@ -52871,23 +53319,27 @@ static void phi__transfer_unmake(phi__transfer *t) {
 
 PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       const phi_request *request, const phi_deadlines *deadlines,
-                                      uint64_t max_bytes, phi__run *run, phi__transfer **out) {
+                                      uint64_t max_bytes, const phi__transfer_owner *owner,
+                                      phi__transfer **out) {
+    bool of_run = owner->run != NULL;
+    bool stages = of_run ? rt->tells_stages : rt->fetches.stages;
     phi__transfer *t = phi__transfer_make(rt, memory);
     phi_status status;
     if (t == NULL) return PHI_NO_MEMORY;
-    t->run = run;
+    t->owner = *owner;
+    t->transport = of_run ? rt->transport : rt->fetches.transport;
     t->deadlines = *deadlines;
     t->max_bytes = max_bytes;
     t->opened_us = t->stage_us = phi__io_now_us(rt->io);
     *out = t; /* the transport may push before open returns */
-    status = rt->transport->open(rt->transport->user_data, phi__transfer_handle(t), request);
+    status = t->transport->open(t->transport->user_data, phi__transfer_handle(t), request);
     if (status != PHI_OK) {
         phi__transfer_unmake(t);
         *out = NULL;
         return status;
     }
     /* a host's transport without stages */
-    if (t->stage == PHI__STAGE_QUEUED && !rt->tells_stages)
+    if (t->stage == PHI__STAGE_QUEUED && !stages)
         phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
     else
         phi__transfer_arm(t);
@@ -52906,7 +53358,7 @@ static void phi__transfer_resume(phi__transfer *t) {
     if (!t->refused || t->ended) return;
     t->refused = false;
     t->stage_us = phi__io_now_us(t->rt->io);
-    t->rt->transport->resume(t->rt->transport->user_data, phi__transfer_handle(t));
+    t->transport->resume(t->transport->user_data, phi__transfer_handle(t));
 }
 
 PHI__FN phi_str phi__transfer_took(phi__transfer *t, size_t bytes, bool alive) {
@@ -56602,11 +57054,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xf216eed7
+#if PHI__IMP_AGENT != 0x98aaceee
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xf216eed7
+#define PHI__IMP_AGENT 0x98aaceee
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -61042,6 +61494,7 @@ static phi_status phi__runtime_tape(phi_runtime *rt, const phi_runtime_desc *des
 static void phi__runtime_attach(phi_runtime *rt) {
     phi_tape *tape = rt->tape;
     rt->tells_stages = rt->http != NULL;
+    phi__fetch_attach(rt, tape != NULL && tape->plays ? NULL : rt->transport, rt->tells_stages);
     if (tape == NULL) return;
     tape->ops->attach(tape, rt, rt->transport, rt->tells_stages);
     rt->tells_stages = tape->stages;
@@ -61146,13 +61599,14 @@ static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
 /* ---- a step ---- */
 
 static bool phi__runtime_has_work(phi_runtime *rt) {
-    return rt->ready.first != NULL || rt->events.queued.first != NULL ||
-           rt->grown.of[PHI__DIRTY_GREW].first != NULL || phi__posts_any(rt);
+    return rt->ready.first != NULL || rt->fetches.ready.first != NULL ||
+           rt->events.queued.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
+           phi__posts_any(rt);
 }
 
 /* Tools, or models of the host's own, want to be called in each step. */
 static bool phi__runtime_polls(const phi_runtime *rt) {
-    return rt->polls.count > 0 || rt->polled_runs > 0;
+    return rt->polls.count > 0 || rt->polled.first != NULL;
 }
 
 /* How long this step may sleep: not at all while something is waiting already. */
@@ -61189,7 +61643,8 @@ static void phi__runtime_transport(phi_runtime *rt) {
 static void phi__runtime_poll(phi_runtime *rt) {
     rt->round++;
     if (rt->polls.count > 0) phi__call_poll_all(rt);
-    if (rt->polled_runs > 0) phi__provider_wake_all(rt);
+    if (rt->polled.first != NULL) phi__provider_wake_all(rt);
+    if (rt->fetches.ready.first != NULL) phi__fetch_pump(rt);
 }
 
 static void phi__runtime_pump(phi_runtime *rt, int timeout_ms) {
@@ -61294,7 +61749,9 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt) {
         phi__agent *agent = (phi__agent *)slot->object;
         if (agent != NULL && agent->run != NULL) phi__schedule_cancel(agent->run);
     }
-    if (rt->active > 0 || phi__io_pending(rt->io)) return PHI_BUSY;
+    if (rt->fetches.open.first != NULL) phi__fetch_cancel_all(rt);
+    if (rt->active > 0 || rt->fetches.open.first != NULL || phi__io_pending(rt->io))
+        return PHI_BUSY;
     return rt->http != NULL && phi__http_pending(rt->http) > 0 ? PHI_BUSY : PHI_OK;
 }
 
@@ -61322,6 +61779,7 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         if (slot->object != NULL) phi__agent_end_retire((phi__agent *)slot->object);
     }
+    if (rt->fetches.open.first != NULL) phi__fetch_end_all(rt);
     phi__agent_end_of_step(rt);
     phi__one_shot_run_free_threads(rt);
     phi__provider_free_all(rt);
@@ -61355,9 +61813,10 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
-        phi__events_due(rt) || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head ||
-        phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets))
+    if (rt->ready.first != NULL || rt->fetches.ready.first != NULL ||
+        rt->grown.of[PHI__DIRTY_GREW].first != NULL || phi__events_due(rt) ||
+        PHI__LOAD(&rt->inbox.tail) != rt->inbox.head || phi__slots_any_marked(&rt->agents) ||
+        phi__slots_any_marked(&rt->tickets))
         return 0;
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);

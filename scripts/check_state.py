@@ -62,6 +62,7 @@ PARTS = {
     "events": ("loop/events", "", ""),
     # of the runtime
     "polls": ("loop/call", "", "agent/runtime"),
+    "fetches": ("loop/fetch", "", "agent/runtime loop/transfer"),
     "slice": ("agent/runtime", "", ""),
     "last_error": ("loop/error", "", ""),
 }

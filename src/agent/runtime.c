@@ -50,6 +50,7 @@ static phi_status phi__runtime_tape(phi_runtime *rt, const phi_runtime_desc *des
 static void phi__runtime_attach(phi_runtime *rt) {
     phi_tape *tape = rt->tape;
     rt->tells_stages = rt->http != NULL;
+    phi__fetch_attach(rt, tape != NULL && tape->plays ? NULL : rt->transport, rt->tells_stages);
     if (tape == NULL) return;
     tape->ops->attach(tape, rt, rt->transport, rt->tells_stages);
     rt->tells_stages = tape->stages;
@@ -154,13 +155,14 @@ static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
 /* ---- a step ---- */
 
 static bool phi__runtime_has_work(phi_runtime *rt) {
-    return rt->ready.first != NULL || rt->events.queued.first != NULL ||
-           rt->grown.of[PHI__DIRTY_GREW].first != NULL || phi__posts_any(rt);
+    return rt->ready.first != NULL || rt->fetches.ready.first != NULL ||
+           rt->events.queued.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
+           phi__posts_any(rt);
 }
 
 /* Tools, or models of the host's own, want to be called in each step. */
 static bool phi__runtime_polls(const phi_runtime *rt) {
-    return rt->polls.count > 0 || rt->polled_runs > 0;
+    return rt->polls.count > 0 || rt->polled.first != NULL;
 }
 
 /* How long this step may sleep: not at all while something is waiting already. */
@@ -197,7 +199,8 @@ static void phi__runtime_transport(phi_runtime *rt) {
 static void phi__runtime_poll(phi_runtime *rt) {
     rt->round++;
     if (rt->polls.count > 0) phi__call_poll_all(rt);
-    if (rt->polled_runs > 0) phi__provider_wake_all(rt);
+    if (rt->polled.first != NULL) phi__provider_wake_all(rt);
+    if (rt->fetches.ready.first != NULL) phi__fetch_pump(rt);
 }
 
 static void phi__runtime_pump(phi_runtime *rt, int timeout_ms) {
@@ -302,7 +305,9 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt) {
         phi__agent *agent = (phi__agent *)slot->object;
         if (agent != NULL && agent->run != NULL) phi__schedule_cancel(agent->run);
     }
-    if (rt->active > 0 || phi__io_pending(rt->io)) return PHI_BUSY;
+    if (rt->fetches.open.first != NULL) phi__fetch_cancel_all(rt);
+    if (rt->active > 0 || rt->fetches.open.first != NULL || phi__io_pending(rt->io))
+        return PHI_BUSY;
     return rt->http != NULL && phi__http_pending(rt->http) > 0 ? PHI_BUSY : PHI_OK;
 }
 
@@ -330,6 +335,7 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         if (slot->object != NULL) phi__agent_end_retire((phi__agent *)slot->object);
     }
+    if (rt->fetches.open.first != NULL) phi__fetch_end_all(rt);
     phi__agent_end_of_step(rt);
     phi__one_shot_run_free_threads(rt);
     phi__provider_free_all(rt);
@@ -363,9 +369,10 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
-        phi__events_due(rt) || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head ||
-        phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets))
+    if (rt->ready.first != NULL || rt->fetches.ready.first != NULL ||
+        rt->grown.of[PHI__DIRTY_GREW].first != NULL || phi__events_due(rt) ||
+        PHI__LOAD(&rt->inbox.tail) != rt->inbox.head || phi__slots_any_marked(&rt->agents) ||
+        phi__slots_any_marked(&rt->tickets))
         return 0;
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);

@@ -208,12 +208,15 @@ static phi__state phi__attempt_open_provider(phi__run *run) {
 
 PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
+    phi__transfer_owner owner;
     phi_status status;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!phi__attempt_prepare(run) || !phi__attempt_note_secrets(run)) return PHI__RUN_LOST;
     if (agent->in_process) return phi__attempt_open_provider(run);
+    memset(&owner, 0, sizeof owner);
+    owner.run = run;
     status = phi__transfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
-                                &agent->desc.deadlines, agent->desc.max_response_bytes, run,
+                                &agent->desc.deadlines, agent->desc.max_response_bytes, &owner,
                                 &run->attempt.transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */

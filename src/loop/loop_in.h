@@ -25,7 +25,8 @@
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void);
 PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       const phi_request *request, const phi_deadlines *deadlines,
-                                      uint64_t max_bytes, phi__run *run, phi__transfer **out);
+                                      uint64_t max_bytes, const phi__transfer_owner *owner,
+                                      phi__transfer **out);
 PHI__FN phi_str phi__transfer_unread(const phi__transfer *transfer);
 /* The bytes were decoded; alive: a meaningful event was among them. Returns the unread bytes. */
 PHI__FN phi_str phi__transfer_took(phi__transfer *transfer, size_t bytes, bool alive);

@@ -191,7 +191,6 @@ static void phi__provider_leave(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     if (!run->hosted.in_list) return;
     run->hosted.in_list = false;
-    rt->polled_runs--;
     phi__list_take(&rt->polled, &run->hosted.link);
 }
 
@@ -209,7 +208,6 @@ PHI__FN phi_status phi__provider_open(phi__run *run) {
     }
     run->hosted.in_list = true;
     phi__list_push_first(&rt->polled, &run->hosted.link);
-    rt->polled_runs++;
     return PHI_OK;
 }
 

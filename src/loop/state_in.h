@@ -27,6 +27,7 @@
 #include "loop/events_in.h"
 #include "loop/run_in.h"
 #include "loop/feature_in.h"
+#include "loop/fetch_in.h"
 #include "loop/input_in.h"
 #include "loop/hook.h"
 #include "loop/input.h"
@@ -53,10 +54,19 @@
 
 enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* bytes that wait for the decoder; DESIGN part 4 */
 
+/* Who reads a transfer: a run, or else the object that `wake` is called with. Only the transfers of
+   runs go through the tape, where there is one. */
+typedef struct phi__transfer_owner {
+    phi__run *run;
+    void (*wake)(void *object);
+    void *object;
+} phi__transfer_owner;
+
 typedef struct phi__transfer {
     phi_runtime *rt;
     phi__slot *slot;
-    phi__run *run; /* it is woken when something arrived, or the end */
+    phi__transfer_owner owner; /* it is woken when something arrived, or the end */
+    const phi_transport *transport;
     phi__buf body, headers;
     size_t read; /* of body */
     uint64_t decoded, max_bytes;
@@ -365,6 +375,7 @@ struct phi_runtime {
     phi__features features; /* the table of features (loop/feature_in.h) */
     phi_tape *tape;         /* NULL: none */
     bool tells_stages;      /* the transport does */
+    phi__fetches fetches;
     phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;
     uint64_t posts_read; /* where it was read up to; its own counts wrap */
@@ -377,7 +388,6 @@ struct phi_runtime {
     const phi__codec_row *codecs;         /* the protocols of this program */
     struct phi__facts *facts;             /* of all agents and of groups; NULL: none */
     phi__list polled;                     /* runs whose model is in the process and answers */
-    size_t polled_runs;
     phi__agent *retired;
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
     phi__list pressed;           /* to forget something when their events are released */

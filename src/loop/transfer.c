@@ -30,6 +30,13 @@ static phi_transfer phi__transfer_handle(const phi__transfer *transfer) {
     return handle;
 }
 
+static void phi__transfer_wake(const phi__transfer *t) {
+    if (t->owner.run != NULL)
+        phi__schedule_wake(t->owner.run);
+    else
+        t->owner.wake(t->owner.object);
+}
+
 /* ---- deadlines ---- */
 
 static uint64_t phi__transfer_after(uint64_t from_us, uint32_t ms) {
@@ -62,7 +69,7 @@ static void phi__transfer_arm(phi__transfer *t) {
     else if (phi__io_timer_set(t->rt->io, &t->timer, due) != PHI_OK) {
         t->ended = true;
         t->status = PHI_NO_MEMORY;
-        phi__schedule_wake(t->run);
+        phi__transfer_wake(t);
     }
 }
 
@@ -77,12 +84,12 @@ static uint32_t phi__transfer_limit_ms(const phi__transfer *t, uint64_t due) {
 static void phi__transfer_cancel(phi__transfer *t) {
     if (t->gone) return;
     t->gone = true;
-    t->rt->transport->cancel(t->rt->transport->user_data, phi__transfer_handle(t));
+    t->transport->cancel(t->transport->user_data, phi__transfer_handle(t));
 }
 
 /* The answer was read to its last event: the rest of the body is the transport's. */
 static void phi__transfer_release(phi__transfer *t) {
-    const phi_transport *transport = t->rt->transport;
+    const phi_transport *transport = t->transport;
     if (t->gone || !t->answered || transport->release == NULL) return;
     t->gone = true;
     transport->release(transport->user_data, phi__transfer_handle(t));
@@ -111,7 +118,7 @@ static void phi__transfer_timer(phi__timer *timer) {
     t->status = PHI_TIMEOUT;
     (void)snprintf(t->words, sizeof t->words, "%s %u ms", what,
                    (unsigned)phi__transfer_limit_ms(t, due));
-    phi__schedule_wake(t->run);
+    phi__transfer_wake(t);
 }
 
 static void phi__transfer_stage(phi__transfer *t, int stage) {
@@ -145,7 +152,7 @@ PHI__FN phi_status phi__transfer_stage_now(phi_transfer handle, phi_transfer_sta
 static phi_status phi__transfer_no_memory(phi__transfer *t) {
     t->ended = true;
     t->status = PHI_NO_MEMORY;
-    phi__schedule_wake(t->run);
+    phi__transfer_wake(t);
     return PHI_STALE;
 }
 
@@ -160,7 +167,7 @@ PHI__FN phi_status phi__transfer_head_now(phi_transfer handle, int http_status, 
     phi__buf_add(&t->headers, headers, phi__min(len, PHI__TRANSFER_HEAD_MOST));
     if (t->headers.failed) return phi__transfer_no_memory(t);
     if (t->stage < (int)PHI_TRANSFER_CONNECTED) phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
-    phi__schedule_wake(t->run);
+    phi__transfer_wake(t);
     return PHI_OK;
 }
 
@@ -179,7 +186,7 @@ PHI__FN phi_status phi__transfer_push_now(phi_transfer handle, const char *bytes
     }
     phi__buf_add(&t->body, bytes, len);
     if (t->body.failed) return phi__transfer_no_memory(t);
-    phi__schedule_wake(t->run);
+    phi__transfer_wake(t);
     return PHI_OK;
 }
 
@@ -193,13 +200,14 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer handle, phi_status status,
     (void)snprintf(t->words, sizeof t->words, "%.*s",
                    (int)phi__utf8_cut(phi_str_of(words), sizeof t->words - 1), words);
     phi__io_timer_clear(t->rt->io, &t->timer);
-    phi__schedule_wake(t->run);
+    phi__transfer_wake(t);
     return PHI_OK;
 }
 
-/* Input of a transport goes to the tape first, where there is one. */
+/* Input of a transport goes to the tape first, where there is one and it has the request. */
 static phi_tape *phi__transfer_port_tape(phi_transfer handle) {
-    return phi__transfer_find(handle) != NULL ? handle.rt->tape : NULL;
+    const phi__transfer *t = phi__transfer_find(handle);
+    return t != NULL && t->owner.run != NULL ? handle.rt->tape : NULL;
 }
 
 static phi_status phi__transfer_port_stage(phi_transfer handle, phi_transfer_stage stage) {
@@ -262,23 +270,27 @@ static void phi__transfer_unmake(phi__transfer *t) {
 
 PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       const phi_request *request, const phi_deadlines *deadlines,
-                                      uint64_t max_bytes, phi__run *run, phi__transfer **out) {
+                                      uint64_t max_bytes, const phi__transfer_owner *owner,
+                                      phi__transfer **out) {
+    bool of_run = owner->run != NULL;
+    bool stages = of_run ? rt->tells_stages : rt->fetches.stages;
     phi__transfer *t = phi__transfer_make(rt, memory);
     phi_status status;
     if (t == NULL) return PHI_NO_MEMORY;
-    t->run = run;
+    t->owner = *owner;
+    t->transport = of_run ? rt->transport : rt->fetches.transport;
     t->deadlines = *deadlines;
     t->max_bytes = max_bytes;
     t->opened_us = t->stage_us = phi__io_now_us(rt->io);
     *out = t; /* the transport may push before open returns */
-    status = rt->transport->open(rt->transport->user_data, phi__transfer_handle(t), request);
+    status = t->transport->open(t->transport->user_data, phi__transfer_handle(t), request);
     if (status != PHI_OK) {
         phi__transfer_unmake(t);
         *out = NULL;
         return status;
     }
     /* a host's transport without stages */
-    if (t->stage == PHI__STAGE_QUEUED && !rt->tells_stages)
+    if (t->stage == PHI__STAGE_QUEUED && !stages)
         phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
     else
         phi__transfer_arm(t);
@@ -297,7 +309,7 @@ static void phi__transfer_resume(phi__transfer *t) {
     if (!t->refused || t->ended) return;
     t->refused = false;
     t->stage_us = phi__io_now_us(t->rt->io);
-    t->rt->transport->resume(t->rt->transport->user_data, phi__transfer_handle(t));
+    t->transport->resume(t->transport->user_data, phi__transfer_handle(t));
 }
 
 PHI__FN phi_str phi__transfer_took(phi__transfer *t, size_t bytes, bool alive) {
