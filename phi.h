@@ -2641,11 +2641,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x64c50dd5
+#if PHI__PUB_LOOP != 0x1bec2bee
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x64c50dd5
+#define PHI__PUB_LOOP 0x1bec2bee
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -3379,6 +3379,16 @@ typedef struct phi_agent_desc {
     void *user_data;           /* comes back in every event, to hook_fn and translate_fn */
     bool disable_facts;        /* its requests show no facts (features/facts.h) */
     phi_effect_policy effects; /* of its tools on the tool state (default: all are allowed) */
+    /* Of the texts of one tool result. Of a longer one head and tail stay, with a line between them
+       that says how much is missing; details are not cut (default 2 MiB; PHI_UNLIMITED) */
+    uint32_t max_result_bytes;
+    /* of one image of a result; a text takes the place of a larger one (default 20 MiB;
+       PHI_UNLIMITED) */
+    uint32_t max_result_image_bytes;
+    /* A directory, made when needed: a result that is cut is kept there whole, in a file of its
+       own (0600), and the line names it. phi never removes one. Absolute, and one that the model's
+       tools may read; copied (default: none; ignored where PHI_NO_FILES is defined) */
+    const char *result_directory;
 } phi_agent_desc;
 
 #ifdef __cplusplus
@@ -3600,11 +3610,11 @@ PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json);
 #endif /* PHI__PUB_FEATURES */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x0bf6392c
+#if PHI__PUB_AGENT != 0x885f5467
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x0bf6392c
+#define PHI__PUB_AGENT 0x885f5467
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3686,7 +3696,7 @@ typedef struct phi_runtime_desc {
     size_t memory_limit_bytes;    /* of everything of ours (default: none) */
     size_t inbox_bytes;           /* for other threads' calls; taken at start (default 64 KiB) */
     uint32_t step_budget_us;      /* work a phi_step, in clock time (default 250) */
-    uint32_t step_budget_bytes;   /* and in bytes of answers decoded (default 65,536) */
+    uint32_t step_budget_bytes;   /* and in bytes: answers, kept results (default 65,536) */
     uint32_t max_connections;     /* further requests wait (default 64) */
     uint32_t max_starts_per_step; /* transfers and processes (default 4) */
     bool enable_http2;            /* at most 10 streams a connection (default: HTTP/1.1) */
@@ -12072,11 +12082,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x45f82a17
+#if PHI__IMP_IO != 0xb01eea17
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x45f82a17
+#define PHI__IMP_IO 0xb01eea17
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -12149,6 +12159,11 @@ PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, ph
    place. */
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
+
+/* Makes a file for its owner alone (0600); uncommitted, it is removed. PHI_BUSY: the name is taken,
+   be it by a link. */
+PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi__file **out,
+                                       phi__words *words);
 
 /* Up to n bytes; *got 0 at the end. */
 PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
@@ -13534,6 +13549,31 @@ PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path,
     else
         phi__files_close(file);
     return status;
+}
+
+PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi__file **out,
+                                       phi__words *words) {
+    phi__file *file = phi__files_new(memory);
+    int error;
+    *out = NULL;
+    if (file == NULL) return phi__files_refused(ENOMEM, words);
+    file->bytes = strlen(path) + 1;
+    file->path = (char *)phi__alloc(memory, file->bytes);
+    if (file->path == NULL) {
+        phi__files_close(file);
+        return phi__files_refused(ENOMEM, words);
+    }
+    memcpy(file->path, path, file->bytes);
+    file->temp = file->path; /* removed unless it is committed, which renames it to itself */
+    file->fd = phi__files_open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    error = file->fd < 0 ? errno : 0;
+    file->has_temp = error == 0;
+    if (error == 0)
+        *out = file;
+    else
+        phi__files_close(file);
+    if (error == EEXIST) return PHI_BUSY;
+    return error == 0 ? PHI_OK : phi__files_refused(error, words);
 }
 
 PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
@@ -43073,11 +43113,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x0c09fff0
+#if PHI__IMP_LOOP != 0xb1c812cc
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x0c09fff0
+#define PHI__IMP_LOOP 0xb1c812cc
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -43357,6 +43397,32 @@ PHI__FN uint32_t phi__attempt_end_retry_delay_ms(const phi_retry *retry, uint32_
 /* Whether this failure of a model call is to be tried again, and after how long. */
 PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_failure *failure,
                                            uint32_t attempt, double random, uint32_t *delay_ms);
+
+#endif
+
+/* ---- src/loop/cap_in.h ---- */
+
+/* cap_in.h - a result that is larger than its agent allows: cut, and the whole kept in a file.
+
+   The call is claimed meanwhile, and its run is ready, so that the file is written slice by slice.
+   With a tape the whole of it is written at once: a step processes all of its input. A tape that
+   is recorded gets the cut result, and one that is played writes no file. */
+#ifndef PHI_LOOP_CAP_IN_H
+#define PHI_LOOP_CAP_IN_H
+
+
+typedef struct phi__cap phi__cap;
+
+/* Gives a claimed call its result; NULL: memory ran out. */
+typedef phi_status (*phi__cap_give_fn)(phi__toolcall *call, const phi_tool_result *result);
+
+/* Of a result that is too large: gives the cut one now, or keeps call->cap until it can. */
+PHI__FN phi_status phi__cap_begin(phi__toolcall *call, const phi_tool_result *result,
+                                  phi__cap_give_fn give);
+/* Writes a slice; the last one gives the result. */
+PHI__FN void phi__cap_more(phi__toolcall *call);
+PHI__FN void phi__cap_finish(phi__toolcall *call); /* all of it, now */
+PHI__FN void phi__cap_drop(phi__toolcall *call);   /* gives nothing; the file is removed */
 
 #endif
 
@@ -44252,6 +44318,8 @@ typedef struct phi__round {
 PHI__FN void phi__tools_round_clear(phi__run *run);  /* a turn begins */
 PHI__FN void phi__tools_round_forget(phi__run *run); /* there was none */
 PHI__FN void phi__tools_round_free(phi__run *run);   /* the run goes */
+/* Results that are being written to files get there now. */
+PHI__FN void phi__tools_round_settle(phi__run *run);
 /* Calls that have begun and whose results are not in the log yet. */
 PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count);
 /* Lays out the calls of the reply, none begun, without events. False: no memory. */
@@ -44408,6 +44476,7 @@ struct phi__toolcall {
     phi_message *result;   /* in the thread, not yet appended */
     phi_str child_loop_id; /* of the result, in the thread */
     phi_str effects;       /* the same: on the tool state, JSON text; empty: none */
+    struct phi__cap *cap;  /* a result that is too large, while its file is written; or NULL */
     phi__decision decision;
     uint32_t repeats;      /* how often this very call was made lately; 0: not counted */
     bool begun;            /* it counts as running */
@@ -44885,6 +44954,20 @@ PHI__FN void phi__provider_wake_all(phi_runtime *rt); /* the models to poll in t
 
 #endif
 
+/* ---- src/loop/results_in.h ---- */
+
+/* results_in.h - a tool's result as a message, where it must outlive the function that gave it. */
+#ifndef PHI_LOOP_RESULTS_IN_H
+#define PHI_LOOP_RESULTS_IN_H
+
+
+/* A copy: its run is the message's loop_id, its effects are the extension_data. NULL: no memory. */
+PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result);
+/* And back; it points into the message. */
+PHI__FN phi_tool_result phi__results_given(const phi_message *message);
+
+#endif
+
 /* ---- src/loop/run_save_in.h ---- */
 
 /* run_save_in.h - saves a run as JSON, between two steps, and loads it. */
@@ -44925,6 +45008,49 @@ PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *sc
 PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt);
 
 #endif
+#endif
+
+/* ---- src/loop/spill_in.h ---- */
+
+/* spill_in.h - a text written to a new file in slices: what is too long for a model's view, kept
+   whole.
+
+   The file is made for its owner alone (0600), under a name of its own that says nothing of the
+   text: "phi-", the 32 digits of `random`, and the ending. A directory that is missing is made. A
+   file that does not become complete is removed. */
+#ifndef PHI_LOOP_SPILL_IN_H
+#define PHI_LOOP_SPILL_IN_H
+
+
+#ifndef PHI_NO_FILES
+
+typedef struct phi__spill phi__spill;
+
+typedef struct phi__spill_desc {
+    const char *directory; /* terminated; copied */
+    const char *ending;    /* of the name: ".txt"; copied */
+    unsigned char random[16];
+    const phi_str *texts; /* written one behind the other; borrowed until phi__spill_free */
+    size_t text_count;
+} phi__spill_desc;
+
+/* Opens the file. PHI_NO_MEMORY, or as files_in.h has it, with words. */
+PHI__FN phi_status phi__spill_new(phi_memory *memory, const phi__spill_desc *desc, phi__spill **out,
+                                  phi__words *words);
+/* Writes up to `bytes` more. PHI_BUSY: come again; PHI_OK: the file is complete and closed; else
+   refused, and it will not become complete. */
+PHI__FN phi_status phi__spill_more(phi__spill *spill, size_t bytes, phi__words *words);
+/* Terminated; valid until phi__spill_free. */
+PHI__FN const char *phi__spill_path(const phi__spill *spill);
+PHI__FN void phi__spill_free(phi__spill *spill); /* NULL is harmless */
+
+#endif
+
+enum { PHI__SPILL_NAME_BYTES = 40 }; /* "/phi-", 32 digits, and the terminator, with room */
+
+/* "/phi-" and the digits, terminated. */
+PHI__FN void phi__spill_name(const unsigned char random[16], char out[PHI__SPILL_NAME_BYTES]);
+
 #endif
 
 /* ---- src/loop/weigh_in.h ---- */
@@ -45973,16 +46099,12 @@ static phi_tool_result phi__call_text(phi_content *content, phi_str text, bool i
     return result;
 }
 
-static phi_message *phi__call_keep_text(phi__toolcall *call, phi_str text, bool is_error) {
-    phi_content content;
-    phi_tool_result result = phi__call_text(&content, text, is_error);
-    return phi__call_keep(call, &result);
-}
-
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text) {
+    phi_content content;
+    phi_tool_result result = phi__call_text(&content, text, true);
     phi_message *kept;
     if (call->result != NULL) return;
-    kept = phi__call_keep_text(call, text, true);
+    kept = phi__call_keep(call, &result);
     if (kept != NULL) { /* it may quote a tool name or arguments of the model */
         phi_str *words = &((phi_content *)(uintptr_t)kept->content)->text;
         words->len = phi__words_clean((char *)(uintptr_t)words->at, words->len);
@@ -46024,6 +46146,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
+    if (call->cap != NULL) phi__cap_drop(call);
     /* its hook was called */
     if (call->decision.point != 0) phi__hooks_decision_drop(&call->decision);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
@@ -46095,10 +46218,31 @@ PHI__FN phi_tape *phi__call_tape(const phi__toolcall *call) {
     return call->tool != NULL && call->tool->deterministic ? NULL : call->rt->tape;
 }
 
+/* phi__cap_give_fn. */
+static phi_status phi__call_give_whole(phi__toolcall *call, const phi_tool_result *result) {
+    phi_tape *tape = phi__call_tape(call);
+    if (result != NULL)
+        return tape != NULL ? tape->ops->result(tape, call, result) : phi__call_take(call, result);
+    phi__call_settle(call, NULL);
+    return PHI_NO_MEMORY;
+}
+
+/* Whether it is as small as its agent wants results. */
+static bool phi__call_fits(const phi_agent_desc *desc, const phi_tool_result *result) {
+    size_t texts = 0, i;
+    for (i = 0; i < result->content_count; i++) {
+        texts += result->content[i].text.len;
+        if (result->content[i].data.len / 4 * 3 > desc->max_result_image_bytes) return false;
+    }
+    return texts <= desc->max_result_bytes;
+}
+
 /* The result of a call that is claimed, from its tool. */
 static phi_status phi__call_give(phi__toolcall *call, const phi_tool_result *result) {
-    phi_tape *tape = phi__call_tape(call);
-    return tape != NULL ? tape->ops->result(tape, call, result) : phi__call_take(call, result);
+    if (phi__call_fits(&call->run->agent->desc, result)) return phi__call_give_whole(call, result);
+    phi__call_clear_timers(call); /* it has a result, so neither is its tool called again */
+    phi__call_poll_remove(call);
+    return phi__cap_begin(call, result, phi__call_give_whole);
 }
 
 static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error) {
@@ -46110,7 +46254,7 @@ static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error
 /* Handles the return value of start or step; a tool that is done without a result gets an empty
    text. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
-    if (call->slot == NULL || call->gen != gen || call->again) return;
+    if (call->slot == NULL || call->gen != gen || call->again || call->cap != NULL) return;
     if (flow == PHI_DONE || call->held != NULL) {
         phi__call_poll_remove(call); /* also where its result is still in the inbox */
         if (phi__call_claim(call)) phi__call_give_text(call, phi__str("", 0), false);
@@ -46411,6 +46555,382 @@ PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {
 PHI_API bool phi_call_pending(phi_call handle) {
     return handle.rt != NULL && phi__slots_state(&handle.rt->calls, handle.index, handle.gen) ==
                                     (uint32_t)PHI__CALL_PENDING;
+}
+
+/* ---- src/loop/cap.c ---- */
+
+/* cap.c - results cut to max_result_bytes: their texts are taken as one, of which head and tail
+   stay, with a line between them that says what is missing; and images that are too large. */
+
+
+#include <stdio.h>
+
+enum { PHI__CAP_SLICE_BYTES = 16384 };
+
+/* Where the texts of a result are cut: [0, head) and [tail, all) stay. */
+typedef struct phi__cap_place {
+    size_t head, tail, all;
+} phi__cap_place;
+
+static size_t phi__cap_text_bytes(const phi_tool_result *result) {
+    size_t bytes = 0, i;
+    for (i = 0; i < result->content_count; i++)
+        if (result->content[i].kind == PHI_CONTENT_TEXT) bytes += result->content[i].text.len;
+    return bytes;
+}
+
+/* ---- the line ---- */
+
+static bool phi__cap_line(phi__buf *line, size_t left_out, const char *path) {
+    char number[24];
+    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)left_out);
+    phi__buf_text(line, "\n[... ");
+    phi__buf_text(line, number);
+    phi__buf_text(line, " bytes left out");
+    if (path != NULL) {
+        phi__buf_text(line, "; the whole result is in ");
+        phi__buf_text(line, path);
+        phi__buf_text(line, ": read_file with offset and limit shows the rest");
+    }
+    phi__buf_text(line, " ...]\n");
+    return !line->failed;
+}
+
+/* ---- cutting ---- */
+
+/* The first place from `at` on where a character begins. */
+static size_t phi__cap_forward(phi_str text, size_t at) {
+    size_t n = 0;
+    while (n < 3 && at + n < text.len && ((unsigned char)text.at[at + n] & 0xc0) == 0x80) n++;
+    return at + n;
+}
+
+/* Room for `keep` bytes, half of them of the end; moved to where characters begin. */
+static phi__cap_place phi__cap_places(const phi_tool_result *result, size_t all, size_t keep) {
+    phi__cap_place place;
+    size_t at = 0, i;
+    place.all = all;
+    place.head = keep - keep / 2;
+    place.tail = all - keep / 2;
+    for (i = 0; i < result->content_count; i++) {
+        phi_str text = result->content[i].text;
+        if (result->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (place.head > at && place.head < at + text.len)
+            place.head = at + phi__utf8_cut(text, place.head - at);
+        if (place.tail > at && place.tail < at + text.len)
+            place.tail = at + phi__cap_forward(text, place.tail - at);
+        at += text.len;
+    }
+    return place;
+}
+
+/* What stays of the text block that begins at `at`, with the line where `first`. */
+static bool phi__cap_cut_text(phi_arena *arena, const phi__cap_place *place, size_t at,
+                              phi_str line, phi_str *text) {
+    size_t head = place->head > at ? phi__min(place->head - at, text->len) : 0;
+    size_t tail = place->tail > at ? phi__min(place->tail - at, text->len) : 0;
+    size_t n = phi__add(head + line.len, text->len - tail);
+    char *out = (char *)phi_arena_alloc(arena, phi__add(n, 1));
+    if (out == NULL) return false;
+    memcpy(out, text->at, head);
+    if (line.len > 0) memcpy(out + head, line.at, line.len);
+    memcpy(out + head + line.len, text->at + tail, text->len - tail);
+    out[n] = '\0';
+    *text = phi__str(out, n);
+    return true;
+}
+
+static bool phi__cap_texts(phi_arena *arena, const phi_tool_result *result,
+                           const phi__cap_place *place, phi_str line, phi_content *out,
+                           size_t *count) {
+    size_t at = 0, i;
+    for (i = 0; i < result->content_count; i++) {
+        phi_content *block = &out[*count];
+        size_t begin = at;
+        *block = result->content[i];
+        (*count)++;
+        if (block->kind != PHI_CONTENT_TEXT) continue;
+        if (block->text.len == 0) { /* as those beside it */
+            if (at > place->head && at < place->tail) (*count)--;
+            continue;
+        }
+        at += block->text.len;
+        if (at <= place->head || begin >= place->tail) continue;
+        if (!phi__cap_cut_text(arena, place, begin, line, &block->text)) return false;
+        line.len = 0; /* it stands in the first block that is cut */
+        if (block->text.len == 0) (*count)--;
+    }
+    return true;
+}
+
+static uint64_t phi__cap_image_bytes(const phi_content *image) {
+    return (uint64_t)(image->data.len / 4) * 3;
+}
+
+static bool phi__cap_images(phi_arena *arena, phi_content *content, size_t count, uint32_t most) {
+    char words[120];
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint64_t bytes = phi__cap_image_bytes(&content[i]);
+        if (content[i].kind != PHI_CONTENT_IMAGE || most == PHI_UNLIMITED || bytes <= most)
+            continue;
+        memset(&content[i], 0, sizeof content[i]);
+        content[i].kind = PHI_CONTENT_TEXT;
+        (void)snprintf(words, sizeof words,
+                       "[An image of %llu bytes was left out: at most %u bytes are shown]",
+                       (unsigned long long)bytes, (unsigned)most);
+        if (!phi__arena_str(arena, phi_str_of(words), &content[i].text)) return false;
+    }
+    return true;
+}
+
+/* *out: as much of the result as its agent allows, in the arena or borrowed. path: of the file with
+   all of it, or NULL. */
+static bool phi__cap_cut(phi__toolcall *call, phi_arena *arena, const phi_tool_result *result,
+                         const char *path, phi_tool_result *out) {
+    const phi_agent_desc *desc = &call->run->agent->desc;
+    size_t most = desc->max_result_bytes, all = phi__cap_text_bytes(result), count = 0;
+    phi__cap_place place = {0, 0, 0};
+    phi__buf line;
+    bool good = true;
+    phi_content *content =
+        (phi_content *)phi_arena_alloc(arena, phi__mul(result->content_count, sizeof *content));
+    if (content == NULL) return false;
+    phi__buf_init(&line, arena->memory);
+    place.head = place.tail = place.all = all;
+    if (desc->max_result_bytes != PHI_UNLIMITED && all > most) {
+        good = phi__cap_line(&line, all, path); /* at its longest: its room */
+        place = phi__cap_places(result, all, most > line.len ? most - line.len : 0);
+        line.len = 0;
+        good = good && phi__cap_line(&line, place.tail - place.head, path);
+    }
+    good = good && phi__cap_texts(arena, result, &place, phi__buf_str(&line), content, &count) &&
+           phi__cap_images(arena, content, count, desc->max_result_image_bytes);
+    phi__buf_free(&line);
+    *out = *result;
+    out->content = content;
+    out->content_count = count;
+    return good;
+}
+
+/* Cuts and gives it; the arena is freed. */
+static phi_status phi__cap_give(phi__toolcall *call, phi_arena *arena,
+                                const phi_tool_result *result, const char *path,
+                                phi__cap_give_fn give) {
+    phi_tool_result cut;
+    phi_status status =
+        phi__cap_cut(call, arena, result, path, &cut) ? give(call, &cut) : give(call, NULL);
+    phi_arena_free(arena);
+    return status;
+}
+
+/* ---- the file ---- */
+
+#ifndef PHI_NO_FILES
+
+struct phi__cap {
+    phi_arena arena;
+    const phi_message *whole;
+    phi_str *texts; /* of the whole, with a line break between two */
+    size_t text_count;
+    phi__spill *spill;
+    phi__cap_give_fn give;
+};
+
+static void phi__cap_warn(phi__toolcall *call, const char *why) {
+    const phi__agent *agent = call->run->agent;
+    char words[400];
+    phi_event event;
+    (void)snprintf(words, sizeof words, "The whole result of %.*s could not be kept in %.200s: %s",
+                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
+                   agent->desc.result_directory, why);
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_WARNING;
+    event.tool_call_id = call->block->id;
+    event.tool_name = call->block->name;
+    event.text = phi_str_of(words);
+    (void)phi__events_emit(call->run->agent, &event, NULL, 0);
+}
+
+/* With a tape a hash of the call: the runtime's random source would give other ids to what comes
+   behind where the tape is played. */
+static void phi__cap_random(const phi__toolcall *call, unsigned char out[16]) {
+    const phi__agent *agent = call->run->agent;
+    unsigned char hash[32];
+    uint64_t count = agent->thread->log.count;
+    phi__sha256 sha;
+    if (call->rt->tape == NULL) {
+        phi__io_random(call->rt->io, out, 16);
+        return;
+    }
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, agent->agent_id.at, agent->agent_id.len);
+    phi__sha256_add(&sha, call->run->loop_id.at, call->run->loop_id.len);
+    phi__sha256_add(&sha, call->block->id.at, call->block->id.len);
+    phi__sha256_add(&sha, &count, sizeof count);
+    phi__sha256_end(&sha, hash);
+    memcpy(out, hash, 16);
+}
+
+static bool phi__cap_list_texts(phi__cap *cap) {
+    size_t i, n = cap->whole->content_count;
+    cap->texts = (phi_str *)phi_arena_alloc(&cap->arena, phi__mul(2 * n, sizeof *cap->texts));
+    if (cap->texts == NULL) return false;
+    for (i = 0; i < n; i++) {
+        if (cap->whole->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (cap->text_count > 0) cap->texts[cap->text_count++] = PHI__LIT("\n");
+        cap->texts[cap->text_count++] = cap->whole->content[i].text;
+    }
+    return true;
+}
+
+static phi_status phi__cap_open(phi__toolcall *call, phi__cap *cap, phi__words *words) {
+    phi__spill_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.directory = call->run->agent->desc.result_directory;
+    desc.ending = ".txt";
+    phi__cap_random(call, desc.random);
+    desc.texts = cap->texts;
+    desc.text_count = cap->text_count;
+    return phi__spill_new(cap->arena.memory, &desc, &cap->spill, words);
+}
+
+static void phi__cap_free(phi__cap *cap) {
+    phi_memory *memory = cap->arena.memory;
+    phi__spill_free(cap->spill);
+    phi_arena_free(&cap->arena);
+    phi__free(memory, cap, sizeof *cap);
+}
+
+/* The file is complete (path) or will not be (NULL). */
+static phi_status phi__cap_over(phi__toolcall *call, const char *path) {
+    phi__cap *cap = call->cap;
+    phi_tool_result whole = phi__results_given(cap->whole);
+    phi_arena arena;
+    phi_status status;
+    phi_arena_init(&arena, cap->arena.memory, 0);
+    call->cap = NULL;
+    status = phi__cap_give(call, &arena, &whole, path, cap->give);
+    phi__cap_free(cap);
+    return status;
+}
+
+/* As much as the step allows, or all; false: there is more to write. */
+static bool phi__cap_write(phi__toolcall *call, bool all) {
+    phi__cap *cap = call->cap;
+    phi__words words;
+    phi_status status = PHI_BUSY;
+    words.text[0] = '\0';
+    while (status == PHI_BUSY && (all || !phi__slice_spent(&call->rt->slice))) {
+        status = phi__spill_more(cap->spill, PHI__CAP_SLICE_BYTES, &words);
+        phi__slice_took(&call->rt->slice, PHI__CAP_SLICE_BYTES);
+    }
+    if (status == PHI_BUSY) return false;
+    if (status != PHI_OK) phi__cap_warn(call, words.text);
+    (void)phi__cap_over(call, status == PHI_OK ? phi__spill_path(cap->spill) : NULL);
+    return true;
+}
+
+/* A file is worth it: the texts are too long, and the result is the call's last one. */
+static bool phi__cap_wants_file(const phi__toolcall *call, const phi_tool_result *result) {
+    const phi_agent_desc *desc = &call->run->agent->desc;
+    if (desc->result_directory == NULL || desc->max_result_bytes == PHI_UNLIMITED) return false;
+    if (phi__cap_text_bytes(result) <= desc->max_result_bytes || call->run->end.cancelled)
+        return false;
+    return !result->is_error || call->tool == NULL || call->tries >= call->tool->retries;
+}
+
+/* The name that the file had when the tape was recorded. */
+static phi_status phi__cap_play(phi__toolcall *call, const phi_tool_result *result,
+                                phi__cap_give_fn give) {
+    char name[PHI__SPILL_NAME_BYTES];
+    unsigned char random[16];
+    phi_arena arena;
+    phi__buf path;
+    phi_status status;
+    phi_arena_init(&arena, &call->run->agent->memory, 0);
+    phi__cap_random(call, random);
+    phi__spill_name(random, name);
+    phi__buf_init(&path, arena.memory);
+    phi__buf_text(&path, call->run->agent->desc.result_directory);
+    phi__buf_text(&path, name);
+    phi__buf_text(&path, ".txt");
+    phi__buf_char(&path, '\0');
+    status = phi__cap_give(call, &arena, result, path.failed ? NULL : path.at, give);
+    phi__buf_free(&path);
+    return status;
+}
+
+/* False: no memory, or no file: *why. */
+static bool phi__cap_start(phi__toolcall *call, const phi_tool_result *result,
+                           phi__cap_give_fn give, phi__words *why) {
+    phi_memory *memory = &call->run->agent->memory;
+    phi__cap *cap = (phi__cap *)phi__alloc(memory, sizeof *cap);
+    (void)snprintf(why->text, sizeof why->text, "%s", phi_status_text(PHI_NO_MEMORY));
+    if (cap == NULL) return false;
+    phi_arena_init(&cap->arena, memory, 0);
+    cap->give = give;
+    cap->whole = phi__results_keep(&cap->arena, result);
+    if (cap->whole == NULL || !phi__cap_list_texts(cap) ||
+        phi__cap_open(call, cap, why) != PHI_OK) {
+        phi__cap_free(cap);
+        return false;
+    }
+    call->cap = cap;
+    return true;
+}
+
+#endif
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__cap_begin(phi__toolcall *call, const phi_tool_result *result,
+                                  phi__cap_give_fn give) {
+    phi_arena arena;
+#ifndef PHI_NO_FILES
+    phi__words why;
+    bool wants = phi__cap_wants_file(call, result);
+    if (wants && call->rt->tape != NULL && call->rt->tape->plays)
+        return phi__cap_play(call, result, give);
+    if (wants && phi__cap_start(call, result, give, &why)) {
+        if (call->rt->tape != NULL)
+            (void)phi__cap_write(call, true);
+        else
+            phi__schedule_wake(call->run);
+        return PHI_OK;
+    }
+    if (wants) phi__cap_warn(call, why.text);
+#endif
+    phi_arena_init(&arena, &call->run->agent->memory, 0);
+    return phi__cap_give(call, &arena, result, NULL, give);
+}
+
+PHI__FN void phi__cap_more(phi__toolcall *call) {
+#ifndef PHI_NO_FILES
+    if (call->run->end.cancelled)
+        (void)phi__cap_over(call, NULL);
+    else if (!phi__cap_write(call, false))
+        phi__schedule_wake(call->run);
+#else
+    (void)call;
+#endif
+}
+
+PHI__FN void phi__cap_finish(phi__toolcall *call) {
+#ifndef PHI_NO_FILES
+    (void)phi__cap_write(call, true);
+#else
+    (void)call;
+#endif
+}
+
+PHI__FN void phi__cap_drop(phi__toolcall *call) {
+#ifndef PHI_NO_FILES
+    phi__cap_free(call->cap);
+    call->cap = NULL;
+#else
+    (void)call;
+#endif
 }
 
 /* ---- src/loop/draft.c ---- */
@@ -50538,6 +51058,36 @@ PHI__FN void phi__responses_drop(phi__agent *agent) {
     while (agent->responses != NULL) phi__responses_drop_one(agent->responses);
 }
 
+/* ---- src/loop/results.c ---- */
+
+/* results.c - results of tools, kept as messages. */
+
+
+PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result) {
+    phi_message message;
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_TOOL_RESULT;
+    message.content = result->content;
+    message.content_count = result->content_count;
+    message.is_error = result->is_error;
+    message.details = phi_str_of(result->details);
+    message.loop_id = phi_str_of(result->child_loop_id);
+    message.extension_data = phi_str_of(result->effects);
+    return phi_message_copy(&message, arena);
+}
+
+PHI__FN phi_tool_result phi__results_given(const phi_message *message) {
+    phi_tool_result result;
+    memset(&result, 0, sizeof result);
+    result.content = message->content;
+    result.content_count = message->content_count;
+    result.is_error = message->is_error;
+    result.details = message->details.len > 0 ? message->details.at : NULL;
+    result.child_loop_id = message->loop_id.len > 0 ? message->loop_id.at : NULL;
+    result.effects = message->extension_data.len > 0 ? message->extension_data.at : NULL;
+    return result;
+}
+
 /* ---- src/loop/run.c ---- */
 
 /* run.c - makes, begins, detaches, destroys and fails runs. A run without memory ends with an error
@@ -51703,6 +52253,112 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 }
 #undef PHI__SESSION_RUNS_MOST
 
+/* ---- src/loop/spill.c ---- */
+
+/* spill.c - texts that are written to files of their own, in slices. */
+
+#include <stdio.h>
+
+PHI__FN void phi__spill_name(const unsigned char random[16], char out[PHI__SPILL_NAME_BYTES]) {
+    size_t i;
+    memcpy(out, "/phi-", 5);
+    for (i = 0; i < 16; i++) (void)snprintf(out + 5 + 2 * i, 3, "%02x", (unsigned)random[i]);
+}
+
+#ifndef PHI_NO_FILES
+
+enum { PHI__SPILL_TRIES = 100, PHI__SPILL_NUMBER = 8 /* "-99" and the terminator, with room */ };
+
+struct phi__spill {
+    phi_memory *memory;
+    phi__file *file; /* NULL: complete, or it failed */
+    phi_status status;
+    const phi_str *texts;
+    size_t text_count;
+    size_t text, at; /* where the next piece begins */
+    char *path;
+    size_t path_bytes;
+};
+
+/* A name that is taken gets a number. */
+static phi_status phi__spill_open(phi__spill *spill, const phi__spill_desc *desc,
+                                  phi__words *words) {
+    char name[PHI__SPILL_NAME_BYTES], number[PHI__SPILL_NUMBER] = "";
+    phi_status status = PHI_BUSY;
+    int i;
+    phi__spill_name(desc->random, name);
+    for (i = 0; i < PHI__SPILL_TRIES && status == PHI_BUSY; i++) {
+        if (i > 0) (void)snprintf(number, sizeof number, "-%d", i);
+        (void)snprintf(spill->path, spill->path_bytes, "%s%s%s%s", desc->directory, name, number,
+                       desc->ending);
+        status = phi__files_open_new(spill->memory, spill->path, &spill->file, words);
+        if (status == PHI_NOT_FOUND &&
+            phi__files_make_directories(desc->directory, words) == PHI_OK)
+            status = phi__files_open_new(spill->memory, spill->path, &spill->file, words);
+    }
+    return status;
+}
+
+/* A file that is not committed is removed. */
+static phi_status phi__spill_end(phi__spill *spill, phi_status status) {
+    phi__files_close(spill->file);
+    spill->file = NULL;
+    return spill->status = status;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__spill_new(phi_memory *memory, const phi__spill_desc *desc, phi__spill **out,
+                                  phi__words *words) {
+    phi__spill *spill = (phi__spill *)phi__alloc(memory, sizeof *spill);
+    phi_status status = PHI_NO_MEMORY;
+    *out = NULL;
+    words->text[0] = '\0';
+    if (spill == NULL) return PHI_NO_MEMORY;
+    spill->memory = memory;
+    spill->texts = desc->texts;
+    spill->text_count = desc->text_count;
+    spill->path_bytes = phi__add(strlen(desc->directory) + strlen(desc->ending),
+                                 PHI__SPILL_NAME_BYTES + PHI__SPILL_NUMBER);
+    spill->path = (char *)phi__alloc(memory, spill->path_bytes);
+    if (spill->path != NULL) status = phi__spill_open(spill, desc, words);
+    if (status == PHI_OK)
+        *out = spill;
+    else
+        phi__spill_free(spill);
+    return status;
+}
+
+PHI__FN phi_status phi__spill_more(phi__spill *spill, size_t bytes, phi__words *words) {
+    phi_status status;
+    if (spill->file == NULL) return spill->status;
+    while (spill->text < spill->text_count) {
+        const phi_str *text = &spill->texts[spill->text];
+        size_t n = phi__min(bytes, text->len - spill->at);
+        if (spill->at < text->len && n == 0) return PHI_BUSY;
+        status = n > 0 ? phi__files_write(spill->file, text->at + spill->at, n, words) : PHI_OK;
+        if (status != PHI_OK) return phi__spill_end(spill, status);
+        bytes -= n;
+        spill->at += n;
+        if (spill->at < text->len) return PHI_BUSY;
+        spill->text++;
+        spill->at = 0;
+    }
+    status = phi__files_commit(spill->file, words);
+    return phi__spill_end(spill, status);
+}
+
+PHI__FN const char *phi__spill_path(const phi__spill *spill) { return spill->path; }
+
+PHI__FN void phi__spill_free(phi__spill *spill) {
+    if (spill == NULL) return;
+    phi__files_close(spill->file);
+    phi__free(spill->memory, spill->path, spill->path_bytes);
+    phi__free(spill->memory, spill, sizeof *spill);
+}
+
+#endif
+
 /* ---- src/loop/states.c ---- */
 
 /* states.c - all states of a run and their outcomes. The states of opening, closing, and of a
@@ -52592,6 +53248,12 @@ PHI__FN void phi__tools_round_free(phi__run *run) {
     phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
 }
 
+PHI__FN void phi__tools_round_settle(phi__run *run) {
+    size_t i;
+    for (i = run->tools.emitted; run->tools.calls != NULL && i < run->tools.next; i++)
+        if (run->tools.calls[i].cap != NULL) phi__cap_finish(&run->tools.calls[i]);
+}
+
 PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count) {
     *count = run->tools.calls != NULL ? run->tools.next - run->tools.emitted : 0;
     return run->tools.calls != NULL ? &run->tools.calls[run->tools.emitted] : NULL;
@@ -52807,6 +53469,7 @@ static bool phi__tools_after(phi__toolcall *call) {
 }
 
 static bool phi__tools_over(phi__toolcall *call) {
+    if (call->cap != NULL) phi__cap_more(call);
     if (call->resumes) phi__call_resume(call);
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_go(call)) return false;
@@ -57054,11 +57717,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x98aaceee
+#if PHI__IMP_AGENT != 0x9e0bdee3
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x98aaceee
+#define PHI__IMP_AGENT 0x9e0bdee3
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -58216,6 +58879,8 @@ enum {
     PHI__AGENT_REPEAT_STOP = 5,  /* the same */
     PHI__AGENT_QUEUE_BYTES = 262144,
     PHI__AGENT_EVENT_BYTES = 16777216,
+    PHI__AGENT_RESULT_BYTES = 2097152, /* the largest text of C 27, with line numbers, is whole */
+    PHI__AGENT_IMAGE_BYTES = 20971520, /* behaviours C 27 */
     PHI__AGENT_RESPONSE_BYTES = 268435456
 };
 
@@ -58358,6 +59023,10 @@ static void phi__agent_make_behaviour(phi__agent *agent, const phi_agent_desc *g
         phi__agent_make_or_default(desc->repeat_warn_after, PHI__AGENT_REPEAT_WARN);
     desc->repeat_stop_after =
         phi__agent_make_or_default(desc->repeat_stop_after, PHI__AGENT_REPEAT_STOP);
+    desc->max_result_bytes =
+        phi__agent_make_or_default(desc->max_result_bytes, PHI__AGENT_RESULT_BYTES);
+    desc->max_result_image_bytes =
+        phi__agent_make_or_default(desc->max_result_image_bytes, PHI__AGENT_IMAGE_BYTES);
     if (desc->first_turn_trigger == (phi_trigger)0) desc->first_turn_trigger = PHI_TRIGGER_USER;
     phi__agent_make_limits(desc);
     agent->budget.limits = given->budget;
@@ -58387,6 +59056,7 @@ static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given)
            phi__agent_make_take_filters(agent, desc) &&
            phi__agent_make_copy_profile(agent, given->profile) &&
            phi__agent_make_copy_text(agent, &agent->desc.compaction.focus_message) &&
+           phi__agent_make_copy_text(agent, &agent->desc.result_directory) &&
            phi__agent_take_own(agent, desc->system_prompt, &agent->system_prompt) &&
            phi__agent_take_own(agent, desc->workspace, &agent->workspace) &&
            phi__agent_take_policy(agent, desc->policy, &desc->token_counter) &&
@@ -61978,6 +62648,7 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_snapshot inside a callback");
     if (agent == NULL) return PHI_STALE;
     phi__posts_read_all(handle.rt); /* input posted so far */
+    if (agent->run != NULL) phi__tools_round_settle(agent->run);
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     status = phi__snapshot_put(&buf, agent, &scratch);
@@ -62696,11 +63367,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0xb3d76365
+#if PHI__IMP_RECORD != 0x581d07b2
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0xb3d76365
+#define PHI__IMP_RECORD 0x581d07b2
 
 /* ---- src/record/session_in.h ---- */
 
@@ -62982,10 +63653,7 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole);
 
 /* tape_result.c */
-/* A result as a message in an arena (NULL: no memory); the result that it was, borrowed from it;
-   and settling a call with one. */
-PHI__FN phi_message *phi__tape_result_keep(phi_arena *arena, const phi_tool_result *result);
-PHI__FN phi_tool_result phi__tape_result_given(const phi_message *message);
+/* Settles a call with a result that was kept (results_in.h). */
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *result);
 /* Gives a line of a result, or of a part of one, begun, its members. */
 PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
@@ -67163,7 +67831,7 @@ static void phi__tape_play_partial(phi__tape *tape, phi_call handle, const phi_j
         phi__tape_match_no_memory(tape);
         return;
     }
-    partial = phi__tape_result_given(message);
+    partial = phi__results_given(message);
     (void)phi_call_partial(handle, &partial);
 }
 
@@ -67491,7 +68159,7 @@ static phi_status phi__tape_play_given(phi_tape *base, phi__toolcall *call,
         phi__call_unclaim(call);
         return PHI_OK;
     }
-    call->held = phi__tape_result_keep(&call->run->arena, result);
+    call->held = phi__results_keep(&call->run->arena, result);
     if (call->held == NULL) return phi__call_take(call, result);
     phi__tape_play_let_in(tape, false); /* the next line may have waited for it */
     return PHI_OK;
@@ -68072,7 +68740,7 @@ static phi_status phi__tape_record_result_now(phi__tape *tape, phi__toolcall *ca
 static phi_status phi__tape_record_result(phi_tape *base, phi__toolcall *call,
                                           const phi_tool_result *result) {
     phi__tape *tape = phi__tape_record_of(base);
-    phi_message *message = phi__tape_result_keep(&call->run->arena, result);
+    phi_message *message = phi__results_keep(&call->run->arena, result);
     if (message == NULL) return phi__call_take(call, result); /* it ends for want of memory */
     if (tape->letting || call->starting) return phi__tape_record_result_now(tape, call, message);
     call->held = message;
@@ -68107,7 +68775,7 @@ static void phi__tape_record_partial(phi__tape *tape, phi__toolcall *call,
     phi__buf *line = phi__tape_record_line(tape, "update");
     phi_arena *arena = &call->run->arena;
     phi_arena_mark mark = phi_arena_save(arena);
-    const phi_message *message = phi__tape_result_keep(arena, part);
+    const phi_message *message = phi__results_keep(arena, part);
     if (message != NULL)
         phi__tape_result_put(tape, line, call, message);
     else
@@ -68240,37 +68908,12 @@ PHI__FN void phi__tape_record_init(phi__tape *tape) {
 
 /* ---- src/record/tape_result.c ---- */
 
-/* tape_result.c - results of tools: kept as messages, given to calls, and written. */
+/* tape_result.c - results of tools: given to calls, and written. */
 
 #ifndef PHI_NO_TAPE
 
-PHI__FN phi_message *phi__tape_result_keep(phi_arena *arena, const phi_tool_result *result) {
-    phi_message message;
-    memset(&message, 0, sizeof message);
-    message.role = PHI_ROLE_TOOL_RESULT;
-    message.content = result->content;
-    message.content_count = result->content_count;
-    message.is_error = result->is_error;
-    message.details = phi_str_of(result->details);
-    message.loop_id = phi_str_of(result->child_loop_id); /* the run that made it */
-    message.extension_data = phi_str_of(result->effects);
-    return phi_message_copy(&message, arena);
-}
-
-PHI__FN phi_tool_result phi__tape_result_given(const phi_message *message) {
-    phi_tool_result result;
-    memset(&result, 0, sizeof result);
-    result.content = message->content;
-    result.content_count = message->content_count;
-    result.is_error = message->is_error;
-    result.details = message->details.len > 0 ? message->details.at : NULL;
-    result.child_loop_id = message->loop_id.len > 0 ? message->loop_id.at : NULL;
-    result.effects = message->extension_data.len > 0 ? message->extension_data.at : NULL;
-    return result;
-}
-
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *message) {
-    phi_tool_result result = phi__tape_result_given(message);
+    phi_tool_result result = phi__results_given(message);
     call->held = NULL;
     return phi__call_take(call, &result);
 }

@@ -29,7 +29,7 @@ PARTS = {
     "turn": ("loop/states", "", "loop/events loop/hooks loop/limits loop/pending loop/run_load features/capture"
              " strategy/strategy"),
     "end": ("loop/schedule", "loop/input loop/run agent/agent",  # no memory for what was said; it is over; a reason
-            "loop/attempt loop/attempt_end loop/call loop/hooks loop/model_call loop/states loop/tools " + SAVES +
+            "loop/attempt loop/attempt_end loop/call loop/cap loop/hooks loop/model_call loop/states loop/tools " + SAVES +
             " features/compaction features/fields"),
     "said": ("loop/draft", "loop/states loop/input loop/run_load",  # attached, told; filtered
              "loop/forget loop/responses loop/run_save"),

@@ -24,6 +24,8 @@ enum {
     PHI__AGENT_REPEAT_STOP = 5,  /* the same */
     PHI__AGENT_QUEUE_BYTES = 262144,
     PHI__AGENT_EVENT_BYTES = 16777216,
+    PHI__AGENT_RESULT_BYTES = 2097152, /* the largest text of C 27, with line numbers, is whole */
+    PHI__AGENT_IMAGE_BYTES = 20971520, /* behaviours C 27 */
     PHI__AGENT_RESPONSE_BYTES = 268435456
 };
 
@@ -166,6 +168,10 @@ static void phi__agent_make_behaviour(phi__agent *agent, const phi_agent_desc *g
         phi__agent_make_or_default(desc->repeat_warn_after, PHI__AGENT_REPEAT_WARN);
     desc->repeat_stop_after =
         phi__agent_make_or_default(desc->repeat_stop_after, PHI__AGENT_REPEAT_STOP);
+    desc->max_result_bytes =
+        phi__agent_make_or_default(desc->max_result_bytes, PHI__AGENT_RESULT_BYTES);
+    desc->max_result_image_bytes =
+        phi__agent_make_or_default(desc->max_result_image_bytes, PHI__AGENT_IMAGE_BYTES);
     if (desc->first_turn_trigger == (phi_trigger)0) desc->first_turn_trigger = PHI_TRIGGER_USER;
     phi__agent_make_limits(desc);
     agent->budget.limits = given->budget;
@@ -195,6 +201,7 @@ static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given)
            phi__agent_make_take_filters(agent, desc) &&
            phi__agent_make_copy_profile(agent, given->profile) &&
            phi__agent_make_copy_text(agent, &agent->desc.compaction.focus_message) &&
+           phi__agent_make_copy_text(agent, &agent->desc.result_directory) &&
            phi__agent_take_own(agent, desc->system_prompt, &agent->system_prompt) &&
            phi__agent_take_own(agent, desc->workspace, &agent->workspace) &&
            phi__agent_take_policy(agent, desc->policy, &desc->token_counter) &&

@@ -19,7 +19,7 @@ typedef struct phi_runtime_desc {
     size_t memory_limit_bytes;    /* of everything of ours (default: none) */
     size_t inbox_bytes;           /* for other threads' calls; taken at start (default 64 KiB) */
     uint32_t step_budget_us;      /* work a phi_step, in clock time (default 250) */
-    uint32_t step_budget_bytes;   /* and in bytes of answers decoded (default 65,536) */
+    uint32_t step_budget_bytes;   /* and in bytes: answers, kept results (default 65,536) */
     uint32_t max_connections;     /* further requests wait (default 64) */
     uint32_t max_starts_per_step; /* transfers and processes (default 4) */
     bool enable_http2;            /* at most 10 streams a connection (default: HTTP/1.1) */

@@ -122,6 +122,7 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_snapshot inside a callback");
     if (agent == NULL) return PHI_STALE;
     phi__posts_read_all(handle.rt); /* input posted so far */
+    if (agent->run != NULL) phi__tools_round_settle(agent->run);
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     status = phi__snapshot_put(&buf, agent, &scratch);

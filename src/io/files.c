@@ -162,6 +162,31 @@ PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path,
     return status;
 }
 
+PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi__file **out,
+                                       phi__words *words) {
+    phi__file *file = phi__files_new(memory);
+    int error;
+    *out = NULL;
+    if (file == NULL) return phi__files_refused(ENOMEM, words);
+    file->bytes = strlen(path) + 1;
+    file->path = (char *)phi__alloc(memory, file->bytes);
+    if (file->path == NULL) {
+        phi__files_close(file);
+        return phi__files_refused(ENOMEM, words);
+    }
+    memcpy(file->path, path, file->bytes);
+    file->temp = file->path; /* removed unless it is committed, which renames it to itself */
+    file->fd = phi__files_open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    error = file->fd < 0 ? errno : 0;
+    file->has_temp = error == 0;
+    if (error == 0)
+        *out = file;
+    else
+        phi__files_close(file);
+    if (error == EEXIST) return PHI_BUSY;
+    return error == 0 ? PHI_OK : phi__files_refused(error, words);
+}
+
 PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
                                    phi__words *words) {
     ssize_t result;

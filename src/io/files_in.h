@@ -53,6 +53,11 @@ PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, ph
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
 
+/* Makes a file for its owner alone (0600); uncommitted, it is removed. PHI_BUSY: the name is taken,
+   be it by a link. */
+PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi__file **out,
+                                       phi__words *words);
+
 /* Up to n bytes; *got 0 at the end. */
 PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
                                    phi__words *words);

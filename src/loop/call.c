@@ -9,6 +9,7 @@
 #include "base/utf8_in.h"
 #include "base/words_in.h"
 #include "history/effect_in.h"
+#include "loop/cap_in.h"
 #include "loop/loop_in.h"
 
 #include <stdio.h>
@@ -138,16 +139,12 @@ static phi_tool_result phi__call_text(phi_content *content, phi_str text, bool i
     return result;
 }
 
-static phi_message *phi__call_keep_text(phi__toolcall *call, phi_str text, bool is_error) {
-    phi_content content;
-    phi_tool_result result = phi__call_text(&content, text, is_error);
-    return phi__call_keep(call, &result);
-}
-
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text) {
+    phi_content content;
+    phi_tool_result result = phi__call_text(&content, text, true);
     phi_message *kept;
     if (call->result != NULL) return;
-    kept = phi__call_keep_text(call, text, true);
+    kept = phi__call_keep(call, &result);
     if (kept != NULL) { /* it may quote a tool name or arguments of the model */
         phi_str *words = &((phi_content *)(uintptr_t)kept->content)->text;
         words->len = phi__words_clean((char *)(uintptr_t)words->at, words->len);
@@ -189,6 +186,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
+    if (call->cap != NULL) phi__cap_drop(call);
     /* its hook was called */
     if (call->decision.point != 0) phi__hooks_decision_drop(&call->decision);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
@@ -260,10 +258,31 @@ PHI__FN phi_tape *phi__call_tape(const phi__toolcall *call) {
     return call->tool != NULL && call->tool->deterministic ? NULL : call->rt->tape;
 }
 
+/* phi__cap_give_fn. */
+static phi_status phi__call_give_whole(phi__toolcall *call, const phi_tool_result *result) {
+    phi_tape *tape = phi__call_tape(call);
+    if (result != NULL)
+        return tape != NULL ? tape->ops->result(tape, call, result) : phi__call_take(call, result);
+    phi__call_settle(call, NULL);
+    return PHI_NO_MEMORY;
+}
+
+/* Whether it is as small as its agent wants results. */
+static bool phi__call_fits(const phi_agent_desc *desc, const phi_tool_result *result) {
+    size_t texts = 0, i;
+    for (i = 0; i < result->content_count; i++) {
+        texts += result->content[i].text.len;
+        if (result->content[i].data.len / 4 * 3 > desc->max_result_image_bytes) return false;
+    }
+    return texts <= desc->max_result_bytes;
+}
+
 /* The result of a call that is claimed, from its tool. */
 static phi_status phi__call_give(phi__toolcall *call, const phi_tool_result *result) {
-    phi_tape *tape = phi__call_tape(call);
-    return tape != NULL ? tape->ops->result(tape, call, result) : phi__call_take(call, result);
+    if (phi__call_fits(&call->run->agent->desc, result)) return phi__call_give_whole(call, result);
+    phi__call_clear_timers(call); /* it has a result, so neither is its tool called again */
+    phi__call_poll_remove(call);
+    return phi__cap_begin(call, result, phi__call_give_whole);
 }
 
 static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error) {
@@ -275,7 +294,7 @@ static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error
 /* Handles the return value of start or step; a tool that is done without a result gets an empty
    text. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
-    if (call->slot == NULL || call->gen != gen || call->again) return;
+    if (call->slot == NULL || call->gen != gen || call->again || call->cap != NULL) return;
     if (flow == PHI_DONE || call->held != NULL) {
         phi__call_poll_remove(call); /* also where its result is still in the inbox */
         if (phi__call_claim(call)) phi__call_give_text(call, phi__str("", 0), false);

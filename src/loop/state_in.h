@@ -143,6 +143,7 @@ struct phi__toolcall {
     phi_message *result;   /* in the thread, not yet appended */
     phi_str child_loop_id; /* of the result, in the thread */
     phi_str effects;       /* the same: on the tool state, JSON text; empty: none */
+    struct phi__cap *cap;  /* a result that is too large, while its file is written; or NULL */
     phi__decision decision;
     uint32_t repeats;      /* how often this very call was made lately; 0: not counted */
     bool begun;            /* it counts as running */

@@ -7,6 +7,7 @@
    AFTER_TOOL hook, the log. Both hooks may wait, each call for itself. */
 #include "loop/tools_in.h"
 
+#include "loop/cap_in.h"
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 #include "wire/hash_in.h"
@@ -143,6 +144,12 @@ PHI__FN void phi__tools_round_forget(phi__run *run) { run->tools.count = 0; }
 
 PHI__FN void phi__tools_round_free(phi__run *run) {
     phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
+}
+
+PHI__FN void phi__tools_round_settle(phi__run *run) {
+    size_t i;
+    for (i = run->tools.emitted; run->tools.calls != NULL && i < run->tools.next; i++)
+        if (run->tools.calls[i].cap != NULL) phi__cap_finish(&run->tools.calls[i]);
 }
 
 PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count) {
@@ -360,6 +367,7 @@ static bool phi__tools_after(phi__toolcall *call) {
 }
 
 static bool phi__tools_over(phi__toolcall *call) {
+    if (call->cap != NULL) phi__cap_more(call);
     if (call->resumes) phi__call_resume(call);
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_go(call)) return false;

@@ -25,6 +25,8 @@ typedef struct phi__round {
 PHI__FN void phi__tools_round_clear(phi__run *run);  /* a turn begins */
 PHI__FN void phi__tools_round_forget(phi__run *run); /* there was none */
 PHI__FN void phi__tools_round_free(phi__run *run);   /* the run goes */
+/* Results that are being written to files get there now. */
+PHI__FN void phi__tools_round_settle(phi__run *run);
 /* Calls that have begun and whose results are not in the log yet. */
 PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count);
 /* Lays out the calls of the reply, none begun, without events. False: no memory. */

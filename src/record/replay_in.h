@@ -127,10 +127,7 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole);
 
 /* tape_result.c */
-/* A result as a message in an arena (NULL: no memory); the result that it was, borrowed from it;
-   and settling a call with one. */
-PHI__FN phi_message *phi__tape_result_keep(phi_arena *arena, const phi_tool_result *result);
-PHI__FN phi_tool_result phi__tape_result_given(const phi_message *message);
+/* Settles a call with a result that was kept (results_in.h). */
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *result);
 /* Gives a line of a result, or of a part of one, begun, its members. */
 PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__toolcall *call,

@@ -5,6 +5,7 @@
    given at once. Outputs are looked up within the step in any order: with another budget, runs
    beside each other take other turns. The next step begins when all of them were used. */
 #include "base/utf8_in.h"
+#include "loop/results_in.h"
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
@@ -152,7 +153,7 @@ static void phi__tape_play_partial(phi__tape *tape, phi_call handle, const phi_j
         phi__tape_match_no_memory(tape);
         return;
     }
-    partial = phi__tape_result_given(message);
+    partial = phi__results_given(message);
     (void)phi_call_partial(handle, &partial);
 }
 
@@ -480,7 +481,7 @@ static phi_status phi__tape_play_given(phi_tape *base, phi__toolcall *call,
         phi__call_unclaim(call);
         return PHI_OK;
     }
-    call->held = phi__tape_result_keep(&call->run->arena, result);
+    call->held = phi__results_keep(&call->run->arena, result);
     if (call->held == NULL) return phi__call_take(call, result);
     phi__tape_play_let_in(tape, false); /* the next line may have waited for it */
     return PHI_OK;

@@ -6,6 +6,7 @@
 #include "base/base64_in.h"
 #include "base/utf8_in.h"
 #include "io/clock_in.h"
+#include "loop/results_in.h"
 #include "record/replay_in.h"
 #include "text/records_in.h"
 
@@ -316,7 +317,7 @@ static phi_status phi__tape_record_result_now(phi__tape *tape, phi__toolcall *ca
 static phi_status phi__tape_record_result(phi_tape *base, phi__toolcall *call,
                                           const phi_tool_result *result) {
     phi__tape *tape = phi__tape_record_of(base);
-    phi_message *message = phi__tape_result_keep(&call->run->arena, result);
+    phi_message *message = phi__results_keep(&call->run->arena, result);
     if (message == NULL) return phi__call_take(call, result); /* it ends for want of memory */
     if (tape->letting || call->starting) return phi__tape_record_result_now(tape, call, message);
     call->held = message;
@@ -351,7 +352,7 @@ static void phi__tape_record_partial(phi__tape *tape, phi__toolcall *call,
     phi__buf *line = phi__tape_record_line(tape, "update");
     phi_arena *arena = &call->run->arena;
     phi_arena_mark mark = phi_arena_save(arena);
-    const phi_message *message = phi__tape_result_keep(arena, part);
+    const phi_message *message = phi__results_keep(arena, part);
     if (message != NULL)
         phi__tape_result_put(tape, line, call, message);
     else

@@ -1,37 +1,13 @@
-/* tape_result.c - results of tools: kept as messages, given to calls, and written. */
+/* tape_result.c - results of tools: given to calls, and written. */
+#include "loop/results_in.h"
 #include "model/message_in.h"
 #include "record/replay_in.h"
 #include "text/records_in.h"
 
 #ifndef PHI_NO_TAPE
 
-PHI__FN phi_message *phi__tape_result_keep(phi_arena *arena, const phi_tool_result *result) {
-    phi_message message;
-    memset(&message, 0, sizeof message);
-    message.role = PHI_ROLE_TOOL_RESULT;
-    message.content = result->content;
-    message.content_count = result->content_count;
-    message.is_error = result->is_error;
-    message.details = phi_str_of(result->details);
-    message.loop_id = phi_str_of(result->child_loop_id); /* the run that made it */
-    message.extension_data = phi_str_of(result->effects);
-    return phi_message_copy(&message, arena);
-}
-
-PHI__FN phi_tool_result phi__tape_result_given(const phi_message *message) {
-    phi_tool_result result;
-    memset(&result, 0, sizeof result);
-    result.content = message->content;
-    result.content_count = message->content_count;
-    result.is_error = message->is_error;
-    result.details = message->details.len > 0 ? message->details.at : NULL;
-    result.child_loop_id = message->loop_id.len > 0 ? message->loop_id.at : NULL;
-    result.effects = message->extension_data.len > 0 ? message->extension_data.at : NULL;
-    return result;
-}
-
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *message) {
-    phi_tool_result result = phi__tape_result_given(message);
+    phi_tool_result result = phi__results_given(message);
     call->held = NULL;
     return phi__call_take(call, &result);
 }

@@ -1,0 +1,379 @@
+/* cap.c - results cut to max_result_bytes: their texts are taken as one, of which head and tail
+   stay, with a line between them that says what is missing; and images that are too large. */
+#include "loop/cap_in.h"
+
+#include "base/sha256_in.h"
+#include "base/utf8_in.h"
+#include "loop/loop_in.h"
+#include "loop/results_in.h"
+#include "loop/spill_in.h"
+
+#include <stdio.h>
+
+enum { PHI__CAP_SLICE_BYTES = 16384 };
+
+/* Where the texts of a result are cut: [0, head) and [tail, all) stay. */
+typedef struct phi__cap_place {
+    size_t head, tail, all;
+} phi__cap_place;
+
+static size_t phi__cap_text_bytes(const phi_tool_result *result) {
+    size_t bytes = 0, i;
+    for (i = 0; i < result->content_count; i++)
+        if (result->content[i].kind == PHI_CONTENT_TEXT) bytes += result->content[i].text.len;
+    return bytes;
+}
+
+/* ---- the line ---- */
+
+static bool phi__cap_line(phi__buf *line, size_t left_out, const char *path) {
+    char number[24];
+    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)left_out);
+    phi__buf_text(line, "\n[... ");
+    phi__buf_text(line, number);
+    phi__buf_text(line, " bytes left out");
+    if (path != NULL) {
+        phi__buf_text(line, "; the whole result is in ");
+        phi__buf_text(line, path);
+        phi__buf_text(line, ": read_file with offset and limit shows the rest");
+    }
+    phi__buf_text(line, " ...]\n");
+    return !line->failed;
+}
+
+/* ---- cutting ---- */
+
+/* The first place from `at` on where a character begins. */
+static size_t phi__cap_forward(phi_str text, size_t at) {
+    size_t n = 0;
+    while (n < 3 && at + n < text.len && ((unsigned char)text.at[at + n] & 0xc0) == 0x80) n++;
+    return at + n;
+}
+
+/* Room for `keep` bytes, half of them of the end; moved to where characters begin. */
+static phi__cap_place phi__cap_places(const phi_tool_result *result, size_t all, size_t keep) {
+    phi__cap_place place;
+    size_t at = 0, i;
+    place.all = all;
+    place.head = keep - keep / 2;
+    place.tail = all - keep / 2;
+    for (i = 0; i < result->content_count; i++) {
+        phi_str text = result->content[i].text;
+        if (result->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (place.head > at && place.head < at + text.len)
+            place.head = at + phi__utf8_cut(text, place.head - at);
+        if (place.tail > at && place.tail < at + text.len)
+            place.tail = at + phi__cap_forward(text, place.tail - at);
+        at += text.len;
+    }
+    return place;
+}
+
+/* What stays of the text block that begins at `at`, with the line where `first`. */
+static bool phi__cap_cut_text(phi_arena *arena, const phi__cap_place *place, size_t at,
+                              phi_str line, phi_str *text) {
+    size_t head = place->head > at ? phi__min(place->head - at, text->len) : 0;
+    size_t tail = place->tail > at ? phi__min(place->tail - at, text->len) : 0;
+    size_t n = phi__add(head + line.len, text->len - tail);
+    char *out = (char *)phi_arena_alloc(arena, phi__add(n, 1));
+    if (out == NULL) return false;
+    memcpy(out, text->at, head);
+    if (line.len > 0) memcpy(out + head, line.at, line.len);
+    memcpy(out + head + line.len, text->at + tail, text->len - tail);
+    out[n] = '\0';
+    *text = phi__str(out, n);
+    return true;
+}
+
+static bool phi__cap_texts(phi_arena *arena, const phi_tool_result *result,
+                           const phi__cap_place *place, phi_str line, phi_content *out,
+                           size_t *count) {
+    size_t at = 0, i;
+    for (i = 0; i < result->content_count; i++) {
+        phi_content *block = &out[*count];
+        size_t begin = at;
+        *block = result->content[i];
+        (*count)++;
+        if (block->kind != PHI_CONTENT_TEXT) continue;
+        if (block->text.len == 0) { /* as those beside it */
+            if (at > place->head && at < place->tail) (*count)--;
+            continue;
+        }
+        at += block->text.len;
+        if (at <= place->head || begin >= place->tail) continue;
+        if (!phi__cap_cut_text(arena, place, begin, line, &block->text)) return false;
+        line.len = 0; /* it stands in the first block that is cut */
+        if (block->text.len == 0) (*count)--;
+    }
+    return true;
+}
+
+static uint64_t phi__cap_image_bytes(const phi_content *image) {
+    return (uint64_t)(image->data.len / 4) * 3;
+}
+
+static bool phi__cap_images(phi_arena *arena, phi_content *content, size_t count, uint32_t most) {
+    char words[120];
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint64_t bytes = phi__cap_image_bytes(&content[i]);
+        if (content[i].kind != PHI_CONTENT_IMAGE || most == PHI_UNLIMITED || bytes <= most)
+            continue;
+        memset(&content[i], 0, sizeof content[i]);
+        content[i].kind = PHI_CONTENT_TEXT;
+        (void)snprintf(words, sizeof words,
+                       "[An image of %llu bytes was left out: at most %u bytes are shown]",
+                       (unsigned long long)bytes, (unsigned)most);
+        if (!phi__arena_str(arena, phi_str_of(words), &content[i].text)) return false;
+    }
+    return true;
+}
+
+/* *out: as much of the result as its agent allows, in the arena or borrowed. path: of the file with
+   all of it, or NULL. */
+static bool phi__cap_cut(phi__toolcall *call, phi_arena *arena, const phi_tool_result *result,
+                         const char *path, phi_tool_result *out) {
+    const phi_agent_desc *desc = &call->run->agent->desc;
+    size_t most = desc->max_result_bytes, all = phi__cap_text_bytes(result), count = 0;
+    phi__cap_place place = {0, 0, 0};
+    phi__buf line;
+    bool good = true;
+    phi_content *content =
+        (phi_content *)phi_arena_alloc(arena, phi__mul(result->content_count, sizeof *content));
+    if (content == NULL) return false;
+    phi__buf_init(&line, arena->memory);
+    place.head = place.tail = place.all = all;
+    if (desc->max_result_bytes != PHI_UNLIMITED && all > most) {
+        good = phi__cap_line(&line, all, path); /* at its longest: its room */
+        place = phi__cap_places(result, all, most > line.len ? most - line.len : 0);
+        line.len = 0;
+        good = good && phi__cap_line(&line, place.tail - place.head, path);
+    }
+    good = good && phi__cap_texts(arena, result, &place, phi__buf_str(&line), content, &count) &&
+           phi__cap_images(arena, content, count, desc->max_result_image_bytes);
+    phi__buf_free(&line);
+    *out = *result;
+    out->content = content;
+    out->content_count = count;
+    return good;
+}
+
+/* Cuts and gives it; the arena is freed. */
+static phi_status phi__cap_give(phi__toolcall *call, phi_arena *arena,
+                                const phi_tool_result *result, const char *path,
+                                phi__cap_give_fn give) {
+    phi_tool_result cut;
+    phi_status status =
+        phi__cap_cut(call, arena, result, path, &cut) ? give(call, &cut) : give(call, NULL);
+    phi_arena_free(arena);
+    return status;
+}
+
+/* ---- the file ---- */
+
+#ifndef PHI_NO_FILES
+
+struct phi__cap {
+    phi_arena arena;
+    const phi_message *whole;
+    phi_str *texts; /* of the whole, with a line break between two */
+    size_t text_count;
+    phi__spill *spill;
+    phi__cap_give_fn give;
+};
+
+static void phi__cap_warn(phi__toolcall *call, const char *why) {
+    const phi__agent *agent = call->run->agent;
+    char words[400];
+    phi_event event;
+    (void)snprintf(words, sizeof words, "The whole result of %.*s could not be kept in %.200s: %s",
+                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
+                   agent->desc.result_directory, why);
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_WARNING;
+    event.tool_call_id = call->block->id;
+    event.tool_name = call->block->name;
+    event.text = phi_str_of(words);
+    (void)phi__events_emit(call->run->agent, &event, NULL, 0);
+}
+
+/* With a tape a hash of the call: the runtime's random source would give other ids to what comes
+   behind where the tape is played. */
+static void phi__cap_random(const phi__toolcall *call, unsigned char out[16]) {
+    const phi__agent *agent = call->run->agent;
+    unsigned char hash[32];
+    uint64_t count = agent->thread->log.count;
+    phi__sha256 sha;
+    if (call->rt->tape == NULL) {
+        phi__io_random(call->rt->io, out, 16);
+        return;
+    }
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, agent->agent_id.at, agent->agent_id.len);
+    phi__sha256_add(&sha, call->run->loop_id.at, call->run->loop_id.len);
+    phi__sha256_add(&sha, call->block->id.at, call->block->id.len);
+    phi__sha256_add(&sha, &count, sizeof count);
+    phi__sha256_end(&sha, hash);
+    memcpy(out, hash, 16);
+}
+
+static bool phi__cap_list_texts(phi__cap *cap) {
+    size_t i, n = cap->whole->content_count;
+    cap->texts = (phi_str *)phi_arena_alloc(&cap->arena, phi__mul(2 * n, sizeof *cap->texts));
+    if (cap->texts == NULL) return false;
+    for (i = 0; i < n; i++) {
+        if (cap->whole->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (cap->text_count > 0) cap->texts[cap->text_count++] = PHI__LIT("\n");
+        cap->texts[cap->text_count++] = cap->whole->content[i].text;
+    }
+    return true;
+}
+
+static phi_status phi__cap_open(phi__toolcall *call, phi__cap *cap, phi__words *words) {
+    phi__spill_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.directory = call->run->agent->desc.result_directory;
+    desc.ending = ".txt";
+    phi__cap_random(call, desc.random);
+    desc.texts = cap->texts;
+    desc.text_count = cap->text_count;
+    return phi__spill_new(cap->arena.memory, &desc, &cap->spill, words);
+}
+
+static void phi__cap_free(phi__cap *cap) {
+    phi_memory *memory = cap->arena.memory;
+    phi__spill_free(cap->spill);
+    phi_arena_free(&cap->arena);
+    phi__free(memory, cap, sizeof *cap);
+}
+
+/* The file is complete (path) or will not be (NULL). */
+static phi_status phi__cap_over(phi__toolcall *call, const char *path) {
+    phi__cap *cap = call->cap;
+    phi_tool_result whole = phi__results_given(cap->whole);
+    phi_arena arena;
+    phi_status status;
+    phi_arena_init(&arena, cap->arena.memory, 0);
+    call->cap = NULL;
+    status = phi__cap_give(call, &arena, &whole, path, cap->give);
+    phi__cap_free(cap);
+    return status;
+}
+
+/* As much as the step allows, or all; false: there is more to write. */
+static bool phi__cap_write(phi__toolcall *call, bool all) {
+    phi__cap *cap = call->cap;
+    phi__words words;
+    phi_status status = PHI_BUSY;
+    words.text[0] = '\0';
+    while (status == PHI_BUSY && (all || !phi__slice_spent(&call->rt->slice))) {
+        status = phi__spill_more(cap->spill, PHI__CAP_SLICE_BYTES, &words);
+        phi__slice_took(&call->rt->slice, PHI__CAP_SLICE_BYTES);
+    }
+    if (status == PHI_BUSY) return false;
+    if (status != PHI_OK) phi__cap_warn(call, words.text);
+    (void)phi__cap_over(call, status == PHI_OK ? phi__spill_path(cap->spill) : NULL);
+    return true;
+}
+
+/* A file is worth it: the texts are too long, and the result is the call's last one. */
+static bool phi__cap_wants_file(const phi__toolcall *call, const phi_tool_result *result) {
+    const phi_agent_desc *desc = &call->run->agent->desc;
+    if (desc->result_directory == NULL || desc->max_result_bytes == PHI_UNLIMITED) return false;
+    if (phi__cap_text_bytes(result) <= desc->max_result_bytes || call->run->end.cancelled)
+        return false;
+    return !result->is_error || call->tool == NULL || call->tries >= call->tool->retries;
+}
+
+/* The name that the file had when the tape was recorded. */
+static phi_status phi__cap_play(phi__toolcall *call, const phi_tool_result *result,
+                                phi__cap_give_fn give) {
+    char name[PHI__SPILL_NAME_BYTES];
+    unsigned char random[16];
+    phi_arena arena;
+    phi__buf path;
+    phi_status status;
+    phi_arena_init(&arena, &call->run->agent->memory, 0);
+    phi__cap_random(call, random);
+    phi__spill_name(random, name);
+    phi__buf_init(&path, arena.memory);
+    phi__buf_text(&path, call->run->agent->desc.result_directory);
+    phi__buf_text(&path, name);
+    phi__buf_text(&path, ".txt");
+    phi__buf_char(&path, '\0');
+    status = phi__cap_give(call, &arena, result, path.failed ? NULL : path.at, give);
+    phi__buf_free(&path);
+    return status;
+}
+
+/* False: no memory, or no file: *why. */
+static bool phi__cap_start(phi__toolcall *call, const phi_tool_result *result,
+                           phi__cap_give_fn give, phi__words *why) {
+    phi_memory *memory = &call->run->agent->memory;
+    phi__cap *cap = (phi__cap *)phi__alloc(memory, sizeof *cap);
+    (void)snprintf(why->text, sizeof why->text, "%s", phi_status_text(PHI_NO_MEMORY));
+    if (cap == NULL) return false;
+    phi_arena_init(&cap->arena, memory, 0);
+    cap->give = give;
+    cap->whole = phi__results_keep(&cap->arena, result);
+    if (cap->whole == NULL || !phi__cap_list_texts(cap) ||
+        phi__cap_open(call, cap, why) != PHI_OK) {
+        phi__cap_free(cap);
+        return false;
+    }
+    call->cap = cap;
+    return true;
+}
+
+#endif
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__cap_begin(phi__toolcall *call, const phi_tool_result *result,
+                                  phi__cap_give_fn give) {
+    phi_arena arena;
+#ifndef PHI_NO_FILES
+    phi__words why;
+    bool wants = phi__cap_wants_file(call, result);
+    if (wants && call->rt->tape != NULL && call->rt->tape->plays)
+        return phi__cap_play(call, result, give);
+    if (wants && phi__cap_start(call, result, give, &why)) {
+        if (call->rt->tape != NULL)
+            (void)phi__cap_write(call, true);
+        else
+            phi__schedule_wake(call->run);
+        return PHI_OK;
+    }
+    if (wants) phi__cap_warn(call, why.text);
+#endif
+    phi_arena_init(&arena, &call->run->agent->memory, 0);
+    return phi__cap_give(call, &arena, result, NULL, give);
+}
+
+PHI__FN void phi__cap_more(phi__toolcall *call) {
+#ifndef PHI_NO_FILES
+    if (call->run->end.cancelled)
+        (void)phi__cap_over(call, NULL);
+    else if (!phi__cap_write(call, false))
+        phi__schedule_wake(call->run);
+#else
+    (void)call;
+#endif
+}
+
+PHI__FN void phi__cap_finish(phi__toolcall *call) {
+#ifndef PHI_NO_FILES
+    (void)phi__cap_write(call, true);
+#else
+    (void)call;
+#endif
+}
+
+PHI__FN void phi__cap_drop(phi__toolcall *call) {
+#ifndef PHI_NO_FILES
+    phi__cap_free(call->cap);
+    call->cap = NULL;
+#else
+    (void)call;
+#endif
+}
