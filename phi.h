@@ -2641,11 +2641,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x1bec2bee
+#if PHI__PUB_LOOP != 0xee556acb
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x1bec2bee
+#define PHI__PUB_LOOP 0xee556acb
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2785,6 +2785,11 @@ typedef struct phi_hook {
     /* out */
     phi_str reply;       /* copied when the hook returns */
     uint32_t timeout_ms; /* of a wait (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
+    /* Of a wait, for hooks that call another one: after an ALLOW the hook is called again, with
+       `round` one higher and the reply of phi_decide as its `reply`, and may wait again. */
+    bool ask_again;
+    bool quiet;     /* of a wait: no PHI_EV_DECISION, for the program decides by itself */
+    uint32_t round; /* in: how often the hook has waited with ask_again for this answer */
 } phi_hook;
 
 /* Threads: the pumping thread, inside phi_step (at the two UPDATE points: inside phi_call_update).
@@ -3341,7 +3346,7 @@ typedef struct phi_agent_desc {
     /* which messages stay in view of a run that fails or is cancelled, not of a run that a limit
        ends (default: its complete groups); PHI_KEEP_NONE undoes the run's rewrites, too */
     phi_keep keep;
-    phi_hook_fn hook_fn;  /* called with user_data (default: none) */
+    phi_hook_fn hook_fn;  /* called with hook_user_data (default: none) */
     uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called; one at least, if it is set */
     /* how long a run waits for phi_decide or phi_budget_raise (default 300,000; PHI_UNLIMITED) */
     uint32_t decision_timeout_ms;
@@ -3389,6 +3394,7 @@ typedef struct phi_agent_desc {
        own (0600), and the line names it. phi never removes one. Absolute, and one that the model's
        tools may read; copied (default: none; ignored where PHI_NO_FILES is defined) */
     const char *result_directory;
+    void *hook_user_data;      /* hook_fn is called with it instead (default: user_data) */
 } phi_agent_desc;
 
 #ifdef __cplusplus
@@ -43113,11 +43119,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xb1c812cc
+#if PHI__IMP_LOOP != 0x07fdb559
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xb1c812cc
+#define PHI__IMP_LOOP 0x07fdb559
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -44445,6 +44451,10 @@ typedef struct phi__decision {
     phi_verdict verdict;
     phi__buf reply; /* the verdict of the hook or of phi_decide, until it is taken */
     phi_str text;   /* for phi_pending: the text that a filter checks; in the run's memory */
+    bool ask_again; /* of the wait: as of phi_hook */
+    uint32_t round;
+    void (*over)(void *ctx); /* the ticket is dead; NULL: nobody wants to know */
+    void *over_ctx;
 } phi__decision;
 
 /* ---- budgets ---- */
@@ -44855,11 +44865,17 @@ PHI__FN phi__hooked phi__hooks_call(phi__toolcall *call, phi_hook *hook);
 PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
+PHI__FN void *phi__hooks_user_data(const phi__agent *agent); /* that hook_fn is called with */
 /* Drops a decision that is not needed any more; its ticket dies. Any state is allowed. */
 PHI__FN void phi__hooks_decision_drop(phi__decision *decision);
 PHI__FN void phi__hooks_decision_posted(phi_runtime *rt, const phi__post *post);
 /* a ticket, decided without a text */
 PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index);
+/* For hooks of rooms above. watch: `over` is called once, when the ticket dies, however; it must
+   not call the host. False: the ticket is dead, or watched. settle: as phi_decide, but at once, for any
+   reply, on the pumping thread; calls `over`; stale is harmless. */
+PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx);
+PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply);
 
 /* posts.c: reads posts of other threads; a bounded number, or all so far */
 PHI__FN void phi__posts_read(phi_runtime *rt);
@@ -48713,6 +48729,11 @@ static void phi__hooks_decision_close(phi__decision *d) {
     phi__io_timer_clear(d->rt->io, &d->timer);
     if (d->slot != NULL) phi__slots_release(&d->rt->tickets, d->slot);
     d->slot = NULL;
+    if (d->over != NULL) {
+        void (*over)(void *) = d->over;
+        d->over = NULL;
+        over(d->over_ctx);
+    }
 }
 
 PHI__FN void phi__hooks_decision_drop(phi__decision *d) {
@@ -48761,11 +48782,13 @@ static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     phi_event event;
     uint64_t at = UINT64_MAX;
     d->state = PHI__DECISION_WAITS;
+    d->ask_again = hook->ask_again;
     d->timer.fire = phi__hooks_decision_timer;
     d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : d->run->waits_ms;
     if (d->timeout_ms != PHI_UNLIMITED)
         at = phi__io_now_us(d->rt->io) + (uint64_t)d->timeout_ms * 1000;
     if (phi__io_timer_set(d->rt->io, &d->timer, at) != PHI_OK) return false;
+    if (hook->quiet) return true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_DECISION;
     event.ticket = phi__hooks_decision_ticket(d);
@@ -48787,6 +48810,10 @@ PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point) {
     return agent->desc.hook_fn != NULL && (agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
+PHI__FN void *phi__hooks_user_data(const phi__agent *agent) {
+    return agent->desc.hook_user_data != NULL ? agent->desc.hook_user_data : agent->desc.user_data;
+}
+
 PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point) {
     phi_hook hook;
     memset(&hook, 0, sizeof hook);
@@ -48799,24 +48826,40 @@ PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point) {
     return hook;
 }
 
+/* Calls it with the reply of the round before, which may also be its own reply. */
+static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
+                                  void *user_data) {
+    phi__buf before = d->reply;
+    phi_verdict verdict;
+    bool gone;
+    phi__buf_init(&d->reply, before.memory);
+    hook->round = d->round;
+    if (before.len > 0) hook->reply = phi__buf_str(&before);
+    verdict = fn(user_data, hook);
+    gone = d->run->agent->slot == NULL;
+    if (!gone && hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
+    phi__buf_free(&before);
+    return verdict;
+}
+
 /* The question itself. `again`: it was decided, and only the list is wanted. */
 static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
                                          void *user_data, bool again) {
     phi__agent *agent = d->run->agent;
     phi_verdict verdict;
-    phi__buf_clear(&d->reply);
+    if (d->round == 0) phi__buf_clear(&d->reply);
     if (!phi__hooks_decision_open(d)) return PHI__HOOK_LOST;
     d->point = hook->point;
     hook->ticket = phi__hooks_decision_ticket(d);
     hook->decided = again;
-    verdict = fn(user_data, hook);
+    verdict = d->round == 0 ? fn(user_data, hook) : phi__hooks_ask(d, hook, fn, user_data);
     /* the hook's own copy may have been written to */
     verdict = phi__hooks_verdict(d->point, verdict);
     if (agent->slot == NULL) {
         phi__hooks_decision_drop(d);
         return PHI__HOOK_GONE;
     }
-    if (hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
+    if (d->round == 0 && hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
     if (d->reply.failed) {
         phi__hooks_decision_drop(d);
         return PHI__HOOK_LOST;
@@ -48835,9 +48878,16 @@ static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_h
 PHI__FN phi__hooked phi__hooks_decide(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
                                       void *user_data) {
     if (d->state == PHI__DECISION_WAITS) return PHI__HOOK_WAIT;
-    if (d->state == PHI__DECISION_NONE) return phi__hooks_decide_now(d, hook, fn, user_data, false);
+    if (d->state == PHI__DECISION_NONE) {
+        d->round = 0;
+        return phi__hooks_decide_now(d, hook, fn, user_data, false);
+    }
     d->state = PHI__DECISION_NONE;
     if (d->reply.failed) return PHI__HOOK_LOST;
+    if (d->verdict == PHI_ALLOW && d->ask_again) {
+        d->round++;
+        return phi__hooks_decide_now(d, hook, fn, user_data, false);
+    }
     if (d->verdict == PHI_ALLOW &&
         (hook->point == PHI_HOOK_TRANSFORM_CONTEXT || hook->point == PHI_HOOK_CONVERT_TO_LLM))
         return phi__hooks_decide_now(d, hook, fn, user_data, true);
@@ -48851,7 +48901,7 @@ static phi__hooked phi__hooks_agent(phi__decision *d, phi_hook *hook) {
         phi__buf_clear(&d->reply);
         return PHI__HOOK_ALLOW;
     }
-    return phi__hooks_decide(d, hook, agent->desc.hook_fn, agent->desc.user_data);
+    return phi__hooks_decide(d, hook, agent->desc.hook_fn, phi__hooks_user_data(agent));
 }
 
 PHI__FN phi__hooked phi__hooks_run(phi__run *run, phi_hook *hook) {
@@ -48884,6 +48934,27 @@ PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index) {
     phi__hooks_decision_settle((phi__decision *)slot->object,
                                (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID),
                                phi__str(NULL, 0));
+}
+
+/* ---- hooks of ours ---- */
+
+PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx) {
+    phi__slot *slot = phi__slots_find(&ticket.rt->tickets, ticket.index, ticket.gen);
+    phi__decision *d;
+    if (slot == NULL) return false;
+    d = (phi__decision *)slot->object;
+    if (d->over != NULL) return false;
+    d->over = over;
+    d->over_ctx = ctx;
+    return true;
+}
+
+PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply) {
+    phi__slots *tickets = &ticket.rt->tickets;
+    phi__slot *slot = phi__slots_find(tickets, ticket.index, ticket.gen);
+    if (slot != NULL &&
+        phi__slots_move(tickets, ticket.index, ticket.gen, PHI__TICKET_OPEN, PHI__TICKET_CLAIMED))
+        phi__hooks_decision_settle((phi__decision *)slot->object, verdict, reply);
 }
 
 /* ---- outcomes ---- */
@@ -54137,7 +54208,7 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
     call->updating = true;
     /* an update may come between two steps: hooks have the same rights */
     handle.rt->in_step = true;
-    verdict = agent->desc.hook_fn(agent->desc.user_data, &hook);
+    verdict = agent->desc.hook_fn(phi__hooks_user_data(agent), &hook);
     handle.rt->in_step = inside;
     call = phi__call_find(handle);
     if (call != NULL) call->updating = false;
@@ -57717,11 +57788,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x9e0bdee3
+#if PHI__IMP_AGENT != 0x77dc3907
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x9e0bdee3
+#define PHI__IMP_AGENT 0x77dc3907
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -63119,6 +63190,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.max_event_bytes = agent->desc.max_event_bytes;
     d.max_response_bytes = agent->desc.max_response_bytes;
     d.user_data = agent->desc.user_data;
+    d.hook_user_data = agent->desc.hook_user_data;
     return d;
 }
 
@@ -69086,11 +69158,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x55039a60
+#if PHI__IMP_SUBAGENTS != 0xbadc11c6
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x55039a60
+#define PHI__IMP_SUBAGENTS 0xbadc11c6
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -69362,6 +69434,7 @@ static void phi__child_inherit(const phi__agent *parent, phi_agent_desc *out) {
     out->hook_fn = parent->desc.hook_fn;
     out->hook_points = (uint32_t)PHI_HOOK_CREDENTIAL;
     out->user_data = parent->desc.user_data;
+    out->hook_user_data = parent->desc.hook_user_data;
 }
 
 PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
@@ -72039,11 +72112,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xc0674eab
+#if PHI__IMP_STRATEGY != 0xa204f507
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xc0674eab
+#define PHI__IMP_STRATEGY 0xa204f507
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -75240,6 +75313,7 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.translate_fn = agent->desc.translate_fn;
     d.token_counter = agent->desc.token_counter;
     d.user_data = agent->desc.user_data;
+    d.hook_user_data = agent->desc.hook_user_data;
     return d;
 }
 

@@ -66,7 +66,7 @@
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x1bec2bee
+#if PHI__PUB_LOOP != 0xee556acb
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0xbc645a35

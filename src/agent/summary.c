@@ -295,6 +295,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.max_event_bytes = agent->desc.max_event_bytes;
     d.max_response_bytes = agent->desc.max_response_bytes;
     d.user_data = agent->desc.user_data;
+    d.hook_user_data = agent->desc.hook_user_data;
     return d;
 }
 

@@ -59,7 +59,7 @@ typedef struct phi_agent_desc {
     /* which messages stay in view of a run that fails or is cancelled, not of a run that a limit
        ends (default: its complete groups); PHI_KEEP_NONE undoes the run's rewrites, too */
     phi_keep keep;
-    phi_hook_fn hook_fn;  /* called with user_data (default: none) */
+    phi_hook_fn hook_fn;  /* called with hook_user_data (default: none) */
     uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called; one at least, if it is set */
     /* how long a run waits for phi_decide or phi_budget_raise (default 300,000; PHI_UNLIMITED) */
     uint32_t decision_timeout_ms;
@@ -107,6 +107,7 @@ typedef struct phi_agent_desc {
        own (0600), and the line names it. phi never removes one. Absolute, and one that the model's
        tools may read; copied (default: none; ignored where PHI_NO_FILES is defined) */
     const char *result_directory;
+    void *hook_user_data;      /* hook_fn is called with it instead (default: user_data) */
 } phi_agent_desc;
 
 #ifdef __cplusplus

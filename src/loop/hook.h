@@ -90,6 +90,11 @@ typedef struct phi_hook {
     /* out */
     phi_str reply;       /* copied when the hook returns */
     uint32_t timeout_ms; /* of a wait (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
+    /* Of a wait, for hooks that call another one: after an ALLOW the hook is called again, with
+       `round` one higher and the reply of phi_decide as its `reply`, and may wait again. */
+    bool ask_again;
+    bool quiet;     /* of a wait: no PHI_EV_DECISION, for the program decides by itself */
+    uint32_t round; /* in: how often the hook has waited with ask_again for this answer */
 } phi_hook;
 
 /* Threads: the pumping thread, inside phi_step (at the two UPDATE points: inside phi_call_update).

@@ -36,6 +36,11 @@ static void phi__hooks_decision_close(phi__decision *d) {
     phi__io_timer_clear(d->rt->io, &d->timer);
     if (d->slot != NULL) phi__slots_release(&d->rt->tickets, d->slot);
     d->slot = NULL;
+    if (d->over != NULL) {
+        void (*over)(void *) = d->over;
+        d->over = NULL;
+        over(d->over_ctx);
+    }
 }
 
 PHI__FN void phi__hooks_decision_drop(phi__decision *d) {
@@ -84,11 +89,13 @@ static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     phi_event event;
     uint64_t at = UINT64_MAX;
     d->state = PHI__DECISION_WAITS;
+    d->ask_again = hook->ask_again;
     d->timer.fire = phi__hooks_decision_timer;
     d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : d->run->waits_ms;
     if (d->timeout_ms != PHI_UNLIMITED)
         at = phi__io_now_us(d->rt->io) + (uint64_t)d->timeout_ms * 1000;
     if (phi__io_timer_set(d->rt->io, &d->timer, at) != PHI_OK) return false;
+    if (hook->quiet) return true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_DECISION;
     event.ticket = phi__hooks_decision_ticket(d);
@@ -110,6 +117,10 @@ PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point) {
     return agent->desc.hook_fn != NULL && (agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
+PHI__FN void *phi__hooks_user_data(const phi__agent *agent) {
+    return agent->desc.hook_user_data != NULL ? agent->desc.hook_user_data : agent->desc.user_data;
+}
+
 PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point) {
     phi_hook hook;
     memset(&hook, 0, sizeof hook);
@@ -122,24 +133,40 @@ PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point) {
     return hook;
 }
 
+/* Calls it with the reply of the round before, which may also be its own reply. */
+static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
+                                  void *user_data) {
+    phi__buf before = d->reply;
+    phi_verdict verdict;
+    bool gone;
+    phi__buf_init(&d->reply, before.memory);
+    hook->round = d->round;
+    if (before.len > 0) hook->reply = phi__buf_str(&before);
+    verdict = fn(user_data, hook);
+    gone = d->run->agent->slot == NULL;
+    if (!gone && hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
+    phi__buf_free(&before);
+    return verdict;
+}
+
 /* The question itself. `again`: it was decided, and only the list is wanted. */
 static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
                                          void *user_data, bool again) {
     phi__agent *agent = d->run->agent;
     phi_verdict verdict;
-    phi__buf_clear(&d->reply);
+    if (d->round == 0) phi__buf_clear(&d->reply);
     if (!phi__hooks_decision_open(d)) return PHI__HOOK_LOST;
     d->point = hook->point;
     hook->ticket = phi__hooks_decision_ticket(d);
     hook->decided = again;
-    verdict = fn(user_data, hook);
+    verdict = d->round == 0 ? fn(user_data, hook) : phi__hooks_ask(d, hook, fn, user_data);
     /* the hook's own copy may have been written to */
     verdict = phi__hooks_verdict(d->point, verdict);
     if (agent->slot == NULL) {
         phi__hooks_decision_drop(d);
         return PHI__HOOK_GONE;
     }
-    if (hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
+    if (d->round == 0 && hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
     if (d->reply.failed) {
         phi__hooks_decision_drop(d);
         return PHI__HOOK_LOST;
@@ -158,9 +185,16 @@ static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_h
 PHI__FN phi__hooked phi__hooks_decide(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
                                       void *user_data) {
     if (d->state == PHI__DECISION_WAITS) return PHI__HOOK_WAIT;
-    if (d->state == PHI__DECISION_NONE) return phi__hooks_decide_now(d, hook, fn, user_data, false);
+    if (d->state == PHI__DECISION_NONE) {
+        d->round = 0;
+        return phi__hooks_decide_now(d, hook, fn, user_data, false);
+    }
     d->state = PHI__DECISION_NONE;
     if (d->reply.failed) return PHI__HOOK_LOST;
+    if (d->verdict == PHI_ALLOW && d->ask_again) {
+        d->round++;
+        return phi__hooks_decide_now(d, hook, fn, user_data, false);
+    }
     if (d->verdict == PHI_ALLOW &&
         (hook->point == PHI_HOOK_TRANSFORM_CONTEXT || hook->point == PHI_HOOK_CONVERT_TO_LLM))
         return phi__hooks_decide_now(d, hook, fn, user_data, true);
@@ -174,7 +208,7 @@ static phi__hooked phi__hooks_agent(phi__decision *d, phi_hook *hook) {
         phi__buf_clear(&d->reply);
         return PHI__HOOK_ALLOW;
     }
-    return phi__hooks_decide(d, hook, agent->desc.hook_fn, agent->desc.user_data);
+    return phi__hooks_decide(d, hook, agent->desc.hook_fn, phi__hooks_user_data(agent));
 }
 
 PHI__FN phi__hooked phi__hooks_run(phi__run *run, phi_hook *hook) {
@@ -207,6 +241,27 @@ PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index) {
     phi__hooks_decision_settle((phi__decision *)slot->object,
                                (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID),
                                phi__str(NULL, 0));
+}
+
+/* ---- hooks of ours ---- */
+
+PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx) {
+    phi__slot *slot = phi__slots_find(&ticket.rt->tickets, ticket.index, ticket.gen);
+    phi__decision *d;
+    if (slot == NULL) return false;
+    d = (phi__decision *)slot->object;
+    if (d->over != NULL) return false;
+    d->over = over;
+    d->over_ctx = ctx;
+    return true;
+}
+
+PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply) {
+    phi__slots *tickets = &ticket.rt->tickets;
+    phi__slot *slot = phi__slots_find(tickets, ticket.index, ticket.gen);
+    if (slot != NULL &&
+        phi__slots_move(tickets, ticket.index, ticket.gen, PHI__TICKET_OPEN, PHI__TICKET_CLAIMED))
+        phi__hooks_decision_settle((phi__decision *)slot->object, verdict, reply);
 }
 
 /* ---- outcomes ---- */

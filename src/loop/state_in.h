@@ -112,6 +112,10 @@ typedef struct phi__decision {
     phi_verdict verdict;
     phi__buf reply; /* the verdict of the hook or of phi_decide, until it is taken */
     phi_str text;   /* for phi_pending: the text that a filter checks; in the run's memory */
+    bool ask_again; /* of the wait: as of phi_hook */
+    uint32_t round;
+    void (*over)(void *ctx); /* the ticket is dead; NULL: nobody wants to know */
+    void *over_ctx;
 } phi__decision;
 
 /* ---- budgets ---- */

@@ -50,7 +50,7 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
     call->updating = true;
     /* an update may come between two steps: hooks have the same rights */
     handle.rt->in_step = true;
-    verdict = agent->desc.hook_fn(agent->desc.user_data, &hook);
+    verdict = agent->desc.hook_fn(phi__hooks_user_data(agent), &hook);
     handle.rt->in_step = inside;
     call = phi__call_find(handle);
     if (call != NULL) call->updating = false;

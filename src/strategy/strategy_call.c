@@ -145,6 +145,7 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.translate_fn = agent->desc.translate_fn;
     d.token_counter = agent->desc.token_counter;
     d.user_data = agent->desc.user_data;
+    d.hook_user_data = agent->desc.hook_user_data;
     return d;
 }
 

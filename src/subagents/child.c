@@ -150,6 +150,7 @@ static void phi__child_inherit(const phi__agent *parent, phi_agent_desc *out) {
     out->hook_fn = parent->desc.hook_fn;
     out->hook_points = (uint32_t)PHI_HOOK_CREDENTIAL;
     out->user_data = parent->desc.user_data;
+    out->hook_user_data = parent->desc.hook_user_data;
 }
 
 PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,

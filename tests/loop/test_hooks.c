@@ -398,7 +398,83 @@ TEST(odd_lists_of_a_transform_hook_are_survived) {
         }
 }
 
+/* A hook in front of another: its first answer waits quietly, the second may wait for the host. */
+typedef struct chained {
+    int calls;
+    uint32_t rounds[4];
+    char replies[4][16];
+    phi_ticket ticket;
+} chained;
+
+static phi_verdict in_front(void *user_data, phi_hook *hook) {
+    chained *c = (chained *)user_data;
+    c->rounds[c->calls % 4] = hook->round;
+    (void)snprintf(c->replies[c->calls % 4], sizeof c->replies[0], "%.*s", (int)hook->reply.len,
+                   hook->reply.len > 0 ? hook->reply.at : "");
+    c->calls++;
+    c->ticket = hook->ticket;
+    if (hook->round == 2) return PHI_ALLOW; /* with the reply of the round before */
+    hook->quiet = hook->round == 0;
+    hook->ask_again = true;
+    return PHI_WAIT;
+}
+
+TEST(a_hook_that_asks_to_be_called_again_is_and_sees_the_reply_and_may_wait_anew) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    chained c;
+    memset(&c, 0, sizeof c);
+    desc.hook_fn = in_front;
+    desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    desc.hook_user_data = &c;
+    agent = agent_with(r, &desc, &tool);
+    rig_call(r, "c1", "echo", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    CHECK(strstr(rig_story(r), "Decision") == NULL); /* the first wait is quiet */
+    CHECK_EQ_INT(phi_decide(c.ticket, PHI_ALLOW, "{\"a\":1}"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    CHECK(strstr(rig_story(r), "Decision") != NULL);
+    CHECK_EQ_INT(phi_decide(c.ticket, PHI_ALLOW, "{\"b\":2}"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(c.calls, 3);
+    CHECK_EQ_INT(c.rounds[1], 1);
+    CHECK_EQ_INT(c.rounds[2], 2);
+    CHECK_EQ_STR(c.replies[0], "");
+    CHECK_EQ_STR(c.replies[1], "{\"a\":1}");
+    CHECK_EQ_STR(c.replies[2], "{\"b\":2}");
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "{\"b\":2}");
+    rig_free(r);
+}
+
+TEST(a_hook_that_asks_to_be_called_again_is_not_after_a_denial) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    chained c;
+    memset(&c, 0, sizeof c);
+    desc.hook_fn = in_front;
+    desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    desc.hook_user_data = &c;
+    agent = agent_with(r, &desc, &tool);
+    rig_call(r, "c1", "echo", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    CHECK_EQ_INT(phi_decide(c.ticket, PHI_DENY, "no"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(c.calls, 1);
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "no");
+    rig_free(r);
+}
+
 TEST_MAIN(
+    TEST_ENTRY(a_hook_that_asks_to_be_called_again_is_and_sees_the_reply_and_may_wait_anew),
+    TEST_ENTRY(a_hook_that_asks_to_be_called_again_is_not_after_a_denial),
     TEST_ENTRY(every_hook_is_called_in_the_strict_order),
     TEST_ENTRY(a_denied_update_is_not_told_and_the_result_is_as_it_was),
     TEST_ENTRY(before_turn_that_says_no_ends_the_run_before_the_turn_with_agent_end_and_after_loop),
