@@ -58,11 +58,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xcba65a55
+#if PHI__PUB_BASE != 0x0a546975
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xcba65a55
+#define PHI__PUB_BASE 0x0a546975
 
 /* ---- src/base/profile.h ---- */
 
@@ -138,6 +138,9 @@
 #endif
 #if !defined(PHI_WITH_SCHEMA) && !defined(PHI_NO_SCHEMA)
 #define PHI_NO_SCHEMA 1
+#endif
+#if !defined(PHI_WITH_YAML) && !defined(PHI_NO_YAML)
+#define PHI_NO_YAML 1
 #endif
 #if !defined(PHI_WITH_FORGETTING) && !defined(PHI_NO_FORGETTING)
 #define PHI_NO_FORGETTING 1
@@ -450,11 +453,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x1c8f8350
+#if PHI__PUB_TEXT != 0x677b1db9
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x1c8f8350
+#define PHI__PUB_TEXT 0x677b1db9
 
 /* ---- src/text/json.h ---- */
 
@@ -695,6 +698,123 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 
 #ifdef __cplusplus
 }
+#endif
+#endif
+
+/* ---- src/text/yaml.h ---- */
+
+/* yaml.h - YAML 1.2 into the tree of json.h.
+
+       phi_json *root;
+       phi_parse_error error;
+       if (phi_yaml_parse(&arena, phi_str_of(text), NULL, &root, &error) != PHI_OK)
+           complain(error.line, error.column, error.message);
+
+   Reads one document: block and flow collections, the five scalar styles, comments, directives,
+   anchors, aliases, and the tags of the core schema, which decides what a plain scalar is. JSON is
+   read as well. What the tree cannot hold is an error: a key that is a collection or null, a second
+   document, a tag of another schema. Duplicate keys are errors, too. docs/yaml.md has the details.
+   A key becomes its text (200 becomes "200"). A text without a document is null. An alias is a copy
+   of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
+   Text must be shorter than 4 GiB - 1 bytes and a key than 16 MiB: more is PHI_TOO_BIG.
+   Threads: a reader belongs to one at a time. PHI_NO_YAML leaves all of this out. */
+#ifndef PHI_TEXT_YAML_H
+#define PHI_TEXT_YAML_H
+
+
+#ifndef PHI_NO_YAML
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- reading ---- */
+
+/* Reads a node with an unknown tag as if it had none; without this flag such a tag is an error. */
+#define PHI_YAML_ANY_TAG 1u
+
+typedef struct phi_yaml_options {
+    uint32_t flags;           /* PHI_YAML_ANY_TAG */
+    uint32_t max_depth;       /* nested collections (default 512, at most PHI_JSON_MAX_DEPTH) */
+    uint32_t max_alias_nodes; /* nodes that all aliases together copy (default 262,144) */
+    size_t max_alias_bytes;   /* bytes of keys and strings in these (default 16 MiB) */
+} phi_yaml_options;
+
+/* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out. PHI_PARSE,
+   PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the arena until
+   then is freed with it. `text` is borrowed until return. */
+PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
+                                  phi_json **out, phi_parse_error *error);
+
+/* Where an anchor or a tag stands before its node. */
+typedef struct phi__yaml_props {
+    phi_str anchor;
+    const char *at;        /* the first of them; NULL: there is none */
+    const char *anchor_at; /* NULL: no anchor */
+    uint32_t line, column; /* column: from 0 */
+    uint8_t tag;           /* 0: none */
+} phi__yaml_props;
+
+/* A scalar under way, or a node that may yet become a key. */
+typedef struct phi__yaml_scalar {
+    const char *at, *line_at; /* of the node, properties included */
+    const char *mark, *last;  /* text not yet copied, and where it ends */
+    const char *string;       /* the value, terminated */
+    char *text, *to;          /* the copy: begin, end */
+    phi_json *node;           /* instead of a scalar: a collection or a copied node */
+    size_t len, breaks;
+    uint32_t line;
+    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
+    uint8_t style, chomp;   /* style 0: there is no node */
+    bool more_indented, started, is_alias;
+} phi__yaml_scalar;
+
+/* Texts by hash: keys of open mappings, anchors. */
+typedef struct phi__yaml_names {
+    struct phi__yaml_name *at;
+    uint32_t *table;
+    uint32_t count, cap, table_cap;
+} phi__yaml_names;
+
+/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
+   time. The fields are phi's. */
+typedef struct phi_yaml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at; /* where the line begins */
+    struct phi__yaml_frame *top, *unused;
+    struct phi__yaml_handle *handles; /* of %TAG */
+    phi__yaml_names keys, anchors;
+    phi__yaml_props outer, inner; /* of earlier lines, of this line */
+    phi__yaml_scalar scalar;
+    phi_json *root;
+    phi_json *spare, *spare_end; /* room for nodes */
+    char *room, *room_end;       /* room for text */
+    phi_yaml_options options;
+    size_t alias_bytes;
+    uint32_t line, depth, flow_depth, alias_nodes, handle_count;
+    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
+    uint8_t state, doc;
+    bool tab;       /* a tab was among the white space before the node */
+    bool may_block; /* a block collection may begin on this line */
+    bool fresh;     /* nothing but white space stood on this line yet */
+    bool has_version;
+    phi_status status;
+    phi_parse_error error;
+} phi_yaml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI_API void phi_yaml_reader_begin(phi_yaml_reader *reader, phi_arena *arena, phi_str text,
+                                   const phi_yaml_options *options);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *reader, phi_json **out,
+                                          phi_parse_error *error);
+
+#ifdef __cplusplus
+}
+#endif
 #endif
 #endif
 
@@ -2495,11 +2615,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x4b35e96e
+#if PHI__IMP_TEXT != 0xcccab9ef
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x4b35e96e
+#define PHI__IMP_TEXT 0xcccab9ef
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3112,6 +3232,240 @@ PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
    next; afterwards 0. */
 PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
 
+#endif
+
+/* ---- src/text/yaml_in.h ---- */
+
+/* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
+
+   The reader walks the caller's text once and never changes it. A node is read before anyone knows
+   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_tree_value
+   or phi__yaml_tree_key). Open collections are frames; a block collection closes when a line begins
+   further left, a flow collection at its bracket.
+   Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
+   lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
+#ifndef PHI_TEXT_YAML_IN_H
+#define PHI_TEXT_YAML_IN_H
+
+
+#ifndef PHI_NO_YAML
+
+enum phi__yaml_state {
+    PHI__YAML_LINE,    /* before the text of a line of block content */
+    PHI__YAML_GAP,     /* behind an indicator, before a node on its line */
+    PHI__YAML_AFTER,   /* behind a node that may be a key */
+    PHI__YAML_REST,    /* nothing but a comment may follow on the line */
+    PHI__YAML_FLOW,    /* between the tokens of flow content */
+    PHI__YAML_COMMENT, /* of block or flow content */
+    PHI__YAML_PLAIN,
+    PHI__YAML_PLAIN_BREAK,
+    PHI__YAML_SINGLE,
+    PHI__YAML_DOUBLE,
+    PHI__YAML_QUOTED_BREAK,
+    PHI__YAML_BLOCK_LINE, /* a block scalar: before the text of a line */
+    PHI__YAML_BLOCK_TEXT,
+    PHI__YAML_COPY /* an alias */
+};
+
+enum phi__yaml_doc {
+    PHI__YAML_START,      /* no document yet */
+    PHI__YAML_DIRECTIVES, /* which "---" must follow */
+    PHI__YAML_OPEN,
+    PHI__YAML_COMPLETE,
+    PHI__YAML_ENDED /* by "..." */
+};
+
+enum phi__yaml_style {
+    PHI__YAML_NO_NODE,
+    PHI__YAML_STYLE_PLAIN,
+    PHI__YAML_STYLE_SINGLE,
+    PHI__YAML_STYLE_DOUBLE,
+    PHI__YAML_STYLE_LITERAL,
+    PHI__YAML_STYLE_FOLDED,
+    PHI__YAML_STYLE_NODE /* a collection, or an alias */
+};
+
+enum phi__yaml_tag {
+    PHI__YAML_TAG_NONE,
+    PHI__YAML_TAG_TEXT, /* "!": a plain scalar is a string */
+    PHI__YAML_TAG_STR,
+    PHI__YAML_TAG_INT,
+    PHI__YAML_TAG_FLOAT,
+    PHI__YAML_TAG_BOOL,
+    PHI__YAML_TAG_NULL,
+    PHI__YAML_TAG_SEQ,
+    PHI__YAML_TAG_MAP
+};
+
+enum phi__yaml_kind {
+    PHI__YAML_DOC,
+    PHI__YAML_SEQ,
+    PHI__YAML_MAP,
+    PHI__YAML_FLOW_SEQ,
+    PHI__YAML_FLOW_MAP,
+    PHI__YAML_FLOW_PAIR, /* a mapping of one key without braces, in a flow sequence */
+    PHI__YAML_ALIAS      /* a copy under way */
+};
+
+/* What a frame waits for. */
+enum phi__yaml_want {
+    PHI__YAML_WANT_KEY,          /* block: a key at its column; flow: a key or an end */
+    PHI__YAML_WANT_EXPLICIT_KEY, /* behind "?" */
+    PHI__YAML_WANT_COLON,        /* behind a key: the value's indicator, or null it is */
+    PHI__YAML_WANT_VALUE,        /* or an item */
+    PHI__YAML_WANT_NEXT          /* behind a value or an item */
+};
+
+typedef struct phi__yaml_frame {
+    struct phi__yaml_frame *up;
+    phi_json *node;
+    const phi_json *source; /* PHI__YAML_ALIAS: the next child to copy */
+    phi_str key;            /* of the value that comes */
+    uint32_t left;          /* PHI__YAML_ALIAS: children to copy */
+    uint32_t line;          /* where it begins */
+    uint32_t keys;          /* names of the mappings around it */
+    int32_t indent;         /* its column; of flow collections: that of the block around */
+    uint8_t kind, want;
+} phi__yaml_frame;
+
+typedef struct phi__yaml_name {
+    const char *at;
+    phi_json *node; /* anchors */
+    phi_str source; /* anchors: a scalar's text, which an alias as key becomes */
+    uint32_t len, hash, scope, place;
+} phi__yaml_name;
+
+/* ---- yaml_text.c: errors, bytes, lines, room ---- */
+
+PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_text_wrong(phi_yaml_reader *r, const char *at, const char *what);
+/* At another line than the present one; column from 0. */
+PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_t line,
+                                     uint32_t column, const char *what);
+PHI__FN void phi__yaml_text_too_big(phi_yaml_reader *r, const char *what);
+PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r);
+/* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
+   is set. Line breaks are none. */
+PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted);
+/* Skips plain ASCII text up to `stop`: all that is no line break and needs no check. */
+PHI__FN const char *phi__yaml_text_run(const char *at, const char *stop);
+/* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
+PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop);
+/* The line break at r->at. */
+PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r);
+/* "---" or "..." at the start of a line. */
+PHI__FN bool phi__yaml_text_marker(const phi_yaml_reader *r, const char *at);
+/* Room for `more` bytes of the scalar's text and a terminator. */
+PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more);
+PHI__FN bool phi__yaml_text_add(phi_yaml_reader *r, const char *at, size_t len);
+/* Ends the scalar's text: in scalar.string and scalar.len. */
+PHI__FN void phi__yaml_text_end(phi_yaml_reader *r);
+
+static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
+static inline bool phi__yaml_is_space(char c) { return c == ' ' || c == '\t'; }
+static inline bool phi__yaml_is_bracket(char c) {
+    return c == ',' || c == '[' || c == ']' || c == '{' || c == '}';
+}
+/* White space, a line break or the end. */
+static inline bool phi__yaml_is_blank(const phi_yaml_reader *r, const char *at) {
+    return at >= r->end || phi__yaml_is_space(*at) || phi__yaml_is_break(*at);
+}
+/* Where an indicator ends: before a blank, and in flow content before a bracket. */
+static inline bool phi__yaml_is_over(const phi_yaml_reader *r, const char *at) {
+    return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
+}
+/* White space, or nothing, stands before `at` on its line. */
+static inline bool phi__yaml_is_apart(const phi_yaml_reader *r, const char *at) {
+    return at == r->line_at || phi__yaml_is_space(at[-1]);
+}
+static inline uint32_t phi__yaml_column(const phi_yaml_reader *r, const char *at) {
+    return (uint32_t)(at - r->line_at);
+}
+
+/* ---- yaml_names.c ---- */
+
+/* The name in that scope, or NULL. */
+PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
+                                             uint32_t scope);
+/* A name that is not in there; `text` is borrowed. NULL: no memory. */
+PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
+                                            uint32_t scope);
+/* Removes the newest until so many are left. */
+PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
+
+/* ---- yaml_core.c: the core schema ---- */
+
+/* What a scalar is: a kind of json_in.h, with *value. 0: the tag does not allow it; NULL kind of
+   number too large: PHI__YAML_TOO_LARGE. `text` is terminated. */
+#define PHI__YAML_TOO_LARGE UINT32_MAX
+PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
+                                        phi__json_value *value);
+
+/* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
+
+PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind);
+/* The frame around all. False: no memory. */
+PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r);
+/* Opens a collection, which takes the properties that wait for it. */
+PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
+/* A pair in a flow sequence, without properties of its own. */
+PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want);
+/* The collection on top is complete: it becomes the scalar's node. */
+PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r);
+/* A scalar without text begins and ends here. */
+PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r);
+/* The node read is a value of the frame on top, or its explicit key. */
+PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r);
+/* The node read is the key of the frame on top. */
+PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r);
+PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at);
+/* Copies about `units` nodes. True: the alias is complete. */
+PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units);
+PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r);
+
+/* ---- yaml_props.c: anchors, tags, directives ---- */
+
+/* An anchor or a tag at r->at. */
+PHI__FN void phi__yaml_props_read(phi_yaml_reader *r);
+/* Those of this line belong to a node on a later one. */
+PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r);
+/* "*name" at r->at. */
+PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r);
+/* A directive at r->at; a comment, or nothing, is left of its line. */
+PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r);
+
+/* ---- yaml_scalar.c: plain and quoted ---- */
+
+/* A node begins at r->at: remembers where. */
+PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style);
+PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r);
+PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r);
+PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop);
+
+/* ---- yaml_block.c: literal and folded ---- */
+
+PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r);
+PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop);
+
+/* ---- yaml_flow.c ---- */
+
+/* "[" or "{" at r->at. */
+PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r);
+PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop);
+
+/* ---- yaml_lines.c: block content ---- */
+
+PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop);
+
+#endif
 #endif
 
 /* ---- src/text/json_cursor.c ---- */
@@ -7113,6 +7467,2418 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
     return phi__sse_complete(sse, out) ? 1 : 0;
 }
 #undef PHI__SSE_KEEP
+
+/* ---- src/text/yaml_block.c ---- */
+
+/* yaml_block.c - literal and folded scalars. */
+
+#ifndef PHI_NO_YAML
+
+enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
+
+/* The header behind "|" or ">". */
+static void phi__yaml_block_header(phi_yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    int32_t digit = 0;
+    bool chomped = false;
+    while (r->at < r->end) {
+        char c = *r->at;
+        if ((c == '+' || c == '-') && !chomped) {
+            s->chomp = c == '+' ? PHI__YAML_KEEP : PHI__YAML_STRIP;
+            chomped = true;
+        } else if (c >= '1' && c <= '9' && digit == 0)
+            digit = c - '0';
+        else
+            break;
+        r->at++;
+    }
+    if (!phi__yaml_is_blank(r, r->at))
+        phi__yaml_text_expected(r, r->at,
+                                "an indentation from 1 to 9, '+', '-' or the end of the line");
+    s->indent = digit == 0 ? -1 : (r->need > 0 ? r->need - 1 : 0) + digit;
+}
+
+PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r) {
+    phi__yaml_scalar_begin(r, *r->at == '|' ? PHI__YAML_STYLE_LITERAL : PHI__YAML_STYLE_FOLDED);
+    r->at++;
+    phi__yaml_block_header(r);
+    r->scalar.text = NULL;
+    (void)phi__yaml_text_room(r, 0);
+    r->state = PHI__YAML_REST; /* and then, since a scalar is under way, BLOCK_LINE */
+}
+
+static void phi__yaml_block_breaks(phi_yaml_reader *r, size_t breaks) {
+    if (breaks == 0 || !phi__yaml_text_room(r, breaks)) return;
+    memset(r->scalar.to, '\n', breaks);
+    r->scalar.to += breaks;
+}
+
+/* The scalar is complete: what follows is a line of its own. */
+static void phi__yaml_block_end(phi_yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    if (s->chomp == PHI__YAML_KEEP)
+        phi__yaml_block_breaks(r, s->breaks);
+    else if (s->chomp == PHI__YAML_CLIP && s->started && s->breaks > 0)
+        phi__yaml_block_breaks(r, 1);
+    if (r->at < r->end) r->at = r->line_at;
+    r->tab = false;
+    r->state = PHI__YAML_LINE;
+    phi__yaml_tree_value(r);
+}
+
+/* The breaks before a line of text. Folded: one between two lines that begin with text is a space,
+   the first of several is dropped. */
+static void phi__yaml_block_join(phi_yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
+    if (!s->started || !fold || more || s->more_indented)
+        phi__yaml_block_breaks(r, s->breaks);
+    else if (s->breaks == 1)
+        (void)phi__yaml_text_add(r, " ", 1);
+    else
+        phi__yaml_block_breaks(r, s->breaks - 1);
+    s->more_indented = more;
+    s->started = true;
+    s->breaks = 0;
+    s->mark = r->at;
+    r->state = PHI__YAML_BLOCK_TEXT;
+}
+
+/* The first line with text says how far the text is indented. */
+static void phi__yaml_block_detect(phi_yaml_reader *r, int32_t spaces) {
+    phi__yaml_scalar *s = &r->scalar;
+    if (spaces < r->need) return;
+    s->indent = spaces;
+    if (s->blanks > spaces)
+        phi__yaml_text_wrong(r, r->at, "a blank line before this text has more spaces than it");
+}
+
+/* The spaces before a line of text, as far as is known. */
+static int32_t phi__yaml_block_least(const phi_yaml_reader *r) {
+    return r->scalar.indent >= 0 ? r->scalar.indent : r->need;
+}
+
+PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop) {
+    phi__yaml_scalar *s = &r->scalar;
+    int32_t spaces;
+    while (r->at < stop && *r->at == ' ' &&
+           (s->indent < 0 || (int32_t)phi__yaml_column(r, r->at) < s->indent))
+        r->at++;
+    if (r->at >= stop && stop < r->end) return;
+    spaces = (int32_t)phi__yaml_column(r, r->at);
+    if (r->at < r->end && phi__yaml_is_break(*r->at)) {
+        if (s->indent < 0 && spaces > s->blanks) s->blanks = spaces;
+        phi__yaml_text_newline(r);
+        s->breaks++;
+        return;
+    }
+    if (r->at == r->end) {
+        if (spaces > 0 && r->fresh) s->breaks++; /* as in phi__yaml_block_text */
+        phi__yaml_block_end(r);
+        return;
+    }
+    if (*r->at == '\t' && spaces < phi__yaml_block_least(r)) {
+        phi__yaml_text_wrong(r, r->at, "a tab where the text of this scalar is indented by spaces");
+        return;
+    }
+    if (s->indent < 0) phi__yaml_block_detect(r, spaces);
+    if (s->indent < 0 || spaces < s->indent || (spaces == 0 && phi__yaml_text_marker(r, r->at)))
+        phi__yaml_block_end(r);
+    else
+        phi__yaml_block_join(r);
+}
+
+static bool phi__yaml_block_is_white(const phi_yaml_reader *r, const char *at) {
+    while (at > r->line_at && phi__yaml_is_space(at[-1])) at--;
+    return at == r->line_at;
+}
+
+PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop) {
+        size_t n;
+        at = phi__yaml_text_run(at, stop);
+        if (at == stop || phi__yaml_is_break(*at)) break;
+        n = phi__yaml_text_char(r, at, false);
+        if (n == 0) return;
+        at += n;
+    }
+    (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+    r->scalar.mark = r->at = at;
+    if (at < r->end && !phi__yaml_is_break(*at)) return;
+    if (at < r->end) phi__yaml_text_newline(r);
+    /* the last line of a text may lack its break; one of white space counts as if it had one */
+    r->scalar.breaks = at < r->end || phi__yaml_block_is_white(r, at) ? 1 : 0;
+    r->state = PHI__YAML_BLOCK_LINE;
+}
+
+#endif
+
+/* ---- src/text/yaml_core.c ---- */
+
+/* yaml_core.c - the core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for. */
+
+#ifndef PHI_NO_YAML
+
+#include <math.h>
+
+#define PHI__YAML_NUMBER_MOST 1024u /* bytes of a number in a form that JSON does not have */
+
+static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
+                                     const char *upper) {
+    return phi__str_is(s, lower) || phi__str_is(s, title) || phi__str_is(s, upper);
+}
+
+static bool phi__yaml_core_is_null(phi_str s) {
+    return s.len == 0 || phi__str_is(s, "~") || phi__yaml_core_is_one_of(s, "null", "Null", "NULL");
+}
+
+static uint32_t phi__yaml_core_bool(phi_str s) {
+    if (phi__yaml_core_is_one_of(s, "true", "True", "TRUE")) return PHI__JSON_TRUE;
+    if (phi__yaml_core_is_one_of(s, "false", "False", "FALSE")) return PHI__JSON_FALSE;
+    return 0;
+}
+
+static int phi__yaml_core_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return 16;
+}
+
+/* 0o17, 0x1F. */
+static uint32_t phi__yaml_core_based(phi_str s, phi__json_value *value) {
+    int base = s.at[1] == 'x' ? 16 : 8;
+    uint64_t n = 0;
+    bool large = false;
+    size_t i;
+    if (s.len < 3) return 0;
+    for (i = 2; i < s.len; i++) {
+        int digit = phi__yaml_core_digit(s.at[i]);
+        if (digit >= base) return 0;
+        large = large || n > (UINT64_MAX - (uint64_t)digit) / (uint64_t)base;
+        if (!large) n = n * (uint64_t)base + (uint64_t)digit;
+    }
+    if (large) return PHI__YAML_TOO_LARGE;
+    value->u = n;
+    return n > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT;
+}
+
+/* Past the digits. */
+static size_t phi__yaml_core_digits(phi_str s, size_t i) {
+    while (i < s.len && s.at[i] >= '0' && s.at[i] <= '9') i++;
+    return i;
+}
+
+/* The parts of a decimal number: [sign] whole [. fraction] [exponent]. */
+typedef struct phi__yaml_decimal {
+    size_t whole, point, fraction, exponent; /* where they begin, or where they would */
+} phi__yaml_decimal;
+
+static bool phi__yaml_core_parts(phi_str s, phi__yaml_decimal *d) {
+    size_t i = s.len > 0 && (s.at[0] == '+' || s.at[0] == '-') ? 1 : 0, end;
+    d->whole = i;
+    d->point = phi__yaml_core_digits(s, i);
+    d->fraction = d->point;
+    if (d->point < s.len && s.at[d->point] == '.') d->fraction++;
+    d->exponent = phi__yaml_core_digits(s, d->fraction);
+    if (d->point == d->whole && d->exponent == d->fraction) return false;
+    if (d->point == d->fraction && d->exponent != d->point) return false;
+    if (d->exponent == s.len) return true;
+    i = d->exponent;
+    if (s.at[i] != 'e' && s.at[i] != 'E') return false;
+    i++;
+    if (i < s.len && (s.at[i] == '+' || s.at[i] == '-')) i++;
+    end = phi__yaml_core_digits(s, i);
+    return end > i && end == s.len;
+}
+
+/* The same number as JSON writes it: no plus, no zeros in front, digits around the point. */
+static uint32_t phi__yaml_core_rewritten(phi_str s, const phi__yaml_decimal *d,
+                                         phi__json_value *value) {
+    char text[PHI__YAML_NUMBER_MOST + 8];
+    phi__json_number number;
+    const char *bad;
+    size_t n = 0, from = d->whole;
+    if (s.len > PHI__YAML_NUMBER_MOST) return PHI__YAML_TOO_LARGE;
+    while (from + 1 < d->point && s.at[from] == '0') from++;
+    if (s.at[0] == '-') text[n++] = '-';
+    if (from == d->point) text[n++] = '0';
+    memcpy(text + n, s.at + from, d->point - from);
+    n += d->point - from;
+    if (d->fraction > d->point) {
+        text[n++] = '.';
+        memcpy(text + n, s.at + d->fraction, d->exponent - d->fraction);
+        n += d->exponent - d->fraction;
+        if (d->exponent == d->fraction) text[n++] = '0';
+    }
+    memcpy(text + n, s.at + d->exponent, s.len - d->exponent);
+    n += s.len - d->exponent;
+    if (phi__json_number_read(text, text + n, &number, &bad) != text + n)
+        return PHI__YAML_TOO_LARGE;
+    *value = number.v;
+    return number.kind;
+}
+
+static uint32_t phi__yaml_core_special(phi_str s, phi__json_value *value) {
+    bool sign = s.at[0] == '-' || s.at[0] == '+';
+    phi_str rest = phi__str(s.at + (sign ? 1 : 0), s.len - (sign ? 1 : 0));
+    if (phi__yaml_core_is_one_of(rest, ".inf", ".Inf", ".INF")) {
+        value->d = s.at[0] == '-' ? -(double)INFINITY : (double)INFINITY;
+        return PHI__JSON_DOUBLE;
+    }
+    if (sign || !phi__yaml_core_is_one_of(s, ".nan", ".NaN", ".NAN")) return 0;
+    value->d = (double)NAN;
+    return PHI__JSON_DOUBLE;
+}
+
+/* A number's kind, or 0. */
+static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
+    phi__json_number number;
+    phi__yaml_decimal d;
+    const char *bad;
+    if (s.at[0] >= '1' && s.at[0] <= '9') { /* mostly as in JSON */
+        const char *end = s.at + phi__min(s.len, 65536);
+        if (phi__json_number_read(s.at, end, &number, &bad) == s.at + s.len) {
+            *value = number.v;
+            return number.kind;
+        }
+    }
+    if (s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x'))
+        return phi__yaml_core_based(s, value);
+    if (phi__yaml_core_parts(s, &d)) return phi__yaml_core_rewritten(s, &d, value);
+    return phi__yaml_core_special(s, value);
+}
+
+static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
+    char c = s.len > 0 ? s.at[0] : '~';
+    uint32_t kind = 0;
+    if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.')
+        kind = phi__yaml_core_number(s, value);
+    else if (c == 't' || c == 'T' || c == 'f' || c == 'F')
+        kind = phi__yaml_core_bool(s);
+    else if ((c == '~' || c == 'n' || c == 'N') && phi__yaml_core_is_null(s))
+        kind = PHI__JSON_NULL;
+    if (kind == 0) kind = PHI__JSON_STRING;
+    return kind;
+}
+
+/* What the text is under a tag that is not str: the tag's kind, or 0. */
+static uint32_t phi__yaml_core_tagged(phi_str s, uint8_t tag, phi__json_value *value) {
+    uint32_t kind = phi__yaml_core_plain(s, value);
+    bool number = kind == PHI__JSON_INT || kind == PHI__JSON_UINT || kind == PHI__JSON_DOUBLE;
+    if (tag == PHI__YAML_TAG_NULL) return kind == PHI__JSON_NULL ? kind : 0;
+    if (tag == PHI__YAML_TAG_BOOL)
+        return kind == PHI__JSON_TRUE || kind == PHI__JSON_FALSE ? kind : 0;
+    if (kind == PHI__YAML_TOO_LARGE) return kind;
+    if (tag == PHI__YAML_TAG_INT) {
+        phi__yaml_decimal d;
+        bool based = s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x');
+        if (!number) return 0;
+        return based || (phi__yaml_core_parts(s, &d) && d.point == s.len) ? kind : 0;
+    }
+    if (tag != PHI__YAML_TAG_FLOAT || !number) return 0;
+    if (kind == PHI__JSON_INT) value->d = (double)value->i;
+    if (kind == PHI__JSON_UINT) value->d = (double)value->u;
+    return PHI__JSON_DOUBLE;
+}
+
+PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
+                                        phi__json_value *value) {
+    value->u = 0;
+    if (tag == PHI__YAML_TAG_NONE && plain) return phi__yaml_core_plain(text, value);
+    if (tag <= PHI__YAML_TAG_STR) return PHI__JSON_STRING;
+    return phi__yaml_core_tagged(text, tag, value);
+}
+
+#endif
+#undef PHI__YAML_NUMBER_MOST
+
+/* ---- src/text/yaml_flow.c ---- */
+
+/* yaml_flow.c - flow collections, token by token. */
+
+#ifndef PHI_NO_YAML
+
+PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r) {
+    bool map = *r->at == '{';
+    int32_t indent = r->top->indent;
+    phi__yaml_tree_open(r, map ? PHI__YAML_FLOW_MAP : PHI__YAML_FLOW_SEQ, indent,
+                        map ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_VALUE);
+    r->at++;
+    r->state = PHI__YAML_FLOW;
+    r->fresh = false;
+}
+
+static void phi__yaml_flow_close(phi_yaml_reader *r) {
+    r->at++;
+    phi__yaml_tree_close(r);
+    r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
+}
+
+/* What a frame wants once the node that begins now was read. */
+static void phi__yaml_flow_expect(phi_yaml_reader *r) {
+    phi__yaml_frame *frame = r->top;
+    if (frame->want == PHI__YAML_WANT_KEY || frame->want == PHI__YAML_WANT_EXPLICIT_KEY)
+        frame->want = PHI__YAML_WANT_COLON;
+    else
+        frame->want = PHI__YAML_WANT_NEXT;
+}
+
+/* A node, or properties of one, begins here. */
+static void phi__yaml_flow_node(phi_yaml_reader *r) {
+    switch (*r->at) {
+    case '&':
+    case '!': phi__yaml_props_read(r); return;
+    case '*':
+        phi__yaml_scalar_begin(r, PHI__YAML_STYLE_NODE);
+        phi__yaml_flow_expect(r);
+        phi__yaml_props_alias(r);
+        if (r->top->kind == PHI__YAML_ALIAS) r->state = PHI__YAML_COPY;
+        return;
+    case '[':
+    case '{':
+        phi__yaml_flow_expect(r);
+        phi__yaml_flow_open(r);
+        return;
+    case '"':
+    case '\'':
+        phi__yaml_flow_expect(r);
+        phi__yaml_scalar_quoted_begin(r);
+        return;
+    case '|':
+    case '>': phi__yaml_text_wrong(r, r->at, "a block scalar inside of brackets"); return;
+    case '-':
+        if (phi__yaml_is_over(r, r->at + 1)) {
+            phi__yaml_text_wrong(r, r->at, "an item of a block sequence inside of brackets");
+            return;
+        }
+        break;
+    default: break;
+    }
+    phi__yaml_flow_expect(r);
+    phi__yaml_scalar_plain_begin(r);
+}
+
+/* ---- the tokens ---- */
+
+/* A colon that ends a key: behind quotes and brackets a blank need not follow. */
+static bool phi__yaml_flow_is_colon(const phi_yaml_reader *r) {
+    const phi__yaml_scalar *s = &r->scalar;
+    if (*r->at != ':') return false;
+    if (phi__yaml_is_over(r, r->at + 1)) return true;
+    return s->style == PHI__YAML_STYLE_SINGLE || s->style == PHI__YAML_STYLE_DOUBLE ||
+           (s->style == PHI__YAML_STYLE_NODE && !s->is_alias);
+}
+
+/* "?" or ":" where an item may begin: a pair without braces. */
+static void phi__yaml_flow_pair(phi_yaml_reader *r) {
+    bool explicit_key = *r->at == '?';
+    if (!explicit_key) phi__yaml_tree_empty(r);
+    r->top->want = PHI__YAML_WANT_NEXT;
+    phi__yaml_tree_open_pair(r, PHI__YAML_WANT_EXPLICIT_KEY);
+    if (!explicit_key) phi__yaml_tree_key(r);
+    r->at++;
+}
+
+/* Behind an item of a sequence. */
+static void phi__yaml_flow_after_item(phi_yaml_reader *r) {
+    if (*r->at == ',' || *r->at == ']') {
+        phi__yaml_tree_value(r);
+        if (*r->at == ']') {
+            phi__yaml_flow_close(r);
+            return;
+        }
+        r->top->want = PHI__YAML_WANT_VALUE;
+        r->at++;
+        return;
+    }
+    if (!phi__yaml_flow_is_colon(r)) {
+        phi__yaml_text_expected(r, r->at, "',' or ']'");
+        return;
+    }
+    if (r->scalar.line != r->line) {
+        phi__yaml_text_wrong(r, r->at, "a key inside of '[' and ']' must be on one line");
+        return;
+    }
+    phi__yaml_tree_open_pair(r, PHI__YAML_WANT_KEY);
+    phi__yaml_tree_key(r);
+    r->at++;
+}
+
+static void phi__yaml_flow_seq(phi_yaml_reader *r) {
+    if (r->top->want == PHI__YAML_WANT_NEXT) {
+        phi__yaml_flow_after_item(r);
+        return;
+    }
+    if ((*r->at == ']' || *r->at == ',') && r->inner.at != NULL) { /* a tag alone is an item */
+        phi__yaml_tree_empty(r);
+        phi__yaml_flow_expect(r);
+    } else if (*r->at == ']')
+        phi__yaml_flow_close(r);
+    else if (*r->at == ',')
+        phi__yaml_text_expected(r, r->at, "an item");
+    else if ((*r->at == ':' || (*r->at == '?' && r->inner.at == NULL)) &&
+             phi__yaml_is_over(r, r->at + 1))
+        phi__yaml_flow_pair(r);
+    else
+        phi__yaml_flow_node(r);
+}
+
+/* The end of a mapping, or of a pair at the sequence's comma or bracket. */
+static void phi__yaml_flow_end(phi_yaml_reader *r) {
+    if (r->top->kind == PHI__YAML_FLOW_MAP) {
+        phi__yaml_flow_close(r);
+        return;
+    }
+    phi__yaml_tree_close(r);
+}
+
+/* Behind a value, or a key without one: a comma or the end, which was seen. */
+static void phi__yaml_flow_next_key(phi_yaml_reader *r) {
+    bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
+    if (*r->at == ',' && !pair) {
+        r->top->want = PHI__YAML_WANT_KEY;
+        r->at++;
+    } else
+        phi__yaml_flow_end(r);
+}
+
+/* At ",", "}" or, of a pair, "]": the part that is under way ends. */
+static void phi__yaml_flow_stop(phi_yaml_reader *r) {
+    phi__yaml_frame *frame = r->top;
+    bool pending = r->inner.at != NULL;
+    if (frame->want == PHI__YAML_WANT_KEY && !pending) {
+        if (*r->at == ',')
+            phi__yaml_text_expected(r, r->at, "a key");
+        else
+            phi__yaml_flow_end(r);
+        return;
+    }
+    if (frame->want == PHI__YAML_WANT_KEY || frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
+        phi__yaml_tree_empty(r);
+        frame->want = PHI__YAML_WANT_COLON;
+    }
+    if (frame->want == PHI__YAML_WANT_COLON) phi__yaml_tree_key(r);
+    if (frame->want == PHI__YAML_WANT_VALUE) phi__yaml_tree_empty(r);
+    phi__yaml_tree_value(r);
+    if (r->status == PHI_BUSY) phi__yaml_flow_next_key(r);
+}
+
+/* In a mapping, or a pair. */
+static void phi__yaml_flow_map(phi_yaml_reader *r) {
+    phi__yaml_frame *frame = r->top;
+    bool pair = frame->kind == PHI__YAML_FLOW_PAIR;
+    if (*r->at == ',' || *r->at == (pair ? ']' : '}')) {
+        phi__yaml_flow_stop(r);
+        return;
+    }
+    if (frame->want == PHI__YAML_WANT_COLON || frame->want == PHI__YAML_WANT_NEXT) {
+        if (frame->want == PHI__YAML_WANT_COLON && phi__yaml_flow_is_colon(r)) {
+            phi__yaml_tree_key(r);
+            r->at++;
+        } else if (pair)
+            phi__yaml_text_expected(r, r->at, "',' or ']'");
+        else
+            phi__yaml_text_expected(
+                r, r->at, frame->want == PHI__YAML_WANT_NEXT ? "',' or '}'" : "':', ',' or '}'");
+        return;
+    }
+    if (frame->want != PHI__YAML_WANT_VALUE && *r->at == ':' && phi__yaml_is_over(r, r->at + 1)) {
+        phi__yaml_tree_empty(r);
+        phi__yaml_tree_key(r);
+        r->at++;
+    } else if (frame->want == PHI__YAML_WANT_KEY && *r->at == '?' &&
+               phi__yaml_is_over(r, r->at + 1) && r->inner.at == NULL) {
+        frame->want = PHI__YAML_WANT_EXPLICIT_KEY;
+        r->at++;
+    } else
+        phi__yaml_flow_node(r);
+}
+
+/* The first text of a line. */
+static void phi__yaml_flow_line(phi_yaml_reader *r) {
+    r->fresh = false;
+    if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
+        phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
+    else if (r->indent < r->need)
+        phi__yaml_text_wrong(r, r->at, "the lines inside of these brackets must be indented more");
+}
+
+PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
+    if (!phi__yaml_text_space(r, stop)) return;
+    if (r->at == r->end) {
+        phi__yaml_text_expected(r, r->at, r->top->kind == PHI__YAML_FLOW_MAP ? "'}'" : "']'");
+        return;
+    }
+    if (phi__yaml_is_break(*r->at)) {
+        phi__yaml_text_newline(r);
+        return;
+    }
+    if (*r->at == '#' && phi__yaml_is_apart(r, r->at)) {
+        r->state = PHI__YAML_COMMENT;
+        return;
+    }
+    if (*r->at == '#') {
+        phi__yaml_text_expected(r, r->at, "white space before a comment");
+        return;
+    }
+    if (r->fresh) phi__yaml_flow_line(r);
+    if (r->status != PHI_BUSY) return;
+    if (r->top->kind == PHI__YAML_FLOW_SEQ)
+        phi__yaml_flow_seq(r);
+    else
+        phi__yaml_flow_map(r);
+}
+
+#endif
+
+/* ---- src/text/yaml_lines.c ---- */
+
+/* yaml_lines.c - block content: what a line begins, continues and closes. */
+
+#ifndef PHI_NO_YAML
+
+/* ---- closing ---- */
+
+/* What the frame on top still waits for is null, or empty text where a tag says so. */
+static void phi__yaml_lines_fill(phi_yaml_reader *r) {
+    phi__yaml_frame *frame = r->top;
+    if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
+        phi__yaml_tree_empty(r);
+        phi__yaml_tree_value(r);
+    }
+    if (frame->want == PHI__YAML_WANT_COLON) frame->want = PHI__YAML_WANT_VALUE;
+    if (frame->want == PHI__YAML_WANT_VALUE) {
+        phi__yaml_tree_empty(r);
+        phi__yaml_tree_value(r);
+    }
+}
+
+static void phi__yaml_lines_close(phi_yaml_reader *r) {
+    phi__yaml_lines_fill(r);
+    if (r->status != PHI_BUSY) return;
+    phi__yaml_tree_close(r);
+    phi__yaml_tree_value(r);
+}
+
+/* The document ends: everything closes. */
+static void phi__yaml_lines_close_all(phi_yaml_reader *r) {
+    while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_lines_close(r);
+    if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_lines_fill(r);
+}
+
+static void phi__yaml_lines_finish(phi_yaml_reader *r) {
+    if (r->doc == PHI__YAML_DIRECTIVES)
+        phi__yaml_text_expected(r, r->at, "'---' after the directives");
+    phi__yaml_lines_close_all(r);
+    if (r->status != PHI_BUSY) return;
+    if (r->root == NULL) r->root = phi__yaml_tree_node(r, PHI__JSON_NULL);
+    if (r->root != NULL) r->status = PHI_OK;
+}
+
+/* ---- documents ---- */
+
+static void phi__yaml_lines_second(phi_yaml_reader *r) {
+    phi__yaml_text_wrong(r, r->at, "a second document: only one is read");
+}
+
+static void phi__yaml_lines_marker(phi_yaml_reader *r) {
+    bool start = *r->at == '-';
+    if (r->doc >= PHI__YAML_OPEN) phi__yaml_lines_close_all(r);
+    if (r->status != PHI_BUSY) return;
+    if (start && r->doc >= PHI__YAML_OPEN) {
+        phi__yaml_lines_second(r);
+        return;
+    }
+    if (!start && r->doc == PHI__YAML_DIRECTIVES) {
+        phi__yaml_text_expected(r, r->at, "'---' after the directives");
+        return;
+    }
+    r->at += 3;
+    r->tab = false;
+    if (start) {
+        r->doc = PHI__YAML_OPEN;
+        r->may_block = false;
+        r->need = 0;
+        r->state = PHI__YAML_GAP;
+    } else {
+        if (r->doc != PHI__YAML_START) r->doc = PHI__YAML_ENDED;
+        r->state = PHI__YAML_REST;
+    }
+}
+
+/* The line's text belongs to no collection. True: it may begin the document's node. */
+static bool phi__yaml_lines_outside(phi_yaml_reader *r) {
+    switch (r->doc) {
+    case PHI__YAML_START:
+        if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
+        r->doc = PHI__YAML_OPEN;
+        return true;
+    case PHI__YAML_DIRECTIVES:
+        if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
+        phi__yaml_text_expected(r, r->at, "'---' after the directives");
+        return false;
+    case PHI__YAML_OPEN: return true;
+    case PHI__YAML_COMPLETE:
+        phi__yaml_text_expected(r, r->at, "the end of the document");
+        return false;
+    default: phi__yaml_lines_second(r); return false;
+    }
+    r->doc = PHI__YAML_DIRECTIVES;
+    r->state = PHI__YAML_REST;
+    phi__yaml_props_directive(r);
+    return false;
+}
+
+/* ---- collections ---- */
+
+static void phi__yaml_lines_tab(phi_yaml_reader *r) {
+    phi__yaml_text_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
+}
+
+/* Behind "-", "?" or ":": a block collection may follow on the same line. */
+static void phi__yaml_lines_indicator(phi_yaml_reader *r) {
+    r->at++;
+    r->tab = false;
+    r->may_block = true;
+    r->need = r->top->indent + 1;
+    r->state = PHI__YAML_GAP;
+}
+
+/* A block collection begins here. */
+static void phi__yaml_lines_open(phi_yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
+    if (r->tab)
+        phi__yaml_lines_tab(r);
+    else if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY)
+        phi__yaml_text_wrong(r, r->at, "a key that is a collection is not supported");
+    else
+        phi__yaml_tree_open(r, kind, (int32_t)phi__yaml_column(r, at), want);
+}
+
+static void phi__yaml_lines_item(phi_yaml_reader *r) {
+    phi__yaml_lines_open(r, PHI__YAML_SEQ, r->at, PHI__YAML_WANT_VALUE);
+    phi__yaml_lines_indicator(r);
+}
+
+/* A line at the column of the mapping on top. */
+static void phi__yaml_lines_member(phi_yaml_reader *r) {
+    phi__yaml_frame *frame = r->top;
+    char c = *r->at;
+    bool indicator = phi__yaml_is_blank(r, r->at + 1);
+    if (r->tab) {
+        phi__yaml_lines_tab(r);
+    } else if (c == '-' && indicator && frame->want != PHI__YAML_WANT_KEY &&
+               frame->want != PHI__YAML_WANT_COLON) {
+        phi__yaml_lines_item(r); /* a sequence needs no more spaces than its key */
+    } else if (c == ':' && indicator && frame->want == PHI__YAML_WANT_COLON) {
+        frame->want = PHI__YAML_WANT_VALUE;
+        phi__yaml_lines_indicator(r);
+    } else {
+        phi__yaml_lines_fill(r);
+        if (r->status != PHI_BUSY) return;
+        r->may_block = true;
+        r->need = frame->indent + 1;
+        r->state = PHI__YAML_GAP;
+    }
+}
+
+/* A line at the column of the sequence on top. */
+static void phi__yaml_lines_next_item(phi_yaml_reader *r) {
+    if (r->tab)
+        phi__yaml_lines_tab(r);
+    else
+        phi__yaml_lines_fill(r);
+    r->top->want = PHI__YAML_WANT_VALUE;
+    phi__yaml_lines_indicator(r);
+}
+
+/* Closes what the line's column leaves. False: an error was set. */
+static bool phi__yaml_lines_dedent(phi_yaml_reader *r) {
+    bool item = *r->at == '-' && phi__yaml_is_blank(r, r->at + 1);
+    while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) {
+        phi__yaml_frame *frame = r->top;
+        if (frame->indent < r->indent) break;
+        if (frame->indent == r->indent && (frame->kind == PHI__YAML_MAP || item)) break;
+        if (frame->indent == r->indent && frame->up->indent != r->indent) {
+            phi__yaml_text_expected(r, r->at, "'- ' and the next item");
+            break;
+        }
+        phi__yaml_lines_close(r);
+    }
+    return r->status == PHI_BUSY;
+}
+
+static void phi__yaml_lines_text(phi_yaml_reader *r) {
+    phi__yaml_frame *frame;
+    if (r->at == r->line_at && phi__yaml_text_marker(r, r->at)) {
+        phi__yaml_lines_marker(r);
+        return;
+    }
+    if (!phi__yaml_lines_dedent(r)) return;
+    frame = r->top;
+    if (frame->kind == PHI__YAML_DOC) {
+        if (!phi__yaml_lines_outside(r)) return;
+    } else if (frame->indent == r->indent) {
+        if (frame->kind == PHI__YAML_MAP)
+            phi__yaml_lines_member(r);
+        else
+            phi__yaml_lines_next_item(r);
+        return;
+    } else if (frame->want != PHI__YAML_WANT_VALUE && frame->want != PHI__YAML_WANT_EXPLICIT_KEY) {
+        phi__yaml_text_wrong(r, r->at,
+                             frame->kind == PHI__YAML_MAP
+                                 ? "this line is indented more than the keys above"
+                                 : "this line is indented more than the items above");
+        return;
+    }
+    r->may_block = true;
+    r->need = frame->indent + 1;
+    r->state = PHI__YAML_GAP;
+}
+
+PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop) {
+    if (!phi__yaml_text_space(r, stop)) return;
+    if (r->at == r->end)
+        phi__yaml_lines_finish(r);
+    else if (phi__yaml_is_break(*r->at))
+        phi__yaml_text_newline(r);
+    else if (*r->at == '#')
+        r->state = PHI__YAML_COMMENT;
+    else
+        phi__yaml_lines_text(r);
+}
+
+/* ---- nodes ---- */
+
+static bool phi__yaml_lines_wants_key(const phi_yaml_reader *r) {
+    return r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
+}
+
+/* "-", "?" or ":" before a blank. */
+static void phi__yaml_lines_structure(phi_yaml_reader *r) {
+    char c = *r->at;
+    bool key = phi__yaml_lines_wants_key(r);
+    if (c == ':') { /* behind nothing: an empty key */
+        if (!r->may_block) phi__yaml_text_expected(r, r->at, "a value");
+        phi__yaml_tree_empty(r);
+        if (r->inner.at != NULL) {
+            r->scalar.at = r->inner.at;
+            r->scalar.line = r->inner.line;
+        }
+        r->state = PHI__YAML_AFTER;
+    } else if (!r->may_block || r->inner.at != NULL)
+        phi__yaml_text_wrong(r, r->at,
+                             c == '-' ? "a block sequence must begin on a line of its own"
+                                      : "a block mapping must begin on a line of its own");
+    else if (c == '-' && key)
+        phi__yaml_text_expected(r, r->at, "a key");
+    else if (c == '-')
+        phi__yaml_lines_item(r);
+    else {
+        if (!key) phi__yaml_lines_open(r, PHI__YAML_MAP, r->at, PHI__YAML_WANT_KEY);
+        if (r->status != PHI_BUSY) return;
+        r->top->want = PHI__YAML_WANT_EXPLICIT_KEY;
+        phi__yaml_lines_indicator(r);
+    }
+}
+
+static void phi__yaml_lines_node(phi_yaml_reader *r) {
+    char c = *r->at;
+    if ((c == '-' || c == '?' || c == ':') && phi__yaml_is_blank(r, r->at + 1)) {
+        phi__yaml_lines_structure(r);
+        return;
+    }
+    switch (c) {
+    case '&':
+    case '!': phi__yaml_props_read(r); return;
+    case '*':
+        phi__yaml_scalar_begin(r, PHI__YAML_STYLE_NODE);
+        r->state = PHI__YAML_AFTER;
+        phi__yaml_props_alias(r);
+        if (r->top->kind == PHI__YAML_ALIAS) r->state = PHI__YAML_COPY;
+        return;
+    case '[':
+    case '{': phi__yaml_flow_open(r); return;
+    case '"':
+    case '\'': phi__yaml_scalar_quoted_begin(r); return;
+    case '|':
+    case '>':
+        if (phi__yaml_lines_wants_key(r))
+            phi__yaml_text_expected(r, r->at, "a key");
+        else
+            phi__yaml_block_begin(r);
+        return;
+    default: phi__yaml_scalar_plain_begin(r); return;
+    }
+}
+
+PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop) {
+    bool tab = r->tab;
+    if (!phi__yaml_text_space(r, stop)) return;
+    if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
+    if (r->at == r->end || phi__yaml_is_break(*r->at) ||
+        (*r->at == '#' && phi__yaml_is_apart(r, r->at))) {
+        if (phi__yaml_lines_wants_key(r)) {
+            phi__yaml_text_expected(r, r->at, "a key");
+            return;
+        }
+        phi__yaml_props_keep(r);
+        r->state = PHI__YAML_REST;
+        r->scalar.style = PHI__YAML_NO_NODE;
+        return;
+    }
+    phi__yaml_lines_node(r);
+}
+
+/* ---- behind a node ---- */
+
+/* ":" behind a node: it is a key. */
+static void phi__yaml_lines_key(phi_yaml_reader *r) {
+    const phi__yaml_scalar *s = &r->scalar;
+    if (s->line != r->line) {
+        phi__yaml_text_wrong(r, r->at, "a key that is not explicit must be on one line");
+        return;
+    }
+    if (!phi__yaml_lines_wants_key(r)) {
+        if (!r->may_block)
+            phi__yaml_text_wrong(r, r->at, "a block mapping must begin on a line of its own");
+        else
+            phi__yaml_lines_open(r, PHI__YAML_MAP, s->at, PHI__YAML_WANT_KEY);
+    }
+    phi__yaml_tree_key(r);
+    if (r->status != PHI_BUSY) return;
+    r->at++;
+    r->tab = false;
+    r->may_block = false;
+    r->need = r->top->indent + 1;
+    r->state = PHI__YAML_GAP;
+}
+
+PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop) {
+    bool tab = r->tab;
+    if (!phi__yaml_text_space(r, stop)) return;
+    r->tab = tab; /* white space behind a node indents nothing */
+    if (r->at < r->end && *r->at == ':' && phi__yaml_is_blank(r, r->at + 1)) {
+        phi__yaml_lines_key(r);
+        return;
+    }
+    if (phi__yaml_lines_wants_key(r)) {
+        phi__yaml_text_expected(r, r->at, "':' and a value after the key");
+        return;
+    }
+    phi__yaml_tree_value(r);
+    r->state = PHI__YAML_REST;
+}
+
+PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop) {
+    if (!phi__yaml_text_space(r, stop)) return;
+    if (r->at < r->end && *r->at == '#' && phi__yaml_is_apart(r, r->at)) {
+        r->state = PHI__YAML_COMMENT;
+        return;
+    }
+    if (r->at < r->end && !phi__yaml_is_break(*r->at)) {
+        phi__yaml_text_expected(r, r->at, "the end of the line");
+        return;
+    }
+    if (r->at < r->end) phi__yaml_text_newline(r);
+    r->state = r->scalar.style >= PHI__YAML_STYLE_LITERAL && r->scalar.style != PHI__YAML_STYLE_NODE
+                   ? PHI__YAML_BLOCK_LINE
+                   : PHI__YAML_LINE;
+}
+
+#endif
+
+/* ---- src/text/yaml_names.c ---- */
+
+/* yaml_names.c - texts by hash: the keys of the mappings that are open, and the anchors.
+
+   Names are a stack with a hash table of places in it. The newest leave first, so a table with
+   linear probing needs no marks for what was removed: the newest is the last of every chain. */
+
+#ifndef PHI_NO_YAML
+
+/* The address of the table's owner makes the places differ from run to run, so that no text can
+   be made in advance whose names collide. */
+static uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
+    uint64_t hash = (uint64_t)(uintptr_t)names ^ ((uint64_t)scope << 32 | (uint32_t)text.len), word;
+    const char *at = text.at;
+    size_t left = text.len;
+    for (; left > 0; left -= phi__min(left, 8), at += 8) {
+        word = 0;
+        memcpy(&word, at, phi__min(left, 8));
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
+    hash *= UINT64_C(0xbf58476d1ce4e5b9);
+    return (uint32_t)(hash >> 32);
+}
+
+static bool phi__yaml_names_same(const phi__yaml_name *name, uint32_t hash, phi_str text,
+                                 uint32_t scope) {
+    return name->hash == hash && name->scope == scope && name->len == text.len &&
+           (text.len == 0 || memcmp(name->at, text.at, text.len) == 0);
+}
+
+/* A table holds indices from 1; 0 is free. */
+static void phi__yaml_names_place(phi__yaml_names *names, uint32_t index) {
+    uint32_t mask = names->table_cap - 1, place = names->at[index].hash & mask;
+    while (names->table[place] != 0) place = (place + 1) & mask;
+    names->table[place] = index + 1;
+    names->at[index].place = place;
+}
+
+static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
+    uint32_t cap = names->cap == 0 ? 16 : names->cap * 2, i;
+    phi__yaml_name *at;
+    uint32_t *table;
+    if (names->cap >= UINT32_MAX / 8) return false;
+    at = (phi__yaml_name *)phi_arena_alloc(arena, phi__mul(cap, sizeof *at));
+    table = (uint32_t *)phi_arena_alloc(arena, phi__mul(cap, 2 * sizeof *table));
+    if (at == NULL || table == NULL) return false;
+    if (names->count > 0) memcpy(at, names->at, names->count * sizeof *at);
+    memset(table, 0, cap * 2 * sizeof *table);
+    names->at = at;
+    names->table = table;
+    names->cap = cap;
+    names->table_cap = cap * 2;
+    for (i = 0; i < names->count; i++) phi__yaml_names_place(names, i); /* the oldest first */
+    return true;
+}
+
+PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
+                                             uint32_t scope) {
+    uint32_t hash, mask, place;
+    if (names->count == 0) return NULL;
+    hash = phi__yaml_names_hash(names, text, scope);
+    mask = names->table_cap - 1;
+    for (place = hash & mask; names->table[place] != 0; place = (place + 1) & mask) {
+        phi__yaml_name *name = &names->at[names->table[place] - 1];
+        if (phi__yaml_names_same(name, hash, text, scope)) return name;
+    }
+    return NULL;
+}
+
+PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
+                                            uint32_t scope) {
+    phi__yaml_name *name;
+    if (names->count == names->cap && !phi__yaml_names_grow(names, arena)) return NULL;
+    name = &names->at[names->count];
+    memset(name, 0, sizeof *name);
+    name->at = text.at;
+    name->len = (uint32_t)text.len;
+    name->hash = phi__yaml_names_hash(names, text, scope);
+    name->scope = scope;
+    phi__yaml_names_place(names, names->count++);
+    return name;
+}
+
+PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
+    while (names->count > count) names->table[names->at[--names->count].place] = 0;
+}
+
+#endif
+
+/* ---- src/text/yaml_props.c ---- */
+
+/* yaml_props.c - what stands before a node or a document: anchors, tags, directives. */
+
+#ifndef PHI_NO_YAML
+
+#define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
+#define PHI__YAML_HANDLES_MOST 64u
+
+struct phi__yaml_handle {
+    struct phi__yaml_handle *next;
+    phi_str handle, prefix; /* "!e!", "tag:example.com,2000:" */
+};
+
+/* ---- names ---- */
+
+/* Past the characters up to a blank, in flow content to a bracket; NULL: an error was set. */
+static const char *phi__yaml_props_name(phi_yaml_reader *r, const char *at, bool bracket_ends) {
+    const char *start = at;
+    while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
+        size_t n = phi__yaml_text_char(r, at, false);
+        if (n == 0) return NULL;
+        at += n;
+        if ((size_t)(at - start) > PHI__YAML_NAME_MOST) {
+            phi__yaml_text_too_big(r, "the name of an anchor or a tag of more than 1024 bytes");
+            return NULL;
+        }
+    }
+    return at;
+}
+
+static void phi__yaml_props_mark(phi_yaml_reader *r, const char *at) {
+    if (r->inner.at != NULL) return;
+    r->inner.at = at;
+    r->inner.line = r->line;
+    r->inner.column = phi__yaml_column(r, at);
+}
+
+/* ---- tags ---- */
+
+static uint8_t phi__yaml_props_core_tag(phi_str name) {
+    static const char *const names[] = {"str", "int", "float", "bool", "null", "seq", "map"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(name, names[i])) return (uint8_t)(PHI__YAML_TAG_STR + i);
+    return PHI__YAML_TAG_NONE;
+}
+
+/* The core tag that prefix and rest make together. */
+static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
+    char whole[32];
+    static const char core[] = "tag:yaml.org,2002:";
+    size_t n = sizeof core - 1, len = prefix.len + rest.len;
+    if (len <= n || len > sizeof whole) return PHI__YAML_TAG_NONE;
+    memcpy(whole, prefix.at, prefix.len);
+    if (rest.len > 0) memcpy(whole + prefix.len, rest.at, rest.len);
+    if (memcmp(whole, core, n) != 0) return PHI__YAML_TAG_NONE;
+    return phi__yaml_props_core_tag(phi__str(whole + n, len - n));
+}
+
+static const struct phi__yaml_handle *phi__yaml_props_handle(const phi_yaml_reader *r,
+                                                             phi_str handle) {
+    const struct phi__yaml_handle *at = r->handles;
+    while (at != NULL && !phi_str_equal(at->handle, handle)) at = at->next;
+    return at;
+}
+
+/* "!", "!!" or "!name!" at the start. */
+static size_t phi__yaml_props_handle_len(phi_str tag) {
+    size_t i;
+    for (i = 1; i < tag.len; i++) {
+        char c = tag.at[i];
+        if (c == '!') return i + 1;
+        if (!(c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+              (c >= 'A' && c <= 'Z')))
+            break;
+    }
+    return 1;
+}
+
+static bool phi__yaml_props_is_hex(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* Whether these are characters of a tag: those of a URI, "!" apart. */
+static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
+    static const char more[] = "-#;/?:@&=+$_.~*'()%";
+    size_t i;
+    for (i = 0; i < s.len; i++) {
+        char c = s.at[i];
+        if (c == '%' && !(i + 2 < s.len && phi__yaml_props_is_hex(s.at[i + 1]) &&
+                          phi__yaml_props_is_hex(s.at[i + 2])))
+            return false;
+        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
+        if (memchr(more, c, sizeof more - 1) != NULL) continue;
+        if (in_brackets && (c == ',' || c == '[' || c == ']' || c == '!')) continue;
+        return false;
+    }
+    return true;
+}
+
+/* The tag of a text like "!!str" or "!e!name"; false: an error was set. */
+static bool phi__yaml_props_short(phi_yaml_reader *r, phi_str tag, uint8_t *out) {
+    size_t n = phi__yaml_props_handle_len(tag);
+    phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
+    const struct phi__yaml_handle *declared = phi__yaml_props_handle(r, handle);
+    if (!phi__yaml_props_is_uri(rest, false)) {
+        phi__yaml_text_wrong(r, tag.at, "a tag with a character that tags do not have");
+        return false;
+    }
+    if (n > 1 && rest.len == 0) {
+        phi__yaml_text_expected(r, tag.at + n, "a tag's name after its handle");
+        return false;
+    }
+    if (declared != NULL)
+        *out = phi__yaml_props_whole(declared->prefix, rest);
+    else if (n == 2)
+        *out = phi__yaml_props_core_tag(rest);
+    else if (n > 2) {
+        phi__yaml_text_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
+        return false;
+    }
+    if (n == 1 && rest.len == 0) *out = PHI__YAML_TAG_TEXT;
+    return true;
+}
+
+/* The tag of a text like "!<tag:yaml.org,2002:str>". */
+static bool phi__yaml_props_verbatim(phi_yaml_reader *r, phi_str tag, uint8_t *out) {
+    phi_str whole;
+    if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
+        phi__yaml_text_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
+        return false;
+    }
+    whole = phi__str(tag.at + 2, tag.len - 3);
+    if (!phi__yaml_props_is_uri(whole, true) || phi__str_is(whole, "!")) {
+        phi__yaml_text_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
+        return false;
+    }
+    *out = phi__yaml_props_whole(whole, phi__str("", 0));
+    return true;
+}
+
+static void phi__yaml_props_tag(phi_yaml_reader *r, const char *at) {
+    bool verbatim = at + 1 < r->end && at[1] == '<', good;
+    const char *end = phi__yaml_props_name(r, at, r->flow_depth > 0 && !verbatim);
+    const char *close;
+    uint8_t tag = PHI__YAML_TAG_NONE;
+    if (end == NULL) return;
+    if (verbatim) {
+        close = (const char *)memchr(at, '>', (size_t)(end - at));
+        if (close != NULL && phi__yaml_is_over(r, close + 1)) end = close + 1;
+    }
+    if (r->inner.tag != 0) {
+        phi__yaml_text_wrong(r, at, "a second tag for one node");
+        return;
+    }
+    good = verbatim ? phi__yaml_props_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
+                    : phi__yaml_props_short(r, phi__str(at, (size_t)(end - at)), &tag);
+    if (!good) return;
+    if (tag == PHI__YAML_TAG_NONE && (r->options.flags & PHI_YAML_ANY_TAG) == 0) {
+        phi__yaml_text_wrong(r, at,
+                             "a tag that is not of the core schema (!!str, !!int, !!float, "
+                             "!!bool, !!null, !!seq, !!map)");
+        return;
+    }
+    phi__yaml_props_mark(r, at);
+    r->inner.tag = tag;
+    r->at = end;
+}
+
+/* ---- anchors ---- */
+
+static void phi__yaml_props_anchor(phi_yaml_reader *r, const char *at) {
+    const char *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
+    if (end == NULL) return;
+    if (end == at + 1) {
+        phi__yaml_text_expected(r, end, "the name of an anchor");
+        return;
+    }
+    if (r->inner.anchor_at != NULL) {
+        phi__yaml_text_wrong(r, at, "a second anchor for one node");
+        return;
+    }
+    phi__yaml_props_mark(r, at);
+    r->inner.anchor_at = at;
+    r->inner.anchor = phi__str(at + 1, (size_t)(end - at - 1));
+    r->at = end;
+}
+
+PHI__FN void phi__yaml_props_read(phi_yaml_reader *r) {
+    const char *at = r->at;
+    if (*at == '&')
+        phi__yaml_props_anchor(r, at);
+    else
+        phi__yaml_props_tag(r, at);
+    if (r->status == PHI_BUSY && !phi__yaml_is_over(r, r->at))
+        phi__yaml_text_expected(r, r->at, "white space after an anchor or a tag");
+}
+
+PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r) {
+    phi__yaml_props *outer = &r->outer, *inner = &r->inner;
+    if (inner->at == NULL) return;
+    if (outer->at == NULL)
+        *outer = *inner;
+    else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
+             (inner->tag != 0 && outer->tag != 0))
+        phi__yaml_text_wrong_at(r, inner->at, inner->line, inner->column,
+                                "a second anchor or tag for one node");
+    else if (inner->anchor_at != NULL) {
+        outer->anchor = inner->anchor;
+        outer->anchor_at = inner->anchor_at;
+    } else
+        outer->tag = inner->tag;
+    memset(inner, 0, sizeof *inner);
+}
+
+PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r) {
+    const char *at = r->at, *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
+    if (end == NULL) return;
+    if (end == at + 1) {
+        phi__yaml_text_expected(r, end, "the name of an anchor after '*'");
+        return;
+    }
+    if (r->inner.at != NULL) {
+        phi__yaml_text_wrong(r, at, "an alias cannot have an anchor or a tag");
+        return;
+    }
+    r->at = end;
+    phi__yaml_tree_alias(r, phi__str(at + 1, (size_t)(end - at - 1)), at);
+}
+
+/* ---- directives ---- */
+
+/* The next word of the line: empty at its end or before a comment. */
+static phi_str phi__yaml_props_word(phi_yaml_reader *r) {
+    const char *at = r->at, *end;
+    while (at < r->end && phi__yaml_is_space(*at)) at++;
+    r->at = at;
+    if (at < r->end && *at == '#') return phi__str(at, 0);
+    end = phi__yaml_props_name(r, at, false);
+    if (end != NULL) r->at = end;
+    return phi__str(at, end != NULL ? (size_t)(end - at) : 0);
+}
+
+static void phi__yaml_props_version(phi_yaml_reader *r) {
+    phi_str word = phi__yaml_props_word(r);
+    size_t i, points = 0;
+    if (r->status != PHI_BUSY) return;
+    for (i = 0; i < word.len; i++) {
+        if (word.at[i] == '.' && i > 0 && i + 1 < word.len && points == 0)
+            points++;
+        else if (word.at[i] < '0' || word.at[i] > '9')
+            break;
+    }
+    if (r->has_version)
+        phi__yaml_text_wrong(r, word.at, "a second %YAML directive");
+    else if (i < word.len || points == 0)
+        phi__yaml_text_expected(r, word.at, "a version like 1.2 after %YAML");
+    else if (!phi__str_starts(word, "1."))
+        phi__yaml_text_wrong(r, word.at, "a version of YAML other than 1");
+    r->has_version = true;
+}
+
+static bool phi__yaml_props_is_handle(phi_str s) {
+    if (s.len == 0 || s.at[0] != '!') return false;
+    return phi__yaml_props_handle_len(s) == s.len;
+}
+
+static void phi__yaml_props_declare(phi_yaml_reader *r) {
+    phi_str handle = phi__yaml_props_word(r), prefix = phi__yaml_props_word(r);
+    struct phi__yaml_handle *declared;
+    if (r->status != PHI_BUSY) return;
+    if (!phi__yaml_props_is_handle(handle)) {
+        phi__yaml_text_expected(r, handle.at, "a handle like !name! after %TAG");
+        return;
+    }
+    if (prefix.len == 0 || !phi__yaml_props_is_uri(prefix, true)) {
+        phi__yaml_text_expected(r, prefix.at, "a prefix of tags after the handle");
+        return;
+    }
+    if (phi__yaml_props_handle(r, handle) != NULL) {
+        phi__yaml_text_wrong(r, handle.at, "a second %TAG directive of this handle");
+        return;
+    }
+    if (r->handle_count++ == PHI__YAML_HANDLES_MOST) {
+        phi__yaml_text_too_big(r, "more than 64 %TAG directives");
+        return;
+    }
+    declared = (struct phi__yaml_handle *)phi_arena_alloc(r->arena, sizeof *declared);
+    if (declared == NULL) {
+        phi__yaml_text_no_memory(r);
+        return;
+    }
+    declared->handle = handle;
+    declared->prefix = prefix;
+    declared->next = r->handles;
+    r->handles = declared;
+}
+
+PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
+    phi_str name;
+    r->at++;
+    name = phi__yaml_props_word(r);
+    if (r->status != PHI_BUSY) return;
+    if (phi__str_is(name, "YAML"))
+        phi__yaml_props_version(r);
+    else if (phi__str_is(name, "TAG"))
+        phi__yaml_props_declare(r);
+    else
+        r->state = PHI__YAML_COMMENT; /* reserved: skipped */
+}
+
+#endif
+#undef PHI__YAML_NAME_MOST
+#undef PHI__YAML_HANDLES_MOST
+
+/* ---- src/text/yaml_read.c ---- */
+
+/* yaml_read.c - the reader: its states in turn. */
+
+#ifndef PHI_NO_YAML
+
+#define PHI__YAML_DEPTH 512u          /* by default */
+#define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
+#define PHI__YAML_ALIAS_BYTES 16777216u
+
+/* Up to the end of the line, which is left for the state behind. */
+static void phi__yaml_read_comment(phi_yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    bool block =
+        r->scalar.style == PHI__YAML_STYLE_LITERAL || r->scalar.style == PHI__YAML_STYLE_FOLDED;
+    while (at < stop) {
+        size_t n;
+        at = phi__yaml_text_run(at, stop);
+        if (at == stop || phi__yaml_is_break(*at)) break;
+        n = phi__yaml_text_char(r, at, false);
+        if (n == 0) return;
+        at += n;
+    }
+    r->at = at;
+    if (at < r->end && !phi__yaml_is_break(*at)) return;
+    r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : block ? PHI__YAML_REST : PHI__YAML_LINE;
+}
+
+static void phi__yaml_read_copy(phi_yaml_reader *r, size_t units) {
+    if (!phi__yaml_tree_copy(r, units)) return;
+    r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
+}
+
+static void phi__yaml_read_state(phi_yaml_reader *r, const char *stop) {
+    switch (r->state) {
+    case PHI__YAML_LINE: phi__yaml_lines_line(r, stop); break;
+    case PHI__YAML_GAP: phi__yaml_lines_gap(r, stop); break;
+    case PHI__YAML_AFTER: phi__yaml_lines_after(r, stop); break;
+    case PHI__YAML_REST: phi__yaml_lines_rest(r, stop); break;
+    case PHI__YAML_FLOW: phi__yaml_flow(r, stop); break;
+    case PHI__YAML_COMMENT: phi__yaml_read_comment(r, stop); break;
+    case PHI__YAML_PLAIN: phi__yaml_scalar_plain(r, stop); break;
+    case PHI__YAML_PLAIN_BREAK: phi__yaml_scalar_plain_break(r, stop); break;
+    case PHI__YAML_SINGLE: phi__yaml_scalar_single(r, stop); break;
+    case PHI__YAML_DOUBLE: phi__yaml_scalar_double(r, stop); break;
+    case PHI__YAML_QUOTED_BREAK: phi__yaml_scalar_quoted_break(r, stop); break;
+    case PHI__YAML_BLOCK_LINE: phi__yaml_block_line(r, stop); break;
+    default: phi__yaml_block_text(r, stop); break;
+    }
+}
+
+/* Gives room back that nothing took, if nothing was taken from the arena after it. */
+static void phi__yaml_read_slack(phi_yaml_reader *r) {
+    if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
+        r->arena->at = (char *)r->spare;
+    r->spare = r->spare_end = NULL;
+}
+
+/* A text that is not UTF-8 from its first bytes on; a byte order mark is skipped. */
+static void phi__yaml_read_encoding(phi_yaml_reader *r) {
+    const unsigned char *p = (const unsigned char *)r->text;
+    size_t len = (size_t)(r->end - r->text);
+    if (len >= 2 && ((p[0] == 0xfe && p[1] == 0xff) || (p[0] == 0xff && p[1] == 0xfe) ||
+                     p[0] == 0 || p[1] == 0))
+        phi__yaml_text_wrong(r, r->at, "a text in UTF-16 or UTF-32: only UTF-8 is read");
+    else if (len >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
+        r->at = r->line_at = r->text + 3;
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_yaml_reader_begin(phi_yaml_reader *r, phi_arena *arena, phi_str text,
+                                   const phi_yaml_options *options) {
+    phi_yaml_options *o = &r->options;
+    memset(r, 0, sizeof *r);
+    if (text.at == NULL) text = phi__str("", 0);
+    if (options != NULL) *o = *options;
+    if (o->max_depth == 0) o->max_depth = PHI__YAML_DEPTH;
+    if (o->max_depth > PHI_JSON_MAX_DEPTH) o->max_depth = PHI_JSON_MAX_DEPTH;
+    if (o->max_alias_nodes == 0) o->max_alias_nodes = PHI__YAML_ALIAS_NODES;
+    if (o->max_alias_bytes == 0) o->max_alias_bytes = PHI__YAML_ALIAS_BYTES;
+    r->arena = arena;
+    r->text = r->at = r->line_at = text.at;
+    r->end = text.at + text.len;
+    r->line = 1;
+    r->status = PHI_BUSY;
+    r->state = PHI__YAML_LINE;
+    r->fresh = true;
+    if (text.len >= UINT32_MAX)
+        phi__yaml_text_too_big(r, "a text of 4 GiB or more");
+    else
+        phi__yaml_read_encoding(r);
+}
+
+PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *r, size_t units) {
+    const char *stop;
+    if (r->status != PHI_BUSY) return r->status;
+    if (units == 0) units = 1;
+    if (r->top == NULL && !phi__yaml_tree_begin(r)) return r->status;
+    stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
+    while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) {
+        if (r->state != PHI__YAML_COPY) {
+            phi__yaml_read_state(r, stop);
+            continue;
+        }
+        phi__yaml_read_copy(r, units);
+        if (r->state == PHI__YAML_COPY) break;
+    }
+    if (r->status != PHI_BUSY) phi__yaml_read_slack(r);
+    return r->status;
+}
+
+PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *r, phi_json **out,
+                                          phi_parse_error *error) {
+    if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
+    if (error != NULL) *error = r->error;
+    return r->status;
+}
+
+PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
+                                  phi_json **out, phi_parse_error *error) {
+    phi_yaml_reader reader;
+    phi_arena_mark mark;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    mark = phi_arena_save(arena);
+    phi_yaml_reader_begin(&reader, arena, text, options);
+    while ((status = phi_yaml_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi_yaml_reader_result(&reader, out, error);
+    if (status != PHI_OK) phi_arena_reset(arena, mark);
+    return status;
+}
+
+#endif
+#undef PHI__YAML_DEPTH
+#undef PHI__YAML_ALIAS_NODES
+#undef PHI__YAML_ALIAS_BYTES
+
+/* ---- src/text/yaml_scalar.c ---- */
+
+/* yaml_scalar.c - plain and quoted scalars, line by line.
+
+   Text that is the same in the value stays where it is, from `mark` on; the first line break or
+   escape begins the copy. */
+
+#ifndef PHI_NO_YAML
+
+PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style) {
+    phi__yaml_scalar *s = &r->scalar;
+    memset(s, 0, sizeof *s);
+    s->at = r->inner.at != NULL ? r->inner.at : r->at;
+    s->line_at = r->line_at;
+    s->line = r->inner.at != NULL ? r->inner.line : r->line;
+    s->mark = s->last = r->at;
+    s->style = style;
+}
+
+/* Line breaks between two lines of text: one is a space, more are one less. */
+static void phi__yaml_scalar_fold(phi_yaml_reader *r, size_t breaks) {
+    if (!phi__yaml_text_room(r, breaks)) return;
+    if (breaks == 1)
+        *r->scalar.to++ = ' ';
+    else {
+        memset(r->scalar.to, '\n', breaks - 1);
+        r->scalar.to += breaks - 1;
+    }
+}
+
+/* The state behind a node. */
+static uint8_t phi__yaml_scalar_after(const phi_yaml_reader *r) {
+    return r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
+}
+
+/* ---- plain ---- */
+
+PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r) {
+    const char *at = r->at;
+    static const char never[] = ",[]{}#&*!|>'\"%@`";
+    if (*at == '@' || *at == '`')
+        phi__yaml_text_wrong(r, at, "text that begins with '@' or '`' must be quoted");
+    else if (*at == '%')
+        phi__yaml_text_wrong(r, at, "text that begins with '%' must be quoted");
+    else if ((*at == '-' || *at == '?' || *at == ':') && phi__yaml_is_over(r, at + 1))
+        phi__yaml_text_expected(r, at, "a value");
+    else if (memchr(never, *at, sizeof never - 1) != NULL)
+        phi__yaml_text_expected(r, at, "a value");
+    phi__yaml_scalar_begin(r, PHI__YAML_STYLE_PLAIN);
+    r->state = PHI__YAML_PLAIN;
+    if (*at == '-' || *at == '?' || *at == ':') r->at++;
+}
+
+/* The text of this line ended at `at`, white space not counted. */
+static void phi__yaml_scalar_plain_trim(phi_yaml_reader *r, const char *at) {
+    while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
+    r->scalar.last = at;
+    if (r->scalar.text != NULL) {
+        (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+        r->scalar.mark = at;
+    }
+}
+
+/* Past the characters that neither end a plain scalar nor need a look. */
+static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, bool flow) {
+    for (; at < stop; at++) {
+        unsigned char c = (unsigned char)*at;
+        if (c == ':' || c == '#' || c < 0x20 || c >= 0x7f) {
+            if (c == '\t') continue;
+            break;
+        }
+        if (flow && (c == ',' || c == '[' || c == ']' || c == '{' || c == '}')) break;
+    }
+    return at;
+}
+
+PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    bool flow = r->flow_depth > 0;
+    while (at < stop) {
+        size_t n = 1;
+        at = phi__yaml_scalar_plain_run(at, stop, flow);
+        if (at == stop) break;
+        if (phi__yaml_is_break(*at)) {
+            r->at = at;
+            phi__yaml_scalar_plain_trim(r, at);
+            r->scalar.breaks = 0;
+            r->state = PHI__YAML_PLAIN_BREAK;
+            return;
+        }
+        if ((*at == ':' && phi__yaml_is_over(r, at + 1)) ||
+            (*at == '#' && phi__yaml_is_space(at[-1])) || (flow && phi__yaml_is_bracket(*at))) {
+            r->at = at;
+            phi__yaml_scalar_plain_trim(r, at);
+            r->state = phi__yaml_scalar_after(r);
+            return;
+        }
+        if ((unsigned char)*at >= 0x7f || (unsigned char)*at < 0x20)
+            n = phi__yaml_text_char(r, at, false);
+        if (n == 0) return;
+        at += n;
+    }
+    r->at = at;
+    if (at < r->end) return;
+    phi__yaml_scalar_plain_trim(r, at);
+    r->state = phi__yaml_scalar_after(r);
+}
+
+/* Whether the text at r->at, the first of its line, goes on with the plain scalar. */
+static bool phi__yaml_scalar_goes_on(const phi_yaml_reader *r) {
+    const char *at = r->at;
+    if (at == r->end || *at == '#' || r->indent < r->need) return false;
+    if (phi__yaml_column(r, at) == 0 && phi__yaml_text_marker(r, at)) return false;
+    if (r->flow_depth == 0) return true;
+    return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
+}
+
+PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop) {
+    phi__yaml_scalar *s = &r->scalar;
+    bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
+    if (is_key && s->breaks == 0) { /* a key ends with its line */
+        r->state = PHI__YAML_AFTER;
+        return;
+    }
+    while (r->at < stop && phi__yaml_text_space(r, stop)) {
+        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
+        phi__yaml_text_newline(r);
+        s->breaks++;
+    }
+    if (r->at >= stop && stop < r->end) return;
+    if (!phi__yaml_scalar_goes_on(r)) {
+        r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_LINE;
+        if (r->flow_depth == 0) phi__yaml_tree_value(r);
+        return;
+    }
+    if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
+    phi__yaml_scalar_fold(r, s->breaks);
+    s->mark = r->at;
+    r->fresh = false;
+    r->state = PHI__YAML_PLAIN;
+}
+
+/* ---- quoted ---- */
+
+PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r) {
+    bool single = *r->at == '\'';
+    phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
+    r->at++;
+    r->scalar.mark = r->at;
+    r->state = single ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
+}
+
+/* Copies what stands between the mark and `at`. */
+static bool phi__yaml_scalar_flush(phi_yaml_reader *r, const char *at) {
+    bool good = phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+    r->scalar.mark = at;
+    return good;
+}
+
+static void phi__yaml_scalar_close(phi_yaml_reader *r, const char *at) {
+    r->scalar.last = at;
+    r->at = at + 1;
+    if (r->scalar.text != NULL) (void)phi__yaml_scalar_flush(r, at);
+    r->state = phi__yaml_scalar_after(r);
+}
+
+/* A line ends at `at`. White space before it does not count; what was escaped is copied already. */
+static void phi__yaml_scalar_line_end(phi_yaml_reader *r, const char *at) {
+    phi__yaml_scalar *s = &r->scalar;
+    const char *last = at;
+    while (last > s->mark && phi__yaml_is_space(last[-1])) last--;
+    if (!phi__yaml_scalar_flush(r, last)) return;
+    s->breaks = 0;
+    s->started = true;
+    r->at = at;
+    r->state = PHI__YAML_QUOTED_BREAK;
+}
+
+PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop && r->status == PHI_BUSY) {
+        while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
+        if (at == stop) break;
+        if (phi__yaml_is_break(*at)) {
+            phi__yaml_scalar_line_end(r, at);
+            return;
+        }
+        if (*at == '\'') {
+            if (at + 1 == r->end || at[1] != '\'') {
+                phi__yaml_scalar_close(r, at);
+                return;
+            }
+            if (!phi__yaml_scalar_flush(r, at + 1)) return;
+            r->scalar.mark = at + 2;
+            at += 2;
+        } else
+            at += phi__yaml_text_char(r, at, true);
+    }
+    r->at = at;
+    if (at >= r->end) phi__yaml_text_expected(r, at, "the closing quote of a string");
+}
+
+/* ---- escapes ---- */
+
+/* The code of so many hexadecimal digits, or UINT32_MAX. */
+static uint32_t phi__yaml_scalar_hex(const phi_yaml_reader *r, const char *at, size_t digits) {
+    uint32_t code = 0;
+    size_t i;
+    if ((size_t)(r->end - at) < digits) return UINT32_MAX;
+    for (i = 0; i < digits; i++) {
+        char c = at[i];
+        uint32_t digit;
+        if (c >= '0' && c <= '9')
+            digit = (uint32_t)(c - '0');
+        else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
+            digit = (uint32_t)((c | 0x20) - 'a') + 10;
+        else
+            return UINT32_MAX;
+        if (code > UINT32_MAX >> 4) return UINT32_MAX;
+        code = code << 4 | digit;
+    }
+    return code;
+}
+
+/* The code of \xXX, \uXXXX or \UXXXXXXXX at the backslash, of two units where they are halves of
+   one. Returns its bytes; 0: an error was set. */
+static size_t phi__yaml_scalar_code(phi_yaml_reader *r, const char *at, uint32_t *code) {
+    size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
+    uint32_t low;
+    *code = phi__yaml_scalar_hex(r, at + 2, digits);
+    if (*code > 0x10ffff) {
+        phi__yaml_text_wrong(r, at,
+                             digits == 2 ? "\\x takes two hexadecimal digits"
+                             : digits == 4
+                                 ? "\\u takes four hexadecimal digits"
+                                 : "\\U takes eight hexadecimal digits, at most 0010FFFF");
+        return 0;
+    }
+    if (*code < 0xd800 || *code > 0xdfff) return 2 + digits;
+    low = digits == 4 && *code < 0xdc00 && r->end - at >= 8 && at[6] == '\\' && at[7] == 'u'
+              ? phi__yaml_scalar_hex(r, at + 8, 4)
+              : UINT32_MAX;
+    if (low < 0xdc00 || low > 0xdfff) {
+        phi__yaml_text_wrong(r, at, "half of a surrogate pair");
+        return 0;
+    }
+    *code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
+    return 12;
+}
+
+/* What stands for one character: \n, \t, ... ; UINT32_MAX: none. */
+static uint32_t phi__yaml_scalar_short(char c) {
+    static const char names[] = "0abtnvfre \"/\\\tN_LP";
+    static const uint16_t codes[] = {0,   7,   8,   9,    10, 11,   12,   13,     27,
+                                     ' ', '"', '/', '\\', 9,  0x85, 0xa0, 0x2028, 0x2029};
+    const char *found = c == '\0' ? NULL : (const char *)memchr(names, c, sizeof names - 1);
+    return found == NULL ? UINT32_MAX : codes[found - names];
+}
+
+/* The escape at `at`; *next is behind it. False: an error, or a line break follows. */
+static bool phi__yaml_scalar_escape(phi_yaml_reader *r, const char *at, const char **next) {
+    phi__yaml_scalar *s = &r->scalar;
+    uint32_t code;
+    size_t n = 2;
+    char bytes[4];
+    if (!phi__yaml_scalar_flush(r, at)) return false;
+    if (at + 1 == r->end) {
+        phi__yaml_text_expected(r, at + 1, "an escape after the backslash");
+        return false;
+    }
+    if (phi__yaml_is_break(at[1])) { /* joins the lines; white space before it stays */
+        s->mark = at + 1;
+        s->breaks = 0;
+        s->started = false;
+        r->at = at + 1;
+        r->state = PHI__YAML_QUOTED_BREAK;
+        return false;
+    }
+    code = phi__yaml_scalar_short(at[1]);
+    if (code == UINT32_MAX && (at[1] == 'x' || at[1] == 'u' || at[1] == 'U')) {
+        n = phi__yaml_scalar_code(r, at, &code);
+        if (n == 0) return false;
+    }
+    if (code == UINT32_MAX) {
+        phi__yaml_text_expected(r, at + 1, "an escape after the backslash");
+        return false;
+    }
+    if (!phi__yaml_text_add(r, bytes, phi__utf8_put(bytes, code))) return false;
+    *next = s->mark = at + n;
+    return true;
+}
+
+PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop && r->status == PHI_BUSY) {
+        at = phi__json_text_plain_end(at, stop);
+        if (at == stop) break;
+        if (*at == '"') {
+            phi__yaml_scalar_close(r, at);
+            return;
+        }
+        if (*at == '\\') {
+            if (!phi__yaml_scalar_escape(r, at, &at)) return;
+        } else if (phi__yaml_is_break(*at)) {
+            phi__yaml_scalar_line_end(r, at);
+            return;
+        } else
+            at += phi__yaml_text_char(r, at, true);
+    }
+    r->at = at;
+    if (at >= r->end) phi__yaml_text_expected(r, at, "the closing quote of a string");
+}
+
+/* Between the lines of a quoted scalar. */
+PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop) {
+    phi__yaml_scalar *s = &r->scalar;
+    while (r->at < stop && phi__yaml_text_space(r, stop)) {
+        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
+        phi__yaml_text_newline(r);
+        s->breaks++;
+    }
+    if (r->at >= stop && stop < r->end) return;
+    if (r->at == r->end)
+        phi__yaml_text_expected(r, r->at, "the closing quote of a string");
+    else if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
+        phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of a string");
+    else if (r->indent < r->need)
+        phi__yaml_text_wrong(r, r->at, "the lines of this string must be indented more");
+    if (r->status != PHI_BUSY) return;
+    if (s->started)
+        phi__yaml_scalar_fold(r, s->breaks);
+    else if (s->breaks > 1) { /* behind an escaped break: the others are lines of their own */
+        if (!phi__yaml_text_room(r, s->breaks)) return;
+        memset(s->to, '\n', s->breaks - 1);
+        s->to += s->breaks - 1;
+    }
+    s->mark = r->at;
+    r->fresh = false;
+    r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
+}
+
+#endif
+
+/* ---- src/text/yaml_text.c ---- */
+
+/* yaml_text.c - errors, characters, lines, and room for the text of scalars. */
+
+#ifndef PHI_NO_YAML
+
+#include <stdio.h>
+
+#define PHI__YAML_ROOM 4096u /* bytes of text taken from the arena at once */
+
+/* ---- errors ---- */
+
+static void phi__yaml_text_fail(phi_yaml_reader *r, const char *at, phi_status status,
+                                const char *message) {
+    if (r->status != PHI_BUSY) return;
+    r->status = status;
+    r->error.line = r->line;
+    r->error.column = at >= r->line_at ? phi__yaml_column(r, at) + 1 : 1;
+    r->error.offset = (size_t)(at - r->text);
+    (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
+}
+
+PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const char *what) {
+    char message[sizeof r->error.message];
+    unsigned char c = at < r->end ? (unsigned char)*at : 0;
+    if (at >= r->end)
+        (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
+    else if (phi__yaml_is_break(*at))
+        (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
+    else if (c > 0x20 && c < 0x7f)
+        (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
+    else if (phi__yaml_is_space(*at))
+        (void)snprintf(message, sizeof message, "expected %s, found %s", what,
+                       c == ' ' ? "a space" : "a tab");
+    else
+        (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
+    phi__yaml_text_fail(r, at, PHI_PARSE, message);
+}
+
+PHI__FN void phi__yaml_text_wrong(phi_yaml_reader *r, const char *at, const char *what) {
+    phi__yaml_text_fail(r, at, PHI_PARSE, what);
+}
+
+PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_t line,
+                                     uint32_t column, const char *what) {
+    if (r->status != PHI_BUSY) return;
+    phi__yaml_text_fail(r, at, PHI_PARSE, what);
+    r->error.line = line;
+    r->error.column = column + 1;
+}
+
+PHI__FN void phi__yaml_text_too_big(phi_yaml_reader *r, const char *what) {
+    phi__yaml_text_fail(r, r->at, PHI_TOO_BIG, what);
+}
+
+PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r) {
+    phi__yaml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+}
+
+/* ---- characters ---- */
+
+/* Three-byte characters that are no text: U+FEFF, a byte order mark; U+FFFE and U+FFFF. */
+static bool phi__yaml_text_is_unprintable(const unsigned char *p, size_t n) {
+    if (n == 2) return p[0] == 0xc2 && p[1] < 0xa0 && p[1] != 0x85;
+    return n == 3 && p[0] == 0xef &&
+           ((p[1] == 0xbb && p[2] == 0xbf) || (p[1] == 0xbf && p[2] >= 0xbe));
+}
+
+PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted) {
+    unsigned char c = (unsigned char)*at;
+    size_t n;
+    if (c == '\t' || (c >= 0x20 && c < 0x7f) || (c == 0x7f && quoted)) return 1;
+    if (c < 0x80) {
+        phi__yaml_text_wrong(r, at,
+                             quoted ? "a control character in a string must be an escape of a "
+                                      "double-quoted one"
+                                    : "a control character, which YAML does not allow");
+        return 0;
+    }
+    n = phi__json_text_utf8(at, r->end);
+    if (n == 0)
+        phi__yaml_text_wrong(r, at, "a byte that is not UTF-8");
+    else if (!quoted && phi__yaml_text_is_unprintable((const unsigned char *)at, n)) {
+        phi__yaml_text_wrong(r, at,
+                             "a character that is not text (or a byte order mark) must be an "
+                             "escape of a double-quoted string");
+        return 0;
+    }
+    return n;
+}
+
+PHI__FN const char *phi__yaml_text_run(const char *at, const char *stop) {
+    while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t')) at++;
+    return at;
+}
+
+/* ---- lines ---- */
+
+PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    for (; at < stop; at++) {
+        if (*at == ' ') continue;
+        if (*at != '\t') break;
+        if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
+        r->tab = true;
+    }
+    r->at = at;
+    if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
+    return at < stop || at == r->end;
+}
+
+PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r) {
+    if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
+    r->at++;
+    r->line++;
+    r->line_at = r->at;
+    r->tab = false;
+    r->fresh = true;
+}
+
+PHI__FN bool phi__yaml_text_marker(const phi_yaml_reader *r, const char *at) {
+    return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
+           phi__yaml_is_blank(r, at + 3);
+}
+
+/* ---- room ---- */
+
+PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more) {
+    phi__yaml_scalar *s = &r->scalar;
+    size_t have, bytes;
+    char *room;
+    if (s->text == NULL) s->text = s->to = r->room;
+    if ((size_t)(r->room_end - s->to) > more) return true;
+    have = (size_t)(s->to - s->text);
+    bytes = phi__add(phi__add(have, more), 1);
+    /* doubling, but what is left of the text bounds what can come; three bytes at most from two */
+    bytes =
+        phi__add(bytes, phi__min(phi__max(have, PHI__YAML_ROOM), (size_t)(r->end - r->at) * 3 / 2));
+    room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
+    if (room == NULL) {
+        phi__yaml_text_no_memory(r);
+        return false;
+    }
+    if (have > 0) memcpy(room, s->text, have);
+    r->room = s->text = room;
+    r->room_end = room + bytes;
+    s->to = room + have;
+    return true;
+}
+
+PHI__FN bool phi__yaml_text_add(phi_yaml_reader *r, const char *at, size_t len) {
+    if (!phi__yaml_text_room(r, len)) return false;
+    if (len > 0) memcpy(r->scalar.to, at, len);
+    r->scalar.to += len;
+    return true;
+}
+
+PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
+    *s->to = '\0';
+    s->string = s->text;
+    s->len = (size_t)(s->to - s->text);
+    r->room = s->to + 1;
+}
+
+#endif
+#undef PHI__YAML_ROOM
+
+/* ---- src/text/yaml_tree.c ---- */
+
+/* yaml_tree.c - frames and nodes: what is open, where a value goes, keys, anchors, aliases. */
+
+#ifndef PHI_NO_YAML
+
+#define PHI__YAML_SLAB 16u /* nodes taken at once, at most */
+#define PHI__YAML_KEY_MOST 0xffffffu
+#define PHI__YAML_ANYWHERE UINT32_MAX /* the scope of anchors */
+
+PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind) {
+    phi_json *node;
+    if (r->spare == r->spare_end) {
+        size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__YAML_SLAB);
+        r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
+        r->spare_end = r->spare == NULL ? NULL : r->spare + count;
+        if (r->spare == NULL) {
+            phi__yaml_text_no_memory(r);
+            return NULL;
+        }
+    }
+    node = r->spare++;
+    memset(node, 0, sizeof *node);
+    node->meta = kind;
+    return node;
+}
+
+/* ---- properties ---- */
+
+static void phi__yaml_tree_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
+
+/* Those of earlier lines and of this one belong to one node. */
+static bool phi__yaml_tree_merge(phi_yaml_reader *r) {
+    phi__yaml_props *outer = &r->outer, *inner = &r->inner;
+    if (outer->at == NULL) return true;
+    if (inner->at == NULL) {
+        *inner = *outer;
+    } else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
+               (inner->tag != 0 && outer->tag != 0)) {
+        phi__yaml_text_wrong_at(r, inner->at, inner->line, inner->column,
+                                inner->tag != 0 && outer->tag != 0
+                                    ? "a second tag for one node"
+                                    : "a second anchor for one node");
+        return false;
+    } else if (outer->anchor_at != NULL) {
+        inner->anchor = outer->anchor;
+        inner->anchor_at = outer->anchor_at;
+    } else
+        inner->tag = outer->tag;
+    phi__yaml_tree_clear(outer);
+    return true;
+}
+
+PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r) { return r->outer.at != NULL; }
+
+/* ---- anchors ---- */
+
+static bool phi__yaml_tree_anchor(phi_yaml_reader *r, const phi__yaml_props *props, phi_json *node,
+                                  phi_str source) {
+    phi__yaml_name *name;
+    if (props->anchor_at == NULL) return true;
+    name = phi__yaml_names_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE);
+    if (name == NULL)
+        name = phi__yaml_names_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE);
+    if (name == NULL) {
+        phi__yaml_text_no_memory(r);
+        return false;
+    }
+    name->node = node;
+    name->source = source;
+    return true;
+}
+
+/* ---- scalars as nodes ---- */
+
+static const char *phi__yaml_tree_tag_name(uint8_t tag) {
+    static const char *const names[] = {"",       "!",      "!!str", "!!int", "!!float",
+                                        "!!bool", "!!null", "!!seq", "!!map"};
+    return names[tag];
+}
+
+static void phi__yaml_tree_mismatch(phi_yaml_reader *r, const phi__yaml_props *props,
+                                    const char *what) {
+    char message[96];
+    const char *name = phi__yaml_tree_tag_name(props->tag);
+    size_t n = strlen(name);
+    memcpy(message, name, n);
+    memcpy(message + n, what, strlen(what) + 1);
+    phi__yaml_text_wrong_at(r, props->at, props->line, props->column, message);
+}
+
+/* The scalar's text, as a terminated copy. */
+static bool phi__yaml_tree_text(phi_yaml_reader *r) {
+    if (r->scalar.string == NULL) phi__yaml_text_end(r);
+    return r->status == PHI_BUSY;
+}
+
+/* The kind of the scalar read, with *value; 0: an error was set. */
+static uint32_t phi__yaml_tree_resolve(phi_yaml_reader *r, phi__json_value *value) {
+    phi__yaml_scalar *s = &r->scalar;
+    phi_str text = s->string != NULL ? phi__str(s->string, s->len)
+                                     : phi__str(s->mark, (size_t)(s->last - s->mark));
+    uint32_t kind;
+    if (s->string == NULL && s->text != NULL) {
+        if (!phi__yaml_tree_text(r)) return 0;
+        text = phi__str(s->string, s->len);
+    }
+    kind = phi__yaml_core_resolve(text, s->style == PHI__YAML_STYLE_PLAIN, r->inner.tag, value);
+    if (kind == PHI__YAML_TOO_LARGE) {
+        phi__yaml_text_wrong_at(r, s->at, s->line, (uint32_t)(s->at - s->line_at),
+                                "the number is too large for 64 bits or a double");
+        return 0;
+    }
+    if (kind == 0) phi__yaml_tree_mismatch(r, &r->inner, " does not allow this value");
+    return kind;
+}
+
+/* The scalar read as a node. Its properties are in `inner`. */
+static phi_json *phi__yaml_tree_scalar(phi_yaml_reader *r) {
+    phi__json_value value;
+    uint32_t kind = phi__yaml_tree_resolve(r, &value);
+    phi_json *node;
+    if (kind == 0) return NULL;
+    if (kind == PHI__JSON_STRING || r->inner.anchor_at != NULL)
+        if (!phi__yaml_tree_text(r)) return NULL;
+    node = phi__yaml_tree_node(r, kind);
+    if (node == NULL) return NULL;
+    node->v = value;
+    if (kind == PHI__JSON_STRING) {
+        node->v.str = r->scalar.string;
+        node->len = (uint32_t)r->scalar.len;
+    }
+    if (!phi__yaml_tree_anchor(r, &r->inner, node, phi__str(r->scalar.string, r->scalar.len)))
+        return NULL;
+    return node;
+}
+
+/* ---- frames ---- */
+
+static bool phi__yaml_tree_is_flow(uint8_t kind) {
+    return kind >= PHI__YAML_FLOW_SEQ && kind <= PHI__YAML_FLOW_PAIR;
+}
+
+static phi__yaml_frame *phi__yaml_tree_push(phi_yaml_reader *r, uint8_t kind) {
+    phi__yaml_frame *frame = r->unused;
+    if (r->depth == r->options.max_depth) {
+        phi__yaml_text_too_big(r, "collections are nested too deeply");
+        return NULL;
+    }
+    if (frame != NULL)
+        r->unused = frame->up;
+    else
+        frame = (phi__yaml_frame *)phi_arena_alloc(r->arena, sizeof *frame);
+    if (frame == NULL) {
+        phi__yaml_text_no_memory(r);
+        return NULL;
+    }
+    memset(frame, 0, sizeof *frame);
+    frame->up = r->top;
+    frame->kind = kind;
+    frame->keys = r->keys.count;
+    frame->line = r->line;
+    r->top = frame;
+    r->depth++;
+    if (phi__yaml_tree_is_flow(kind)) r->flow_depth++;
+    return frame;
+}
+
+PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r) {
+    phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_DOC);
+    if (frame == NULL) return false;
+    r->depth = 0;
+    frame->indent = -1;
+    frame->want = PHI__YAML_WANT_VALUE;
+    return true;
+}
+
+static phi_json *phi__yaml_tree_pop(phi_yaml_reader *r) {
+    phi__yaml_frame *frame = r->top;
+    phi__yaml_names_cut(&r->keys, frame->keys);
+    if (phi__yaml_tree_is_flow(frame->kind)) r->flow_depth--;
+    r->top = frame->up;
+    r->depth--;
+    frame->up = r->unused;
+    r->unused = frame;
+    return frame->node;
+}
+
+/* The properties of the collection that begins: those of a block collection stand on earlier
+   lines, since what stands on this one is its first key's. */
+static phi__yaml_props *phi__yaml_tree_props_of(phi_yaml_reader *r, uint8_t kind) {
+    if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
+    return phi__yaml_tree_merge(r) ? &r->inner : NULL;
+}
+
+PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
+    bool map = kind == PHI__YAML_MAP || kind == PHI__YAML_FLOW_MAP;
+    phi__yaml_props *props = phi__yaml_tree_props_of(r, kind);
+    phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_tree_push(r, kind);
+    if (frame == NULL) return;
+    frame->indent = indent;
+    frame->want = want;
+    frame->node = phi__yaml_tree_node(r, map ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
+    if (frame->node == NULL) return;
+    if (props->tag > PHI__YAML_TAG_TEXT &&
+        props->tag != (map ? PHI__YAML_TAG_MAP : PHI__YAML_TAG_SEQ))
+        phi__yaml_tree_mismatch(r, props,
+                                map ? " does not allow a mapping" : " does not allow a sequence");
+    (void)phi__yaml_tree_anchor(r, props, frame->node, phi__str(NULL, 0));
+    phi__yaml_tree_clear(props);
+}
+
+PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want) {
+    phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_FLOW_PAIR);
+    if (frame == NULL) return;
+    frame->want = want;
+    frame->node = phi__yaml_tree_node(r, PHI__JSON_OBJECT);
+}
+
+PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    memset(s, 0, sizeof *s);
+    s->line = r->top->line;
+    s->at = r->at;
+    s->line_at = r->line_at;
+    s->style = PHI__YAML_STYLE_NODE;
+    s->node = phi__yaml_tree_pop(r);
+}
+
+/* ---- values ---- */
+
+PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    memset(s, 0, sizeof *s);
+    s->at = s->mark = s->last = r->at;
+    s->line_at = r->line_at;
+    s->line = r->line;
+    s->style = PHI__YAML_STYLE_PLAIN;
+}
+
+static void phi__yaml_tree_join(phi_yaml_reader *r, phi_json *node) {
+    phi__yaml_frame *frame = r->top;
+    if (frame->kind == PHI__YAML_DOC) {
+        r->root = node;
+        r->doc = PHI__YAML_COMPLETE;
+        frame->want = PHI__YAML_WANT_NEXT;
+        return;
+    }
+    if (frame->node->len == UINT32_MAX) {
+        phi__yaml_text_too_big(r, "a collection of 2^32 or more values");
+        return;
+    }
+    if (phi__json_kind_of(frame->node) == PHI__JSON_OBJECT) {
+        node->key = frame->key.at;
+        node->meta = (uint32_t)frame->key.len << 8 | phi__json_kind_of(node);
+    }
+    phi__json_append(frame->node, node);
+    frame->want = frame->kind == PHI__YAML_MAP ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_NEXT;
+}
+
+PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r) {
+    phi_json *node;
+    if (r->status != PHI_BUSY) return;
+    if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY) {
+        phi__yaml_tree_key(r);
+        r->top->want = PHI__YAML_WANT_COLON;
+        return;
+    }
+    node = r->scalar.node;
+    if (node != NULL) {
+        if (r->scalar.is_alias && phi__yaml_tree_has_outer(r))
+            phi__yaml_text_wrong_at(r, r->outer.at, r->outer.line, r->outer.column,
+                                    "an alias cannot have an anchor or a tag");
+    } else if (phi__yaml_tree_merge(r)) {
+        node = phi__yaml_tree_scalar(r);
+        phi__yaml_tree_clear(&r->inner);
+    }
+    if (r->status == PHI_BUSY && node != NULL) phi__yaml_tree_join(r, node);
+    r->scalar.style = PHI__YAML_NO_NODE;
+}
+
+/* ---- keys ---- */
+
+static void phi__yaml_tree_key_wrong(phi_yaml_reader *r, const char *what) {
+    const phi__yaml_scalar *s = &r->scalar;
+    phi__yaml_text_wrong_at(r, s->at, s->line,
+                            s->at >= s->line_at ? (uint32_t)(s->at - s->line_at) : 0, what);
+}
+
+static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
+    static const char what[] = "the key \"";
+    char message[sizeof r->error.message];
+    size_t n = sizeof what - 1, most = phi__min(key.len, 60);
+    if (phi__yaml_names_find(&r->keys, key, r->top->keys) == NULL) {
+        if (phi__yaml_names_add(&r->keys, r->arena, key, r->top->keys) != NULL) return true;
+        phi__yaml_text_no_memory(r);
+        return false;
+    }
+    while (most < key.len && most > 0 && ((unsigned char)key.at[most] & 0xc0) == 0x80) most--;
+    memcpy(message, what, n);
+    memcpy(message + n, key.at, most);
+    memcpy(message + n + most, "\" is in this mapping already", 29);
+    phi__yaml_tree_key_wrong(r, message);
+    return false;
+}
+
+/* Checks a key of text; false: an error was set. */
+static bool phi__yaml_tree_key_text(phi_yaml_reader *r, phi_str *key) {
+    phi__yaml_scalar *s = &r->scalar;
+    phi__json_value value;
+    phi_json *node;
+    if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY && !phi__yaml_tree_merge(r)) return false;
+    if (!phi__yaml_tree_text(r)) return false;
+    *key = phi__str(s->string, s->len);
+    if (key->len == 0 && s->style == PHI__YAML_STYLE_PLAIN && r->inner.tag != PHI__YAML_TAG_STR) {
+        phi__yaml_tree_key_wrong(r, "a key is missing, and null as a key is not supported");
+        return false;
+    }
+    if (r->inner.anchor_at != NULL) {
+        node = phi__yaml_tree_scalar(r);
+        if (node == NULL) return false;
+    } else if (r->inner.tag > PHI__YAML_TAG_STR && phi__yaml_tree_resolve(r, &value) == 0)
+        return false;
+    phi__yaml_tree_clear(&r->inner);
+    return true;
+}
+
+PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    phi_str key;
+    if (r->status != PHI_BUSY) return;
+    if (s->node != NULL && (!s->is_alias || s->string == NULL)) {
+        phi__yaml_tree_key_wrong(r, "a key that is a collection is not supported");
+        return;
+    }
+    if (s->node != NULL)
+        key = phi__str(s->string, s->len);
+    else if (!phi__yaml_tree_key_text(r, &key))
+        return;
+    if (key.len > PHI__YAML_KEY_MOST) {
+        phi__yaml_text_too_big(r, "a key of more than 16 MiB");
+        return;
+    }
+    if (!phi__yaml_tree_key_is_new(r, key)) return;
+    r->top->key = key;
+    r->top->want = PHI__YAML_WANT_VALUE;
+    s->style = PHI__YAML_NO_NODE;
+}
+
+/* ---- aliases ---- */
+
+/* A copy of a node without its children; texts are shared. */
+static phi_json *phi__yaml_tree_twin(phi_yaml_reader *r, const phi_json *source) {
+    uint32_t kind = phi__json_kind_of(source);
+    size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
+    phi_json *node;
+    if (r->alias_nodes >= r->options.max_alias_nodes ||
+        bytes > r->options.max_alias_bytes - r->alias_bytes) {
+        phi__yaml_text_too_big(r, "aliases stand for more than the reader's limit allows");
+        return NULL;
+    }
+    r->alias_nodes++;
+    r->alias_bytes += bytes;
+    node = phi__yaml_tree_node(r, kind);
+    if (node == NULL) return NULL;
+    *node = *source;
+    node->next = NULL;
+    if (kind >= PHI__JSON_ARRAY) {
+        node->v.last = NULL;
+        node->len = 0;
+    }
+    return node;
+}
+
+static void phi__yaml_tree_copy_open(phi_yaml_reader *r, const phi_json *source, phi_json *node) {
+    phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_ALIAS);
+    if (frame == NULL) return;
+    frame->node = node;
+    frame->left = source->len;
+    frame->source = source->v.last->next;
+}
+
+PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at) {
+    const phi__yaml_name *anchor = phi__yaml_names_find(&r->anchors, name, PHI__YAML_ANYWHERE);
+    phi__yaml_scalar *s = &r->scalar;
+    const phi__yaml_frame *frame;
+    if (anchor == NULL) {
+        phi__yaml_text_wrong(r, at, "an alias to an anchor that is not defined before it");
+        return;
+    }
+    if (phi__json_kind_of(anchor->node) >= PHI__JSON_ARRAY)
+        for (frame = r->top; frame != NULL; frame = frame->up)
+            if (frame->node == anchor->node) {
+                phi__yaml_text_wrong(r, at, "an alias inside of the node it stands for");
+                return;
+            }
+    s->is_alias = true;
+    s->string = anchor->source.at;
+    s->len = anchor->source.len;
+    s->node = phi__yaml_tree_twin(r, anchor->node);
+    if (s->node == NULL) return;
+    s->node->key = NULL;
+    s->node->meta = phi__json_kind_of(s->node);
+    if (s->node->meta >= PHI__JSON_ARRAY && anchor->node->len > 0)
+        phi__yaml_tree_copy_open(r, anchor->node, s->node);
+}
+
+PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
+    phi__yaml_frame *frame;
+    phi_json *node;
+    const phi_json *source;
+    while (r->status == PHI_BUSY && r->top->kind == PHI__YAML_ALIAS) {
+        if (units-- == 0) return false;
+        frame = r->top;
+        if (frame->left == 0) {
+            (void)phi__yaml_tree_pop(r);
+            continue;
+        }
+        source = frame->source;
+        node = phi__yaml_tree_twin(r, source);
+        if (node == NULL) return false;
+        phi__json_append(frame->node, node);
+        frame->source = source->next;
+        frame->left--;
+        if (phi__json_kind_of(source) >= PHI__JSON_ARRAY && source->len > 0)
+            phi__yaml_tree_copy_open(r, source, node);
+    }
+    return true;
+}
+
+#endif
+#undef PHI__YAML_SLAB
+#undef PHI__YAML_KEY_MOST
+#undef PHI__YAML_ANYWHERE
 
 #endif /* PHI__IMP_TEXT */
 

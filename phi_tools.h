@@ -39,10 +39,10 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0xcba65a55
+#if PHI__PUB_BASE != 0x0a546975
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x1c8f8350
+#if PHI__PUB_TEXT != 0x677b1db9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xeb0e3099

@@ -71,6 +71,9 @@
 #if !defined(PHI_WITH_SCHEMA) && !defined(PHI_NO_SCHEMA)
 #define PHI_NO_SCHEMA 1
 #endif
+#if !defined(PHI_WITH_YAML) && !defined(PHI_NO_YAML)
+#define PHI_NO_YAML 1
+#endif
 #if !defined(PHI_WITH_FORGETTING) && !defined(PHI_NO_FORGETTING)
 #define PHI_NO_FORGETTING 1
 #endif
