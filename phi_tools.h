@@ -2961,11 +2961,112 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x9fe3c371
+#if PHI__IMP_OPENAPI != 0xfc7c6ae9
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x9fe3c371
+#define PHI__IMP_OPENAPI 0xfc7c6ae9
+
+/* ---- src/openapi/document_in.h ---- */
+
+/* document_in.h - a document that was read: its parts as compact text, and its operations.
+
+   Parts are the entries of the components that requests need, and the path items, each a JSON text
+   in one buffer; responses, callbacks, examples and extensions are not kept. A part is parsed when
+   it is needed, into the arena of the one who asks, and forgotten with it. The text does not change
+   once the document is ready, so that trees may borrow from it. */
+#ifndef PHI_OPENAPI_DOCUMENT_IN_H
+#define PHI_OPENAPI_DOCUMENT_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+/* The sections of a document that parts come from. */
+typedef enum phi__document_section {
+    PHI__SECTION_SCHEMAS,
+    PHI__SECTION_PARAMETERS,
+    PHI__SECTION_BODIES,
+    PHI__SECTION_HEADERS,
+    PHI__SECTION_SECURITY,
+    PHI__SECTION_ITEMS,
+    PHI__SECTION_PATHS,
+    PHI__SECTION_ROOT, /* one part without a name: servers and security of the document */
+    PHI__SECTION_COUNT
+} phi__document_section;
+
+typedef struct phi__document_part {
+    phi__document_section section;
+    phi_str name;
+    size_t at, len;       /* in the text */
+    const phi_json *node; /* only while the document is read */
+} phi__document_part;
+
+typedef struct phi__document_operation {
+    phi_openapi_operation shown;
+    phi__document_part *item; /* the path item that holds it */
+    const phi_str *tags;
+    size_t tag_count;
+    const char *skip; /* NULL, or why it cannot become a tool; terminated */
+} phi__document_operation;
+
+typedef struct phi__document {
+    phi_memory *memory; /* borrowed */
+    phi_arena arena;    /* the index */
+    phi__buf text;
+    phi__map parts;
+    phi__document_operation *operations;
+    size_t count, cap;
+    bool is_31; /* version 3.1: schemas are JSON Schema 2020-12 */
+} phi__document;
+
+PHI__FN void phi__document_init(phi__document *doc, phi_memory *memory);
+PHI__FN void phi__document_free(phi__document *doc);
+
+/* "schemas"; "paths" of the path items of the document itself. */
+PHI__FN const char *phi__document_section_name(phi__document_section section);
+/* NULL: none of that name. */
+PHI__FN phi__document_part *phi__document_find(const phi__document *doc,
+                                               phi__document_section section, phi_str name);
+/* A new part without text, its name copied; NULL: no memory. */
+PHI__FN phi__document_part *phi__document_add(phi__document *doc, phi__document_section section,
+                                              phi_str name);
+/* A new operation, zeroed, at the end; NULL: no memory. */
+PHI__FN phi__document_operation *phi__document_add_operation(phi__document *doc);
+
+/* The next step of a JSON Pointer, "~" and "%" undone, into `out` of `size` bytes; *rest moves
+   behind it. False: the pointer has ended, or is malformed: *rest is then not empty. */
+PHI__FN bool phi__document_step(phi_str *rest, char *out, size_t size, phi_str *step);
+
+/* Splits "#/components/schemas/Pet/items" into its part and the pointer within. False: it leads
+   to no part that was kept; *why then says so, after the reference itself: " leads nowhere". */
+PHI__FN bool phi__document_locate(const phi__document *doc, phi_str ref, phi__document_part **part,
+                                  phi_str *rest, const char **why);
+/* The node that a pointer leads to; NULL: nowhere. */
+PHI__FN const phi_json *phi__document_walk(const phi_json *node, phi_str rest);
+
+/* ---- parts on demand ---- */
+
+/* The parts that one reader has parsed. Zeroed, but for doc and arena. */
+typedef struct phi__document_view {
+    const phi__document *doc;
+    phi_arena *arena; /* borrowed; the parsed trees live in it */
+    struct phi__document_parsed *parsed;
+    size_t units; /* bytes that were parsed so far */
+    bool no_memory;
+    char message[256]; /* of the last failure; terminated */
+} phi__document_view;
+
+/* NULL: no memory. */
+PHI__FN const phi_json *phi__document_tree(phi__document_view *view,
+                                           const phi__document_part *part);
+/* The node that a reference names; NULL: the message says why, or no_memory. */
+PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str ref);
+/* Follows "$ref", and the references that it leads to; a node without one is returned as it is.
+   NULL: the message says why, or no_memory. */
+PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi_json *node);
+
+#endif
+#endif
 
 /* ---- src/openapi/operation_in.h ---- */
 
@@ -3084,6 +3185,51 @@ typedef struct phi__operation {
 #endif
 #endif
 
+/* ---- src/openapi/reading_in.h ---- */
+
+/* reading_in.h - reads a document in slices: bytes, then a tree, then the parts and operations that
+   are kept. The tree and the source live only while it is read.
+
+   begin, advance until it is not PHI_BUSY, end; end at any time. */
+#ifndef PHI_OPENAPI_READING_IN_H
+#define PHI_OPENAPI_READING_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+struct phi__reading_walk;
+
+typedef struct phi__reading {
+    phi__document *doc; /* borrowed, empty at first */
+    phi__buf source;
+    size_t max_bytes;
+    const char *prefix; /* of names; borrowed */
+    bool skip_unnamed;
+#ifndef PHI_NO_FILES
+    phi__file *file; /* NULL: the source is whole */
+#endif
+    phi_arena tree;
+    phi_json *root;
+    struct phi__reading_walk *walk; /* in the arena; NULL until the first advance */
+    phi_status status;
+    phi_parse_error error;
+} phi__reading;
+
+PHI__FN void phi__reading_init(phi__reading *r, phi__document *doc, size_t max_bytes);
+/* Takes a part of the source, before the first advance. PHI_TOO_BIG, PHI_NO_MEMORY: the status. */
+PHI__FN phi_status phi__reading_add(phi__reading *r, phi_str bytes);
+/* The source is this file; PHI_UNSUPPORTED where files are left out of the program. */
+PHI__FN phi_status phi__reading_open(phi__reading *r, const char *path);
+/* A fault from elsewhere, a network for instance: the reading ends with it. */
+PHI__FN phi_status phi__reading_fail(phi__reading *r, phi_status status, const char *words);
+/* About so many bytes of work, at least one piece. */
+PHI__FN phi_status phi__reading_advance(phi__reading *r, size_t units);
+/* Frees what only the reading needed; twice is harmless. */
+PHI__FN void phi__reading_end(phi__reading *r);
+
+#endif
+#endif
+
 /* ---- src/openapi/api_in.h ---- */
 
 /* api_in.h - the object of a document: its settings, its reading, its selections and its calls. */
@@ -3093,21 +3239,211 @@ typedef struct phi__operation {
 
 #ifndef PHI_NO_OPENAPI
 
-struct phi__document;
 struct phi__openapi_calls;
 
 struct phi_openapi {
     phi_runtime *rt;
-    phi_memory memory;     /* a child of the runtime's */
-    phi_arena arena;       /* the copies of desc */
-    phi_openapi_desc desc; /* copied, defaults resolved; strings that were not given are NULL */
-    phi_str url;           /* where the document came from; empty: a text or a file */
-    struct phi__document *document;
+    phi_memory memory;       /* a child of the runtime's */
+    phi_arena arena;         /* the copies of desc */
+    phi_openapi_desc desc;   /* copied, defaults resolved; strings that were not given are NULL */
+    phi_str url;             /* where the document came from; empty: a text or a file */
+    phi__document *document; /* in the arena */
+    phi__reading reading;    /* ended, once the status is not PHI_BUSY */
+    struct phi__selection *selections;
     /* The calling side's: tokens and calls under way. Zero at first; freed with the object by
        phi__openapi_call_free. */
     struct phi__openapi_calls *calls;
     uint32_t calls_open; /* counted by the calling side; above 0 the object cannot be freed */
 };
+
+#endif
+#endif
+
+/* ---- src/openapi/tool_schema_in.h ---- */
+
+/* tool_schema_in.h - writes schemas of a document as the JSON Schema of a tool.
+
+   References become "$defs", nearest first, until max_schema_bytes are written; those behind are
+   left open, with a description. Keywords that phi's check of arguments does not know move into the
+   description; what is malformed is left out; properties that are only read are left out. A schema
+   that contains itself without an optional property between, which some providers refuse, is left
+   open where it closes the circle. */
+#ifndef PHI_OPENAPI_TOOL_SCHEMA_IN_H
+#define PHI_OPENAPI_TOOL_SCHEMA_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+typedef struct phi__tool_schema_def {
+    const phi_json *node;
+    phi_str name; /* of letters, digits, ".", "_" and "-" */
+} phi__tool_schema_def;
+
+/* A reference that every value needs: from one definition (0: the root) to another. */
+typedef struct phi__tool_schema_edge {
+    size_t from, to;
+    bool cut;
+} phi__tool_schema_edge;
+
+typedef struct phi__tool_schema {
+    phi__document_view *view;
+    phi__buf out, words; /* words: of a description under way */
+    size_t most_bytes;
+    phi__tool_schema_def *defs; /* from 1; the root has index 0 */
+    size_t def_count, def_cap;
+    phi__tool_schema_edge *edges;
+    size_t edge_count, edge_cap;
+    size_t from; /* the definition being written */
+    uint32_t depth, work;
+    bool optional; /* a property that may be left out was entered since its start */
+    bool files;    /* binary strings may be files */
+    bool second;   /* once more, with the circles cut */
+    bool failed;   /* view->message says why, or no memory */
+} phi__tool_schema;
+
+PHI__FN void phi__tool_schema_init(phi__tool_schema *s, phi__document_view *view,
+                                   size_t most_bytes);
+PHI__FN void phi__tool_schema_free(phi__tool_schema *s);
+/* Writes one schema. note: a description that replaces the schema's; empty: none. */
+PHI__FN void phi__tool_schema_put(phi__tool_schema *s, const phi_json *schema, phi_str note);
+/* The content of a file, or its path; the description is the schema's (NULL: none, and
+   the content is in base64). */
+PHI__FN void phi__tool_schema_put_file(phi__tool_schema *s, const phi_json *schema, phi_str note);
+/* Writes ,"$defs":{...} where there are any. */
+PHI__FN void phi__tool_schema_put_defs(phi__tool_schema *s);
+/* True: there were circles, the output was emptied, and all is to be written once more. */
+PHI__FN bool phi__tool_schema_again(phi__tool_schema *s);
+/* Whether a string of this schema is a file's content. */
+PHI__FN bool phi__tool_schema_is_file(const phi_json *schema);
+/* The one type that a schema names, "null" aside; PHI_JSON_NONE: none, or several. */
+PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema);
+PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most); /* at a character */
+
+#endif
+#endif
+
+/* ---- src/openapi/circles_in.h ---- */
+
+/* circles_in.h - circles among definitions that refer to each other, and where to cut them. */
+#ifndef PHI_OPENAPI_CIRCLES_IN_H
+#define PHI_OPENAPI_CIRCLES_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+/* A reference; the list grows. False: no memory. */
+PHI__FN bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, size_t *count,
+                              size_t *cap, size_t from, size_t to);
+/* Marks references so that no circle is left among `nodes` definitions; *any: there was one.
+   False: no memory. */
+PHI__FN bool phi__circles_cut(phi_memory *memory, phi__tool_schema_edge *edges, size_t count,
+                              size_t nodes, bool *any);
+PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t count, size_t from,
+                                 size_t to);
+
+#endif
+#endif
+
+/* ---- src/openapi/keywords_in.h ---- */
+
+/* keywords_in.h - the keywords of schemas, and how a tool's schema treats each. */
+#ifndef PHI_OPENAPI_KEYWORDS_IN_H
+#define PHI_OPENAPI_KEYWORDS_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+typedef enum phi__keyword {
+    PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
+    PHI__KEYWORD_COPY,    /* well formed: it goes on */
+    PHI__KEYWORD_SHORT,   /* the same, unless it is long */
+    PHI__KEYWORD_SUB,     /* a schema */
+    PHI__KEYWORD_SUBS,    /* properties */
+    PHI__KEYWORD_CHOICES, /* a list of schemas */
+    PHI__KEYWORD_NAMES,   /* required */
+    PHI__KEYWORD_NOTE     /* moves into the description */
+} phi__keyword;
+
+/* The treatment of one member of a schema; of malformed ones: DROP. */
+PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value);
+/* One of JSON Schema's seven types. */
+PHI__FN bool phi__keywords_is_type(phi_str name);
+
+#endif
+#endif
+
+/* ---- src/openapi/maker_in.h ---- */
+
+/* maker_in.h - makes one operation callable: parameters, body, security, server, and the tool's
+   schema. */
+#ifndef PHI_OPENAPI_MAKER_IN_H
+#define PHI_OPENAPI_MAKER_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+/* One operation under way. The maker's files share it; results are in `arena`. */
+typedef struct phi__maker {
+    phi_openapi *api;
+    const phi__document_operation *source;
+    phi_arena *arena; /* of the results */
+    phi_arena scratch;
+    phi__document_view view;
+    phi__tool_schema schema;
+    const phi_json *item, *node, *root; /* path item, operation, servers and security of all */
+    phi__operation *op;
+    const phi_json **given;      /* the parameters' nodes, as op->parameters */
+    const phi_json *body_schema; /* NULL: none */
+    phi_str body_note;
+    bool no_memory;
+    char message[320]; /* why the operation is skipped; empty: it is not */
+} phi__maker;
+
+/* Makes the operation at `index`, and its tool, in the arena. False: no memory. *skip: NULL, or why
+   it becomes no tool, in the arena. *units grows by the bytes that were read and written. */
+PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, phi_tool *tool,
+                             const char **skip, size_t *units);
+
+/* For the files of the maker. */
+PHI__FN bool phi__maker_skip(phi__maker *m, const char *place, const char *why);
+PHI__FN bool phi__maker_lost(phi__maker *m, const char *place); /* the view's message, or memory */
+PHI__FN bool phi__maker_str(phi__maker *m, phi_str text, phi_str *out);
+PHI__FN void *phi__maker_zero(phi__maker *m, size_t count, size_t size); /* in the arena */
+
+/* parameters.c */
+PHI__FN bool phi__parameters_make(phi__maker *m);
+/* "simple", ...; false: no style */
+PHI__FN bool phi__parameters_style(phi_str name, phi__operation_style *out);
+/* A key that no parameter's argument has. */
+PHI__FN bool phi__parameters_argument(phi__maker *m, phi_str name, const char *place, phi_str *out);
+/* request_body.c */
+PHI__FN bool phi__request_body_make(phi__maker *m);
+/* security.c */
+PHI__FN bool phi__security_make(phi__maker *m);
+PHI__FN bool phi__security_server(phi__maker *m);
+
+#endif
+#endif
+
+/* ---- src/openapi/naming_in.h ---- */
+
+/* naming_in.h - the names of tools: "{prefix}__{operation id}" within the rules of every provider.
+
+   A name depends on the document and the prefix alone, not on a filter. Characters other than
+   a-z A-Z 0-9 _ - become "_". A name of more than 64 bytes is cut, and a name that several
+   operations would have is taken by the one whose id it is; the others end in eight hex digits made
+   of method and path. */
+#ifndef PHI_OPENAPI_NAMING_IN_H
+#define PHI_OPENAPI_NAMING_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+enum { PHI__NAMING_MOST = 64 }; /* bytes of a tool's name; every provider takes so many */
+
+/* Names every operation of a document. prefix: NULL, or terminated. skip_unnamed: operations
+   without an id are to be skipped. False: no memory. */
+PHI__FN bool phi__naming_all(phi__document *doc, const char *prefix, bool skip_unnamed);
 
 #endif
 #endif
@@ -3129,6 +3465,934 @@ PHI__FN void phi__openapi_call_free(phi_openapi *api);
 #endif
 #endif
 
+/* ---- src/openapi/selection_in.h ---- */
+
+/* selection_in.h - the tools of some operations of a document. */
+#ifndef PHI_OPENAPI_SELECTION_IN_H
+#define PHI_OPENAPI_SELECTION_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+/* Frees every selection of the object. */
+PHI__FN void phi__selection_free_all(phi_openapi *api);
+
+#endif
+#endif
+
+/* ---- src/openapi/settings_in.h ---- */
+
+/* settings_in.h - a copy of a document's settings, defaults resolved. */
+#ifndef PHI_OPENAPI_SETTINGS_IN_H
+#define PHI_OPENAPI_SETTINGS_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+/* The fault of a desc: words for a message, static; NULL: none. */
+PHI__FN const char *phi__settings_refuse(const phi_openapi_desc *desc);
+/* Copies it with all that it points to. desc: NULL: defaults. False: no memory. */
+PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
+                                phi_openapi_desc *out);
+
+#endif
+#endif
+
+/* ---- src/openapi/circles.c ---- */
+
+/* circles.c - takes definitions away that none of the others needs, until circles are left; cuts
+   the references to the first definition of those, and continues. */
+
+#ifndef PHI_NO_OPENAPI
+
+/* Nodes with needed[i] references to them; the queue holds those with none. */
+typedef struct phi__circles {
+    phi__tool_schema_edge *edges;
+    size_t count, nodes, first, last; /* first, last: of the queue */
+    size_t *needed, *queue;
+} phi__circles;
+
+PHI__FN bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, size_t *count,
+                              size_t *cap, size_t from, size_t to) {
+    phi__tool_schema_edge *edge;
+    if (*count > 0 && (*edges)[*count - 1].from == from && (*edges)[*count - 1].to == to)
+        return true;
+    if (*count == *cap) {
+        void *grown = phi__grow(memory, *edges, cap, *count + 1, sizeof **edges);
+        if (grown == NULL) return false;
+        *edges = (phi__tool_schema_edge *)grown;
+    }
+    edge = &(*edges)[(*count)++];
+    edge->from = from;
+    edge->to = to;
+    edge->cut = false;
+    return true;
+}
+
+static void phi__circles_drain(phi__circles *c) {
+    size_t i;
+    while (c->first < c->last) {
+        size_t node = c->queue[c->first++];
+        for (i = 0; i < c->count; i++) {
+            phi__tool_schema_edge *edge = &c->edges[i];
+            if (edge->from != node || edge->cut) continue;
+            if (--c->needed[edge->to] == 0) c->queue[c->last++] = edge->to;
+        }
+    }
+}
+
+/* A node whose references are all among those that are left: each is cut. */
+static void phi__circles_open(phi__circles *c, size_t node) {
+    size_t i;
+    for (i = 0; i < c->count; i++)
+        if (c->edges[i].to == node && c->needed[c->edges[i].from] > 0) c->edges[i].cut = true;
+    c->needed[node] = 0;
+    c->queue[c->last++] = node;
+}
+
+PHI__FN bool phi__circles_cut(phi_memory *memory, phi__tool_schema_edge *edges, size_t count,
+                              size_t nodes, bool *any) {
+    size_t bytes = phi__mul(nodes, 2 * sizeof(size_t)), i;
+    phi__circles c;
+    memset(&c, 0, sizeof c);
+    c.edges = edges;
+    c.count = count;
+    c.nodes = nodes;
+    c.needed = (size_t *)phi__alloc(memory, bytes);
+    if (c.needed == NULL) return false;
+    c.queue = c.needed + nodes;
+    for (i = 0; i < count; i++) c.needed[edges[i].to]++;
+    for (i = 0; i < nodes; i++)
+        if (c.needed[i] == 0) c.queue[c.last++] = i;
+    phi__circles_drain(&c);
+    for (i = 0; i < nodes; i++) {
+        if (c.needed[i] == 0) continue;
+        *any = true;
+        phi__circles_open(&c, i);
+        phi__circles_drain(&c);
+    }
+    phi__free(memory, c.needed, bytes);
+    return true;
+}
+
+PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t count, size_t from,
+                                 size_t to) {
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (edges[i].cut && edges[i].from == from && edges[i].to == to) return true;
+    return false;
+}
+
+#endif
+
+/* ---- src/openapi/document.c ---- */
+
+/* document.c - the parts of a document, and references between them. */
+
+#ifndef PHI_NO_OPENAPI
+
+
+#include <stdio.h>
+
+enum {
+    PHI__DOCUMENT_CHAIN = 32, /* references that lead to references */
+    PHI__DOCUMENT_STEP = 1024 /* bytes of a step of a pointer */
+};
+
+typedef struct phi__document_parsed {
+    struct phi__document_parsed *next;
+    const phi__document_part *part;
+    phi_json *root;
+} phi__document_parsed;
+
+static const char *const phi__document_sections[PHI__SECTION_COUNT] = {
+    "schemas",         "parameters", "requestBodies", "headers",
+    "securitySchemes", "pathItems",  "paths",         ""};
+
+PHI__FN void phi__document_init(phi__document *doc, phi_memory *memory) {
+    memset(doc, 0, sizeof *doc);
+    doc->memory = memory;
+    phi_arena_init(&doc->arena, memory, 0);
+    phi__buf_init(&doc->text, memory);
+    phi__map_init(&doc->parts, memory);
+}
+
+PHI__FN void phi__document_free(phi__document *doc) {
+    phi__map_free(&doc->parts);
+    phi__buf_free(&doc->text);
+    phi__free(doc->memory, doc->operations, phi__mul(doc->cap, sizeof *doc->operations));
+    phi_arena_free(&doc->arena);
+    doc->operations = NULL;
+    doc->count = doc->cap = 0;
+}
+
+PHI__FN const char *phi__document_section_name(phi__document_section section) {
+    return phi__document_sections[section];
+}
+
+/* ---- parts ---- */
+
+PHI__FN phi__document_part *phi__document_find(const phi__document *doc,
+                                               phi__document_section section, phi_str name) {
+    uint64_t hash = phi__hash(name, (uint64_t)section);
+    size_t probe = 0;
+    phi__document_part *part;
+    while ((part = (phi__document_part *)phi__map_each(&doc->parts, hash, &probe)) != NULL)
+        if (part->section == section && phi_str_equal(part->name, name)) return part;
+    return NULL;
+}
+
+PHI__FN phi__document_part *phi__document_add(phi__document *doc, phi__document_section section,
+                                              phi_str name) {
+    phi__document_part *part;
+    if (!phi__map_room(&doc->parts)) return NULL;
+    part = (phi__document_part *)phi__arena_zero(&doc->arena, sizeof *part);
+    if (part == NULL || !phi__arena_str(&doc->arena, name, &part->name)) return NULL;
+    part->section = section;
+    phi__map_add(&doc->parts, phi__hash(name, (uint64_t)section), part);
+    return part;
+}
+
+PHI__FN phi__document_operation *phi__document_add_operation(phi__document *doc) {
+    phi__document_operation *at;
+    if (doc->count == doc->cap) {
+        void *grown = phi__grow(doc->memory, doc->operations, &doc->cap, doc->count + 1,
+                                sizeof *doc->operations);
+        if (grown == NULL) return NULL;
+        doc->operations = (phi__document_operation *)grown;
+    }
+    at = &doc->operations[doc->count++];
+    memset(at, 0, sizeof *at);
+    return at;
+}
+
+/* ---- pointers ---- */
+
+static int phi__document_hex(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+PHI__FN bool phi__document_step(phi_str *rest, char *out, size_t size, phi_str *step) {
+    size_t i = 1, n = 0;
+    if (rest->len == 0 || rest->at[0] != '/') return false;
+    for (; i < rest->len && rest->at[i] != '/'; i++) {
+        char c = rest->at[i];
+        if (c == '~' && i + 1 < rest->len && (rest->at[i + 1] == '0' || rest->at[i + 1] == '1'))
+            c = rest->at[++i] == '1' ? '/' : '~';
+        else if (c == '%' && i + 2 < rest->len && phi__document_hex(rest->at[i + 1]) >= 0 &&
+                 phi__document_hex(rest->at[i + 2]) >= 0) {
+            c = (char)(phi__document_hex(rest->at[i + 1]) * 16 +
+                       phi__document_hex(rest->at[i + 2]));
+            i += 2;
+        }
+        if (n == size) return false;
+        out[n++] = c;
+    }
+    *rest = phi__str(rest->at + i, rest->len - i);
+    *step = phi__str(out, n);
+    return true;
+}
+
+PHI__FN bool phi__document_locate(const phi__document *doc, phi_str ref, phi__document_part **part,
+                                  phi_str *rest, const char **why) {
+    char bytes[PHI__DOCUMENT_STEP];
+    phi_str step;
+    unsigned i;
+    *why = " leads to another document, and such references are not followed";
+    if (ref.len == 0 || ref.at[0] != '#') return false;
+    *why = " is no JSON Pointer, and other references are not followed";
+    *rest = phi__str(ref.at + 1, ref.len - 1);
+    if (!phi__document_step(rest, bytes, sizeof bytes, &step)) return false;
+    *why = " leads to a part that is not kept";
+    i = PHI__SECTION_PATHS;
+    if (phi__str_is(step, "components")) {
+        if (!phi__document_step(rest, bytes, sizeof bytes, &step)) return false;
+        for (i = 0; i < PHI__SECTION_PATHS; i++)
+            if (phi__str_is(step, phi__document_sections[i])) break;
+        if (i == PHI__SECTION_PATHS) return false;
+    } else if (!phi__str_is(step, "paths"))
+        return false;
+    if (!phi__document_step(rest, bytes, sizeof bytes, &step)) return false;
+    *why = " leads nowhere";
+    *part = phi__document_find(doc, (phi__document_section)i, step);
+    return *part != NULL;
+}
+
+static const phi_json *phi__document_item(const phi_json *array, phi_str step) {
+    uint64_t index;
+    return phi__str_to_u64(step, &index) && index < phi_json_count(array)
+               ? phi_json_at(array, (size_t)index)
+               : NULL;
+}
+
+PHI__FN const phi_json *phi__document_walk(const phi_json *node, phi_str rest) {
+    char bytes[PHI__DOCUMENT_STEP];
+    phi_str step;
+    while (node != NULL && phi__document_step(&rest, bytes, sizeof bytes, &step))
+        node =
+            phi_json_is_array(node) ? phi__document_item(node, step) : phi_json_get_n(node, step);
+    return rest.len == 0 ? node : NULL;
+}
+
+/* ---- parts on demand ---- */
+
+PHI__FN const phi_json *phi__document_tree(phi__document_view *view,
+                                           const phi__document_part *part) {
+    phi__document_parsed *p;
+    phi_str text = phi__str(view->doc->text.at + part->at, part->len);
+    for (p = view->parsed; p != NULL; p = p->next)
+        if (p->part == part) return p->root;
+    p = (phi__document_parsed *)phi_arena_alloc(view->arena, sizeof *p);
+    if (p == NULL || phi_json_parse(view->arena, text, PHI_JSON_BORROW, &p->root, NULL) != PHI_OK) {
+        view->no_memory = true;
+        return NULL;
+    }
+    view->units += part->len;
+    p->part = part;
+    p->next = view->parsed;
+    view->parsed = p;
+    return p->root;
+}
+
+static const phi_json *phi__document_refuse(phi__document_view *view, phi_str ref,
+                                            const char *why) {
+    (void)snprintf(view->message, sizeof view->message, "\"$ref\" %.*s%s",
+                   (int)phi__utf8_cut(ref, 140), ref.at, why);
+    return NULL;
+}
+
+PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str ref) {
+    phi__document_part *part = NULL;
+    const phi_json *node;
+    phi_str rest = {NULL, 0};
+    const char *why = NULL;
+    if (!phi__document_locate(view->doc, ref, &part, &rest, &why))
+        return phi__document_refuse(view, ref, why);
+    node = phi__document_tree(view, part);
+    if (view->no_memory) return NULL;
+    node = phi__document_walk(node, rest);
+    return node != NULL ? node : phi__document_refuse(view, ref, " leads nowhere");
+}
+
+PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi_json *node) {
+    phi_str ref = {NULL, 0};
+    int links;
+    for (links = 0; node != NULL && links < PHI__DOCUMENT_CHAIN; links++) {
+        const phi_json *next = phi_json_get(node, "$ref");
+        if (!phi_json_is_string(next)) return node;
+        ref = phi__json_text_of(next);
+        node = phi__document_target(view, ref);
+    }
+    return node == NULL ? NULL : phi__document_refuse(view, ref, " leads in a circle");
+}
+
+#endif
+
+/* ---- src/openapi/keywords.c ---- */
+
+/* keywords.c - which keywords of a schema go on. */
+
+#ifndef PHI_NO_OPENAPI
+
+typedef enum phi__keywords_shape {
+    PHI__SHAPE_ANY,
+    PHI__SHAPE_TEXT,
+    PHI__SHAPE_NUMBER,
+    PHI__SHAPE_COUNT, /* an integer that is not negative */
+    PHI__SHAPE_LIST,  /* not empty */
+    PHI__SHAPE_OBJECT,
+    PHI__SHAPE_SCHEMA,
+    PHI__SHAPE_BOOL
+} phi__keywords_shape;
+
+static const struct {
+    const char *name;
+    uint8_t keyword, shape;
+} phi__keywords_table[] = {{"title", PHI__KEYWORD_SHORT, PHI__SHAPE_TEXT},
+                           {"default", PHI__KEYWORD_SHORT, PHI__SHAPE_ANY},
+                           {"examples", PHI__KEYWORD_SHORT, PHI__SHAPE_LIST},
+                           {"format", PHI__KEYWORD_SHORT, PHI__SHAPE_TEXT},
+                           {"const", PHI__KEYWORD_COPY, PHI__SHAPE_ANY},
+                           {"enum", PHI__KEYWORD_COPY, PHI__SHAPE_LIST},
+                           {"minLength", PHI__KEYWORD_COPY, PHI__SHAPE_COUNT},
+                           {"maxLength", PHI__KEYWORD_COPY, PHI__SHAPE_COUNT},
+                           {"minItems", PHI__KEYWORD_COPY, PHI__SHAPE_COUNT},
+                           {"maxItems", PHI__KEYWORD_COPY, PHI__SHAPE_COUNT},
+                           {"items", PHI__KEYWORD_SUB, PHI__SHAPE_SCHEMA},
+                           {"additionalProperties", PHI__KEYWORD_SUB, PHI__SHAPE_SCHEMA},
+                           {"properties", PHI__KEYWORD_SUBS, PHI__SHAPE_OBJECT},
+                           {"required", PHI__KEYWORD_NAMES, PHI__SHAPE_LIST},
+                           {"anyOf", PHI__KEYWORD_CHOICES, PHI__SHAPE_LIST},
+                           {"oneOf", PHI__KEYWORD_CHOICES, PHI__SHAPE_LIST},
+                           {"allOf", PHI__KEYWORD_CHOICES, PHI__SHAPE_LIST},
+                           {"pattern", PHI__KEYWORD_NOTE, PHI__SHAPE_TEXT},
+                           {"multipleOf", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
+                           {"uniqueItems", PHI__KEYWORD_NOTE, PHI__SHAPE_BOOL},
+                           {"minProperties", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
+                           {"maxProperties", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
+                           {"patternProperties", PHI__KEYWORD_NOTE, PHI__SHAPE_OBJECT},
+                           {"propertyNames", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"prefixItems", PHI__KEYWORD_NOTE, PHI__SHAPE_LIST},
+                           {"contains", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"minContains", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
+                           {"maxContains", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
+                           {"dependentRequired", PHI__KEYWORD_NOTE, PHI__SHAPE_OBJECT},
+                           {"dependentSchemas", PHI__KEYWORD_NOTE, PHI__SHAPE_OBJECT},
+                           {"unevaluatedProperties", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"unevaluatedItems", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"not", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"if", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"then", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"else", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"contentMediaType", PHI__KEYWORD_NOTE, PHI__SHAPE_TEXT},
+                           {"contentEncoding", PHI__KEYWORD_NOTE, PHI__SHAPE_TEXT}};
+
+static bool phi__keywords_fits(unsigned shape, const phi_json *value) {
+    switch (shape) {
+    case PHI__SHAPE_TEXT: return phi_json_is_string(value);
+    case PHI__SHAPE_NUMBER: return phi_json_is_number(value);
+    case PHI__SHAPE_COUNT: return phi_json_is_integer(value) && phi_json_num(value, -1) >= 0;
+    case PHI__SHAPE_LIST: return phi_json_is_array(value) && phi_json_count(value) > 0;
+    case PHI__SHAPE_OBJECT: return phi_json_is_object(value);
+    case PHI__SHAPE_SCHEMA: return phi_json_is_object(value) || phi_json_is_bool(value);
+    case PHI__SHAPE_BOOL: return phi_json_bool(value, false);
+    default: return true;
+    }
+}
+
+PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__keywords_table); i++)
+        if (phi__str_is(key, phi__keywords_table[i].name))
+            return phi__keywords_fits(phi__keywords_table[i].shape, value)
+                       ? (phi__keyword)phi__keywords_table[i].keyword
+                       : PHI__KEYWORD_DROP;
+    return PHI__KEYWORD_DROP;
+}
+
+PHI__FN bool phi__keywords_is_type(phi_str name) {
+    static const char *const names[] = {"string", "number", "integer", "boolean",
+                                        "object", "array",  "null"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(name, names[i])) return true;
+    return false;
+}
+
+#endif
+
+/* ---- src/openapi/maker.c ---- */
+
+/* maker.c - one operation, and its tool. */
+
+#ifndef PHI_NO_OPENAPI
+
+
+#include <stdio.h>
+
+enum {
+    PHI__MAKER_DESCRIPTION = 1024, /* bytes of a tool's description; OpenAI, November 2026 */
+    PHI__MAKER_LABEL = 120
+};
+
+PHI__FN bool phi__maker_skip(phi__maker *m, const char *place, const char *why) {
+    (void)snprintf(m->message, sizeof m->message, "%s: %s", place, why);
+    return false;
+}
+
+PHI__FN bool phi__maker_lost(phi__maker *m, const char *place) {
+    if (!m->view.no_memory) return phi__maker_skip(m, place, m->view.message);
+    m->no_memory = true;
+    return false;
+}
+
+PHI__FN bool phi__maker_str(phi__maker *m, phi_str text, phi_str *out) {
+    if (phi__arena_str(m->arena, text, out)) return true;
+    m->no_memory = true;
+    return false;
+}
+
+PHI__FN void *phi__maker_zero(phi__maker *m, size_t count, size_t size) {
+    void *at = phi__arena_zero(m->arena, phi__mul(count, size));
+    if (at == NULL) m->no_memory = true;
+    return at;
+}
+
+/* ---- the schema ---- */
+
+/* A content parameter's schema is that of its content. */
+static const phi_json *phi__maker_schema_of(const phi_json *parameter) {
+    const phi_json *schema = phi_json_get(parameter, "schema");
+    phi_json_iter it = phi_json_each(phi_json_get(parameter, "content"));
+    if (schema != NULL || !phi_json_is_object(phi_json_get(parameter, "content"))) return schema;
+    return phi_json_next(&it) != NULL ? phi_json_get(it.at, "schema") : NULL;
+}
+
+static void phi__maker_put_parameter(phi__maker *m, size_t index) {
+    const phi_json *given = m->given[index], *schema = phi__maker_schema_of(given);
+    phi__tool_schema *s = &m->schema;
+    phi__json_write_key(&s->out, m->op->parameters[index].argument);
+    if (schema == NULL && m->op->parameters[index].content_type.len == 0)
+        phi__buf_text(&s->out, "{\"type\":\"string\"}");
+    else
+        phi__tool_schema_put(s, schema, phi__json_text_of(phi_json_get(given, "description")));
+}
+
+static void phi__maker_put_body(phi__maker *m) {
+    const phi__operation_body *body = &m->op->body;
+    phi__tool_schema *s = &m->schema;
+    phi__json_write_key(&s->out, body->argument);
+    s->files = body->kind == PHI__BODY_MULTIPART;
+    if (body->kind == PHI__BODY_JSON || body->kind == PHI__BODY_FORM ||
+        body->kind == PHI__BODY_MULTIPART) {
+        phi__tool_schema_put(s, m->body_schema, m->body_note);
+        return;
+    }
+    if (body->kind == PHI__BODY_TEXT) {
+        phi__buf_text(&s->out, "{\"type\":\"string\"}");
+        return;
+    }
+    phi__tool_schema_put_file(s, NULL, m->body_note);
+}
+
+static void phi__maker_put_required(phi__maker *m) {
+    phi__buf *out = &m->schema.out;
+    bool any = m->op->body.kind != PHI__BODY_NONE && m->op->body.required;
+    size_t i;
+    for (i = 0; i < m->op->parameter_count; i++) any = any || m->op->parameters[i].required;
+    if (!any) return;
+    phi__json_write_key(out, PHI__LIT("required"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < m->op->parameter_count; i++) {
+        if (!m->op->parameters[i].required) continue;
+        phi__json_write_comma(out);
+        phi__json_write_str(out, m->op->parameters[i].argument);
+    }
+    if (m->op->body.kind != PHI__BODY_NONE && m->op->body.required) {
+        phi__json_write_comma(out);
+        phi__json_write_str(out, m->op->body.argument);
+    }
+    phi__buf_char(out, ']');
+}
+
+static bool phi__maker_put_schema(phi__maker *m) {
+    phi__tool_schema *s = &m->schema;
+    size_t i;
+    do {
+        phi__buf_text(&s->out, "{\"type\":\"object\",\"properties\":{");
+        for (i = 0; i < m->op->parameter_count && !s->failed; i++) phi__maker_put_parameter(m, i);
+        if (m->op->body.kind != PHI__BODY_NONE && !s->failed) phi__maker_put_body(m);
+        phi__buf_char(&s->out, '}');
+        phi__maker_put_required(m);
+        phi__tool_schema_put_defs(s);
+        phi__buf_char(&s->out, '}');
+    } while (phi__tool_schema_again(s));
+    if (s->out.failed) m->view.no_memory = true;
+    return s->failed || m->view.no_memory ? phi__maker_lost(m, "schema") : true;
+}
+
+/* ---- the tool ---- */
+
+static bool phi__maker_describe(phi__maker *m, phi_tool *tool) {
+    static const char *const keys[] = {"description", "summary"};
+    phi_str text = {NULL, 0}, label = phi__json_text_of(phi_json_get(m->node, "summary")), kept;
+    char words[PHI__MAKER_DESCRIPTION + 1];
+    size_t i;
+    for (i = 0; i < 2 && text.len == 0; i++)
+        text = phi__str_trim(phi__json_text_of(phi_json_get(m->node, keys[i])));
+    if (text.len == 0) text = m->op->path;
+    if (label.len == 0) label = m->source->shown.operation_id;
+    if (label.len == 0) label = m->op->name;
+    (void)snprintf(words, sizeof words, "%s%.*s%s",
+                   m->source->shown.deprecated ? "(deprecated) " : "",
+                   (int)phi__utf8_cut(text, PHI__MAKER_DESCRIPTION - 20), text.at,
+                   text.len > PHI__MAKER_DESCRIPTION - 20 ? "..." : "");
+    if (!phi__maker_str(m, phi_str_of(words), &kept)) return false;
+    tool->description = kept.at;
+    if (!phi__maker_str(m, phi__tool_schema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
+    tool->label = kept.at;
+    return true;
+}
+
+static bool phi__maker_tool(phi__maker *m, phi_tool *tool) {
+    const phi_openapi_desc *desc = &m->api->desc;
+    phi_str schema;
+    memset(tool, 0, sizeof *tool);
+    if (!phi__maker_describe(m, tool) || !phi__maker_str(m, phi__buf_str(&m->schema.out), &schema))
+        return false;
+    tool->name = m->op->name.at;
+    tool->schema = schema.at;
+    tool->user_data = m->op;
+    tool->timeout_ms = PHI_UNLIMITED; /* the request has the deadline */
+    tool->needs_approval = (desc->needs_approval && !m->op->read_only) ||
+                           (desc->destructive_needs_approval && m->op->destructive);
+    phi__openapi_call_fill(tool);
+    return true;
+}
+
+static bool phi__maker_find(phi__maker *m) {
+    char method[16];
+    size_t i;
+    phi__document_part *root =
+        phi__document_find(m->view.doc, PHI__SECTION_ROOT, phi__str(NULL, 0));
+    m->item = phi__document_tree(&m->view, m->source->item);
+    if (root != NULL) m->root = phi__document_tree(&m->view, root);
+    if (m->view.no_memory) return phi__maker_lost(m, "document");
+    for (i = 0; i < m->source->shown.method.len && i + 1 < sizeof method; i++)
+        method[i] = (char)(m->source->shown.method.at[i] | 0x20);
+    method[i] = '\0';
+    m->node = phi_json_get(m->item, method);
+    if (m->node == NULL) return phi__maker_skip(m, "operation", "it is not in its path item");
+    m->op->api = m->api;
+    m->op->index = (size_t)(m->source - m->api->document->operations);
+    m->op->read_only = m->source->shown.read_only;
+    m->op->destructive = m->source->shown.destructive;
+    m->op->name = m->source->shown.name; /* the index outlives the selection */
+    m->op->method = m->source->shown.method;
+    m->op->path = m->source->shown.path;
+    return true;
+}
+
+static bool phi__maker_all(phi__maker *m, phi_tool *tool) {
+    return phi__maker_find(m) && phi__parameters_make(m) && phi__request_body_make(m) &&
+           phi__security_make(m) && phi__security_server(m) && phi__maker_put_schema(m) &&
+           phi__maker_tool(m, tool);
+}
+
+PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, phi_tool *tool,
+                             const char **skip, size_t *units) {
+    phi__document *doc = api->document;
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi__maker m;
+    phi_str text = {NULL, 0};
+    bool made;
+    memset(&m, 0, sizeof m);
+    m.api = api;
+    m.source = &doc->operations[index];
+    m.arena = arena;
+    *skip = m.source->skip;
+    if (*skip != NULL) return true;
+    phi_arena_init(&m.scratch, doc->memory, 4096);
+    m.view.doc = doc;
+    m.view.arena = &m.scratch;
+    phi__tool_schema_init(&m.schema, &m.view, api->desc.max_schema_bytes);
+    m.op = (phi__operation *)phi__maker_zero(&m, 1, sizeof *m.op);
+    made = m.op != NULL && phi__maker_all(&m, tool);
+    *units += m.view.units + m.schema.out.len;
+    phi__tool_schema_free(&m.schema);
+    phi_arena_free(&m.scratch);
+    if (made) return true;
+    phi_arena_reset(arena, mark);
+    if (m.no_memory || !phi__arena_str(arena, phi_str_of(m.message), &text)) return false;
+    *skip = text.at;
+    return true;
+}
+
+#endif
+
+/* ---- src/openapi/naming.c ---- */
+
+/* naming.c - names for operations. */
+
+#ifndef PHI_NO_OPENAPI
+
+
+enum { PHI__NAMING_TAIL = 8 }; /* hex digits behind a name that was cut or taken */
+
+typedef struct phi__naming_name {
+    char at[PHI__NAMING_MOST];
+    size_t len;
+    bool cut, exact; /* exact: the id stands there as it is */
+} phi__naming_name;
+
+/* The operations that would have the same name. */
+typedef struct phi__naming_group {
+    phi_str name;
+    size_t count, exact;
+} phi__naming_group;
+
+static bool phi__naming_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
+static void phi__naming_put(phi__naming_name *name, char c) {
+    if (name->len == sizeof name->at) {
+        name->cut = true;
+        return;
+    }
+    if (!phi__naming_plain(c)) {
+        name->exact = false;
+        c = '_';
+    }
+    name->at[name->len++] = c;
+}
+
+static void phi__naming_text(phi__naming_name *name, phi_str text) {
+    size_t i;
+    for (i = 0; i < text.len; i++) phi__naming_put(name, text.at[i]);
+}
+
+/* "get_pets_petId" of GET /pets/{petId}. */
+static void phi__naming_path(phi__naming_name *name, const phi_openapi_operation *op) {
+    bool gap = true;
+    size_t i;
+    name->exact = false;
+    for (i = 0; i < op->method.len; i++)
+        phi__naming_put(name, (char)(op->method.at[i] | 0x20)); /* in lower case */
+    for (i = 0; i < op->path.len; i++) {
+        char c = op->path.at[i];
+        if (!phi__naming_plain(c)) {
+            gap = true;
+            continue;
+        }
+        if (gap) phi__naming_put(name, '_');
+        gap = false;
+        phi__naming_put(name, c);
+    }
+}
+
+static phi__naming_name phi__naming_of(const phi_openapi_operation *op, const char *prefix) {
+    phi_str id = op->operation_id;
+    phi__naming_name name;
+    char first;
+    memset(&name, 0, sizeof name);
+    name.exact = true;
+    if (prefix != NULL) {
+        phi__naming_text(&name, phi_str_of(prefix));
+        phi__naming_text(&name, PHI__LIT("__"));
+        name.exact = true; /* the prefix is the same for all */
+    }
+    first = name.len > 0 ? name.at[0] : id.len > 0 ? id.at[0] : 'a';
+    if (first == '-' || (first >= '0' && first <= '9')) { /* Gemini wants a letter or _ there */
+        memmove(name.at + 1, name.at, phi__min(name.len, sizeof name.at - 1));
+        name.len = phi__min(name.len + 1, sizeof name.at);
+        name.at[0] = '_';
+        name.exact = false;
+    }
+    if (id.len > 0)
+        phi__naming_text(&name, id);
+    else
+        phi__naming_path(&name, op);
+    return name;
+}
+
+/* Cuts a name so that the tail fits, and adds it. */
+static void phi__naming_tail(phi__naming_name *name, const phi_openapi_operation *op,
+                             size_t window) {
+    unsigned char hash[PHI__SHA256_BYTES];
+    char hex[PHI__SHA256_HEX];
+    phi__sha256 sha;
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, op->method.at, op->method.len);
+    phi__sha256_add(&sha, " ", 1);
+    phi__sha256_add(&sha, op->path.at, op->path.len);
+    phi__sha256_end(&sha, hash);
+    phi__sha256_hex(hash, hex);
+    name->len = phi__min(name->len, PHI__NAMING_MOST - PHI__NAMING_TAIL - 1);
+    name->at[name->len++] = '_';
+    memcpy(name->at + name->len, hex + window * PHI__NAMING_TAIL, PHI__NAMING_TAIL);
+    name->len += PHI__NAMING_TAIL;
+}
+
+static phi__naming_group *phi__naming_find(const phi__map *map, phi_str name) {
+    size_t probe = 0;
+    phi__naming_group *group;
+    while ((group = (phi__naming_group *)phi__map_each(map, phi__hash(name, 0), &probe)) != NULL)
+        if (phi_str_equal(group->name, name)) return group;
+    return NULL;
+}
+
+static phi__naming_group *phi__naming_add(phi__map *map, phi_arena *arena, phi_str name) {
+    phi__naming_group *group = phi__naming_find(map, name);
+    if (group != NULL) return group;
+    if (!phi__map_room(map)) return NULL;
+    group = (phi__naming_group *)phi__arena_zero(arena, sizeof *group);
+    if (group == NULL || !phi__arena_str(arena, name, &group->name)) return NULL;
+    phi__map_add(map, phi__hash(name, 0), group);
+    return group;
+}
+
+/* Counts who would have which name. */
+static bool phi__naming_count(phi__document *doc, const char *prefix, phi__map *map,
+                              phi_arena *scratch) {
+    size_t i;
+    for (i = 0; i < doc->count; i++) {
+        phi__naming_name name = phi__naming_of(&doc->operations[i].shown, prefix);
+        phi__naming_group *group;
+        if (name.cut) continue;
+        group = phi__naming_add(map, scratch, phi__str(name.at, name.len));
+        if (group == NULL) return false;
+        group->count++;
+        group->exact += name.exact;
+    }
+    return true;
+}
+
+/* The name of one operation; a tail that is taken, which takes a document made for it, moves on. */
+static bool phi__naming_one(phi__document *doc, phi__document_operation *op, const char *prefix,
+                            phi__map *map, phi_arena *scratch) {
+    phi__naming_name plain = phi__naming_of(&op->shown, prefix), name = plain;
+    phi__naming_group *group =
+        plain.cut ? NULL : phi__naming_find(map, phi__str(plain.at, plain.len));
+    bool mine = group != NULL && (group->count == 1 || (group->exact == 1 && plain.exact));
+    size_t window;
+    for (window = 0; !mine && window < PHI__SHA256_HEX / PHI__NAMING_TAIL; window++) {
+        name = plain;
+        phi__naming_tail(&name, &op->shown, window);
+        group = phi__naming_add(map, scratch, phi__str(name.at, name.len));
+        if (group == NULL) return false;
+        mine = group->count++ == 0;
+    }
+    if (!mine) op->skip = "its name is taken";
+    return phi__arena_str(&doc->arena, phi__str(name.at, name.len), &op->shown.name);
+}
+
+PHI__FN bool phi__naming_all(phi__document *doc, const char *prefix, bool skip_unnamed) {
+    phi_arena scratch;
+    phi__map map;
+    size_t i;
+    bool fine;
+    phi_arena_init(&scratch, doc->memory, 0);
+    phi__map_init(&map, doc->memory);
+    fine = phi__map_reserve(&map, doc->count) && phi__naming_count(doc, prefix, &map, &scratch);
+    for (i = 0; fine && i < doc->count; i++) {
+        phi__document_operation *op = &doc->operations[i];
+        if (skip_unnamed && op->shown.operation_id.len == 0 && op->skip == NULL)
+            op->skip = "it has no operationId";
+        fine = phi__naming_one(doc, op, prefix, &map, &scratch);
+    }
+    phi__map_free(&map);
+    phi_arena_free(&scratch);
+    return fine;
+}
+
+#endif
+
+/* ---- src/openapi/openapi.c ---- */
+
+/* openapi.c - the object of a document: made, read, looked at and freed. */
+
+#ifndef PHI_NO_OPENAPI
+
+
+static void phi__openapi_destroy(phi_openapi *api) {
+    phi_memory *memory = &api->rt->memory;
+    if (api->document != NULL) {
+        phi__reading_end(&api->reading);
+        phi__document_free(api->document);
+    }
+    phi_arena_free(&api->arena);
+    phi__free(memory, api, sizeof *api);
+}
+
+static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
+    phi__document *doc = (phi__document *)phi__arena_zero(&api->arena, sizeof *doc);
+    if (doc == NULL || !phi__settings_copy(&api->arena, desc, &api->desc)) return false;
+    phi__document_init(doc, &api->memory);
+    phi__reading_init(&api->reading, doc, api->desc.max_document_bytes);
+    api->reading.prefix = api->desc.name_prefix;
+    api->reading.skip_unnamed = api->desc.skip_unnamed;
+    api->document = doc;
+    return true;
+}
+
+static phi_openapi *phi__openapi_new(phi_runtime *rt, const phi_openapi_desc *desc,
+                                     const char *function) {
+    const char *fault = desc != NULL ? phi__settings_refuse(desc) : NULL;
+    phi_openapi *api;
+    if (fault != NULL) {
+        (void)phi__error(rt, PHI_BAD_ARG, "%s: %s", function, fault);
+        return NULL;
+    }
+    api = (phi_openapi *)phi__alloc(&rt->memory, sizeof *api);
+    if (api != NULL) {
+        api->rt = rt;
+        phi_memory_init(&api->memory, &rt->memory.allocator, 0);
+        api->memory.parent = &rt->memory;
+        phi_arena_init(&api->arena, &api->memory, 0);
+        if (phi__openapi_fill(api, desc)) return api;
+        phi__openapi_destroy(api);
+    }
+    (void)phi__error(rt, PHI_NO_MEMORY, "%s: no memory", function);
+    return NULL;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_openapi *phi_openapi_from_text(phi_runtime *rt, const phi_openapi_desc *desc,
+                                           phi_str text) {
+    phi_openapi *api;
+    if (rt == NULL) return NULL;
+    if (text.len > 0 && text.at == NULL) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_text: text is missing");
+        return NULL;
+    }
+    api = phi__openapi_new(rt, desc, "phi_openapi_from_text");
+    if (api != NULL) (void)phi__reading_add(&api->reading, text);
+    return api;
+}
+
+PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_desc *desc,
+                                           const char *path) {
+    phi_openapi *api;
+    if (rt == NULL) return NULL;
+    if (path == NULL) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_file: path is missing");
+        return NULL;
+    }
+    api = phi__openapi_new(rt, desc, "phi_openapi_from_file");
+    if (api != NULL) (void)phi__reading_open(&api->reading, path);
+    return api;
+}
+
+PHI_API phi_status phi_openapi_step(phi_openapi *api) {
+    phi_status status;
+    if (api == NULL) return PHI_BAD_ARG;
+    status = api->reading.status;
+    if (status != PHI_BUSY) return status;
+    status = phi__reading_advance(&api->reading, api->rt->slice.budget_bytes);
+    if (status != PHI_BUSY) phi__reading_end(&api->reading);
+    return status;
+}
+
+PHI_API phi_status phi_openapi_status(const phi_openapi *api) {
+    return api != NULL ? api->reading.status : PHI_BAD_ARG;
+}
+
+PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api) {
+    static const phi_parse_error none = {0, 0, 0, ""};
+    return api != NULL ? &api->reading.error : &none;
+}
+
+PHI_API phi_status phi_openapi_free(phi_openapi *api) {
+    if (api == NULL) return PHI_OK;
+    if (api->calls_open > 0)
+        return phi__error(api->rt, PHI_MISUSE,
+                          "phi_openapi_free: %u calls are under way: free or abort their agents",
+                          (unsigned)api->calls_open);
+    phi__openapi_call_free(api);
+    phi__selection_free_all(api);
+    phi__openapi_destroy(api);
+    return PHI_OK;
+}
+
+PHI_API size_t phi_openapi_count(const phi_openapi *api) {
+    return api != NULL && api->reading.status == PHI_OK ? api->document->count : 0;
+}
+
+PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index,
+                                            phi_openapi_operation *out) {
+    if (api == NULL || out == NULL) return PHI_BAD_ARG;
+    if (index >= phi_openapi_count(api)) return PHI_NOT_FOUND;
+    *out = api->document->operations[index].shown;
+    return PHI_OK;
+}
+
+#endif
+
 /* ---- src/openapi/openapi_call.c ---- */
 
 /* openapi_call.c - the calling side. */
@@ -3146,6 +4410,1835 @@ static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str 
 PHI__FN void phi__openapi_call_fill(phi_tool *tool) { tool->start = phi__openapi_call_start; }
 
 PHI__FN void phi__openapi_call_free(phi_openapi *api) { (void)api; }
+
+#endif
+
+/* ---- src/openapi/parameters.c ---- */
+
+/* parameters.c - the parameters of an operation: its own, those of its path, and those that its
+   path template names and nobody declares. */
+
+#ifndef PHI_NO_OPENAPI
+
+#include <stdio.h>
+
+enum {
+    PHI__PARAMETERS_MOST = 512,
+    PHI__PARAMETERS_ARGUMENT = 64 /* bytes of a key; Anthropic, November 2026 */
+};
+
+static const char *const phi__parameters_places[] = {"path", "query", "header", "cookie"};
+
+PHI__FN bool phi__parameters_style(phi_str name, phi__operation_style *out) {
+    static const char *const names[] = {"simple",         "label",         "matrix",    "form",
+                                        "spaceDelimited", "pipeDelimited", "deepObject"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++) {
+        if (!phi__str_is(name, names[i])) continue;
+        *out = (phi__operation_style)i;
+        return true;
+    }
+    return false;
+}
+
+/* ---- arguments ---- */
+
+static bool phi__parameters_taken(const phi__maker *m, phi_str name) {
+    size_t i;
+    for (i = 0; i < m->op->parameter_count; i++)
+        if (phi_str_equal(m->op->parameters[i].argument, name)) return true;
+    return false;
+}
+
+PHI__FN bool phi__parameters_argument(phi__maker *m, phi_str name, const char *place,
+                                      phi_str *out) {
+    char key[PHI__PARAMETERS_ARGUMENT + 24];
+    size_t len = 0, base;
+    unsigned number = 1;
+    for (; len < name.len && len < PHI__PARAMETERS_ARGUMENT - 16; len++) {
+        char c = name.at[len];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     c == '.' || c == '_' || c == '-';
+        key[len] = plain ? c : '_';
+    }
+    if (len == 0) key[len++] = '_';
+    base = len;
+    if (phi__parameters_taken(m, phi__str(key, len)))
+        len = base += (size_t)snprintf(key + base, 12, "_%s", place);
+    while (phi__parameters_taken(m, phi__str(key, len)))
+        len = base + (size_t)snprintf(key + base, 12, "_%u", ++number);
+    return phi__maker_str(m, phi__str(key, len), out);
+}
+
+/* ---- one parameter ---- */
+
+/* Whether a path template holds "{name}". */
+static bool phi__parameters_in_path(phi_str path, phi_str name) {
+    size_t at = 0;
+    for (at = 0; at + name.len + 2 <= path.len; at++)
+        if (path.at[at] == '{' && path.at[at + name.len + 1] == '}' &&
+            memcmp(path.at + at + 1, name.at, name.len) == 0)
+            return true;
+    return false;
+}
+
+/* Headers that OpenAPI describes elsewhere, and parameters that have no place in the path. */
+static bool phi__parameters_ignored(const phi__maker *m, phi__operation_place place, phi_str name) {
+    if (place == PHI__OPERATION_PATH) return !phi__parameters_in_path(m->op->path, name);
+    return place == PHI__OPERATION_HEADER &&
+           (phi__str_is_nocase(name, "accept") || phi__str_is_nocase(name, "content-type") ||
+            phi__str_is_nocase(name, "authorization"));
+}
+
+static bool phi__parameters_repeated(const phi__maker *m, phi__operation_place place,
+                                     phi_str name) {
+    size_t i;
+    for (i = 0; i < m->op->parameter_count; i++)
+        if (m->op->parameters[i].place == place && phi_str_equal(m->op->parameters[i].name, name))
+            return true;
+    return false;
+}
+
+static bool phi__parameters_place(phi_str in, phi__operation_place *out) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__parameters_places); i++) {
+        if (!phi__str_is(in, phi__parameters_places[i])) continue;
+        *out = (phi__operation_place)i;
+        return true;
+    }
+    return false;
+}
+
+static void phi__parameters_form(phi__operation_parameter *p, const phi_json *node) {
+    bool query = p->place == PHI__OPERATION_QUERY || p->place == PHI__OPERATION_COOKIE;
+    p->style = query ? PHI__STYLE_FORM : PHI__STYLE_SIMPLE;
+    (void)phi__parameters_style(phi__json_text_of(phi_json_get(node, "style")), &p->style);
+    p->explode = phi_json_bool(phi_json_get(node, "explode"), p->style == PHI__STYLE_FORM);
+    p->allow_reserved = phi_json_bool(phi_json_get(node, "allowReserved"), false);
+    p->required =
+        p->place == PHI__OPERATION_PATH || phi_json_bool(phi_json_get(node, "required"), false);
+}
+
+/* Its schema, or that of its only content; NULL: none, or a failure. */
+static const phi_json *phi__parameters_schema(phi__maker *m, phi__operation_parameter *p,
+                                              const phi_json *node) {
+    const phi_json *schema = phi_json_get(node, "schema");
+    phi_json_iter it = phi_json_each(phi_json_get(node, "content"));
+    if (schema == NULL && phi_json_is_object(phi_json_get(node, "content")) &&
+        phi_json_next(&it) != NULL) {
+        if (!phi__maker_str(m, it.key, &p->content_type)) return NULL;
+        schema = phi_json_get(it.at, "schema");
+    }
+    return schema;
+}
+
+static bool phi__parameters_add(phi__maker *m, const phi_json *node, const char *place) {
+    phi_str name = phi__json_text_of(phi_json_get(node, "name"));
+    phi__operation_parameter p;
+    const phi_json *schema;
+    memset(&p, 0, sizeof p);
+    if (name.len == 0 ||
+        !phi__parameters_place(phi__json_text_of(phi_json_get(node, "in")), &p.place))
+        return phi__maker_skip(m, place, "expected a name, and path, query, header or cookie");
+    if (phi__parameters_ignored(m, p.place, name) || phi__parameters_repeated(m, p.place, name))
+        return true;
+    if (m->op->parameter_count == PHI__PARAMETERS_MOST)
+        return phi__maker_skip(m, place, "these are too many parameters");
+    phi__parameters_form(&p, node);
+    schema = phi__parameters_schema(m, &p, node);
+    if (m->no_memory || !phi__maker_str(m, name, &p.name) ||
+        !phi__parameters_argument(m, name, phi__parameters_places[p.place], &p.argument))
+        return false;
+    if (schema != NULL) {
+        const phi_json *type = phi__document_follow(&m->view, schema);
+        if (type == NULL) return phi__maker_lost(m, place);
+        p.type = phi__tool_schema_type(type);
+    }
+    m->given[m->op->parameter_count] = node;
+    m->op->parameters[m->op->parameter_count++] = p;
+    return true;
+}
+
+static bool phi__parameters_list(phi__maker *m, const phi_json *list) {
+    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    char place[40];
+    unsigned index = 0;
+    while (phi_json_next(&it) != NULL) {
+        const phi_json *node = phi__document_follow(&m->view, it.at);
+        (void)snprintf(place, sizeof place, "parameters[%u]", index++);
+        if (node == NULL) return phi__maker_lost(m, place);
+        if (!phi__parameters_add(m, node, place)) return false;
+    }
+    return true;
+}
+
+/* What the template names and no parameter declares is a text that is required. */
+static bool phi__parameters_rest(phi__maker *m) {
+    phi_str path = m->op->path;
+    size_t at = 0, end;
+    while ((at = phi__str_find(path, at, "{")) != SIZE_MAX) {
+        phi__operation_parameter *p = &m->op->parameters[m->op->parameter_count];
+        phi_str name;
+        end = phi__str_find(path, at, "}");
+        if (end == SIZE_MAX) return phi__maker_skip(m, "its path", "a \"{\" without its \"}\"");
+        name = phi__str(path.at + at + 1, end - at - 1);
+        at = end;
+        if (phi__parameters_repeated(m, PHI__OPERATION_PATH, name)) continue;
+        if (m->op->parameter_count == PHI__PARAMETERS_MOST)
+            return phi__maker_skip(m, "its path", "these are too many parameters");
+        memset(p, 0, sizeof *p);
+        p->required = true;
+        p->type = PHI_JSON_STRING;
+        if (!phi__maker_str(m, name, &p->name) ||
+            !phi__parameters_argument(m, name, "path", &p->argument))
+            return false;
+        m->given[m->op->parameter_count++] = NULL;
+    }
+    return true;
+}
+
+PHI__FN bool phi__parameters_make(phi__maker *m) {
+    const phi_json *own = phi_json_get(m->node, "parameters");
+    const phi_json *shared = phi_json_get(m->item, "parameters");
+    size_t most = phi_json_count(own) + phi_json_count(shared), i;
+    for (i = 0; i < m->op->path.len; i++) most += m->op->path.at[i] == '{';
+    most = phi__min(most, PHI__PARAMETERS_MOST);
+    m->op->parameters =
+        (phi__operation_parameter *)phi__maker_zero(m, most, sizeof *m->op->parameters);
+    m->given = (const phi_json **)phi_arena_alloc(&m->scratch, (most + 1) * sizeof *m->given);
+    if (m->given == NULL) m->no_memory = true;
+    return !m->no_memory && phi__parameters_list(m, own) && phi__parameters_list(m, shared) &&
+           phi__parameters_rest(m);
+}
+
+#endif
+
+/* ---- src/openapi/reading.c ---- */
+
+/* reading.c - from bytes to parts and operations. */
+
+#ifndef PHI_NO_OPENAPI
+
+
+#include <stdio.h>
+
+enum {
+    PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
+    PHI__READING_ENTRY = 64,    /* units that an entry costs, whatever its size */
+    PHI__READING_TAGS = 64,     /* of an operation */
+    PHI__READING_DEPTH = 512    /* nested values */
+};
+
+typedef enum phi__reading_state {
+    PHI__READING_SOURCE, /* bytes of a file */
+    PHI__READING_PARSE,
+    PHI__READING_PARTS,
+    PHI__READING_OPERATIONS,
+    PHI__READING_NAMES,
+    PHI__READING_DONE
+} phi__reading_state;
+
+typedef struct phi__reading_walk {
+    phi__reading_state state;
+    phi_json_reader reader;
+    phi__document_section section;
+    phi_json_iter it;
+    bool entered; /* `it` is in the section */
+    phi__json_writer writer;
+    phi__document_part *part; /* being written; NULL: none */
+} phi__reading_walk;
+
+static const char *const phi__reading_methods[] = {"get",  "put",     "post",  "delete",
+                                                   "head", "options", "patch", "trace"};
+
+PHI__FN void phi__reading_init(phi__reading *r, phi__document *doc, size_t max_bytes) {
+    memset(r, 0, sizeof *r);
+    r->doc = doc;
+    r->max_bytes = max_bytes;
+    r->status = PHI_BUSY;
+    phi__buf_init(&r->source, doc->memory);
+    phi_arena_init(&r->tree, doc->memory, 65536);
+}
+
+PHI__FN phi_status phi__reading_fail(phi__reading *r, phi_status status, const char *words) {
+    if (r->status != PHI_BUSY) return r->status;
+    r->status = status;
+    (void)snprintf(r->error.message, sizeof r->error.message, "%s", words);
+    return status;
+}
+
+static phi_status phi__reading_no_memory(phi__reading *r) {
+    return phi__reading_fail(r, PHI_NO_MEMORY, "no memory for the document");
+}
+
+PHI__FN phi_status phi__reading_add(phi__reading *r, phi_str bytes) {
+    char words[120];
+    if (bytes.len > r->max_bytes - phi__min(r->source.len, r->max_bytes)) {
+        (void)snprintf(words, sizeof words, "the document is larger than max_document_bytes, %llu",
+                       (unsigned long long)r->max_bytes);
+        return phi__reading_fail(r, PHI_TOO_BIG, words);
+    }
+    phi__buf_add_str(&r->source, bytes);
+    return r->source.failed ? phi__reading_no_memory(r) : r->status;
+}
+
+/* ---- files ---- */
+
+#ifndef PHI_NO_FILES
+PHI__FN phi_status phi__reading_open(phi__reading *r, const char *path) {
+    phi__words words;
+    phi_status status = phi__files_open_read(r->doc->memory, path, &r->file, &words);
+    if (status == PHI_NO_MEMORY) return phi__reading_no_memory(r);
+    return status == PHI_OK ? r->status : phi__reading_fail(r, status, words.text);
+}
+
+static size_t phi__reading_file(phi__reading *r) {
+    phi__words words;
+    size_t got = 0;
+    char *room = phi__buf_reserve(&r->source, PHI__READING_PIECE);
+    phi_status status = PHI_NO_MEMORY;
+    if (room != NULL) status = phi__files_read(r->file, room, PHI__READING_PIECE, &got, &words);
+    if (room == NULL)
+        (void)phi__reading_no_memory(r);
+    else if (status != PHI_OK)
+        (void)phi__reading_fail(r, status, words.text);
+    else
+        phi__buf_add_len(&r->source, got);
+    if (r->source.len > r->max_bytes) (void)phi__reading_add(r, PHI__LIT(" "));
+    if (got == 0 || r->status != PHI_BUSY) {
+        phi__files_close(r->file);
+        r->file = NULL;
+    }
+    return got;
+}
+#else
+PHI__FN phi_status phi__reading_open(phi__reading *r, const char *path) {
+    (void)path;
+    return phi__reading_fail(r, PHI_UNSUPPORTED,
+                             "files are left out of this program: PHI_NO_FILES");
+}
+#endif
+
+static size_t phi__reading_source(phi__reading *r, phi__reading_walk *walk) {
+#ifndef PHI_NO_FILES
+    if (r->file != NULL) return phi__reading_file(r);
+#endif
+    walk->state = PHI__READING_PARSE;
+    return 0;
+}
+
+/* ---- the tree ---- */
+
+static phi_str phi__reading_text(const phi__reading *r) {
+    phi_str text = phi__buf_str(&r->source);
+    if (text.len >= 3 && memcmp(text.at, "\xef\xbb\xbf", 3) == 0)
+        text = phi__str(text.at + 3, text.len - 3);
+    return text;
+}
+
+static bool phi__reading_is_json(phi_str text) {
+    size_t i = 0;
+    while (i < text.len &&
+           (text.at[i] == ' ' || text.at[i] == '\t' || text.at[i] == '\n' || text.at[i] == '\r'))
+        i++;
+    return i < text.len && (text.at[i] == '{' || text.at[i] == '[');
+}
+
+/* The version: 3.0 and 3.1 alone. */
+static void phi__reading_check(phi__reading *r) {
+    phi_str version = phi__json_text_of(phi_json_get(r->root, "openapi"));
+    phi_str old = phi__json_text_of(phi_json_get(r->root, "swagger"));
+    char words[140];
+    if (!phi_json_is_object(r->root))
+        (void)phi__reading_fail(r, PHI_UNSUPPORTED,
+                                "this is no OpenAPI document: expected an object");
+    else if (phi__str_starts(version, "3.0.") || phi__str_is(version, "3.0"))
+        return;
+    else if (phi__str_starts(version, "3.1.") || phi__str_is(version, "3.1"))
+        r->doc->is_31 = true;
+    else {
+        if (version.len == 0) version = old;
+        (void)snprintf(words, sizeof words,
+                       version.len == 0 ? "this is no OpenAPI document: \"openapi\" is missing%.*s"
+                                        : "OpenAPI version %.*s: expected 3.0 or 3.1",
+                       (int)phi__min(version.len, 20), version.at != NULL ? version.at : "");
+        (void)phi__reading_fail(r, PHI_UNSUPPORTED, words);
+    }
+}
+
+static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_status status,
+                                const phi_parse_error *error) {
+    if (status == PHI_OK) {
+        phi__reading_check(r);
+        walk->state = PHI__READING_PARTS;
+        return;
+    }
+    if (status == PHI_NO_MEMORY) {
+        (void)phi__reading_no_memory(r);
+        return;
+    }
+    r->status = status;
+    r->error = *error;
+}
+
+static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_t units) {
+    phi_parse_error error;
+    phi_status status;
+    phi_str text = phi__reading_text(r);
+    if (!phi__reading_is_json(text)) {
+        (void)phi__reading_fail(r, PHI_UNSUPPORTED,
+                                "the document is not JSON, and YAML is not read by this program");
+        return units;
+    }
+    if (walk->reader.arena == NULL)
+        phi_json_reader_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
+    status = phi_json_reader_advance(&walk->reader, units);
+    if (status == PHI_BUSY) return units;
+    (void)phi_json_reader_result(&walk->reader, &r->root, &error);
+    phi__reading_parsed(r, walk, status, &error);
+    return units;
+}
+
+/* ---- parts ---- */
+
+static phi_json *phi__reading_section(const phi__reading *r, phi__document_section section) {
+    const char *name = phi__document_section_name(section);
+    if (section == PHI__SECTION_PATHS) return phi_json_get(r->root, name);
+    return phi_json_get(phi_json_get(r->root, "components"), name);
+}
+
+/* Takes out of a path item what requests do not need. */
+static void phi__reading_prune(phi_json *item) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__reading_methods); i++) {
+        phi_json *op = phi_json_get(item, phi__reading_methods[i]);
+        (void)phi_json_remove(op, "responses");
+        (void)phi_json_remove(op, "callbacks");
+    }
+}
+
+static void phi__reading_begin_part(phi__reading *r, phi__reading_walk *walk, phi_str name,
+                                    phi_json *node) {
+    phi__document_part *part = phi__document_find(r->doc, walk->section, name);
+    if (part == NULL) part = phi__document_add(r->doc, walk->section, name);
+    if (part == NULL) {
+        (void)phi__reading_no_memory(r);
+        return;
+    }
+    if (walk->section == PHI__SECTION_PATHS || walk->section == PHI__SECTION_ITEMS)
+        phi__reading_prune(node);
+    part->at = r->doc->text.len; /* of duplicate keys the last one counts */
+    part->node = node;
+    walk->part = part;
+    phi__json_write_writer_begin(&walk->writer, &r->doc->text, node, 0);
+}
+
+/* Servers and security of the whole document. */
+static void phi__reading_begin_root(phi__reading *r, phi__reading_walk *walk) {
+    static const char *const kept[] = {"servers", "security"};
+    phi_json *node = phi_json_new_object(&r->tree);
+    size_t i;
+    for (i = 0; node != NULL && i < PHI__COUNT(kept); i++) {
+        phi_json *value = phi_json_remove(r->root, kept[i]);
+        if (value != NULL && phi_json_set(&r->tree, node, kept[i], value) != PHI_OK) node = NULL;
+    }
+    if (node == NULL)
+        (void)phi__reading_no_memory(r);
+    else
+        phi__reading_begin_part(r, walk, PHI__LIT(""), node);
+}
+
+static size_t phi__reading_write(phi__reading *r, phi__reading_walk *walk, size_t units) {
+    size_t before = r->doc->text.len;
+    phi_status status = phi__json_write_writer_advance(&walk->writer, units);
+    size_t written = r->doc->text.len - before;
+    if (status == PHI_BUSY) return written;
+    phi__json_write_writer_end(&walk->writer);
+    if (status == PHI_NO_MEMORY || r->doc->text.failed)
+        (void)phi__reading_no_memory(r);
+    else if (status != PHI_OK)
+        (void)phi__reading_fail(r, status, "the document is nested too deeply");
+    walk->part->len = r->doc->text.len - walk->part->at;
+    walk->part = NULL;
+    return written;
+}
+
+static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_t units) {
+    if (walk->part != NULL) return phi__reading_write(r, walk, units);
+    if (walk->section == PHI__SECTION_COUNT) {
+        walk->state = PHI__READING_OPERATIONS;
+        walk->it = phi_json_each(phi__reading_section(r, PHI__SECTION_PATHS));
+        return 0;
+    }
+    if (walk->section == PHI__SECTION_ROOT) {
+        phi__reading_begin_root(r, walk);
+        walk->section = PHI__SECTION_COUNT;
+        return PHI__READING_ENTRY;
+    }
+    if (!walk->entered) {
+        phi_json *section = phi__reading_section(r, walk->section);
+        walk->it = phi_json_each(phi_json_is_object(section) ? section : NULL);
+        walk->entered = true;
+    }
+    if (phi_json_next(&walk->it) != NULL)
+        phi__reading_begin_part(r, walk, walk->it.key, walk->it.at);
+    else {
+        walk->section = (phi__document_section)(walk->section + 1);
+        walk->entered = false;
+    }
+    return PHI__READING_ENTRY;
+}
+
+/* ---- operations ---- */
+
+/* "GET", static. */
+static phi_str phi__reading_method(const char *name) {
+    static const char *const upper[] = {"GET",  "PUT",     "POST",  "DELETE",
+                                        "HEAD", "OPTIONS", "PATCH", "TRACE"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(upper); i++)
+        if (name == phi__reading_methods[i]) return phi_str_of(upper[i]);
+    return PHI__LIT("GET");
+}
+
+static bool phi__reading_tags(phi__reading *r, phi__document_operation *op, const phi_json *tags) {
+    phi_json_iter it = phi_json_each(phi_json_is_array(tags) ? tags : NULL);
+    size_t count = phi__min(it.left, PHI__READING_TAGS);
+    phi_str *list;
+    if (count == 0) return true;
+    list = (phi_str *)phi__arena_zero(&r->doc->arena, count * sizeof *list);
+    if (list == NULL) return false;
+    op->tags = list;
+    while (op->tag_count < count && phi_json_next(&it) != NULL)
+        if (!phi__arena_str(&r->doc->arena, phi__json_text_of(it.at), &list[op->tag_count++]))
+            return false;
+    return true;
+}
+
+static bool phi__reading_operation(phi__reading *r, phi_str path, const char *method,
+                                   const phi_json *node, phi__document_part *item) {
+    phi__document_operation *op = phi__document_add_operation(r->doc);
+    phi_openapi_operation *shown;
+    if (op == NULL) return false;
+    shown = &op->shown;
+    op->item = item;
+    shown->path = path;
+    shown->method = phi__reading_method(method);
+    shown->deprecated = phi_json_bool(phi_json_get(node, "deprecated"), false);
+    shown->destructive = phi__str_is(shown->method, "DELETE");
+    shown->read_only = method == phi__reading_methods[0] || phi__str_is(shown->method, "HEAD") ||
+                       phi__str_is(shown->method, "OPTIONS") || phi__str_is(shown->method, "TRACE");
+    if (!phi_json_is_object(node)) op->skip = "expected an object that describes the operation";
+    return phi__arena_str(&r->doc->arena, phi__json_text_of(phi_json_get(node, "operationId")),
+                          &shown->operation_id) &&
+           phi__reading_tags(r, op, phi_json_get(node, "tags"));
+}
+
+/* A path item that is a reference: the part that it names, or NULL and why. */
+static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, const char **why) {
+    phi__document_part *part = NULL;
+    phi_str rest;
+    int links;
+    for (links = 0; links < 8; links++) {
+        const phi_json *next;
+        if (!phi__document_locate(r->doc, ref, &part, &rest, why)) return NULL;
+        *why = " leads to no path item";
+        if (rest.len > 0 ||
+            (part->section != PHI__SECTION_ITEMS && part->section != PHI__SECTION_PATHS))
+            return NULL;
+        next = phi_json_get(part->node, "$ref");
+        if (!phi_json_is_string(next)) return part;
+        ref = phi__json_text_of(next);
+    }
+    *why = " leads in a circle";
+    return NULL;
+}
+
+/* One skipped entry stands for all operations of a path item that cannot be followed. */
+static bool phi__reading_lost_item(phi__reading *r, phi_str path, phi_str ref, const char *why) {
+    char words[240];
+    phi_str text;
+    if (!phi__reading_operation(r, path, phi__reading_methods[0], r->root, NULL)) return false;
+    (void)snprintf(words, sizeof words, "the path item: \"$ref\" %.*s%s",
+                   (int)phi__min(ref.len, 120), ref.at, why);
+    if (!phi__arena_str(&r->doc->arena, phi_str_of(words), &text)) return false;
+    r->doc->operations[r->doc->count - 1].skip = text.at;
+    return true;
+}
+
+static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item) {
+    phi__document_part *own = phi__document_find(r->doc, PHI__SECTION_PATHS, key), *other = NULL;
+    const phi_json *ref = phi_json_get(item, "$ref"), *target = NULL;
+    const char *why = NULL;
+    bool fine = true;
+    size_t i;
+    /* of duplicate paths the last one counts, and paths begin with a slash: the others extend */
+    if (own == NULL || key.len == 0 || key.at[0] != '/' || own->node != item) return true;
+    if (phi_json_is_string(ref)) {
+        other = phi__reading_item_ref(r, phi__json_text_of(ref), &why);
+        if (other == NULL) return phi__reading_lost_item(r, own->name, phi__json_text_of(ref), why);
+        target = other->node;
+    }
+    for (i = 0; fine && i < PHI__COUNT(phi__reading_methods); i++) {
+        const char *method = phi__reading_methods[i];
+        const phi_json *node = phi_json_get(item, method);
+        if (node != NULL)
+            fine = phi__reading_operation(r, own->name, method, node, own);
+        else if ((node = phi_json_get(target, method)) != NULL)
+            fine = phi__reading_operation(r, own->name, method, node, other);
+    }
+    return fine;
+}
+
+static size_t phi__reading_operations(phi__reading *r, phi__reading_walk *walk) {
+    if (phi_json_next(&walk->it) == NULL) {
+        walk->state = PHI__READING_NAMES;
+        return 0;
+    }
+    if (!phi__reading_item(r, walk->it.key, walk->it.at)) (void)phi__reading_no_memory(r);
+    return PHI__READING_ENTRY * 8;
+}
+
+/* ---- public to the room ---- */
+
+static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t units) {
+    phi__buf *text = &r->doc->text;
+    void *exact;
+    switch (walk->state) {
+    case PHI__READING_SOURCE: return phi__reading_source(r, walk);
+    case PHI__READING_PARSE: return phi__reading_parse(r, walk, units);
+    case PHI__READING_PARTS: return phi__reading_parts(r, walk, units);
+    case PHI__READING_OPERATIONS: return phi__reading_operations(r, walk);
+    case PHI__READING_NAMES:
+        if (!phi__naming_all(r->doc, r->prefix, r->skip_unnamed)) (void)phi__reading_no_memory(r);
+        walk->state = PHI__READING_DONE;
+        return units;
+    case PHI__READING_DONE:
+    default:
+        exact = phi__realloc(text->memory, text->at, text->cap, text->len);
+        if (exact != NULL) {
+            text->at = (char *)exact;
+            text->cap = text->len;
+        }
+        if (r->status == PHI_BUSY) r->status = PHI_OK;
+        return units;
+    }
+}
+
+PHI__FN phi_status phi__reading_advance(phi__reading *r, size_t units) {
+    if (r->status == PHI_BUSY && r->walk == NULL) {
+        r->walk = (phi__reading_walk *)phi__arena_zero(&r->tree, sizeof *r->walk);
+        if (r->walk == NULL) return phi__reading_no_memory(r);
+    }
+    while (r->status == PHI_BUSY) {
+        size_t took = phi__reading_more(r, r->walk, units);
+        if (took >= units) break;
+        units -= took;
+    }
+    return r->status;
+}
+
+PHI__FN void phi__reading_end(phi__reading *r) {
+    if (r->walk != NULL && r->walk->part != NULL) phi__json_write_writer_end(&r->walk->writer);
+    r->walk = NULL;
+#ifndef PHI_NO_FILES
+    phi__files_close(r->file);
+    r->file = NULL;
+#endif
+    phi_arena_free(&r->tree);
+    phi__buf_free(&r->source);
+    r->root = NULL;
+}
+
+#endif
+
+/* ---- src/openapi/request_body.c ---- */
+
+/* request_body.c - the body of an operation: which of its content types is sent, and how its
+   properties are. */
+
+#ifndef PHI_NO_OPENAPI
+
+enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
+
+/* The type without its parameters. */
+static phi_str phi__request_body_plain(phi_str type) {
+    size_t i;
+    for (i = 0; i < type.len; i++)
+        if (type.at[i] == ';') break;
+    return phi__str_trim(phi__str(type.at, i));
+}
+
+static bool phi__request_body_ends(phi_str type, const char *end) {
+    size_t n = strlen(end);
+    return type.len >= n && phi__str_is_nocase(phi__str(type.at + type.len - n, n), end);
+}
+
+/* How well a content type suits; the least is taken. */
+static unsigned phi__request_body_rank(phi_str type, phi__operation_body_kind *kind) {
+    type = phi__request_body_plain(type);
+    *kind = PHI__BODY_JSON;
+    if (phi__str_is_nocase(type, "application/json")) return 0;
+    if (phi__str_is_nocase(type, "application/merge-patch+json")) return 1;
+    if (phi__request_body_ends(type, "+json") || phi__request_body_ends(type, "/json")) return 2;
+    if (phi__str_is(type, "*/*") || phi__str_is_nocase(type, "application/*")) return 3;
+    *kind = PHI__BODY_FORM;
+    if (phi__str_is_nocase(type, "application/x-www-form-urlencoded")) return 4;
+    *kind = PHI__BODY_MULTIPART;
+    if (phi__str_is_nocase(type, "multipart/form-data")) return 5;
+    *kind = PHI__BODY_TEXT;
+    if (type.len > 5 && phi__str_is_nocase(phi__str(type.at, 5), "text/")) return 6;
+    *kind = PHI__BODY_BYTES;
+    return 7;
+}
+
+/* A type that can be sent: a range stands for one of its own. */
+static phi_str phi__request_body_type(phi_str type, phi__operation_body_kind kind) {
+    if (phi__str_find(type, 0, "*") == SIZE_MAX) return type;
+    if (kind == PHI__BODY_JSON) return PHI__LIT("application/json");
+    return kind == PHI__BODY_TEXT ? PHI__LIT("text/plain") : PHI__LIT("application/octet-stream");
+}
+
+/* ---- properties ---- */
+
+static bool phi__request_body_headers(phi__maker *m, phi__operation_property *p,
+                                      const phi_json *headers) {
+    phi_json_iter it = phi_json_each(headers);
+    phi_json *kept;
+    if (!phi_json_is_object(headers)) return true;
+    kept = phi_json_new_object(m->arena);
+    while (kept != NULL && phi_json_next(&it) != NULL) {
+        const phi_json *header = phi__document_follow(&m->view, it.at), *value;
+        if (header == NULL) return phi__maker_lost(m, "encoding.headers");
+        value =
+            phi_json_get(phi__document_follow(&m->view, phi_json_get(header, "schema")), "default");
+        if (!phi_json_is_string(value) || phi__str_is_nocase(it.key, "content-type")) continue;
+        if (phi_json_set_n(m->arena, kept, it.key,
+                           phi_json_new_str(m->arena, phi__json_text_of(value))) != PHI_OK)
+            kept = NULL;
+    }
+    p->headers = kept;
+    m->no_memory = m->no_memory || kept == NULL;
+    return kept != NULL;
+}
+
+static bool phi__request_body_encoding(phi__maker *m, phi__operation_property *p,
+                                       const phi_json *encoding) {
+    phi_str style = phi__json_text_of(phi_json_get(encoding, "style"));
+    phi_str type = phi__json_text_of(phi_json_get(encoding, "contentType"));
+    size_t comma = phi__str_find(type, 0, ",");
+    if (comma != SIZE_MAX)
+        type = phi__str_trim(phi__str(type.at, comma)); /* the first of several */
+    p->style = PHI__STYLE_FORM;
+    p->has_style = phi__parameters_style(style, &p->style) ||
+                   phi_json_get(encoding, "explode") != NULL ||
+                   phi_json_get(encoding, "allowReserved") != NULL;
+    p->explode = phi_json_bool(phi_json_get(encoding, "explode"), p->style == PHI__STYLE_FORM);
+    p->allow_reserved = phi_json_bool(phi_json_get(encoding, "allowReserved"), false);
+    if (type.len > 0 && phi__str_find(type, 0, "*") == SIZE_MAX &&
+        !phi__maker_str(m, type, &p->content_type))
+        return false;
+    return phi__request_body_headers(m, p, phi_json_get(encoding, "headers"));
+}
+
+static bool phi__request_body_property(phi__maker *m, phi_str name, const phi_json *schema,
+                                       const phi_json *encodings) {
+    phi__operation_body *body = &m->op->body;
+    phi__operation_property *p = &body->properties[body->property_count];
+    phi_str media;
+    schema = phi__document_follow(&m->view, schema);
+    if (schema == NULL) return phi__maker_lost(m, "requestBody");
+    memset(p, 0, sizeof *p);
+    p->type = phi__tool_schema_type(schema);
+    if (p->type == PHI_JSON_ARRAY) {
+        schema = phi__document_follow(&m->view, phi_json_get(schema, "items"));
+        if (schema == NULL && m->view.no_memory) return phi__maker_lost(m, "requestBody");
+    }
+    p->file = phi__tool_schema_is_file(schema);
+    p->base64 = phi__str_is(phi__json_text_of(phi_json_get(schema, "format")), "byte") ||
+                phi__str_is(phi__json_text_of(phi_json_get(schema, "contentEncoding")), "base64");
+    media = phi__json_text_of(phi_json_get(schema, "contentMediaType"));
+    if (!phi__maker_str(m, media, &p->content_type) || !phi__maker_str(m, name, &p->name) ||
+        !phi__request_body_encoding(m, p, phi_json_get_n(encodings, name)))
+        return false;
+    body->property_count++;
+    return true;
+}
+
+static bool phi__request_body_of(phi__maker *m, const phi_json *schema, const phi_json *encodings,
+                                 size_t most) {
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
+    if (!phi_json_is_object(phi_json_get(schema, "properties"))) return true;
+    while (m->op->body.property_count < most && phi_json_next(&it) != NULL)
+        if (!phi__request_body_property(m, it.key, it.at, encodings)) return false;
+    return true;
+}
+
+/* The properties of the schema, and of the schemas that it joins. */
+static bool phi__request_body_properties(phi__maker *m, const phi_json *encodings) {
+    const phi_json *schema = phi__document_follow(&m->view, m->body_schema), *part;
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
+    size_t most = phi_json_count(phi_json_get(schema, "properties"));
+    if (m->body_schema == NULL) return true;
+    if (schema == NULL) return phi__maker_lost(m, "requestBody");
+    while (phi_json_next(&it) != NULL) {
+        part = phi__document_follow(&m->view, it.at);
+        if (part == NULL) return phi__maker_lost(m, "requestBody");
+        most += phi_json_count(phi_json_get(part, "properties"));
+    }
+    most = phi__min(most, PHI__REQUEST_BODY_PROPERTIES);
+    m->op->body.properties =
+        (phi__operation_property *)phi__maker_zero(m, most, sizeof *m->op->body.properties);
+    if (m->no_memory || !phi__request_body_of(m, schema, encodings, most)) return false;
+    it = phi_json_each(phi_json_get(schema, "allOf"));
+    while (phi_json_next(&it) != NULL)
+        if (!phi__request_body_of(m, phi__document_follow(&m->view, it.at), encodings, most))
+            return false;
+    return true;
+}
+
+/* ---- the body ---- */
+
+static const phi_json *phi__request_body_pick(phi__maker *m, const phi_json *content,
+                                              phi_str *type) {
+    phi_json_iter it = phi_json_each(phi_json_is_object(content) ? content : NULL);
+    const phi_json *best = NULL;
+    unsigned least = 100;
+    while (phi_json_next(&it) != NULL) {
+        phi__operation_body_kind kind;
+        unsigned rank = phi__request_body_rank(it.key, &kind);
+        if (rank >= least) continue;
+        least = rank;
+        best = it.at;
+        *type = phi__request_body_type(it.key, kind);
+        m->op->body.kind = kind;
+    }
+    return best;
+}
+
+PHI__FN bool phi__request_body_make(phi__maker *m) {
+    const phi_json *given = phi_json_get(m->node, "requestBody"), *media;
+    phi__operation_body *body = &m->op->body;
+    phi_str type = {NULL, 0};
+    if (given == NULL) return true;
+    given = phi__document_follow(&m->view, given);
+    if (given == NULL) return phi__maker_lost(m, "requestBody");
+    media = phi__request_body_pick(m, phi_json_get(given, "content"), &type);
+    if (media == NULL) return true;
+    m->body_schema = phi_json_get(media, "schema");
+    m->body_note = phi__json_text_of(phi_json_get(given, "description"));
+    body->required = phi_json_bool(phi_json_get(given, "required"), false);
+    if (!phi__maker_str(m, type, &body->content_type) ||
+        !phi__parameters_argument(m, PHI__LIT("body"), "", &body->argument))
+        return false;
+    if (!phi__str_is(body->argument, "body") &&
+        !phi__parameters_argument(m, PHI__LIT("_request_body"), "", &body->argument))
+        return false;
+    if (body->kind != PHI__BODY_FORM && body->kind != PHI__BODY_MULTIPART) return true;
+    return phi__request_body_properties(m, phi_json_get(media, "encoding"));
+}
+
+#endif
+
+/* ---- src/openapi/security.c ---- */
+
+/* security.c - the security alternatives of an operation, and its server. */
+
+#ifndef PHI_NO_OPENAPI
+
+enum { PHI__SECURITY_URL = 2048 }; /* bytes of a server's URL */
+
+/* ---- schemes ---- */
+
+static bool phi__security_key(phi__maker *m, phi__operation_scheme *scheme, const phi_json *node) {
+    phi_str in = phi__json_text_of(phi_json_get(node, "in"));
+    scheme->kind = PHI__SCHEME_KEY;
+    scheme->place = PHI__OPERATION_HEADER;
+    if (phi__str_is(in, "query")) scheme->place = PHI__OPERATION_QUERY;
+    if (phi__str_is(in, "cookie")) scheme->place = PHI__OPERATION_COOKIE;
+    return phi__maker_str(m, phi__json_text_of(phi_json_get(node, "name")), &scheme->key);
+}
+
+static bool phi__security_kind(phi__maker *m, phi__operation_scheme *scheme, const phi_json *node) {
+    phi_str type = phi__json_text_of(phi_json_get(node, "type"));
+    phi_str http = phi__json_text_of(phi_json_get(node, "scheme"));
+    scheme->kind = PHI__SCHEME_OTHER;
+    if (phi__str_is(type, "apiKey")) return phi__security_key(m, scheme, node);
+    if (phi__str_is(type, "http")) {
+        if (phi__str_is_nocase(http, "basic")) scheme->kind = PHI__SCHEME_BASIC;
+        if (phi__str_is_nocase(http, "bearer")) scheme->kind = PHI__SCHEME_BEARER;
+    }
+    if (phi__str_is(type, "openIdConnect")) scheme->kind = PHI__SCHEME_OPENID;
+    if (phi__str_is(type, "oauth2")) {
+        const phi_json *flow = phi_json_get(phi_json_get(node, "flows"), "clientCredentials");
+        scheme->kind = PHI__SCHEME_OAUTH;
+        return phi__maker_str(m, phi__json_text_of(phi_json_get(flow, "tokenUrl")),
+                              &scheme->token_url);
+    }
+    return true;
+}
+
+static bool phi__security_scheme(phi__maker *m, phi__operation_scheme *scheme, phi_str name,
+                                 const phi_json *scopes) {
+    phi__document_part *part = phi__document_find(m->view.doc, PHI__SECTION_SECURITY, name);
+    phi_json_iter it = phi_json_each(phi_json_is_array(scopes) ? scopes : NULL);
+    const phi_json *node = NULL;
+    phi_str *list = (phi_str *)phi__maker_zero(m, it.left, sizeof *list);
+    memset(scheme, 0, sizeof *scheme);
+    if (list == NULL || !phi__maker_str(m, name, &scheme->name)) return false;
+    scheme->scopes = list;
+    while (phi_json_next(&it) != NULL)
+        if (!phi__maker_str(m, phi__json_text_of(it.at), &list[scheme->scope_count++]))
+            return false;
+    if (part != NULL) node = phi__document_tree(&m->view, part);
+    if (node != NULL) node = phi__document_follow(&m->view, node);
+    if (m->view.no_memory) return phi__maker_lost(m, "security");
+    return phi__security_kind(m, scheme, node);
+}
+
+PHI__FN bool phi__security_make(phi__maker *m) {
+    const phi_json *list = phi_json_get(m->node, "security");
+    phi__operation_security *alternatives;
+    phi_json_iter it, in;
+    if (!phi_json_is_array(list)) list = phi_json_get(m->root, "security");
+    if (!phi_json_is_array(list)) return true;
+    it = phi_json_each(list);
+    alternatives = (phi__operation_security *)phi__maker_zero(m, it.left, sizeof *alternatives);
+    if (alternatives == NULL) return false;
+    m->op->security = alternatives;
+    while (phi_json_next(&it) != NULL) {
+        phi__operation_security *one = &alternatives[m->op->security_count++];
+        phi__operation_scheme *schemes;
+        in = phi_json_each(phi_json_is_object(it.at) ? it.at : NULL);
+        schemes = (phi__operation_scheme *)phi__maker_zero(m, in.left, sizeof *schemes);
+        if (schemes == NULL) return false;
+        one->schemes = schemes;
+        while (phi_json_next(&in) != NULL)
+            if (!phi__security_scheme(m, &schemes[one->count++], in.key, in.at)) return false;
+    }
+    return true;
+}
+
+/* ---- servers ---- */
+
+/* Puts the defaults of variables in the place of "{name}". */
+static phi_str phi__security_fill(const phi_json *server, char out[PHI__SECURITY_URL]) {
+    const phi_json *variables = phi_json_get(server, "variables");
+    phi_str url = phi__json_text_of(phi_json_get(server, "url"));
+    size_t i = 0, len = 0;
+    while (i < url.len && len < PHI__SECURITY_URL) {
+        size_t end = url.at[i] == '{' ? phi__str_find(url, i, "}") : SIZE_MAX;
+        phi_str part = phi__str(url.at + i, 1);
+        const phi_json *variable = NULL;
+        if (end != SIZE_MAX)
+            variable = phi_json_get_n(variables, phi__str(url.at + i + 1, end - i - 1));
+        if (variable != NULL) part = phi__json_text_of(phi_json_get(variable, "default"));
+        if (part.len > PHI__SECURITY_URL - len) break;
+        if (part.len > 0) memcpy(out + len, part.at, part.len);
+        len += part.len;
+        i = variable != NULL ? end + 1 : i + 1;
+    }
+    return phi__str(out, i < url.len ? 0 : len);
+}
+
+PHI__FN bool phi__security_server(phi__maker *m) {
+    const phi_json *places[3];
+    char url[PHI__SECURITY_URL];
+    phi_str server = {NULL, 0};
+    size_t i;
+    places[0] = m->node;
+    places[1] = m->item;
+    places[2] = m->root;
+    for (i = 0; i < 3 && server.len == 0; i++) {
+        const phi_json *servers = phi_json_get(places[i], "servers");
+        if (phi_json_is_array(servers) && phi_json_count(servers) > 0)
+            server = phi__security_fill(phi_json_at(servers, 0), url);
+    }
+    while (server.len > 0 && server.at[server.len - 1] == '/') server.len--;
+    return phi__maker_str(m, server, &m->op->server);
+}
+
+#endif
+
+/* ---- src/openapi/selection.c ---- */
+
+/* selection.c - operations that fit a filter become tools, one after another. */
+
+#ifndef PHI_NO_OPENAPI
+
+
+enum { PHI__SELECTION_ENTRY = 64 }; /* units that an operation costs, whatever its size */
+
+typedef struct phi__selection {
+    struct phi__selection *next;
+    phi_arena arena; /* operations, schemas, messages */
+    size_t at;       /* the next operation */
+    phi_tool *tools;
+    size_t *operations;
+    phi_openapi_skip *skipped;
+    size_t tool_cap, operation_cap, skip_cap;
+} phi__selection;
+
+/* ---- filters ---- */
+
+static bool phi__selection_listed(const char *const *list, phi_str text, bool nocase) {
+    for (; list != NULL && *list != NULL; list++)
+        if (nocase ? phi__str_is_nocase(text, *list) : phi__str_is(text, *list)) return true;
+    return false;
+}
+
+/* "/repos" and "/repos/" fit /repos and /repos/a, not /repositories. */
+static bool phi__selection_below(const char *const *prefixes, phi_str path) {
+    for (; *prefixes != NULL; prefixes++) {
+        size_t len = strlen(*prefixes);
+        while (len > 0 && (*prefixes)[len - 1] == '/') len--;
+        if (path.len < len || (len > 0 && memcmp(path.at, *prefixes, len) != 0)) continue;
+        if (path.len == len || path.at[len] == '/') return true;
+    }
+    return false;
+}
+
+static bool phi__selection_fits(const phi__document_operation *op,
+                                const phi_openapi_filter *filter) {
+    size_t i;
+    bool tagged = false;
+    if (filter == NULL) return true;
+    if (filter->operation_ids != NULL &&
+        (op->shown.operation_id.len == 0 ||
+         !phi__selection_listed(filter->operation_ids, op->shown.operation_id, false)))
+        return false;
+    if (filter->methods != NULL && !phi__selection_listed(filter->methods, op->shown.method, true))
+        return false;
+    if (filter->path_prefixes != NULL &&
+        !phi__selection_below(filter->path_prefixes, op->shown.path))
+        return false;
+    for (i = 0; filter->tags != NULL && i < op->tag_count; i++)
+        tagged = tagged || phi__selection_listed(filter->tags, op->tags[i], false);
+    return filter->tags == NULL || tagged;
+}
+
+/* ---- selections ---- */
+
+static void phi__selection_free(phi_openapi *api, phi__selection *s) {
+    phi_memory *memory = &api->memory;
+    phi__selection **at = &api->selections;
+    while (*at != NULL && *at != s) at = &(*at)->next;
+    if (*at != NULL) *at = s->next;
+    phi__free(memory, s->tools, s->tool_cap * sizeof *s->tools);
+    phi__free(memory, s->operations, s->operation_cap * sizeof *s->operations);
+    phi__free(memory, s->skipped, s->skip_cap * sizeof *s->skipped);
+    phi_arena_free(&s->arena);
+    phi__free(memory, s, sizeof *s);
+}
+
+PHI__FN void phi__selection_free_all(phi_openapi *api) {
+    while (api->selections != NULL) phi__selection_free(api, api->selections);
+}
+
+static phi__selection *phi__selection_new(phi_openapi *api) {
+    phi__selection *s = (phi__selection *)phi__alloc(&api->memory, sizeof *s);
+    if (s == NULL) return NULL;
+    phi_arena_init(&s->arena, &api->memory, 0);
+    s->next = api->selections;
+    api->selections = s;
+    return s;
+}
+
+static bool phi__selection_room(phi_openapi *api, phi__selection *s, const phi_openapi_tools *out) {
+    phi_memory *memory = &api->memory;
+    void *at = s->tools;
+    if (out->count == s->tool_cap) {
+        at = phi__grow(memory, s->tools, &s->tool_cap, out->count + 1, sizeof *s->tools);
+        if (at == NULL) return false;
+        s->tools = (phi_tool *)at;
+    }
+    if (out->count == s->operation_cap) {
+        at = phi__grow(memory, s->operations, &s->operation_cap, out->count + 1,
+                       sizeof *s->operations);
+        if (at == NULL) return false;
+        s->operations = (size_t *)at;
+    }
+    if (out->skip_count == s->skip_cap) {
+        at = phi__grow(memory, s->skipped, &s->skip_cap, out->skip_count + 1, sizeof *s->skipped);
+        if (at == NULL) return false;
+        s->skipped = (phi_openapi_skip *)at;
+    }
+    return true;
+}
+
+static bool phi__selection_add(phi_openapi *api, phi__selection *s, phi_openapi_tools *out,
+                               size_t *units) {
+    const char *skip = NULL;
+    if (!phi__selection_room(api, s, out) ||
+        !phi__maker_make(api, s->at, &s->arena, &s->tools[out->count], &skip, units))
+        return false;
+    if (skip != NULL) {
+        s->skipped[out->skip_count].operation = s->at;
+        s->skipped[out->skip_count++].message = skip;
+    } else
+        s->operations[out->count++] = s->at;
+    out->tools = s->tools;
+    out->operations = s->operations;
+    out->skipped = s->skipped;
+    return true;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter *filter,
+                                      phi_openapi_tools *out) {
+    phi__selection *s;
+    size_t units = 0;
+    if (api == NULL || out == NULL) return PHI_BAD_ARG;
+    if (api->reading.status != PHI_OK)
+        return phi__error(api->rt, PHI_MISUSE, "phi_openapi_select: the document is not ready");
+    if (out->work == NULL) {
+        memset(out, 0, sizeof *out);
+        out->work = phi__selection_new(api);
+        if (out->work == NULL)
+            return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_select: no memory");
+    }
+    s = (phi__selection *)out->work;
+    while (s->at < api->document->count) {
+        if (units >= api->rt->slice.budget_bytes) return PHI_BUSY;
+        units += PHI__SELECTION_ENTRY;
+        if (phi__selection_fits(&api->document->operations[s->at], filter) &&
+            !phi__selection_add(api, s, out, &units)) {
+            phi__selection_free(api, s);
+            memset(out, 0, sizeof *out);
+            return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_select: no memory");
+        }
+        s->at++;
+    }
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools) {
+    if (api == NULL || tools == NULL) return PHI_BAD_ARG;
+    if (api->calls_open > 0)
+        return phi__error(api->rt, PHI_MISUSE,
+                          "phi_openapi_release: %u calls are under way: free or abort their agents",
+                          (unsigned)api->calls_open);
+    if (tools->work != NULL) phi__selection_free(api, (phi__selection *)tools->work);
+    memset(tools, 0, sizeof *tools);
+    return PHI_OK;
+}
+
+#endif
+
+/* ---- src/openapi/settings.c ---- */
+
+/* settings.c - copies and checks of a document's settings. */
+
+#ifndef PHI_NO_OPENAPI
+
+enum {
+    PHI__SETTINGS_TIMEOUT_MS = 30000,     /* the book, part "OpenAPI Tool Adapter" */
+    PHI__SETTINGS_RESPONSE_BYTES = 65536, /* the same */
+    PHI__SETTINGS_DOCUMENT_BYTES = 67108864,
+    PHI__SETTINGS_SCHEMA_BYTES = 65536
+};
+
+/* ---- checks ---- */
+
+static bool phi__settings_line(const char *text) {
+    return text == NULL || strpbrk(text, "\r\n") == NULL;
+}
+
+static bool phi__settings_pairs(const phi_openapi_pair *pairs, size_t count) {
+    size_t i;
+    if (count > 0 && pairs == NULL) return false;
+    for (i = 0; i < count; i++)
+        if (pairs[i].name == NULL || pairs[i].value == NULL || pairs[i].name[0] == '\0' ||
+            !phi__settings_line(pairs[i].name) || !phi__settings_line(pairs[i].value))
+            return false;
+    return true;
+}
+
+PHI__FN const char *phi__settings_refuse(const phi_openapi_desc *desc) {
+    const phi_openapi_auth *auth = &desc->auth;
+    size_t i;
+    if (!phi__settings_pairs(desc->headers, desc->header_count))
+        return "headers: each needs a name and a value, without line breaks";
+    for (i = 0; i < desc->header_count; i++)
+        if (strpbrk(desc->headers[i].name, ": \t") != NULL)
+            return "headers: a name holds a colon or a blank";
+    if (!phi__settings_pairs(auth->keys, auth->key_count))
+        return "auth.keys: each needs a scheme's name and a value, without line breaks";
+    if (!phi__settings_line(auth->bearer_token) || !phi__settings_line(auth->user) ||
+        !phi__settings_line(auth->password) || !phi__settings_line(auth->client_id) ||
+        !phi__settings_line(auth->client_secret))
+        return "auth: a credential holds a line break";
+    if (auth->user != NULL && strchr(auth->user, ':') != NULL)
+        return "auth.user: it may not hold a colon";
+    if (auth->client_secret != NULL && auth->client_id == NULL)
+        return "auth.client_id is missing beside client_secret";
+    return NULL;
+}
+
+/* ---- copies ---- */
+
+static bool phi__settings_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+static bool phi__settings_copy_pairs(phi_arena *arena, const phi_openapi_pair **pairs,
+                                     size_t count) {
+    phi_openapi_pair *copy;
+    size_t i;
+    if (count == 0) return true;
+    copy = (phi_openapi_pair *)phi__arena_zero(arena, phi__mul(count, sizeof *copy));
+    if (copy == NULL) return false;
+    for (i = 0; i < count; i++) {
+        copy[i] = (*pairs)[i];
+        if (!phi__settings_text(arena, &copy[i].name) || !phi__settings_text(arena, &copy[i].value))
+            return false;
+    }
+    *pairs = copy;
+    return true;
+}
+
+static bool phi__settings_copy_list(phi_arena *arena, const char *const **list) {
+    const char **copy;
+    size_t count = 0, i;
+    if (*list == NULL) return true;
+    while ((*list)[count] != NULL) count++;
+    copy = (const char **)phi__arena_zero(arena, phi__mul(count + 1, sizeof *copy));
+    if (copy == NULL) return false;
+    for (i = 0; i < count; i++) {
+        copy[i] = (*list)[i];
+        if (!phi__settings_text(arena, &copy[i])) return false;
+    }
+    *list = copy;
+    return true;
+}
+
+static bool phi__settings_texts(phi_arena *arena, phi_openapi_desc *desc) {
+    const char **texts[9];
+    size_t i;
+    texts[0] = &desc->base_url;
+    texts[1] = &desc->response_directory;
+    texts[2] = &desc->name_prefix;
+    texts[3] = &desc->auth.bearer_token;
+    texts[4] = &desc->auth.user;
+    texts[5] = &desc->auth.password;
+    texts[6] = &desc->auth.client_id;
+    texts[7] = &desc->auth.client_secret;
+    texts[8] = &desc->auth.token_url;
+    for (i = 0; i < PHI__COUNT(texts); i++)
+        if (!phi__settings_text(arena, texts[i])) return false;
+    return true;
+}
+
+PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
+                                phi_openapi_desc *out) {
+    memset(out, 0, sizeof *out);
+    if (desc != NULL) *out = *desc;
+    if (out->name_prefix != NULL && out->name_prefix[0] == '\0') out->name_prefix = NULL;
+    if (out->timeout_ms == 0) out->timeout_ms = PHI__SETTINGS_TIMEOUT_MS;
+    if (out->max_response_bytes == 0) out->max_response_bytes = PHI__SETTINGS_RESPONSE_BYTES;
+    if (out->max_document_bytes == 0) out->max_document_bytes = PHI__SETTINGS_DOCUMENT_BYTES;
+    if (out->max_schema_bytes == 0) out->max_schema_bytes = PHI__SETTINGS_SCHEMA_BYTES;
+    return phi__settings_texts(arena, out) &&
+           phi__settings_copy_pairs(arena, &out->headers, out->header_count) &&
+           phi__settings_copy_pairs(arena, &out->auth.keys, out->auth.key_count) &&
+           phi__settings_copy_list(arena, &out->upload_roots);
+}
+
+#endif
+
+/* ---- src/openapi/tool_schema.c ---- */
+
+/* tool_schema.c - schemas of a document as the JSON Schema of a tool. */
+
+#ifndef PHI_NO_OPENAPI
+
+
+#include <stdio.h>
+
+enum {
+    PHI__TOOL_SCHEMA_DEPTH = 64,     /* nested schemas; deeper ones are left open */
+    PHI__TOOL_SCHEMA_WORK = 4000000, /* members looked at */
+    PHI__TOOL_SCHEMA_WORDS = 512,    /* bytes of a description */
+    PHI__TOOL_SCHEMA_NOTE = 160,     /* bytes of a keyword in a description */
+    PHI__TOOL_SCHEMA_SHORT = 256,    /* bytes of a default or an example */
+    PHI__TOOL_SCHEMA_LIST = 16384,   /* bytes of an enum */
+    PHI__TOOL_SCHEMA_NAME = 48       /* bytes of a definition's name, without its number */
+};
+
+PHI__FN void phi__tool_schema_init(phi__tool_schema *s, phi__document_view *view,
+                                   size_t most_bytes) {
+    memset(s, 0, sizeof *s);
+    s->view = view;
+    s->most_bytes = most_bytes;
+    phi__buf_init(&s->out, view->doc->memory);
+    phi__buf_init(&s->words, view->doc->memory);
+}
+
+PHI__FN void phi__tool_schema_free(phi__tool_schema *s) {
+    phi_memory *memory = s->view->doc->memory;
+    phi__buf_free(&s->out);
+    phi__buf_free(&s->words);
+    phi__free(memory, s->defs, s->def_cap * sizeof *s->defs);
+    phi__free(memory, s->edges, s->edge_cap * sizeof *s->edges);
+    s->defs = NULL;
+    s->edges = NULL;
+    s->def_cap = s->edge_cap = 0;
+}
+
+static void phi__tool_schema_no_memory(phi__tool_schema *s) {
+    s->failed = s->view->no_memory = true;
+}
+
+static bool phi__tool_schema_spend(phi__tool_schema *s, size_t work) {
+    if (s->failed) return false;
+    if (work <= PHI__TOOL_SCHEMA_WORK && s->work <= PHI__TOOL_SCHEMA_WORK - work) {
+        s->work += (uint32_t)work;
+        return true;
+    }
+    s->failed = true;
+    (void)snprintf(s->view->message, sizeof s->view->message, "its schema is too large");
+    return false;
+}
+
+static bool phi__tool_schema_full(const phi__tool_schema *s) { return s->out.len > s->most_bytes; }
+
+PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most) {
+    return phi__str(text.at, phi__utf8_cut(text, most));
+}
+
+PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema) {
+    static const char *const names[] = {"null", "boolean", "number", "string", "array", "object"};
+    const phi_json *type = phi_json_get(schema, "type");
+    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    const phi_json *one = phi_json_is_array(type) ? NULL : type;
+    size_t i;
+    while (phi_json_next(&it) != NULL) {
+        if (phi__str_is(phi__json_text_of(it.at), "null")) continue;
+        if (one != NULL) return PHI_JSON_NONE;
+        one = it.at;
+    }
+    if (phi__str_is(phi__json_text_of(one), "integer")) return PHI_JSON_NUMBER;
+    for (i = 1; i < PHI__COUNT(names); i++)
+        if (phi__str_is(phi__json_text_of(one), names[i]))
+            return (phi_json_type)(PHI_JSON_NULL + i);
+    return phi_json_is_object(phi_json_get(schema, "properties")) ? PHI_JSON_OBJECT : PHI_JSON_NONE;
+}
+
+PHI__FN bool phi__tool_schema_is_file(const phi_json *schema) {
+    phi_str format = phi__json_text_of(phi_json_get(schema, "format"));
+    if (phi__tool_schema_type(schema) != PHI_JSON_STRING) return false;
+    return phi__str_is(format, "binary") || phi__str_is(format, "byte") ||
+           phi_json_is_string(phi_json_get(schema, "contentMediaType")) ||
+           phi_json_is_string(phi_json_get(schema, "contentEncoding"));
+}
+
+/* ---- descriptions ---- */
+
+static void phi__tool_schema_say(phi__tool_schema *s, phi_str words) {
+    if (s->words.len > 0 && words.len > 0) phi__buf_char(&s->words, ' ');
+    phi__buf_add_str(&s->words, words);
+}
+
+/* "(pattern: ^a+$)" */
+static void phi__tool_schema_say_keyword(phi__tool_schema *s, phi_str key, const phi_json *value) {
+    size_t from;
+    phi__tool_schema_say(s, PHI__LIT("("));
+    phi__buf_add_str(&s->words, key);
+    phi__buf_text(&s->words, ": ");
+    from = s->words.len;
+    if (phi_json_is_string(value))
+        phi__buf_add_str(&s->words, phi__json_text_of(value));
+    else
+        (void)phi__json_write(&s->words, value, 0);
+    if (s->words.len - from > PHI__TOOL_SCHEMA_NOTE) {
+        s->words.len = from + phi__utf8_cut(phi__str(s->words.at + from, s->words.len - from),
+                                            PHI__TOOL_SCHEMA_NOTE);
+        phi__buf_text(&s->words, "...");
+    }
+    phi__buf_char(&s->words, ')');
+}
+
+static void phi__tool_schema_say_more(phi__tool_schema *s, const phi_json *schema) {
+    phi_json_iter it = phi_json_each(schema);
+    phi_str name =
+        phi__json_text_of(phi_json_get(phi_json_get(schema, "discriminator"), "propertyName"));
+    while (phi_json_next(&it) != NULL)
+        if (phi__keywords_of(it.key, it.at) == PHI__KEYWORD_NOTE)
+            phi__tool_schema_say_keyword(s, it.key, it.at);
+    if (name.len > 0) {
+        phi__tool_schema_say(s, PHI__LIT("(its variant is named by the property "));
+        phi__buf_add_str(&s->words, phi__tool_schema_cut(name, PHI__TOOL_SCHEMA_NOTE));
+        phi__buf_char(&s->words, ')');
+    }
+    if (phi_json_bool(phi_json_get(schema, "deprecated"), false))
+        phi__tool_schema_say(s, PHI__LIT("(deprecated)"));
+}
+
+static void phi__tool_schema_put_words(phi__tool_schema *s) {
+    if (s->words.failed) phi__tool_schema_no_memory(s);
+    if (s->words.len == 0) return;
+    phi__json_write_key(&s->out, PHI__LIT("description"));
+    phi__json_write_str(&s->out, phi__buf_str(&s->words));
+}
+
+/* Begins the description; the caller may say more before phi__tool_schema_put_words. */
+static void phi__tool_schema_describe(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+    if (note.len == 0) note = phi__json_text_of(phi_json_get(schema, "description"));
+    phi__buf_clear(&s->words);
+    phi__tool_schema_say(s, phi__tool_schema_cut(note, PHI__TOOL_SCHEMA_WORDS));
+    if (note.len > PHI__TOOL_SCHEMA_WORDS) phi__buf_text(&s->words, "...");
+}
+
+/* A schema that allows everything of its type. */
+static void phi__tool_schema_put_open(phi__tool_schema *s, const phi_json *schema, phi_str note,
+                                      const char *why) {
+    phi_str type = phi__json_text_of(phi_json_get(schema, "type"));
+    phi__tool_schema_describe(s, schema, note);
+    if (why != NULL) phi__tool_schema_say(s, phi_str_of(why));
+    phi__buf_char(&s->out, '{');
+    if (phi__keywords_is_type(type) && !phi_json_bool(phi_json_get(schema, "nullable"), false)) {
+        phi__json_write_key(&s->out, PHI__LIT("type"));
+        phi__json_write_str(&s->out, type);
+        if (phi__str_is(type, "array")) phi__buf_text(&s->out, ",\"items\":{}");
+    }
+    phi__tool_schema_put_words(s);
+    phi__buf_char(&s->out, '}');
+}
+
+/* ---- references ---- */
+
+static bool phi__tool_schema_named(const phi__tool_schema *s, phi_str name) {
+    size_t i;
+    for (i = 0; i < s->def_count; i++)
+        if (phi_str_equal(s->defs[i].name, name)) return true;
+    return false;
+}
+
+/* The last step of a reference, of letters that need no escape, and a number where it is taken. */
+static bool phi__tool_schema_name(phi__tool_schema *s, phi_str ref, phi_str *out) {
+    char name[PHI__TOOL_SCHEMA_NAME + 16];
+    size_t at = ref.len, len = 0, base;
+    unsigned number = 1;
+    while (at > 0 && ref.at[at - 1] != '/') at--;
+    for (; at < ref.len && len < PHI__TOOL_SCHEMA_NAME; at++) {
+        char c = ref.at[at];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     c == '.' || c == '_' || c == '-';
+        name[len++] = plain ? c : '_';
+    }
+    base = len;
+    while (phi__tool_schema_named(s, phi__str(name, len)))
+        len = base + (size_t)snprintf(name + base, 16, "_%u", ++number);
+    return phi__arena_str(s->view->arena, phi__str(name, len), out);
+}
+
+static size_t phi__tool_schema_add_def(phi__tool_schema *s, const phi_json *node, phi_str ref) {
+    phi__tool_schema_def *def;
+    if (s->def_count == s->def_cap) {
+        void *grown = phi__grow(s->view->doc->memory, s->defs, &s->def_cap, s->def_count + 1,
+                                sizeof *s->defs);
+        if (grown == NULL) {
+            phi__tool_schema_no_memory(s);
+            return 0;
+        }
+        s->defs = (phi__tool_schema_def *)grown;
+    }
+    def = &s->defs[s->def_count];
+    if (!phi__tool_schema_name(s, ref, &def->name)) {
+        phi__tool_schema_no_memory(s);
+        return 0;
+    }
+    def->node = node;
+    return ++s->def_count;
+}
+
+/* The definition of a reference; 0: failed. */
+static size_t phi__tool_schema_def_of(phi__tool_schema *s, phi_str ref) {
+    const phi_json *node = phi__document_target(s->view, ref);
+    size_t i;
+    if (node == NULL) {
+        s->failed = true;
+        return 0;
+    }
+    if (!phi__tool_schema_spend(s, s->def_count)) return 0;
+    for (i = 0; i < s->def_count; i++)
+        if (s->defs[i].node == node) return i + 1;
+    return phi__tool_schema_add_def(s, node, ref);
+}
+
+/* True: this reference closes a circle, and is left open. */
+static bool phi__tool_schema_closes(phi__tool_schema *s, size_t to) {
+    if (s->optional || to == 0) return false;
+    if (s->second) return phi__circles_is_cut(s->edges, s->edge_count, s->from, to);
+    if (!phi__circles_add(s->view->doc->memory, &s->edges, &s->edge_count, &s->edge_cap, s->from,
+                          to))
+        phi__tool_schema_no_memory(s);
+    return false;
+}
+
+/* {"$ref": ...} alone, or the members of a schema that describes itself. */
+static void phi__tool_schema_put_ref(phi__tool_schema *s, phi_str ref) {
+    size_t def = phi__tool_schema_def_of(s, ref);
+    if (s->failed) return;
+    if (phi__tool_schema_closes(s, def)) {
+        phi__tool_schema_say(s, PHI__LIT("(again "));
+        phi__buf_add_str(&s->words, s->defs[def - 1].name);
+        phi__buf_text(&s->words, ", in which this is)");
+        phi__tool_schema_put_words(s);
+        return;
+    }
+    phi__tool_schema_put_words(s);
+    phi__json_write_key(&s->out, PHI__LIT("$ref"));
+    phi__buf_text(&s->out, "\"#/$defs/");
+    phi__buf_add_str(&s->out, s->defs[def - 1].name);
+    phi__buf_char(&s->out, '"');
+}
+
+static void phi__tool_schema_put_lone_ref(phi__tool_schema *s, phi_str ref) {
+    phi__json_write_comma(&s->out);
+    phi__buf_char(&s->out, '{');
+    phi__buf_clear(&s->words);
+    phi__tool_schema_put_ref(s, ref);
+    phi__buf_char(&s->out, '}');
+}
+
+/* ---- keywords ---- */
+
+static void phi__tool_schema_put_type(phi__tool_schema *s, const phi_json *schema) {
+    const phi_json *type = phi_json_get(schema, "type");
+    bool nullable = phi_json_bool(phi_json_get(schema, "nullable"), false), any = false;
+    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    size_t before = s->out.len;
+    phi__json_write_key(&s->out, PHI__LIT("type"));
+    if (phi_json_is_string(type) && phi__keywords_is_type(phi__json_text_of(type))) {
+        if (nullable) phi__buf_char(&s->out, '[');
+        phi__json_write_str(&s->out, phi__json_text_of(type));
+        if (nullable) phi__buf_text(&s->out, ",\"null\"]");
+        return;
+    }
+    phi__buf_char(&s->out, '[');
+    while (phi_json_next(&it) != NULL) {
+        if (!phi__keywords_is_type(phi__json_text_of(it.at))) continue;
+        phi__json_write_comma(&s->out);
+        phi__json_write_str(&s->out, phi__json_text_of(it.at));
+        any = true;
+    }
+    phi__buf_char(&s->out, ']');
+    if (!any && !s->out.failed) s->out.len = before;
+}
+
+static void phi__tool_schema_put_number(phi__tool_schema *s, const char *key,
+                                        const phi_json *value) {
+    if (!phi_json_is_number(value)) return;
+    phi__json_write_key(&s->out, phi_str_of(key));
+    (void)phi__json_write(&s->out, value, 0);
+}
+
+/* In version 3.0 exclusiveMinimum is true or false, beside minimum. */
+static void phi__tool_schema_put_range(phi__tool_schema *s, const phi_json *schema) {
+    static const char *const keys[2][2] = {{"minimum", "exclusiveMinimum"},
+                                           {"maximum", "exclusiveMaximum"}};
+    size_t i;
+    for (i = 0; i < 2; i++) {
+        const phi_json *bound = phi_json_get(schema, keys[i][0]);
+        const phi_json *beyond = phi_json_get(schema, keys[i][1]);
+        if (phi_json_bool(beyond, false)) {
+            phi__tool_schema_put_number(s, keys[i][1], bound);
+            continue;
+        }
+        phi__tool_schema_put_number(s, keys[i][0], bound);
+        phi__tool_schema_put_number(s, keys[i][1], beyond);
+    }
+}
+
+static void phi__tool_schema_put_copy(phi__tool_schema *s, phi_str key, const phi_json *value,
+                                      size_t most) {
+    size_t before = s->out.len;
+    phi__json_write_key(&s->out, key);
+    (void)phi__json_write(&s->out, value, 0);
+    if (s->out.len - before > most && !s->out.failed) s->out.len = before;
+}
+
+/* ---- objects ---- */
+
+static bool phi__tool_schema_read_only(phi__tool_schema *s, const phi_json *schema) {
+    const phi_json *ref = phi_json_get(schema, "$ref");
+    if (phi_json_bool(phi_json_get(schema, "readOnly"), false)) return true;
+    if (!phi_json_is_string(ref)) return false;
+    schema = phi__document_target(s->view, phi__json_text_of(ref));
+    if (s->view->no_memory) s->failed = true;
+    return phi_json_bool(phi_json_get(schema, "readOnly"), false);
+}
+
+static bool phi__tool_schema_requires(phi__tool_schema *s, const phi_json *schema, phi_str name) {
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
+    if (!phi_json_is_array(phi_json_get(schema, "required"))) return false;
+    if (!phi__tool_schema_spend(s, it.left)) return false;
+    while (phi_json_next(&it) != NULL)
+        if (phi_str_equal(phi__json_text_of(it.at), name)) return true;
+    return false;
+}
+
+static void phi__tool_schema_put_properties(phi__tool_schema *s, const phi_json *schema,
+                                            const phi_json *properties) {
+    phi_json_iter it = phi_json_each(properties);
+    bool was = s->optional;
+    phi__json_write_key(&s->out, PHI__LIT("properties"));
+    phi__buf_char(&s->out, '{');
+    while (!s->failed && phi_json_next(&it) != NULL) {
+        if (phi__tool_schema_read_only(s, it.at)) continue;
+        if (s->out.len / 2 > s->most_bytes) break;
+        phi__json_write_key(&s->out, it.key);
+        s->optional = was || !phi__tool_schema_requires(s, schema, it.key);
+        phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
+        s->optional = was;
+    }
+    phi__buf_char(&s->out, '}');
+}
+
+static void phi__tool_schema_put_required(phi__tool_schema *s, const phi_json *schema,
+                                          const phi_json *names) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    phi_json_iter it = phi_json_each(names);
+    size_t before = s->out.len;
+    bool any = false;
+    phi__json_write_key(&s->out, PHI__LIT("required"));
+    phi__buf_char(&s->out, '[');
+    while (!s->failed && phi_json_next(&it) != NULL) {
+        if (!phi_json_is_string(it.at)) continue;
+        if (!phi__tool_schema_spend(s, 1 + phi_json_count(properties))) return;
+        if (phi__tool_schema_read_only(s, phi_json_get_n(properties, phi__json_text_of(it.at))))
+            continue;
+        phi__json_write_comma(&s->out);
+        phi__json_write_str(&s->out, phi__json_text_of(it.at));
+        any = true;
+    }
+    phi__buf_char(&s->out, ']');
+    if (!any && !s->out.failed) s->out.len = before;
+}
+
+/* ---- choices ---- */
+
+/* The values of the discriminator that stand for this reference. */
+static void phi__tool_schema_put_values(phi__tool_schema *s, const phi_json *discriminator,
+                                        phi_str ref) {
+    phi_json_iter it = phi_json_each(phi_json_get(discriminator, "mapping"));
+    phi_str last = ref;
+    size_t i;
+    bool any = false;
+    for (i = 0; i < ref.len; i++)
+        if (ref.at[i] == '/') last = phi__str(ref.at + i + 1, ref.len - i - 1);
+    while (phi_json_next(&it) != NULL) {
+        phi_str to = phi__json_text_of(it.at);
+        if (!phi_str_equal(to, ref) && !phi_str_equal(to, last)) continue;
+        phi__json_write_comma(&s->out);
+        phi__json_write_str(&s->out, it.key);
+        any = true;
+    }
+    if (!any) phi__json_write_str(&s->out, last);
+}
+
+/* {"allOf": [variant, the discriminator has its value]} */
+static void phi__tool_schema_put_variant(phi__tool_schema *s, const phi_json *discriminator,
+                                         phi_str ref) {
+    phi_str name = phi__json_text_of(phi_json_get(discriminator, "propertyName"));
+    phi__buf_text(&s->out, "{\"allOf\":[");
+    phi__tool_schema_put_lone_ref(s, ref);
+    phi__buf_text(&s->out, ",{\"type\":\"object\",\"properties\":{");
+    phi__json_write_key(&s->out, name);
+    phi__buf_text(&s->out, "{\"enum\":[");
+    phi__tool_schema_put_values(s, discriminator, ref);
+    phi__buf_text(&s->out, "]}},\"required\":[");
+    phi__json_write_str(&s->out, name);
+    phi__buf_text(&s->out, "]}]}");
+}
+
+static void phi__tool_schema_put_choices(phi__tool_schema *s, const phi_json *schema, phi_str key,
+                                         const phi_json *list) {
+    const phi_json *discriminator = phi_json_get(schema, "discriminator");
+    phi_json_iter it = phi_json_each(list);
+    bool tells = phi_json_is_string(phi_json_get(discriminator, "propertyName")) &&
+                 !phi__str_is(key, "allOf");
+    phi__json_write_key(&s->out, key);
+    phi__buf_char(&s->out, '[');
+    while (!s->failed && phi_json_next(&it) != NULL) {
+        const phi_json *ref = phi_json_get(it.at, "$ref");
+        phi__json_write_comma(&s->out);
+        if (tells && phi_json_is_string(ref))
+            phi__tool_schema_put_variant(s, discriminator, phi__json_text_of(ref));
+        else
+            phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
+    }
+    phi__buf_char(&s->out, ']');
+}
+
+/* ---- one schema ---- */
+
+static void phi__tool_schema_put_member(phi__tool_schema *s, const phi_json *schema, phi_str key,
+                                        const phi_json *value) {
+    switch (phi__keywords_of(key, value)) {
+    case PHI__KEYWORD_COPY: phi__tool_schema_put_copy(s, key, value, PHI__TOOL_SCHEMA_LIST); break;
+    case PHI__KEYWORD_SHORT:
+        phi__tool_schema_put_copy(s, key, value, PHI__TOOL_SCHEMA_SHORT);
+        break;
+    case PHI__KEYWORD_SUB:
+        phi__json_write_key(&s->out, key);
+        if (phi_json_is_bool(value) && phi__str_is(key, "additionalProperties"))
+            phi__json_write_bool(&s->out, phi_json_bool(value, true));
+        else
+            phi__tool_schema_put(s, value, phi__str(NULL, 0));
+        break;
+    case PHI__KEYWORD_SUBS: phi__tool_schema_put_properties(s, schema, value); break;
+    case PHI__KEYWORD_CHOICES: phi__tool_schema_put_choices(s, schema, key, value); break;
+    case PHI__KEYWORD_NAMES: phi__tool_schema_put_required(s, schema, value); break;
+    case PHI__KEYWORD_DROP:
+    case PHI__KEYWORD_NOTE:
+    default: break;
+    }
+}
+
+/* In version 3.1 a reference may have schema keywords beside it; it then joins allOf, for some
+   providers take nothing beside "$ref". */
+static bool phi__tool_schema_joins(const phi__tool_schema *s, const phi_json *schema) {
+    phi_json_iter it = phi_json_each(schema);
+    if (!s->view->doc->is_31) return false;
+    while (phi_json_next(&it) != NULL) {
+        phi__keyword keyword = phi__keywords_of(it.key, it.at);
+        if (keyword != PHI__KEYWORD_DROP && keyword != PHI__KEYWORD_SHORT) return true;
+        if (phi__str_is(it.key, "type")) return true;
+    }
+    return false;
+}
+
+static void phi__tool_schema_put_joined(phi__tool_schema *s, const phi_json *schema, phi_str ref) {
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
+    phi__json_write_key(&s->out, PHI__LIT("allOf"));
+    phi__buf_char(&s->out, '[');
+    phi__tool_schema_put_lone_ref(s, ref);
+    while (!s->failed && phi_json_next(&it) != NULL) {
+        phi__json_write_comma(&s->out);
+        phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
+    }
+    phi__buf_char(&s->out, ']');
+}
+
+static void phi__tool_schema_put_object(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+    const phi_json *ref = phi_json_get(schema, "$ref"), *example = phi_json_get(schema, "example");
+    phi_json_iter it = phi_json_each(schema);
+    bool is_ref = phi_json_is_string(ref);
+    bool alone = is_ref && !phi__tool_schema_joins(s, schema);
+    phi__buf_char(&s->out, '{');
+    phi__tool_schema_describe(s, schema, note);
+    if (alone) {
+        phi__tool_schema_put_ref(s, phi__json_text_of(ref));
+        phi__buf_char(&s->out, '}');
+        return;
+    }
+    phi__tool_schema_say_more(s, schema);
+    phi__tool_schema_put_words(s);
+    phi__tool_schema_put_type(s, schema);
+    phi__tool_schema_put_range(s, schema);
+    while (!s->failed && phi_json_next(&it) != NULL)
+        if (!is_ref || !phi__str_is(it.key, "allOf"))
+            phi__tool_schema_put_member(s, schema, it.key, it.at);
+    if (example != NULL && phi_json_get(schema, "examples") == NULL) {
+        size_t before = s->out.len;
+        phi__json_write_key(&s->out, PHI__LIT("examples"));
+        phi__buf_char(&s->out, '[');
+        (void)phi__json_write(&s->out, example, 0);
+        phi__buf_char(&s->out, ']');
+        if (s->out.len - before > PHI__TOOL_SCHEMA_SHORT && !s->out.failed) s->out.len = before;
+    }
+    if (phi__tool_schema_type(schema) == PHI_JSON_ARRAY &&
+        phi__keywords_of(PHI__LIT("items"), phi_json_get(schema, "items")) == PHI__KEYWORD_DROP)
+        phi__buf_text(&s->out, ",\"items\":{}"); /* OpenAI wants them */
+    if (is_ref) phi__tool_schema_put_joined(s, schema, phi__json_text_of(ref));
+    phi__buf_char(&s->out, '}');
+}
+
+/* "nullable" beside choices or a reference, without a type. */
+static bool phi__tool_schema_wraps_null(const phi_json *schema) {
+    static const char *const keys[] = {"$ref", "anyOf", "oneOf", "allOf"};
+    size_t i;
+    if (!phi_json_bool(phi_json_get(schema, "nullable"), false) ||
+        phi_json_get(schema, "type") != NULL)
+        return false;
+    for (i = 0; i < PHI__COUNT(keys); i++)
+        if (phi_json_get(schema, keys[i]) != NULL) return true;
+    return false;
+}
+
+PHI__FN void phi__tool_schema_put_file(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+    phi__buf_char(&s->out, '{');
+    phi__tool_schema_describe(s, schema, note);
+    phi__tool_schema_put_words(s);
+    phi__json_write_key(&s->out, PHI__LIT("anyOf"));
+    phi__buf_text(&s->out, "[{\"type\":\"string\",\"description\":\"The content");
+    if (schema == NULL || phi__str_is(phi__json_text_of(phi_json_get(schema, "format")), "byte") ||
+        phi__str_is(phi__json_text_of(phi_json_get(schema, "contentEncoding")), "base64"))
+        phi__buf_text(&s->out, ", in base64");
+    phi__buf_text(&s->out,
+                  "\"},{\"type\":\"object\",\"description\":\"A file\",\"properties\":{\"path\":{"
+                  "\"type\":\"string\",\"description\":\"Path of the file to send\"},"
+                  "\"filename\":{\"type\":\"string\",\"description\":"
+                  "\"Name to send (default: the file's own)\"}},\"required\":[\"path\"]}]}");
+}
+
+PHI__FN void phi__tool_schema_put(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+    if (!phi__tool_schema_spend(s, 1 + phi_json_count(schema))) return;
+    if (s->out.failed) phi__tool_schema_no_memory(s);
+    if (!phi_json_is_object(schema))
+        phi__tool_schema_put_open(s, schema, note,
+                                  phi_json_bool(schema, true) ? NULL : "(not allowed)");
+    else if (s->depth >= PHI__TOOL_SCHEMA_DEPTH)
+        phi__tool_schema_put_open(s, schema, note, "(its schema is nested too deeply to be shown)");
+    else if (phi__tool_schema_full(s))
+        phi__tool_schema_put_open(s, schema, note, "(its schema is too large to be shown)");
+    else {
+        s->depth++;
+        if (s->files && phi__tool_schema_is_file(schema))
+            phi__tool_schema_put_file(s, schema, note);
+        else if (phi__tool_schema_wraps_null(schema)) {
+            phi__buf_text(&s->out, "{\"anyOf\":[");
+            phi__tool_schema_put_object(s, schema, note);
+            phi__buf_text(&s->out, ",{\"type\":\"null\"}]}");
+        } else
+            phi__tool_schema_put_object(s, schema, note);
+        s->depth--;
+    }
+}
+
+PHI__FN void phi__tool_schema_put_defs(phi__tool_schema *s) {
+    size_t i;
+    if (s->def_count == 0 || s->failed) return;
+    phi__json_write_key(&s->out, PHI__LIT("$defs"));
+    phi__buf_char(&s->out, '{');
+    for (i = 0; i < s->def_count && !s->failed; i++) {
+        phi__json_write_key(&s->out, s->defs[i].name);
+        s->from = i + 1;
+        s->optional = false;
+        phi__tool_schema_put(s, s->defs[i].node, phi__str(NULL, 0));
+    }
+    s->from = 0;
+    phi__buf_char(&s->out, '}');
+    if (s->out.failed) phi__tool_schema_no_memory(s);
+}
+
+PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
+    bool any = false;
+    if (s->failed || s->second || s->edge_count == 0) return false;
+    if (!phi__circles_cut(s->view->doc->memory, s->edges, s->edge_count, s->def_count + 1, &any))
+        phi__tool_schema_no_memory(s);
+    if (!any || s->failed) return false;
+    s->second = true;
+    phi__buf_clear(&s->out);
+    return true;
+}
 
 #endif
 

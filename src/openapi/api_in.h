@@ -3,20 +3,23 @@
 #define PHI_OPENAPI_API_IN_H
 
 #include "loop/state_in.h"
+#include "openapi/document_in.h"
 #include "openapi/operation_in.h"
+#include "openapi/reading_in.h"
 
 #ifndef PHI_NO_OPENAPI
 
-struct phi__document;
 struct phi__openapi_calls;
 
 struct phi_openapi {
     phi_runtime *rt;
-    phi_memory memory;     /* a child of the runtime's */
-    phi_arena arena;       /* the copies of desc */
-    phi_openapi_desc desc; /* copied, defaults resolved; strings that were not given are NULL */
-    phi_str url;           /* where the document came from; empty: a text or a file */
-    struct phi__document *document;
+    phi_memory memory;       /* a child of the runtime's */
+    phi_arena arena;         /* the copies of desc */
+    phi_openapi_desc desc;   /* copied, defaults resolved; strings that were not given are NULL */
+    phi_str url;             /* where the document came from; empty: a text or a file */
+    phi__document *document; /* in the arena */
+    phi__reading reading;    /* ended, once the status is not PHI_BUSY */
+    struct phi__selection *selections;
     /* The calling side's: tokens and calls under way. Zero at first; freed with the object by
        phi__openapi_call_free. */
     struct phi__openapi_calls *calls;

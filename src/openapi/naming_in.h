@@ -1,0 +1,21 @@
+/* naming_in.h - the names of tools: "{prefix}__{operation id}" within the rules of every provider.
+
+   A name depends on the document and the prefix alone, not on a filter. Characters other than
+   a-z A-Z 0-9 _ - become "_". A name of more than 64 bytes is cut, and a name that several
+   operations would have is taken by the one whose id it is; the others end in eight hex digits made
+   of method and path. */
+#ifndef PHI_OPENAPI_NAMING_IN_H
+#define PHI_OPENAPI_NAMING_IN_H
+
+#include "openapi/document_in.h"
+
+#ifndef PHI_NO_OPENAPI
+
+enum { PHI__NAMING_MOST = 64 }; /* bytes of a tool's name; every provider takes so many */
+
+/* Names every operation of a document. prefix: NULL, or terminated. skip_unnamed: operations
+   without an id are to be skipped. False: no memory. */
+PHI__FN bool phi__naming_all(phi__document *doc, const char *prefix, bool skip_unnamed);
+
+#endif
+#endif

@@ -1,0 +1,123 @@
+/* openapi.c - the object of a document: made, read, looked at and freed. */
+#include "openapi/api_in.h"
+
+#ifndef PHI_NO_OPENAPI
+
+#include "openapi/openapi_call_in.h"
+#include "openapi/selection_in.h"
+#include "openapi/settings_in.h"
+
+static void phi__openapi_destroy(phi_openapi *api) {
+    phi_memory *memory = &api->rt->memory;
+    if (api->document != NULL) {
+        phi__reading_end(&api->reading);
+        phi__document_free(api->document);
+    }
+    phi_arena_free(&api->arena);
+    phi__free(memory, api, sizeof *api);
+}
+
+static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
+    phi__document *doc = (phi__document *)phi__arena_zero(&api->arena, sizeof *doc);
+    if (doc == NULL || !phi__settings_copy(&api->arena, desc, &api->desc)) return false;
+    phi__document_init(doc, &api->memory);
+    phi__reading_init(&api->reading, doc, api->desc.max_document_bytes);
+    api->reading.prefix = api->desc.name_prefix;
+    api->reading.skip_unnamed = api->desc.skip_unnamed;
+    api->document = doc;
+    return true;
+}
+
+static phi_openapi *phi__openapi_new(phi_runtime *rt, const phi_openapi_desc *desc,
+                                     const char *function) {
+    const char *fault = desc != NULL ? phi__settings_refuse(desc) : NULL;
+    phi_openapi *api;
+    if (fault != NULL) {
+        (void)phi__error(rt, PHI_BAD_ARG, "%s: %s", function, fault);
+        return NULL;
+    }
+    api = (phi_openapi *)phi__alloc(&rt->memory, sizeof *api);
+    if (api != NULL) {
+        api->rt = rt;
+        phi_memory_init(&api->memory, &rt->memory.allocator, 0);
+        api->memory.parent = &rt->memory;
+        phi_arena_init(&api->arena, &api->memory, 0);
+        if (phi__openapi_fill(api, desc)) return api;
+        phi__openapi_destroy(api);
+    }
+    (void)phi__error(rt, PHI_NO_MEMORY, "%s: no memory", function);
+    return NULL;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_openapi *phi_openapi_from_text(phi_runtime *rt, const phi_openapi_desc *desc,
+                                           phi_str text) {
+    phi_openapi *api;
+    if (rt == NULL) return NULL;
+    if (text.len > 0 && text.at == NULL) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_text: text is missing");
+        return NULL;
+    }
+    api = phi__openapi_new(rt, desc, "phi_openapi_from_text");
+    if (api != NULL) (void)phi__reading_add(&api->reading, text);
+    return api;
+}
+
+PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_desc *desc,
+                                           const char *path) {
+    phi_openapi *api;
+    if (rt == NULL) return NULL;
+    if (path == NULL) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_file: path is missing");
+        return NULL;
+    }
+    api = phi__openapi_new(rt, desc, "phi_openapi_from_file");
+    if (api != NULL) (void)phi__reading_open(&api->reading, path);
+    return api;
+}
+
+PHI_API phi_status phi_openapi_step(phi_openapi *api) {
+    phi_status status;
+    if (api == NULL) return PHI_BAD_ARG;
+    status = api->reading.status;
+    if (status != PHI_BUSY) return status;
+    status = phi__reading_advance(&api->reading, api->rt->slice.budget_bytes);
+    if (status != PHI_BUSY) phi__reading_end(&api->reading);
+    return status;
+}
+
+PHI_API phi_status phi_openapi_status(const phi_openapi *api) {
+    return api != NULL ? api->reading.status : PHI_BAD_ARG;
+}
+
+PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api) {
+    static const phi_parse_error none = {0, 0, 0, ""};
+    return api != NULL ? &api->reading.error : &none;
+}
+
+PHI_API phi_status phi_openapi_free(phi_openapi *api) {
+    if (api == NULL) return PHI_OK;
+    if (api->calls_open > 0)
+        return phi__error(api->rt, PHI_MISUSE,
+                          "phi_openapi_free: %u calls are under way: free or abort their agents",
+                          (unsigned)api->calls_open);
+    phi__openapi_call_free(api);
+    phi__selection_free_all(api);
+    phi__openapi_destroy(api);
+    return PHI_OK;
+}
+
+PHI_API size_t phi_openapi_count(const phi_openapi *api) {
+    return api != NULL && api->reading.status == PHI_OK ? api->document->count : 0;
+}
+
+PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index,
+                                            phi_openapi_operation *out) {
+    if (api == NULL || out == NULL) return PHI_BAD_ARG;
+    if (index >= phi_openapi_count(api)) return PHI_NOT_FOUND;
+    *out = api->document->operations[index].shown;
+    return PHI_OK;
+}
+
+#endif

@@ -1,0 +1,438 @@
+/* reading.c - from bytes to parts and operations. */
+#include "openapi/reading_in.h"
+
+#ifndef PHI_NO_OPENAPI
+
+#include "openapi/naming_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
+    PHI__READING_ENTRY = 64,    /* units that an entry costs, whatever its size */
+    PHI__READING_TAGS = 64,     /* of an operation */
+    PHI__READING_DEPTH = 512    /* nested values */
+};
+
+typedef enum phi__reading_state {
+    PHI__READING_SOURCE, /* bytes of a file */
+    PHI__READING_PARSE,
+    PHI__READING_PARTS,
+    PHI__READING_OPERATIONS,
+    PHI__READING_NAMES,
+    PHI__READING_DONE
+} phi__reading_state;
+
+typedef struct phi__reading_walk {
+    phi__reading_state state;
+    phi_json_reader reader;
+    phi__document_section section;
+    phi_json_iter it;
+    bool entered; /* `it` is in the section */
+    phi__json_writer writer;
+    phi__document_part *part; /* being written; NULL: none */
+} phi__reading_walk;
+
+static const char *const phi__reading_methods[] = {"get",  "put",     "post",  "delete",
+                                                   "head", "options", "patch", "trace"};
+
+PHI__FN void phi__reading_init(phi__reading *r, phi__document *doc, size_t max_bytes) {
+    memset(r, 0, sizeof *r);
+    r->doc = doc;
+    r->max_bytes = max_bytes;
+    r->status = PHI_BUSY;
+    phi__buf_init(&r->source, doc->memory);
+    phi_arena_init(&r->tree, doc->memory, 65536);
+}
+
+PHI__FN phi_status phi__reading_fail(phi__reading *r, phi_status status, const char *words) {
+    if (r->status != PHI_BUSY) return r->status;
+    r->status = status;
+    (void)snprintf(r->error.message, sizeof r->error.message, "%s", words);
+    return status;
+}
+
+static phi_status phi__reading_no_memory(phi__reading *r) {
+    return phi__reading_fail(r, PHI_NO_MEMORY, "no memory for the document");
+}
+
+PHI__FN phi_status phi__reading_add(phi__reading *r, phi_str bytes) {
+    char words[120];
+    if (bytes.len > r->max_bytes - phi__min(r->source.len, r->max_bytes)) {
+        (void)snprintf(words, sizeof words, "the document is larger than max_document_bytes, %llu",
+                       (unsigned long long)r->max_bytes);
+        return phi__reading_fail(r, PHI_TOO_BIG, words);
+    }
+    phi__buf_add_str(&r->source, bytes);
+    return r->source.failed ? phi__reading_no_memory(r) : r->status;
+}
+
+/* ---- files ---- */
+
+#ifndef PHI_NO_FILES
+PHI__FN phi_status phi__reading_open(phi__reading *r, const char *path) {
+    phi__words words;
+    phi_status status = phi__files_open_read(r->doc->memory, path, &r->file, &words);
+    if (status == PHI_NO_MEMORY) return phi__reading_no_memory(r);
+    return status == PHI_OK ? r->status : phi__reading_fail(r, status, words.text);
+}
+
+static size_t phi__reading_file(phi__reading *r) {
+    phi__words words;
+    size_t got = 0;
+    char *room = phi__buf_reserve(&r->source, PHI__READING_PIECE);
+    phi_status status = PHI_NO_MEMORY;
+    if (room != NULL) status = phi__files_read(r->file, room, PHI__READING_PIECE, &got, &words);
+    if (room == NULL)
+        (void)phi__reading_no_memory(r);
+    else if (status != PHI_OK)
+        (void)phi__reading_fail(r, status, words.text);
+    else
+        phi__buf_add_len(&r->source, got);
+    if (r->source.len > r->max_bytes) (void)phi__reading_add(r, PHI__LIT(" "));
+    if (got == 0 || r->status != PHI_BUSY) {
+        phi__files_close(r->file);
+        r->file = NULL;
+    }
+    return got;
+}
+#else
+PHI__FN phi_status phi__reading_open(phi__reading *r, const char *path) {
+    (void)path;
+    return phi__reading_fail(r, PHI_UNSUPPORTED,
+                             "files are left out of this program: PHI_NO_FILES");
+}
+#endif
+
+static size_t phi__reading_source(phi__reading *r, phi__reading_walk *walk) {
+#ifndef PHI_NO_FILES
+    if (r->file != NULL) return phi__reading_file(r);
+#endif
+    walk->state = PHI__READING_PARSE;
+    return 0;
+}
+
+/* ---- the tree ---- */
+
+static phi_str phi__reading_text(const phi__reading *r) {
+    phi_str text = phi__buf_str(&r->source);
+    if (text.len >= 3 && memcmp(text.at, "\xef\xbb\xbf", 3) == 0)
+        text = phi__str(text.at + 3, text.len - 3);
+    return text;
+}
+
+static bool phi__reading_is_json(phi_str text) {
+    size_t i = 0;
+    while (i < text.len &&
+           (text.at[i] == ' ' || text.at[i] == '\t' || text.at[i] == '\n' || text.at[i] == '\r'))
+        i++;
+    return i < text.len && (text.at[i] == '{' || text.at[i] == '[');
+}
+
+/* The version: 3.0 and 3.1 alone. */
+static void phi__reading_check(phi__reading *r) {
+    phi_str version = phi__json_text_of(phi_json_get(r->root, "openapi"));
+    phi_str old = phi__json_text_of(phi_json_get(r->root, "swagger"));
+    char words[140];
+    if (!phi_json_is_object(r->root))
+        (void)phi__reading_fail(r, PHI_UNSUPPORTED,
+                                "this is no OpenAPI document: expected an object");
+    else if (phi__str_starts(version, "3.0.") || phi__str_is(version, "3.0"))
+        return;
+    else if (phi__str_starts(version, "3.1.") || phi__str_is(version, "3.1"))
+        r->doc->is_31 = true;
+    else {
+        if (version.len == 0) version = old;
+        (void)snprintf(words, sizeof words,
+                       version.len == 0 ? "this is no OpenAPI document: \"openapi\" is missing%.*s"
+                                        : "OpenAPI version %.*s: expected 3.0 or 3.1",
+                       (int)phi__min(version.len, 20), version.at != NULL ? version.at : "");
+        (void)phi__reading_fail(r, PHI_UNSUPPORTED, words);
+    }
+}
+
+static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_status status,
+                                const phi_parse_error *error) {
+    if (status == PHI_OK) {
+        phi__reading_check(r);
+        walk->state = PHI__READING_PARTS;
+        return;
+    }
+    if (status == PHI_NO_MEMORY) {
+        (void)phi__reading_no_memory(r);
+        return;
+    }
+    r->status = status;
+    r->error = *error;
+}
+
+static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_t units) {
+    phi_parse_error error;
+    phi_status status;
+    phi_str text = phi__reading_text(r);
+    if (!phi__reading_is_json(text)) {
+        (void)phi__reading_fail(r, PHI_UNSUPPORTED,
+                                "the document is not JSON, and YAML is not read by this program");
+        return units;
+    }
+    if (walk->reader.arena == NULL)
+        phi_json_reader_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
+    status = phi_json_reader_advance(&walk->reader, units);
+    if (status == PHI_BUSY) return units;
+    (void)phi_json_reader_result(&walk->reader, &r->root, &error);
+    phi__reading_parsed(r, walk, status, &error);
+    return units;
+}
+
+/* ---- parts ---- */
+
+static phi_json *phi__reading_section(const phi__reading *r, phi__document_section section) {
+    const char *name = phi__document_section_name(section);
+    if (section == PHI__SECTION_PATHS) return phi_json_get(r->root, name);
+    return phi_json_get(phi_json_get(r->root, "components"), name);
+}
+
+/* Takes out of a path item what requests do not need. */
+static void phi__reading_prune(phi_json *item) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__reading_methods); i++) {
+        phi_json *op = phi_json_get(item, phi__reading_methods[i]);
+        (void)phi_json_remove(op, "responses");
+        (void)phi_json_remove(op, "callbacks");
+    }
+}
+
+static void phi__reading_begin_part(phi__reading *r, phi__reading_walk *walk, phi_str name,
+                                    phi_json *node) {
+    phi__document_part *part = phi__document_find(r->doc, walk->section, name);
+    if (part == NULL) part = phi__document_add(r->doc, walk->section, name);
+    if (part == NULL) {
+        (void)phi__reading_no_memory(r);
+        return;
+    }
+    if (walk->section == PHI__SECTION_PATHS || walk->section == PHI__SECTION_ITEMS)
+        phi__reading_prune(node);
+    part->at = r->doc->text.len; /* of duplicate keys the last one counts */
+    part->node = node;
+    walk->part = part;
+    phi__json_write_writer_begin(&walk->writer, &r->doc->text, node, 0);
+}
+
+/* Servers and security of the whole document. */
+static void phi__reading_begin_root(phi__reading *r, phi__reading_walk *walk) {
+    static const char *const kept[] = {"servers", "security"};
+    phi_json *node = phi_json_new_object(&r->tree);
+    size_t i;
+    for (i = 0; node != NULL && i < PHI__COUNT(kept); i++) {
+        phi_json *value = phi_json_remove(r->root, kept[i]);
+        if (value != NULL && phi_json_set(&r->tree, node, kept[i], value) != PHI_OK) node = NULL;
+    }
+    if (node == NULL)
+        (void)phi__reading_no_memory(r);
+    else
+        phi__reading_begin_part(r, walk, PHI__LIT(""), node);
+}
+
+static size_t phi__reading_write(phi__reading *r, phi__reading_walk *walk, size_t units) {
+    size_t before = r->doc->text.len;
+    phi_status status = phi__json_write_writer_advance(&walk->writer, units);
+    size_t written = r->doc->text.len - before;
+    if (status == PHI_BUSY) return written;
+    phi__json_write_writer_end(&walk->writer);
+    if (status == PHI_NO_MEMORY || r->doc->text.failed)
+        (void)phi__reading_no_memory(r);
+    else if (status != PHI_OK)
+        (void)phi__reading_fail(r, status, "the document is nested too deeply");
+    walk->part->len = r->doc->text.len - walk->part->at;
+    walk->part = NULL;
+    return written;
+}
+
+static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_t units) {
+    if (walk->part != NULL) return phi__reading_write(r, walk, units);
+    if (walk->section == PHI__SECTION_COUNT) {
+        walk->state = PHI__READING_OPERATIONS;
+        walk->it = phi_json_each(phi__reading_section(r, PHI__SECTION_PATHS));
+        return 0;
+    }
+    if (walk->section == PHI__SECTION_ROOT) {
+        phi__reading_begin_root(r, walk);
+        walk->section = PHI__SECTION_COUNT;
+        return PHI__READING_ENTRY;
+    }
+    if (!walk->entered) {
+        phi_json *section = phi__reading_section(r, walk->section);
+        walk->it = phi_json_each(phi_json_is_object(section) ? section : NULL);
+        walk->entered = true;
+    }
+    if (phi_json_next(&walk->it) != NULL)
+        phi__reading_begin_part(r, walk, walk->it.key, walk->it.at);
+    else {
+        walk->section = (phi__document_section)(walk->section + 1);
+        walk->entered = false;
+    }
+    return PHI__READING_ENTRY;
+}
+
+/* ---- operations ---- */
+
+/* "GET", static. */
+static phi_str phi__reading_method(const char *name) {
+    static const char *const upper[] = {"GET",  "PUT",     "POST",  "DELETE",
+                                        "HEAD", "OPTIONS", "PATCH", "TRACE"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(upper); i++)
+        if (name == phi__reading_methods[i]) return phi_str_of(upper[i]);
+    return PHI__LIT("GET");
+}
+
+static bool phi__reading_tags(phi__reading *r, phi__document_operation *op, const phi_json *tags) {
+    phi_json_iter it = phi_json_each(phi_json_is_array(tags) ? tags : NULL);
+    size_t count = phi__min(it.left, PHI__READING_TAGS);
+    phi_str *list;
+    if (count == 0) return true;
+    list = (phi_str *)phi__arena_zero(&r->doc->arena, count * sizeof *list);
+    if (list == NULL) return false;
+    op->tags = list;
+    while (op->tag_count < count && phi_json_next(&it) != NULL)
+        if (!phi__arena_str(&r->doc->arena, phi__json_text_of(it.at), &list[op->tag_count++]))
+            return false;
+    return true;
+}
+
+static bool phi__reading_operation(phi__reading *r, phi_str path, const char *method,
+                                   const phi_json *node, phi__document_part *item) {
+    phi__document_operation *op = phi__document_add_operation(r->doc);
+    phi_openapi_operation *shown;
+    if (op == NULL) return false;
+    shown = &op->shown;
+    op->item = item;
+    shown->path = path;
+    shown->method = phi__reading_method(method);
+    shown->deprecated = phi_json_bool(phi_json_get(node, "deprecated"), false);
+    shown->destructive = phi__str_is(shown->method, "DELETE");
+    shown->read_only = method == phi__reading_methods[0] || phi__str_is(shown->method, "HEAD") ||
+                       phi__str_is(shown->method, "OPTIONS") || phi__str_is(shown->method, "TRACE");
+    if (!phi_json_is_object(node)) op->skip = "expected an object that describes the operation";
+    return phi__arena_str(&r->doc->arena, phi__json_text_of(phi_json_get(node, "operationId")),
+                          &shown->operation_id) &&
+           phi__reading_tags(r, op, phi_json_get(node, "tags"));
+}
+
+/* A path item that is a reference: the part that it names, or NULL and why. */
+static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, const char **why) {
+    phi__document_part *part = NULL;
+    phi_str rest;
+    int links;
+    for (links = 0; links < 8; links++) {
+        const phi_json *next;
+        if (!phi__document_locate(r->doc, ref, &part, &rest, why)) return NULL;
+        *why = " leads to no path item";
+        if (rest.len > 0 ||
+            (part->section != PHI__SECTION_ITEMS && part->section != PHI__SECTION_PATHS))
+            return NULL;
+        next = phi_json_get(part->node, "$ref");
+        if (!phi_json_is_string(next)) return part;
+        ref = phi__json_text_of(next);
+    }
+    *why = " leads in a circle";
+    return NULL;
+}
+
+/* One skipped entry stands for all operations of a path item that cannot be followed. */
+static bool phi__reading_lost_item(phi__reading *r, phi_str path, phi_str ref, const char *why) {
+    char words[240];
+    phi_str text;
+    if (!phi__reading_operation(r, path, phi__reading_methods[0], r->root, NULL)) return false;
+    (void)snprintf(words, sizeof words, "the path item: \"$ref\" %.*s%s",
+                   (int)phi__min(ref.len, 120), ref.at, why);
+    if (!phi__arena_str(&r->doc->arena, phi_str_of(words), &text)) return false;
+    r->doc->operations[r->doc->count - 1].skip = text.at;
+    return true;
+}
+
+static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item) {
+    phi__document_part *own = phi__document_find(r->doc, PHI__SECTION_PATHS, key), *other = NULL;
+    const phi_json *ref = phi_json_get(item, "$ref"), *target = NULL;
+    const char *why = NULL;
+    bool fine = true;
+    size_t i;
+    /* of duplicate paths the last one counts, and paths begin with a slash: the others extend */
+    if (own == NULL || key.len == 0 || key.at[0] != '/' || own->node != item) return true;
+    if (phi_json_is_string(ref)) {
+        other = phi__reading_item_ref(r, phi__json_text_of(ref), &why);
+        if (other == NULL) return phi__reading_lost_item(r, own->name, phi__json_text_of(ref), why);
+        target = other->node;
+    }
+    for (i = 0; fine && i < PHI__COUNT(phi__reading_methods); i++) {
+        const char *method = phi__reading_methods[i];
+        const phi_json *node = phi_json_get(item, method);
+        if (node != NULL)
+            fine = phi__reading_operation(r, own->name, method, node, own);
+        else if ((node = phi_json_get(target, method)) != NULL)
+            fine = phi__reading_operation(r, own->name, method, node, other);
+    }
+    return fine;
+}
+
+static size_t phi__reading_operations(phi__reading *r, phi__reading_walk *walk) {
+    if (phi_json_next(&walk->it) == NULL) {
+        walk->state = PHI__READING_NAMES;
+        return 0;
+    }
+    if (!phi__reading_item(r, walk->it.key, walk->it.at)) (void)phi__reading_no_memory(r);
+    return PHI__READING_ENTRY * 8;
+}
+
+/* ---- public to the room ---- */
+
+static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t units) {
+    phi__buf *text = &r->doc->text;
+    void *exact;
+    switch (walk->state) {
+    case PHI__READING_SOURCE: return phi__reading_source(r, walk);
+    case PHI__READING_PARSE: return phi__reading_parse(r, walk, units);
+    case PHI__READING_PARTS: return phi__reading_parts(r, walk, units);
+    case PHI__READING_OPERATIONS: return phi__reading_operations(r, walk);
+    case PHI__READING_NAMES:
+        if (!phi__naming_all(r->doc, r->prefix, r->skip_unnamed)) (void)phi__reading_no_memory(r);
+        walk->state = PHI__READING_DONE;
+        return units;
+    case PHI__READING_DONE:
+    default:
+        exact = phi__realloc(text->memory, text->at, text->cap, text->len);
+        if (exact != NULL) {
+            text->at = (char *)exact;
+            text->cap = text->len;
+        }
+        if (r->status == PHI_BUSY) r->status = PHI_OK;
+        return units;
+    }
+}
+
+PHI__FN phi_status phi__reading_advance(phi__reading *r, size_t units) {
+    if (r->status == PHI_BUSY && r->walk == NULL) {
+        r->walk = (phi__reading_walk *)phi__arena_zero(&r->tree, sizeof *r->walk);
+        if (r->walk == NULL) return phi__reading_no_memory(r);
+    }
+    while (r->status == PHI_BUSY) {
+        size_t took = phi__reading_more(r, r->walk, units);
+        if (took >= units) break;
+        units -= took;
+    }
+    return r->status;
+}
+
+PHI__FN void phi__reading_end(phi__reading *r) {
+    if (r->walk != NULL && r->walk->part != NULL) phi__json_write_writer_end(&r->walk->writer);
+    r->walk = NULL;
+#ifndef PHI_NO_FILES
+    phi__files_close(r->file);
+    r->file = NULL;
+#endif
+    phi_arena_free(&r->tree);
+    phi__buf_free(&r->source);
+    r->root = NULL;
+}
+
+#endif

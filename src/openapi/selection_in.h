@@ -1,0 +1,13 @@
+/* selection_in.h - the tools of some operations of a document. */
+#ifndef PHI_OPENAPI_SELECTION_IN_H
+#define PHI_OPENAPI_SELECTION_IN_H
+
+#include "openapi/api_in.h"
+
+#ifndef PHI_NO_OPENAPI
+
+/* Frees every selection of the object. */
+PHI__FN void phi__selection_free_all(phi_openapi *api);
+
+#endif
+#endif

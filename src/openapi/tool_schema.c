@@ -1,0 +1,592 @@
+/* tool_schema.c - schemas of a document as the JSON Schema of a tool. */
+#include "openapi/tool_schema_in.h"
+
+#ifndef PHI_NO_OPENAPI
+
+#include "base/utf8_in.h"
+#include "openapi/keywords_in.h"
+#include "openapi/circles_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__TOOL_SCHEMA_DEPTH = 64,     /* nested schemas; deeper ones are left open */
+    PHI__TOOL_SCHEMA_WORK = 4000000, /* members looked at */
+    PHI__TOOL_SCHEMA_WORDS = 512,    /* bytes of a description */
+    PHI__TOOL_SCHEMA_NOTE = 160,     /* bytes of a keyword in a description */
+    PHI__TOOL_SCHEMA_SHORT = 256,    /* bytes of a default or an example */
+    PHI__TOOL_SCHEMA_LIST = 16384,   /* bytes of an enum */
+    PHI__TOOL_SCHEMA_NAME = 48       /* bytes of a definition's name, without its number */
+};
+
+PHI__FN void phi__tool_schema_init(phi__tool_schema *s, phi__document_view *view,
+                                   size_t most_bytes) {
+    memset(s, 0, sizeof *s);
+    s->view = view;
+    s->most_bytes = most_bytes;
+    phi__buf_init(&s->out, view->doc->memory);
+    phi__buf_init(&s->words, view->doc->memory);
+}
+
+PHI__FN void phi__tool_schema_free(phi__tool_schema *s) {
+    phi_memory *memory = s->view->doc->memory;
+    phi__buf_free(&s->out);
+    phi__buf_free(&s->words);
+    phi__free(memory, s->defs, s->def_cap * sizeof *s->defs);
+    phi__free(memory, s->edges, s->edge_cap * sizeof *s->edges);
+    s->defs = NULL;
+    s->edges = NULL;
+    s->def_cap = s->edge_cap = 0;
+}
+
+static void phi__tool_schema_no_memory(phi__tool_schema *s) {
+    s->failed = s->view->no_memory = true;
+}
+
+static bool phi__tool_schema_spend(phi__tool_schema *s, size_t work) {
+    if (s->failed) return false;
+    if (work <= PHI__TOOL_SCHEMA_WORK && s->work <= PHI__TOOL_SCHEMA_WORK - work) {
+        s->work += (uint32_t)work;
+        return true;
+    }
+    s->failed = true;
+    (void)snprintf(s->view->message, sizeof s->view->message, "its schema is too large");
+    return false;
+}
+
+static bool phi__tool_schema_full(const phi__tool_schema *s) { return s->out.len > s->most_bytes; }
+
+PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most) {
+    return phi__str(text.at, phi__utf8_cut(text, most));
+}
+
+PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema) {
+    static const char *const names[] = {"null", "boolean", "number", "string", "array", "object"};
+    const phi_json *type = phi_json_get(schema, "type");
+    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    const phi_json *one = phi_json_is_array(type) ? NULL : type;
+    size_t i;
+    while (phi_json_next(&it) != NULL) {
+        if (phi__str_is(phi__json_text_of(it.at), "null")) continue;
+        if (one != NULL) return PHI_JSON_NONE;
+        one = it.at;
+    }
+    if (phi__str_is(phi__json_text_of(one), "integer")) return PHI_JSON_NUMBER;
+    for (i = 1; i < PHI__COUNT(names); i++)
+        if (phi__str_is(phi__json_text_of(one), names[i]))
+            return (phi_json_type)(PHI_JSON_NULL + i);
+    return phi_json_is_object(phi_json_get(schema, "properties")) ? PHI_JSON_OBJECT : PHI_JSON_NONE;
+}
+
+PHI__FN bool phi__tool_schema_is_file(const phi_json *schema) {
+    phi_str format = phi__json_text_of(phi_json_get(schema, "format"));
+    if (phi__tool_schema_type(schema) != PHI_JSON_STRING) return false;
+    return phi__str_is(format, "binary") || phi__str_is(format, "byte") ||
+           phi_json_is_string(phi_json_get(schema, "contentMediaType")) ||
+           phi_json_is_string(phi_json_get(schema, "contentEncoding"));
+}
+
+/* ---- descriptions ---- */
+
+static void phi__tool_schema_say(phi__tool_schema *s, phi_str words) {
+    if (s->words.len > 0 && words.len > 0) phi__buf_char(&s->words, ' ');
+    phi__buf_add_str(&s->words, words);
+}
+
+/* "(pattern: ^a+$)" */
+static void phi__tool_schema_say_keyword(phi__tool_schema *s, phi_str key, const phi_json *value) {
+    size_t from;
+    phi__tool_schema_say(s, PHI__LIT("("));
+    phi__buf_add_str(&s->words, key);
+    phi__buf_text(&s->words, ": ");
+    from = s->words.len;
+    if (phi_json_is_string(value))
+        phi__buf_add_str(&s->words, phi__json_text_of(value));
+    else
+        (void)phi__json_write(&s->words, value, 0);
+    if (s->words.len - from > PHI__TOOL_SCHEMA_NOTE) {
+        s->words.len = from + phi__utf8_cut(phi__str(s->words.at + from, s->words.len - from),
+                                            PHI__TOOL_SCHEMA_NOTE);
+        phi__buf_text(&s->words, "...");
+    }
+    phi__buf_char(&s->words, ')');
+}
+
+static void phi__tool_schema_say_more(phi__tool_schema *s, const phi_json *schema) {
+    phi_json_iter it = phi_json_each(schema);
+    phi_str name =
+        phi__json_text_of(phi_json_get(phi_json_get(schema, "discriminator"), "propertyName"));
+    while (phi_json_next(&it) != NULL)
+        if (phi__keywords_of(it.key, it.at) == PHI__KEYWORD_NOTE)
+            phi__tool_schema_say_keyword(s, it.key, it.at);
+    if (name.len > 0) {
+        phi__tool_schema_say(s, PHI__LIT("(its variant is named by the property "));
+        phi__buf_add_str(&s->words, phi__tool_schema_cut(name, PHI__TOOL_SCHEMA_NOTE));
+        phi__buf_char(&s->words, ')');
+    }
+    if (phi_json_bool(phi_json_get(schema, "deprecated"), false))
+        phi__tool_schema_say(s, PHI__LIT("(deprecated)"));
+}
+
+static void phi__tool_schema_put_words(phi__tool_schema *s) {
+    if (s->words.failed) phi__tool_schema_no_memory(s);
+    if (s->words.len == 0) return;
+    phi__json_write_key(&s->out, PHI__LIT("description"));
+    phi__json_write_str(&s->out, phi__buf_str(&s->words));
+}
+
+/* Begins the description; the caller may say more before phi__tool_schema_put_words. */
+static void phi__tool_schema_describe(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+    if (note.len == 0) note = phi__json_text_of(phi_json_get(schema, "description"));
+    phi__buf_clear(&s->words);
+    phi__tool_schema_say(s, phi__tool_schema_cut(note, PHI__TOOL_SCHEMA_WORDS));
+    if (note.len > PHI__TOOL_SCHEMA_WORDS) phi__buf_text(&s->words, "...");
+}
+
+/* A schema that allows everything of its type. */
+static void phi__tool_schema_put_open(phi__tool_schema *s, const phi_json *schema, phi_str note,
+                                      const char *why) {
+    phi_str type = phi__json_text_of(phi_json_get(schema, "type"));
+    phi__tool_schema_describe(s, schema, note);
+    if (why != NULL) phi__tool_schema_say(s, phi_str_of(why));
+    phi__buf_char(&s->out, '{');
+    if (phi__keywords_is_type(type) && !phi_json_bool(phi_json_get(schema, "nullable"), false)) {
+        phi__json_write_key(&s->out, PHI__LIT("type"));
+        phi__json_write_str(&s->out, type);
+        if (phi__str_is(type, "array")) phi__buf_text(&s->out, ",\"items\":{}");
+    }
+    phi__tool_schema_put_words(s);
+    phi__buf_char(&s->out, '}');
+}
+
+/* ---- references ---- */
+
+static bool phi__tool_schema_named(const phi__tool_schema *s, phi_str name) {
+    size_t i;
+    for (i = 0; i < s->def_count; i++)
+        if (phi_str_equal(s->defs[i].name, name)) return true;
+    return false;
+}
+
+/* The last step of a reference, of letters that need no escape, and a number where it is taken. */
+static bool phi__tool_schema_name(phi__tool_schema *s, phi_str ref, phi_str *out) {
+    char name[PHI__TOOL_SCHEMA_NAME + 16];
+    size_t at = ref.len, len = 0, base;
+    unsigned number = 1;
+    while (at > 0 && ref.at[at - 1] != '/') at--;
+    for (; at < ref.len && len < PHI__TOOL_SCHEMA_NAME; at++) {
+        char c = ref.at[at];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     c == '.' || c == '_' || c == '-';
+        name[len++] = plain ? c : '_';
+    }
+    base = len;
+    while (phi__tool_schema_named(s, phi__str(name, len)))
+        len = base + (size_t)snprintf(name + base, 16, "_%u", ++number);
+    return phi__arena_str(s->view->arena, phi__str(name, len), out);
+}
+
+static size_t phi__tool_schema_add_def(phi__tool_schema *s, const phi_json *node, phi_str ref) {
+    phi__tool_schema_def *def;
+    if (s->def_count == s->def_cap) {
+        void *grown = phi__grow(s->view->doc->memory, s->defs, &s->def_cap, s->def_count + 1,
+                                sizeof *s->defs);
+        if (grown == NULL) {
+            phi__tool_schema_no_memory(s);
+            return 0;
+        }
+        s->defs = (phi__tool_schema_def *)grown;
+    }
+    def = &s->defs[s->def_count];
+    if (!phi__tool_schema_name(s, ref, &def->name)) {
+        phi__tool_schema_no_memory(s);
+        return 0;
+    }
+    def->node = node;
+    return ++s->def_count;
+}
+
+/* The definition of a reference; 0: failed. */
+static size_t phi__tool_schema_def_of(phi__tool_schema *s, phi_str ref) {
+    const phi_json *node = phi__document_target(s->view, ref);
+    size_t i;
+    if (node == NULL) {
+        s->failed = true;
+        return 0;
+    }
+    if (!phi__tool_schema_spend(s, s->def_count)) return 0;
+    for (i = 0; i < s->def_count; i++)
+        if (s->defs[i].node == node) return i + 1;
+    return phi__tool_schema_add_def(s, node, ref);
+}
+
+/* True: this reference closes a circle, and is left open. */
+static bool phi__tool_schema_closes(phi__tool_schema *s, size_t to) {
+    if (s->optional || to == 0) return false;
+    if (s->second) return phi__circles_is_cut(s->edges, s->edge_count, s->from, to);
+    if (!phi__circles_add(s->view->doc->memory, &s->edges, &s->edge_count, &s->edge_cap, s->from,
+                          to))
+        phi__tool_schema_no_memory(s);
+    return false;
+}
+
+/* {"$ref": ...} alone, or the members of a schema that describes itself. */
+static void phi__tool_schema_put_ref(phi__tool_schema *s, phi_str ref) {
+    size_t def = phi__tool_schema_def_of(s, ref);
+    if (s->failed) return;
+    if (phi__tool_schema_closes(s, def)) {
+        phi__tool_schema_say(s, PHI__LIT("(again "));
+        phi__buf_add_str(&s->words, s->defs[def - 1].name);
+        phi__buf_text(&s->words, ", in which this is)");
+        phi__tool_schema_put_words(s);
+        return;
+    }
+    phi__tool_schema_put_words(s);
+    phi__json_write_key(&s->out, PHI__LIT("$ref"));
+    phi__buf_text(&s->out, "\"#/$defs/");
+    phi__buf_add_str(&s->out, s->defs[def - 1].name);
+    phi__buf_char(&s->out, '"');
+}
+
+static void phi__tool_schema_put_lone_ref(phi__tool_schema *s, phi_str ref) {
+    phi__json_write_comma(&s->out);
+    phi__buf_char(&s->out, '{');
+    phi__buf_clear(&s->words);
+    phi__tool_schema_put_ref(s, ref);
+    phi__buf_char(&s->out, '}');
+}
+
+/* ---- keywords ---- */
+
+static void phi__tool_schema_put_type(phi__tool_schema *s, const phi_json *schema) {
+    const phi_json *type = phi_json_get(schema, "type");
+    bool nullable = phi_json_bool(phi_json_get(schema, "nullable"), false), any = false;
+    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    size_t before = s->out.len;
+    phi__json_write_key(&s->out, PHI__LIT("type"));
+    if (phi_json_is_string(type) && phi__keywords_is_type(phi__json_text_of(type))) {
+        if (nullable) phi__buf_char(&s->out, '[');
+        phi__json_write_str(&s->out, phi__json_text_of(type));
+        if (nullable) phi__buf_text(&s->out, ",\"null\"]");
+        return;
+    }
+    phi__buf_char(&s->out, '[');
+    while (phi_json_next(&it) != NULL) {
+        if (!phi__keywords_is_type(phi__json_text_of(it.at))) continue;
+        phi__json_write_comma(&s->out);
+        phi__json_write_str(&s->out, phi__json_text_of(it.at));
+        any = true;
+    }
+    phi__buf_char(&s->out, ']');
+    if (!any && !s->out.failed) s->out.len = before;
+}
+
+static void phi__tool_schema_put_number(phi__tool_schema *s, const char *key,
+                                        const phi_json *value) {
+    if (!phi_json_is_number(value)) return;
+    phi__json_write_key(&s->out, phi_str_of(key));
+    (void)phi__json_write(&s->out, value, 0);
+}
+
+/* In version 3.0 exclusiveMinimum is true or false, beside minimum. */
+static void phi__tool_schema_put_range(phi__tool_schema *s, const phi_json *schema) {
+    static const char *const keys[2][2] = {{"minimum", "exclusiveMinimum"},
+                                           {"maximum", "exclusiveMaximum"}};
+    size_t i;
+    for (i = 0; i < 2; i++) {
+        const phi_json *bound = phi_json_get(schema, keys[i][0]);
+        const phi_json *beyond = phi_json_get(schema, keys[i][1]);
+        if (phi_json_bool(beyond, false)) {
+            phi__tool_schema_put_number(s, keys[i][1], bound);
+            continue;
+        }
+        phi__tool_schema_put_number(s, keys[i][0], bound);
+        phi__tool_schema_put_number(s, keys[i][1], beyond);
+    }
+}
+
+static void phi__tool_schema_put_copy(phi__tool_schema *s, phi_str key, const phi_json *value,
+                                      size_t most) {
+    size_t before = s->out.len;
+    phi__json_write_key(&s->out, key);
+    (void)phi__json_write(&s->out, value, 0);
+    if (s->out.len - before > most && !s->out.failed) s->out.len = before;
+}
+
+/* ---- objects ---- */
+
+static bool phi__tool_schema_read_only(phi__tool_schema *s, const phi_json *schema) {
+    const phi_json *ref = phi_json_get(schema, "$ref");
+    if (phi_json_bool(phi_json_get(schema, "readOnly"), false)) return true;
+    if (!phi_json_is_string(ref)) return false;
+    schema = phi__document_target(s->view, phi__json_text_of(ref));
+    if (s->view->no_memory) s->failed = true;
+    return phi_json_bool(phi_json_get(schema, "readOnly"), false);
+}
+
+static bool phi__tool_schema_requires(phi__tool_schema *s, const phi_json *schema, phi_str name) {
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
+    if (!phi_json_is_array(phi_json_get(schema, "required"))) return false;
+    if (!phi__tool_schema_spend(s, it.left)) return false;
+    while (phi_json_next(&it) != NULL)
+        if (phi_str_equal(phi__json_text_of(it.at), name)) return true;
+    return false;
+}
+
+static void phi__tool_schema_put_properties(phi__tool_schema *s, const phi_json *schema,
+                                            const phi_json *properties) {
+    phi_json_iter it = phi_json_each(properties);
+    bool was = s->optional;
+    phi__json_write_key(&s->out, PHI__LIT("properties"));
+    phi__buf_char(&s->out, '{');
+    while (!s->failed && phi_json_next(&it) != NULL) {
+        if (phi__tool_schema_read_only(s, it.at)) continue;
+        if (s->out.len / 2 > s->most_bytes) break;
+        phi__json_write_key(&s->out, it.key);
+        s->optional = was || !phi__tool_schema_requires(s, schema, it.key);
+        phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
+        s->optional = was;
+    }
+    phi__buf_char(&s->out, '}');
+}
+
+static void phi__tool_schema_put_required(phi__tool_schema *s, const phi_json *schema,
+                                          const phi_json *names) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    phi_json_iter it = phi_json_each(names);
+    size_t before = s->out.len;
+    bool any = false;
+    phi__json_write_key(&s->out, PHI__LIT("required"));
+    phi__buf_char(&s->out, '[');
+    while (!s->failed && phi_json_next(&it) != NULL) {
+        if (!phi_json_is_string(it.at)) continue;
+        if (!phi__tool_schema_spend(s, 1 + phi_json_count(properties))) return;
+        if (phi__tool_schema_read_only(s, phi_json_get_n(properties, phi__json_text_of(it.at))))
+            continue;
+        phi__json_write_comma(&s->out);
+        phi__json_write_str(&s->out, phi__json_text_of(it.at));
+        any = true;
+    }
+    phi__buf_char(&s->out, ']');
+    if (!any && !s->out.failed) s->out.len = before;
+}
+
+/* ---- choices ---- */
+
+/* The values of the discriminator that stand for this reference. */
+static void phi__tool_schema_put_values(phi__tool_schema *s, const phi_json *discriminator,
+                                        phi_str ref) {
+    phi_json_iter it = phi_json_each(phi_json_get(discriminator, "mapping"));
+    phi_str last = ref;
+    size_t i;
+    bool any = false;
+    for (i = 0; i < ref.len; i++)
+        if (ref.at[i] == '/') last = phi__str(ref.at + i + 1, ref.len - i - 1);
+    while (phi_json_next(&it) != NULL) {
+        phi_str to = phi__json_text_of(it.at);
+        if (!phi_str_equal(to, ref) && !phi_str_equal(to, last)) continue;
+        phi__json_write_comma(&s->out);
+        phi__json_write_str(&s->out, it.key);
+        any = true;
+    }
+    if (!any) phi__json_write_str(&s->out, last);
+}
+
+/* {"allOf": [variant, the discriminator has its value]} */
+static void phi__tool_schema_put_variant(phi__tool_schema *s, const phi_json *discriminator,
+                                         phi_str ref) {
+    phi_str name = phi__json_text_of(phi_json_get(discriminator, "propertyName"));
+    phi__buf_text(&s->out, "{\"allOf\":[");
+    phi__tool_schema_put_lone_ref(s, ref);
+    phi__buf_text(&s->out, ",{\"type\":\"object\",\"properties\":{");
+    phi__json_write_key(&s->out, name);
+    phi__buf_text(&s->out, "{\"enum\":[");
+    phi__tool_schema_put_values(s, discriminator, ref);
+    phi__buf_text(&s->out, "]}},\"required\":[");
+    phi__json_write_str(&s->out, name);
+    phi__buf_text(&s->out, "]}]}");
+}
+
+static void phi__tool_schema_put_choices(phi__tool_schema *s, const phi_json *schema, phi_str key,
+                                         const phi_json *list) {
+    const phi_json *discriminator = phi_json_get(schema, "discriminator");
+    phi_json_iter it = phi_json_each(list);
+    bool tells = phi_json_is_string(phi_json_get(discriminator, "propertyName")) &&
+                 !phi__str_is(key, "allOf");
+    phi__json_write_key(&s->out, key);
+    phi__buf_char(&s->out, '[');
+    while (!s->failed && phi_json_next(&it) != NULL) {
+        const phi_json *ref = phi_json_get(it.at, "$ref");
+        phi__json_write_comma(&s->out);
+        if (tells && phi_json_is_string(ref))
+            phi__tool_schema_put_variant(s, discriminator, phi__json_text_of(ref));
+        else
+            phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
+    }
+    phi__buf_char(&s->out, ']');
+}
+
+/* ---- one schema ---- */
+
+static void phi__tool_schema_put_member(phi__tool_schema *s, const phi_json *schema, phi_str key,
+                                        const phi_json *value) {
+    switch (phi__keywords_of(key, value)) {
+    case PHI__KEYWORD_COPY: phi__tool_schema_put_copy(s, key, value, PHI__TOOL_SCHEMA_LIST); break;
+    case PHI__KEYWORD_SHORT:
+        phi__tool_schema_put_copy(s, key, value, PHI__TOOL_SCHEMA_SHORT);
+        break;
+    case PHI__KEYWORD_SUB:
+        phi__json_write_key(&s->out, key);
+        if (phi_json_is_bool(value) && phi__str_is(key, "additionalProperties"))
+            phi__json_write_bool(&s->out, phi_json_bool(value, true));
+        else
+            phi__tool_schema_put(s, value, phi__str(NULL, 0));
+        break;
+    case PHI__KEYWORD_SUBS: phi__tool_schema_put_properties(s, schema, value); break;
+    case PHI__KEYWORD_CHOICES: phi__tool_schema_put_choices(s, schema, key, value); break;
+    case PHI__KEYWORD_NAMES: phi__tool_schema_put_required(s, schema, value); break;
+    case PHI__KEYWORD_DROP:
+    case PHI__KEYWORD_NOTE:
+    default: break;
+    }
+}
+
+/* In version 3.1 a reference may have schema keywords beside it; it then joins allOf, for some
+   providers take nothing beside "$ref". */
+static bool phi__tool_schema_joins(const phi__tool_schema *s, const phi_json *schema) {
+    phi_json_iter it = phi_json_each(schema);
+    if (!s->view->doc->is_31) return false;
+    while (phi_json_next(&it) != NULL) {
+        phi__keyword keyword = phi__keywords_of(it.key, it.at);
+        if (keyword != PHI__KEYWORD_DROP && keyword != PHI__KEYWORD_SHORT) return true;
+        if (phi__str_is(it.key, "type")) return true;
+    }
+    return false;
+}
+
+static void phi__tool_schema_put_joined(phi__tool_schema *s, const phi_json *schema, phi_str ref) {
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
+    phi__json_write_key(&s->out, PHI__LIT("allOf"));
+    phi__buf_char(&s->out, '[');
+    phi__tool_schema_put_lone_ref(s, ref);
+    while (!s->failed && phi_json_next(&it) != NULL) {
+        phi__json_write_comma(&s->out);
+        phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
+    }
+    phi__buf_char(&s->out, ']');
+}
+
+static void phi__tool_schema_put_object(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+    const phi_json *ref = phi_json_get(schema, "$ref"), *example = phi_json_get(schema, "example");
+    phi_json_iter it = phi_json_each(schema);
+    bool is_ref = phi_json_is_string(ref);
+    bool alone = is_ref && !phi__tool_schema_joins(s, schema);
+    phi__buf_char(&s->out, '{');
+    phi__tool_schema_describe(s, schema, note);
+    if (alone) {
+        phi__tool_schema_put_ref(s, phi__json_text_of(ref));
+        phi__buf_char(&s->out, '}');
+        return;
+    }
+    phi__tool_schema_say_more(s, schema);
+    phi__tool_schema_put_words(s);
+    phi__tool_schema_put_type(s, schema);
+    phi__tool_schema_put_range(s, schema);
+    while (!s->failed && phi_json_next(&it) != NULL)
+        if (!is_ref || !phi__str_is(it.key, "allOf"))
+            phi__tool_schema_put_member(s, schema, it.key, it.at);
+    if (example != NULL && phi_json_get(schema, "examples") == NULL) {
+        size_t before = s->out.len;
+        phi__json_write_key(&s->out, PHI__LIT("examples"));
+        phi__buf_char(&s->out, '[');
+        (void)phi__json_write(&s->out, example, 0);
+        phi__buf_char(&s->out, ']');
+        if (s->out.len - before > PHI__TOOL_SCHEMA_SHORT && !s->out.failed) s->out.len = before;
+    }
+    if (phi__tool_schema_type(schema) == PHI_JSON_ARRAY &&
+        phi__keywords_of(PHI__LIT("items"), phi_json_get(schema, "items")) == PHI__KEYWORD_DROP)
+        phi__buf_text(&s->out, ",\"items\":{}"); /* OpenAI wants them */
+    if (is_ref) phi__tool_schema_put_joined(s, schema, phi__json_text_of(ref));
+    phi__buf_char(&s->out, '}');
+}
+
+/* "nullable" beside choices or a reference, without a type. */
+static bool phi__tool_schema_wraps_null(const phi_json *schema) {
+    static const char *const keys[] = {"$ref", "anyOf", "oneOf", "allOf"};
+    size_t i;
+    if (!phi_json_bool(phi_json_get(schema, "nullable"), false) ||
+        phi_json_get(schema, "type") != NULL)
+        return false;
+    for (i = 0; i < PHI__COUNT(keys); i++)
+        if (phi_json_get(schema, keys[i]) != NULL) return true;
+    return false;
+}
+
+PHI__FN void phi__tool_schema_put_file(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+    phi__buf_char(&s->out, '{');
+    phi__tool_schema_describe(s, schema, note);
+    phi__tool_schema_put_words(s);
+    phi__json_write_key(&s->out, PHI__LIT("anyOf"));
+    phi__buf_text(&s->out, "[{\"type\":\"string\",\"description\":\"The content");
+    if (schema == NULL || phi__str_is(phi__json_text_of(phi_json_get(schema, "format")), "byte") ||
+        phi__str_is(phi__json_text_of(phi_json_get(schema, "contentEncoding")), "base64"))
+        phi__buf_text(&s->out, ", in base64");
+    phi__buf_text(&s->out,
+                  "\"},{\"type\":\"object\",\"description\":\"A file\",\"properties\":{\"path\":{"
+                  "\"type\":\"string\",\"description\":\"Path of the file to send\"},"
+                  "\"filename\":{\"type\":\"string\",\"description\":"
+                  "\"Name to send (default: the file's own)\"}},\"required\":[\"path\"]}]}");
+}
+
+PHI__FN void phi__tool_schema_put(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+    if (!phi__tool_schema_spend(s, 1 + phi_json_count(schema))) return;
+    if (s->out.failed) phi__tool_schema_no_memory(s);
+    if (!phi_json_is_object(schema))
+        phi__tool_schema_put_open(s, schema, note,
+                                  phi_json_bool(schema, true) ? NULL : "(not allowed)");
+    else if (s->depth >= PHI__TOOL_SCHEMA_DEPTH)
+        phi__tool_schema_put_open(s, schema, note, "(its schema is nested too deeply to be shown)");
+    else if (phi__tool_schema_full(s))
+        phi__tool_schema_put_open(s, schema, note, "(its schema is too large to be shown)");
+    else {
+        s->depth++;
+        if (s->files && phi__tool_schema_is_file(schema))
+            phi__tool_schema_put_file(s, schema, note);
+        else if (phi__tool_schema_wraps_null(schema)) {
+            phi__buf_text(&s->out, "{\"anyOf\":[");
+            phi__tool_schema_put_object(s, schema, note);
+            phi__buf_text(&s->out, ",{\"type\":\"null\"}]}");
+        } else
+            phi__tool_schema_put_object(s, schema, note);
+        s->depth--;
+    }
+}
+
+PHI__FN void phi__tool_schema_put_defs(phi__tool_schema *s) {
+    size_t i;
+    if (s->def_count == 0 || s->failed) return;
+    phi__json_write_key(&s->out, PHI__LIT("$defs"));
+    phi__buf_char(&s->out, '{');
+    for (i = 0; i < s->def_count && !s->failed; i++) {
+        phi__json_write_key(&s->out, s->defs[i].name);
+        s->from = i + 1;
+        s->optional = false;
+        phi__tool_schema_put(s, s->defs[i].node, phi__str(NULL, 0));
+    }
+    s->from = 0;
+    phi__buf_char(&s->out, '}');
+    if (s->out.failed) phi__tool_schema_no_memory(s);
+}
+
+PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
+    bool any = false;
+    if (s->failed || s->second || s->edge_count == 0) return false;
+    if (!phi__circles_cut(s->view->doc->memory, s->edges, s->edge_count, s->def_count + 1, &any))
+        phi__tool_schema_no_memory(s);
+    if (!any || s->failed) return false;
+    s->second = true;
+    phi__buf_clear(&s->out);
+    return true;
+}
+
+#endif
