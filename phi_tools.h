@@ -2961,18 +2961,19 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xfc7c6ae9
+#if PHI__IMP_OPENAPI != 0xd75a384b
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xfc7c6ae9
+#define PHI__IMP_OPENAPI 0xd75a384b
 
 /* ---- src/openapi/document_in.h ---- */
 
 /* document_in.h - a document that was read: its parts as compact text, and its operations.
 
    Parts are the entries of the components that requests need, and the path items, each a JSON text
-   in one buffer; responses, callbacks, examples and extensions are not kept. A part is parsed when
+   in one buffer; callbacks, examples and extensions are not kept, and responses only where a
+   reference may lead into them. A part is parsed when
    it is needed, into the arena of the one who asks, and forgotten with it. The text does not change
    once the document is ready, so that trees may borrow from it. */
 #ifndef PHI_OPENAPI_DOCUMENT_IN_H
@@ -2990,7 +2991,9 @@ typedef enum phi__document_section {
     PHI__SECTION_SECURITY,
     PHI__SECTION_ITEMS,
     PHI__SECTION_PATHS,
-    PHI__SECTION_ROOT, /* one part without a name: servers and security of the document */
+    PHI__SECTION_RESPONSES,
+    PHI__SECTION_ANSWERS, /* of operations, each by the key of phi__document_answers */
+    PHI__SECTION_ROOT,    /* one part without a name: servers and security of the document */
     PHI__SECTION_COUNT
 } phi__document_section;
 
@@ -3033,6 +3036,10 @@ PHI__FN phi__document_part *phi__document_add(phi__document *doc, phi__document_
 /* A new operation, zeroed, at the end; NULL: no memory. */
 PHI__FN phi__document_operation *phi__document_add_operation(phi__document *doc);
 
+/* The name of the part that holds an operation's responses; path and method as in the document.
+   False: it is too long. */
+PHI__FN bool phi__document_answers(phi_str path, phi_str method, char *out, size_t size,
+                                   phi_str *name);
 /* The next step of a JSON Pointer, "~" and "%" undone, into `out` of `size` bytes; *rest moves
    behind it. False: the pointer has ended, or is malformed: *rest is then not empty. */
 PHI__FN bool phi__document_step(phi_str *rest, char *out, size_t size, phi_str *step);
@@ -3606,8 +3613,8 @@ typedef struct phi__document_parsed {
 } phi__document_parsed;
 
 static const char *const phi__document_sections[PHI__SECTION_COUNT] = {
-    "schemas",         "parameters", "requestBodies", "headers",
-    "securitySchemes", "pathItems",  "paths",         ""};
+    "schemas",   "parameters", "requestBodies", "headers", "securitySchemes",
+    "pathItems", "paths",      "responses",     "",        ""};
 
 PHI__FN void phi__document_init(phi__document *doc, phi_memory *memory) {
     memset(doc, 0, sizeof *doc);
@@ -3695,6 +3702,31 @@ PHI__FN bool phi__document_step(phi_str *rest, char *out, size_t size, phi_str *
     return true;
 }
 
+PHI__FN bool phi__document_answers(phi_str path, phi_str method, char *out, size_t size,
+                                   phi_str *name) {
+    if (path.len >= size || method.len >= size - path.len) return false;
+    memcpy(out, method.at, method.len);
+    if (path.len > 0) memcpy(out + method.len, path.at, path.len);
+    *name = phi__str(out, method.len + path.len);
+    return true;
+}
+
+/* A pointer into the responses of an operation, which are a part of their own: "/get/responses"
+   behind the path. */
+static bool phi__document_in_answers(const phi__document *doc, phi_str path,
+                                     phi__document_part **part, phi_str *rest) {
+    char method[16], word[16], name[PHI__DOCUMENT_STEP + 16];
+    phi_str after = *rest, step, key;
+    if (!phi__document_step(&after, method, sizeof method, &step)) return false;
+    key = step;
+    if (!phi__document_step(&after, word, sizeof word, &step) || !phi__str_is(step, "responses") ||
+        !phi__document_answers(path, key, name, sizeof name, &key))
+        return false;
+    *part = phi__document_find(doc, PHI__SECTION_ANSWERS, key);
+    if (*part != NULL) *rest = after;
+    return *part != NULL;
+}
+
 PHI__FN bool phi__document_locate(const phi__document *doc, phi_str ref, phi__document_part **part,
                                   phi_str *rest, const char **why) {
     char bytes[PHI__DOCUMENT_STEP];
@@ -3709,13 +3741,14 @@ PHI__FN bool phi__document_locate(const phi__document *doc, phi_str ref, phi__do
     i = PHI__SECTION_PATHS;
     if (phi__str_is(step, "components")) {
         if (!phi__document_step(rest, bytes, sizeof bytes, &step)) return false;
-        for (i = 0; i < PHI__SECTION_PATHS; i++)
-            if (phi__str_is(step, phi__document_sections[i])) break;
-        if (i == PHI__SECTION_PATHS) return false;
+        for (i = 0; i <= PHI__SECTION_RESPONSES; i++)
+            if (i != PHI__SECTION_PATHS && phi__str_is(step, phi__document_sections[i])) break;
+        if (i > PHI__SECTION_RESPONSES) return false;
     } else if (!phi__str_is(step, "paths"))
         return false;
     if (!phi__document_step(rest, bytes, sizeof bytes, &step)) return false;
     *why = " leads nowhere";
+    if (i == PHI__SECTION_PATHS && phi__document_in_answers(doc, step, part, rest)) return true;
     *part = phi__document_find(doc, (phi__document_section)i, step);
     return *part != NULL;
 }
@@ -4423,7 +4456,7 @@ PHI__FN void phi__openapi_call_free(phi_openapi *api) { (void)api; }
 #include <stdio.h>
 
 enum {
-    PHI__PARAMETERS_MOST = 512,
+    PHI__PARAMETERS_MOST = 4096,
     PHI__PARAMETERS_ARGUMENT = 64 /* bytes of a key; Anthropic, November 2026 */
 };
 
@@ -4539,7 +4572,10 @@ static bool phi__parameters_add(phi__maker *m, const phi_json *node, const char 
     memset(&p, 0, sizeof p);
     if (name.len == 0 ||
         !phi__parameters_place(phi__json_text_of(phi_json_get(node, "in")), &p.place))
-        return phi__maker_skip(m, place, "expected a name, and path, query, header or cookie");
+        return !phi_json_bool(phi_json_get(node, "required"), false)
+                   ? true
+                   : phi__maker_skip(m, place,
+                                     "expected a name, and path, query, header or cookie");
     if (phi__parameters_ignored(m, p.place, name) || phi__parameters_repeated(m, p.place, name))
         return true;
     if (m->op->parameter_count == PHI__PARAMETERS_MOST)
@@ -4625,6 +4661,7 @@ PHI__FN bool phi__parameters_make(phi__maker *m) {
 enum {
     PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
     PHI__READING_ENTRY = 64,    /* units that an entry costs, whatever its size */
+    PHI__READING_NAME = 1024,   /* bytes of a path with its method */
     PHI__READING_TAGS = 64,     /* of an operation */
     PHI__READING_DEPTH = 512    /* nested values */
 };
@@ -4638,6 +4675,13 @@ typedef enum phi__reading_state {
     PHI__READING_DONE
 } phi__reading_state;
 
+/* The responses of an operation, taken out of its path item. */
+typedef struct phi__reading_answers {
+    struct phi__reading_answers *next;
+    phi_str path, method;
+    phi_json *node;
+} phi__reading_answers;
+
 typedef struct phi__reading_walk {
     phi__reading_state state;
     phi_json_reader reader;
@@ -4646,6 +4690,8 @@ typedef struct phi__reading_walk {
     bool entered; /* `it` is in the section */
     phi__json_writer writer;
     phi__document_part *part; /* being written; NULL: none */
+    phi__reading_answers *answers;
+    bool wants_answers; /* a reference may lead into responses: they are kept */
 } phi__reading_walk;
 
 static const char *const phi__reading_methods[] = {"get",  "put",     "post",  "delete",
@@ -4807,26 +4853,37 @@ static phi_json *phi__reading_section(const phi__reading *r, phi__document_secti
     return phi_json_get(phi_json_get(r->root, "components"), name);
 }
 
-/* Takes out of a path item what requests do not need. */
-static void phi__reading_prune(phi_json *item) {
+/* Takes out of a path item what requests do not need. False: no memory. */
+static bool phi__reading_prune(phi__reading *r, phi__reading_walk *walk, phi_str path,
+                               phi_json *item) {
     size_t i;
     for (i = 0; i < PHI__COUNT(phi__reading_methods); i++) {
         phi_json *op = phi_json_get(item, phi__reading_methods[i]);
-        (void)phi_json_remove(op, "responses");
+        phi_json *answers = phi_json_remove(op, "responses");
+        phi__reading_answers *kept;
         (void)phi_json_remove(op, "callbacks");
+        if (answers == NULL || walk->section != PHI__SECTION_PATHS) continue;
+        kept = (phi__reading_answers *)phi_arena_alloc(&r->tree, sizeof *kept);
+        if (kept == NULL) return false;
+        kept->path = path;
+        kept->method = phi_str_of(phi__reading_methods[i]);
+        kept->node = answers;
+        kept->next = walk->answers;
+        walk->answers = kept;
     }
+    return true;
 }
 
 static void phi__reading_begin_part(phi__reading *r, phi__reading_walk *walk, phi_str name,
                                     phi_json *node) {
     phi__document_part *part = phi__document_find(r->doc, walk->section, name);
     if (part == NULL) part = phi__document_add(r->doc, walk->section, name);
-    if (part == NULL) {
+    if (part == NULL ||
+        ((walk->section == PHI__SECTION_PATHS || walk->section == PHI__SECTION_ITEMS) &&
+         !phi__reading_prune(r, walk, name, node))) {
         (void)phi__reading_no_memory(r);
         return;
     }
-    if (walk->section == PHI__SECTION_PATHS || walk->section == PHI__SECTION_ITEMS)
-        phi__reading_prune(node);
     part->at = r->doc->text.len; /* of duplicate keys the last one counts */
     part->node = node;
     walk->part = part;
@@ -4859,8 +4916,27 @@ static size_t phi__reading_write(phi__reading *r, phi__reading_walk *walk, size_
     else if (status != PHI_OK)
         (void)phi__reading_fail(r, status, "the document is nested too deeply");
     walk->part->len = r->doc->text.len - walk->part->at;
+    if (!walk->wants_answers && r->status == PHI_BUSY)
+        walk->wants_answers =
+            phi__str_find(phi__str(r->doc->text.at + walk->part->at, walk->part->len), 0,
+                          "/responses/") != SIZE_MAX;
     walk->part = NULL;
     return written;
+}
+
+/* The responses of one operation. */
+static size_t phi__reading_answered(phi__reading *r, phi__reading_walk *walk) {
+    char bytes[PHI__READING_NAME];
+    phi__reading_answers *one = walk->answers;
+    phi_str name;
+    if (one == NULL) {
+        walk->section = PHI__SECTION_ROOT;
+        return 0;
+    }
+    walk->answers = one->next;
+    if (phi__document_answers(one->path, one->method, bytes, sizeof bytes, &name))
+        phi__reading_begin_part(r, walk, name, one->node);
+    return PHI__READING_ENTRY;
 }
 
 static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_t units) {
@@ -4870,6 +4946,9 @@ static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_
         walk->it = phi_json_each(phi__reading_section(r, PHI__SECTION_PATHS));
         return 0;
     }
+    if (walk->section == PHI__SECTION_RESPONSES && !walk->wants_answers)
+        walk->section = PHI__SECTION_ROOT;
+    if (walk->section == PHI__SECTION_ANSWERS) return phi__reading_answered(r, walk);
     if (walk->section == PHI__SECTION_ROOT) {
         phi__reading_begin_root(r, walk);
         walk->section = PHI__SECTION_COUNT;

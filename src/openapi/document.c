@@ -20,8 +20,8 @@ typedef struct phi__document_parsed {
 } phi__document_parsed;
 
 static const char *const phi__document_sections[PHI__SECTION_COUNT] = {
-    "schemas",         "parameters", "requestBodies", "headers",
-    "securitySchemes", "pathItems",  "paths",         ""};
+    "schemas",   "parameters", "requestBodies", "headers", "securitySchemes",
+    "pathItems", "paths",      "responses",     "",        ""};
 
 PHI__FN void phi__document_init(phi__document *doc, phi_memory *memory) {
     memset(doc, 0, sizeof *doc);
@@ -109,6 +109,31 @@ PHI__FN bool phi__document_step(phi_str *rest, char *out, size_t size, phi_str *
     return true;
 }
 
+PHI__FN bool phi__document_answers(phi_str path, phi_str method, char *out, size_t size,
+                                   phi_str *name) {
+    if (path.len >= size || method.len >= size - path.len) return false;
+    memcpy(out, method.at, method.len);
+    if (path.len > 0) memcpy(out + method.len, path.at, path.len);
+    *name = phi__str(out, method.len + path.len);
+    return true;
+}
+
+/* A pointer into the responses of an operation, which are a part of their own: "/get/responses"
+   behind the path. */
+static bool phi__document_in_answers(const phi__document *doc, phi_str path,
+                                     phi__document_part **part, phi_str *rest) {
+    char method[16], word[16], name[PHI__DOCUMENT_STEP + 16];
+    phi_str after = *rest, step, key;
+    if (!phi__document_step(&after, method, sizeof method, &step)) return false;
+    key = step;
+    if (!phi__document_step(&after, word, sizeof word, &step) || !phi__str_is(step, "responses") ||
+        !phi__document_answers(path, key, name, sizeof name, &key))
+        return false;
+    *part = phi__document_find(doc, PHI__SECTION_ANSWERS, key);
+    if (*part != NULL) *rest = after;
+    return *part != NULL;
+}
+
 PHI__FN bool phi__document_locate(const phi__document *doc, phi_str ref, phi__document_part **part,
                                   phi_str *rest, const char **why) {
     char bytes[PHI__DOCUMENT_STEP];
@@ -123,13 +148,14 @@ PHI__FN bool phi__document_locate(const phi__document *doc, phi_str ref, phi__do
     i = PHI__SECTION_PATHS;
     if (phi__str_is(step, "components")) {
         if (!phi__document_step(rest, bytes, sizeof bytes, &step)) return false;
-        for (i = 0; i < PHI__SECTION_PATHS; i++)
-            if (phi__str_is(step, phi__document_sections[i])) break;
-        if (i == PHI__SECTION_PATHS) return false;
+        for (i = 0; i <= PHI__SECTION_RESPONSES; i++)
+            if (i != PHI__SECTION_PATHS && phi__str_is(step, phi__document_sections[i])) break;
+        if (i > PHI__SECTION_RESPONSES) return false;
     } else if (!phi__str_is(step, "paths"))
         return false;
     if (!phi__document_step(rest, bytes, sizeof bytes, &step)) return false;
     *why = " leads nowhere";
+    if (i == PHI__SECTION_PATHS && phi__document_in_answers(doc, step, part, rest)) return true;
     *part = phi__document_find(doc, (phi__document_section)i, step);
     return *part != NULL;
 }

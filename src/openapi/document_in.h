@@ -1,7 +1,8 @@
 /* document_in.h - a document that was read: its parts as compact text, and its operations.
 
    Parts are the entries of the components that requests need, and the path items, each a JSON text
-   in one buffer; responses, callbacks, examples and extensions are not kept. A part is parsed when
+   in one buffer; callbacks, examples and extensions are not kept, and responses only where a
+   reference may lead into them. A part is parsed when
    it is needed, into the arena of the one who asks, and forgotten with it. The text does not change
    once the document is ready, so that trees may borrow from it. */
 #ifndef PHI_OPENAPI_DOCUMENT_IN_H
@@ -24,7 +25,9 @@ typedef enum phi__document_section {
     PHI__SECTION_SECURITY,
     PHI__SECTION_ITEMS,
     PHI__SECTION_PATHS,
-    PHI__SECTION_ROOT, /* one part without a name: servers and security of the document */
+    PHI__SECTION_RESPONSES,
+    PHI__SECTION_ANSWERS, /* of operations, each by the key of phi__document_answers */
+    PHI__SECTION_ROOT,    /* one part without a name: servers and security of the document */
     PHI__SECTION_COUNT
 } phi__document_section;
 
@@ -67,6 +70,10 @@ PHI__FN phi__document_part *phi__document_add(phi__document *doc, phi__document_
 /* A new operation, zeroed, at the end; NULL: no memory. */
 PHI__FN phi__document_operation *phi__document_add_operation(phi__document *doc);
 
+/* The name of the part that holds an operation's responses; path and method as in the document.
+   False: it is too long. */
+PHI__FN bool phi__document_answers(phi_str path, phi_str method, char *out, size_t size,
+                                   phi_str *name);
 /* The next step of a JSON Pointer, "~" and "%" undone, into `out` of `size` bytes; *rest moves
    behind it. False: the pointer has ended, or is malformed: *rest is then not empty. */
 PHI__FN bool phi__document_step(phi_str *rest, char *out, size_t size, phi_str *step);

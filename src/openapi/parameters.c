@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 enum {
-    PHI__PARAMETERS_MOST = 512,
+    PHI__PARAMETERS_MOST = 4096,
     PHI__PARAMETERS_ARGUMENT = 64 /* bytes of a key; Anthropic, November 2026 */
 };
 
@@ -123,7 +123,10 @@ static bool phi__parameters_add(phi__maker *m, const phi_json *node, const char 
     memset(&p, 0, sizeof p);
     if (name.len == 0 ||
         !phi__parameters_place(phi__json_text_of(phi_json_get(node, "in")), &p.place))
-        return phi__maker_skip(m, place, "expected a name, and path, query, header or cookie");
+        return !phi_json_bool(phi_json_get(node, "required"), false)
+                   ? true
+                   : phi__maker_skip(m, place,
+                                     "expected a name, and path, query, header or cookie");
     if (phi__parameters_ignored(m, p.place, name) || phi__parameters_repeated(m, p.place, name))
         return true;
     if (m->op->parameter_count == PHI__PARAMETERS_MOST)

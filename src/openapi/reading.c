@@ -10,6 +10,7 @@
 enum {
     PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
     PHI__READING_ENTRY = 64,    /* units that an entry costs, whatever its size */
+    PHI__READING_NAME = 1024,   /* bytes of a path with its method */
     PHI__READING_TAGS = 64,     /* of an operation */
     PHI__READING_DEPTH = 512    /* nested values */
 };
@@ -23,6 +24,13 @@ typedef enum phi__reading_state {
     PHI__READING_DONE
 } phi__reading_state;
 
+/* The responses of an operation, taken out of its path item. */
+typedef struct phi__reading_answers {
+    struct phi__reading_answers *next;
+    phi_str path, method;
+    phi_json *node;
+} phi__reading_answers;
+
 typedef struct phi__reading_walk {
     phi__reading_state state;
     phi_json_reader reader;
@@ -31,6 +39,8 @@ typedef struct phi__reading_walk {
     bool entered; /* `it` is in the section */
     phi__json_writer writer;
     phi__document_part *part; /* being written; NULL: none */
+    phi__reading_answers *answers;
+    bool wants_answers; /* a reference may lead into responses: they are kept */
 } phi__reading_walk;
 
 static const char *const phi__reading_methods[] = {"get",  "put",     "post",  "delete",
@@ -192,26 +202,37 @@ static phi_json *phi__reading_section(const phi__reading *r, phi__document_secti
     return phi_json_get(phi_json_get(r->root, "components"), name);
 }
 
-/* Takes out of a path item what requests do not need. */
-static void phi__reading_prune(phi_json *item) {
+/* Takes out of a path item what requests do not need. False: no memory. */
+static bool phi__reading_prune(phi__reading *r, phi__reading_walk *walk, phi_str path,
+                               phi_json *item) {
     size_t i;
     for (i = 0; i < PHI__COUNT(phi__reading_methods); i++) {
         phi_json *op = phi_json_get(item, phi__reading_methods[i]);
-        (void)phi_json_remove(op, "responses");
+        phi_json *answers = phi_json_remove(op, "responses");
+        phi__reading_answers *kept;
         (void)phi_json_remove(op, "callbacks");
+        if (answers == NULL || walk->section != PHI__SECTION_PATHS) continue;
+        kept = (phi__reading_answers *)phi_arena_alloc(&r->tree, sizeof *kept);
+        if (kept == NULL) return false;
+        kept->path = path;
+        kept->method = phi_str_of(phi__reading_methods[i]);
+        kept->node = answers;
+        kept->next = walk->answers;
+        walk->answers = kept;
     }
+    return true;
 }
 
 static void phi__reading_begin_part(phi__reading *r, phi__reading_walk *walk, phi_str name,
                                     phi_json *node) {
     phi__document_part *part = phi__document_find(r->doc, walk->section, name);
     if (part == NULL) part = phi__document_add(r->doc, walk->section, name);
-    if (part == NULL) {
+    if (part == NULL ||
+        ((walk->section == PHI__SECTION_PATHS || walk->section == PHI__SECTION_ITEMS) &&
+         !phi__reading_prune(r, walk, name, node))) {
         (void)phi__reading_no_memory(r);
         return;
     }
-    if (walk->section == PHI__SECTION_PATHS || walk->section == PHI__SECTION_ITEMS)
-        phi__reading_prune(node);
     part->at = r->doc->text.len; /* of duplicate keys the last one counts */
     part->node = node;
     walk->part = part;
@@ -244,8 +265,27 @@ static size_t phi__reading_write(phi__reading *r, phi__reading_walk *walk, size_
     else if (status != PHI_OK)
         (void)phi__reading_fail(r, status, "the document is nested too deeply");
     walk->part->len = r->doc->text.len - walk->part->at;
+    if (!walk->wants_answers && r->status == PHI_BUSY)
+        walk->wants_answers =
+            phi__str_find(phi__str(r->doc->text.at + walk->part->at, walk->part->len), 0,
+                          "/responses/") != SIZE_MAX;
     walk->part = NULL;
     return written;
+}
+
+/* The responses of one operation. */
+static size_t phi__reading_answered(phi__reading *r, phi__reading_walk *walk) {
+    char bytes[PHI__READING_NAME];
+    phi__reading_answers *one = walk->answers;
+    phi_str name;
+    if (one == NULL) {
+        walk->section = PHI__SECTION_ROOT;
+        return 0;
+    }
+    walk->answers = one->next;
+    if (phi__document_answers(one->path, one->method, bytes, sizeof bytes, &name))
+        phi__reading_begin_part(r, walk, name, one->node);
+    return PHI__READING_ENTRY;
 }
 
 static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_t units) {
@@ -255,6 +295,9 @@ static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_
         walk->it = phi_json_each(phi__reading_section(r, PHI__SECTION_PATHS));
         return 0;
     }
+    if (walk->section == PHI__SECTION_RESPONSES && !walk->wants_answers)
+        walk->section = PHI__SECTION_ROOT;
+    if (walk->section == PHI__SECTION_ANSWERS) return phi__reading_answered(r, walk);
     if (walk->section == PHI__SECTION_ROOT) {
         phi__reading_begin_root(r, walk);
         walk->section = PHI__SECTION_COUNT;

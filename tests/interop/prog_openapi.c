@@ -1,0 +1,177 @@
+/* prog_openapi.c - what phi makes of OpenAPI documents: operations, tools, skips, time, memory.
+
+       prog_openapi [-q] FILE...    -q: of each document one line, and its skips
+
+   Each tool must be accepted by phi_preflight for each of the seven providers, and its schema by
+   the check that phi_agent_new makes. Exit code 1 where a document cannot be read, where less than
+   99 of 100 operations become tools, or where a tool is refused. */
+#include "agent/dry_run.h"
+#include "openapi/openapi.h"
+#include "text/schema.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SEVEN = 7 };
+
+typedef struct tally {
+    size_t refused, tools, skips, operations, schema_bytes, largest;
+} tally;
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static phi_runtime *new_runtime(void) {
+    phi_runtime_desc desc;
+    memset(&desc, 0, sizeof desc);
+    return phi_runtime_new(&desc);
+}
+
+static void models(phi_model out[SEVEN]) {
+    out[0] = phi_model_anthropic("claude-sonnet-4-5", "k");
+    out[1] = phi_model_openai("gpt-5", "k");
+    out[2] = phi_model_openai_responses("gpt-5", "k");
+    out[3] = phi_model_azure("https://a.example", "gpt-5", "k");
+    out[4] = phi_model_google("gemini-3-pro", "k");
+    out[5] = phi_model_vertex("https://v.example", "gemini-3-pro", "t");
+    out[6] = phi_model_bedrock("https://b.example", "claude", "k");
+}
+
+/* Whether phi_agent_new would take the schema. */
+static bool sound(phi_arena *arena, const phi_tool *tool, char *words, size_t size) {
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_json *schema = NULL;
+    phi_schema_error error;
+    phi_parse_error parse;
+    phi_status status;
+    bool fine = false;
+    memset(&error, 0, sizeof error);
+    status = phi_json_parse(arena, phi_str_of(tool->schema), 0, &schema, &parse);
+    if (status != PHI_OK)
+        (void)snprintf(words, size, "the schema is no JSON");
+    else if (phi_schema_valid(schema, &error) != PHI_OK)
+        (void)snprintf(words, size, "%s", error.message);
+    else
+        fine = true;
+    phi_arena_reset(arena, mark);
+    return fine;
+}
+
+static void check_tool(const phi_model seven[SEVEN], const phi_tool *tool, phi_arena *arena,
+                       tally *sum) {
+    static const char hello[] = "Hello";
+    phi_message message;
+    phi_content text;
+    char words[400];
+    size_t i, bytes = strlen(tool->schema);
+    memset(&text, 0, sizeof text);
+    text.kind = PHI_CONTENT_TEXT;
+    text.text = phi_str_of(hello);
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_USER;
+    message.content = &text;
+    message.content_count = 1;
+    sum->schema_bytes += bytes;
+    if (bytes > sum->largest) sum->largest = bytes;
+    if (!sound(arena, tool, words, sizeof words)) {
+        sum->refused++;
+        printf("  refused %s: %s\n", tool->name, words);
+        return;
+    }
+    for (i = 0; i < SEVEN; i++) {
+        if (phi_preflight(&seven[i], &message, 1, tool, 1, arena, words, sizeof words) == PHI_OK)
+            continue;
+        sum->refused++;
+        printf("  refused %s: %s: %s\n", tool->name, seven[i].protocol, words);
+        return;
+    }
+}
+
+static void show_skips(phi_openapi *api, const phi_openapi_tools *tools) {
+    phi_openapi_operation op;
+    size_t i;
+    for (i = 0; i < tools->skip_count; i++)
+        if (phi_openapi_operation_at(api, tools->skipped[i].operation, &op) == PHI_OK)
+            printf("  skipped %.*s %.*s: %s\n", (int)op.method.len, op.method.at, (int)op.path.len,
+                   op.path.at, tools->skipped[i].message);
+}
+
+static void show_tools(phi_openapi *api, const phi_openapi_tools *tools) {
+    phi_openapi_operation op;
+    size_t i;
+    for (i = 0; i < tools->count; i++)
+        if (phi_openapi_operation_at(api, tools->operations[i], &op) == PHI_OK)
+            printf("  %s%s%s  %.*s %.*s  (%zu bytes of schema)\n", tools->tools[i].name,
+                   op.read_only ? " [reads]" : "", op.destructive ? " [destroys]" : "",
+                   (int)op.method.len, op.method.at, (int)op.path.len, op.path.at,
+                   strlen(tools->tools[i].schema));
+}
+
+/* 0: good, 1: not, 2: another version of OpenAPI, or not read by this program. */
+static int one(const char *path, bool quiet) {
+    phi_runtime *rt = new_runtime();
+    phi_openapi *api = phi_openapi_from_file(rt, NULL, path);
+    double start = seconds(), read, made;
+    phi_model seven[SEVEN];
+    phi_openapi_tools tools;
+    phi_memory memory;
+    phi_arena arena;
+    phi_status status;
+    tally sum;
+    size_t i, kept, used, peak;
+    memset(&tools, 0, sizeof tools);
+    memset(&sum, 0, sizeof sum);
+    while ((status = phi_openapi_step(api)) == PHI_BUSY) (void)phi_step(rt, 0);
+    read = seconds();
+    kept = phi_memory_used(rt, NULL);
+    if (status != PHI_OK) {
+        const phi_parse_error *error = phi_openapi_error(api);
+        printf("%s: %u:%u: %s\n", path, (unsigned)error->line, (unsigned)error->column,
+               error->message);
+        (void)phi_openapi_free(api);
+        phi_runtime_free(rt);
+        return status == PHI_UNSUPPORTED ? 2 : 1;
+    }
+    while ((status = phi_openapi_select(api, NULL, &tools)) == PHI_BUSY) (void)phi_step(rt, 0);
+    made = seconds();
+    used = phi_memory_used(rt, &peak);
+    if (!quiet) show_tools(api, &tools);
+    show_skips(api, &tools);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 65536);
+    models(seven);
+    for (i = 0; i < tools.count; i++) check_tool(seven, &tools.tools[i], &arena, &sum);
+    phi_arena_free(&arena);
+    sum.operations = phi_openapi_count(api);
+    printf("%s: %zu operations, %zu tools, %zu skipped, %zu refused; read in %.0f ms, tools in "
+           "%.0f ms; memory: %.1f MB peak, %.1f MB kept, %.1f MB with all tools; schemas: %.1f KB "
+           "on average, %.1f KB at most\n",
+           path, sum.operations, tools.count, tools.skip_count, sum.refused, (read - start) * 1e3,
+           (made - read) * 1e3, (double)peak / 1e6, (double)kept / 1e6, (double)used / 1e6,
+           (double)sum.schema_bytes / 1e3 / (double)(tools.count > 0 ? tools.count : 1),
+           (double)sum.largest / 1e3);
+    i = tools.count - sum.refused;
+    (void)phi_openapi_free(api);
+    phi_runtime_free(rt);
+    return status == PHI_OK && i * 100 >= sum.operations * 99 ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+    int i, code = 0, good = 0, bad = 0, others = 0;
+    bool quiet = argc > 1 && strcmp(argv[1], "-q") == 0;
+    for (i = 1 + quiet; i < argc; i++) {
+        int said = one(argv[i], quiet);
+        good += said == 0;
+        bad += said == 1;
+        others += said == 2;
+        if (said == 1 || (said == 2 && !quiet)) code = 1;
+    }
+    if (argc > 2 + quiet)
+        printf("%d documents good, %d not, %d not of version 3.0 or 3.1\n", good, bad, others);
+    return code;
+}
