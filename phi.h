@@ -45886,11 +45886,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x07fdb559
+#if PHI__IMP_LOOP != 0x7bcd1cf5
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x07fdb559
+#define PHI__IMP_LOOP 0x7bcd1cf5
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -47633,14 +47633,17 @@ PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state
                                    phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
 PHI__FN void *phi__hooks_user_data(const phi__agent *agent); /* that hook_fn is called with */
+/* The arguments of its call that a person is to decide on: those of the round before, if it changed
+   them. */
+PHI__FN phi_str phi__hooks_arguments(const phi__decision *decision);
 /* Drops a decision that is not needed any more; its ticket dies. Any state is allowed. */
 PHI__FN void phi__hooks_decision_drop(phi__decision *decision);
 PHI__FN void phi__hooks_decision_posted(phi_runtime *rt, const phi__post *post);
 /* a ticket, decided without a text */
 PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index);
 /* For hooks of rooms above. watch: `over` is called once, when the ticket dies, however; it must
-   not call the host. False: the ticket is dead, or watched. settle: as phi_decide, but at once, for any
-   reply, on the pumping thread; calls `over`; stale is harmless. */
+   not call the host. False: the ticket is dead, or watched. settle: as phi_decide, but at once, for
+   any reply, on the pumping thread; calls `over`; stale is harmless. */
 PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx);
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply);
 
@@ -51519,8 +51522,11 @@ static void phi__hooks_decision_settle(phi__decision *d, phi_verdict verdict, ph
     phi__hooks_decision_close(d);
     d->state = PHI__DECISION_MADE;
     d->verdict = phi__hooks_verdict(d->point, verdict);
-    phi__buf_clear(&d->reply);
-    phi__buf_add_str(&d->reply, reply);
+    if (d->round == 0 || verdict != PHI_ALLOW ||
+        reply.len > 0) { /* else that of the round before */
+        phi__buf_clear(&d->reply);
+        phi__buf_add_str(&d->reply, reply);
+    }
     phi__schedule_wake(d->run);
 }
 
@@ -51545,6 +51551,12 @@ static void phi__hooks_decision_timer(phi__timer *timer) {
         phi__hooks_decision_settle(d, PHI_ALLOW, phi__str(NULL, 0));
 }
 
+PHI__FN phi_str phi__hooks_arguments(const phi__decision *d) {
+    return d->round > 0 && d->point == PHI_HOOK_BEFORE_TOOL && d->reply.len > 0
+               ? phi__buf_str(&d->reply)
+               : d->call->arguments;
+}
+
 static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     phi_event event;
     uint64_t at = UINT64_MAX;
@@ -51566,7 +51578,7 @@ static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
         event.call = hook->call;
         event.tool_call_id = d->call->block->id;
         event.tool_name = d->call->block->name;
-        event.arguments = d->call->block->arguments;
+        event.arguments = phi__hooks_arguments(d);
     }
     return phi__events_emit(d->run->agent, &event, NULL, 0);
 }
@@ -53155,6 +53167,7 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
     item.point = d->point;
     if (d->point == PHI_HOOK_FILTER) item.text = phi__input_filter_text(run);
     if (call != NULL) phi__pending_of_call(&item, call);
+    if (call != NULL) item.arguments = phi__hooks_arguments(d);
     phi__pending_due(&item, d->rt, &d->timer);
     phi__pending_add(list, &item);
 }

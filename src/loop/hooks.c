@@ -59,8 +59,11 @@ static void phi__hooks_decision_settle(phi__decision *d, phi_verdict verdict, ph
     phi__hooks_decision_close(d);
     d->state = PHI__DECISION_MADE;
     d->verdict = phi__hooks_verdict(d->point, verdict);
-    phi__buf_clear(&d->reply);
-    phi__buf_add_str(&d->reply, reply);
+    if (d->round == 0 || verdict != PHI_ALLOW ||
+        reply.len > 0) { /* else that of the round before */
+        phi__buf_clear(&d->reply);
+        phi__buf_add_str(&d->reply, reply);
+    }
     phi__schedule_wake(d->run);
 }
 
@@ -85,6 +88,12 @@ static void phi__hooks_decision_timer(phi__timer *timer) {
         phi__hooks_decision_settle(d, PHI_ALLOW, phi__str(NULL, 0));
 }
 
+PHI__FN phi_str phi__hooks_arguments(const phi__decision *d) {
+    return d->round > 0 && d->point == PHI_HOOK_BEFORE_TOOL && d->reply.len > 0
+               ? phi__buf_str(&d->reply)
+               : d->call->arguments;
+}
+
 static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     phi_event event;
     uint64_t at = UINT64_MAX;
@@ -106,7 +115,7 @@ static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
         event.call = hook->call;
         event.tool_call_id = d->call->block->id;
         event.tool_name = d->call->block->name;
-        event.arguments = d->call->block->arguments;
+        event.arguments = phi__hooks_arguments(d);
     }
     return phi__events_emit(d->run->agent, &event, NULL, 0);
 }

@@ -97,14 +97,17 @@ PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state
                                    phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
 PHI__FN void *phi__hooks_user_data(const phi__agent *agent); /* that hook_fn is called with */
+/* The arguments of its call that a person is to decide on: those of the round before, if it changed
+   them. */
+PHI__FN phi_str phi__hooks_arguments(const phi__decision *decision);
 /* Drops a decision that is not needed any more; its ticket dies. Any state is allowed. */
 PHI__FN void phi__hooks_decision_drop(phi__decision *decision);
 PHI__FN void phi__hooks_decision_posted(phi_runtime *rt, const phi__post *post);
 /* a ticket, decided without a text */
 PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index);
 /* For hooks of rooms above. watch: `over` is called once, when the ticket dies, however; it must
-   not call the host. False: the ticket is dead, or watched. settle: as phi_decide, but at once, for any
-   reply, on the pumping thread; calls `over`; stale is harmless. */
+   not call the host. False: the ticket is dead, or watched. settle: as phi_decide, but at once, for
+   any reply, on the pumping thread; calls `over`; stale is harmless. */
 PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx);
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply);
 

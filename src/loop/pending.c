@@ -48,6 +48,7 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
     item.point = d->point;
     if (d->point == PHI_HOOK_FILTER) item.text = phi__input_filter_text(run);
     if (call != NULL) phi__pending_of_call(&item, call);
+    if (call != NULL) item.arguments = phi__hooks_arguments(d);
     phi__pending_due(&item, d->rt, &d->timer);
     phi__pending_add(list, &item);
 }

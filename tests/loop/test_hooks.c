@@ -424,6 +424,7 @@ TEST(a_hook_that_asks_to_be_called_again_is_and_sees_the_reply_and_may_wait_anew
     phi_agent_desc desc = rig_desc();
     phi_tool tool = rig_echo();
     phi_agent agent;
+    phi_pending_item item;
     chained c;
     memset(&c, 0, sizeof c);
     desc.hook_fn = in_front;
@@ -438,15 +439,17 @@ TEST(a_hook_that_asks_to_be_called_again_is_and_sees_the_reply_and_may_wait_anew
     CHECK_EQ_INT(phi_decide(c.ticket, PHI_ALLOW, "{\"a\":1}"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 1);
     CHECK(strstr(rig_story(r), "Decision") != NULL);
-    CHECK_EQ_INT(phi_decide(c.ticket, PHI_ALLOW, "{\"b\":2}"), PHI_OK);
+    CHECK_EQ_INT(phi_pending(rig_runtime(r), &item, 1), 1);
+    CHECK_STR(item.arguments, "{\"a\":1}"); /* what would run now */
+    CHECK_EQ_INT(phi_decide(c.ticket, PHI_ALLOW, NULL), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(c.calls, 3);
     CHECK_EQ_INT(c.rounds[1], 1);
     CHECK_EQ_INT(c.rounds[2], 2);
     CHECK_EQ_STR(c.replies[0], "");
     CHECK_EQ_STR(c.replies[1], "{\"a\":1}");
-    CHECK_EQ_STR(c.replies[2], "{\"b\":2}");
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "{\"b\":2}");
+    CHECK_EQ_STR(c.replies[2], "{\"a\":1}");
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "{\"a\":1}");
     rig_free(r);
 }
 
