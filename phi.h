@@ -114,11 +114,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x0a546975
+#if PHI__PUB_BASE != 0xbaed2243
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x0a546975
+#define PHI__PUB_BASE 0xbaed2243
 
 /* ---- src/base/profile.h ---- */
 
@@ -299,6 +299,14 @@
 #endif
 #if defined(PHI_NO_THREAD_TEXT) && !defined(PHI_NO_SNAPSHOT)
 #define PHI_NO_SNAPSHOT 1
+#endif
+
+/* Parts of phi_tools.h, which PHI_MINIMAL does not change. */
+#if (defined(PHI_NO_YAML) || defined(PHI_NO_FILES)) && !defined(PHI_NO_SKILLS)
+#define PHI_NO_SKILLS 1
+#endif
+#if defined(PHI_NO_PROCESS) && !defined(PHI_NO_SCRIPTS)
+#define PHI_NO_SCRIPTS 1
 #endif
 
 /* Copies of a run into another log: for branches and strategies alone. */
@@ -14855,11 +14863,11 @@ PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xb01eea17
+#if PHI__IMP_IO != 0xea488a61
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xb01eea17
+#define PHI__IMP_IO 0xea488a61
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -15629,6 +15637,7 @@ typedef struct phi__process_desc {
     const char *cwd;         /* NULL: the host's */
     /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
     const char *const *env;
+    bool hide_keys; /* the host's variables whose names look like keys are left out */
     phi_str input; /* written to the child's stdin, then closed; copied. None: stdin is /dev/null */
     /* Bytes of stdout (1) or stderr (2), on the pumping thread, at most 16 KiB a stream and turn;
        borrowed until it returns. False stops the reading of that stream until
@@ -15755,6 +15764,7 @@ PHI__FN bool phi__slice_io_spent(const phi__slice *slice);
 typedef struct phi__spawn {
     const char *const *argv, *const *env; /* as in phi__process_desc */
     const char *cwd;
+    bool hide_keys;
     int fds[3]; /* become 0, 1 and 2; each is 3 or more; -1: /dev/null */
 } phi__spawn;
 
@@ -19495,6 +19505,7 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
     if (status == PHI_OK) {
         spawn.argv = desc->argv;
         spawn.env = desc->env;
+        spawn.hide_keys = desc->hide_keys;
         spawn.cwd = desc->cwd;
         error = phi__spawn_start(phi__io_memory(io), &spawn, &p->pid);
     }
@@ -20153,9 +20164,22 @@ static bool phi__spawn_same_name(const char *a, const char *b) {
     return *a == '=' && *b == '=';
 }
 
+/* A variable that most likely holds a secret: OPENAI_API_KEY, AWS_SESSION_TOKEN... */
+static bool phi__spawn_is_key(const char *variable) {
+    static const char *const parts[] = {"KEY",      "TOKEN",  "SECRET",
+                                        "PASSWORD", "PASSWD", "CREDENTIAL"};
+    const char *end = strchr(variable, '=');
+    phi_str name = phi__str(variable, end != NULL ? (size_t)(end - variable) : 0);
+    size_t i;
+    for (i = 0; i < PHI__COUNT(parts); i++)
+        if (phi__str_find_nocase(name, 0, parts[i]) != SIZE_MAX) return true;
+    return false;
+}
+
 /* The host's environment without the names in `env`, and `env`. NULL: no memory. */
-static char **phi__spawn_environment(phi_memory *memory, const char *const *env, size_t *bytes) {
+static char **phi__spawn_environment(phi_memory *memory, const phi__spawn *spawn, size_t *bytes) {
     char **host = phi__spawn_host_environment(), **out;
+    const char *const *env = spawn->env;
     size_t hosts = 0, added = 0, n = 0, i, k;
     while (host != NULL && host[hosts] != NULL) hosts++;
     while (env != NULL && env[added] != NULL) added++;
@@ -20164,7 +20188,8 @@ static char **phi__spawn_environment(phi_memory *memory, const char *const *env,
     if (out == NULL) return NULL;
     for (i = 0; i < hosts; i++) {
         for (k = 0; k < added && !phi__spawn_same_name(env[k], host[i]); k++) continue;
-        if (k == added) out[n++] = host[i];
+        if (k < added || (spawn->hide_keys && phi__spawn_is_key(host[i]))) continue;
+        out[n++] = host[i];
     }
     for (k = 0; k < added; k++) out[n++] = (char *)(uintptr_t)env[k]; /* posix_spawn's signature */
     return out;
@@ -20248,7 +20273,7 @@ static int phi__spawn_by_shell(phi_memory *memory, const phi__spawn *spawn, char
 
 PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *pid) {
     size_t bytes;
-    char **environment = phi__spawn_environment(memory, spawn->env, &bytes);
+    char **environment = phi__spawn_environment(memory, spawn, &bytes);
     pid_t child = 0;
     int error;
     if (environment == NULL) return ENOMEM;
@@ -45886,11 +45911,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x7bcd1cf5
+#if PHI__IMP_LOOP != 0x5b1549d5
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x7bcd1cf5
+#define PHI__IMP_LOOP 0x5b1549d5
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -47645,6 +47670,7 @@ PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index);
    not call the host. False: the ticket is dead, or watched. settle: as phi_decide, but at once, for
    any reply, on the pumping thread; calls `over`; stale is harmless. */
 PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx);
+PHI__FN void phi__hooks_unwatch(phi_ticket ticket);
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply);
 
 /* posts.c: reads posts of other threads; a bounded number, or all so far */
@@ -51519,14 +51545,13 @@ static phi_verdict phi__hooks_verdict(phi_hook_point point, phi_verdict verdict)
 }
 
 static void phi__hooks_decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
-    phi__hooks_decision_close(d);
-    d->state = PHI__DECISION_MADE;
-    d->verdict = phi__hooks_verdict(d->point, verdict);
-    if (d->round == 0 || verdict != PHI_ALLOW ||
-        reply.len > 0) { /* else that of the round before */
+    if (d->round == 0 || verdict != PHI_ALLOW || reply.len > 0) { /* else the reply stays */
         phi__buf_clear(&d->reply);
         phi__buf_add_str(&d->reply, reply);
     }
+    phi__hooks_decision_close(d); /* may free the reply */
+    d->state = PHI__DECISION_MADE;
+    d->verdict = phi__hooks_verdict(d->point, verdict);
     phi__schedule_wake(d->run);
 }
 
@@ -51726,6 +51751,11 @@ PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *
     d->over = over;
     d->over_ctx = ctx;
     return true;
+}
+
+PHI__FN void phi__hooks_unwatch(phi_ticket ticket) {
+    phi__slot *slot = phi__slots_find(&ticket.rt->tickets, ticket.index, ticket.gen);
+    if (slot != NULL) ((phi__decision *)slot->object)->over = NULL;
 }
 
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply) {

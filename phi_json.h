@@ -58,11 +58,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x0a546975
+#if PHI__PUB_BASE != 0xbaed2243
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x0a546975
+#define PHI__PUB_BASE 0xbaed2243
 
 /* ---- src/base/profile.h ---- */
 
@@ -243,6 +243,14 @@
 #endif
 #if defined(PHI_NO_THREAD_TEXT) && !defined(PHI_NO_SNAPSHOT)
 #define PHI_NO_SNAPSHOT 1
+#endif
+
+/* Parts of phi_tools.h, which PHI_MINIMAL does not change. */
+#if (defined(PHI_NO_YAML) || defined(PHI_NO_FILES)) && !defined(PHI_NO_SKILLS)
+#define PHI_NO_SKILLS 1
+#endif
+#if defined(PHI_NO_PROCESS) && !defined(PHI_NO_SCRIPTS)
+#define PHI_NO_SCRIPTS 1
 #endif
 
 /* Copies of a run into another log: for branches and strategies alone. */

@@ -10,7 +10,8 @@
    those you want to phi_agent_desc, beside your own.
 
    OPTIONS, MEMORY, THREADS, ERRORS  As in phi.h. PHI_NO_PROCESS leaves out the tools that run
-            commands, PHI_NO_FILES the tools that touch files.
+            commands, PHI_NO_FILES the tools that touch files, PHI_NO_SCRIPTS hooks that are
+            scripts.
    SAFETY   A tool does what a model asks for. Files are confined to the workspace and its allowed
             paths, through symbolic links too; commands are not confined: decide in a hook, or do
             not give the agent that tool.
@@ -39,7 +40,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x0a546975
+#if PHI__PUB_BASE != 0xbaed2243
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x677b1db9
@@ -102,11 +103,11 @@
 #endif
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x1b76fb26
+#if PHI__PUB_TOOLS != 0x9d2e0c9b
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x1b76fb26
+#define PHI__PUB_TOOLS 0x9d2e0c9b
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -268,6 +269,104 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 
 #ifdef __cplusplus
 }
+#endif
+#endif
+
+/* ---- src/tools/scripts.h ---- */
+
+/* scripts.h - hooks that are scripts: programs that hear of a run as JSON and may stop it.
+
+       phi_script script = PHI_ZERO;
+       script.points = PHI_HOOK_BEFORE_TOOL;
+       script.command = "python3 scripts/check.py";
+       scripts_desc.scripts = &script;
+       scripts_desc.count = 1;
+       phi_scripts *scripts = phi_scripts_new(&scripts_desc, NULL, 0);
+       phi_scripts_use(scripts, &desc);          // desc: a phi_agent_desc, before phi_agent_new
+
+   A script gets one JSON object on its standard input, {"hook":"before_tool_execution",...}, and
+   the same facts as variables PHI_HOOK, PHI_SESSION_ID, PHI_LOOP_ID, PHI_AGENT_ID, PHI_TURN_INDEX,
+   PHI_TOOL_NAME and PHI_TOOL_CALL_ID. Exit code 0 lets the run continue; any other code denies, at
+   the points where that has a meaning. A JSON object on standard output says more:
+       {"allow": false, "reason": "..."}   denies
+       {"allow": true, "arguments": {..}}  before_tool_execution: the tool runs with these
+       {"reply": "..."}                    steering, follow_up: a message; credential: the key
+       {"warn": "..."}                     filter: is added for the model
+   Standard error is the reason of a denial that gives none, and stands in warnings.
+
+   Nothing waits: the run (or that tool call alone) stands still until the script has exited, as for
+   any hook that waits, and PHI_EV_DECISION is not emitted. Scripts of one point run one after the
+   other until one denies; the host's own hook is called after the last. An abort, a freed agent and
+   a closed runtime kill the script and all that it started.
+
+   No shell reads a command unless `shell` is set. A script runs with the rights of the program; its
+   environment is the program's, without variables whose names look like keys.
+   Threads: the pumping thread. */
+#ifndef PHI_TOOLS_SCRIPTS_H
+#define PHI_TOOLS_SCRIPTS_H
+
+
+#ifndef PHI_NO_SCRIPTS
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_scripts phi_scripts;
+
+/* The verdict when a script gives none: it cannot be started, runs into its deadline, is killed, or
+   its answer is broken or too long. Other exit codes than 0 are no failures: they deny. */
+typedef enum phi_script_failure {
+    PHI_SCRIPT_FAILURE_DEFAULT = 0, /* denies, but a script that cannot be started allows */
+    PHI_SCRIPT_FAILURE_ALLOWS,
+    PHI_SCRIPT_FAILURE_DENIES
+} phi_script_failure;
+
+/* Zero means default for every field but points, and command or argv. */
+typedef struct phi_script {
+    /* PHI_HOOK_ bits: any but TRANSFORM_CONTEXT, CONVERT_TO_LLM and the two of tool updates */
+    uint32_t points;
+    /* "python3 check.py --strict 'a b'": split at blanks; quotes and backslashes as in a shell, and
+       nothing else of one. A first word that ends in .py runs by python3, one in .sh by sh. */
+    const char *command;
+    const char *const *argv; /* instead: NULL-ended; argv[0] is looked up in PATH */
+    bool shell;              /* the command is a line for sh -c */
+    const char *tool;        /* the two tool points: for calls of this tool alone (default: all) */
+    uint32_t timeout_ms;     /* from its start (default: the set's; PHI_UNLIMITED) */
+    phi_script_failure on_failure;
+} phi_script;
+
+/* Zero means default for every field. Everything is copied, but for hook_fn's user data. */
+typedef struct phi_scripts_desc {
+    const phi_script *scripts;
+    size_t count;
+    const char *workspace;     /* where they run (default: the agent's, else the program's) */
+    const char *const *env;    /* "NAME=value", NULL-ended, added to the environment */
+    bool keep_keys;            /* leave variables in it whose names look like keys */
+    uint32_t timeout_ms;       /* (default 30,000; PHI_UNLIMITED) */
+    uint32_t max_output_bytes; /* of an answer; of standard error a quarter (default 65,536) */
+    uint32_t max_running;      /* at once, of this set; others wait (default 8) */
+    phi_allocator allocator;   /* (default: the C library's) */
+} phi_scripts_desc;
+
+/* A set of scripts. NULL: no memory, or a fault of desc; the message goes to `words`, terminated
+   (may be NULL with size 0).
+   Ownership: the caller frees it with phi_scripts_free, after the agents that use it. */
+PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, char *words, size_t words_size);
+PHI_API void phi_scripts_free(phi_scripts *scripts); /* NULL is harmless */
+
+/* Puts the scripts in front of the hook of an agent's desc: sets hook_fn, hook_points and
+   hook_user_data, and calls the hook that was there after the scripts. One set serves any number of
+   agents of one runtime with the same hook; PHI_MISUSE: another hook than before. Only once for a
+   desc. PHI_BAD_ARG. */
+PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
+
+/* Scripts that run or wait for their start now. */
+PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
+
+#ifdef __cplusplus
+}
+#endif
 #endif
 #endif
 
@@ -461,11 +560,11 @@ PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tool
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x2b315d07
+#if PHI__IMP_TOOLS != 0x36b6f47d
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x2b315d07
+#define PHI__IMP_TOOLS 0x36b6f47d
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -545,8 +644,9 @@ enum {
 
 typedef struct phi__job {
     phi_call call;
-    const phi_toolset *set;
-    phi_memory *memory; /* the agent's */
+    const phi_toolset *set; /* of a built-in tool */
+    void *user_data;        /* the tool's */
+    phi_memory *memory;     /* the agent's */
     phi__io *io;
     phi_arena arena; /* arguments, paths */
     phi_json_reader reader;
@@ -607,6 +707,71 @@ PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str argum
 #endif
 #endif
 
+#endif
+
+/* ---- src/tools/scripts_in.h ---- */
+
+/* scripts_in.h - scripts from within: the words of a command, the input, the answer. */
+#ifndef PHI_TOOLS_SCRIPTS_IN_H
+#define PHI_TOOLS_SCRIPTS_IN_H
+
+
+#ifndef PHI_NO_SCRIPTS
+
+
+/* ---- the set: made by scripts_make.c, then changed by scripts.c alone ---- */
+
+typedef struct phi__scripts_one {
+    phi_script script;       /* its strings in the set's arena */
+    const char *const *argv; /* ready to be started */
+    const char *name;        /* for messages */
+} phi__scripts_one;
+
+struct phi_scripts {
+    phi_memory memory;
+    phi_arena arena;
+    phi_scripts_desc desc;
+    phi__scripts_one *all;
+    size_t env_count;
+    uint32_t points; /* of all scripts */
+    phi_hook_fn hook_fn;
+    uint32_t hook_points;
+    void *hook_user_data; /* NULL: each agent's user_data */
+    bool used;
+    phi__list jobs;
+    size_t job_count;
+    uint32_t running; /* jobs that hold one of max_running */
+};
+
+/* ---- script_words.c ---- */
+
+/* Splits a command into a NULL-ended list in the arena, with the interpreter that its first word
+   needs. PHI_PARSE: *fault (static) names the fault; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command,
+                                           const char *const **out, const char **fault);
+
+/* ---- script_talk.c ---- */
+
+/* "before_loop"...; NULL: no script can be called there. Static. */
+PHI__FN const char *phi__script_talk_name(phi_hook_point point);
+/* Writes the input of a script. `arguments`: as an earlier script changed them; empty: the
+   hook's */
+PHI__FN void phi__script_talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments);
+
+typedef enum phi__script_says {
+    PHI__SCRIPT_ALLOWS,
+    PHI__SCRIPT_DENIES,
+    PHI__SCRIPT_WARNS,  /* a filter's */
+    PHI__SCRIPT_CHATS,  /* its output is no answer: allowed, with a warning */
+    PHI__SCRIPT_BROKEN, /* its answer cannot be read: a failure */
+    PHI__SCRIPT_LOST    /* no memory */
+} phi__script_says;
+/* Reads an answer. `reply`: reason, changed arguments, message, warning; of CHATS and BROKEN, the
+   fault. */
+PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_point point,
+                                                 phi_str output, phi__buf *reply);
+
+#endif
 #endif
 
 /* ---- src/tools/bash.c ---- */
@@ -1625,6 +1790,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     }
     job->call = call;
     job->set = (const phi_toolset *)user_data;
+    job->user_data = user_data;
     job->memory = phi__job_memory(call);
     job->io = call.rt->io;
     job->go = go;
@@ -2424,6 +2590,898 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
     if (unknown_count != NULL) *unknown_count = missing;
     return found;
 }
+
+/* ---- src/tools/script_talk.c ---- */
+
+/* script_talk.c - the JSON that a script reads, and the answer that it writes. */
+
+#ifndef PHI_NO_SCRIPTS
+
+
+/* ---- the input ---- */
+
+PHI__FN const char *phi__script_talk_name(phi_hook_point point) {
+    switch (point) {
+    case PHI_HOOK_BEFORE_LOOP: return "before_loop";
+    case PHI_HOOK_BEFORE_TURN: return "before_turn";
+    case PHI_HOOK_BEFORE_COMPACTION: return "before_compaction_start";
+    case PHI_HOOK_AFTER_COMPACTION: return "after_compaction_end";
+    case PHI_HOOK_BEFORE_TOOL: return "before_tool_execution";
+    case PHI_HOOK_AFTER_TOOL: return "after_tool_execution";
+    case PHI_HOOK_ON_ERROR: return "on_error";
+    case PHI_HOOK_AFTER_TURN: return "after_turn";
+    case PHI_HOOK_STEERING: return "steering";
+    case PHI_HOOK_FOLLOW_UP: return "follow_up";
+    case PHI_HOOK_AFTER_LOOP: return "after_loop";
+    case PHI_HOOK_FILTER: return "filter";
+    case PHI_HOOK_CREDENTIAL: return "credential";
+    case PHI_HOOK_TRANSFORM_CONTEXT:
+    case PHI_HOOK_CONVERT_TO_LLM:
+    case PHI_HOOK_BEFORE_TOOL_UPDATE:
+    case PHI_HOOK_AFTER_TOOL_UPDATE: break;
+    }
+    return NULL;
+}
+
+static void phi__script_talk_key(phi__buf *out, const char *key) {
+    phi__buf_printf(out, ",\"%s\":", key);
+}
+
+static void phi__script_talk_text(phi__buf *out, const char *key, phi_str text) {
+    phi__script_talk_key(out, key);
+    phi__json_write_str(out, text);
+}
+
+static void phi__script_talk_number(phi__buf *out, const char *key, uint64_t n) {
+    phi__script_talk_key(out, key);
+    phi__buf_u64(out, n);
+}
+
+/* Loop ids are session.config.N. */
+static uint64_t phi__script_talk_loop_index(phi_str loop_id) {
+    size_t at = loop_id.len;
+    uint64_t n = 0;
+    while (at > 0 && loop_id.at[at - 1] != '.') at--;
+    return phi__str_to_u64(phi__str(loop_id.at + at, loop_id.len - at), &n) ? n : 0;
+}
+
+/* As they are where they are JSON, else as a text. */
+static void phi__script_talk_arguments(phi__buf *out, phi_str arguments) {
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_arena_init(&scratch, out->memory, 0);
+    phi__script_talk_key(out, "arguments");
+    if (phi_json_parse(&scratch, arguments, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
+                       NULL) != PHI_OK ||
+        phi__json_write(out, root, 0) != PHI_OK)
+        phi__json_write_str(out, arguments);
+    phi_arena_free(&scratch);
+}
+
+/* The text blocks of a message, joined by line breaks. */
+static void phi__script_talk_result(phi__buf *out, const phi_message *message) {
+    phi__buf text;
+    size_t i;
+    if (message == NULL) return;
+    phi__buf_init(&text, out->memory);
+    for (i = 0; i < message->content_count; i++) {
+        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (text.len > 0) phi__buf_char(&text, '\n');
+        phi__buf_add_str(&text, message->content[i].text);
+    }
+    phi__script_talk_text(out, "result", phi__buf_str(&text));
+    out->failed = out->failed || text.failed;
+    phi__buf_free(&text);
+}
+
+static void phi__script_talk_tool(phi__buf *out, const phi_hook *hook, phi_str arguments) {
+    phi__script_talk_text(out, "tool_name", hook->tool_name);
+    phi__script_talk_text(out, "tool_call_id", hook->tool_call_id);
+    if (hook->point == PHI_HOOK_AFTER_TOOL) {
+        phi__script_talk_key(out, "is_error");
+        phi__json_write_bool(out, hook->is_error);
+        phi__script_talk_result(out, hook->message);
+    } else {
+        phi__script_talk_arguments(out, arguments.len > 0 ? arguments : hook->arguments);
+    }
+}
+
+static void phi__script_talk_compaction(phi__buf *out, const phi_hook *hook) {
+    const phi_compaction *c = hook->compaction;
+    if (c == NULL) return;
+    if (hook->point == PHI_HOOK_BEFORE_COMPACTION) {
+        phi__script_talk_number(out, "estimated_tokens", c->estimated_tokens);
+        phi__script_talk_number(out, "message_count", c->message_count);
+        return;
+    }
+    phi__script_talk_number(out, "messages_before", c->messages_before);
+    phi__script_talk_number(out, "messages_after", c->messages_after);
+    phi__script_talk_number(out, "tokens_before", c->tokens_before);
+    phi__script_talk_number(out, "tokens_after", c->tokens_after);
+}
+
+PHI__FN void phi__script_talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments) {
+    phi__buf_text(out, "{\"hook\":\"");
+    phi__buf_text(out, phi__script_talk_name(hook->point));
+    phi__buf_char(out, '"');
+    if (hook->point == PHI_HOOK_BEFORE_LOOP || hook->point == PHI_HOOK_BEFORE_TURN)
+        phi__script_talk_number(out, "message_count", hook->message_count);
+    if (hook->point == PHI_HOOK_BEFORE_LOOP)
+        phi__script_talk_number(out, "loop_index", phi__script_talk_loop_index(hook->loop_id));
+    if (hook->point == PHI_HOOK_BEFORE_TURN)
+        phi__script_talk_number(out, "turn_index", hook->turn_index);
+    if (hook->point == PHI_HOOK_BEFORE_TOOL || hook->point == PHI_HOOK_AFTER_TOOL)
+        phi__script_talk_tool(out, hook, arguments);
+    phi__script_talk_compaction(out, hook);
+    if (hook->point == PHI_HOOK_ON_ERROR) phi__script_talk_text(out, "error", hook->text);
+    if (hook->point == PHI_HOOK_FILTER) phi__script_talk_text(out, "text", hook->text);
+    if (hook->point == PHI_HOOK_CREDENTIAL) {
+        phi__script_talk_key(out, "refused");
+        phi__json_write_bool(out, hook->is_error);
+    }
+    phi__buf_text(out, "}\n");
+}
+
+/* ---- the answer ---- */
+
+static phi__script_says phi__script_talk_broken(phi__buf *reply, const char *fault) {
+    phi__buf_text(reply, "gave an answer that cannot be read: ");
+    phi__buf_text(reply, fault);
+    return reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_BROKEN;
+}
+
+/* A member that must be a text where it is there. */
+static bool phi__script_talk_take(const phi_json *root, const char *key, phi_str *out) {
+    const phi_json *node = phi_json_get(root, key);
+    *out = phi_json_str(node, NULL);
+    return node == NULL || phi_json_is_null(node) || phi_json_is_string(node);
+}
+
+static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_point point,
+                                              phi__buf *reply) {
+    const phi_json *allow = phi_json_get(root, "allow"), *arguments;
+    bool is_reply =
+        point == PHI_HOOK_STEERING || point == PHI_HOOK_FOLLOW_UP || point == PHI_HOOK_CREDENTIAL;
+    phi_str text;
+    if (allow != NULL && !phi_json_is_bool(allow))
+        return phi__script_talk_broken(reply, "\"allow\" is neither true nor false");
+    if (!phi_json_bool(allow, true)) {
+        if (!phi__script_talk_take(root, "reason", &text))
+            return phi__script_talk_broken(reply, "\"reason\" is no text");
+        phi__buf_add_str(reply, text);
+        return reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_DENIES;
+    }
+    arguments = phi_json_get(root, "arguments");
+    if (point == PHI_HOOK_BEFORE_TOOL && arguments != NULL) {
+        if (!phi_json_is_object(arguments))
+            return phi__script_talk_broken(reply, "\"arguments\" is no object");
+        return phi__json_write(reply, arguments, 0) != PHI_OK || reply->failed ? PHI__SCRIPT_LOST
+                                                                               : PHI__SCRIPT_ALLOWS;
+    }
+    if (!phi__script_talk_take(root, is_reply ? "reply" : "warn", &text))
+        return phi__script_talk_broken(reply,
+                                       is_reply ? "\"reply\" is no text" : "\"warn\" is no text");
+    if (!is_reply && point != PHI_HOOK_FILTER) return PHI__SCRIPT_ALLOWS;
+    phi__buf_add_str(reply, text);
+    if (reply->failed) return PHI__SCRIPT_LOST;
+    return !is_reply && text.len > 0 ? PHI__SCRIPT_WARNS : PHI__SCRIPT_ALLOWS;
+}
+
+PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_point point,
+                                                 phi_str output, phi__buf *reply) {
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_parse_error error;
+    phi__script_says says;
+    phi_status status;
+    output = phi__str_trim(output);
+    if (output.len == 0) return PHI__SCRIPT_ALLOWS;
+    if (output.at[0] != '{') {
+        phi__buf_text(reply, "its output is no JSON object and was ignored");
+        return reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_CHATS;
+    }
+    phi_arena_init(&scratch, memory, 0);
+    status = phi_json_parse(&scratch, output, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
+                            &error);
+    if (status == PHI_OK)
+        says = phi__script_talk_read(root, point, reply);
+    else if (status == PHI_NO_MEMORY)
+        says = PHI__SCRIPT_LOST;
+    else {
+        phi__buf_printf(reply, "gave an answer that cannot be read: line %u, column %u: %s",
+                        (unsigned)error.line, (unsigned)error.column, error.message);
+        says = reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_BROKEN;
+    }
+    phi_arena_free(&scratch);
+    return says;
+}
+
+#endif
+
+/* ---- src/tools/script_words.c ---- */
+
+/* script_words.c - splits a command into words, as a shell would, without being one. */
+
+#ifndef PHI_NO_SCRIPTS
+
+/* Reads one word from *at into `to`, which has room for it. False: a quote is open. */
+static bool phi__script_words_next(const char **at, char **to) {
+    const char *from = *at;
+    char quote = '\0';
+    for (; *from != '\0'; from++) {
+        if (quote == '\0' && (*from == ' ' || *from == '\t' || *from == '\n')) break;
+        if (quote == '\0' && (*from == '"' || *from == '\'')) {
+            quote = *from;
+        } else if (*from == quote && quote != '\0') {
+            quote = '\0';
+        } else if (*from == '\\' && quote != '\'' && from[1] != '\0' &&
+                   (quote == '\0' || from[1] == '"' || from[1] == '\\')) {
+            *(*to)++ = *++from;
+        } else {
+            *(*to)++ = *from;
+        }
+    }
+    *(*to)++ = '\0';
+    *at = from;
+    return quote == '\0';
+}
+
+static bool phi__script_words_ends(const char *word, const char *end) {
+    size_t n = strlen(word), m = strlen(end);
+    return n > m && strcmp(word + n - m, end) == 0;
+}
+
+PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command,
+                                           const char *const **out, const char **fault) {
+    size_t most = strlen(command) / 2 + 3, n = 1; /* the first is for an interpreter */
+    const char **words = (const char **)phi_arena_alloc(arena, most * sizeof *words);
+    char *to = (char *)phi_arena_alloc(arena, strlen(command) + most);
+    if (words == NULL || to == NULL) return PHI_NO_MEMORY;
+    for (;;) {
+        while (*command == ' ' || *command == '\t' || *command == '\n') command++;
+        if (*command == '\0') break;
+        words[n++] = to;
+        if (!phi__script_words_next(&command, &to)) {
+            *fault = "a quote is not closed";
+            return PHI_PARSE;
+        }
+    }
+    words[n] = NULL;
+    if (n == 1 || words[1][0] == '\0') {
+        *fault = "the command is empty";
+        return PHI_PARSE;
+    }
+    words[0] = phi__script_words_ends(words[1], ".py")   ? "python3"
+               : phi__script_words_ends(words[1], ".sh") ? "sh"
+                                                         : NULL;
+    *out = words[0] != NULL ? words : words + 1;
+    return PHI_OK;
+}
+
+#endif
+
+/* ---- src/tools/scripts.c ---- */
+
+/* scripts.c - runs the scripts of a hook, one process after the other, beside the pump.
+
+   A job is the scripts of one decision. It begins inside the hook and ends when the ticket of the
+   decision dies, for whatever reason: then its process is killed and its memory freed. So nothing
+   of a job outlives the run or call that waits for it. A job decides by phi__hooks_settle, which
+   ends it: after that it must not be touched. */
+
+#ifndef PHI_NO_SCRIPTS
+
+
+#include <stdio.h>
+
+enum {
+    PHI__SCRIPTS_RETRY_US = 5000,     /* until the next try to start */
+    PHI__SCRIPTS_REASON_BYTES = 2000, /* of standard error in a reason or a warning */
+    PHI__SCRIPTS_VARIABLES = 7
+};
+
+typedef struct phi__scripts_job {
+    phi__link link;
+    phi_scripts *set;
+    phi_ticket ticket;
+    phi__agent *agent;
+    phi_arena arena; /* the strings of `hook`, the environment */
+    phi_hook hook;   /* what later scripts need of it; for BEFORE_TOOL */
+    const char **env;
+    size_t index; /* of the script whose turn it is */
+    bool running;
+    phi_verdict verdict; /* so far */
+    phi__process *process;
+    phi__timer deadline, tick; /* tick: starts the script */
+    phi__buf input, out, err, reply;
+    bool too_long;
+} phi__scripts_job;
+
+static bool phi__scripts_can_deny(phi_hook_point point) {
+    return ((uint32_t)point & ((uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN |
+                               PHI_HOOK_BEFORE_COMPACTION | PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER |
+                               PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
+}
+
+/* The next script that wants this hook, from `index` on; SIZE_MAX: none. */
+static size_t phi__scripts_next(const phi_scripts *set, const phi_hook *hook, size_t index) {
+    for (; index < set->desc.count; index++) {
+        const phi_script *script = &set->all[index].script;
+        if ((script->points & (uint32_t)hook->point) == 0) continue;
+        if (script->tool == NULL ||
+            ((uint32_t)hook->point & ((uint32_t)PHI_HOOK_BEFORE_TOOL | PHI_HOOK_AFTER_TOOL)) == 0 ||
+            phi__str_is(hook->tool_name, script->tool))
+            return index;
+    }
+    return SIZE_MAX;
+}
+
+static void phi__scripts_at(phi__scripts_job *job, phi__timer *timer, uint64_t us) {
+    phi__io *io = job->agent->rt->io;
+    uint64_t at = us == UINT64_MAX ? UINT64_MAX : phi__io_now_us(io) + us;
+    (void)phi__io_timer_set(io, timer, at); /* it was set at the beginning: needs no memory */
+}
+
+/* ---- the end of a job ---- */
+
+/* A place is free: the job that has waited longest takes it, in the next step. */
+static void phi__scripts_wake(phi_scripts *set) {
+    phi__link *link;
+    for (link = set->jobs.first; link != NULL; link = link->next) {
+        phi__scripts_job *job = PHI__OWNER(link, phi__scripts_job, link);
+        if (job->running) continue;
+        phi__scripts_at(job, &job->tick, 0);
+        return;
+    }
+}
+
+static void phi__scripts_drop(phi__scripts_job *job) {
+    phi_scripts *set = job->set;
+    phi__io *io = job->agent->rt->io;
+    phi__process_free(job->process);
+    phi__io_timer_clear(io, &job->deadline);
+    phi__io_timer_clear(io, &job->tick);
+    phi__buf_free(&job->input);
+    phi__buf_free(&job->out);
+    phi__buf_free(&job->err);
+    phi__buf_free(&job->reply);
+    phi_arena_free(&job->arena);
+    phi__list_take(&set->jobs, &job->link);
+    set->job_count--;
+    if (job->running) set->running--;
+    phi__free(&set->memory, job, sizeof *job);
+    phi__scripts_wake(set);
+}
+
+static void phi__scripts_over(void *ctx) { phi__scripts_drop((phi__scripts_job *)ctx); }
+
+static void phi__scripts_settle(phi__scripts_job *job, phi_verdict verdict, phi_str reply) {
+    phi__hooks_settle(job->ticket, verdict, reply);
+}
+
+static void phi__scripts_no_memory(phi__scripts_job *job) {
+    bool denies = phi__scripts_can_deny(job->hook.point);
+    phi__scripts_settle(job, denies ? PHI_DENY : PHI_ALLOW,
+                        denies ? PHI__LIT("Out of memory for a hook script.") : phi__str(NULL, 0));
+}
+
+/* ---- words ---- */
+
+/* What the script wrote to standard error, fit to be shown. */
+static void phi__scripts_err(const phi__scripts_job *job, phi__buf *out) {
+    size_t from = out->len, len;
+    phi_str text = phi__str_trim(phi__buf_str(&job->err));
+    text.len = phi__min(text.len, PHI__SCRIPTS_REASON_BYTES);
+    phi__utf8_repair(out, text);
+    if (out->failed) return;
+    len = phi__words_clean(out->at + from, out->len - from);
+    out->len = from + len;
+}
+
+static void phi__scripts_warn(phi__scripts_job *job, const char *words) {
+    phi_event event;
+    phi__buf text;
+    phi__buf_init(&text, &job->set->memory);
+    phi__buf_printf(&text, "The hook script \"%s\" at %s: %s", job->set->all[job->index].name,
+                    phi__script_talk_name(job->hook.point), words);
+    if (job->err.len > 0) phi__buf_text(&text, ": ");
+    phi__scripts_err(job, &text);
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_WARNING;
+    event.text = phi__buf_str(&text);
+    if (!text.failed) (void)phi__events_emit(job->agent, &event, NULL, 0);
+    phi__buf_free(&text);
+}
+
+/* ---- outcomes ---- */
+
+static void phi__scripts_pass(phi__scripts_job *job) {
+    size_t next = phi__scripts_next(job->set, &job->hook, job->index + 1);
+    if (next == SIZE_MAX) {
+        phi__scripts_settle(job, job->verdict, phi__buf_str(&job->reply));
+        return;
+    }
+    job->index = next;
+    phi__buf_clear(&job->out);
+    phi__buf_clear(&job->err);
+    job->too_long = false;
+    if (job->hook.point == PHI_HOOK_BEFORE_TOOL && job->reply.len > 0) {
+        phi__buf_clear(&job->input);
+        phi__script_talk_input(&job->input, &job->hook, phi__buf_str(&job->reply));
+        if (job->input.failed) {
+            phi__scripts_no_memory(job);
+            return;
+        }
+    }
+    phi__scripts_at(job, &job->tick, 0);
+}
+
+/* `reason`: the script's own; empty: what it wrote to standard error, or `words`. */
+static void phi__scripts_deny(phi__scripts_job *job, phi_str reason, const char *words) {
+    phi__buf text;
+    if (!phi__scripts_can_deny(job->hook.point)) {
+        phi__scripts_warn(job, words);
+        phi__scripts_pass(job);
+        return;
+    }
+    phi__buf_init(&text, &job->set->memory);
+    if (reason.len > 0)
+        phi__buf_add_str(&text, reason);
+    else
+        phi__scripts_err(job, &text);
+    if (text.len == 0 && !text.failed)
+        phi__buf_printf(&text, "The hook script \"%s\" %s.", job->set->all[job->index].name, words);
+    if (text.failed)
+        phi__scripts_no_memory(job);
+    else /* a copy: settling frees the job */
+        phi__scripts_settle(job, PHI_DENY, phi__buf_str(&text));
+    phi__buf_free(&text);
+}
+
+static void phi__scripts_fail(phi__scripts_job *job, bool started, const char *words) {
+    phi_script_failure way = job->set->all[job->index].script.on_failure;
+    phi__scripts_warn(job, words);
+    if (way == PHI_SCRIPT_FAILURE_DENIES || (way == PHI_SCRIPT_FAILURE_DEFAULT && started)) {
+        if (phi__scripts_can_deny(job->hook.point)) {
+            phi__scripts_deny(job, phi__str(NULL, 0), words);
+            return;
+        }
+    }
+    phi__scripts_pass(job);
+}
+
+static void phi__scripts_answered(phi__scripts_job *job) {
+    phi__buf reply;
+    phi__script_says says;
+    phi__buf_init(&reply, &job->set->memory);
+    says = phi__script_talk_answer(&job->set->memory, job->hook.point, phi__buf_str(&job->out),
+                                   &reply);
+    phi__buf_char(&reply, '\0');
+    if (reply.failed) says = PHI__SCRIPT_LOST;
+    if (!reply.failed) reply.len--;
+    switch (says) {
+    case PHI__SCRIPT_WARNS:
+    case PHI__SCRIPT_ALLOWS:
+        if (says == PHI__SCRIPT_WARNS) {
+            if (job->reply.len > 0) phi__buf_char(&job->reply, '\n');
+            job->verdict = PHI_WARN;
+        } else if (reply.len > 0) {
+            phi__buf_clear(&job->reply);
+        }
+        phi__buf_add_str(&job->reply, phi__buf_str(&reply));
+        if (job->reply.failed)
+            phi__scripts_no_memory(job);
+        else
+            phi__scripts_pass(job);
+        break;
+    case PHI__SCRIPT_DENIES: phi__scripts_deny(job, phi__buf_str(&reply), "denied it"); break;
+    case PHI__SCRIPT_CHATS:
+        phi__scripts_warn(job, reply.at);
+        phi__scripts_pass(job);
+        break;
+    case PHI__SCRIPT_BROKEN: phi__scripts_fail(job, true, reply.at); break;
+    case PHI__SCRIPT_LOST: phi__scripts_no_memory(job); break;
+    }
+    phi__buf_free(&reply);
+}
+
+/* ---- the process ---- */
+
+static bool phi__scripts_output(void *ctx, int stream, const char *bytes, size_t len) {
+    phi__scripts_job *job = (phi__scripts_job *)ctx;
+    phi__buf *to = stream == 1 ? &job->out : &job->err;
+    size_t most = job->set->desc.max_output_bytes;
+    if (stream == 2) most /= 4;
+    if (to->len + len > most) {
+        len = most - to->len;
+        job->too_long = job->too_long || stream == 1;
+    }
+    phi__buf_add(to, bytes, len);
+    return true;
+}
+
+static void phi__scripts_exited(void *ctx, int code, int signal_number) {
+    phi__scripts_job *job = (phi__scripts_job *)ctx;
+    char words[64];
+    phi__process_free(job->process);
+    job->process = NULL;
+    phi__scripts_at(job, &job->deadline, UINT64_MAX);
+    if (job->out.failed || job->err.failed) {
+        phi__scripts_no_memory(job);
+    } else if (code < 0) {
+        (void)snprintf(words, sizeof words, "was killed by signal %d", signal_number);
+        phi__scripts_fail(job, true, words);
+    } else if (code != 0) {
+        (void)snprintf(words, sizeof words, "exited with code %d", code);
+        phi__scripts_deny(job, phi__str(NULL, 0), words);
+    } else if (job->too_long) {
+        (void)snprintf(words, sizeof words, "wrote more than %u bytes",
+                       (unsigned)job->set->desc.max_output_bytes);
+        phi__scripts_fail(job, true, words);
+    } else
+        phi__scripts_answered(job);
+}
+
+static uint32_t phi__scripts_timeout(const phi__scripts_job *job) {
+    uint32_t own = job->set->all[job->index].script.timeout_ms;
+    return own != 0 ? own : job->set->desc.timeout_ms;
+}
+
+static void phi__scripts_late(phi__timer *timer) {
+    phi__scripts_job *job = PHI__OWNER(timer, phi__scripts_job, deadline);
+    char words[64];
+    phi__process_free(job->process);
+    job->process = NULL;
+    /* fired, it has no place any more: without one no later script could be watched */
+    if (phi__io_timer_set(job->agent->rt->io, &job->deadline, UINT64_MAX) != PHI_OK) {
+        phi__scripts_no_memory(job);
+        return;
+    }
+    (void)snprintf(words, sizeof words, "ran longer than %u ms",
+                   (unsigned)phi__scripts_timeout(job));
+    phi__scripts_fail(job, true, words);
+}
+
+static void phi__scripts_start(phi__scripts_job *job) {
+    phi_scripts *set = job->set;
+    uint32_t timeout = phi__scripts_timeout(job);
+    phi__process_desc desc;
+    phi_status status;
+    char words[160];
+    memset(&desc, 0, sizeof desc);
+    desc.argv = set->all[job->index].argv;
+    desc.cwd = set->desc.workspace != NULL ? set->desc.workspace : job->agent->workspace.at;
+    if (desc.cwd != NULL && desc.cwd[0] == '\0') desc.cwd = NULL;
+    desc.env = job->env;
+    desc.hide_keys = !set->desc.keep_keys;
+    desc.input = phi__buf_str(&job->input);
+    desc.output = phi__scripts_output;
+    desc.exited = phi__scripts_exited;
+    desc.ctx = job;
+    status = phi__process_new(job->agent->rt->io, &desc, &job->process, words, sizeof words);
+    if (status == PHI_BUSY) {
+        phi__scripts_at(job, &job->tick, PHI__SCRIPTS_RETRY_US);
+    } else if (status == PHI_NO_MEMORY) {
+        phi__scripts_no_memory(job);
+    } else if (status != PHI_OK) {
+        char text[200];
+        (void)snprintf(text, sizeof text, "cannot be started: %s",
+                       words[0] != '\0' ? words : phi_status_text(status));
+        phi__scripts_fail(job, false, text);
+    } else if (timeout != PHI_UNLIMITED)
+        phi__scripts_at(job, &job->deadline, (uint64_t)timeout * 1000);
+}
+
+static void phi__scripts_tick(phi__timer *timer) {
+    phi__scripts_job *job = PHI__OWNER(timer, phi__scripts_job, tick);
+    /* fired, it has no place any more */
+    if (phi__io_timer_set(job->agent->rt->io, &job->tick, UINT64_MAX) != PHI_OK) {
+        phi__scripts_no_memory(job);
+        return;
+    }
+    if (!job->running && job->set->running >= job->set->desc.max_running) return; /* woken later */
+    if (!job->running) job->set->running++;
+    job->running = true;
+    phi__scripts_start(job);
+}
+
+/* ---- the beginning of a job ---- */
+
+static bool phi__scripts_variable(phi__scripts_job *job, size_t *n, const char *name,
+                                  phi_str value) {
+    size_t len = strlen(name), i;
+    char *to;
+    if (value.len == 0) return true;
+    to = phi__arena_bytes(&job->arena, len + value.len + 2);
+    if (to == NULL) return false;
+    memcpy(to, name, len);
+    to[len++] = '=';
+    for (i = 0; i < value.len && value.at[i] != '\0'; i++) to[len++] = value.at[i];
+    to[len] = '\0';
+    job->env[(*n)++] = to;
+    return true;
+}
+
+static bool phi__scripts_environment(phi__scripts_job *job, const phi_hook *hook) {
+    const phi_scripts *set = job->set;
+    const phi__agent *agent = job->agent;
+    char turn[16];
+    size_t n = 0;
+    job->env = (const char **)phi_arena_alloc(
+        &job->arena, (set->env_count + PHI__SCRIPTS_VARIABLES + 1) * sizeof *job->env);
+    if (job->env == NULL) return false;
+    (void)snprintf(turn, sizeof turn, "%u", (unsigned)hook->turn_index);
+    if (!phi__scripts_variable(job, &n, "PHI_HOOK",
+                               phi_str_of(phi__script_talk_name(hook->point))) ||
+        !phi__scripts_variable(job, &n, "PHI_SESSION_ID", phi_agent_session_id(hook->agent)) ||
+        !phi__scripts_variable(job, &n, "PHI_LOOP_ID", hook->loop_id) ||
+        !phi__scripts_variable(job, &n, "PHI_AGENT_ID", agent->agent_id) ||
+        !phi__scripts_variable(job, &n, "PHI_TURN_INDEX", phi_str_of(turn)) ||
+        !phi__scripts_variable(job, &n, "PHI_TOOL_NAME", hook->tool_name) ||
+        !phi__scripts_variable(job, &n, "PHI_TOOL_CALL_ID", hook->tool_call_id))
+        return false;
+    if (set->env_count > 0)
+        memcpy((void *)(job->env + n), (const void *)set->desc.env,
+               set->env_count * sizeof *job->env);
+    job->env[n + set->env_count] = NULL;
+    return true;
+}
+
+static bool phi__scripts_fill(phi__scripts_job *job, const phi_hook *hook) {
+    phi__io *io = job->agent->rt->io;
+    job->hook.point = hook->point;
+    phi__script_talk_input(&job->input, hook, phi__str(NULL, 0));
+    return !job->input.failed &&
+           phi__arena_str(&job->arena, hook->tool_name, &job->hook.tool_name) &&
+           phi__arena_str(&job->arena, hook->tool_call_id, &job->hook.tool_call_id) &&
+           phi__arena_str(&job->arena, hook->arguments, &job->hook.arguments) &&
+           phi__scripts_environment(job, hook) &&
+           phi__io_timer_set(io, &job->deadline, UINT64_MAX) == PHI_OK &&
+           phi__io_timer_set(io, &job->tick, phi__io_now_us(io)) == PHI_OK &&
+           phi__hooks_watch(hook->ticket, phi__scripts_over, job);
+}
+
+/* False: no memory, and nothing is left of it. */
+static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t first) {
+    const phi__slot *slot =
+        phi__slots_find(&hook->ticket.rt->tickets, hook->ticket.index, hook->ticket.gen);
+    phi__scripts_job *job =
+        slot != NULL ? (phi__scripts_job *)phi__alloc(&set->memory, sizeof *job) : NULL;
+    if (job == NULL) return false;
+    job->set = set;
+    job->ticket = hook->ticket;
+    job->agent = ((const phi__decision *)slot->object)->run->agent;
+    job->index = first;
+    job->verdict = PHI_ALLOW;
+    job->deadline.fire = phi__scripts_late;
+    job->tick.fire = phi__scripts_tick;
+    phi_arena_init(&job->arena, &set->memory, 512);
+    phi__buf_init(&job->input, &set->memory);
+    phi__buf_init(&job->out, &set->memory);
+    phi__buf_init(&job->err, &set->memory);
+    phi__buf_init(&job->reply, &set->memory);
+    phi__list_push(&set->jobs, &job->link);
+    set->job_count++;
+    if (phi__scripts_fill(job, hook)) return true;
+    phi__scripts_drop(job);
+    return false;
+}
+
+/* ---- the hook ---- */
+
+/* The hook that was there before. Where scripts were asked first, its rounds are one fewer, and the
+   arguments are those that they may have changed. */
+static phi_verdict phi__scripts_chain(phi_scripts *set, phi_hook *hook, bool asked) {
+    phi__agent *agent = phi__find_agent(hook->agent);
+    void *user_data = set->hook_user_data;
+    phi_hook inner = *hook;
+    phi_verdict verdict;
+    if (set->hook_fn == NULL || (set->hook_points & (uint32_t)hook->point) == 0) return PHI_ALLOW;
+    if (user_data == NULL && agent != NULL) user_data = agent->desc.user_data;
+    if (asked) inner.round--;
+    if (asked && hook->point == PHI_HOOK_BEFORE_TOOL && hook->reply.len > 0)
+        inner.arguments = hook->reply;
+    verdict = set->hook_fn(user_data, &inner);
+    if (asked) inner.round++;
+    *hook = inner;
+    return verdict;
+}
+
+static phi_verdict phi__scripts_hook(void *user_data, phi_hook *hook) {
+    phi_scripts *set = (phi_scripts *)user_data;
+    size_t first = phi__scripts_next(set, hook, 0);
+    if (first == SIZE_MAX || phi__script_talk_name(hook->point) == NULL)
+        return phi__scripts_chain(set, hook, false);
+    if (hook->round > 0) return phi__scripts_chain(set, hook, true);
+    if (phi__scripts_begin(set, hook, first)) {
+        hook->timeout_ms = PHI_UNLIMITED; /* each script has a deadline */
+        hook->quiet = true;
+        hook->ask_again = (set->hook_points & (uint32_t)hook->point) != 0;
+        return PHI_WAIT;
+    }
+    if (!phi__scripts_can_deny(hook->point)) return phi__scripts_chain(set, hook, false);
+    hook->reply = PHI__LIT("Out of memory for a hook script.");
+    return PHI_DENY;
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_scripts_free(phi_scripts *set) {
+    phi_memory memory;
+    if (set == NULL) return;
+    while (set->jobs.first != NULL) {
+        phi__scripts_job *job = PHI__OWNER(set->jobs.first, phi__scripts_job, link);
+        phi_ticket ticket = job->ticket;
+        phi__hooks_unwatch(ticket);
+        phi__scripts_drop(job);
+        phi__hooks_settle(ticket, PHI_DENY, PHI__LIT("The hook scripts were removed."));
+    }
+    phi_arena_free(&set->arena);
+    memory = set->memory; /* its own block is counted in itself */
+    phi__free(&memory, set, sizeof *set);
+}
+
+PHI_API phi_status phi_scripts_use(phi_scripts *set, phi_agent_desc *desc) {
+    if (set == NULL || desc == NULL) return PHI_BAD_ARG;
+    if (desc->hook_fn == phi__scripts_hook) return PHI_MISUSE;
+    if (set->used &&
+        (set->hook_fn != desc->hook_fn || set->hook_user_data != desc->hook_user_data ||
+         set->hook_points != desc->hook_points))
+        return PHI_MISUSE;
+    set->used = true;
+    set->hook_fn = desc->hook_fn;
+    set->hook_points = desc->hook_fn != NULL ? desc->hook_points : 0;
+    set->hook_user_data = desc->hook_user_data;
+    if (set->points == 0) return PHI_OK;
+    desc->hook_fn = phi__scripts_hook;
+    desc->hook_points |= set->points;
+    desc->hook_user_data = set;
+    return PHI_OK;
+}
+
+PHI_API size_t phi_scripts_running(const phi_scripts *set) {
+    return set != NULL ? set->job_count : 0;
+}
+
+#endif
+
+/* ---- src/tools/scripts_make.c ---- */
+
+/* scripts_make.c - makes a set of scripts out of its description, or names the fault of that. */
+
+#ifndef PHI_NO_SCRIPTS
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { PHI__SCRIPTS_MS = 30000, PHI__SCRIPTS_OUTPUT_BYTES = 65536, PHI__SCRIPTS_RUNNING = 8 };
+
+static bool phi__scripts_make_refuse(char *words, size_t words_size, const char *format, ...)
+    PHI_PRINTF(3, 4);
+
+static bool phi__scripts_make_refuse(char *words, size_t words_size, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    if (words_size > 0) (void)vsnprintf(words, words_size, format, args);
+    va_end(args);
+    return false;
+}
+
+static const char *phi__scripts_make_keep(phi_scripts *set, const char *text) {
+    phi_str kept;
+    return phi__arena_str(&set->arena, phi_str_of(text), &kept) ? kept.at : NULL;
+}
+
+/* A copy of a NULL-ended list; NULL: no memory. */
+static const char *const *phi__scripts_make_list(phi_scripts *set, const char *const *list,
+                                                 size_t *count) {
+    size_t n = 0, i;
+    const char **out;
+    while (list != NULL && list[n] != NULL) n++;
+    out = (const char **)phi_arena_alloc(&set->arena, (n + 1) * sizeof *out);
+    for (i = 0; i < n && out != NULL; i++) {
+        out[i] = phi__scripts_make_keep(set, list[i]);
+        if (out[i] == NULL) return NULL;
+    }
+    if (out != NULL) out[n] = NULL;
+    *count = n;
+    return out;
+}
+
+static bool phi__scripts_make_arguments(phi_scripts *set, phi__scripts_one *one, size_t index,
+                                        char *words, size_t words_size) {
+    const char *shell[4] = {"sh", "-c", NULL, NULL};
+    const char *fault = "no memory";
+    size_t n = 1;
+    phi_status status = PHI_OK;
+    shell[2] = one->script.command;
+    if (one->script.argv != NULL)
+        one->argv = phi__scripts_make_list(set, one->script.argv, &n);
+    else if (one->script.shell)
+        one->argv = phi__scripts_make_list(set, shell, &n);
+    else
+        status = phi__script_words_split(&set->arena, one->script.command, &one->argv, &fault);
+    if (status == PHI_OK && one->argv != NULL && n > 0) {
+        one->name = one->script.command != NULL ? phi__scripts_make_keep(set, one->script.command)
+                                                : one->argv[0];
+        return one->name != NULL || phi__scripts_make_refuse(words, words_size, "no memory");
+    }
+    return phi__scripts_make_refuse(words, words_size, "scripts[%u]: %s", (unsigned)index,
+                                    n == 0 ? "argv is empty" : fault);
+}
+
+static bool phi__scripts_make_add(phi_scripts *set, const phi_script *given, size_t index,
+                                  char *words, size_t words_size) {
+    const uint32_t all = (uint32_t)PHI_HOOK_CREDENTIAL * 2 - 1;
+    const uint32_t never = (uint32_t)PHI_HOOK_TRANSFORM_CONTEXT | PHI_HOOK_CONVERT_TO_LLM |
+                           PHI_HOOK_BEFORE_TOOL_UPDATE | PHI_HOOK_AFTER_TOOL_UPDATE;
+    phi__scripts_one *one = &set->all[index];
+    one->script = *given;
+    if (given->points == 0 || (given->points & ~all) != 0 || (given->points & never) != 0)
+        return phi__scripts_make_refuse(
+            words, words_size,
+            "scripts[%u]: points is 0x%x: expected points of a run at which "
+            "a script can be called",
+            (unsigned)index, (unsigned)given->points);
+    if ((given->command == NULL) == (given->argv == NULL))
+        return phi__scripts_make_refuse(
+            words, words_size, "scripts[%u]: expected either command or argv", (unsigned)index);
+    if (given->tool != NULL) {
+        one->script.tool = phi__scripts_make_keep(set, given->tool);
+        if (one->script.tool == NULL)
+            return phi__scripts_make_refuse(words, words_size, "no memory");
+    }
+    set->points |= given->points;
+    return phi__scripts_make_arguments(set, one, index, words, words_size);
+}
+
+static void phi__scripts_make_defaults(phi_scripts_desc *desc) {
+    if (desc->timeout_ms == 0) desc->timeout_ms = PHI__SCRIPTS_MS;
+    if (desc->max_output_bytes == 0) desc->max_output_bytes = PHI__SCRIPTS_OUTPUT_BYTES;
+    if (desc->max_running == 0) desc->max_running = PHI__SCRIPTS_RUNNING;
+}
+
+static bool phi__scripts_make_set(phi_scripts *set, const phi_scripts_desc *desc, char *words,
+                                  size_t words_size) {
+    size_t i;
+    set->desc = *desc;
+    phi__scripts_make_defaults(&set->desc);
+    set->desc.env = phi__scripts_make_list(set, desc->env, &set->env_count);
+    if (desc->workspace != NULL) set->desc.workspace = phi__scripts_make_keep(set, desc->workspace);
+    set->all = (phi__scripts_one *)phi__arena_zero(&set->arena,
+                                                   phi__mul(desc->count + 1, sizeof *set->all));
+    if (set->all == NULL || set->desc.env == NULL ||
+        (desc->workspace != NULL && set->desc.workspace == NULL))
+        return phi__scripts_make_refuse(words, words_size, "no memory");
+    for (i = 0; i < desc->count; i++)
+        if (!phi__scripts_make_add(set, &desc->scripts[i], i, words, words_size)) return false;
+    return true;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, char *words, size_t words_size) {
+    phi_memory memory;
+    phi_scripts *set;
+    if (words_size > 0) words[0] = '\0';
+    if (desc == NULL || (desc->scripts == NULL && desc->count > 0)) {
+        (void)phi__scripts_make_refuse(words, words_size, "desc or its scripts are missing");
+        return NULL;
+    }
+    phi_memory_init(&memory, &desc->allocator, 0);
+    set = (phi_scripts *)phi__alloc(&memory, sizeof *set);
+    if (set == NULL) {
+        (void)phi__scripts_make_refuse(words, words_size, "no memory");
+        return NULL;
+    }
+    set->memory = memory;
+    phi_arena_init(&set->arena, &set->memory, 0);
+    if (phi__scripts_make_set(set, desc, words, words_size)) return set;
+    phi_scripts_free(set);
+    return NULL;
+}
+
+#endif
 
 /* ---- src/tools/search.c ---- */
 

@@ -177,6 +177,14 @@
 #define PHI_NO_SNAPSHOT 1
 #endif
 
+/* Parts of phi_tools.h, which PHI_MINIMAL does not change. */
+#if (defined(PHI_NO_YAML) || defined(PHI_NO_FILES)) && !defined(PHI_NO_SKILLS)
+#define PHI_NO_SKILLS 1
+#endif
+#if defined(PHI_NO_PROCESS) && !defined(PHI_NO_SCRIPTS)
+#define PHI_NO_SCRIPTS 1
+#endif
+
 /* Copies of a run into another log: for branches and strategies alone. */
 #if defined(PHI_NO_EVALUATION) && defined(PHI_NO_STRATEGIES)
 #define PHI__NO_GRAFT 1

@@ -439,6 +439,7 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
     if (status == PHI_OK) {
         spawn.argv = desc->argv;
         spawn.env = desc->env;
+        spawn.hide_keys = desc->hide_keys;
         spawn.cwd = desc->cwd;
         error = phi__spawn_start(phi__io_memory(io), &spawn, &p->pid);
     }

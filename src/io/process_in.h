@@ -30,6 +30,7 @@ typedef struct phi__process_desc {
     const char *cwd;         /* NULL: the host's */
     /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
     const char *const *env;
+    bool hide_keys; /* the host's variables whose names look like keys are left out */
     phi_str input; /* written to the child's stdin, then closed; copied. None: stdin is /dev/null */
     /* Bytes of stdout (1) or stderr (2), on the pumping thread, at most 16 KiB a stream and turn;
        borrowed until it returns. False stops the reading of that stream until

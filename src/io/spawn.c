@@ -37,9 +37,22 @@ static bool phi__spawn_same_name(const char *a, const char *b) {
     return *a == '=' && *b == '=';
 }
 
+/* A variable that most likely holds a secret: OPENAI_API_KEY, AWS_SESSION_TOKEN... */
+static bool phi__spawn_is_key(const char *variable) {
+    static const char *const parts[] = {"KEY",      "TOKEN",  "SECRET",
+                                        "PASSWORD", "PASSWD", "CREDENTIAL"};
+    const char *end = strchr(variable, '=');
+    phi_str name = phi__str(variable, end != NULL ? (size_t)(end - variable) : 0);
+    size_t i;
+    for (i = 0; i < PHI__COUNT(parts); i++)
+        if (phi__str_find_nocase(name, 0, parts[i]) != SIZE_MAX) return true;
+    return false;
+}
+
 /* The host's environment without the names in `env`, and `env`. NULL: no memory. */
-static char **phi__spawn_environment(phi_memory *memory, const char *const *env, size_t *bytes) {
+static char **phi__spawn_environment(phi_memory *memory, const phi__spawn *spawn, size_t *bytes) {
     char **host = phi__spawn_host_environment(), **out;
+    const char *const *env = spawn->env;
     size_t hosts = 0, added = 0, n = 0, i, k;
     while (host != NULL && host[hosts] != NULL) hosts++;
     while (env != NULL && env[added] != NULL) added++;
@@ -48,7 +61,8 @@ static char **phi__spawn_environment(phi_memory *memory, const char *const *env,
     if (out == NULL) return NULL;
     for (i = 0; i < hosts; i++) {
         for (k = 0; k < added && !phi__spawn_same_name(env[k], host[i]); k++) continue;
-        if (k == added) out[n++] = host[i];
+        if (k < added || (spawn->hide_keys && phi__spawn_is_key(host[i]))) continue;
+        out[n++] = host[i];
     }
     for (k = 0; k < added; k++) out[n++] = (char *)(uintptr_t)env[k]; /* posix_spawn's signature */
     return out;
@@ -132,7 +146,7 @@ static int phi__spawn_by_shell(phi_memory *memory, const phi__spawn *spawn, char
 
 PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *pid) {
     size_t bytes;
-    char **environment = phi__spawn_environment(memory, spawn->env, &bytes);
+    char **environment = phi__spawn_environment(memory, spawn, &bytes);
     pid_t child = 0;
     int error;
     if (environment == NULL) return ENOMEM;

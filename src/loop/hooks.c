@@ -56,14 +56,13 @@ static phi_verdict phi__hooks_verdict(phi_hook_point point, phi_verdict verdict)
 }
 
 static void phi__hooks_decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
-    phi__hooks_decision_close(d);
-    d->state = PHI__DECISION_MADE;
-    d->verdict = phi__hooks_verdict(d->point, verdict);
-    if (d->round == 0 || verdict != PHI_ALLOW ||
-        reply.len > 0) { /* else that of the round before */
+    if (d->round == 0 || verdict != PHI_ALLOW || reply.len > 0) { /* else the reply stays */
         phi__buf_clear(&d->reply);
         phi__buf_add_str(&d->reply, reply);
     }
+    phi__hooks_decision_close(d); /* may free the reply */
+    d->state = PHI__DECISION_MADE;
+    d->verdict = phi__hooks_verdict(d->point, verdict);
     phi__schedule_wake(d->run);
 }
 
@@ -263,6 +262,11 @@ PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *
     d->over = over;
     d->over_ctx = ctx;
     return true;
+}
+
+PHI__FN void phi__hooks_unwatch(phi_ticket ticket) {
+    phi__slot *slot = phi__slots_find(&ticket.rt->tickets, ticket.index, ticket.gen);
+    if (slot != NULL) ((phi__decision *)slot->object)->over = NULL;
 }
 
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply) {

@@ -109,6 +109,7 @@ PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index);
    not call the host. False: the ticket is dead, or watched. settle: as phi_decide, but at once, for
    any reply, on the pumping thread; calls `over`; stale is harmless. */
 PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx);
+PHI__FN void phi__hooks_unwatch(phi_ticket ticket);
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply);
 
 /* posts.c: reads posts of other threads; a bounded number, or all so far */

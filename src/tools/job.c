@@ -113,6 +113,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     }
     job->call = call;
     job->set = (const phi_toolset *)user_data;
+    job->user_data = user_data;
     job->memory = phi__job_memory(call);
     job->io = call.rt->io;
     job->go = go;

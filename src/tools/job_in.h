@@ -20,8 +20,9 @@ enum {
 
 typedef struct phi__job {
     phi_call call;
-    const phi_toolset *set;
-    phi_memory *memory; /* the agent's */
+    const phi_toolset *set; /* of a built-in tool */
+    void *user_data;        /* the tool's */
+    phi_memory *memory;     /* the agent's */
     phi__io *io;
     phi_arena arena; /* arguments, paths */
     phi_json_reader reader;
