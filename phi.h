@@ -45911,11 +45911,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x5b1549d5
+#if PHI__IMP_LOOP != 0x9ddcc7a0
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x5b1549d5
+#define PHI__IMP_LOOP 0x9ddcc7a0
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -47824,8 +47824,8 @@ PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool i
 
 /* ---- src/loop/spill_in.h ---- */
 
-/* spill_in.h - a text written to a new file in slices: what is too long for a model's view, kept
-   whole.
+/* spill_in.h - a text written to a new file in slices: the whole of a result that a model sees
+   cut.
 
    The file is made for its owner alone (0600), under a name of its own that says nothing of the
    text: "phi-", the 32 digits of `random`, and the ending. A directory that is missing is made. A
@@ -49372,7 +49372,7 @@ PHI_API bool phi_call_pending(phi_call handle) {
 /* ---- src/loop/cap.c ---- */
 
 /* cap.c - results cut to max_result_bytes: their texts are taken as one, of which head and tail
-   stay, with a line between them that says what is missing; and images that are too large. */
+   stay, with a line between them that counts the missing bytes; and images that are too large. */
 
 
 #include <stdio.h>
@@ -55200,7 +55200,7 @@ PHI__FN phi_status phi__spill_new(phi_memory *memory, const phi__spill_desc *des
     spill->texts = desc->texts;
     spill->text_count = desc->text_count;
     spill->path_bytes = phi__add(strlen(desc->directory) + strlen(desc->ending),
-                                 PHI__SPILL_NAME_BYTES + PHI__SPILL_NUMBER);
+                                 (size_t)PHI__SPILL_NAME_BYTES + (size_t)PHI__SPILL_NUMBER);
     spill->path = (char *)phi__alloc(memory, spill->path_bytes);
     if (spill->path != NULL) status = phi__spill_open(spill, desc, words);
     if (status == PHI_OK)

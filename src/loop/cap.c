@@ -1,5 +1,5 @@
 /* cap.c - results cut to max_result_bytes: their texts are taken as one, of which head and tail
-   stay, with a line between them that says what is missing; and images that are too large. */
+   stay, with a line between them that counts the missing bytes; and images that are too large. */
 #include "loop/cap_in.h"
 
 #include "base/sha256_in.h"

@@ -63,7 +63,7 @@ PHI__FN phi_status phi__spill_new(phi_memory *memory, const phi__spill_desc *des
     spill->texts = desc->texts;
     spill->text_count = desc->text_count;
     spill->path_bytes = phi__add(strlen(desc->directory) + strlen(desc->ending),
-                                 PHI__SPILL_NAME_BYTES + PHI__SPILL_NUMBER);
+                                 (size_t)PHI__SPILL_NAME_BYTES + (size_t)PHI__SPILL_NUMBER);
     spill->path = (char *)phi__alloc(memory, spill->path_bytes);
     if (spill->path != NULL) status = phi__spill_open(spill, desc, words);
     if (status == PHI_OK)

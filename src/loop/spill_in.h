@@ -1,5 +1,5 @@
-/* spill_in.h - a text written to a new file in slices: what is too long for a model's view, kept
-   whole.
+/* spill_in.h - a text written to a new file in slices: the whole of a result that a model sees
+   cut.
 
    The file is made for its owner alone (0600), under a name of its own that says nothing of the
    text: "phi-", the 32 digits of `random`, and the ending. A directory that is missing is made. A
