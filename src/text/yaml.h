@@ -1,4 +1,4 @@
-/* yaml.h - YAML 1.2 into the tree of json.h.
+/* yaml.h - YAML 1.2 into the tree of json.h, and such a tree as YAML.
 
        phi_json *root;
        phi_parse_error error;
@@ -107,6 +107,16 @@ PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *reader, size_t units
 /* The last status of advance, with the tree or the error (either may be NULL). */
 PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *reader, phi_json **out,
                                           phi_parse_error *error);
+
+/* ---- writing ---- */
+
+/* Writes block style into the arena, which reads back equal; *out is terminated, the terminator
+   not counted. Text of several lines becomes a literal block; what a reader could take for
+   something else is quoted. flags: 0. Bytes that are not UTF-8 become U+FFFD. A tree with
+   duplicate keys is written with them, and phi_yaml_parse refuses that text. PHI_NO_MEMORY, or
+   PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
+PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
+                                  phi_str *out);
 
 #ifdef __cplusplus
 }
