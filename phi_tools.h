@@ -373,11 +373,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_OPENAPI
-#if PHI__PUB_OPENAPI != 0x142b424a
+#if PHI__PUB_OPENAPI != 0x8cec2c38
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__PUB_OPENAPI 0x142b424a
+#define PHI__PUB_OPENAPI 0x8cec2c38
 
 /* ---- src/openapi/openapi.h ---- */
 
@@ -454,7 +454,8 @@ typedef struct phi_openapi_desc {
 /* Begins to read a document; `desc` is copied, with all that it points to; NULL: defaults. The
    text is JSON where its first character is "{" or "[", else YAML.
    _text: copied. _file: read in slices. _url: http or https, by GET with the headers of desc and
-   no credential, through the runtime's transport; phi_step must run.
+   no credential of auth, through the runtime's transport; phi_step must run. Five redirects are
+   followed, without those headers, and never from https to http.
    NULL: a bad argument, or no memory; phi_last_error names it. */
 PHI_API phi_openapi *phi_openapi_from_text(phi_runtime *rt, const phi_openapi_desc *desc,
                                            phi_str text);
@@ -4019,11 +4020,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xd75a384b
+#if PHI__IMP_OPENAPI != 0xba16746c
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xd75a384b
+#define PHI__IMP_OPENAPI 0xba16746c
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -4306,6 +4307,14 @@ PHI__FN void phi__reading_end(phi__reading *r);
 
 struct phi__openapi_calls;
 
+/* The request for a document that is read from a URL. */
+typedef struct phi__address {
+    struct phi__fetch *fetch; /* NULL: none is under way */
+    phi_str location;         /* of the last answer; empty: none */
+    int http_status;
+    uint32_t redirects;
+} phi__address;
+
 struct phi_openapi {
     phi_runtime *rt;
     phi_memory memory;       /* a child of the runtime's */
@@ -4315,11 +4324,28 @@ struct phi_openapi {
     phi__document *document; /* in the arena */
     phi__reading reading;    /* ended, once the status is not PHI_BUSY */
     struct phi__selection *selections;
+    phi__address address;
     /* The calling side's: tokens and calls under way. Zero at first; freed with the object by
        phi__openapi_call_free. */
     struct phi__openapi_calls *calls;
     uint32_t calls_open; /* counted by the calling side; above 0 the object cannot be freed */
 };
+
+#endif
+#endif
+
+/* ---- src/openapi/address_in.h ---- */
+
+/* address_in.h - requests a document from its URL. */
+#ifndef PHI_OPENAPI_ADDRESS_IN_H
+#define PHI_OPENAPI_ADDRESS_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+/* False: the URL cannot be asked, or no memory; phi_last_error says which. */
+PHI__FN bool phi__address_open(phi_openapi *api, phi_str url);
+PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
 
 #endif
 #endif
@@ -4561,6 +4587,145 @@ PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
                                 phi_openapi_desc *out);
 
 #endif
+#endif
+
+/* ---- src/openapi/address.c ---- */
+
+/* address.c - requests a document from its URL, and follows where the server sends it. */
+
+#ifndef PHI_NO_OPENAPI
+
+
+#include <stdio.h>
+
+enum { PHI__ADDRESS_REDIRECTS = 5 };
+
+static bool phi__address_is_redirect(int status) {
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+/* The value of a header; empty: it is not there. */
+static phi_str phi__address_header(phi_str headers, const char *name) {
+    size_t at = 0;
+    while (at < headers.len) {
+        size_t end = phi__str_find(headers, at, "\n"), colon;
+        phi_str line;
+        if (end == SIZE_MAX) end = headers.len;
+        line = phi__str(headers.at + at, end - at);
+        colon = phi__str_find(line, 0, ":");
+        if (colon != SIZE_MAX && phi__str_is_nocase(phi__str(line.at, colon), name))
+            return phi__str_trim(phi__str(line.at + colon + 1, line.len - colon - 1));
+        at = end + 1;
+    }
+    return phi__str(NULL, 0);
+}
+
+static void phi__address_head(void *user_data, int http_status, phi_str headers) {
+    phi_openapi *api = (phi_openapi *)user_data;
+    phi_str location = phi__address_header(headers, "location");
+    api->address.http_status = http_status;
+    api->address.location = phi__str(NULL, 0);
+    if (!phi__address_is_redirect(http_status) || location.len == 0) return;
+    if (!phi__arena_str(&api->arena, location, &api->address.location))
+        (void)phi__reading_fail(&api->reading, PHI_NO_MEMORY, "no memory for the document");
+}
+
+static size_t phi__address_body(void *user_data, phi_str bytes) {
+    phi_openapi *api = (phi_openapi *)user_data;
+    if (api->address.http_status / 100 == 2) (void)phi__reading_add(&api->reading, bytes);
+    return bytes.len;
+}
+
+/* The address that a Location names, from that of the answer; empty: none that is followed. */
+static bool phi__address_join(phi_openapi *api, phi_str to, phi_str *out) {
+    phi_str from = api->url;
+    size_t host = phi__str_find(from, 0, "://"), path;
+    bool secure = from.len > 5 && phi__str_is_nocase(phi__str(from.at, 5), "https");
+    char url[4096];
+    int n;
+    if (host == SIZE_MAX) return false;
+    path = phi__str_find(from, host + 3, "/");
+    if (path == SIZE_MAX) path = from.len;
+    if (phi__str_starts(to, "//"))
+        n = snprintf(url, sizeof url, "%.*s:%.*s", (int)host, from.at, (int)to.len, to.at);
+    else if (phi__str_starts(to, "/"))
+        n = snprintf(url, sizeof url, "%.*s%.*s", (int)path, from.at, (int)to.len, to.at);
+    else
+        n = snprintf(url, sizeof url, "%.*s", (int)to.len, to.at);
+    if (n <= 0 || (size_t)n >= sizeof url) return false;
+    if (secure && (n < 8 || !phi__str_is_nocase(phi__str(url, 8), "https://"))) return false;
+    return phi__arena_str(&api->arena, phi_str_of(url), out);
+}
+
+static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain);
+
+static void phi__address_redirect(phi_openapi *api) {
+    phi_str url = {NULL, 0};
+    if (api->address.redirects++ == PHI__ADDRESS_REDIRECTS)
+        (void)phi__reading_fail(&api->reading, PHI_REFUSED, "the document: too many redirects");
+    else if (!phi__address_join(api, api->address.location, &url))
+        (void)phi__reading_fail(&api->reading, PHI_REFUSED,
+                                "the document: a redirect to an address that is not followed");
+    else if (!phi__address_ask(api, url, true)) {
+        const char *words = "";
+        phi_status status = phi_last_error(api->rt, &words, NULL);
+        (void)phi__reading_fail(&api->reading, status, words);
+    }
+}
+
+static void phi__address_end(void *user_data, phi_status status, const char *message) {
+    phi_openapi *api = (phi_openapi *)user_data;
+    char words[120];
+    api->address.fetch = NULL;
+    if (api->reading.status != PHI_BUSY) return;
+    if (status != PHI_OK)
+        (void)phi__reading_fail(&api->reading, status, message);
+    else if (api->address.location.len > 0)
+        phi__address_redirect(api);
+    else if (api->address.http_status / 100 != 2) {
+        (void)snprintf(words, sizeof words, "the document: HTTP status %d",
+                       api->address.http_status);
+        (void)phi__reading_fail(&api->reading, PHI_REFUSED, words);
+    }
+}
+
+static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain) {
+    size_t count = plain ? 0 : api->desc.header_count, i;
+    phi__header *headers =
+        (phi__header *)phi__arena_zero(&api->arena, (count + 1) * sizeof *headers);
+    phi__fetch_desc desc;
+    memset(&desc, 0, sizeof desc);
+    if (headers == NULL || !phi__arena_str(&api->arena, url, &api->url))
+        return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_from_url: no memory") == PHI_OK;
+    headers[0].name = PHI__LIT("Accept");
+    headers[0].value = PHI__LIT("application/json, application/yaml, */*;q=0.5");
+    for (i = 0; i < count; i++) {
+        headers[i + 1].name = phi_str_of(api->desc.headers[i].name);
+        headers[i + 1].value = phi_str_of(api->desc.headers[i].value);
+    }
+    desc.memory = &api->memory;
+    desc.method = PHI__LIT("GET");
+    desc.url = url;
+    desc.headers = headers;
+    desc.header_count = count + 1;
+    desc.deadlines.total_ms = api->desc.timeout_ms;
+    desc.max_bytes = api->desc.max_document_bytes;
+    desc.on_head = phi__address_head;
+    desc.on_body = phi__address_body;
+    desc.on_end = phi__address_end;
+    desc.user_data = api;
+    return phi__fetch_open(api->rt, &desc, &api->address.fetch) == PHI_OK;
+}
+
+PHI__FN bool phi__address_open(phi_openapi *api, phi_str url) {
+    return phi__address_ask(api, url, false);
+}
+
+PHI__FN void phi__address_close(phi_openapi *api) {
+    phi__fetch_close(api->address.fetch);
+    api->address.fetch = NULL;
+}
+
 #endif
 
 /* ---- src/openapi/circles.c ---- */
@@ -5439,11 +5604,27 @@ PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_de
     return api;
 }
 
+PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_desc *desc,
+                                          const char *url) {
+    phi_openapi *api;
+    if (rt == NULL) return NULL;
+    if (url == NULL) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_url: url is missing");
+        return NULL;
+    }
+    api = phi__openapi_new(rt, desc, "phi_openapi_from_url");
+    if (api != NULL && !phi__address_open(api, phi_str_of(url))) {
+        phi__openapi_destroy(api);
+        return NULL;
+    }
+    return api;
+}
+
 PHI_API phi_status phi_openapi_step(phi_openapi *api) {
     phi_status status;
     if (api == NULL) return PHI_BAD_ARG;
     status = api->reading.status;
-    if (status != PHI_BUSY) return status;
+    if (status != PHI_BUSY || api->address.fetch != NULL) return status;
     status = phi__reading_advance(&api->reading, api->rt->slice.budget_bytes);
     if (status != PHI_BUSY) phi__reading_end(&api->reading);
     return status;
@@ -5464,6 +5645,7 @@ PHI_API phi_status phi_openapi_free(phi_openapi *api) {
         return phi__error(api->rt, PHI_MISUSE,
                           "phi_openapi_free: %u calls are under way: free or abort their agents",
                           (unsigned)api->calls_open);
+    phi__address_close(api);
     phi__openapi_call_free(api);
     phi__selection_free_all(api);
     phi__openapi_destroy(api);
@@ -5743,6 +5925,9 @@ typedef struct phi__reading_answers {
 typedef struct phi__reading_walk {
     phi__reading_state state;
     phi_json_reader reader;
+#ifndef PHI_NO_YAML
+    phi_yaml_reader yaml;
+#endif
     phi__document_section section;
     phi_json_iter it;
     bool entered; /* `it` is in the section */
@@ -5885,15 +6070,38 @@ static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_st
     r->error = *error;
 }
 
+#ifndef PHI_NO_YAML
+static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_str text,
+                                size_t units) {
+    phi_yaml_options options;
+    phi_parse_error error;
+    phi_status status;
+    memset(&options, 0, sizeof options);
+    options.max_depth = PHI__READING_DEPTH;
+    if (walk->yaml.arena == NULL) phi_yaml_reader_begin(&walk->yaml, &r->tree, text, &options);
+    status = phi_yaml_reader_advance(&walk->yaml, units);
+    if (status == PHI_BUSY) return units;
+    (void)phi_yaml_reader_result(&walk->yaml, &r->root, &error);
+    phi__reading_parsed(r, walk, status, &error);
+    return units;
+}
+#else
+static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_str text,
+                                size_t units) {
+    (void)walk;
+    (void)text;
+    (void)phi__reading_fail(r, PHI_UNSUPPORTED,
+                            "the document is not JSON, and YAML is left out of this program: "
+                            "PHI_NO_YAML");
+    return units;
+}
+#endif
+
 static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_t units) {
     phi_parse_error error;
     phi_status status;
     phi_str text = phi__reading_text(r);
-    if (!phi__reading_is_json(text)) {
-        (void)phi__reading_fail(r, PHI_UNSUPPORTED,
-                                "the document is not JSON, and YAML is not read by this program");
-        return units;
-    }
+    if (!phi__reading_is_json(text)) return phi__reading_yaml(r, walk, text, units);
     if (walk->reader.arena == NULL)
         phi_json_reader_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
     status = phi_json_reader_advance(&walk->reader, units);

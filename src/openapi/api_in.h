@@ -11,6 +11,14 @@
 
 struct phi__openapi_calls;
 
+/* The request for a document that is read from a URL. */
+typedef struct phi__address {
+    struct phi__fetch *fetch; /* NULL: none is under way */
+    phi_str location;         /* of the last answer; empty: none */
+    int http_status;
+    uint32_t redirects;
+} phi__address;
+
 struct phi_openapi {
     phi_runtime *rt;
     phi_memory memory;       /* a child of the runtime's */
@@ -20,6 +28,7 @@ struct phi_openapi {
     phi__document *document; /* in the arena */
     phi__reading reading;    /* ended, once the status is not PHI_BUSY */
     struct phi__selection *selections;
+    phi__address address;
     /* The calling side's: tokens and calls under way. Zero at first; freed with the object by
        phi__openapi_call_free. */
     struct phi__openapi_calls *calls;

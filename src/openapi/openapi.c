@@ -3,6 +3,7 @@
 
 #ifndef PHI_NO_OPENAPI
 
+#include "openapi/address_in.h"
 #include "openapi/openapi_call_in.h"
 #include "openapi/selection_in.h"
 #include "openapi/settings_in.h"
@@ -77,11 +78,27 @@ PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_de
     return api;
 }
 
+PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_desc *desc,
+                                          const char *url) {
+    phi_openapi *api;
+    if (rt == NULL) return NULL;
+    if (url == NULL) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_url: url is missing");
+        return NULL;
+    }
+    api = phi__openapi_new(rt, desc, "phi_openapi_from_url");
+    if (api != NULL && !phi__address_open(api, phi_str_of(url))) {
+        phi__openapi_destroy(api);
+        return NULL;
+    }
+    return api;
+}
+
 PHI_API phi_status phi_openapi_step(phi_openapi *api) {
     phi_status status;
     if (api == NULL) return PHI_BAD_ARG;
     status = api->reading.status;
-    if (status != PHI_BUSY) return status;
+    if (status != PHI_BUSY || api->address.fetch != NULL) return status;
     status = phi__reading_advance(&api->reading, api->rt->slice.budget_bytes);
     if (status != PHI_BUSY) phi__reading_end(&api->reading);
     return status;
@@ -102,6 +119,7 @@ PHI_API phi_status phi_openapi_free(phi_openapi *api) {
         return phi__error(api->rt, PHI_MISUSE,
                           "phi_openapi_free: %u calls are under way: free or abort their agents",
                           (unsigned)api->calls_open);
+    phi__address_close(api);
     phi__openapi_call_free(api);
     phi__selection_free_all(api);
     phi__openapi_destroy(api);

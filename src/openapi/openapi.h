@@ -73,7 +73,8 @@ typedef struct phi_openapi_desc {
 /* Begins to read a document; `desc` is copied, with all that it points to; NULL: defaults. The
    text is JSON where its first character is "{" or "[", else YAML.
    _text: copied. _file: read in slices. _url: http or https, by GET with the headers of desc and
-   no credential, through the runtime's transport; phi_step must run.
+   no credential of auth, through the runtime's transport; phi_step must run. Five redirects are
+   followed, without those headers, and never from https to http.
    NULL: a bad argument, or no memory; phi_last_error names it. */
 PHI_API phi_openapi *phi_openapi_from_text(phi_runtime *rt, const phi_openapi_desc *desc,
                                            phi_str text);

@@ -4,6 +4,7 @@
 #ifndef PHI_NO_OPENAPI
 
 #include "openapi/naming_in.h"
+#include "text/yaml.h"
 
 #include <stdio.h>
 
@@ -34,6 +35,9 @@ typedef struct phi__reading_answers {
 typedef struct phi__reading_walk {
     phi__reading_state state;
     phi_json_reader reader;
+#ifndef PHI_NO_YAML
+    phi_yaml_reader yaml;
+#endif
     phi__document_section section;
     phi_json_iter it;
     bool entered; /* `it` is in the section */
@@ -176,15 +180,38 @@ static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_st
     r->error = *error;
 }
 
+#ifndef PHI_NO_YAML
+static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_str text,
+                                size_t units) {
+    phi_yaml_options options;
+    phi_parse_error error;
+    phi_status status;
+    memset(&options, 0, sizeof options);
+    options.max_depth = PHI__READING_DEPTH;
+    if (walk->yaml.arena == NULL) phi_yaml_reader_begin(&walk->yaml, &r->tree, text, &options);
+    status = phi_yaml_reader_advance(&walk->yaml, units);
+    if (status == PHI_BUSY) return units;
+    (void)phi_yaml_reader_result(&walk->yaml, &r->root, &error);
+    phi__reading_parsed(r, walk, status, &error);
+    return units;
+}
+#else
+static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_str text,
+                                size_t units) {
+    (void)walk;
+    (void)text;
+    (void)phi__reading_fail(r, PHI_UNSUPPORTED,
+                            "the document is not JSON, and YAML is left out of this program: "
+                            "PHI_NO_YAML");
+    return units;
+}
+#endif
+
 static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_t units) {
     phi_parse_error error;
     phi_status status;
     phi_str text = phi__reading_text(r);
-    if (!phi__reading_is_json(text)) {
-        (void)phi__reading_fail(r, PHI_UNSUPPORTED,
-                                "the document is not JSON, and YAML is not read by this program");
-        return units;
-    }
+    if (!phi__reading_is_json(text)) return phi__reading_yaml(r, walk, text, units);
     if (walk->reader.arena == NULL)
         phi_json_reader_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
     status = phi_json_reader_advance(&walk->reader, units);
