@@ -69,7 +69,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live interop test check mutants bench callgrind fuzz soak valgrind examples install deps deps-bench clean format \
+.PHONY: all help demo live openapi interop test check mutants bench callgrind fuzz soak valgrind examples install deps deps-bench clean format \
         objects programs example-programs test-asan test-valgrind test-tsan one
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -82,6 +82,7 @@ help:
 	@echo 'make demo       runs an agent against a local scripted model (LIVE=1: a real one)'
 	@echo 'make live       one conversation with each provider whose key is set; costs money'
 	@echo 'make interop    against npm packages (node 20), LiteLLM and LLMock (Python 3.11); LLAMA=1: llama.cpp, too'
+	@echo 'make openapi SPEC=file   the operations and tools of an OpenAPI document, with time and memory'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
 	@echo 'make mutants M="src/loop/call.c --count 50"   which statements no test would miss (scripts/mutants.py)'
@@ -162,6 +163,12 @@ example-programs: $(EXAMPLES)
 examples:
 	@$(MAKE) --no-print-directory V=normal example-programs
 	@echo 'built in $(BUILD)/normal/examples/'
+
+openapi:
+	@test -n "$(SPEC)" || { echo 'make openapi SPEC=file: an OpenAPI document, JSON or YAML' >&2; exit 1; }
+	@$(MAKE) --no-print-directory V=normal $(BUILD)/normal/tests/interop/prog_openapi > $(BUILD)/log_openapi 2>&1 \
+	    || { cat $(BUILD)/log_openapi; exit 1; }
+	@$(BUILD)/normal/tests/interop/prog_openapi $(SPEC)
 
 live:
 	@$(MAKE) --no-print-directory V=normal $(BUILD)/normal/tests/live/prog_live > $(BUILD)/log_live 2>&1 \

@@ -8,4 +8,5 @@ cd "$(dirname "$0")"
 code=0
 ./interop_npm.sh || code=1
 ./interop_servers.sh || code=1
+./interop_openapi.sh || code=1
 exit $code

@@ -1,6 +1,7 @@
 /* prog_openapi.c - what phi makes of OpenAPI documents: operations, tools, skips, time, memory.
 
-       prog_openapi [-q] FILE...    -q: of each document one line, and its skips
+       prog_openapi [-q] FILE...         -q: of each document one line, and its skips
+       prog_openapi [-q] -l LIST         the files that LIST names, a line each
 
    Each tool must be accepted by phi_preflight for each of the seven providers, and its schema by
    the check that phi_agent_new makes. Exit code 1 where a document cannot be read, where less than
@@ -161,17 +162,31 @@ static int one(const char *path, bool quiet) {
     return status == PHI_OK && i * 100 >= sum.operations * 99 ? 0 : 1;
 }
 
-int main(int argc, char **argv) {
-    int i, code = 0, good = 0, bad = 0, others = 0;
-    bool quiet = argc > 1 && strcmp(argv[1], "-q") == 0;
-    for (i = 1 + quiet; i < argc; i++) {
-        int said = one(argv[i], quiet);
-        good += said == 0;
-        bad += said == 1;
-        others += said == 2;
-        if (said == 1 || (said == 2 && !quiet)) code = 1;
+static void count(int sum[3], const char *path, bool quiet) { sum[one(path, quiet)]++; }
+
+static void count_list(int sum[3], const char *list, bool quiet) {
+    char line[4096];
+    FILE *file = fopen(list, "r");
+    if (file == NULL) {
+        sum[1]++;
+        return;
     }
-    if (argc > 2 + quiet)
-        printf("%d documents good, %d not, %d not of version 3.0 or 3.1\n", good, bad, others);
-    return code;
+    while (fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        count(sum, line, quiet);
+    }
+    fclose(file);
+}
+
+int main(int argc, char **argv) {
+    int i, sum[3] = {0, 0, 0};
+    bool quiet = argc > 1 && strcmp(argv[1], "-q") == 0;
+    for (i = 1 + quiet; i < argc; i++)
+        if (strcmp(argv[i], "-l") == 0 && i + 1 < argc)
+            count_list(sum, argv[++i], quiet);
+        else
+            count(sum, argv[i], quiet);
+    if (sum[0] + sum[1] + sum[2] > 1)
+        printf("%d documents good, %d not, %d not of version 3.0 or 3.1\n", sum[0], sum[1], sum[2]);
+    return sum[1] > 0 || (sum[2] > 0 && !quiet) ? 1 : 0;
 }
