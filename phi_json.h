@@ -461,11 +461,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x0db55068
+#if PHI__PUB_TEXT != 0x59f51734
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x0db55068
+#define PHI__PUB_TEXT 0x59f51734
 
 /* ---- src/text/json.h ---- */
 
@@ -740,9 +740,11 @@ extern "C" {
 
 /* Reads a node with an unknown tag as if it had none; without this flag such a tag is an error. */
 #define PHI_YAML_ANY_TAG 1u
+/* Plain scalars stay texts: 1.0, yes and ~ are strings, and a value that is not there is "". */
+#define PHI_YAML_TEXTS 4u
 
 typedef struct phi_yaml_options {
-    uint32_t flags;           /* PHI_YAML_ANY_TAG */
+    uint32_t flags;           /* PHI_YAML_ANY_TAG, PHI_YAML_TEXTS */
     uint32_t max_depth;       /* nested collections (default 512, at most PHI_JSON_MAX_DEPTH) */
     uint32_t max_alias_nodes; /* nodes that all aliases together copy (default 262,144) */
     size_t max_alias_bytes;   /* bytes of keys and strings in these (default 16 MiB) */
@@ -2633,11 +2635,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xe03e67a5
+#if PHI__IMP_TEXT != 0x76bfd375
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xe03e67a5
+#define PHI__IMP_TEXT 0x76bfd375
 
 /* ---- src/text/json_in.h ---- */
 
@@ -9570,7 +9572,9 @@ static uint32_t phi__yaml_tree_resolve(phi_yaml_reader *r, phi__json_value *valu
         if (!phi__yaml_tree_text(r)) return 0;
         text = phi__str(s->string, s->len);
     }
-    kind = phi__yaml_core_resolve(text, s->style == PHI__YAML_STYLE_PLAIN, r->inner.tag, value);
+    kind = phi__yaml_core_resolve(
+        text, s->style == PHI__YAML_STYLE_PLAIN && (r->options.flags & PHI_YAML_TEXTS) == 0,
+        r->inner.tag, value);
     if (kind == PHI__YAML_TOO_LARGE) {
         phi__yaml_text_wrong_at(r, s->at, s->line, (uint32_t)(s->at - s->line_at),
                                 "the number is too large for 64 bits or a double");

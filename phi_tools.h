@@ -43,7 +43,7 @@
 #if PHI__PUB_BASE != 0xbaed2243
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x0db55068
+#if PHI__PUB_TEXT != 0x59f51734
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xeb0e3099

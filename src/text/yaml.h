@@ -28,9 +28,11 @@ extern "C" {
 
 /* Reads a node with an unknown tag as if it had none; without this flag such a tag is an error. */
 #define PHI_YAML_ANY_TAG 1u
+/* Plain scalars stay texts: 1.0, yes and ~ are strings, and a value that is not there is "". */
+#define PHI_YAML_TEXTS 4u
 
 typedef struct phi_yaml_options {
-    uint32_t flags;           /* PHI_YAML_ANY_TAG */
+    uint32_t flags;           /* PHI_YAML_ANY_TAG, PHI_YAML_TEXTS */
     uint32_t max_depth;       /* nested collections (default 512, at most PHI_JSON_MAX_DEPTH) */
     uint32_t max_alias_nodes; /* nodes that all aliases together copy (default 262,144) */
     size_t max_alias_bytes;   /* bytes of keys and strings in these (default 16 MiB) */

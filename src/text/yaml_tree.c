@@ -104,7 +104,9 @@ static uint32_t phi__yaml_tree_resolve(phi_yaml_reader *r, phi__json_value *valu
         if (!phi__yaml_tree_text(r)) return 0;
         text = phi__str(s->string, s->len);
     }
-    kind = phi__yaml_core_resolve(text, s->style == PHI__YAML_STYLE_PLAIN, r->inner.tag, value);
+    kind = phi__yaml_core_resolve(
+        text, s->style == PHI__YAML_STYLE_PLAIN && (r->options.flags & PHI_YAML_TEXTS) == 0,
+        r->inner.tag, value);
     if (kind == PHI__YAML_TOO_LARGE) {
         phi__yaml_text_wrong_at(r, s->at, s->line, (uint32_t)(s->at - s->line_at),
                                 "the number is too large for 64 bits or a double");

@@ -154,7 +154,26 @@ TEST(plain_text_ends_where_it_should_and_folds_its_lines) {
     all_read(pairs, PHI__COUNT(pairs));
 }
 
-TEST_MAIN(TEST_ENTRY(block_collections_nest_by_their_columns),
+TEST(plain_scalars_may_stay_texts) {
+    phi_memory own;
+    phi_arena room;
+    phi_yaml_options options = PHI_ZERO;
+    phi_json *root = NULL;
+    phi_str text;
+    phi_memory_init(&own, NULL, 0);
+    phi_arena_init(&room, &own, 0);
+    options.flags = PHI_YAML_TEXTS;
+    CHECK_EQ_INT(phi_yaml_parse(&room, phi_str_of("a: 1.0\nb: yes\nc: ~\nd:\ne: [true, 0x1f]\n"),
+                                &options, &root, NULL),
+                 PHI_OK);
+    CHECK_EQ_INT(phi_json_write(&room, root, 0, &text), PHI_OK);
+    CHECK_STR(text,
+              "{\"a\":\"1.0\",\"b\":\"yes\",\"c\":\"~\",\"d\":\"\",\"e\":[\"true\",\"0x1f\"]}");
+    phi_arena_free(&room);
+}
+
+TEST_MAIN(TEST_ENTRY(plain_scalars_may_stay_texts),
+          TEST_ENTRY(block_collections_nest_by_their_columns),
           TEST_ENTRY(comments_and_blank_lines_are_skipped_wherever_they_stand),
           TEST_ENTRY(flow_collections_are_read_and_json_with_them),
           TEST_ENTRY(plain_text_ends_where_it_should_and_folds_its_lines))
