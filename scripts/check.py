@@ -75,6 +75,7 @@ FEATURES = {
     "PHI_NO_FACTS": (r"phi_facts?_\w+|phi__fact_\w+|phi__facts_(?!free)\w+", None),
     "PHI_NO_OPENAPI": (r"phi_openapi_\w+|phi__openapi_call_\w+", None),
     "PHI_NO_DEFERRED": (r"phi_agent_rewrite\w*|phi__deferred_\w+", None),
+    "PHI_NO_SKILLS": (r"phi_skills_\w+|phi__(?:skills?|read_skill|front_matter)_\w+", None),
     "PHI_NO_SCRIPTS": (r"phi_scripts_\w+|phi__scripts?_\w+", None),
     "PHI_NO_SCHEMA": (r"phi__schema_(?!refuse|ref_)\w+",
                       "phi_arena arena; phi_memory m; phi_json *j = NULL; phi_schema_error e; "

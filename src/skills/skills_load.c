@@ -1,0 +1,152 @@
+/* skills_load.c - loads whole directories of skills, at once or in slices, and merges sets. */
+#include "skills/skills_in.h"
+
+#ifndef PHI_NO_SKILLS
+
+#include <stdio.h>
+
+/* ---- loading ---- */
+
+static void phi__skills_load_end(phi_skills *skills) {
+    phi__walk_free(skills->load.walk);
+    memset(&skills->load, 0, sizeof skills->load);
+}
+
+static phi_status phi__skills_load_failed(phi_skills *skills, const char *dir, const char *message,
+                                          phi_status status) {
+    phi_skill_problem problem;
+    memset(&problem, 0, sizeof problem);
+    problem.file = phi_str_of(dir);
+    problem.message = phi_str_of(message);
+    return phi__skills_list_problem(skills, &problem) ? status : PHI_NO_MEMORY;
+}
+
+/* One entry of the directory; PHI_OK: go on. */
+static phi_status phi__skills_load_entry(phi_skills *skills, const phi__walk_entry *entry) {
+    char path[PHI__PATH_BYTES];
+    char words[96];
+    phi_status status;
+    int n;
+    phi__walk_skip(skills->load.walk);
+    if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_LINK) return PHI_OK;
+    n = snprintf(path, sizeof path, "%s/%.*s", skills->load.dir.at, (int)entry->path.len,
+                 entry->path.at);
+    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* too long for any file below it */
+    status = phi__skill_file_load(skills, path, skills->load.label);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_TOO_BIG) return PHI_OK;
+    (void)snprintf(words, sizeof words, "more than %u skills: this one and others are not loaded",
+                   (unsigned)skills->desc.max_skills);
+    return phi__skills_load_failed(skills, path, words, PHI_TOO_BIG);
+}
+
+/* ---- copies ---- */
+
+static bool phi__skills_load_copy_pairs(phi_skills *skills, const phi_skill *from, phi_skill *to) {
+    phi_skill_pair *pairs;
+    size_t i;
+    if (from->metadata_count == 0) return true;
+    pairs = (phi_skill_pair *)phi__arena_zero(&skills->arena, from->metadata_count * sizeof *pairs);
+    if (pairs == NULL) return false;
+    for (i = 0; i < from->metadata_count; i++)
+        if (!phi__arena_str(&skills->arena, from->metadata[i].key, &pairs[i].key) ||
+            !phi__arena_str(&skills->arena, from->metadata[i].value, &pairs[i].value))
+            return false;
+    to->metadata = pairs;
+    to->metadata_count = from->metadata_count;
+    return true;
+}
+
+static phi_status phi__skills_load_copy(phi_skills *skills, const phi_skill *from) {
+    phi_skill *to = (phi_skill *)phi__arena_zero(&skills->arena, sizeof *to);
+    phi_arena *arena = &skills->arena;
+    if (to == NULL || !phi__arena_str(arena, from->name, &to->name) ||
+        !phi__arena_str(arena, from->description, &to->description) ||
+        !phi__arena_str(arena, from->license, &to->license) ||
+        !phi__arena_str(arena, from->compatibility, &to->compatibility) ||
+        !phi__arena_str(arena, from->allowed_tools, &to->allowed_tools) ||
+        !phi__arena_str(arena, from->source, &to->source) ||
+        !phi__arena_str(arena, from->base_dir, &to->base_dir) ||
+        !phi__arena_str(arena, from->file_path, &to->file_path) ||
+        !phi__skills_load_copy_pairs(skills, from, to))
+        return PHI_NO_MEMORY;
+    return phi__skills_list_put(skills, to);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, const char *label) {
+    phi__words words;
+    phi_status status;
+    if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
+    if (skills->load.walk != NULL) return PHI_MISUSE;
+    if (!phi__arena_str(&skills->arena, phi_str_of(dir), &skills->load.dir) ||
+        !phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"),
+                        &skills->load.label))
+        return PHI_NO_MEMORY;
+    status = phi__walk_new(&skills->memory, dir, &skills->load.walk, &words);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
+    return phi__skills_load_failed(skills, dir, words.text, status);
+}
+
+PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units) {
+    phi__walk_entry entry;
+    phi_status status = PHI_OK;
+    if (skills == NULL) return PHI_BAD_ARG;
+    if (skills->load.walk == NULL) return PHI_OK;
+    if (units == 0) units = 1;
+    while (units-- > 0) {
+        status = phi__walk_next(skills->load.walk, &entry);
+        if (status == PHI_BUSY) continue;
+        if (status == PHI_OK) status = phi__skills_load_entry(skills, &entry);
+        if (status == PHI_OK) continue;
+        phi__skills_load_end(skills);
+        return status == PHI_NOT_FOUND ? PHI_OK : status;
+    }
+    return PHI_BUSY;
+}
+
+PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label) {
+    phi_status status = phi_skills_load_begin(skills, dir, label);
+    return status == PHI_OK ? phi_skills_load_advance(skills, SIZE_MAX) : status;
+}
+
+PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count) {
+    size_t i;
+    if (skills == NULL || (dirs == NULL && count > 0)) return PHI_BAD_ARG;
+    for (i = 0; i < count; i++) {
+        phi__file_info info;
+        char label[32];
+        phi_status status;
+        if (dirs[i] == NULL) return PHI_BAD_ARG;
+        if (phi__files_stat(dirs[i], true, &info, NULL) == PHI_NOT_FOUND) continue;
+        (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
+        status = phi_skills_load_dir(skills, dirs[i], label);
+        if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;
+    }
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_skills_load_one(phi_skills *skills, const char *dir, const char *label) {
+    phi_status status;
+    phi_str kept;
+    if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
+    if (!phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"), &kept))
+        return PHI_NO_MEMORY;
+    status = phi__skill_file_load(skills, dir, kept);
+    if (status != PHI_NOT_FOUND) return status;
+    return phi__skills_load_failed(skills, dir, "no SKILL.md here", PHI_NOT_FOUND);
+}
+
+PHI_API phi_status phi_skills_merge(phi_skills *skills, const phi_skills *other) {
+    phi_status status = PHI_OK;
+    size_t i;
+    if (skills == NULL || other == NULL || skills == other) return PHI_BAD_ARG;
+    for (i = 0; i < other->count && status == PHI_OK; i++)
+        status = phi__skills_load_copy(skills, other->list[i]);
+    for (i = 0; i < other->problem_count && status == PHI_OK; i++)
+        if (!phi__skills_list_problem(skills, &other->problems[i])) status = PHI_NO_MEMORY;
+    return status;
+}
+
+#endif
