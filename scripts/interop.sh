@@ -9,4 +9,5 @@ code=0
 ./interop_npm.sh || code=1
 ./interop_servers.sh || code=1
 ./interop_openapi.sh || code=1
+./interop_skills.sh || code=1
 exit $code
