@@ -102,6 +102,167 @@
 #pragma GCC diagnostic ignored "-Wpadded"
 #endif
 
+#ifdef PHI__PUB_PERMISSIONS
+#if PHI__PUB_PERMISSIONS != 0xfa836820
+#error "phi: two versions of src/permissions in one file"
+#endif
+#else
+#define PHI__PUB_PERMISSIONS 0xfa836820
+
+/* ---- src/permissions/permissions.h ---- */
+
+/* permissions.h - which tool calls may run: rules as data, and a hook that heeds them.
+
+       phi_permissions_desc how = PHI_ZERO;
+       how.workspace = "/home/ada/project";
+       how.ask_fn = ask;                              // a dialog; it may say PHI_WAIT
+       how.user_data = &app;
+       phi_permissions *permissions = phi_permissions_new(&how, NULL);
+       desc.hook_fn = phi_permissions_hook;           // desc: a phi_agent_desc
+       desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+       desc.user_data = permissions;
+
+   A call is allowed, asked about, or denied. Of all rules that match, deny counts before ask, and
+   ask before allow; where none does, phi_permission_rules.otherwise. The order of rules has no
+   meaning. A command line of a shell is parsed: each of its commands is decided on, whatever pipe,
+   substitution or program (env, xargs, bash -c) runs it, each redirection is decided on as a call
+   of write_file or read_file is, and the strictest verdict counts. A line that cannot be parsed
+   with certainty is allowed only by rules that allow every command.
+
+   This is no sandbox. Aliases, functions of a profile, values of variables, scripts that are
+   written and then run, and whatever an allowed program does, are not seen; links in paths are not
+   followed. Threads: the pumping thread. */
+#ifndef PHI_PERMISSIONS_PERMISSIONS_H
+#define PHI_PERMISSIONS_PERMISSIONS_H
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum phi_permission {
+    PHI_PERMISSION_ASK = 0,
+    PHI_PERMISSION_ALLOW,
+    PHI_PERMISSION_DENY
+} phi_permission;
+
+/* A rule matches where all of its fields do; NULL matches always. In patterns * stands for any
+   text, ? for a character, [abc] and [!a-z] for one of a set, and | separates alternatives. */
+typedef struct phi_permission_rule {
+    phi_permission verdict;
+    const char *tool; /* its name: "bash", "write_file|edit_file", "mcp_*" */
+    /* Of a shell's command: a pattern a word, "git status", "npm run *". All words must match; a
+       last word * stands for any number of them, none too, and is all that matches words whose text
+       is not known ($NAME, *.c). Rules that allow match a program by its name or in /bin and
+       /usr/bin, and no command with variables set before it; others in every directory. */
+    const char *command;
+    const char *with;    /* words, of each of which one must be there; -r also finds -fr */
+    const char *without; /* words of which none may be there, and no word that is not known */
+    const char *piped;   /* names of programs: the output of one goes to this command */
+    /* Of a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
+       "./" "**". Here * does not match a slash, and ** does. ! before all of it: any other. Of a
+       command, every word with a / or .. must match for a rule that allows, one word for others. */
+    const char *path;
+    const char *host;     /* of the URL: "example.com|*.example.org" */
+    const char *argument; /* a member of the arguments, for `matches` */
+    const char *matches;  /* its text; without `argument`: the JSON text of all arguments */
+    const char *reason;   /* for the model and the person who is asked */
+} phi_permission_rule;
+
+typedef struct phi_permission_rules {
+    const phi_permission_rule *rules;
+    size_t count;
+    phi_permission otherwise; /* where no rule matches (default: ask) */
+} phi_permission_rules;
+
+typedef enum phi_permission_mode {
+    /* Reading in the workspace and commands that only read are allowed, what destroys is denied,
+       all else is asked about. */
+    PHI_PERMISSION_MODE_DEFAULT = 0,
+    PHI_PERMISSION_MODE_PLAN,         /* what reads as above; all else is denied */
+    PHI_PERMISSION_MODE_ACCEPT_EDITS, /* as the default, and files of the workspace are written */
+    PHI_PERMISSION_MODE_ALL           /* all but what destroys, and private keys */
+} phi_permission_mode;
+
+/* The rules of a mode: static. */
+PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mode);
+
+/* Rules out of JSON, and as JSON: {"rules": [{"verdict": "allow", "tool": "bash", "command": "git
+   log *"}], "otherwise": "ask"}. A member that is not known, or of another type, is refused: error
+   (or NULL) says where and why. All is in the arena. PHI_PARSE, PHI_NO_MEMORY. */
+PHI_API phi_status phi_permissions_from_json(phi_arena *arena, phi_str text,
+                                             phi_permission_rules *out, phi_parse_error *error);
+PHI_API phi_status phi_permissions_to_json(phi_arena *arena, const phi_permission_rules *rules,
+                                           phi_str *out);
+
+typedef struct phi_permissions phi_permissions;
+
+/* Zero means default for every field. */
+typedef struct phi_permissions_desc {
+    phi_allocator allocator;           /* (default: malloc) */
+    const phi_permission_rules *rules; /* copied (default: those of PHI_PERMISSION_MODE_DEFAULT) */
+    const char *workspace;             /* absolute; copied (default: relative paths are in it) */
+    const char *home;                  /* absolute; copied (default: only "~" names it) */
+    const char *shell_tools;           /* a pattern of names; copied (default "bash") */
+    /* Called for a call to ask about: its verdict counts, and it may be PHI_WAIT. hook->text says
+       why it asks. (default: such a call is denied, with a text) */
+    phi_hook_fn ask_fn;
+    /* The host's own hook: called at every other point, and for calls that are allowed (default:
+       none) */
+    phi_hook_fn hook_fn;
+    void *user_data; /* of ask_fn and hook_fn */
+} phi_permissions_desc;
+
+/* NULL: *status (or NULL) says PHI_NO_MEMORY or PHI_BAD_ARG. Free it when no agent uses it; a
+   question that waits does not. */
+PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc, phi_status *status);
+PHI_API void phi_permissions_free(phi_permissions *permissions); /* NULL is harmless */
+
+/* Replaces all rules, or adds some. Copied; calls that run and questions that wait stay as they
+   are. PHI_NO_MEMORY: nothing changes; PHI_MISUSE: inside of ask_fn or hook_fn. */
+PHI_API phi_status phi_permissions_set(phi_permissions *permissions,
+                                       const phi_permission_rules *rules);
+PHI_API phi_status phi_permissions_add(phi_permissions *permissions,
+                                       const phi_permission_rule *rules, size_t count);
+/* Those in use, borrowed until the next change. */
+PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions *permissions);
+
+/* phi_agent_desc.hook_fn, with the permissions as the agent's user_data. A host whose agents have
+   another user_data calls it from its own hook. */
+PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
+
+/* What the rules say of a call, and why, in words (valid until the next call of any function on
+   these permissions). Without memory it is PHI_PERMISSION_ASK. */
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
+                                             phi_str arguments, phi_str *why);
+
+typedef enum phi_permission_scope {
+    PHI_PERMISSION_SCOPE_EXACT = 0, /* these very words, this path, this host */
+    PHI_PERMISSION_SCOPE_KIND /* "git add *", "npm run *", the path's directory; tools by name */
+} phi_permission_scope;
+
+/* "Always allow this": the narrowest rules that allow a call, in the arena, to show and then
+   phi_permissions_add. None (count 0): it is allowed already. PHI_REJECTED: no rule should: it is
+   denied or asked about by a rule, a word is not known, or it deletes without asking; *why (or
+   NULL) says so, valid as above. PHI_NO_MEMORY. */
+PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str tool_name,
+                                          phi_str arguments, phi_permission_scope scope,
+                                          phi_arena *arena, phi_permission_rules *out,
+                                          phi_str *why);
+
+#ifdef __cplusplus
+}
+inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, phi_status *status) {
+    return phi_permissions_new(&desc, status);
+}
+#endif
+#endif
+#endif
+
+#endif /* PHI__PUB_PERMISSIONS */
+
 #ifdef PHI__PUB_TOOLS
 #if PHI__PUB_TOOLS != 0x9d2e0c9b
 #error "phi: two versions of src/tools in one file"
@@ -707,6 +868,2671 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #define PHI__FN static
 #endif
 #endif
+
+#ifdef PHI__IMP_PERMISSIONS
+#if PHI__IMP_PERMISSIONS != 0x6160b766
+#error "phi: two versions of src/permissions in one file"
+#endif
+#else
+#define PHI__IMP_PERMISSIONS 0x6160b766
+
+/* ---- src/permissions/shell_in.h ---- */
+
+/* shell_in.h - a command line of bash as a list of its simple commands, with their words.
+
+   Commands are found wherever they stand: in lists and pipes, in subshells, loops and functions, in
+   substitutions inside of words, quotes and here-documents, and behind programs that run others
+   (env, xargs, bash -c). A word is known where its text is certain before the line runs; else it
+   keeps the form of the source, and so do words that the shell makes file names or several words
+   of. A line that cannot be parsed with certainty says so: `unknown`. It may then hold commands
+   that are not in the list.
+
+   Nothing is run, and no variable, alias or file is looked up. Time and memory are linear in the
+   line for each level of programs that run others, of which there are eight at most. All is in the
+   caller's arena. */
+#ifndef PHI_PERMISSIONS_SHELL_IN_H
+#define PHI_PERMISSIONS_SHELL_IN_H
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+enum {
+    PHI__SHELL_DEPTH = 48,            /* of nesting */
+    PHI__SHELL_LEVELS = 8,            /* of programs that run others */
+    PHI__SHELL_BYTES_MOST = 65536,    /* of a line */
+    PHI__SHELL_COMMANDS_MOST = 10000, /* of a line */
+    PHI__SHELL_HERE_MOST = 16         /* here-documents that one line begins */
+};
+
+typedef struct phi__shell_word {
+    phi_str text;
+    bool known;  /* no expansion, no glob, no brace: the shell makes this one word of it */
+    bool quoted; /* a part is */
+} phi__shell_word;
+
+typedef struct phi__shell_redirect {
+    bool writes;
+    phi__shell_word target; /* a file */
+} phi__shell_redirect;
+
+typedef struct phi__shell_command {
+    phi__shell_word *words; /* without assignments and redirections */
+    size_t count;
+    phi__shell_word *assigned; /* NAME=value, before the words */
+    size_t assigned_count;
+    phi__shell_redirect *redirects;
+    size_t redirect_count;
+    phi__shell_word *input; /* a here-document or here-string; NULL: none */
+    bool reads;             /* its input is another command's output, or a file, or a text */
+    bool wraps;             /* it only runs others, which are in the list as well */
+    size_t pipe_from;       /* index of the first command of its pipe */
+    unsigned level;         /* of programs that run others */
+} phi__shell_command;
+
+typedef struct phi__shell {
+    phi__shell_command *commands;
+    size_t count, cap;
+    const char *unknown; /* static: why it could not be parsed; NULL: it was */
+} phi__shell;
+
+/* PHI_NO_MEMORY, or PHI_OK. The words point into the arena. */
+PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shell *out);
+
+/* ---- between the files of the parser ---- */
+
+typedef struct phi__shell_here {
+    phi_str end;
+    bool tabs, quoted;     /* <<-; nothing in it is expanded */
+    phi__shell_word *body; /* where it goes */
+} phi__shell_here;
+
+typedef struct phi__shell_parser phi__shell_parser;
+struct phi__shell_parser {
+    phi_arena *arena;
+    phi__buf buf; /* words being read, the innermost last */
+    const char *at, *end;
+    phi__shell *out;
+    unsigned depth, level;
+    bool lost; /* no memory */
+    bool reads;
+    size_t pipe_from;
+    phi_str function; /* that is being defined; empty: none */
+    phi__shell_here here[PHI__SHELL_HERE_MOST];
+    size_t here_count, here_outer; /* that wait for a line's end; of lists around this one */
+    /* A list up to `close` (0: the end), which is taken. */
+    void (*list)(phi__shell_parser *p, char close);
+};
+
+/* Ends the parsing of a line that holds something uncertain. */
+PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why);
+/* Blanks, continued lines, comments. */
+PHI__FN void phi__shell_word_blanks(phi__shell_parser *p);
+/* A word at p->at. False: there is none. */
+PHI__FN bool phi__shell_word_read(phi__shell_parser *p, phi__shell_word *out);
+/* Finds the commands of an unquoted here-document. */
+PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body);
+/* Behind "((": up to "))". */
+PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p);
+/* ( ... ) of an array or a pattern, from behind the parenthesis. */
+PHI__FN void phi__shell_word_parens(phi__shell_parser *p);
+/* The same: it is no command line; memory ran out. */
+PHI__FN void phi__shell_word_invalid(phi__shell_parser *p);
+PHI__FN void phi__shell_word_lost(phi__shell_parser *p);
+/* Room for one more behind `count`: arrays double. NULL: no memory. */
+PHI__FN void *phi__shell_word_room(phi_arena *arena, void *old, size_t count, size_t size);
+PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, size_t *count,
+                                 const phi__shell_word *word);
+/* Blanks and line ends, with the here-documents behind them. */
+PHI__FN void phi__shell_redirect_lines(phi__shell_parser *p);
+/* A redirection at p->at. False: there is none. */
+PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command);
+/* Adds the commands of a line to `out`. */
+PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigned level, bool reads,
+                                         size_t pipe_from, phi__shell *out);
+PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
+                                   const phi__shell_command *command);
+
+#endif
+#endif
+
+/* ---- src/permissions/rules_in.h ---- */
+
+/* rules_in.h - which rules match a call, a command of a shell's line, or a file it writes. */
+#ifndef PHI_PERMISSIONS_RULES_IN_H
+#define PHI_PERMISSIONS_RULES_IN_H
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+/* What is decided on. */
+typedef struct phi__rules_subject {
+    const char *workspace, *home; /* NULL: not known */
+    phi_str tool;
+    phi_str arguments;    /* JSON text */
+    const phi_json *root; /* of the arguments; NULL: they are no JSON */
+    const phi__shell *shell;
+    const phi__shell_command *command; /* of a shell's line */
+    size_t index;                      /* of the command */
+    bool line;                         /* a shell's line as a whole, which is not known */
+    bool file, writes;                 /* a redirection: */
+    phi__shell_word path;
+    bool lost; /* no memory */
+    phi_memory *memory;
+} phi__rules_subject;
+
+/* The strictest verdict; *which: a rule with it, or NULL where none matches. */
+PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
+                                         phi__rules_subject *subject,
+                                         const phi_permission_rule **which);
+/* The path of a tool's arguments; empty: they have none. */
+PHI__FN phi_str phi__rules_path_of(const phi_json *root);
+/* The host of a URL in lower case, in `out`. False: it is no URL, or has no plain host. */
+PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out);
+
+#endif
+#endif
+
+/* ---- src/permissions/check_in.h ---- */
+
+/* check_in.h - the permissions of a host, and the verdict on one call. */
+#ifndef PHI_PERMISSIONS_CHECK_IN_H
+#define PHI_PERMISSIONS_CHECK_IN_H
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+struct phi_permissions {
+    phi_memory memory;
+    phi_arena arena;       /* of the texts below */
+    phi_arena rules_arena; /* of the rules */
+    phi_permission_rules rules;
+    const char *workspace, *home, *shell_tools;
+    phi_hook_fn ask_fn, hook_fn;
+    void *user_data;
+    phi__buf why;
+    bool busy; /* in a function of the host's */
+};
+
+/* Something that the verdict is made of. */
+typedef struct phi__check_part {
+    phi_permission verdict;
+    const phi_permission_rule *rule; /* NULL: none matches */
+    const phi__rules_subject *subject;
+} phi__check_part;
+
+/* Calls `each` for every part of a call: the call itself, or each command and each file of a
+   shell's line. A line that is not known is a part. PHI_NO_MEMORY, or what `each` says first. */
+PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scratch,
+                                    phi_str tool_name, phi_str arguments,
+                                    phi_status (*each)(void *ctx, const phi__check_part *part),
+                                    void *ctx);
+/* What a part is, for people: "`rm -r build`", "write_file of out.txt". */
+PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject);
+
+#endif
+#endif
+
+/* ---- src/permissions/wildcard_in.h ---- */
+
+/* wildcard_in.h - patterns of rules: *, ?, sets, and alternatives. Time is bounded by the pattern
+   times the text, for paths times the text once more. */
+#ifndef PHI_PERMISSIONS_WILDCARD_IN_H
+#define PHI_PERMISSIONS_WILDCARD_IN_H
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+/* Whether one of the alternatives matches all of the text. path: * and ? do not match a slash, **
+   does, and a pattern that ends in a slash and ** matches the directory itself, too. */
+PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path);
+/* The alternatives, one after the other: takes one off `rest`. False: there is none left. */
+PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative);
+/* The words of a pattern, likewise. */
+PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word);
+/* The pattern that matches this text alone. */
+PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
+
+#endif
+#endif
+
+/* ---- src/permissions/check.c ---- */
+
+/* check.c - the parts of a call, each with its verdict. */
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command, or of a path */
+
+/* Where nothing is kept, or it is no file of its own. */
+static bool phi__check_harmless(const phi__shell_redirect *redirect) {
+    static const char *const files[] = {"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty",
+                                        "/dev/stdin"};
+    size_t i;
+    for (i = 0; redirect->target.known && i < PHI__COUNT(files); i++)
+        if (phi__str_is(redirect->target.text, files[i])) return true;
+    return false;
+}
+
+static bool phi__check_lower(phi_str name) {
+    size_t i;
+    for (i = 0; i < name.len && name.at[i] != '='; i++)
+        if (name.at[i] >= 'a' && name.at[i] <= 'z') return true;
+    return false;
+}
+
+/* Variables that programs heed (PATH, LD_PRELOAD) have no small letters. */
+static bool phi__check_only_variables(const phi__shell_command *c) {
+    size_t i;
+    if (c->count > 0) return false;
+    for (i = 0; i < c->assigned_count; i++) {
+        phi_str text = c->assigned[i].text;
+        bool assigns = text.len > 0 && memchr(text.at, '=', text.len) != NULL;
+        if ((i == 0 || assigns) && !phi__check_lower(text)) return false;
+    }
+    return true;
+}
+
+static void phi__check_words(phi__buf *out, const phi__shell_word *words, size_t count) {
+    size_t i;
+    for (i = 0; i < count && out->len < PHI__CHECK_SHOWN; i++) {
+        if (i > 0) phi__buf_char(out, ' ');
+        phi__buf_add_str(out, words[i].text);
+    }
+}
+
+PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject) {
+    const phi__shell_command *c = subject->command;
+    if (subject->line) {
+        phi__buf_text(out, "a command line that cannot be read with certainty (");
+        phi__buf_text(out, subject->shell->unknown);
+        phi__buf_char(out, ')');
+    } else if (subject->file) {
+        phi__buf_text(out, subject->writes ? "writing " : "reading ");
+        phi__buf_add_str(out, subject->path.text);
+    } else if (c != NULL) {
+        phi__buf_char(out, '`');
+        if (c->count > 0)
+            phi__check_words(out, c->words, c->count);
+        else
+            phi__check_words(out, c->assigned, c->assigned_count);
+        phi__buf_char(out, '`');
+    } else
+        phi__buf_add_str(out, subject->tool);
+}
+
+/* ---- the parts ---- */
+
+typedef struct phi__checking {
+    phi_permissions *permissions;
+    phi__rules_subject subject;
+    phi_status (*each)(void *ctx, const phi__check_part *part);
+    void *ctx;
+} phi__checking;
+
+static phi_status phi__check_part_now(phi__checking *checking, bool only_strict) {
+    phi__check_part part;
+    phi__rules_subject *subject = &checking->subject;
+    part.subject = subject;
+    part.verdict = phi__rules_decide(&checking->permissions->rules, subject, &part.rule);
+    if (only_strict && (part.rule == NULL || part.verdict == PHI_PERMISSION_ALLOW))
+        part.verdict = PHI_PERMISSION_ALLOW;
+    return subject->lost ? PHI_NO_MEMORY : checking->each(checking->ctx, &part);
+}
+
+/* Files that a command reads or writes by redirection. */
+static phi_status phi__check_files(phi__checking *checking, const phi__shell_command *c) {
+    phi_status status = PHI_OK;
+    size_t i;
+    checking->subject.file = true;
+    for (i = 0; i < c->redirect_count && status == PHI_OK; i++) {
+        if (phi__check_harmless(&c->redirects[i])) continue;
+        checking->subject.writes = c->redirects[i].writes;
+        checking->subject.path = c->redirects[i].target;
+        status = phi__check_part_now(checking, false);
+    }
+    checking->subject.file = false;
+    return status;
+}
+
+/* Programs that run others, and variables, are decided on by rules that ask or deny alone. */
+static phi_status phi__check_commands(phi__checking *checking, const phi__shell *shell) {
+    phi__rules_subject *subject = &checking->subject;
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; i < shell->count && status == PHI_OK; i++) {
+        const phi__shell_command *c = &shell->commands[i];
+        subject->command = c;
+        subject->index = i;
+        if (c->count + c->assigned_count > 0)
+            status = phi__check_part_now(checking, c->wraps || phi__check_only_variables(c));
+        if (status == PHI_OK && c->redirect_count > 0) status = phi__check_files(checking, c);
+    }
+    subject->command = NULL;
+    return status;
+}
+
+static phi_status phi__check_line(phi__checking *checking, phi_arena *scratch, phi_str line) {
+    phi__shell shell;
+    phi_status status = phi__wrappers_parse(scratch, line, &shell);
+    checking->subject.shell = &shell;
+    if (status == PHI_OK) status = phi__check_commands(checking, &shell);
+    if (status == PHI_OK && shell.unknown != NULL) {
+        checking->subject.line = true;
+        status = phi__check_part_now(checking, false);
+    }
+    return status;
+}
+
+/* ---- for other files ---- */
+
+PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scratch,
+                                    phi_str tool_name, phi_str arguments,
+                                    phi_status (*each)(void *ctx, const phi__check_part *part),
+                                    void *ctx) {
+    phi__checking checking;
+    phi_json *root = NULL;
+    phi_status status;
+    memset(&checking, 0, sizeof checking);
+    checking.permissions = permissions;
+    checking.each = each;
+    checking.ctx = ctx;
+    checking.subject.workspace = permissions->workspace;
+    checking.subject.home = permissions->home;
+    checking.subject.tool = tool_name;
+    checking.subject.arguments = arguments;
+    checking.subject.memory = &permissions->memory;
+    status = phi_json_parse(scratch, arguments, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) return status;
+    checking.subject.root = root;
+    if (!phi__wildcard_any(phi_str_of(permissions->shell_tools), tool_name, false) ||
+        !phi_json_is_string(phi_json_get(root, "command")))
+        return phi__check_part_now(&checking, false);
+    return phi__check_line(&checking, scratch, phi_json_str(phi_json_get(root, "command"), ""));
+}
+
+#endif
+
+/* ---- src/permissions/modes.c ---- */
+
+/* modes.c - the rules of each mode: tables. */
+
+#ifndef PHI_NO_PERMISSIONS
+
+
+/* A rule on tools and files; on commands; and on commands with words that make them worse. */
+#define PHI__MODES_TOOL(verdict, tool, path, reason)                                               \
+    { PHI_PERMISSION_##verdict, tool, NULL, NULL, NULL, NULL, path, NULL, NULL, NULL, reason }
+#define PHI__MODES_READS(command, without)                                                         \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
+            "it only reads"                                                                        \
+    }
+#define PHI__MODES_PLAIN(command)                                                                  \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, NULL, NULL, NULL, NULL,           \
+            "it only prints"                                                                       \
+    }
+#define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
+    { PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason }
+
+#define PHI__MODES_SHELLS "sh|bash|dash|zsh|ksh|ash"
+#define PHI__MODES_HOMES "~|~/|~/[*]|$HOME|$HOME/|$HOME/[*]|${HOME}|${HOME}/|${HOME}/[*]"
+#define PHI__MODES_ROOTS                                                                           \
+    "/|//|/.|/..|/[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|"     \
+    "/var|/bin/|/boot/|/dev/|/etc/|/home/|/lib/|/lib64/|/opt/|/root/|/sbin/|/srv/|/sys/|/usr/|"    \
+    "/var/|" PHI__MODES_HOMES
+
+/* Of the tools and commands that look at the workspace, and change nothing. */
+#define PHI__MODES_READING                                                                         \
+    PHI__MODES_TOOL(ALLOW, "read_file|list_files|search", "./**", "it only reads"),                \
+        PHI__MODES_PLAIN("pwd|true|false|:|whoami|id|uname|date|uptime|hostname"),                 \
+        PHI__MODES_PLAIN("echo|seq|sleep|basename|dirname *"), PHI__MODES_PLAIN("uname -*"),       \
+        PHI__MODES_PLAIN("command -v|-V *"), PHI__MODES_PLAIN("which|type *"),                     \
+        PHI__MODES_PLAIN("date +*"), PHI__MODES_PLAIN("git --version|version"),                    \
+        PHI__MODES_PLAIN("node|npm|python|python3|go|cargo|rustc|gcc|clang|make|cmake --version"), \
+        PHI__MODES_PLAIN("exit *"), PHI__MODES_PLAIN("test|[[] *"),                                \
+        PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|file|du|diff|cmp|comm|cut|tr *", NULL),  \
+        PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|strings|od|hexdump *", NULL),    \
+        PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum|jq *", NULL),                   \
+        PHI__MODES_READS("grep|egrep|fgrep *", NULL), PHI__MODES_READS("uniq", NULL),              \
+        PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd ?*", "-"),                \
+        PHI__MODES_READS("rg *", "--pre* --hostname-bin*"), PHI__MODES_READS("tree *", "-o"),      \
+        PHI__MODES_READS("sort *", "-o --output* --compress-program* -T --temporary*"),            \
+        PHI__MODES_READS("find *", "-delete -fprint* -fls"),                                       \
+        PHI__MODES_READS("git status|log|diff|show|blame|describe|shortlog|rev-parse *",           \
+                         "--output* --ext-diff --textconv"),                                       \
+        PHI__MODES_READS("git ls-files|ls-tree|rev-list|merge-base|cat-file *",                    \
+                         "--output* --textconv --filters"),                                        \
+        PHI__MODES_READS("git branch|tag|remote|reflog", NULL),                                    \
+        PHI__MODES_READS("git branch -a|-r|-v|-vv|--list|--show-current", NULL),                   \
+        PHI__MODES_READS("git remote -v", NULL),                                                   \
+        PHI__MODES_READS("git stash|worktree list", NULL),                                         \
+        PHI__MODES_READS("git grep *", "-O --open-files*"),                                        \
+        PHI__MODES_READS("git config --get|--list|-l *", NULL)
+
+/* What nobody means, and what cannot be undone. */
+#define PHI__MODES_DESTRUCTIVE                                                                     \
+    PHI__MODES_DENY("rm *", "-r|-R|--recursive " PHI__MODES_ROOTS, NULL, NULL,                     \
+                    "it deletes the system or the home directory"),                                \
+        PHI__MODES_DENY("rm *", "/[*]|~/[*]|$HOME/[*]|--no-preserve-root", NULL, NULL,             \
+                        "it deletes the system or the home directory"),                            \
+        PHI__MODES_DENY("find *", "-delete " PHI__MODES_ROOTS, NULL, NULL,                         \
+                        "it deletes the system or the home directory"),                            \
+        PHI__MODES_DENY("chmod|chown|chgrp *", "-R|--recursive " PHI__MODES_ROOTS, NULL, NULL,     \
+                        "it changes the modes or owners of the whole system"),                     \
+        PHI__MODES_DENY("mkfs|mkfs.*|mke2fs|mkswap|wipefs *", NULL, NULL, NULL,                    \
+                        "it overwrites a disk"),                                                   \
+        PHI__MODES_DENY("dd *", "of=/dev/*", NULL, NULL, "it overwrites a disk"),                  \
+        PHI__MODES_DENY("shred *", "/dev/*", NULL, NULL, "it overwrites a disk"),                  \
+        PHI__MODES_TOOL(DENY, "write_file|edit_file",                                              \
+                        "/dev/sd*|/dev/hd*|/dev/vd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**",         \
+                        "it overwrites a disk"),                                                   \
+        PHI__MODES_DENY(":(){:[|]:&};:", NULL, NULL, NULL, "it is a fork bomb"),                   \
+        PHI__MODES_DENY(PHI__MODES_SHELLS " *", NULL, "-c", "curl|wget|fetch",                     \
+                        "it runs what it downloads"),                                              \
+        PHI__MODES_DENY("python|python3|perl|ruby|node|php", NULL, NULL, "curl|wget|fetch",        \
+                        "it runs what it downloads"),                                              \
+        PHI__MODES_DENY("python|python3|perl|ruby|node|php -", NULL, NULL, "curl|wget|fetch",      \
+                        "it runs what it downloads"),                                              \
+        PHI__MODES_DENY(PHI__MODES_SHELLS "|eval|source|. *",                                      \
+                        "*$(curl*|*$(wget*|*<(curl*|*<(wget*|*`curl*|*`wget*", NULL, NULL,         \
+                        "it runs what it downloads"),                                              \
+        PHI__MODES_TOOL(DENY, NULL, "**/.ssh/id_*|**/.gnupg/**|**/.aws/credentials",               \
+                        "private keys are not for a model")
+
+#define PHI__MODES_SECRETS                                                                         \
+    PHI__MODES_TOOL(ASK, NULL,                                                                     \
+                    "**/.env|**/.env.*|**/*.pem|**/*.key|**/.ssh/**|**/.netrc|**/.npmrc|"          \
+                    "**/.git-credentials|**/.docker/config.json|**/.kube/config",                  \
+                    "it may hold secrets"),                                                        \
+        PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
+    {                                                                                              \
+        PHI_PERMISSION_ASK, NULL, "cp|mv|ln|tee|touch|mkdir|install *", NULL, NULL, NULL,          \
+            "**/.git/**", NULL, NULL, NULL, "git runs what stands there"                           \
+    }
+
+static const phi_permission_rule phi__modes_default[] = {PHI__MODES_READING, PHI__MODES_DESTRUCTIVE,
+                                                         PHI__MODES_SECRETS};
+static const phi_permission_rule phi__modes_edits[] = {
+    PHI__MODES_READING,
+    PHI__MODES_DESTRUCTIVE,
+    PHI__MODES_SECRETS,
+    PHI__MODES_TOOL(ALLOW, "write_file|edit_file", "./**", "edits are accepted"),
+    {PHI_PERMISSION_ALLOW, "bash", "mkdir|touch|cp|mv *", NULL, NULL, NULL, "./**", NULL, NULL,
+     NULL, "edits are accepted"}};
+static const phi_permission_rule phi__modes_all[] = {
+    PHI__MODES_DESTRUCTIVE, PHI__MODES_TOOL(ALLOW, NULL, NULL, "all is allowed")};
+
+static const phi_permission_rules phi__modes[] = {
+    {phi__modes_default, PHI__COUNT(phi__modes_default), PHI_PERMISSION_ASK},
+    {phi__modes_default, PHI__COUNT(phi__modes_default), PHI_PERMISSION_DENY},
+    {phi__modes_edits, PHI__COUNT(phi__modes_edits), PHI_PERMISSION_ASK},
+    {phi__modes_all, PHI__COUNT(phi__modes_all), PHI_PERMISSION_ASK},
+};
+
+/* ---- public ---- */
+
+PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mode) {
+    return &phi__modes[(size_t)mode < PHI__COUNT(phi__modes) ? (size_t)mode : 0];
+}
+
+#endif
+#undef PHI__MODES_TOOL
+#undef PHI__MODES_READS
+#undef PHI__MODES_PLAIN
+#undef PHI__MODES_DENY
+#undef PHI__MODES_SHELLS
+#undef PHI__MODES_HOMES
+#undef PHI__MODES_ROOTS
+#undef PHI__MODES_READING
+#undef PHI__MODES_DESTRUCTIVE
+#undef PHI__MODES_SECRETS
+
+/* ---- src/permissions/permissions.c ---- */
+
+/* permissions.c - permissions of a host: rules in use, the verdict on a call, and the hook. */
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+/* ---- copies of rules ---- */
+
+static bool phi__permissions_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+static bool phi__permissions_copy_rule(phi_arena *arena, phi_permission_rule *rule) {
+    return phi__permissions_text(arena, &rule->tool) &&
+           phi__permissions_text(arena, &rule->command) &&
+           phi__permissions_text(arena, &rule->with) &&
+           phi__permissions_text(arena, &rule->without) &&
+           phi__permissions_text(arena, &rule->piped) &&
+           phi__permissions_text(arena, &rule->path) && phi__permissions_text(arena, &rule->host) &&
+           phi__permissions_text(arena, &rule->argument) &&
+           phi__permissions_text(arena, &rule->matches) &&
+           phi__permissions_text(arena, &rule->reason);
+}
+
+static bool phi__permissions_copy(phi_arena *arena, const phi_permission_rule *rules, size_t count,
+                                  phi_permission_rule *out) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        out[i] = rules[i];
+        if (!phi__permissions_copy_rule(arena, &out[i])) return false;
+    }
+    return true;
+}
+
+/* Both lists, one behind the other, in place of the old. */
+static phi_status phi__permissions_use(phi_permissions *p, const phi_permission_rules *old,
+                                       const phi_permission_rule *more, size_t count) {
+    phi_arena arena;
+    phi_permission_rule *all;
+    phi_permission otherwise = old->otherwise;
+    size_t n = phi__add(old->count, count);
+    phi_arena_init(&arena, &p->memory, 0);
+    all = (phi_permission_rule *)phi_arena_alloc(&arena, phi__mul(n, sizeof *all));
+    if (all == NULL || !phi__permissions_copy(&arena, old->rules, old->count, all) ||
+        !phi__permissions_copy(&arena, more, count, all + old->count)) {
+        phi_arena_free(&arena);
+        return PHI_NO_MEMORY;
+    }
+    phi_arena_free(&p->rules_arena);
+    p->rules_arena = arena;
+    p->rules.rules = all;
+    p->rules.count = n;
+    p->rules.otherwise = otherwise;
+    return PHI_OK;
+}
+
+/* ---- the verdict ---- */
+
+typedef struct phi__permissions_verdict {
+    phi_permissions *permissions;
+    phi_permission strictest;
+    bool any;
+} phi__permissions_verdict;
+
+static int phi__permissions_rank(phi_permission verdict) {
+    return verdict == PHI_PERMISSION_DENY ? 2 : verdict == PHI_PERMISSION_ALLOW ? 0 : 1;
+}
+
+/* The words are of the first part with the strictest verdict. */
+static phi_status phi__permissions_part(void *ctx, const phi__check_part *part) {
+    static const char *const says[] = {"allowed: ", "to be approved: ", "denied: "};
+    phi__permissions_verdict *v = (phi__permissions_verdict *)ctx;
+    phi__buf *why = &v->permissions->why;
+    int rank = phi__permissions_rank(part->verdict);
+    if (v->any && rank <= phi__permissions_rank(v->strictest)) return PHI_OK;
+    v->any = true;
+    v->strictest = part->verdict;
+    phi__buf_clear(why);
+    phi__buf_text(why, says[rank]);
+    phi__check_put(why, part->subject);
+    phi__buf_text(why, ": ");
+    if (part->rule == NULL)
+        phi__buf_text(why, rank == 0 ? "nothing forbids it" : "no rule allows it");
+    else
+        phi__buf_text(why, part->rule->reason != NULL ? part->rule->reason : "a rule says so");
+    return PHI_OK;
+}
+
+static phi_permission phi__permissions_decide(phi_permissions *p, phi_str tool_name,
+                                              phi_str arguments) {
+    phi__permissions_verdict v;
+    phi_arena scratch;
+    phi_status status;
+    v.permissions = p;
+    v.strictest = PHI_PERMISSION_ALLOW; /* of a line without any command */
+    v.any = false;
+    phi__buf_clear(&p->why);
+    phi_arena_init(&scratch, &p->memory, 0);
+    status = phi__check_parts(p, &scratch, tool_name, arguments, phi__permissions_part, &v);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK && !p->why.failed) return v.strictest;
+    phi__buf_clear(&p->why);
+    phi__buf_text(&p->why, "to be approved: there is no memory to check it");
+    return v.strictest == PHI_PERMISSION_DENY ? v.strictest : PHI_PERMISSION_ASK;
+}
+
+/* ---- the hook ---- */
+
+static phi_verdict phi__permissions_call(phi_permissions *p, phi_hook_fn fn, phi_hook *hook) {
+    phi_verdict verdict;
+    bool busy = p->busy;
+    p->busy = true;
+    verdict = fn(p->user_data, hook);
+    p->busy = busy;
+    return verdict;
+}
+
+static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
+    hook->text = phi__buf_str(&p->why);
+    if (p->ask_fn != NULL) return phi__permissions_call(p, p->ask_fn, hook);
+    phi__buf_text(&p->why, "; there is nobody to ask");
+    hook->reply =
+        p->why.failed ? PHI__LIT("Not approved: there is nobody to ask.") : phi__buf_str(&p->why);
+    return PHI_DENY;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
+    phi_permissions *p = (phi_permissions *)permissions;
+    phi_permission verdict = PHI_PERMISSION_ALLOW;
+    if (hook->point == PHI_HOOK_BEFORE_TOOL)
+        verdict = phi__permissions_decide(p, hook->tool_name, hook->arguments);
+    if (verdict == PHI_PERMISSION_DENY) {
+        hook->reply = p->why.failed ? PHI__LIT("Denied.") : phi__buf_str(&p->why);
+        return PHI_DENY;
+    }
+    if (verdict == PHI_PERMISSION_ASK) return phi__permissions_ask(p, hook);
+    return p->hook_fn != NULL ? phi__permissions_call(p, p->hook_fn, hook) : PHI_ALLOW;
+}
+
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
+                                             phi_str arguments, phi_str *why) {
+    phi_permission verdict;
+    if (permissions == NULL) return PHI_PERMISSION_DENY;
+    verdict = phi__permissions_decide(permissions, tool_name, arguments);
+    if (why != NULL) *why = phi__buf_str(&permissions->why);
+    return verdict;
+}
+
+PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
+                                             phi_status *status) {
+    phi_permissions_desc desc;
+    phi_permissions *p;
+    phi_memory memory;
+    memset(&desc, 0, sizeof desc);
+    if (given != NULL) desc = *given;
+    if (status != NULL) *status = PHI_BAD_ARG;
+    if ((desc.workspace != NULL && desc.workspace[0] != '/') ||
+        (desc.home != NULL && desc.home[0] != '/'))
+        return NULL;
+    if (status != NULL) *status = PHI_NO_MEMORY;
+    phi_memory_init(&memory, &desc.allocator, 0);
+    p = (phi_permissions *)phi__alloc(&memory, sizeof *p);
+    if (p == NULL) return NULL;
+    p->memory = memory; /* it counts the object itself */
+    phi_arena_init(&p->arena, &p->memory, 0);
+    phi_arena_init(&p->rules_arena, &p->memory, 0);
+    phi__buf_init(&p->why, &p->memory);
+    p->workspace = desc.workspace;
+    p->home = desc.home;
+    p->shell_tools = desc.shell_tools != NULL ? desc.shell_tools : "bash";
+    p->ask_fn = desc.ask_fn;
+    p->hook_fn = desc.hook_fn;
+    p->user_data = desc.user_data;
+    if (desc.rules == NULL) desc.rules = phi_permissions_mode(PHI_PERMISSION_MODE_DEFAULT);
+    if (!phi__permissions_text(&p->arena, &p->workspace) ||
+        !phi__permissions_text(&p->arena, &p->home) ||
+        !phi__permissions_text(&p->arena, &p->shell_tools) ||
+        phi__permissions_use(p, desc.rules, NULL, 0) != PHI_OK) {
+        phi_permissions_free(p);
+        return NULL;
+    }
+    if (status != NULL) *status = PHI_OK;
+    return p;
+}
+
+PHI_API void phi_permissions_free(phi_permissions *permissions) {
+    phi_memory memory;
+    if (permissions == NULL) return;
+    phi__buf_free(&permissions->why);
+    phi_arena_free(&permissions->rules_arena);
+    phi_arena_free(&permissions->arena);
+    memory = permissions->memory;
+    phi__free(&memory, permissions, sizeof *permissions);
+}
+
+PHI_API phi_status phi_permissions_set(phi_permissions *permissions,
+                                       const phi_permission_rules *rules) {
+    if (permissions == NULL || rules == NULL) return PHI_BAD_ARG;
+    if (permissions->busy) return PHI_MISUSE;
+    return phi__permissions_use(permissions, rules, NULL, 0);
+}
+
+PHI_API phi_status phi_permissions_add(phi_permissions *permissions,
+                                       const phi_permission_rule *rules, size_t count) {
+    if (permissions == NULL || (rules == NULL && count > 0)) return PHI_BAD_ARG;
+    if (permissions->busy) return PHI_MISUSE;
+    return phi__permissions_use(permissions, &permissions->rules, rules, count);
+}
+
+PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions *permissions) {
+    return permissions != NULL ? &permissions->rules : NULL;
+}
+
+#endif
+
+/* ---- src/permissions/rules.c ---- */
+
+/* rules.c - matching rules of permissions. */
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+enum { PHI__RULES_PATH_MOST = 4095 }; /* bytes: no file has a longer path */
+
+static bool phi__rules_allows(const phi_permission_rule *rule) {
+    return rule->verdict == PHI_PERMISSION_ALLOW;
+}
+
+static bool phi__rules_any(const char *pattern, phi_str text) {
+    return phi__wildcard_any(phi_str_of(pattern), text, false);
+}
+
+static bool phi__rules_holds(phi_str text, const char *chars) {
+    size_t i;
+    for (i = 0; i < text.len; i++)
+        if (text.at[i] != '\0' && strchr(chars, text.at[i]) != NULL) return true;
+    return false;
+}
+
+/* ---- paths ---- */
+
+/* Adds the parts of a path, without "." and "..", each with a slash before it. */
+static void phi__rules_parts(phi__buf *out, phi_str path, size_t root) {
+    size_t i = 0;
+    while (i < path.len) {
+        size_t from = i;
+        phi_str part;
+        while (i < path.len && path.at[i] != '/') i++;
+        part = phi__str(path.at + from, i - from);
+        i++;
+        if (part.len == 0 || phi__str_is(part, ".")) continue;
+        if (phi__str_is(part, "..")) {
+            if (root > 0 && out->len == root && !out->failed)
+                out->at[0] = '^'; /* above it, for good */
+            while (out->len > root && out->at[--out->len] != '/') continue;
+            continue;
+        }
+        phi__buf_char(out, '/');
+        phi__buf_add_str(out, part);
+    }
+}
+
+static phi_str phi__rules_after(phi_str text, size_t n) {
+    return phi__str(text.at + n, text.len - n);
+}
+
+/* Bytes of a leading ~ or $HOME that stands for the home directory; 0: none. */
+static size_t phi__rules_home(phi_str path) {
+    static const char *const names[] = {"~", "$HOME", "${HOME}"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++) {
+        size_t n = strlen(names[i]);
+        if (phi__str_starts(path, names[i]) && (path.len == n || path.at[n] == '/')) return n;
+    }
+    return 0;
+}
+
+/* Absolute, or below "." or "~" where the directories are not known, or above these: "^". */
+static void phi__rules_resolve(const phi__rules_subject *subject, phi_str path, phi__buf *out) {
+    size_t home = phi__rules_home(path);
+    phi__buf_clear(out);
+    if (home > 0) {
+        path = phi__rules_after(path, home);
+        if (subject->home != NULL)
+            phi__rules_parts(out, phi_str_of(subject->home), 0);
+        else
+            phi__buf_char(out, '~');
+        phi__rules_parts(out, path, subject->home != NULL ? 0 : 1);
+    } else if (path.len > 0 && path.at[0] == '/') {
+        phi__rules_parts(out, path, 0);
+    } else if (subject->workspace != NULL) {
+        phi__rules_parts(out, phi_str_of(subject->workspace), 0);
+        phi__rules_parts(out, path, 0);
+    } else {
+        phi__buf_char(out, '.');
+        phi__rules_parts(out, path, 1);
+    }
+    if (out->len == 0) phi__buf_char(out, '/');
+}
+
+/* One alternative of a rule's path against a resolved path. */
+static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, phi_str resolved) {
+    phi__buf whole;
+    bool matches;
+    if (phi__str_starts(pattern, "**")) return phi__wildcard_any(pattern, resolved, true);
+    phi__buf_init(&whole, subject->memory);
+    phi__rules_resolve(subject, pattern, &whole);
+    matches = phi__wildcard_any(phi__buf_str(&whole), resolved, true);
+    if (whole.failed) subject->lost = true;
+    phi__buf_free(&whole);
+    return matches;
+}
+
+/* Whether a file of that name is one of the rule's. */
+static bool phi__rules_path(phi__rules_subject *subject, const phi_permission_rule *rule,
+                            phi_str path) {
+    phi_str pattern = phi_str_of(rule->path), one;
+    bool negative = pattern.len > 0 && pattern.at[0] == '!', found = false;
+    phi__buf resolved;
+    if (path.len > PHI__RULES_PATH_MOST) return !phi__rules_allows(rule);
+    if (negative) pattern = phi__rules_after(pattern, 1);
+    phi__buf_init(&resolved, subject->memory);
+    phi__rules_resolve(subject, path, &resolved);
+    while (!found && phi__wildcard_next(&pattern, &one))
+        found = phi__rules_path_one(subject, one, phi__buf_str(&resolved));
+    if (resolved.failed) subject->lost = true;
+    phi__buf_free(&resolved);
+    return found != negative;
+}
+
+/* The part of a word that may be a path: of an option, its value. */
+static phi_str phi__rules_value(phi_str word) {
+    const char *at;
+    if (word.len == 0) return word;
+    at = (const char *)memchr(word.at, '=', word.len);
+    if (at != NULL) return phi__rules_after(word, (size_t)(at + 1 - word.at));
+    if (word.at[0] != '-') return word;
+    at = (const char *)memchr(word.at, '/', word.len);
+    return at != NULL ? phi__rules_after(word, (size_t)(at - word.at)) : phi__str("", 0);
+}
+
+/* For a rule that allows: whether this word is no path, or one of the rule's. */
+static bool phi__rules_word_inside(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                   const phi__shell_word *word) {
+    phi_str value = phi__rules_value(word->text);
+    if (!word->known && phi__str_starts(word->text, "<(")) return true; /* a pipe */
+    if (!word->known && phi__rules_holds(word->text, "$`({")) return false;
+    if (phi__str_find(word->text, 0, "..") == SIZE_MAX && !phi__rules_holds(word->text, "/~"))
+        return true;
+    return phi__rules_path(subject, rule, value) && phi__rules_path(subject, rule, word->text);
+}
+
+static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command;
+    size_t i;
+    if (phi__rules_allows(rule)) {
+        for (i = 1; i < c->count; i++)
+            if (!phi__rules_word_inside(subject, rule, &c->words[i])) return false;
+        return true;
+    }
+    for (i = 0; i < c->assigned_count; i++)
+        if (phi__rules_path(subject, rule, phi__rules_value(c->assigned[i].text))) return true;
+    for (i = 1; i < c->count; i++)
+        if (phi__rules_path(subject, rule, c->words[i].text) ||
+            phi__rules_path(subject, rule, phi__rules_value(c->words[i].text)))
+            return true;
+    return false;
+}
+
+/* ---- words ---- */
+
+static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
+    phi_str name = c->count > 0 ? c->words[0].text : phi__str("", 0);
+    size_t i;
+    if (!anywhere && phi__str_starts(name, "/usr/bin/")) return phi__rules_after(name, 9);
+    if (!anywhere && phi__str_starts(name, "/bin/")) return phi__rules_after(name, 5);
+    for (i = name.len; anywhere && i > 0; i--)
+        if (name.at[i - 1] == '/') return phi__rules_after(name, i);
+    return name;
+}
+
+/* The words of a command against the words of a rule's pattern. */
+static bool phi__rules_words(const phi__shell_command *c, const phi_permission_rule *rule) {
+    bool allows = phi__rules_allows(rule);
+    phi_str rest = phi_str_of(rule->command), pattern;
+    size_t i = 0;
+    if (phi__str_is(rest, "*")) return true;
+    if (c->count == 0 || (allows && (!c->words[0].known || c->assigned_count > 0))) return false;
+    while (phi__wildcard_word(&rest, &pattern)) {
+        phi_str text;
+        if (i > 0 && phi__str_is(pattern, "*") && phi__str_trim(rest).len == 0) return true;
+        if (i >= c->count || (allows && !c->words[i].known)) return false;
+        text = i == 0 ? phi__rules_name(c, !allows) : c->words[i].text;
+        if (!phi__wildcard_any(pattern, text, false)) return false;
+        i++;
+    }
+    return i == c->count;
+}
+
+/* Alternatives of which one is a word of the command; a letter's option is also one of several. */
+static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives) {
+    phi_str one;
+    size_t i;
+    while (phi__wildcard_next(&alternatives, &one))
+        for (i = 1; i < c->count; i++) {
+            phi_str text = c->words[i].text;
+            if (phi__wildcard_any(one, text, false)) return true;
+            if (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
+                text.at[0] == '-' && text.at[1] != '-' &&
+                memchr(text.at + 1, one.at[1], text.len - 1) != NULL)
+                return true;
+        }
+    return false;
+}
+
+static bool phi__rules_with(const phi__shell_command *c, const phi_permission_rule *rule) {
+    phi_str rest = phi_str_of(rule->with), one;
+    while (phi__wildcard_word(&rest, &one))
+        if (!phi__rules_has(c, one)) return false;
+    return true;
+}
+
+static bool phi__rules_without(const phi__shell_command *c, const phi_permission_rule *rule) {
+    phi_str rest = phi_str_of(rule->without), one;
+    size_t i;
+    for (i = 1; phi__rules_allows(rule) && i < c->count; i++)
+        if (!c->words[i].known) return false;
+    while (phi__wildcard_word(&rest, &one))
+        if (phi__rules_has(c, one)) return false;
+    return true;
+}
+
+static bool phi__rules_piped(const phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command;
+    size_t i;
+    if (!c->reads) return false;
+    for (i = c->pipe_from; i < subject->shell->count; i++)
+        if (i != subject->index && subject->shell->commands[i].pipe_from == c->pipe_from &&
+            phi__rules_any(rule->piped, phi__rules_name(&subject->shell->commands[i], true)))
+            return true;
+    return false;
+}
+
+/* ---- hosts ---- */
+
+PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
+    size_t at = phi__str_find(url, 0, "://"), end, i;
+    phi__buf_clear(out);
+    if (at == SIZE_MAX || at == 0) return false;
+    at += 3;
+    for (end = at; end < url.len && strchr("/?#", url.at[end]) == NULL; end++)
+        if (url.at[end] == '\0') return false;
+    for (i = at; i < end; i++) {
+        char c = url.at[i];
+        if (c == '@' || c == '\\' || c == '%' || (unsigned char)c <= ' ') return false;
+        if (c == ':' && url.at[at] != '[') break;
+        phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
+    }
+    return out->len > 0 && !out->failed;
+}
+
+static bool phi__rules_url(phi__rules_subject *subject, const phi_permission_rule *rule,
+                           phi_str url) {
+    phi__buf host;
+    bool matches;
+    phi__buf_init(&host, subject->memory);
+    matches = phi__rules_host_of(url, &host) && phi__rules_any(rule->host, phi__buf_str(&host));
+    if (host.failed) subject->lost = true;
+    phi__buf_free(&host);
+    return matches;
+}
+
+static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command;
+    size_t i, urls = 0, good = 0;
+    if (c == NULL) {
+        const phi_json *url = phi_json_get(subject->root, "url");
+        if (url == NULL) url = phi_json_get(subject->root, "uri");
+        return phi__rules_url(subject, rule, phi_json_str(url, ""));
+    }
+    for (i = 1; i < c->count; i++) {
+        bool plain = phi__str_find(c->words[i].text, 0, "://") == SIZE_MAX;
+        if (plain && (c->words[i].known && phi__str_starts(c->words[i].text, "-"))) continue;
+        urls++;
+        good += (c->words[i].known || !phi__rules_allows(rule)) &&
+                phi__rules_url(subject, rule, c->words[i].text);
+    }
+    return phi__rules_allows(rule) ? urls > 0 && good == urls : good > 0;
+}
+
+/* ---- arguments of tools ---- */
+
+PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
+    static const char *const names[] = {"path", "file_path", "file", "filename", "directory"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++) {
+        const phi_json *member = phi_json_get(root, names[i]);
+        if (phi_json_is_string(member)) return phi_json_str(member, "");
+    }
+    return phi__str(NULL, 0);
+}
+
+static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    phi_str path = phi__rules_path_of(subject->root);
+    if (rule->argument != NULL && rule->matches == NULL)
+        path = phi_json_str(phi_json_get(subject->root, rule->argument), "");
+    /* these two look at the workspace where they are given no path */
+    if (path.at == NULL &&
+        (phi__str_is(subject->tool, "list_files") || phi__str_is(subject->tool, "search")))
+        path = PHI__LIT(".");
+    return path.at != NULL && phi__rules_path(subject, rule, path);
+}
+
+static bool phi__rules_argument(const phi__rules_subject *subject,
+                                const phi_permission_rule *rule) {
+    const phi_json *member;
+    if (rule->argument == NULL) return phi__rules_any(rule->matches, subject->arguments);
+    member = phi_json_get(subject->root, rule->argument);
+    return phi_json_is_string(member) && phi__rules_any(rule->matches, phi_json_str(member, ""));
+}
+
+/* ---- rules ---- */
+
+/* It restricts commands: their words, or what they work on. */
+static bool phi__rules_narrow(const phi_permission_rule *rule) {
+    return (rule->command != NULL && strcmp(rule->command, "*") != 0) || rule->with != NULL ||
+           rule->without != NULL || rule->piped != NULL || rule->path != NULL || rule->host != NULL;
+}
+
+static bool phi__rules_file(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    static const char *const tools[] = {"read_file", "write_file"};
+    const char *tool = tools[subject->writes ? 1 : 0];
+    if (!phi__rules_narrow(rule) &&
+        (rule->tool == NULL || phi__rules_any(rule->tool, subject->tool)))
+        return rule->matches == NULL || phi__rules_argument(subject, rule);
+    if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
+        rule->piped != NULL || rule->host != NULL || rule->matches != NULL)
+        return false;
+    if (rule->tool != NULL && !phi__rules_any(rule->tool, phi_str_of(tool))) return false;
+    if (rule->path == NULL) return true;
+    if (phi__rules_allows(rule) && !subject->path.known) return false;
+    return phi__rules_path(subject, rule, subject->path.text);
+}
+
+static bool phi__rules_command(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command;
+    if (rule->command != NULL && !phi__rules_words(c, rule)) return false;
+    if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
+    if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
+    if (rule->piped != NULL && !phi__rules_piped(subject, rule)) return false;
+    if (rule->path != NULL && !phi__rules_command_path(subject, rule)) return false;
+    return rule->host == NULL || phi__rules_host(subject, rule);
+}
+
+static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    if (subject->file) return phi__rules_file(subject, rule);
+    if (rule->tool != NULL && !phi__rules_any(rule->tool, subject->tool)) return false;
+    if (rule->matches != NULL && !phi__rules_argument(subject, rule)) return false;
+    if (subject->line) return !phi__rules_narrow(rule);
+    if (subject->command != NULL) return phi__rules_command(subject, rule);
+    if (rule->command != NULL || rule->with != NULL || rule->without != NULL || rule->piped != NULL)
+        return false;
+    if (rule->path != NULL && !phi__rules_tool_path(subject, rule)) return false;
+    return rule->host == NULL || phi__rules_host(subject, rule);
+}
+
+/* ---- for other files ---- */
+
+PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
+                                         phi__rules_subject *subject,
+                                         const phi_permission_rule **which) {
+    size_t i;
+    *which = NULL;
+    for (i = 0; i < rules->count; i++) {
+        const phi_permission_rule *rule = &rules->rules[i];
+        if (*which != NULL && rule->verdict != PHI_PERMISSION_DENY &&
+            (*which)->verdict == PHI_PERMISSION_ASK)
+            continue;
+        if (!phi__rules_match(subject, rule)) continue;
+        if (*which == NULL || rule->verdict != PHI_PERMISSION_ALLOW) *which = rule;
+        if (rule->verdict == PHI_PERMISSION_DENY) break;
+    }
+    return *which != NULL ? (*which)->verdict : rules->otherwise;
+}
+
+#endif
+
+/* ---- src/permissions/shell_parse.c ---- */
+
+/* shell_parse.c - the grammar of a command line: lists, pipes, compound commands, redirections. */
+
+#ifndef PHI_NO_PERMISSIONS
+
+static bool phi__shell_parse_sees(const phi__shell_parser *p, const char *text) {
+    size_t n = strlen(text);
+    return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
+}
+
+/* A reserved word: it stands alone. */
+static bool phi__shell_parse_word(const phi__shell_parser *p, const char *word) {
+    size_t n = strlen(word);
+    return phi__shell_parse_sees(p, word) &&
+           (p->at + n == p->end || strchr(" \t\n;&|<>()", p->at[n]) != NULL);
+}
+
+static bool phi__shell_parse_take(phi__shell_parser *p, const char *word) {
+    if (!phi__shell_parse_word(p, word)) return false;
+    p->at += strlen(word);
+    return true;
+}
+
+PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
+                                   const phi__shell_command *command) {
+    if (out->count == PHI__SHELL_COMMANDS_MOST) {
+        if (out->unknown == NULL) out->unknown = "it has too many commands";
+        return true;
+    }
+    if (out->count == out->cap) {
+        size_t cap = out->cap == 0 ? 8 : out->cap * 2;
+        phi__shell_command *all =
+            (phi__shell_command *)phi_arena_alloc(arena, phi__mul(cap, sizeof *all));
+        if (all == NULL) return false;
+        if (out->count > 0) memcpy(all, out->commands, out->count * sizeof *all);
+        out->commands = all;
+        out->cap = cap;
+    }
+    out->commands[out->count++] = *command;
+    return true;
+}
+
+static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *command) {
+    if (p->out->unknown != NULL && command->count == 0) return;
+    command->pipe_from = p->pipe_from;
+    command->level = p->level;
+    if (p->reads) command->reads = true;
+    if (!phi__shell_parse_push(p->arena, p->out, command)) phi__shell_word_lost(p);
+    if (p->out->unknown != NULL) p->at = p->end;
+}
+
+/* Behind a compound command. */
+static void phi__shell_parse_redirects(phi__shell_parser *p) {
+    phi__shell_command command;
+    memset(&command, 0, sizeof command);
+    for (;;) {
+        phi__shell_word_blanks(p);
+        if (p->at == p->end || !phi__shell_redirect_read(p, &command)) break;
+    }
+    if (command.redirect_count > 0) phi__shell_parse_emit(p, &command);
+}
+
+/* ---- simple commands ---- */
+
+static bool phi__shell_parse_letter(char c, bool first) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (!first && c >= '0' && c <= '9');
+}
+
+/* Whether the source of a word assigns. A subscript is a plain one, or the word is uncertain. */
+static bool phi__shell_parse_assigns(phi__shell_parser *p, const char *from) {
+    const char *at = from;
+    bool index;
+    while (at < p->end && phi__shell_parse_letter(*at, at == from)) at++;
+    if (at == from || at == p->end) return false;
+    index = *at == '[';
+    if (index) {
+        at++;
+        while (at < p->end && (phi__shell_parse_letter(*at, false) || strchr("@*$-", *at) != NULL))
+            at++;
+        if (at == p->end || *at != ']' || ++at == p->end) {
+            phi__shell_word_stop(p, "a subscript that is uncertain");
+            return false;
+        }
+    }
+    if (*at == '+') at++;
+    if (at < p->end && *at == '=') return true;
+    if (index) phi__shell_word_stop(p, "a subscript that is uncertain");
+    return false;
+}
+
+static void phi__shell_parse_command(phi__shell_parser *p);
+
+/* NAME () body. */
+static void phi__shell_parse_function(phi__shell_parser *p, phi_str name) {
+    phi_str outer = p->function;
+    p->function = name;
+    phi__shell_redirect_lines(p);
+    phi__shell_parse_command(p);
+    p->function = outer;
+}
+
+/* At the parenthesis behind a command's first word. */
+static void phi__shell_parse_defines(phi__shell_parser *p, const phi__shell_command *command) {
+    p->at++;
+    phi__shell_word_blanks(p);
+    if (command->count != 1 || command->assigned_count + command->redirect_count > 0 ||
+        command->input != NULL || p->at == p->end || *p->at != ')') {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    p->at++;
+    phi__shell_parse_function(p, command->words[0].text);
+}
+
+static void phi__shell_parse_argument(phi__shell_parser *p, phi__shell_command *command) {
+    const char *from = p->at;
+    phi__shell_word word;
+    bool assigns = command->count == 0 && phi__shell_parse_assigns(p, from);
+    if (p->out->unknown != NULL) return;
+    if (!phi__shell_word_read(p, &word)) {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    if (assigns)
+        phi__shell_word_add(p, &command->assigned, &command->assigned_count, &word);
+    else
+        phi__shell_word_add(p, &command->words, &command->count, &word);
+}
+
+static void phi__shell_parse_simple(phi__shell_parser *p) {
+    phi__shell_command command;
+    memset(&command, 0, sizeof command);
+    for (;;) {
+        phi__shell_word_blanks(p);
+        if (p->at == p->end) break;
+        if (phi__shell_redirect_read(p, &command)) continue;
+        if (strchr("\n;&|)", *p->at) != NULL) break;
+        if (*p->at == '(') {
+            phi__shell_parse_defines(p, &command);
+            return;
+        }
+        phi__shell_parse_argument(p, &command);
+    }
+    if (command.count + command.assigned_count + command.redirect_count > 0 ||
+        command.input != NULL)
+        phi__shell_parse_emit(p, &command);
+    else
+        phi__shell_word_invalid(p);
+}
+
+/* ---- compound commands ---- */
+
+static bool phi__shell_parse_closes(const phi__shell_parser *p) {
+    static const char *const words[] = {"then", "do", "done", "fi", "elif", "else", "esac", "}"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(words); i++)
+        if (phi__shell_parse_word(p, words[i])) return true;
+    return false;
+}
+
+static void phi__shell_parse_and_or(phi__shell_parser *p);
+
+/* Up to a word or sign that closes it, which is not taken. */
+static void phi__shell_parse_body(phi__shell_parser *p) {
+    for (;;) {
+        phi__shell_redirect_lines(p);
+        if (p->at == p->end || *p->at == ')' || *p->at == ';' || phi__shell_parse_closes(p)) return;
+        phi__shell_parse_and_or(p);
+        phi__shell_word_blanks(p);
+        if (p->at == p->end || phi__shell_parse_sees(p, ";;") || phi__shell_parse_sees(p, ";&"))
+            return;
+        if (*p->at == ';' || *p->at == '&')
+            p->at++;
+        else if (*p->at != '\n')
+            return;
+    }
+}
+
+static void phi__shell_parse_expect(phi__shell_parser *p, const char *word) {
+    if (!phi__shell_parse_take(p, word)) phi__shell_word_invalid(p);
+}
+
+/* A list that must end with `word`. */
+static void phi__shell_parse_until(phi__shell_parser *p, const char *word) {
+    phi__shell_parse_body(p);
+    phi__shell_parse_expect(p, word);
+}
+
+static void phi__shell_parse_if(phi__shell_parser *p) {
+    do phi__shell_parse_until(p, "then"), phi__shell_parse_body(p);
+    while (phi__shell_parse_take(p, "elif"));
+    if (phi__shell_parse_take(p, "else")) phi__shell_parse_body(p);
+    phi__shell_parse_expect(p, "fi");
+}
+
+static void phi__shell_parse_loop(phi__shell_parser *p) {
+    phi__shell_parse_until(p, "do");
+    phi__shell_parse_until(p, "done");
+}
+
+/* do ... done, or { ... }. */
+static void phi__shell_parse_do(phi__shell_parser *p) {
+    phi__shell_word_blanks(p);
+    if (p->at < p->end && *p->at == ';') p->at++;
+    phi__shell_redirect_lines(p);
+    if (phi__shell_parse_take(p, "{"))
+        phi__shell_parse_until(p, "}");
+    else {
+        phi__shell_parse_expect(p, "do");
+        phi__shell_parse_until(p, "done");
+    }
+}
+
+/* for and select: the variable is assigned. */
+static void phi__shell_parse_for(phi__shell_parser *p) {
+    phi__shell_command command;
+    phi__shell_word word;
+    memset(&command, 0, sizeof command);
+    phi__shell_word_blanks(p);
+    if (phi__shell_parse_sees(p, "((")) {
+        p->at += 2;
+        phi__shell_word_arithmetic(p);
+        phi__shell_parse_do(p);
+        return;
+    }
+    if (!phi__shell_word_read(p, &word) || !word.known) {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    phi__shell_word_add(p, &command.assigned, &command.assigned_count, &word);
+    phi__shell_redirect_lines(p);
+    if (phi__shell_parse_take(p, "in")) {
+        for (phi__shell_word_blanks(p); p->at < p->end && *p->at != ';' && *p->at != '\n';
+             phi__shell_word_blanks(p))
+            if (phi__shell_word_read(p, &word))
+                phi__shell_word_add(p, &command.assigned, &command.assigned_count, &word);
+            else
+                phi__shell_word_invalid(p);
+    }
+    if (p->out->unknown == NULL) phi__shell_parse_emit(p, &command);
+    phi__shell_parse_do(p);
+}
+
+static void phi__shell_parse_pattern(phi__shell_parser *p) {
+    phi__shell_word word;
+    if (p->at < p->end && *p->at == '(') p->at++;
+    for (;;) {
+        phi__shell_word_blanks(p);
+        if (!phi__shell_word_read(p, &word)) {
+            phi__shell_word_invalid(p);
+            return;
+        }
+        phi__shell_word_blanks(p);
+        if (p->at == p->end || *p->at != '|') break;
+        p->at++;
+    }
+    if (p->at < p->end && *p->at == ')')
+        p->at++;
+    else
+        phi__shell_word_invalid(p);
+}
+
+static void phi__shell_parse_case(phi__shell_parser *p) {
+    phi__shell_word word;
+    phi__shell_word_blanks(p);
+    if (!phi__shell_word_read(p, &word)) phi__shell_word_invalid(p);
+    phi__shell_redirect_lines(p);
+    phi__shell_parse_expect(p, "in");
+    for (;;) {
+        phi__shell_redirect_lines(p);
+        if (p->out->unknown != NULL || phi__shell_parse_take(p, "esac")) return;
+        phi__shell_parse_pattern(p);
+        phi__shell_parse_body(p);
+        if (phi__shell_parse_sees(p, ";;&"))
+            p->at += 3;
+        else if (phi__shell_parse_sees(p, ";;") || phi__shell_parse_sees(p, ";&"))
+            p->at += 2;
+        else if (!phi__shell_parse_word(p, "esac"))
+            phi__shell_word_invalid(p);
+    }
+}
+
+/* Behind "[[". */
+static void phi__shell_parse_test(phi__shell_parser *p) {
+    phi__shell_word word;
+    for (;;) {
+        phi__shell_redirect_lines(p);
+        if (p->at == p->end) phi__shell_word_invalid(p);
+        if (p->out->unknown != NULL || phi__shell_parse_take(p, "]]")) return;
+        if (phi__shell_parse_sees(p, "<(") || phi__shell_parse_sees(p, ">("))
+            phi__shell_word_stop(p, "a process substitution in a test");
+        else if (strchr("()<>&|", *p->at) != NULL)
+            p->at++;
+        else if (!phi__shell_word_read(p, &word))
+            phi__shell_word_invalid(p);
+    }
+}
+
+static void phi__shell_parse_named_function(phi__shell_parser *p) {
+    phi__shell_word word;
+    phi__shell_word_blanks(p);
+    if (!phi__shell_word_read(p, &word)) {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    phi__shell_word_blanks(p);
+    if (p->at < p->end && *p->at == '(') {
+        p->at++;
+        phi__shell_word_blanks(p);
+        phi__shell_parse_expect(p, ")");
+    }
+    phi__shell_parse_function(p, word.text);
+}
+
+/* False: it is a simple one. */
+static bool phi__shell_parse_compound(phi__shell_parser *p) {
+    if (phi__shell_parse_sees(p, "((")) {
+        p->at += 2;
+        phi__shell_word_arithmetic(p);
+    } else if (p->at < p->end && *p->at == '(') {
+        p->at++;
+        phi__shell_parse_until(p, ")");
+    } else if (phi__shell_parse_take(p, "{"))
+        phi__shell_parse_until(p, "}");
+    else if (phi__shell_parse_take(p, "if"))
+        phi__shell_parse_if(p);
+    else if (phi__shell_parse_take(p, "while") || phi__shell_parse_take(p, "until"))
+        phi__shell_parse_loop(p);
+    else if (phi__shell_parse_take(p, "for") || phi__shell_parse_take(p, "select"))
+        phi__shell_parse_for(p);
+    else if (phi__shell_parse_take(p, "case"))
+        phi__shell_parse_case(p);
+    else if (phi__shell_parse_take(p, "[["))
+        phi__shell_parse_test(p);
+    else if (phi__shell_parse_take(p, "function"))
+        phi__shell_parse_named_function(p);
+    else
+        return false;
+    return true;
+}
+
+static void phi__shell_parse_command(phi__shell_parser *p) {
+    if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
+    if (phi__shell_parse_take(p, "coproc")) phi__shell_word_blanks(p);
+    if (phi__shell_parse_compound(p))
+        phi__shell_parse_redirects(p);
+    else
+        phi__shell_parse_simple(p);
+    p->depth--;
+}
+
+/* ---- lists ---- */
+
+/* f() { f | f & }: listed as a command whose name is the classic form. */
+static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from) {
+    phi__shell_command command;
+    phi__shell_word word;
+    size_t i, n = 0;
+    if (p->function.len == 0) return;
+    for (i = from; i < p->out->count; i++) {
+        const phi__shell_command *c = &p->out->commands[i];
+        n += c->count > 0 && phi_str_equal(c->words[0].text, p->function);
+    }
+    if (n < 2) return;
+    memset(&command, 0, sizeof command);
+    memset(&word, 0, sizeof word);
+    word.text = PHI__LIT(":(){:|:&};:");
+    word.known = true;
+    phi__shell_word_add(p, &command.words, &command.count, &word);
+    phi__shell_parse_emit(p, &command);
+}
+
+static void phi__shell_parse_pipe(phi__shell_parser *p) {
+    size_t outer = p->pipe_from, from = p->out->count;
+    bool reads = p->reads;
+    if (!reads) p->pipe_from = from; /* else it is within another one */
+    while (phi__shell_parse_take(p, "!") || phi__shell_parse_take(p, "time")) {
+        phi__shell_word_blanks(p);
+        if (phi__shell_parse_take(p, "-p")) phi__shell_word_blanks(p);
+    }
+    phi__shell_parse_command(p);
+    phi__shell_word_blanks(p);
+    while (phi__shell_parse_sees(p, "|") && !phi__shell_parse_sees(p, "||")) {
+        p->at += phi__shell_parse_sees(p, "|&") ? 2 : 1;
+        p->reads = true;
+        phi__shell_redirect_lines(p);
+        phi__shell_parse_command(p);
+        phi__shell_word_blanks(p);
+    }
+    if (p->reads != reads) phi__shell_parse_bomb(p, from);
+    p->reads = reads;
+    p->pipe_from = outer;
+}
+
+static void phi__shell_parse_and_or(phi__shell_parser *p) {
+    phi__shell_parse_pipe(p);
+    while (phi__shell_parse_sees(p, "&&") || phi__shell_parse_sees(p, "||")) {
+        p->at += 2;
+        phi__shell_redirect_lines(p);
+        phi__shell_parse_pipe(p);
+    }
+}
+
+static void phi__shell_parse_list(phi__shell_parser *p, char close) {
+    phi__shell_parse_body(p);
+    if (p->out->unknown != NULL) return;
+    if (close == '\0' ? p->at != p->end : p->at == p->end || *p->at != close)
+        phi__shell_word_invalid(p);
+    else if (close != '\0')
+        p->at++;
+}
+
+/* ---- for other files ---- */
+
+PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigned level, bool reads,
+                                         size_t pipe_from, phi__shell *out) {
+    phi__shell_parser p;
+    memset(&p, 0, sizeof p);
+    p.arena = arena;
+    phi__buf_init(&p.buf, arena->memory);
+    p.at = line.at;
+    p.end = line.at + line.len;
+    p.out = out;
+    p.level = level;
+    p.reads = reads;
+    p.pipe_from = pipe_from;
+    p.list = phi__shell_parse_list;
+    if (line.len > PHI__SHELL_BYTES_MOST || (line.len > 0 && memchr(line.at, '\0', line.len)))
+        phi__shell_word_stop(&p, "it is too long, or holds a NUL");
+    else
+        phi__shell_parse_list(&p, '\0');
+    phi__buf_free(&p.buf);
+    return p.lost ? PHI_NO_MEMORY : PHI_OK;
+}
+
+#endif
+
+/* ---- src/permissions/shell_redirect.c ---- */
+
+/* shell_redirect.c - redirections of a command line, and the here-documents behind a line's end. */
+
+#ifndef PHI_NO_PERMISSIONS
+
+static bool phi__shell_redirect_sees(const phi__shell_parser *p, const char *text) {
+    size_t n = strlen(text);
+    return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
+}
+
+/* ---- here-documents ---- */
+
+static bool phi__shell_redirect_here_ends(const phi__shell_here *here, phi_str line) {
+    while (here->tabs && line.len > 0 && line.at[0] == '\t') {
+        line.at++;
+        line.len--;
+    }
+    return phi_str_equal(line, here->end);
+}
+
+/* A line of an unquoted one that is continued may end it, or hide its end. */
+static bool phi__shell_redirect_continued(phi_str line) {
+    size_t n = 0;
+    while (n < line.len && line.at[line.len - 1 - n] == '\\') n++;
+    return n % 2 == 1;
+}
+
+static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell_here *here) {
+    const char *from = p->at, *to = p->end;
+    while (p->at < p->end) {
+        const char *begin = p->at;
+        const char *stop = (const char *)memchr(begin, '\n', (size_t)(p->end - begin));
+        phi_str line = phi__str(begin, (size_t)((stop != NULL ? stop : p->end) - begin));
+        p->at = stop != NULL ? stop + 1 : p->end;
+        if (phi__shell_redirect_here_ends(here, line)) {
+            to = begin;
+            break;
+        }
+        if (!here->quoted && phi__shell_redirect_continued(line)) {
+            phi__shell_word_stop(p, "a here-document with continued lines");
+            return;
+        }
+    }
+    here->body->text = phi__str(from, (size_t)(to - from));
+    here->body->known = true;
+    if (here->quoted || to == from) return;
+    if (memchr(from, '$', (size_t)(to - from)) == NULL &&
+        memchr(from, '`', (size_t)(to - from)) == NULL)
+        return;
+    here->body->known = false;
+    phi__shell_word_body(p, here->body->text);
+}
+
+/* At a line's end. */
+static void phi__shell_redirect_newline(phi__shell_parser *p) {
+    size_t i;
+    p->at++;
+    if (p->here_outer > 0) {
+        phi__shell_word_stop(p, "a here-document that begins before a substitution of many lines");
+        return;
+    }
+    for (i = 0; i < p->here_count && p->out->unknown == NULL; i++)
+        phi__shell_redirect_here_read(p, &p->here[i]);
+    p->here_count = 0;
+}
+
+PHI__FN void phi__shell_redirect_lines(phi__shell_parser *p) {
+    for (;;) {
+        phi__shell_word_blanks(p);
+        if (p->at == p->end || *p->at != '\n') return;
+        phi__shell_redirect_newline(p);
+    }
+}
+
+/* ---- redirections ---- */
+
+static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *command, bool tabs) {
+    phi__shell_here *here;
+    phi__shell_word word;
+    phi__shell_word_blanks(p);
+    if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_word_read(p, &word) || !word.known) {
+        phi__shell_word_stop(p, "a here-document's end is uncertain");
+        return;
+    }
+    here = &p->here[p->here_count];
+    here->end = word.text;
+    here->tabs = tabs;
+    here->quoted = word.quoted;
+    here->body = (phi__shell_word *)phi__arena_zero(p->arena, sizeof *here->body);
+    if (here->body == NULL) {
+        phi__shell_word_lost(p);
+        return;
+    }
+    here->body->text = phi__str("", 0);
+    p->here_count++;
+    command->input = here->body;
+    command->reads = true;
+}
+
+static void phi__shell_redirect_text(phi__shell_parser *p, phi__shell_command *command) {
+    phi__shell_word word;
+    phi__shell_word_blanks(p);
+    if (!phi__shell_word_read(p, &word)) {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    command->input = (phi__shell_word *)phi_arena_alloc(p->arena, sizeof word);
+    if (command->input == NULL)
+        phi__shell_word_lost(p);
+    else
+        *command->input = word;
+    command->reads = true;
+}
+
+/* Of >& and <&: a number, or "-". */
+static bool phi__shell_redirect_duplicates(const phi__shell_word *word) {
+    size_t i = 0;
+    while (i < word->text.len && word->text.at[i] >= '0' && word->text.at[i] <= '9') i++;
+    if (i < word->text.len && word->text.at[i] == '-') i++;
+    return word->known && word->text.len > 0 && i == word->text.len;
+}
+
+static void phi__shell_redirect_file(phi__shell_parser *p, phi__shell_command *command, bool writes,
+                                     bool duplicates) {
+    phi__shell_redirect redirect, *all;
+    phi__shell_word_blanks(p);
+    if (!phi__shell_word_read(p, &redirect.target)) {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    if (!writes) command->reads = true;
+    if (duplicates && phi__shell_redirect_duplicates(&redirect.target)) return;
+    redirect.writes = writes;
+    all = (phi__shell_redirect *)phi__shell_word_room(p->arena, command->redirects,
+                                                      command->redirect_count, sizeof *all);
+    if (all == NULL) {
+        phi__shell_word_lost(p);
+        return;
+    }
+    command->redirects = all;
+    all[command->redirect_count++] = redirect;
+}
+
+/* Behind the descriptor. */
+static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_command *command) {
+    static const char *const operators[] = {"<<<", "<<-", "<<", "<>", "<&", "<",
+                                            "&>>", "&>",  ">>", ">&", ">|", ">"};
+    size_t i = 0;
+    while (!phi__shell_redirect_sees(p, operators[i])) i++;
+    p->at += strlen(operators[i]);
+    if (i == 0)
+        phi__shell_redirect_text(p, command);
+    else if (i < 3)
+        phi__shell_redirect_here(p, command, i == 1);
+    else
+        phi__shell_redirect_file(p, command, i != 4 && i != 5, i == 4 || i == 9);
+}
+
+/* Where a redirection begins: its descriptor, a number or {name}; NULL: there is none. */
+static const char *phi__shell_redirect_descriptor(const phi__shell_parser *p) {
+    const char *at = p->at;
+    bool brace = *at == '{';
+    if (brace) at++;
+    while (at < p->end &&
+           ((*at >= '0' && *at <= '9') ||
+            (brace && (*at == '_' || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z')))))
+        at++;
+    if (brace && (at == p->end || *at++ != '}' || at - p->at < 3)) return NULL;
+    if (at == p->end || (*at != '<' && *at != '>')) return NULL;
+    if (p->end - at > 1 && at[1] == '(') return NULL; /* a process substitution */
+    return at;
+}
+
+PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command) {
+    const char *at = p->at;
+    if (!phi__shell_redirect_sees(p, "&>")) at = phi__shell_redirect_descriptor(p);
+    if (at == NULL) return false;
+    p->at = at;
+    phi__shell_redirect_operator(p, command);
+    return true;
+}
+
+#endif
+
+/* ---- src/permissions/shell_word.c ---- */
+
+/* shell_word.c - words of a command line: quotes, escapes, expansions, and the commands in them. */
+
+#ifndef PHI_NO_PERMISSIONS
+
+PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why) {
+    if (p->out->unknown == NULL) p->out->unknown = why;
+    p->at = p->end;
+}
+
+static bool phi__shell_word_sees(const phi__shell_parser *p, const char *text) {
+    size_t n = strlen(text);
+    return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
+}
+
+static char phi__shell_word_next(const phi__shell_parser *p, size_t ahead) {
+    return (size_t)(p->end - p->at) > ahead ? p->at[ahead] : '\0';
+}
+
+static bool phi__shell_word_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+PHI__FN void phi__shell_word_blanks(phi__shell_parser *p) {
+    while (p->at < p->end) {
+        if (*p->at == ' ' || *p->at == '\t')
+            p->at++;
+        else if (phi__shell_word_sees(p, "\\\n"))
+            p->at += 2;
+        else if (*p->at == '#') {
+            while (p->at < p->end && *p->at != '\n') p->at++;
+        } else
+            return;
+    }
+}
+
+static bool phi__shell_word_down(phi__shell_parser *p) {
+    if (++p->depth <= PHI__SHELL_DEPTH) return true;
+    phi__shell_word_stop(p, "it is nested too deep");
+    return false;
+}
+
+static void phi__shell_word_expansion(phi__shell_parser *p, bool in_quotes);
+
+/* ---- quotes ---- */
+
+/* Behind the opening quote. */
+static void phi__shell_word_single(phi__shell_parser *p) {
+    const char *from = p->at;
+    while (p->at < p->end && *p->at != '\'') p->at++;
+    if (p->at == p->end) {
+        phi__shell_word_stop(p, "a quote is not closed");
+        return;
+    }
+    phi__buf_add(&p->buf, from, (size_t)(p->at - from));
+    p->at++;
+}
+
+/* Up to `most` digits of a base; *found: how many there were. */
+static uint32_t phi__shell_word_digits(phi__shell_parser *p, unsigned base, unsigned most,
+                                       unsigned *found) {
+    uint32_t value = 0;
+    for (*found = 0; *found < most && p->at < p->end; (*found)++, p->at++) {
+        char c = *p->at;
+        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+                         : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
+                                                : 99;
+        if (digit >= base) break;
+        value = value * base + digit;
+    }
+    return value;
+}
+
+/* A number in $'...'. False: the shell's reading is uncertain: an end of text, or bytes that depend
+   on its locale. */
+static bool phi__shell_word_number(phi__shell_parser *p, char kind) {
+    unsigned found;
+    uint32_t value;
+    if (kind >= '0' && kind <= '7') {
+        p->at--;
+        value = phi__shell_word_digits(p, 8, 3, &found);
+    } else
+        value = phi__shell_word_digits(p, 16, kind == 'x' ? 2 : kind == 'u' ? 4 : 8, &found);
+    if (found == 0 || (value & 0xff) == 0) return false;
+    if (value > 127 && (kind == 'u' || kind == 'U')) return false;
+    phi__buf_char(&p->buf, (char)(unsigned char)(value & 0xff));
+    return value < 256;
+}
+
+/* Behind a backslash in $'...'. */
+static bool phi__shell_word_escape(phi__shell_parser *p) {
+    static const char from[] = "abeEfnrtv\\'\"?", to[] = "\a\b\033\033\f\n\r\t\v\\'\"?";
+    char c = *p->at++;
+    const char *simple = c != '\0' ? strchr(from, c) : NULL;
+    if (simple != NULL) {
+        phi__buf_char(&p->buf, to[simple - from]);
+        return true;
+    }
+    if ((c >= '0' && c <= '7') || c == 'x' || c == 'u' || c == 'U')
+        return phi__shell_word_number(p, c);
+    if (c == 'c') return false;
+    phi__buf_char(&p->buf, '\\');
+    phi__buf_char(&p->buf, c);
+    return true;
+}
+
+/* Behind $'. False: not known. */
+static bool phi__shell_word_ansi(phi__shell_parser *p) {
+    bool known = true;
+    while (p->at < p->end && *p->at != '\'') {
+        char c = *p->at++;
+        if (c != '\\')
+            phi__buf_char(&p->buf, c);
+        else if (p->at < p->end && !phi__shell_word_escape(p))
+            known = false;
+    }
+    if (p->at == p->end)
+        phi__shell_word_stop(p, "a quote is not closed");
+    else
+        p->at++;
+    return known;
+}
+
+/* Behind the opening quote, or all of a here-document. False: not known. */
+static bool phi__shell_word_double(phi__shell_parser *p, bool body) {
+    bool known = true;
+    while (p->at < p->end && (body || *p->at != '"')) {
+        char c = *p->at;
+        if (c == '\\' && p->end - p->at > 1) {
+            char next = p->at[1];
+            if (next != '\n' && strchr(body ? "$`\\" : "$`\"\\", next) == NULL)
+                phi__buf_char(&p->buf, c);
+            if (next != '\n') phi__buf_char(&p->buf, next);
+            p->at += 2;
+        } else if (c == '$' || c == '`') {
+            const char *from = p->at;
+            size_t len = p->buf.len;
+            phi__shell_word_expansion(p, true);
+            if (p->at - from > 1 || c == '`') known = false;
+            p->buf.len = len;
+            if (p->out->unknown == NULL) phi__buf_add(&p->buf, from, (size_t)(p->at - from));
+        } else {
+            phi__buf_char(&p->buf, c);
+            p->at++;
+        }
+    }
+    if (body) return known;
+    if (p->at == p->end)
+        phi__shell_word_stop(p, "a quote is not closed");
+    else
+        p->at++;
+    return known;
+}
+
+PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body) {
+    const char *at = p->at, *end = p->end;
+    size_t len = p->buf.len;
+    if (!phi__shell_word_down(p)) return;
+    p->at = body.at;
+    p->end = body.at + body.len;
+    (void)phi__shell_word_double(p, true);
+    p->buf.len = len;
+    p->depth--;
+    p->end = end;
+    p->at = p->out->unknown != NULL ? end : at;
+}
+
+/* ---- expansions ---- */
+
+/* A list of commands inside of a word, up to `close`. What the commands around it wait for stays
+   theirs. */
+static void phi__shell_word_list(phi__shell_parser *p, char close) {
+    size_t outer = p->here_outer, from = p->pipe_from, len = p->buf.len;
+    bool reads = p->reads;
+    if (!phi__shell_word_down(p)) return;
+    p->here_outer = p->here_count;
+    p->list(p, close);
+    if (p->here_count != p->here_outer)
+        phi__shell_word_stop(p, "a here-document has no lines of its own");
+    p->here_outer = outer;
+    p->pipe_from = from;
+    p->reads = reads;
+    p->buf.len = len;
+    p->depth--;
+}
+
+/* Behind a backquote. Its text is read again without the backslashes that protected it. */
+static void phi__shell_word_backquote(phi__shell_parser *p, bool in_quotes) {
+    size_t len = p->buf.len;
+    const char *at, *end = p->end;
+    phi_str text;
+    while (p->at < p->end && *p->at != '`') {
+        if (*p->at == '\\' && p->end - p->at > 1) {
+            if (strchr(in_quotes ? "$`\\\"" : "$`\\", p->at[1]) != NULL)
+                p->at++;
+            else
+                phi__buf_char(&p->buf, *p->at++);
+        }
+        phi__buf_char(&p->buf, *p->at++);
+    }
+    if (p->at == p->end) {
+        phi__shell_word_stop(p, "a backquote is not closed");
+        return;
+    }
+    at = p->at + 1;
+    if (!phi__arena_str(p->arena, phi__str(p->buf.at + len, p->buf.len - len), &text)) {
+        p->lost = true;
+        return;
+    }
+    p->buf.len = len;
+    p->at = text.at;
+    p->end = text.at + text.len;
+    phi__shell_word_list(p, '\0');
+    p->end = end;
+    p->at = p->out->unknown != NULL ? end : at;
+}
+
+/* One character of a text in which only quotes, escapes and expansions count. */
+static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
+    char c = *p->at;
+    if (c == '$' || c == '`')
+        phi__shell_word_expansion(p, in_quotes);
+    else if (c == '\\' && p->end - p->at > 1)
+        p->at += 2;
+    else if (c == '"') {
+        p->at++;
+        (void)phi__shell_word_double(p, false);
+    } else if (c == '\'' && in_quotes)
+        phi__shell_word_stop(p, "a single quote inside of \"${...}\"");
+    else if (c == '\'') {
+        p->at++;
+        phi__shell_word_single(p);
+    } else if ((c == '<' || c == '>') && phi__shell_word_next(p, 1) == '(')
+        phi__shell_word_stop(p, "a process substitution inside of an expansion");
+    else
+        p->at++;
+}
+
+/* Behind "${". */
+static void phi__shell_word_braces(phi__shell_parser *p, bool in_quotes) {
+    size_t len = p->buf.len;
+    char c = phi__shell_word_next(p, 0);
+    if (c == ' ' || c == '\t' || c == '\n' || c == '|' || c == '(') {
+        phi__shell_word_stop(p, "commands in \"${ ...; }\"");
+        return;
+    }
+    if (!phi__shell_word_down(p)) return;
+    while (p->at < p->end && *p->at != '}') phi__shell_word_inside(p, in_quotes);
+    if (p->at == p->end)
+        phi__shell_word_stop(p, "\"${\" is not closed");
+    else
+        p->at++;
+    p->buf.len = len;
+    p->depth--;
+}
+
+PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p) {
+    size_t len = p->buf.len;
+    unsigned open = 0;
+    if (!phi__shell_word_down(p)) return;
+    while (p->at < p->end) {
+        if (*p->at == '(')
+            open++;
+        else if (*p->at == ')' && open > 0)
+            open--;
+        else if (*p->at == ')')
+            break;
+        if (*p->at == '(' || *p->at == ')')
+            p->at++;
+        else
+            phi__shell_word_inside(p, false);
+    }
+    if (phi__shell_word_next(p, 1) != ')')
+        phi__shell_word_stop(p, "\"((\" may be arithmetic or two subshells");
+    else
+        p->at += 2;
+    p->buf.len = len;
+    p->depth--;
+}
+
+/* At a $ or a backquote; what it is made of stays out of the buffer. A $ that begins nothing is one
+   character. */
+static void phi__shell_word_expansion(phi__shell_parser *p, bool in_quotes) {
+    char c = *p->at++, next = phi__shell_word_next(p, 0);
+    if (c == '`')
+        phi__shell_word_backquote(p, in_quotes);
+    else if (phi__shell_word_sees(p, "((")) {
+        p->at += 2;
+        phi__shell_word_arithmetic(p);
+    } else if (next == '(') {
+        p->at++;
+        phi__shell_word_list(p, ')');
+    } else if (next == '{') {
+        p->at++;
+        phi__shell_word_braces(p, in_quotes);
+    } else if (next == '[' || phi__shell_word_sees(p, "\\\n"))
+        phi__shell_word_stop(p, "\"$[\", or a $ at the end of a continued line");
+    else if (next >= '0' && next <= '9')
+        p->at++;
+    else if (phi__shell_word_name(next))
+        while (p->at < p->end && phi__shell_word_name(*p->at)) p->at++;
+    else if (next != '\0' && strchr("@*#?-$!", next) != NULL)
+        p->at++;
+}
+
+PHI__FN void phi__shell_word_parens(phi__shell_parser *p) {
+    phi__shell_word word;
+    if (!phi__shell_word_down(p)) return;
+    while (p->at < p->end && *p->at != ')') {
+        phi__shell_word_blanks(p);
+        if (p->at == p->end || *p->at == ')') break;
+        if (*p->at == '(') {
+            p->at++;
+            phi__shell_word_parens(p);
+        } else if (*p->at == '\n' || *p->at == '|' || *p->at == '&' || *p->at == ';')
+            p->at++;
+        else if (!phi__shell_word_read(p, &word))
+            phi__shell_word_stop(p, "parentheses in a word");
+    }
+    if (p->at == p->end)
+        phi__shell_word_stop(p, "a parenthesis is not closed");
+    else
+        p->at++;
+    p->depth--;
+}
+
+/* ---- words ---- */
+
+typedef struct phi__shell_reading {
+    phi__shell_word word;
+    bool bracket;        /* an open one */
+    bool braced, listed; /* an open brace, and a comma or ".." in it */
+    const char *from;
+    size_t begin; /* in the buffer */
+} phi__shell_reading;
+
+/* As it stands in the source, for it is not known. */
+static void phi__shell_word_keep(phi__shell_parser *p, phi__shell_reading *r, const char *from,
+                                 size_t len) {
+    r->word.known = false;
+    p->buf.len = len;
+    if (p->out->unknown == NULL) phi__buf_add(&p->buf, from, (size_t)(p->at - from));
+}
+
+static void phi__shell_word_dollar(phi__shell_parser *p, phi__shell_reading *r) {
+    const char *from = p->at;
+    size_t len = p->buf.len;
+    char next = phi__shell_word_next(p, 1);
+    if (next == '\'' || next == '"') {
+        p->at += 2;
+        r->word.quoted = true;
+        if (next == '\'' ? !phi__shell_word_ansi(p) : !phi__shell_word_double(p, false))
+            r->word.known = false;
+        return;
+    }
+    phi__shell_word_expansion(p, false);
+    if (p->at - from > 1 || *from == '`')
+        phi__shell_word_keep(p, r, from, len);
+    else
+        phi__buf_char(&p->buf, '$');
+}
+
+/* Patterns and braces: the shell makes file names, or several words, of it. */
+static void phi__shell_word_plain(phi__shell_parser *p, phi__shell_reading *r) {
+    char c = *p->at++;
+    if (c == '*' || c == '?' || (c == ']' && r->bracket)) r->word.known = false;
+    if (c == '[') r->bracket = true;
+    if (c == '{') r->braced = true;
+    if (r->braced && (c == ',' || (c == '.' && phi__shell_word_next(p, 0) == '.')))
+        r->listed = true;
+    if (c == '}' && r->listed) r->word.known = false;
+    phi__buf_char(&p->buf, c);
+}
+
+/* A parenthesis in a word: an array behind "=", or a pattern. False: it ends the word. */
+static bool phi__shell_word_paren(phi__shell_parser *p, phi__shell_reading *r) {
+    const char *from = p->at;
+    size_t len = p->buf.len;
+    char before = p->at > r->from ? p->at[-1] : '\0';
+    if (before == '\0' || strchr("=?*+@!", before) == NULL) return false;
+    p->at++;
+    phi__shell_word_parens(p);
+    phi__shell_word_keep(p, r, from, len);
+    return true;
+}
+
+/* One piece of a word; false: the word ends here. */
+static bool phi__shell_word_piece(phi__shell_parser *p, phi__shell_reading *r) {
+    const char *from = p->at;
+    size_t len = p->buf.len;
+    char c = *p->at;
+    if ((c == '<' || c == '>') && phi__shell_word_next(p, 1) == '(') {
+        p->at += 2;
+        phi__shell_word_list(p, ')');
+        phi__shell_word_keep(p, r, from, len);
+    } else if (c == '(') {
+        return phi__shell_word_paren(p, r);
+    } else if (strchr(" \t\n;&|<>)", c) != NULL) {
+        return false;
+    } else if (c == '\\') {
+        if (phi__shell_word_next(p, 1) != '\n') {
+            phi__buf_char(&p->buf, p->end - p->at > 1 ? p->at[1] : c);
+            r->word.quoted = true;
+        }
+        p->at += p->end - p->at > 1 ? 2 : 1;
+    } else if (c == '\'' || c == '"') {
+        p->at++;
+        r->word.quoted = true;
+        if (c == '\'')
+            phi__shell_word_single(p);
+        else if (!phi__shell_word_double(p, false))
+            r->word.known = false;
+    } else if (c == '$' || c == '`')
+        phi__shell_word_dollar(p, r);
+    else
+        phi__shell_word_plain(p, r);
+    return true;
+}
+
+PHI__FN bool phi__shell_word_read(phi__shell_parser *p, phi__shell_word *out) {
+    phi__shell_reading r;
+    bool any = false;
+    memset(&r, 0, sizeof r);
+    r.word.known = true;
+    r.from = p->at;
+    r.begin = p->buf.len;
+    while (p->at < p->end && !p->lost && phi__shell_word_piece(p, &r)) any = true;
+    if (p->buf.failed || p->lost) {
+        p->lost = true;
+        phi__shell_word_stop(p, "no memory");
+        return false;
+    }
+    if (any && p->out->unknown == NULL &&
+        !phi__arena_str(p->arena, phi__str(p->buf.at + r.begin, p->buf.len - r.begin),
+                        &r.word.text))
+        p->lost = true;
+    p->buf.len = r.begin;
+    *out = r.word;
+    return any && !p->lost && p->out->unknown == NULL;
+}
+
+PHI__FN void phi__shell_word_invalid(phi__shell_parser *p) {
+    phi__shell_word_stop(p, "it is no valid command line");
+}
+
+PHI__FN void phi__shell_word_lost(phi__shell_parser *p) {
+    p->lost = true;
+    phi__shell_word_stop(p, "no memory");
+}
+
+/* ---- growing ---- */
+
+PHI__FN void *phi__shell_word_room(phi_arena *arena, void *old, size_t count, size_t size) {
+    void *made;
+    if (count != 0 && (count < 4 || (count & (count - 1)) != 0)) return old;
+    made = phi_arena_alloc(arena, phi__mul(count == 0 ? 4 : phi__mul(count, 2), size));
+    if (made != NULL && count > 0) memcpy(made, old, count * size);
+    return made;
+}
+
+PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, size_t *count,
+                                 const phi__shell_word *word) {
+    phi__shell_word *all =
+        (phi__shell_word *)phi__shell_word_room(p->arena, *words, *count, sizeof *all);
+    if (all == NULL) {
+        phi__shell_word_lost(p);
+        return;
+    }
+    *words = all;
+    all[(*count)++] = *word;
+}
+
+#endif
+
+/* ---- src/permissions/wildcard.c ---- */
+
+/* wildcard.c - patterns with wildcards. */
+
+#ifndef PHI_NO_PERMISSIONS
+
+/* Behind the set that begins at `at`; a bracket that is not closed is a plain character: at. */
+static size_t phi__wildcard_set_end(phi_str pattern, size_t at) {
+    size_t i = at + 1;
+    if (i < pattern.len && pattern.at[i] == '!') i++;
+    if (i < pattern.len) i++; /* a bracket at first is a member */
+    while (i < pattern.len && pattern.at[i] != ']') i++;
+    return i < pattern.len ? i + 1 : at;
+}
+
+/* `set`: between the brackets. */
+static bool phi__wildcard_in_set(phi_str set, char c) {
+    bool negative = set.len > 0 && set.at[0] == '!', found = false;
+    size_t i = negative ? 1 : 0;
+    while (i < set.len) {
+        unsigned char low = (unsigned char)set.at[i], high = low;
+        if (i + 2 < set.len && set.at[i + 1] == '-') {
+            high = (unsigned char)set.at[i + 2];
+            i += 2;
+        }
+        if ((unsigned char)c >= low && (unsigned char)c <= high) found = true;
+        i++;
+    }
+    return found != negative;
+}
+
+/* One character at *at of the pattern, not a star, which moves behind it. */
+static bool phi__wildcard_one(phi_str pattern, size_t *at, char c, bool path) {
+    char p = pattern.at[*at];
+    size_t end;
+    if (p == '?') {
+        (*at)++;
+        return !path || c != '/';
+    }
+    end = p == '[' ? phi__wildcard_set_end(pattern, *at) : *at;
+    if (end == *at) {
+        (*at)++;
+        return p == c;
+    }
+    p = phi__wildcard_in_set(phi__str(pattern.at + *at + 1, end - *at - 2), c) ? 1 : 0;
+    *at = end;
+    return p != 0 && (!path || c != '/');
+}
+
+/* Where to continue when a character does not match: the last star of each kind. */
+typedef struct phi__wildcard_star {
+    bool set;
+    size_t pattern, text;
+} phi__wildcard_star;
+
+static bool phi__wildcard_all(phi_str pattern, phi_str text, bool path) {
+    phi__wildcard_star one = {false, 0, 0}, two = {false, 0, 0};
+    size_t p = 0, t = 0;
+    for (;;) {
+        if (p < pattern.len && pattern.at[p] == '*') {
+            bool wide = !path || (p + 1 < pattern.len && pattern.at[p + 1] == '*');
+            phi__wildcard_star *star = wide ? &two : &one;
+            while (p < pattern.len && pattern.at[p] == '*') p++;
+            star->set = true;
+            star->pattern = p;
+            star->text = t;
+            if (wide) one.set = false;
+            continue;
+        }
+        if (p == pattern.len && t == text.len) return true;
+        if (p < pattern.len && t < text.len && phi__wildcard_one(pattern, &p, text.at[t], path)) {
+            t++;
+            continue;
+        }
+        if (one.set && one.text < text.len && text.at[one.text] != '/') {
+            t = ++one.text;
+            p = one.pattern;
+        } else if (two.set && two.text < text.len) {
+            one.set = false;
+            t = ++two.text;
+            p = two.pattern;
+        } else
+            return false;
+    }
+}
+
+static bool phi__wildcard_matches(phi_str pattern, phi_str text, bool path) {
+    if (phi__wildcard_all(pattern, text, path)) return true;
+    return path && pattern.len > 3 && memcmp(pattern.at + pattern.len - 3, "/**", 3) == 0 &&
+           phi__wildcard_all(phi__str(pattern.at, pattern.len - 3), text, path);
+}
+
+/* ---- for other files ---- */
+
+PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative) {
+    size_t i = 0;
+    if (rest->at == NULL) return false;
+    while (i < rest->len && rest->at[i] != '|') {
+        size_t end = rest->at[i] == '[' ? phi__wildcard_set_end(*rest, i) : i;
+        i = end > i ? end : i + 1;
+    }
+    *alternative = phi__str(rest->at, i);
+    *rest = i < rest->len ? phi__str(rest->at + i + 1, rest->len - i - 1) : phi__str(NULL, 0);
+    return true;
+}
+
+PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word) {
+    size_t i = 0, end;
+    while (i < rest->len && rest->at[i] == ' ') i++;
+    end = i;
+    while (end < rest->len && rest->at[end] != ' ') {
+        size_t set = rest->at[end] == '[' ? phi__wildcard_set_end(*rest, end) : end;
+        end = set > end ? set : end + 1;
+    }
+    *word = phi__str(rest->at + i, end - i);
+    *rest = phi__str(rest->at + end, rest->len - end);
+    return word->len > 0;
+}
+
+PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path) {
+    phi_str one;
+    while (phi__wildcard_next(&pattern, &one))
+        if (phi__wildcard_matches(one, text, path)) return true;
+    return false;
+}
+
+PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text) {
+    size_t i;
+    for (i = 0; i < text.len; i++) {
+        bool special = strchr("*?[| ", text.at[i]) != NULL;
+        if (special) phi__buf_char(out, '[');
+        phi__buf_char(out, text.at[i]);
+        if (special) phi__buf_char(out, ']');
+    }
+}
+
+#endif
+
+/* ---- src/permissions/wrappers.c ---- */
+
+/* wrappers.c - programs that run others: the commands that they run are added to the list.
+
+   Options that are not listed here may take a value, which would be mistaken for the command: such
+   a program is not seen through, and stays a command of its own. */
+
+#ifndef PHI_NO_PERMISSIONS
+
+typedef struct phi__wrapper {
+    const char *name;
+    const char *flags, *values; /* letters of options without and with a value */
+    unsigned operands;          /* before the command */
+    bool assigns;               /* NAME=value may stand before the command */
+    bool adds;                  /* words that are not known come behind those of the command */
+    bool opaque;                /* it changes how the command runs: it is decided on as well */
+} phi__wrapper;
+
+static const phi__wrapper phi__wrappers[] = {
+    {"env", "iv0", "uC", 0, true, false, false},
+    {"nohup", "", "", 0, false, false, false},
+    {"exec", "cl", "a", 0, false, false, false},
+    {"command", "p", "", 0, false, false, false},
+    {"builtin", "", "", 0, false, false, false},
+    {"nice", "0123456789", "n", 0, false, false, false},
+    {"ionice", "t", "cn", 0, false, false, false},
+    {"timeout", "fpv", "ks", 1, false, false, false},
+    {"stdbuf", "", "ioe", 0, false, false, false},
+    {"setsid", "cfw", "", 0, false, false, false},
+    {"time", "apqv", "fo", 0, false, false, false},
+    {"busybox", "", "", 0, false, false, false},
+    {"toybox", "", "", 0, false, false, false},
+    {"xargs", "0oprtx", "EILPadns", 0, false, true, false},
+    {"sudo", "AEHPSbikns", "CDRTUghpru", 0, true, false, true},
+    {"doas", "Lns", "Cu", 0, false, false, true},
+};
+
+typedef struct phi__wrapping {
+    phi_arena *arena;
+    phi__shell *out;
+    phi__shell_command command; /* the program that runs others */
+    size_t index;               /* its place */
+} phi__wrapping;
+
+static bool phi__wrappers_is(const phi__shell_word *word, const char *text) {
+    return word->known && phi__str_is(word->text, text);
+}
+
+/* The name of a program, without its directory; empty: not known. */
+static phi_str phi__wrappers_name(const phi__shell_command *command) {
+    phi_str name = phi__str("", 0);
+    size_t i;
+    if (command->count == 0 || !command->words[0].known) return name;
+    name = command->words[0].text;
+    for (i = name.len; i > 0; i--)
+        if (name.at[i - 1] == '/') return phi__str(name.at + i, name.len - i);
+    return name;
+}
+
+static phi__shell_command *phi__wrappers_self(const phi__wrapping *w) {
+    return &w->out->commands[w->index];
+}
+
+static void phi__wrappers_unknown(const phi__wrapping *w, const char *why) {
+    if (w->out->unknown == NULL) w->out->unknown = why;
+}
+
+static bool phi__wrappers_deep(const phi__wrapping *w) {
+    if (w->command.level + 1 < PHI__SHELL_LEVELS) return false;
+    phi__wrappers_unknown(w, "too many programs run one another");
+    return true;
+}
+
+/* The words from `first` on are a command. */
+static phi_status phi__wrappers_words(const phi__wrapping *w, size_t first, size_t end,
+                                      size_t assigned) {
+    phi__shell_command inner = w->command;
+    if (phi__wrappers_deep(w)) return PHI_OK;
+    inner.words += first;
+    inner.count = end - first;
+    inner.assigned = w->command.words + assigned;
+    inner.assigned_count = first - assigned;
+    inner.redirects = NULL;
+    inner.redirect_count = 0;
+    inner.level++;
+    return phi__shell_parse_push(w->arena, w->out, &inner) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__wrappers_line(const phi__wrapping *w, phi_str line) {
+    const phi__shell_command *c = &w->command;
+    if (phi__wrappers_deep(w)) return PHI_OK;
+    return phi__shell_parse_line(w->arena, line, c->level + 1, c->reads, c->pipe_from, w->out);
+}
+
+/* ---- options ---- */
+
+/* A cluster of short options at *i. False: one of them is not known. */
+static bool phi__wrappers_short(const phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
+    phi_str text = w->command.words[*i].text;
+    size_t k;
+    for (k = 1; k < text.len; k++) {
+        if (text.at[k] == '\0') return false;
+        if (strchr(wrapper->flags, text.at[k]) != NULL) continue;
+        if (strchr(wrapper->values, text.at[k]) == NULL) return false;
+        if (k + 1 == text.len) (*i)++; /* the next word is its value */
+        return *i < w->command.count;
+    }
+    return true;
+}
+
+/* *i: behind the options. False: they are not understood. */
+static bool phi__wrappers_options(const phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
+    for (; *i < w->command.count; (*i)++) {
+        const phi__shell_word *word = &w->command.words[*i];
+        if (word->text.len == 0 || word->text.at[0] != '-') return word->known;
+        if (!word->known) return false;
+        if (phi__str_is(word->text, "--")) {
+            (*i)++;
+            return true;
+        }
+        if (word->text.len > 1 && word->text.at[1] == '-') {
+            if (memchr(word->text.at, '=', word->text.len) == NULL ||
+                phi__str_starts(word->text, "--split-string"))
+                return false;
+        } else if (!phi__wrappers_short(w, wrapper, i))
+            return false;
+    }
+    return true;
+}
+
+static bool phi__wrappers_assigns(const phi__shell_word *word) {
+    return word->text.len > 0 && word->text.at[0] != '=' &&
+           memchr(word->text.at, '=', word->text.len) != NULL;
+}
+
+/* Words that xargs adds. */
+static phi_status phi__wrappers_add_words(phi__wrapping *w) {
+    size_t n = w->command.count;
+    phi__shell_word *words =
+        (phi__shell_word *)phi_arena_alloc(w->arena, phi__mul(n + 1, sizeof *words));
+    if (words == NULL) return PHI_NO_MEMORY;
+    memcpy(words, w->command.words, n * sizeof *words);
+    memset(&words[n], 0, sizeof words[n]);
+    words[n].text = PHI__LIT("$@");
+    w->command.words = words;
+    w->command.count = n + 1;
+    return PHI_OK;
+}
+
+static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrapper) {
+    size_t i = 1, k, assigned;
+    if (!phi__wrappers_options(w, wrapper, &i)) return PHI_OK;
+    for (k = 0; k < wrapper->operands; k++)
+        if (i >= w->command.count || !w->command.words[i++].known) return PHI_OK;
+    assigned = i;
+    while (wrapper->assigns && i < w->command.count && phi__wrappers_assigns(&w->command.words[i]))
+        i++;
+    if (i >= w->command.count) return PHI_OK;
+    phi__wrappers_self(w)->wraps = !wrapper->opaque;
+    if (wrapper->adds && phi__wrappers_add_words(w) != PHI_OK) return PHI_NO_MEMORY;
+    return phi__wrappers_words(w, i, w->command.count, assigned);
+}
+
+/* ---- shells ---- */
+
+/* The word behind -c and all options; 0: there is none, or the options are not understood. */
+static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
+    bool script = false;
+    size_t i, k;
+    *operands = false;
+    for (i = 1; i < w->command.count; i++) {
+        const phi__shell_word *word = &w->command.words[i];
+        phi_str text = word->text;
+        if (text.len < 2 || (text.at[0] != '-' && text.at[0] != '+')) break;
+        if (!word->known) break;
+        if (phi__str_is(text, "--norc") || phi__str_is(text, "--noprofile") ||
+            phi__str_is(text, "--posix") || phi__str_is(text, "--login"))
+            continue;
+        for (k = 1; k < text.len; k++) {
+            if (text.at[k] == '\0' || strchr("cefhlmnopuvxisE", text.at[k]) == NULL) {
+                *operands = true;
+                return 0;
+            }
+            if (text.at[k] == 'c' && text.at[0] == '-') script = true;
+            if (text.at[k] == 'o') i++;
+        }
+    }
+    *operands = i < w->command.count;
+    return script && *operands && w->command.words[i].known ? i : 0;
+}
+
+static phi_status phi__wrappers_shell(phi__wrapping *w) {
+    bool operands;
+    size_t script = phi__wrappers_script(w, &operands);
+    const phi__shell_word *input = w->command.input;
+    if (script > 0) {
+        phi__wrappers_self(w)->wraps = true;
+        return phi__wrappers_line(w, w->command.words[script].text);
+    }
+    if (operands || input == NULL || !input->known) return PHI_OK;
+    phi__wrappers_self(w)->wraps = true;
+    return phi__wrappers_line(w, input->text);
+}
+
+/* eval: its words are one line; trap: its first word is. */
+static phi_status phi__wrappers_eval(phi__wrapping *w, size_t first, size_t end) {
+    phi__buf line;
+    phi_str text;
+    size_t i;
+    bool good;
+    for (i = first; i < end; i++)
+        if (!w->command.words[i].known) {
+            phi__wrappers_unknown(w, "a text that is not known is run as a command line");
+            return PHI_OK;
+        }
+    phi__buf_init(&line, w->arena->memory);
+    for (i = first; i < end; i++) {
+        if (i > first) phi__buf_char(&line, ' ');
+        phi__buf_add_str(&line, w->command.words[i].text);
+    }
+    good = !line.failed && phi__arena_str(w->arena, phi__buf_str(&line), &text);
+    phi__buf_free(&line);
+    if (!good) return PHI_NO_MEMORY;
+    phi__wrappers_self(w)->wraps = true;
+    return phi__wrappers_line(w, text);
+}
+
+static phi_status phi__wrappers_trap(phi__wrapping *w) {
+    size_t first = 1;
+    if (first < w->command.count && phi__wrappers_is(&w->command.words[first], "--")) first++;
+    if (first + 1 >= w->command.count || phi__wrappers_is(&w->command.words[first], "-"))
+        return PHI_OK;
+    return phi__wrappers_eval(w, first, first + 1);
+}
+
+/* Each -exec of a find, up to its ";" or "+". */
+static phi_status phi__wrappers_find(phi__wrapping *w) {
+    size_t i, k;
+    for (i = 1; i < w->command.count; i++) {
+        const phi__shell_word *word = &w->command.words[i];
+        phi_status status;
+        if (!phi__wrappers_is(word, "-exec") && !phi__wrappers_is(word, "-execdir") &&
+            !phi__wrappers_is(word, "-ok") && !phi__wrappers_is(word, "-okdir"))
+            continue;
+        for (k = i + 1; k < w->command.count; k++) {
+            if (phi__wrappers_is(&w->command.words[k], ";")) break;
+            if (phi__wrappers_is(&w->command.words[k], "+") &&
+                phi__wrappers_is(&w->command.words[k - 1], "{}"))
+                break;
+        }
+        if (k == i + 1) continue;
+        status = phi__wrappers_words(w, i + 1, k, i + 1);
+        if (status != PHI_OK) return status;
+        i = k;
+    }
+    return PHI_OK;
+}
+
+/* su -c LINE. */
+static phi_status phi__wrappers_su(phi__wrapping *w) {
+    size_t i;
+    for (i = 1; i + 1 < w->command.count; i++)
+        if (phi__wrappers_is(&w->command.words[i], "-c")) {
+            phi_status status = phi__wrappers_eval(w, i + 1, i + 2);
+            phi__wrappers_self(w)->wraps = false;
+            return status;
+        }
+    return PHI_OK;
+}
+
+static bool phi__wrappers_any(phi_str name, const char *const *names) {
+    for (; *names != NULL; names++)
+        if (phi__str_is(name, *names)) return true;
+    return false;
+}
+
+static phi_status phi__wrappers_open(phi__wrapping *w) {
+    static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh", "ash", NULL};
+    phi_str name = phi__wrappers_name(&w->command);
+    size_t i;
+    if (phi__wrappers_any(name, shells)) return phi__wrappers_shell(w);
+    if (phi__str_is(name, "eval") && w->command.count > 1)
+        return phi__wrappers_eval(w, 1, w->command.count);
+    if (phi__str_is(name, "trap")) return phi__wrappers_trap(w);
+    if (phi__str_is(name, "find")) return phi__wrappers_find(w);
+    if (phi__str_is(name, "su")) return phi__wrappers_su(w);
+    for (i = 0; i < PHI__COUNT(phi__wrappers); i++)
+        if (phi__str_is(name, phi__wrappers[i].name))
+            return phi__wrappers_plain(w, &phi__wrappers[i]);
+    return PHI_OK;
+}
+
+/* ---- for other files ---- */
+
+PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shell *out) {
+    phi__wrapping w;
+    phi_status status;
+    memset(out, 0, sizeof *out);
+    memset(&w, 0, sizeof w);
+    w.arena = arena;
+    w.out = out;
+    status = phi__shell_parse_line(arena, line, 0, false, 0, out);
+    for (w.index = 0; w.index < out->count && status == PHI_OK; w.index++) {
+        w.command = out->commands[w.index];
+        status = phi__wrappers_open(&w);
+    }
+    return status;
+}
+
+#endif
+
+#endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
 #if PHI__IMP_TOOLS != 0x36b6f47d

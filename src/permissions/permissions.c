@@ -1,0 +1,221 @@
+/* permissions.c - permissions of a host: rules in use, the verdict on a call, and the hook. */
+#include "permissions/permissions.h"
+
+#include "permissions/check_in.h"
+
+#ifndef PHI_NO_PERMISSIONS
+
+/* ---- copies of rules ---- */
+
+static bool phi__permissions_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+static bool phi__permissions_copy_rule(phi_arena *arena, phi_permission_rule *rule) {
+    return phi__permissions_text(arena, &rule->tool) &&
+           phi__permissions_text(arena, &rule->command) &&
+           phi__permissions_text(arena, &rule->with) &&
+           phi__permissions_text(arena, &rule->without) &&
+           phi__permissions_text(arena, &rule->piped) &&
+           phi__permissions_text(arena, &rule->path) && phi__permissions_text(arena, &rule->host) &&
+           phi__permissions_text(arena, &rule->argument) &&
+           phi__permissions_text(arena, &rule->matches) &&
+           phi__permissions_text(arena, &rule->reason);
+}
+
+static bool phi__permissions_copy(phi_arena *arena, const phi_permission_rule *rules, size_t count,
+                                  phi_permission_rule *out) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        out[i] = rules[i];
+        if (!phi__permissions_copy_rule(arena, &out[i])) return false;
+    }
+    return true;
+}
+
+/* Both lists, one behind the other, in place of the old. */
+static phi_status phi__permissions_use(phi_permissions *p, const phi_permission_rules *old,
+                                       const phi_permission_rule *more, size_t count) {
+    phi_arena arena;
+    phi_permission_rule *all;
+    phi_permission otherwise = old->otherwise;
+    size_t n = phi__add(old->count, count);
+    phi_arena_init(&arena, &p->memory, 0);
+    all = (phi_permission_rule *)phi_arena_alloc(&arena, phi__mul(n, sizeof *all));
+    if (all == NULL || !phi__permissions_copy(&arena, old->rules, old->count, all) ||
+        !phi__permissions_copy(&arena, more, count, all + old->count)) {
+        phi_arena_free(&arena);
+        return PHI_NO_MEMORY;
+    }
+    phi_arena_free(&p->rules_arena);
+    p->rules_arena = arena;
+    p->rules.rules = all;
+    p->rules.count = n;
+    p->rules.otherwise = otherwise;
+    return PHI_OK;
+}
+
+/* ---- the verdict ---- */
+
+typedef struct phi__permissions_verdict {
+    phi_permissions *permissions;
+    phi_permission strictest;
+    bool any;
+} phi__permissions_verdict;
+
+static int phi__permissions_rank(phi_permission verdict) {
+    return verdict == PHI_PERMISSION_DENY ? 2 : verdict == PHI_PERMISSION_ALLOW ? 0 : 1;
+}
+
+/* The words are of the first part with the strictest verdict. */
+static phi_status phi__permissions_part(void *ctx, const phi__check_part *part) {
+    static const char *const says[] = {"allowed: ", "to be approved: ", "denied: "};
+    phi__permissions_verdict *v = (phi__permissions_verdict *)ctx;
+    phi__buf *why = &v->permissions->why;
+    int rank = phi__permissions_rank(part->verdict);
+    if (v->any && rank <= phi__permissions_rank(v->strictest)) return PHI_OK;
+    v->any = true;
+    v->strictest = part->verdict;
+    phi__buf_clear(why);
+    phi__buf_text(why, says[rank]);
+    phi__check_put(why, part->subject);
+    phi__buf_text(why, ": ");
+    if (part->rule == NULL)
+        phi__buf_text(why, rank == 0 ? "nothing forbids it" : "no rule allows it");
+    else
+        phi__buf_text(why, part->rule->reason != NULL ? part->rule->reason : "a rule says so");
+    return PHI_OK;
+}
+
+static phi_permission phi__permissions_decide(phi_permissions *p, phi_str tool_name,
+                                              phi_str arguments) {
+    phi__permissions_verdict v;
+    phi_arena scratch;
+    phi_status status;
+    v.permissions = p;
+    v.strictest = PHI_PERMISSION_ALLOW; /* of a line without any command */
+    v.any = false;
+    phi__buf_clear(&p->why);
+    phi_arena_init(&scratch, &p->memory, 0);
+    status = phi__check_parts(p, &scratch, tool_name, arguments, phi__permissions_part, &v);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK && !p->why.failed) return v.strictest;
+    phi__buf_clear(&p->why);
+    phi__buf_text(&p->why, "to be approved: there is no memory to check it");
+    return v.strictest == PHI_PERMISSION_DENY ? v.strictest : PHI_PERMISSION_ASK;
+}
+
+/* ---- the hook ---- */
+
+static phi_verdict phi__permissions_call(phi_permissions *p, phi_hook_fn fn, phi_hook *hook) {
+    phi_verdict verdict;
+    bool busy = p->busy;
+    p->busy = true;
+    verdict = fn(p->user_data, hook);
+    p->busy = busy;
+    return verdict;
+}
+
+static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
+    hook->text = phi__buf_str(&p->why);
+    if (p->ask_fn != NULL) return phi__permissions_call(p, p->ask_fn, hook);
+    phi__buf_text(&p->why, "; there is nobody to ask");
+    hook->reply =
+        p->why.failed ? PHI__LIT("Not approved: there is nobody to ask.") : phi__buf_str(&p->why);
+    return PHI_DENY;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
+    phi_permissions *p = (phi_permissions *)permissions;
+    phi_permission verdict = PHI_PERMISSION_ALLOW;
+    if (hook->point == PHI_HOOK_BEFORE_TOOL)
+        verdict = phi__permissions_decide(p, hook->tool_name, hook->arguments);
+    if (verdict == PHI_PERMISSION_DENY) {
+        hook->reply = p->why.failed ? PHI__LIT("Denied.") : phi__buf_str(&p->why);
+        return PHI_DENY;
+    }
+    if (verdict == PHI_PERMISSION_ASK) return phi__permissions_ask(p, hook);
+    return p->hook_fn != NULL ? phi__permissions_call(p, p->hook_fn, hook) : PHI_ALLOW;
+}
+
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
+                                             phi_str arguments, phi_str *why) {
+    phi_permission verdict;
+    if (permissions == NULL) return PHI_PERMISSION_DENY;
+    verdict = phi__permissions_decide(permissions, tool_name, arguments);
+    if (why != NULL) *why = phi__buf_str(&permissions->why);
+    return verdict;
+}
+
+PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
+                                             phi_status *status) {
+    phi_permissions_desc desc;
+    phi_permissions *p;
+    phi_memory memory;
+    memset(&desc, 0, sizeof desc);
+    if (given != NULL) desc = *given;
+    if (status != NULL) *status = PHI_BAD_ARG;
+    if ((desc.workspace != NULL && desc.workspace[0] != '/') ||
+        (desc.home != NULL && desc.home[0] != '/'))
+        return NULL;
+    if (status != NULL) *status = PHI_NO_MEMORY;
+    phi_memory_init(&memory, &desc.allocator, 0);
+    p = (phi_permissions *)phi__alloc(&memory, sizeof *p);
+    if (p == NULL) return NULL;
+    p->memory = memory; /* it counts the object itself */
+    phi_arena_init(&p->arena, &p->memory, 0);
+    phi_arena_init(&p->rules_arena, &p->memory, 0);
+    phi__buf_init(&p->why, &p->memory);
+    p->workspace = desc.workspace;
+    p->home = desc.home;
+    p->shell_tools = desc.shell_tools != NULL ? desc.shell_tools : "bash";
+    p->ask_fn = desc.ask_fn;
+    p->hook_fn = desc.hook_fn;
+    p->user_data = desc.user_data;
+    if (desc.rules == NULL) desc.rules = phi_permissions_mode(PHI_PERMISSION_MODE_DEFAULT);
+    if (!phi__permissions_text(&p->arena, &p->workspace) ||
+        !phi__permissions_text(&p->arena, &p->home) ||
+        !phi__permissions_text(&p->arena, &p->shell_tools) ||
+        phi__permissions_use(p, desc.rules, NULL, 0) != PHI_OK) {
+        phi_permissions_free(p);
+        return NULL;
+    }
+    if (status != NULL) *status = PHI_OK;
+    return p;
+}
+
+PHI_API void phi_permissions_free(phi_permissions *permissions) {
+    phi_memory memory;
+    if (permissions == NULL) return;
+    phi__buf_free(&permissions->why);
+    phi_arena_free(&permissions->rules_arena);
+    phi_arena_free(&permissions->arena);
+    memory = permissions->memory;
+    phi__free(&memory, permissions, sizeof *permissions);
+}
+
+PHI_API phi_status phi_permissions_set(phi_permissions *permissions,
+                                       const phi_permission_rules *rules) {
+    if (permissions == NULL || rules == NULL) return PHI_BAD_ARG;
+    if (permissions->busy) return PHI_MISUSE;
+    return phi__permissions_use(permissions, rules, NULL, 0);
+}
+
+PHI_API phi_status phi_permissions_add(phi_permissions *permissions,
+                                       const phi_permission_rule *rules, size_t count) {
+    if (permissions == NULL || (rules == NULL && count > 0)) return PHI_BAD_ARG;
+    if (permissions->busy) return PHI_MISUSE;
+    return phi__permissions_use(permissions, &permissions->rules, rules, count);
+}
+
+PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions *permissions) {
+    return permissions != NULL ? &permissions->rules : NULL;
+}
+
+#endif

@@ -1,0 +1,151 @@
+/* permissions.h - which tool calls may run: rules as data, and a hook that heeds them.
+
+       phi_permissions_desc how = PHI_ZERO;
+       how.workspace = "/home/ada/project";
+       how.ask_fn = ask;                              // a dialog; it may say PHI_WAIT
+       how.user_data = &app;
+       phi_permissions *permissions = phi_permissions_new(&how, NULL);
+       desc.hook_fn = phi_permissions_hook;           // desc: a phi_agent_desc
+       desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+       desc.user_data = permissions;
+
+   A call is allowed, asked about, or denied. Of all rules that match, deny counts before ask, and
+   ask before allow; where none does, phi_permission_rules.otherwise. The order of rules has no
+   meaning. A command line of a shell is parsed: each of its commands is decided on, whatever pipe,
+   substitution or program (env, xargs, bash -c) runs it, each redirection is decided on as a call
+   of write_file or read_file is, and the strictest verdict counts. A line that cannot be parsed
+   with certainty is allowed only by rules that allow every command.
+
+   This is no sandbox. Aliases, functions of a profile, values of variables, scripts that are
+   written and then run, and whatever an allowed program does, are not seen; links in paths are not
+   followed. Threads: the pumping thread. */
+#ifndef PHI_PERMISSIONS_PERMISSIONS_H
+#define PHI_PERMISSIONS_PERMISSIONS_H
+
+#include "loop/hook.h"
+#include "text/json.h"
+
+#ifndef PHI_NO_PERMISSIONS
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum phi_permission {
+    PHI_PERMISSION_ASK = 0,
+    PHI_PERMISSION_ALLOW,
+    PHI_PERMISSION_DENY
+} phi_permission;
+
+/* A rule matches where all of its fields do; NULL matches always. In patterns * stands for any
+   text, ? for a character, [abc] and [!a-z] for one of a set, and | separates alternatives. */
+typedef struct phi_permission_rule {
+    phi_permission verdict;
+    const char *tool; /* its name: "bash", "write_file|edit_file", "mcp_*" */
+    /* Of a shell's command: a pattern a word, "git status", "npm run *". All words must match; a
+       last word * stands for any number of them, none too, and is all that matches words whose text
+       is not known ($NAME, *.c). Rules that allow match a program by its name or in /bin and
+       /usr/bin, and no command with variables set before it; others in every directory. */
+    const char *command;
+    const char *with;    /* words, of each of which one must be there; -r also finds -fr */
+    const char *without; /* words of which none may be there, and no word that is not known */
+    const char *piped;   /* names of programs: the output of one goes to this command */
+    /* Of a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
+       "./" "**". Here * does not match a slash, and ** does. ! before all of it: any other. Of a
+       command, every word with a / or .. must match for a rule that allows, one word for others. */
+    const char *path;
+    const char *host;     /* of the URL: "example.com|*.example.org" */
+    const char *argument; /* a member of the arguments, for `matches` */
+    const char *matches;  /* its text; without `argument`: the JSON text of all arguments */
+    const char *reason;   /* for the model and the person who is asked */
+} phi_permission_rule;
+
+typedef struct phi_permission_rules {
+    const phi_permission_rule *rules;
+    size_t count;
+    phi_permission otherwise; /* where no rule matches (default: ask) */
+} phi_permission_rules;
+
+typedef enum phi_permission_mode {
+    /* Reading in the workspace and commands that only read are allowed, what destroys is denied,
+       all else is asked about. */
+    PHI_PERMISSION_MODE_DEFAULT = 0,
+    PHI_PERMISSION_MODE_PLAN,         /* what reads as above; all else is denied */
+    PHI_PERMISSION_MODE_ACCEPT_EDITS, /* as the default, and files of the workspace are written */
+    PHI_PERMISSION_MODE_ALL           /* all but what destroys, and private keys */
+} phi_permission_mode;
+
+/* The rules of a mode: static. */
+PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mode);
+
+/* Rules out of JSON, and as JSON: {"rules": [{"verdict": "allow", "tool": "bash", "command": "git
+   log *"}], "otherwise": "ask"}. A member that is not known, or of another type, is refused: error
+   (or NULL) says where and why. All is in the arena. PHI_PARSE, PHI_NO_MEMORY. */
+PHI_API phi_status phi_permissions_from_json(phi_arena *arena, phi_str text,
+                                             phi_permission_rules *out, phi_parse_error *error);
+PHI_API phi_status phi_permissions_to_json(phi_arena *arena, const phi_permission_rules *rules,
+                                           phi_str *out);
+
+typedef struct phi_permissions phi_permissions;
+
+/* Zero means default for every field. */
+typedef struct phi_permissions_desc {
+    phi_allocator allocator;           /* (default: malloc) */
+    const phi_permission_rules *rules; /* copied (default: those of PHI_PERMISSION_MODE_DEFAULT) */
+    const char *workspace;             /* absolute; copied (default: relative paths are in it) */
+    const char *home;                  /* absolute; copied (default: only "~" names it) */
+    const char *shell_tools;           /* a pattern of names; copied (default "bash") */
+    /* Called for a call to ask about: its verdict counts, and it may be PHI_WAIT. hook->text says
+       why it asks. (default: such a call is denied, with a text) */
+    phi_hook_fn ask_fn;
+    /* The host's own hook: called at every other point, and for calls that are allowed (default:
+       none) */
+    phi_hook_fn hook_fn;
+    void *user_data; /* of ask_fn and hook_fn */
+} phi_permissions_desc;
+
+/* NULL: *status (or NULL) says PHI_NO_MEMORY or PHI_BAD_ARG. Free it when no agent uses it; a
+   question that waits does not. */
+PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc, phi_status *status);
+PHI_API void phi_permissions_free(phi_permissions *permissions); /* NULL is harmless */
+
+/* Replaces all rules, or adds some. Copied; calls that run and questions that wait stay as they
+   are. PHI_NO_MEMORY: nothing changes; PHI_MISUSE: inside of ask_fn or hook_fn. */
+PHI_API phi_status phi_permissions_set(phi_permissions *permissions,
+                                       const phi_permission_rules *rules);
+PHI_API phi_status phi_permissions_add(phi_permissions *permissions,
+                                       const phi_permission_rule *rules, size_t count);
+/* Those in use, borrowed until the next change. */
+PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions *permissions);
+
+/* phi_agent_desc.hook_fn, with the permissions as the agent's user_data. A host whose agents have
+   another user_data calls it from its own hook. */
+PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
+
+/* What the rules say of a call, and why, in words (valid until the next call of any function on
+   these permissions). Without memory it is PHI_PERMISSION_ASK. */
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
+                                             phi_str arguments, phi_str *why);
+
+typedef enum phi_permission_scope {
+    PHI_PERMISSION_SCOPE_EXACT = 0, /* these very words, this path, this host */
+    PHI_PERMISSION_SCOPE_KIND /* "git add *", "npm run *", the path's directory; tools by name */
+} phi_permission_scope;
+
+/* "Always allow this": the narrowest rules that allow a call, in the arena, to show and then
+   phi_permissions_add. None (count 0): it is allowed already. PHI_REJECTED: no rule should: it is
+   denied or asked about by a rule, a word is not known, or it deletes without asking; *why (or
+   NULL) says so, valid as above. PHI_NO_MEMORY. */
+PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str tool_name,
+                                          phi_str arguments, phi_permission_scope scope,
+                                          phi_arena *arena, phi_permission_rules *out,
+                                          phi_str *why);
+
+#ifdef __cplusplus
+}
+inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, phi_status *status) {
+    return phi_permissions_new(&desc, status);
+}
+#endif
+#endif
+#endif

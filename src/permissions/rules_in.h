@@ -1,0 +1,36 @@
+/* rules_in.h - which rules match a call, a command of a shell's line, or a file it writes. */
+#ifndef PHI_PERMISSIONS_RULES_IN_H
+#define PHI_PERMISSIONS_RULES_IN_H
+
+#include "permissions/permissions.h"
+#include "permissions/shell_in.h"
+
+#ifndef PHI_NO_PERMISSIONS
+
+/* What is decided on. */
+typedef struct phi__rules_subject {
+    const char *workspace, *home; /* NULL: not known */
+    phi_str tool;
+    phi_str arguments;    /* JSON text */
+    const phi_json *root; /* of the arguments; NULL: they are no JSON */
+    const phi__shell *shell;
+    const phi__shell_command *command; /* of a shell's line */
+    size_t index;                      /* of the command */
+    bool line;                         /* a shell's line as a whole, which is not known */
+    bool file, writes;                 /* a redirection: */
+    phi__shell_word path;
+    bool lost; /* no memory */
+    phi_memory *memory;
+} phi__rules_subject;
+
+/* The strictest verdict; *which: a rule with it, or NULL where none matches. */
+PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
+                                         phi__rules_subject *subject,
+                                         const phi_permission_rule **which);
+/* The path of a tool's arguments; empty: they have none. */
+PHI__FN phi_str phi__rules_path_of(const phi_json *root);
+/* The host of a URL in lower case, in `out`. False: it is no URL, or has no plain host. */
+PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out);
+
+#endif
+#endif

@@ -1,0 +1,118 @@
+/* shell_in.h - a command line of bash as a list of its simple commands, with their words.
+
+   Commands are found wherever they stand: in lists and pipes, in subshells, loops and functions, in
+   substitutions inside of words, quotes and here-documents, and behind programs that run others
+   (env, xargs, bash -c). A word is known where its text is certain before the line runs; else it
+   keeps the form of the source, and so do words that the shell makes file names or several words
+   of. A line that cannot be parsed with certainty says so: `unknown`. It may then hold commands
+   that are not in the list.
+
+   Nothing is run, and no variable, alias or file is looked up. Time and memory are linear in the
+   line for each level of programs that run others, of which there are eight at most. All is in the
+   caller's arena. */
+#ifndef PHI_PERMISSIONS_SHELL_IN_H
+#define PHI_PERMISSIONS_SHELL_IN_H
+
+#include "base/arena_in.h"
+#include "base/buf_in.h"
+
+#ifndef PHI_NO_PERMISSIONS
+
+enum {
+    PHI__SHELL_DEPTH = 48,            /* of nesting */
+    PHI__SHELL_LEVELS = 8,            /* of programs that run others */
+    PHI__SHELL_BYTES_MOST = 65536,    /* of a line */
+    PHI__SHELL_COMMANDS_MOST = 10000, /* of a line */
+    PHI__SHELL_HERE_MOST = 16         /* here-documents that one line begins */
+};
+
+typedef struct phi__shell_word {
+    phi_str text;
+    bool known;  /* no expansion, no glob, no brace: the shell makes this one word of it */
+    bool quoted; /* a part is */
+} phi__shell_word;
+
+typedef struct phi__shell_redirect {
+    bool writes;
+    phi__shell_word target; /* a file */
+} phi__shell_redirect;
+
+typedef struct phi__shell_command {
+    phi__shell_word *words; /* without assignments and redirections */
+    size_t count;
+    phi__shell_word *assigned; /* NAME=value, before the words */
+    size_t assigned_count;
+    phi__shell_redirect *redirects;
+    size_t redirect_count;
+    phi__shell_word *input; /* a here-document or here-string; NULL: none */
+    bool reads;             /* its input is another command's output, or a file, or a text */
+    bool wraps;             /* it only runs others, which are in the list as well */
+    size_t pipe_from;       /* index of the first command of its pipe */
+    unsigned level;         /* of programs that run others */
+} phi__shell_command;
+
+typedef struct phi__shell {
+    phi__shell_command *commands;
+    size_t count, cap;
+    const char *unknown; /* static: why it could not be parsed; NULL: it was */
+} phi__shell;
+
+/* PHI_NO_MEMORY, or PHI_OK. The words point into the arena. */
+PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shell *out);
+
+/* ---- between the files of the parser ---- */
+
+typedef struct phi__shell_here {
+    phi_str end;
+    bool tabs, quoted;     /* <<-; nothing in it is expanded */
+    phi__shell_word *body; /* where it goes */
+} phi__shell_here;
+
+typedef struct phi__shell_parser phi__shell_parser;
+struct phi__shell_parser {
+    phi_arena *arena;
+    phi__buf buf; /* words being read, the innermost last */
+    const char *at, *end;
+    phi__shell *out;
+    unsigned depth, level;
+    bool lost; /* no memory */
+    bool reads;
+    size_t pipe_from;
+    phi_str function; /* that is being defined; empty: none */
+    phi__shell_here here[PHI__SHELL_HERE_MOST];
+    size_t here_count, here_outer; /* that wait for a line's end; of lists around this one */
+    /* A list up to `close` (0: the end), which is taken. */
+    void (*list)(phi__shell_parser *p, char close);
+};
+
+/* Ends the parsing of a line that holds something uncertain. */
+PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why);
+/* Blanks, continued lines, comments. */
+PHI__FN void phi__shell_word_blanks(phi__shell_parser *p);
+/* A word at p->at. False: there is none. */
+PHI__FN bool phi__shell_word_read(phi__shell_parser *p, phi__shell_word *out);
+/* Finds the commands of an unquoted here-document. */
+PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body);
+/* Behind "((": up to "))". */
+PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p);
+/* ( ... ) of an array or a pattern, from behind the parenthesis. */
+PHI__FN void phi__shell_word_parens(phi__shell_parser *p);
+/* The same: it is no command line; memory ran out. */
+PHI__FN void phi__shell_word_invalid(phi__shell_parser *p);
+PHI__FN void phi__shell_word_lost(phi__shell_parser *p);
+/* Room for one more behind `count`: arrays double. NULL: no memory. */
+PHI__FN void *phi__shell_word_room(phi_arena *arena, void *old, size_t count, size_t size);
+PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, size_t *count,
+                                 const phi__shell_word *word);
+/* Blanks and line ends, with the here-documents behind them. */
+PHI__FN void phi__shell_redirect_lines(phi__shell_parser *p);
+/* A redirection at p->at. False: there is none. */
+PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command);
+/* Adds the commands of a line to `out`. */
+PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigned level, bool reads,
+                                         size_t pipe_from, phi__shell *out);
+PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
+                                   const phi__shell_command *command);
+
+#endif
+#endif

@@ -1,0 +1,437 @@
+/* shell_parse.c - the grammar of a command line: lists, pipes, compound commands, redirections. */
+#include "permissions/shell_in.h"
+
+#ifndef PHI_NO_PERMISSIONS
+
+static bool phi__shell_parse_sees(const phi__shell_parser *p, const char *text) {
+    size_t n = strlen(text);
+    return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
+}
+
+/* A reserved word: it stands alone. */
+static bool phi__shell_parse_word(const phi__shell_parser *p, const char *word) {
+    size_t n = strlen(word);
+    return phi__shell_parse_sees(p, word) &&
+           (p->at + n == p->end || strchr(" \t\n;&|<>()", p->at[n]) != NULL);
+}
+
+static bool phi__shell_parse_take(phi__shell_parser *p, const char *word) {
+    if (!phi__shell_parse_word(p, word)) return false;
+    p->at += strlen(word);
+    return true;
+}
+
+PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
+                                   const phi__shell_command *command) {
+    if (out->count == PHI__SHELL_COMMANDS_MOST) {
+        if (out->unknown == NULL) out->unknown = "it has too many commands";
+        return true;
+    }
+    if (out->count == out->cap) {
+        size_t cap = out->cap == 0 ? 8 : out->cap * 2;
+        phi__shell_command *all =
+            (phi__shell_command *)phi_arena_alloc(arena, phi__mul(cap, sizeof *all));
+        if (all == NULL) return false;
+        if (out->count > 0) memcpy(all, out->commands, out->count * sizeof *all);
+        out->commands = all;
+        out->cap = cap;
+    }
+    out->commands[out->count++] = *command;
+    return true;
+}
+
+static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *command) {
+    if (p->out->unknown != NULL && command->count == 0) return;
+    command->pipe_from = p->pipe_from;
+    command->level = p->level;
+    if (p->reads) command->reads = true;
+    if (!phi__shell_parse_push(p->arena, p->out, command)) phi__shell_word_lost(p);
+    if (p->out->unknown != NULL) p->at = p->end;
+}
+
+/* Behind a compound command. */
+static void phi__shell_parse_redirects(phi__shell_parser *p) {
+    phi__shell_command command;
+    memset(&command, 0, sizeof command);
+    for (;;) {
+        phi__shell_word_blanks(p);
+        if (p->at == p->end || !phi__shell_redirect_read(p, &command)) break;
+    }
+    if (command.redirect_count > 0) phi__shell_parse_emit(p, &command);
+}
+
+/* ---- simple commands ---- */
+
+static bool phi__shell_parse_letter(char c, bool first) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (!first && c >= '0' && c <= '9');
+}
+
+/* Whether the source of a word assigns. A subscript is a plain one, or the word is uncertain. */
+static bool phi__shell_parse_assigns(phi__shell_parser *p, const char *from) {
+    const char *at = from;
+    bool index;
+    while (at < p->end && phi__shell_parse_letter(*at, at == from)) at++;
+    if (at == from || at == p->end) return false;
+    index = *at == '[';
+    if (index) {
+        at++;
+        while (at < p->end && (phi__shell_parse_letter(*at, false) || strchr("@*$-", *at) != NULL))
+            at++;
+        if (at == p->end || *at != ']' || ++at == p->end) {
+            phi__shell_word_stop(p, "a subscript that is uncertain");
+            return false;
+        }
+    }
+    if (*at == '+') at++;
+    if (at < p->end && *at == '=') return true;
+    if (index) phi__shell_word_stop(p, "a subscript that is uncertain");
+    return false;
+}
+
+static void phi__shell_parse_command(phi__shell_parser *p);
+
+/* NAME () body. */
+static void phi__shell_parse_function(phi__shell_parser *p, phi_str name) {
+    phi_str outer = p->function;
+    p->function = name;
+    phi__shell_redirect_lines(p);
+    phi__shell_parse_command(p);
+    p->function = outer;
+}
+
+/* At the parenthesis behind a command's first word. */
+static void phi__shell_parse_defines(phi__shell_parser *p, const phi__shell_command *command) {
+    p->at++;
+    phi__shell_word_blanks(p);
+    if (command->count != 1 || command->assigned_count + command->redirect_count > 0 ||
+        command->input != NULL || p->at == p->end || *p->at != ')') {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    p->at++;
+    phi__shell_parse_function(p, command->words[0].text);
+}
+
+static void phi__shell_parse_argument(phi__shell_parser *p, phi__shell_command *command) {
+    const char *from = p->at;
+    phi__shell_word word;
+    bool assigns = command->count == 0 && phi__shell_parse_assigns(p, from);
+    if (p->out->unknown != NULL) return;
+    if (!phi__shell_word_read(p, &word)) {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    if (assigns)
+        phi__shell_word_add(p, &command->assigned, &command->assigned_count, &word);
+    else
+        phi__shell_word_add(p, &command->words, &command->count, &word);
+}
+
+static void phi__shell_parse_simple(phi__shell_parser *p) {
+    phi__shell_command command;
+    memset(&command, 0, sizeof command);
+    for (;;) {
+        phi__shell_word_blanks(p);
+        if (p->at == p->end) break;
+        if (phi__shell_redirect_read(p, &command)) continue;
+        if (strchr("\n;&|)", *p->at) != NULL) break;
+        if (*p->at == '(') {
+            phi__shell_parse_defines(p, &command);
+            return;
+        }
+        phi__shell_parse_argument(p, &command);
+    }
+    if (command.count + command.assigned_count + command.redirect_count > 0 ||
+        command.input != NULL)
+        phi__shell_parse_emit(p, &command);
+    else
+        phi__shell_word_invalid(p);
+}
+
+/* ---- compound commands ---- */
+
+static bool phi__shell_parse_closes(const phi__shell_parser *p) {
+    static const char *const words[] = {"then", "do", "done", "fi", "elif", "else", "esac", "}"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(words); i++)
+        if (phi__shell_parse_word(p, words[i])) return true;
+    return false;
+}
+
+static void phi__shell_parse_and_or(phi__shell_parser *p);
+
+/* Up to a word or sign that closes it, which is not taken. */
+static void phi__shell_parse_body(phi__shell_parser *p) {
+    for (;;) {
+        phi__shell_redirect_lines(p);
+        if (p->at == p->end || *p->at == ')' || *p->at == ';' || phi__shell_parse_closes(p)) return;
+        phi__shell_parse_and_or(p);
+        phi__shell_word_blanks(p);
+        if (p->at == p->end || phi__shell_parse_sees(p, ";;") || phi__shell_parse_sees(p, ";&"))
+            return;
+        if (*p->at == ';' || *p->at == '&')
+            p->at++;
+        else if (*p->at != '\n')
+            return;
+    }
+}
+
+static void phi__shell_parse_expect(phi__shell_parser *p, const char *word) {
+    if (!phi__shell_parse_take(p, word)) phi__shell_word_invalid(p);
+}
+
+/* A list that must end with `word`. */
+static void phi__shell_parse_until(phi__shell_parser *p, const char *word) {
+    phi__shell_parse_body(p);
+    phi__shell_parse_expect(p, word);
+}
+
+static void phi__shell_parse_if(phi__shell_parser *p) {
+    do phi__shell_parse_until(p, "then"), phi__shell_parse_body(p);
+    while (phi__shell_parse_take(p, "elif"));
+    if (phi__shell_parse_take(p, "else")) phi__shell_parse_body(p);
+    phi__shell_parse_expect(p, "fi");
+}
+
+static void phi__shell_parse_loop(phi__shell_parser *p) {
+    phi__shell_parse_until(p, "do");
+    phi__shell_parse_until(p, "done");
+}
+
+/* do ... done, or { ... }. */
+static void phi__shell_parse_do(phi__shell_parser *p) {
+    phi__shell_word_blanks(p);
+    if (p->at < p->end && *p->at == ';') p->at++;
+    phi__shell_redirect_lines(p);
+    if (phi__shell_parse_take(p, "{"))
+        phi__shell_parse_until(p, "}");
+    else {
+        phi__shell_parse_expect(p, "do");
+        phi__shell_parse_until(p, "done");
+    }
+}
+
+/* for and select: the variable is assigned. */
+static void phi__shell_parse_for(phi__shell_parser *p) {
+    phi__shell_command command;
+    phi__shell_word word;
+    memset(&command, 0, sizeof command);
+    phi__shell_word_blanks(p);
+    if (phi__shell_parse_sees(p, "((")) {
+        p->at += 2;
+        phi__shell_word_arithmetic(p);
+        phi__shell_parse_do(p);
+        return;
+    }
+    if (!phi__shell_word_read(p, &word) || !word.known) {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    phi__shell_word_add(p, &command.assigned, &command.assigned_count, &word);
+    phi__shell_redirect_lines(p);
+    if (phi__shell_parse_take(p, "in")) {
+        for (phi__shell_word_blanks(p); p->at < p->end && *p->at != ';' && *p->at != '\n';
+             phi__shell_word_blanks(p))
+            if (phi__shell_word_read(p, &word))
+                phi__shell_word_add(p, &command.assigned, &command.assigned_count, &word);
+            else
+                phi__shell_word_invalid(p);
+    }
+    if (p->out->unknown == NULL) phi__shell_parse_emit(p, &command);
+    phi__shell_parse_do(p);
+}
+
+static void phi__shell_parse_pattern(phi__shell_parser *p) {
+    phi__shell_word word;
+    if (p->at < p->end && *p->at == '(') p->at++;
+    for (;;) {
+        phi__shell_word_blanks(p);
+        if (!phi__shell_word_read(p, &word)) {
+            phi__shell_word_invalid(p);
+            return;
+        }
+        phi__shell_word_blanks(p);
+        if (p->at == p->end || *p->at != '|') break;
+        p->at++;
+    }
+    if (p->at < p->end && *p->at == ')')
+        p->at++;
+    else
+        phi__shell_word_invalid(p);
+}
+
+static void phi__shell_parse_case(phi__shell_parser *p) {
+    phi__shell_word word;
+    phi__shell_word_blanks(p);
+    if (!phi__shell_word_read(p, &word)) phi__shell_word_invalid(p);
+    phi__shell_redirect_lines(p);
+    phi__shell_parse_expect(p, "in");
+    for (;;) {
+        phi__shell_redirect_lines(p);
+        if (p->out->unknown != NULL || phi__shell_parse_take(p, "esac")) return;
+        phi__shell_parse_pattern(p);
+        phi__shell_parse_body(p);
+        if (phi__shell_parse_sees(p, ";;&"))
+            p->at += 3;
+        else if (phi__shell_parse_sees(p, ";;") || phi__shell_parse_sees(p, ";&"))
+            p->at += 2;
+        else if (!phi__shell_parse_word(p, "esac"))
+            phi__shell_word_invalid(p);
+    }
+}
+
+/* Behind "[[". */
+static void phi__shell_parse_test(phi__shell_parser *p) {
+    phi__shell_word word;
+    for (;;) {
+        phi__shell_redirect_lines(p);
+        if (p->at == p->end) phi__shell_word_invalid(p);
+        if (p->out->unknown != NULL || phi__shell_parse_take(p, "]]")) return;
+        if (phi__shell_parse_sees(p, "<(") || phi__shell_parse_sees(p, ">("))
+            phi__shell_word_stop(p, "a process substitution in a test");
+        else if (strchr("()<>&|", *p->at) != NULL)
+            p->at++;
+        else if (!phi__shell_word_read(p, &word))
+            phi__shell_word_invalid(p);
+    }
+}
+
+static void phi__shell_parse_named_function(phi__shell_parser *p) {
+    phi__shell_word word;
+    phi__shell_word_blanks(p);
+    if (!phi__shell_word_read(p, &word)) {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    phi__shell_word_blanks(p);
+    if (p->at < p->end && *p->at == '(') {
+        p->at++;
+        phi__shell_word_blanks(p);
+        phi__shell_parse_expect(p, ")");
+    }
+    phi__shell_parse_function(p, word.text);
+}
+
+/* False: it is a simple one. */
+static bool phi__shell_parse_compound(phi__shell_parser *p) {
+    if (phi__shell_parse_sees(p, "((")) {
+        p->at += 2;
+        phi__shell_word_arithmetic(p);
+    } else if (p->at < p->end && *p->at == '(') {
+        p->at++;
+        phi__shell_parse_until(p, ")");
+    } else if (phi__shell_parse_take(p, "{"))
+        phi__shell_parse_until(p, "}");
+    else if (phi__shell_parse_take(p, "if"))
+        phi__shell_parse_if(p);
+    else if (phi__shell_parse_take(p, "while") || phi__shell_parse_take(p, "until"))
+        phi__shell_parse_loop(p);
+    else if (phi__shell_parse_take(p, "for") || phi__shell_parse_take(p, "select"))
+        phi__shell_parse_for(p);
+    else if (phi__shell_parse_take(p, "case"))
+        phi__shell_parse_case(p);
+    else if (phi__shell_parse_take(p, "[["))
+        phi__shell_parse_test(p);
+    else if (phi__shell_parse_take(p, "function"))
+        phi__shell_parse_named_function(p);
+    else
+        return false;
+    return true;
+}
+
+static void phi__shell_parse_command(phi__shell_parser *p) {
+    if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
+    if (phi__shell_parse_take(p, "coproc")) phi__shell_word_blanks(p);
+    if (phi__shell_parse_compound(p))
+        phi__shell_parse_redirects(p);
+    else
+        phi__shell_parse_simple(p);
+    p->depth--;
+}
+
+/* ---- lists ---- */
+
+/* f() { f | f & }: listed as a command whose name is the classic form. */
+static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from) {
+    phi__shell_command command;
+    phi__shell_word word;
+    size_t i, n = 0;
+    if (p->function.len == 0) return;
+    for (i = from; i < p->out->count; i++) {
+        const phi__shell_command *c = &p->out->commands[i];
+        n += c->count > 0 && phi_str_equal(c->words[0].text, p->function);
+    }
+    if (n < 2) return;
+    memset(&command, 0, sizeof command);
+    memset(&word, 0, sizeof word);
+    word.text = PHI__LIT(":(){:|:&};:");
+    word.known = true;
+    phi__shell_word_add(p, &command.words, &command.count, &word);
+    phi__shell_parse_emit(p, &command);
+}
+
+static void phi__shell_parse_pipe(phi__shell_parser *p) {
+    size_t outer = p->pipe_from, from = p->out->count;
+    bool reads = p->reads;
+    if (!reads) p->pipe_from = from; /* else it is within another one */
+    while (phi__shell_parse_take(p, "!") || phi__shell_parse_take(p, "time")) {
+        phi__shell_word_blanks(p);
+        if (phi__shell_parse_take(p, "-p")) phi__shell_word_blanks(p);
+    }
+    phi__shell_parse_command(p);
+    phi__shell_word_blanks(p);
+    while (phi__shell_parse_sees(p, "|") && !phi__shell_parse_sees(p, "||")) {
+        p->at += phi__shell_parse_sees(p, "|&") ? 2 : 1;
+        p->reads = true;
+        phi__shell_redirect_lines(p);
+        phi__shell_parse_command(p);
+        phi__shell_word_blanks(p);
+    }
+    if (p->reads != reads) phi__shell_parse_bomb(p, from);
+    p->reads = reads;
+    p->pipe_from = outer;
+}
+
+static void phi__shell_parse_and_or(phi__shell_parser *p) {
+    phi__shell_parse_pipe(p);
+    while (phi__shell_parse_sees(p, "&&") || phi__shell_parse_sees(p, "||")) {
+        p->at += 2;
+        phi__shell_redirect_lines(p);
+        phi__shell_parse_pipe(p);
+    }
+}
+
+static void phi__shell_parse_list(phi__shell_parser *p, char close) {
+    phi__shell_parse_body(p);
+    if (p->out->unknown != NULL) return;
+    if (close == '\0' ? p->at != p->end : p->at == p->end || *p->at != close)
+        phi__shell_word_invalid(p);
+    else if (close != '\0')
+        p->at++;
+}
+
+/* ---- for other files ---- */
+
+PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigned level, bool reads,
+                                         size_t pipe_from, phi__shell *out) {
+    phi__shell_parser p;
+    memset(&p, 0, sizeof p);
+    p.arena = arena;
+    phi__buf_init(&p.buf, arena->memory);
+    p.at = line.at;
+    p.end = line.at + line.len;
+    p.out = out;
+    p.level = level;
+    p.reads = reads;
+    p.pipe_from = pipe_from;
+    p.list = phi__shell_parse_list;
+    if (line.len > PHI__SHELL_BYTES_MOST || (line.len > 0 && memchr(line.at, '\0', line.len)))
+        phi__shell_word_stop(&p, "it is too long, or holds a NUL");
+    else
+        phi__shell_parse_list(&p, '\0');
+    phi__buf_free(&p.buf);
+    return p.lost ? PHI_NO_MEMORY : PHI_OK;
+}
+
+#endif

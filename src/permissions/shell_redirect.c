@@ -1,0 +1,183 @@
+/* shell_redirect.c - redirections of a command line, and the here-documents behind a line's end. */
+#include "permissions/shell_in.h"
+
+#ifndef PHI_NO_PERMISSIONS
+
+static bool phi__shell_redirect_sees(const phi__shell_parser *p, const char *text) {
+    size_t n = strlen(text);
+    return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
+}
+
+/* ---- here-documents ---- */
+
+static bool phi__shell_redirect_here_ends(const phi__shell_here *here, phi_str line) {
+    while (here->tabs && line.len > 0 && line.at[0] == '\t') {
+        line.at++;
+        line.len--;
+    }
+    return phi_str_equal(line, here->end);
+}
+
+/* A line of an unquoted one that is continued may end it, or hide its end. */
+static bool phi__shell_redirect_continued(phi_str line) {
+    size_t n = 0;
+    while (n < line.len && line.at[line.len - 1 - n] == '\\') n++;
+    return n % 2 == 1;
+}
+
+static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell_here *here) {
+    const char *from = p->at, *to = p->end;
+    while (p->at < p->end) {
+        const char *begin = p->at;
+        const char *stop = (const char *)memchr(begin, '\n', (size_t)(p->end - begin));
+        phi_str line = phi__str(begin, (size_t)((stop != NULL ? stop : p->end) - begin));
+        p->at = stop != NULL ? stop + 1 : p->end;
+        if (phi__shell_redirect_here_ends(here, line)) {
+            to = begin;
+            break;
+        }
+        if (!here->quoted && phi__shell_redirect_continued(line)) {
+            phi__shell_word_stop(p, "a here-document with continued lines");
+            return;
+        }
+    }
+    here->body->text = phi__str(from, (size_t)(to - from));
+    here->body->known = true;
+    if (here->quoted || to == from) return;
+    if (memchr(from, '$', (size_t)(to - from)) == NULL &&
+        memchr(from, '`', (size_t)(to - from)) == NULL)
+        return;
+    here->body->known = false;
+    phi__shell_word_body(p, here->body->text);
+}
+
+/* At a line's end. */
+static void phi__shell_redirect_newline(phi__shell_parser *p) {
+    size_t i;
+    p->at++;
+    if (p->here_outer > 0) {
+        phi__shell_word_stop(p, "a here-document that begins before a substitution of many lines");
+        return;
+    }
+    for (i = 0; i < p->here_count && p->out->unknown == NULL; i++)
+        phi__shell_redirect_here_read(p, &p->here[i]);
+    p->here_count = 0;
+}
+
+PHI__FN void phi__shell_redirect_lines(phi__shell_parser *p) {
+    for (;;) {
+        phi__shell_word_blanks(p);
+        if (p->at == p->end || *p->at != '\n') return;
+        phi__shell_redirect_newline(p);
+    }
+}
+
+/* ---- redirections ---- */
+
+static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *command, bool tabs) {
+    phi__shell_here *here;
+    phi__shell_word word;
+    phi__shell_word_blanks(p);
+    if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_word_read(p, &word) || !word.known) {
+        phi__shell_word_stop(p, "a here-document's end is uncertain");
+        return;
+    }
+    here = &p->here[p->here_count];
+    here->end = word.text;
+    here->tabs = tabs;
+    here->quoted = word.quoted;
+    here->body = (phi__shell_word *)phi__arena_zero(p->arena, sizeof *here->body);
+    if (here->body == NULL) {
+        phi__shell_word_lost(p);
+        return;
+    }
+    here->body->text = phi__str("", 0);
+    p->here_count++;
+    command->input = here->body;
+    command->reads = true;
+}
+
+static void phi__shell_redirect_text(phi__shell_parser *p, phi__shell_command *command) {
+    phi__shell_word word;
+    phi__shell_word_blanks(p);
+    if (!phi__shell_word_read(p, &word)) {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    command->input = (phi__shell_word *)phi_arena_alloc(p->arena, sizeof word);
+    if (command->input == NULL)
+        phi__shell_word_lost(p);
+    else
+        *command->input = word;
+    command->reads = true;
+}
+
+/* Of >& and <&: a number, or "-". */
+static bool phi__shell_redirect_duplicates(const phi__shell_word *word) {
+    size_t i = 0;
+    while (i < word->text.len && word->text.at[i] >= '0' && word->text.at[i] <= '9') i++;
+    if (i < word->text.len && word->text.at[i] == '-') i++;
+    return word->known && word->text.len > 0 && i == word->text.len;
+}
+
+static void phi__shell_redirect_file(phi__shell_parser *p, phi__shell_command *command, bool writes,
+                                     bool duplicates) {
+    phi__shell_redirect redirect, *all;
+    phi__shell_word_blanks(p);
+    if (!phi__shell_word_read(p, &redirect.target)) {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    if (!writes) command->reads = true;
+    if (duplicates && phi__shell_redirect_duplicates(&redirect.target)) return;
+    redirect.writes = writes;
+    all = (phi__shell_redirect *)phi__shell_word_room(p->arena, command->redirects,
+                                                      command->redirect_count, sizeof *all);
+    if (all == NULL) {
+        phi__shell_word_lost(p);
+        return;
+    }
+    command->redirects = all;
+    all[command->redirect_count++] = redirect;
+}
+
+/* Behind the descriptor. */
+static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_command *command) {
+    static const char *const operators[] = {"<<<", "<<-", "<<", "<>", "<&", "<",
+                                            "&>>", "&>",  ">>", ">&", ">|", ">"};
+    size_t i = 0;
+    while (!phi__shell_redirect_sees(p, operators[i])) i++;
+    p->at += strlen(operators[i]);
+    if (i == 0)
+        phi__shell_redirect_text(p, command);
+    else if (i < 3)
+        phi__shell_redirect_here(p, command, i == 1);
+    else
+        phi__shell_redirect_file(p, command, i != 4 && i != 5, i == 4 || i == 9);
+}
+
+/* Where a redirection begins: its descriptor, a number or {name}; NULL: there is none. */
+static const char *phi__shell_redirect_descriptor(const phi__shell_parser *p) {
+    const char *at = p->at;
+    bool brace = *at == '{';
+    if (brace) at++;
+    while (at < p->end &&
+           ((*at >= '0' && *at <= '9') ||
+            (brace && (*at == '_' || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z')))))
+        at++;
+    if (brace && (at == p->end || *at++ != '}' || at - p->at < 3)) return NULL;
+    if (at == p->end || (*at != '<' && *at != '>')) return NULL;
+    if (p->end - at > 1 && at[1] == '(') return NULL; /* a process substitution */
+    return at;
+}
+
+PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command) {
+    const char *at = p->at;
+    if (!phi__shell_redirect_sees(p, "&>")) at = phi__shell_redirect_descriptor(p);
+    if (at == NULL) return false;
+    p->at = at;
+    phi__shell_redirect_operator(p, command);
+    return true;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* wildcard_in.h - patterns of rules: *, ?, sets, and alternatives. Time is bounded by the pattern
+   times the text, for paths times the text once more. */
+#ifndef PHI_PERMISSIONS_WILDCARD_IN_H
+#define PHI_PERMISSIONS_WILDCARD_IN_H
+
+#include "base/buf_in.h"
+
+#ifndef PHI_NO_PERMISSIONS
+
+/* Whether one of the alternatives matches all of the text. path: * and ? do not match a slash, **
+   does, and a pattern that ends in a slash and ** matches the directory itself, too. */
+PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path);
+/* The alternatives, one after the other: takes one off `rest`. False: there is none left. */
+PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative);
+/* The words of a pattern, likewise. */
+PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word);
+/* The pattern that matches this text alone. */
+PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
+
+#endif
+#endif

@@ -1,0 +1,309 @@
+/* wrappers.c - programs that run others: the commands that they run are added to the list.
+
+   Options that are not listed here may take a value, which would be mistaken for the command: such
+   a program is not seen through, and stays a command of its own. */
+#include "permissions/shell_in.h"
+
+#ifndef PHI_NO_PERMISSIONS
+
+typedef struct phi__wrapper {
+    const char *name;
+    const char *flags, *values; /* letters of options without and with a value */
+    unsigned operands;          /* before the command */
+    bool assigns;               /* NAME=value may stand before the command */
+    bool adds;                  /* words that are not known come behind those of the command */
+    bool opaque;                /* it changes how the command runs: it is decided on as well */
+} phi__wrapper;
+
+static const phi__wrapper phi__wrappers[] = {
+    {"env", "iv0", "uC", 0, true, false, false},
+    {"nohup", "", "", 0, false, false, false},
+    {"exec", "cl", "a", 0, false, false, false},
+    {"command", "p", "", 0, false, false, false},
+    {"builtin", "", "", 0, false, false, false},
+    {"nice", "0123456789", "n", 0, false, false, false},
+    {"ionice", "t", "cn", 0, false, false, false},
+    {"timeout", "fpv", "ks", 1, false, false, false},
+    {"stdbuf", "", "ioe", 0, false, false, false},
+    {"setsid", "cfw", "", 0, false, false, false},
+    {"time", "apqv", "fo", 0, false, false, false},
+    {"busybox", "", "", 0, false, false, false},
+    {"toybox", "", "", 0, false, false, false},
+    {"xargs", "0oprtx", "EILPadns", 0, false, true, false},
+    {"sudo", "AEHPSbikns", "CDRTUghpru", 0, true, false, true},
+    {"doas", "Lns", "Cu", 0, false, false, true},
+};
+
+typedef struct phi__wrapping {
+    phi_arena *arena;
+    phi__shell *out;
+    phi__shell_command command; /* the program that runs others */
+    size_t index;               /* its place */
+} phi__wrapping;
+
+static bool phi__wrappers_is(const phi__shell_word *word, const char *text) {
+    return word->known && phi__str_is(word->text, text);
+}
+
+/* The name of a program, without its directory; empty: not known. */
+static phi_str phi__wrappers_name(const phi__shell_command *command) {
+    phi_str name = phi__str("", 0);
+    size_t i;
+    if (command->count == 0 || !command->words[0].known) return name;
+    name = command->words[0].text;
+    for (i = name.len; i > 0; i--)
+        if (name.at[i - 1] == '/') return phi__str(name.at + i, name.len - i);
+    return name;
+}
+
+static phi__shell_command *phi__wrappers_self(const phi__wrapping *w) {
+    return &w->out->commands[w->index];
+}
+
+static void phi__wrappers_unknown(const phi__wrapping *w, const char *why) {
+    if (w->out->unknown == NULL) w->out->unknown = why;
+}
+
+static bool phi__wrappers_deep(const phi__wrapping *w) {
+    if (w->command.level + 1 < PHI__SHELL_LEVELS) return false;
+    phi__wrappers_unknown(w, "too many programs run one another");
+    return true;
+}
+
+/* The words from `first` on are a command. */
+static phi_status phi__wrappers_words(const phi__wrapping *w, size_t first, size_t end,
+                                      size_t assigned) {
+    phi__shell_command inner = w->command;
+    if (phi__wrappers_deep(w)) return PHI_OK;
+    inner.words += first;
+    inner.count = end - first;
+    inner.assigned = w->command.words + assigned;
+    inner.assigned_count = first - assigned;
+    inner.redirects = NULL;
+    inner.redirect_count = 0;
+    inner.level++;
+    return phi__shell_parse_push(w->arena, w->out, &inner) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__wrappers_line(const phi__wrapping *w, phi_str line) {
+    const phi__shell_command *c = &w->command;
+    if (phi__wrappers_deep(w)) return PHI_OK;
+    return phi__shell_parse_line(w->arena, line, c->level + 1, c->reads, c->pipe_from, w->out);
+}
+
+/* ---- options ---- */
+
+/* A cluster of short options at *i. False: one of them is not known. */
+static bool phi__wrappers_short(const phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
+    phi_str text = w->command.words[*i].text;
+    size_t k;
+    for (k = 1; k < text.len; k++) {
+        if (text.at[k] == '\0') return false;
+        if (strchr(wrapper->flags, text.at[k]) != NULL) continue;
+        if (strchr(wrapper->values, text.at[k]) == NULL) return false;
+        if (k + 1 == text.len) (*i)++; /* the next word is its value */
+        return *i < w->command.count;
+    }
+    return true;
+}
+
+/* *i: behind the options. False: they are not understood. */
+static bool phi__wrappers_options(const phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
+    for (; *i < w->command.count; (*i)++) {
+        const phi__shell_word *word = &w->command.words[*i];
+        if (word->text.len == 0 || word->text.at[0] != '-') return word->known;
+        if (!word->known) return false;
+        if (phi__str_is(word->text, "--")) {
+            (*i)++;
+            return true;
+        }
+        if (word->text.len > 1 && word->text.at[1] == '-') {
+            if (memchr(word->text.at, '=', word->text.len) == NULL ||
+                phi__str_starts(word->text, "--split-string"))
+                return false;
+        } else if (!phi__wrappers_short(w, wrapper, i))
+            return false;
+    }
+    return true;
+}
+
+static bool phi__wrappers_assigns(const phi__shell_word *word) {
+    return word->text.len > 0 && word->text.at[0] != '=' &&
+           memchr(word->text.at, '=', word->text.len) != NULL;
+}
+
+/* Words that xargs adds. */
+static phi_status phi__wrappers_add_words(phi__wrapping *w) {
+    size_t n = w->command.count;
+    phi__shell_word *words =
+        (phi__shell_word *)phi_arena_alloc(w->arena, phi__mul(n + 1, sizeof *words));
+    if (words == NULL) return PHI_NO_MEMORY;
+    memcpy(words, w->command.words, n * sizeof *words);
+    memset(&words[n], 0, sizeof words[n]);
+    words[n].text = PHI__LIT("$@");
+    w->command.words = words;
+    w->command.count = n + 1;
+    return PHI_OK;
+}
+
+static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrapper) {
+    size_t i = 1, k, assigned;
+    if (!phi__wrappers_options(w, wrapper, &i)) return PHI_OK;
+    for (k = 0; k < wrapper->operands; k++)
+        if (i >= w->command.count || !w->command.words[i++].known) return PHI_OK;
+    assigned = i;
+    while (wrapper->assigns && i < w->command.count && phi__wrappers_assigns(&w->command.words[i]))
+        i++;
+    if (i >= w->command.count) return PHI_OK;
+    phi__wrappers_self(w)->wraps = !wrapper->opaque;
+    if (wrapper->adds && phi__wrappers_add_words(w) != PHI_OK) return PHI_NO_MEMORY;
+    return phi__wrappers_words(w, i, w->command.count, assigned);
+}
+
+/* ---- shells ---- */
+
+/* The word behind -c and all options; 0: there is none, or the options are not understood. */
+static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
+    bool script = false;
+    size_t i, k;
+    *operands = false;
+    for (i = 1; i < w->command.count; i++) {
+        const phi__shell_word *word = &w->command.words[i];
+        phi_str text = word->text;
+        if (text.len < 2 || (text.at[0] != '-' && text.at[0] != '+')) break;
+        if (!word->known) break;
+        if (phi__str_is(text, "--norc") || phi__str_is(text, "--noprofile") ||
+            phi__str_is(text, "--posix") || phi__str_is(text, "--login"))
+            continue;
+        for (k = 1; k < text.len; k++) {
+            if (text.at[k] == '\0' || strchr("cefhlmnopuvxisE", text.at[k]) == NULL) {
+                *operands = true;
+                return 0;
+            }
+            if (text.at[k] == 'c' && text.at[0] == '-') script = true;
+            if (text.at[k] == 'o') i++;
+        }
+    }
+    *operands = i < w->command.count;
+    return script && *operands && w->command.words[i].known ? i : 0;
+}
+
+static phi_status phi__wrappers_shell(phi__wrapping *w) {
+    bool operands;
+    size_t script = phi__wrappers_script(w, &operands);
+    const phi__shell_word *input = w->command.input;
+    if (script > 0) {
+        phi__wrappers_self(w)->wraps = true;
+        return phi__wrappers_line(w, w->command.words[script].text);
+    }
+    if (operands || input == NULL || !input->known) return PHI_OK;
+    phi__wrappers_self(w)->wraps = true;
+    return phi__wrappers_line(w, input->text);
+}
+
+/* eval: its words are one line; trap: its first word is. */
+static phi_status phi__wrappers_eval(phi__wrapping *w, size_t first, size_t end) {
+    phi__buf line;
+    phi_str text;
+    size_t i;
+    bool good;
+    for (i = first; i < end; i++)
+        if (!w->command.words[i].known) {
+            phi__wrappers_unknown(w, "a text that is not known is run as a command line");
+            return PHI_OK;
+        }
+    phi__buf_init(&line, w->arena->memory);
+    for (i = first; i < end; i++) {
+        if (i > first) phi__buf_char(&line, ' ');
+        phi__buf_add_str(&line, w->command.words[i].text);
+    }
+    good = !line.failed && phi__arena_str(w->arena, phi__buf_str(&line), &text);
+    phi__buf_free(&line);
+    if (!good) return PHI_NO_MEMORY;
+    phi__wrappers_self(w)->wraps = true;
+    return phi__wrappers_line(w, text);
+}
+
+static phi_status phi__wrappers_trap(phi__wrapping *w) {
+    size_t first = 1;
+    if (first < w->command.count && phi__wrappers_is(&w->command.words[first], "--")) first++;
+    if (first + 1 >= w->command.count || phi__wrappers_is(&w->command.words[first], "-"))
+        return PHI_OK;
+    return phi__wrappers_eval(w, first, first + 1);
+}
+
+/* Each -exec of a find, up to its ";" or "+". */
+static phi_status phi__wrappers_find(phi__wrapping *w) {
+    size_t i, k;
+    for (i = 1; i < w->command.count; i++) {
+        const phi__shell_word *word = &w->command.words[i];
+        phi_status status;
+        if (!phi__wrappers_is(word, "-exec") && !phi__wrappers_is(word, "-execdir") &&
+            !phi__wrappers_is(word, "-ok") && !phi__wrappers_is(word, "-okdir"))
+            continue;
+        for (k = i + 1; k < w->command.count; k++) {
+            if (phi__wrappers_is(&w->command.words[k], ";")) break;
+            if (phi__wrappers_is(&w->command.words[k], "+") &&
+                phi__wrappers_is(&w->command.words[k - 1], "{}"))
+                break;
+        }
+        if (k == i + 1) continue;
+        status = phi__wrappers_words(w, i + 1, k, i + 1);
+        if (status != PHI_OK) return status;
+        i = k;
+    }
+    return PHI_OK;
+}
+
+/* su -c LINE. */
+static phi_status phi__wrappers_su(phi__wrapping *w) {
+    size_t i;
+    for (i = 1; i + 1 < w->command.count; i++)
+        if (phi__wrappers_is(&w->command.words[i], "-c")) {
+            phi_status status = phi__wrappers_eval(w, i + 1, i + 2);
+            phi__wrappers_self(w)->wraps = false;
+            return status;
+        }
+    return PHI_OK;
+}
+
+static bool phi__wrappers_any(phi_str name, const char *const *names) {
+    for (; *names != NULL; names++)
+        if (phi__str_is(name, *names)) return true;
+    return false;
+}
+
+static phi_status phi__wrappers_open(phi__wrapping *w) {
+    static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh", "ash", NULL};
+    phi_str name = phi__wrappers_name(&w->command);
+    size_t i;
+    if (phi__wrappers_any(name, shells)) return phi__wrappers_shell(w);
+    if (phi__str_is(name, "eval") && w->command.count > 1)
+        return phi__wrappers_eval(w, 1, w->command.count);
+    if (phi__str_is(name, "trap")) return phi__wrappers_trap(w);
+    if (phi__str_is(name, "find")) return phi__wrappers_find(w);
+    if (phi__str_is(name, "su")) return phi__wrappers_su(w);
+    for (i = 0; i < PHI__COUNT(phi__wrappers); i++)
+        if (phi__str_is(name, phi__wrappers[i].name))
+            return phi__wrappers_plain(w, &phi__wrappers[i]);
+    return PHI_OK;
+}
+
+/* ---- for other files ---- */
+
+PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shell *out) {
+    phi__wrapping w;
+    phi_status status;
+    memset(out, 0, sizeof *out);
+    memset(&w, 0, sizeof w);
+    w.arena = arena;
+    w.out = out;
+    status = phi__shell_parse_line(arena, line, 0, false, 0, out);
+    for (w.index = 0; w.index < out->count && status == PHI_OK; w.index++) {
+        w.command = out->commands[w.index];
+        status = phi__wrappers_open(&w);
+    }
+    return status;
+}
+
+#endif
