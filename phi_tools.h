@@ -6994,11 +6994,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xba16746c
+#if PHI__IMP_OPENAPI != 0xd2f8f25e
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xba16746c
+#define PHI__IMP_OPENAPI 0xd2f8f25e
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -7409,6 +7409,24 @@ PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t coun
 #endif
 #endif
 
+/* ---- src/openapi/json_cut_in.h ---- */
+
+/* json_cut_in.h - shortens a JSON text so that it stays valid: arrays and objects lose whole items
+   from their end, large members before small ones, long strings their end; notes in their places
+   say how much was left out. */
+#ifndef PHI_OPENAPI_JSON_CUT_IN_H
+#define PHI_OPENAPI_JSON_CUT_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+/* Appends about `most` bytes at most. `whole`: false where the text breaks off. False: it is no
+   JSON, or there was no memory; `out` is as it was. */
+PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most);
+
+#endif
+#endif
+
 /* ---- src/openapi/keywords_in.h ---- */
 
 /* keywords_in.h - the keywords of schemas, and how a tool's schema treats each. */
@@ -7513,6 +7531,236 @@ PHI__FN bool phi__naming_all(phi__document *doc, const char *prefix, bool skip_u
 #endif
 #endif
 
+/* ---- src/openapi/openapi_answer_in.h ---- */
+
+/* openapi_answer_in.h - the answer to a call's request, as it comes, and the blocks that a model
+   gets of it.
+
+   Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly, images
+   up to 4 MiB. What is longer goes into a file where there is a directory for it; else reading ends
+   there. Secrets of the request are hidden in all of it. */
+#ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
+#define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+typedef enum phi__openapi_form {
+    PHI__FORM_TEXT,
+    PHI__FORM_JSON,
+    PHI__FORM_IMAGE,
+    PHI__FORM_BINARY,
+    PHI__FORM_UNKNOWN /* no Content-Type: text, if it is UTF-8 */
+} phi__openapi_form;
+
+typedef struct phi__openapi_answer {
+    const phi__operation *op;
+    phi__io *io;
+    const phi__secrets *secrets; /* borrowed */
+    phi__openapi_form form;
+    char type[80]; /* the media type, without its parameters; terminated */
+    bool latin1;   /* its charset is Latin-1, or near it */
+    int http_status;
+    uint64_t total;          /* bytes that came */
+    uint64_t announced;      /* by Content-Length; 0: not */
+    phi__buf kept, incoming; /* incoming: a secret may begin in it */
+    size_t most;             /* of kept */
+    bool enough;             /* no more is wanted */
+#ifndef PHI_NO_FILES
+    phi__file *file;
+    bool saved, unsaved; /* unsaved: the disk refused */
+    phi__words words;
+    char path[512];
+#endif
+} phi__openapi_answer;
+
+PHI__FN void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory,
+                                      const phi__operation *op, phi__io *io,
+                                      const phi__secrets *secrets);
+PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, phi_str headers);
+/* False: no more is wanted. */
+PHI__FN bool phi__openapi_answer_body(phi__openapi_answer *a, phi_str bytes);
+/* Writes the text for the model behind `out`; *image: base64, where the answer is one, else empty.
+   PHI_NO_MEMORY. */
+PHI__FN phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *out,
+                                              phi__buf *image);
+PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a); /* zeroed, or twice: harmless */
+/* "OK"; empty: a status without a name */
+PHI__FN const char *phi__openapi_answer_reason(int http_status);
+
+#endif
+#endif
+
+/* ---- src/openapi/openapi_request_in.h ---- */
+
+/* openapi_request_in.h - the URL and the headers of a call's request. openapi_body_in.h has its
+   body.
+
+   A value of an argument cannot leave its place: in a path it is one part of a segment, in a header
+   it has no line break, and a segment that would be empty, "." or ".." is refused. Headers that
+   the host gave for all requests come before those of the model. */
+#ifndef PHI_OPENAPI_OPENAPI_REQUEST_IN_H
+#define PHI_OPENAPI_OPENAPI_REQUEST_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+typedef struct phi__openapi_request {
+    phi_arena *arena;   /* borrowed */
+    phi_memory *memory; /* borrowed */
+    const phi__operation *op;
+    const phi_json *arguments; /* an object */
+    phi__buf url;              /* without the query */
+    phi__buf query, cookie;
+    phi__header *headers; /* in the arena */
+    size_t count, cap;
+    char message[300]; /* of a refusal; terminated */
+} phi__openapi_request;
+
+PHI__FN void phi__openapi_request_init(phi__openapi_request *r, phi_arena *arena,
+                                       phi_memory *memory, const phi__operation *op,
+                                       const phi_json *arguments);
+PHI__FN void phi__openapi_request_free(phi__openapi_request *r); /* twice is harmless */
+
+/* All that the arguments say, but for the body. PHI_BAD_ARG: refused, see message. */
+PHI__FN phi_status phi__openapi_request_build(phi__openapi_request *r);
+
+/* An argument; NULL: not given, or null. */
+PHI__FN const phi_json *phi__openapi_request_argument(const phi__openapi_request *r, phi_str name);
+/* Keeps a message for a refusal; returns PHI_BAD_ARG. */
+PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const char *format, ...)
+    PHI_PRINTF(2, 3);
+/* A header; one of that name is there: false, unless it replaces that one. Copied. `no_memory` of
+   the arena is PHI_NO_MEMORY. */
+PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str name, phi_str value,
+                                            bool replaces);
+PHI__FN bool phi__openapi_request_has(const phi__openapi_request *r, const char *name);
+
+#endif
+#endif
+
+/* ---- src/openapi/openapi_token_in.h ---- */
+
+/* openapi_token_in.h - access tokens of OAuth2 client credentials (RFC 6749, 4.4).
+
+   A token is of the document's object, by its token URL and scopes: all agents share it, and calls
+   that need it at once share one request. It is kept until shortly before it expires, or until a
+   server has refused it. */
+#ifndef PHI_OPENAPI_OPENAPI_TOKEN_IN_H
+#define PHI_OPENAPI_OPENAPI_TOKEN_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+typedef struct phi__openapi_token phi__openapi_token;
+
+/* Waits for a token; lives in its owner, zeroed at first. */
+typedef struct phi__openapi_wait {
+    phi__link link;
+    phi__openapi_token *token; /* NULL: it does not wait */
+    /* PHI_OK: ask for the token again. Else the message says why there is none. It waits no
+       longer. Called in phi_step; it may leave other waits and free agents. */
+    void (*done)(struct phi__openapi_wait *wait, phi_status status, const char *message);
+} phi__openapi_wait;
+
+/* PHI_OK: *out is the token's text, borrowed until the next step. PHI_BUSY: it was requested, and
+   `wait` is called. All else: it cannot be requested, and phi_last_error has the message. */
+PHI__FN phi_status phi__openapi_token_get(phi_openapi *api, phi_str url, const phi_str *scopes,
+                                          size_t scope_count, phi__openapi_wait *wait,
+                                          phi_str *out);
+PHI__FN void phi__openapi_token_leave(phi__openapi_wait *wait); /* it does not wait: harmless */
+/* A server refused it: it is requested anew, unless that was done meanwhile. */
+PHI__FN void phi__openapi_token_refused(phi_openapi *api, phi_str text);
+PHI__FN void phi__openapi_token_free_all(phi_openapi *api);
+
+#endif
+#endif
+
+/* ---- src/openapi/openapi_auth_in.h ---- */
+
+/* openapi_auth_in.h - what of the host's credentials a request carries.
+
+   The first alternative of the operation's security whose schemes can all be met is used. Where the
+   document asks for nothing, a bearer token, else user and password, are sent if they are given. A
+   host without any credential here (one whose headers hold them) sends none. */
+#ifndef PHI_OPENAPI_OPENAPI_AUTH_IN_H
+#define PHI_OPENAPI_OPENAPI_AUTH_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+typedef struct phi__openapi_auth {
+    phi__openapi_request *r;            /* borrowed */
+    const phi__operation_scheme *oauth; /* that wants a token of client credentials; NULL: none */
+    phi_str token;                      /* that was used last; in the arena */
+    phi__secrets secrets;               /* all that the request carries */
+    phi__openapi_wait wait;
+    bool refreshed;
+} phi__openapi_auth;
+
+/* Chooses, and puts what needs no token into the request. PHI_BAD_ARG: refused, with the request's
+   message; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__openapi_auth_begin(phi__openapi_auth *a, phi__openapi_request *r);
+/* Puts the token into the request, if one is needed. PHI_BUSY: wait.done will be called. */
+PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a);
+/* The server has answered 401. True: with a new token it is worth another try; once. */
+PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status);
+
+#endif
+#endif
+
+/* ---- src/openapi/openapi_body_in.h ---- */
+
+/* openapi_body_in.h - the body of a call's request: JSON, a form, multipart with files, text or
+   bytes.
+
+   begin, advance until it is not PHI_BUSY, free at any time. Files are read in slices, from the
+   directories that phi_openapi_desc.upload_roots names, links resolved; they are in memory while
+   the request is under way. The pieces point into the arena and into blocks of the body's own. */
+#ifndef PHI_OPENAPI_OPENAPI_BODY_IN_H
+#define PHI_OPENAPI_OPENAPI_BODY_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
+
+/* The content of a file; a list, newest first. */
+typedef struct phi__openapi_file {
+    struct phi__openapi_file *older;
+    char *at;
+    size_t len, got;
+} phi__openapi_file;
+
+typedef struct phi__openapi_body {
+    phi__openapi_request *r; /* borrowed; gets the Content-Type, and the message of a refusal */
+    phi__io *io;
+    phi_str *pieces; /* in the arena */
+    size_t count, cap, file_bytes;
+    phi__buf text;     /* that is not a piece yet */
+    char boundary[40]; /* of multipart; terminated */
+    const phi_json *value;
+    phi_json_iter members, items;
+    phi_str name;                            /* of the member */
+    const phi__operation_property *property; /* of it; NULL: not described */
+    bool in_items, done;
+    phi__openapi_file *files;
+#ifndef PHI_NO_FILES
+    phi__resolve *resolve;
+    const char *path, *place; /* of the file; place: resolved */
+    size_t root;              /* that is looked at */
+    phi__file *open;
+#endif
+} phi__openapi_body;
+
+PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request *r, phi__io *io);
+/* PHI_BUSY; PHI_OK; PHI_BAD_ARG: refused, with the request's message; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__openapi_body_advance(phi__openapi_body *b);
+PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: harmless */
+
+#endif
+#endif
+
 /* ---- src/openapi/openapi_call_in.h ---- */
 
 /* openapi_call_in.h - the calling side: a tool call becomes a request, its answer a result. */
@@ -7522,7 +7770,7 @@ PHI__FN bool phi__naming_all(phi__document *doc, const char *prefix, bool skip_u
 
 #ifndef PHI_NO_OPENAPI
 
-/* Sets start, step, cancel and resume; user_data is a phi__operation, name and schema are set. */
+/* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
 /* Frees what belongs to the object's calls, none of which is under way. */
 PHI__FN void phi__openapi_call_free(phi_openapi *api);
@@ -7559,6 +7807,45 @@ PHI__FN const char *phi__settings_refuse(const phi_openapi_desc *desc);
 /* Copies it with all that it points to. desc: NULL: defaults. False: no memory. */
 PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
                                 phi_openapi_desc *out);
+
+#endif
+#endif
+
+/* ---- src/openapi/styles_in.h ---- */
+
+/* styles_in.h - writes the values of parameters as OpenAPI's styles and RFC 6570 have them: pure
+   functions from JSON to text.
+
+   Bytes outside of RFC 3986's unreserved set become %XX in upper case. Null values and members are
+   left out; an array or object inside of another one is written as JSON text, but for deepObject.
+   What a style does not define is as follows: empty arrays and objects of a query write nothing;
+   deepObject writes items of arrays by their index, "name[0]". */
+#ifndef PHI_OPENAPI_STYLES_IN_H
+#define PHI_OPENAPI_STYLES_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+typedef enum phi__styles_escape {
+    PHI__ESCAPE_ALL,      /* all but the unreserved */
+    PHI__ESCAPE_RESERVED, /* allowReserved: those stay that delimit nothing in a query */
+    PHI__ESCAPE_COOKIE,   /* the octets of a cookie stay, but for "%" and the comma */
+    PHI__ESCAPE_NONE      /* headers */
+} phi__styles_escape;
+
+PHI__FN void phi__styles_put_escaped(phi__buf *out, phi_str text, phi__styles_escape how);
+/* A string as it is, all else as JSON text. */
+PHI__FN void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__styles_escape how);
+
+/* What stands in the path in the place of "{name}". */
+PHI__FN void phi__styles_put_path(phi__buf *out, const phi__operation_parameter *p,
+                                  const phi_json *value);
+/* The value of a header, unescaped: check it before it is sent. */
+PHI__FN void phi__styles_put_header(phi__buf *out, const phi__operation_parameter *p,
+                                    const phi_json *value);
+/* Appends "name=value" pairs, behind `between` where `out` is not empty. */
+PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter *p,
+                                   const phi_json *value);
 
 #endif
 #endif
@@ -8016,6 +8303,268 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
         node = phi__document_target(view, ref);
     }
     return node == NULL ? NULL : phi__document_refuse(view, ref, " leads in a circle");
+}
+
+#endif
+
+/* ---- src/openapi/json_cut.c ---- */
+
+/* json_cut.c - a JSON text, shortened. It is read by brackets and quotes alone, several times for
+   each level that is opened; the levels are few. What comes out is checked by the JSON reader. */
+
+
+#ifndef PHI_NO_OPENAPI
+
+enum {
+    PHI__JSON_CUT_DEPTH = 8,    /* levels that are opened */
+    PHI__JSON_CUT_NOTE = 48,    /* bytes of a note, with what surrounds it */
+    PHI__JSON_CUT_MEMBERS = 64, /* of an object, that share its room by their sizes */
+    PHI__JSON_CUT_ROUNDS = 8
+};
+
+typedef struct phi__json_cut_value {
+    phi_str key; /* with its quotes; empty in an array */
+    const char *at, *end;
+    bool whole;
+} phi__json_cut_value;
+
+/* Items of a container, one after another. */
+typedef struct phi__json_cut_scan {
+    const char *at, *end;
+    bool keys, whole, bad; /* whole: the closing bracket was seen */
+} phi__json_cut_scan;
+
+static const char *phi__json_cut_blank(const char *at, const char *end) {
+    while (at < end && strchr(" \t\r\n", *at) != NULL && *at != '\0') at++;
+    return at;
+}
+
+/* Behind the closing quote; NULL: the text ends before it. */
+static const char *phi__json_cut_string(const char *at, const char *end) {
+    for (at++; at < end && *at != '"'; at++)
+        if (*at == '\\') at++;
+    return at < end ? at + 1 : NULL;
+}
+
+/* Behind a value; NULL: the text ends before it does. */
+static const char *phi__json_cut_skip(const char *at, const char *end) {
+    size_t depth = 0;
+    while (at != NULL && at < end) {
+        char c = *at;
+        if (c == '"') {
+            at = phi__json_cut_string(at, end);
+            if (depth == 0) return at;
+            continue;
+        }
+        if (c == '[' || c == '{') depth++;
+        if (depth == 0 && c != '\0' && strchr(",]} \t\r\n", c) != NULL) return at;
+        at++;
+        if ((c == ']' || c == '}') && --depth == 0) return at;
+    }
+    return NULL;
+}
+
+static phi__json_cut_scan phi__json_cut_scan_of(const phi__json_cut_value *value) {
+    phi__json_cut_scan scan;
+    memset(&scan, 0, sizeof scan);
+    scan.keys = *value->at == '{';
+    scan.at = value->at + 1;
+    scan.end = value->end;
+    return scan;
+}
+
+/* The next item; false: there is none, or the text is broken. */
+static bool phi__json_cut_next(phi__json_cut_scan *scan, phi__json_cut_value *out) {
+    const char *at = phi__json_cut_blank(scan->at, scan->end), *behind;
+    if (at < scan->end && *at == ',') at = phi__json_cut_blank(at + 1, scan->end);
+    out->key = phi__str(NULL, 0);
+    scan->whole = at < scan->end && (*at == ']' || *at == '}');
+    if (at == scan->end || scan->whole) return false;
+    if (scan->keys) {
+        scan->bad = *at != '"';
+        behind = scan->bad ? NULL : phi__json_cut_string(at, scan->end);
+        if (behind == NULL) return false;
+        out->key = phi__str(at, (size_t)(behind - at));
+        at = phi__json_cut_blank(behind, scan->end);
+        if (at == scan->end) return false;
+        scan->bad = *at != ':';
+        at = phi__json_cut_blank(at + 1, scan->end);
+        if (scan->bad || at == scan->end) return false;
+    }
+    behind = phi__json_cut_skip(at, scan->end);
+    out->at = at;
+    out->whole = behind != NULL;
+    out->end = scan->at = behind != NULL ? behind : scan->end;
+    return true;
+}
+
+static size_t phi__json_cut_size(const phi__json_cut_value *value) {
+    return value->key.len + 2 + (size_t)(value->end - value->at);
+}
+
+/* ---- writing ---- */
+
+static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, size_t most,
+                              int depth);
+
+/* Also of a number that breaks off. */
+static void phi__json_cut_put_note(phi__buf *out, const char *what, size_t count, bool whole) {
+    phi__buf_printf(out, "\"... %s%llu more %s\"", whole ? "" : "at least ",
+                    (unsigned long long)count, what);
+}
+
+/* Where a text may be cut: neither inside of a character nor of an escape. */
+static size_t phi__json_cut_string_at(phi_str text, size_t most) {
+    size_t i = 0, last = 0;
+    most = phi__utf8_cut(text, phi__min(most, text.len));
+    while (i < most) {
+        size_t n = text.at[i] != '\\' ? 1 : i + 1 < text.len && text.at[i + 1] == 'u' ? 6 : 2;
+        /* the halves of a pair stay together */
+        if (n == 6 && i + 2 < text.len && (text.at[i + 2] == 'd' || text.at[i + 2] == 'D')) n = 12;
+        last = i;
+        i += n;
+    }
+    return i <= most ? i : last;
+}
+
+static void phi__json_cut_put_string(phi__buf *out, const phi__json_cut_value *value, size_t most) {
+    size_t len = (size_t)(value->end - value->at) - 1;
+    phi_str text = phi__str(value->at + 1, len);
+    size_t keep = most > PHI__JSON_CUT_NOTE ? most - PHI__JSON_CUT_NOTE : 0;
+    if (value->whole) text.len--;
+    keep = phi__json_cut_string_at(text, keep);
+    phi__buf_char(out, '"');
+    phi__buf_add(out, text.at, keep);
+    phi__buf_printf(out, "... [%s%llu more bytes]\"", value->whole ? "" : "at least ",
+                    (unsigned long long)(text.len - keep));
+}
+
+static void phi__json_cut_put_member(phi__buf *out, const phi__json_cut_value *value, size_t most,
+                                     int depth) {
+    if (value->key.len > 0) {
+        phi__buf_add_str(out, value->key);
+        phi__buf_char(out, ':');
+    }
+    phi__json_cut_put(out, value, most - phi__min(most, value->key.len + 2), depth + 1);
+}
+
+/* In their order while they fit; one that does not fit is shortened where much room is left. */
+static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *value, size_t most,
+                                    int depth) {
+    phi__json_cut_scan scan = phi__json_cut_scan_of(value);
+    size_t left = most - phi__min(most, PHI__JSON_CUT_NOTE), given = 0, missing = 0;
+    phi__json_cut_value item;
+    bool full = false;
+    while (phi__json_cut_next(&scan, &item)) {
+        size_t size = phi__json_cut_size(&item);
+        bool fits = item.whole && size <= left;
+        if (!full && (fits || left >= most / 4)) {
+            if (given++ > 0) phi__buf_char(out, ',');
+            phi__json_cut_put_member(out, &item, left, depth);
+            left -= phi__min(left, size);
+        } else
+            missing++;
+        full = full || !fits;
+    }
+    if (scan.bad) out->failed = true; /* no JSON */
+    if (missing == 0 && scan.whole) return;
+    if (given > 0) phi__buf_char(out, ',');
+    if (scan.keys) phi__buf_text(out, "\"...\":");
+    phi__json_cut_put_note(out, scan.keys ? "members" : "items", missing, scan.whole);
+}
+
+/* What a member may take so that small ones stay whole and large ones share the rest. */
+static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room) {
+    size_t share = room / count, i;
+    int round;
+    for (round = 0; round < PHI__JSON_CUT_ROUNDS; round++) {
+        size_t small = 0, large = 0;
+        for (i = 0; i < count; i++) {
+            if (sizes[i] <= share)
+                small += sizes[i];
+            else
+                large++;
+        }
+        if (large == 0 || small > room) return share;
+        share = (room - small) / large;
+    }
+    return share;
+}
+
+/* False: it has too many members for that, or too little room. */
+static bool phi__json_cut_put_shared(phi__buf *out, const phi__json_cut_value *value, size_t most,
+                                     int depth) {
+    phi__json_cut_scan scan = phi__json_cut_scan_of(value);
+    size_t sizes[PHI__JSON_CUT_MEMBERS], count = 0, share, i;
+    size_t room = most - phi__min(most, PHI__JSON_CUT_NOTE);
+    phi__json_cut_value item;
+    while (phi__json_cut_next(&scan, &item)) {
+        if (count == PHI__JSON_CUT_MEMBERS) return false;
+        sizes[count++] = item.whole ? phi__json_cut_size(&item) : most;
+    }
+    if (count == 0) return false;
+    share = phi__json_cut_share(sizes, count, room);
+    if (share < (size_t)PHI__JSON_CUT_NOTE * 2) return false;
+    scan = phi__json_cut_scan_of(value);
+    for (i = 0; i < count && phi__json_cut_next(&scan, &item); i++) {
+        if (i > 0) phi__buf_char(out, ',');
+        phi__json_cut_put_member(out, &item, phi__min(share, sizes[i]), depth);
+    }
+    if (phi__json_cut_next(&scan, &item) || scan.whole) return true;
+    phi__buf_char(out, ',');
+    phi__buf_text(out, "\"...\":");
+    phi__json_cut_put_note(out, "members", 0, false);
+    return true;
+}
+
+static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, size_t most,
+                              int depth) {
+    size_t len = (size_t)(value->end - value->at);
+    char c = *value->at;
+    if (value->whole && len <= most)
+        phi__buf_add(out, value->at, len);
+    else if (c == '"')
+        phi__json_cut_put_string(out, value, most);
+    else if ((c != '[' && c != '{') || depth >= PHI__JSON_CUT_DEPTH ||
+             most < (size_t)PHI__JSON_CUT_NOTE * 2)
+        phi__json_cut_put_note(out, "bytes", len, value->whole);
+    else {
+        phi__buf_char(out, c);
+        if (c == '[' || !phi__json_cut_put_shared(out, value, most, depth))
+            phi__json_cut_put_first(out, value, most, depth);
+        phi__buf_char(out, c == '[' ? ']' : '}');
+    }
+}
+
+static bool phi__json_cut_valid(phi_memory *memory, phi_str text) {
+    phi_arena arena;
+    phi_json *root;
+    bool valid;
+    phi_arena_init(&arena, memory, 4096);
+    valid = phi_json_parse(&arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
+                           NULL) == PHI_OK;
+    phi_arena_free(&arena);
+    return valid;
+}
+
+PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) {
+    phi__json_cut_value value;
+    const char *end = text.at + text.len, *behind;
+    phi__buf cut;
+    bool done;
+    memset(&value, 0, sizeof value);
+    value.at = text.len > 0 ? phi__json_cut_blank(text.at, end) : end;
+    if (value.at == end) return false;
+    behind = phi__json_cut_skip(value.at, end);
+    value.end = behind != NULL ? behind : end;
+    /* a number at the very end of a whole text */
+    value.whole = behind != NULL || (whole && strchr("\"[{", *value.at) == NULL);
+    phi__buf_init(&cut, out->memory);
+    phi__json_cut_put(&cut, &value, most, 0);
+    done = !cut.failed && phi__json_cut_valid(out->memory, phi__buf_str(&cut));
+    if (done) phi__buf_add_str(out, phi__buf_str(&cut));
+    phi__buf_free(&cut);
+    return done && !out->failed;
 }
 
 #endif
@@ -8640,23 +9189,1912 @@ PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index
 
 #endif
 
-/* ---- src/openapi/openapi_call.c ---- */
+/* ---- src/openapi/openapi_answer.c ---- */
 
-/* openapi_call.c - the calling side. */
+/* openapi_answer.c - answers of servers, for models. */
+
+
+#include <stdio.h>
 
 #ifndef PHI_NO_OPENAPI
 
+enum {
+    PHI__OPENAPI_ANSWER_TIMES = 4,            /* kept of a text, times max_response_bytes */
+    PHI__OPENAPI_ANSWER_IMAGE_MOST = 4 << 20, /* bytes of an image that is shown */
+    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a file */
+};
+
+/* ---- what it is ---- */
+
+PHI__FN const char *phi__openapi_answer_reason(int http_status) {
+    static const struct {
+        int status;
+        const char *reason;
+    } rows[] = {{200, "OK"},
+                {201, "Created"},
+                {202, "Accepted"},
+                {203, "Non Authoritative Information"},
+                {204, "No Content"},
+                {205, "Reset Content"},
+                {206, "Partial Content"},
+                {207, "Multi-Status"},
+                {300, "Multiple Choices"},
+                {301, "Moved Permanently"},
+                {302, "Found"},
+                {303, "See Other"},
+                {304, "Not Modified"},
+                {307, "Temporary Redirect"},
+                {308, "Permanent Redirect"},
+                {400, "Bad Request"},
+                {401, "Unauthorized"},
+                {402, "Payment Required"},
+                {403, "Forbidden"},
+                {404, "Not Found"},
+                {405, "Method Not Allowed"},
+                {406, "Not Acceptable"},
+                {408, "Request Timeout"},
+                {409, "Conflict"},
+                {410, "Gone"},
+                {411, "Length Required"},
+                {412, "Precondition Failed"},
+                {413, "Payload Too Large"},
+                {414, "URI Too Long"},
+                {415, "Unsupported Media Type"},
+                {416, "Range Not Satisfiable"},
+                {418, "I'm a teapot"},
+                {422, "Unprocessable Entity"},
+                {423, "Locked"},
+                {424, "Failed Dependency"},
+                {428, "Precondition Required"},
+                {429, "Too Many Requests"},
+                {431, "Request Header Fields Too Large"},
+                {451, "Unavailable For Legal Reasons"},
+                {500, "Internal Server Error"},
+                {501, "Not Implemented"},
+                {502, "Bad Gateway"},
+                {503, "Service Unavailable"},
+                {504, "Gateway Timeout"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(rows); i++)
+        if (rows[i].status == http_status) return rows[i].reason;
+    return "";
+}
+
+static bool phi__openapi_answer_among(phi_str type, const char *const *names, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (phi__str_is_nocase(type, names[i])) return true;
+    return false;
+}
+
+static bool phi__openapi_answer_ends(phi_str type, const char *end) {
+    size_t n = strlen(end);
+    return type.len > n && phi__str_is_nocase(phi__str(type.at + type.len - n, n), end);
+}
+
+static phi__openapi_form phi__openapi_answer_form(phi_str type) {
+    static const char *const images[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+    static const char *const texts[] = {
+        "application/xml",          "application/javascript", "application/x-www-form-urlencoded",
+        "application/yaml",         "application/x-yaml",     "application/graphql",
+        "application/x-ndjson",     "application/jsonl",      "application/sql",
+        "application/toml",         "application/xhtml+xml",  "message/rfc822",
+        "application/problem+json", "image/svg+xml"};
+    if (type.len == 0) return PHI__FORM_UNKNOWN;
+    if (phi__str_is_nocase(type, "application/json") || phi__str_is_nocase(type, "text/json") ||
+        phi__openapi_answer_ends(type, "+json"))
+        return PHI__FORM_JSON;
+    if (phi__openapi_answer_among(type, images, PHI__COUNT(images))) return PHI__FORM_IMAGE;
+    if (phi__str_is_nocase(phi__str(type.at, phi__min(type.len, 5)), "text/") ||
+        phi__openapi_answer_among(type, texts, PHI__COUNT(texts)) ||
+        phi__openapi_answer_ends(type, "+xml") || phi__openapi_answer_ends(type, "+yaml"))
+        return PHI__FORM_TEXT;
+    return PHI__FORM_BINARY;
+}
+
+static bool phi__openapi_answer_is_latin1(phi_str content_type) {
+    static const char *const names[] = {"iso-8859-1", "iso-8859-15", "latin1", "windows-1252"};
+    size_t at = phi__str_find_nocase(content_type, 0, "charset="), i;
+    if (at == SIZE_MAX) return false;
+    at += 8;
+    if (at < content_type.len && content_type.at[at] == '"') at++;
+    for (i = 0; i < PHI__COUNT(names); i++) {
+        size_t n = strlen(names[i]);
+        if (content_type.len - at >= n &&
+            phi__str_is_nocase(phi__str(content_type.at + at, n), names[i]))
+            return true;
+    }
+    return false;
+}
+
+PHI__FN void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory,
+                                      const phi__operation *op, phi__io *io,
+                                      const phi__secrets *secrets) {
+    memset(a, 0, sizeof *a);
+    a->op = op;
+    a->io = io;
+    a->secrets = secrets;
+    phi__buf_init(&a->kept, memory);
+    phi__buf_init(&a->incoming, memory);
+}
+
+static const char *phi__openapi_answer_directory(const phi__openapi_answer *a) {
+    const char *directory = a->op->api->desc.response_directory;
+    return directory != NULL && directory[0] != '\0' ? directory : NULL;
+}
+
+PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, phi_str headers) {
+    phi_str whole = phi__headers_value(headers, "content-type");
+    size_t semicolon = phi__str_find(whole, 0, ";");
+    phi_str type = phi__str_trim(phi__str(whole.at, phi__min(whole.len, semicolon)));
+    size_t most = a->op->api->desc.max_response_bytes, i;
+    for (i = 0; i < type.len && type.at[i] > 32 && type.at[i] < 127;) i++;
+    type.len = phi__min(i, sizeof a->type - 1);
+    a->http_status = http_status;
+    a->form = phi__openapi_answer_form(type);
+    a->latin1 = phi__openapi_answer_is_latin1(whole);
+    (void)snprintf(a->type, sizeof a->type, "%.*s", (int)type.len, type.at);
+    if (!phi__str_to_u64(phi__headers_value(headers, "content-length"), &a->announced))
+        a->announced = 0;
+    a->most = a->form == PHI__FORM_IMAGE    ? (size_t)PHI__OPENAPI_ANSWER_IMAGE_MOST
+              : a->form == PHI__FORM_BINARY ? 0
+                                            : phi__mul(most, PHI__OPENAPI_ANSWER_TIMES);
+}
+
+/* ---- the file ---- */
+
+#ifdef PHI_NO_FILES
+static void phi__openapi_answer_save(phi__openapi_answer *a, phi_str bytes) {
+    (void)a;
+    (void)bytes;
+}
+static void phi__openapi_answer_commit(phi__openapi_answer *a) { (void)a; }
+static void phi__openapi_answer_note_file(phi__openapi_answer *a, phi__buf *out) {
+    (void)a;
+    (void)out;
+}
+static bool phi__openapi_answer_saves(const phi__openapi_answer *a) {
+    (void)a;
+    return false;
+}
+#else
+
+static bool phi__openapi_answer_saves(const phi__openapi_answer *a) {
+    return phi__openapi_answer_directory(a) != NULL && !a->unsaved;
+}
+
+static const char *phi__openapi_answer_ending(const phi__openapi_answer *a) {
+    static const char *const rows[][2] = {
+        {"text/html", "html"},      {"text/csv", "csv"},      {"application/pdf", "pdf"},
+        {"image/png", "png"},       {"image/jpeg", "jpg"},    {"image/gif", "gif"},
+        {"image/webp", "webp"},     {"image/svg+xml", "svg"}, {"application/zip", "zip"},
+        {"application/xml", "xml"}, {"text/xml", "xml"}};
+    size_t i;
+    if (a->form == PHI__FORM_JSON) return "json";
+    for (i = 0; i < PHI__COUNT(rows); i++)
+        if (phi__str_is_nocase(phi_str_of(a->type), rows[i][0])) return rows[i][1];
+    return a->form == PHI__FORM_BINARY ? "bin" : "txt";
+}
+
+static void phi__openapi_answer_create(phi__openapi_answer *a) {
+    unsigned char random[8];
+    char name[20];
+    size_t i;
+    int n;
+    phi__io_random(a->io, random, sizeof random);
+    for (i = 0; i < sizeof random; i++) (void)snprintf(name + 2 * i, 3, "%02x", random[i]);
+    n = snprintf(a->path, sizeof a->path, "%s/%s-%s.%s", phi__openapi_answer_directory(a),
+                 a->op->name.at, name, phi__openapi_answer_ending(a));
+    (void)snprintf(a->words.text, sizeof a->words.text, "its path is too long");
+    a->unsaved = n < 0 || (size_t)n >= sizeof a->path ||
+                 phi__files_open_replace(a->kept.memory, a->path, &a->file, &a->words) != PHI_OK;
+}
+
+static void phi__openapi_answer_save(phi__openapi_answer *a, phi_str bytes) {
+    if (!phi__openapi_answer_saves(a) || a->saved) return;
+    if (a->file == NULL) phi__openapi_answer_create(a);
+    if (a->unsaved || bytes.len == 0) return;
+    a->unsaved = phi__files_write(a->file, bytes.at, bytes.len, &a->words) != PHI_OK;
+}
+
+static void phi__openapi_answer_commit(phi__openapi_answer *a) {
+    if (a->file == NULL || a->saved) return;
+    if (!a->unsaved) a->unsaved = phi__files_commit(a->file, &a->words) != PHI_OK;
+    a->saved = !a->unsaved;
+    phi__files_close(a->file);
+    a->file = NULL;
+}
+
+static void phi__openapi_answer_note_file(phi__openapi_answer *a, phi__buf *out) {
+    if (a->saved)
+        phi__buf_printf(out, "\n[The %s, %llu bytes: %s]",
+                        a->enough ? "beginning of the answer" : "whole answer",
+                        (unsigned long long)a->total, a->path);
+    else if (a->unsaved)
+        phi__buf_printf(out, "\n[The whole answer could not be saved: %s]", a->words.text);
+}
+
+#endif
+
+/* ---- as it comes ---- */
+
+/* Bytes without secrets. */
+static void phi__openapi_answer_take(phi__openapi_answer *a, phi_str bytes) {
+    bool fits = bytes.len <= a->most - phi__min(a->most, a->kept.len);
+    bool over = a->total > a->kept.len;
+    if (fits && !over)
+        phi__buf_add_str(&a->kept, bytes);
+    else {
+        if (!over) {
+            size_t room =
+                phi__openapi_answer_saves(a) ? 0 : a->most - phi__min(a->most, a->kept.len);
+            phi__openapi_answer_save(a, phi__buf_str(&a->kept));
+            phi__buf_add(&a->kept, bytes.at, phi__min(room, bytes.len));
+        }
+        phi__openapi_answer_save(a, bytes);
+        a->enough = !phi__openapi_answer_saves(a) ||
+                    a->total + bytes.len > (uint64_t)PHI__OPENAPI_ANSWER_FILE_MOST;
+    }
+    a->total += bytes.len;
+}
+
+PHI__FN bool phi__openapi_answer_body(phi__openapi_answer *a, phi_str bytes) {
+    size_t n;
+    if (a->secrets->count == 0) {
+        phi__openapi_answer_take(a, bytes);
+        return !a->enough && !a->kept.failed;
+    }
+    phi__buf_add_str(&a->incoming, bytes);
+    if (a->incoming.failed) return false;
+    (void)phi__secret_hide(a->secrets, a->incoming.at, a->incoming.len, PHI__SECRET_BYTES);
+    n = a->incoming.len - phi__secret_tail(a->secrets, phi__buf_str(&a->incoming));
+    if (n > 0) phi__openapi_answer_take(a, phi__str(a->incoming.at, n));
+    phi__buf_drop(&a->incoming, n);
+    return !a->enough && !a->kept.failed;
+}
+
+/* ---- the result ---- */
+
+/* Text of any charset becomes UTF-8, without a byte order mark. */
+static bool phi__openapi_answer_text(phi__openapi_answer *a, phi__buf *out) {
+    phi_str text = phi__buf_str(&a->kept);
+    size_t i;
+    if (phi__str_starts(text, "\xEF\xBB\xBF")) text = phi__str(text.at + 3, text.len - 3);
+    if (!a->latin1)
+        phi__utf8_repair(out, text);
+    else
+        for (i = 0; i < text.len && !out->failed; i++) {
+            char code[4];
+            phi__buf_add(out, code, phi__utf8_put(code, (unsigned char)text.at[i]));
+        }
+    return !out->failed;
+}
+
+static void phi__openapi_answer_put_text(phi__openapi_answer *a, phi__buf *out) {
+    size_t most = a->op->api->desc.max_response_bytes;
+    bool whole = a->total == a->kept.len;
+    phi__buf text;
+    phi__buf_init(&text, out->memory);
+    if (!phi__openapi_answer_text(a, &text)) {
+        out->failed = true;
+    } else if (whole && text.len <= most) {
+        phi__buf_add_str(out, phi__buf_str(&text));
+    } else {
+        if (a->form != PHI__FORM_JSON || !phi__json_cut(out, phi__buf_str(&text), whole, most))
+            phi__buf_add(out, text.at, phi__utf8_cut(phi__buf_str(&text), most));
+        phi__buf_text(out, "\n... [truncated]");
+        if (whole) phi__openapi_answer_save(a, phi__buf_str(&a->kept));
+    }
+    phi__buf_free(&text);
+}
+
+static void phi__openapi_answer_put_binary(phi__openapi_answer *a, phi__buf *out) {
+    uint64_t bytes = a->announced > a->total ? a->announced : a->total;
+    bool least = a->enough && a->announced == 0;
+    phi__buf_printf(out, "[%s, %s%llu bytes: not text]",
+                    a->type[0] != '\0' ? a->type : "Binary data", least ? "at least " : "",
+                    (unsigned long long)bytes);
+    if (a->total == a->kept.len) phi__openapi_answer_save(a, phi__buf_str(&a->kept));
+}
+
+/* A character may be cut at the end. */
+static bool phi__openapi_answer_is_binary(phi_str bytes) {
+    if (bytes.len == 0) return false;
+    return phi__utf8_valid(bytes) + 4 <= bytes.len || memchr(bytes.at, 0, bytes.len) != NULL;
+}
+
+PHI__FN phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *out,
+                                              phi__buf *image) {
+    if (a->incoming.len > 0) phi__openapi_answer_take(a, phi__buf_str(&a->incoming));
+    phi__buf_clear(&a->incoming);
+    if (a->form == PHI__FORM_UNKNOWN && phi__openapi_answer_is_binary(phi__buf_str(&a->kept)))
+        a->form = PHI__FORM_BINARY;
+    if (a->total == 0 && a->announced == 0) return PHI_OK;
+    if (a->form == PHI__FORM_IMAGE && a->total == a->kept.len && !a->kept.failed)
+        phi__base64_encode(image, a->kept.at, a->kept.len);
+    else if (a->form == PHI__FORM_IMAGE || a->form == PHI__FORM_BINARY)
+        phi__openapi_answer_put_binary(a, out);
+    else
+        phi__openapi_answer_put_text(a, out);
+    phi__openapi_answer_commit(a);
+    phi__openapi_answer_note_file(a, out);
+    return out->failed || image->failed || a->kept.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a) {
+    if (a->op == NULL) return;
+#ifndef PHI_NO_FILES
+    phi__files_close(a->file);
+    a->file = NULL;
+#endif
+    phi__buf_free(&a->kept);
+    phi__buf_free(&a->incoming);
+}
+
+#endif
+
+/* ---- src/openapi/openapi_auth.c ---- */
+
+/* openapi_auth.c - credentials into requests. */
+
+
+#include <stdio.h>
+
+#ifndef PHI_NO_OPENAPI
+
+static bool phi__openapi_auth_given(const char *text) { return text != NULL && text[0] != '\0'; }
+
+static const char *phi__openapi_auth_key(const phi_openapi_auth *auth, phi_str scheme) {
+    size_t i;
+    for (i = 0; i < auth->key_count; i++)
+        if (phi__str_is(scheme, auth->keys[i].name)) return auth->keys[i].value;
+    return NULL;
+}
+
+static phi_str phi__openapi_auth_token_url(const phi_openapi_auth *auth,
+                                           const phi__operation_scheme *scheme) {
+    return phi__openapi_auth_given(auth->token_url) ? phi_str_of(auth->token_url)
+                                                    : scheme->token_url;
+}
+
+static bool phi__openapi_auth_client(const phi_openapi_auth *auth,
+                                     const phi__operation_scheme *scheme) {
+    return scheme->kind == PHI__SCHEME_OAUTH && phi__openapi_auth_given(auth->client_id) &&
+           phi__openapi_auth_token_url(auth, scheme).len > 0;
+}
+
+static bool phi__openapi_auth_meets(const phi_openapi_auth *auth,
+                                    const phi__operation_scheme *scheme) {
+    switch (scheme->kind) {
+    case PHI__SCHEME_KEY: return phi__openapi_auth_key(auth, scheme->name) != NULL;
+    case PHI__SCHEME_BASIC: return phi__openapi_auth_given(auth->user);
+    case PHI__SCHEME_BEARER:
+    case PHI__SCHEME_OPENID: return phi__openapi_auth_given(auth->bearer_token);
+    case PHI__SCHEME_OAUTH:
+        return phi__openapi_auth_client(auth, scheme) ||
+               phi__openapi_auth_given(auth->bearer_token);
+    case PHI__SCHEME_OTHER: break;
+    }
+    return false;
+}
+
+static bool phi__openapi_auth_meets_all(const phi_openapi_auth *auth,
+                                        const phi__operation_security *security) {
+    size_t i;
+    for (i = 0; i < security->count; i++)
+        if (!phi__openapi_auth_meets(auth, &security->schemes[i])) return false;
+    return true;
+}
+
+static bool phi__openapi_auth_any(const phi_openapi_auth *auth) {
+    return phi__openapi_auth_given(auth->bearer_token) || phi__openapi_auth_given(auth->user) ||
+           phi__openapi_auth_given(auth->client_id) || auth->key_count > 0;
+}
+
+/* ---- into the request ---- */
+
+static phi_status phi__openapi_auth_bearer(phi__openapi_auth *a, phi_str token) {
+    phi_status status;
+    phi__buf value;
+    phi__secret_add(&a->secrets, token);
+    phi__buf_init(&value, a->r->memory);
+    phi__buf_text(&value, "Bearer ");
+    phi__buf_add_str(&value, token);
+    status = value.failed ? PHI_NO_MEMORY
+                          : phi__openapi_request_add(a->r, PHI__LIT("Authorization"),
+                                                     phi__buf_str(&value), true);
+    if (value.at != NULL) memset(value.at, 0, value.len);
+    phi__buf_free(&value);
+    return status;
+}
+
+static phi_status phi__openapi_auth_basic(phi__openapi_auth *a) {
+    const phi_openapi_auth *auth = &a->r->op->api->desc.auth;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf plain, value;
+    phi__buf_init(&plain, a->r->memory);
+    phi__buf_init(&value, a->r->memory);
+    phi__buf_text(&plain, auth->user);
+    phi__buf_char(&plain, ':');
+    phi__buf_text(&plain, auth->password != NULL ? auth->password : "");
+    phi__buf_text(&value, "Basic ");
+    phi__base64_encode(&value, plain.at, plain.len);
+    if (!plain.failed && !value.failed) {
+        phi__secret_add(&a->secrets, phi__buf_str(&plain));
+        phi__secret_add(&a->secrets, phi_str_of(auth->password));
+        status =
+            phi__openapi_request_add(a->r, PHI__LIT("Authorization"), phi__buf_str(&value), true);
+    }
+    if (plain.at != NULL) memset(plain.at, 0, plain.len);
+    if (value.at != NULL) memset(value.at, 0, value.len);
+    phi__buf_free(&plain);
+    phi__buf_free(&value);
+    return status;
+}
+
+static phi_status phi__openapi_auth_put_key(phi__openapi_auth *a,
+                                            const phi__operation_scheme *scheme) {
+    phi__openapi_request *r = a->r;
+    phi_str value = phi_str_of(phi__openapi_auth_key(&r->op->api->desc.auth, scheme->name));
+    bool cookie = scheme->place == PHI__OPERATION_COOKIE;
+    phi__buf *out = cookie ? &r->cookie : &r->query;
+    phi__secret_add(&a->secrets, value);
+    if (scheme->place == PHI__OPERATION_HEADER)
+        return phi__openapi_request_add(r, scheme->key, value, true);
+    if (out->len > 0) phi__buf_text(out, cookie ? "; " : "&");
+    phi__styles_put_escaped(out, scheme->key, PHI__ESCAPE_ALL);
+    phi__buf_char(out, '=');
+    phi__styles_put_escaped(out, value, cookie ? PHI__ESCAPE_COOKIE : PHI__ESCAPE_ALL);
+    return out->failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static phi_status phi__openapi_auth_put(phi__openapi_auth *a, const phi__operation_scheme *scheme) {
+    const phi_openapi_auth *auth = &a->r->op->api->desc.auth;
+    if (scheme->kind == PHI__SCHEME_KEY) return phi__openapi_auth_put_key(a, scheme);
+    if (scheme->kind == PHI__SCHEME_BASIC) return phi__openapi_auth_basic(a);
+    if (!phi__openapi_auth_client(auth, scheme))
+        return phi__openapi_auth_bearer(a, phi_str_of(auth->bearer_token));
+    a->oauth = scheme;
+    return PHI_OK;
+}
+
+/* ---- choosing ---- */
+
+/* The document's first alternative, in words. */
+static phi_status phi__openapi_auth_refuse(phi__openapi_auth *a) {
+    static const char *const kinds[] = {"apiKey", "basic",         "bearer",
+                                        "oauth2", "openIdConnect", "another kind"};
+    const phi__operation_security *first = &a->r->op->security[0];
+    const phi__operation_scheme *scheme = first->count > 0 ? &first->schemes[0] : NULL;
+    size_t i;
+    for (i = 0; i < first->count; i++)
+        if (!phi__openapi_auth_meets(&a->r->op->api->desc.auth, &first->schemes[i])) {
+            scheme = &first->schemes[i];
+            break;
+        }
+    return phi__openapi_request_refuse(
+        a->r, "Error: This operation needs credentials that were not set up: %.80s (%s)",
+        scheme != NULL ? scheme->name.at : "?", scheme != NULL ? kinds[scheme->kind] : "?");
+}
+
+static phi_status phi__openapi_auth_choose(phi__openapi_auth *a) {
+    const phi__operation *op = a->r->op;
+    const phi_openapi_auth *auth = &op->api->desc.auth;
+    size_t i, k;
+    if (!phi__openapi_auth_any(auth)) return PHI_OK;
+    for (i = 0; i < op->security_count; i++) {
+        const phi__operation_security *security = &op->security[i];
+        phi_status status = PHI_OK;
+        if (!phi__openapi_auth_meets_all(auth, security)) continue;
+        for (k = 0; k < security->count && status == PHI_OK; k++)
+            status = phi__openapi_auth_put(a, &security->schemes[k]);
+        return status;
+    }
+    if (op->security_count > 0) return phi__openapi_auth_refuse(a);
+    if (phi__openapi_auth_given(auth->bearer_token))
+        return phi__openapi_auth_bearer(a, phi_str_of(auth->bearer_token));
+    return phi__openapi_auth_given(auth->user) ? phi__openapi_auth_basic(a) : PHI_OK;
+}
+
+/* ---- for the call ---- */
+
+PHI__FN phi_status phi__openapi_auth_begin(phi__openapi_auth *a, phi__openapi_request *r) {
+    const phi_openapi_desc *desc = &r->op->api->desc;
+    phi_status status;
+    size_t i;
+    a->r = r;
+    phi__secret_init(&a->secrets, r->arena);
+    for (i = 0; i < desc->header_count; i++)
+        (void)phi__secret_add_header(&a->secrets, phi_str_of(desc->headers[i].name),
+                                     phi_str_of(desc->headers[i].value));
+    status = phi__openapi_auth_choose(a);
+    return status == PHI_OK && a->secrets.failed ? PHI_NO_MEMORY : status;
+}
+
+PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a) {
+    phi_openapi *api = a->r->op->api;
+    const char *words = NULL;
+    phi_status status;
+    phi_str token;
+    if (a->oauth == NULL) return PHI_OK;
+    status = phi__openapi_token_get(api, phi__openapi_auth_token_url(&api->desc.auth, a->oauth),
+                                    a->oauth->scopes, a->oauth->scope_count, &a->wait, &token);
+    if (status == PHI_BUSY || status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK) {
+        (void)phi__error_last(api->rt, &words, NULL);
+        return phi__openapi_request_refuse(a->r, "Error: HTTP request failed: the token server: %s",
+                                           words);
+    }
+    if (!phi__arena_str(a->r->arena, token, &a->token)) return PHI_NO_MEMORY;
+    status = phi__openapi_auth_bearer(a, a->token);
+    return status == PHI_OK && a->secrets.failed ? PHI_NO_MEMORY : status;
+}
+
+PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status) {
+    if (http_status != 401 || a->oauth == NULL || a->refreshed) return false;
+    a->refreshed = true;
+    phi__openapi_token_refused(a->r->op->api, a->token);
+    return true;
+}
+
+#endif
+
+/* ---- src/openapi/openapi_body.c ---- */
+
+/* openapi_body.c - from an argument to the body of a request. */
+
+
+#include <stdio.h>
+
+#ifndef PHI_NO_OPENAPI
+
+enum {
+    PHI__OPENAPI_BODY_READ = 65536, /* bytes of a file in one slice */
+    PHI__OPENAPI_BODY_PATHS = 128   /* units of work with paths in one slice: files_in.h */
+};
+
+/* ---- pieces ---- */
+
+static phi_status phi__openapi_body_add_piece(phi__openapi_body *b, phi_str piece) {
+    if (b->count == b->cap) {
+        size_t cap = b->cap > 0 ? b->cap * 2 : 8;
+        phi_str *grown = (phi_str *)phi_arena_alloc(b->r->arena, phi__mul(cap, sizeof *grown));
+        if (grown == NULL) return PHI_NO_MEMORY;
+        if (b->count > 0) memcpy(grown, b->pieces, b->count * sizeof *grown);
+        b->pieces = grown;
+        b->cap = cap;
+    }
+    b->pieces[b->count++] = piece;
+    return PHI_OK;
+}
+
+/* Makes the text so far a piece. */
+static phi_status phi__openapi_body_flush(phi__openapi_body *b) {
+    phi_str piece;
+    if (b->text.failed) return PHI_NO_MEMORY;
+    if (b->text.len == 0) return PHI_OK;
+    if (!phi__arena_str(b->r->arena, phi__buf_str(&b->text), &piece)) return PHI_NO_MEMORY;
+    phi__buf_clear(&b->text);
+    return phi__openapi_body_add_piece(b, piece);
+}
+
+/* The content type of the whole; a host's own header wins. */
+static phi_status phi__openapi_body_type(phi__openapi_body *b, phi_str type) {
+    return phi__openapi_request_add(b->r, PHI__LIT("Content-Type"), type, false);
+}
+
+/* ---- files ---- */
+
+#ifdef PHI_NO_FILES
+static phi_status phi__openapi_body_file_begin(phi__openapi_body *b, const phi_json *value) {
+    (void)value;
+    return phi__openapi_request_refuse(b->r, "Error: Files cannot be sent by this program");
+}
+static phi_status phi__openapi_body_file_more(phi__openapi_body *b) {
+    (void)b;
+    return PHI_OK;
+}
+static bool phi__openapi_body_in_file(const phi__openapi_body *b) {
+    (void)b;
+    return false;
+}
+static void phi__openapi_body_file_close(phi__openapi_body *b) { (void)b; }
+#else
+
+static bool phi__openapi_body_in_file(const phi__openapi_body *b) { return b->path != NULL; }
+
+static void phi__openapi_body_file_close(phi__openapi_body *b) {
+    phi__files_close(b->open);
+    b->open = NULL;
+    b->path = b->place = NULL;
+}
+
+static phi_status phi__openapi_body_file_refuse(phi__openapi_body *b, const char *why) {
+    return phi__openapi_request_refuse(b->r, "Error: Cannot send file '%.150s': %s", b->path, why);
+}
+
+static phi_status phi__openapi_body_file_begin(phi__openapi_body *b, const phi_json *value) {
+    const char *const *roots = b->r->op->api->desc.upload_roots;
+    phi__words words;
+    phi_str path;
+    if (!phi__arena_str(b->r->arena, phi_json_str(phi_json_get(value, "path"), NULL), &path))
+        return PHI_NO_MEMORY;
+    b->path = path.at;
+    if (roots == NULL || roots[0] == NULL)
+        return phi__openapi_body_file_refuse(b, "no directory is set up to send files from");
+    if (strlen(path.at) != path.len || path.len == 0)
+        return phi__openapi_body_file_refuse(b, "its path is empty, or holds a NUL");
+    if (b->resolve == NULL)
+        b->resolve = (phi__resolve *)phi_arena_alloc(b->r->arena, sizeof *b->resolve);
+    if (b->resolve == NULL) return PHI_NO_MEMORY;
+    b->root = 0;
+    b->place = NULL;
+    if (phi__path_resolve_begin(b->resolve, roots[0], path.at, &words) != PHI_OK)
+        return phi__openapi_body_file_refuse(b, words.text);
+    return PHI_BUSY;
+}
+
+static phi_status phi__openapi_body_file_open(phi__openapi_body *b) {
+    phi__openapi_file *file;
+    phi__file_info info;
+    phi__words words;
+    if (phi__files_stat(b->place, true, &info, &words) != PHI_OK)
+        return phi__openapi_body_file_refuse(b, words.text);
+    if (info.bytes > (uint64_t)PHI__OPENAPI_BODY_MOST - b->file_bytes)
+        return phi__openapi_body_file_refuse(b, "the files are larger than 32 MiB together");
+    switch (phi__files_open_read(b->r->memory, b->place, &b->open, &words)) {
+    case PHI_OK: break;
+    case PHI_NO_MEMORY: return PHI_NO_MEMORY;
+    default: return phi__openapi_body_file_refuse(b, words.text);
+    }
+    file = (phi__openapi_file *)phi__arena_zero(b->r->arena, sizeof *file);
+    if (file == NULL) return PHI_NO_MEMORY;
+    file->len = (size_t)info.bytes;
+    file->at = (char *)phi__realloc(b->r->memory, NULL, 0, file->len + 1);
+    if (file->at == NULL) return PHI_NO_MEMORY;
+    b->file_bytes += file->len;
+    file->older = b->files;
+    b->files = file;
+    return PHI_BUSY;
+}
+
+/* The path, then each root until it lies in one. */
+static phi_status phi__openapi_body_file_place(phi__openapi_body *b) {
+    const char *const *roots = b->r->op->api->desc.upload_roots;
+    size_t units = PHI__OPENAPI_BODY_PATHS;
+    phi__words words;
+    phi_status status = phi__path_resolve_advance(b->resolve, &units, &words);
+    phi_str place;
+    if (status == PHI_BUSY) return status;
+    if (b->place == NULL) {
+        if (status != PHI_OK) return phi__openapi_body_file_refuse(b, words.text);
+        if (!phi__arena_str(b->r->arena, phi_str_of(b->resolve->out), &place)) return PHI_NO_MEMORY;
+        b->place = place.at;
+    } else {
+        if (status == PHI_OK && phi__path_inside(b->resolve->out, b->place))
+            return phi__openapi_body_file_open(b);
+        b->root++;
+    }
+    if (roots[b->root] == NULL)
+        return phi__openapi_body_file_refuse(b, "it is outside the directories to send from");
+    if (phi__path_resolve_begin(b->resolve, NULL, roots[b->root], &words) != PHI_OK)
+        return phi__openapi_body_file_refuse(b, words.text);
+    return PHI_BUSY;
+}
+
+static phi_status phi__openapi_body_file_more(phi__openapi_body *b) {
+    phi__openapi_file *file = b->files;
+    size_t got = 0, want;
+    phi__words words;
+    if (b->open == NULL) return phi__openapi_body_file_place(b);
+    want = phi__min(file->len + 1 - file->got, PHI__OPENAPI_BODY_READ);
+    if (phi__files_read(b->open, file->at + file->got, want, &got, &words) != PHI_OK)
+        return phi__openapi_body_file_refuse(b, words.text);
+    file->got += got;
+    if (file->got > file->len) return phi__openapi_body_file_refuse(b, "it grows");
+    if (got > 0) return PHI_BUSY;
+    phi__openapi_body_file_close(b);
+    return phi__openapi_body_add_piece(b, phi__str(file->at, file->got));
+}
+
+#endif
+
+/* ---- one value ---- */
+
+static bool phi__openapi_body_is_path(const phi_json *value) {
+    return phi_json_is_string(phi_json_get(value, "path"));
+}
+
+/* The first type of a list that is no range. */
+static phi_str phi__openapi_body_first_type(phi_str types) {
+    while (types.len > 0) {
+        size_t comma = phi__str_find(types, 0, ",");
+        size_t end = comma != SIZE_MAX ? comma : types.len;
+        phi_str type = phi__str_trim(phi__str(types.at, end));
+        if (type.len > 0 && phi__str_find(type, 0, "*") == SIZE_MAX) return type;
+        if (comma == SIZE_MAX) break;
+        types = phi__str(types.at + comma + 1, types.len - comma - 1);
+    }
+    return phi__str(NULL, 0);
+}
+
+static phi_status phi__openapi_body_base64(phi__openapi_body *b, phi_str name, phi_str text) {
+    if (phi__base64_decode(&b->text, text)) return PHI_OK;
+    if (b->text.failed) return PHI_NO_MEMORY;
+    return phi__openapi_request_refuse(b->r, "Error: '%.*s' is not base64",
+                                       (int)phi__min(name.len, 80), name.at);
+}
+
+/* ---- forms ---- */
+
+static const phi__operation_property *phi__openapi_body_property(const phi__openapi_body *b,
+                                                                 phi_str name) {
+    const phi__operation_body *body = &b->r->op->body;
+    size_t i;
+    for (i = 0; i < body->property_count; i++)
+        if (body->properties[i].name.len == name.len &&
+            memcmp(body->properties[i].name.at, name.at, name.len) == 0)
+            return &body->properties[i];
+    return NULL;
+}
+
+/* Without a style: arrays as repeated names, objects as JSON text. */
+static void phi__openapi_body_pair(phi__openapi_body *b, phi_str name, const phi_json *value) {
+    const phi__operation_property *property = phi__openapi_body_property(b, name);
+    phi__operation_parameter p;
+    memset(&p, 0, sizeof p);
+    p.place = PHI__OPERATION_QUERY;
+    p.name = name;
+    p.style = PHI__STYLE_FORM;
+    p.explode = true;
+    if (property != NULL && property->has_style) {
+        p.style = property->style;
+        p.explode = property->explode;
+        p.allow_reserved = property->allow_reserved;
+    } else if (phi_json_is_object(value) ||
+               (property != NULL && phi__str_find(property->content_type, 0, "json") != SIZE_MAX))
+        p.content_type = PHI__LIT("application/json");
+    phi__styles_put_pairs(&b->text, &p, value);
+}
+
+static phi_status phi__openapi_body_form(phi__openapi_body *b) {
+    phi_json_iter it = phi_json_each(b->value);
+    phi_json *child;
+    while ((child = phi_json_next(&it)) != NULL)
+        if (!phi_json_is_null(child)) phi__openapi_body_pair(b, it.key, child);
+    b->done = true;
+    return phi__openapi_body_flush(b);
+}
+
+/* ---- multipart ---- */
+
+/* As browsers write names: quotes and line breaks escaped. */
+static void phi__openapi_body_quoted(phi__buf *out, phi_str text) {
+    size_t i;
+    phi__buf_char(out, '"');
+    for (i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (c < 32 || c == '"' || c == 127)
+            phi__buf_printf(out, "%%%02X", c);
+        else
+            phi__buf_char(out, (char)c);
+    }
+    phi__buf_char(out, '"');
+}
+
+static phi_str phi__openapi_body_filename(const phi_json *value, phi_str otherwise) {
+    phi_str name = phi_json_str(phi_json_get(value, "filename"), NULL);
+    phi_str path = phi_json_str(phi_json_get(value, "path"), NULL);
+    size_t i;
+    if (name.len > 0) return name;
+    for (i = path.len; i > 0 && path.at[i - 1] != '/';) i--;
+    return i < path.len ? phi__str(path.at + i, path.len - i) : otherwise;
+}
+
+static phi_str phi__openapi_body_part_type(const phi__openapi_body *b, const phi_json *value) {
+    phi_str type = phi__str(NULL, 0);
+    if (b->property != NULL && !b->property->has_style)
+        type = phi__openapi_body_first_type(b->property->content_type);
+    if (type.len > 0) return type;
+    if (b->property != NULL && b->property->file) return PHI__LIT("application/octet-stream");
+    return phi_json_is_object(value) || phi_json_is_array(value) ? PHI__LIT("application/json")
+                                                                 : type;
+}
+
+static phi_status phi__openapi_body_part_headers(phi__openapi_body *b) {
+    phi_json_iter it;
+    phi_json *child;
+    if (b->property == NULL || b->property->headers == NULL) return PHI_OK;
+    it = phi_json_each(b->property->headers);
+    while ((child = phi_json_next(&it)) != NULL) {
+        phi_str value = phi_json_str(child, NULL);
+        if (!phi__fetch_name_fits(it.key) || !phi__fetch_value_fits(value)) continue;
+        phi__buf_add_str(&b->text, it.key);
+        phi__buf_text(&b->text, ": ");
+        phi__buf_add_str(&b->text, value);
+        phi__buf_text(&b->text, "\r\n");
+    }
+    return PHI_OK;
+}
+
+static void phi__openapi_body_part_head(phi__openapi_body *b, const phi_json *value, bool file) {
+    phi_str type = phi__openapi_body_part_type(b, value);
+    phi__buf_printf(&b->text, "--%s\r\nContent-Disposition: form-data; name=", b->boundary);
+    phi__openapi_body_quoted(&b->text, b->name);
+    if (file) {
+        phi__buf_text(&b->text, "; filename=");
+        phi__openapi_body_quoted(&b->text, phi__openapi_body_filename(value, b->name));
+    }
+    phi__buf_text(&b->text, "\r\n");
+    if (type.len > 0 && phi__fetch_value_fits(type)) {
+        phi__buf_text(&b->text, "Content-Type: ");
+        phi__buf_add_str(&b->text, type);
+        phi__buf_text(&b->text, "\r\n");
+    }
+    (void)phi__openapi_body_part_headers(b);
+    phi__buf_text(&b->text, "\r\n");
+}
+
+/* A part; PHI_BUSY: its file is to be read. */
+static phi_status phi__openapi_body_part(phi__openapi_body *b, const phi_json *value) {
+    const phi__operation_property *property = b->property;
+    bool file = property != NULL && property->file;
+    phi_status status;
+    phi__openapi_body_part_head(b, value, file);
+    if (file && phi__openapi_body_is_path(value)) {
+        status = phi__openapi_body_flush(b);
+        return status == PHI_OK ? phi__openapi_body_file_begin(b, value) : status;
+    }
+    if (file && property->base64 && phi_json_is_string(value)) {
+        status = phi__openapi_body_base64(b, b->name, phi_json_str(value, NULL));
+        if (status != PHI_OK) return status;
+    } else
+        phi__styles_put_value(&b->text, value, PHI__ESCAPE_NONE);
+    phi__buf_text(&b->text, "\r\n");
+    return PHI_OK;
+}
+
+/* The next value: items of arrays are parts of the same name. */
+static const phi_json *phi__openapi_body_next(phi__openapi_body *b) {
+    const phi_json *value;
+    for (;;) {
+        value = b->in_items ? phi_json_next(&b->items) : NULL;
+        if (value == NULL) {
+            b->in_items = false;
+            value = phi_json_next(&b->members);
+            if (value == NULL) return NULL;
+            b->name = b->members.key;
+            b->property = phi__openapi_body_property(b, b->name);
+            if (phi_json_is_array(value)) {
+                b->items = phi_json_each(value);
+                b->in_items = true;
+                continue;
+            }
+        }
+        if (!phi_json_is_null(value)) return value;
+    }
+}
+
+static phi_status phi__openapi_body_multipart(phi__openapi_body *b) {
+    const phi_json *value = phi__openapi_body_next(b);
+    if (value != NULL) {
+        phi_status status = phi__openapi_body_part(b, value);
+        return status == PHI_OK ? PHI_BUSY : status;
+    }
+    phi__buf_printf(&b->text, "--%s--\r\n", b->boundary);
+    b->done = true;
+    return phi__openapi_body_flush(b);
+}
+
+static phi_status phi__openapi_body_boundary(phi__openapi_body *b) {
+    phi_str type = b->r->op->body.content_type;
+    unsigned char random[12];
+    char whole[200];
+    size_t i;
+    phi__io_random(b->io, random, sizeof random);
+    (void)memcpy(b->boundary, "phi-", 5);
+    for (i = 0; i < sizeof random; i++)
+        (void)snprintf(b->boundary + 4 + 2 * i, 3, "%02x", random[i]);
+    (void)snprintf(whole, sizeof whole, "%.*s; boundary=%s", (int)phi__min(type.len, 100), type.at,
+                   b->boundary);
+    return phi__openapi_body_type(b, phi_str_of(whole));
+}
+
+/* ---- the kinds ---- */
+
+static phi_status phi__openapi_body_plain(phi__openapi_body *b) {
+    const phi__operation_body *body = &b->r->op->body;
+    phi_status status = PHI_OK;
+    if (body->kind == PHI__BODY_JSON) {
+        status = phi__json_write(&b->text, b->value, 0);
+    } else if (body->kind == PHI__BODY_TEXT) {
+        phi__styles_put_value(&b->text, b->value, PHI__ESCAPE_NONE);
+    } else if (phi__openapi_body_is_path(b->value)) {
+        b->done = true;
+        return phi__openapi_body_file_begin(b, b->value);
+    } else
+        status = phi__openapi_body_base64(b, body->argument, phi_json_str(b->value, NULL));
+    b->done = true;
+    return status == PHI_OK ? phi__openapi_body_flush(b) : status;
+}
+
+static phi_status phi__openapi_body_expect(phi__openapi_body *b) {
+    const phi__operation_body *body = &b->r->op->body;
+    bool form = body->kind == PHI__BODY_FORM || body->kind == PHI__BODY_MULTIPART;
+    if (!form || phi_json_is_object(b->value)) return PHI_OK;
+    return phi__openapi_request_refuse(b->r, "Error: Expected object in '%s', got %s",
+                                       body->argument.at, phi_json_type_name(b->value));
+}
+
+/* ---- for the call ---- */
+
+PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request *r, phi__io *io) {
+    memset(b, 0, sizeof *b);
+    b->r = r;
+    b->io = io;
+    phi__buf_init(&b->text, r->memory);
+}
+
+static phi_status phi__openapi_body_start(phi__openapi_body *b) {
+    const phi__operation_body *body = &b->r->op->body;
+    phi_status status;
+    b->done = body->kind == PHI__BODY_NONE;
+    if (b->done) return PHI_OK;
+    b->value = phi__openapi_request_argument(b->r, body->argument);
+    /* null is a body of its own where the argument is there */
+    if (b->value == NULL && body->kind == PHI__BODY_JSON)
+        b->value = phi_json_get_n(b->r->arguments, body->argument);
+    b->done = b->value == NULL;
+    if (b->done && body->required)
+        return phi__openapi_request_refuse(b->r, "Error: Missing required request body '%s'",
+                                           body->argument.at);
+    if (b->done) return PHI_OK;
+    status = phi__openapi_body_expect(b);
+    if (status != PHI_OK) return status;
+    b->members = phi_json_each(b->value);
+    status = body->kind == PHI__BODY_MULTIPART ? phi__openapi_body_boundary(b)
+                                               : phi__openapi_body_type(b, body->content_type);
+    return status == PHI_OK ? PHI_BUSY : status;
+}
+
+PHI__FN phi_status phi__openapi_body_advance(phi__openapi_body *b) {
+    phi_status status;
+    if (phi__openapi_body_in_file(b)) {
+        status = phi__openapi_body_file_more(b);
+        if (status != PHI_OK || b->done) return status;
+        phi__buf_text(&b->text, "\r\n");
+        return PHI_BUSY;
+    }
+    if (b->done) return PHI_OK;
+    if (b->value == NULL) return phi__openapi_body_start(b);
+    switch (b->r->op->body.kind) {
+    case PHI__BODY_FORM: return phi__openapi_body_form(b);
+    case PHI__BODY_MULTIPART: return phi__openapi_body_multipart(b);
+    default: return phi__openapi_body_plain(b);
+    }
+}
+
+PHI__FN void phi__openapi_body_free(phi__openapi_body *b) {
+    phi__openapi_file *file;
+    if (b->r == NULL) return;
+    phi__openapi_body_file_close(b);
+    for (file = b->files; file != NULL; file = file->older)
+        phi__free(b->r->memory, file->at, file->len + 1);
+    b->files = NULL;
+    phi__buf_free(&b->text);
+}
+
+#endif
+
+/* ---- src/openapi/openapi_call.c ---- */
+
+/* openapi_call.c - a call of an operation: its arguments are made into a request, a token is waited
+   for where one is needed, the answer becomes the result.
+
+   A timer drives what is done in slices (files for the body); the fetch and the token drive the
+   rest. A call ends once: by its result, or by cancel. */
+
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#ifndef PHI_NO_OPENAPI
+
+enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* of the body's work, in one go */
+
+typedef struct phi__openapi_call {
+    phi_call call;
+    const phi__operation *op;
+    phi_memory *memory; /* the agent's */
+    phi_arena arena;
+    phi_json *arguments;
+    phi__openapi_request request;
+    phi__openapi_body body;
+    phi__openapi_auth auth;
+    phi__openapi_answer answer;
+    phi__timer timer;
+    phi__fetch *fetch;
+    bool sent; /* the URL has its query, and the headers their cookies */
+    bool ended;
+    phi_str url;
+} phi__openapi_call;
+
+/* ---- its end ---- */
+
+static void phi__openapi_call_end(phi__openapi_call *c) {
+    if (c->ended) return;
+    c->ended = true;
+    phi__io_timer_clear(c->op->api->rt->io, &c->timer);
+    phi__fetch_close(c->fetch);
+    c->fetch = NULL;
+    phi__openapi_token_leave(&c->auth.wait);
+    phi__openapi_answer_free(&c->answer);
+    phi__openapi_body_free(&c->body);
+    phi__openapi_request_free(&c->request);
+    phi_arena_free(&c->arena);
+    c->op->api->calls_open--;
+}
+
+static void phi__openapi_call_give(phi__openapi_call *c, const phi_content *content, size_t count,
+                                   const char *details, bool is_error) {
+    phi_tool_result result;
+    memset(&result, 0, sizeof result);
+    result.content = content;
+    result.content_count = count;
+    result.details = details;
+    result.is_error = is_error;
+    (void)phi_call_result(c->call, &result);
+    phi__openapi_call_end(c);
+}
+
+static void phi__openapi_call_fail(phi__openapi_call *c, const char *words) {
+    phi_content content;
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = phi_str_of(words);
+    phi__openapi_call_give(c, &content, 1, NULL, true);
+}
+
+/* What a part of the request could not do. */
+static void phi__openapi_call_refuse(phi__openapi_call *c, phi_status status) {
+    phi__openapi_call_fail(c, status == PHI_NO_MEMORY ? "Out of memory" : c->request.message);
+}
+
+static void phi__openapi_call_failed(phi__openapi_call *c, const char *message) {
+    char words[500];
+    (void)snprintf(words, sizeof words, "Error: HTTP request failed: %s", message);
+    phi__openapi_call_fail(c, words);
+}
+
+/* ---- the result ---- */
+
+static void phi__openapi_call_details(phi__openapi_call *c, phi__buf *out) {
+    phi__buf_printf(out, "{\"status\":%d,\"method\":", c->answer.http_status);
+    phi__json_write_str(out, c->op->method);
+    phi__buf_text(out, ",\"url\":");
+    phi__json_write_str(out, phi__buf_str(&c->request.url));
+    phi__buf_char(out, '}');
+    phi__buf_char(out, '\0');
+}
+
+static void phi__openapi_call_line(phi__openapi_call *c, phi__buf *out) {
+    const char *reason = phi__openapi_answer_reason(c->answer.http_status);
+    phi__buf_add_str(out, c->op->method);
+    phi__buf_char(out, ' ');
+    phi__buf_add_str(out, phi__buf_str(&c->request.url));
+    phi__buf_printf(out, " \xE2\x86\x92 %d%s%s\n\n", c->answer.http_status,
+                    reason[0] != '\0' ? " " : "", reason);
+}
+
+static void phi__openapi_call_result(phi__openapi_call *c) {
+    phi__buf text, image, details;
+    phi_content content[2];
+    memset(content, 0, sizeof content);
+    phi__buf_init(&text, c->memory);
+    phi__buf_init(&image, c->memory);
+    phi__buf_init(&details, c->memory);
+    phi__openapi_call_line(c, &text);
+    phi__openapi_call_details(c, &details);
+    if (phi__openapi_answer_finish(&c->answer, &text, &image) != PHI_OK || details.failed) {
+        phi__openapi_call_fail(c, "Out of memory");
+    } else {
+        content[0].kind = PHI_CONTENT_TEXT;
+        content[0].text = phi__buf_str(&text);
+        content[1].kind = PHI_CONTENT_IMAGE;
+        content[1].data = phi__buf_str(&image);
+        content[1].mime_type = phi_str_of(c->answer.type);
+        phi__openapi_call_give(c, content, image.len > 0 ? 2 : 1, details.at, false);
+    }
+    phi__buf_free(&text);
+    phi__buf_free(&image);
+    phi__buf_free(&details);
+}
+
+/* ---- the request under way ---- */
+
+static void phi__openapi_call_authorize(phi__openapi_call *c);
+
+static void phi__openapi_call_head(void *user_data, int http_status, phi_str headers) {
+    phi__openapi_call *c = (phi__openapi_call *)user_data;
+    if (!phi__openapi_auth_again(&c->auth, http_status)) {
+        phi__openapi_answer_head(&c->answer, http_status, headers);
+        return;
+    }
+    phi__fetch_close(c->fetch);
+    c->fetch = NULL;
+    phi__openapi_call_authorize(c);
+}
+
+static size_t phi__openapi_call_body(void *user_data, phi_str bytes) {
+    phi__openapi_call *c = (phi__openapi_call *)user_data;
+    if (phi__openapi_answer_body(&c->answer, bytes)) return bytes.len;
+    phi__fetch_close(c->fetch);
+    c->fetch = NULL;
+    phi__openapi_call_result(c);
+    return bytes.len;
+}
+
+static void phi__openapi_call_over(void *user_data, phi_status status, const char *message) {
+    phi__openapi_call *c = (phi__openapi_call *)user_data;
+    c->fetch = NULL;
+    if (status == PHI_OK)
+        phi__openapi_call_result(c);
+    else if (status == PHI_NO_MEMORY)
+        phi__openapi_call_fail(c, "Out of memory");
+    else
+        phi__openapi_call_failed(c, message);
+}
+
+/* ---- sending ---- */
+
+/* The whole URL, and the cookies: a host's own before those of arguments. */
+static phi_status phi__openapi_call_complete(phi__openapi_call *c) {
+    phi__openapi_request *r = &c->request;
+    phi_status status = PHI_OK;
+    phi__buf whole;
+    size_t i;
+    if (c->sent) return PHI_OK;
+    c->sent = true;
+    phi__buf_init(&whole, c->memory);
+    phi__buf_add_str(&whole, phi__buf_str(&r->url));
+    if (r->query.len > 0) {
+        phi__buf_char(&whole, phi__str_find(phi__buf_str(&r->url), 0, "?") == SIZE_MAX ? '?' : '&');
+        phi__buf_add_str(&whole, phi__buf_str(&r->query));
+    }
+    if (whole.failed || !phi__arena_str(&c->arena, phi__buf_str(&whole), &c->url))
+        status = PHI_NO_MEMORY;
+    if (r->cookie.len > 0 && status == PHI_OK) {
+        phi__buf_clear(&whole);
+        for (i = 0; i < r->count; i++)
+            if (phi__str_is_nocase(r->headers[i].name, "Cookie")) {
+                phi__buf_add_str(&whole, r->headers[i].value);
+                phi__buf_text(&whole, "; ");
+            }
+        phi__buf_add_str(&whole, phi__buf_str(&r->cookie));
+        status = whole.failed
+                     ? PHI_NO_MEMORY
+                     : phi__openapi_request_add(r, PHI__LIT("Cookie"), phi__buf_str(&whole), true);
+    }
+    phi__buf_free(&whole);
+    return status;
+}
+
+static void phi__openapi_call_send(phi__openapi_call *c) {
+    const phi_openapi_desc *of = &c->op->api->desc;
+    phi_runtime *rt = c->op->api->rt;
+    const char *words = NULL;
+    phi__fetch_desc desc;
+    phi_status status = phi__openapi_call_complete(c);
+    memset(&desc, 0, sizeof desc);
+    desc.memory = c->memory;
+    desc.method = c->op->method;
+    desc.url = c->url;
+    desc.headers = c->request.headers;
+    desc.header_count = c->request.count;
+    desc.pieces = c->body.pieces;
+    desc.piece_count = c->body.count;
+    desc.deadlines.first_event_ms = desc.deadlines.idle_ms = of->timeout_ms;
+    desc.deadlines.total_ms = of->timeout_ms;
+    desc.on_head = phi__openapi_call_head;
+    desc.on_body = phi__openapi_call_body;
+    desc.on_end = phi__openapi_call_over;
+    desc.user_data = c;
+    if (status == PHI_OK) status = phi__fetch_open(rt, &desc, &c->fetch);
+    if (status == PHI_OK) return;
+    (void)phi__error_last(rt, &words, NULL);
+    if (status == PHI_NO_MEMORY)
+        phi__openapi_call_fail(c, "Out of memory");
+    else
+        phi__openapi_call_failed(c, words);
+}
+
+static void phi__openapi_call_token_done(phi__openapi_wait *wait, phi_status status,
+                                         const char *message) {
+    phi__openapi_auth *auth = PHI__OWNER(wait, phi__openapi_auth, wait);
+    phi__openapi_call *c = PHI__OWNER(auth, phi__openapi_call, auth);
+    if (status == PHI_OK)
+        phi__openapi_call_authorize(c);
+    else if (status == PHI_NO_MEMORY)
+        phi__openapi_call_fail(c, "Out of memory");
+    else
+        phi__openapi_call_failed(c, message);
+}
+
+static void phi__openapi_call_authorize(phi__openapi_call *c) {
+    phi_status status;
+    c->auth.wait.done = phi__openapi_call_token_done;
+    status = phi__openapi_auth_token(&c->auth);
+    if (status == PHI_BUSY) return;
+    if (status == PHI_OK)
+        phi__openapi_call_send(c);
+    else
+        phi__openapi_call_refuse(c, status);
+}
+
+/* ---- building ---- */
+
+static void phi__openapi_call_go(phi__openapi_call *c) {
+    phi__io *io = c->op->api->rt->io;
+    phi_status status = PHI_BUSY;
+    int slices;
+    for (slices = 0; slices < PHI__OPENAPI_CALL_SLICES && status == PHI_BUSY; slices++)
+        status = phi__openapi_body_advance(&c->body);
+    if (status == PHI_BUSY)
+        status = phi__io_timer_set(io, &c->timer, phi__io_now_us(io));
+    else {
+        if (status == PHI_OK) status = phi__openapi_auth_begin(&c->auth, &c->request);
+        if (status == PHI_OK) {
+            phi__openapi_answer_init(&c->answer, c->memory, c->op, io, &c->auth.secrets);
+            phi__openapi_call_authorize(c);
+            return;
+        }
+    }
+    if (status != PHI_OK) phi__openapi_call_refuse(c, status);
+}
+
+static void phi__openapi_call_timer(phi__timer *timer) {
+    phi__openapi_call_go(PHI__OWNER(timer, phi__openapi_call, timer));
+}
+
+/* False: the call is over. */
+static bool phi__openapi_call_read(phi__openapi_call *c, phi_str arguments) {
+    char words[200];
+    phi_parse_error error;
+    phi_status status;
+    if (phi__str_trim(arguments).len == 0) arguments = PHI__LIT("{}");
+    status = phi_json_parse(&c->arena, arguments, PHI_JSON_REPLACE_BAD_UTF8, &c->arguments, &error);
+    if (status == PHI_OK && phi_json_is_null(c->arguments))
+        c->arguments = phi_json_new_object(&c->arena);
+    if (status == PHI_NO_MEMORY || (status == PHI_OK && c->arguments == NULL)) {
+        phi__openapi_call_fail(c, "Out of memory");
+        return false;
+    }
+    if (status == PHI_OK && phi_json_is_object(c->arguments)) return true;
+    (void)snprintf(words, sizeof words, "Error: Expected object parameters, got %s",
+                   status == PHI_OK ? phi_json_type_name(c->arguments) : "text that is not JSON");
+    phi__openapi_call_fail(c, words);
+    return false;
+}
+
 static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str arguments) {
-    static const char words[] = "Error: operations cannot be called in this version";
+    phi__openapi_call *c = (phi__openapi_call *)phi_call_state(call, sizeof *c);
+    const phi__toolcall *toolcall = phi__call_find(call);
+    phi_status status;
+    if (c == NULL || toolcall == NULL) {
+        (void)phi_call_finish(call, "Out of memory", 13, true);
+        return PHI_DONE;
+    }
+    c->call = call;
+    c->op = (const phi__operation *)user_data;
+    c->memory = &toolcall->run->agent->memory;
+    c->timer.fire = phi__openapi_call_timer;
+    c->op->api->calls_open++;
+    phi_arena_init(&c->arena, c->memory, 1024);
+    if (!phi__openapi_call_read(c, arguments)) return PHI_PENDING;
+    phi__openapi_request_init(&c->request, &c->arena, c->memory, c->op, c->arguments);
+    status = phi__openapi_request_build(&c->request);
+    if (status != PHI_OK) {
+        phi__openapi_call_refuse(c, status);
+        return PHI_PENDING;
+    }
+    phi__openapi_body_begin(&c->body, &c->request, c->op->api->rt->io);
+    phi__openapi_call_go(c);
+    return PHI_PENDING; /* or it has its result */
+}
+
+static void phi__openapi_call_cancel(void *user_data, phi_call call) {
+    phi__openapi_call *c = (phi__openapi_call *)phi_call_state(call, 0);
     (void)user_data;
-    (void)arguments;
+    if (c != NULL && c->op != NULL) phi__openapi_call_end(c);
+}
+
+/* After a snapshot: a request that only reads is made again; another one may have been served. */
+static phi_flow phi__openapi_call_resume(void *user_data, phi_call call, phi_str arguments) {
+    static const char words[] = "Interrupted: the program was started anew while this request was "
+                                "under way; whether the server has served it is not known";
+    if (((const phi__operation *)user_data)->read_only)
+        return phi__openapi_call_start(user_data, call, arguments);
     (void)phi_call_finish(call, words, sizeof words - 1, true);
     return PHI_DONE;
 }
 
-PHI__FN void phi__openapi_call_fill(phi_tool *tool) { tool->start = phi__openapi_call_start; }
+/* ---- for the document's side ---- */
 
-PHI__FN void phi__openapi_call_free(phi_openapi *api) { (void)api; }
+/* Long enough for a token, the request, a new token and the request again. */
+static uint32_t phi__openapi_call_timeout(uint32_t ms) {
+    return ms > UINT32_MAX / 8 ? PHI_UNLIMITED : ms * 4 + 5000;
+}
+
+PHI__FN void phi__openapi_call_fill(phi_tool *tool) {
+    const phi__operation *op = (const phi__operation *)tool->user_data;
+    tool->start = phi__openapi_call_start;
+    tool->cancel = phi__openapi_call_cancel;
+    tool->resume = phi__openapi_call_resume;
+    tool->timeout_ms = phi__openapi_call_timeout(op->api->desc.timeout_ms);
+}
+
+PHI__FN void phi__openapi_call_free(phi_openapi *api) { phi__openapi_token_free_all(api); }
+
+#endif
+
+/* ---- src/openapi/openapi_request.c ---- */
+
+/* openapi_request.c - from arguments to a URL and headers. */
+
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#ifndef PHI_NO_OPENAPI
+
+PHI__FN void phi__openapi_request_init(phi__openapi_request *r, phi_arena *arena,
+                                       phi_memory *memory, const phi__operation *op,
+                                       const phi_json *arguments) {
+    memset(r, 0, sizeof *r);
+    r->arena = arena;
+    r->memory = memory;
+    r->op = op;
+    r->arguments = arguments;
+    phi__buf_init(&r->url, memory);
+    phi__buf_init(&r->query, memory);
+    phi__buf_init(&r->cookie, memory);
+}
+
+PHI__FN void phi__openapi_request_free(phi__openapi_request *r) {
+    if (r->memory == NULL) return;
+    phi__buf_free(&r->url);
+    phi__buf_free(&r->query);
+    phi__buf_free(&r->cookie);
+}
+
+PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(r->message, sizeof r->message, format, args);
+    va_end(args);
+    return PHI_BAD_ARG;
+}
+
+PHI__FN const phi_json *phi__openapi_request_argument(const phi__openapi_request *r, phi_str name) {
+    const phi_json *value = phi_json_get_n(r->arguments, name);
+    return phi_json_is_null(value) ? NULL : value;
+}
+
+/* ---- headers ---- */
+
+static phi__header *phi__openapi_request_find(const phi__openapi_request *r, const char *name) {
+    size_t i;
+    for (i = 0; i < r->count; i++)
+        if (phi__str_is_nocase(r->headers[i].name, name)) return &r->headers[i];
+    return NULL;
+}
+
+PHI__FN bool phi__openapi_request_has(const phi__openapi_request *r, const char *name) {
+    return phi__openapi_request_find(r, name) != NULL;
+}
+
+static phi__header *phi__openapi_request_room(phi__openapi_request *r) {
+    size_t cap = r->cap > 0 ? r->cap * 2 : 8;
+    phi__header *grown;
+    if (r->count < r->cap) return &r->headers[r->count++];
+    grown = (phi__header *)phi_arena_alloc(r->arena, phi__mul(cap, sizeof *grown));
+    if (grown == NULL) return NULL;
+    if (r->count > 0) memcpy(grown, r->headers, r->count * sizeof *grown);
+    r->headers = grown;
+    r->cap = cap;
+    return &r->headers[r->count++];
+}
+
+PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str name, phi_str value,
+                                            bool replaces) {
+    phi_str own, text;
+    phi__header *header;
+    if (!phi__arena_str(r->arena, name, &own) || !phi__arena_str(r->arena, value, &text))
+        return PHI_NO_MEMORY;
+    header = phi__openapi_request_find(r, own.at);
+    if (header != NULL && !replaces) return PHI_OK;
+    if (header == NULL) header = phi__openapi_request_room(r);
+    if (header == NULL) return PHI_NO_MEMORY;
+    header->name = own;
+    header->value = text;
+    return PHI_OK;
+}
+
+static phi_status phi__openapi_request_own_headers(phi__openapi_request *r) {
+    const phi_openapi_desc *desc = &r->op->api->desc;
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; i < desc->header_count && status == PHI_OK; i++)
+        status = phi__openapi_request_add(r, phi_str_of(desc->headers[i].name),
+                                          phi_str_of(desc->headers[i].value), true);
+    return status;
+}
+
+/* OpenAPI's document says that these are described elsewhere; the others frame the request. */
+static bool phi__openapi_request_ignores(phi_str name) {
+    static const char *const names[] = {"Accept",     "Content-Type",    "Authorization",
+                                        "Host",       "Content-Length",  "Transfer-Encoding",
+                                        "Connection", "Expect",          "Upgrade",
+                                        "TE",         "Trailer",         "Proxy-Authorization",
+                                        "Cookie",     "Content-Encoding"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is_nocase(name, names[i])) return true;
+    return false;
+}
+
+static phi_status phi__openapi_request_header(phi__openapi_request *r,
+                                              const phi__operation_parameter *p,
+                                              const phi_json *value) {
+    phi_status status = PHI_OK;
+    phi__buf text;
+    if (phi__openapi_request_ignores(p->name)) return PHI_OK;
+    phi__buf_init(&text, r->memory);
+    phi__styles_put_header(&text, p, value);
+    if (text.failed)
+        status = PHI_NO_MEMORY;
+    else if (!phi__fetch_name_fits(p->name) || !phi__fetch_value_fits(phi__buf_str(&text)))
+        status = phi__openapi_request_refuse(
+            r, "Error: Header parameter '%s' cannot hold control characters", p->argument.at);
+    else
+        status = phi__openapi_request_add(r, p->name, phi__buf_str(&text), false);
+    phi__buf_free(&text);
+    return status;
+}
+
+/* ---- the base ---- */
+
+static size_t phi__openapi_request_origin(phi_str url) {
+    size_t host = phi__str_find(url, 0, "://"), end;
+    if (host == SIZE_MAX) return 0;
+    for (end = host + 3; end < url.len && strchr("/?#", url.at[end]) == NULL;) end++;
+    return end;
+}
+
+/* The directory of a URL's path, without the slash at its end. */
+static size_t phi__openapi_request_directory(phi_str url) {
+    size_t origin = phi__openapi_request_origin(url), end = origin, at = origin;
+    while (end < url.len && url.at[end] != '?' && url.at[end] != '#') end++;
+    for (; at < end; end--)
+        if (url.at[end - 1] == '/') return end - 1;
+    return origin;
+}
+
+/* A relative server, against the URL that the document came from (RFC 3986 5.2). */
+static bool phi__openapi_request_relative(phi__openapi_request *r, phi_str server) {
+    phi_str url = r->op->api->url;
+    size_t origin = phi__openapi_request_origin(url);
+    if (origin == 0) return false;
+    if (phi__str_starts(server, "//"))
+        phi__buf_add(&r->url, url.at, phi__str_find(url, 0, "://") + 1);
+    else if (server.len > 0 && server.at[0] == '/')
+        phi__buf_add(&r->url, url.at, origin);
+    else {
+        phi__buf_add(&r->url, url.at, phi__openapi_request_directory(url));
+        if (phi__str_starts(server, "./")) server = phi__str(server.at + 2, server.len - 2);
+        if (server.len > 0) phi__buf_char(&r->url, '/');
+    }
+    phi__buf_add_str(&r->url, server);
+    return true;
+}
+
+static phi_status phi__openapi_request_base(phi__openapi_request *r) {
+    const char *given = r->op->api->desc.base_url;
+    phi_str server = given != NULL && given[0] != '\0' ? phi_str_of(given) : r->op->server;
+    if (phi__str_find(server, 0, "?") != SIZE_MAX || phi__str_find(server, 0, "#") != SIZE_MAX)
+        return phi__openapi_request_refuse(r, "Error: The server's URL has a query or a fragment");
+    if (phi__str_starts(server, "http://") || phi__str_starts(server, "https://"))
+        phi__buf_add_str(&r->url, server);
+    else if (phi__str_find(server, 0, "://") != SIZE_MAX)
+        return phi__openapi_request_refuse(r, "Error: The server's URL is not http or https");
+    else if (!phi__openapi_request_relative(r, server))
+        return phi__openapi_request_refuse(
+            r, "Error: No base URL: the document names no server, or a relative one");
+    while (r->url.len > 0 && r->url.at[r->url.len - 1] == '/') r->url.len--;
+    return r->url.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* ---- the path ---- */
+
+static const phi__operation_parameter *
+phi__openapi_request_path_parameter(const phi__openapi_request *r, phi_str name) {
+    size_t i;
+    for (i = 0; i < r->op->parameter_count; i++) {
+        const phi__operation_parameter *p = &r->op->parameters[i];
+        if (p->place == PHI__OPERATION_PATH && p->name.len == name.len &&
+            memcmp(p->name.at, name.at, name.len) == 0)
+            return p;
+    }
+    return NULL;
+}
+
+static phi_status phi__openapi_request_substitute(phi__openapi_request *r, phi_str name) {
+    const phi__operation_parameter *p = phi__openapi_request_path_parameter(r, name);
+    const phi_json *value = p != NULL ? phi__openapi_request_argument(r, p->argument) : NULL;
+    size_t before = r->url.len;
+    if (value == NULL)
+        return phi__openapi_request_refuse(r,
+                                           "Error: Missing required path parameter '%.*s' for %s",
+                                           (int)phi__min(name.len, 80), name.at, r->op->path.at);
+    phi__styles_put_path(&r->url, p, value);
+    if (!r->url.failed && r->url.len == before)
+        return phi__openapi_request_refuse(r, "Error: Path parameter '%.*s' is empty",
+                                           (int)phi__min(name.len, 80), name.at);
+    return PHI_OK;
+}
+
+/* Segments "." and ".." would be taken out of the path on its way, with the segment before. */
+static phi_status phi__openapi_request_check_dots(phi__openapi_request *r, size_t from) {
+    size_t i, start = from;
+    for (i = from; i <= r->url.len; i++) {
+        const char *at = r->url.at + start;
+        if (i < r->url.len && r->url.at[i] != '/') continue;
+        if ((i - start == 1 && at[0] == '.') || (i - start == 2 && memcmp(at, "..", 2) == 0))
+            return phi__openapi_request_refuse(
+                r, "Error: A path parameter makes a segment '%.*s' of %s", (int)(i - start), at,
+                r->op->path.at);
+        start = i + 1;
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__openapi_request_path(phi__openapi_request *r) {
+    phi_str path = r->op->path;
+    size_t from = r->url.len, at = 0;
+    phi_status status = PHI_OK;
+    while (at < path.len && status == PHI_OK) {
+        size_t open = phi__str_find(path, at, "{");
+        size_t close = open != SIZE_MAX ? phi__str_find(path, open, "}") : SIZE_MAX;
+        size_t end = close != SIZE_MAX ? open : path.len;
+        phi__buf_add(&r->url, path.at + at, end - at);
+        at = end;
+        if (close == SIZE_MAX) break;
+        status = phi__openapi_request_substitute(r, phi__str(path.at + open + 1, close - open - 1));
+        at = close + 1;
+    }
+    if (r->url.failed) return PHI_NO_MEMORY;
+    return status == PHI_OK ? phi__openapi_request_check_dots(r, from) : status;
+}
+
+/* ---- all of it ---- */
+
+static phi_status phi__openapi_request_parameter(phi__openapi_request *r,
+                                                 const phi__operation_parameter *p) {
+    const phi_json *value = phi__openapi_request_argument(r, p->argument);
+    if (value == NULL) return PHI_OK;
+    if (p->place == PHI__OPERATION_HEADER) return phi__openapi_request_header(r, p, value);
+    if (p->place == PHI__OPERATION_QUERY) phi__styles_put_pairs(&r->query, p, value);
+    if (p->place == PHI__OPERATION_COOKIE) phi__styles_put_pairs(&r->cookie, p, value);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__openapi_request_build(phi__openapi_request *r) {
+    size_t i;
+    phi_status status = phi__openapi_request_base(r);
+    if (status == PHI_OK) status = phi__openapi_request_path(r);
+    if (status == PHI_OK) status = phi__openapi_request_own_headers(r);
+    for (i = 0; i < r->op->parameter_count && status == PHI_OK; i++)
+        status = phi__openapi_request_parameter(r, &r->op->parameters[i]);
+    if (status == PHI_OK && (r->query.failed || r->cookie.failed)) status = PHI_NO_MEMORY;
+    return status;
+}
+
+#endif
+
+/* ---- src/openapi/openapi_token.c ---- */
+
+/* openapi_token.c - access tokens, requested and kept. */
+
+
+#include <stdio.h>
+
+#ifndef PHI_NO_OPENAPI
+
+enum {
+    PHI__OPENAPI_TOKEN_BYTES = 65536, /* of a token server's answer */
+    PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* before it expires it counts as expired */
+    PHI__OPENAPI_TOKEN_WORDS = 300
+};
+
+struct phi__openapi_calls {
+    phi__list tokens;
+};
+
+struct phi__openapi_token {
+    phi_openapi *api;
+    phi__link link;      /* of the object's tokens */
+    phi__buf url, scope; /* scope: joined by spaces */
+    phi__buf text, answer;
+    bool valid;
+    uint64_t until_us;
+    phi__fetch *fetch; /* NULL: it is not requested */
+    int http_status;
+    phi__list waiting;
+};
+
+/* ---- tokens ---- */
+
+static bool phi__openapi_token_same(const phi__buf *buf, phi_str text) {
+    return buf->len == text.len && (text.len == 0 || memcmp(buf->at, text.at, text.len) == 0);
+}
+
+static void phi__openapi_token_forget(phi__openapi_token *t) {
+    if (t->text.at != NULL) memset(t->text.at, 0, t->text.cap);
+    if (t->answer.at != NULL) memset(t->answer.at, 0, t->answer.cap);
+    phi__buf_clear(&t->text);
+    phi__buf_clear(&t->answer);
+    t->valid = false;
+}
+
+static void phi__openapi_token_free(phi__openapi_token *t) {
+    phi__fetch_close(t->fetch);
+    phi__openapi_token_forget(t);
+    phi__buf_free(&t->url);
+    phi__buf_free(&t->scope);
+    phi__buf_free(&t->text);
+    phi__buf_free(&t->answer);
+    phi__free(&t->api->memory, t, sizeof *t);
+}
+
+static phi__openapi_token *phi__openapi_token_make(phi_openapi *api, phi_str url, phi_str scope) {
+    phi__openapi_token *t = (phi__openapi_token *)phi__alloc(&api->memory, sizeof *t);
+    if (t == NULL) return NULL;
+    t->api = api;
+    phi__buf_init(&t->url, &api->memory);
+    phi__buf_init(&t->scope, &api->memory);
+    phi__buf_init(&t->text, &api->memory);
+    phi__buf_init(&t->answer, &api->memory);
+    phi__buf_add_str(&t->url, url);
+    phi__buf_add_str(&t->scope, scope);
+    if (t->url.failed || t->scope.failed) {
+        phi__openapi_token_free(t);
+        return NULL;
+    }
+    phi__list_push(&api->calls->tokens, &t->link);
+    return t;
+}
+
+static phi__openapi_token *phi__openapi_token_find(phi_openapi *api, phi_str url, phi_str scope) {
+    phi__link *link;
+    if (api->calls == NULL)
+        api->calls = (struct phi__openapi_calls *)phi__alloc(&api->memory, sizeof *api->calls);
+    if (api->calls == NULL) return NULL;
+    for (link = api->calls->tokens.first; link != NULL; link = link->next) {
+        phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
+        if (phi__openapi_token_same(&t->url, url) && phi__openapi_token_same(&t->scope, scope))
+            return t;
+    }
+    return phi__openapi_token_make(api, url, scope);
+}
+
+/* ---- the answer ---- */
+
+/* Of a number, or a text with one. */
+static uint64_t phi__openapi_token_lifetime_s(phi_str answer) {
+    phi_json_found found;
+    int64_t n = 0;
+    uint64_t u = 0;
+    if (phi_json_find(answer, "expires_in", &found) != PHI_OK) return UINT64_MAX;
+    if (found.type == PHI_JSON_STRING) return phi__str_to_u64(found.raw, &u) ? u : UINT64_MAX;
+    return phi_json_found_int(&found, &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
+}
+
+static void phi__openapi_token_keep(phi__openapi_token *t, phi_str text) {
+    uint64_t s = phi__openapi_token_lifetime_s(phi__buf_str(&t->answer));
+    uint64_t early =
+        s > 2 * PHI__OPENAPI_TOKEN_EARLY_S ? (uint64_t)PHI__OPENAPI_TOKEN_EARLY_S : s / 2;
+    if (s == 0) s = 1; /* the calls that wait for it use it once */
+    phi__buf_clear(&t->text);
+    phi__buf_add_str(&t->text, text);
+    t->valid = !t->text.failed;
+    t->until_us =
+        s > UINT32_MAX ? UINT64_MAX : phi__io_now_us(t->api->rt->io) + (s - early) * 1000000u;
+}
+
+/* Its words are the token server's: short, and without our secret. */
+static void phi__openapi_token_explain(phi__openapi_token *t, phi_arena *arena, char *words,
+                                       size_t size) {
+    const phi_openapi_auth *auth = &t->api->desc.auth;
+    phi_json_found found;
+    phi__secrets secrets;
+    phi_str code = phi__str("", 0);
+    size_t n;
+    if (phi_json_find(phi__buf_str(&t->answer), "error", &found) == PHI_OK)
+        (void)phi_json_found_str(arena, &found, &code);
+    (void)snprintf(words, size, "the token server answered %d%s%.*s", t->http_status,
+                   code.len > 0 ? ": " : " without a token", (int)phi__min(code.len, 100), code.at);
+    n = phi__words_clean_line(words, strlen(words));
+    words[n] = '\0';
+    phi__secret_init(&secrets, arena);
+    phi__secret_add(&secrets, phi_str_of(auth->client_secret));
+    if (!secrets.failed) (void)phi__secret_hide(&secrets, words, n, PHI__SECRET_WORDS);
+}
+
+static void phi__openapi_token_done(phi__openapi_token *t, phi_status status, const char *words) {
+    while (t->waiting.first != NULL) {
+        phi__openapi_wait *wait = PHI__OWNER(t->waiting.first, phi__openapi_wait, link);
+        phi__openapi_token_leave(wait);
+        wait->done(wait, status, words);
+    }
+}
+
+static void phi__openapi_token_end(void *user_data, phi_status status, const char *message) {
+    phi__openapi_token *t = (phi__openapi_token *)user_data;
+    char words[PHI__OPENAPI_TOKEN_WORDS];
+    phi_json_found found;
+    phi_arena arena;
+    phi_str text;
+    t->fetch = NULL;
+    phi_arena_init(&arena, &t->api->memory, 256);
+    (void)snprintf(words, sizeof words, "the token server: %s", message);
+    if (status == PHI_OK && t->answer.failed) status = PHI_NO_MEMORY;
+    if (status == PHI_OK) {
+        if (t->http_status >= 200 && t->http_status < 300 &&
+            phi_json_find(phi__buf_str(&t->answer), "access_token", &found) == PHI_OK &&
+            phi_json_found_str(&arena, &found, &text) && text.len > 0)
+            phi__openapi_token_keep(t, text);
+        if (!t->valid) {
+            status = PHI_REFUSED;
+            phi__openapi_token_explain(t, &arena, words, sizeof words);
+        }
+    }
+    phi_arena_free(&arena);
+    if (t->answer.at != NULL) memset(t->answer.at, 0, t->answer.len);
+    phi__buf_clear(&t->answer);
+    phi__openapi_token_done(t, status, words);
+}
+
+static void phi__openapi_token_head(void *user_data, int http_status, phi_str headers) {
+    (void)headers;
+    ((phi__openapi_token *)user_data)->http_status = http_status;
+}
+
+static size_t phi__openapi_token_body(void *user_data, phi_str bytes) {
+    phi__openapi_token *t = (phi__openapi_token *)user_data;
+    phi__buf_add_str(&t->answer, bytes);
+    return bytes.len;
+}
+
+/* ---- the request ---- */
+
+/* "id:secret", each encoded as in a form, in base64: RFC 6749, 2.3.1. */
+static void phi__openapi_token_basic(const phi_openapi_auth *auth, phi__buf *out) {
+    phi__buf plain;
+    phi__buf_init(&plain, out->memory);
+    phi__styles_put_escaped(&plain, phi_str_of(auth->client_id), PHI__ESCAPE_ALL);
+    phi__buf_char(&plain, ':');
+    phi__styles_put_escaped(&plain, phi_str_of(auth->client_secret), PHI__ESCAPE_ALL);
+    phi__buf_text(out, "Basic ");
+    phi__base64_encode(out, plain.at, plain.len);
+    if (plain.failed) out->failed = true;
+    if (plain.at != NULL) memset(plain.at, 0, plain.len);
+    phi__buf_free(&plain);
+}
+
+static phi_status phi__openapi_token_open(phi__openapi_token *t, phi_str basic, phi_str body) {
+    const phi_openapi_desc *of = &t->api->desc;
+    phi__header headers[3];
+    phi__fetch_desc desc;
+    headers[0].name = PHI__LIT("Authorization");
+    headers[0].value = basic;
+    headers[1].name = PHI__LIT("Content-Type");
+    headers[1].value = PHI__LIT("application/x-www-form-urlencoded");
+    headers[2].name = PHI__LIT("Accept");
+    headers[2].value = PHI__LIT("application/json");
+    memset(&desc, 0, sizeof desc);
+    desc.memory = &t->api->memory;
+    desc.method = PHI__LIT("POST");
+    desc.url = phi__buf_str(&t->url);
+    desc.headers = headers;
+    desc.header_count = 3;
+    desc.body = body;
+    desc.deadlines.first_event_ms = desc.deadlines.total_ms = of->timeout_ms;
+    desc.max_bytes = PHI__OPENAPI_TOKEN_BYTES;
+    desc.on_head = phi__openapi_token_head;
+    desc.on_body = phi__openapi_token_body;
+    desc.on_end = phi__openapi_token_end;
+    desc.user_data = t;
+    return phi__fetch_open(t->api->rt, &desc, &t->fetch);
+}
+
+static phi_status phi__openapi_token_request(phi__openapi_token *t) {
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf basic, body;
+    phi__openapi_token_forget(t);
+    phi__buf_init(&basic, &t->api->memory);
+    phi__buf_init(&body, &t->api->memory);
+    phi__openapi_token_basic(&t->api->desc.auth, &basic);
+    phi__buf_text(&body, "grant_type=client_credentials");
+    if (t->scope.len > 0) {
+        phi__buf_text(&body, "&scope=");
+        phi__styles_put_escaped(&body, phi__buf_str(&t->scope), PHI__ESCAPE_ALL);
+    }
+    if (!basic.failed && !body.failed)
+        status = phi__openapi_token_open(t, phi__buf_str(&basic), phi__buf_str(&body));
+    if (basic.at != NULL) memset(basic.at, 0, basic.len);
+    phi__buf_free(&basic);
+    phi__buf_free(&body);
+    return status;
+}
+
+static bool phi__openapi_token_join(phi__buf *out, const phi_str *scopes, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        if (i > 0) phi__buf_char(out, ' ');
+        phi__buf_add_str(out, scopes[i]);
+    }
+    return !out->failed;
+}
+
+/* ---- for the call ---- */
+
+PHI__FN phi_status phi__openapi_token_get(phi_openapi *api, phi_str url, const phi_str *scopes,
+                                          size_t scope_count, phi__openapi_wait *wait,
+                                          phi_str *out) {
+    phi__openapi_token *t = NULL;
+    phi_status status = PHI_OK;
+    phi__buf scope;
+    phi__buf_init(&scope, &api->memory);
+    if (phi__openapi_token_join(&scope, scopes, scope_count))
+        t = phi__openapi_token_find(api, url, phi__buf_str(&scope));
+    phi__buf_free(&scope);
+    if (t == NULL) return phi__error(api->rt, PHI_NO_MEMORY, "no memory for a token");
+    if (t->valid && phi__io_now_us(api->rt->io) < t->until_us) {
+        *out = phi__buf_str(&t->text);
+        return PHI_OK;
+    }
+    if (t->fetch == NULL) status = phi__openapi_token_request(t);
+    if (status != PHI_OK) return status;
+    wait->token = t;
+    phi__list_push(&t->waiting, &wait->link);
+    return PHI_BUSY;
+}
+
+PHI__FN void phi__openapi_token_leave(phi__openapi_wait *wait) {
+    if (wait->token == NULL) return;
+    phi__list_take(&wait->token->waiting, &wait->link);
+    wait->token = NULL;
+}
+
+PHI__FN void phi__openapi_token_refused(phi_openapi *api, phi_str text) {
+    phi__link *link;
+    if (api->calls == NULL) return;
+    for (link = api->calls->tokens.first; link != NULL; link = link->next) {
+        phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
+        if (t->valid && phi__openapi_token_same(&t->text, text)) phi__openapi_token_forget(t);
+    }
+}
+
+PHI__FN void phi__openapi_token_free_all(phi_openapi *api) {
+    phi__link *link, *next;
+    if (api->calls == NULL) return;
+    for (link = api->calls->tokens.first; link != NULL; link = next) {
+        next = link->next;
+        phi__openapi_token_free(PHI__OWNER(link, phi__openapi_token, link));
+    }
+    phi__free(&api->memory, api->calls, sizeof *api->calls);
+    api->calls = NULL;
+}
 
 #endif
 
@@ -9966,6 +12404,237 @@ PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
            phi__settings_copy_pairs(arena, &out->headers, out->header_count) &&
            phi__settings_copy_pairs(arena, &out->auth.keys, out->auth.key_count) &&
            phi__settings_copy_list(arena, &out->upload_roots);
+}
+
+#endif
+
+/* ---- src/openapi/styles.c ---- */
+
+/* styles.c - the values of parameters as text. */
+
+#ifndef PHI_NO_OPENAPI
+
+enum { PHI__STYLES_DEPTH = 16 }; /* of deepObject; deeper values are JSON text */
+
+/* How pairs are joined, and their values escaped. */
+typedef struct phi__styles {
+    phi__buf *out;
+    const char *between;
+    phi__styles_escape how;
+    phi_str name;
+} phi__styles;
+
+static bool phi__styles_keeps(unsigned char c, phi__styles_escape how) {
+    if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')) return true;
+    if (c == '\0') return how == PHI__ESCAPE_NONE;
+    if (strchr("-._~", c) != NULL) return true;
+    if (how == PHI__ESCAPE_RESERVED) return strchr(":/?@!$'()*,;", c) != NULL;
+    if (how == PHI__ESCAPE_COOKIE) return c > 32 && c < 127 && strchr("\"%,;\\", c) == NULL;
+    return how == PHI__ESCAPE_NONE;
+}
+
+PHI__FN void phi__styles_put_escaped(phi__buf *out, phi_str text, phi__styles_escape how) {
+    static const char hex[] = "0123456789ABCDEF";
+    size_t i, from = 0;
+    for (i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        char code[3];
+        if (phi__styles_keeps(c, how)) continue;
+        phi__buf_add(out, text.at + from, i - from);
+        code[0] = '%';
+        code[1] = hex[c >> 4];
+        code[2] = hex[c & 15];
+        phi__buf_add(out, code, 3);
+        from = i + 1;
+    }
+    phi__buf_add(out, text.at + from, text.len - from);
+}
+
+PHI__FN void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__styles_escape how) {
+    phi__buf text;
+    if (phi_json_is_string(value)) {
+        phi__styles_put_escaped(out, phi_json_str(value, NULL), how);
+        return;
+    }
+    phi__buf_init(&text, out->memory);
+    if (phi__json_write(&text, value, 0) != PHI_OK) text.failed = true;
+    if (text.failed)
+        out->failed = true;
+    else
+        phi__styles_put_escaped(out, phi__buf_str(&text), how);
+    phi__buf_free(&text);
+}
+
+/* The items or members, each behind `first` or `between`, keys and values joined by `equals`. */
+static void phi__styles_put_list(phi__buf *out, const phi_json *value, const char *between,
+                                 const char *equals, phi__styles_escape how) {
+    phi_json_iter it = phi_json_each(value);
+    bool keys = phi_json_is_object(value), any = false;
+    phi_json *child;
+    while ((child = phi_json_next(&it)) != NULL) {
+        if (phi_json_is_null(child)) continue;
+        if (any) phi__buf_text(out, between);
+        any = true;
+        if (keys) {
+            phi__styles_put_escaped(out, it.key, how);
+            phi__buf_text(out, equals);
+        }
+        phi__styles_put_value(out, child, how);
+    }
+}
+
+static bool phi__styles_is_list(const phi_json *value) {
+    return phi_json_is_array(value) || phi_json_is_object(value);
+}
+
+static void phi__styles_put_simple(phi__buf *out, const phi_json *value, bool explode,
+                                   phi__styles_escape how) {
+    if (phi__styles_is_list(value))
+        phi__styles_put_list(out, value, ",", explode ? "=" : ",", how);
+    else
+        phi__styles_put_value(out, value, how);
+}
+
+/* ---- paths ---- */
+
+static void phi__styles_put_label(phi__buf *out, const phi_json *value, bool explode) {
+    phi__buf_char(out, '.');
+    if (phi__styles_is_list(value))
+        phi__styles_put_list(out, value, explode ? "." : ",", explode ? "=" : ",", PHI__ESCAPE_ALL);
+    else
+        phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
+}
+
+static void phi__styles_put_matrix_one(phi__buf *out, phi_str name, const phi_json *value) {
+    phi__buf_char(out, ';');
+    phi__styles_put_escaped(out, name, PHI__ESCAPE_ALL);
+    if (phi_json_is_string(value) && phi_json_str(value, NULL).len == 0) return;
+    phi__buf_char(out, '=');
+    phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
+}
+
+static void phi__styles_put_matrix(phi__buf *out, phi_str name, const phi_json *value,
+                                   bool explode) {
+    bool keys = phi_json_is_object(value);
+    phi_json_iter it = phi_json_each(value);
+    phi_json *child;
+    if (!phi__styles_is_list(value)) {
+        phi__styles_put_matrix_one(out, name, value);
+    } else if (!explode) {
+        phi__buf_char(out, ';');
+        phi__styles_put_escaped(out, name, PHI__ESCAPE_ALL);
+        if (phi_json_count(value) == 0) return;
+        phi__buf_char(out, '=');
+        phi__styles_put_list(out, value, ",", ",", PHI__ESCAPE_ALL);
+    } else {
+        while ((child = phi_json_next(&it)) != NULL)
+            if (!phi_json_is_null(child))
+                phi__styles_put_matrix_one(out, keys ? it.key : name, child);
+    }
+}
+
+PHI__FN void phi__styles_put_path(phi__buf *out, const phi__operation_parameter *p,
+                                  const phi_json *value) {
+    if (p->content_type.len > 0)
+        phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
+    else if (p->style == PHI__STYLE_LABEL)
+        phi__styles_put_label(out, value, p->explode);
+    else if (p->style == PHI__STYLE_MATRIX)
+        phi__styles_put_matrix(out, p->name, value, p->explode);
+    else
+        phi__styles_put_simple(out, value, p->explode, PHI__ESCAPE_ALL);
+}
+
+PHI__FN void phi__styles_put_header(phi__buf *out, const phi__operation_parameter *p,
+                                    const phi_json *value) {
+    if (p->content_type.len > 0)
+        phi__styles_put_value(out, value, PHI__ESCAPE_NONE);
+    else
+        phi__styles_put_simple(out, value, p->explode, PHI__ESCAPE_NONE);
+}
+
+/* ---- pairs ---- */
+
+static void phi__styles_put_name(const phi__styles *s, phi_str name) {
+    if (s->out->len > 0) phi__buf_text(s->out, s->between);
+    phi__styles_put_escaped(s->out, name, PHI__ESCAPE_ALL);
+    phi__buf_char(s->out, '=');
+}
+
+static void phi__styles_put_pair(const phi__styles *s, phi_str name, const phi_json *value) {
+    phi__styles_put_name(s, name);
+    phi__styles_put_value(s->out, value, s->how);
+}
+
+static void phi__styles_put_exploded(const phi__styles *s, const phi_json *value) {
+    bool keys = phi_json_is_object(value);
+    phi_json_iter it = phi_json_each(value);
+    phi_json *child;
+    while ((child = phi_json_next(&it)) != NULL)
+        if (!phi_json_is_null(child)) phi__styles_put_pair(s, keys ? it.key : s->name, child);
+}
+
+/* name: grows and shrinks with the way down. */
+static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi_json *value,
+                                 int depth) {
+    phi_json_iter it = phi_json_each(value);
+    size_t len = name->len, index = 0;
+    phi_json *child;
+    if (phi_json_is_null(value)) return;
+    if (!phi__styles_is_list(value) || depth >= PHI__STYLES_DEPTH) {
+        phi__styles_put_pair(s, phi__buf_str(name), value);
+        return;
+    }
+    while ((child = phi_json_next(&it)) != NULL) {
+        phi__buf_char(name, '[');
+        if (phi_json_is_array(value))
+            phi__buf_u64(name, index++);
+        else
+            phi__buf_add_str(name, it.key);
+        phi__buf_char(name, ']');
+        if (name->failed) return;
+        phi__styles_put_deep(s, name, child, depth + 1);
+        name->len = len;
+    }
+}
+
+static void phi__styles_put_deep_all(const phi__styles *s, const phi_json *value) {
+    phi__buf name;
+    phi__buf_init(&name, s->out->memory);
+    phi__buf_add_str(&name, s->name);
+    if (!name.failed) phi__styles_put_deep(s, &name, value, 0);
+    if (name.failed) s->out->failed = true;
+    phi__buf_free(&name);
+}
+
+static void phi__styles_put_joined(const phi__styles *s, const phi_json *value,
+                                   const char *between) {
+    if (phi_json_count(value) == 0) return;
+    phi__styles_put_name(s, s->name);
+    phi__styles_put_list(s->out, value, between, between, s->how);
+}
+
+PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter *p,
+                                   const phi_json *value) {
+    bool cookie = p->place == PHI__OPERATION_COOKIE;
+    phi__styles s;
+    s.out = out;
+    s.between = cookie ? "; " : "&";
+    s.how = cookie              ? PHI__ESCAPE_COOKIE
+            : p->allow_reserved ? PHI__ESCAPE_RESERVED
+                                : PHI__ESCAPE_ALL;
+    s.name = p->name;
+    if (p->content_type.len > 0 || !phi__styles_is_list(value))
+        phi__styles_put_pair(&s, p->name, value);
+    else if (p->style == PHI__STYLE_DEEP)
+        phi__styles_put_deep_all(&s, value);
+    else if (p->explode)
+        phi__styles_put_exploded(&s, value);
+    else
+        phi__styles_put_joined(&s, value,
+                               p->style == PHI__STYLE_SPACE  ? "%20"
+                               : p->style == PHI__STYLE_PIPE ? "%7C"
+                                                             : ",");
 }
 
 #endif

@@ -6,7 +6,7 @@
 
 #ifndef PHI_NO_OPENAPI
 
-/* Sets start, step, cancel and resume; user_data is a phi__operation, name and schema are set. */
+/* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
 /* Frees what belongs to the object's calls, none of which is under way. */
 PHI__FN void phi__openapi_call_free(phi_openapi *api);
