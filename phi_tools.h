@@ -6994,11 +6994,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xd2f8f25e
+#if PHI__IMP_OPENAPI != 0x8d66e57b
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xd2f8f25e
+#define PHI__IMP_OPENAPI 0x8d66e57b
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -7421,7 +7421,7 @@ PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t coun
 #ifndef PHI_NO_OPENAPI
 
 /* Appends about `most` bytes at most. `whole`: false where the text breaks off. False: it is no
-   JSON, or there was no memory; `out` is as it was. */
+   JSON, or so little room is no use, or there was no memory; `out` is as it was. */
 PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most);
 
 #endif
@@ -8554,7 +8554,7 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
     bool done;
     memset(&value, 0, sizeof value);
     value.at = text.len > 0 ? phi__json_cut_blank(text.at, end) : end;
-    if (value.at == end) return false;
+    if (value.at == end || most < (size_t)PHI__JSON_CUT_NOTE * 2) return false;
     behind = phi__json_cut_skip(value.at, end);
     value.end = behind != NULL ? behind : end;
     /* a number at the very end of a whole text */

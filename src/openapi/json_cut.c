@@ -246,7 +246,7 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
     bool done;
     memset(&value, 0, sizeof value);
     value.at = text.len > 0 ? phi__json_cut_blank(text.at, end) : end;
-    if (value.at == end) return false;
+    if (value.at == end || most < (size_t)PHI__JSON_CUT_NOTE * 2) return false;
     behind = phi__json_cut_skip(value.at, end);
     value.end = behind != NULL ? behind : end;
     /* a number at the very end of a whole text */

@@ -58,7 +58,9 @@ static inline void asked_model(asked *a, size_t i) {
     static const char type[] = "Content-Type: text/event-stream\r\n";
     size_t k, cap = 4096;
     char *body, *at;
-    if (strstr(a->w.sent[i].text, "\"tool_result\"") != NULL) {
+    /* the last message: a prompt, or results */
+    for (at = a->w.sent[i].text; (body = strstr(at + 1, "\"role\":\"user\"")) != NULL;) at = body;
+    if (strstr(at, "\"tool_result\"") != NULL) {
         wires_reply(&a->w, i, 200, type, rig_stream_of("done"));
         return;
     }
