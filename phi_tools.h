@@ -6994,11 +6994,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x8d66e57b
+#if PHI__IMP_OPENAPI != 0x4fb7ef31
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x8d66e57b
+#define PHI__IMP_OPENAPI 0x4fb7ef31
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -7630,11 +7630,10 @@ PHI__FN const phi_json *phi__openapi_request_argument(const phi__openapi_request
 /* Keeps a message for a refusal; returns PHI_BAD_ARG. */
 PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const char *format, ...)
     PHI_PRINTF(2, 3);
-/* A header; one of that name is there: false, unless it replaces that one. Copied. `no_memory` of
-   the arena is PHI_NO_MEMORY. */
+/* Adds a header; where one of that name is there, that one stays, unless `replaces`. Copied.
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str name, phi_str value,
                                             bool replaces);
-PHI__FN bool phi__openapi_request_has(const phi__openapi_request *r, const char *name);
 
 #endif
 #endif
@@ -10587,10 +10586,6 @@ static phi__header *phi__openapi_request_find(const phi__openapi_request *r, con
     for (i = 0; i < r->count; i++)
         if (phi__str_is_nocase(r->headers[i].name, name)) return &r->headers[i];
     return NULL;
-}
-
-PHI__FN bool phi__openapi_request_has(const phi__openapi_request *r, const char *name) {
-    return phi__openapi_request_find(r, name) != NULL;
 }
 
 static phi__header *phi__openapi_request_room(phi__openapi_request *r) {

@@ -51,10 +51,6 @@ static phi__header *phi__openapi_request_find(const phi__openapi_request *r, con
     return NULL;
 }
 
-PHI__FN bool phi__openapi_request_has(const phi__openapi_request *r, const char *name) {
-    return phi__openapi_request_find(r, name) != NULL;
-}
-
 static phi__header *phi__openapi_request_room(phi__openapi_request *r) {
     size_t cap = r->cap > 0 ? r->cap * 2 : 8;
     phi__header *grown;

@@ -37,11 +37,10 @@ PHI__FN const phi_json *phi__openapi_request_argument(const phi__openapi_request
 /* Keeps a message for a refusal; returns PHI_BAD_ARG. */
 PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const char *format, ...)
     PHI_PRINTF(2, 3);
-/* A header; one of that name is there: false, unless it replaces that one. Copied. `no_memory` of
-   the arena is PHI_NO_MEMORY. */
+/* Adds a header; where one of that name is there, that one stays, unless `replaces`. Copied.
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str name, phi_str value,
                                             bool replaces);
-PHI__FN bool phi__openapi_request_has(const phi__openapi_request *r, const char *name);
 
 #endif
 #endif
