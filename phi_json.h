@@ -2635,11 +2635,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x76bfd375
+#if PHI__IMP_TEXT != 0x02f453c9
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x76bfd375
+#define PHI__IMP_TEXT 0x02f453c9
 
 /* ---- src/text/json_in.h ---- */
 
@@ -7524,6 +7524,7 @@ PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r) {
     phi__yaml_block_header(r);
     r->scalar.text = NULL;
     (void)phi__yaml_text_room(r, 0);
+    r->fresh = false;
     r->state = PHI__YAML_REST; /* and then, since a scalar is under way, BLOCK_LINE */
 }
 
@@ -8334,9 +8335,9 @@ static void phi__yaml_lines_node(phi_yaml_reader *r) {
 }
 
 PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop) {
-    bool tab = r->tab;
-    if (!phi__yaml_text_space(r, stop)) return;
+    bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
+    if (!there) return;
     if (r->at == r->end || phi__yaml_is_break(*r->at) ||
         (*r->at == '#' && phi__yaml_is_apart(r, r->at))) {
         if (phi__yaml_lines_wants_key(r)) {
@@ -8376,9 +8377,9 @@ static void phi__yaml_lines_key(phi_yaml_reader *r) {
 }
 
 PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop) {
-    bool tab = r->tab;
-    if (!phi__yaml_text_space(r, stop)) return;
+    bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     r->tab = tab; /* white space behind a node indents nothing */
+    if (!there) return;
     if (r->at < r->end && *r->at == ':' && phi__yaml_is_blank(r, r->at + 1)) {
         phi__yaml_lines_key(r);
         return;

@@ -10,4 +10,5 @@ code=0
 ./interop_servers.sh || code=1
 ./interop_openapi.sh || code=1
 ./interop_skills.sh || code=1
+./interop_yaml.sh || code=1
 exit $code

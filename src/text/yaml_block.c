@@ -33,6 +33,7 @@ PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r) {
     phi__yaml_block_header(r);
     r->scalar.text = NULL;
     (void)phi__yaml_text_room(r, 0);
+    r->fresh = false;
     r->state = PHI__YAML_REST; /* and then, since a scalar is under way, BLOCK_LINE */
 }
 

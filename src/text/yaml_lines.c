@@ -278,9 +278,9 @@ static void phi__yaml_lines_node(phi_yaml_reader *r) {
 }
 
 PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop) {
-    bool tab = r->tab;
-    if (!phi__yaml_text_space(r, stop)) return;
+    bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
+    if (!there) return;
     if (r->at == r->end || phi__yaml_is_break(*r->at) ||
         (*r->at == '#' && phi__yaml_is_apart(r, r->at))) {
         if (phi__yaml_lines_wants_key(r)) {
@@ -320,9 +320,9 @@ static void phi__yaml_lines_key(phi_yaml_reader *r) {
 }
 
 PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop) {
-    bool tab = r->tab;
-    if (!phi__yaml_text_space(r, stop)) return;
+    bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     r->tab = tab; /* white space behind a node indents nothing */
+    if (!there) return;
     if (r->at < r->end && *r->at == ':' && phi__yaml_is_blank(r, r->at + 1)) {
         phi__yaml_lines_key(r);
         return;
