@@ -2635,11 +2635,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x02f453c9
+#if PHI__IMP_TEXT != 0x96d4338d
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x02f453c9
+#define PHI__IMP_TEXT 0x96d4338d
 
 /* ---- src/text/json_in.h ---- */
 
@@ -7562,6 +7562,7 @@ static void phi__yaml_block_join(phi_yaml_reader *r) {
     s->started = true;
     s->breaks = 0;
     s->mark = r->at;
+    r->fresh = false;
     r->state = PHI__YAML_BLOCK_TEXT;
 }
 
@@ -8023,7 +8024,8 @@ static void phi__yaml_flow_line(phi_yaml_reader *r) {
     if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
         phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
     else if (r->indent < r->need)
-        phi__yaml_text_wrong(r, r->at, "the lines inside of these brackets must be indented more");
+        phi__yaml_text_wrong(
+            r, r->at, "a line inside of brackets must be indented more than the block around them");
 }
 
 PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
@@ -8358,12 +8360,14 @@ PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop) {
 static void phi__yaml_lines_key(phi_yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (s->line != r->line) {
-        phi__yaml_text_wrong(r, r->at, "a key that is not explicit must be on one line");
+        phi__yaml_text_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
         return;
     }
     if (!phi__yaml_lines_wants_key(r)) {
         if (!r->may_block)
-            phi__yaml_text_wrong(r, r->at, "a block mapping must begin on a line of its own");
+            phi__yaml_text_wrong(r, r->at,
+                                 "': ' inside of a value: quote the value, or begin the mapping on "
+                                 "a line of its own");
         else
             phi__yaml_lines_open(r, PHI__YAML_MAP, s->at, PHI__YAML_WANT_KEY);
     }
@@ -9281,7 +9285,8 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop)
     else if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
         phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of a string");
     else if (r->indent < r->need)
-        phi__yaml_text_wrong(r, r->at, "the lines of this string must be indented more");
+        phi__yaml_text_wrong(r, r->at,
+                             "a line of a string must be indented more than the block around it");
     if (r->status != PHI_BUSY) return;
     if (s->started)
         phi__yaml_scalar_fold(r, s->breaks);

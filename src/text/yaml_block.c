@@ -71,6 +71,7 @@ static void phi__yaml_block_join(phi_yaml_reader *r) {
     s->started = true;
     s->breaks = 0;
     s->mark = r->at;
+    r->fresh = false;
     r->state = PHI__YAML_BLOCK_TEXT;
 }
 

@@ -205,7 +205,8 @@ static void phi__yaml_flow_line(phi_yaml_reader *r) {
     if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
         phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
     else if (r->indent < r->need)
-        phi__yaml_text_wrong(r, r->at, "the lines inside of these brackets must be indented more");
+        phi__yaml_text_wrong(
+            r, r->at, "a line inside of brackets must be indented more than the block around them");
 }
 
 PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {

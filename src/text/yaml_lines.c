@@ -301,12 +301,14 @@ PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop) {
 static void phi__yaml_lines_key(phi_yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (s->line != r->line) {
-        phi__yaml_text_wrong(r, r->at, "a key that is not explicit must be on one line");
+        phi__yaml_text_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
         return;
     }
     if (!phi__yaml_lines_wants_key(r)) {
         if (!r->may_block)
-            phi__yaml_text_wrong(r, r->at, "a block mapping must begin on a line of its own");
+            phi__yaml_text_wrong(r, r->at,
+                                 "': ' inside of a value: quote the value, or begin the mapping on "
+                                 "a line of its own");
         else
             phi__yaml_lines_open(r, PHI__YAML_MAP, s->at, PHI__YAML_WANT_KEY);
     }

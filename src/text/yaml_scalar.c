@@ -325,7 +325,8 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop)
     else if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
         phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of a string");
     else if (r->indent < r->need)
-        phi__yaml_text_wrong(r, r->at, "the lines of this string must be indented more");
+        phi__yaml_text_wrong(r, r->at,
+                             "a line of a string must be indented more than the block around it");
     if (r->status != PHI_BUSY) return;
     if (s->started)
         phi__yaml_scalar_fold(r, s->breaks);
