@@ -534,11 +534,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_OPENAPI
-#if PHI__PUB_OPENAPI != 0x8cec2c38
+#if PHI__PUB_OPENAPI != 0x7a551f6b
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__PUB_OPENAPI 0x8cec2c38
+#define PHI__PUB_OPENAPI 0x7a551f6b
 
 /* ---- src/openapi/openapi.h ---- */
 
@@ -625,8 +625,8 @@ PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_de
 PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_desc *desc,
                                           const char *url);
 
-/* Reads for about the runtime's step_budget_us. PHI_BUSY: call it again. PHI_OK: ready. All else
-   stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (not OpenAPI 3.0
+/* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: ready. All
+   else stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (not OpenAPI 3.0
    or 3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO, and those
    of a network. Safe inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api);
@@ -687,10 +687,10 @@ typedef struct phi_openapi_tools {
     void *work; /* phi's */
 } phi_openapi_tools;
 
-/* Makes the tools of the operations that fit the filter (NULL: all) for about the runtime's
-   step_budget_us. PHI_BUSY: call it again with the same arguments. PHI_OK: done; further calls
-   change nothing. PHI_MISUSE: the object is not ready. PHI_NO_MEMORY: the selection is freed and
-   zeroed. */
+/* Makes the tools of the operations that fit the filter (NULL: all), about the runtime's
+   step_budget_bytes of them at a time. PHI_BUSY: call it again with the same arguments. PHI_OK:
+   done; further calls change nothing. PHI_MISUSE: the object is not ready. PHI_NO_MEMORY: the
+   selection is freed and zeroed. */
 PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter *filter,
                                       phi_openapi_tools *out);
 /* Frees a selection before the object is freed, and zeroes it. No agent may use its tools.
@@ -6994,11 +6994,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x4fb7ef31
+#if PHI__IMP_OPENAPI != 0xef94ef42
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x4fb7ef31
+#define PHI__IMP_OPENAPI 0xef94ef42
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -7293,6 +7293,7 @@ struct phi_openapi {
     phi_runtime *rt;
     phi_memory memory;       /* a child of the runtime's */
     phi_arena arena;         /* the copies of desc */
+    size_t step_bytes;       /* of work in one call: the runtime's step_budget_bytes */
     phi_openapi_desc desc;   /* copied, defaults resolved; strings that were not given are NULL */
     phi_str url;             /* where the document came from; empty: a text or a file */
     phi__document *document; /* in the arena */
@@ -7330,7 +7331,7 @@ PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
 
    References become "$defs", nearest first, until max_schema_bytes are written; those behind are
    left open, with a description. Keywords that phi's check of arguments does not know move into the
-   description; what is malformed is left out; properties that are only read are left out. A schema
+   description; malformed ones, and properties that are only read, are left out. A schema
    that contains itself without an optional property between, which some providers refuse, is left
    open where it closes the circle. */
 #ifndef PHI_OPENAPI_TOOL_SCHEMA_IN_H
@@ -7455,18 +7456,18 @@ PHI__FN bool phi__keywords_is_type(phi_str name);
 #endif
 #endif
 
-/* ---- src/openapi/maker_in.h ---- */
+/* ---- src/openapi/making_in.h ---- */
 
-/* maker_in.h - makes one operation callable: parameters, body, security, server, and the tool's
-   schema. */
-#ifndef PHI_OPENAPI_MAKER_IN_H
-#define PHI_OPENAPI_MAKER_IN_H
+/* making_in.h - one operation while it is made callable: shared by the files that make its
+   parameters, its body and its security. */
+#ifndef PHI_OPENAPI_MAKING_IN_H
+#define PHI_OPENAPI_MAKING_IN_H
 
 
 #ifndef PHI_NO_OPENAPI
 
-/* One operation under way. The maker's files share it; results are in `arena`. */
-typedef struct phi__maker {
+/* One operation under way. Results are in `arena`. */
+typedef struct phi__making {
     phi_openapi *api;
     const phi__document_operation *source;
     phi_arena *arena; /* of the results */
@@ -7480,30 +7481,32 @@ typedef struct phi__maker {
     phi_str body_note;
     bool no_memory;
     char message[320]; /* why the operation is skipped; empty: it is not */
-} phi__maker;
+} phi__making;
+
+/* All return false, so that a caller can end with them. */
+PHI__FN bool phi__making_skip(phi__making *m, const char *place, const char *why);
+PHI__FN bool phi__making_lost(phi__making *m,
+                              const char *place); /* the view's message, or memory */
+PHI__FN bool phi__making_str(phi__making *m, phi_str text, phi_str *out);
+PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size); /* in the arena */
+
+#endif
+#endif
+
+/* ---- src/openapi/maker_in.h ---- */
+
+/* maker_in.h - makes one operation callable: parameters, body, security, server, and the tool's
+   schema. */
+#ifndef PHI_OPENAPI_MAKER_IN_H
+#define PHI_OPENAPI_MAKER_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
 
 /* Makes the operation at `index`, and its tool, in the arena. False: no memory. *skip: NULL, or why
    it becomes no tool, in the arena. *units grows by the bytes that were read and written. */
 PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, phi_tool *tool,
                              const char **skip, size_t *units);
-
-/* For the files of the maker. */
-PHI__FN bool phi__maker_skip(phi__maker *m, const char *place, const char *why);
-PHI__FN bool phi__maker_lost(phi__maker *m, const char *place); /* the view's message, or memory */
-PHI__FN bool phi__maker_str(phi__maker *m, phi_str text, phi_str *out);
-PHI__FN void *phi__maker_zero(phi__maker *m, size_t count, size_t size); /* in the arena */
-
-/* parameters.c */
-PHI__FN bool phi__parameters_make(phi__maker *m);
-/* "simple", ...; false: no style */
-PHI__FN bool phi__parameters_style(phi_str name, phi__operation_style *out);
-/* A key that no parameter's argument has. */
-PHI__FN bool phi__parameters_argument(phi__maker *m, phi_str name, const char *place, phi_str *out);
-/* request_body.c */
-PHI__FN bool phi__request_body_make(phi__maker *m);
-/* security.c */
-PHI__FN bool phi__security_make(phi__maker *m);
-PHI__FN bool phi__security_server(phi__maker *m);
 
 #endif
 #endif
@@ -7773,6 +7776,56 @@ PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: 
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
 /* Frees what belongs to the object's calls, none of which is under way. */
 PHI__FN void phi__openapi_call_free(phi_openapi *api);
+
+#endif
+#endif
+
+/* ---- src/openapi/parameters_in.h ---- */
+
+/* parameters_in.h - the parameters of an operation, and keys for its arguments. */
+#ifndef PHI_OPENAPI_PARAMETERS_IN_H
+#define PHI_OPENAPI_PARAMETERS_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+/* False: skipped, or no memory; so with all that makes a part of an operation. */
+PHI__FN bool phi__parameters_make(phi__making *m);
+/* "simple", ...; false: no style */
+PHI__FN bool phi__parameters_style(phi_str name, phi__operation_style *out);
+/* A key that no parameter's argument has. */
+PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *place,
+                                      phi_str *out);
+
+#endif
+#endif
+
+/* ---- src/openapi/request_body_in.h ---- */
+
+/* request_body_in.h - the body of an operation. */
+#ifndef PHI_OPENAPI_REQUEST_BODY_IN_H
+#define PHI_OPENAPI_REQUEST_BODY_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+/* After the parameters. */
+PHI__FN bool phi__request_body_make(phi__making *m);
+
+#endif
+#endif
+
+/* ---- src/openapi/security_in.h ---- */
+
+/* security_in.h - the security and the server of an operation. */
+#ifndef PHI_OPENAPI_SECURITY_IN_H
+#define PHI_OPENAPI_SECURITY_IN_H
+
+
+#ifndef PHI_NO_OPENAPI
+
+PHI__FN bool phi__security_make(phi__making *m);
+PHI__FN bool phi__security_server(phi__making *m);
 
 #endif
 #endif
@@ -8675,29 +8728,6 @@ enum {
     PHI__MAKER_LABEL = 120
 };
 
-PHI__FN bool phi__maker_skip(phi__maker *m, const char *place, const char *why) {
-    (void)snprintf(m->message, sizeof m->message, "%s: %s", place, why);
-    return false;
-}
-
-PHI__FN bool phi__maker_lost(phi__maker *m, const char *place) {
-    if (!m->view.no_memory) return phi__maker_skip(m, place, m->view.message);
-    m->no_memory = true;
-    return false;
-}
-
-PHI__FN bool phi__maker_str(phi__maker *m, phi_str text, phi_str *out) {
-    if (phi__arena_str(m->arena, text, out)) return true;
-    m->no_memory = true;
-    return false;
-}
-
-PHI__FN void *phi__maker_zero(phi__maker *m, size_t count, size_t size) {
-    void *at = phi__arena_zero(m->arena, phi__mul(count, size));
-    if (at == NULL) m->no_memory = true;
-    return at;
-}
-
 /* ---- the schema ---- */
 
 /* A content parameter's schema is that of its content. */
@@ -8708,7 +8738,7 @@ static const phi_json *phi__maker_schema_of(const phi_json *parameter) {
     return phi_json_next(&it) != NULL ? phi_json_get(it.at, "schema") : NULL;
 }
 
-static void phi__maker_put_parameter(phi__maker *m, size_t index) {
+static void phi__maker_put_parameter(phi__making *m, size_t index) {
     const phi_json *given = m->given[index], *schema = phi__maker_schema_of(given);
     phi__tool_schema *s = &m->schema;
     phi__json_write_key(&s->out, m->op->parameters[index].argument);
@@ -8718,7 +8748,7 @@ static void phi__maker_put_parameter(phi__maker *m, size_t index) {
         phi__tool_schema_put(s, schema, phi__json_text_of(phi_json_get(given, "description")));
 }
 
-static void phi__maker_put_body(phi__maker *m) {
+static void phi__maker_put_body(phi__making *m) {
     const phi__operation_body *body = &m->op->body;
     phi__tool_schema *s = &m->schema;
     phi__json_write_key(&s->out, body->argument);
@@ -8735,7 +8765,7 @@ static void phi__maker_put_body(phi__maker *m) {
     phi__tool_schema_put_file(s, NULL, m->body_note);
 }
 
-static void phi__maker_put_required(phi__maker *m) {
+static void phi__maker_put_required(phi__making *m) {
     phi__buf *out = &m->schema.out;
     bool any = m->op->body.kind != PHI__BODY_NONE && m->op->body.required;
     size_t i;
@@ -8755,7 +8785,7 @@ static void phi__maker_put_required(phi__maker *m) {
     phi__buf_char(out, ']');
 }
 
-static bool phi__maker_put_schema(phi__maker *m) {
+static bool phi__maker_put_schema(phi__making *m) {
     phi__tool_schema *s = &m->schema;
     size_t i;
     do {
@@ -8768,12 +8798,12 @@ static bool phi__maker_put_schema(phi__maker *m) {
         phi__buf_char(&s->out, '}');
     } while (phi__tool_schema_again(s));
     if (s->out.failed) m->view.no_memory = true;
-    return s->failed || m->view.no_memory ? phi__maker_lost(m, "schema") : true;
+    return s->failed || m->view.no_memory ? phi__making_lost(m, "schema") : true;
 }
 
 /* ---- the tool ---- */
 
-static bool phi__maker_describe(phi__maker *m, phi_tool *tool) {
+static bool phi__maker_describe(phi__making *m, phi_tool *tool) {
     static const char *const keys[] = {"description", "summary"};
     phi_str text = {NULL, 0}, label = phi__json_text_of(phi_json_get(m->node, "summary")), kept;
     char words[PHI__MAKER_DESCRIPTION + 1];
@@ -8787,18 +8817,18 @@ static bool phi__maker_describe(phi__maker *m, phi_tool *tool) {
                    m->source->shown.deprecated ? "(deprecated) " : "",
                    (int)phi__utf8_cut(text, PHI__MAKER_DESCRIPTION - 20), text.at,
                    text.len > PHI__MAKER_DESCRIPTION - 20 ? "..." : "");
-    if (!phi__maker_str(m, phi_str_of(words), &kept)) return false;
+    if (!phi__making_str(m, phi_str_of(words), &kept)) return false;
     tool->description = kept.at;
-    if (!phi__maker_str(m, phi__tool_schema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
+    if (!phi__making_str(m, phi__tool_schema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
     tool->label = kept.at;
     return true;
 }
 
-static bool phi__maker_tool(phi__maker *m, phi_tool *tool) {
+static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
     const phi_openapi_desc *desc = &m->api->desc;
     phi_str schema;
     memset(tool, 0, sizeof *tool);
-    if (!phi__maker_describe(m, tool) || !phi__maker_str(m, phi__buf_str(&m->schema.out), &schema))
+    if (!phi__maker_describe(m, tool) || !phi__making_str(m, phi__buf_str(&m->schema.out), &schema))
         return false;
     tool->name = m->op->name.at;
     tool->schema = schema.at;
@@ -8810,19 +8840,19 @@ static bool phi__maker_tool(phi__maker *m, phi_tool *tool) {
     return true;
 }
 
-static bool phi__maker_find(phi__maker *m) {
+static bool phi__maker_find(phi__making *m) {
     char method[16];
     size_t i;
     phi__document_part *root =
         phi__document_find(m->view.doc, PHI__SECTION_ROOT, phi__str(NULL, 0));
     m->item = phi__document_tree(&m->view, m->source->item);
     if (root != NULL) m->root = phi__document_tree(&m->view, root);
-    if (m->view.no_memory) return phi__maker_lost(m, "document");
+    if (m->view.no_memory) return phi__making_lost(m, "document");
     for (i = 0; i < m->source->shown.method.len && i + 1 < sizeof method; i++)
         method[i] = (char)(m->source->shown.method.at[i] | 0x20);
     method[i] = '\0';
     m->node = phi_json_get(m->item, method);
-    if (m->node == NULL) return phi__maker_skip(m, "operation", "it is not in its path item");
+    if (m->node == NULL) return phi__making_skip(m, "operation", "it is not in its path item");
     m->op->api = m->api;
     m->op->index = (size_t)(m->source - m->api->document->operations);
     m->op->read_only = m->source->shown.read_only;
@@ -8833,7 +8863,7 @@ static bool phi__maker_find(phi__maker *m) {
     return true;
 }
 
-static bool phi__maker_all(phi__maker *m, phi_tool *tool) {
+static bool phi__maker_all(phi__making *m, phi_tool *tool) {
     return phi__maker_find(m) && phi__parameters_make(m) && phi__request_body_make(m) &&
            phi__security_make(m) && phi__security_server(m) && phi__maker_put_schema(m) &&
            phi__maker_tool(m, tool);
@@ -8843,7 +8873,7 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
                              const char **skip, size_t *units) {
     phi__document *doc = api->document;
     phi_arena_mark mark = phi_arena_save(arena);
-    phi__maker m;
+    phi__making m;
     phi_str text = {NULL, 0};
     bool made;
     memset(&m, 0, sizeof m);
@@ -8856,7 +8886,7 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
     m.view.doc = doc;
     m.view.arena = &m.scratch;
     phi__tool_schema_init(&m.schema, &m.view, api->desc.max_schema_bytes);
-    m.op = (phi__operation *)phi__maker_zero(&m, 1, sizeof *m.op);
+    m.op = (phi__operation *)phi__making_zero(&m, 1, sizeof *m.op);
     made = m.op != NULL && phi__maker_all(&m, tool);
     *units += m.view.units + m.schema.out.len;
     phi__tool_schema_free(&m.schema);
@@ -8866,6 +8896,39 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
     if (m.no_memory || !phi__arena_str(arena, phi_str_of(m.message), &text)) return false;
     *skip = text.at;
     return true;
+}
+
+#endif
+
+/* ---- src/openapi/making.c ---- */
+
+/* making.c - messages and memory for the files that make an operation. */
+
+#ifndef PHI_NO_OPENAPI
+
+#include <stdio.h>
+
+PHI__FN bool phi__making_skip(phi__making *m, const char *place, const char *why) {
+    (void)snprintf(m->message, sizeof m->message, "%s: %s", place, why);
+    return false;
+}
+
+PHI__FN bool phi__making_lost(phi__making *m, const char *place) {
+    if (!m->view.no_memory) return phi__making_skip(m, place, m->view.message);
+    m->no_memory = true;
+    return false;
+}
+
+PHI__FN bool phi__making_str(phi__making *m, phi_str text, phi_str *out) {
+    if (phi__arena_str(m->arena, text, out)) return true;
+    m->no_memory = true;
+    return false;
+}
+
+PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size) {
+    void *at = phi__arena_zero(m->arena, phi__mul(count, size));
+    if (at == NULL) m->no_memory = true;
+    return at;
 }
 
 #endif
@@ -9088,6 +9151,7 @@ static phi_openapi *phi__openapi_new(phi_runtime *rt, const phi_openapi_desc *de
     api = (phi_openapi *)phi__alloc(&rt->memory, sizeof *api);
     if (api != NULL) {
         api->rt = rt;
+        api->step_bytes = rt->slice.budget_bytes;
         phi_memory_init(&api->memory, &rt->memory.allocator, 0);
         api->memory.parent = &rt->memory;
         phi_arena_init(&api->arena, &api->memory, 0);
@@ -9147,7 +9211,7 @@ PHI_API phi_status phi_openapi_step(phi_openapi *api) {
     if (api == NULL) return PHI_BAD_ARG;
     status = api->reading.status;
     if (status != PHI_BUSY || api->address.fetch != NULL) return status;
-    status = phi__reading_advance(&api->reading, api->rt->slice.budget_bytes);
+    status = phi__reading_advance(&api->reading, api->step_bytes);
     if (status != PHI_BUSY) phi__reading_end(&api->reading);
     return status;
 }
@@ -11123,14 +11187,14 @@ PHI__FN bool phi__parameters_style(phi_str name, phi__operation_style *out) {
 
 /* ---- arguments ---- */
 
-static bool phi__parameters_taken(const phi__maker *m, phi_str name) {
+static bool phi__parameters_taken(const phi__making *m, phi_str name) {
     size_t i;
     for (i = 0; i < m->op->parameter_count; i++)
         if (phi_str_equal(m->op->parameters[i].argument, name)) return true;
     return false;
 }
 
-PHI__FN bool phi__parameters_argument(phi__maker *m, phi_str name, const char *place,
+PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *place,
                                       phi_str *out) {
     char key[PHI__PARAMETERS_ARGUMENT + 24];
     size_t len = 0, base;
@@ -11147,7 +11211,7 @@ PHI__FN bool phi__parameters_argument(phi__maker *m, phi_str name, const char *p
         len = base += (size_t)snprintf(key + base, 12, "_%s", place);
     while (phi__parameters_taken(m, phi__str(key, len)))
         len = base + (size_t)snprintf(key + base, 12, "_%u", ++number);
-    return phi__maker_str(m, phi__str(key, len), out);
+    return phi__making_str(m, phi__str(key, len), out);
 }
 
 /* ---- one parameter ---- */
@@ -11163,14 +11227,15 @@ static bool phi__parameters_in_path(phi_str path, phi_str name) {
 }
 
 /* Headers that OpenAPI describes elsewhere, and parameters that have no place in the path. */
-static bool phi__parameters_ignored(const phi__maker *m, phi__operation_place place, phi_str name) {
+static bool phi__parameters_ignored(const phi__making *m, phi__operation_place place,
+                                    phi_str name) {
     if (place == PHI__OPERATION_PATH) return !phi__parameters_in_path(m->op->path, name);
     return place == PHI__OPERATION_HEADER &&
            (phi__str_is_nocase(name, "accept") || phi__str_is_nocase(name, "content-type") ||
             phi__str_is_nocase(name, "authorization"));
 }
 
-static bool phi__parameters_repeated(const phi__maker *m, phi__operation_place place,
+static bool phi__parameters_repeated(const phi__making *m, phi__operation_place place,
                                      phi_str name) {
     size_t i;
     for (i = 0; i < m->op->parameter_count; i++)
@@ -11200,19 +11265,19 @@ static void phi__parameters_form(phi__operation_parameter *p, const phi_json *no
 }
 
 /* Its schema, or that of its only content; NULL: none, or a failure. */
-static const phi_json *phi__parameters_schema(phi__maker *m, phi__operation_parameter *p,
+static const phi_json *phi__parameters_schema(phi__making *m, phi__operation_parameter *p,
                                               const phi_json *node) {
     const phi_json *schema = phi_json_get(node, "schema");
     phi_json_iter it = phi_json_each(phi_json_get(node, "content"));
     if (schema == NULL && phi_json_is_object(phi_json_get(node, "content")) &&
         phi_json_next(&it) != NULL) {
-        if (!phi__maker_str(m, it.key, &p->content_type)) return NULL;
+        if (!phi__making_str(m, it.key, &p->content_type)) return NULL;
         schema = phi_json_get(it.at, "schema");
     }
     return schema;
 }
 
-static bool phi__parameters_add(phi__maker *m, const phi_json *node, const char *place) {
+static bool phi__parameters_add(phi__making *m, const phi_json *node, const char *place) {
     phi_str name = phi__json_text_of(phi_json_get(node, "name"));
     phi__operation_parameter p;
     const phi_json *schema;
@@ -11221,20 +11286,20 @@ static bool phi__parameters_add(phi__maker *m, const phi_json *node, const char 
         !phi__parameters_place(phi__json_text_of(phi_json_get(node, "in")), &p.place))
         return !phi_json_bool(phi_json_get(node, "required"), false)
                    ? true
-                   : phi__maker_skip(m, place,
-                                     "expected a name, and path, query, header or cookie");
+                   : phi__making_skip(m, place,
+                                      "expected a name, and path, query, header or cookie");
     if (phi__parameters_ignored(m, p.place, name) || phi__parameters_repeated(m, p.place, name))
         return true;
     if (m->op->parameter_count == PHI__PARAMETERS_MOST)
-        return phi__maker_skip(m, place, "these are too many parameters");
+        return phi__making_skip(m, place, "these are too many parameters");
     phi__parameters_form(&p, node);
     schema = phi__parameters_schema(m, &p, node);
-    if (m->no_memory || !phi__maker_str(m, name, &p.name) ||
+    if (m->no_memory || !phi__making_str(m, name, &p.name) ||
         !phi__parameters_argument(m, name, phi__parameters_places[p.place], &p.argument))
         return false;
     if (schema != NULL) {
         const phi_json *type = phi__document_follow(&m->view, schema);
-        if (type == NULL) return phi__maker_lost(m, place);
+        if (type == NULL) return phi__making_lost(m, place);
         p.type = phi__tool_schema_type(type);
     }
     m->given[m->op->parameter_count] = node;
@@ -11242,37 +11307,37 @@ static bool phi__parameters_add(phi__maker *m, const phi_json *node, const char 
     return true;
 }
 
-static bool phi__parameters_list(phi__maker *m, const phi_json *list) {
+static bool phi__parameters_list(phi__making *m, const phi_json *list) {
     phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
     char place[40];
     unsigned index = 0;
     while (phi_json_next(&it) != NULL) {
         const phi_json *node = phi__document_follow(&m->view, it.at);
         (void)snprintf(place, sizeof place, "parameters[%u]", index++);
-        if (node == NULL) return phi__maker_lost(m, place);
+        if (node == NULL) return phi__making_lost(m, place);
         if (!phi__parameters_add(m, node, place)) return false;
     }
     return true;
 }
 
 /* What the template names and no parameter declares is a text that is required. */
-static bool phi__parameters_rest(phi__maker *m) {
+static bool phi__parameters_rest(phi__making *m) {
     phi_str path = m->op->path;
     size_t at = 0, end;
     while ((at = phi__str_find(path, at, "{")) != SIZE_MAX) {
         phi__operation_parameter *p = &m->op->parameters[m->op->parameter_count];
         phi_str name;
         end = phi__str_find(path, at, "}");
-        if (end == SIZE_MAX) return phi__maker_skip(m, "its path", "a \"{\" without its \"}\"");
+        if (end == SIZE_MAX) return phi__making_skip(m, "its path", "a \"{\" without its \"}\"");
         name = phi__str(path.at + at + 1, end - at - 1);
         at = end;
         if (phi__parameters_repeated(m, PHI__OPERATION_PATH, name)) continue;
         if (m->op->parameter_count == PHI__PARAMETERS_MOST)
-            return phi__maker_skip(m, "its path", "these are too many parameters");
+            return phi__making_skip(m, "its path", "these are too many parameters");
         memset(p, 0, sizeof *p);
         p->required = true;
         p->type = PHI_JSON_STRING;
-        if (!phi__maker_str(m, name, &p->name) ||
+        if (!phi__making_str(m, name, &p->name) ||
             !phi__parameters_argument(m, name, "path", &p->argument))
             return false;
         m->given[m->op->parameter_count++] = NULL;
@@ -11280,14 +11345,14 @@ static bool phi__parameters_rest(phi__maker *m) {
     return true;
 }
 
-PHI__FN bool phi__parameters_make(phi__maker *m) {
+PHI__FN bool phi__parameters_make(phi__making *m) {
     const phi_json *own = phi_json_get(m->node, "parameters");
     const phi_json *shared = phi_json_get(m->item, "parameters");
     size_t most = phi_json_count(own) + phi_json_count(shared), i;
     for (i = 0; i < m->op->path.len; i++) most += m->op->path.at[i] == '{';
     most = phi__min(most, PHI__PARAMETERS_MOST);
     m->op->parameters =
-        (phi__operation_parameter *)phi__maker_zero(m, most, sizeof *m->op->parameters);
+        (phi__operation_parameter *)phi__making_zero(m, most, sizeof *m->op->parameters);
     m->given = (const phi_json **)phi_arena_alloc(&m->scratch, (most + 1) * sizeof *m->given);
     if (m->given == NULL) m->no_memory = true;
     return !m->no_memory && phi__parameters_list(m, own) && phi__parameters_list(m, shared) &&
@@ -11809,6 +11874,7 @@ PHI__FN void phi__reading_end(phi__reading *r) {
 /* request_body.c - the body of an operation: which of its content types is sent, and how its
    properties are. */
 
+
 #ifndef PHI_NO_OPENAPI
 
 enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
@@ -11853,7 +11919,7 @@ static phi_str phi__request_body_type(phi_str type, phi__operation_body_kind kin
 
 /* ---- properties ---- */
 
-static bool phi__request_body_headers(phi__maker *m, phi__operation_property *p,
+static bool phi__request_body_headers(phi__making *m, phi__operation_property *p,
                                       const phi_json *headers) {
     phi_json_iter it = phi_json_each(headers);
     phi_json *kept;
@@ -11861,7 +11927,7 @@ static bool phi__request_body_headers(phi__maker *m, phi__operation_property *p,
     kept = phi_json_new_object(m->arena);
     while (kept != NULL && phi_json_next(&it) != NULL) {
         const phi_json *header = phi__document_follow(&m->view, it.at), *value;
-        if (header == NULL) return phi__maker_lost(m, "encoding.headers");
+        if (header == NULL) return phi__making_lost(m, "encoding.headers");
         value =
             phi_json_get(phi__document_follow(&m->view, phi_json_get(header, "schema")), "default");
         if (!phi_json_is_string(value) || phi__str_is_nocase(it.key, "content-type")) continue;
@@ -11874,7 +11940,7 @@ static bool phi__request_body_headers(phi__maker *m, phi__operation_property *p,
     return kept != NULL;
 }
 
-static bool phi__request_body_encoding(phi__maker *m, phi__operation_property *p,
+static bool phi__request_body_encoding(phi__making *m, phi__operation_property *p,
                                        const phi_json *encoding) {
     phi_str style = phi__json_text_of(phi_json_get(encoding, "style"));
     phi_str type = phi__json_text_of(phi_json_get(encoding, "contentType"));
@@ -11888,36 +11954,36 @@ static bool phi__request_body_encoding(phi__maker *m, phi__operation_property *p
     p->explode = phi_json_bool(phi_json_get(encoding, "explode"), p->style == PHI__STYLE_FORM);
     p->allow_reserved = phi_json_bool(phi_json_get(encoding, "allowReserved"), false);
     if (type.len > 0 && phi__str_find(type, 0, "*") == SIZE_MAX &&
-        !phi__maker_str(m, type, &p->content_type))
+        !phi__making_str(m, type, &p->content_type))
         return false;
     return phi__request_body_headers(m, p, phi_json_get(encoding, "headers"));
 }
 
-static bool phi__request_body_property(phi__maker *m, phi_str name, const phi_json *schema,
+static bool phi__request_body_property(phi__making *m, phi_str name, const phi_json *schema,
                                        const phi_json *encodings) {
     phi__operation_body *body = &m->op->body;
     phi__operation_property *p = &body->properties[body->property_count];
     phi_str media;
     schema = phi__document_follow(&m->view, schema);
-    if (schema == NULL) return phi__maker_lost(m, "requestBody");
+    if (schema == NULL) return phi__making_lost(m, "requestBody");
     memset(p, 0, sizeof *p);
     p->type = phi__tool_schema_type(schema);
     if (p->type == PHI_JSON_ARRAY) {
         schema = phi__document_follow(&m->view, phi_json_get(schema, "items"));
-        if (schema == NULL && m->view.no_memory) return phi__maker_lost(m, "requestBody");
+        if (schema == NULL && m->view.no_memory) return phi__making_lost(m, "requestBody");
     }
     p->file = phi__tool_schema_is_file(schema);
     p->base64 = phi__str_is(phi__json_text_of(phi_json_get(schema, "format")), "byte") ||
                 phi__str_is(phi__json_text_of(phi_json_get(schema, "contentEncoding")), "base64");
     media = phi__json_text_of(phi_json_get(schema, "contentMediaType"));
-    if (!phi__maker_str(m, media, &p->content_type) || !phi__maker_str(m, name, &p->name) ||
+    if (!phi__making_str(m, media, &p->content_type) || !phi__making_str(m, name, &p->name) ||
         !phi__request_body_encoding(m, p, phi_json_get_n(encodings, name)))
         return false;
     body->property_count++;
     return true;
 }
 
-static bool phi__request_body_of(phi__maker *m, const phi_json *schema, const phi_json *encodings,
+static bool phi__request_body_of(phi__making *m, const phi_json *schema, const phi_json *encodings,
                                  size_t most) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
     if (!phi_json_is_object(phi_json_get(schema, "properties"))) return true;
@@ -11927,20 +11993,20 @@ static bool phi__request_body_of(phi__maker *m, const phi_json *schema, const ph
 }
 
 /* The properties of the schema, and of the schemas that it joins. */
-static bool phi__request_body_properties(phi__maker *m, const phi_json *encodings) {
+static bool phi__request_body_properties(phi__making *m, const phi_json *encodings) {
     const phi_json *schema = phi__document_follow(&m->view, m->body_schema), *part;
     phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
     size_t most = phi_json_count(phi_json_get(schema, "properties"));
     if (m->body_schema == NULL) return true;
-    if (schema == NULL) return phi__maker_lost(m, "requestBody");
+    if (schema == NULL) return phi__making_lost(m, "requestBody");
     while (phi_json_next(&it) != NULL) {
         part = phi__document_follow(&m->view, it.at);
-        if (part == NULL) return phi__maker_lost(m, "requestBody");
+        if (part == NULL) return phi__making_lost(m, "requestBody");
         most += phi_json_count(phi_json_get(part, "properties"));
     }
     most = phi__min(most, PHI__REQUEST_BODY_PROPERTIES);
     m->op->body.properties =
-        (phi__operation_property *)phi__maker_zero(m, most, sizeof *m->op->body.properties);
+        (phi__operation_property *)phi__making_zero(m, most, sizeof *m->op->body.properties);
     if (m->no_memory || !phi__request_body_of(m, schema, encodings, most)) return false;
     it = phi_json_each(phi_json_get(schema, "allOf"));
     while (phi_json_next(&it) != NULL)
@@ -11951,7 +12017,7 @@ static bool phi__request_body_properties(phi__maker *m, const phi_json *encoding
 
 /* ---- the body ---- */
 
-static const phi_json *phi__request_body_pick(phi__maker *m, const phi_json *content,
+static const phi_json *phi__request_body_pick(phi__making *m, const phi_json *content,
                                               phi_str *type) {
     phi_json_iter it = phi_json_each(phi_json_is_object(content) ? content : NULL);
     const phi_json *best = NULL;
@@ -11968,19 +12034,19 @@ static const phi_json *phi__request_body_pick(phi__maker *m, const phi_json *con
     return best;
 }
 
-PHI__FN bool phi__request_body_make(phi__maker *m) {
+PHI__FN bool phi__request_body_make(phi__making *m) {
     const phi_json *given = phi_json_get(m->node, "requestBody"), *media;
     phi__operation_body *body = &m->op->body;
     phi_str type = {NULL, 0};
     if (given == NULL) return true;
     given = phi__document_follow(&m->view, given);
-    if (given == NULL) return phi__maker_lost(m, "requestBody");
+    if (given == NULL) return phi__making_lost(m, "requestBody");
     media = phi__request_body_pick(m, phi_json_get(given, "content"), &type);
     if (media == NULL) return true;
     m->body_schema = phi_json_get(media, "schema");
     m->body_note = phi__json_text_of(phi_json_get(given, "description"));
     body->required = phi_json_bool(phi_json_get(given, "required"), false);
-    if (!phi__maker_str(m, type, &body->content_type) ||
+    if (!phi__making_str(m, type, &body->content_type) ||
         !phi__parameters_argument(m, PHI__LIT("body"), "", &body->argument))
         return false;
     if (!phi__str_is(body->argument, "body") &&
@@ -12002,16 +12068,17 @@ enum { PHI__SECURITY_URL = 2048 }; /* bytes of a server's URL */
 
 /* ---- schemes ---- */
 
-static bool phi__security_key(phi__maker *m, phi__operation_scheme *scheme, const phi_json *node) {
+static bool phi__security_key(phi__making *m, phi__operation_scheme *scheme, const phi_json *node) {
     phi_str in = phi__json_text_of(phi_json_get(node, "in"));
     scheme->kind = PHI__SCHEME_KEY;
     scheme->place = PHI__OPERATION_HEADER;
     if (phi__str_is(in, "query")) scheme->place = PHI__OPERATION_QUERY;
     if (phi__str_is(in, "cookie")) scheme->place = PHI__OPERATION_COOKIE;
-    return phi__maker_str(m, phi__json_text_of(phi_json_get(node, "name")), &scheme->key);
+    return phi__making_str(m, phi__json_text_of(phi_json_get(node, "name")), &scheme->key);
 }
 
-static bool phi__security_kind(phi__maker *m, phi__operation_scheme *scheme, const phi_json *node) {
+static bool phi__security_kind(phi__making *m, phi__operation_scheme *scheme,
+                               const phi_json *node) {
     phi_str type = phi__json_text_of(phi_json_get(node, "type"));
     phi_str http = phi__json_text_of(phi_json_get(node, "scheme"));
     scheme->kind = PHI__SCHEME_OTHER;
@@ -12024,45 +12091,45 @@ static bool phi__security_kind(phi__maker *m, phi__operation_scheme *scheme, con
     if (phi__str_is(type, "oauth2")) {
         const phi_json *flow = phi_json_get(phi_json_get(node, "flows"), "clientCredentials");
         scheme->kind = PHI__SCHEME_OAUTH;
-        return phi__maker_str(m, phi__json_text_of(phi_json_get(flow, "tokenUrl")),
-                              &scheme->token_url);
+        return phi__making_str(m, phi__json_text_of(phi_json_get(flow, "tokenUrl")),
+                               &scheme->token_url);
     }
     return true;
 }
 
-static bool phi__security_scheme(phi__maker *m, phi__operation_scheme *scheme, phi_str name,
+static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
                                  const phi_json *scopes) {
     phi__document_part *part = phi__document_find(m->view.doc, PHI__SECTION_SECURITY, name);
     phi_json_iter it = phi_json_each(phi_json_is_array(scopes) ? scopes : NULL);
     const phi_json *node = NULL;
-    phi_str *list = (phi_str *)phi__maker_zero(m, it.left, sizeof *list);
+    phi_str *list = (phi_str *)phi__making_zero(m, it.left, sizeof *list);
     memset(scheme, 0, sizeof *scheme);
-    if (list == NULL || !phi__maker_str(m, name, &scheme->name)) return false;
+    if (list == NULL || !phi__making_str(m, name, &scheme->name)) return false;
     scheme->scopes = list;
     while (phi_json_next(&it) != NULL)
-        if (!phi__maker_str(m, phi__json_text_of(it.at), &list[scheme->scope_count++]))
+        if (!phi__making_str(m, phi__json_text_of(it.at), &list[scheme->scope_count++]))
             return false;
     if (part != NULL) node = phi__document_tree(&m->view, part);
     if (node != NULL) node = phi__document_follow(&m->view, node);
-    if (m->view.no_memory) return phi__maker_lost(m, "security");
+    if (m->view.no_memory) return phi__making_lost(m, "security");
     return phi__security_kind(m, scheme, node);
 }
 
-PHI__FN bool phi__security_make(phi__maker *m) {
+PHI__FN bool phi__security_make(phi__making *m) {
     const phi_json *list = phi_json_get(m->node, "security");
     phi__operation_security *alternatives;
     phi_json_iter it, in;
     if (!phi_json_is_array(list)) list = phi_json_get(m->root, "security");
     if (!phi_json_is_array(list)) return true;
     it = phi_json_each(list);
-    alternatives = (phi__operation_security *)phi__maker_zero(m, it.left, sizeof *alternatives);
+    alternatives = (phi__operation_security *)phi__making_zero(m, it.left, sizeof *alternatives);
     if (alternatives == NULL) return false;
     m->op->security = alternatives;
     while (phi_json_next(&it) != NULL) {
         phi__operation_security *one = &alternatives[m->op->security_count++];
         phi__operation_scheme *schemes;
         in = phi_json_each(phi_json_is_object(it.at) ? it.at : NULL);
-        schemes = (phi__operation_scheme *)phi__maker_zero(m, in.left, sizeof *schemes);
+        schemes = (phi__operation_scheme *)phi__making_zero(m, in.left, sizeof *schemes);
         if (schemes == NULL) return false;
         one->schemes = schemes;
         while (phi_json_next(&in) != NULL)
@@ -12093,7 +12160,7 @@ static phi_str phi__security_fill(const phi_json *server, char out[PHI__SECURITY
     return phi__str(out, i < url.len ? 0 : len);
 }
 
-PHI__FN bool phi__security_server(phi__maker *m) {
+PHI__FN bool phi__security_server(phi__making *m) {
     const phi_json *places[3];
     char url[PHI__SECURITY_URL];
     phi_str server = {NULL, 0};
@@ -12107,7 +12174,7 @@ PHI__FN bool phi__security_server(phi__maker *m) {
             server = phi__security_fill(phi_json_at(servers, 0), url);
     }
     while (server.len > 0 && server.at[server.len - 1] == '/') server.len--;
-    return phi__maker_str(m, server, &m->op->server);
+    return phi__making_str(m, server, &m->op->server);
 }
 
 #endif
@@ -12252,7 +12319,7 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
     }
     s = (phi__selection *)out->work;
     while (s->at < api->document->count) {
-        if (units >= api->rt->slice.budget_bytes) return PHI_BUSY;
+        if (units >= api->step_bytes) return PHI_BUSY;
         units += PHI__SELECTION_ENTRY;
         if (phi__selection_fits(&api->document->operations[s->at], filter) &&
             !phi__selection_add(api, s, out, &units)) {

@@ -63,7 +63,7 @@ PARTS = {
     # of the runtime
     "polls": ("loop/call", "", "agent/runtime"),
     "fetches": ("loop/fetch", "", "agent/runtime loop/transfer"),
-    "slice": ("agent/runtime", "", ""),
+    "slice": ("agent/runtime", "", "openapi/openapi"),
     "last_error": ("loop/error", "", ""),
 }
 # struct, or one of its members: the file that changes it

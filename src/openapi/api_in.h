@@ -23,6 +23,7 @@ struct phi_openapi {
     phi_runtime *rt;
     phi_memory memory;       /* a child of the runtime's */
     phi_arena arena;         /* the copies of desc */
+    size_t step_bytes;       /* of work in one call: the runtime's step_budget_bytes */
     phi_openapi_desc desc;   /* copied, defaults resolved; strings that were not given are NULL */
     phi_str url;             /* where the document came from; empty: a text or a file */
     phi__document *document; /* in the arena */

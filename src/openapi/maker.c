@@ -5,6 +5,9 @@
 
 #include "base/utf8_in.h"
 #include "openapi/openapi_call_in.h"
+#include "openapi/parameters_in.h"
+#include "openapi/request_body_in.h"
+#include "openapi/security_in.h"
 
 #include <stdio.h>
 
@@ -12,29 +15,6 @@ enum {
     PHI__MAKER_DESCRIPTION = 1024, /* bytes of a tool's description; OpenAI, November 2026 */
     PHI__MAKER_LABEL = 120
 };
-
-PHI__FN bool phi__maker_skip(phi__maker *m, const char *place, const char *why) {
-    (void)snprintf(m->message, sizeof m->message, "%s: %s", place, why);
-    return false;
-}
-
-PHI__FN bool phi__maker_lost(phi__maker *m, const char *place) {
-    if (!m->view.no_memory) return phi__maker_skip(m, place, m->view.message);
-    m->no_memory = true;
-    return false;
-}
-
-PHI__FN bool phi__maker_str(phi__maker *m, phi_str text, phi_str *out) {
-    if (phi__arena_str(m->arena, text, out)) return true;
-    m->no_memory = true;
-    return false;
-}
-
-PHI__FN void *phi__maker_zero(phi__maker *m, size_t count, size_t size) {
-    void *at = phi__arena_zero(m->arena, phi__mul(count, size));
-    if (at == NULL) m->no_memory = true;
-    return at;
-}
 
 /* ---- the schema ---- */
 
@@ -46,7 +26,7 @@ static const phi_json *phi__maker_schema_of(const phi_json *parameter) {
     return phi_json_next(&it) != NULL ? phi_json_get(it.at, "schema") : NULL;
 }
 
-static void phi__maker_put_parameter(phi__maker *m, size_t index) {
+static void phi__maker_put_parameter(phi__making *m, size_t index) {
     const phi_json *given = m->given[index], *schema = phi__maker_schema_of(given);
     phi__tool_schema *s = &m->schema;
     phi__json_write_key(&s->out, m->op->parameters[index].argument);
@@ -56,7 +36,7 @@ static void phi__maker_put_parameter(phi__maker *m, size_t index) {
         phi__tool_schema_put(s, schema, phi__json_text_of(phi_json_get(given, "description")));
 }
 
-static void phi__maker_put_body(phi__maker *m) {
+static void phi__maker_put_body(phi__making *m) {
     const phi__operation_body *body = &m->op->body;
     phi__tool_schema *s = &m->schema;
     phi__json_write_key(&s->out, body->argument);
@@ -73,7 +53,7 @@ static void phi__maker_put_body(phi__maker *m) {
     phi__tool_schema_put_file(s, NULL, m->body_note);
 }
 
-static void phi__maker_put_required(phi__maker *m) {
+static void phi__maker_put_required(phi__making *m) {
     phi__buf *out = &m->schema.out;
     bool any = m->op->body.kind != PHI__BODY_NONE && m->op->body.required;
     size_t i;
@@ -93,7 +73,7 @@ static void phi__maker_put_required(phi__maker *m) {
     phi__buf_char(out, ']');
 }
 
-static bool phi__maker_put_schema(phi__maker *m) {
+static bool phi__maker_put_schema(phi__making *m) {
     phi__tool_schema *s = &m->schema;
     size_t i;
     do {
@@ -106,12 +86,12 @@ static bool phi__maker_put_schema(phi__maker *m) {
         phi__buf_char(&s->out, '}');
     } while (phi__tool_schema_again(s));
     if (s->out.failed) m->view.no_memory = true;
-    return s->failed || m->view.no_memory ? phi__maker_lost(m, "schema") : true;
+    return s->failed || m->view.no_memory ? phi__making_lost(m, "schema") : true;
 }
 
 /* ---- the tool ---- */
 
-static bool phi__maker_describe(phi__maker *m, phi_tool *tool) {
+static bool phi__maker_describe(phi__making *m, phi_tool *tool) {
     static const char *const keys[] = {"description", "summary"};
     phi_str text = {NULL, 0}, label = phi__json_text_of(phi_json_get(m->node, "summary")), kept;
     char words[PHI__MAKER_DESCRIPTION + 1];
@@ -125,18 +105,18 @@ static bool phi__maker_describe(phi__maker *m, phi_tool *tool) {
                    m->source->shown.deprecated ? "(deprecated) " : "",
                    (int)phi__utf8_cut(text, PHI__MAKER_DESCRIPTION - 20), text.at,
                    text.len > PHI__MAKER_DESCRIPTION - 20 ? "..." : "");
-    if (!phi__maker_str(m, phi_str_of(words), &kept)) return false;
+    if (!phi__making_str(m, phi_str_of(words), &kept)) return false;
     tool->description = kept.at;
-    if (!phi__maker_str(m, phi__tool_schema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
+    if (!phi__making_str(m, phi__tool_schema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
     tool->label = kept.at;
     return true;
 }
 
-static bool phi__maker_tool(phi__maker *m, phi_tool *tool) {
+static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
     const phi_openapi_desc *desc = &m->api->desc;
     phi_str schema;
     memset(tool, 0, sizeof *tool);
-    if (!phi__maker_describe(m, tool) || !phi__maker_str(m, phi__buf_str(&m->schema.out), &schema))
+    if (!phi__maker_describe(m, tool) || !phi__making_str(m, phi__buf_str(&m->schema.out), &schema))
         return false;
     tool->name = m->op->name.at;
     tool->schema = schema.at;
@@ -148,19 +128,19 @@ static bool phi__maker_tool(phi__maker *m, phi_tool *tool) {
     return true;
 }
 
-static bool phi__maker_find(phi__maker *m) {
+static bool phi__maker_find(phi__making *m) {
     char method[16];
     size_t i;
     phi__document_part *root =
         phi__document_find(m->view.doc, PHI__SECTION_ROOT, phi__str(NULL, 0));
     m->item = phi__document_tree(&m->view, m->source->item);
     if (root != NULL) m->root = phi__document_tree(&m->view, root);
-    if (m->view.no_memory) return phi__maker_lost(m, "document");
+    if (m->view.no_memory) return phi__making_lost(m, "document");
     for (i = 0; i < m->source->shown.method.len && i + 1 < sizeof method; i++)
         method[i] = (char)(m->source->shown.method.at[i] | 0x20);
     method[i] = '\0';
     m->node = phi_json_get(m->item, method);
-    if (m->node == NULL) return phi__maker_skip(m, "operation", "it is not in its path item");
+    if (m->node == NULL) return phi__making_skip(m, "operation", "it is not in its path item");
     m->op->api = m->api;
     m->op->index = (size_t)(m->source - m->api->document->operations);
     m->op->read_only = m->source->shown.read_only;
@@ -171,7 +151,7 @@ static bool phi__maker_find(phi__maker *m) {
     return true;
 }
 
-static bool phi__maker_all(phi__maker *m, phi_tool *tool) {
+static bool phi__maker_all(phi__making *m, phi_tool *tool) {
     return phi__maker_find(m) && phi__parameters_make(m) && phi__request_body_make(m) &&
            phi__security_make(m) && phi__security_server(m) && phi__maker_put_schema(m) &&
            phi__maker_tool(m, tool);
@@ -181,7 +161,7 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
                              const char **skip, size_t *units) {
     phi__document *doc = api->document;
     phi_arena_mark mark = phi_arena_save(arena);
-    phi__maker m;
+    phi__making m;
     phi_str text = {NULL, 0};
     bool made;
     memset(&m, 0, sizeof m);
@@ -194,7 +174,7 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
     m.view.doc = doc;
     m.view.arena = &m.scratch;
     phi__tool_schema_init(&m.schema, &m.view, api->desc.max_schema_bytes);
-    m.op = (phi__operation *)phi__maker_zero(&m, 1, sizeof *m.op);
+    m.op = (phi__operation *)phi__making_zero(&m, 1, sizeof *m.op);
     made = m.op != NULL && phi__maker_all(&m, tool);
     *units += m.view.units + m.schema.out.len;
     phi__tool_schema_free(&m.schema);

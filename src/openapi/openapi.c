@@ -40,6 +40,7 @@ static phi_openapi *phi__openapi_new(phi_runtime *rt, const phi_openapi_desc *de
     api = (phi_openapi *)phi__alloc(&rt->memory, sizeof *api);
     if (api != NULL) {
         api->rt = rt;
+        api->step_bytes = rt->slice.budget_bytes;
         phi_memory_init(&api->memory, &rt->memory.allocator, 0);
         api->memory.parent = &rt->memory;
         phi_arena_init(&api->arena, &api->memory, 0);
@@ -99,7 +100,7 @@ PHI_API phi_status phi_openapi_step(phi_openapi *api) {
     if (api == NULL) return PHI_BAD_ARG;
     status = api->reading.status;
     if (status != PHI_BUSY || api->address.fetch != NULL) return status;
-    status = phi__reading_advance(&api->reading, api->rt->slice.budget_bytes);
+    status = phi__reading_advance(&api->reading, api->step_bytes);
     if (status != PHI_BUSY) phi__reading_end(&api->reading);
     return status;
 }

@@ -83,8 +83,8 @@ PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_de
 PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_desc *desc,
                                           const char *url);
 
-/* Reads for about the runtime's step_budget_us. PHI_BUSY: call it again. PHI_OK: ready. All else
-   stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (not OpenAPI 3.0
+/* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: ready. All
+   else stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (not OpenAPI 3.0
    or 3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO, and those
    of a network. Safe inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api);
@@ -145,10 +145,10 @@ typedef struct phi_openapi_tools {
     void *work; /* phi's */
 } phi_openapi_tools;
 
-/* Makes the tools of the operations that fit the filter (NULL: all) for about the runtime's
-   step_budget_us. PHI_BUSY: call it again with the same arguments. PHI_OK: done; further calls
-   change nothing. PHI_MISUSE: the object is not ready. PHI_NO_MEMORY: the selection is freed and
-   zeroed. */
+/* Makes the tools of the operations that fit the filter (NULL: all), about the runtime's
+   step_budget_bytes of them at a time. PHI_BUSY: call it again with the same arguments. PHI_OK:
+   done; further calls change nothing. PHI_MISUSE: the object is not ready. PHI_NO_MEMORY: the
+   selection is freed and zeroed. */
 PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter *filter,
                                       phi_openapi_tools *out);
 /* Frees a selection before the object is freed, and zeroes it. No agent may use its tools.

@@ -1,6 +1,6 @@
 /* parameters.c - the parameters of an operation: its own, those of its path, and those that its
    path template names and nobody declares. */
-#include "openapi/maker_in.h"
+#include "openapi/parameters_in.h"
 
 #ifndef PHI_NO_OPENAPI
 
@@ -27,14 +27,14 @@ PHI__FN bool phi__parameters_style(phi_str name, phi__operation_style *out) {
 
 /* ---- arguments ---- */
 
-static bool phi__parameters_taken(const phi__maker *m, phi_str name) {
+static bool phi__parameters_taken(const phi__making *m, phi_str name) {
     size_t i;
     for (i = 0; i < m->op->parameter_count; i++)
         if (phi_str_equal(m->op->parameters[i].argument, name)) return true;
     return false;
 }
 
-PHI__FN bool phi__parameters_argument(phi__maker *m, phi_str name, const char *place,
+PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *place,
                                       phi_str *out) {
     char key[PHI__PARAMETERS_ARGUMENT + 24];
     size_t len = 0, base;
@@ -51,7 +51,7 @@ PHI__FN bool phi__parameters_argument(phi__maker *m, phi_str name, const char *p
         len = base += (size_t)snprintf(key + base, 12, "_%s", place);
     while (phi__parameters_taken(m, phi__str(key, len)))
         len = base + (size_t)snprintf(key + base, 12, "_%u", ++number);
-    return phi__maker_str(m, phi__str(key, len), out);
+    return phi__making_str(m, phi__str(key, len), out);
 }
 
 /* ---- one parameter ---- */
@@ -67,14 +67,15 @@ static bool phi__parameters_in_path(phi_str path, phi_str name) {
 }
 
 /* Headers that OpenAPI describes elsewhere, and parameters that have no place in the path. */
-static bool phi__parameters_ignored(const phi__maker *m, phi__operation_place place, phi_str name) {
+static bool phi__parameters_ignored(const phi__making *m, phi__operation_place place,
+                                    phi_str name) {
     if (place == PHI__OPERATION_PATH) return !phi__parameters_in_path(m->op->path, name);
     return place == PHI__OPERATION_HEADER &&
            (phi__str_is_nocase(name, "accept") || phi__str_is_nocase(name, "content-type") ||
             phi__str_is_nocase(name, "authorization"));
 }
 
-static bool phi__parameters_repeated(const phi__maker *m, phi__operation_place place,
+static bool phi__parameters_repeated(const phi__making *m, phi__operation_place place,
                                      phi_str name) {
     size_t i;
     for (i = 0; i < m->op->parameter_count; i++)
@@ -104,19 +105,19 @@ static void phi__parameters_form(phi__operation_parameter *p, const phi_json *no
 }
 
 /* Its schema, or that of its only content; NULL: none, or a failure. */
-static const phi_json *phi__parameters_schema(phi__maker *m, phi__operation_parameter *p,
+static const phi_json *phi__parameters_schema(phi__making *m, phi__operation_parameter *p,
                                               const phi_json *node) {
     const phi_json *schema = phi_json_get(node, "schema");
     phi_json_iter it = phi_json_each(phi_json_get(node, "content"));
     if (schema == NULL && phi_json_is_object(phi_json_get(node, "content")) &&
         phi_json_next(&it) != NULL) {
-        if (!phi__maker_str(m, it.key, &p->content_type)) return NULL;
+        if (!phi__making_str(m, it.key, &p->content_type)) return NULL;
         schema = phi_json_get(it.at, "schema");
     }
     return schema;
 }
 
-static bool phi__parameters_add(phi__maker *m, const phi_json *node, const char *place) {
+static bool phi__parameters_add(phi__making *m, const phi_json *node, const char *place) {
     phi_str name = phi__json_text_of(phi_json_get(node, "name"));
     phi__operation_parameter p;
     const phi_json *schema;
@@ -125,20 +126,20 @@ static bool phi__parameters_add(phi__maker *m, const phi_json *node, const char 
         !phi__parameters_place(phi__json_text_of(phi_json_get(node, "in")), &p.place))
         return !phi_json_bool(phi_json_get(node, "required"), false)
                    ? true
-                   : phi__maker_skip(m, place,
-                                     "expected a name, and path, query, header or cookie");
+                   : phi__making_skip(m, place,
+                                      "expected a name, and path, query, header or cookie");
     if (phi__parameters_ignored(m, p.place, name) || phi__parameters_repeated(m, p.place, name))
         return true;
     if (m->op->parameter_count == PHI__PARAMETERS_MOST)
-        return phi__maker_skip(m, place, "these are too many parameters");
+        return phi__making_skip(m, place, "these are too many parameters");
     phi__parameters_form(&p, node);
     schema = phi__parameters_schema(m, &p, node);
-    if (m->no_memory || !phi__maker_str(m, name, &p.name) ||
+    if (m->no_memory || !phi__making_str(m, name, &p.name) ||
         !phi__parameters_argument(m, name, phi__parameters_places[p.place], &p.argument))
         return false;
     if (schema != NULL) {
         const phi_json *type = phi__document_follow(&m->view, schema);
-        if (type == NULL) return phi__maker_lost(m, place);
+        if (type == NULL) return phi__making_lost(m, place);
         p.type = phi__tool_schema_type(type);
     }
     m->given[m->op->parameter_count] = node;
@@ -146,37 +147,37 @@ static bool phi__parameters_add(phi__maker *m, const phi_json *node, const char 
     return true;
 }
 
-static bool phi__parameters_list(phi__maker *m, const phi_json *list) {
+static bool phi__parameters_list(phi__making *m, const phi_json *list) {
     phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
     char place[40];
     unsigned index = 0;
     while (phi_json_next(&it) != NULL) {
         const phi_json *node = phi__document_follow(&m->view, it.at);
         (void)snprintf(place, sizeof place, "parameters[%u]", index++);
-        if (node == NULL) return phi__maker_lost(m, place);
+        if (node == NULL) return phi__making_lost(m, place);
         if (!phi__parameters_add(m, node, place)) return false;
     }
     return true;
 }
 
 /* What the template names and no parameter declares is a text that is required. */
-static bool phi__parameters_rest(phi__maker *m) {
+static bool phi__parameters_rest(phi__making *m) {
     phi_str path = m->op->path;
     size_t at = 0, end;
     while ((at = phi__str_find(path, at, "{")) != SIZE_MAX) {
         phi__operation_parameter *p = &m->op->parameters[m->op->parameter_count];
         phi_str name;
         end = phi__str_find(path, at, "}");
-        if (end == SIZE_MAX) return phi__maker_skip(m, "its path", "a \"{\" without its \"}\"");
+        if (end == SIZE_MAX) return phi__making_skip(m, "its path", "a \"{\" without its \"}\"");
         name = phi__str(path.at + at + 1, end - at - 1);
         at = end;
         if (phi__parameters_repeated(m, PHI__OPERATION_PATH, name)) continue;
         if (m->op->parameter_count == PHI__PARAMETERS_MOST)
-            return phi__maker_skip(m, "its path", "these are too many parameters");
+            return phi__making_skip(m, "its path", "these are too many parameters");
         memset(p, 0, sizeof *p);
         p->required = true;
         p->type = PHI_JSON_STRING;
-        if (!phi__maker_str(m, name, &p->name) ||
+        if (!phi__making_str(m, name, &p->name) ||
             !phi__parameters_argument(m, name, "path", &p->argument))
             return false;
         m->given[m->op->parameter_count++] = NULL;
@@ -184,14 +185,14 @@ static bool phi__parameters_rest(phi__maker *m) {
     return true;
 }
 
-PHI__FN bool phi__parameters_make(phi__maker *m) {
+PHI__FN bool phi__parameters_make(phi__making *m) {
     const phi_json *own = phi_json_get(m->node, "parameters");
     const phi_json *shared = phi_json_get(m->item, "parameters");
     size_t most = phi_json_count(own) + phi_json_count(shared), i;
     for (i = 0; i < m->op->path.len; i++) most += m->op->path.at[i] == '{';
     most = phi__min(most, PHI__PARAMETERS_MOST);
     m->op->parameters =
-        (phi__operation_parameter *)phi__maker_zero(m, most, sizeof *m->op->parameters);
+        (phi__operation_parameter *)phi__making_zero(m, most, sizeof *m->op->parameters);
     m->given = (const phi_json **)phi_arena_alloc(&m->scratch, (most + 1) * sizeof *m->given);
     if (m->given == NULL) m->no_memory = true;
     return !m->no_memory && phi__parameters_list(m, own) && phi__parameters_list(m, shared) &&

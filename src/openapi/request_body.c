@@ -1,6 +1,8 @@
 /* request_body.c - the body of an operation: which of its content types is sent, and how its
    properties are. */
-#include "openapi/maker_in.h"
+#include "openapi/request_body_in.h"
+
+#include "openapi/parameters_in.h"
 
 #ifndef PHI_NO_OPENAPI
 
@@ -46,7 +48,7 @@ static phi_str phi__request_body_type(phi_str type, phi__operation_body_kind kin
 
 /* ---- properties ---- */
 
-static bool phi__request_body_headers(phi__maker *m, phi__operation_property *p,
+static bool phi__request_body_headers(phi__making *m, phi__operation_property *p,
                                       const phi_json *headers) {
     phi_json_iter it = phi_json_each(headers);
     phi_json *kept;
@@ -54,7 +56,7 @@ static bool phi__request_body_headers(phi__maker *m, phi__operation_property *p,
     kept = phi_json_new_object(m->arena);
     while (kept != NULL && phi_json_next(&it) != NULL) {
         const phi_json *header = phi__document_follow(&m->view, it.at), *value;
-        if (header == NULL) return phi__maker_lost(m, "encoding.headers");
+        if (header == NULL) return phi__making_lost(m, "encoding.headers");
         value =
             phi_json_get(phi__document_follow(&m->view, phi_json_get(header, "schema")), "default");
         if (!phi_json_is_string(value) || phi__str_is_nocase(it.key, "content-type")) continue;
@@ -67,7 +69,7 @@ static bool phi__request_body_headers(phi__maker *m, phi__operation_property *p,
     return kept != NULL;
 }
 
-static bool phi__request_body_encoding(phi__maker *m, phi__operation_property *p,
+static bool phi__request_body_encoding(phi__making *m, phi__operation_property *p,
                                        const phi_json *encoding) {
     phi_str style = phi__json_text_of(phi_json_get(encoding, "style"));
     phi_str type = phi__json_text_of(phi_json_get(encoding, "contentType"));
@@ -81,36 +83,36 @@ static bool phi__request_body_encoding(phi__maker *m, phi__operation_property *p
     p->explode = phi_json_bool(phi_json_get(encoding, "explode"), p->style == PHI__STYLE_FORM);
     p->allow_reserved = phi_json_bool(phi_json_get(encoding, "allowReserved"), false);
     if (type.len > 0 && phi__str_find(type, 0, "*") == SIZE_MAX &&
-        !phi__maker_str(m, type, &p->content_type))
+        !phi__making_str(m, type, &p->content_type))
         return false;
     return phi__request_body_headers(m, p, phi_json_get(encoding, "headers"));
 }
 
-static bool phi__request_body_property(phi__maker *m, phi_str name, const phi_json *schema,
+static bool phi__request_body_property(phi__making *m, phi_str name, const phi_json *schema,
                                        const phi_json *encodings) {
     phi__operation_body *body = &m->op->body;
     phi__operation_property *p = &body->properties[body->property_count];
     phi_str media;
     schema = phi__document_follow(&m->view, schema);
-    if (schema == NULL) return phi__maker_lost(m, "requestBody");
+    if (schema == NULL) return phi__making_lost(m, "requestBody");
     memset(p, 0, sizeof *p);
     p->type = phi__tool_schema_type(schema);
     if (p->type == PHI_JSON_ARRAY) {
         schema = phi__document_follow(&m->view, phi_json_get(schema, "items"));
-        if (schema == NULL && m->view.no_memory) return phi__maker_lost(m, "requestBody");
+        if (schema == NULL && m->view.no_memory) return phi__making_lost(m, "requestBody");
     }
     p->file = phi__tool_schema_is_file(schema);
     p->base64 = phi__str_is(phi__json_text_of(phi_json_get(schema, "format")), "byte") ||
                 phi__str_is(phi__json_text_of(phi_json_get(schema, "contentEncoding")), "base64");
     media = phi__json_text_of(phi_json_get(schema, "contentMediaType"));
-    if (!phi__maker_str(m, media, &p->content_type) || !phi__maker_str(m, name, &p->name) ||
+    if (!phi__making_str(m, media, &p->content_type) || !phi__making_str(m, name, &p->name) ||
         !phi__request_body_encoding(m, p, phi_json_get_n(encodings, name)))
         return false;
     body->property_count++;
     return true;
 }
 
-static bool phi__request_body_of(phi__maker *m, const phi_json *schema, const phi_json *encodings,
+static bool phi__request_body_of(phi__making *m, const phi_json *schema, const phi_json *encodings,
                                  size_t most) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
     if (!phi_json_is_object(phi_json_get(schema, "properties"))) return true;
@@ -120,20 +122,20 @@ static bool phi__request_body_of(phi__maker *m, const phi_json *schema, const ph
 }
 
 /* The properties of the schema, and of the schemas that it joins. */
-static bool phi__request_body_properties(phi__maker *m, const phi_json *encodings) {
+static bool phi__request_body_properties(phi__making *m, const phi_json *encodings) {
     const phi_json *schema = phi__document_follow(&m->view, m->body_schema), *part;
     phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
     size_t most = phi_json_count(phi_json_get(schema, "properties"));
     if (m->body_schema == NULL) return true;
-    if (schema == NULL) return phi__maker_lost(m, "requestBody");
+    if (schema == NULL) return phi__making_lost(m, "requestBody");
     while (phi_json_next(&it) != NULL) {
         part = phi__document_follow(&m->view, it.at);
-        if (part == NULL) return phi__maker_lost(m, "requestBody");
+        if (part == NULL) return phi__making_lost(m, "requestBody");
         most += phi_json_count(phi_json_get(part, "properties"));
     }
     most = phi__min(most, PHI__REQUEST_BODY_PROPERTIES);
     m->op->body.properties =
-        (phi__operation_property *)phi__maker_zero(m, most, sizeof *m->op->body.properties);
+        (phi__operation_property *)phi__making_zero(m, most, sizeof *m->op->body.properties);
     if (m->no_memory || !phi__request_body_of(m, schema, encodings, most)) return false;
     it = phi_json_each(phi_json_get(schema, "allOf"));
     while (phi_json_next(&it) != NULL)
@@ -144,7 +146,7 @@ static bool phi__request_body_properties(phi__maker *m, const phi_json *encoding
 
 /* ---- the body ---- */
 
-static const phi_json *phi__request_body_pick(phi__maker *m, const phi_json *content,
+static const phi_json *phi__request_body_pick(phi__making *m, const phi_json *content,
                                               phi_str *type) {
     phi_json_iter it = phi_json_each(phi_json_is_object(content) ? content : NULL);
     const phi_json *best = NULL;
@@ -161,19 +163,19 @@ static const phi_json *phi__request_body_pick(phi__maker *m, const phi_json *con
     return best;
 }
 
-PHI__FN bool phi__request_body_make(phi__maker *m) {
+PHI__FN bool phi__request_body_make(phi__making *m) {
     const phi_json *given = phi_json_get(m->node, "requestBody"), *media;
     phi__operation_body *body = &m->op->body;
     phi_str type = {NULL, 0};
     if (given == NULL) return true;
     given = phi__document_follow(&m->view, given);
-    if (given == NULL) return phi__maker_lost(m, "requestBody");
+    if (given == NULL) return phi__making_lost(m, "requestBody");
     media = phi__request_body_pick(m, phi_json_get(given, "content"), &type);
     if (media == NULL) return true;
     m->body_schema = phi_json_get(media, "schema");
     m->body_note = phi__json_text_of(phi_json_get(given, "description"));
     body->required = phi_json_bool(phi_json_get(given, "required"), false);
-    if (!phi__maker_str(m, type, &body->content_type) ||
+    if (!phi__making_str(m, type, &body->content_type) ||
         !phi__parameters_argument(m, PHI__LIT("body"), "", &body->argument))
         return false;
     if (!phi__str_is(body->argument, "body") &&

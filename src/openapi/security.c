@@ -1,5 +1,5 @@
 /* security.c - the security alternatives of an operation, and its server. */
-#include "openapi/maker_in.h"
+#include "openapi/security_in.h"
 
 #ifndef PHI_NO_OPENAPI
 
@@ -7,16 +7,17 @@ enum { PHI__SECURITY_URL = 2048 }; /* bytes of a server's URL */
 
 /* ---- schemes ---- */
 
-static bool phi__security_key(phi__maker *m, phi__operation_scheme *scheme, const phi_json *node) {
+static bool phi__security_key(phi__making *m, phi__operation_scheme *scheme, const phi_json *node) {
     phi_str in = phi__json_text_of(phi_json_get(node, "in"));
     scheme->kind = PHI__SCHEME_KEY;
     scheme->place = PHI__OPERATION_HEADER;
     if (phi__str_is(in, "query")) scheme->place = PHI__OPERATION_QUERY;
     if (phi__str_is(in, "cookie")) scheme->place = PHI__OPERATION_COOKIE;
-    return phi__maker_str(m, phi__json_text_of(phi_json_get(node, "name")), &scheme->key);
+    return phi__making_str(m, phi__json_text_of(phi_json_get(node, "name")), &scheme->key);
 }
 
-static bool phi__security_kind(phi__maker *m, phi__operation_scheme *scheme, const phi_json *node) {
+static bool phi__security_kind(phi__making *m, phi__operation_scheme *scheme,
+                               const phi_json *node) {
     phi_str type = phi__json_text_of(phi_json_get(node, "type"));
     phi_str http = phi__json_text_of(phi_json_get(node, "scheme"));
     scheme->kind = PHI__SCHEME_OTHER;
@@ -29,45 +30,45 @@ static bool phi__security_kind(phi__maker *m, phi__operation_scheme *scheme, con
     if (phi__str_is(type, "oauth2")) {
         const phi_json *flow = phi_json_get(phi_json_get(node, "flows"), "clientCredentials");
         scheme->kind = PHI__SCHEME_OAUTH;
-        return phi__maker_str(m, phi__json_text_of(phi_json_get(flow, "tokenUrl")),
-                              &scheme->token_url);
+        return phi__making_str(m, phi__json_text_of(phi_json_get(flow, "tokenUrl")),
+                               &scheme->token_url);
     }
     return true;
 }
 
-static bool phi__security_scheme(phi__maker *m, phi__operation_scheme *scheme, phi_str name,
+static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
                                  const phi_json *scopes) {
     phi__document_part *part = phi__document_find(m->view.doc, PHI__SECTION_SECURITY, name);
     phi_json_iter it = phi_json_each(phi_json_is_array(scopes) ? scopes : NULL);
     const phi_json *node = NULL;
-    phi_str *list = (phi_str *)phi__maker_zero(m, it.left, sizeof *list);
+    phi_str *list = (phi_str *)phi__making_zero(m, it.left, sizeof *list);
     memset(scheme, 0, sizeof *scheme);
-    if (list == NULL || !phi__maker_str(m, name, &scheme->name)) return false;
+    if (list == NULL || !phi__making_str(m, name, &scheme->name)) return false;
     scheme->scopes = list;
     while (phi_json_next(&it) != NULL)
-        if (!phi__maker_str(m, phi__json_text_of(it.at), &list[scheme->scope_count++]))
+        if (!phi__making_str(m, phi__json_text_of(it.at), &list[scheme->scope_count++]))
             return false;
     if (part != NULL) node = phi__document_tree(&m->view, part);
     if (node != NULL) node = phi__document_follow(&m->view, node);
-    if (m->view.no_memory) return phi__maker_lost(m, "security");
+    if (m->view.no_memory) return phi__making_lost(m, "security");
     return phi__security_kind(m, scheme, node);
 }
 
-PHI__FN bool phi__security_make(phi__maker *m) {
+PHI__FN bool phi__security_make(phi__making *m) {
     const phi_json *list = phi_json_get(m->node, "security");
     phi__operation_security *alternatives;
     phi_json_iter it, in;
     if (!phi_json_is_array(list)) list = phi_json_get(m->root, "security");
     if (!phi_json_is_array(list)) return true;
     it = phi_json_each(list);
-    alternatives = (phi__operation_security *)phi__maker_zero(m, it.left, sizeof *alternatives);
+    alternatives = (phi__operation_security *)phi__making_zero(m, it.left, sizeof *alternatives);
     if (alternatives == NULL) return false;
     m->op->security = alternatives;
     while (phi_json_next(&it) != NULL) {
         phi__operation_security *one = &alternatives[m->op->security_count++];
         phi__operation_scheme *schemes;
         in = phi_json_each(phi_json_is_object(it.at) ? it.at : NULL);
-        schemes = (phi__operation_scheme *)phi__maker_zero(m, in.left, sizeof *schemes);
+        schemes = (phi__operation_scheme *)phi__making_zero(m, in.left, sizeof *schemes);
         if (schemes == NULL) return false;
         one->schemes = schemes;
         while (phi_json_next(&in) != NULL)
@@ -98,7 +99,7 @@ static phi_str phi__security_fill(const phi_json *server, char out[PHI__SECURITY
     return phi__str(out, i < url.len ? 0 : len);
 }
 
-PHI__FN bool phi__security_server(phi__maker *m) {
+PHI__FN bool phi__security_server(phi__making *m) {
     const phi_json *places[3];
     char url[PHI__SECURITY_URL];
     phi_str server = {NULL, 0};
@@ -112,7 +113,7 @@ PHI__FN bool phi__security_server(phi__maker *m) {
             server = phi__security_fill(phi_json_at(servers, 0), url);
     }
     while (server.len > 0 && server.at[server.len - 1] == '/') server.len--;
-    return phi__maker_str(m, server, &m->op->server);
+    return phi__making_str(m, server, &m->op->server);
 }
 
 #endif

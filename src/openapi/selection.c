@@ -138,7 +138,7 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
     }
     s = (phi__selection *)out->work;
     while (s->at < api->document->count) {
-        if (units >= api->rt->slice.budget_bytes) return PHI_BUSY;
+        if (units >= api->step_bytes) return PHI_BUSY;
         units += PHI__SELECTION_ENTRY;
         if (phi__selection_fits(&api->document->operations[s->at], filter) &&
             !phi__selection_add(api, s, out, &units)) {

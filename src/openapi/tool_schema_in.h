@@ -2,7 +2,7 @@
 
    References become "$defs", nearest first, until max_schema_bytes are written; those behind are
    left open, with a description. Keywords that phi's check of arguments does not know move into the
-   description; what is malformed is left out; properties that are only read are left out. A schema
+   description; malformed ones, and properties that are only read, are left out. A schema
    that contains itself without an optional property between, which some providers refuse, is left
    open where it closes the circle. */
 #ifndef PHI_OPENAPI_TOOL_SCHEMA_IN_H

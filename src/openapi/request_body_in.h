@@ -1,0 +1,13 @@
+/* request_body_in.h - the body of an operation. */
+#ifndef PHI_OPENAPI_REQUEST_BODY_IN_H
+#define PHI_OPENAPI_REQUEST_BODY_IN_H
+
+#include "openapi/making_in.h"
+
+#ifndef PHI_NO_OPENAPI
+
+/* After the parameters. */
+PHI__FN bool phi__request_body_make(phi__making *m);
+
+#endif
+#endif
