@@ -534,11 +534,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_OPENAPI
-#if PHI__PUB_OPENAPI != 0x7a551f6b
+#if PHI__PUB_OPENAPI != 0x146f618b
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__PUB_OPENAPI 0x7a551f6b
+#define PHI__PUB_OPENAPI 0x146f618b
 
 /* ---- src/openapi/openapi.h ---- */
 
@@ -626,9 +626,9 @@ PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_des
                                           const char *url);
 
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: ready. All
-   else stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (not OpenAPI 3.0
-   or 3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO, and those
-   of a network. Safe inside callbacks. */
+   else stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (no OpenAPI
+   3.0 or 3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO,
+   PHI_REFUSED, and the statuses of a network. Safe inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api);
 /* The last status of phi_openapi_step, without doing anything. */
 PHI_API phi_status phi_openapi_status(const phi_openapi *api);
