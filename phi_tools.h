@@ -6994,11 +6994,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xef94ef42
+#if PHI__IMP_OPENAPI != 0x2a9f5f0c
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xef94ef42
+#define PHI__IMP_OPENAPI 0x2a9f5f0c
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -11522,7 +11522,7 @@ static void phi__reading_check(phi__reading *r) {
         (void)snprintf(words, sizeof words,
                        version.len == 0 ? "this is no OpenAPI document: \"openapi\" is missing%.*s"
                                         : "OpenAPI version %.*s: expected 3.0 or 3.1",
-                       (int)phi__min(version.len, 20), version.at != NULL ? version.at : "");
+                       (int)phi__utf8_cut(version, 20), version.at != NULL ? version.at : "");
         (void)phi__reading_fail(r, PHI_UNSUPPORTED, words);
     }
 }
@@ -11777,7 +11777,7 @@ static bool phi__reading_lost_item(phi__reading *r, phi_str path, phi_str ref, c
     phi_str text;
     if (!phi__reading_operation(r, path, phi__reading_methods[0], r->root, NULL)) return false;
     (void)snprintf(words, sizeof words, "the path item: \"$ref\" %.*s%s",
-                   (int)phi__min(ref.len, 120), ref.at, why);
+                   (int)phi__utf8_cut(ref, 120), ref.at, why);
     if (!phi__arena_str(&r->doc->arena, phi_str_of(words), &text)) return false;
     r->doc->operations[r->doc->count - 1].skip = text.at;
     return true;

@@ -3,6 +3,7 @@
 
 #ifndef PHI_NO_OPENAPI
 
+#include "base/utf8_in.h"
 #include "openapi/naming_in.h"
 #include "text/yaml.h"
 
@@ -160,7 +161,7 @@ static void phi__reading_check(phi__reading *r) {
         (void)snprintf(words, sizeof words,
                        version.len == 0 ? "this is no OpenAPI document: \"openapi\" is missing%.*s"
                                         : "OpenAPI version %.*s: expected 3.0 or 3.1",
-                       (int)phi__min(version.len, 20), version.at != NULL ? version.at : "");
+                       (int)phi__utf8_cut(version, 20), version.at != NULL ? version.at : "");
         (void)phi__reading_fail(r, PHI_UNSUPPORTED, words);
     }
 }
@@ -415,7 +416,7 @@ static bool phi__reading_lost_item(phi__reading *r, phi_str path, phi_str ref, c
     phi_str text;
     if (!phi__reading_operation(r, path, phi__reading_methods[0], r->root, NULL)) return false;
     (void)snprintf(words, sizeof words, "the path item: \"$ref\" %.*s%s",
-                   (int)phi__min(ref.len, 120), ref.at, why);
+                   (int)phi__utf8_cut(ref, 120), ref.at, why);
     if (!phi__arena_str(&r->doc->arena, phi_str_of(words), &text)) return false;
     r->doc->operations[r->doc->count - 1].skip = text.at;
     return true;
