@@ -10,8 +10,9 @@
    those you want to phi_agent_desc, beside your own.
 
    OPTIONS, MEMORY, THREADS, ERRORS  As in phi.h. PHI_NO_PROCESS leaves out the tools that run
-            commands, PHI_NO_FILES the tools that touch files, PHI_NO_SCRIPTS hooks that are
-            scripts, PHI_NO_SKILLS skills.
+            commands, PHI_NO_FILES the tools that touch files, PHI_NO_OPENAPI the operations of
+            OpenAPI documents, PHI_NO_SKILLS skills, PHI_NO_PERMISSIONS rules for tool calls,
+            PHI_NO_SCRIPTS hooks that are scripts.
    SAFETY   A tool does what a model asks for. Files are confined to the workspace and its allowed
             paths, through symbolic links too; commands are not confined: decide in a hook, or do
             not give the agent that tool.
