@@ -597,6 +597,68 @@ class InProcess(unittest.TestCase):
             self.assertIn('I have noted "And now?". That makes 3 messages.', said)
 
 
+class Pets(http.server.BaseHTTPRequestHandler):
+    """The server of the pet store of tests/fixtures/openapi, which serves its document, too."""
+    def answer(self):
+        length = int(self.headers.get("Content-Length") or 0)
+        self.server.asked.append((self.command, self.path, self.rfile.read(length).decode(),
+                                  self.headers.get("X-Key")))
+        body = b'{"id":7,"name":"Rex"}'
+        if self.path == "/doc.json":
+            with open(os.path.join(ROOT, "tests/fixtures/openapi/petstore_3.0.json"), "rb") as file:
+                body = file.read()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST = do_DELETE = answer
+
+    def log_message(self, *_):
+        pass
+
+
+class OpenApi(unittest.TestCase):
+    def setUp(self):
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pets)
+        self.server.asked = []
+        self.url = "http://127.0.0.1:%d" % self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def tearDown(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def test_operations_of_a_document_are_called_and_a_deletion_is_asked_about(self):
+        said, code = run("openapi", self.url + "/doc.json", "Tidy up", scenario="openapi", text="y\n",
+                         API_URL=self.url, API_TAG="pets")
+        self.assertEqual(code, 0, said)
+        self.assertIn("tool     deletePet (asks first)\n", said)
+        self.assertNotIn("probeOrders", said)
+        self.assertIn('may it?  deletePet {"petId":7} [y/n] ', said.replace(": ", ":"))
+        self.assertEqual([a[:3] for a in self.server.asked if a[0] != "POST"],
+                         [("GET", "/doc.json", ""), ("GET", "/pets/7", ""), ("DELETE", "/pets/7", "")])
+        self.assertIn(("POST", "/pets"), [a[:2] for a in self.server.asked])
+        self.assertIn("GET %s/pets/7 \u2192 200 OK" % self.url, said)
+
+    def test_a_deletion_that_is_refused_is_not_made(self):
+        said, code = run("openapi", "tests/fixtures/openapi/petstore_3.0.json", scenario="openapi",
+                         text="n\n", API_URL=self.url)
+        self.assertEqual(code, 0, said)
+        self.assertNotIn("DELETE", [a[0] for a in self.server.asked])
+
+    def test_a_fault_of_the_document_has_its_place(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write('{"openapi": "3.0.0",\n"paths": }')
+            file.flush()
+            said, code = run("openapi", file.name)
+        self.assertEqual(code, 1)
+        self.assertTrue(said.startswith(file.name + ":2:10: "), said)
+        said, code = run("openapi", self.url.replace("http", "ftp"))
+        self.assertIn("No such file or directory", said)
+
+
 class Ollama(http.server.BaseHTTPRequestHandler):
     """As much of a local server as the demo needs: a list of models, and one answer."""
     def reply(self, kind, body):
