@@ -574,6 +574,16 @@ class InProcess(unittest.TestCase):
         self.assertTrue(one.startswith("trm: Game of 24: use "))
         self.assertRegex(one, r"    (not )?solved after \d+ calls, ended by \w+\n$")
 
+    def test_a_model_reads_the_skill_that_its_task_needs(self):
+        said = self.say("skills", cwd=ROOT)
+        self.assertIn("<name>commit-message</name>", said)
+        self.assertIn('[read_skill {"name":"commit-message"}]\nI follow:\n# Commit messages\n', said)
+        self.assertIn("examples/skills/commit-message/references/verbs.md lists good verbs.", said)
+        self.assertNotIn("warning", said)
+        said = self.say("skills", "examples/skills", "The new version is to be published.", cwd=ROOT)
+        self.assertIn('[read_skill {"name":"release-notes"}]', said)
+        self.assertIn("No skill is about that.", self.say("skills", "examples/skills", "Sing.", cwd=ROOT))
+
     def test_three_ways_go_on_from_one_moment(self):
         said = self.say("time_travel").splitlines()
         self.assertEqual([line.split()[0] for line in said[:4]],
