@@ -871,11 +871,11 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #endif
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x6160b766
+#if PHI__IMP_PERMISSIONS != 0x0e5f49c2
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x6160b766
+#define PHI__IMP_PERMISSIONS 0x0e5f49c2
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -2402,8 +2402,10 @@ static void phi__shell_parse_list(phi__shell_parser *p, char close) {
 
 PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigned level, bool reads,
                                          size_t pipe_from, phi__shell *out) {
+    const char *before = out->unknown; /* of a line that runs this one */
     phi__shell_parser p;
     memset(&p, 0, sizeof p);
+    out->unknown = NULL;
     p.arena = arena;
     phi__buf_init(&p.buf, arena->memory);
     p.at = line.at;
@@ -2418,6 +2420,7 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigne
     else
         phi__shell_parse_list(&p, '\0');
     phi__buf_free(&p.buf);
+    if (before != NULL) out->unknown = before;
     return p.lost ? PHI_NO_MEMORY : PHI_OK;
 }
 

@@ -415,8 +415,10 @@ static void phi__shell_parse_list(phi__shell_parser *p, char close) {
 
 PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigned level, bool reads,
                                          size_t pipe_from, phi__shell *out) {
+    const char *before = out->unknown; /* of a line that runs this one */
     phi__shell_parser p;
     memset(&p, 0, sizeof p);
+    out->unknown = NULL;
     p.arena = arena;
     phi__buf_init(&p.buf, arena->memory);
     p.at = line.at;
@@ -431,6 +433,7 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigne
     else
         phi__shell_parse_list(&p, '\0');
     phi__buf_free(&p.buf);
+    if (before != NULL) out->unknown = before;
     return p.lost ? PHI_NO_MEMORY : PHI_OK;
 }
 
