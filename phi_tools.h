@@ -871,11 +871,11 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #endif
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x0e5f49c2
+#if PHI__IMP_PERMISSIONS != 0xe692b625
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x0e5f49c2
+#define PHI__IMP_PERMISSIONS 0xe692b625
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -1094,6 +1094,240 @@ PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word);
 PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
 
 #endif
+#endif
+
+/* ---- src/permissions/always.c ---- */
+
+/* always.c - "always allow this": rules out of a call that was asked about. */
+
+#ifndef PHI_NO_PERMISSIONS
+
+typedef struct phi__always {
+    phi_permissions *permissions;
+    phi_arena *arena;
+    phi_permission_scope scope;
+    phi_permission_rule *rules;
+    size_t count;
+} phi__always;
+
+static bool phi__always_any(phi_str text, const char *const *names) {
+    for (; *names != NULL; names++)
+        if (phi__str_is(text, *names)) return true;
+    return false;
+}
+
+static phi_status phi__always_refuse(const phi__always *a, const phi__rules_subject *subject,
+                                     const char *why) {
+    phi__buf *words = &a->permissions->why;
+    phi__buf_clear(words);
+    phi__check_put(words, subject);
+    phi__buf_text(words, ": ");
+    phi__buf_text(words, why);
+    return PHI_REJECTED;
+}
+
+static bool phi__always_keep(const phi__always *a, phi__buf *buf, const char **out) {
+    phi_str text;
+    bool good = !buf->failed && phi__arena_str(a->arena, phi__buf_str(buf), &text);
+    phi__buf_free(buf);
+    if (good) *out = text.at;
+    return good;
+}
+
+/* Room for one more; the same one again is not added. */
+static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rule) {
+    phi_permission_rule *all;
+    size_t i;
+    for (i = 0; i < a->count; i++) {
+        const phi_permission_rule *old = &a->rules[i];
+        if (old->command != NULL && rule->command != NULL &&
+            strcmp(old->command, rule->command) == 0)
+            return PHI_OK;
+    }
+    all = (phi_permission_rule *)phi_arena_alloc(a->arena, phi__mul(a->count + 1, sizeof *all));
+    if (all == NULL) return PHI_NO_MEMORY;
+    if (a->count > 0) memcpy(all, a->rules, a->count * sizeof *all);
+    all[a->count++] = *rule;
+    a->rules = all;
+    return PHI_OK;
+}
+
+/* ---- commands ---- */
+
+/* Programs that do whatever their words say: only those very words may be allowed. */
+static const char *const phi__always_open[] = {
+    "sh",     "bash",    "dash",    "zsh",  "ksh",  "ash",   "eval",   "source", ".",
+    "exec",   "trap",    "sudo",    "doas", "su",   "env",   "xargs",  "find",   "ssh",
+    "python", "python3", "perl",    "ruby", "node", "php",   "awk",    "gawk",   "sed",
+    "tee",    "docker",  "kubectl", "rm",   "dd",   "alias", "export", "set",    "npx",
+    "chmod",  "chown",   "kill",    "curl", "wget", NULL};
+/* Programs whose first word is a command of their own. */
+static const char *const phi__always_two[] = {
+    "git",    "npm", "yarn",   "pnpm",   "cargo", "go",     "pip", "pip3", "make", "apt", "brew",
+    "dotnet", "mvn", "gradle", "bundle", "gem",   "poetry", "uv",  "deno", "bun",  NULL};
+/* ... and "npm run test": whose second one names what is run. */
+static const char *const phi__always_run[] = {"run", "run-script", "exec", NULL};
+
+static bool phi__always_has_flag(const phi__shell_command *c, char flag) {
+    size_t i;
+    for (i = 1; i < c->count; i++) {
+        phi_str text = c->words[i].text;
+        if (text.len > 1 && text.at[0] == '-' && text.at[1] != '-' &&
+            memchr(text.at, flag, text.len) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool phi__always_has(const phi__shell_command *c, const char *word) {
+    size_t i;
+    for (i = 1; i < c->count; i++)
+        if (phi__str_is(c->words[i].text, word)) return true;
+    return false;
+}
+
+/* rm -rf, in whatever spelling. */
+static bool phi__always_deletes(const phi__shell_command *c) {
+    phi_str name = c->words[0].text;
+    bool is_rm =
+        phi__str_is(name, "rm") || (name.len > 3 && memcmp(name.at + name.len - 3, "/rm", 3) == 0);
+    return is_rm && (phi__always_has_flag(c, 'r') || phi__always_has_flag(c, 'R') ||
+                     phi__always_has(c, "--recursive"));
+}
+
+/* How many words a rule of SCOPE_KIND takes over; all of them: the command is one of a kind. */
+static size_t phi__always_kind(const phi__shell_command *c) {
+    phi_str name = c->words[0].text;
+    if (phi__always_any(name, phi__always_open)) return c->count;
+    if (!phi__always_any(name, phi__always_two)) return 1;
+    if (c->count < 2 || phi__str_starts(c->words[1].text, "-")) return c->count;
+    if (!phi__always_any(c->words[1].text, phi__always_run)) return 2;
+    return phi__min(c->count, 3);
+}
+
+static phi_status phi__always_command(phi__always *a, const phi__rules_subject *subject) {
+    const phi__shell_command *c = subject->command;
+    size_t i, n = c->count;
+    phi_permission_rule rule;
+    phi__buf words;
+    memset(&rule, 0, sizeof rule);
+    if (c->count == 0 || c->assigned_count > 0)
+        return phi__always_refuse(a, subject, "it sets variables that programs heed");
+    for (i = 0; i < c->count; i++)
+        if (!c->words[i].known || c->words[i].text.len == 0)
+            return phi__always_refuse(a, subject, "not all of its words are known");
+    if (phi__always_deletes(c)) return phi__always_refuse(a, subject, "it deletes directories");
+    if (a->scope == PHI_PERMISSION_SCOPE_KIND) n = phi__always_kind(c);
+    phi__buf_init(&words, a->arena->memory);
+    for (i = 0; i < n; i++) {
+        if (i > 0) phi__buf_char(&words, ' ');
+        phi__wildcard_quote(&words, c->words[i].text);
+    }
+    if (a->scope == PHI_PERMISSION_SCOPE_KIND &&
+        (n < c->count || !phi__always_any(c->words[0].text, phi__always_open)))
+        phi__buf_text(&words, " *");
+    rule.verdict = PHI_PERMISSION_ALLOW;
+    if (!phi__always_keep(a, &words, &rule.command)) return PHI_NO_MEMORY;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, subject->tool);
+    return phi__always_keep(a, &words, &rule.tool) ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
+}
+
+/* ---- files and tools ---- */
+
+static bool phi__always_path(const phi__always *a, phi_str path, const char **out) {
+    phi__buf words;
+    size_t n = path.len;
+    bool kind = a->scope == PHI_PERMISSION_SCOPE_KIND;
+    while (kind && n > 0 && path.at[n - 1] != '/') n--;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, phi__str(path.at, n));
+    if (kind && n == 0) phi__buf_text(&words, "./");
+    if (kind) phi__buf_text(&words, "**");
+    return phi__always_keep(a, &words, out);
+}
+
+static phi_status phi__always_file(phi__always *a, const phi__rules_subject *subject) {
+    phi_permission_rule rule;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = PHI_PERMISSION_ALLOW;
+    if (!subject->path.known || subject->path.text.len == 0)
+        return phi__always_refuse(a, subject, "the file's name is not known");
+    rule.tool = subject->writes ? "write_file" : "read_file";
+    if (!phi__always_path(a, subject->path.text, &rule.path)) return PHI_NO_MEMORY;
+    return phi__always_add(a, &rule);
+}
+
+static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *subject) {
+    phi_str path = phi__rules_path_of(subject->root);
+    const phi_json *url = phi_json_get(subject->root, "url");
+    bool good = true;
+    phi_permission_rule rule;
+    phi__buf words;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = PHI_PERMISSION_ALLOW;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, subject->tool);
+    if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
+    phi__buf_init(&words, a->arena->memory);
+    if (path.len > 0)
+        good = phi__always_path(a, path, &rule.path);
+    else if (phi_json_is_string(url)) {
+        phi__buf host;
+        phi__buf_init(&host, a->arena->memory);
+        good = phi__rules_host_of(phi_json_str(url, ""), &host);
+        if (good) phi__wildcard_quote(&words, phi__buf_str(&host));
+        phi__buf_free(&host);
+        if (!good) return phi__always_refuse(a, subject, "its URL has no plain host");
+        good = phi__always_keep(a, &words, &rule.host);
+    } else if (a->scope == PHI_PERMISSION_SCOPE_EXACT) {
+        phi__wildcard_quote(&words, subject->arguments);
+        good = phi__always_keep(a, &words, &rule.matches);
+    }
+    phi__buf_free(&words);
+    return good ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
+}
+
+/* phi__check_parts: each part that is not allowed yet. */
+static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
+    phi__always *a = (phi__always *)ctx;
+    const phi__rules_subject *subject = part->subject;
+    if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
+    if (part->rule != NULL)
+        return phi__always_refuse(
+            a, subject, part->rule->reason != NULL ? part->rule->reason : "a rule asks or denies");
+    if (subject->line) return phi__always_refuse(a, subject, "it may hold other commands");
+    if (subject->file) return phi__always_file(a, subject);
+    return subject->command != NULL ? phi__always_command(a, subject)
+                                    : phi__always_tool(a, subject);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str tool_name,
+                                          phi_str arguments, phi_permission_scope scope,
+                                          phi_arena *arena, phi_permission_rules *out,
+                                          phi_str *why) {
+    phi__always a;
+    phi_arena scratch;
+    phi_status status;
+    if (permissions == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    memset(&a, 0, sizeof a);
+    memset(out, 0, sizeof *out);
+    a.permissions = permissions;
+    a.arena = arena;
+    a.scope = scope;
+    phi__buf_clear(&permissions->why);
+    phi_arena_init(&scratch, &permissions->memory, 0);
+    status = phi__check_parts(permissions, &scratch, tool_name, arguments, phi__always_part, &a);
+    phi_arena_free(&scratch);
+    if (why != NULL) *why = phi__buf_str(&permissions->why);
+    if (status != PHI_OK) return status;
+    out->rules = a.rules;
+    out->count = a.count;
+    return PHI_OK;
+}
+
 #endif
 
 /* ---- src/permissions/check.c ---- */
@@ -1984,6 +2218,198 @@ PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
 
 #endif
 
+/* ---- src/permissions/rules_json.c ---- */
+
+/* rules_json.c - rules of permissions out of JSON, and as JSON. */
+
+#ifndef PHI_NO_PERMISSIONS
+
+
+#include <stdio.h>
+
+/* Where the members of a rule are. */
+typedef struct phi__rules_json_member {
+    const char *name;
+    size_t at;
+} phi__rules_json_member;
+
+static const phi__rules_json_member phi__rules_json_members[] = {
+    {"tool", offsetof(phi_permission_rule, tool)},
+    {"command", offsetof(phi_permission_rule, command)},
+    {"with", offsetof(phi_permission_rule, with)},
+    {"without", offsetof(phi_permission_rule, without)},
+    {"piped", offsetof(phi_permission_rule, piped)},
+    {"path", offsetof(phi_permission_rule, path)},
+    {"host", offsetof(phi_permission_rule, host)},
+    {"argument", offsetof(phi_permission_rule, argument)},
+    {"matches", offsetof(phi_permission_rule, matches)},
+    {"reason", offsetof(phi_permission_rule, reason)}};
+
+static const char *const phi__rules_json_verdicts[] = {"ask", "allow", "deny"};
+
+static const char **phi__rules_json_field(phi_permission_rule *rule, size_t i) {
+    return (const char **)(void *)((char *)rule + phi__rules_json_members[i].at);
+}
+
+static phi_status phi__rules_json_refuse(phi_parse_error *error, const char *place, phi_str found,
+                                         const char *expected) {
+    if (error == NULL) return PHI_PARSE;
+    memset(error, 0, sizeof *error);
+    (void)snprintf(error->message, sizeof error->message, "%s \"%.*s\": expected %s", place,
+                   (int)phi__min(found.len, 40), found.len > 0 ? found.at : "", expected);
+    return PHI_PARSE;
+}
+
+static bool phi__rules_json_verdict(const phi_json *node, phi_permission *out) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__rules_json_verdicts); i++)
+        if (phi__str_is(phi_json_str(node, ""), phi__rules_json_verdicts[i])) {
+            *out = (phi_permission)i;
+            return true;
+        }
+    return false;
+}
+
+/* One member of rules[index]. */
+static phi_status phi__rules_json_take(const phi_json *node, phi_str key, size_t index,
+                                       phi_permission_rule *out, phi_parse_error *error) {
+    char place[64];
+    size_t i;
+    phi_str text = phi_json_str(node, "");
+    if (phi__str_is(key, "verdict")) {
+        (void)snprintf(place, sizeof place, "rules[%u].verdict", (unsigned)index);
+        if (phi__rules_json_verdict(node, &out->verdict)) return PHI_OK;
+        return phi__rules_json_refuse(error, place, text, "allow, ask or deny");
+    }
+    (void)snprintf(place, sizeof place, "rules[%u]: member", (unsigned)index);
+    for (i = 0; i < PHI__COUNT(phi__rules_json_members); i++) {
+        if (!phi__str_is(key, phi__rules_json_members[i].name)) continue;
+        if (!phi_json_is_string(node) || memchr(text.at, '\0', text.len) != NULL)
+            return phi__rules_json_refuse(error, place, key, "a string");
+        *phi__rules_json_field(out, i) = text.at; /* terminated, in the arena */
+        return PHI_OK;
+    }
+    return phi__rules_json_refuse(error, place, key,
+                                  "verdict, tool, command, with, without, piped, path, host, "
+                                  "argument, matches or reason");
+}
+
+static phi_status phi__rules_json_rule(const phi_json *node, size_t index, phi_permission_rule *out,
+                                       phi_parse_error *error) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *member;
+    phi_status status = PHI_OK;
+    char place[64];
+    (void)snprintf(place, sizeof place, "rules[%u]", (unsigned)index);
+    if (!phi_json_is_object(node))
+        return phi__rules_json_refuse(error, place, phi_str_of(phi_json_type_name(node)),
+                                      "an object");
+    memset(out, 0, sizeof *out);
+    while (status == PHI_OK && (member = phi_json_next(&it)) != NULL)
+        status = phi__rules_json_take(member, it.key, index, out, error);
+    if (status == PHI_OK && phi_json_get(node, "verdict") == NULL)
+        return phi__rules_json_refuse(error, place, phi__str("", 0), "a verdict");
+    return status;
+}
+
+static phi_status phi__rules_json_list(phi_arena *arena, const phi_json *node,
+                                       phi_permission_rules *out, phi_parse_error *error) {
+    size_t n = phi_json_count(node), i;
+    phi_json_iter it = phi_json_each(node);
+    phi_permission_rule *rules;
+    phi_status status = PHI_OK;
+    if (!phi_json_is_array(node))
+        return phi__rules_json_refuse(error, "rules", phi_str_of(phi_json_type_name(node)),
+                                      "an array");
+    rules = (phi_permission_rule *)phi_arena_alloc(arena, phi__mul(n + 1, sizeof *rules));
+    if (rules == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < n && status == PHI_OK; i++)
+        status = phi__rules_json_rule(phi_json_next(&it), i, &rules[i], error);
+    out->rules = rules;
+    out->count = n;
+    return status;
+}
+
+static phi_status phi__rules_json_read(phi_arena *arena, const phi_json *root,
+                                       phi_permission_rules *out, phi_parse_error *error) {
+    phi_json_iter it = phi_json_each(root);
+    const phi_json *member;
+    phi_status status = PHI_OK;
+    if (!phi_json_is_object(root))
+        return phi__rules_json_refuse(error, "permissions", phi_str_of(phi_json_type_name(root)),
+                                      "an object");
+    while (status == PHI_OK && (member = phi_json_next(&it)) != NULL) {
+        if (phi__str_is(it.key, "rules"))
+            status = phi__rules_json_list(arena, member, out, error);
+        else if (!phi__str_is(it.key, "otherwise"))
+            status = phi__rules_json_refuse(error, "member", it.key, "rules or otherwise");
+        else if (!phi__rules_json_verdict(member, &out->otherwise))
+            status = phi__rules_json_refuse(error, "otherwise", phi_json_str(member, ""),
+                                            "allow, ask or deny");
+    }
+    return status;
+}
+
+static void phi__rules_json_put(phi__buf *out, const phi_permission_rule *rule) {
+    phi_permission_rule copy = *rule;
+    size_t i;
+    phi__buf_text(out, "{\"verdict\":\"");
+    phi__buf_text(
+        out, phi__rules_json_verdicts[rule->verdict <= PHI_PERMISSION_DENY ? rule->verdict
+                                                                           : PHI_PERMISSION_ASK]);
+    phi__buf_char(out, '"');
+    for (i = 0; i < PHI__COUNT(phi__rules_json_members); i++) {
+        const char *text = *phi__rules_json_field(&copy, i);
+        if (text == NULL) continue;
+        phi__buf_text(out, ",\"");
+        phi__buf_text(out, phi__rules_json_members[i].name);
+        phi__buf_text(out, "\":");
+        phi__json_write_str(out, phi_str_of(text));
+    }
+    phi__buf_char(out, '}');
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_permissions_from_json(phi_arena *arena, phi_str text,
+                                             phi_permission_rules *out, phi_parse_error *error) {
+    phi_arena_mark mark;
+    phi_json *root = NULL;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    mark = phi_arena_save(arena);
+    memset(out, 0, sizeof *out);
+    status = phi_json_parse(arena, text, 0, &root, error);
+    if (status == PHI_OK) status = phi__rules_json_read(arena, root, out, error);
+    if (status != PHI_OK) {
+        phi_arena_reset(arena, mark);
+        memset(out, 0, sizeof *out);
+    }
+    return status;
+}
+
+PHI_API phi_status phi_permissions_to_json(phi_arena *arena, const phi_permission_rules *rules,
+                                           phi_str *out) {
+    phi__buf buf;
+    bool good;
+    size_t i;
+    if (arena == NULL || rules == NULL || out == NULL) return PHI_BAD_ARG;
+    phi__buf_init(&buf, arena->memory);
+    phi__buf_text(&buf, "{\"rules\":[");
+    for (i = 0; i < rules->count; i++) {
+        phi__buf_text(&buf, i > 0 ? ",\n" : "\n");
+        phi__rules_json_put(&buf, &rules->rules[i]);
+    }
+    phi__buf_text(&buf, "\n],\"otherwise\":\"");
+    phi__buf_text(&buf, phi__rules_json_verdicts[rules->otherwise]);
+    phi__buf_text(&buf, "\"}\n");
+    good = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
+    phi__buf_free(&buf);
+    return good ? PHI_OK : PHI_NO_MEMORY;
+}
+
+#endif
+
 /* ---- src/permissions/shell_parse.c ---- */
 
 /* shell_parse.c - the grammar of a command line: lists, pipes, compound commands, redirections. */
@@ -2100,6 +2526,18 @@ static void phi__shell_parse_defines(phi__shell_parser *p, const phi__shell_comm
     phi__shell_parse_function(p, command->words[0].text);
 }
 
+/* One that was not taken for it: its parts are on two lines, or it stands where it does not count. */
+static bool phi__shell_parse_reserved(const phi__shell_word *word) {
+    static const char *const words[] = {"!",      "{",        "}",    "[[",   "if",     "then",
+                                        "else",   "elif",     "fi",   "do",   "done",   "for",
+                                        "while",  "until",    "case", "esac", "select", "time",
+                                        "coproc", "function", NULL};
+    size_t i;
+    for (i = 0; !word->quoted && words[i] != NULL; i++)
+        if (phi__str_is(word->text, words[i])) return true;
+    return false;
+}
+
 static void phi__shell_parse_argument(phi__shell_parser *p, phi__shell_command *command) {
     const char *from = p->at;
     phi__shell_word word;
@@ -2107,6 +2545,11 @@ static void phi__shell_parse_argument(phi__shell_parser *p, phi__shell_command *
     if (p->out->unknown != NULL) return;
     if (!phi__shell_word_read(p, &word)) {
         phi__shell_word_invalid(p);
+        return;
+    }
+    if (!assigns && command->count == 0 &&
+        (memchr(from, '=', (size_t)(p->at - from)) != NULL || phi__shell_parse_reserved(&word))) {
+        phi__shell_word_stop(p, "a word in parts that may be more than a command's name");
         return;
     }
     if (assigns)
@@ -2329,7 +2772,7 @@ static bool phi__shell_parse_compound(phi__shell_parser *p) {
 
 static void phi__shell_parse_command(phi__shell_parser *p) {
     if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
-    if (phi__shell_parse_take(p, "coproc")) phi__shell_word_blanks(p);
+    if (phi__shell_parse_word(p, "coproc")) phi__shell_word_stop(p, "a coprocess");
     if (phi__shell_parse_compound(p))
         phi__shell_parse_redirects(p);
     else
@@ -2978,6 +3421,8 @@ static void phi__shell_word_dollar(phi__shell_parser *p, phi__shell_reading *r) 
 /* Patterns and braces: the shell makes file names, or several words, of it. */
 static void phi__shell_word_plain(phi__shell_parser *p, phi__shell_reading *r) {
     char c = *p->at++;
+    if (c == '#' && p->at - r->from > 1 && (p->at[-2] == ')' || p->at[-2] == '`'))
+        phi__shell_word_stop(p, "a # behind a substitution"); /* some shells see a comment */
     if (c == '*' || c == '?' || (c == ']' && r->bracket)) r->word.known = false;
     if (c == '[') r->bracket = true;
     if (c == '{') r->braced = true;
@@ -2987,12 +3432,16 @@ static void phi__shell_word_plain(phi__shell_parser *p, phi__shell_reading *r) {
     phi__buf_char(&p->buf, c);
 }
 
-/* A parenthesis in a word: an array behind "=", or a pattern. False: it ends the word. */
+/* A parenthesis in a word: an array behind "=". False: it ends the word. */
 static bool phi__shell_word_paren(phi__shell_parser *p, phi__shell_reading *r) {
     const char *from = p->at;
     size_t len = p->buf.len;
     char before = p->at > r->from ? p->at[-1] : '\0';
     if (before == '\0' || strchr("=?*+@!", before) == NULL) return false;
+    if (before != '=') {
+        phi__shell_word_stop(p, "a pattern with parentheses");
+        return true;
+    }
     p->at++;
     phi__shell_word_parens(p);
     phi__shell_word_keep(p, r, from, len);

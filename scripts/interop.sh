@@ -11,4 +11,5 @@ code=0
 ./interop_openapi.sh || code=1
 ./interop_skills.sh || code=1
 ./interop_yaml.sh || code=1
+./interop_shell.sh || code=1
 exit $code

@@ -113,6 +113,18 @@ static void phi__shell_parse_defines(phi__shell_parser *p, const phi__shell_comm
     phi__shell_parse_function(p, command->words[0].text);
 }
 
+/* One that was not taken for it: its parts are on two lines, or it stands where it does not count. */
+static bool phi__shell_parse_reserved(const phi__shell_word *word) {
+    static const char *const words[] = {"!",      "{",        "}",    "[[",   "if",     "then",
+                                        "else",   "elif",     "fi",   "do",   "done",   "for",
+                                        "while",  "until",    "case", "esac", "select", "time",
+                                        "coproc", "function", NULL};
+    size_t i;
+    for (i = 0; !word->quoted && words[i] != NULL; i++)
+        if (phi__str_is(word->text, words[i])) return true;
+    return false;
+}
+
 static void phi__shell_parse_argument(phi__shell_parser *p, phi__shell_command *command) {
     const char *from = p->at;
     phi__shell_word word;
@@ -120,6 +132,11 @@ static void phi__shell_parse_argument(phi__shell_parser *p, phi__shell_command *
     if (p->out->unknown != NULL) return;
     if (!phi__shell_word_read(p, &word)) {
         phi__shell_word_invalid(p);
+        return;
+    }
+    if (!assigns && command->count == 0 &&
+        (memchr(from, '=', (size_t)(p->at - from)) != NULL || phi__shell_parse_reserved(&word))) {
+        phi__shell_word_stop(p, "a word in parts that may be more than a command's name");
         return;
     }
     if (assigns)
@@ -342,7 +359,7 @@ static bool phi__shell_parse_compound(phi__shell_parser *p) {
 
 static void phi__shell_parse_command(phi__shell_parser *p) {
     if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
-    if (phi__shell_parse_take(p, "coproc")) phi__shell_word_blanks(p);
+    if (phi__shell_parse_word(p, "coproc")) phi__shell_word_stop(p, "a coprocess");
     if (phi__shell_parse_compound(p))
         phi__shell_parse_redirects(p);
     else

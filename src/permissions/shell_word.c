@@ -364,6 +364,8 @@ static void phi__shell_word_dollar(phi__shell_parser *p, phi__shell_reading *r) 
 /* Patterns and braces: the shell makes file names, or several words, of it. */
 static void phi__shell_word_plain(phi__shell_parser *p, phi__shell_reading *r) {
     char c = *p->at++;
+    if (c == '#' && p->at - r->from > 1 && (p->at[-2] == ')' || p->at[-2] == '`'))
+        phi__shell_word_stop(p, "a # behind a substitution"); /* some shells see a comment */
     if (c == '*' || c == '?' || (c == ']' && r->bracket)) r->word.known = false;
     if (c == '[') r->bracket = true;
     if (c == '{') r->braced = true;
@@ -373,12 +375,16 @@ static void phi__shell_word_plain(phi__shell_parser *p, phi__shell_reading *r) {
     phi__buf_char(&p->buf, c);
 }
 
-/* A parenthesis in a word: an array behind "=", or a pattern. False: it ends the word. */
+/* A parenthesis in a word: an array behind "=". False: it ends the word. */
 static bool phi__shell_word_paren(phi__shell_parser *p, phi__shell_reading *r) {
     const char *from = p->at;
     size_t len = p->buf.len;
     char before = p->at > r->from ? p->at[-1] : '\0';
     if (before == '\0' || strchr("=?*+@!", before) == NULL) return false;
+    if (before != '=') {
+        phi__shell_word_stop(p, "a pattern with parentheses");
+        return true;
+    }
     p->at++;
     phi__shell_word_parens(p);
     phi__shell_word_keep(p, r, from, len);

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Holds phi's reading of command lines (src/permissions) against a parser that is not ours: the Go
+# module mvdan.cc/sh/v3, on the table of tests/permissions and on 10,000 mutations of it (MUTATIONS,
+# SEED). Part of make interop. The module is installed into build/interop; only that needs the
+# network. Exit code 1 where phi misses a command word that the module sees.
+set -eu
+
+cd "$(dirname "$0")/.."
+make=${MAKE:-make}
+work=build/interop/shell
+program=build/asan/tests/interop/prog_shell
+
+command -v go >/dev/null || {
+    echo "interop: needs go 1.22 or later; there is no go" >&2
+    exit 1
+}
+mkdir -p "$work"
+"$make" --no-print-directory V=asan "$program" >"$work/log" 2>&1 || {
+    cat "$work/log" >&2
+    exit 1
+}
+# Go's own words may name the proxy: they stay in the log.
+if ! cmp -s tests/interop/shell/main.go "$work/main.go" || [ ! -x "$work/oracle" ]; then
+    echo "interop: go builds mvdan.cc/sh/v3 in $work"
+    cp tests/interop/shell/main.go tests/interop/shell/go.mod tests/interop/shell/go.sum "$work"
+    root=$(pwd)
+    (cd "$work" && GOFLAGS=-mod=mod GOMODCACHE="$root/build/interop/go" GOPATH="$root/build/interop/gopath" \
+        go build -modcacherw -o oracle . >go.log 2>&1) || {
+        echo "interop: mvdan.cc/sh/v3 could not be installed: see $work/go.log" >&2
+        exit 1
+    }
+fi
+"$work/oracle" "$program" tests/permissions/commands.txt "${MUTATIONS:-10000}" "${SEED:-1}"

@@ -1,0 +1,233 @@
+/* always.c - "always allow this": rules out of a call that was asked about. */
+#include "permissions/check_in.h"
+#include "permissions/wildcard_in.h"
+
+#ifndef PHI_NO_PERMISSIONS
+
+typedef struct phi__always {
+    phi_permissions *permissions;
+    phi_arena *arena;
+    phi_permission_scope scope;
+    phi_permission_rule *rules;
+    size_t count;
+} phi__always;
+
+static bool phi__always_any(phi_str text, const char *const *names) {
+    for (; *names != NULL; names++)
+        if (phi__str_is(text, *names)) return true;
+    return false;
+}
+
+static phi_status phi__always_refuse(const phi__always *a, const phi__rules_subject *subject,
+                                     const char *why) {
+    phi__buf *words = &a->permissions->why;
+    phi__buf_clear(words);
+    phi__check_put(words, subject);
+    phi__buf_text(words, ": ");
+    phi__buf_text(words, why);
+    return PHI_REJECTED;
+}
+
+static bool phi__always_keep(const phi__always *a, phi__buf *buf, const char **out) {
+    phi_str text;
+    bool good = !buf->failed && phi__arena_str(a->arena, phi__buf_str(buf), &text);
+    phi__buf_free(buf);
+    if (good) *out = text.at;
+    return good;
+}
+
+/* Room for one more; the same one again is not added. */
+static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rule) {
+    phi_permission_rule *all;
+    size_t i;
+    for (i = 0; i < a->count; i++) {
+        const phi_permission_rule *old = &a->rules[i];
+        if (old->command != NULL && rule->command != NULL &&
+            strcmp(old->command, rule->command) == 0)
+            return PHI_OK;
+    }
+    all = (phi_permission_rule *)phi_arena_alloc(a->arena, phi__mul(a->count + 1, sizeof *all));
+    if (all == NULL) return PHI_NO_MEMORY;
+    if (a->count > 0) memcpy(all, a->rules, a->count * sizeof *all);
+    all[a->count++] = *rule;
+    a->rules = all;
+    return PHI_OK;
+}
+
+/* ---- commands ---- */
+
+/* Programs that do whatever their words say: only those very words may be allowed. */
+static const char *const phi__always_open[] = {
+    "sh",     "bash",    "dash",    "zsh",  "ksh",  "ash",   "eval",   "source", ".",
+    "exec",   "trap",    "sudo",    "doas", "su",   "env",   "xargs",  "find",   "ssh",
+    "python", "python3", "perl",    "ruby", "node", "php",   "awk",    "gawk",   "sed",
+    "tee",    "docker",  "kubectl", "rm",   "dd",   "alias", "export", "set",    "npx",
+    "chmod",  "chown",   "kill",    "curl", "wget", NULL};
+/* Programs whose first word is a command of their own. */
+static const char *const phi__always_two[] = {
+    "git",    "npm", "yarn",   "pnpm",   "cargo", "go",     "pip", "pip3", "make", "apt", "brew",
+    "dotnet", "mvn", "gradle", "bundle", "gem",   "poetry", "uv",  "deno", "bun",  NULL};
+/* ... and "npm run test": whose second one names what is run. */
+static const char *const phi__always_run[] = {"run", "run-script", "exec", NULL};
+
+static bool phi__always_has_flag(const phi__shell_command *c, char flag) {
+    size_t i;
+    for (i = 1; i < c->count; i++) {
+        phi_str text = c->words[i].text;
+        if (text.len > 1 && text.at[0] == '-' && text.at[1] != '-' &&
+            memchr(text.at, flag, text.len) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool phi__always_has(const phi__shell_command *c, const char *word) {
+    size_t i;
+    for (i = 1; i < c->count; i++)
+        if (phi__str_is(c->words[i].text, word)) return true;
+    return false;
+}
+
+/* rm -rf, in whatever spelling. */
+static bool phi__always_deletes(const phi__shell_command *c) {
+    phi_str name = c->words[0].text;
+    bool is_rm =
+        phi__str_is(name, "rm") || (name.len > 3 && memcmp(name.at + name.len - 3, "/rm", 3) == 0);
+    return is_rm && (phi__always_has_flag(c, 'r') || phi__always_has_flag(c, 'R') ||
+                     phi__always_has(c, "--recursive"));
+}
+
+/* How many words a rule of SCOPE_KIND takes over; all of them: the command is one of a kind. */
+static size_t phi__always_kind(const phi__shell_command *c) {
+    phi_str name = c->words[0].text;
+    if (phi__always_any(name, phi__always_open)) return c->count;
+    if (!phi__always_any(name, phi__always_two)) return 1;
+    if (c->count < 2 || phi__str_starts(c->words[1].text, "-")) return c->count;
+    if (!phi__always_any(c->words[1].text, phi__always_run)) return 2;
+    return phi__min(c->count, 3);
+}
+
+static phi_status phi__always_command(phi__always *a, const phi__rules_subject *subject) {
+    const phi__shell_command *c = subject->command;
+    size_t i, n = c->count;
+    phi_permission_rule rule;
+    phi__buf words;
+    memset(&rule, 0, sizeof rule);
+    if (c->count == 0 || c->assigned_count > 0)
+        return phi__always_refuse(a, subject, "it sets variables that programs heed");
+    for (i = 0; i < c->count; i++)
+        if (!c->words[i].known || c->words[i].text.len == 0)
+            return phi__always_refuse(a, subject, "not all of its words are known");
+    if (phi__always_deletes(c)) return phi__always_refuse(a, subject, "it deletes directories");
+    if (a->scope == PHI_PERMISSION_SCOPE_KIND) n = phi__always_kind(c);
+    phi__buf_init(&words, a->arena->memory);
+    for (i = 0; i < n; i++) {
+        if (i > 0) phi__buf_char(&words, ' ');
+        phi__wildcard_quote(&words, c->words[i].text);
+    }
+    if (a->scope == PHI_PERMISSION_SCOPE_KIND &&
+        (n < c->count || !phi__always_any(c->words[0].text, phi__always_open)))
+        phi__buf_text(&words, " *");
+    rule.verdict = PHI_PERMISSION_ALLOW;
+    if (!phi__always_keep(a, &words, &rule.command)) return PHI_NO_MEMORY;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, subject->tool);
+    return phi__always_keep(a, &words, &rule.tool) ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
+}
+
+/* ---- files and tools ---- */
+
+static bool phi__always_path(const phi__always *a, phi_str path, const char **out) {
+    phi__buf words;
+    size_t n = path.len;
+    bool kind = a->scope == PHI_PERMISSION_SCOPE_KIND;
+    while (kind && n > 0 && path.at[n - 1] != '/') n--;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, phi__str(path.at, n));
+    if (kind && n == 0) phi__buf_text(&words, "./");
+    if (kind) phi__buf_text(&words, "**");
+    return phi__always_keep(a, &words, out);
+}
+
+static phi_status phi__always_file(phi__always *a, const phi__rules_subject *subject) {
+    phi_permission_rule rule;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = PHI_PERMISSION_ALLOW;
+    if (!subject->path.known || subject->path.text.len == 0)
+        return phi__always_refuse(a, subject, "the file's name is not known");
+    rule.tool = subject->writes ? "write_file" : "read_file";
+    if (!phi__always_path(a, subject->path.text, &rule.path)) return PHI_NO_MEMORY;
+    return phi__always_add(a, &rule);
+}
+
+static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *subject) {
+    phi_str path = phi__rules_path_of(subject->root);
+    const phi_json *url = phi_json_get(subject->root, "url");
+    bool good = true;
+    phi_permission_rule rule;
+    phi__buf words;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = PHI_PERMISSION_ALLOW;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, subject->tool);
+    if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
+    phi__buf_init(&words, a->arena->memory);
+    if (path.len > 0)
+        good = phi__always_path(a, path, &rule.path);
+    else if (phi_json_is_string(url)) {
+        phi__buf host;
+        phi__buf_init(&host, a->arena->memory);
+        good = phi__rules_host_of(phi_json_str(url, ""), &host);
+        if (good) phi__wildcard_quote(&words, phi__buf_str(&host));
+        phi__buf_free(&host);
+        if (!good) return phi__always_refuse(a, subject, "its URL has no plain host");
+        good = phi__always_keep(a, &words, &rule.host);
+    } else if (a->scope == PHI_PERMISSION_SCOPE_EXACT) {
+        phi__wildcard_quote(&words, subject->arguments);
+        good = phi__always_keep(a, &words, &rule.matches);
+    }
+    phi__buf_free(&words);
+    return good ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
+}
+
+/* phi__check_parts: each part that is not allowed yet. */
+static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
+    phi__always *a = (phi__always *)ctx;
+    const phi__rules_subject *subject = part->subject;
+    if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
+    if (part->rule != NULL)
+        return phi__always_refuse(
+            a, subject, part->rule->reason != NULL ? part->rule->reason : "a rule asks or denies");
+    if (subject->line) return phi__always_refuse(a, subject, "it may hold other commands");
+    if (subject->file) return phi__always_file(a, subject);
+    return subject->command != NULL ? phi__always_command(a, subject)
+                                    : phi__always_tool(a, subject);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str tool_name,
+                                          phi_str arguments, phi_permission_scope scope,
+                                          phi_arena *arena, phi_permission_rules *out,
+                                          phi_str *why) {
+    phi__always a;
+    phi_arena scratch;
+    phi_status status;
+    if (permissions == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    memset(&a, 0, sizeof a);
+    memset(out, 0, sizeof *out);
+    a.permissions = permissions;
+    a.arena = arena;
+    a.scope = scope;
+    phi__buf_clear(&permissions->why);
+    phi_arena_init(&scratch, &permissions->memory, 0);
+    status = phi__check_parts(permissions, &scratch, tool_name, arguments, phi__always_part, &a);
+    phi_arena_free(&scratch);
+    if (why != NULL) *why = phi__buf_str(&permissions->why);
+    if (status != PHI_OK) return status;
+    out->rules = a.rules;
+    out->count = a.count;
+    return PHI_OK;
+}
+
+#endif
