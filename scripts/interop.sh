@@ -12,4 +12,5 @@ code=0
 ./interop_skills.sh || code=1
 ./interop_yaml.sh || code=1
 ./interop_shell.sh || code=1
+./interop_calls.sh || code=1
 exit $code
