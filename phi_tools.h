@@ -7447,11 +7447,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x2a9f5f0c
+#if PHI__IMP_OPENAPI != 0xe081cb06
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x2a9f5f0c
+#define PHI__IMP_OPENAPI 0xe081cb06
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -8846,9 +8846,9 @@ static const char *phi__json_cut_blank(const char *at, const char *end) {
 
 /* Behind the closing quote; NULL: the text ends before it. */
 static const char *phi__json_cut_string(const char *at, const char *end) {
-    for (at++; at < end && *at != '"'; at++)
-        if (*at == '\\') at++;
-    return at < end ? at + 1 : NULL;
+    bool escaped;
+    const char *quote = phi__json_text_quote(at + 1, end, &escaped);
+    return quote != NULL && quote < end ? quote + 1 : NULL;
 }
 
 /* Behind a value; NULL: the text ends before it does. */
@@ -9000,24 +9000,23 @@ static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room
 static bool phi__json_cut_put_shared(phi__buf *out, const phi__json_cut_value *value, size_t most,
                                      int depth) {
     phi__json_cut_scan scan = phi__json_cut_scan_of(value);
+    phi__json_cut_value members[PHI__JSON_CUT_MEMBERS], more;
     size_t sizes[PHI__JSON_CUT_MEMBERS], count = 0, share, i;
-    size_t room = most - phi__min(most, PHI__JSON_CUT_NOTE);
-    phi__json_cut_value item;
-    while (phi__json_cut_next(&scan, &item)) {
+    while (phi__json_cut_next(&scan, &more)) {
         if (count == PHI__JSON_CUT_MEMBERS) return false;
-        sizes[count++] = item.whole ? phi__json_cut_size(&item) : most;
+        members[count] = more;
+        sizes[count++] = more.whole ? phi__json_cut_size(&more) : most;
     }
     if (count == 0) return false;
-    share = phi__json_cut_share(sizes, count, room);
+    share = phi__json_cut_share(sizes, count, most - phi__min(most, PHI__JSON_CUT_NOTE));
     if (share < (size_t)PHI__JSON_CUT_NOTE * 2) return false;
-    scan = phi__json_cut_scan_of(value);
-    for (i = 0; i < count && phi__json_cut_next(&scan, &item); i++) {
+    if (scan.bad) out->failed = true; /* no JSON */
+    for (i = 0; i < count; i++) {
         if (i > 0) phi__buf_char(out, ',');
-        phi__json_cut_put_member(out, &item, phi__min(share, sizes[i]), depth);
+        phi__json_cut_put_member(out, &members[i], phi__min(share, sizes[i]), depth);
     }
-    if (phi__json_cut_next(&scan, &item) || scan.whole) return true;
-    phi__buf_char(out, ',');
-    phi__buf_text(out, "\"...\":");
+    if (scan.whole) return true;
+    phi__buf_text(out, ",\"...\":");
     phi__json_cut_put_note(out, "members", 0, false);
     return true;
 }
