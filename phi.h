@@ -15166,11 +15166,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xea488a61
+#if PHI__IMP_IO != 0xab6fb7d0
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xea488a61
+#define PHI__IMP_IO 0xab6fb7d0
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -15237,6 +15237,10 @@ PHI__FN phi_status phi__files_stat(const char *path, bool follow, phi__file_info
 PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__file **out,
                                         phi__words *words);
 
+/* The same of a name in an open directory; a link is refused. */
+PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
+                                      phi__file **out, phi__words *words);
+
 /* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the
    old mode (and owner, where allowed). `path` is a resolved one, so that a link's target is
    replaced; other names of the same file (hard links) keep the old content. A device is written in
@@ -15292,12 +15296,16 @@ typedef struct phi__walk_entry {
     phi_str path;        /* relative to the walk's root; borrowed until the next call */
     phi__file_kind kind; /* links are not followed */
     uint32_t depth;      /* 1: in the root itself; also of PHI_BUSY */
+    /* with PHI_BUSY: the directory `path` was opened; its slash is in the path */
+    bool entered;
 } phi__walk_entry;
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk **out,
                                  phi__words *words);
 /* PHI_OK: an entry; PHI_BUSY: a directory was opened, with two system calls a part of its path, or
    closed: come again; PHI_NOT_FOUND: the end. */
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
+/* The descriptor of the directory that was entered last, until the next call; -1: it has none. */
+PHI__FN int phi__walk_at(const phi__walk *walk);
 PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just returned */
 PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 
@@ -15804,6 +15812,47 @@ PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 
 #endif
 
+/* ---- src/io/ordered_in.h ---- */
+
+/* ordered_in.h - a directory tree in the order of its names: each directory's entries by their bytes,
+   and what is in a directory at its place among them.
+
+   A directory is read whole before its first entry is returned, some names at a time. In memory are
+   the names that remain of the directories from the root to the current one: so memory follows the
+   largest directory. Open are the root and one directory. Links are not followed; a path is at most
+   4,095 bytes. */
+#ifndef PHI_IO_ORDERED_IN_H
+#define PHI_IO_ORDERED_IN_H
+
+
+#ifndef PHI_NO_FILES
+
+typedef struct phi__ordered phi__ordered;
+
+typedef struct phi__ordered_entry {
+    phi_str path; /* relative to the root, a terminator behind it; borrowed until the next call */
+    phi__file_kind kind;
+    uint32_t depth; /* 1: in the root itself */
+    /* The directory `path`, which ends with a slash unless it is the root, was read: its entries
+       come next. */
+    bool entered;
+} phi__ordered_entry;
+
+PHI__FN phi_status phi__ordered_new(phi_memory *memory, const char *root, phi__ordered **out,
+                                    phi__words *words);
+/* PHI_OK: an entry, or a directory that was entered; PHI_BUSY: come again; PHI_NOT_FOUND: the end;
+   PHI_IO: the directory at out->path cannot be read, and the words say why. */
+PHI__FN phi_status phi__ordered_next(phi__ordered *tree, phi__ordered_entry *out,
+                                     phi__words *words);
+PHI__FN void phi__ordered_skip(phi__ordered *tree); /* do not enter the directory just returned */
+/* The open directory of the last entry; -1: it cannot be opened again. Costs two system calls for
+   each part of its path where it was closed meanwhile. */
+PHI__FN int phi__ordered_at(phi__ordered *tree);
+PHI__FN void phi__ordered_free(phi__ordered *tree); /* NULL is harmless */
+
+#endif
+#endif
+
 /* ---- src/io/os_in.h ---- */
 
 /* os_in.h - decides once which system phi is compiled for.
@@ -16099,6 +16148,30 @@ PHI__FN void phi__wake_signal(phi__wake *wake); /* any thread, async-signal-safe
 PHI__FN void phi__wake_drain(phi__wake *wake);
 PHI__FN bool phi__wake_own(const phi__wake *wake); /* false in a child of fork */
 
+#endif
+
+/* ---- src/io/walk_in.h ---- */
+
+/* walk_in.h - shared by the two walks of directory trees, walk.c and ordered.c. */
+#ifndef PHI_IO_WALK_IN_H
+#define PHI_IO_WALK_IN_H
+
+
+#ifndef PHI_NO_FILES
+
+struct dirent;
+
+PHI__FN phi__file_kind phi__walk_kind(int dir, const struct dirent *entry);
+/* Opens the directory at `path` below the root, part by part and never through a link; -1: it
+   cannot be read. */
+PHI__FN int phi__walk_open(int root, phi_str path);
+/* An absolute path, of which no part is a link as far as that was checked before. */
+PHI__FN int phi__walk_open_path(phi_str path);
+PHI__FN void phi__walk_close(int dir);
+/* Whether a directory holds a name. */
+PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory);
+
+#endif
 #endif
 
 /* ---- src/io/clock_posix.c ---- */
@@ -16514,9 +16587,9 @@ static phi__file_kind phi__files_kind_of(mode_t mode) {
     return S_ISLNK(mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
 }
 
-static int phi__files_open(const char *path, int flags, mode_t mode) {
+static int phi__files_open(int dir, const char *path, int flags, mode_t mode) {
     int fd;
-    do fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
+    do fd = openat(dir, path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -16541,7 +16614,7 @@ static int phi__files_open_temp(phi__file *file, mode_t mode) {
         (void)clock_gettime(CLOCK_MONOTONIC, &now);
         (void)snprintf(file->temp + dir, PHI__FILE_TEMP_BYTES, ".phi-%08x%08x.tmp",
                        (unsigned)getpid(), (unsigned)now.tv_nsec + (unsigned)i);
-        file->fd = phi__files_open(file->temp, O_WRONLY | O_CREAT | O_EXCL, mode);
+        file->fd = phi__files_open(AT_FDCWD, file->temp, O_WRONLY | O_CREAT | O_EXCL, mode);
         if (file->fd >= 0) {
             file->has_temp = true;
             return 0;
@@ -16568,7 +16641,7 @@ static phi_status phi__files_begin_replace(phi__file *file, phi__words *words) {
     if (error == 0 && exists && faccessat(AT_FDCWD, file->path, W_OK, AT_EACCESS) != 0)
         error = errno;
     if (error == 0 && exists && S_ISCHR(old.st_mode)) {
-        file->fd = phi__files_open(file->path, O_WRONLY, 0);
+        file->fd = phi__files_open(AT_FDCWD, file->path, O_WRONLY, 0);
         if (file->fd < 0) error = errno;
     } else if (error == 0 && exists && !S_ISREG(old.st_mode)) {
         return phi__files_refused_as("Not a regular file", words);
@@ -16577,6 +16650,27 @@ static phi_status phi__files_begin_replace(phi__file *file, phi__words *words) {
         if (error == 0 && exists) error = phi__files_take_after(file, &old);
     }
     return error == 0 ? PHI_OK : phi__files_refused(error, words);
+}
+
+static phi_status phi__files_begin_read(phi_memory *memory, int dir, const char *path, int flags,
+                                        phi__file **out, phi__words *words) {
+    phi__file *file = phi__files_new(memory);
+    phi_status status = PHI_OK;
+    struct stat info;
+    *out = NULL;
+    if (file == NULL) return phi__files_refused(ENOMEM, words);
+    file->fd = phi__files_open(dir, path, O_RDONLY | flags, 0);
+    if (file->fd < 0 || fstat(file->fd, &info) != 0)
+        status = phi__files_refused(errno, words);
+    else if (S_ISDIR(info.st_mode))
+        status = phi__files_refused(EISDIR, words);
+    else if (!S_ISREG(info.st_mode))
+        status = phi__files_refused_as("Not a regular file", words);
+    if (status == PHI_OK)
+        *out = file;
+    else
+        phi__files_close(file);
+    return status;
 }
 
 /* ---- for other modules ---- */
@@ -16595,23 +16689,12 @@ PHI__FN phi_status phi__files_stat(const char *path, bool follow, phi__file_info
 
 PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__file **out,
                                         phi__words *words) {
-    phi__file *file = phi__files_new(memory);
-    phi_status status = PHI_OK;
-    struct stat info;
-    *out = NULL;
-    if (file == NULL) return phi__files_refused(ENOMEM, words);
-    file->fd = phi__files_open(path, O_RDONLY, 0);
-    if (file->fd < 0 || fstat(file->fd, &info) != 0)
-        status = phi__files_refused(errno, words);
-    else if (S_ISDIR(info.st_mode))
-        status = phi__files_refused(EISDIR, words);
-    else if (!S_ISREG(info.st_mode))
-        status = phi__files_refused_as("Not a regular file", words);
-    if (status == PHI_OK)
-        *out = file;
-    else
-        phi__files_close(file);
-    return status;
+    return phi__files_begin_read(memory, AT_FDCWD, path, 0, out, words);
+}
+
+PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
+                                      phi__file **out, phi__words *words) {
+    return phi__files_begin_read(memory, dir, name, O_NOFOLLOW, out, words);
 }
 
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
@@ -16651,7 +16734,7 @@ PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi
     }
     memcpy(file->path, path, file->bytes);
     file->temp = file->path; /* removed unless it is committed, which renames it to itself */
-    file->fd = phi__files_open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    file->fd = phi__files_open(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
     error = file->fd < 0 ? errno : 0;
     file->has_temp = error == 0;
     if (error == 0)
@@ -18903,6 +18986,247 @@ PHI__FN phi_memory *phi__io_memory(phi__io *io) { return io->memory; }
 #undef PHI__IO_BATCH
 #undef PHI__IO_STARTS_DEFAULT
 
+/* ---- src/io/ordered.c ---- */
+
+/* ordered.c - walks a directory tree in order. The names of a directory are a heap, so that reading and
+   sorting them can stop after each name. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { PHI__ORDERED_READ = 32 /* names read at once */ };
+
+typedef struct phi__ordered_level {
+    phi__buf names; /* of each entry its kind, in a byte, its name, and a NUL */
+    uint32_t *heap; /* where entries begin in the names, the first in order on top */
+    size_t count, cap;
+    size_t path_len; /* of the path before a name, its slash included */
+} phi__ordered_level;
+
+struct phi__ordered {
+    phi_memory *memory;
+    int root;
+    DIR *
+        dir; /* of the deepest level while, and after, it is read; else NULL, and `fd` may be open */
+    int fd;
+    phi__buf path; /* of the entry returned last, terminated behind its length */
+    phi__ordered_level *levels;
+    size_t count, cap;
+    bool enter;   /* the directory at `path`, next */
+    bool reading; /* the deepest level */
+};
+
+static void phi__ordered_shut(phi__ordered *tree) {
+    if (tree->dir != NULL)
+        (void)closedir(tree->dir);
+    else if (tree->fd >= 0)
+        (void)close(tree->fd);
+    tree->dir = NULL;
+    tree->fd = -1;
+}
+
+/* ---- the heap ---- */
+
+static const char *phi__ordered_name(const phi__ordered_level *level, uint32_t at) {
+    return level->names.at + at + 1;
+}
+
+static bool phi__ordered_before(const phi__ordered_level *level, uint32_t a, uint32_t b) {
+    return strcmp(phi__ordered_name(level, a), phi__ordered_name(level, b)) < 0;
+}
+
+static phi_status phi__ordered_push(phi__ordered *tree, phi__ordered_level *level,
+                                    phi__file_kind kind, const char *name) {
+    size_t at = level->count, from = level->names.len;
+    uint32_t *heap = (uint32_t *)phi__grow(tree->memory, level->heap, &level->cap, level->count + 1,
+                                           sizeof *heap);
+    if (heap == NULL || from > UINT32_MAX - 512) return PHI_NO_MEMORY;
+    level->heap = heap;
+    phi__buf_char(&level->names, (char)kind);
+    phi__buf_add(&level->names, name, strlen(name) + 1);
+    if (level->names.failed) return PHI_NO_MEMORY;
+    level->count++;
+    for (; at > 0 && phi__ordered_before(level, (uint32_t)from, heap[(at - 1) / 2]);
+         at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = (uint32_t)from;
+    return PHI_OK;
+}
+
+static uint32_t phi__ordered_pop(phi__ordered_level *level) {
+    uint32_t *heap = level->heap, top = heap[0], last = heap[--level->count];
+    size_t at = 0, child;
+    while ((child = 2 * at + 1) < level->count) {
+        if (child + 1 < level->count && phi__ordered_before(level, heap[child + 1], heap[child]))
+            child++;
+        if (!phi__ordered_before(level, heap[child], last)) break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    if (level->count > 0) heap[at] = last;
+    return top;
+}
+
+/* ---- levels ---- */
+
+static bool phi__ordered_set_path(phi__ordered *tree, size_t from, const char *name) {
+    tree->path.len = from;
+    phi__buf_add(&tree->path, name, strlen(name) + 1);
+    if (tree->path.failed) return false;
+    tree->path.len--;
+    return true;
+}
+
+static phi_status phi__ordered_refused(phi__words *words) {
+    if (words != NULL) phi__posix_words(errno, words->text, sizeof words->text);
+    return errno == ENOMEM ? PHI_NO_MEMORY : PHI_IO;
+}
+
+/* Opens the directory at tree->path, out of its parent where that is open. */
+static int phi__ordered_open(phi__ordered *tree, size_t parent_len) {
+    int parent = tree->dir != NULL ? dirfd(tree->dir) : tree->fd;
+    if (parent < 0 || tree->path.len == 0)
+        return phi__walk_open(tree->root, phi__buf_str(&tree->path));
+    return openat(parent, tree->path.at + parent_len,
+                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Makes the directory at tree->path the deepest level. */
+static phi_status phi__ordered_enter(phi__ordered *tree, phi__words *words) {
+    void *levels =
+        phi__grow(tree->memory, tree->levels, &tree->cap, tree->count + 1, sizeof *tree->levels);
+    phi__ordered_level *level;
+    int fd;
+    if (levels == NULL) return PHI_NO_MEMORY;
+    tree->levels = (phi__ordered_level *)levels;
+    if (tree->path.len >= PHI__PATH_BYTES - 1) {
+        errno = ENAMETOOLONG;
+        return phi__ordered_refused(words);
+    }
+    errno = 0;
+    fd = phi__ordered_open(tree, tree->count > 0 ? tree->levels[tree->count - 1].path_len : 0);
+    if (fd < 0) return phi__ordered_refused(words);
+    phi__ordered_shut(tree);
+    tree->dir = fdopendir(fd);
+    if (tree->dir == NULL) {
+        (void)close(fd);
+        return PHI_NO_MEMORY;
+    }
+    if (tree->path.len > 0 && !phi__ordered_set_path(tree, tree->path.len, "/"))
+        return PHI_NO_MEMORY;
+    level = &tree->levels[tree->count++];
+    memset(level, 0, sizeof *level);
+    phi__buf_init(&level->names, tree->memory);
+    level->path_len = tree->path.len;
+    tree->reading = true;
+    return PHI_BUSY;
+}
+
+static phi_status phi__ordered_read(phi__ordered *tree, phi__ordered_entry *out) {
+    phi__ordered_level *level = &tree->levels[tree->count - 1];
+    int i;
+    for (i = 0; i < PHI__ORDERED_READ; i++) {
+        const struct dirent *entry = readdir(tree->dir);
+        if (entry == NULL) {
+            tree->reading = false;
+            out->entered = true;
+            out->kind = PHI__FILE_DIRECTORY;
+            out->path = phi__str(tree->path.at, level->path_len);
+            return PHI_OK;
+        }
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (phi__ordered_push(tree, level, phi__walk_kind(dirfd(tree->dir), entry),
+                              entry->d_name) != PHI_OK)
+            return PHI_NO_MEMORY;
+    }
+    return PHI_BUSY;
+}
+
+static void phi__ordered_leave(phi__ordered *tree) {
+    phi__ordered_level *level = &tree->levels[--tree->count];
+    phi__ordered_shut(tree);
+    phi__buf_free(&level->names);
+    phi__free(tree->memory, level->heap, level->cap * sizeof *level->heap);
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__ordered_new(phi_memory *memory, const char *root, phi__ordered **out,
+                                    phi__words *words) {
+    phi__ordered *tree = (phi__ordered *)phi__alloc(memory, sizeof *tree);
+    *out = NULL;
+    errno = ENOMEM;
+    if (tree == NULL) return phi__ordered_refused(words);
+    tree->memory = memory;
+    tree->fd = -1;
+    tree->enter = true;
+    phi__buf_init(&tree->path, memory);
+    tree->root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (tree->root < 0) {
+        phi_status status = phi__ordered_refused(words);
+        phi__free(memory, tree, sizeof *tree);
+        return status;
+    }
+    *out = tree;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__ordered_next(phi__ordered *tree, phi__ordered_entry *out,
+                                     phi__words *words) {
+    phi__ordered_level *level;
+    uint32_t at;
+    memset(out, 0, sizeof *out);
+    out->depth = (uint32_t)tree->count;
+    if (tree->enter) {
+        phi_status status;
+        tree->enter = false;
+        status = phi__ordered_enter(tree, words);
+        out->path = phi__buf_str(&tree->path);
+        return status;
+    }
+    if (tree->count == 0) return PHI_NOT_FOUND;
+    if (tree->reading) return phi__ordered_read(tree, out);
+    level = &tree->levels[tree->count - 1];
+    if (level->count == 0) {
+        phi__ordered_leave(tree);
+        return PHI_BUSY;
+    }
+    at = phi__ordered_pop(level);
+    if (!phi__ordered_set_path(tree, level->path_len, phi__ordered_name(level, at)))
+        return PHI_NO_MEMORY;
+    out->kind = (phi__file_kind)level->names.at[at];
+    out->path = phi__buf_str(&tree->path);
+    tree->enter = out->kind == PHI__FILE_DIRECTORY;
+    return PHI_OK;
+}
+
+PHI__FN void phi__ordered_skip(phi__ordered *tree) { tree->enter = false; }
+
+PHI__FN int phi__ordered_at(phi__ordered *tree) {
+    size_t len = tree->count > 0 ? tree->levels[tree->count - 1].path_len : 0;
+    if (tree->dir != NULL) return dirfd(tree->dir);
+    if (tree->fd < 0 && tree->count > 0)
+        tree->fd = phi__walk_open(tree->root, phi__str(tree->path.at, len > 0 ? len - 1 : 0));
+    return tree->fd;
+}
+
+PHI__FN void phi__ordered_free(phi__ordered *tree) {
+    if (tree == NULL) return;
+    while (tree->count > 0) phi__ordered_leave(tree);
+    phi__ordered_shut(tree);
+    phi__free(tree->memory, tree->levels, tree->cap * sizeof *tree->levels);
+    phi__buf_free(&tree->path);
+    (void)close(tree->root);
+    phi__free(tree->memory, tree, sizeof *tree);
+}
+
+#endif
+
 /* ---- src/io/path.c ---- */
 
 /* path.c - resolves paths, part by part.
@@ -20707,21 +21031,6 @@ struct phi__walk {
     bool wait;  /* the directory at `path` is to wait */
 };
 
-static phi__file_kind phi__walk_kind(DIR *dir, const struct dirent *entry) {
-    struct stat info;
-    switch (entry->d_type) {
-    case DT_REG: return PHI__FILE_REGULAR;
-    case DT_DIR: return PHI__FILE_DIRECTORY;
-    case DT_LNK: return PHI__FILE_LINK;
-    case DT_UNKNOWN: break; /* some file systems do not say */
-    default: return PHI__FILE_OTHER;
-    }
-    if (fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return PHI__FILE_OTHER;
-    if (S_ISREG(info.st_mode)) return PHI__FILE_REGULAR;
-    if (S_ISDIR(info.st_mode)) return PHI__FILE_DIRECTORY;
-    return S_ISLNK(info.st_mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
-}
-
 /* The next entry of a level; PHI_BUSY: there is none. */
 static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level, phi__walk_entry *out) {
     const struct dirent *entry;
@@ -20735,7 +21044,7 @@ static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level, phi__w
     walk->path.len = level->path_len;
     phi__buf_text(&walk->path, entry->d_name);
     if (walk->path.failed) return PHI_NO_MEMORY;
-    out->kind = phi__walk_kind(level->dir, entry);
+    out->kind = phi__walk_kind(dirfd(level->dir), entry);
     out->path = phi__buf_str(&walk->path);
     walk->wait = out->kind == PHI__FILE_DIRECTORY && walk->count < PHI__WALK_DEPTH;
     return PHI_OK;
@@ -20760,11 +21069,58 @@ static bool phi__walk_pop(phi__walk *walk, phi__walk_level *level) {
     return !walk->path.failed;
 }
 
-/* Opens the directory at walk->path, from the root on; -1: it cannot be read. */
-static int phi__walk_open(const phi__walk *walk) {
-    phi_str path = phi__buf_str(&walk->path);
+/* Makes the directory at walk->path the deepest level. */
+static phi_status phi__walk_enter(phi__walk *walk, phi__walk_entry *out) {
+    void *levels =
+        phi__grow(walk->memory, walk->levels, &walk->cap, walk->count + 1, sizeof *walk->levels);
+    phi__walk_level *level;
+    int fd;
+    if (levels == NULL) return PHI_NO_MEMORY;
+    walk->levels = (phi__walk_level *)levels;
+    fd = phi__walk_open(walk->root, phi__buf_str(&walk->path));
+    if (fd < 0) return PHI_BUSY;
+    if (walk->path.len > 0) phi__buf_char(&walk->path, '/');
+    level = &walk->levels[walk->count];
+    memset(level, 0, sizeof *level);
+    phi__buf_init(&level->names, walk->memory);
+    level->path_len = walk->path.len;
+    level->dir = walk->path.failed ? NULL : fdopendir(fd);
+    if (level->dir == NULL) {
+        (void)close(fd);
+        return PHI_NO_MEMORY;
+    }
+    walk->count++;
+    out->entered = true;
+    out->path = phi__buf_str(&walk->path);
+    return PHI_BUSY;
+}
+
+static void phi__walk_leave(phi__walk *walk) {
+    phi__walk_level *level = &walk->levels[--walk->count];
+    if (level->dir != NULL) (void)closedir(level->dir);
+    phi__buf_free(&level->names);
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi__file_kind phi__walk_kind(int dir, const struct dirent *entry) {
+    struct stat info;
+    switch (entry->d_type) {
+    case DT_REG: return PHI__FILE_REGULAR;
+    case DT_DIR: return PHI__FILE_DIRECTORY;
+    case DT_LNK: return PHI__FILE_LINK;
+    case DT_UNKNOWN: break; /* some file systems do not say */
+    default: return PHI__FILE_OTHER;
+    }
+    if (fstatat(dir, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return PHI__FILE_OTHER;
+    if (S_ISREG(info.st_mode)) return PHI__FILE_REGULAR;
+    if (S_ISDIR(info.st_mode)) return PHI__FILE_DIRECTORY;
+    return S_ISLNK(info.st_mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
+}
+
+PHI__FN int phi__walk_open(int root, phi_str path) {
     int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(walk->root, ".", flags);
+    int fd = openat(root, ".", flags);
     size_t at = 0;
     while (fd >= 0 && at < path.len) {
         char part[256];
@@ -20783,37 +21139,22 @@ static int phi__walk_open(const phi__walk *walk) {
     return fd;
 }
 
-/* Makes the directory at walk->path the deepest level. */
-static phi_status phi__walk_enter(phi__walk *walk) {
-    void *levels =
-        phi__grow(walk->memory, walk->levels, &walk->cap, walk->count + 1, sizeof *walk->levels);
-    phi__walk_level *level;
-    int fd;
-    if (levels == NULL) return PHI_NO_MEMORY;
-    walk->levels = (phi__walk_level *)levels;
-    fd = phi__walk_open(walk);
-    if (fd < 0) return PHI_BUSY;
-    if (walk->path.len > 0) phi__buf_char(&walk->path, '/');
-    level = &walk->levels[walk->count];
-    memset(level, 0, sizeof *level);
-    phi__buf_init(&level->names, walk->memory);
-    level->path_len = walk->path.len;
-    level->dir = walk->path.failed ? NULL : fdopendir(fd);
-    if (level->dir == NULL) {
-        (void)close(fd);
-        return PHI_NO_MEMORY;
-    }
-    walk->count++;
-    return PHI_BUSY;
+PHI__FN int phi__walk_open_path(phi_str path) {
+    char text[PHI__PATH_BYTES];
+    if (path.len >= sizeof text) return -1;
+    memcpy(text, path.at, path.len);
+    text[path.len] = '\0';
+    return open(text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static void phi__walk_leave(phi__walk *walk) {
-    phi__walk_level *level = &walk->levels[--walk->count];
-    if (level->dir != NULL) (void)closedir(level->dir);
-    phi__buf_free(&level->names);
-}
+PHI__FN void phi__walk_close(int dir) { (void)close(dir); }
 
-/* ---- for other modules ---- */
+PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory) {
+    struct stat info;
+    if (fstatat(dir, name, &info, 0) != 0) return false;
+    *directory = S_ISDIR(info.st_mode);
+    return true;
+}
 
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk **out,
                                  phi__words *words) {
@@ -20840,19 +21181,25 @@ PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out) {
     phi__walk_level *level;
     out->depth = (uint32_t)walk->count;
+    out->entered = false;
     if (walk->wait && phi__walk_push(walk) != PHI_OK) return PHI_NO_MEMORY;
     if (walk->enter) {
         walk->enter = false;
-        return phi__walk_enter(walk);
+        return phi__walk_enter(walk, out);
     }
     if (walk->count == 0) return PHI_NOT_FOUND;
     level = &walk->levels[walk->count - 1];
     if (level->dir != NULL && level->names.len < PHI__WALK_HELD)
         return phi__walk_read(walk, level, out);
     if (level->names.len > 0)
-        return phi__walk_pop(walk, level) ? phi__walk_enter(walk) : PHI_NO_MEMORY;
+        return phi__walk_pop(walk, level) ? phi__walk_enter(walk, out) : PHI_NO_MEMORY;
     phi__walk_leave(walk);
     return PHI_BUSY;
+}
+
+PHI__FN int phi__walk_at(const phi__walk *walk) {
+    const phi__walk_level *level = walk->count > 0 ? &walk->levels[walk->count - 1] : NULL;
+    return level != NULL && level->dir != NULL ? dirfd(level->dir) : -1;
 }
 
 PHI__FN void phi__walk_skip(phi__walk *walk) { walk->wait = false; }

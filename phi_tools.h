@@ -265,11 +265,11 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #endif /* PHI__PUB_PERMISSIONS */
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x9d2e0c9b
+#if PHI__PUB_TOOLS != 0x08409482
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x9d2e0c9b
+#define PHI__PUB_TOOLS 0x08409482
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -339,6 +339,15 @@ extern "C" {
 
 enum { PHI_TOOL_COUNT = 6 };
 
+/* What searches for `search`. By each of the first, the second and the last the answers are the
+   same; grep reads another syntax of patterns and heeds no ignore files. */
+typedef enum phi_search_with {
+    PHI_SEARCH_AUTOMATIC, /* ripgrep where there is one, else phi's own engine */
+    PHI_SEARCH_RG,        /* ripgrep; an error where there is none */
+    PHI_SEARCH_GREP,      /* grep -E; an error where there is none */
+    PHI_SEARCH_OWN        /* phi's own engine: no process is started */
+} phi_search_with;
+
 /* Zero means default for every field. All pointers are borrowed as long as the set is used. */
 typedef struct phi_tools_desc {
     /* where relative paths start and commands run (default: the working directory, and then files
@@ -362,6 +371,8 @@ typedef struct phi_tools_desc {
     uint32_t max_read_bytes;    /* of a text file, or of the requested lines (default 1,048,576) */
     uint32_t max_files;         /* listed by list_files (default 200) */
     uint32_t max_matches;       /* listed by search (default 50) */
+    /* what searches (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
+    phi_search_with search_with;
 } phi_tools_desc;
 
 /* Tools and their settings. `tools` and `count` are for the caller to read, all other fields are
@@ -869,6 +880,2386 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #define PHI__FN static
 #endif
 #endif
+
+#ifdef PHI__IMP_MATCH
+#if PHI__IMP_MATCH != 0x16ce02d9
+#error "phi: two versions of src/match in one file"
+#endif
+#else
+#define PHI__IMP_MATCH 0x16ce02d9
+
+/* ---- src/match/glob_in.h ---- */
+
+/* glob_in.h - patterns of paths: *, ?, [a-z], [!a-z], [[:alpha:]], {a,b}, **, and a backslash before
+   any of them. Bytes are compared; only ** reaches beyond a slash. A match takes at most the
+   pattern's length times the path's, for each part between double stars. */
+#ifndef PHI_MATCH_GLOB_IN_H
+#define PHI_MATCH_GLOB_IN_H
+
+
+enum { PHI__GLOB_CHOICES = 64, PHI__GLOB_BYTES = 65536 /* of all choices of a pattern */ };
+
+/* Appends the pattern to `out`, once for each choice that its braces leave, a NUL behind each.
+   NULL, or what is wrong with it; `out` is then as it was. A buffer without memory is failed. */
+PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern);
+
+/* Whether one of the choices, as phi__glob_expand left them, matches the whole path. */
+PHI__FN bool phi__glob_any(phi_str choices, phi_str path);
+
+/* The same of one pattern without braces. */
+PHI__FN bool phi__glob_match(phi_str pattern, phi_str path);
+
+/* The last part of a path. */
+PHI__FN phi_str phi__glob_name(phi_str path);
+
+#endif
+
+/* ---- src/match/ignore_in.h ---- */
+
+/* ignore_in.h - the rules of .gitignore files: which paths are left out.
+
+   A rule is a line: "#" begins a comment, "!" takes a path back in, a slash at its beginning or in
+   its middle binds it to the file's directory, one at its end to directories. Blanks at its end
+   count where a backslash stands before them. The last rule that matches decides. Within a pattern
+   the syntax is glob_in.h's; a line that is no pattern is left out. docs/tools.md says where this
+   follows ripgrep, and where git. */
+#ifndef PHI_MATCH_IGNORE_IN_H
+#define PHI_MATCH_IGNORE_IN_H
+
+
+typedef enum phi__ignore_said {
+    PHI__IGNORE_NONE, /* no rule matches */
+    PHI__IGNORE_OUT,
+    PHI__IGNORE_IN /* by a rule with a "!" */
+} phi__ignore_said;
+
+typedef struct phi__ignore_rule {
+    size_t at, len; /* of its choices, in the text */
+    bool in, directories, name_alone;
+} phi__ignore_rule;
+
+typedef struct phi__ignore {
+    phi_memory *memory; /* borrowed */
+    phi__buf text;
+    phi__ignore_rule *rules;
+    size_t count, cap;
+    size_t outs; /* rules without a "!" */
+} phi__ignore;
+
+PHI__FN void phi__ignore_init(phi__ignore *ignore, phi_memory *memory);
+PHI__FN void phi__ignore_free(phi__ignore *ignore); /* twice is harmless */
+
+/* Reads the lines of a file. PHI_NO_MEMORY: some are missing. */
+PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file);
+/* One line. PHI_BAD_ARG: it is no pattern; *wrong says why. */
+PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const char **wrong);
+
+/* `path`: relative to the directory of the file, without "./". Takes time by the number of
+   rules. */
+PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory);
+
+#endif
+
+/* ---- src/match/regex_in.h ---- */
+
+/* regex_in.h - regular expressions over text in lines, in time linear in the text.
+
+   The syntax is a subset of that of ripgrep, with the same meaning; docs/tools.md has its table. A
+   pattern becomes a program of at most PHI__REGEX_CODES instructions, and the program a machine of
+   states that are computed when the text first needs them. They are kept in a bounded cache, which
+   is emptied when it is full: so a byte of text costs at most one pass over the program, whatever
+   the pattern. The only question is whether a line contains a match.
+
+   Text is UTF-8. A byte that belongs to no valid character matches nothing, not even '.'. No match
+   contains a newline. Threads: one at a time. */
+#ifndef PHI_MATCH_REGEX_IN_H
+#define PHI_MATCH_REGEX_IN_H
+
+
+enum {
+    PHI__REGEX_PATTERN_BYTES = 4096,
+    PHI__REGEX_DEPTH = 100,        /* groups and repetitions inside each other */
+    PHI__REGEX_REPEAT = 1000,      /* the greatest count in braces */
+    PHI__REGEX_CODES = 16384,      /* instructions of a program */
+    PHI__REGEX_RANGES = 65536,     /* ranges of characters of all its sets */
+    PHI__REGEX_CACHE = 1024 * 1024 /* bytes of computed states, about */
+};
+
+typedef struct phi__regex phi__regex;
+
+typedef struct phi__regex_error {
+    size_t column;     /* in bytes, from 1 */
+    char message[120]; /* terminated */
+} phi__regex_error;
+
+/* `pattern` is read before return. PHI_BAD_ARG: the error says where and why; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool ignore_case,
+                                  phi__regex **out, phi__regex_error *error);
+PHI__FN void phi__regex_free(phi__regex *regex); /* NULL is harmless */
+
+/* What comes next begins a line. */
+PHI__FN void phi__regex_begin(phi__regex *regex);
+
+typedef enum phi__regex_found {
+    PHI__REGEX_NONE,     /* no line so far matches; what is left is the beginning of a character */
+    PHI__REGEX_MATCH,    /* the line in which *at stands matches; its newline may be at *at */
+    PHI__REGEX_BUSY,     /* the units are used up */
+    PHI__REGEX_NO_MEMORY /* begin again */
+} phi__regex_found;
+
+/* Reads text from *at on and moves *at along. A byte takes about one of *units, and one that needs
+   a new state as many as the program has instructions. `last`: the text ends here. After a match
+   the rest of the line must be skipped, and phi__regex_begin called. */
+PHI__FN phi__regex_found phi__regex_scan(phi__regex *regex, phi_str text, bool last, size_t *at,
+                                         size_t *units);
+
+/* At the end of a line that has no newline: whether it matches. */
+PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex);
+
+#endif
+
+/* ---- src/match/regex_tree_in.h ---- */
+
+/* regex_tree_in.h - a pattern between its text and its program: nodes, and sets of characters.
+
+   A node refers to its children by index; node 0 is the empty pattern. A set is a run of ranges in
+   order, apart from each other, without the newline; equal sets are one. The tree dies when the
+   program is made. */
+#ifndef PHI_MATCH_REGEX_TREE_IN_H
+#define PHI_MATCH_REGEX_TREE_IN_H
+
+
+enum { PHI__REGEX_LAST_CODE = 0x10FFFF, PHI__REGEX_ENDLESS = 0xFFFF };
+
+typedef struct phi__range {
+    uint32_t first, last;
+} phi__range;
+
+/* Characters from first to last, every step-th: the representative is `down` below. */
+typedef struct phi__case_fold {
+    uint32_t first, last, step, down;
+} phi__case_fold;
+
+typedef enum phi__regex_kind {
+    PHI__REGEX_EMPTY,
+    PHI__REGEX_SET,   /* a: the set */
+    PHI__REGEX_CAT,   /* a: the first child */
+    PHI__REGEX_ALT,   /* a: the first child */
+    PHI__REGEX_TIMES, /* a: the child; min, max */
+    PHI__REGEX_START, /* of a line */
+    PHI__REGEX_END,
+    PHI__REGEX_WORD, /* a word begins or ends */
+    PHI__REGEX_NO_WORD
+} phi__regex_kind;
+
+typedef struct phi__regex_node {
+    phi__regex_kind kind;
+    uint32_t a, next; /* next: the sibling, or 0 */
+    uint16_t min, max, depth;
+} phi__regex_node;
+
+typedef struct phi__regex_set {
+    uint32_t at, count;
+} phi__regex_set;
+
+typedef struct phi__regex_tree {
+    phi_memory *memory;
+    phi__regex_node *nodes;
+    size_t node_count, node_cap;
+    phi__range *ranges; /* of the sets, and behind them the one being made */
+    size_t range_count, range_cap;
+    phi__regex_set *sets;
+    size_t set_count, set_cap;
+    size_t open; /* where the set being made begins */
+    uint32_t root;
+    bool words; /* it has word boundaries */
+} phi__regex_tree;
+
+/* PHI_BAD_ARG: error says why. The tree is to be freed in any case. */
+PHI__FN phi_status phi__regex_parse(phi__regex_tree *tree, phi_memory *memory, phi_str pattern,
+                                    bool ignore_case, phi__regex_error *error);
+PHI__FN void phi__regex_parse_free(phi__regex_tree *tree);
+
+/* Making a set. Adding returns PHI_NO_MEMORY, or PHI_FULL: too many ranges. */
+PHI__FN void phi__regex_set_begin(phi__regex_tree *tree);
+PHI__FN phi_status phi__regex_set_add(phi__regex_tree *tree, uint32_t first, uint32_t last);
+PHI__FN phi_status phi__regex_set_add_class(phi__regex_tree *tree, char letter); /* of "dswDSW" */
+PHI__FN phi_status phi__regex_set_fold(phi__regex_tree *tree);
+PHI__FN phi_status phi__regex_set_negate(phi__regex_tree *tree);
+/* Without the newline; *out: its index. */
+PHI__FN phi_status phi__regex_set_end(phi__regex_tree *tree, uint32_t *out);
+
+PHI__FN bool phi__regex_set_has(const phi__range *ranges, size_t count, uint32_t code);
+
+PHI__FN const phi__range *phi__regex_tables_word(size_t *count);
+PHI__FN const phi__range *phi__regex_tables_digit(size_t *count);
+PHI__FN const phi__range *phi__regex_tables_space(size_t *count);
+PHI__FN const phi__case_fold *phi__regex_tables_folds(size_t *count);
+
+#endif
+
+/* ---- src/match/regex_parse_in.h ---- */
+
+/* regex_parse_in.h - shared by the two halves of the parser: where it stands, and its failures. */
+#ifndef PHI_MATCH_REGEX_PARSE_IN_H
+#define PHI_MATCH_REGEX_PARSE_IN_H
+
+
+typedef struct phi__regex_parser {
+    phi__regex_tree *tree;
+    phi_str text;
+    size_t at;
+    uint32_t depth; /* groups that are open */
+    bool fold;
+    phi_status status; /* once it is not PHI_OK nothing is read any more */
+    phi__regex_error *error;
+} phi__regex_parser;
+
+/* The first failure counts. `at`: the byte at fault. */
+static inline void phi__regex_parse_fail(phi__regex_parser *p, size_t at, const char *message) {
+    size_t n = phi__min(strlen(message), sizeof p->error->message - 1);
+    if (p->status != PHI_OK) return;
+    p->status = PHI_BAD_ARG;
+    p->error->column = at + 1;
+    memcpy(p->error->message, message, n);
+    p->error->message[n] = '\0';
+}
+
+/* Notes what a set's function returned; false: not PHI_OK. */
+static inline bool phi__regex_parse_did(phi__regex_parser *p, phi_status status) {
+    if (status == PHI_FULL) phi__regex_parse_fail(p, p->at, "the pattern is too large");
+    if (p->status == PHI_OK) p->status = status;
+    return p->status == PHI_OK;
+}
+
+static inline bool phi__regex_parse_more(const phi__regex_parser *p) {
+    return p->status == PHI_OK && p->at < p->text.len;
+}
+
+/* The byte so far ahead, or 0. */
+static inline char phi__regex_parse_peek(const phi__regex_parser *p, size_t ahead) {
+    return p->at + ahead < p->text.len ? p->text.at[p->at + ahead] : '\0';
+}
+
+static inline bool phi__regex_parse_is(const phi__regex_parser *p, char c) {
+    return phi__regex_parse_more(p) && p->text.at[p->at] == c;
+}
+
+/* A character as it stands. */
+PHI__FN uint32_t phi__regex_letter_plain(phi__regex_parser *p);
+/* An escape, whose backslash is at p->at. True: a class of "dswDSW", in *letter; else a character,
+   in *code. */
+PHI__FN bool phi__regex_letter_escape(phi__regex_parser *p, char *letter, uint32_t *code);
+/* A set in brackets, at p->at; its index. */
+PHI__FN uint32_t phi__regex_letter_set(phi__regex_parser *p);
+
+#endif
+
+/* ---- src/match/regex_program_in.h ---- */
+
+/* regex_program_in.h - a pattern's program: instructions over symbols.
+
+   Characters that no set of the pattern tells apart are one symbol, so that a text is a row of few
+   symbols; three more stand for the end of a line, for a byte that is no character, and for a byte
+   above 0x7F, which must be decoded first. */
+#ifndef PHI_MATCH_REGEX_PROGRAM_IN_H
+#define PHI_MATCH_REGEX_PROGRAM_IN_H
+
+
+typedef enum phi__regex_op {
+    PHI__REGEX_OP_SET,   /* x: a set; then the next instruction */
+    PHI__REGEX_OP_SPLIT, /* to x and to y */
+    PHI__REGEX_OP_JUMP,  /* to x */
+    PHI__REGEX_OP_TEST,  /* x: a phi__regex_kind; then the next instruction */
+    PHI__REGEX_OP_MATCH
+} phi__regex_op;
+
+typedef struct phi__regex_code {
+    uint16_t op, x, y;
+} phi__regex_code;
+
+typedef struct phi__regex_program {
+    phi_memory *memory;
+    phi__regex_code *codes;
+    size_t count, cap;
+    phi__range *ranges; /* of the sets, taken from the tree */
+    size_t range_cap;
+    phi__regex_set *sets;
+    size_t set_cap;
+    uint32_t *starts;  /* where a run of characters of one symbol begins, in order */
+    uint16_t *symbols; /* of each run */
+    size_t run_count, run_cap;
+    uint32_t *samples; /* a character of each symbol */
+    uint16_t symbol_count;
+    uint16_t end, bad, high; /* the three */
+    uint16_t bytes[256];     /* a byte's symbol */
+    bool words;              /* word boundaries are tested: symbols tell word characters apart */
+} phi__regex_program;
+
+/* Takes the tree's sets. PHI_BAD_ARG: the program would be too large. */
+PHI__FN phi_status phi__regex_program_make(phi__regex_program *program, phi__regex_tree *tree,
+                                           phi__regex_error *error);
+PHI__FN void phi__regex_program_free(phi__regex_program *program);
+PHI__FN uint16_t phi__regex_program_symbol(const phi__regex_program *program, uint32_t code);
+PHI__FN bool phi__regex_program_in_set(const phi__regex_program *program, uint16_t set,
+                                       uint16_t symbol);
+PHI__FN bool phi__regex_program_is_word(const phi__regex_program *program, uint16_t symbol);
+
+#endif
+
+/* ---- src/match/glob.c ---- */
+
+/* glob.c - matching without recursion: only the last star, and the last double star, are ever
+   retried. An earlier star cannot help: it stays within its part of the path, and the slash behind
+   it fixes where that ends; an earlier double star would only begin later. */
+
+/* ---- sets ---- */
+
+static bool phi__glob_in_class(phi_str name, unsigned char c) {
+    bool small = c >= 'a' && c <= 'z', large = c >= 'A' && c <= 'Z', digit = c >= '0' && c <= '9';
+    bool graph = c > ' ' && c < 0x7F;
+    if (phi__str_is(name, "alpha")) return small || large;
+    if (phi__str_is(name, "digit")) return digit;
+    if (phi__str_is(name, "alnum")) return small || large || digit;
+    if (phi__str_is(name, "upper")) return large;
+    if (phi__str_is(name, "lower")) return small;
+    if (phi__str_is(name, "space")) return c == ' ' || (c >= '\t' && c <= '\r');
+    if (phi__str_is(name, "blank")) return c == ' ' || c == '\t';
+    if (phi__str_is(name, "cntrl")) return c < ' ' || c == 0x7F;
+    if (phi__str_is(name, "graph")) return graph;
+    if (phi__str_is(name, "print")) return graph || c == ' ';
+    if (phi__str_is(name, "punct")) return graph && !small && !large && !digit;
+    return phi__str_is(name, "xdigit") && (digit || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'));
+}
+
+/* The part of a set at `at`: a class, a character, or a range. Returns where the next one begins. */
+static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
+    unsigned char low, high;
+    if (p.at[at] == '[' && at + 1 < p.len && p.at[at + 1] == ':') {
+        size_t end = phi__str_find(p, at + 2, ":]");
+        if (end != SIZE_MAX) {
+            if (phi__glob_in_class(phi__str(p.at + at + 2, end - at - 2), c)) *in = true;
+            return end + 2;
+        }
+    }
+    if (p.at[at] == '\\' && at + 1 < p.len) at++;
+    low = high = (unsigned char)p.at[at++];
+    if (at + 1 < p.len && p.at[at] == '-' && p.at[at + 1] != ']') {
+        at++;
+        if (p.at[at] == '\\' && at + 1 < p.len) at++;
+        high = (unsigned char)p.at[at++];
+    }
+    if (c >= low && c <= high) *in = true;
+    return at;
+}
+
+/* A set at `at`, which is '['; its end, or 0 where it does not close. */
+static size_t phi__glob_set(phi_str p, size_t at, char c, bool *in) {
+    size_t first = at + 1;
+    bool outside = first < p.len && (p.at[first] == '!' || p.at[first] == '^');
+    *in = false;
+    if (outside) first++;
+    for (at = first; at < p.len && (p.at[at] != ']' || at == first);)
+        at = phi__glob_part(p, at, (unsigned char)c, in);
+    *in = *in != outside;
+    return at < p.len ? at + 1 : 0;
+}
+
+/* ---- matching ---- */
+
+/* One character of the pattern, no star: where the pattern continues, or 0: no match. */
+static size_t phi__glob_one(phi_str p, size_t at, char c) {
+    size_t end;
+    bool in;
+    if (p.at[at] == '?') return c == '/' ? 0 : at + 1;
+    if (p.at[at] == '[') {
+        end = phi__glob_set(p, at, c, &in);
+        if (end != 0) return in && c != '/' ? end : 0;
+    }
+    if (p.at[at] == '\\' && at + 1 < p.len) at++;
+    return p.at[at] == c ? at + 1 : 0;
+}
+
+/* At a double star that is a whole part of the pattern. */
+static bool phi__glob_is_deep(phi_str p, size_t at) {
+    return at + 1 < p.len && p.at[at + 1] == '*' && (at == 0 || p.at[at - 1] == '/') &&
+           (at + 2 == p.len || p.at[at + 2] == '/');
+}
+
+PHI__FN bool phi__glob_match(phi_str p, phi_str s) {
+    size_t at = 0, i = 0, next;
+    size_t star = SIZE_MAX, star_at = 0, deep = SIZE_MAX, deep_at = 0;
+    for (;;) {
+        if (at < p.len && p.at[at] == '*') {
+            if (phi__glob_is_deep(p, at)) {
+                if (at + 2 == p.len) return at == 0 || i < s.len;
+                deep = at += 3;
+                deep_at = i;
+                star = SIZE_MAX;
+                continue;
+            }
+            while (at < p.len && p.at[at] == '*') at++;
+            star = at;
+            star_at = i;
+            continue;
+        }
+        if (at == p.len && i == s.len) return true;
+        next = at < p.len && i < s.len ? phi__glob_one(p, at, s.at[i]) : 0;
+        if (next != 0) {
+            at = next;
+            i++;
+        } else if (star != SIZE_MAX && star_at < s.len && s.at[star_at] != '/') {
+            at = star;
+            i = ++star_at;
+        } else if (deep != SIZE_MAX) {
+            const char *slash = (const char *)memchr(s.at + deep_at, '/', s.len - deep_at);
+            if (slash == NULL) return false;
+            at = deep;
+            i = deep_at = (size_t)(slash - s.at) + 1;
+            star = SIZE_MAX;
+        } else {
+            return false;
+        }
+    }
+}
+
+/* ---- braces ---- */
+
+/* The end of what stands at `at`: an escape, a set, or one byte. SIZE_MAX: it does not close. */
+static size_t phi__glob_token(phi_str p, size_t at) {
+    bool in;
+    size_t end;
+    if (p.at[at] == '\\') return at + 1 < p.len ? at + 2 : SIZE_MAX;
+    if (p.at[at] != '[') return at + 1;
+    end = phi__glob_set(p, at, '\0', &in);
+    return end != 0 ? end : SIZE_MAX;
+}
+
+/* The first brace that opens, and where it closes. NULL, or what is wrong. *open SIZE_MAX: none. */
+static const char *phi__glob_find(phi_str p, size_t *open, size_t *close) {
+    size_t at = 0;
+    int depth = 0;
+    *open = *close = SIZE_MAX;
+    while (at < p.len) {
+        size_t next = phi__glob_token(p, at);
+        if (next == SIZE_MAX)
+            return p.at[at] == '[' ? "a set without its closing bracket" : "a backslash at the end";
+        if (p.at[at] == '{' && depth++ == 0 && *open == SIZE_MAX) *open = at;
+        if (p.at[at] == '}' && depth-- == 0) return "a closing brace without its opening one";
+        if (p.at[at] == '}' && depth == 0 && *close == SIZE_MAX) *close = at;
+        at = next;
+    }
+    return depth != 0 ? "a brace that does not close" : NULL;
+}
+
+/* Takes the pattern of `len` bytes at `from` out of `out`, and appends its choices at its first
+   braces. */
+static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open, size_t close) {
+    phi__buf whole;
+    phi_str p;
+    size_t at, begin = open + 1;
+    int depth = 0;
+    phi__buf_init(&whole, out->memory);
+    phi__buf_add(&whole, out->at + from, len);
+    if (whole.failed) {
+        out->failed = true;
+        return;
+    }
+    p = phi__str(whole.at, whole.len); /* with its NUL */
+    out->len -= len;
+    memmove(out->at + from, out->at + from + len, out->len - from);
+    for (at = begin; at <= close; at = phi__glob_token(p, at)) {
+        char c = p.at[at];
+        if (c == '{') depth++;
+        if (at == close || (c == ',' && depth == 0)) {
+            phi__buf_add(out, p.at, open);
+            phi__buf_add(out, p.at + begin, at - begin);
+            phi__buf_add(out, p.at + close + 1, p.len - close - 1);
+            begin = at + 1;
+        } else if (c == '}')
+            depth--;
+    }
+    phi__buf_free(&whole);
+}
+
+/* ---- for other files ---- */
+
+PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern) {
+    size_t begin = out->len, from = begin, open, close, choices = 0;
+    const char *wrong = phi__glob_find(pattern, &open, &close);
+    if (wrong == NULL && pattern.len > 0 && memchr(pattern.at, '\0', pattern.len) != NULL)
+        wrong = "a NUL";
+    if (wrong != NULL) return wrong;
+    phi__buf_add_str(out, pattern);
+    phi__buf_char(out, '\0');
+    while (!out->failed && from < out->len) {
+        phi_str p = phi_str_of(out->at + from);
+        (void)phi__glob_find(p, &open, &close);
+        if (open == SIZE_MAX) {
+            from += p.len + 1;
+            choices++;
+        } else
+            phi__glob_split(out, from, p.len + 1, open, close);
+        if (choices > PHI__GLOB_CHOICES || out->len - begin > PHI__GLOB_BYTES) {
+            out->len = begin;
+            return "its braces leave too many choices";
+        }
+    }
+    return NULL;
+}
+
+PHI__FN bool phi__glob_any(phi_str choices, phi_str path) {
+    size_t at = 0;
+    while (at < choices.len) {
+        const char *end = (const char *)memchr(choices.at + at, '\0', choices.len - at);
+        size_t n = end != NULL ? (size_t)(end - choices.at) - at : choices.len - at;
+        if (phi__glob_match(phi__str(choices.at + at, n), path)) return true;
+        at += n + 1;
+    }
+    return false;
+}
+
+PHI__FN phi_str phi__glob_name(phi_str path) {
+    size_t name = path.len;
+    while (name > 0 && path.at[name - 1] != '/') name--;
+    return phi__str(path.at + name, path.len - name);
+}
+
+/* ---- src/match/ignore.c ---- */
+
+/* ignore.c - lines of .gitignore files, and what they say of a path. */
+
+static bool phi__ignore_is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+/* Without the blanks at its end, but for one behind a backslash. */
+static phi_str phi__ignore_trim(phi_str line) {
+    while (line.len > 0 && phi__ignore_is_blank(line.at[line.len - 1])) {
+        size_t slashes = 0;
+        while (slashes + 1 < line.len && line.at[line.len - 2 - slashes] == '\\') slashes++;
+        if (slashes % 2 == 1) break;
+        line.len--;
+    }
+    return line;
+}
+
+PHI__FN void phi__ignore_init(phi__ignore *ignore, phi_memory *memory) {
+    memset(ignore, 0, sizeof *ignore);
+    ignore->memory = memory;
+    phi__buf_init(&ignore->text, memory);
+}
+
+PHI__FN void phi__ignore_free(phi__ignore *ignore) {
+    phi__buf_free(&ignore->text);
+    phi__free(ignore->memory, ignore->rules, ignore->cap * sizeof *ignore->rules);
+    ignore->rules = NULL;
+    ignore->count = ignore->cap = ignore->outs = 0;
+}
+
+PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const char **wrong) {
+    phi__ignore_rule rule;
+    phi__ignore_rule *rules;
+    memset(&rule, 0, sizeof rule);
+    *wrong = NULL;
+    if (line.len > 0 && line.at[0] == '#') return PHI_OK;
+    line = phi__ignore_trim(line);
+    rule.in = line.len > 0 && line.at[0] == '!';
+    if (rule.in) line = phi__str(line.at + 1, line.len - 1);
+    rule.name_alone = true;
+    if (line.len > 0 && line.at[line.len - 1] == '/') {
+        rule.directories = true;
+        line.len--;
+    }
+    if (line.len > 0 && memchr(line.at, '/', line.len) != NULL) rule.name_alone = false;
+    if (line.len > 0 && line.at[0] == '/') line = phi__str(line.at + 1, line.len - 1);
+    if (line.len == 0) return PHI_OK;
+    rules = (phi__ignore_rule *)phi__grow(ignore->memory, ignore->rules, &ignore->cap,
+                                          ignore->count + 1, sizeof *rules);
+    if (rules == NULL) return PHI_NO_MEMORY;
+    ignore->rules = rules;
+    rule.at = ignore->text.len;
+    *wrong = phi__glob_expand(&ignore->text, line);
+    if (*wrong != NULL) return PHI_BAD_ARG;
+    if (ignore->text.failed) return PHI_NO_MEMORY;
+    rule.len = ignore->text.len - rule.at;
+    rules[ignore->count++] = rule;
+    if (!rule.in) ignore->outs++;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file) {
+    size_t at = phi__str_starts(file, "\xEF\xBB\xBF") ? 3 : 0;
+    while (at < file.len) {
+        const char *end = (const char *)memchr(file.at + at, '\n', file.len - at);
+        size_t n = end != NULL ? (size_t)(end - file.at) - at : file.len - at;
+        const char *wrong;
+        if (phi__ignore_add_line(ignore, phi__str(file.at + at, n), &wrong) == PHI_NO_MEMORY)
+            return PHI_NO_MEMORY;
+        at += n + 1;
+    }
+    return PHI_OK;
+}
+
+PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory) {
+    size_t i;
+    phi_str name = phi__glob_name(path);
+    for (i = ignore->count; i > 0; i--) {
+        const phi__ignore_rule *rule = &ignore->rules[i - 1];
+        if (rule->directories && !directory) continue;
+        if (phi__glob_any(phi__str(ignore->text.at + rule->at, rule->len),
+                          rule->name_alone ? name : path))
+            return rule->in ? PHI__IGNORE_IN : PHI__IGNORE_OUT;
+    }
+    return PHI__IGNORE_NONE;
+}
+
+/* ---- src/match/regex.c ---- */
+
+/* regex.c - the machine: sets of instructions are its states, made when the text needs them.
+
+   A state holds the instructions that wait for a character, for a test, or that say "match"; tests
+   are decided by the symbol that comes next, so a match is noticed one symbol late at most. */
+
+
+enum {
+    PHI__REGEX_UNKNOWN, /* in the table: not computed */
+    PHI__REGEX_MATCHED, /* in the table: the line matches */
+    PHI__REGEX_FIRST,   /* the first state */
+    PHI__REGEX_STATES = 4096,
+    PHI__REGEX_POOL = 262144 /* instructions of all states together */
+};
+
+/* What stood before a state's place; it matters to states with tests alone. */
+typedef enum phi__regex_before {
+    PHI__REGEX_BEFORE_ANY,
+    PHI__REGEX_BEFORE_LINE,
+    PHI__REGEX_BEFORE_WORD,
+    PHI__REGEX_BEFORE_OTHER
+} phi__regex_before;
+
+typedef struct phi__regex_state {
+    uint32_t at; /* in the pool */
+    uint16_t count, before;
+} phi__regex_state;
+
+struct phi__regex {
+    phi_memory *memory;
+    phi__regex_program program;
+    unsigned shift; /* a row of the table has 1 << shift places */
+    uint16_t *table;
+    size_t table_cap;
+    phi__regex_state *states;
+    size_t state_count, state_cap, most_states; /* with the two that are none */
+    uint16_t *pool;
+    size_t pool_count, pool_cap;
+    uint16_t *hash; /* states by their instructions */
+    size_t hash_size;
+    uint64_t *next, *seen; /* sets of instructions, a bit each */
+    uint16_t *stack;
+    size_t words;          /* of such a set */
+    bool matched;          /* an instruction that was reached says so */
+    bool flushed;          /* the states were thrown away */
+    uint16_t state, start; /* PHI__REGEX_UNKNOWN: to be made */
+    uint64_t work;
+};
+
+/* ---- sets of instructions ---- */
+
+static bool phi__regex_mark(uint64_t *set, size_t pc) {
+    uint64_t bit = (uint64_t)1 << (pc & 63);
+    if (set[pc >> 6] & bit) return false;
+    set[pc >> 6] |= bit;
+    return true;
+}
+
+static size_t phi__regex_push(const phi__regex *regex, uint64_t *set, size_t depth, size_t pc) {
+    if (phi__regex_mark(set, pc)) regex->stack[depth++] = (uint16_t)pc;
+    return depth;
+}
+
+/* Adds an instruction and those reached without a character or a test. */
+static void phi__regex_reach(phi__regex *regex, uint64_t *set, size_t pc) {
+    size_t depth = phi__regex_push(regex, set, 0, pc);
+    while (depth > 0) {
+        const phi__regex_code *code = &regex->program.codes[regex->stack[--depth]];
+        regex->work++;
+        if (code->op == PHI__REGEX_OP_SPLIT) depth = phi__regex_push(regex, set, depth, code->y);
+        if (code->op == PHI__REGEX_OP_SPLIT || code->op == PHI__REGEX_OP_JUMP)
+            depth = phi__regex_push(regex, set, depth, code->x);
+        if (code->op == PHI__REGEX_OP_MATCH) regex->matched = true;
+    }
+}
+
+static bool phi__regex_test(const phi__regex *regex, uint16_t kind, uint16_t before,
+                            uint16_t symbol) {
+    bool edge;
+    if (kind == PHI__REGEX_START) return before == PHI__REGEX_BEFORE_LINE;
+    if (kind == PHI__REGEX_END) return symbol == regex->program.end;
+    edge =
+        (before == PHI__REGEX_BEFORE_WORD) != phi__regex_program_is_word(&regex->program, symbol);
+    return edge == (kind == PHI__REGEX_WORD);
+}
+
+/* Puts into `next` where a state's instructions lead with a symbol. */
+static void phi__regex_follow(phi__regex *regex, const phi__regex_state *state, uint16_t symbol) {
+    size_t i, depth = 0;
+    memset(regex->seen, 0, regex->words * sizeof *regex->seen);
+    for (i = 0; i < state->count; i++)
+        depth = phi__regex_push(regex, regex->seen, depth, regex->pool[state->at + i]);
+    while (depth > 0) {
+        size_t pc = regex->stack[--depth];
+        const phi__regex_code *code = &regex->program.codes[pc];
+        regex->work++;
+        if (code->op == PHI__REGEX_OP_SPLIT)
+            depth = phi__regex_push(regex, regex->seen, depth, code->y);
+        if (code->op == PHI__REGEX_OP_SPLIT || code->op == PHI__REGEX_OP_JUMP)
+            depth = phi__regex_push(regex, regex->seen, depth, code->x);
+        if (code->op == PHI__REGEX_OP_MATCH) regex->matched = true;
+        if (code->op == PHI__REGEX_OP_TEST &&
+            phi__regex_test(regex, code->x, state->before, symbol))
+            depth = phi__regex_push(regex, regex->seen, depth, pc + 1);
+        if (code->op == PHI__REGEX_OP_SET &&
+            phi__regex_program_in_set(&regex->program, code->x, symbol))
+            (void)phi__regex_mark(regex->next, pc + 1);
+    }
+}
+
+/* `next` has single instructions: those reached from them are added. */
+static void phi__regex_close(phi__regex *regex) {
+    size_t i;
+    memset(regex->seen, 0, regex->words * sizeof *regex->seen);
+    for (i = 0; i < regex->words; i++) {
+        uint64_t word = regex->next[i];
+        size_t pc = i * 64;
+        for (; word != 0; word >>= 1, pc++)
+            if (word & 1) phi__regex_reach(regex, regex->seen, pc);
+    }
+    memcpy(regex->next, regex->seen, regex->words * sizeof *regex->next);
+}
+
+/* ---- states ---- */
+
+static void phi__regex_flush(phi__regex *regex) {
+    regex->state_count = PHI__REGEX_FIRST;
+    regex->pool_count = 0;
+    regex->start = PHI__REGEX_UNKNOWN;
+    regex->flushed = true;
+    memset(regex->hash, 0, regex->hash_size * sizeof *regex->hash);
+}
+
+/* Appends the instructions in `next` that wait for something to the pool, in order. False: no
+   memory. *tests: there are tests among them. */
+static bool phi__regex_list(phi__regex *regex, phi__regex_state *state, bool *tests) {
+    size_t i, n = 0;
+    uint16_t *pool;
+    *tests = false;
+    pool = (uint16_t *)phi__grow(regex->memory, regex->pool, &regex->pool_cap,
+                                 regex->pool_count + regex->program.count, sizeof *pool);
+    if (pool == NULL) return false;
+    regex->pool = pool;
+    for (i = 0; i < regex->words; i++) {
+        uint64_t word = regex->next[i];
+        size_t pc = i * 64;
+        for (; word != 0; word >>= 1, pc++) {
+            uint16_t op = regex->program.codes[phi__min(pc, regex->program.count - 1)].op;
+            if ((word & 1) == 0 || op == PHI__REGEX_OP_JUMP || op == PHI__REGEX_OP_SPLIT) continue;
+            if (op == PHI__REGEX_OP_TEST) *tests = true;
+            pool[regex->pool_count + n++] = (uint16_t)pc;
+        }
+    }
+    regex->work += regex->words + n;
+    state->at = (uint32_t)regex->pool_count;
+    state->count = (uint16_t)n;
+    return true;
+}
+
+static bool phi__regex_same(const phi__regex *regex, const phi__regex_state *a,
+                            const phi__regex_state *b) {
+    return a->count == b->count && a->before == b->before &&
+           memcmp(regex->pool + a->at, regex->pool + b->at, a->count * sizeof *regex->pool) == 0;
+}
+
+static size_t phi__regex_hash(const phi__regex *regex, const phi__regex_state *state) {
+    uint32_t hash = 2166136261u + state->before;
+    size_t i;
+    for (i = 0; i < state->count; i++) hash = (hash ^ regex->pool[state->at + i]) * 16777619u;
+    return (hash ^ hash >> 15) & (regex->hash_size - 1);
+}
+
+/* A row of the table for a new state. */
+static bool phi__regex_room(phi__regex *regex) {
+    size_t row = (size_t)1 << regex->shift;
+    phi__regex_state *states = (phi__regex_state *)phi__grow(
+        regex->memory, regex->states, &regex->state_cap, regex->state_count + 1, sizeof *states);
+    uint16_t *table;
+    if (states == NULL) return false;
+    regex->states = states;
+    table = (uint16_t *)phi__grow(regex->memory, regex->table, &regex->table_cap,
+                                  (regex->state_count + 1) * row, sizeof *table);
+    if (table == NULL) return false;
+    regex->table = table;
+    memset(table + regex->state_count * row, 0, row * sizeof *table);
+    return true;
+}
+
+/* The state of the instructions in `next`; PHI__REGEX_UNKNOWN: no memory. */
+static uint16_t phi__regex_intern(phi__regex *regex, uint16_t before) {
+    phi__regex_state state;
+    size_t at;
+    bool tests;
+    if (regex->state_count >= regex->most_states ||
+        regex->pool_count + regex->program.count > PHI__REGEX_POOL)
+        phi__regex_flush(regex);
+    if (!phi__regex_list(regex, &state, &tests)) return PHI__REGEX_UNKNOWN;
+    state.before = tests ? before : (uint16_t)PHI__REGEX_BEFORE_ANY;
+    at = phi__regex_hash(regex, &state);
+    for (; regex->hash[at] != 0; at = (at + 1) & (regex->hash_size - 1))
+        if (phi__regex_same(regex, &state, &regex->states[regex->hash[at]])) return regex->hash[at];
+    if (!phi__regex_room(regex)) return PHI__REGEX_UNKNOWN;
+    regex->hash[at] = (uint16_t)regex->state_count;
+    regex->pool_count += state.count;
+    regex->states[regex->state_count] = state;
+    return (uint16_t)regex->state_count++;
+}
+
+/* The state at a line's beginning. */
+static uint16_t phi__regex_starting(phi__regex *regex) {
+    if (regex->start != PHI__REGEX_UNKNOWN) return regex->start;
+    memset(regex->next, 0, regex->words * sizeof *regex->next);
+    phi__regex_reach(regex, regex->next, 0);
+    regex->matched = false; /* noticed at the next symbol */
+    regex->start = phi__regex_intern(regex, PHI__REGEX_BEFORE_LINE);
+    return regex->start;
+}
+
+/* Where a symbol leads; PHI__REGEX_UNKNOWN: no memory. */
+static uint16_t phi__regex_step(phi__regex *regex, uint16_t symbol) {
+    phi__regex_state state = regex->states[regex->state];
+    bool word;
+    regex->matched = false;
+    memset(regex->next, 0, regex->words * sizeof *regex->next);
+    phi__regex_follow(regex, &state, symbol);
+    if (regex->matched) return PHI__REGEX_MATCHED;
+    if (symbol == regex->program.end) return phi__regex_starting(regex);
+    (void)phi__regex_mark(regex->next, 0); /* a match may begin here, too */
+    phi__regex_close(regex);
+    if (regex->matched) return PHI__REGEX_MATCHED;
+    word = regex->program.words && phi__regex_program_is_word(&regex->program, symbol);
+    return phi__regex_intern(regex,
+                             (uint16_t)(word ? PHI__REGEX_BEFORE_WORD : PHI__REGEX_BEFORE_OTHER));
+}
+
+/* The same out of the table, where it is computed once. */
+static uint16_t phi__regex_go(phi__regex *regex, uint16_t symbol, size_t *units) {
+    size_t place = ((size_t)regex->state << regex->shift) + symbol;
+    uint16_t to = regex->table[place];
+    uint64_t before = regex->work;
+    if (to != PHI__REGEX_UNKNOWN) return to;
+    regex->flushed = false;
+    to = phi__regex_step(regex, symbol);
+    if (!regex->flushed) regex->table[place] = to;
+    *units -= phi__min(*units, (size_t)(regex->work - before));
+    return to;
+}
+
+/* ---- text ---- */
+
+/* The symbol of a character above ASCII; *n its bytes, 0: more are needed. */
+static uint16_t phi__regex_decode(const phi__regex *regex, phi_str text, bool last, size_t *n) {
+    const unsigned char *s = (const unsigned char *)text.at;
+    size_t want = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4, have = phi__min(want, text.len), i;
+    uint32_t code = s[0] & (0xFFu >> (want + 1));
+    if (phi__utf8_valid(phi__str(text.at, have)) == want) {
+        for (i = 1; i < want; i++) code = code << 6 | (s[i] & 0x3Fu);
+        *n = want;
+        return phi__regex_program_symbol(&regex->program, code);
+    }
+    /* The beginning of a character, up to the end of the text. */
+    *n = !last && have < want && phi__utf8_bad(text.at, text.at + have) == have ? 0 : 1;
+    if (*n == 0 && (s[0] < 0xC2 || s[0] > 0xF4)) *n = 1;
+    return regex->program.bad;
+}
+
+/* Along what is in the table; stops at what is not, at a match, and at a byte above ASCII. */
+static size_t phi__regex_run(phi__regex *regex, const char *text, size_t at, size_t end) {
+    const uint16_t *table = regex->table, *bytes = regex->program.bytes;
+    unsigned shift = regex->shift;
+    uint16_t state = regex->state;
+    for (; at < end; at++) {
+        uint16_t to = table[((size_t)state << shift) + bytes[(unsigned char)text[at]]];
+        if (to < PHI__REGEX_FIRST) break;
+        state = to;
+    }
+    regex->state = state;
+    return at;
+}
+
+static bool phi__regex_ready(phi__regex *regex) {
+    if (regex->state == PHI__REGEX_UNKNOWN) regex->state = phi__regex_starting(regex);
+    return regex->state != PHI__REGEX_UNKNOWN;
+}
+
+static bool phi__regex_prepare(phi__regex *regex) {
+    size_t row = 1;
+    while (row < (size_t)regex->program.high + 1) {
+        row *= 2;
+        regex->shift++;
+    }
+    regex->words = (regex->program.count + 63) / 64;
+    regex->most_states =
+        phi__max(phi__min(PHI__REGEX_CACHE / (row * sizeof(uint16_t)), PHI__REGEX_STATES), 16);
+    regex->hash_size = 2 * PHI__REGEX_STATES;
+    while (regex->hash_size >= 4 * regex->most_states) regex->hash_size /= 2;
+    regex->hash = (uint16_t *)phi__alloc(regex->memory, regex->hash_size * sizeof *regex->hash);
+    regex->next = (uint64_t *)phi__alloc(regex->memory, regex->words * sizeof *regex->next);
+    regex->seen = (uint64_t *)phi__alloc(regex->memory, regex->words * sizeof *regex->seen);
+    regex->stack =
+        (uint16_t *)phi__alloc(regex->memory, regex->program.count * sizeof *regex->stack);
+    if (regex->hash == NULL || regex->next == NULL || regex->seen == NULL || regex->stack == NULL)
+        return false;
+    phi__regex_flush(regex);
+    return true;
+}
+
+/* ---- for other files ---- */
+
+PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool ignore_case,
+                                  phi__regex **out, phi__regex_error *error) {
+    phi__regex *regex = (phi__regex *)phi__alloc(memory, sizeof *regex);
+    phi__regex_tree tree;
+    phi_status status;
+    *out = NULL;
+    memset(error, 0, sizeof *error);
+    if (regex == NULL) return PHI_NO_MEMORY;
+    regex->memory = memory;
+    regex->program.memory = memory;
+    status = phi__regex_parse(&tree, memory, pattern, ignore_case, error);
+    if (status == PHI_OK) status = phi__regex_program_make(&regex->program, &tree, error);
+    phi__regex_parse_free(&tree);
+    if (status == PHI_OK && !phi__regex_prepare(regex)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
+        *out = regex;
+    else
+        phi__regex_free(regex);
+    return status;
+}
+
+PHI__FN void phi__regex_free(phi__regex *regex) {
+    phi_memory *memory;
+    if (regex == NULL) return;
+    memory = regex->memory;
+    phi__free(memory, regex->table, regex->table_cap * sizeof *regex->table);
+    phi__free(memory, regex->states, regex->state_cap * sizeof *regex->states);
+    phi__free(memory, regex->pool, regex->pool_cap * sizeof *regex->pool);
+    phi__free(memory, regex->hash, regex->hash_size * sizeof *regex->hash);
+    phi__free(memory, regex->next, regex->words * sizeof *regex->next);
+    phi__free(memory, regex->seen, regex->words * sizeof *regex->seen);
+    phi__free(memory, regex->stack, regex->program.count * sizeof *regex->stack);
+    phi__regex_program_free(&regex->program);
+    phi__free(memory, regex, sizeof *regex);
+}
+
+PHI__FN void phi__regex_begin(phi__regex *regex) { regex->state = regex->start; }
+
+PHI__FN phi__regex_found phi__regex_scan(phi__regex *regex, phi_str text, bool last, size_t *at,
+                                         size_t *units) {
+    while (*at < text.len) {
+        size_t begin = *at, n = 1;
+        uint16_t symbol, to;
+        if (*units == 0) return PHI__REGEX_BUSY;
+        if (!phi__regex_ready(regex)) return PHI__REGEX_NO_MEMORY;
+        *at = phi__regex_run(regex, text.at, begin, begin + phi__min(text.len - begin, *units));
+        *units -= *at - begin;
+        regex->work += *at - begin;
+        if (*units == 0 || *at == text.len) continue;
+        symbol = regex->program.bytes[(unsigned char)text.at[*at]];
+        if (symbol == regex->program.high)
+            symbol = phi__regex_decode(regex, phi__str(text.at + *at, text.len - *at), last, &n);
+        if (n == 0) return PHI__REGEX_NONE;
+        to = phi__regex_go(regex, symbol, units);
+        if (to == PHI__REGEX_UNKNOWN) return PHI__REGEX_NO_MEMORY;
+        if (to == PHI__REGEX_MATCHED) return PHI__REGEX_MATCH;
+        regex->state = to;
+        *at += n;
+        *units -= phi__min(*units, n);
+    }
+    return PHI__REGEX_NONE;
+}
+
+PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex) {
+    size_t units = SIZE_MAX;
+    uint16_t to;
+    if (!phi__regex_ready(regex)) return PHI__REGEX_NO_MEMORY;
+    to = phi__regex_go(regex, regex->program.end, &units);
+    if (to == PHI__REGEX_UNKNOWN) return PHI__REGEX_NO_MEMORY;
+    return to == PHI__REGEX_MATCHED ? PHI__REGEX_MATCH : PHI__REGEX_NONE;
+}
+
+/* ---- src/match/regex_letter.c ---- */
+
+/* regex_letter.c - the parts of a pattern that stand for one character: escapes and sets. */
+
+
+PHI__FN uint32_t phi__regex_letter_plain(phi__regex_parser *p) {
+    const unsigned char *s = (const unsigned char *)p->text.at + p->at;
+    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4, i;
+    uint32_t code = s[0];
+    if (n > p->text.len - p->at || phi__utf8_valid(phi__str(p->text.at + p->at, n)) != n) {
+        phi__regex_parse_fail(p, p->at, "the pattern is not UTF-8");
+        return 0;
+    }
+    if (n > 1) code &= 0xFFu >> (n + 1);
+    for (i = 1; i < n; i++) code = code << 6 | (s[i] & 0x3Fu);
+    p->at += n;
+    return code;
+}
+
+/* ---- escapes ---- */
+
+static int phi__regex_letter_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f') return (c | 0x20) - 'a' + 10;
+    return -1;
+}
+
+/* Behind \x, \u or \U: so many digits, or any number of them in braces. */
+static uint32_t phi__regex_letter_hex(phi__regex_parser *p, size_t digits) {
+    size_t begin = p->at, n = 0;
+    bool braces = phi__regex_parse_is(p, '{');
+    uint32_t code = 0;
+    if (braces) p->at++;
+    while (phi__regex_parse_more(p) && (braces || n < digits)) {
+        int digit = phi__regex_letter_digit(p->text.at[p->at]);
+        if (digit < 0) break;
+        code = phi__min(code << 4 | (uint32_t)digit, PHI__REGEX_LAST_CODE + 1u) & 0xFFFFFFFFu;
+        p->at++;
+        n++;
+    }
+    if (n == 0 || (!braces && n < digits) || (braces && !phi__regex_parse_is(p, '}')))
+        phi__regex_parse_fail(p, begin, "expected hexadecimal digits");
+    else if (code > PHI__REGEX_LAST_CODE || (code >= 0xD800 && code < 0xE000))
+        phi__regex_parse_fail(p, begin, "there is no such character");
+    if (braces) p->at++;
+    return code;
+}
+
+static void phi__regex_letter_unknown(phi__regex_parser *p, char c) {
+    size_t at = p->at - 2;
+    if (c >= '0' && c <= '9')
+        phi__regex_parse_fail(p, at, "back references are not supported");
+    else if (c == 'p' || c == 'P')
+        phi__regex_parse_fail(p, at, "classes by \\p{...} are not supported");
+    else if (c == 'A' || c == 'z' || c == 'Z' || c == 'G')
+        phi__regex_parse_fail(p, at, "anchors of the whole text are not supported: use ^ and $");
+    else if (c == '<' || c == '>')
+        phi__regex_parse_fail(p, at, "anchors of one side of a word are not supported: use \\b");
+    else if (c == 'b' || c == 'B')
+        phi__regex_parse_fail(p, at, "a word boundary cannot be in a set");
+    else
+        phi__regex_parse_fail(p, at, "unknown escape sequence");
+}
+
+static bool phi__regex_letter_is_mark(char c) {
+    return c > ' ' && c < 0x7F && phi__regex_letter_digit(c) < 0 &&
+           ((c | 0x20) < 'a' || (c | 0x20) > 'z') && c != '<' && c != '>';
+}
+
+PHI__FN bool phi__regex_letter_escape(phi__regex_parser *p, char *letter, uint32_t *code) {
+    static const char names[] = "nrtfva", codes[] = "\n\r\t\f\v\a";
+    const char *found;
+    char c;
+    *code = 0;
+    if (++p->at >= p->text.len) {
+        phi__regex_parse_fail(p, p->at - 1, "a backslash at the end");
+        return false;
+    }
+    c = p->text.at[p->at++];
+    *letter = c;
+    if (c != '\0' && strchr("dswDSW", c) != NULL) return true;
+    found = c != '\0' ? strchr(names, c) : NULL;
+    if (found != NULL)
+        *code = (uint32_t)codes[found - names];
+    else if (c == 'x' || c == 'u' || c == 'U')
+        *code = phi__regex_letter_hex(p, c == 'x' ? 2 : c == 'u' ? 4 : 8);
+    else if (phi__regex_letter_is_mark(c))
+        *code = (unsigned char)c;
+    else
+        phi__regex_letter_unknown(p, c);
+    return false;
+}
+
+/* ---- sets ---- */
+
+/* Pairs of first and last. */
+static const char *phi__regex_letter_posix_rows(phi_str name) {
+    static const struct {
+        const char *name, *rows;
+    } classes[] = {{"alnum", "09AZaz"},
+                   {"alpha", "AZaz"},
+                   {"ascii", "\1\177"},
+                   {"blank", "\t\t  "},
+                   {"cntrl", "\1\037\177\177"},
+                   {"digit", "09"},
+                   {"graph", "!~"},
+                   {"lower", "az"},
+                   {"print", " ~"},
+                   {"punct", "!/:@[`{~"},
+                   {"space", "\t\r  "},
+                   {"upper", "AZ"},
+                   {"word", "09AZ__az"},
+                   {"xdigit", "09AFaf"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(classes); i++)
+        if (phi__str_is(name, classes[i].name)) return classes[i].rows;
+    return NULL;
+}
+
+static void phi__regex_letter_add(phi__regex_parser *p, uint32_t first, uint32_t last) {
+    if (p->status == PHI_OK)
+        (void)phi__regex_parse_did(p, phi__regex_set_add(p->tree, first, last));
+}
+
+/* [:name:] or [:^name:] at p->at. */
+static void phi__regex_letter_posix(phi__regex_parser *p) {
+    size_t begin = p->at, end = phi__str_find(p->text, p->at + 2, ":]");
+    bool outside = phi__regex_parse_peek(p, 2) == '^';
+    size_t from = begin + (outside ? 3 : 2);
+    const char *rows = NULL;
+    /* The strings of the table have no NUL: it is added to the two classes that begin with it. */
+    uint32_t next = 0;
+    bool nul;
+    if (end != SIZE_MAX && end >= from)
+        rows = phi__regex_letter_posix_rows(phi__str(p->text.at + from, end - from));
+    if (rows == NULL) {
+        phi__regex_parse_fail(p, begin,
+                              "unknown class of characters, or a set inside a set: write \\[");
+        return;
+    }
+    p->at = end + 2;
+    nul = rows[0] == '\1';
+    for (; *rows != '\0'; rows += 2) {
+        uint32_t first = nul && rows[0] == '\1' ? 0 : (unsigned char)rows[0];
+        if (!outside)
+            phi__regex_letter_add(p, first, (unsigned char)rows[1]);
+        else if (first > next)
+            phi__regex_letter_add(p, next, first - 1);
+        next = (unsigned char)rows[1] + 1u;
+    }
+    if (outside) phi__regex_letter_add(p, next, PHI__REGEX_LAST_CODE);
+}
+
+/* One end of a range, or a class, which is added. False: a class. */
+static bool phi__regex_letter_end(phi__regex_parser *p, uint32_t *code) {
+    char letter;
+    if (!phi__regex_parse_is(p, '\\')) {
+        *code = phi__regex_letter_plain(p);
+        return true;
+    }
+    if (!phi__regex_letter_escape(p, &letter, code)) return true;
+    (void)phi__regex_parse_did(p, phi__regex_set_add_class(p->tree, letter));
+    return false;
+}
+
+static void phi__regex_letter_item(phi__regex_parser *p) {
+    char c = phi__regex_parse_peek(p, 0), next = phi__regex_parse_peek(p, 1);
+    size_t begin = p->at;
+    uint32_t first, last;
+    if (c == '[' && next == ':') {
+        phi__regex_letter_posix(p);
+        return;
+    }
+    if (c == '[') phi__regex_parse_fail(p, p->at, "a set inside a set is not supported: write \\[");
+    if ((c == '&' || c == '-' || c == '~') && next == c)
+        phi__regex_parse_fail(p, p->at, "operations on sets are not supported");
+    if (p->status != PHI_OK || !phi__regex_letter_end(p, &first)) return;
+    last = first;
+    next = phi__regex_parse_peek(p, 1);
+    if (phi__regex_parse_is(p, '-') && next != ']' && next != '-' && p->at + 1 < p->text.len) {
+        p->at++;
+        if (phi__regex_parse_is(p, '['))
+            phi__regex_parse_fail(p, p->at, "a set inside a set is not supported: write \\[");
+        else if (!phi__regex_letter_end(p, &last))
+            phi__regex_parse_fail(p, begin, "a range cannot end with a class");
+        else if (last < first)
+            phi__regex_parse_fail(p, begin, "a range whose end is before its beginning");
+    }
+    phi__regex_letter_add(p, first, last);
+}
+
+PHI__FN uint32_t phi__regex_letter_set(phi__regex_parser *p) {
+    size_t begin = p->at++, first;
+    bool outside = phi__regex_parse_is(p, '^');
+    uint32_t set = 0;
+    if (outside) p->at++;
+    first = p->at;
+    phi__regex_set_begin(p->tree);
+    while (phi__regex_parse_more(p) && (p->at == first || !phi__regex_parse_is(p, ']'))) {
+        if (p->at == first && phi__regex_parse_is(p, ']')) {
+            phi__regex_letter_add(p, ']', ']');
+            p->at++;
+        } else
+            phi__regex_letter_item(p);
+    }
+    if (p->status == PHI_OK && !phi__regex_parse_is(p, ']'))
+        phi__regex_parse_fail(p, begin, "a set without its closing bracket");
+    p->at++;
+    if (p->status == PHI_OK && p->fold) (void)phi__regex_parse_did(p, phi__regex_set_fold(p->tree));
+    if (p->status == PHI_OK && outside)
+        (void)phi__regex_parse_did(p, phi__regex_set_negate(p->tree));
+    if (p->status == PHI_OK) (void)phi__regex_parse_did(p, phi__regex_set_end(p->tree, &set));
+    return set;
+}
+
+/* ---- src/match/regex_parse.c ---- */
+
+/* regex_parse.c - a pattern's text becomes a tree. */
+
+enum { PHI__REGEX_NODE_DEPTH = 3 * PHI__REGEX_DEPTH };
+
+static uint32_t phi__regex_parse_choice(phi__regex_parser *p);
+
+static uint32_t phi__regex_parse_node(phi__regex_parser *p, phi__regex_kind kind, uint32_t a) {
+    phi__regex_tree *tree = p->tree;
+    phi__regex_node *nodes;
+    if (p->status != PHI_OK) return 0;
+    nodes = (phi__regex_node *)phi__grow(tree->memory, tree->nodes, &tree->node_cap,
+                                         tree->node_count + 1, sizeof *nodes);
+    if (nodes == NULL) {
+        p->status = PHI_NO_MEMORY;
+        return 0;
+    }
+    tree->nodes = nodes;
+    memset(&nodes[tree->node_count], 0, sizeof *nodes);
+    nodes[tree->node_count].kind = kind;
+    nodes[tree->node_count].a = a;
+    return (uint32_t)tree->node_count++;
+}
+
+/* The node around children: one deeper. */
+static uint32_t phi__regex_parse_above(phi__regex_parser *p, phi__regex_kind kind, uint32_t child,
+                                       uint16_t depth) {
+    uint32_t node = phi__regex_parse_node(p, kind, child);
+    if (p->status != PHI_OK) return 0;
+    if (depth >= PHI__REGEX_NODE_DEPTH)
+        phi__regex_parse_fail(p, p->at - 1, "the pattern is nested too deeply");
+    p->tree->nodes[node].depth = (uint16_t)(depth + 1);
+    return node;
+}
+
+/* ---- one character ---- */
+
+static uint32_t phi__regex_parse_letter(phi__regex_parser *p, uint32_t code) {
+    uint32_t set = 0;
+    if (p->status != PHI_OK) return 0;
+    phi__regex_set_begin(p->tree);
+    if (phi__regex_parse_did(p, phi__regex_set_add(p->tree, code, code)) && p->fold)
+        (void)phi__regex_parse_did(p, phi__regex_set_fold(p->tree));
+    if (p->status == PHI_OK) (void)phi__regex_parse_did(p, phi__regex_set_end(p->tree, &set));
+    return phi__regex_parse_node(p, PHI__REGEX_SET, set);
+}
+
+static uint32_t phi__regex_parse_any(phi__regex_parser *p) {
+    uint32_t set = 0;
+    p->at++;
+    phi__regex_set_begin(p->tree);
+    if (phi__regex_parse_did(p, phi__regex_set_add(p->tree, 0, PHI__REGEX_LAST_CODE)))
+        (void)phi__regex_parse_did(p, phi__regex_set_end(p->tree, &set));
+    return phi__regex_parse_node(p, PHI__REGEX_SET, set);
+}
+
+static uint32_t phi__regex_parse_escape(phi__regex_parser *p) {
+    char next = phi__regex_parse_peek(p, 1), letter = 0;
+    size_t begin = p->at;
+    uint32_t code, set = 0;
+    if (next == 'b' || next == 'B') {
+        p->at += 2;
+        if (phi__regex_parse_is(p, '{') && next == 'b' && phi__regex_parse_peek(p, 1) > '9')
+            phi__regex_parse_fail(p, begin, "boundaries by name are not supported: use \\b");
+        p->tree->words = true;
+        return phi__regex_parse_node(p, next == 'b' ? PHI__REGEX_WORD : PHI__REGEX_NO_WORD, 0);
+    }
+    if (!phi__regex_letter_escape(p, &letter, &code)) {
+        if (code == '\n') phi__regex_parse_fail(p, begin, "a match cannot contain a newline");
+        return phi__regex_parse_letter(p, code);
+    }
+    phi__regex_set_begin(p->tree);
+    if (phi__regex_parse_did(p, phi__regex_set_add_class(p->tree, letter)))
+        (void)phi__regex_parse_did(p, phi__regex_set_end(p->tree, &set));
+    return phi__regex_parse_node(p, PHI__REGEX_SET, set);
+}
+
+/* ---- groups ---- */
+
+/* Behind "(?": letters up to ')' or ':'. */
+static void phi__regex_parse_flags(phi__regex_parser *p) {
+    bool on = true;
+    size_t begin = p->at;
+    while (phi__regex_parse_more(p) && !phi__regex_parse_is(p, ')') &&
+           !phi__regex_parse_is(p, ':')) {
+        char c = p->text.at[p->at++];
+        if (c == '-' && on)
+            on = false;
+        else if (c == 'i')
+            p->fold = on;
+        else if (c == 's' || c == 'U' || ((c == 'm' || c == 'u') && on) || (c == 'x' && !on))
+            continue; /* they change nothing about whether a line matches */
+        else if (c == 'm' || c == 'u' || c == 'x')
+            phi__regex_parse_fail(p, p->at - 1, "this flag is not supported");
+        else
+            phi__regex_parse_fail(p, p->at - 1, "unknown kind of group");
+    }
+    if (p->status == PHI_OK && p->at == begin && phi__regex_parse_is(p, ')'))
+        phi__regex_parse_fail(p, begin, "a group without flags");
+    if (p->status == PHI_OK && p->at >= p->text.len)
+        phi__regex_parse_fail(p, begin - 2, "a group without its closing parenthesis");
+}
+
+/* (?P<name>...) and (?<name>...), at the name. */
+static void phi__regex_parse_name(phi__regex_parser *p) {
+    size_t begin = p->at;
+    char c;
+    while ((c = phi__regex_parse_peek(p, 0)) != '\0' && c != '>') {
+        bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+        if (!letter && c != '_' && (p->at == begin || c < '0' || c > '9')) break;
+        p->at++;
+    }
+    if (c != '>' || p->at == begin)
+        phi__regex_parse_fail(p, p->at, "the name of a group has letters, digits and underscores");
+    p->at++;
+}
+
+/* What stands between "(?" and the group's own pattern. False: flags alone, nothing to repeat. */
+static bool phi__regex_parse_head(phi__regex_parser *p) {
+    char c = phi__regex_parse_peek(p, 0), next = phi__regex_parse_peek(p, 1);
+    if (c == '=' || c == '!' || (c == '<' && (next == '=' || next == '!')))
+        phi__regex_parse_fail(p, p->at - 2, "look-around is not supported");
+    else if (c == 'P' && next == '=')
+        phi__regex_parse_fail(p, p->at - 2, "back references are not supported");
+    else if (c == '<' || (c == 'P' && next == '<')) {
+        p->at += c == 'P' ? 2 : 1;
+        phi__regex_parse_name(p);
+    } else {
+        phi__regex_parse_flags(p);
+        if (p->status == PHI_OK && p->text.at[p->at++] == ')') return false;
+    }
+    return true;
+}
+
+/* At "(". *alone: flags for what comes next in the group around it. */
+static uint32_t phi__regex_parse_group(phi__regex_parser *p, bool *alone) {
+    size_t begin = p->at++;
+    bool fold = p->fold;
+    uint32_t node;
+    *alone = false;
+    if (phi__regex_parse_is(p, '?')) {
+        p->at++;
+        *alone = !phi__regex_parse_head(p);
+        if (*alone) return 0;
+    }
+    if (p->depth >= PHI__REGEX_DEPTH)
+        phi__regex_parse_fail(p, begin, "the pattern is nested too deeply");
+    if (p->status != PHI_OK) return 0;
+    p->depth++;
+    node = phi__regex_parse_choice(p);
+    p->depth--;
+    p->fold = fold;
+    if (p->status == PHI_OK && !phi__regex_parse_is(p, ')'))
+        phi__regex_parse_fail(p, begin, "a group without its closing parenthesis");
+    p->at++;
+    return node;
+}
+
+/* ---- repetition ---- */
+
+/* A count in braces; false: there is none. */
+static bool phi__regex_parse_count(phi__regex_parser *p, uint16_t *out) {
+    size_t begin = p->at;
+    uint32_t n = 0;
+    while (phi__regex_parse_more(p) && p->text.at[p->at] >= '0' && p->text.at[p->at] <= '9') {
+        n = n * 10 + (uint32_t)(p->text.at[p->at++] - '0');
+        if (n > PHI__REGEX_REPEAT) phi__regex_parse_fail(p, begin, "a count of more than 1,000");
+    }
+    *out = (uint16_t)n;
+    return p->at > begin;
+}
+
+static void phi__regex_parse_braces(phi__regex_parser *p, uint16_t *min, uint16_t *max) {
+    size_t begin = p->at++;
+    bool good = phi__regex_parse_count(p, min);
+    *max = *min;
+    if (good && phi__regex_parse_is(p, ',')) {
+        p->at++;
+        if (!phi__regex_parse_count(p, max)) *max = PHI__REGEX_ENDLESS;
+    }
+    if (!good || !phi__regex_parse_is(p, '}'))
+        phi__regex_parse_fail(p, begin, "expected a count such as {2}, {2,} or {2,5}: write \\{");
+    else if (*max < *min)
+        phi__regex_parse_fail(p, begin, "a count whose end is before its beginning");
+    p->at++;
+}
+
+static uint32_t phi__regex_parse_times(phi__regex_parser *p, uint32_t node) {
+    while (phi__regex_parse_more(p) && strchr("*+?{", p->text.at[p->at]) != NULL &&
+           p->text.at[p->at] != '\0') {
+        char c = p->text.at[p->at];
+        uint16_t min = c == '+' ? 1 : 0, max = c == '?' ? 1 : PHI__REGEX_ENDLESS;
+        if (c == '{')
+            phi__regex_parse_braces(p, &min, &max);
+        else
+            p->at++;
+        if (phi__regex_parse_is(p, '?')) p->at++; /* lazy: the same lines */
+        if (p->status != PHI_OK) return 0;
+        if (min == 1 && max == 1) continue;
+        node = phi__regex_parse_above(p, PHI__REGEX_TIMES, node, p->tree->nodes[node].depth);
+        if (p->status != PHI_OK) return 0;
+        p->tree->nodes[node].min = min;
+        p->tree->nodes[node].max = max;
+    }
+    return node;
+}
+
+/* ---- together ---- */
+
+static uint32_t phi__regex_parse_atom(phi__regex_parser *p, bool *alone) {
+    char c = p->text.at[p->at];
+    *alone = false;
+    switch (c) {
+    case '.': return phi__regex_parse_any(p);
+    case '(': return phi__regex_parse_group(p, alone);
+    case '\\': return phi__regex_parse_escape(p);
+    case '[': {
+        uint32_t set = phi__regex_letter_set(p);
+        return phi__regex_parse_node(p, PHI__REGEX_SET, set);
+    }
+    case '^':
+    case '$':
+        p->at++;
+        return phi__regex_parse_node(p, c == '^' ? PHI__REGEX_START : PHI__REGEX_END, 0);
+    case '*':
+    case '+':
+    case '?':
+    case '{': phi__regex_parse_fail(p, p->at, "there is nothing to repeat"); return 0;
+    case '\n': phi__regex_parse_fail(p, p->at, "a match cannot contain a newline"); return 0;
+    default: return phi__regex_parse_letter(p, phi__regex_letter_plain(p));
+    }
+}
+
+/* A list of nodes: none, one, or many below one of `kind`. */
+typedef struct phi__regex_row {
+    uint32_t first, last, count;
+    uint16_t depth;
+} phi__regex_row;
+
+static void phi__regex_parse_append(phi__regex_parser *p, phi__regex_row *row, uint32_t node) {
+    phi__regex_node *nodes = p->tree->nodes;
+    if (p->status != PHI_OK) return;
+    if (row->count++ == 0)
+        row->first = node;
+    else
+        nodes[row->last].next = node;
+    row->last = node;
+    if (nodes[node].depth > row->depth) row->depth = nodes[node].depth;
+}
+
+/* A node that is in two lists would join them: what is appended is new, or unshared. */
+static uint32_t phi__regex_parse_row(phi__regex_parser *p, const phi__regex_row *row,
+                                     phi__regex_kind kind) {
+    if (row->count == 1) return row->first;
+    if (row->count == 0) return phi__regex_parse_node(p, PHI__REGEX_EMPTY, 0);
+    return phi__regex_parse_above(p, kind, row->first, row->depth);
+}
+
+static uint32_t phi__regex_parse_sequence(phi__regex_parser *p) {
+    phi__regex_row row;
+    memset(&row, 0, sizeof row);
+    while (phi__regex_parse_more(p) && !phi__regex_parse_is(p, '|') &&
+           !phi__regex_parse_is(p, ')')) {
+        bool alone;
+        uint32_t node = phi__regex_parse_atom(p, &alone);
+        if (alone && phi__regex_parse_more(p) && strchr("*+?{", p->text.at[p->at]) != NULL)
+            phi__regex_parse_fail(p, p->at, "there is nothing to repeat");
+        if (alone) continue;
+        node = phi__regex_parse_times(p, node);
+        phi__regex_parse_append(p, &row, node);
+    }
+    return phi__regex_parse_row(p, &row, PHI__REGEX_CAT);
+}
+
+static uint32_t phi__regex_parse_choice(phi__regex_parser *p) {
+    phi__regex_row row;
+    memset(&row, 0, sizeof row);
+    phi__regex_parse_append(p, &row, phi__regex_parse_sequence(p));
+    while (phi__regex_parse_is(p, '|')) {
+        p->at++;
+        phi__regex_parse_append(p, &row, phi__regex_parse_sequence(p));
+    }
+    return phi__regex_parse_row(p, &row, PHI__REGEX_ALT);
+}
+
+/* ---- for other files ---- */
+
+PHI__FN phi_status phi__regex_parse(phi__regex_tree *tree, phi_memory *memory, phi_str pattern,
+                                    bool ignore_case, phi__regex_error *error) {
+    phi__regex_parser p;
+    memset(tree, 0, sizeof *tree);
+    tree->memory = memory;
+    memset(&p, 0, sizeof p);
+    p.tree = tree;
+    p.text = pattern;
+    p.fold = ignore_case;
+    p.error = error;
+    if (pattern.len > PHI__REGEX_PATTERN_BYTES)
+        phi__regex_parse_fail(&p, PHI__REGEX_PATTERN_BYTES,
+                              "the pattern is longer than 4,096 bytes");
+    (void)phi__regex_parse_node(&p, PHI__REGEX_EMPTY, 0); /* index 0: no node */
+    tree->root = phi__regex_parse_choice(&p);
+    if (p.status == PHI_OK && p.at < pattern.len)
+        phi__regex_parse_fail(&p, p.at, "a closing parenthesis without a group");
+    return p.status;
+}
+
+PHI__FN void phi__regex_parse_free(phi__regex_tree *tree) {
+    phi__free(tree->memory, tree->nodes, tree->node_cap * sizeof *tree->nodes);
+    phi__free(tree->memory, tree->ranges, tree->range_cap * sizeof *tree->ranges);
+    phi__free(tree->memory, tree->sets, tree->set_cap * sizeof *tree->sets);
+    memset(tree, 0, sizeof *tree);
+}
+
+/* ---- src/match/regex_program.c ---- */
+
+/* regex_program.c - a tree becomes instructions, and its sets a small alphabet. */
+
+#include <stdio.h>
+
+/* ---- instructions ---- */
+
+typedef struct phi__regex_emitter {
+    phi__regex_program *program;
+    const phi__regex_tree *tree;
+    phi_status status;
+    size_t visits; /* of nodes: a repetition of nothing emits nothing */
+} phi__regex_emitter;
+
+static size_t phi__regex_program_add(phi__regex_emitter *e, phi__regex_op op, size_t x, size_t y) {
+    phi__regex_program *program = e->program;
+    phi__regex_code *codes;
+    if (e->status != PHI_OK) return 0;
+    if (program->count >= PHI__REGEX_CODES) {
+        e->status = PHI_FULL;
+        return 0;
+    }
+    codes = (phi__regex_code *)phi__grow(program->memory, program->codes, &program->cap,
+                                         program->count + 1, sizeof *codes);
+    if (codes == NULL) {
+        e->status = PHI_NO_MEMORY;
+        return 0;
+    }
+    program->codes = codes;
+    codes[program->count].op = (uint16_t)op;
+    codes[program->count].x = (uint16_t)x;
+    codes[program->count].y = (uint16_t)y;
+    return program->count++;
+}
+
+static void phi__regex_program_emit(phi__regex_emitter *e, uint32_t index);
+
+/* Instructions that jump to a place not known yet are a chain through y, by index + 1. */
+static void phi__regex_program_land(phi__regex_emitter *e, size_t chain, bool jumps) {
+    phi__regex_code *codes = e->program->codes;
+    while (chain != 0 && e->status == PHI_OK) {
+        size_t next = codes[chain - 1].y;
+        codes[chain - 1].y = (uint16_t)e->program->count;
+        if (jumps) codes[chain - 1].x = (uint16_t)e->program->count;
+        chain = next;
+    }
+}
+
+static void phi__regex_program_emit_choice(phi__regex_emitter *e, uint32_t child) {
+    size_t ends = 0;
+    for (; child != 0 && e->status == PHI_OK; child = e->tree->nodes[child].next) {
+        size_t split = 0;
+        bool more = e->tree->nodes[child].next != 0;
+        if (more) split = phi__regex_program_add(e, PHI__REGEX_OP_SPLIT, e->program->count + 1, 0);
+        phi__regex_program_emit(e, child);
+        if (!more) break;
+        ends = phi__regex_program_add(e, PHI__REGEX_OP_JUMP, 0, ends) + 1;
+        if (e->status == PHI_OK) e->program->codes[split].y = (uint16_t)e->program->count;
+    }
+    phi__regex_program_land(e, ends, true);
+}
+
+static void phi__regex_program_emit_times(phi__regex_emitter *e, const phi__regex_node *node) {
+    size_t begin = 0, ends = 0;
+    uint16_t i;
+    for (i = 0; i < node->min && e->status == PHI_OK; i++) {
+        begin = e->program->count;
+        phi__regex_program_emit(e, node->a);
+    }
+    if (node->max == PHI__REGEX_ENDLESS && node->min > 0) {
+        (void)phi__regex_program_add(e, PHI__REGEX_OP_SPLIT, begin, e->program->count + 1);
+    } else if (node->max == PHI__REGEX_ENDLESS) {
+        begin = phi__regex_program_add(e, PHI__REGEX_OP_SPLIT, e->program->count + 1, 0);
+        phi__regex_program_emit(e, node->a);
+        (void)phi__regex_program_add(e, PHI__REGEX_OP_JUMP, begin, 0);
+        if (e->status == PHI_OK) e->program->codes[begin].y = (uint16_t)e->program->count;
+    } else {
+        for (; i < node->max && e->status == PHI_OK; i++) {
+            ends = phi__regex_program_add(e, PHI__REGEX_OP_SPLIT, e->program->count + 1, ends) + 1;
+            phi__regex_program_emit(e, node->a);
+        }
+        phi__regex_program_land(e, ends, false);
+    }
+}
+
+/* Recursion as deep as the tree, which is bounded. */
+static void phi__regex_program_emit(phi__regex_emitter *e, uint32_t index) {
+    const phi__regex_node *node = &e->tree->nodes[index];
+    uint32_t child;
+    if (e->status != PHI_OK) return;
+    if (++e->visits > 4 * PHI__REGEX_CODES) e->status = PHI_FULL;
+    switch (node->kind) {
+    case PHI__REGEX_EMPTY: break;
+    case PHI__REGEX_SET: (void)phi__regex_program_add(e, PHI__REGEX_OP_SET, node->a, 0); break;
+    case PHI__REGEX_CAT:
+        for (child = node->a; child != 0; child = e->tree->nodes[child].next)
+            phi__regex_program_emit(e, child);
+        break;
+    case PHI__REGEX_ALT: phi__regex_program_emit_choice(e, node->a); break;
+    case PHI__REGEX_TIMES: phi__regex_program_emit_times(e, node); break;
+    default: (void)phi__regex_program_add(e, PHI__REGEX_OP_TEST, (size_t)node->kind, 0); break;
+    }
+}
+
+/* ---- the alphabet ---- */
+
+static void phi__regex_program_sink(uint32_t *rows, size_t at, size_t n) {
+    uint32_t row = rows[at];
+    size_t child;
+    while ((child = 2 * at + 1) < n) {
+        if (child + 1 < n && rows[child] < rows[child + 1]) child++;
+        if (rows[child] <= row) break;
+        rows[at] = rows[child];
+        at = child;
+    }
+    rows[at] = row;
+}
+
+/* In order, each once. Returns how many are left. */
+static size_t phi__regex_program_sort(uint32_t *rows, size_t n) {
+    size_t i, kept = 0;
+    for (i = n / 2; i > 0; i--) phi__regex_program_sink(rows, i - 1, n);
+    for (i = n; i > 1; i--) {
+        uint32_t first = rows[0];
+        rows[0] = rows[i - 1];
+        rows[i - 1] = first;
+        phi__regex_program_sink(rows, 0, i - 1);
+    }
+    for (i = 1; i < n; i++)
+        if (rows[i] != rows[kept]) rows[++kept] = rows[i];
+    return n > 0 ? kept + 1 : 0;
+}
+
+/* Every place at which a set begins or ends; and 0x80, so that ASCII stands alone. */
+static phi_status phi__regex_program_cut(phi__regex_program *program, const phi__range *ranges,
+                                         size_t count, const phi__range *words, size_t word_count) {
+    size_t i, n = 0, most = 2 * (count + word_count) + 2;
+    program->starts = (uint32_t *)phi__alloc(program->memory, most * sizeof(uint32_t));
+    program->symbols = (uint16_t *)phi__alloc(program->memory, most * sizeof(uint16_t));
+    program->samples = (uint32_t *)phi__alloc(program->memory, most * sizeof(uint32_t));
+    program->run_cap = most;
+    if (program->starts == NULL || program->symbols == NULL || program->samples == NULL)
+        return PHI_NO_MEMORY;
+    program->starts[n++] = 0;
+    program->starts[n++] = 0x80;
+    for (i = 0; i < count + word_count; i++) {
+        const phi__range *row = i < count ? &ranges[i] : &words[i - count];
+        program->starts[n++] = row->first;
+        if (row->last < PHI__REGEX_LAST_CODE) program->starts[n++] = row->last + 1;
+    }
+    program->run_count = phi__regex_program_sort(program->starts, n);
+    return PHI_OK;
+}
+
+static size_t phi__regex_program_run(const phi__regex_program *program, uint32_t code) {
+    size_t low = 0, high = program->run_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (program->starts[middle] <= code)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The runs inside a set become symbols apart from those outside: a symbol that has both is split.
+   renamed: what became of each symbol in this round, and in which round. */
+static void phi__regex_program_refine(phi__regex_program *program, const phi__range *rows, size_t n,
+                                      uint32_t *renamed, uint32_t round, uint32_t *next) {
+    size_t i;
+    for (i = 0; i < n; i++) {
+        size_t run = phi__regex_program_run(program, rows[i].first);
+        for (; run < program->run_count && program->starts[run] <= rows[i].last; run++) {
+            uint32_t old = program->symbols[run];
+            if (renamed[2 * old] != round) {
+                renamed[2 * old] = round;
+                renamed[2 * old + 1] = (*next)++;
+            }
+            program->symbols[run] = (uint16_t)renamed[2 * old + 1];
+        }
+    }
+}
+
+/* Numbers the symbols anew, from 0 on, in the order of the runs. */
+static void phi__regex_program_number(phi__regex_program *program, uint32_t *renamed,
+                                      uint32_t round) {
+    size_t i;
+    uint32_t n = 0;
+    for (i = 0; i < program->run_count; i++) {
+        uint32_t old = program->symbols[i];
+        if (renamed[2 * old] != round) {
+            renamed[2 * old] = round;
+            renamed[2 * old + 1] = n;
+            program->samples[n++] = program->starts[i];
+        }
+        program->symbols[i] = (uint16_t)renamed[2 * old + 1];
+    }
+    program->symbol_count = (uint16_t)n;
+}
+
+static phi_status phi__regex_program_alphabet(phi__regex_program *program,
+                                              const phi__regex_tree *tree) {
+    size_t word_count = 0, i, most;
+    const phi__range *words = phi__regex_tables_word(&word_count);
+    uint32_t *renamed, next = 1, round = 1;
+    phi_status status;
+    if (!tree->words) word_count = 0;
+    status = phi__regex_program_cut(program, tree->ranges, tree->range_count, words, word_count);
+    if (status != PHI_OK) return status;
+    if (program->run_count > UINT16_MAX / 2) return PHI_FULL;
+    /* A round makes at most as many symbols as there are runs, and then they are numbered anew. */
+    most = 2 * program->run_count + 2;
+    renamed = (uint32_t *)phi__alloc(program->memory, 2 * most * sizeof(uint32_t));
+    if (renamed == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i <= tree->set_count; i++) {
+        const phi__range *rows = i < tree->set_count ? tree->ranges + tree->sets[i].at : words;
+        size_t n = i < tree->set_count ? tree->sets[i].count : word_count;
+        phi__regex_program_refine(program, rows, n, renamed, round++, &next);
+        if (next <= program->run_count) continue;
+        phi__regex_program_number(program, renamed, round++);
+        next = program->symbol_count;
+    }
+    phi__regex_program_number(program, renamed, round);
+    phi__free(program->memory, renamed, 2 * most * sizeof(uint32_t));
+    return PHI_OK;
+}
+
+static void phi__regex_program_bytes(phi__regex_program *program) {
+    uint32_t c;
+    program->end = program->symbol_count;
+    program->bad = (uint16_t)(program->symbol_count + 1);
+    program->high = (uint16_t)(program->symbol_count + 2);
+    for (c = 0; c < 256; c++)
+        program->bytes[c] = c >= 0x80   ? program->high
+                            : c == '\n' ? program->end
+                                        : phi__regex_program_symbol(program, c);
+}
+
+/* ---- for other files ---- */
+
+PHI__FN uint16_t phi__regex_program_symbol(const phi__regex_program *program, uint32_t code) {
+    return program->symbols[phi__regex_program_run(program, code)];
+}
+
+PHI__FN bool phi__regex_program_in_set(const phi__regex_program *program, uint16_t set,
+                                       uint16_t symbol) {
+    const phi__regex_set *s = &program->sets[set];
+    return symbol < program->symbol_count &&
+           phi__regex_set_has(program->ranges + s->at, s->count, program->samples[symbol]);
+}
+
+PHI__FN bool phi__regex_program_is_word(const phi__regex_program *program, uint16_t symbol) {
+    size_t count;
+    const phi__range *words = phi__regex_tables_word(&count);
+    return symbol < program->symbol_count &&
+           phi__regex_set_has(words, count, program->samples[symbol]);
+}
+
+PHI__FN phi_status phi__regex_program_make(phi__regex_program *program, phi__regex_tree *tree,
+                                           phi__regex_error *error) {
+    phi__regex_emitter e;
+    memset(program, 0, sizeof *program);
+    program->memory = tree->memory;
+    program->words = tree->words;
+    memset(&e, 0, sizeof e);
+    e.program = program;
+    e.tree = tree;
+    phi__regex_program_emit(&e, tree->root);
+    (void)phi__regex_program_add(&e, PHI__REGEX_OP_MATCH, 0, 0);
+    if (e.status == PHI_OK) e.status = phi__regex_program_alphabet(program, tree);
+    if (e.status == PHI_OK) {
+        program->ranges = tree->ranges;
+        program->range_cap = tree->range_cap;
+        program->sets = tree->sets;
+        program->set_cap = tree->set_cap;
+        tree->ranges = NULL;
+        tree->sets = NULL;
+        tree->range_cap = tree->set_cap = 0;
+        phi__regex_program_bytes(program);
+    }
+    if (e.status != PHI_FULL) return e.status;
+    error->column = 1;
+    (void)snprintf(error->message, sizeof error->message, "the pattern is too large");
+    return PHI_BAD_ARG;
+}
+
+PHI__FN void phi__regex_program_free(phi__regex_program *program) {
+    phi__free(program->memory, program->codes, program->cap * sizeof *program->codes);
+    phi__free(program->memory, program->ranges, program->range_cap * sizeof *program->ranges);
+    phi__free(program->memory, program->sets, program->set_cap * sizeof *program->sets);
+    phi__free(program->memory, program->starts, program->run_cap * sizeof *program->starts);
+    phi__free(program->memory, program->symbols, program->run_cap * sizeof *program->symbols);
+    phi__free(program->memory, program->samples, program->run_cap * sizeof *program->samples);
+}
+
+/* ---- src/match/regex_set.c ---- */
+
+/* regex_set.c - sets of characters: united, folded, negated. */
+
+PHI__FN void phi__regex_set_begin(phi__regex_tree *tree) { tree->open = tree->range_count; }
+
+PHI__FN phi_status phi__regex_set_add(phi__regex_tree *tree, uint32_t first, uint32_t last) {
+    phi__range *ranges;
+    if (tree->range_count >= PHI__REGEX_RANGES) return PHI_FULL;
+    ranges = (phi__range *)phi__grow(tree->memory, tree->ranges, &tree->range_cap,
+                                     tree->range_count + 1, sizeof *ranges);
+    if (ranges == NULL) return PHI_NO_MEMORY;
+    tree->ranges = ranges;
+    ranges[tree->range_count].first = first;
+    ranges[tree->range_count++].last = last;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__regex_set_add_class(phi__regex_tree *tree, char letter) {
+    size_t count, i;
+    bool outside = letter < 'a';
+    const phi__range *rows = letter == 'd' || letter == 'D'   ? phi__regex_tables_digit(&count)
+                             : letter == 's' || letter == 'S' ? phi__regex_tables_space(&count)
+                                                              : phi__regex_tables_word(&count);
+    phi_status status = PHI_OK;
+    uint32_t from = 0;
+    for (i = 0; i < count && status == PHI_OK; i++) {
+        if (!outside)
+            status = phi__regex_set_add(tree, rows[i].first, rows[i].last);
+        else if (rows[i].first > from)
+            status = phi__regex_set_add(tree, from, rows[i].first - 1);
+        from = rows[i].last + 1;
+    }
+    if (outside && status == PHI_OK) status = phi__regex_set_add(tree, from, PHI__REGEX_LAST_CODE);
+    return status;
+}
+
+/* Whether one of the characters is in a set of ranges in order and apart. */
+static bool phi__regex_set_meets(const phi__range *ranges, size_t count, uint32_t first,
+                                 uint32_t last) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (first > ranges[middle].last)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && ranges[low].first <= last;
+}
+
+/* Of ranges in order and apart. */
+PHI__FN bool phi__regex_set_has(const phi__range *ranges, size_t count, uint32_t code) {
+    return phi__regex_set_meets(ranges, count, code, code);
+}
+
+static void phi__regex_set_sink(phi__range *rows, size_t at, size_t n) {
+    phi__range row = rows[at];
+    size_t child;
+    while ((child = 2 * at + 1) < n) {
+        if (child + 1 < n && rows[child].first < rows[child + 1].first) child++;
+        if (rows[child].first <= row.first) break;
+        rows[at] = rows[child];
+        at = child;
+    }
+    rows[at] = row;
+}
+
+static void phi__regex_set_sort(phi__range *rows, size_t n) {
+    size_t i;
+    for (i = n / 2; i > 0; i--) phi__regex_set_sink(rows, i - 1, n);
+    for (i = n; i > 1; i--) {
+        phi__range first = rows[0];
+        rows[0] = rows[i - 1];
+        rows[i - 1] = first;
+        phi__regex_set_sink(rows, 0, i - 1);
+    }
+}
+
+/* The ranges of the set being made: in order and apart. */
+static void phi__regex_set_order(phi__regex_tree *tree) {
+    phi__range *rows = tree->ranges + tree->open;
+    size_t n = tree->range_count - tree->open, i, kept = 0;
+    if (n < 2) return;
+    for (i = 1; i < n && rows[i].first > rows[i - 1].last + 1; i++) continue;
+    if (i == n) return;
+    phi__regex_set_sort(rows, n);
+    for (i = 1; i < n; i++) {
+        if (rows[i].first > rows[kept].last + 1)
+            rows[++kept] = rows[i];
+        else if (rows[i].last > rows[kept].last)
+            rows[kept].last = rows[i].last;
+    }
+    tree->range_count = tree->open + kept + 1;
+}
+
+/* With ASCII alone in it, only two characters beyond are concerned: the Kelvin sign and the long
+   s. */
+static phi_status phi__regex_set_fold_ascii(phi__regex_tree *tree, size_t end) {
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = tree->open; i < end && status == PHI_OK; i++) {
+        uint32_t code = tree->ranges[i].first, last = tree->ranges[i].last;
+        for (; code <= last && status == PHI_OK; code++) {
+            uint32_t small = code | 0x20;
+            if (small < 'a' || small > 'z') continue;
+            status = phi__regex_set_add(tree, code ^ 0x20, code ^ 0x20);
+            if (small == 'k' && status == PHI_OK) status = phi__regex_set_add(tree, 0x212A, 0x212A);
+            if (small == 's' && status == PHI_OK) status = phi__regex_set_add(tree, 0x17F, 0x17F);
+        }
+    }
+    return status;
+}
+
+/* up: adds the characters whose representative is in the set; else the representatives. */
+static phi_status phi__regex_set_fold_way(phi__regex_tree *tree, bool up) {
+    size_t count, i, n = tree->range_count - tree->open;
+    const phi__case_fold *folds = phi__regex_tables_folds(&count);
+    phi_status status = PHI_OK;
+    for (i = 0; i < count && status == PHI_OK; i++) {
+        uint32_t code = folds[i].first, shift = up ? folds[i].down : 0;
+        if (!phi__regex_set_meets(tree->ranges + tree->open, n, code - shift,
+                                  folds[i].last - shift))
+            continue;
+        for (; code <= folds[i].last && status == PHI_OK; code += folds[i].step) {
+            uint32_t from = up ? code - folds[i].down : code;
+            uint32_t to = up ? code : code - folds[i].down;
+            if (phi__regex_set_has(tree->ranges + tree->open, n, from))
+                status = phi__regex_set_add(tree, to, to);
+        }
+    }
+    phi__regex_set_order(tree);
+    return status;
+}
+
+PHI__FN phi_status phi__regex_set_fold(phi__regex_tree *tree) {
+    phi_status status;
+    phi__regex_set_order(tree);
+    if (tree->range_count == tree->open) return PHI_OK;
+    if (tree->ranges[tree->range_count - 1].last < 0x80) {
+        status = phi__regex_set_fold_ascii(tree, tree->range_count);
+        phi__regex_set_order(tree);
+        return status;
+    }
+    status = phi__regex_set_fold_way(tree, false);
+    return status == PHI_OK ? phi__regex_set_fold_way(tree, true) : status;
+}
+
+PHI__FN phi_status phi__regex_set_negate(phi__regex_tree *tree) {
+    phi_status status = PHI_OK;
+    size_t i, n;
+    uint32_t from = 0;
+    phi__regex_set_order(tree);
+    n = tree->range_count - tree->open;
+    for (i = 0; i < n && status == PHI_OK; i++) {
+        phi__range row = tree->ranges[tree->open + i];
+        if (row.first > from) status = phi__regex_set_add(tree, from, row.first - 1);
+        from = row.last + 1;
+    }
+    if (from <= PHI__REGEX_LAST_CODE && status == PHI_OK)
+        status = phi__regex_set_add(tree, from, PHI__REGEX_LAST_CODE);
+    if (status != PHI_OK) return status;
+    tree->range_count -= n;
+    if (n > 0)
+        memmove(tree->ranges + tree->open, tree->ranges + tree->open + n,
+                (tree->range_count - tree->open) * sizeof *tree->ranges);
+    return PHI_OK;
+}
+
+static phi_status phi__regex_set_drop_newline(phi__regex_tree *tree) {
+    size_t i;
+    phi__range *row;
+    for (i = tree->open; i < tree->range_count; i++) {
+        row = &tree->ranges[i];
+        if (row->first > '\n' || row->last < '\n') continue;
+        if (row->first == '\n' && row->last == '\n') {
+            memmove(row, row + 1, (tree->range_count - i - 1) * sizeof *row);
+            tree->range_count--;
+        } else if (row->first == '\n')
+            row->first++;
+        else if (row->last == '\n')
+            row->last--;
+        else {
+            uint32_t last = row->last;
+            phi_status status = phi__regex_set_add(tree, '\n' + 1, last);
+            if (status != PHI_OK) return status;
+            tree->ranges[i].last = '\n' - 1;
+            phi__regex_set_sort(tree->ranges + tree->open, tree->range_count - tree->open);
+        }
+        break;
+    }
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__regex_set_end(phi__regex_tree *tree, uint32_t *out) {
+    phi__regex_set *sets;
+    size_t i, n;
+    phi_status status;
+    phi__regex_set_order(tree);
+    status = phi__regex_set_drop_newline(tree);
+    if (status != PHI_OK) return status;
+    n = tree->range_count - tree->open;
+    for (i = 0; i < tree->set_count; i++) {
+        const phi__regex_set *set = &tree->sets[i];
+        if (set->count != n || (n > 0 && memcmp(tree->ranges + set->at, tree->ranges + tree->open,
+                                                n * sizeof *tree->ranges) != 0))
+            continue;
+        tree->range_count = tree->open;
+        *out = (uint32_t)i;
+        return PHI_OK;
+    }
+    sets = (phi__regex_set *)phi__grow(tree->memory, tree->sets, &tree->set_cap,
+                                       tree->set_count + 1, sizeof *sets);
+    if (sets == NULL) return PHI_NO_MEMORY;
+    tree->sets = sets;
+    sets[tree->set_count].at = (uint32_t)tree->open;
+    sets[tree->set_count].count = (uint32_t)n;
+    *out = (uint32_t)tree->set_count++;
+    return PHI_OK;
+}
+
+/* ---- src/match/regex_tables.c ---- */
+
+/* regex_tables.c - characters by kind, of Unicode 14.0.0. Written by
+   scripts/regex_tables.py. */
+
+static const phi__range phi__regex_tables_word_rows[] = {
+    {0x30, 0x39},       {0x41, 0x5a},       {0x5f, 0x5f},       {0x61, 0x7a},
+    {0xaa, 0xaa},       {0xb5, 0xb5},       {0xba, 0xba},       {0xc0, 0xd6},
+    {0xd8, 0xf6},       {0xf8, 0x2c1},      {0x2c6, 0x2d1},     {0x2e0, 0x2e4},
+    {0x2ec, 0x2ec},     {0x2ee, 0x2ee},     {0x300, 0x374},     {0x376, 0x377},
+    {0x37a, 0x37d},     {0x37f, 0x37f},     {0x386, 0x386},     {0x388, 0x38a},
+    {0x38c, 0x38c},     {0x38e, 0x3a1},     {0x3a3, 0x3f5},     {0x3f7, 0x481},
+    {0x483, 0x52f},     {0x531, 0x556},     {0x559, 0x559},     {0x560, 0x588},
+    {0x591, 0x5bd},     {0x5bf, 0x5bf},     {0x5c1, 0x5c2},     {0x5c4, 0x5c5},
+    {0x5c7, 0x5c7},     {0x5d0, 0x5ea},     {0x5ef, 0x5f2},     {0x610, 0x61a},
+    {0x620, 0x669},     {0x66e, 0x6d3},     {0x6d5, 0x6dc},     {0x6df, 0x6e8},
+    {0x6ea, 0x6fc},     {0x6ff, 0x6ff},     {0x710, 0x74a},     {0x74d, 0x7b1},
+    {0x7c0, 0x7f5},     {0x7fa, 0x7fa},     {0x7fd, 0x7fd},     {0x800, 0x82d},
+    {0x840, 0x85b},     {0x860, 0x86a},     {0x870, 0x887},     {0x889, 0x88e},
+    {0x898, 0x8e1},     {0x8e3, 0x963},     {0x966, 0x96f},     {0x971, 0x983},
+    {0x985, 0x98c},     {0x98f, 0x990},     {0x993, 0x9a8},     {0x9aa, 0x9b0},
+    {0x9b2, 0x9b2},     {0x9b6, 0x9b9},     {0x9bc, 0x9c4},     {0x9c7, 0x9c8},
+    {0x9cb, 0x9ce},     {0x9d7, 0x9d7},     {0x9dc, 0x9dd},     {0x9df, 0x9e3},
+    {0x9e6, 0x9f1},     {0x9fc, 0x9fc},     {0x9fe, 0x9fe},     {0xa01, 0xa03},
+    {0xa05, 0xa0a},     {0xa0f, 0xa10},     {0xa13, 0xa28},     {0xa2a, 0xa30},
+    {0xa32, 0xa33},     {0xa35, 0xa36},     {0xa38, 0xa39},     {0xa3c, 0xa3c},
+    {0xa3e, 0xa42},     {0xa47, 0xa48},     {0xa4b, 0xa4d},     {0xa51, 0xa51},
+    {0xa59, 0xa5c},     {0xa5e, 0xa5e},     {0xa66, 0xa75},     {0xa81, 0xa83},
+    {0xa85, 0xa8d},     {0xa8f, 0xa91},     {0xa93, 0xaa8},     {0xaaa, 0xab0},
+    {0xab2, 0xab3},     {0xab5, 0xab9},     {0xabc, 0xac5},     {0xac7, 0xac9},
+    {0xacb, 0xacd},     {0xad0, 0xad0},     {0xae0, 0xae3},     {0xae6, 0xaef},
+    {0xaf9, 0xaff},     {0xb01, 0xb03},     {0xb05, 0xb0c},     {0xb0f, 0xb10},
+    {0xb13, 0xb28},     {0xb2a, 0xb30},     {0xb32, 0xb33},     {0xb35, 0xb39},
+    {0xb3c, 0xb44},     {0xb47, 0xb48},     {0xb4b, 0xb4d},     {0xb55, 0xb57},
+    {0xb5c, 0xb5d},     {0xb5f, 0xb63},     {0xb66, 0xb6f},     {0xb71, 0xb71},
+    {0xb82, 0xb83},     {0xb85, 0xb8a},     {0xb8e, 0xb90},     {0xb92, 0xb95},
+    {0xb99, 0xb9a},     {0xb9c, 0xb9c},     {0xb9e, 0xb9f},     {0xba3, 0xba4},
+    {0xba8, 0xbaa},     {0xbae, 0xbb9},     {0xbbe, 0xbc2},     {0xbc6, 0xbc8},
+    {0xbca, 0xbcd},     {0xbd0, 0xbd0},     {0xbd7, 0xbd7},     {0xbe6, 0xbef},
+    {0xc00, 0xc0c},     {0xc0e, 0xc10},     {0xc12, 0xc28},     {0xc2a, 0xc39},
+    {0xc3c, 0xc44},     {0xc46, 0xc48},     {0xc4a, 0xc4d},     {0xc55, 0xc56},
+    {0xc58, 0xc5a},     {0xc5d, 0xc5d},     {0xc60, 0xc63},     {0xc66, 0xc6f},
+    {0xc80, 0xc83},     {0xc85, 0xc8c},     {0xc8e, 0xc90},     {0xc92, 0xca8},
+    {0xcaa, 0xcb3},     {0xcb5, 0xcb9},     {0xcbc, 0xcc4},     {0xcc6, 0xcc8},
+    {0xcca, 0xccd},     {0xcd5, 0xcd6},     {0xcdd, 0xcde},     {0xce0, 0xce3},
+    {0xce6, 0xcef},     {0xcf1, 0xcf2},     {0xd00, 0xd0c},     {0xd0e, 0xd10},
+    {0xd12, 0xd44},     {0xd46, 0xd48},     {0xd4a, 0xd4e},     {0xd54, 0xd57},
+    {0xd5f, 0xd63},     {0xd66, 0xd6f},     {0xd7a, 0xd7f},     {0xd81, 0xd83},
+    {0xd85, 0xd96},     {0xd9a, 0xdb1},     {0xdb3, 0xdbb},     {0xdbd, 0xdbd},
+    {0xdc0, 0xdc6},     {0xdca, 0xdca},     {0xdcf, 0xdd4},     {0xdd6, 0xdd6},
+    {0xdd8, 0xddf},     {0xde6, 0xdef},     {0xdf2, 0xdf3},     {0xe01, 0xe3a},
+    {0xe40, 0xe4e},     {0xe50, 0xe59},     {0xe81, 0xe82},     {0xe84, 0xe84},
+    {0xe86, 0xe8a},     {0xe8c, 0xea3},     {0xea5, 0xea5},     {0xea7, 0xebd},
+    {0xec0, 0xec4},     {0xec6, 0xec6},     {0xec8, 0xecd},     {0xed0, 0xed9},
+    {0xedc, 0xedf},     {0xf00, 0xf00},     {0xf18, 0xf19},     {0xf20, 0xf29},
+    {0xf35, 0xf35},     {0xf37, 0xf37},     {0xf39, 0xf39},     {0xf3e, 0xf47},
+    {0xf49, 0xf6c},     {0xf71, 0xf84},     {0xf86, 0xf97},     {0xf99, 0xfbc},
+    {0xfc6, 0xfc6},     {0x1000, 0x1049},   {0x1050, 0x109d},   {0x10a0, 0x10c5},
+    {0x10c7, 0x10c7},   {0x10cd, 0x10cd},   {0x10d0, 0x10fa},   {0x10fc, 0x1248},
+    {0x124a, 0x124d},   {0x1250, 0x1256},   {0x1258, 0x1258},   {0x125a, 0x125d},
+    {0x1260, 0x1288},   {0x128a, 0x128d},   {0x1290, 0x12b0},   {0x12b2, 0x12b5},
+    {0x12b8, 0x12be},   {0x12c0, 0x12c0},   {0x12c2, 0x12c5},   {0x12c8, 0x12d6},
+    {0x12d8, 0x1310},   {0x1312, 0x1315},   {0x1318, 0x135a},   {0x135d, 0x135f},
+    {0x1380, 0x138f},   {0x13a0, 0x13f5},   {0x13f8, 0x13fd},   {0x1401, 0x166c},
+    {0x166f, 0x167f},   {0x1681, 0x169a},   {0x16a0, 0x16ea},   {0x16ee, 0x16f8},
+    {0x1700, 0x1715},   {0x171f, 0x1734},   {0x1740, 0x1753},   {0x1760, 0x176c},
+    {0x176e, 0x1770},   {0x1772, 0x1773},   {0x1780, 0x17d3},   {0x17d7, 0x17d7},
+    {0x17dc, 0x17dd},   {0x17e0, 0x17e9},   {0x180b, 0x180d},   {0x180f, 0x1819},
+    {0x1820, 0x1878},   {0x1880, 0x18aa},   {0x18b0, 0x18f5},   {0x1900, 0x191e},
+    {0x1920, 0x192b},   {0x1930, 0x193b},   {0x1946, 0x196d},   {0x1970, 0x1974},
+    {0x1980, 0x19ab},   {0x19b0, 0x19c9},   {0x19d0, 0x19d9},   {0x1a00, 0x1a1b},
+    {0x1a20, 0x1a5e},   {0x1a60, 0x1a7c},   {0x1a7f, 0x1a89},   {0x1a90, 0x1a99},
+    {0x1aa7, 0x1aa7},   {0x1ab0, 0x1ace},   {0x1b00, 0x1b4c},   {0x1b50, 0x1b59},
+    {0x1b6b, 0x1b73},   {0x1b80, 0x1bf3},   {0x1c00, 0x1c37},   {0x1c40, 0x1c49},
+    {0x1c4d, 0x1c7d},   {0x1c80, 0x1c88},   {0x1c90, 0x1cba},   {0x1cbd, 0x1cbf},
+    {0x1cd0, 0x1cd2},   {0x1cd4, 0x1cfa},   {0x1d00, 0x1f15},   {0x1f18, 0x1f1d},
+    {0x1f20, 0x1f45},   {0x1f48, 0x1f4d},   {0x1f50, 0x1f57},   {0x1f59, 0x1f59},
+    {0x1f5b, 0x1f5b},   {0x1f5d, 0x1f5d},   {0x1f5f, 0x1f7d},   {0x1f80, 0x1fb4},
+    {0x1fb6, 0x1fbc},   {0x1fbe, 0x1fbe},   {0x1fc2, 0x1fc4},   {0x1fc6, 0x1fcc},
+    {0x1fd0, 0x1fd3},   {0x1fd6, 0x1fdb},   {0x1fe0, 0x1fec},   {0x1ff2, 0x1ff4},
+    {0x1ff6, 0x1ffc},   {0x200c, 0x200d},   {0x203f, 0x2040},   {0x2054, 0x2054},
+    {0x2071, 0x2071},   {0x207f, 0x207f},   {0x2090, 0x209c},   {0x20d0, 0x20f0},
+    {0x2102, 0x2102},   {0x2107, 0x2107},   {0x210a, 0x2113},   {0x2115, 0x2115},
+    {0x2119, 0x211d},   {0x2124, 0x2124},   {0x2126, 0x2126},   {0x2128, 0x2128},
+    {0x212a, 0x212d},   {0x212f, 0x2139},   {0x213c, 0x213f},   {0x2145, 0x2149},
+    {0x214e, 0x214e},   {0x2160, 0x2188},   {0x24b6, 0x24e9},   {0x2c00, 0x2ce4},
+    {0x2ceb, 0x2cf3},   {0x2d00, 0x2d25},   {0x2d27, 0x2d27},   {0x2d2d, 0x2d2d},
+    {0x2d30, 0x2d67},   {0x2d6f, 0x2d6f},   {0x2d7f, 0x2d96},   {0x2da0, 0x2da6},
+    {0x2da8, 0x2dae},   {0x2db0, 0x2db6},   {0x2db8, 0x2dbe},   {0x2dc0, 0x2dc6},
+    {0x2dc8, 0x2dce},   {0x2dd0, 0x2dd6},   {0x2dd8, 0x2dde},   {0x2de0, 0x2dff},
+    {0x2e2f, 0x2e2f},   {0x3005, 0x3007},   {0x3021, 0x302f},   {0x3031, 0x3035},
+    {0x3038, 0x303c},   {0x3041, 0x3096},   {0x3099, 0x309a},   {0x309d, 0x309f},
+    {0x30a1, 0x30fa},   {0x30fc, 0x30ff},   {0x3105, 0x312f},   {0x3131, 0x318e},
+    {0x31a0, 0x31bf},   {0x31f0, 0x31ff},   {0x3400, 0x4dbf},   {0x4e00, 0xa48c},
+    {0xa4d0, 0xa4fd},   {0xa500, 0xa60c},   {0xa610, 0xa62b},   {0xa640, 0xa672},
+    {0xa674, 0xa67d},   {0xa67f, 0xa6f1},   {0xa717, 0xa71f},   {0xa722, 0xa788},
+    {0xa78b, 0xa7ca},   {0xa7d0, 0xa7d1},   {0xa7d3, 0xa7d3},   {0xa7d5, 0xa7d9},
+    {0xa7f2, 0xa827},   {0xa82c, 0xa82c},   {0xa840, 0xa873},   {0xa880, 0xa8c5},
+    {0xa8d0, 0xa8d9},   {0xa8e0, 0xa8f7},   {0xa8fb, 0xa8fb},   {0xa8fd, 0xa92d},
+    {0xa930, 0xa953},   {0xa960, 0xa97c},   {0xa980, 0xa9c0},   {0xa9cf, 0xa9d9},
+    {0xa9e0, 0xa9fe},   {0xaa00, 0xaa36},   {0xaa40, 0xaa4d},   {0xaa50, 0xaa59},
+    {0xaa60, 0xaa76},   {0xaa7a, 0xaac2},   {0xaadb, 0xaadd},   {0xaae0, 0xaaef},
+    {0xaaf2, 0xaaf6},   {0xab01, 0xab06},   {0xab09, 0xab0e},   {0xab11, 0xab16},
+    {0xab20, 0xab26},   {0xab28, 0xab2e},   {0xab30, 0xab5a},   {0xab5c, 0xab69},
+    {0xab70, 0xabea},   {0xabec, 0xabed},   {0xabf0, 0xabf9},   {0xac00, 0xd7a3},
+    {0xd7b0, 0xd7c6},   {0xd7cb, 0xd7fb},   {0xf900, 0xfa6d},   {0xfa70, 0xfad9},
+    {0xfb00, 0xfb06},   {0xfb13, 0xfb17},   {0xfb1d, 0xfb28},   {0xfb2a, 0xfb36},
+    {0xfb38, 0xfb3c},   {0xfb3e, 0xfb3e},   {0xfb40, 0xfb41},   {0xfb43, 0xfb44},
+    {0xfb46, 0xfbb1},   {0xfbd3, 0xfd3d},   {0xfd50, 0xfd8f},   {0xfd92, 0xfdc7},
+    {0xfdf0, 0xfdfb},   {0xfe00, 0xfe0f},   {0xfe20, 0xfe2f},   {0xfe33, 0xfe34},
+    {0xfe4d, 0xfe4f},   {0xfe70, 0xfe74},   {0xfe76, 0xfefc},   {0xff10, 0xff19},
+    {0xff21, 0xff3a},   {0xff3f, 0xff3f},   {0xff41, 0xff5a},   {0xff66, 0xffbe},
+    {0xffc2, 0xffc7},   {0xffca, 0xffcf},   {0xffd2, 0xffd7},   {0xffda, 0xffdc},
+    {0x10000, 0x1000b}, {0x1000d, 0x10026}, {0x10028, 0x1003a}, {0x1003c, 0x1003d},
+    {0x1003f, 0x1004d}, {0x10050, 0x1005d}, {0x10080, 0x100fa}, {0x10140, 0x10174},
+    {0x101fd, 0x101fd}, {0x10280, 0x1029c}, {0x102a0, 0x102d0}, {0x102e0, 0x102e0},
+    {0x10300, 0x1031f}, {0x1032d, 0x1034a}, {0x10350, 0x1037a}, {0x10380, 0x1039d},
+    {0x103a0, 0x103c3}, {0x103c8, 0x103cf}, {0x103d1, 0x103d5}, {0x10400, 0x1049d},
+    {0x104a0, 0x104a9}, {0x104b0, 0x104d3}, {0x104d8, 0x104fb}, {0x10500, 0x10527},
+    {0x10530, 0x10563}, {0x10570, 0x1057a}, {0x1057c, 0x1058a}, {0x1058c, 0x10592},
+    {0x10594, 0x10595}, {0x10597, 0x105a1}, {0x105a3, 0x105b1}, {0x105b3, 0x105b9},
+    {0x105bb, 0x105bc}, {0x10600, 0x10736}, {0x10740, 0x10755}, {0x10760, 0x10767},
+    {0x10780, 0x10785}, {0x10787, 0x107b0}, {0x107b2, 0x107ba}, {0x10800, 0x10805},
+    {0x10808, 0x10808}, {0x1080a, 0x10835}, {0x10837, 0x10838}, {0x1083c, 0x1083c},
+    {0x1083f, 0x10855}, {0x10860, 0x10876}, {0x10880, 0x1089e}, {0x108e0, 0x108f2},
+    {0x108f4, 0x108f5}, {0x10900, 0x10915}, {0x10920, 0x10939}, {0x10980, 0x109b7},
+    {0x109be, 0x109bf}, {0x10a00, 0x10a03}, {0x10a05, 0x10a06}, {0x10a0c, 0x10a13},
+    {0x10a15, 0x10a17}, {0x10a19, 0x10a35}, {0x10a38, 0x10a3a}, {0x10a3f, 0x10a3f},
+    {0x10a60, 0x10a7c}, {0x10a80, 0x10a9c}, {0x10ac0, 0x10ac7}, {0x10ac9, 0x10ae6},
+    {0x10b00, 0x10b35}, {0x10b40, 0x10b55}, {0x10b60, 0x10b72}, {0x10b80, 0x10b91},
+    {0x10c00, 0x10c48}, {0x10c80, 0x10cb2}, {0x10cc0, 0x10cf2}, {0x10d00, 0x10d27},
+    {0x10d30, 0x10d39}, {0x10e80, 0x10ea9}, {0x10eab, 0x10eac}, {0x10eb0, 0x10eb1},
+    {0x10f00, 0x10f1c}, {0x10f27, 0x10f27}, {0x10f30, 0x10f50}, {0x10f70, 0x10f85},
+    {0x10fb0, 0x10fc4}, {0x10fe0, 0x10ff6}, {0x11000, 0x11046}, {0x11066, 0x11075},
+    {0x1107f, 0x110ba}, {0x110c2, 0x110c2}, {0x110d0, 0x110e8}, {0x110f0, 0x110f9},
+    {0x11100, 0x11134}, {0x11136, 0x1113f}, {0x11144, 0x11147}, {0x11150, 0x11173},
+    {0x11176, 0x11176}, {0x11180, 0x111c4}, {0x111c9, 0x111cc}, {0x111ce, 0x111da},
+    {0x111dc, 0x111dc}, {0x11200, 0x11211}, {0x11213, 0x11237}, {0x1123e, 0x1123e},
+    {0x11280, 0x11286}, {0x11288, 0x11288}, {0x1128a, 0x1128d}, {0x1128f, 0x1129d},
+    {0x1129f, 0x112a8}, {0x112b0, 0x112ea}, {0x112f0, 0x112f9}, {0x11300, 0x11303},
+    {0x11305, 0x1130c}, {0x1130f, 0x11310}, {0x11313, 0x11328}, {0x1132a, 0x11330},
+    {0x11332, 0x11333}, {0x11335, 0x11339}, {0x1133b, 0x11344}, {0x11347, 0x11348},
+    {0x1134b, 0x1134d}, {0x11350, 0x11350}, {0x11357, 0x11357}, {0x1135d, 0x11363},
+    {0x11366, 0x1136c}, {0x11370, 0x11374}, {0x11400, 0x1144a}, {0x11450, 0x11459},
+    {0x1145e, 0x11461}, {0x11480, 0x114c5}, {0x114c7, 0x114c7}, {0x114d0, 0x114d9},
+    {0x11580, 0x115b5}, {0x115b8, 0x115c0}, {0x115d8, 0x115dd}, {0x11600, 0x11640},
+    {0x11644, 0x11644}, {0x11650, 0x11659}, {0x11680, 0x116b8}, {0x116c0, 0x116c9},
+    {0x11700, 0x1171a}, {0x1171d, 0x1172b}, {0x11730, 0x11739}, {0x11740, 0x11746},
+    {0x11800, 0x1183a}, {0x118a0, 0x118e9}, {0x118ff, 0x11906}, {0x11909, 0x11909},
+    {0x1190c, 0x11913}, {0x11915, 0x11916}, {0x11918, 0x11935}, {0x11937, 0x11938},
+    {0x1193b, 0x11943}, {0x11950, 0x11959}, {0x119a0, 0x119a7}, {0x119aa, 0x119d7},
+    {0x119da, 0x119e1}, {0x119e3, 0x119e4}, {0x11a00, 0x11a3e}, {0x11a47, 0x11a47},
+    {0x11a50, 0x11a99}, {0x11a9d, 0x11a9d}, {0x11ab0, 0x11af8}, {0x11c00, 0x11c08},
+    {0x11c0a, 0x11c36}, {0x11c38, 0x11c40}, {0x11c50, 0x11c59}, {0x11c72, 0x11c8f},
+    {0x11c92, 0x11ca7}, {0x11ca9, 0x11cb6}, {0x11d00, 0x11d06}, {0x11d08, 0x11d09},
+    {0x11d0b, 0x11d36}, {0x11d3a, 0x11d3a}, {0x11d3c, 0x11d3d}, {0x11d3f, 0x11d47},
+    {0x11d50, 0x11d59}, {0x11d60, 0x11d65}, {0x11d67, 0x11d68}, {0x11d6a, 0x11d8e},
+    {0x11d90, 0x11d91}, {0x11d93, 0x11d98}, {0x11da0, 0x11da9}, {0x11ee0, 0x11ef6},
+    {0x11fb0, 0x11fb0}, {0x12000, 0x12399}, {0x12400, 0x1246e}, {0x12480, 0x12543},
+    {0x12f90, 0x12ff0}, {0x13000, 0x1342e}, {0x14400, 0x14646}, {0x16800, 0x16a38},
+    {0x16a40, 0x16a5e}, {0x16a60, 0x16a69}, {0x16a70, 0x16abe}, {0x16ac0, 0x16ac9},
+    {0x16ad0, 0x16aed}, {0x16af0, 0x16af4}, {0x16b00, 0x16b36}, {0x16b40, 0x16b43},
+    {0x16b50, 0x16b59}, {0x16b63, 0x16b77}, {0x16b7d, 0x16b8f}, {0x16e40, 0x16e7f},
+    {0x16f00, 0x16f4a}, {0x16f4f, 0x16f87}, {0x16f8f, 0x16f9f}, {0x16fe0, 0x16fe1},
+    {0x16fe3, 0x16fe4}, {0x16ff0, 0x16ff1}, {0x17000, 0x187f7}, {0x18800, 0x18cd5},
+    {0x18d00, 0x18d08}, {0x1aff0, 0x1aff3}, {0x1aff5, 0x1affb}, {0x1affd, 0x1affe},
+    {0x1b000, 0x1b122}, {0x1b150, 0x1b152}, {0x1b164, 0x1b167}, {0x1b170, 0x1b2fb},
+    {0x1bc00, 0x1bc6a}, {0x1bc70, 0x1bc7c}, {0x1bc80, 0x1bc88}, {0x1bc90, 0x1bc99},
+    {0x1bc9d, 0x1bc9e}, {0x1cf00, 0x1cf2d}, {0x1cf30, 0x1cf46}, {0x1d165, 0x1d169},
+    {0x1d16d, 0x1d172}, {0x1d17b, 0x1d182}, {0x1d185, 0x1d18b}, {0x1d1aa, 0x1d1ad},
+    {0x1d242, 0x1d244}, {0x1d400, 0x1d454}, {0x1d456, 0x1d49c}, {0x1d49e, 0x1d49f},
+    {0x1d4a2, 0x1d4a2}, {0x1d4a5, 0x1d4a6}, {0x1d4a9, 0x1d4ac}, {0x1d4ae, 0x1d4b9},
+    {0x1d4bb, 0x1d4bb}, {0x1d4bd, 0x1d4c3}, {0x1d4c5, 0x1d505}, {0x1d507, 0x1d50a},
+    {0x1d50d, 0x1d514}, {0x1d516, 0x1d51c}, {0x1d51e, 0x1d539}, {0x1d53b, 0x1d53e},
+    {0x1d540, 0x1d544}, {0x1d546, 0x1d546}, {0x1d54a, 0x1d550}, {0x1d552, 0x1d6a5},
+    {0x1d6a8, 0x1d6c0}, {0x1d6c2, 0x1d6da}, {0x1d6dc, 0x1d6fa}, {0x1d6fc, 0x1d714},
+    {0x1d716, 0x1d734}, {0x1d736, 0x1d74e}, {0x1d750, 0x1d76e}, {0x1d770, 0x1d788},
+    {0x1d78a, 0x1d7a8}, {0x1d7aa, 0x1d7c2}, {0x1d7c4, 0x1d7cb}, {0x1d7ce, 0x1d7ff},
+    {0x1da00, 0x1da36}, {0x1da3b, 0x1da6c}, {0x1da75, 0x1da75}, {0x1da84, 0x1da84},
+    {0x1da9b, 0x1da9f}, {0x1daa1, 0x1daaf}, {0x1df00, 0x1df1e}, {0x1e000, 0x1e006},
+    {0x1e008, 0x1e018}, {0x1e01b, 0x1e021}, {0x1e023, 0x1e024}, {0x1e026, 0x1e02a},
+    {0x1e100, 0x1e12c}, {0x1e130, 0x1e13d}, {0x1e140, 0x1e149}, {0x1e14e, 0x1e14e},
+    {0x1e290, 0x1e2ae}, {0x1e2c0, 0x1e2f9}, {0x1e7e0, 0x1e7e6}, {0x1e7e8, 0x1e7eb},
+    {0x1e7ed, 0x1e7ee}, {0x1e7f0, 0x1e7fe}, {0x1e800, 0x1e8c4}, {0x1e8d0, 0x1e8d6},
+    {0x1e900, 0x1e94b}, {0x1e950, 0x1e959}, {0x1ee00, 0x1ee03}, {0x1ee05, 0x1ee1f},
+    {0x1ee21, 0x1ee22}, {0x1ee24, 0x1ee24}, {0x1ee27, 0x1ee27}, {0x1ee29, 0x1ee32},
+    {0x1ee34, 0x1ee37}, {0x1ee39, 0x1ee39}, {0x1ee3b, 0x1ee3b}, {0x1ee42, 0x1ee42},
+    {0x1ee47, 0x1ee47}, {0x1ee49, 0x1ee49}, {0x1ee4b, 0x1ee4b}, {0x1ee4d, 0x1ee4f},
+    {0x1ee51, 0x1ee52}, {0x1ee54, 0x1ee54}, {0x1ee57, 0x1ee57}, {0x1ee59, 0x1ee59},
+    {0x1ee5b, 0x1ee5b}, {0x1ee5d, 0x1ee5d}, {0x1ee5f, 0x1ee5f}, {0x1ee61, 0x1ee62},
+    {0x1ee64, 0x1ee64}, {0x1ee67, 0x1ee6a}, {0x1ee6c, 0x1ee72}, {0x1ee74, 0x1ee77},
+    {0x1ee79, 0x1ee7c}, {0x1ee7e, 0x1ee7e}, {0x1ee80, 0x1ee89}, {0x1ee8b, 0x1ee9b},
+    {0x1eea1, 0x1eea3}, {0x1eea5, 0x1eea9}, {0x1eeab, 0x1eebb}, {0x1f130, 0x1f149},
+    {0x1f150, 0x1f169}, {0x1f170, 0x1f189}, {0x1fbf0, 0x1fbf9}, {0x20000, 0x2a6df},
+    {0x2a700, 0x2b738}, {0x2b740, 0x2b81d}, {0x2b820, 0x2cea1}, {0x2ceb0, 0x2ebe0},
+    {0x2f800, 0x2fa1d}, {0x30000, 0x3134a}, {0xe0100, 0xe01ef},
+};
+
+PHI__FN const phi__range *phi__regex_tables_word(size_t *count) {
+    *count = PHI__COUNT(phi__regex_tables_word_rows);
+    return phi__regex_tables_word_rows;
+}
+
+static const phi__range phi__regex_tables_digit_rows[] = {
+    {0x30, 0x39},       {0x660, 0x669},     {0x6f0, 0x6f9},     {0x7c0, 0x7c9},
+    {0x966, 0x96f},     {0x9e6, 0x9ef},     {0xa66, 0xa6f},     {0xae6, 0xaef},
+    {0xb66, 0xb6f},     {0xbe6, 0xbef},     {0xc66, 0xc6f},     {0xce6, 0xcef},
+    {0xd66, 0xd6f},     {0xde6, 0xdef},     {0xe50, 0xe59},     {0xed0, 0xed9},
+    {0xf20, 0xf29},     {0x1040, 0x1049},   {0x1090, 0x1099},   {0x17e0, 0x17e9},
+    {0x1810, 0x1819},   {0x1946, 0x194f},   {0x19d0, 0x19d9},   {0x1a80, 0x1a89},
+    {0x1a90, 0x1a99},   {0x1b50, 0x1b59},   {0x1bb0, 0x1bb9},   {0x1c40, 0x1c49},
+    {0x1c50, 0x1c59},   {0xa620, 0xa629},   {0xa8d0, 0xa8d9},   {0xa900, 0xa909},
+    {0xa9d0, 0xa9d9},   {0xa9f0, 0xa9f9},   {0xaa50, 0xaa59},   {0xabf0, 0xabf9},
+    {0xff10, 0xff19},   {0x104a0, 0x104a9}, {0x10d30, 0x10d39}, {0x11066, 0x1106f},
+    {0x110f0, 0x110f9}, {0x11136, 0x1113f}, {0x111d0, 0x111d9}, {0x112f0, 0x112f9},
+    {0x11450, 0x11459}, {0x114d0, 0x114d9}, {0x11650, 0x11659}, {0x116c0, 0x116c9},
+    {0x11730, 0x11739}, {0x118e0, 0x118e9}, {0x11950, 0x11959}, {0x11c50, 0x11c59},
+    {0x11d50, 0x11d59}, {0x11da0, 0x11da9}, {0x16a60, 0x16a69}, {0x16ac0, 0x16ac9},
+    {0x16b50, 0x16b59}, {0x1d7ce, 0x1d7ff}, {0x1e140, 0x1e149}, {0x1e2f0, 0x1e2f9},
+    {0x1e950, 0x1e959}, {0x1fbf0, 0x1fbf9},
+};
+
+PHI__FN const phi__range *phi__regex_tables_digit(size_t *count) {
+    *count = PHI__COUNT(phi__regex_tables_digit_rows);
+    return phi__regex_tables_digit_rows;
+}
+
+static const phi__range phi__regex_tables_space_rows[] = {
+    {0x9, 0xd},       {0x20, 0x20},     {0x85, 0x85},     {0xa0, 0xa0},     {0x1680, 0x1680},
+    {0x2000, 0x200a}, {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000},
+};
+
+PHI__FN const phi__range *phi__regex_tables_space(size_t *count) {
+    *count = PHI__COUNT(phi__regex_tables_space_rows);
+    return phi__regex_tables_space_rows;
+}
+
+static const phi__case_fold phi__regex_tables_folds_rows[] = {
+    {0x61, 0x7a, 0x1, 0x20},       {0xe0, 0xf6, 0x1, 0x20},       {0xf8, 0xfe, 0x1, 0x20},
+    {0x101, 0x12f, 0x2, 0x1},      {0x133, 0x137, 0x2, 0x1},      {0x13a, 0x148, 0x2, 0x1},
+    {0x14b, 0x177, 0x2, 0x1},      {0x178, 0x178, 0x1, 0x79},     {0x17a, 0x17e, 0x2, 0x1},
+    {0x17f, 0x17f, 0x1, 0x12c},    {0x183, 0x185, 0x2, 0x1},      {0x188, 0x188, 0x1, 0x1},
+    {0x18c, 0x18c, 0x1, 0x1},      {0x192, 0x192, 0x1, 0x1},      {0x199, 0x199, 0x1, 0x1},
+    {0x1a1, 0x1a5, 0x2, 0x1},      {0x1a8, 0x1a8, 0x1, 0x1},      {0x1ad, 0x1ad, 0x1, 0x1},
+    {0x1b0, 0x1b0, 0x1, 0x1},      {0x1b4, 0x1b6, 0x2, 0x1},      {0x1b9, 0x1b9, 0x1, 0x1},
+    {0x1bd, 0x1bd, 0x1, 0x1},      {0x1c5, 0x1c5, 0x1, 0x1},      {0x1c6, 0x1c6, 0x1, 0x2},
+    {0x1c8, 0x1c8, 0x1, 0x1},      {0x1c9, 0x1c9, 0x1, 0x2},      {0x1cb, 0x1cb, 0x1, 0x1},
+    {0x1cc, 0x1cc, 0x1, 0x2},      {0x1ce, 0x1dc, 0x2, 0x1},      {0x1dd, 0x1dd, 0x1, 0x4f},
+    {0x1df, 0x1ef, 0x2, 0x1},      {0x1f2, 0x1f2, 0x1, 0x1},      {0x1f3, 0x1f3, 0x1, 0x2},
+    {0x1f5, 0x1f5, 0x1, 0x1},      {0x1f6, 0x1f6, 0x1, 0x61},     {0x1f7, 0x1f7, 0x1, 0x38},
+    {0x1f9, 0x21f, 0x2, 0x1},      {0x220, 0x220, 0x1, 0x82},     {0x223, 0x233, 0x2, 0x1},
+    {0x23c, 0x23c, 0x1, 0x1},      {0x23d, 0x23d, 0x1, 0xa3},     {0x242, 0x242, 0x1, 0x1},
+    {0x243, 0x243, 0x1, 0xc3},     {0x247, 0x24f, 0x2, 0x1},      {0x253, 0x253, 0x1, 0xd2},
+    {0x254, 0x254, 0x1, 0xce},     {0x256, 0x257, 0x1, 0xcd},     {0x259, 0x259, 0x1, 0xca},
+    {0x25b, 0x25b, 0x1, 0xcb},     {0x260, 0x260, 0x1, 0xcd},     {0x263, 0x263, 0x1, 0xcf},
+    {0x268, 0x268, 0x1, 0xd1},     {0x269, 0x269, 0x1, 0xd3},     {0x26f, 0x26f, 0x1, 0xd3},
+    {0x272, 0x272, 0x1, 0xd5},     {0x275, 0x275, 0x1, 0xd6},     {0x280, 0x280, 0x1, 0xda},
+    {0x283, 0x283, 0x1, 0xda},     {0x288, 0x288, 0x1, 0xda},     {0x289, 0x289, 0x1, 0x45},
+    {0x28a, 0x28b, 0x1, 0xd9},     {0x28c, 0x28c, 0x1, 0x47},     {0x292, 0x292, 0x1, 0xdb},
+    {0x371, 0x373, 0x2, 0x1},      {0x377, 0x377, 0x1, 0x1},      {0x399, 0x399, 0x1, 0x54},
+    {0x39c, 0x39c, 0x1, 0x2e7},    {0x3ac, 0x3ac, 0x1, 0x26},     {0x3ad, 0x3af, 0x1, 0x25},
+    {0x3b1, 0x3b8, 0x1, 0x20},     {0x3b9, 0x3b9, 0x1, 0x74},     {0x3ba, 0x3bb, 0x1, 0x20},
+    {0x3bc, 0x3bc, 0x1, 0x307},    {0x3bd, 0x3c1, 0x1, 0x20},     {0x3c2, 0x3c2, 0x1, 0x1f},
+    {0x3c3, 0x3cb, 0x1, 0x20},     {0x3cc, 0x3cc, 0x1, 0x40},     {0x3cd, 0x3ce, 0x1, 0x3f},
+    {0x3d0, 0x3d0, 0x1, 0x3e},     {0x3d1, 0x3d1, 0x1, 0x39},     {0x3d5, 0x3d5, 0x1, 0x2f},
+    {0x3d6, 0x3d6, 0x1, 0x36},     {0x3d7, 0x3d7, 0x1, 0x8},      {0x3d9, 0x3ef, 0x2, 0x1},
+    {0x3f0, 0x3f0, 0x1, 0x56},     {0x3f1, 0x3f1, 0x1, 0x50},     {0x3f3, 0x3f3, 0x1, 0x74},
+    {0x3f4, 0x3f4, 0x1, 0x5c},     {0x3f5, 0x3f5, 0x1, 0x60},     {0x3f8, 0x3f8, 0x1, 0x1},
+    {0x3f9, 0x3f9, 0x1, 0x7},      {0x3fb, 0x3fb, 0x1, 0x1},      {0x3fd, 0x3ff, 0x1, 0x82},
+    {0x430, 0x44f, 0x1, 0x20},     {0x450, 0x45f, 0x1, 0x50},     {0x461, 0x481, 0x2, 0x1},
+    {0x48b, 0x4bf, 0x2, 0x1},      {0x4c2, 0x4ce, 0x2, 0x1},      {0x4cf, 0x4cf, 0x1, 0xf},
+    {0x4d1, 0x52f, 0x2, 0x1},      {0x561, 0x586, 0x1, 0x30},     {0x13f8, 0x13fd, 0x1, 0x8},
+    {0x1c80, 0x1c80, 0x1, 0x186e}, {0x1c81, 0x1c81, 0x1, 0x186d}, {0x1c82, 0x1c82, 0x1, 0x1864},
+    {0x1c83, 0x1c84, 0x1, 0x1862}, {0x1c85, 0x1c85, 0x1, 0x1863}, {0x1c86, 0x1c86, 0x1, 0x185c},
+    {0x1c87, 0x1c87, 0x1, 0x1825}, {0x1c90, 0x1cba, 0x1, 0xbc0},  {0x1cbd, 0x1cbf, 0x1, 0xbc0},
+    {0x1e01, 0x1e95, 0x2, 0x1},    {0x1e9b, 0x1e9b, 0x1, 0x3b},   {0x1e9e, 0x1e9e, 0x1, 0x1dbf},
+    {0x1ea1, 0x1eff, 0x2, 0x1},    {0x1f08, 0x1f0f, 0x1, 0x8},    {0x1f18, 0x1f1d, 0x1, 0x8},
+    {0x1f28, 0x1f2f, 0x1, 0x8},    {0x1f38, 0x1f3f, 0x1, 0x8},    {0x1f48, 0x1f4d, 0x1, 0x8},
+    {0x1f59, 0x1f5f, 0x2, 0x8},    {0x1f68, 0x1f6f, 0x1, 0x8},    {0x1f88, 0x1f8f, 0x1, 0x8},
+    {0x1f98, 0x1f9f, 0x1, 0x8},    {0x1fa8, 0x1faf, 0x1, 0x8},    {0x1fb8, 0x1fb9, 0x1, 0x8},
+    {0x1fba, 0x1fbb, 0x1, 0x4a},   {0x1fbc, 0x1fbc, 0x1, 0x9},    {0x1fbe, 0x1fbe, 0x1, 0x1c79},
+    {0x1fc8, 0x1fcb, 0x1, 0x56},   {0x1fcc, 0x1fcc, 0x1, 0x9},    {0x1fd8, 0x1fd9, 0x1, 0x8},
+    {0x1fda, 0x1fdb, 0x1, 0x64},   {0x1fe8, 0x1fe9, 0x1, 0x8},    {0x1fea, 0x1feb, 0x1, 0x70},
+    {0x1fec, 0x1fec, 0x1, 0x7},    {0x1ff8, 0x1ff9, 0x1, 0x80},   {0x1ffa, 0x1ffb, 0x1, 0x7e},
+    {0x1ffc, 0x1ffc, 0x1, 0x9},    {0x2126, 0x2126, 0x1, 0x1d7d}, {0x212a, 0x212a, 0x1, 0x20df},
+    {0x212b, 0x212b, 0x1, 0x2066}, {0x214e, 0x214e, 0x1, 0x1c},   {0x2170, 0x217f, 0x1, 0x10},
+    {0x2184, 0x2184, 0x1, 0x1},    {0x24d0, 0x24e9, 0x1, 0x1a},   {0x2c30, 0x2c5f, 0x1, 0x30},
+    {0x2c61, 0x2c61, 0x1, 0x1},    {0x2c62, 0x2c62, 0x1, 0x29f7}, {0x2c63, 0x2c63, 0x1, 0xee6},
+    {0x2c64, 0x2c64, 0x1, 0x29e7}, {0x2c65, 0x2c65, 0x1, 0x2a2b}, {0x2c66, 0x2c66, 0x1, 0x2a28},
+    {0x2c68, 0x2c6c, 0x2, 0x1},    {0x2c6d, 0x2c6d, 0x1, 0x2a1c}, {0x2c6e, 0x2c6e, 0x1, 0x29fd},
+    {0x2c6f, 0x2c6f, 0x1, 0x2a1f}, {0x2c70, 0x2c70, 0x1, 0x2a1e}, {0x2c73, 0x2c73, 0x1, 0x1},
+    {0x2c76, 0x2c76, 0x1, 0x1},    {0x2c7e, 0x2c7f, 0x1, 0x2a3f}, {0x2c81, 0x2ce3, 0x2, 0x1},
+    {0x2cec, 0x2cee, 0x2, 0x1},    {0x2cf3, 0x2cf3, 0x1, 0x1},    {0x2d00, 0x2d25, 0x1, 0x1c60},
+    {0x2d27, 0x2d27, 0x1, 0x1c60}, {0x2d2d, 0x2d2d, 0x1, 0x1c60}, {0xa641, 0xa649, 0x2, 0x1},
+    {0xa64a, 0xa64a, 0x1, 0x89c2}, {0xa64b, 0xa64b, 0x1, 0x89c3}, {0xa64d, 0xa66d, 0x2, 0x1},
+    {0xa681, 0xa69b, 0x2, 0x1},    {0xa723, 0xa72f, 0x2, 0x1},    {0xa733, 0xa76f, 0x2, 0x1},
+    {0xa77a, 0xa77c, 0x2, 0x1},    {0xa77d, 0xa77d, 0x1, 0x8a04}, {0xa77f, 0xa787, 0x2, 0x1},
+    {0xa78c, 0xa78c, 0x1, 0x1},    {0xa78d, 0xa78d, 0x1, 0xa528}, {0xa791, 0xa793, 0x2, 0x1},
+    {0xa797, 0xa7a9, 0x2, 0x1},    {0xa7aa, 0xa7aa, 0x1, 0xa544}, {0xa7ab, 0xa7ab, 0x1, 0xa54f},
+    {0xa7ac, 0xa7ac, 0x1, 0xa54b}, {0xa7ad, 0xa7ad, 0x1, 0xa541}, {0xa7ae, 0xa7ae, 0x1, 0xa544},
+    {0xa7b0, 0xa7b0, 0x1, 0xa512}, {0xa7b1, 0xa7b1, 0x1, 0xa52a}, {0xa7b2, 0xa7b2, 0x1, 0xa515},
+    {0xa7b5, 0xa7c3, 0x2, 0x1},    {0xa7c4, 0xa7c4, 0x1, 0x30},   {0xa7c5, 0xa7c5, 0x1, 0xa543},
+    {0xa7c6, 0xa7c6, 0x1, 0x8a38}, {0xa7c8, 0xa7ca, 0x2, 0x1},    {0xa7d1, 0xa7d1, 0x1, 0x1},
+    {0xa7d7, 0xa7d9, 0x2, 0x1},    {0xa7f6, 0xa7f6, 0x1, 0x1},    {0xab53, 0xab53, 0x1, 0x3a0},
+    {0xab70, 0xabbf, 0x1, 0x97d0}, {0xff41, 0xff5a, 0x1, 0x20},   {0x10428, 0x1044f, 0x1, 0x28},
+    {0x104d8, 0x104fb, 0x1, 0x28}, {0x10597, 0x105a1, 0x1, 0x27}, {0x105a3, 0x105b1, 0x1, 0x27},
+    {0x105b3, 0x105b9, 0x1, 0x27}, {0x105bb, 0x105bc, 0x1, 0x27}, {0x10cc0, 0x10cf2, 0x1, 0x40},
+    {0x118c0, 0x118df, 0x1, 0x20}, {0x16e60, 0x16e7f, 0x1, 0x20}, {0x1e922, 0x1e943, 0x1, 0x22},
+};
+
+PHI__FN const phi__case_fold *phi__regex_tables_folds(size_t *count) {
+    *count = PHI__COUNT(phi__regex_tables_folds_rows);
+    return phi__regex_tables_folds_rows;
+}
+
+#endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
 #if PHI__IMP_PERMISSIONS != 0xe692b625
@@ -3988,11 +6379,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x36b6f47d
+#if PHI__IMP_TOOLS != 0x5bd80525
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x36b6f47d
+#define PHI__IMP_TOOLS 0x5bd80525
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -4038,18 +6429,52 @@ PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice
 
 #endif
 
-/* ---- src/tools/glob_in.h ---- */
+/* ---- src/tools/ignored_in.h ---- */
 
-/* glob_in.h - file name patterns: *, ?, [a-z], [!a-z], and a backslash before any of them. */
-#ifndef PHI_TOOLS_GLOB_IN_H
-#define PHI_TOOLS_GLOB_IN_H
+/* ignored_in.h - which entries of a directory walk the ignore files leave out, as ripgrep reads
+   them.
+
+   Each directory may have a .rgignore, an .ignore and a .gitignore; nearer files count before
+   farther ones, and the kinds in that order. A .gitignore counts inside a repository alone, up to
+   its top, and so does the .git/info/exclude of that. The directories above the walk count, too.
+   Of a file the first PHI__IGNORED_BYTES count. */
+#ifndef PHI_TOOLS_IGNORED_IN_H
+#define PHI_TOOLS_IGNORED_IN_H
 
 
-/* A pattern without a slash is matched with the last part of the path; one with a slash with all of
-   it: then * and ? stop at slashes, and ** does not (and "**" with a slash behind it may be
-   nothing). Bytes are compared. */
-PHI__FN bool phi__glob_match(const char *pattern, phi_str path);
+#ifndef PHI_NO_FILES
 
+enum { PHI__IGNORED_KINDS = 4, PHI__IGNORED_BYTES = 262144 };
+
+typedef struct phi__ignored_level {
+    phi__ignore *files[PHI__IGNORED_KINDS]; /* NULL: there is none */
+    size_t from; /* where paths begin that are relative to it, in `path` */
+    bool git;    /* it is the top of a repository */
+} phi__ignored_level;
+
+typedef struct phi__ignored {
+    phi_memory *memory;
+    phi__ignored_level *levels; /* from the farthest directory above to the deepest */
+    size_t count, cap;
+    size_t above;  /* of them above the walk's root */
+    size_t rules;  /* of all levels */
+    phi__buf path; /* the walk's root, a slash, and the path of an entry */
+    size_t root;   /* bytes of it up to that */
+} phi__ignored;
+
+PHI__FN void phi__ignored_init(phi__ignored *ignored, phi_memory *memory);
+PHI__FN void phi__ignored_free(phi__ignored *ignored); /* twice is harmless */
+
+/* place: the walk's root, resolved. Reads the files of the directories above, one directory in a
+   call: PHI_BUSY until all are read. Begin with an initialised one. */
+PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
+/* The walk is in the directory `path` now, which is open; depth: 0 for the root. */
+PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir, phi_str path);
+/* What the files say of an entry; depth: 1 in the root itself. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
+                                     bool directory, phi__ignore_said *out);
+
+#endif
 #endif
 
 /* ---- src/tools/job_in.h ---- */
@@ -4130,9 +6555,7 @@ PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str ar
 PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments);
 PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str arguments);
 PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments);
-#ifndef PHI_NO_PROCESS
 PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str arguments);
-#endif
 #endif
 
 #endif
@@ -4198,6 +6621,56 @@ typedef enum phi__script_says {
    fault. */
 PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_point point,
                                                  phi_str output, phi__buf *reply);
+
+#endif
+#endif
+
+/* ---- src/tools/search_in.h ---- */
+
+/* search_in.h - shared by the halves of the tool that searches: a program's output, or our own walk
+   and engine, becomes lines of one form, "file:number:text". */
+#ifndef PHI_TOOLS_SEARCH_IN_H
+#define PHI_TOOLS_SEARCH_IN_H
+
+
+#ifndef PHI_NO_FILES
+
+enum { PHI__SEARCH_LINE_BYTES = 2000 /* bytes listed of one line */ };
+
+struct phi__search_own;
+
+typedef struct phi__search {
+    phi__job job;
+    const char *pattern, *path, *include;
+    bool case_sensitive, placed;
+    phi__timer deadline, tick;
+    phi__buf line, out; /* line: the line being read */
+    size_t line_bytes;  /* of it, listed or not */
+    uint32_t matches;
+    struct phi__search_own *own; /* NULL: a program searches */
+#ifndef PHI_NO_PROCESS
+    phi__process *process;
+    phi__buf words;       /* of the program's stderr */
+    phi__buf last;        /* the name of the last line's file, as the program wrote it */
+    bool use_grep, named; /* named: the name of the line's file is whole */
+#endif
+} phi__search;
+
+/* search->line is whole. True: it was the last to list, and the job is done. */
+PHI__FN bool phi__search_lines_add(phi__search *search);
+PHI__FN phi_flow phi__search_lines_end(phi__search *search);
+
+/* Comes again in a later step. */
+static inline void phi__search_again(phi__search *search, uint64_t delay_us) {
+    phi__job *job = &search->job;
+    if (phi__io_timer_set(job->io, &search->tick, phi__io_now_us(job->io) + delay_us) != PHI_OK)
+        (void)phi__job_no_memory(job);
+}
+
+/* Our own search: begins, once the place is known, and continues. Both may end the job. */
+PHI__FN void phi__search_own_begin(phi__search *search);
+PHI__FN void phi__search_own_more(phi__search *search);
+PHI__FN void phi__search_own_free(phi__search *search); /* twice is harmless */
 
 #endif
 #endif
@@ -5020,89 +7493,179 @@ PHI__FN void phi__finder_end(phi__finder *finder) {
     memset(finder, 0, sizeof *finder);
 }
 
-/* ---- src/tools/glob.c ---- */
+/* ---- src/tools/ignored.c ---- */
 
-/* glob.c - matching without recursion: only the last star, and the last double star, are ever
-   retried, so that a match takes at most the pattern's length times the path's, for each double
-   star. */
+/* ignored.c - the ignore files of the directories from the file system's root to a walk's place. */
 
-/* A bracket at `p`, which is '['; its end, or NULL where it does not close (then '[' is itself). */
-static const char *phi__glob_bracket(const char *p, char c, bool *in) {
-    bool not_in = p[1] == '!' || p[1] == '^';
-    const char *at = p + (not_in ? 2 : 1), *first = at;
-    *in = false;
-    for (; *at != '\0' && (*at != ']' || at == first); at++) {
-        unsigned char low = (unsigned char)*at, high = low;
-        if (at[1] == '-' && at[2] != ']' && at[2] != '\0') {
-            high = (unsigned char)at[2];
-            at += 2;
+#ifndef PHI_NO_FILES
+
+
+typedef enum phi__ignored_kind {
+    PHI__IGNORED_RG,
+    PHI__IGNORED_PLAIN,
+    PHI__IGNORED_GIT,
+    PHI__IGNORED_EXCLUDE
+} phi__ignored_kind;
+
+static const char *phi__ignored_name(size_t kind) {
+    static const char *const names[PHI__IGNORED_KINDS] = {".rgignore", ".ignore", ".gitignore",
+                                                          ".git/info/exclude"};
+    return names[kind];
+}
+
+/* ---- reading ---- */
+
+static phi_status phi__ignored_parse(phi__ignored *ignored, phi__ignored_level *level, size_t kind,
+                                     phi_str text) {
+    phi__ignore *rules = (phi__ignore *)phi__alloc(ignored->memory, sizeof *rules);
+    phi_status status;
+    if (rules == NULL) return PHI_NO_MEMORY;
+    phi__ignore_init(rules, ignored->memory);
+    level->files[kind] = rules;
+    status = phi__ignore_add(rules, text);
+    ignored->rules += rules->count;
+    return status;
+}
+
+/* A file that is not there, or cannot be read, has no rules. */
+static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *level, size_t kind,
+                                    int dir) {
+    phi__file *file;
+    phi__buf text;
+    size_t got = 1;
+    phi_status status =
+        phi__files_open_in(ignored->memory, dir, phi__ignored_name(kind), &file, NULL);
+    if (status != PHI_OK) return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_OK;
+    phi__buf_init(&text, ignored->memory);
+    while (got > 0 && text.len < PHI__IGNORED_BYTES) {
+        size_t room = phi__min(PHI__IGNORED_BYTES - text.len, 16384);
+        char *to = phi__buf_reserve(&text, room);
+        if (to == NULL || phi__files_read(file, to, room, &got, NULL) != PHI_OK) break;
+        phi__buf_add_len(&text, got);
+    }
+    phi__files_close(file);
+    status = text.failed ? PHI_NO_MEMORY : PHI_OK;
+    if (status == PHI_OK && text.len > 0)
+        status = phi__ignored_parse(ignored, level, kind, phi__buf_str(&text));
+    phi__buf_free(&text);
+    return status;
+}
+
+static phi_status phi__ignored_fill(phi__ignored *ignored, phi__ignored_level *level, int dir) {
+    phi_status status = PHI_OK;
+    bool directory = false;
+    size_t kind;
+    level->git = phi__walk_has(dir, ".git", &directory);
+    for (kind = 0; kind < PHI__IGNORED_KINDS && status == PHI_OK; kind++)
+        if (kind != PHI__IGNORED_EXCLUDE || directory)
+            status = phi__ignored_read(ignored, level, kind, dir);
+    return status;
+}
+
+/* ---- levels ---- */
+
+static void phi__ignored_pop(phi__ignored *ignored) {
+    phi__ignored_level *level = &ignored->levels[--ignored->count];
+    size_t kind;
+    for (kind = 0; kind < PHI__IGNORED_KINDS; kind++) {
+        phi__ignore *rules = level->files[kind];
+        if (rules == NULL) continue;
+        ignored->rules -= rules->count;
+        phi__ignore_free(rules);
+        phi__free(ignored->memory, rules, sizeof *rules);
+    }
+}
+
+static phi__ignored_level *phi__ignored_push(phi__ignored *ignored, size_t from) {
+    phi__ignored_level *levels = (phi__ignored_level *)phi__grow(
+        ignored->memory, ignored->levels, &ignored->cap, ignored->count + 1, sizeof *levels);
+    if (levels == NULL) return NULL;
+    ignored->levels = levels;
+    memset(&levels[ignored->count], 0, sizeof *levels);
+    levels[ignored->count].from = from;
+    return &levels[ignored->count++];
+}
+
+/* ---- for other files ---- */
+
+PHI__FN void phi__ignored_init(phi__ignored *ignored, phi_memory *memory) {
+    memset(ignored, 0, sizeof *ignored);
+    ignored->memory = memory;
+    phi__buf_init(&ignored->path, memory);
+}
+
+PHI__FN void phi__ignored_free(phi__ignored *ignored) {
+    while (ignored->count > 0) phi__ignored_pop(ignored);
+    phi__free(ignored->memory, ignored->levels, ignored->cap * sizeof *ignored->levels);
+    ignored->levels = NULL;
+    ignored->cap = 0;
+    phi__buf_free(&ignored->path);
+}
+
+PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place) {
+    phi__ignored_level *level;
+    phi_status status;
+    size_t from, len;
+    int dir;
+    if (ignored->path.len == 0) {
+        phi__buf_text(&ignored->path, place);
+        if (strcmp(place, "/") != 0) phi__buf_char(&ignored->path, '/');
+        if (ignored->path.failed) return PHI_NO_MEMORY;
+        ignored->root = ignored->path.len;
+        return PHI_BUSY;
+    }
+    len = strlen(place);
+    from = ignored->count > 0 ? ignored->levels[ignored->count - 1].from : 0;
+    while (from < len && place[from] != '/') from++;
+    if (from >= len || len == 1) return PHI_OK;
+    level = phi__ignored_push(ignored, from + 1);
+    ignored->above = ignored->count;
+    if (level == NULL) return PHI_NO_MEMORY;
+    dir = phi__walk_open_path(phi__str(place, phi__max(from, 1)));
+    if (dir < 0) return PHI_BUSY;
+    status = phi__ignored_fill(ignored, level, dir);
+    phi__walk_close(dir);
+    return status == PHI_OK ? PHI_BUSY : status;
+}
+
+PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir,
+                                      phi_str path) {
+    phi__ignored_level *level;
+    while (ignored->count > ignored->above + depth) phi__ignored_pop(ignored);
+    level = phi__ignored_push(ignored, ignored->root + path.len);
+    if (level == NULL) return PHI_NO_MEMORY;
+    return dir >= 0 ? phi__ignored_fill(ignored, level, dir) : PHI_OK;
+}
+
+PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
+                                     bool directory, phi__ignore_said *out) {
+    phi__ignore_said said[PHI__IGNORED_KINDS] = {PHI__IGNORE_NONE, PHI__IGNORE_NONE,
+                                                 PHI__IGNORE_NONE, PHI__IGNORE_NONE};
+    bool in_git = false, past_git = false;
+    size_t i, kind;
+    *out = PHI__IGNORE_NONE;
+    while (ignored->count > ignored->above + depth) phi__ignored_pop(ignored);
+    if (ignored->rules == 0) return PHI_OK;
+    ignored->path.len = ignored->root;
+    phi__buf_add_str(&ignored->path, path);
+    if (ignored->path.failed) return PHI_NO_MEMORY;
+    for (i = 0; i < ignored->count; i++) in_git = in_git || ignored->levels[i].git;
+    for (i = ignored->count; i > 0; i--) {
+        const phi__ignored_level *level = &ignored->levels[i - 1];
+        phi_str whole = phi__buf_str(&ignored->path);
+        whole = phi__str(whole.at + level->from, whole.len - level->from);
+        for (kind = 0; kind < PHI__IGNORED_KINDS; kind++) {
+            if (level->files[kind] == NULL || said[kind] != PHI__IGNORE_NONE) continue;
+            if (kind >= PHI__IGNORED_GIT && (!in_git || past_git)) continue;
+            said[kind] = phi__ignore_says(level->files[kind], whole, directory);
         }
-        if ((unsigned char)c >= low && (unsigned char)c <= high) *in = true;
+        past_git = past_git || level->git;
     }
-    *in = *in != not_in;
-    return *at == ']' ? at + 1 : NULL;
+    for (kind = 0; kind < PHI__IGNORED_KINDS && *out == PHI__IGNORE_NONE; kind++) *out = said[kind];
+    return PHI_OK;
 }
 
-/* One character of the pattern, no star: where the pattern goes on, or NULL: no match. */
-static const char *phi__glob_one(const char *p, char c, bool slashes) {
-    const char *end;
-    bool in;
-    if (*p == '\0') return NULL;
-    if (*p == '?') return slashes && c == '/' ? NULL : p + 1;
-    if (*p == '[') {
-        end = phi__glob_bracket(p, c, &in);
-        if (end != NULL) return in && !(slashes && c == '/') ? end : NULL;
-    }
-    if (*p == '\\' && p[1] != '\0') p++;
-    return *p == c ? p + 1 : NULL;
-}
-
-/* slashes: a star stops at one. */
-static bool phi__glob_run(const char *p, phi_str s, bool slashes) {
-    const char *star = NULL, *deep = NULL, *next;
-    size_t i = 0, star_at = 0, deep_at = 0;
-    for (;;) {
-        if (*p == '*') {
-            if (slashes && p[1] == '*') {
-                while (*p == '*') p++;
-                if (*p == '/') p++;
-                deep = p;
-                deep_at = i;
-                star = NULL;
-            } else {
-                while (*p == '*') p++;
-                star = p;
-                star_at = i;
-            }
-            continue;
-        }
-        if (i == s.len && *p == '\0') return true;
-        next = i < s.len ? phi__glob_one(p, s.at[i], slashes) : NULL;
-        if (next != NULL) {
-            p = next;
-            i++;
-        } else if (star != NULL && star_at < s.len && !(slashes && s.at[star_at] == '/')) {
-            p = star;
-            i = ++star_at;
-        } else if (deep != NULL && deep_at < s.len) {
-            p = deep;
-            i = ++deep_at;
-            star = NULL;
-        } else {
-            return false;
-        }
-    }
-}
-
-PHI__FN bool phi__glob_match(const char *pattern, phi_str path) {
-    size_t name = path.len;
-    if (strchr(pattern, '/') != NULL) {
-        if (pattern[0] == '.' && pattern[1] == '/') pattern += 2;
-        return phi__glob_run(pattern, path, true);
-    }
-    while (name > 0 && path.at[name - 1] != '/') name--;
-    return phi__glob_run(pattern, phi__str(path.at + name, path.len - name), false);
-}
+#endif
 
 /* ---- src/tools/job.c ---- */
 
@@ -5404,6 +7967,7 @@ PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*plac
 enum {
     PHI__LIST_STEP = 1024, /* units of work in one step: an entry is one, */
     PHI__LIST_BUSY = 32,   /* opening a directory so many, and two for each directory above */
+    PHI__LIST_RULES = 32,  /* so many ignore rules cost a unit for each entry */
     PHI__LIST_DEPTH = 3
 };
 
@@ -5414,7 +7978,9 @@ typedef struct phi__list_run {
     uint64_t total;
     uint64_t end_us;
     phi__walk *walk;
-    phi_str *names; /* a heap, the last in order on top; then sorted */
+    phi__ignored ignored;
+    phi__buf choices; /* of the pattern */
+    phi_str *names;   /* a heap, the last in order on top; then sorted */
     size_t count, cap;
     size_t heap, written; /* names that are still a heap; that are in `out` */
     phi__buf out;
@@ -5428,6 +7994,8 @@ static void phi__list_files_drop(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__walk_free(list->walk);
     list->walk = NULL;
+    phi__ignored_free(&list->ignored);
+    phi__buf_free(&list->choices);
     while (list->count > 0) phi__list_files_forget(list, list->names[--list->count]);
     phi__free(job->memory, list->names, list->cap * sizeof *list->names);
     list->names = NULL;
@@ -5484,12 +8052,18 @@ static bool phi__list_files_add(phi__list_run *list, phi_str name) {
 
 static bool phi__list_files_skipped(phi_str path) {
     static const char *const names[] = {"target", ".git", "node_modules"};
-    size_t name = path.len, i;
-    while (name > 0 && path.at[name - 1] != '/') name--;
-    path = phi__str(path.at + name, path.len - name);
+    size_t i;
+    path = phi__glob_name(path);
     for (i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(path, names[i])) return true;
     return false;
+}
+
+/* A pattern with a slash is for the whole path, one without for the name alone. */
+static bool phi__list_files_wanted(const phi__list_run *list, phi_str path) {
+    if (list->pattern == NULL) return true;
+    if (strchr(list->pattern, '/') == NULL) path = phi__glob_name(path);
+    return phi__glob_any(phi__buf_str(&list->choices), path);
 }
 
 /* A path as the model wrote it, and the name below it: one line, whatever the names are. */
@@ -5543,36 +8117,66 @@ static phi_flow phi__list_files_show(phi__job *job) {
 
 /* False: no memory. */
 static bool phi__list_files_entry(phi__list_run *list, const phi__walk_entry *entry) {
-    if (entry->kind == PHI__FILE_DIRECTORY) {
-        if (entry->depth >= list->max_depth || phi__list_files_skipped(entry->path))
-            phi__walk_skip(list->walk);
-    } else if (entry->kind == PHI__FILE_REGULAR && entry->depth <= list->max_depth) {
-        if (list->pattern == NULL || phi__glob_match(list->pattern, entry->path))
-            return phi__list_files_add(list, entry->path);
+    bool directory = entry->kind == PHI__FILE_DIRECTORY;
+    phi__ignore_said said;
+    if (directory && (entry->depth >= list->max_depth || phi__list_files_skipped(entry->path))) {
+        phi__walk_skip(list->walk);
+        return true;
     }
-    return true;
+    if (!directory && (entry->kind != PHI__FILE_REGULAR || entry->depth > list->max_depth ||
+                       !phi__list_files_wanted(list, entry->path)))
+        return true;
+    if (phi__ignored_says(&list->ignored, entry->depth, entry->path, directory, &said) != PHI_OK)
+        return false;
+    if (directory && said == PHI__IGNORE_OUT) phi__walk_skip(list->walk);
+    return directory || said == PHI__IGNORE_OUT || phi__list_files_add(list, entry->path);
+}
+
+/* The next entry; PHI_NOT_FOUND: the end. *units: what it took. */
+static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
+    phi__walk_entry entry;
+    phi_status status;
+    memset(&entry, 0, sizeof entry);
+    status = phi__walk_next(list->walk, &entry);
+    *units += status == PHI_BUSY ? PHI__LIST_BUSY + 2 * entry.depth
+                                 : 1 + (uint32_t)(list->ignored.rules / PHI__LIST_RULES);
+    if (status == PHI_BUSY && entry.entered)
+        status =
+            phi__ignored_enter(&list->ignored, entry.depth, phi__walk_at(list->walk), entry.path);
+    if (status == PHI_OK && entry.path.len > 0 && !entry.entered &&
+        !phi__list_files_entry(list, &entry))
+        status = PHI_NO_MEMORY;
+    return status;
 }
 
 static phi_flow phi__list_files_walk(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
-    phi__walk_entry entry;
     uint32_t units;
-    memset(&entry, 0, sizeof entry);
     if (phi__io_now_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
     for (units = 0; units < PHI__LIST_STEP;) {
-        phi_status status = phi__walk_next(list->walk, &entry);
-        if (status == PHI_NOT_FOUND) {
-            phi__walk_free(list->walk);
-            list->walk = NULL;
-            list->heap = list->count;
-            job->go = phi__list_files_show;
-            return phi__list_files_show(job);
-        }
-        if (status == PHI_NO_MEMORY || (status == PHI_OK && !phi__list_files_entry(list, &entry)))
-            return phi__job_no_memory(job);
-        units += status == PHI_BUSY ? PHI__LIST_BUSY + 2 * entry.depth : 1;
+        phi_status status = phi__list_files_next(list, &units);
+        if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+        if (status != PHI_NOT_FOUND) continue;
+        phi__walk_free(list->walk);
+        list->walk = NULL;
+        list->heap = list->count;
+        job->go = phi__list_files_show;
+        return phi__list_files_show(job);
     }
     return PHI_PENDING;
+}
+
+/* The ignore files of the directories above come first. */
+static phi_flow phi__list_files_above(phi__job *job) {
+    phi__list_run *list = (phi__list_run *)(void *)job;
+    uint32_t units = 0;
+    phi_status status = PHI_BUSY;
+    for (; status == PHI_BUSY && units < PHI__LIST_STEP; units += PHI__LIST_BUSY)
+        status = phi__ignored_above(&list->ignored, job->place);
+    if (status == PHI_BUSY) return PHI_PENDING;
+    if (status != PHI_OK) return phi__job_no_memory(job);
+    job->go = phi__list_files_walk;
+    return phi__list_files_walk(job);
 }
 
 static phi_flow phi__list_files_open(phi__job *job) {
@@ -5591,18 +8195,32 @@ static phi_flow phi__list_files_open(phi__job *job) {
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
                        ? UINT64_MAX
                        : phi__io_now_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
-    job->go = phi__list_files_walk;
-    return phi__list_files_walk(job);
+    job->go = phi__list_files_above;
+    return phi__list_files_above(job);
+}
+
+/* The choices of the pattern; what is no pattern is matched as it stands. False: no memory. */
+static bool phi__list_files_pattern(phi__list_run *list) {
+    phi_str pattern;
+    if (list->pattern == NULL) return true;
+    pattern = phi_str_of(list->pattern);
+    if (phi__str_starts(pattern, "./")) pattern = phi__str(pattern.at + 2, pattern.len - 2);
+    if (phi__glob_expand(&list->choices, pattern) != NULL)
+        phi__buf_add_str(&list->choices, pattern);
+    return !list->choices.failed;
 }
 
 static phi_flow phi__list_files_go(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__buf_init(&list->out, job->memory);
+    phi__buf_init(&list->choices, job->memory);
+    phi__ignored_init(&list->ignored, job->memory);
     if (!phi__job_text(job, "path", false, &list->path) ||
         !phi__job_text(job, "pattern", false, &list->pattern) ||
         !phi__job_number(job, "max_depth", PHI__LIST_DEPTH, &list->max_depth))
         return PHI_DONE;
     if (list->path == NULL || list->path[0] == '\0') list->path = ".";
+    if (!phi__list_files_pattern(list)) return phi__job_no_memory(job);
     return phi__job_place(job, list->path, phi__list_files_open);
 }
 
@@ -6913,88 +9531,72 @@ PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, char *words, 
 
 /* ---- src/tools/search.c ---- */
 
-/* search.c - the tool that searches files: rg, or grep where there is none, without a shell.
+/* search.c - the tool that searches files: rg, without a shell, or our own engine; grep where the
+   host wants it.
 
    Lines are read as they come; after the last line to show, the program is killed. */
 
-#if !defined(PHI_NO_PROCESS) && !defined(PHI_NO_FILES)
+#ifndef PHI_NO_FILES
 
 
 #include <stdio.h>
 
 enum {
-    PHI__SEARCH_LINE_BYTES = 2000,  /* bytes listed of one line */
     PHI__SEARCH_WORDS_BYTES = 2000, /* kept of stderr */
+    PHI__SEARCH_NAME_BYTES = 16384, /* kept of a file's name, and of a notice before it */
     PHI__SEARCH_ARGS = 20,
     PHI__SEARCH_RETRY_US = 5000
 };
 
-#define PHI__SEARCH_NONE "Search error: neither rg nor grep was found"
-
-typedef struct phi__search {
-    phi__job job;
-    const char *pattern, *path, *include;
-    bool case_sensitive, use_grep, placed;
-    phi__process *process;
-    phi__timer deadline, tick;
-    phi__buf line, out, words; /* line: the line being read */
-    size_t line_bytes;         /* of it, listed or not */
-    bool named;                /* the name of its file is whole */
-    uint32_t matches;
-} phi__search;
-
-static void phi__search_spawn(phi__search *search);
-
 static void phi__search_drop(phi__job *job) {
     phi__search *search = (phi__search *)(void *)job;
+    phi__search_own_free(search);
+#ifndef PHI_NO_PROCESS
     phi__process_free(search->process);
     search->process = NULL;
+    phi__buf_free(&search->words);
+    phi__buf_free(&search->last);
+#endif
     phi__io_timer_clear(job->io, &search->deadline);
     phi__io_timer_clear(job->io, &search->tick);
     phi__buf_free(&search->line);
     phi__buf_free(&search->out);
-    phi__buf_free(&search->words);
 }
 
-/* ---- output ---- */
-
-static phi_flow phi__search_done(phi__search *search) {
-    char details[40];
-    (void)snprintf(details, sizeof details, "{\"matches\":%u}", (unsigned)search->matches);
-    if (search->matches == 0)
-        phi__buf_printf(&search->out, "No matches found for '%s'", search->pattern);
-    else if (search->matches >= search->job.set->desc.max_matches)
-        phi__buf_printf(&search->out, "\n... (showing first %u matches)",
-                        (unsigned)search->matches);
-    else
-        phi__buf_printf(&search->out, "\n(%u matches)", (unsigned)search->matches);
-    if (search->out.failed) return phi__job_no_memory(&search->job);
-    return phi__job_done(&search->job, phi__buf_str(&search->out), details);
+static void phi__search_late(phi__timer *timer) {
+    phi__search *search = PHI__OWNER(timer, phi__search, deadline);
+    (void)phi__job_fail(&search->job, "Search timed out");
 }
 
-/* A whole line; true: it was the last to list, and the job is done. */
-static bool phi__search_line(phi__search *search) {
+/* ---- a program ---- */
+
+#ifndef PHI_NO_PROCESS
+
+static void phi__search_spawn(phi__search *search);
+
+/* rg may say behind the last line of a file that the rest is binary, in a line without a NUL, which
+   then stands before the next name. Takes that out of search->line, and keeps the name. */
+static void phi__search_notice(phi__search *search) {
+    static const char words[] =
+        ": WARNING: stopped searching binary file after match (found \"\\0\" "
+        "byte around offset ";
     phi_str line = phi__buf_str(&search->line);
-    size_t shown = phi__utf8_cut(line, PHI__SEARCH_LINE_BYTES);
-    bool cut = search->line_bytes > shown;
-    size_t from;
-    if (!cut && line.len > 0 && line.at[line.len - 1] == '\r') shown--;
-    line.len = shown;
-    /* "./" is what stands for the default path; models do not write it. */
-    if (strcmp(search->path, ".") == 0 && phi__str_starts(line, "./"))
-        line = phi__str(line.at + 2, line.len - 2);
-    if (search->matches > 0) phi__buf_char(&search->out, '\n');
-    from = search->out.len;
-    phi__utf8_repair(&search->out, line);
-    if (!search->out.failed)
-        search->out.len = from + phi__words_clean(search->out.at + from, search->out.len - from);
-    if (cut) phi__buf_text(&search->out, "... (line truncated)");
-    phi__buf_clear(&search->line);
-    search->line_bytes = 0;
-    search->named = false;
-    if (++search->matches < search->job.set->desc.max_matches) return false;
-    (void)phi__search_done(search);
-    return true;
+    size_t n = search->last.len, end;
+    if (n > 0 && line.len > n && memcmp(line.at, search->last.at, n) == 0 &&
+        phi__str_starts(phi__str(line.at + n, line.len - n), words)) {
+        end = phi__str_find(line, n + sizeof words - 1, ")\n");
+        if (end != SIZE_MAX) {
+            phi__buf_drop(&search->line, end + 2);
+            search->line_bytes -= end + 2;
+        }
+    }
+    phi__buf_clear(&search->last);
+    phi__buf_add(&search->last, search->line.at, search->line.len);
+    /* "./" stands for the default path; models do not write it. */
+    if (strcmp(search->path, ".") == 0 && phi__str_starts(phi__buf_str(&search->line), "./")) {
+        phi__buf_drop(&search->line, 2);
+        search->line_bytes -= 2;
+    }
 }
 
 /* A file's name comes before a NUL, so that its own line breaks and colons are no separators: it
@@ -7002,10 +9604,12 @@ static bool phi__search_line(phi__search *search) {
 static size_t phi__search_name(phi__search *search, const char *bytes, size_t len) {
     const char *nul = (const char *)memchr(bytes, '\0', len);
     size_t n = nul != NULL ? (size_t)(nul - bytes) : len;
-    phi__buf_add(&search->line, bytes, phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
+    phi__buf_add(&search->line, bytes, phi__min(n, PHI__SEARCH_NAME_BYTES - search->line.len));
     search->line_bytes += n;
     if (nul == NULL) return n;
     if (search->line.failed) return len; /* the job ends for want of memory */
+    phi__search_notice(search);
+    search->line.len = phi__min(search->line.len, PHI__SEARCH_LINE_BYTES + 4);
     if (search->line.len > 0)
         search->line.len = phi__words_clean_line(search->line.at, search->line.len);
     if (search->line_bytes < PHI__SEARCH_LINE_BYTES) {
@@ -7040,7 +9644,8 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
                      phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
         search->line_bytes += n;
         if (newline == NULL) break;
-        if (phi__search_line(search)) return true;
+        search->named = false;
+        if (phi__search_lines_add(search)) return true;
         bytes += n + 1;
         len -= n + 1;
     }
@@ -7048,50 +9653,41 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
     return true;
 }
 
+/* What was not found: rg, and our own engine takes its place; or what the host wants. */
+static void phi__search_missing(phi__search *search) {
+    if (search->job.set->desc.search_with == PHI_SEARCH_AUTOMATIC)
+        phi__search_own_begin(search);
+    else
+        (void)phi__job_fail(&search->job, "Search error: %s was not found",
+                            search->use_grep ? "grep" : "rg");
+}
+
 static void phi__search_exited(void *ctx, int code, int signal_number) {
     phi__search *search = (phi__search *)ctx;
     phi_str words;
     (void)signal_number;
-    if (code == 127 && !search->use_grep) { /* a shell that stands between says it this way */
+    if (code == 127) { /* a shell that stands between says it this way */
         phi__process_free(search->process);
         search->process = NULL;
-        search->use_grep = true;
-        phi__buf_clear(&search->words);
-        phi__search_spawn(search);
+        phi__search_missing(search);
         return;
     }
-    if (code == 127) {
-        (void)phi__job_fail(&search->job, PHI__SEARCH_NONE);
-        return;
-    }
-    if (search->named && phi__search_line(search)) return;
+    if (search->named && phi__search_lines_add(search)) return;
     words = phi__str_trim(phi__buf_str(&search->words));
     /* Found is found, also where a directory could not be read. */
     if (search->matches == 0 && (code > 1 || code < 0 || (code == 1 && words.len > 0)))
         (void)phi__job_fail(&search->job, "Search error: %.*s", (int)words.len, words.at);
     else
-        (void)phi__search_done(search);
+        (void)phi__search_lines_end(search);
 }
-
-static void phi__search_late(phi__timer *timer) {
-    phi__search *search = PHI__OWNER(timer, phi__search, deadline);
-    (void)phi__job_fail(&search->job, "Search timed out");
-}
-
-/* ---- the beginning ---- */
 
 /* The pattern comes behind -e and the path behind --, so that neither is ever an option. */
 static void phi__search_arguments(const phi__search *search, const char *include,
                                   const char **argv) {
-    static const char *const rg[] = {"rg",
-                                     "--no-config",
-                                     "--line-number",
-                                     "--no-heading",
-                                     "--with-filename",
-                                     "--null",
-                                     "--color=never",
-                                     "--sort=path",
-                                     NULL};
+    static const char *const rg[] = {
+        "rg",     "--no-config", "--line-number",      "--no-heading",  "--with-filename",
+        "--null", "--no-mmap",   "--no-ignore-global", "--color=never", "--sort=path",
+        NULL};
     static const char *const grep[] = {
         "grep", "-r", "-n", "-H", "-I", "-E", "--null", "--exclude-dir=.git", NULL};
     const char *const *head = search->use_grep ? grep : rg;
@@ -7134,36 +9730,48 @@ static phi_status phi__search_try(phi__search *search, char *words, size_t size)
 static void phi__search_spawn(phi__search *search) {
     char words[160];
     phi_status status = phi__search_try(search, words, sizeof words);
-    if (status == PHI_NOT_FOUND && !search->use_grep) {
-        search->use_grep = true;
-        status = phi__search_try(search, words, sizeof words);
-    }
-    if (status == PHI_BUSY &&
-        phi__io_timer_set(search->job.io, &search->tick,
-                          phi__io_now_us(search->job.io) + PHI__SEARCH_RETRY_US) == PHI_OK)
-        return;
-    if (status == PHI_NO_MEMORY || status == PHI_BUSY)
+    if (status == PHI_BUSY)
+        phi__search_again(search, PHI__SEARCH_RETRY_US);
+    else if (status == PHI_NO_MEMORY)
         (void)phi__job_no_memory(&search->job);
     else if (status == PHI_NOT_FOUND)
-        (void)phi__job_fail(&search->job, PHI__SEARCH_NONE);
+        phi__search_missing(search);
     else if (status != PHI_OK)
         (void)phi__job_fail(&search->job, "Search error: %s", words);
 }
 
-/* Once the path is known to be allowed, the program is started. */
+static void phi__search_program(phi__search *search) {
+    phi_search_with with = search->job.set->desc.search_with;
+    search->use_grep = with == PHI_SEARCH_GREP;
+    if (with == PHI_SEARCH_OWN)
+        phi__search_own_begin(search);
+    else
+        phi__search_spawn(search);
+}
+
+#else
+
+static void phi__search_program(phi__search *search) { phi__search_own_begin(search); }
+
+#endif
+
+/* ---- the beginning ---- */
+
+/* Once the path is known to be allowed, the search begins. */
 static void phi__search_place(phi__search *search) {
-    phi__job *job = &search->job;
-    phi_status status = search->placed ? PHI_OK : phi__job_place_more(job);
-    if (status == PHI_BUSY &&
-        phi__io_timer_set(job->io, &search->tick, phi__io_now_us(job->io) + 1) != PHI_OK)
-        (void)phi__job_no_memory(job);
+    phi_status status = search->placed ? PHI_OK : phi__job_place_more(&search->job);
+    if (status == PHI_BUSY) phi__search_again(search, 1);
     if (status != PHI_OK) return;
     search->placed = true;
-    phi__search_spawn(search);
+    phi__search_program(search);
 }
 
 static void phi__search_tick(phi__timer *timer) {
-    phi__search_place(PHI__OWNER(timer, phi__search, tick));
+    phi__search *search = PHI__OWNER(timer, phi__search, tick);
+    if (search->own != NULL)
+        phi__search_own_more(search);
+    else
+        phi__search_place(search);
 }
 
 static phi_flow phi__search_go(phi__job *job) {
@@ -7171,7 +9779,10 @@ static phi_flow phi__search_go(phi__job *job) {
     uint32_t timeout_ms = job->set->desc.search_timeout_ms;
     phi__buf_init(&search->line, job->memory);
     phi__buf_init(&search->out, job->memory);
+#ifndef PHI_NO_PROCESS
     phi__buf_init(&search->words, job->memory);
+    phi__buf_init(&search->last, job->memory);
+#endif
     search->deadline.fire = phi__search_late;
     search->tick.fire = phi__search_tick;
     if (!phi__job_text(job, "pattern", true, &search->pattern) ||
@@ -7195,7 +9806,515 @@ PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str argum
 }
 
 #endif
-#undef PHI__SEARCH_NONE
+
+/* ---- src/tools/search_lines.c ---- */
+
+/* search_lines.c - the lines that a search lists, and its result. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <stdio.h>
+
+PHI__FN phi_flow phi__search_lines_end(phi__search *search) {
+    char details[40];
+    (void)snprintf(details, sizeof details, "{\"matches\":%u}", (unsigned)search->matches);
+    if (search->matches == 0)
+        phi__buf_printf(&search->out, "No matches found for '%s'", search->pattern);
+    else if (search->matches >= search->job.set->desc.max_matches)
+        phi__buf_printf(&search->out, "\n... (showing first %u matches)",
+                        (unsigned)search->matches);
+    else
+        phi__buf_printf(&search->out, "\n(%u matches)", (unsigned)search->matches);
+    if (search->out.failed) return phi__job_no_memory(&search->job);
+    return phi__job_done(&search->job, phi__buf_str(&search->out), details);
+}
+
+PHI__FN bool phi__search_lines_add(phi__search *search) {
+    phi_str line = phi__buf_str(&search->line);
+    size_t shown = phi__utf8_cut(line, PHI__SEARCH_LINE_BYTES);
+    bool cut = search->line_bytes > shown;
+    size_t from;
+    if (!cut && line.len > 0 && line.at[line.len - 1] == '\r') shown--;
+    line.len = shown;
+    if (search->matches > 0) phi__buf_char(&search->out, '\n');
+    from = search->out.len;
+    phi__utf8_repair(&search->out, line);
+    if (!search->out.failed)
+        search->out.len = from + phi__words_clean(search->out.at + from, search->out.len - from);
+    if (cut) phi__buf_text(&search->out, "... (line truncated)");
+    phi__buf_clear(&search->line);
+    search->line_bytes = 0;
+    if (++search->matches < search->job.set->desc.max_matches) return false;
+    (void)phi__search_lines_end(search);
+    return true;
+}
+
+#endif
+
+/* ---- src/tools/search_own.c ---- */
+
+/* search_own.c - the search without a program: a walk in order, and our own engine over each file.
+
+   Which files are read, and how far, is as with ripgrep: it reads pieces of 64 KiB, and a file ends
+   before the piece that has a NUL in it. A piece is what was read, without the part of a line that
+   was left of the one before. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <stdio.h>
+
+enum {
+    PHI__SEARCH_OWN_PIECE = 65536,
+    PHI__SEARCH_OWN_BUFFER = PHI__SEARCH_OWN_PIECE + 64,
+    PHI__SEARCH_OWN_MARK = 3,      /* bytes that ripgrep reads first, for a byte order mark */
+    PHI__SEARCH_OWN_UNITS = 65536, /* of work at once: a byte of text is one, */
+    PHI__SEARCH_OWN_TURNS = 8,     /* at most so many times in a step */
+    PHI__SEARCH_OWN_ENTRY = 64,    /* units for an entry, */
+    PHI__SEARCH_OWN_RULE = 8,      /* for an ignore rule and an entry, */
+    PHI__SEARCH_OWN_OPEN = 4096,   /* for opening and closing a file or a directory, */
+    PHI__SEARCH_OWN_PART = 256     /* and for each part of a directory's path */
+};
+
+typedef enum phi__search_phase {
+    PHI__SEARCH_ABOVE, /* reads the ignore files of the directories above */
+    PHI__SEARCH_WALK,
+    PHI__SEARCH_SCAN
+} phi__search_phase;
+
+typedef struct phi__search_own {
+    phi__search_phase phase;
+    phi__regex *regex;
+    phi__ignore include; /* its rules: what matches is in */
+    phi__ignored ignored;
+    phi__ordered *tree; /* NULL: the place is one file */
+    phi__file *file;
+    phi__buf name; /* of the file, as it is listed */
+    phi__words words;
+    phi__buf trouble; /* the first directory or file that could not be read, and why */
+    /* the text of the file */
+    char *text;
+    size_t from, have; /* read and not scanned yet: where it begins, its bytes */
+    size_t piece;      /* of these, in the piece being scanned */
+    size_t at;         /* in the piece */
+    size_t tail;       /* of the piece before: the beginning of a character, not scanned */
+    bool first, whole; /* nothing was scanned yet; all of the file is read */
+    bool found;        /* the line at `at` matches, and its end is looked for */
+    uint64_t line;     /* number of the line that begins at `begin` */
+    size_t begin;      /* of a line in the piece; 0 also for one that began before it */
+    phi__buf head;     /* of a line that began before the piece, its first bytes */
+    size_t head_bytes; /* of that line before the piece */
+} phi__search_own;
+
+PHI__FN void phi__search_own_free(phi__search *search) {
+    phi_memory *memory = search->job.memory;
+    phi__search_own *own = search->own;
+    if (own == NULL) return;
+    search->own = NULL;
+    phi__regex_free(own->regex);
+    phi__ignore_free(&own->include);
+    phi__ignored_free(&own->ignored);
+    phi__ordered_free(own->tree);
+    phi__files_close(own->file);
+    phi__buf_free(&own->name);
+    phi__buf_free(&own->trouble);
+    phi__buf_free(&own->head);
+    phi__free(memory, own->text, PHI__SEARCH_OWN_BUFFER);
+    phi__free(memory, own, sizeof *own);
+}
+
+/* ---- results ---- */
+
+/* Only the first is kept: it is reported where nothing is found. */
+static void phi__search_own_note(phi__search_own *own, const char *path, const char *words) {
+    if (own->trouble.len == 0) phi__buf_printf(&own->trouble, "%s: %s", path, words);
+}
+
+static void phi__search_own_end(phi__search *search) {
+    phi__search_own *own = search->own;
+    phi_str trouble = phi__buf_str(&own->trouble);
+    if (own->trouble.failed)
+        (void)phi__job_no_memory(&search->job);
+    else if (search->matches == 0 && trouble.len > 0)
+        (void)phi__job_fail(&search->job, "Search error: %.*s", (int)trouble.len, trouble.at);
+    else
+        (void)phi__search_lines_end(search);
+}
+
+/* The line from `begin` to `end` in the piece, with what is known of it from before. True: the job
+   has ended. */
+static bool phi__search_own_emit(phi__search *search, size_t end) {
+    phi__search_own *own = search->own;
+    phi__buf *line = &search->line;
+    const size_t most = PHI__SEARCH_LINE_BYTES + 4;
+    phi__buf_add_str(line, phi__buf_str(&own->name));
+    if (!line->failed) line->len = phi__words_clean_line(line->at, phi__min(line->len, most));
+    phi__buf_printf(line, ":%llu:", (unsigned long long)own->line);
+    search->line_bytes = line->len + own->head_bytes + (end - own->begin);
+    phi__buf_add(line, own->head.at, phi__min(own->head.len, most - phi__min(line->len, most)));
+    phi__buf_add(line, own->text + own->from + own->begin,
+                 phi__min(end - own->begin, most - phi__min(line->len, most)));
+    if (line->failed || own->head.failed) {
+        (void)phi__job_no_memory(&search->job);
+        return true;
+    }
+    if (phi__search_lines_add(search)) return true;
+    if (!search->out.failed) return false;
+    (void)phi__job_no_memory(&search->job);
+    return true;
+}
+
+/* ---- a piece of text ---- */
+
+/* The next line begins at `at`, behind newlines that are counted. */
+static void phi__search_own_line(phi__search_own *own, size_t at) {
+    const char *text = own->text + own->from;
+    size_t i = own->begin;
+    const char *newline;
+    while (i < at && (newline = (const char *)memchr(text + i, '\n', at - i)) != NULL) {
+        i = (size_t)(newline - text) + 1;
+        own->line++;
+        own->begin = i;
+        own->head_bytes = 0;
+        phi__buf_clear(&own->head);
+    }
+}
+
+/* The piece is scanned up to `at`: what is left of its last line is kept. */
+static void phi__search_own_keep(phi__search_own *own) {
+    size_t rest;
+    phi__search_own_line(own, own->at);
+    rest = own->at - own->begin;
+    if (own->head.len < PHI__SEARCH_LINE_BYTES + 4)
+        phi__buf_add(&own->head, own->text + own->from + own->begin,
+                     phi__min(rest, PHI__SEARCH_LINE_BYTES + 4 - own->head.len));
+    own->head_bytes += rest;
+    own->tail = own->piece - own->at;
+    own->from += own->at;
+    own->have -= own->at;
+    own->at = own->piece = own->begin = 0;
+}
+
+/* The end of the line that matches. PHI_BUSY: it is not in this piece; PHI_REFUSED: the job has
+   ended. */
+static phi_status phi__search_own_found(phi__search *search) {
+    phi__search_own *own = search->own;
+    const char *text = own->text + own->from, *newline;
+    phi__search_own_line(own, own->at);
+    newline = (const char *)memchr(text + own->at, '\n', own->piece - own->at);
+    if (newline == NULL) {
+        own->at = own->piece;
+        return PHI_BUSY;
+    }
+    if (phi__search_own_emit(search, (size_t)(newline - text))) return PHI_REFUSED;
+    own->at = (size_t)(newline - text) + 1;
+    phi__search_own_line(own, own->at);
+    own->found = false;
+    phi__regex_begin(own->regex);
+    return PHI_OK;
+}
+
+/* Scans the piece. PHI_OK: all of it; PHI_BUSY: the units are used up; PHI_REFUSED: the job has
+   ended. */
+static phi_status phi__search_own_scan(phi__search *search, size_t *units) {
+    phi__search_own *own = search->own;
+    for (;;) {
+        phi__regex_found found = PHI__REGEX_MATCH;
+        phi_status status;
+        if (!own->found)
+            found = phi__regex_scan(own->regex, phi__str(own->text + own->from, own->piece),
+                                    own->whole && own->piece == own->have, &own->at, units);
+        if (found == PHI__REGEX_BUSY) return PHI_BUSY;
+        if (found == PHI__REGEX_NO_MEMORY) {
+            (void)phi__job_no_memory(&search->job);
+            return PHI_REFUSED;
+        }
+        if (found == PHI__REGEX_NONE) return PHI_OK;
+        own->found = true;
+        status = phi__search_own_found(search);
+        if (status != PHI_OK) return status == PHI_BUSY ? PHI_OK : status;
+    }
+}
+
+/* ---- a file ---- */
+
+static void phi__search_own_shut(phi__search_own *own) {
+    phi__files_close(own->file);
+    own->file = NULL;
+    own->phase = PHI__SEARCH_WALK;
+}
+
+/* The file is scanned to its end: its last line may have no newline. True: the job has ended. */
+static bool phi__search_own_last(phi__search *search) {
+    phi__search_own *own = search->own;
+    if (own->head_bytes > 0 && !own->found) {
+        phi__regex_found found = phi__regex_finish(own->regex);
+        if (found == PHI__REGEX_NO_MEMORY) {
+            (void)phi__job_no_memory(&search->job);
+            return true;
+        }
+        own->found = found == PHI__REGEX_MATCH;
+    }
+    if (own->head_bytes > 0 && own->found && phi__search_own_emit(search, own->begin)) return true;
+    phi__search_own_shut(own);
+    return false;
+}
+
+/* Reads until the buffer has the next piece. False: the file cannot be read. */
+static bool phi__search_own_fill(phi__search_own *own, size_t want) {
+    size_t got = 1;
+    if (own->from > 0) memmove(own->text, own->text + own->from, own->have);
+    own->from = 0;
+    while (own->have < want && !own->whole) {
+        if (phi__files_read(own->file, own->text + own->have, PHI__SEARCH_OWN_BUFFER - own->have,
+                            &got, &own->words) != PHI_OK)
+            return false;
+        own->have += got;
+        own->whole = got == 0;
+    }
+    own->piece = phi__min(own->have, want);
+    return true;
+}
+
+/* The next piece of the file. False: there is none, the file is shut, or the job has ended. */
+static bool phi__search_own_piece(phi__search *search, size_t *units) {
+    phi__search_own *own = search->own;
+    size_t want = own->first ? (size_t)PHI__SEARCH_OWN_MARK : (size_t)PHI__SEARCH_OWN_PIECE;
+    if (own->head_bytes + own->tail < PHI__SEARCH_OWN_PIECE)
+        want -= phi__min(own->head_bytes, want);
+    else
+        want += own->tail;
+    if (!phi__search_own_fill(own, want)) {
+        phi__search_own_note(own, own->name.at, own->words.text);
+        phi__search_own_shut(own);
+        return false;
+    }
+    *units -= phi__min(*units, own->piece / 4);
+    if (own->piece == 0) {
+        (void)phi__search_own_last(search);
+        return false;
+    }
+    if (memchr(own->text, '\0', own->piece) != NULL) { /* it is binary from here on */
+        phi__search_own_shut(own);
+        return false;
+    }
+    if (own->first && phi__str_starts(phi__str(own->text, own->piece), "\xEF\xBB\xBF")) {
+        own->from = 3;
+        own->have -= 3;
+        own->piece = 0;
+    }
+    own->first = false;
+    own->at = 0;
+    return true;
+}
+
+static void phi__search_own_read(phi__search *search, size_t *units) {
+    phi__search_own *own = search->own;
+    phi_status status;
+    if (own->at == own->piece && !phi__search_own_piece(search, units)) return;
+    status = phi__search_own_scan(search, units);
+    if (status == PHI_OK) phi__search_own_keep(own);
+}
+
+/* The file is open. */
+static void phi__search_own_start(phi__search_own *own) {
+    own->phase = PHI__SEARCH_SCAN;
+    own->from = own->have = own->piece = own->at = own->begin = own->head_bytes = own->tail = 0;
+    own->first = true;
+    own->whole = own->found = false;
+    own->line = 1;
+    phi__buf_clear(&own->head);
+    phi__regex_begin(own->regex);
+}
+
+/* ---- the walk ---- */
+
+/* A name as `include` sees it: relative to the workspace. */
+static phi_str phi__search_own_relative(const phi__search *search, phi_str name) {
+    const char *workspace = search->job.set->desc.workspace;
+    size_t n = workspace != NULL ? strlen(workspace) : 0;
+    while (phi__str_starts(name, "./")) name = phi__str(name.at + 2, name.len - 2);
+    if (n == 0 || workspace[0] != '/' || !phi__str_starts(name, workspace)) return name;
+    if (workspace[n - 1] != '/' && name.at[n++] != '/') return name;
+    return phi__str(name.at + n, name.len - n);
+}
+
+/* Whether an entry is left out: by `include` first, then by the ignore files, then for being
+   hidden. */
+static phi_status phi__search_own_out(phi__search *search, const phi__ordered_entry *entry,
+                                      bool *out) {
+    phi__search_own *own = search->own;
+    bool directory = entry->kind == PHI__FILE_DIRECTORY;
+    phi_str whole = phi__buf_str(&own->name);
+    phi__ignore_said said;
+    whole = phi__search_own_relative(search, whole);
+    said = phi__ignore_says(&own->include, whole, directory);
+    *out = said == PHI__IGNORE_IN;
+    if (said == PHI__IGNORE_NONE && own->include.outs > 0 && !directory) *out = true;
+    if (said != PHI__IGNORE_NONE || *out) return PHI_OK;
+    if (phi__ignored_says(&own->ignored, entry->depth, entry->path, directory, &said) != PHI_OK)
+        return PHI_NO_MEMORY;
+    *out = said == PHI__IGNORE_OUT ||
+           (said == PHI__IGNORE_NONE && phi__glob_name(entry->path).at[0] == '.');
+    return PHI_OK;
+}
+
+/* The name as it is listed: below the path as the model wrote it. */
+static bool phi__search_own_name(phi__search *search, phi_str path) {
+    phi__search_own *own = search->own;
+    size_t n = strlen(search->path);
+    phi__buf_clear(&own->name);
+    if (strcmp(search->path, ".") != 0) {
+        phi__buf_add(&own->name, search->path, n);
+        if (path.len > 0 && search->path[n - 1] != '/') phi__buf_char(&own->name, '/');
+    }
+    phi__buf_add_str(&own->name, path);
+    phi__buf_char(&own->name, '\0');
+    own->name.len -= own->name.failed ? 0 : 1;
+    return !own->name.failed;
+}
+
+static phi_status phi__search_own_entry(phi__search *search, const phi__ordered_entry *entry) {
+    phi__search_own *own = search->own;
+    phi_status status;
+    bool out;
+    if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_REGULAR) return PHI_OK;
+    if (!phi__search_own_name(search, entry->path)) return PHI_NO_MEMORY;
+    status = phi__search_own_out(search, entry, &out);
+    if (status != PHI_OK) return status;
+    if (entry->kind == PHI__FILE_DIRECTORY) {
+        if (out) phi__ordered_skip(own->tree);
+        return PHI_OK;
+    }
+    if (out) return PHI_OK;
+    status = phi__files_open_in(search->job.memory, phi__ordered_at(own->tree),
+                                phi__glob_name(entry->path).at, &own->file, &own->words);
+    if (status == PHI_OK) phi__search_own_start(own);
+    if (status == PHI_IO) phi__search_own_note(own, own->name.at, own->words.text);
+    return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* PHI_NOT_FOUND: the end. */
+static phi_status phi__search_own_next(phi__search *search, size_t *units) {
+    phi__search_own *own = search->own;
+    phi__ordered_entry entry;
+    phi_status status;
+    size_t cost = PHI__SEARCH_OWN_ENTRY;
+    if (own->tree == NULL) return PHI_NOT_FOUND;
+    status = phi__ordered_next(own->tree, &entry, &own->words);
+    if (status == PHI_BUSY || status == PHI_IO || entry.entered)
+        cost += PHI__SEARCH_OWN_OPEN + PHI__SEARCH_OWN_PART * (size_t)entry.depth;
+    if (status == PHI_IO) {
+        if (!phi__search_own_name(search, entry.path)) return PHI_NO_MEMORY;
+        phi__search_own_note(own, own->name.at, own->words.text);
+        status = PHI_OK;
+    } else if (status == PHI_OK && entry.entered) {
+        status = phi__ignored_enter(&own->ignored, entry.depth - 1, phi__ordered_at(own->tree),
+                                    entry.path);
+    } else if (status == PHI_OK) {
+        cost += PHI__SEARCH_OWN_RULE * (own->ignored.rules + own->include.count);
+        status = phi__search_own_entry(search, &entry);
+        if (own->file != NULL) cost += PHI__SEARCH_OWN_OPEN;
+    }
+    *units -= phi__min(*units, cost);
+    return status;
+}
+
+static void phi__search_own_turn(phi__search *search) {
+    size_t units = PHI__SEARCH_OWN_UNITS;
+    while (units > 0 && search->own != NULL) {
+        phi__search_own *own = search->own;
+        phi_status status = PHI_OK;
+        if (own->phase == PHI__SEARCH_SCAN) {
+            phi__search_own_read(search, &units);
+            continue;
+        }
+        if (own->phase == PHI__SEARCH_ABOVE) {
+            status = phi__ignored_above(&own->ignored, search->job.place);
+            if (status == PHI_OK) own->phase = PHI__SEARCH_WALK;
+            units -= phi__min(units, PHI__SEARCH_OWN_OPEN);
+        } else
+            status = phi__search_own_next(search, &units);
+        if (status == PHI_NO_MEMORY) (void)phi__job_no_memory(&search->job);
+        if (status == PHI_NOT_FOUND) phi__search_own_end(search);
+    }
+}
+
+/* ---- the beginning ---- */
+
+/* Opens the file or the directory. False: the job has ended. */
+static bool phi__search_own_place(phi__search *search) {
+    phi__search_own *own = search->own;
+    phi_memory *memory = search->job.memory;
+    const char *place = search->job.place;
+    phi__file_info info;
+    phi_status status = phi__files_stat(place, true, &info, &own->words);
+    if (status == PHI_OK && info.kind == PHI__FILE_DIRECTORY) {
+        status = phi__ordered_new(memory, place, &own->tree, &own->words);
+    } else if (status == PHI_OK) {
+        status = phi__files_open_read(memory, place, &own->file, &own->words);
+        if (status == PHI_OK) phi__search_own_start(own);
+    }
+    if (status == PHI_NO_MEMORY || !phi__search_own_name(search, phi__str("", 0)))
+        (void)phi__job_no_memory(&search->job);
+    else if (status != PHI_OK)
+        (void)phi__job_fail(&search->job, "Search error: %s: %s", search->path, own->words.text);
+    return search->own != NULL;
+}
+
+/* The pattern and the include. False: the job has ended. */
+static bool phi__search_own_patterns(phi__search *search) {
+    phi__search_own *own = search->own;
+    phi__regex_error error;
+    const char *wrong = NULL;
+    phi_status status = phi__regex_new(search->job.memory, phi_str_of(search->pattern),
+                                       !search->case_sensitive, &own->regex, &error);
+    if (status == PHI_BAD_ARG)
+        (void)phi__job_fail(&search->job, "Search error: pattern, column %u: %s",
+                            (unsigned)error.column, error.message);
+    if (status == PHI_OK && search->include != NULL)
+        status = phi__ignore_add_line(&own->include, phi_str_of(search->include), &wrong);
+    if (wrong != NULL)
+        (void)phi__job_fail(&search->job, "Search error: include \"%s\": %s", search->include,
+                            wrong);
+    if (status == PHI_NO_MEMORY) (void)phi__job_no_memory(&search->job);
+    return search->own != NULL;
+}
+
+/* ---- for the other half ---- */
+
+PHI__FN void phi__search_own_begin(phi__search *search) {
+    phi_memory *memory = search->job.memory;
+    phi__search_own *own = (phi__search_own *)phi__alloc(memory, sizeof *own);
+    search->own = own;
+    if (own == NULL) {
+        (void)phi__job_no_memory(&search->job);
+        return;
+    }
+    phi__ignore_init(&own->include, memory);
+    phi__ignored_init(&own->ignored, memory);
+    phi__buf_init(&own->name, memory);
+    phi__buf_init(&own->trouble, memory);
+    phi__buf_init(&own->head, memory);
+    own->text = (char *)phi__alloc(memory, PHI__SEARCH_OWN_BUFFER);
+    if (own->text == NULL) {
+        (void)phi__job_no_memory(&search->job);
+        return;
+    }
+    if (phi__search_own_patterns(search) && phi__search_own_place(search))
+        phi__search_again(search, 1);
+}
+
+PHI__FN void phi__search_own_more(phi__search *search) {
+    const phi__slice *slice = &search->job.call.rt->slice;
+    int turns = 0;
+    do phi__search_own_turn(search);
+    while (search->own != NULL && ++turns < PHI__SEARCH_OWN_TURNS && !phi__slice_spent(slice));
+    if (search->own != NULL) phi__search_again(search, 1);
+}
+
+#endif
 
 /* ---- src/tools/tools.c ---- */
 
@@ -7247,7 +10366,6 @@ static const char phi__tools_list[] =
     "\"description\":\"Glob that file names must match, such as *.c\"},"
     "\"max_depth\":{\"type\":\"integer\",\"minimum\":0,"
     "\"description\":\"How many levels of directories to look at (default: 3)\"}}}";
-#ifndef PHI_NO_PROCESS
 static const char phi__tools_search[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"pattern\":{\"type\":\"string\",\"description\":\"Regular expression to look for\"},"
@@ -7258,7 +10376,6 @@ static const char phi__tools_search[] =
     "\"case_sensitive\":{\"type\":\"boolean\","
     "\"description\":\"Tell upper from lower case (default: false)\"}},"
     "\"required\":[\"pattern\"]}";
-#endif
 #endif
 
 #if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES)
@@ -7340,12 +10457,10 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
                           "node_modules and target.");
     tool->step = phi__job_step;
     tool->timeout_ms = phi__tools_behind(set->desc.list_timeout_ms);
-#ifndef PHI_NO_PROCESS
     tool = phi__tools_add(set, "search", "Search Files", phi__tools_search, phi__search_start,
                           "Search files for a regular expression. Gives file:line:text of each "
                           "matching line.");
     tool->timeout_ms = phi__tools_behind(set->desc.search_timeout_ms);
-#endif
 #endif
     (void)tool;
     return PHI_OK;

@@ -39,9 +39,9 @@ static phi__file_kind phi__files_kind_of(mode_t mode) {
     return S_ISLNK(mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
 }
 
-static int phi__files_open(const char *path, int flags, mode_t mode) {
+static int phi__files_open(int dir, const char *path, int flags, mode_t mode) {
     int fd;
-    do fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
+    do fd = openat(dir, path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -66,7 +66,7 @@ static int phi__files_open_temp(phi__file *file, mode_t mode) {
         (void)clock_gettime(CLOCK_MONOTONIC, &now);
         (void)snprintf(file->temp + dir, PHI__FILE_TEMP_BYTES, ".phi-%08x%08x.tmp",
                        (unsigned)getpid(), (unsigned)now.tv_nsec + (unsigned)i);
-        file->fd = phi__files_open(file->temp, O_WRONLY | O_CREAT | O_EXCL, mode);
+        file->fd = phi__files_open(AT_FDCWD, file->temp, O_WRONLY | O_CREAT | O_EXCL, mode);
         if (file->fd >= 0) {
             file->has_temp = true;
             return 0;
@@ -93,7 +93,7 @@ static phi_status phi__files_begin_replace(phi__file *file, phi__words *words) {
     if (error == 0 && exists && faccessat(AT_FDCWD, file->path, W_OK, AT_EACCESS) != 0)
         error = errno;
     if (error == 0 && exists && S_ISCHR(old.st_mode)) {
-        file->fd = phi__files_open(file->path, O_WRONLY, 0);
+        file->fd = phi__files_open(AT_FDCWD, file->path, O_WRONLY, 0);
         if (file->fd < 0) error = errno;
     } else if (error == 0 && exists && !S_ISREG(old.st_mode)) {
         return phi__files_refused_as("Not a regular file", words);
@@ -102,6 +102,27 @@ static phi_status phi__files_begin_replace(phi__file *file, phi__words *words) {
         if (error == 0 && exists) error = phi__files_take_after(file, &old);
     }
     return error == 0 ? PHI_OK : phi__files_refused(error, words);
+}
+
+static phi_status phi__files_begin_read(phi_memory *memory, int dir, const char *path, int flags,
+                                        phi__file **out, phi__words *words) {
+    phi__file *file = phi__files_new(memory);
+    phi_status status = PHI_OK;
+    struct stat info;
+    *out = NULL;
+    if (file == NULL) return phi__files_refused(ENOMEM, words);
+    file->fd = phi__files_open(dir, path, O_RDONLY | flags, 0);
+    if (file->fd < 0 || fstat(file->fd, &info) != 0)
+        status = phi__files_refused(errno, words);
+    else if (S_ISDIR(info.st_mode))
+        status = phi__files_refused(EISDIR, words);
+    else if (!S_ISREG(info.st_mode))
+        status = phi__files_refused_as("Not a regular file", words);
+    if (status == PHI_OK)
+        *out = file;
+    else
+        phi__files_close(file);
+    return status;
 }
 
 /* ---- for other modules ---- */
@@ -120,23 +141,12 @@ PHI__FN phi_status phi__files_stat(const char *path, bool follow, phi__file_info
 
 PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__file **out,
                                         phi__words *words) {
-    phi__file *file = phi__files_new(memory);
-    phi_status status = PHI_OK;
-    struct stat info;
-    *out = NULL;
-    if (file == NULL) return phi__files_refused(ENOMEM, words);
-    file->fd = phi__files_open(path, O_RDONLY, 0);
-    if (file->fd < 0 || fstat(file->fd, &info) != 0)
-        status = phi__files_refused(errno, words);
-    else if (S_ISDIR(info.st_mode))
-        status = phi__files_refused(EISDIR, words);
-    else if (!S_ISREG(info.st_mode))
-        status = phi__files_refused_as("Not a regular file", words);
-    if (status == PHI_OK)
-        *out = file;
-    else
-        phi__files_close(file);
-    return status;
+    return phi__files_begin_read(memory, AT_FDCWD, path, 0, out, words);
+}
+
+PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
+                                      phi__file **out, phi__words *words) {
+    return phi__files_begin_read(memory, dir, name, O_NOFOLLOW, out, words);
 }
 
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
@@ -176,7 +186,7 @@ PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi
     }
     memcpy(file->path, path, file->bytes);
     file->temp = file->path; /* removed unless it is committed, which renames it to itself */
-    file->fd = phi__files_open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    file->fd = phi__files_open(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
     error = file->fd < 0 ? errno : 0;
     file->has_temp = error == 0;
     if (error == 0)

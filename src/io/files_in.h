@@ -46,6 +46,10 @@ PHI__FN phi_status phi__files_stat(const char *path, bool follow, phi__file_info
 PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__file **out,
                                         phi__words *words);
 
+/* The same of a name in an open directory; a link is refused. */
+PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
+                                      phi__file **out, phi__words *words);
+
 /* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the
    old mode (and owner, where allowed). `path` is a resolved one, so that a link's target is
    replaced; other names of the same file (hard links) keep the old content. A device is written in
@@ -101,12 +105,16 @@ typedef struct phi__walk_entry {
     phi_str path;        /* relative to the walk's root; borrowed until the next call */
     phi__file_kind kind; /* links are not followed */
     uint32_t depth;      /* 1: in the root itself; also of PHI_BUSY */
+    /* with PHI_BUSY: the directory `path` was opened; its slash is in the path */
+    bool entered;
 } phi__walk_entry;
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk **out,
                                  phi__words *words);
 /* PHI_OK: an entry; PHI_BUSY: a directory was opened, with two system calls a part of its path, or
    closed: come again; PHI_NOT_FOUND: the end. */
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
+/* The descriptor of the directory that was entered last, until the next call; -1: it has none. */
+PHI__FN int phi__walk_at(const phi__walk *walk);
 PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just returned */
 PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 

@@ -10,6 +10,7 @@
 
 #include "base/buf_in.h"
 #include "io/posix_in.h"
+#include "io/walk_in.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,21 +36,6 @@ struct phi__walk {
     bool wait;  /* the directory at `path` is to wait */
 };
 
-static phi__file_kind phi__walk_kind(DIR *dir, const struct dirent *entry) {
-    struct stat info;
-    switch (entry->d_type) {
-    case DT_REG: return PHI__FILE_REGULAR;
-    case DT_DIR: return PHI__FILE_DIRECTORY;
-    case DT_LNK: return PHI__FILE_LINK;
-    case DT_UNKNOWN: break; /* some file systems do not say */
-    default: return PHI__FILE_OTHER;
-    }
-    if (fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return PHI__FILE_OTHER;
-    if (S_ISREG(info.st_mode)) return PHI__FILE_REGULAR;
-    if (S_ISDIR(info.st_mode)) return PHI__FILE_DIRECTORY;
-    return S_ISLNK(info.st_mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
-}
-
 /* The next entry of a level; PHI_BUSY: there is none. */
 static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level, phi__walk_entry *out) {
     const struct dirent *entry;
@@ -63,7 +49,7 @@ static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level, phi__w
     walk->path.len = level->path_len;
     phi__buf_text(&walk->path, entry->d_name);
     if (walk->path.failed) return PHI_NO_MEMORY;
-    out->kind = phi__walk_kind(level->dir, entry);
+    out->kind = phi__walk_kind(dirfd(level->dir), entry);
     out->path = phi__buf_str(&walk->path);
     walk->wait = out->kind == PHI__FILE_DIRECTORY && walk->count < PHI__WALK_DEPTH;
     return PHI_OK;
@@ -88,11 +74,58 @@ static bool phi__walk_pop(phi__walk *walk, phi__walk_level *level) {
     return !walk->path.failed;
 }
 
-/* Opens the directory at walk->path, from the root on; -1: it cannot be read. */
-static int phi__walk_open(const phi__walk *walk) {
-    phi_str path = phi__buf_str(&walk->path);
+/* Makes the directory at walk->path the deepest level. */
+static phi_status phi__walk_enter(phi__walk *walk, phi__walk_entry *out) {
+    void *levels =
+        phi__grow(walk->memory, walk->levels, &walk->cap, walk->count + 1, sizeof *walk->levels);
+    phi__walk_level *level;
+    int fd;
+    if (levels == NULL) return PHI_NO_MEMORY;
+    walk->levels = (phi__walk_level *)levels;
+    fd = phi__walk_open(walk->root, phi__buf_str(&walk->path));
+    if (fd < 0) return PHI_BUSY;
+    if (walk->path.len > 0) phi__buf_char(&walk->path, '/');
+    level = &walk->levels[walk->count];
+    memset(level, 0, sizeof *level);
+    phi__buf_init(&level->names, walk->memory);
+    level->path_len = walk->path.len;
+    level->dir = walk->path.failed ? NULL : fdopendir(fd);
+    if (level->dir == NULL) {
+        (void)close(fd);
+        return PHI_NO_MEMORY;
+    }
+    walk->count++;
+    out->entered = true;
+    out->path = phi__buf_str(&walk->path);
+    return PHI_BUSY;
+}
+
+static void phi__walk_leave(phi__walk *walk) {
+    phi__walk_level *level = &walk->levels[--walk->count];
+    if (level->dir != NULL) (void)closedir(level->dir);
+    phi__buf_free(&level->names);
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi__file_kind phi__walk_kind(int dir, const struct dirent *entry) {
+    struct stat info;
+    switch (entry->d_type) {
+    case DT_REG: return PHI__FILE_REGULAR;
+    case DT_DIR: return PHI__FILE_DIRECTORY;
+    case DT_LNK: return PHI__FILE_LINK;
+    case DT_UNKNOWN: break; /* some file systems do not say */
+    default: return PHI__FILE_OTHER;
+    }
+    if (fstatat(dir, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return PHI__FILE_OTHER;
+    if (S_ISREG(info.st_mode)) return PHI__FILE_REGULAR;
+    if (S_ISDIR(info.st_mode)) return PHI__FILE_DIRECTORY;
+    return S_ISLNK(info.st_mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
+}
+
+PHI__FN int phi__walk_open(int root, phi_str path) {
     int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(walk->root, ".", flags);
+    int fd = openat(root, ".", flags);
     size_t at = 0;
     while (fd >= 0 && at < path.len) {
         char part[256];
@@ -111,37 +144,22 @@ static int phi__walk_open(const phi__walk *walk) {
     return fd;
 }
 
-/* Makes the directory at walk->path the deepest level. */
-static phi_status phi__walk_enter(phi__walk *walk) {
-    void *levels =
-        phi__grow(walk->memory, walk->levels, &walk->cap, walk->count + 1, sizeof *walk->levels);
-    phi__walk_level *level;
-    int fd;
-    if (levels == NULL) return PHI_NO_MEMORY;
-    walk->levels = (phi__walk_level *)levels;
-    fd = phi__walk_open(walk);
-    if (fd < 0) return PHI_BUSY;
-    if (walk->path.len > 0) phi__buf_char(&walk->path, '/');
-    level = &walk->levels[walk->count];
-    memset(level, 0, sizeof *level);
-    phi__buf_init(&level->names, walk->memory);
-    level->path_len = walk->path.len;
-    level->dir = walk->path.failed ? NULL : fdopendir(fd);
-    if (level->dir == NULL) {
-        (void)close(fd);
-        return PHI_NO_MEMORY;
-    }
-    walk->count++;
-    return PHI_BUSY;
+PHI__FN int phi__walk_open_path(phi_str path) {
+    char text[PHI__PATH_BYTES];
+    if (path.len >= sizeof text) return -1;
+    memcpy(text, path.at, path.len);
+    text[path.len] = '\0';
+    return open(text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static void phi__walk_leave(phi__walk *walk) {
-    phi__walk_level *level = &walk->levels[--walk->count];
-    if (level->dir != NULL) (void)closedir(level->dir);
-    phi__buf_free(&level->names);
-}
+PHI__FN void phi__walk_close(int dir) { (void)close(dir); }
 
-/* ---- for other modules ---- */
+PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory) {
+    struct stat info;
+    if (fstatat(dir, name, &info, 0) != 0) return false;
+    *directory = S_ISDIR(info.st_mode);
+    return true;
+}
 
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk **out,
                                  phi__words *words) {
@@ -168,19 +186,25 @@ PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out) {
     phi__walk_level *level;
     out->depth = (uint32_t)walk->count;
+    out->entered = false;
     if (walk->wait && phi__walk_push(walk) != PHI_OK) return PHI_NO_MEMORY;
     if (walk->enter) {
         walk->enter = false;
-        return phi__walk_enter(walk);
+        return phi__walk_enter(walk, out);
     }
     if (walk->count == 0) return PHI_NOT_FOUND;
     level = &walk->levels[walk->count - 1];
     if (level->dir != NULL && level->names.len < PHI__WALK_HELD)
         return phi__walk_read(walk, level, out);
     if (level->names.len > 0)
-        return phi__walk_pop(walk, level) ? phi__walk_enter(walk) : PHI_NO_MEMORY;
+        return phi__walk_pop(walk, level) ? phi__walk_enter(walk, out) : PHI_NO_MEMORY;
     phi__walk_leave(walk);
     return PHI_BUSY;
+}
+
+PHI__FN int phi__walk_at(const phi__walk *walk) {
+    const phi__walk_level *level = walk->count > 0 ? &walk->levels[walk->count - 1] : NULL;
+    return level != NULL && level->dir != NULL ? dirfd(level->dir) : -1;
 }
 
 PHI__FN void phi__walk_skip(phi__walk *walk) { walk->wait = false; }

@@ -78,9 +78,7 @@ PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str ar
 PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments);
 PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str arguments);
 PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments);
-#ifndef PHI_NO_PROCESS
 PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str arguments);
-#endif
 #endif
 
 #endif

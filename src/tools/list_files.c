@@ -8,13 +8,15 @@
 
 #include "base/utf8_in.h"
 #include "base/words_in.h"
-#include "tools/glob_in.h"
+#include "match/glob_in.h"
+#include "tools/ignored_in.h"
 
 #include <stdio.h>
 
 enum {
     PHI__LIST_STEP = 1024, /* units of work in one step: an entry is one, */
     PHI__LIST_BUSY = 32,   /* opening a directory so many, and two for each directory above */
+    PHI__LIST_RULES = 32,  /* so many ignore rules cost a unit for each entry */
     PHI__LIST_DEPTH = 3
 };
 
@@ -25,7 +27,9 @@ typedef struct phi__list_run {
     uint64_t total;
     uint64_t end_us;
     phi__walk *walk;
-    phi_str *names; /* a heap, the last in order on top; then sorted */
+    phi__ignored ignored;
+    phi__buf choices; /* of the pattern */
+    phi_str *names;   /* a heap, the last in order on top; then sorted */
     size_t count, cap;
     size_t heap, written; /* names that are still a heap; that are in `out` */
     phi__buf out;
@@ -39,6 +43,8 @@ static void phi__list_files_drop(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__walk_free(list->walk);
     list->walk = NULL;
+    phi__ignored_free(&list->ignored);
+    phi__buf_free(&list->choices);
     while (list->count > 0) phi__list_files_forget(list, list->names[--list->count]);
     phi__free(job->memory, list->names, list->cap * sizeof *list->names);
     list->names = NULL;
@@ -95,12 +101,18 @@ static bool phi__list_files_add(phi__list_run *list, phi_str name) {
 
 static bool phi__list_files_skipped(phi_str path) {
     static const char *const names[] = {"target", ".git", "node_modules"};
-    size_t name = path.len, i;
-    while (name > 0 && path.at[name - 1] != '/') name--;
-    path = phi__str(path.at + name, path.len - name);
+    size_t i;
+    path = phi__glob_name(path);
     for (i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(path, names[i])) return true;
     return false;
+}
+
+/* A pattern with a slash is for the whole path, one without for the name alone. */
+static bool phi__list_files_wanted(const phi__list_run *list, phi_str path) {
+    if (list->pattern == NULL) return true;
+    if (strchr(list->pattern, '/') == NULL) path = phi__glob_name(path);
+    return phi__glob_any(phi__buf_str(&list->choices), path);
 }
 
 /* A path as the model wrote it, and the name below it: one line, whatever the names are. */
@@ -154,36 +166,66 @@ static phi_flow phi__list_files_show(phi__job *job) {
 
 /* False: no memory. */
 static bool phi__list_files_entry(phi__list_run *list, const phi__walk_entry *entry) {
-    if (entry->kind == PHI__FILE_DIRECTORY) {
-        if (entry->depth >= list->max_depth || phi__list_files_skipped(entry->path))
-            phi__walk_skip(list->walk);
-    } else if (entry->kind == PHI__FILE_REGULAR && entry->depth <= list->max_depth) {
-        if (list->pattern == NULL || phi__glob_match(list->pattern, entry->path))
-            return phi__list_files_add(list, entry->path);
+    bool directory = entry->kind == PHI__FILE_DIRECTORY;
+    phi__ignore_said said;
+    if (directory && (entry->depth >= list->max_depth || phi__list_files_skipped(entry->path))) {
+        phi__walk_skip(list->walk);
+        return true;
     }
-    return true;
+    if (!directory && (entry->kind != PHI__FILE_REGULAR || entry->depth > list->max_depth ||
+                       !phi__list_files_wanted(list, entry->path)))
+        return true;
+    if (phi__ignored_says(&list->ignored, entry->depth, entry->path, directory, &said) != PHI_OK)
+        return false;
+    if (directory && said == PHI__IGNORE_OUT) phi__walk_skip(list->walk);
+    return directory || said == PHI__IGNORE_OUT || phi__list_files_add(list, entry->path);
+}
+
+/* The next entry; PHI_NOT_FOUND: the end. *units: what it took. */
+static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
+    phi__walk_entry entry;
+    phi_status status;
+    memset(&entry, 0, sizeof entry);
+    status = phi__walk_next(list->walk, &entry);
+    *units += status == PHI_BUSY ? PHI__LIST_BUSY + 2 * entry.depth
+                                 : 1 + (uint32_t)(list->ignored.rules / PHI__LIST_RULES);
+    if (status == PHI_BUSY && entry.entered)
+        status =
+            phi__ignored_enter(&list->ignored, entry.depth, phi__walk_at(list->walk), entry.path);
+    if (status == PHI_OK && entry.path.len > 0 && !entry.entered &&
+        !phi__list_files_entry(list, &entry))
+        status = PHI_NO_MEMORY;
+    return status;
 }
 
 static phi_flow phi__list_files_walk(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
-    phi__walk_entry entry;
     uint32_t units;
-    memset(&entry, 0, sizeof entry);
     if (phi__io_now_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
     for (units = 0; units < PHI__LIST_STEP;) {
-        phi_status status = phi__walk_next(list->walk, &entry);
-        if (status == PHI_NOT_FOUND) {
-            phi__walk_free(list->walk);
-            list->walk = NULL;
-            list->heap = list->count;
-            job->go = phi__list_files_show;
-            return phi__list_files_show(job);
-        }
-        if (status == PHI_NO_MEMORY || (status == PHI_OK && !phi__list_files_entry(list, &entry)))
-            return phi__job_no_memory(job);
-        units += status == PHI_BUSY ? PHI__LIST_BUSY + 2 * entry.depth : 1;
+        phi_status status = phi__list_files_next(list, &units);
+        if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+        if (status != PHI_NOT_FOUND) continue;
+        phi__walk_free(list->walk);
+        list->walk = NULL;
+        list->heap = list->count;
+        job->go = phi__list_files_show;
+        return phi__list_files_show(job);
     }
     return PHI_PENDING;
+}
+
+/* The ignore files of the directories above come first. */
+static phi_flow phi__list_files_above(phi__job *job) {
+    phi__list_run *list = (phi__list_run *)(void *)job;
+    uint32_t units = 0;
+    phi_status status = PHI_BUSY;
+    for (; status == PHI_BUSY && units < PHI__LIST_STEP; units += PHI__LIST_BUSY)
+        status = phi__ignored_above(&list->ignored, job->place);
+    if (status == PHI_BUSY) return PHI_PENDING;
+    if (status != PHI_OK) return phi__job_no_memory(job);
+    job->go = phi__list_files_walk;
+    return phi__list_files_walk(job);
 }
 
 static phi_flow phi__list_files_open(phi__job *job) {
@@ -202,18 +244,32 @@ static phi_flow phi__list_files_open(phi__job *job) {
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
                        ? UINT64_MAX
                        : phi__io_now_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
-    job->go = phi__list_files_walk;
-    return phi__list_files_walk(job);
+    job->go = phi__list_files_above;
+    return phi__list_files_above(job);
+}
+
+/* The choices of the pattern; what is no pattern is matched as it stands. False: no memory. */
+static bool phi__list_files_pattern(phi__list_run *list) {
+    phi_str pattern;
+    if (list->pattern == NULL) return true;
+    pattern = phi_str_of(list->pattern);
+    if (phi__str_starts(pattern, "./")) pattern = phi__str(pattern.at + 2, pattern.len - 2);
+    if (phi__glob_expand(&list->choices, pattern) != NULL)
+        phi__buf_add_str(&list->choices, pattern);
+    return !list->choices.failed;
 }
 
 static phi_flow phi__list_files_go(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__buf_init(&list->out, job->memory);
+    phi__buf_init(&list->choices, job->memory);
+    phi__ignored_init(&list->ignored, job->memory);
     if (!phi__job_text(job, "path", false, &list->path) ||
         !phi__job_text(job, "pattern", false, &list->pattern) ||
         !phi__job_number(job, "max_depth", PHI__LIST_DEPTH, &list->max_depth))
         return PHI_DONE;
     if (list->path == NULL || list->path[0] == '\0') list->path = ".";
+    if (!phi__list_files_pattern(list)) return phi__job_no_memory(job);
     return phi__job_place(job, list->path, phi__list_files_open);
 }
 

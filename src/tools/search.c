@@ -1,89 +1,72 @@
-/* search.c - the tool that searches files: rg, or grep where there is none, without a shell.
+/* search.c - the tool that searches files: rg, without a shell, or our own engine; grep where the
+   host wants it.
 
    Lines are read as they come; after the last line to show, the program is killed. */
-#include "tools/job_in.h"
+#include "tools/search_in.h"
 
-#if !defined(PHI_NO_PROCESS) && !defined(PHI_NO_FILES)
+#ifndef PHI_NO_FILES
 
 #include "base/utf8_in.h"
 #include "base/words_in.h"
-#include "io/process_in.h"
 
 #include <stdio.h>
 
 enum {
-    PHI__SEARCH_LINE_BYTES = 2000,  /* bytes listed of one line */
     PHI__SEARCH_WORDS_BYTES = 2000, /* kept of stderr */
+    PHI__SEARCH_NAME_BYTES = 16384, /* kept of a file's name, and of a notice before it */
     PHI__SEARCH_ARGS = 20,
     PHI__SEARCH_RETRY_US = 5000
 };
 
-#define PHI__SEARCH_NONE "Search error: neither rg nor grep was found"
-
-typedef struct phi__search {
-    phi__job job;
-    const char *pattern, *path, *include;
-    bool case_sensitive, use_grep, placed;
-    phi__process *process;
-    phi__timer deadline, tick;
-    phi__buf line, out, words; /* line: the line being read */
-    size_t line_bytes;         /* of it, listed or not */
-    bool named;                /* the name of its file is whole */
-    uint32_t matches;
-} phi__search;
-
-static void phi__search_spawn(phi__search *search);
-
 static void phi__search_drop(phi__job *job) {
     phi__search *search = (phi__search *)(void *)job;
+    phi__search_own_free(search);
+#ifndef PHI_NO_PROCESS
     phi__process_free(search->process);
     search->process = NULL;
+    phi__buf_free(&search->words);
+    phi__buf_free(&search->last);
+#endif
     phi__io_timer_clear(job->io, &search->deadline);
     phi__io_timer_clear(job->io, &search->tick);
     phi__buf_free(&search->line);
     phi__buf_free(&search->out);
-    phi__buf_free(&search->words);
 }
 
-/* ---- output ---- */
-
-static phi_flow phi__search_done(phi__search *search) {
-    char details[40];
-    (void)snprintf(details, sizeof details, "{\"matches\":%u}", (unsigned)search->matches);
-    if (search->matches == 0)
-        phi__buf_printf(&search->out, "No matches found for '%s'", search->pattern);
-    else if (search->matches >= search->job.set->desc.max_matches)
-        phi__buf_printf(&search->out, "\n... (showing first %u matches)",
-                        (unsigned)search->matches);
-    else
-        phi__buf_printf(&search->out, "\n(%u matches)", (unsigned)search->matches);
-    if (search->out.failed) return phi__job_no_memory(&search->job);
-    return phi__job_done(&search->job, phi__buf_str(&search->out), details);
+static void phi__search_late(phi__timer *timer) {
+    phi__search *search = PHI__OWNER(timer, phi__search, deadline);
+    (void)phi__job_fail(&search->job, "Search timed out");
 }
 
-/* A whole line; true: it was the last to list, and the job is done. */
-static bool phi__search_line(phi__search *search) {
+/* ---- a program ---- */
+
+#ifndef PHI_NO_PROCESS
+
+static void phi__search_spawn(phi__search *search);
+
+/* rg may say behind the last line of a file that the rest is binary, in a line without a NUL, which
+   then stands before the next name. Takes that out of search->line, and keeps the name. */
+static void phi__search_notice(phi__search *search) {
+    static const char words[] =
+        ": WARNING: stopped searching binary file after match (found \"\\0\" "
+        "byte around offset ";
     phi_str line = phi__buf_str(&search->line);
-    size_t shown = phi__utf8_cut(line, PHI__SEARCH_LINE_BYTES);
-    bool cut = search->line_bytes > shown;
-    size_t from;
-    if (!cut && line.len > 0 && line.at[line.len - 1] == '\r') shown--;
-    line.len = shown;
-    /* "./" is what stands for the default path; models do not write it. */
-    if (strcmp(search->path, ".") == 0 && phi__str_starts(line, "./"))
-        line = phi__str(line.at + 2, line.len - 2);
-    if (search->matches > 0) phi__buf_char(&search->out, '\n');
-    from = search->out.len;
-    phi__utf8_repair(&search->out, line);
-    if (!search->out.failed)
-        search->out.len = from + phi__words_clean(search->out.at + from, search->out.len - from);
-    if (cut) phi__buf_text(&search->out, "... (line truncated)");
-    phi__buf_clear(&search->line);
-    search->line_bytes = 0;
-    search->named = false;
-    if (++search->matches < search->job.set->desc.max_matches) return false;
-    (void)phi__search_done(search);
-    return true;
+    size_t n = search->last.len, end;
+    if (n > 0 && line.len > n && memcmp(line.at, search->last.at, n) == 0 &&
+        phi__str_starts(phi__str(line.at + n, line.len - n), words)) {
+        end = phi__str_find(line, n + sizeof words - 1, ")\n");
+        if (end != SIZE_MAX) {
+            phi__buf_drop(&search->line, end + 2);
+            search->line_bytes -= end + 2;
+        }
+    }
+    phi__buf_clear(&search->last);
+    phi__buf_add(&search->last, search->line.at, search->line.len);
+    /* "./" stands for the default path; models do not write it. */
+    if (strcmp(search->path, ".") == 0 && phi__str_starts(phi__buf_str(&search->line), "./")) {
+        phi__buf_drop(&search->line, 2);
+        search->line_bytes -= 2;
+    }
 }
 
 /* A file's name comes before a NUL, so that its own line breaks and colons are no separators: it
@@ -91,10 +74,12 @@ static bool phi__search_line(phi__search *search) {
 static size_t phi__search_name(phi__search *search, const char *bytes, size_t len) {
     const char *nul = (const char *)memchr(bytes, '\0', len);
     size_t n = nul != NULL ? (size_t)(nul - bytes) : len;
-    phi__buf_add(&search->line, bytes, phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
+    phi__buf_add(&search->line, bytes, phi__min(n, PHI__SEARCH_NAME_BYTES - search->line.len));
     search->line_bytes += n;
     if (nul == NULL) return n;
     if (search->line.failed) return len; /* the job ends for want of memory */
+    phi__search_notice(search);
+    search->line.len = phi__min(search->line.len, PHI__SEARCH_LINE_BYTES + 4);
     if (search->line.len > 0)
         search->line.len = phi__words_clean_line(search->line.at, search->line.len);
     if (search->line_bytes < PHI__SEARCH_LINE_BYTES) {
@@ -129,7 +114,8 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
                      phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
         search->line_bytes += n;
         if (newline == NULL) break;
-        if (phi__search_line(search)) return true;
+        search->named = false;
+        if (phi__search_lines_add(search)) return true;
         bytes += n + 1;
         len -= n + 1;
     }
@@ -137,50 +123,41 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
     return true;
 }
 
+/* What was not found: rg, and our own engine takes its place; or what the host wants. */
+static void phi__search_missing(phi__search *search) {
+    if (search->job.set->desc.search_with == PHI_SEARCH_AUTOMATIC)
+        phi__search_own_begin(search);
+    else
+        (void)phi__job_fail(&search->job, "Search error: %s was not found",
+                            search->use_grep ? "grep" : "rg");
+}
+
 static void phi__search_exited(void *ctx, int code, int signal_number) {
     phi__search *search = (phi__search *)ctx;
     phi_str words;
     (void)signal_number;
-    if (code == 127 && !search->use_grep) { /* a shell that stands between says it this way */
+    if (code == 127) { /* a shell that stands between says it this way */
         phi__process_free(search->process);
         search->process = NULL;
-        search->use_grep = true;
-        phi__buf_clear(&search->words);
-        phi__search_spawn(search);
+        phi__search_missing(search);
         return;
     }
-    if (code == 127) {
-        (void)phi__job_fail(&search->job, PHI__SEARCH_NONE);
-        return;
-    }
-    if (search->named && phi__search_line(search)) return;
+    if (search->named && phi__search_lines_add(search)) return;
     words = phi__str_trim(phi__buf_str(&search->words));
     /* Found is found, also where a directory could not be read. */
     if (search->matches == 0 && (code > 1 || code < 0 || (code == 1 && words.len > 0)))
         (void)phi__job_fail(&search->job, "Search error: %.*s", (int)words.len, words.at);
     else
-        (void)phi__search_done(search);
+        (void)phi__search_lines_end(search);
 }
-
-static void phi__search_late(phi__timer *timer) {
-    phi__search *search = PHI__OWNER(timer, phi__search, deadline);
-    (void)phi__job_fail(&search->job, "Search timed out");
-}
-
-/* ---- the beginning ---- */
 
 /* The pattern comes behind -e and the path behind --, so that neither is ever an option. */
 static void phi__search_arguments(const phi__search *search, const char *include,
                                   const char **argv) {
-    static const char *const rg[] = {"rg",
-                                     "--no-config",
-                                     "--line-number",
-                                     "--no-heading",
-                                     "--with-filename",
-                                     "--null",
-                                     "--color=never",
-                                     "--sort=path",
-                                     NULL};
+    static const char *const rg[] = {
+        "rg",     "--no-config", "--line-number",      "--no-heading",  "--with-filename",
+        "--null", "--no-mmap",   "--no-ignore-global", "--color=never", "--sort=path",
+        NULL};
     static const char *const grep[] = {
         "grep", "-r", "-n", "-H", "-I", "-E", "--null", "--exclude-dir=.git", NULL};
     const char *const *head = search->use_grep ? grep : rg;
@@ -223,36 +200,48 @@ static phi_status phi__search_try(phi__search *search, char *words, size_t size)
 static void phi__search_spawn(phi__search *search) {
     char words[160];
     phi_status status = phi__search_try(search, words, sizeof words);
-    if (status == PHI_NOT_FOUND && !search->use_grep) {
-        search->use_grep = true;
-        status = phi__search_try(search, words, sizeof words);
-    }
-    if (status == PHI_BUSY &&
-        phi__io_timer_set(search->job.io, &search->tick,
-                          phi__io_now_us(search->job.io) + PHI__SEARCH_RETRY_US) == PHI_OK)
-        return;
-    if (status == PHI_NO_MEMORY || status == PHI_BUSY)
+    if (status == PHI_BUSY)
+        phi__search_again(search, PHI__SEARCH_RETRY_US);
+    else if (status == PHI_NO_MEMORY)
         (void)phi__job_no_memory(&search->job);
     else if (status == PHI_NOT_FOUND)
-        (void)phi__job_fail(&search->job, PHI__SEARCH_NONE);
+        phi__search_missing(search);
     else if (status != PHI_OK)
         (void)phi__job_fail(&search->job, "Search error: %s", words);
 }
 
-/* Once the path is known to be allowed, the program is started. */
+static void phi__search_program(phi__search *search) {
+    phi_search_with with = search->job.set->desc.search_with;
+    search->use_grep = with == PHI_SEARCH_GREP;
+    if (with == PHI_SEARCH_OWN)
+        phi__search_own_begin(search);
+    else
+        phi__search_spawn(search);
+}
+
+#else
+
+static void phi__search_program(phi__search *search) { phi__search_own_begin(search); }
+
+#endif
+
+/* ---- the beginning ---- */
+
+/* Once the path is known to be allowed, the search begins. */
 static void phi__search_place(phi__search *search) {
-    phi__job *job = &search->job;
-    phi_status status = search->placed ? PHI_OK : phi__job_place_more(job);
-    if (status == PHI_BUSY &&
-        phi__io_timer_set(job->io, &search->tick, phi__io_now_us(job->io) + 1) != PHI_OK)
-        (void)phi__job_no_memory(job);
+    phi_status status = search->placed ? PHI_OK : phi__job_place_more(&search->job);
+    if (status == PHI_BUSY) phi__search_again(search, 1);
     if (status != PHI_OK) return;
     search->placed = true;
-    phi__search_spawn(search);
+    phi__search_program(search);
 }
 
 static void phi__search_tick(phi__timer *timer) {
-    phi__search_place(PHI__OWNER(timer, phi__search, tick));
+    phi__search *search = PHI__OWNER(timer, phi__search, tick);
+    if (search->own != NULL)
+        phi__search_own_more(search);
+    else
+        phi__search_place(search);
 }
 
 static phi_flow phi__search_go(phi__job *job) {
@@ -260,7 +249,10 @@ static phi_flow phi__search_go(phi__job *job) {
     uint32_t timeout_ms = job->set->desc.search_timeout_ms;
     phi__buf_init(&search->line, job->memory);
     phi__buf_init(&search->out, job->memory);
+#ifndef PHI_NO_PROCESS
     phi__buf_init(&search->words, job->memory);
+    phi__buf_init(&search->last, job->memory);
+#endif
     search->deadline.fire = phi__search_late;
     search->tick.fire = phi__search_tick;
     if (!phi__job_text(job, "pattern", true, &search->pattern) ||

@@ -48,7 +48,6 @@ static const char phi__tools_list[] =
     "\"description\":\"Glob that file names must match, such as *.c\"},"
     "\"max_depth\":{\"type\":\"integer\",\"minimum\":0,"
     "\"description\":\"How many levels of directories to look at (default: 3)\"}}}";
-#ifndef PHI_NO_PROCESS
 static const char phi__tools_search[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"pattern\":{\"type\":\"string\",\"description\":\"Regular expression to look for\"},"
@@ -59,7 +58,6 @@ static const char phi__tools_search[] =
     "\"case_sensitive\":{\"type\":\"boolean\","
     "\"description\":\"Tell upper from lower case (default: false)\"}},"
     "\"required\":[\"pattern\"]}";
-#endif
 #endif
 
 #if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES)
@@ -141,12 +139,10 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
                           "node_modules and target.");
     tool->step = phi__job_step;
     tool->timeout_ms = phi__tools_behind(set->desc.list_timeout_ms);
-#ifndef PHI_NO_PROCESS
     tool = phi__tools_add(set, "search", "Search Files", phi__tools_search, phi__search_start,
                           "Search files for a regular expression. Gives file:line:text of each "
                           "matching line.");
     tool->timeout_ms = phi__tools_behind(set->desc.search_timeout_ms);
-#endif
 #endif
     (void)tool;
     return PHI_OK;

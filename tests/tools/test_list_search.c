@@ -252,8 +252,8 @@ static void search_scenario(calls *c) {
     }
 }
 
-/* rg notices a NUL behind the first 64 KiB after it has told a match, and says so in a line without a NUL behind a name:
-   it stands before the next name, for nothing tells it from one. */
+/* rg notices a NUL behind the first 64 KiB after it has told a match, and says so in a line without a
+   NUL behind a name: it stands before the next name, and is taken out. */
 TEST(a_notice_about_a_binary_file_makes_no_line) {
     FILE *f;
     int i;
@@ -267,11 +267,8 @@ TEST(a_notice_about_a_binary_file_makes_no_line) {
     (void)fwrite("\0\n", 1, 2, f);
     (void)fclose(f);
     calls_put(&c, "b", "needle\n");
-    check_call(
-        &c, "search", "{\"pattern\":\"needle\"}", false,
-        "a:1:needle\na: WARNING: stopped searching binary file after match (found \"\\0\" byte "
-        "around offset 400007)?./b:1:needle\n(2 matches)",
-        NULL);
+    check_call(&c, "search", "{\"pattern\":\"needle\"}", false,
+               "a:1:needle\nb:1:needle\n(2 matches)", NULL);
     calls_close(&c);
 }
 
@@ -284,7 +281,19 @@ TEST(rg_finds_lines) {
     calls_close(&c);
 }
 
-TEST(grep_finds_the_same_lines_where_there_is_no_rg) {
+TEST(grep_finds_the_same_lines_where_the_host_wants_it) {
+    phi_tools_desc desc = PHI_ZERO;
+    calls c;
+    desc.search_with = PHI_SEARCH_GREP;
+    REQUIRE(calls_open(&c, &desc));
+    make_tree(&c);
+    use_path(&c, true);
+    search_scenario(&c);
+    use_path(&c, false);
+    calls_close(&c);
+}
+
+TEST(our_own_engine_finds_the_same_lines_where_there_is_no_rg) {
     calls c;
     REQUIRE(calls_open(&c, NULL));
     make_tree(&c);
@@ -294,13 +303,21 @@ TEST(grep_finds_the_same_lines_where_there_is_no_rg) {
     calls_close(&c);
 }
 
-TEST(without_rg_and_grep_words_say_so) {
+TEST(a_program_that_the_host_wants_and_that_is_not_there_is_named) {
+    phi_tools_desc desc = PHI_ZERO;
     calls c;
-    REQUIRE(calls_open(&c, NULL));
+    desc.search_with = PHI_SEARCH_RG;
+    REQUIRE(calls_open(&c, &desc));
     use_path(&c, true);
     CHECK(unlink(calls_path(&c, ".bin/grep")) == 0);
-    check_call(&c, "search", "{\"pattern\":\"x\"}", true,
-               "Search error: neither rg nor grep was found", "");
+    check_call(&c, "search", "{\"pattern\":\"x\"}", true, "Search error: rg was not found", "");
+    use_path(&c, false);
+    calls_close(&c);
+    desc.search_with = PHI_SEARCH_GREP;
+    REQUIRE(calls_open(&c, &desc));
+    use_path(&c, true);
+    CHECK(unlink(calls_path(&c, ".bin/grep")) == 0);
+    check_call(&c, "search", "{\"pattern\":\"x\"}", true, "Search error: grep was not found", "");
     use_path(&c, false);
     calls_close(&c);
 }
@@ -397,8 +414,9 @@ TEST_MAIN(TEST_ENTRY(files_are_listed_sorted_without_what_is_never_wanted),
           TEST_ENTRY(a_listing_takes_steps_by_the_number_of_files_and_memory_by_what_is_shown),
           TEST_ENTRY(a_listing_of_more_than_a_step_shows_is_whole_and_in_order),
           TEST_ENTRY(a_notice_about_a_binary_file_makes_no_line), TEST_ENTRY(rg_finds_lines),
-          TEST_ENTRY(grep_finds_the_same_lines_where_there_is_no_rg),
-          TEST_ENTRY(without_rg_and_grep_words_say_so),
+          TEST_ENTRY(grep_finds_the_same_lines_where_the_host_wants_it),
+          TEST_ENTRY(our_own_engine_finds_the_same_lines_where_there_is_no_rg),
+          TEST_ENTRY(a_program_that_the_host_wants_and_that_is_not_there_is_named),
           TEST_ENTRY(fifty_matches_are_shown_of_all_files_together), TEST_ENTRY(a_long_line_is_cut),
           TEST_ENTRY(a_search_stays_inside_the_workspace),
           TEST_ENTRY(a_search_that_takes_too_long_is_ended),

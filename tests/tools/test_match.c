@@ -1,59 +1,6 @@
-/* test_match.c - name patterns, and finding a text in slices. */
+/* test_match.c - finding a text in slices. */
 #include "support/test.h"
 #include "tools/finder_in.h"
-#include "tools/glob_in.h"
-
-static bool glob(const char *pattern, const char *path) {
-    return phi__glob_match(pattern, phi_str_of(path));
-}
-
-TEST(stars_marks_and_brackets_match_names) {
-    CHECK(glob("*.c", "a.c"));
-    CHECK(glob("*.c", "deep/down/a.c"));
-    CHECK(!glob("*.c", "a.cc"));
-    CHECK(!glob("*.c", "a.c/b"));
-    CHECK(glob("*", ""));
-    CHECK(glob("a?c", "abc"));
-    CHECK(!glob("a?c", "ac"));
-    CHECK(glob("[a-c]x", "bx"));
-    CHECK(!glob("[a-c]x", "dx"));
-    CHECK(glob("[!a-c]x", "dx"));
-    CHECK(glob("[]]", "]"));
-    CHECK(glob("[", "["));
-    CHECK(glob("[a", "[a"));
-    CHECK(glob("\\*", "*"));
-    CHECK(!glob("\\*", "x"));
-    CHECK(glob("a\\", "a\\"));
-    CHECK(glob("*a*b*", "xxaxxbxx"));
-    CHECK(!glob("*a*b*", "xxbxxaxx"));
-    CHECK(!glob("", "a"));
-    CHECK(glob("", ""));
-    CHECK(glob("test_*_[0-9].txt", "test_a_b_7.txt"));
-}
-
-TEST(a_pattern_with_a_slash_matches_the_whole_path) {
-    CHECK(glob("src/*.c", "src/a.c"));
-    CHECK(!glob("src/*.c", "src/sub/a.c"));
-    CHECK(!glob("src/*.c", "a.c"));
-    CHECK(glob("src/**/*.c", "src/sub/er/a.c"));
-    CHECK(glob("src/**/*.c", "src/a.c"));
-    CHECK(glob("**/a.c", "a.c"));
-    CHECK(glob("**/a.c", "x/y/a.c"));
-    CHECK(glob("./src/a.c", "src/a.c"));
-    CHECK(glob("src/**", "src/a/b"));
-    CHECK(!glob("src/?.c", "src//.c"));
-    CHECK(!glob("a/[!x]b", "a//b"));
-}
-
-TEST(a_nasty_pattern_is_not_slow) {
-    char pattern[200], path[2001];
-    size_t i;
-    for (i = 0; i < 99; i++) memcpy(pattern + 2 * i, "a*", 2);
-    memcpy(pattern + 198, "b", 2);
-    memset(path, 'a', 2000);
-    path[2000] = '\0';
-    CHECK(!glob(pattern, path));
-}
 
 static size_t find_all(const char *needle, const char *text, size_t units, size_t *first) {
     phi_memory memory;
@@ -110,8 +57,5 @@ TEST(random_texts_agree_with_a_plain_search) {
     }
 }
 
-TEST_MAIN(TEST_ENTRY(stars_marks_and_brackets_match_names),
-          TEST_ENTRY(a_pattern_with_a_slash_matches_the_whole_path),
-          TEST_ENTRY(a_nasty_pattern_is_not_slow),
-          TEST_ENTRY(matches_are_the_same_at_every_slice_size),
+TEST_MAIN(TEST_ENTRY(matches_are_the_same_at_every_slice_size),
           TEST_ENTRY(random_texts_agree_with_a_plain_search))

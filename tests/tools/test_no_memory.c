@@ -4,14 +4,17 @@
 
 #include "tools/context_tools.h"
 
-/* Returns how many allocations there are. */
-static int fail_each(const char *tool, const char *arguments) {
+/* Returns how many allocations there are. program: rg may search. */
+static int fail_each_of(const char *tool, const char *arguments, bool program) {
     int n = 0, left;
     bool tripped;
     do {
         calls c;
         phi_status status;
-        if (!calls_open(&c, NULL)) return -1;
+        phi_tools_desc desc = PHI_ZERO;
+        desc.search_with = PHI_SEARCH_OWN;
+        if (!calls_open(&c, program ? NULL : &desc)) return -1;
+        if (!program) calls_put(&c, ".ignore", "*.{o,a}\n!x\n");
         calls_put(&c, "f.txt", "one\ntwo\n");
         calls_mkdir(&c, "sub");
         calls_put(&c, "sub/g.txt", "three\n");
@@ -32,6 +35,10 @@ static int fail_each(const char *tool, const char *arguments) {
     return n;
 }
 
+static int fail_each(const char *tool, const char *arguments) {
+    return fail_each_of(tool, arguments, true);
+}
+
 TEST(bash_survives) { CHECK(fail_each("bash", "{\"command\":\"echo a; echo b >&2\"}") > 20); }
 TEST(read_file_survives) { CHECK(fail_each("read_file", "{\"path\":\"f.txt\"}") > 20); }
 TEST(write_file_survives) {
@@ -46,6 +53,11 @@ TEST(edit_file_survives) {
 TEST(list_files_survives) { CHECK(fail_each("list_files", "{\"pattern\":\"*.txt\"}") > 20); }
 TEST(search_survives) {
     CHECK(fail_each("search", "{\"pattern\":\"t\",\"include\":\"*.txt\"}") > 20);
+}
+
+TEST(search_without_a_program_survives) {
+    CHECK(fail_each_of("search", "{\"pattern\":\"t(w|h)\",\"include\":\"*.{txt,c}\"}", false) > 40);
+    CHECK(fail_each_of("list_files", "{\"pattern\":\"*.{txt,c}\"}", false) > 30);
 }
 
 static phi_verdict takes_a_little(void *user_data, phi_hook *hook) {
@@ -77,4 +89,5 @@ TEST(a_tool_whose_memory_was_taken_before_says_so_and_writes_nothing_behind_it) 
 TEST_MAIN(TEST_ENTRY(bash_survives), TEST_ENTRY(read_file_survives),
           TEST_ENTRY(write_file_survives), TEST_ENTRY(edit_file_survives),
           TEST_ENTRY(list_files_survives), TEST_ENTRY(search_survives),
+          TEST_ENTRY(search_without_a_program_survives),
           TEST_ENTRY(a_tool_whose_memory_was_taken_before_says_so_and_writes_nothing_behind_it))

@@ -1,0 +1,22 @@
+/* walk_in.h - shared by the two walks of directory trees, walk.c and ordered.c. */
+#ifndef PHI_IO_WALK_IN_H
+#define PHI_IO_WALK_IN_H
+
+#include "io/files_in.h"
+
+#ifndef PHI_NO_FILES
+
+struct dirent;
+
+PHI__FN phi__file_kind phi__walk_kind(int dir, const struct dirent *entry);
+/* Opens the directory at `path` below the root, part by part and never through a link; -1: it
+   cannot be read. */
+PHI__FN int phi__walk_open(int root, phi_str path);
+/* An absolute path, of which no part is a link as far as that was checked before. */
+PHI__FN int phi__walk_open_path(phi_str path);
+PHI__FN void phi__walk_close(int dir);
+/* Whether a directory holds a name. */
+PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory);
+
+#endif
+#endif

@@ -1,0 +1,24 @@
+/* glob_in.h - patterns of paths: *, ?, [a-z], [!a-z], [[:alpha:]], {a,b}, **, and a backslash before
+   any of them. Bytes are compared; only ** reaches beyond a slash. A match takes at most the
+   pattern's length times the path's, for each part between double stars. */
+#ifndef PHI_MATCH_GLOB_IN_H
+#define PHI_MATCH_GLOB_IN_H
+
+#include "base/buf_in.h"
+
+enum { PHI__GLOB_CHOICES = 64, PHI__GLOB_BYTES = 65536 /* of all choices of a pattern */ };
+
+/* Appends the pattern to `out`, once for each choice that its braces leave, a NUL behind each.
+   NULL, or what is wrong with it; `out` is then as it was. A buffer without memory is failed. */
+PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern);
+
+/* Whether one of the choices, as phi__glob_expand left them, matches the whole path. */
+PHI__FN bool phi__glob_any(phi_str choices, phi_str path);
+
+/* The same of one pattern without braces. */
+PHI__FN bool phi__glob_match(phi_str pattern, phi_str path);
+
+/* The last part of a path. */
+PHI__FN phi_str phi__glob_name(phi_str path);
+
+#endif

@@ -1,0 +1,173 @@
+/* ignored.c - the ignore files of the directories from the file system's root to a walk's place. */
+#include "tools/ignored_in.h"
+
+#ifndef PHI_NO_FILES
+
+#include "io/walk_in.h"
+
+typedef enum phi__ignored_kind {
+    PHI__IGNORED_RG,
+    PHI__IGNORED_PLAIN,
+    PHI__IGNORED_GIT,
+    PHI__IGNORED_EXCLUDE
+} phi__ignored_kind;
+
+static const char *phi__ignored_name(size_t kind) {
+    static const char *const names[PHI__IGNORED_KINDS] = {".rgignore", ".ignore", ".gitignore",
+                                                          ".git/info/exclude"};
+    return names[kind];
+}
+
+/* ---- reading ---- */
+
+static phi_status phi__ignored_parse(phi__ignored *ignored, phi__ignored_level *level, size_t kind,
+                                     phi_str text) {
+    phi__ignore *rules = (phi__ignore *)phi__alloc(ignored->memory, sizeof *rules);
+    phi_status status;
+    if (rules == NULL) return PHI_NO_MEMORY;
+    phi__ignore_init(rules, ignored->memory);
+    level->files[kind] = rules;
+    status = phi__ignore_add(rules, text);
+    ignored->rules += rules->count;
+    return status;
+}
+
+/* A file that is not there, or cannot be read, has no rules. */
+static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *level, size_t kind,
+                                    int dir) {
+    phi__file *file;
+    phi__buf text;
+    size_t got = 1;
+    phi_status status =
+        phi__files_open_in(ignored->memory, dir, phi__ignored_name(kind), &file, NULL);
+    if (status != PHI_OK) return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_OK;
+    phi__buf_init(&text, ignored->memory);
+    while (got > 0 && text.len < PHI__IGNORED_BYTES) {
+        size_t room = phi__min(PHI__IGNORED_BYTES - text.len, 16384);
+        char *to = phi__buf_reserve(&text, room);
+        if (to == NULL || phi__files_read(file, to, room, &got, NULL) != PHI_OK) break;
+        phi__buf_add_len(&text, got);
+    }
+    phi__files_close(file);
+    status = text.failed ? PHI_NO_MEMORY : PHI_OK;
+    if (status == PHI_OK && text.len > 0)
+        status = phi__ignored_parse(ignored, level, kind, phi__buf_str(&text));
+    phi__buf_free(&text);
+    return status;
+}
+
+static phi_status phi__ignored_fill(phi__ignored *ignored, phi__ignored_level *level, int dir) {
+    phi_status status = PHI_OK;
+    bool directory = false;
+    size_t kind;
+    level->git = phi__walk_has(dir, ".git", &directory);
+    for (kind = 0; kind < PHI__IGNORED_KINDS && status == PHI_OK; kind++)
+        if (kind != PHI__IGNORED_EXCLUDE || directory)
+            status = phi__ignored_read(ignored, level, kind, dir);
+    return status;
+}
+
+/* ---- levels ---- */
+
+static void phi__ignored_pop(phi__ignored *ignored) {
+    phi__ignored_level *level = &ignored->levels[--ignored->count];
+    size_t kind;
+    for (kind = 0; kind < PHI__IGNORED_KINDS; kind++) {
+        phi__ignore *rules = level->files[kind];
+        if (rules == NULL) continue;
+        ignored->rules -= rules->count;
+        phi__ignore_free(rules);
+        phi__free(ignored->memory, rules, sizeof *rules);
+    }
+}
+
+static phi__ignored_level *phi__ignored_push(phi__ignored *ignored, size_t from) {
+    phi__ignored_level *levels = (phi__ignored_level *)phi__grow(
+        ignored->memory, ignored->levels, &ignored->cap, ignored->count + 1, sizeof *levels);
+    if (levels == NULL) return NULL;
+    ignored->levels = levels;
+    memset(&levels[ignored->count], 0, sizeof *levels);
+    levels[ignored->count].from = from;
+    return &levels[ignored->count++];
+}
+
+/* ---- for other files ---- */
+
+PHI__FN void phi__ignored_init(phi__ignored *ignored, phi_memory *memory) {
+    memset(ignored, 0, sizeof *ignored);
+    ignored->memory = memory;
+    phi__buf_init(&ignored->path, memory);
+}
+
+PHI__FN void phi__ignored_free(phi__ignored *ignored) {
+    while (ignored->count > 0) phi__ignored_pop(ignored);
+    phi__free(ignored->memory, ignored->levels, ignored->cap * sizeof *ignored->levels);
+    ignored->levels = NULL;
+    ignored->cap = 0;
+    phi__buf_free(&ignored->path);
+}
+
+PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place) {
+    phi__ignored_level *level;
+    phi_status status;
+    size_t from, len;
+    int dir;
+    if (ignored->path.len == 0) {
+        phi__buf_text(&ignored->path, place);
+        if (strcmp(place, "/") != 0) phi__buf_char(&ignored->path, '/');
+        if (ignored->path.failed) return PHI_NO_MEMORY;
+        ignored->root = ignored->path.len;
+        return PHI_BUSY;
+    }
+    len = strlen(place);
+    from = ignored->count > 0 ? ignored->levels[ignored->count - 1].from : 0;
+    while (from < len && place[from] != '/') from++;
+    if (from >= len || len == 1) return PHI_OK;
+    level = phi__ignored_push(ignored, from + 1);
+    ignored->above = ignored->count;
+    if (level == NULL) return PHI_NO_MEMORY;
+    dir = phi__walk_open_path(phi__str(place, phi__max(from, 1)));
+    if (dir < 0) return PHI_BUSY;
+    status = phi__ignored_fill(ignored, level, dir);
+    phi__walk_close(dir);
+    return status == PHI_OK ? PHI_BUSY : status;
+}
+
+PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir,
+                                      phi_str path) {
+    phi__ignored_level *level;
+    while (ignored->count > ignored->above + depth) phi__ignored_pop(ignored);
+    level = phi__ignored_push(ignored, ignored->root + path.len);
+    if (level == NULL) return PHI_NO_MEMORY;
+    return dir >= 0 ? phi__ignored_fill(ignored, level, dir) : PHI_OK;
+}
+
+PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
+                                     bool directory, phi__ignore_said *out) {
+    phi__ignore_said said[PHI__IGNORED_KINDS] = {PHI__IGNORE_NONE, PHI__IGNORE_NONE,
+                                                 PHI__IGNORE_NONE, PHI__IGNORE_NONE};
+    bool in_git = false, past_git = false;
+    size_t i, kind;
+    *out = PHI__IGNORE_NONE;
+    while (ignored->count > ignored->above + depth) phi__ignored_pop(ignored);
+    if (ignored->rules == 0) return PHI_OK;
+    ignored->path.len = ignored->root;
+    phi__buf_add_str(&ignored->path, path);
+    if (ignored->path.failed) return PHI_NO_MEMORY;
+    for (i = 0; i < ignored->count; i++) in_git = in_git || ignored->levels[i].git;
+    for (i = ignored->count; i > 0; i--) {
+        const phi__ignored_level *level = &ignored->levels[i - 1];
+        phi_str whole = phi__buf_str(&ignored->path);
+        whole = phi__str(whole.at + level->from, whole.len - level->from);
+        for (kind = 0; kind < PHI__IGNORED_KINDS; kind++) {
+            if (level->files[kind] == NULL || said[kind] != PHI__IGNORE_NONE) continue;
+            if (kind >= PHI__IGNORED_GIT && (!in_git || past_git)) continue;
+            said[kind] = phi__ignore_says(level->files[kind], whole, directory);
+        }
+        past_git = past_git || level->git;
+    }
+    for (kind = 0; kind < PHI__IGNORED_KINDS && *out == PHI__IGNORE_NONE; kind++) *out = said[kind];
+    return PHI_OK;
+}
+
+#endif
