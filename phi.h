@@ -7607,11 +7607,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x96d4338d
+#if PHI__IMP_TEXT != 0x7ff33b6d
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x96d4338d
+#define PHI__IMP_TEXT 0x7ff33b6d
 
 /* ---- src/text/json_in.h ---- */
 
@@ -13391,7 +13391,7 @@ PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop) {
 /* yaml_names.c - texts by hash: the keys of the mappings that are open, and the anchors.
 
    Names are a stack with a hash table of places in it. The newest leave first, so a table with
-   linear probing needs no marks for what was removed: the newest is the last of every chain. */
+   linear probing needs no marks of removed names: the newest is the last of every chain. */
 
 #ifndef PHI_NO_YAML
 
@@ -14096,7 +14096,7 @@ static void phi__yaml_scalar_close(phi_yaml_reader *r, const char *at) {
     r->state = phi__yaml_scalar_after(r);
 }
 
-/* A line ends at `at`. White space before it does not count; what was escaped is copied already. */
+/* A line ends at `at`. White space before it does not count; escapes are copied already. */
 static void phi__yaml_scalar_line_end(phi_yaml_reader *r, const char *at) {
     phi__yaml_scalar *s = &r->scalar;
     const char *last = at;
@@ -14409,7 +14409,7 @@ PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more) {
     if ((size_t)(r->room_end - s->to) > more) return true;
     have = (size_t)(s->to - s->text);
     bytes = phi__add(phi__add(have, more), 1);
-    /* doubling, but what is left of the text bounds what can come; three bytes at most from two */
+    /* doubling, up to the most that the rest of the text can give: three bytes for two */
     bytes =
         phi__add(bytes, phi__min(phi__max(have, PHI__YAML_ROOM), (size_t)(r->end - r->at) * 3 / 2));
     room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
@@ -14445,7 +14445,7 @@ PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
 
 /* ---- src/text/yaml_tree.c ---- */
 
-/* yaml_tree.c - frames and nodes: what is open, where a value goes, keys, anchors, aliases. */
+/* yaml_tree.c - frames and nodes: open collections, their values and keys, anchors, aliases. */
 
 #ifndef PHI_NO_YAML
 
@@ -14884,8 +14884,8 @@ PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
 
 /* yaml_write.c - a tree as YAML in block style.
 
-   What is written is for readers of YAML 1.1, too: their booleans, dates and numbers in other forms
-   are quoted, and so is any text that does not begin like a word. */
+   Readers of YAML 1.1 get the same tree: their booleans, dates and numbers in other forms are
+   quoted, and so is any text that does not begin like a word. */
 
 #ifndef PHI_NO_YAML
 
@@ -14909,7 +14909,7 @@ typedef struct phi__yaml_writer {
 
 /* ---- scalars ---- */
 
-/* What a text is made of. */
+/* The properties of a text that decide its style. */
 typedef struct phi__yaml_look {
     bool breaks; /* line feeds */
     bool odd;    /* characters that need an escape */

@@ -1,7 +1,7 @@
 /* yaml_names.c - texts by hash: the keys of the mappings that are open, and the anchors.
 
    Names are a stack with a hash table of places in it. The newest leave first, so a table with
-   linear probing needs no marks for what was removed: the newest is the last of every chain. */
+   linear probing needs no marks of removed names: the newest is the last of every chain. */
 #include "text/yaml_in.h"
 
 #ifndef PHI_NO_YAML

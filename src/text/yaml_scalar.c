@@ -164,7 +164,7 @@ static void phi__yaml_scalar_close(phi_yaml_reader *r, const char *at) {
     r->state = phi__yaml_scalar_after(r);
 }
 
-/* A line ends at `at`. White space before it does not count; what was escaped is copied already. */
+/* A line ends at `at`. White space before it does not count; escapes are copied already. */
 static void phi__yaml_scalar_line_end(phi_yaml_reader *r, const char *at) {
     phi__yaml_scalar *s = &r->scalar;
     const char *last = at;

@@ -132,7 +132,7 @@ PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more) {
     if ((size_t)(r->room_end - s->to) > more) return true;
     have = (size_t)(s->to - s->text);
     bytes = phi__add(phi__add(have, more), 1);
-    /* doubling, but what is left of the text bounds what can come; three bytes at most from two */
+    /* doubling, up to the most that the rest of the text can give: three bytes for two */
     bytes =
         phi__add(bytes, phi__min(phi__max(have, PHI__YAML_ROOM), (size_t)(r->end - r->at) * 3 / 2));
     room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);

@@ -1,4 +1,4 @@
-/* yaml_tree.c - frames and nodes: what is open, where a value goes, keys, anchors, aliases. */
+/* yaml_tree.c - frames and nodes: open collections, their values and keys, anchors, aliases. */
 #include "text/yaml_in.h"
 
 #ifndef PHI_NO_YAML

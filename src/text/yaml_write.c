@@ -1,7 +1,7 @@
 /* yaml_write.c - a tree as YAML in block style.
 
-   What is written is for readers of YAML 1.1, too: their booleans, dates and numbers in other forms
-   are quoted, and so is any text that does not begin like a word. */
+   Readers of YAML 1.1 get the same tree: their booleans, dates and numbers in other forms are
+   quoted, and so is any text that does not begin like a word. */
 #include "base/utf8_in.h"
 #include "text/yaml_in.h"
 
@@ -27,7 +27,7 @@ typedef struct phi__yaml_writer {
 
 /* ---- scalars ---- */
 
-/* What a text is made of. */
+/* The properties of a text that decide its style. */
 typedef struct phi__yaml_look {
     bool breaks; /* line feeds */
     bool odd;    /* characters that need an escape */

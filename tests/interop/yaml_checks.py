@@ -198,7 +198,10 @@ class Writer:
         body = self.value(self.rng.randint(1, 4), -1, True, True)
         if body.startswith(" "):
             body = body.lstrip(" ")
-        return head + body.lstrip("\n") + self.pick(["", "", "...\n", "# tail\n"])
+        text = head + body.lstrip("\n") + self.pick(["", "", "...\n", "# tail\n"])
+        if self.chance(4):
+            text = text.rstrip(" \t\n")
+        return text.replace("\n", "\r\n") if self.chance(6) else text
 
 
 def plain(value):
