@@ -7607,11 +7607,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x7ff33b6d
+#if PHI__IMP_TEXT != 0xf3eaff34
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x7ff33b6d
+#define PHI__IMP_TEXT 0xf3eaff34
 
 /* ---- src/text/json_in.h ---- */
 
@@ -8376,12 +8376,13 @@ static inline uint32_t phi__yaml_column(const phi_yaml_reader *r, const char *at
 
 /* ---- yaml_names.c ---- */
 
+PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope);
 /* The name in that scope, or NULL. */
 PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
-                                             uint32_t scope);
+                                             uint32_t scope, uint32_t hash);
 /* A name that is not in there; `text` is borrowed. NULL: no memory. */
 PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
-                                            uint32_t scope);
+                                            uint32_t scope, uint32_t hash);
 /* Removes the newest until so many are left. */
 PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
 
@@ -13395,18 +13396,25 @@ PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop) {
 
 #ifndef PHI_NO_YAML
 
+static inline uint64_t phi__yaml_names_mix(uint64_t hash, const char *at, size_t bytes) {
+    uint64_t word = 0;
+    memcpy(&word, at, bytes);
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
 /* The address of the table's owner makes the places differ from run to run, so that no text can
    be made in advance whose names collide. */
-static uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
-    uint64_t hash = (uint64_t)(uintptr_t)names ^ ((uint64_t)scope << 32 | (uint32_t)text.len), word;
+PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
+    uint64_t hash = (uint64_t)(uintptr_t)names ^ ((uint64_t)scope << 32 | (uint32_t)text.len);
     const char *at = text.at;
     size_t left = text.len;
-    for (; left > 0; left -= phi__min(left, 8), at += 8) {
-        word = 0;
-        memcpy(&word, at, phi__min(left, 8));
-        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
-    }
+    for (; left > 8; left -= 8, at += 8) hash = phi__yaml_names_mix(hash, at, 8);
+    if (left >= 4) { /* the halves may overlap */
+        hash = phi__yaml_names_mix(hash, at, 4);
+        hash = phi__yaml_names_mix(hash, at + left - 4, 4);
+    } else
+        for (; left > 0; left--, at++) hash = phi__yaml_names_mix(hash, at, 1);
     hash *= UINT64_C(0xbf58476d1ce4e5b9);
     return (uint32_t)(hash >> 32);
 }
@@ -13444,10 +13452,9 @@ static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
 }
 
 PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
-                                             uint32_t scope) {
-    uint32_t hash, mask, place;
+                                             uint32_t scope, uint32_t hash) {
+    uint32_t mask, place;
     if (names->count == 0) return NULL;
-    hash = phi__yaml_names_hash(names, text, scope);
     mask = names->table_cap - 1;
     for (place = hash & mask; names->table[place] != 0; place = (place + 1) & mask) {
         phi__yaml_name *name = &names->at[names->table[place] - 1];
@@ -13457,14 +13464,14 @@ PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_s
 }
 
 PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
-                                            uint32_t scope) {
+                                            uint32_t scope, uint32_t hash) {
     phi__yaml_name *name;
     if (names->count == names->cap && !phi__yaml_names_grow(names, arena)) return NULL;
     name = &names->at[names->count];
     memset(name, 0, sizeof *name);
     name->at = text.at;
     name->len = (uint32_t)text.len;
-    name->hash = phi__yaml_names_hash(names, text, scope);
+    name->hash = hash;
     name->scope = scope;
     phi__yaml_names_place(names, names->count++);
     return name;
@@ -14503,10 +14510,12 @@ PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r) { return r->oute
 static bool phi__yaml_tree_anchor(phi_yaml_reader *r, const phi__yaml_props *props, phi_json *node,
                                   phi_str source) {
     phi__yaml_name *name;
+    uint32_t hash;
     if (props->anchor_at == NULL) return true;
-    name = phi__yaml_names_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE);
+    hash = phi__yaml_names_hash(&r->anchors, props->anchor, PHI__YAML_ANYWHERE);
+    name = phi__yaml_names_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL)
-        name = phi__yaml_names_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE);
+        name = phi__yaml_names_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL) {
         phi__yaml_text_no_memory(r);
         return false;
@@ -14738,8 +14747,9 @@ static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     char message[sizeof r->error.message];
     size_t n = sizeof what - 1, most = phi__min(key.len, 60);
-    if (phi__yaml_names_find(&r->keys, key, r->top->keys) == NULL) {
-        if (phi__yaml_names_add(&r->keys, r->arena, key, r->top->keys) != NULL) return true;
+    uint32_t scope = r->top->keys, hash = phi__yaml_names_hash(&r->keys, key, scope);
+    if (phi__yaml_names_find(&r->keys, key, scope, hash) == NULL) {
+        if (phi__yaml_names_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
         phi__yaml_text_no_memory(r);
         return false;
     }
@@ -14828,7 +14838,9 @@ static void phi__yaml_tree_copy_open(phi_yaml_reader *r, const phi_json *source,
 }
 
 PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at) {
-    const phi__yaml_name *anchor = phi__yaml_names_find(&r->anchors, name, PHI__YAML_ANYWHERE);
+    uint32_t hash = phi__yaml_names_hash(&r->anchors, name, PHI__YAML_ANYWHERE);
+    const phi__yaml_name *anchor =
+        phi__yaml_names_find(&r->anchors, name, PHI__YAML_ANYWHERE, hash);
     phi__yaml_scalar *s = &r->scalar;
     const phi__yaml_frame *frame;
     if (anchor == NULL) {

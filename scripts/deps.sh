@@ -108,6 +108,7 @@ needs_bench() {
     need libjansson-dev jansson header jansson.h
     need libjson-c-dev json-c header json-c/json.h
     need rapidjson-dev rapidjson test -e /usr/include/rapidjson/document.h
+    need libyaml-dev libyaml header yaml.h
     need libsimdjson-dev simdjson test -e /usr/include/simdjson.h
 }
 

@@ -148,12 +148,13 @@ static inline uint32_t phi__yaml_column(const phi_yaml_reader *r, const char *at
 
 /* ---- yaml_names.c ---- */
 
+PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope);
 /* The name in that scope, or NULL. */
 PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
-                                             uint32_t scope);
+                                             uint32_t scope, uint32_t hash);
 /* A name that is not in there; `text` is borrowed. NULL: no memory. */
 PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
-                                            uint32_t scope);
+                                            uint32_t scope, uint32_t hash);
 /* Removes the newest until so many are left. */
 PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
 

@@ -6,18 +6,25 @@
 
 #ifndef PHI_NO_YAML
 
+static inline uint64_t phi__yaml_names_mix(uint64_t hash, const char *at, size_t bytes) {
+    uint64_t word = 0;
+    memcpy(&word, at, bytes);
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
 /* The address of the table's owner makes the places differ from run to run, so that no text can
    be made in advance whose names collide. */
-static uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
-    uint64_t hash = (uint64_t)(uintptr_t)names ^ ((uint64_t)scope << 32 | (uint32_t)text.len), word;
+PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
+    uint64_t hash = (uint64_t)(uintptr_t)names ^ ((uint64_t)scope << 32 | (uint32_t)text.len);
     const char *at = text.at;
     size_t left = text.len;
-    for (; left > 0; left -= phi__min(left, 8), at += 8) {
-        word = 0;
-        memcpy(&word, at, phi__min(left, 8));
-        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
-    }
+    for (; left > 8; left -= 8, at += 8) hash = phi__yaml_names_mix(hash, at, 8);
+    if (left >= 4) { /* the halves may overlap */
+        hash = phi__yaml_names_mix(hash, at, 4);
+        hash = phi__yaml_names_mix(hash, at + left - 4, 4);
+    } else
+        for (; left > 0; left--, at++) hash = phi__yaml_names_mix(hash, at, 1);
     hash *= UINT64_C(0xbf58476d1ce4e5b9);
     return (uint32_t)(hash >> 32);
 }
@@ -55,10 +62,9 @@ static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
 }
 
 PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
-                                             uint32_t scope) {
-    uint32_t hash, mask, place;
+                                             uint32_t scope, uint32_t hash) {
+    uint32_t mask, place;
     if (names->count == 0) return NULL;
-    hash = phi__yaml_names_hash(names, text, scope);
     mask = names->table_cap - 1;
     for (place = hash & mask; names->table[place] != 0; place = (place + 1) & mask) {
         phi__yaml_name *name = &names->at[names->table[place] - 1];
@@ -68,14 +74,14 @@ PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_s
 }
 
 PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
-                                            uint32_t scope) {
+                                            uint32_t scope, uint32_t hash) {
     phi__yaml_name *name;
     if (names->count == names->cap && !phi__yaml_names_grow(names, arena)) return NULL;
     name = &names->at[names->count];
     memset(name, 0, sizeof *name);
     name->at = text.at;
     name->len = (uint32_t)text.len;
-    name->hash = phi__yaml_names_hash(names, text, scope);
+    name->hash = hash;
     name->scope = scope;
     phi__yaml_names_place(names, names->count++);
     return name;

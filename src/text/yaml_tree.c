@@ -57,10 +57,12 @@ PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r) { return r->oute
 static bool phi__yaml_tree_anchor(phi_yaml_reader *r, const phi__yaml_props *props, phi_json *node,
                                   phi_str source) {
     phi__yaml_name *name;
+    uint32_t hash;
     if (props->anchor_at == NULL) return true;
-    name = phi__yaml_names_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE);
+    hash = phi__yaml_names_hash(&r->anchors, props->anchor, PHI__YAML_ANYWHERE);
+    name = phi__yaml_names_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL)
-        name = phi__yaml_names_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE);
+        name = phi__yaml_names_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL) {
         phi__yaml_text_no_memory(r);
         return false;
@@ -292,8 +294,9 @@ static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     char message[sizeof r->error.message];
     size_t n = sizeof what - 1, most = phi__min(key.len, 60);
-    if (phi__yaml_names_find(&r->keys, key, r->top->keys) == NULL) {
-        if (phi__yaml_names_add(&r->keys, r->arena, key, r->top->keys) != NULL) return true;
+    uint32_t scope = r->top->keys, hash = phi__yaml_names_hash(&r->keys, key, scope);
+    if (phi__yaml_names_find(&r->keys, key, scope, hash) == NULL) {
+        if (phi__yaml_names_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
         phi__yaml_text_no_memory(r);
         return false;
     }
@@ -382,7 +385,9 @@ static void phi__yaml_tree_copy_open(phi_yaml_reader *r, const phi_json *source,
 }
 
 PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at) {
-    const phi__yaml_name *anchor = phi__yaml_names_find(&r->anchors, name, PHI__YAML_ANYWHERE);
+    uint32_t hash = phi__yaml_names_hash(&r->anchors, name, PHI__YAML_ANYWHERE);
+    const phi__yaml_name *anchor =
+        phi__yaml_names_find(&r->anchors, name, PHI__YAML_ANYWHERE, hash);
     phi__yaml_scalar *s = &r->scalar;
     const phi__yaml_frame *frame;
     if (anchor == NULL) {
