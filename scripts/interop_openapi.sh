@@ -57,6 +57,16 @@ if [ -x "$work/venv/bin/python" ]; then
         "$all/stripe.com.json" "$all/kubernetes.io.json" || code=1
     "$program" -q "$work/yaml/api.github.com.yaml" "$work/yaml/stripe.com.yaml" \
         "$work/yaml/kubernetes.io.yaml" || code=1
+    # the same tools, of schemas of the same size
+    for path in "$github" "$all/stripe.com.json" "$all/kubernetes.io.json"; do
+        name=$(basename "$path" .json)
+        "$program" "$path" | grep '^  ' >"$work/json.tools"
+        "$program" "$work/yaml/$name.yaml" | grep '^  ' >"$work/yaml.tools"
+        cmp -s "$work/json.tools" "$work/yaml.tools" || {
+            echo "FAIL $name: its YAML form makes other tools"
+            code=1
+        }
+    done
 else
     echo "interop: the YAML forms need Python with venv and ruamel.yaml: see $work/pip.log" >&2
     code=1
