@@ -10562,11 +10562,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xe081cb06
+#if PHI__IMP_OPENAPI != 0xb49c4c7f
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xe081cb06
+#define PHI__IMP_OPENAPI 0xb49c4c7f
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -12830,6 +12830,7 @@ PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index
 
 enum {
     PHI__OPENAPI_ANSWER_TIMES = 4,            /* kept of a text, times max_response_bytes */
+    PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* ... and at most */
     PHI__OPENAPI_ANSWER_IMAGE_MOST = 4 << 20, /* bytes of an image that is shown */
     PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a file */
 };
@@ -12968,7 +12969,8 @@ PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, p
         a->announced = 0;
     a->most = a->form == PHI__FORM_IMAGE    ? (size_t)PHI__OPENAPI_ANSWER_IMAGE_MOST
               : a->form == PHI__FORM_BINARY ? 0
-                                            : phi__mul(most, PHI__OPENAPI_ANSWER_TIMES);
+                                            : phi__min(phi__mul(most, PHI__OPENAPI_ANSWER_TIMES),
+                                                       (size_t)PHI__OPENAPI_ANSWER_TEXT_MOST);
 }
 
 /* ---- the file ---- */
@@ -13821,7 +13823,7 @@ PHI__FN void phi__openapi_body_free(phi__openapi_body *b) {
 /* openapi_call.c - a call of an operation: its arguments are made into a request, a token is waited
    for where one is needed, the answer becomes the result.
 
-   A timer drives what is done in slices (files for the body); the fetch and the token drive the
+   A timer drives the work in slices (files for the body); the fetch and the token drive the
    rest. A call ends once: by its result, or by cancel. */
 
 
@@ -14336,8 +14338,14 @@ static phi_status phi__openapi_request_base(phi__openapi_request *r) {
     else if (!phi__openapi_request_relative(r, server))
         return phi__openapi_request_refuse(
             r, "Error: No base URL: the document names no server, or a relative one");
+    if (r->url.failed) return PHI_NO_MEMORY;
     while (r->url.len > 0 && r->url.at[r->url.len - 1] == '/') r->url.len--;
-    return r->url.failed ? PHI_NO_MEMORY : PHI_OK;
+    /* results show the URL */
+    server = phi__str(r->url.at, phi__openapi_request_origin(phi__buf_str(&r->url)));
+    if (phi__str_find(server, 0, "@") != SIZE_MAX)
+        return phi__openapi_request_refuse(
+            r, "Error: The server's URL has a user: set up user and password instead");
+    return PHI_OK;
 }
 
 /* ---- the path ---- */
@@ -14388,6 +14396,8 @@ static phi_status phi__openapi_request_path(phi__openapi_request *r) {
     phi_str path = r->op->path;
     size_t from = r->url.len, at = 0;
     phi_status status = PHI_OK;
+    /* a value must not become a part of the host */
+    if (path.len == 0 || path.at[0] != '/') phi__buf_char(&r->url, '/');
     while (at < path.len && status == PHI_OK) {
         size_t open = phi__str_find(path, at, "{");
         size_t close = open != SIZE_MAX ? phi__str_find(path, open, "}") : SIZE_MAX;

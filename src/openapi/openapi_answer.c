@@ -12,6 +12,7 @@
 
 enum {
     PHI__OPENAPI_ANSWER_TIMES = 4,            /* kept of a text, times max_response_bytes */
+    PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* ... and at most */
     PHI__OPENAPI_ANSWER_IMAGE_MOST = 4 << 20, /* bytes of an image that is shown */
     PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a file */
 };
@@ -150,7 +151,8 @@ PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, p
         a->announced = 0;
     a->most = a->form == PHI__FORM_IMAGE    ? (size_t)PHI__OPENAPI_ANSWER_IMAGE_MOST
               : a->form == PHI__FORM_BINARY ? 0
-                                            : phi__mul(most, PHI__OPENAPI_ANSWER_TIMES);
+                                            : phi__min(phi__mul(most, PHI__OPENAPI_ANSWER_TIMES),
+                                                       (size_t)PHI__OPENAPI_ANSWER_TEXT_MOST);
 }
 
 /* ---- the file ---- */

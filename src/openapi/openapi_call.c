@@ -1,7 +1,7 @@
 /* openapi_call.c - a call of an operation: its arguments are made into a request, a token is waited
    for where one is needed, the answer becomes the result.
 
-   A timer drives what is done in slices (files for the body); the fetch and the token drive the
+   A timer drives the work in slices (files for the body); the fetch and the token drive the
    rest. A call ends once: by its result, or by cancel. */
 #include "openapi/openapi_call_in.h"
 

@@ -168,8 +168,14 @@ static phi_status phi__openapi_request_base(phi__openapi_request *r) {
     else if (!phi__openapi_request_relative(r, server))
         return phi__openapi_request_refuse(
             r, "Error: No base URL: the document names no server, or a relative one");
+    if (r->url.failed) return PHI_NO_MEMORY;
     while (r->url.len > 0 && r->url.at[r->url.len - 1] == '/') r->url.len--;
-    return r->url.failed ? PHI_NO_MEMORY : PHI_OK;
+    /* results show the URL */
+    server = phi__str(r->url.at, phi__openapi_request_origin(phi__buf_str(&r->url)));
+    if (phi__str_find(server, 0, "@") != SIZE_MAX)
+        return phi__openapi_request_refuse(
+            r, "Error: The server's URL has a user: set up user and password instead");
+    return PHI_OK;
 }
 
 /* ---- the path ---- */
@@ -220,6 +226,8 @@ static phi_status phi__openapi_request_path(phi__openapi_request *r) {
     phi_str path = r->op->path;
     size_t from = r->url.len, at = 0;
     phi_status status = PHI_OK;
+    /* a value must not become a part of the host */
+    if (path.len == 0 || path.at[0] != '/') phi__buf_char(&r->url, '/');
     while (at < path.len && status == PHI_OK) {
         size_t open = phi__str_find(path, at, "{");
         size_t close = open != SIZE_MAX ? phi__str_find(path, open, "}") : SIZE_MAX;

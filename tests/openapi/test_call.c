@@ -433,6 +433,8 @@ TEST(the_base_is_the_hosts_or_the_first_server) {
          "Error: The server's URL is not http or https");
     base("\"servers\":[{\"url\":\"https://h?a=b\"}],", NULL,
          "Error: The server's URL has a query or a fragment");
+    base("\"servers\":[{\"url\":\"https://me:pw@h/\"}],", NULL,
+         "Error: The server's URL has a user: set up user and password instead");
 }
 
 /* ---- credentials ---- */
