@@ -719,11 +719,11 @@ PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tool
 #endif /* PHI__PUB_OPENAPI */
 
 #ifdef PHI__PUB_SKILLS
-#if PHI__PUB_SKILLS != 0x18d2c3f9
+#if PHI__PUB_SKILLS != 0xbf9ddc59
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__PUB_SKILLS 0x18d2c3f9
+#define PHI__PUB_SKILLS 0xbf9ddc59
 
 /* ---- src/skills/skills.h ---- */
 
@@ -835,7 +835,7 @@ PHI_API size_t phi_skills_problem_count(const phi_skills *skills);
 PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills, size_t index);
 
 /* The index of all skills, <available_skills>...</available_skills>, in the arena (terminated);
-   empty without a skill. PHI_NO_MEMORY. */
+   empty without a skill. Of a description the first 1,024 characters stand in it. PHI_NO_MEMORY. */
 PHI_API phi_status phi_skills_index(const phi_skills *skills, phi_arena *arena, phi_str *out);
 
 /* What stands before the index in a prompt: how the model gets at the instructions. */
@@ -16872,11 +16872,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0x9d0ceeae
+#if PHI__IMP_SKILLS != 0xa3903d9c
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0x9d0ceeae
+#define PHI__IMP_SKILLS 0xa3903d9c
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -18289,6 +18289,8 @@ PHI_API phi_status phi_skills_merge(phi_skills *skills, const phi_skills *other)
 
 #ifndef PHI_NO_SKILLS
 
+enum { PHI__SKILLS_PROMPT_CHARACTERS = 1024 }; /* of a description; the AgentSkills standard */
+
 static void phi__skills_prompt_escape(phi__buf *out, phi_str text) {
     size_t i, from = 0;
     for (i = 0; i < text.len; i++) {
@@ -18314,6 +18316,17 @@ static void phi__skills_prompt_field(phi__buf *out, const char *name, phi_str te
     phi__buf_printf(out, "</%s>\n", name);
 }
 
+/* A description that breaks the standard's limit must not fill the prompt. */
+static phi_str phi__skills_prompt_cut(phi_str text) {
+    size_t at = 0, characters = 0;
+    while (at < text.len && characters < PHI__SKILLS_PROMPT_CHARACTERS) {
+        at++;
+        while (at < text.len && ((unsigned char)text.at[at] & 0xC0) == 0x80) at++;
+        characters++;
+    }
+    return phi__str(text.at, at);
+}
+
 static void phi__skills_prompt_index(const phi_skills *skills, phi__buf *out) {
     size_t i;
     if (skills->count == 0) return;
@@ -18321,7 +18334,8 @@ static void phi__skills_prompt_index(const phi_skills *skills, phi__buf *out) {
     for (i = 0; i < skills->count; i++) {
         phi__buf_text(out, "  <skill>\n");
         phi__skills_prompt_field(out, "name", skills->list[i]->name);
-        phi__skills_prompt_field(out, "description", skills->list[i]->description);
+        phi__skills_prompt_field(out, "description",
+                                 phi__skills_prompt_cut(skills->list[i]->description));
         phi__skills_prompt_field(out, "location", skills->list[i]->file_path);
         phi__buf_text(out, "  </skill>\n");
     }

@@ -108,7 +108,7 @@ PHI_API size_t phi_skills_problem_count(const phi_skills *skills);
 PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills, size_t index);
 
 /* The index of all skills, <available_skills>...</available_skills>, in the arena (terminated);
-   empty without a skill. PHI_NO_MEMORY. */
+   empty without a skill. Of a description the first 1,024 characters stand in it. PHI_NO_MEMORY. */
 PHI_API phi_status phi_skills_index(const phi_skills *skills, phi_arena *arena, phi_str *out);
 
 /* What stands before the index in a prompt: how the model gets at the instructions. */

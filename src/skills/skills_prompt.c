@@ -3,6 +3,8 @@
 
 #ifndef PHI_NO_SKILLS
 
+enum { PHI__SKILLS_PROMPT_CHARACTERS = 1024 }; /* of a description; the AgentSkills standard */
+
 static void phi__skills_prompt_escape(phi__buf *out, phi_str text) {
     size_t i, from = 0;
     for (i = 0; i < text.len; i++) {
@@ -28,6 +30,17 @@ static void phi__skills_prompt_field(phi__buf *out, const char *name, phi_str te
     phi__buf_printf(out, "</%s>\n", name);
 }
 
+/* A description that breaks the standard's limit must not fill the prompt. */
+static phi_str phi__skills_prompt_cut(phi_str text) {
+    size_t at = 0, characters = 0;
+    while (at < text.len && characters < PHI__SKILLS_PROMPT_CHARACTERS) {
+        at++;
+        while (at < text.len && ((unsigned char)text.at[at] & 0xC0) == 0x80) at++;
+        characters++;
+    }
+    return phi__str(text.at, at);
+}
+
 static void phi__skills_prompt_index(const phi_skills *skills, phi__buf *out) {
     size_t i;
     if (skills->count == 0) return;
@@ -35,7 +48,8 @@ static void phi__skills_prompt_index(const phi_skills *skills, phi__buf *out) {
     for (i = 0; i < skills->count; i++) {
         phi__buf_text(out, "  <skill>\n");
         phi__skills_prompt_field(out, "name", skills->list[i]->name);
-        phi__skills_prompt_field(out, "description", skills->list[i]->description);
+        phi__skills_prompt_field(out, "description",
+                                 phi__skills_prompt_cut(skills->list[i]->description));
         phi__skills_prompt_field(out, "location", skills->list[i]->file_path);
         phi__buf_text(out, "  </skill>\n");
     }

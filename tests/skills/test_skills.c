@@ -295,6 +295,29 @@ TEST(the_index_is_the_standards_and_escapes) {
     phi_skills_free(skills);
 }
 
+TEST(a_long_description_is_cut_in_the_index) {
+    char dir[512], text[4096];
+    phi_memory memory;
+    phi_arena arena;
+    phi_str out;
+    size_t i, n = 0;
+    phi_skills *skills = folders_skills();
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    REQUIRE(test_temp_dir(dir, sizeof dir));
+    n = (size_t)snprintf(text, sizeof text, "---\nname: a\ndescription: ");
+    for (i = 0; i < 1500; i++) n += (size_t)snprintf(text + n, sizeof text - n, "\xc3\xa9");
+    (void)snprintf(text + n, sizeof text - n, "\n---\n");
+    folders_text(dir, "a/SKILL.md", text);
+    CHECK_EQ_INT(phi_skills_load_dir(skills, dir, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_skills_at(skills, 0)->description.len, 3000);
+    CHECK_EQ_INT(phi_skills_index(skills, &arena, &out), PHI_OK);
+    for (i = 0, n = 0; i < out.len; i++) n += out.at[i] == '\xa9';
+    CHECK_EQ_INT(n, 1024);
+    phi_arena_free(&arena);
+    phi_skills_free(skills);
+}
+
 TEST(what_is_missing_is_refused) {
     phi_skills *skills = folders_skills();
     phi_tool tool;
@@ -366,5 +389,6 @@ TEST_MAIN(TEST_ENTRY(skills_of_a_directory_are_sorted_and_have_their_fields),
           TEST_ENTRY(links_may_lead_to_a_skill_but_not_out_of_one),
           TEST_ENTRY(sizes_and_numbers_are_bounded), TEST_ENTRY(a_load_in_slices_finds_the_same),
           TEST_ENTRY(the_index_is_the_standards_and_escapes),
+          TEST_ENTRY(a_long_description_is_cut_in_the_index),
           TEST_ENTRY(what_is_missing_is_refused),
           TEST_ENTRY(loading_survives_each_failed_allocation))

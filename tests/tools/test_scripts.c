@@ -1,5 +1,6 @@
 /* test_scripts.c - hooks that are scripts: what they read, what they may say, and that nothing of them
    is left. */
+#include "agent/snapshot.h"
 #include "support/rig.h"
 #include "tools/scripts.h"
 
@@ -142,9 +143,12 @@ TEST(the_environment_has_the_facts_and_no_keys) {
     stage_close(&s);
     desc.keep_keys = true;
     s.desc = rig_desc();
+    s.desc.session_id = "s2";
+    s.desc.agent_id = "a2";
     REQUIRE(stage_open(&s, &script, 1, &desc));
     stage_prompt_call(&s, "{}");
     (void)unsetenv("MY_API_KEY");
+    check_written(&s, "env", "before_tool_execution s2 a2 0 echo c1 yes [hush]\n");
     stage_close(&s);
 }
 
@@ -612,7 +616,82 @@ TEST(each_failed_allocation_leaves_nothing_behind_and_never_allows) {
     } while (tripped && set_n < 100);
 }
 
-TEST_MAIN(TEST_ENTRY(a_script_reads_the_hook_as_json_at_every_point),
+TEST(a_restored_snapshot_runs_the_script_anew) {
+    stage s;
+    phi_script script = script_of(PHI_HOOK_BEFORE_TOOL,
+                                  "if test -e pid; then echo '{\"arguments\":{\"b\":2}}'; else "
+                                  "sleep 60 & echo $! > pid; wait; fi");
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    phi_str saved;
+    memset(&s, 0, sizeof s);
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    REQUIRE(stage_open(&s, &script, 1, NULL));
+    stage_begin_call(&s);
+    CHECK_EQ_INT(phi_agent_snapshot(s.agent, &arena, &saved), PHI_OK);
+    CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
+    check_gone(&s);
+    s.agent = phi_agent_restore(rig_runtime(s.r), &s.desc, saved, PHI_RESTORE_RESUME);
+    REQUIRE(CHECK(phi_agent_alive(s.agent)));
+    CHECK_EQ_INT(stage_run(&s, 5000), 0);
+    check_result(&s, "{\"b\":2}");
+    phi_arena_free(&arena);
+    stage_close(&s);
+}
+
+static phi_verdict frees_its_agent(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    CHECK_EQ_INT(phi_agent_free(hook->agent), PHI_OK);
+    return PHI_ALLOW;
+}
+
+TEST(the_hosts_hook_may_free_the_agent_after_the_script) {
+    static const phi_hook_point points[] = {PHI_HOOK_BEFORE_LOOP, PHI_HOOK_BEFORE_TOOL,
+                                            PHI_HOOK_AFTER_TOOL, PHI_HOOK_AFTER_TURN,
+                                            PHI_HOOK_AFTER_LOOP};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(points); i++) {
+        stage s;
+        phi_script script = script_of(points[i], "echo '{\"arguments\":{\"b\":2}}'");
+        memset(&s, 0, sizeof s);
+        s.desc = rig_desc();
+        s.desc.hook_fn = frees_its_agent;
+        s.desc.hook_points = points[i];
+        REQUIRE(stage_open(&s, &script, 1, NULL));
+        rig_call(s.r, "c1", "echo", "{\"a\":1}");
+        rig_says(s.r, "done");
+        CHECK_EQ_INT(phi_prompt(s.agent, "go"), PHI_OK);
+        CHECK_EQ_INT(stage_run(&s, 5000), 0);
+        CHECK(!phi_agent_alive(s.agent));
+        stage_close(&s);
+    }
+}
+
+TEST(an_answer_may_come_in_pieces_and_a_large_input_arrives_whole) {
+    stage s;
+    char *text = (char *)malloc(300001);
+    phi_script script =
+        script_of(PHI_HOOK_FILTER, "wc -c > size; for c in '{' '\"a' 'llow\":' 'fal' 'se}'; do "
+                                   "printf %s \"$c\"; sleep 0.01; done");
+    memset(&s, 0, sizeof s);
+    REQUIRE(CHECK(text != NULL));
+    REQUIRE(stage_open(&s, &script, 1, NULL));
+    memset(text, 'x', 300000);
+    text[300000] = '\0';
+    CHECK_EQ_INT(phi_prompt(s.agent, text), PHI_OK);
+    CHECK_EQ_INT(stage_run(&s, 5000), 0);
+    CHECK_EQ_INT(rig_requests(s.r), 0);
+    check_written(&s, "size", "300028\n");
+    free(text);
+    stage_close(&s);
+}
+
+TEST_MAIN(TEST_ENTRY(a_restored_snapshot_runs_the_script_anew),
+          TEST_ENTRY(the_hosts_hook_may_free_the_agent_after_the_script),
+          TEST_ENTRY(an_answer_may_come_in_pieces_and_a_large_input_arrives_whole),
+          TEST_ENTRY(a_script_reads_the_hook_as_json_at_every_point),
           TEST_ENTRY(the_environment_has_the_facts_and_no_keys),
           TEST_ENTRY(a_script_allows_denies_or_changes_the_arguments),
           TEST_ENTRY(failures_deny_but_a_script_that_cannot_be_started_allows),
