@@ -1,5 +1,5 @@
-/* glob_in.h - patterns of paths: *, ?, [a-z], [!a-z], [[:alpha:]], {a,b}, **, and a backslash before
-   any of them. Bytes are compared; only ** reaches beyond a slash. A match takes at most the
+/* glob_in.h - patterns of paths: *, ?, [a-z], [!a-z], [[:alpha:]], {a,b}, **, and a backslash
+   before any of them. Bytes are compared; only ** reaches beyond a slash. A match takes at most the
    pattern's length times the path's, for each part between double stars. */
 #ifndef PHI_MATCH_GLOB_IN_H
 #define PHI_MATCH_GLOB_IN_H

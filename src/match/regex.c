@@ -45,6 +45,9 @@ struct phi__regex {
     bool matched;          /* an instruction that was reached says so */
     bool flushed;          /* the states were thrown away */
     uint16_t state, start; /* PHI__REGEX_UNKNOWN: to be made */
+    /* The only bytes that lead on from the start state; none of them: it is not looked for. */
+    char leads[2];
+    size_t lead_count;
     uint64_t work;
 };
 
@@ -265,18 +268,65 @@ static uint16_t phi__regex_decode(const phi__regex *regex, phi_str text, bool la
     return regex->program.bad;
 }
 
+/* Where one of the leading bytes stands, from `at` on. next: where each was seen last. */
+static size_t phi__regex_skip(const phi__regex *regex, const char *text, size_t at, size_t end,
+                              size_t *next) {
+    size_t first = end, i;
+    for (i = 0; i < regex->lead_count; i++) {
+        if (next[i] < at) {
+            const void *found = memchr(text + at, regex->leads[i], end - at);
+            next[i] = found != NULL ? (size_t)((const char *)found - text) : end;
+        }
+        first = phi__min(first, next[i]);
+    }
+    return first;
+}
+
 /* Along what is in the table; stops at what is not, at a match, and at a byte above ASCII. */
 static size_t phi__regex_run(phi__regex *regex, const char *text, size_t at, size_t end) {
     const uint16_t *table = regex->table, *bytes = regex->program.bytes;
     unsigned shift = regex->shift;
-    uint16_t state = regex->state;
+    uint16_t state = regex->state, idle = PHI__REGEX_UNKNOWN;
+    size_t next[2] = {0, 0};
+    if (regex->lead_count > 0) {
+        idle = regex->start;
+        if (state == idle) at = phi__regex_skip(regex, text, at, end, next);
+    }
     for (; at < end; at++) {
         uint16_t to = table[((size_t)state << shift) + bytes[(unsigned char)text[at]]];
         if (to < PHI__REGEX_FIRST) break;
         state = to;
+        /* The loop's own step follows. */
+        if (to == idle) at = phi__regex_skip(regex, text, at + 1, end, next) - 1;
     }
     regex->state = state;
     return at;
+}
+
+/* Whether the start state has no tests, and at most two ASCII bytes lead on from it. */
+static void phi__regex_find_leads(phi__regex *regex) {
+    const phi__regex_program *program = &regex->program;
+    uint16_t symbol, c;
+    size_t pc, run, n = 0;
+    memset(regex->next, 0, regex->words * sizeof *regex->next);
+    phi__regex_reach(regex, regex->next, 0);
+    for (symbol = 0; symbol < program->symbol_count; symbol++) {
+        bool leads = regex->matched;
+        for (pc = 0; pc < program->count && !leads; pc++)
+            if ((regex->next[pc >> 6] >> (pc & 63) & 1) != 0)
+                leads = program->codes[pc].op == PHI__REGEX_OP_TEST ||
+                        (program->codes[pc].op == PHI__REGEX_OP_SET &&
+                         phi__regex_program_in_set(program, program->codes[pc].x, symbol));
+        if (!leads) continue;
+        for (run = 0; run < program->run_count; run++)
+            if (program->starts[run] >= 0x80 && program->symbols[run] == symbol) return;
+        for (c = 0; c < 0x80; c++) {
+            if (program->bytes[c] != symbol) continue;
+            if (n == 2) return;
+            regex->leads[n++] = (char)c;
+        }
+    }
+    regex->lead_count = n;
 }
 
 static bool phi__regex_ready(phi__regex *regex) {
@@ -303,6 +353,8 @@ static bool phi__regex_prepare(phi__regex *regex) {
     if (regex->hash == NULL || regex->next == NULL || regex->seen == NULL || regex->stack == NULL)
         return false;
     phi__regex_flush(regex);
+    phi__regex_find_leads(regex);
+    regex->matched = false;
     return true;
 }
 
