@@ -15178,11 +15178,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xab6fb7d0
+#if PHI__IMP_IO != 0xca00730a
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xab6fb7d0
+#define PHI__IMP_IO 0xca00730a
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -15826,8 +15826,8 @@ PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 
 /* ---- src/io/ordered_in.h ---- */
 
-/* ordered_in.h - a directory tree in the order of its names: each directory's entries by their bytes,
-   and what is in a directory at its place among them.
+/* ordered_in.h - a directory tree in the order of its names: the entries of a directory by their
+   bytes, and below a directory its own entries, before the next one beside it.
 
    A directory is read whole before its first entry is returned, some names at a time. In memory are
    the names that remain of the directories from the root to the current one: so memory follows the

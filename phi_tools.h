@@ -265,11 +265,11 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #endif /* PHI__PUB_PERMISSIONS */
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x08409482
+#if PHI__PUB_TOOLS != 0x314bfcc1
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x08409482
+#define PHI__PUB_TOOLS 0x314bfcc1
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -323,6 +323,9 @@ PHI_API phi_status phi_tools_revert(phi_tool *out);
    host's user may. Leave it out, confirm commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which
    may wait for a person), or run the host in a container. deny_patterns are no boundary: they stop
    mistakes, not intent, for a shell can say a thing in endless ways.
+
+   `search` and `list_files` leave out what .gitignore and .ignore files say. `search` runs ripgrep
+   where there is one; else phi's own engine searches, with the same answers.
 
    All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
    beside the pump, files are read and written in slices. write_file and edit_file run alone, so
@@ -882,11 +885,11 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #endif
 
 #ifdef PHI__IMP_MATCH
-#if PHI__IMP_MATCH != 0x577a1af0
+#if PHI__IMP_MATCH != 0xf707e800
 #error "phi: two versions of src/match in one file"
 #endif
 #else
-#define PHI__IMP_MATCH 0x577a1af0
+#define PHI__IMP_MATCH 0xf707e800
 
 /* ---- src/match/glob_in.h ---- */
 
@@ -900,7 +903,7 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 enum { PHI__GLOB_CHOICES = 64, PHI__GLOB_BYTES = 65536 /* of all choices of a pattern */ };
 
 /* Appends the pattern to `out`, once for each choice that its braces leave, a NUL behind each.
-   NULL, or what is wrong with it; `out` is then as it was. A buffer without memory is failed. */
+   NULL, or an error message; `out` is then as it was. A buffer without memory is failed. */
 PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern);
 
 /* Whether one of the choices, as phi__glob_expand left them, matches the whole path. */
@@ -1001,7 +1004,7 @@ PHI__FN void phi__regex_free(phi__regex *regex); /* NULL is harmless */
 PHI__FN void phi__regex_begin(phi__regex *regex);
 
 typedef enum phi__regex_found {
-    PHI__REGEX_NONE,     /* no line so far matches; what is left is the beginning of a character */
+    PHI__REGEX_NONE,     /* no line so far matches; the rest is the beginning of a character */
     PHI__REGEX_MATCH,    /* the line in which *at stands matches; its newline may be at *at */
     PHI__REGEX_BUSY,     /* the units are used up */
     PHI__REGEX_NO_MEMORY /* begin again */
@@ -1036,9 +1039,9 @@ typedef struct phi__range {
 } phi__range;
 
 /* Characters from first to last, every step-th: the representative is `down` below. */
-typedef struct phi__case_fold {
+typedef struct phi__regex_fold {
     uint32_t first, last, step, down;
-} phi__case_fold;
+} phi__regex_fold;
 
 typedef enum phi__regex_kind {
     PHI__REGEX_EMPTY,
@@ -1094,7 +1097,7 @@ PHI__FN bool phi__regex_set_has(const phi__range *ranges, size_t count, uint32_t
 PHI__FN const phi__range *phi__regex_tables_word(size_t *count);
 PHI__FN const phi__range *phi__regex_tables_digit(size_t *count);
 PHI__FN const phi__range *phi__regex_tables_space(size_t *count);
-PHI__FN const phi__case_fold *phi__regex_tables_folds(size_t *count);
+PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count);
 
 #endif
 
@@ -1232,7 +1235,8 @@ static bool phi__glob_in_class(phi_str name, unsigned char c) {
     return phi__str_is(name, "xdigit") && (digit || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'));
 }
 
-/* The part of a set at `at`: a class, a character, or a range. Returns where the next one begins. */
+/* The part of a set at `at`: a class, a character, or a range. Returns where the next one
+   begins. */
 static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
     unsigned char low, high;
     if (p.at[at] == '[' && at + 1 < p.len && p.at[at + 1] == ':') {
@@ -1335,7 +1339,7 @@ static size_t phi__glob_token(phi_str p, size_t at) {
     return end != 0 ? end : SIZE_MAX;
 }
 
-/* The first brace that opens, and where it closes. NULL, or what is wrong. *open SIZE_MAX: none. */
+/* The first brace that opens, and where it closes. NULL, or an error message. *open SIZE_MAX: none. */
 static const char *phi__glob_find(phi_str p, size_t *open, size_t *close) {
     size_t at = 0;
     int depth = 0;
@@ -1798,7 +1802,7 @@ static size_t phi__regex_skip(const phi__regex *regex, const char *text, size_t 
     return first;
 }
 
-/* Along what is in the table; stops at what is not, at a match, and at a byte above ASCII. */
+/* Follows the table; stops at a place not computed yet, at a match, and at a byte above ASCII. */
 static size_t phi__regex_run(phi__regex *regex, const char *text, size_t at, size_t end) {
     const uint16_t *table = regex->table, *bytes = regex->program.bytes;
     unsigned shift = regex->shift;
@@ -2414,7 +2418,7 @@ static void phi__regex_parse_append(phi__regex_parser *p, phi__regex_row *row, u
     if (nodes[node].depth > row->depth) row->depth = nodes[node].depth;
 }
 
-/* A node that is in two lists would join them: what is appended is new, or unshared. */
+/* A node that is in two lists would join them: an appended node is in no other list. */
 static uint32_t phi__regex_parse_row(phi__regex_parser *p, const phi__regex_row *row,
                                      phi__regex_kind kind) {
     if (row->count == 1) return row->first;
@@ -2892,7 +2896,7 @@ static phi_status phi__regex_set_fold_ascii(phi__regex_tree *tree, size_t end) {
 /* up: adds the characters whose representative is in the set; else the representatives. */
 static phi_status phi__regex_set_fold_way(phi__regex_tree *tree, bool up) {
     size_t count, i, n = tree->range_count - tree->open;
-    const phi__case_fold *folds = phi__regex_tables_folds(&count);
+    const phi__regex_fold *folds = phi__regex_tables_folds(&count);
     phi_status status = PHI_OK;
     for (i = 0; i < count && status == PHI_OK; i++) {
         uint32_t code = folds[i].first, shift = up ? folds[i].down : 0;
@@ -3233,7 +3237,7 @@ PHI__FN const phi__range *phi__regex_tables_space(size_t *count) {
     return phi__regex_tables_space_rows;
 }
 
-static const phi__case_fold phi__regex_tables_folds_rows[] = {
+static const phi__regex_fold phi__regex_tables_folds_rows[] = {
     {0x61, 0x7a, 0x1, 0x20},       {0xe0, 0xf6, 0x1, 0x20},       {0xf8, 0xfe, 0x1, 0x20},
     {0x101, 0x12f, 0x2, 0x1},      {0x133, 0x137, 0x2, 0x1},      {0x13a, 0x148, 0x2, 0x1},
     {0x14b, 0x177, 0x2, 0x1},      {0x178, 0x178, 0x1, 0x79},     {0x17a, 0x17e, 0x2, 0x1},
@@ -3306,7 +3310,7 @@ static const phi__case_fold phi__regex_tables_folds_rows[] = {
     {0x118c0, 0x118df, 0x1, 0x20}, {0x16e60, 0x16e7f, 0x1, 0x20}, {0x1e922, 0x1e943, 0x1, 0x22},
 };
 
-PHI__FN const phi__case_fold *phi__regex_tables_folds(size_t *count) {
+PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
     *count = PHI__COUNT(phi__regex_tables_folds_rows);
     return phi__regex_tables_folds_rows;
 }
@@ -6431,11 +6435,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x5bd80525
+#if PHI__IMP_TOOLS != 0x51bd3e10
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x5bd80525
+#define PHI__IMP_TOOLS 0x51bd3e10
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -8251,7 +8255,7 @@ static phi_flow phi__list_files_open(phi__job *job) {
     return phi__list_files_above(job);
 }
 
-/* The choices of the pattern; what is no pattern is matched as it stands. False: no memory. */
+/* The choices of the pattern; an invalid one is matched byte by byte. False: no memory. */
 static bool phi__list_files_pattern(phi__list_run *list) {
     phi_str pattern;
     if (list->pattern == NULL) return true;
@@ -9705,7 +9709,7 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
     return true;
 }
 
-/* What was not found: rg, and our own engine takes its place; or what the host wants. */
+/* The program was not found: our own engine takes the place of rg, unless the host chose. */
 static void phi__search_missing(phi__search *search) {
     if (search->job.set->desc.search_with == PHI_SEARCH_AUTOMATIC)
         phi__search_own_begin(search);
@@ -9909,8 +9913,8 @@ PHI__FN bool phi__search_lines_add(phi__search *search) {
 /* search_own.c - the search without a program: a walk in order, and our own engine over each file.
 
    Which files are read, and how far, is as with ripgrep: it reads pieces of 64 KiB, and a file ends
-   before the piece that has a NUL in it. A piece is what was read, without the part of a line that
-   was left of the one before. */
+   before the piece that has a NUL in it. The part of a line that the piece before ended with
+   takes its room of the 64 KiB. */
 
 #ifndef PHI_NO_FILES
 
@@ -9994,7 +9998,7 @@ static void phi__search_own_end(phi__search *search) {
         (void)phi__search_lines_end(search);
 }
 
-/* The line from `begin` to `end` in the piece, with what is known of it from before. True: the job
+/* The line from `begin` to `end` in the piece, with its bytes from earlier pieces. True: the job
    has ended. */
 static bool phi__search_own_emit(phi__search *search, size_t end) {
     phi__search_own *own = search->own;
@@ -10033,7 +10037,7 @@ static void phi__search_own_line(phi__search_own *own, size_t at) {
     }
 }
 
-/* The piece is scanned up to `at`: what is left of its last line is kept. */
+/* The piece is scanned up to `at`: the rest, of its last line, is kept. */
 static void phi__search_own_keep(phi__search_own *own) {
     size_t rest;
     phi__search_own_line(own, own->at);
@@ -10506,7 +10510,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
     tool->not_concurrent = true;
     tool = phi__tools_add(set, "list_files", "List Files", phi__tools_list, phi__list_files_start,
                           "List the files in a directory and below, sorted, without .git, "
-                          "node_modules and target.");
+                          "node_modules, target and what .gitignore leaves out.");
     tool->step = phi__job_step;
     tool->timeout_ms = phi__tools_behind(set->desc.list_timeout_ms);
     tool = phi__tools_add(set, "search", "Search Files", phi__tools_search, phi__search_start,

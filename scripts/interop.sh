@@ -13,4 +13,5 @@ code=0
 ./interop_yaml.sh || code=1
 ./interop_shell.sh || code=1
 ./interop_calls.sh || code=1
+./interop_search.sh || code=1
 exit $code

@@ -81,7 +81,7 @@ def main():
         table("phi__range", "word", ranges(c for c in codes if word(c))),
         table("phi__range", "digit", ranges(c for c in codes if unicodedata.category(chr(c)) == "Nd")),
         table("phi__range", "space", ranges(SPACES)),
-        table("phi__fold", "folds", runs(folds())),
+        table("phi__regex_fold", "folds", runs(folds())),
     ]
     with open(os.path.join(ROOT, "src/match/regex_tables.c"), "w", encoding="utf-8") as file:
         file.write("\n".join(parts))

@@ -1,5 +1,5 @@
-/* ordered_in.h - a directory tree in the order of its names: each directory's entries by their bytes,
-   and what is in a directory at its place among them.
+/* ordered_in.h - a directory tree in the order of its names: the entries of a directory by their
+   bytes, and below a directory its own entries, before the next one beside it.
 
    A directory is read whole before its first entry is returned, some names at a time. In memory are
    the names that remain of the directories from the root to the current one: so memory follows the

@@ -22,7 +22,8 @@ static bool phi__glob_in_class(phi_str name, unsigned char c) {
     return phi__str_is(name, "xdigit") && (digit || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'));
 }
 
-/* The part of a set at `at`: a class, a character, or a range. Returns where the next one begins. */
+/* The part of a set at `at`: a class, a character, or a range. Returns where the next one
+   begins. */
 static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
     unsigned char low, high;
     if (p.at[at] == '[' && at + 1 < p.len && p.at[at + 1] == ':') {
@@ -125,7 +126,7 @@ static size_t phi__glob_token(phi_str p, size_t at) {
     return end != 0 ? end : SIZE_MAX;
 }
 
-/* The first brace that opens, and where it closes. NULL, or what is wrong. *open SIZE_MAX: none. */
+/* The first brace that opens, and where it closes. NULL, or an error message. *open SIZE_MAX: none. */
 static const char *phi__glob_find(phi_str p, size_t *open, size_t *close) {
     size_t at = 0;
     int depth = 0;

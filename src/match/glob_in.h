@@ -9,7 +9,7 @@
 enum { PHI__GLOB_CHOICES = 64, PHI__GLOB_BYTES = 65536 /* of all choices of a pattern */ };
 
 /* Appends the pattern to `out`, once for each choice that its braces leave, a NUL behind each.
-   NULL, or what is wrong with it; `out` is then as it was. A buffer without memory is failed. */
+   NULL, or an error message; `out` is then as it was. A buffer without memory is failed. */
 PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern);
 
 /* Whether one of the choices, as phi__glob_expand left them, matches the whole path. */

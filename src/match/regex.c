@@ -282,7 +282,7 @@ static size_t phi__regex_skip(const phi__regex *regex, const char *text, size_t 
     return first;
 }
 
-/* Along what is in the table; stops at what is not, at a match, and at a byte above ASCII. */
+/* Follows the table; stops at a place not computed yet, at a match, and at a byte above ASCII. */
 static size_t phi__regex_run(phi__regex *regex, const char *text, size_t at, size_t end) {
     const uint16_t *table = regex->table, *bytes = regex->program.bytes;
     unsigned shift = regex->shift;

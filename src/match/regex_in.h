@@ -38,7 +38,7 @@ PHI__FN void phi__regex_free(phi__regex *regex); /* NULL is harmless */
 PHI__FN void phi__regex_begin(phi__regex *regex);
 
 typedef enum phi__regex_found {
-    PHI__REGEX_NONE,     /* no line so far matches; what is left is the beginning of a character */
+    PHI__REGEX_NONE,     /* no line so far matches; the rest is the beginning of a character */
     PHI__REGEX_MATCH,    /* the line in which *at stands matches; its newline may be at *at */
     PHI__REGEX_BUSY,     /* the units are used up */
     PHI__REGEX_NO_MEMORY /* begin again */

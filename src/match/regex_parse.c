@@ -248,7 +248,7 @@ static void phi__regex_parse_append(phi__regex_parser *p, phi__regex_row *row, u
     if (nodes[node].depth > row->depth) row->depth = nodes[node].depth;
 }
 
-/* A node that is in two lists would join them: what is appended is new, or unshared. */
+/* A node that is in two lists would join them: an appended node is in no other list. */
 static uint32_t phi__regex_parse_row(phi__regex_parser *p, const phi__regex_row *row,
                                      phi__regex_kind kind) {
     if (row->count == 1) return row->first;

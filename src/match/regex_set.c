@@ -114,7 +114,7 @@ static phi_status phi__regex_set_fold_ascii(phi__regex_tree *tree, size_t end) {
 /* up: adds the characters whose representative is in the set; else the representatives. */
 static phi_status phi__regex_set_fold_way(phi__regex_tree *tree, bool up) {
     size_t count, i, n = tree->range_count - tree->open;
-    const phi__case_fold *folds = phi__regex_tables_folds(&count);
+    const phi__regex_fold *folds = phi__regex_tables_folds(&count);
     phi_status status = PHI_OK;
     for (i = 0; i < count && status == PHI_OK; i++) {
         uint32_t code = folds[i].first, shift = up ? folds[i].down : 0;

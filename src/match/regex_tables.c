@@ -234,7 +234,7 @@ PHI__FN const phi__range *phi__regex_tables_space(size_t *count) {
     return phi__regex_tables_space_rows;
 }
 
-static const phi__case_fold phi__regex_tables_folds_rows[] = {
+static const phi__regex_fold phi__regex_tables_folds_rows[] = {
     {0x61, 0x7a, 0x1, 0x20},       {0xe0, 0xf6, 0x1, 0x20},       {0xf8, 0xfe, 0x1, 0x20},
     {0x101, 0x12f, 0x2, 0x1},      {0x133, 0x137, 0x2, 0x1},      {0x13a, 0x148, 0x2, 0x1},
     {0x14b, 0x177, 0x2, 0x1},      {0x178, 0x178, 0x1, 0x79},     {0x17a, 0x17e, 0x2, 0x1},
@@ -307,7 +307,7 @@ static const phi__case_fold phi__regex_tables_folds_rows[] = {
     {0x118c0, 0x118df, 0x1, 0x20}, {0x16e60, 0x16e7f, 0x1, 0x20}, {0x1e922, 0x1e943, 0x1, 0x22},
 };
 
-PHI__FN const phi__case_fold *phi__regex_tables_folds(size_t *count) {
+PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
     *count = PHI__COUNT(phi__regex_tables_folds_rows);
     return phi__regex_tables_folds_rows;
 }

@@ -15,9 +15,9 @@ typedef struct phi__range {
 } phi__range;
 
 /* Characters from first to last, every step-th: the representative is `down` below. */
-typedef struct phi__case_fold {
+typedef struct phi__regex_fold {
     uint32_t first, last, step, down;
-} phi__case_fold;
+} phi__regex_fold;
 
 typedef enum phi__regex_kind {
     PHI__REGEX_EMPTY,
@@ -73,6 +73,6 @@ PHI__FN bool phi__regex_set_has(const phi__range *ranges, size_t count, uint32_t
 PHI__FN const phi__range *phi__regex_tables_word(size_t *count);
 PHI__FN const phi__range *phi__regex_tables_digit(size_t *count);
 PHI__FN const phi__range *phi__regex_tables_space(size_t *count);
-PHI__FN const phi__case_fold *phi__regex_tables_folds(size_t *count);
+PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count);
 
 #endif

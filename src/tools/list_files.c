@@ -248,7 +248,7 @@ static phi_flow phi__list_files_open(phi__job *job) {
     return phi__list_files_above(job);
 }
 
-/* The choices of the pattern; what is no pattern is matched as it stands. False: no memory. */
+/* The choices of the pattern; an invalid one is matched byte by byte. False: no memory. */
 static bool phi__list_files_pattern(phi__list_run *list) {
     phi_str pattern;
     if (list->pattern == NULL) return true;

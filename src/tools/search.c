@@ -123,7 +123,7 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
     return true;
 }
 
-/* What was not found: rg, and our own engine takes its place; or what the host wants. */
+/* The program was not found: our own engine takes the place of rg, unless the host chose. */
 static void phi__search_missing(phi__search *search) {
     if (search->job.set->desc.search_with == PHI_SEARCH_AUTOMATIC)
         phi__search_own_begin(search);

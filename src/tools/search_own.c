@@ -1,8 +1,8 @@
 /* search_own.c - the search without a program: a walk in order, and our own engine over each file.
 
    Which files are read, and how far, is as with ripgrep: it reads pieces of 64 KiB, and a file ends
-   before the piece that has a NUL in it. A piece is what was read, without the part of a line that
-   was left of the one before. */
+   before the piece that has a NUL in it. The part of a line that the piece before ended with
+   takes its room of the 64 KiB. */
 #include "tools/search_in.h"
 
 #ifndef PHI_NO_FILES
@@ -89,7 +89,7 @@ static void phi__search_own_end(phi__search *search) {
         (void)phi__search_lines_end(search);
 }
 
-/* The line from `begin` to `end` in the piece, with what is known of it from before. True: the job
+/* The line from `begin` to `end` in the piece, with its bytes from earlier pieces. True: the job
    has ended. */
 static bool phi__search_own_emit(phi__search *search, size_t end) {
     phi__search_own *own = search->own;
@@ -128,7 +128,7 @@ static void phi__search_own_line(phi__search_own *own, size_t at) {
     }
 }
 
-/* The piece is scanned up to `at`: what is left of its last line is kept. */
+/* The piece is scanned up to `at`: the rest, of its last line, is kept. */
 static void phi__search_own_keep(phi__search_own *own) {
     size_t rest;
     phi__search_own_line(own, own->at);

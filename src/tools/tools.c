@@ -136,7 +136,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
     tool->not_concurrent = true;
     tool = phi__tools_add(set, "list_files", "List Files", phi__tools_list, phi__list_files_start,
                           "List the files in a directory and below, sorted, without .git, "
-                          "node_modules and target.");
+                          "node_modules, target and what .gitignore leaves out.");
     tool->step = phi__job_step;
     tool->timeout_ms = phi__tools_behind(set->desc.list_timeout_ms);
     tool = phi__tools_add(set, "search", "Search Files", phi__tools_search, phi__search_start,

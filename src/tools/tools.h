@@ -14,6 +14,9 @@
    may wait for a person), or run the host in a container. deny_patterns are no boundary: they stop
    mistakes, not intent, for a shell can say a thing in endless ways.
 
+   `search` and `list_files` leave out what .gitignore and .ignore files say. `search` runs ripgrep
+   where there is one; else phi's own engine searches, with the same answers.
+
    All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
    beside the pump, files are read and written in slices. write_file and edit_file run alone, so
    that two edits of a turn cannot lose each other; a file is replaced whole, never left half
