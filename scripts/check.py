@@ -74,6 +74,7 @@ FEATURES = {
     "PHI_NO_TOOL_STATE": (r"phi_(?:call|agent|thread)_tool_state|phi_agent_set_tool_state|phi__effects?_\w+", None),
     "PHI_NO_FACTS": (r"phi_facts?_\w+|phi__fact_\w+|phi__facts_(?!free)\w+", None),
     "PHI_NO_OPENAPI": (r"phi_openapi_\w+|phi__(?:openapi|document|reading|selection|maker|tool_schema|naming)_\w+", None),
+    "PHI_NO_PERMISSIONS": (r"phi_permissions_\w+|phi__(?:permissions|rules|wildcard|wrappers|shell_word)_\w+", None),
     "PHI_NO_DEFERRED": (r"phi_agent_rewrite\w*|phi__deferred_\w+", None),
     "PHI_NO_SKILLS": (r"phi_skills_\w+|phi__(?:skills?|read_skill|front_matter)_\w+", None),
     "PHI_NO_SCRIPTS": (r"phi_scripts_\w+|phi__scripts?_\w+", None),

@@ -1,0 +1,621 @@
+/* test_permissions.c - rules on tools, files and hosts; the hook in runs; "always allow this"; rules
+   as JSON; and what happens without memory, or while a question waits. */
+#include "permissions/permissions.h"
+
+#include "agent/snapshot.h"
+#include "support/rig.h"
+
+static phi_permissions *make(const phi_permission_rules *rules) {
+    phi_permissions_desc desc;
+    phi_permissions *p;
+    memset(&desc, 0, sizeof desc);
+    desc.allocator = test_allocator();
+    desc.rules = rules;
+    desc.workspace = "/work/project";
+    desc.home = "/home/ada";
+    p = phi_permissions_new(&desc, NULL);
+    CHECK(p != NULL);
+    return p;
+}
+
+static phi_permission check(phi_permissions *p, const char *tool, const char *arguments) {
+    return phi_permissions_check(p, phi_str_of(tool), phi_str_of(arguments), NULL);
+}
+
+static phi_permission by(const phi_permission_rule *rules, size_t count, const char *tool,
+                         const char *arguments) {
+    phi_permission_rules all;
+    phi_permissions *p;
+    phi_permission verdict;
+    memset(&all, 0, sizeof all);
+    all.rules = rules;
+    all.count = count;
+    p = make(&all);
+    verdict = check(p, tool, arguments);
+    phi_permissions_free(p);
+    return verdict;
+}
+
+#define ALLOW PHI_PERMISSION_ALLOW
+#define ASK PHI_PERMISSION_ASK
+#define DENY PHI_PERMISSION_DENY
+
+/* ---- rules ---- */
+
+TEST(deny_counts_before_ask_and_ask_before_allow_in_any_order) {
+    phi_permission_rule rules[3];
+    memset(rules, 0, sizeof rules);
+    rules[0].verdict = ALLOW;
+    CHECK_EQ_INT(by(rules, 0, "x", "{}"), ASK);
+    CHECK_EQ_INT(by(rules, 1, "x", "{}"), ALLOW);
+    rules[1].verdict = ASK;
+    CHECK_EQ_INT(by(rules, 2, "x", "{}"), ASK);
+    rules[2].verdict = DENY;
+    CHECK_EQ_INT(by(rules, 3, "x", "{}"), DENY);
+    rules[2].verdict = ALLOW;
+    rules[0].verdict = DENY;
+    CHECK_EQ_INT(by(rules, 3, "x", "{}"), DENY);
+}
+
+TEST(tools_match_by_name_with_wildcards_and_alternatives) {
+    phi_permission_rule rule;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = ALLOW;
+    rule.tool = "a|mcp_*_read|t[0-9]|x?";
+    CHECK_EQ_INT(by(&rule, 1, "a", "{}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "mcp_git_read", "{}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "t7", "{}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "xy", "{}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "xyz", "{}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "mcp_git_write", "{}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "", "{}"), ASK);
+}
+
+TEST(files_match_by_path_inside_and_outside_of_the_workspace) {
+    phi_permission_rule rule;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = ALLOW;
+    rule.path = "./**";
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"a/b\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\".\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"/work/project/a\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"a/../../project/b\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"../x\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"/work/projects\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"~/x\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "nonsense"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "list_files", "{}"), ALLOW);
+    rule.path = "!./**";
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"a\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"../x\"}"), ALLOW);
+    rule.path = "src/*.c|~/notes/**";
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"src/a.c\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"src/b/a.c\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"/home/ada/notes/a/b\"}"), ALLOW);
+    rule.verdict = DENY;
+    rule.path = "**/.env";
+    CHECK_EQ_INT(by(&rule, 1, "write_file", "{\"path\":\"a/.env\"}"), DENY);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"cat a/.env\"}"), DENY);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --file=.env\"}"), DENY);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"F=.env; x $F\"}"), DENY);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x < .env\"}"), DENY);
+}
+
+TEST(without_a_workspace_what_climbs_out_of_it_is_outside) {
+    phi_permissions_desc desc;
+    phi_permissions *p;
+    memset(&desc, 0, sizeof desc);
+    desc.allocator = test_allocator();
+    p = phi_permissions_new(&desc, NULL);
+    CHECK_EQ_INT(check(p, "read_file", "{\"path\":\"a/b\"}"), ALLOW);
+    CHECK_EQ_INT(check(p, "read_file", "{\"path\":\"a/../..\"}"), ASK);
+    CHECK_EQ_INT(check(p, "read_file", "{\"path\":\"../x/../..\"}"), ASK);
+    CHECK_EQ_INT(check(p, "read_file", "{\"path\":\"/x\"}"), ASK);
+    CHECK_EQ_INT(check(p, "bash", "{\"command\":\"cat ~/.ssh/id_rsa\"}"), DENY);
+    phi_permissions_free(p);
+    desc.workspace = "relative";
+    {
+        phi_status status = PHI_OK;
+        CHECK(phi_permissions_new(&desc, &status) == NULL);
+        CHECK_EQ_INT(status, PHI_BAD_ARG);
+    }
+}
+
+TEST(urls_match_by_their_plain_host) {
+    phi_permission_rule rule;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = ALLOW;
+    rule.host = "example.com|*.example.org";
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://example.com/x\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://EXAMPLE.com:8080\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"http://a.example.org?q\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://example.com.evil.net/\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://example.com@evil.net/\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://evil.net\\\\@example.com\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"example.com\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{}"), ASK);
+    rule.command = "curl *";
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"curl -s https://example.com\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"curl https://example.com evil.net\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"curl https://example.com $X\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"curl\"}"), ASK);
+}
+
+TEST(arguments_match_by_name_or_as_a_whole) {
+    phi_permission_rule rule;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = DENY;
+    rule.argument = "query";
+    rule.matches = "*DROP *";
+    CHECK_EQ_INT(by(&rule, 1, "sql", "{\"query\":\"DROP TABLE x\"}"), DENY);
+    CHECK_EQ_INT(by(&rule, 1, "sql", "{\"query\":\"SELECT 1\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "sql", "{\"query\":7}"), ASK);
+    rule.argument = NULL;
+    CHECK_EQ_INT(by(&rule, 1, "sql", "{\"other\":\"DROP x\"}"), DENY);
+}
+
+TEST(words_that_are_not_known_match_only_a_last_star) {
+    phi_permission_rule rule;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = ALLOW;
+    rule.command = "npm run test";
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"npm run test\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"npm run test -- x\"}"), ASK);
+    rule.command = "npm run *";
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"npm run $X\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"npm run\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"npm $X\"}"), ASK);
+    rule.command = "npm ?* *";
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"npm $X\"}"), ASK);
+    rule.command = "*";
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"$X\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x > 'y\"}"), ALLOW); /* not known at all */
+}
+
+TEST(each_mode_has_its_verdicts) {
+    static const phi_permission_mode modes[] = {
+        PHI_PERMISSION_MODE_DEFAULT, PHI_PERMISSION_MODE_PLAN, PHI_PERMISSION_MODE_ACCEPT_EDITS,
+        PHI_PERMISSION_MODE_ALL};
+    static const struct {
+        const char *tool, *arguments;
+        phi_permission want[4];
+    } cases[] = {
+        {"read_file", "{\"path\":\"a\"}", {ALLOW, ALLOW, ALLOW, ALLOW}},
+        {"read_file", "{\"path\":\"/etc/passwd\"}", {ASK, DENY, ASK, ALLOW}},
+        {"read_file", "{\"path\":\".env\"}", {ASK, ASK, ASK, ALLOW}},
+        {"read_file", "{\"path\":\"~/.ssh/id_rsa\"}", {DENY, DENY, DENY, DENY}},
+        {"write_file", "{\"path\":\"a\"}", {ASK, DENY, ALLOW, ALLOW}},
+        {"edit_file", "{\"path\":\".git/hooks/x\"}", {ASK, ASK, ASK, ALLOW}},
+        {"write_file", "{\"path\":\"/etc/x\"}", {ASK, DENY, ASK, ALLOW}},
+        {"mcp_mail_send", "{}", {ASK, DENY, ASK, ALLOW}},
+        {"bash", "{\"command\":\"git status\"}", {ALLOW, ALLOW, ALLOW, ALLOW}},
+        {"bash", "{\"command\":\"npm test\"}", {ASK, DENY, ASK, ALLOW}},
+        {"bash", "{\"command\":\"ls > out\"}", {ASK, DENY, ALLOW, ALLOW}},
+        {"bash", "{\"command\":\"mkdir a\"}", {ASK, DENY, ALLOW, ALLOW}},
+        {"bash", "{\"command\":\"mkdir /a\"}", {ASK, DENY, ASK, ALLOW}},
+        {"bash", "{\"command\":\"rm -rf /\"}", {DENY, DENY, DENY, DENY}},
+        {"bash", "{\"command\":\"'\"}", {ASK, DENY, ASK, ALLOW}},
+        {"bash", "{}", {ASK, DENY, ASK, ALLOW}},
+    };
+    size_t m, i;
+    for (m = 0; m < 4; m++) {
+        phi_permissions *p = make(phi_permissions_mode(modes[m]));
+        for (i = 0; i < PHI__COUNT(cases); i++)
+            if (!CHECK_EQ_INT(check(p, cases[i].tool, cases[i].arguments), cases[i].want[m]))
+                printf("  mode %d: %s %s\n", (int)m, cases[i].tool, cases[i].arguments);
+        phi_permissions_free(p);
+    }
+}
+
+/* ---- "always allow this" ---- */
+
+static void always(phi_permission_scope scope, const char *tool, const char *arguments,
+                   const char *want) {
+    phi_permissions *p = make(NULL);
+    phi_memory memory;
+    phi_arena arena;
+    phi_permission_rules rules;
+    phi_str json, why;
+    phi_status status;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    status = phi_permissions_always(p, phi_str_of(tool), phi_str_of(arguments), scope, &arena,
+                                    &rules, &why);
+    if (status != PHI_OK) {
+        CHECK_EQ_INT(status, PHI_REJECTED);
+        CHECK_STR(why, want);
+    } else {
+        CHECK_EQ_INT(phi_permissions_to_json(&arena, &rules, &json), PHI_OK);
+        CHECK_STR(json, want);
+        CHECK_EQ_INT(phi_permissions_add(p, rules.rules, rules.count), PHI_OK);
+        CHECK_EQ_INT(check(p, tool, arguments), ALLOW);
+        CHECK_EQ_INT(phi_permissions_rules(p)->count,
+                     phi_permissions_mode(PHI_PERMISSION_MODE_DEFAULT)->count + rules.count);
+    }
+    phi_arena_free(&arena);
+    phi_permissions_free(p);
+}
+
+#define RULES(text) "{\"rules\":[\n" text "\n],\"otherwise\":\"ask\"}\n"
+#define BASH(command) "{\"verdict\":\"allow\",\"tool\":\"bash\",\"command\":\"" command "\"}"
+
+TEST(always_makes_the_narrowest_rules_and_they_allow_the_call) {
+    phi_permission_scope exact = PHI_PERMISSION_SCOPE_EXACT, kind = PHI_PERMISSION_SCOPE_KIND;
+    always(exact, "bash", "{\"command\":\"npm test\"}", RULES(BASH("npm test")));
+    always(kind, "bash", "{\"command\":\"npm test -- x\"}", RULES(BASH("npm test *")));
+    always(kind, "bash", "{\"command\":\"npm run build -- x\"}", RULES(BASH("npm run build *")));
+    always(exact, "bash", "{\"command\":\"ls && make all; make all\"}", RULES(BASH("make all")));
+    always(kind, "bash", "{\"command\":\"env make && ./run 'a b' | ls\"}",
+           RULES(BASH("./run *") ",\n" BASH("make *")));
+    always(exact, "bash", "{\"command\":\"./run 'a b' '*'\"}", RULES(BASH("./run a[ ]b [*]")));
+    always(kind, "bash", "{\"command\":\"python3 x.py\"}", RULES(BASH("python3 x.py")));
+    always(kind, "bash", "{\"command\":\"git -C x push\"}", RULES(BASH("git -C x push *")));
+    always(exact, "bash", "{\"command\":\"make > log.txt\"}",
+           RULES(BASH(
+               "make") ",\n{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"log.txt\"}"));
+    always(exact, "bash", "{\"command\":\"ls\"}", "{\"rules\":[\n],\"otherwise\":\"ask\"}\n");
+    always(exact, "write_file", "{\"path\":\"src/a.c\"}",
+           RULES("{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"src/a.c\"}"));
+    always(kind, "write_file", "{\"path\":\"src/a.c\"}",
+           RULES("{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"src/**\"}"));
+    always(kind, "write_file", "{\"path\":\"a.c\"}",
+           RULES("{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"./**\"}"));
+    always(exact, "fetch", "{\"url\":\"https://Example.com/x\"}",
+           RULES("{\"verdict\":\"allow\",\"tool\":\"fetch\",\"host\":\"example.com\"}"));
+    always(kind, "mail", "{\"to\":\"x\"}", RULES("{\"verdict\":\"allow\",\"tool\":\"mail\"}"));
+    always(exact, "mail", "{\"n\":1}",
+           RULES("{\"verdict\":\"allow\",\"tool\":\"mail\",\"matches\":\"{\\\"n\\\":1}\"}"));
+}
+
+TEST(always_refuses_what_no_rule_should_allow) {
+    always(PHI_PERMISSION_SCOPE_EXACT, "bash", "{\"command\":\"rm -rf build\"}",
+           "`rm -rf build`: it deletes directories");
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"/bin/rm -fR x\"}",
+           "`/bin/rm -fR x`: it deletes directories");
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"make $X\"}",
+           "`make $X`: not all of its words are known");
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"$X\"}",
+           "`$X`: not all of its words are known");
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"PATH=x make\"}",
+           "`make`: it sets variables that programs heed");
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"make '\"}",
+           "a command line that cannot be read with certainty (a quote is not closed): it may hold "
+           "other commands");
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"cat .env\"}",
+           "`cat .env`: it may hold secrets");
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"make > $X\"}",
+           "writing $X: the file's name is not known");
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"rm -rf /\"}",
+           "`rm -rf /`: it deletes the system or the home directory");
+    always(PHI_PERMISSION_SCOPE_KIND, "fetch", "{\"url\":\"https://a@b/\"}",
+           "fetch: its URL has no plain host");
+}
+
+/* ---- JSON ---- */
+
+TEST(rules_are_the_same_through_json) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_permission_rules rules;
+    phi_str first, second;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_permissions_to_json(
+                     &arena, phi_permissions_mode(PHI_PERMISSION_MODE_ACCEPT_EDITS), &first),
+                 PHI_OK);
+    CHECK_EQ_INT(phi_permissions_from_json(&arena, first, &rules, NULL), PHI_OK);
+    CHECK_EQ_INT(rules.count, phi_permissions_mode(PHI_PERMISSION_MODE_ACCEPT_EDITS)->count);
+    CHECK_EQ_INT(phi_permissions_to_json(&arena, &rules, &second), PHI_OK);
+    CHECK_STR(second, first.at);
+    CHECK_EQ_INT(phi_permissions_from_json(&arena, phi_str_of("{}"), &rules, NULL), PHI_OK);
+    CHECK_EQ_INT(rules.count, 0);
+    CHECK_EQ_INT(rules.otherwise, ASK);
+    phi_arena_free(&arena);
+}
+
+static void refused(const char *text, const char *want) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_permission_rules rules;
+    phi_parse_error error;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_permissions_from_json(&arena, phi_str_of(text), &rules, &error), PHI_PARSE);
+    CHECK(strncmp(error.message, want, strlen(want)) == 0);
+    if (strncmp(error.message, want, strlen(want)) != 0) printf("  %s\n", error.message);
+    CHECK_EQ_INT(phi_permissions_from_json(&arena, phi_str_of(text), &rules, NULL), PHI_PARSE);
+    phi_arena_free(&arena);
+}
+
+TEST(rules_that_are_misspelt_are_refused_with_their_place) {
+    refused("[]", "permissions \"array\": expected an object");
+    refused("{\"rule\":[]}", "member \"rule\": expected rules or otherwise");
+    refused("{\"rules\":{}}", "rules \"object\": expected an array");
+    refused("{\"rules\":[7]}", "rules[0] \"number\": expected an object");
+    refused("{\"rules\":[{}]}", "rules[0] \"\": expected a verdict");
+    refused("{\"rules\":[{\"verdict\":\"maybe\"}]}",
+            "rules[0].verdict \"maybe\": expected allow, ask or deny");
+    refused("{\"rules\":[{\"verdict\":\"allow\"},{\"verdict\":\"deny\",\"comand\":\"x\"}]}",
+            "rules[1]: member \"comand\": expected verdict, tool, command");
+    refused("{\"rules\":[{\"verdict\":\"allow\",\"tool\":7}]}",
+            "rules[0]: member \"tool\": expected a string");
+    refused("{\"rules\":[{\"verdict\":\"allow\",\"tool\":\"a\\u0000b\"}]}",
+            "rules[0]: member \"tool\": expected a string");
+    refused("{\"otherwise\":1}", "otherwise \"\": expected allow, ask or deny");
+    refused("{", "");
+}
+
+/* ---- in runs ---- */
+
+typedef struct world {
+    rig *r;
+    phi_permissions *p;
+    phi_agent agent;
+    phi_ticket ticket;
+    size_t asked, told;
+    char why[300];
+    phi_verdict answer, next;
+    bool free_agent;
+} world;
+
+static phi_verdict ask_fn(void *user_data, phi_hook *hook) {
+    world *w = (world *)user_data;
+    w->asked++;
+    w->ticket = hook->ticket;
+    (void)snprintf(w->why, sizeof w->why, "%.*s", (int)hook->text.len, hook->text.at);
+    CHECK_EQ_INT(phi_permissions_set(w->p, phi_permissions_mode(PHI_PERMISSION_MODE_ALL)),
+                 PHI_MISUSE);
+    if (w->free_agent) CHECK_EQ_INT(phi_agent_free(w->agent), PHI_OK);
+    return w->answer;
+}
+
+static phi_verdict next_fn(void *user_data, phi_hook *hook) {
+    world *w = (world *)user_data;
+    w->told++;
+    (void)hook;
+    return w->next;
+}
+
+/* One call of "echo"; its result is message 2. */
+static void begin(world *w, phi_permission_mode mode, bool person) {
+    phi_permissions_desc how;
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_verdict answer = w->answer, next = w->next;
+    bool free_agent = w->free_agent;
+    memset(w, 0, sizeof *w);
+    memset(&how, 0, sizeof how);
+    w->answer = answer;
+    w->next = next;
+    w->free_agent = free_agent;
+    w->r = rig_new();
+    how.allocator = test_allocator();
+    how.rules = phi_permissions_mode(mode);
+    if (person) how.ask_fn = ask_fn;
+    how.hook_fn = next_fn;
+    how.user_data = w;
+    w->p = phi_permissions_new(&how, NULL);
+    tool.needs_approval = true;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.hook_fn = phi_permissions_hook;
+    desc.hook_points = PHI_HOOK_BEFORE_TOOL | PHI_HOOK_AFTER_TOOL;
+    desc.user_data = w->p;
+    w->agent = rig_agent(w->r, &desc);
+    rig_call(w->r, "c1", "echo", "{\"x\":1}");
+    rig_says(w->r, "done");
+    rig_says(w->r, "done");
+    CHECK_EQ_INT(phi_prompt(w->agent, "go"), PHI_OK);
+    (void)rig_run(w->r, 30);
+}
+
+static void end(world *w) {
+    rig_free(w->r);
+    phi_permissions_free(w->p);
+}
+
+TEST(without_a_person_a_call_to_ask_about_is_denied_and_nothing_hangs) {
+    world w;
+    memset(&w, 0, sizeof w);
+    begin(&w, PHI_PERMISSION_MODE_DEFAULT, false);
+    CHECK_EQ_INT(phi_message_count(w.agent), 4);
+    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text,
+              "to be approved: echo: no rule allows it; there is nobody to ask");
+    CHECK(phi_message_at(w.agent, 2)->is_error);
+    end(&w);
+    begin(&w, PHI_PERMISSION_MODE_PLAN, true);
+    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "denied: echo: no rule allows it");
+    CHECK_EQ_INT(w.asked, 0);
+    end(&w);
+}
+
+TEST(an_allowed_call_runs_and_the_hosts_own_hook_has_its_word) {
+    world w;
+    memset(&w, 0, sizeof w);
+    begin(&w, PHI_PERMISSION_MODE_ALL, true);
+    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "{\"x\":1}");
+    CHECK_EQ_INT(w.asked, 0);
+    CHECK_EQ_INT(w.told, 2); /* before and after the tool */
+    end(&w);
+    w.next = PHI_DENY;
+    begin(&w, PHI_PERMISSION_MODE_ALL, true);
+    CHECK(phi_message_at(w.agent, 2)->is_error);
+    end(&w);
+}
+
+TEST(a_question_may_wait_and_is_decided_later) {
+    world w;
+    memset(&w, 0, sizeof w);
+    w.answer = PHI_WAIT;
+    begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
+    CHECK_EQ_INT(w.asked, 1);
+    CHECK_EQ_STR(w.why, "to be approved: echo: no rule allows it");
+    CHECK_EQ_INT(phi_message_count(w.agent), 2);
+    /* other rules change nothing about it */
+    CHECK_EQ_INT(phi_permissions_set(w.p, phi_permissions_mode(PHI_PERMISSION_MODE_PLAN)), PHI_OK);
+    (void)rig_run(w.r, 5);
+    CHECK_EQ_INT(phi_message_count(w.agent), 2);
+    CHECK_EQ_INT(phi_decide(w.ticket, PHI_ALLOW, NULL), PHI_OK);
+    CHECK_EQ_INT(rig_run(w.r, 30), 0);
+    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "{\"x\":1}");
+    end(&w);
+}
+
+TEST(the_permissions_may_go_with_their_agent_while_a_question_waits) {
+    world w;
+    memset(&w, 0, sizeof w);
+    w.answer = PHI_WAIT;
+    begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
+    CHECK_EQ_INT(phi_agent_free(w.agent), PHI_OK);
+    phi_permissions_free(w.p);
+    w.p = NULL;
+    CHECK_EQ_INT(phi_decide(w.ticket, PHI_ALLOW, NULL), PHI_STALE);
+    (void)rig_run(w.r, 5);
+    end(&w);
+    w.free_agent = true;
+    w.answer = PHI_ALLOW;
+    begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
+    CHECK_EQ_INT(w.asked, 1);
+    end(&w);
+}
+
+TEST(a_snapshot_with_a_waiting_question_asks_it_again) {
+    world w;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str saved;
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    memset(&w, 0, sizeof w);
+    w.answer = PHI_WAIT;
+    begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_snapshot(w.agent, &arena, &saved), PHI_OK);
+    CHECK_EQ_INT(phi_agent_free(w.agent), PHI_OK);
+    (void)rig_run(w.r, 2);
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.hook_fn = phi_permissions_hook;
+    desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    desc.user_data = w.p;
+    w.agent = phi_agent_restore(rig_runtime(w.r), &desc, saved, PHI_RESTORE_RESUME);
+    CHECK(w.agent.rt != NULL);
+    (void)rig_run(w.r, 10);
+    CHECK_EQ_INT(w.asked, 2);
+    CHECK_EQ_INT(phi_decide(w.ticket, PHI_DENY, "not today"), PHI_OK);
+    CHECK_EQ_INT(rig_run(w.r, 30), 0);
+    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "not today");
+    phi_arena_free(&arena);
+    end(&w);
+}
+
+/* ---- memory ---- */
+
+static const char *const busy = "{\"command\":\"cd src && env make -j2 > out.txt; echo \\\"$(cat x "
+                                "| sh -c 'ls; `pwd`')\\\" <<E "
+                                "| xargs f\\n$(a)\\nE\\nfor i in 1 2; do eval 'x y'; done\"}";
+
+TEST(every_allocation_may_fail) {
+    int n;
+    bool tripped = true;
+    for (n = 0; tripped && n < 3000; n++) {
+        phi_permissions_desc desc;
+        phi_permissions *p;
+        phi_memory memory;
+        phi_arena arena;
+        phi_allocator allocator = test_allocator();
+        phi_permission_rules rules;
+        phi_str json = phi_str_of("");
+        memset(&desc, 0, sizeof desc);
+        desc.allocator = allocator;
+        desc.workspace = "/work/project";
+        phi_memory_init(&memory, &allocator, 0);
+        phi_arena_init(&arena, &memory, 0);
+        test_alloc_fail_at(n);
+        p = phi_permissions_new(&desc, NULL);
+        if (p != NULL) {
+            CHECK(check(p, "bash", busy) != ALLOW);
+            CHECK(check(p, "bash", "{\"command\":\"rm -rf / ; echo $(ls)\"}") != ALLOW);
+            (void)phi_permissions_always(p, PHI__LIT("bash"), phi_str_of("{\"command\":\"a b\"}"),
+                                         PHI_PERMISSION_SCOPE_KIND, &arena, &rules, NULL);
+            (void)phi_permissions_always(p, PHI__LIT("bash"), phi_str_of(busy),
+                                         PHI_PERMISSION_SCOPE_EXACT, &arena, &rules, NULL);
+            if (phi_permissions_to_json(&arena, phi_permissions_rules(p), &json) == PHI_OK &&
+                phi_permissions_from_json(&arena, json, &rules, NULL) == PHI_OK)
+                (void)phi_permissions_set(p, &rules);
+        }
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        if (p != NULL) CHECK_EQ_INT(check(p, "bash", "{\"command\":\"rm -rf /\"}"), DENY);
+        phi_arena_free(&arena);
+        phi_permissions_free(p);
+        if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;
+    }
+    CHECK(n > 50 && !tripped);
+    printf("  %d allocations failed, one after another\n", n - 1);
+}
+
+TEST(every_allocation_of_a_run_with_permissions_may_fail) {
+    int n;
+    bool tripped = true;
+    for (n = 0; tripped && n < 3000; n++) {
+        world w;
+        memset(&w, 0, sizeof w);
+        w.answer = PHI_WAIT;
+        begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
+        rig_call(w.r, "c2", "echo", "{\"x\":2}");
+        w.answer = PHI_ALLOW;
+        test_alloc_fail_at(n);
+        (void)phi_decide(w.ticket, PHI_ALLOW, NULL);
+        (void)rig_run(w.r, 60);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK_EQ_INT(rig_run(w.r, 60), 0);
+        end(&w);
+        if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;
+    }
+    CHECK(n > 5 && !tripped);
+}
+
+/* ---- size ---- */
+
+TEST(lines_that_are_long_deep_or_many_end_and_are_asked_about) {
+    static char text[200000];
+    static const char *const pieces[] = {"$(",   "`",   "( ",          "{ ",    "eval ",
+                                         "env ", "a;",  "\\\"$(",      "${x:-", "$((",
+                                         "<(",   "if ", "find -exec ", "a|",    "<<E "};
+    phi_permissions *p = make(NULL);
+    size_t i, n, sizes[] = {100, 5000, 150000};
+    for (i = 0; i < PHI__COUNT(pieces) * 3; i++) {
+        size_t len = strlen(pieces[i / 3]);
+        (void)snprintf(text, sizeof text, "{\"command\":\"x ;");
+        for (n = strlen(text); n + len + 3 < sizes[i % 3]; n += len)
+            memcpy(text + n, pieces[i / 3], len);
+        memcpy(text + n, "\"}", 3);
+        CHECK(check(p, "bash", text) != ALLOW);
+    }
+    phi_permissions_free(p);
+}
+
+TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
+          TEST_ENTRY(tools_match_by_name_with_wildcards_and_alternatives),
+          TEST_ENTRY(files_match_by_path_inside_and_outside_of_the_workspace),
+          TEST_ENTRY(without_a_workspace_what_climbs_out_of_it_is_outside),
+          TEST_ENTRY(urls_match_by_their_plain_host),
+          TEST_ENTRY(arguments_match_by_name_or_as_a_whole),
+          TEST_ENTRY(words_that_are_not_known_match_only_a_last_star),
+          TEST_ENTRY(each_mode_has_its_verdicts),
+          TEST_ENTRY(always_makes_the_narrowest_rules_and_they_allow_the_call),
+          TEST_ENTRY(always_refuses_what_no_rule_should_allow),
+          TEST_ENTRY(rules_are_the_same_through_json),
+          TEST_ENTRY(rules_that_are_misspelt_are_refused_with_their_place),
+          TEST_ENTRY(without_a_person_a_call_to_ask_about_is_denied_and_nothing_hangs),
+          TEST_ENTRY(an_allowed_call_runs_and_the_hosts_own_hook_has_its_word),
+          TEST_ENTRY(a_question_may_wait_and_is_decided_later),
+          TEST_ENTRY(the_permissions_may_go_with_their_agent_while_a_question_waits),
+          TEST_ENTRY(a_snapshot_with_a_waiting_question_asks_it_again),
+          TEST_ENTRY(every_allocation_may_fail),
+          TEST_ENTRY(every_allocation_of_a_run_with_permissions_may_fail),
+          TEST_ENTRY(lines_that_are_long_deep_or_many_end_and_are_asked_about))
