@@ -265,11 +265,11 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #endif /* PHI__PUB_PERMISSIONS */
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x314bfcc1
+#if PHI__PUB_TOOLS != 0xa1d7c573
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x314bfcc1
+#define PHI__PUB_TOOLS 0xa1d7c573
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -321,8 +321,9 @@ PHI_API phi_status phi_tools_revert(phi_tool *out);
    with ".." and all links, before it is compared. Another process that changes links at that very
    moment can defeat this. `bash` is not confined: it starts in the workspace and may do what the
    host's user may. Leave it out, confirm commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which
-   may wait for a person), or run the host in a container. deny_patterns are no boundary: they stop
-   mistakes, not intent, for a shell can say a thing in endless ways.
+   may wait for a person; permissions/permissions.h has rules for each command of a line), or run
+   the host in a container. deny_patterns are no boundary: they stop mistakes, not intent, for a
+   shell can say a thing in endless ways.
 
    `search` and `list_files` leave out what .gitignore and .ignore files say. `search` runs ripgrep
    where there is one; else phi's own engine searches, with the same answers.
@@ -3318,11 +3319,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xe692b625
+#if PHI__IMP_PERMISSIONS != 0xb6e0707b
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xe692b625
+#define PHI__IMP_PERMISSIONS 0xb6e0707b
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -3345,11 +3346,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #ifndef PHI_NO_PERMISSIONS
 
 enum {
-    PHI__SHELL_DEPTH = 48,            /* of nesting */
-    PHI__SHELL_LEVELS = 8,            /* of programs that run others */
-    PHI__SHELL_BYTES_MOST = 65536,    /* of a line */
-    PHI__SHELL_COMMANDS_MOST = 10000, /* of a line */
-    PHI__SHELL_HERE_MOST = 16         /* here-documents that one line begins */
+    PHI__SHELL_DEPTH = 48,           /* of nesting */
+    PHI__SHELL_LEVELS = 8,           /* of programs that run others */
+    PHI__SHELL_BYTES_MOST = 65536,   /* of a line */
+    PHI__SHELL_COMMANDS_MOST = 1000, /* of a line */
+    PHI__SHELL_HERE_MOST = 16        /* here-documents that one line begins */
 };
 
 typedef struct phi__shell_word {
@@ -3452,7 +3453,7 @@ PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
 
 #ifndef PHI_NO_PERMISSIONS
 
-/* What is decided on. */
+/* A call, or a part of one. */
 typedef struct phi__rules_subject {
     const char *workspace, *home; /* NULL: not known */
     phi_str tool;
@@ -3514,7 +3515,7 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
                                     phi_str tool_name, phi_str arguments,
                                     phi_status (*each)(void *ctx, const phi__check_part *part),
                                     void *ctx);
-/* What a part is, for people: "`rm -r build`", "write_file of out.txt". */
+/* A part in words, for people: "`rm -r build`", "writing out.txt". */
 PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject);
 
 #endif
@@ -3612,7 +3613,7 @@ static const char *const phi__always_open[] = {
 static const char *const phi__always_two[] = {
     "git",    "npm", "yarn",   "pnpm",   "cargo", "go",     "pip", "pip3", "make", "apt", "brew",
     "dotnet", "mvn", "gradle", "bundle", "gem",   "poetry", "uv",  "deno", "bun",  NULL};
-/* ... and "npm run test": whose second one names what is run. */
+/* ... and "npm run test": the second one names a script. */
 static const char *const phi__always_run[] = {"run", "run-script", "exec", NULL};
 
 static bool phi__always_has_flag(const phi__shell_command *c, char flag) {
@@ -4430,6 +4431,14 @@ static bool phi__rules_word_inside(phi__rules_subject *subject, const phi_permis
     return phi__rules_path(subject, rule, value) && phi__rules_path(subject, rule, word->text);
 }
 
+/* For others: whether it, or the value of its option, is one of the rule's. */
+static bool phi__rules_word_path(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                 phi_str word) {
+    phi_str value = phi__rules_value(word);
+    return phi__rules_path(subject, rule, word) ||
+           (value.len != word.len && value.len > 0 && phi__rules_path(subject, rule, value));
+}
+
 static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
     const phi__shell_command *c = subject->command;
     size_t i;
@@ -4441,9 +4450,7 @@ static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permi
     for (i = 0; i < c->assigned_count; i++)
         if (phi__rules_path(subject, rule, phi__rules_value(c->assigned[i].text))) return true;
     for (i = 1; i < c->count; i++)
-        if (phi__rules_path(subject, rule, c->words[i].text) ||
-            phi__rules_path(subject, rule, phi__rules_value(c->words[i].text)))
-            return true;
+        if (phi__rules_word_path(subject, rule, c->words[i].text)) return true;
     return false;
 }
 
@@ -4973,7 +4980,7 @@ static void phi__shell_parse_defines(phi__shell_parser *p, const phi__shell_comm
     phi__shell_parse_function(p, command->words[0].text);
 }
 
-/* One that was not taken for it: its parts are on two lines, or it stands where it does not count. */
+/* One that was not taken for it: it stands on two lines, or where it does not count. */
 static bool phi__shell_parse_reserved(const phi__shell_word *word) {
     static const char *const words[] = {"!",      "{",        "}",    "[[",   "if",     "then",
                                         "else",   "elif",     "fi",   "do",   "done",   "for",
@@ -5783,7 +5790,7 @@ PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p) {
     p->depth--;
 }
 
-/* At a $ or a backquote; what it is made of stays out of the buffer. A $ that begins nothing is one
+/* At a $ or a backquote; its pieces stay out of the buffer. A $ that begins nothing is one
    character. */
 static void phi__shell_word_expansion(phi__shell_parser *p, bool in_quotes) {
     char c = *p->at++, next = phi__shell_word_next(p, 0);

@@ -67,7 +67,7 @@ static const char *const phi__always_open[] = {
 static const char *const phi__always_two[] = {
     "git",    "npm", "yarn",   "pnpm",   "cargo", "go",     "pip", "pip3", "make", "apt", "brew",
     "dotnet", "mvn", "gradle", "bundle", "gem",   "poetry", "uv",  "deno", "bun",  NULL};
-/* ... and "npm run test": whose second one names what is run. */
+/* ... and "npm run test": the second one names a script. */
 static const char *const phi__always_run[] = {"run", "run-script", "exec", NULL};
 
 static bool phi__always_has_flag(const phi__shell_command *c, char flag) {

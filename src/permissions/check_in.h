@@ -31,7 +31,7 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
                                     phi_str tool_name, phi_str arguments,
                                     phi_status (*each)(void *ctx, const phi__check_part *part),
                                     void *ctx);
-/* What a part is, for people: "`rm -r build`", "write_file of out.txt". */
+/* A part in words, for people: "`rm -r build`", "writing out.txt". */
 PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject);
 
 #endif

@@ -135,6 +135,14 @@ static bool phi__rules_word_inside(phi__rules_subject *subject, const phi_permis
     return phi__rules_path(subject, rule, value) && phi__rules_path(subject, rule, word->text);
 }
 
+/* For others: whether it, or the value of its option, is one of the rule's. */
+static bool phi__rules_word_path(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                 phi_str word) {
+    phi_str value = phi__rules_value(word);
+    return phi__rules_path(subject, rule, word) ||
+           (value.len != word.len && value.len > 0 && phi__rules_path(subject, rule, value));
+}
+
 static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
     const phi__shell_command *c = subject->command;
     size_t i;
@@ -146,9 +154,7 @@ static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permi
     for (i = 0; i < c->assigned_count; i++)
         if (phi__rules_path(subject, rule, phi__rules_value(c->assigned[i].text))) return true;
     for (i = 1; i < c->count; i++)
-        if (phi__rules_path(subject, rule, c->words[i].text) ||
-            phi__rules_path(subject, rule, phi__rules_value(c->words[i].text)))
-            return true;
+        if (phi__rules_word_path(subject, rule, c->words[i].text)) return true;
     return false;
 }
 

@@ -7,7 +7,7 @@
 
 #ifndef PHI_NO_PERMISSIONS
 
-/* What is decided on. */
+/* A call, or a part of one. */
 typedef struct phi__rules_subject {
     const char *workspace, *home; /* NULL: not known */
     phi_str tool;

@@ -19,11 +19,11 @@
 #ifndef PHI_NO_PERMISSIONS
 
 enum {
-    PHI__SHELL_DEPTH = 48,            /* of nesting */
-    PHI__SHELL_LEVELS = 8,            /* of programs that run others */
-    PHI__SHELL_BYTES_MOST = 65536,    /* of a line */
-    PHI__SHELL_COMMANDS_MOST = 10000, /* of a line */
-    PHI__SHELL_HERE_MOST = 16         /* here-documents that one line begins */
+    PHI__SHELL_DEPTH = 48,           /* of nesting */
+    PHI__SHELL_LEVELS = 8,           /* of programs that run others */
+    PHI__SHELL_BYTES_MOST = 65536,   /* of a line */
+    PHI__SHELL_COMMANDS_MOST = 1000, /* of a line */
+    PHI__SHELL_HERE_MOST = 16        /* here-documents that one line begins */
 };
 
 typedef struct phi__shell_word {

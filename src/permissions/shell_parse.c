@@ -113,7 +113,7 @@ static void phi__shell_parse_defines(phi__shell_parser *p, const phi__shell_comm
     phi__shell_parse_function(p, command->words[0].text);
 }
 
-/* One that was not taken for it: its parts are on two lines, or it stands where it does not count. */
+/* One that was not taken for it: it stands on two lines, or where it does not count. */
 static bool phi__shell_parse_reserved(const phi__shell_word *word) {
     static const char *const words[] = {"!",      "{",        "}",    "[[",   "if",     "then",
                                         "else",   "elif",     "fi",   "do",   "done",   "for",

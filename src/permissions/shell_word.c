@@ -279,7 +279,7 @@ PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p) {
     p->depth--;
 }
 
-/* At a $ or a backquote; what it is made of stays out of the buffer. A $ that begins nothing is one
+/* At a $ or a backquote; its pieces stay out of the buffer. A $ that begins nothing is one
    character. */
 static void phi__shell_word_expansion(phi__shell_parser *p, bool in_quotes) {
     char c = *p->at++, next = phi__shell_word_next(p, 0);

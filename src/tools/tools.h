@@ -11,8 +11,9 @@
    with ".." and all links, before it is compared. Another process that changes links at that very
    moment can defeat this. `bash` is not confined: it starts in the workspace and may do what the
    host's user may. Leave it out, confirm commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which
-   may wait for a person), or run the host in a container. deny_patterns are no boundary: they stop
-   mistakes, not intent, for a shell can say a thing in endless ways.
+   may wait for a person; permissions/permissions.h has rules for each command of a line), or run
+   the host in a container. deny_patterns are no boundary: they stop mistakes, not intent, for a
+   shell can say a thing in endless ways.
 
    `search` and `list_files` leave out what .gitignore and .ignore files say. `search` runs ripgrep
    where there is one; else phi's own engine searches, with the same answers.
