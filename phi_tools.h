@@ -10625,11 +10625,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xb49c4c7f
+#if PHI__IMP_OPENAPI != 0x32933dad
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xb49c4c7f
+#define PHI__IMP_OPENAPI 0x32933dad
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -10717,11 +10717,13 @@ PHI__FN const phi_json *phi__document_walk(const phi_json *node, phi_str rest);
 
 /* ---- parts on demand ---- */
 
+enum { PHI__DOCUMENT_BUCKETS = 127 }; /* of parsed parts, by their places */
+
 /* The parts that one reader has parsed. Zeroed, but for doc and arena. */
 typedef struct phi__document_view {
     const phi__document *doc;
     phi_arena *arena; /* borrowed; the parsed trees live in it */
-    struct phi__document_parsed *parsed;
+    struct phi__document_parsed *parsed[PHI__DOCUMENT_BUCKETS];
     size_t units; /* bytes that were parsed so far */
     bool no_memory;
     char message[256]; /* of the last failure; terminated */
@@ -10973,7 +10975,8 @@ PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
 
 typedef struct phi__tool_schema_def {
     const phi_json *node;
-    phi_str name; /* of letters, digits, ".", "_" and "-" */
+    phi_str name;  /* of letters, digits, ".", "_" and "-" */
+    unsigned same; /* definitions behind it that would have its name, and have a number */
 } phi__tool_schema_def;
 
 /* A reference that every value needs: from one definition (0: the root) to another. */
@@ -11940,9 +11943,9 @@ PHI__FN const phi_json *phi__document_walk(const phi_json *node, phi_str rest) {
 
 PHI__FN const phi_json *phi__document_tree(phi__document_view *view,
                                            const phi__document_part *part) {
-    phi__document_parsed *p;
+    phi__document_parsed **bucket = &view->parsed[part->at % PHI__DOCUMENT_BUCKETS], *p;
     phi_str text = phi__str(view->doc->text.at + part->at, part->len);
-    for (p = view->parsed; p != NULL; p = p->next)
+    for (p = *bucket; p != NULL; p = p->next)
         if (p->part == part) return p->root;
     p = (phi__document_parsed *)phi_arena_alloc(view->arena, sizeof *p);
     if (p == NULL || phi_json_parse(view->arena, text, PHI_JSON_BORROW, &p->root, NULL) != PHI_OK) {
@@ -11951,8 +11954,8 @@ PHI__FN const phi_json *phi__document_tree(phi__document_view *view,
     }
     view->units += part->len;
     p->part = part;
-    p->next = view->parsed;
-    view->parsed = p;
+    p->next = *bucket;
+    *bucket = p;
     return p->root;
 }
 
@@ -14808,6 +14811,7 @@ PHI__FN void phi__openapi_token_free_all(phi_openapi *api) {
 
 enum {
     PHI__PARAMETERS_MOST = 4096,
+    PHI__PARAMETERS_PATH = 8192,  /* bytes of a path; servers take less */
     PHI__PARAMETERS_ARGUMENT = 64 /* bytes of a key; Anthropic, November 2026 */
 };
 
@@ -14834,11 +14838,37 @@ static bool phi__parameters_taken(const phi__making *m, phi_str name) {
     return false;
 }
 
+/* The number behind "base_", with which a name may end; 0: it is another name. */
+static uint64_t phi__parameters_number(phi_str name, phi_str base) {
+    uint64_t number;
+    if (name.len <= base.len + 1 || name.at[base.len] != '_' ||
+        memcmp(name.at, base.at, base.len) != 0)
+        return 0;
+    return phi__str_to_u64(phi__str(name.at + base.len + 1, name.len - base.len - 1), &number)
+               ? number
+               : 0;
+}
+
+/* The first number from 2 on that is free, by one look at each parameter: a document may have
+   thousands whose names differ only in what is replaced. */
+static unsigned phi__parameters_next(const phi__making *m, phi_str base) {
+    unsigned char taken[PHI__PARAMETERS_MOST / 8 + 1];
+    unsigned next = 2;
+    size_t i;
+    memset(taken, 0, sizeof taken);
+    for (i = 0; i < m->op->parameter_count; i++) {
+        uint64_t number = phi__parameters_number(m->op->parameters[i].argument, base);
+        if (number < PHI__PARAMETERS_MOST + 8)
+            taken[number / 8] = (unsigned char)(taken[number / 8] | 1u << number % 8);
+    }
+    while (next < PHI__PARAMETERS_MOST + 7 && (taken[next / 8] >> next % 8 & 1) != 0) next++;
+    return next;
+}
+
 PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *place,
                                       phi_str *out) {
     char key[PHI__PARAMETERS_ARGUMENT + 24];
-    size_t len = 0, base;
-    unsigned number = 1;
+    size_t len = 0;
     for (; len < name.len && len < PHI__PARAMETERS_ARGUMENT - 16; len++) {
         char c = name.at[len];
         bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -14846,11 +14876,10 @@ PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *
         key[len] = plain ? c : '_';
     }
     if (len == 0) key[len++] = '_';
-    base = len;
     if (phi__parameters_taken(m, phi__str(key, len)))
-        len = base += (size_t)snprintf(key + base, 12, "_%s", place);
-    while (phi__parameters_taken(m, phi__str(key, len)))
-        len = base + (size_t)snprintf(key + base, 12, "_%u", ++number);
+        len += (size_t)snprintf(key + len, 12, "_%s", place);
+    if (phi__parameters_taken(m, phi__str(key, len)))
+        len += (size_t)snprintf(key + len, 12, "_%u", phi__parameters_next(m, phi__str(key, len)));
     return phi__making_str(m, phi__str(key, len), out);
 }
 
@@ -14955,6 +14984,8 @@ static bool phi__parameters_list(phi__making *m, const phi_json *list) {
         const phi_json *node = phi__document_follow(&m->view, it.at);
         (void)snprintf(place, sizeof place, "parameters[%u]", index++);
         if (node == NULL) return phi__making_lost(m, place);
+        if (index > PHI__PARAMETERS_MOST)
+            return phi__making_skip(m, place, "these are too many parameters");
         if (!phi__parameters_add(m, node, place)) return false;
     }
     return true;
@@ -14989,6 +15020,8 @@ PHI__FN bool phi__parameters_make(phi__making *m) {
     const phi_json *own = phi_json_get(m->node, "parameters");
     const phi_json *shared = phi_json_get(m->item, "parameters");
     size_t most = phi_json_count(own) + phi_json_count(shared), i;
+    if (m->op->path.len > PHI__PARAMETERS_PATH)
+        return phi__making_skip(m, "its path", "it is longer than 8192 bytes");
     for (i = 0; i < m->op->path.len; i++) most += m->op->path.at[i] == '{';
     most = phi__min(most, PHI__PARAMETERS_MOST);
     m->op->parameters =
@@ -16395,8 +16428,6 @@ static bool phi__tool_schema_spend(phi__tool_schema *s, size_t work) {
     return false;
 }
 
-static bool phi__tool_schema_full(const phi__tool_schema *s) { return s->out.len > s->most_bytes; }
-
 PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most) {
     return phi__str(text.at, phi__utf8_cut(text, most));
 }
@@ -16502,18 +16533,19 @@ static void phi__tool_schema_put_open(phi__tool_schema *s, const phi_json *schem
 
 /* ---- references ---- */
 
-static bool phi__tool_schema_named(const phi__tool_schema *s, phi_str name) {
+static phi__tool_schema_def *phi__tool_schema_named(const phi__tool_schema *s, phi_str name) {
     size_t i;
     for (i = 0; i < s->def_count; i++)
-        if (phi_str_equal(s->defs[i].name, name)) return true;
-    return false;
+        if (phi_str_equal(s->defs[i].name, name)) return &s->defs[i];
+    return NULL;
 }
 
-/* The last step of a reference, of letters that need no escape, and a number where it is taken. */
+/* The last step of a reference, of letters that need no escape, and a number where it is taken.
+   The first of a name counts: a document may have thousands of the same. False: no memory. */
 static bool phi__tool_schema_name(phi__tool_schema *s, phi_str ref, phi_str *out) {
     char name[PHI__TOOL_SCHEMA_NAME + 16];
+    phi__tool_schema_def *first;
     size_t at = ref.len, len = 0, base;
-    unsigned number = 1;
     while (at > 0 && ref.at[at - 1] != '/') at--;
     for (; at < ref.len && len < PHI__TOOL_SCHEMA_NAME; at++) {
         char c = ref.at[at];
@@ -16522,8 +16554,12 @@ static bool phi__tool_schema_name(phi__tool_schema *s, phi_str ref, phi_str *out
         name[len++] = plain ? c : '_';
     }
     base = len;
-    while (phi__tool_schema_named(s, phi__str(name, len)))
-        len = base + (size_t)snprintf(name + base, 16, "_%u", ++number);
+    first = phi__tool_schema_named(s, phi__str(name, len));
+    while (first != NULL) {
+        len = base + (size_t)snprintf(name + base, 16, "_%u", ++first->same + 1);
+        if (phi__tool_schema_named(s, phi__str(name, len)) == NULL) break;
+        if (!phi__tool_schema_spend(s, s->def_count)) return true; /* it has failed */
+    }
     return phi__arena_str(s->view->arena, phi__str(name, len), out);
 }
 
@@ -16539,11 +16575,10 @@ static size_t phi__tool_schema_add_def(phi__tool_schema *s, const phi_json *node
         s->defs = (phi__tool_schema_def *)grown;
     }
     def = &s->defs[s->def_count];
-    if (!phi__tool_schema_name(s, ref, &def->name)) {
-        phi__tool_schema_no_memory(s);
-        return 0;
-    }
+    if (!phi__tool_schema_name(s, ref, &def->name)) phi__tool_schema_no_memory(s);
+    if (s->failed) return 0;
     def->node = node;
+    def->same = 0;
     return ++s->def_count;
 }
 
@@ -16721,6 +16756,7 @@ static void phi__tool_schema_put_values(phi__tool_schema *s, const phi_json *dis
     phi_str last = ref;
     size_t i;
     bool any = false;
+    if (!phi__tool_schema_spend(s, it.left)) return;
     for (i = 0; i < ref.len; i++)
         if (ref.at[i] == '/') last = phi__str(ref.at + i + 1, ref.len - i - 1);
     while (phi_json_next(&it) != NULL) {
@@ -16754,10 +16790,15 @@ static void phi__tool_schema_put_choices(phi__tool_schema *s, const phi_json *sc
     phi_json_iter it = phi_json_each(list);
     bool tells = phi_json_is_string(phi_json_get(discriminator, "propertyName")) &&
                  !phi__str_is(key, "allOf");
+    size_t before = s->out.len;
     phi__json_write_key(&s->out, key);
     phi__buf_char(&s->out, '[');
     while (!s->failed && phi_json_next(&it) != NULL) {
         const phi_json *ref = phi_json_get(it.at, "$ref");
+        if (s->out.len / 2 > s->most_bytes && !s->out.failed) { /* a part would say too little */
+            s->out.len = before;
+            return;
+        }
         phi__json_write_comma(&s->out);
         if (tells && phi_json_is_string(ref))
             phi__tool_schema_put_variant(s, discriminator, phi__json_text_of(ref));
@@ -16810,7 +16851,7 @@ static void phi__tool_schema_put_joined(phi__tool_schema *s, const phi_json *sch
     phi__json_write_key(&s->out, PHI__LIT("allOf"));
     phi__buf_char(&s->out, '[');
     phi__tool_schema_put_lone_ref(s, ref);
-    while (!s->failed && phi_json_next(&it) != NULL) {
+    while (!s->failed && s->out.len / 2 <= s->most_bytes && phi_json_next(&it) != NULL) {
         phi__json_write_comma(&s->out);
         phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
     }
@@ -16887,7 +16928,7 @@ PHI__FN void phi__tool_schema_put(phi__tool_schema *s, const phi_json *schema, p
                                   phi_json_bool(schema, true) ? NULL : "(not allowed)");
     else if (s->depth >= PHI__TOOL_SCHEMA_DEPTH)
         phi__tool_schema_put_open(s, schema, note, "(its schema is nested too deeply to be shown)");
-    else if (phi__tool_schema_full(s))
+    else if (s->out.len > s->most_bytes)
         phi__tool_schema_put_open(s, schema, note, "(its schema is too large to be shown)");
     else {
         s->depth++;

@@ -180,9 +180,9 @@ PHI__FN const phi_json *phi__document_walk(const phi_json *node, phi_str rest) {
 
 PHI__FN const phi_json *phi__document_tree(phi__document_view *view,
                                            const phi__document_part *part) {
-    phi__document_parsed *p;
+    phi__document_parsed **bucket = &view->parsed[part->at % PHI__DOCUMENT_BUCKETS], *p;
     phi_str text = phi__str(view->doc->text.at + part->at, part->len);
-    for (p = view->parsed; p != NULL; p = p->next)
+    for (p = *bucket; p != NULL; p = p->next)
         if (p->part == part) return p->root;
     p = (phi__document_parsed *)phi_arena_alloc(view->arena, sizeof *p);
     if (p == NULL || phi_json_parse(view->arena, text, PHI_JSON_BORROW, &p->root, NULL) != PHI_OK) {
@@ -191,8 +191,8 @@ PHI__FN const phi_json *phi__document_tree(phi__document_view *view,
     }
     view->units += part->len;
     p->part = part;
-    p->next = view->parsed;
-    view->parsed = p;
+    p->next = *bucket;
+    *bucket = p;
     return p->root;
 }
 

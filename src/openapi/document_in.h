@@ -87,11 +87,13 @@ PHI__FN const phi_json *phi__document_walk(const phi_json *node, phi_str rest);
 
 /* ---- parts on demand ---- */
 
+enum { PHI__DOCUMENT_BUCKETS = 127 }; /* of parsed parts, by their places */
+
 /* The parts that one reader has parsed. Zeroed, but for doc and arena. */
 typedef struct phi__document_view {
     const phi__document *doc;
     phi_arena *arena; /* borrowed; the parsed trees live in it */
-    struct phi__document_parsed *parsed;
+    struct phi__document_parsed *parsed[PHI__DOCUMENT_BUCKETS];
     size_t units; /* bytes that were parsed so far */
     bool no_memory;
     char message[256]; /* of the last failure; terminated */

@@ -8,6 +8,7 @@
 
 enum {
     PHI__PARAMETERS_MOST = 4096,
+    PHI__PARAMETERS_PATH = 8192,  /* bytes of a path; servers take less */
     PHI__PARAMETERS_ARGUMENT = 64 /* bytes of a key; Anthropic, November 2026 */
 };
 
@@ -34,11 +35,37 @@ static bool phi__parameters_taken(const phi__making *m, phi_str name) {
     return false;
 }
 
+/* The number behind "base_", with which a name may end; 0: it is another name. */
+static uint64_t phi__parameters_number(phi_str name, phi_str base) {
+    uint64_t number;
+    if (name.len <= base.len + 1 || name.at[base.len] != '_' ||
+        memcmp(name.at, base.at, base.len) != 0)
+        return 0;
+    return phi__str_to_u64(phi__str(name.at + base.len + 1, name.len - base.len - 1), &number)
+               ? number
+               : 0;
+}
+
+/* The first number from 2 on that is free, by one look at each parameter: a document may have
+   thousands whose names differ only in what is replaced. */
+static unsigned phi__parameters_next(const phi__making *m, phi_str base) {
+    unsigned char taken[PHI__PARAMETERS_MOST / 8 + 1];
+    unsigned next = 2;
+    size_t i;
+    memset(taken, 0, sizeof taken);
+    for (i = 0; i < m->op->parameter_count; i++) {
+        uint64_t number = phi__parameters_number(m->op->parameters[i].argument, base);
+        if (number < PHI__PARAMETERS_MOST + 8)
+            taken[number / 8] = (unsigned char)(taken[number / 8] | 1u << number % 8);
+    }
+    while (next < PHI__PARAMETERS_MOST + 7 && (taken[next / 8] >> next % 8 & 1) != 0) next++;
+    return next;
+}
+
 PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *place,
                                       phi_str *out) {
     char key[PHI__PARAMETERS_ARGUMENT + 24];
-    size_t len = 0, base;
-    unsigned number = 1;
+    size_t len = 0;
     for (; len < name.len && len < PHI__PARAMETERS_ARGUMENT - 16; len++) {
         char c = name.at[len];
         bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -46,11 +73,10 @@ PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *
         key[len] = plain ? c : '_';
     }
     if (len == 0) key[len++] = '_';
-    base = len;
     if (phi__parameters_taken(m, phi__str(key, len)))
-        len = base += (size_t)snprintf(key + base, 12, "_%s", place);
-    while (phi__parameters_taken(m, phi__str(key, len)))
-        len = base + (size_t)snprintf(key + base, 12, "_%u", ++number);
+        len += (size_t)snprintf(key + len, 12, "_%s", place);
+    if (phi__parameters_taken(m, phi__str(key, len)))
+        len += (size_t)snprintf(key + len, 12, "_%u", phi__parameters_next(m, phi__str(key, len)));
     return phi__making_str(m, phi__str(key, len), out);
 }
 
@@ -155,6 +181,8 @@ static bool phi__parameters_list(phi__making *m, const phi_json *list) {
         const phi_json *node = phi__document_follow(&m->view, it.at);
         (void)snprintf(place, sizeof place, "parameters[%u]", index++);
         if (node == NULL) return phi__making_lost(m, place);
+        if (index > PHI__PARAMETERS_MOST)
+            return phi__making_skip(m, place, "these are too many parameters");
         if (!phi__parameters_add(m, node, place)) return false;
     }
     return true;
@@ -189,6 +217,8 @@ PHI__FN bool phi__parameters_make(phi__making *m) {
     const phi_json *own = phi_json_get(m->node, "parameters");
     const phi_json *shared = phi_json_get(m->item, "parameters");
     size_t most = phi_json_count(own) + phi_json_count(shared), i;
+    if (m->op->path.len > PHI__PARAMETERS_PATH)
+        return phi__making_skip(m, "its path", "it is longer than 8192 bytes");
     for (i = 0; i < m->op->path.len; i++) most += m->op->path.at[i] == '{';
     most = phi__min(most, PHI__PARAMETERS_MOST);
     m->op->parameters =

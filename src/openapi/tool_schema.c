@@ -54,8 +54,6 @@ static bool phi__tool_schema_spend(phi__tool_schema *s, size_t work) {
     return false;
 }
 
-static bool phi__tool_schema_full(const phi__tool_schema *s) { return s->out.len > s->most_bytes; }
-
 PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most) {
     return phi__str(text.at, phi__utf8_cut(text, most));
 }
@@ -161,18 +159,19 @@ static void phi__tool_schema_put_open(phi__tool_schema *s, const phi_json *schem
 
 /* ---- references ---- */
 
-static bool phi__tool_schema_named(const phi__tool_schema *s, phi_str name) {
+static phi__tool_schema_def *phi__tool_schema_named(const phi__tool_schema *s, phi_str name) {
     size_t i;
     for (i = 0; i < s->def_count; i++)
-        if (phi_str_equal(s->defs[i].name, name)) return true;
-    return false;
+        if (phi_str_equal(s->defs[i].name, name)) return &s->defs[i];
+    return NULL;
 }
 
-/* The last step of a reference, of letters that need no escape, and a number where it is taken. */
+/* The last step of a reference, of letters that need no escape, and a number where it is taken.
+   The first of a name counts: a document may have thousands of the same. False: no memory. */
 static bool phi__tool_schema_name(phi__tool_schema *s, phi_str ref, phi_str *out) {
     char name[PHI__TOOL_SCHEMA_NAME + 16];
+    phi__tool_schema_def *first;
     size_t at = ref.len, len = 0, base;
-    unsigned number = 1;
     while (at > 0 && ref.at[at - 1] != '/') at--;
     for (; at < ref.len && len < PHI__TOOL_SCHEMA_NAME; at++) {
         char c = ref.at[at];
@@ -181,8 +180,12 @@ static bool phi__tool_schema_name(phi__tool_schema *s, phi_str ref, phi_str *out
         name[len++] = plain ? c : '_';
     }
     base = len;
-    while (phi__tool_schema_named(s, phi__str(name, len)))
-        len = base + (size_t)snprintf(name + base, 16, "_%u", ++number);
+    first = phi__tool_schema_named(s, phi__str(name, len));
+    while (first != NULL) {
+        len = base + (size_t)snprintf(name + base, 16, "_%u", ++first->same + 1);
+        if (phi__tool_schema_named(s, phi__str(name, len)) == NULL) break;
+        if (!phi__tool_schema_spend(s, s->def_count)) return true; /* it has failed */
+    }
     return phi__arena_str(s->view->arena, phi__str(name, len), out);
 }
 
@@ -198,11 +201,10 @@ static size_t phi__tool_schema_add_def(phi__tool_schema *s, const phi_json *node
         s->defs = (phi__tool_schema_def *)grown;
     }
     def = &s->defs[s->def_count];
-    if (!phi__tool_schema_name(s, ref, &def->name)) {
-        phi__tool_schema_no_memory(s);
-        return 0;
-    }
+    if (!phi__tool_schema_name(s, ref, &def->name)) phi__tool_schema_no_memory(s);
+    if (s->failed) return 0;
     def->node = node;
+    def->same = 0;
     return ++s->def_count;
 }
 
@@ -380,6 +382,7 @@ static void phi__tool_schema_put_values(phi__tool_schema *s, const phi_json *dis
     phi_str last = ref;
     size_t i;
     bool any = false;
+    if (!phi__tool_schema_spend(s, it.left)) return;
     for (i = 0; i < ref.len; i++)
         if (ref.at[i] == '/') last = phi__str(ref.at + i + 1, ref.len - i - 1);
     while (phi_json_next(&it) != NULL) {
@@ -413,10 +416,15 @@ static void phi__tool_schema_put_choices(phi__tool_schema *s, const phi_json *sc
     phi_json_iter it = phi_json_each(list);
     bool tells = phi_json_is_string(phi_json_get(discriminator, "propertyName")) &&
                  !phi__str_is(key, "allOf");
+    size_t before = s->out.len;
     phi__json_write_key(&s->out, key);
     phi__buf_char(&s->out, '[');
     while (!s->failed && phi_json_next(&it) != NULL) {
         const phi_json *ref = phi_json_get(it.at, "$ref");
+        if (s->out.len / 2 > s->most_bytes && !s->out.failed) { /* a part would say too little */
+            s->out.len = before;
+            return;
+        }
         phi__json_write_comma(&s->out);
         if (tells && phi_json_is_string(ref))
             phi__tool_schema_put_variant(s, discriminator, phi__json_text_of(ref));
@@ -469,7 +477,7 @@ static void phi__tool_schema_put_joined(phi__tool_schema *s, const phi_json *sch
     phi__json_write_key(&s->out, PHI__LIT("allOf"));
     phi__buf_char(&s->out, '[');
     phi__tool_schema_put_lone_ref(s, ref);
-    while (!s->failed && phi_json_next(&it) != NULL) {
+    while (!s->failed && s->out.len / 2 <= s->most_bytes && phi_json_next(&it) != NULL) {
         phi__json_write_comma(&s->out);
         phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
     }
@@ -546,7 +554,7 @@ PHI__FN void phi__tool_schema_put(phi__tool_schema *s, const phi_json *schema, p
                                   phi_json_bool(schema, true) ? NULL : "(not allowed)");
     else if (s->depth >= PHI__TOOL_SCHEMA_DEPTH)
         phi__tool_schema_put_open(s, schema, note, "(its schema is nested too deeply to be shown)");
-    else if (phi__tool_schema_full(s))
+    else if (s->out.len > s->most_bytes)
         phi__tool_schema_put_open(s, schema, note, "(its schema is too large to be shown)");
     else {
         s->depth++;

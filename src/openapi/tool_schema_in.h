@@ -14,7 +14,8 @@
 
 typedef struct phi__tool_schema_def {
     const phi_json *node;
-    phi_str name; /* of letters, digits, ".", "_" and "-" */
+    phi_str name;  /* of letters, digits, ".", "_" and "-" */
+    unsigned same; /* definitions behind it that would have its name, and have a number */
 } phi__tool_schema_def;
 
 /* A reference that every value needs: from one definition (0: the root) to another. */
