@@ -10625,11 +10625,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x32933dad
+#if PHI__IMP_OPENAPI != 0xd367fd04
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x32933dad
+#define PHI__IMP_OPENAPI 0xd367fd04
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -13020,17 +13020,36 @@ static const char *phi__openapi_answer_directory(const phi__openapi_answer *a) {
     return directory != NULL && directory[0] != '\0' ? directory : NULL;
 }
 
+/* As much as is printable. */
+static phi_str phi__openapi_answer_word(phi_str text, size_t most) {
+    size_t i;
+    text = phi__str_trim(text);
+    for (i = 0; i < text.len && i < most && text.at[i] > 32 && text.at[i] < 127;) i++;
+    return phi__str(text.at, i);
+}
+
+/* The body of a server that compresses unasked is not read. */
+static void phi__openapi_answer_coding(phi__openapi_answer *a, phi_str headers) {
+    phi_str coding = phi__openapi_answer_word(phi__headers_value(headers, "content-encoding"), 20);
+    size_t len = strlen(a->type);
+    if (coding.len == 0 || phi__str_is_nocase(coding, "identity")) return;
+    a->form = PHI__FORM_BINARY;
+    (void)snprintf(a->type + len, sizeof a->type - len, "%s%.*s", len > 0 ? " in " : "",
+                   (int)coding.len, coding.at);
+}
+
 PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, phi_str headers) {
     phi_str whole = phi__headers_value(headers, "content-type");
     size_t semicolon = phi__str_find(whole, 0, ";");
-    phi_str type = phi__str_trim(phi__str(whole.at, phi__min(whole.len, semicolon)));
-    size_t most = a->op->api->desc.max_response_bytes, i;
-    for (i = 0; i < type.len && type.at[i] > 32 && type.at[i] < 127;) i++;
-    type.len = phi__min(i, sizeof a->type - 1);
+    phi_str type = phi__openapi_answer_word(phi__str(whole.at, phi__min(whole.len, semicolon)),
+                                            sizeof a->type - 1);
+    size_t most = a->op->api->desc.max_response_bytes;
     a->http_status = http_status;
     a->form = phi__openapi_answer_form(type);
     a->latin1 = phi__openapi_answer_is_latin1(whole);
     (void)snprintf(a->type, sizeof a->type, "%.*s", (int)type.len, type.at);
+    phi__openapi_answer_coding(a, headers);
+    (void)phi__secret_hide(a->secrets, a->type, strlen(a->type), PHI__SECRET_WORDS);
     if (!phi__str_to_u64(phi__headers_value(headers, "content-length"), &a->announced))
         a->announced = 0;
     a->most = a->form == PHI__FORM_IMAGE    ? (size_t)PHI__OPENAPI_ANSWER_IMAGE_MOST
@@ -13195,18 +13214,20 @@ static void phi__openapi_answer_put_binary(phi__openapi_answer *a, phi__buf *out
     if (a->total == a->kept.len) phi__openapi_answer_save(a, phi__buf_str(&a->kept));
 }
 
-/* A character may be cut at the end. */
-static bool phi__openapi_answer_is_binary(phi_str bytes) {
-    if (bytes.len == 0) return false;
-    return phi__utf8_valid(bytes) + 4 <= bytes.len || memchr(bytes.at, 0, bytes.len) != NULL;
+/* Whatever its type says: a NUL is in no text, but in UTF-16, which is not read. Without a type it
+   is text where it is UTF-8; a character may be cut at the end. */
+static bool phi__openapi_answer_is_binary(const phi__openapi_answer *a) {
+    phi_str bytes = phi__buf_str(&a->kept);
+    if (bytes.len == 0 || a->form == PHI__FORM_IMAGE) return false;
+    return memchr(bytes.at, 0, bytes.len) != NULL ||
+           (a->form == PHI__FORM_UNKNOWN && phi__utf8_valid(bytes) + 4 <= bytes.len);
 }
 
 PHI__FN phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *out,
                                               phi__buf *image) {
     if (a->incoming.len > 0) phi__openapi_answer_take(a, phi__buf_str(&a->incoming));
     phi__buf_clear(&a->incoming);
-    if (a->form == PHI__FORM_UNKNOWN && phi__openapi_answer_is_binary(phi__buf_str(&a->kept)))
-        a->form = PHI__FORM_BINARY;
+    if (phi__openapi_answer_is_binary(a)) a->form = PHI__FORM_BINARY;
     if (a->total == 0 && a->announced == 0) return PHI_OK;
     if (a->form == PHI__FORM_IMAGE && a->total == a->kept.len && !a->kept.failed)
         phi__base64_encode(image, a->kept.at, a->kept.len);
@@ -13405,6 +13426,7 @@ PHI__FN phi_status phi__openapi_auth_begin(phi__openapi_auth *a, phi__openapi_re
     for (i = 0; i < desc->header_count; i++)
         (void)phi__secret_add_header(&a->secrets, phi_str_of(desc->headers[i].name),
                                      phi_str_of(desc->headers[i].value));
+    phi__secret_add_url(&a->secrets, phi__buf_str(&r->url));
     status = phi__openapi_auth_choose(a);
     return status == PHI_OK && a->secrets.failed ? PHI_NO_MEMORY : status;
 }
@@ -13966,34 +13988,37 @@ static void phi__openapi_call_failed(phi__openapi_call *c, const char *message) 
 
 /* ---- the result ---- */
 
-static void phi__openapi_call_details(phi__openapi_call *c, phi__buf *out) {
+static void phi__openapi_call_details(phi__openapi_call *c, const phi__buf *url, phi__buf *out) {
     phi__buf_printf(out, "{\"status\":%d,\"method\":", c->answer.http_status);
     phi__json_write_str(out, c->op->method);
     phi__buf_text(out, ",\"url\":");
-    phi__json_write_str(out, phi__buf_str(&c->request.url));
+    phi__json_write_str(out, phi__buf_str(url));
     phi__buf_char(out, '}');
     phi__buf_char(out, '\0');
 }
 
-static void phi__openapi_call_line(phi__openapi_call *c, phi__buf *out) {
+static void phi__openapi_call_line(phi__openapi_call *c, const phi__buf *url, phi__buf *out) {
     const char *reason = phi__openapi_answer_reason(c->answer.http_status);
     phi__buf_add_str(out, c->op->method);
     phi__buf_char(out, ' ');
-    phi__buf_add_str(out, phi__buf_str(&c->request.url));
+    phi__buf_add_str(out, phi__buf_str(url));
     phi__buf_printf(out, " \xE2\x86\x92 %d%s%s\n\n", c->answer.http_status,
                     reason[0] != '\0' ? " " : "", reason);
 }
 
 static void phi__openapi_call_result(phi__openapi_call *c) {
-    phi__buf text, image, details;
+    phi__buf text, image, details, url; /* url: without a user's password */
     phi_content content[2];
     memset(content, 0, sizeof content);
     phi__buf_init(&text, c->memory);
     phi__buf_init(&image, c->memory);
     phi__buf_init(&details, c->memory);
-    phi__openapi_call_line(c, &text);
-    phi__openapi_call_details(c, &details);
-    if (phi__openapi_answer_finish(&c->answer, &text, &image) != PHI_OK || details.failed) {
+    phi__buf_init(&url, c->memory);
+    phi__secret_put_url(&url, phi__buf_str(&c->request.url));
+    phi__openapi_call_line(c, &url, &text);
+    phi__openapi_call_details(c, &url, &details);
+    if (phi__openapi_answer_finish(&c->answer, &text, &image) != PHI_OK || details.failed ||
+        url.failed) {
         phi__openapi_call_fail(c, "Out of memory");
     } else {
         content[0].kind = PHI_CONTENT_TEXT;
@@ -14006,6 +14031,7 @@ static void phi__openapi_call_result(phi__openapi_call *c) {
     phi__buf_free(&text);
     phi__buf_free(&image);
     phi__buf_free(&details);
+    phi__buf_free(&url);
 }
 
 /* ---- the request under way ---- */

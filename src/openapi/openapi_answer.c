@@ -136,17 +136,36 @@ static const char *phi__openapi_answer_directory(const phi__openapi_answer *a) {
     return directory != NULL && directory[0] != '\0' ? directory : NULL;
 }
 
+/* As much as is printable. */
+static phi_str phi__openapi_answer_word(phi_str text, size_t most) {
+    size_t i;
+    text = phi__str_trim(text);
+    for (i = 0; i < text.len && i < most && text.at[i] > 32 && text.at[i] < 127;) i++;
+    return phi__str(text.at, i);
+}
+
+/* The body of a server that compresses unasked is not read. */
+static void phi__openapi_answer_coding(phi__openapi_answer *a, phi_str headers) {
+    phi_str coding = phi__openapi_answer_word(phi__headers_value(headers, "content-encoding"), 20);
+    size_t len = strlen(a->type);
+    if (coding.len == 0 || phi__str_is_nocase(coding, "identity")) return;
+    a->form = PHI__FORM_BINARY;
+    (void)snprintf(a->type + len, sizeof a->type - len, "%s%.*s", len > 0 ? " in " : "",
+                   (int)coding.len, coding.at);
+}
+
 PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, phi_str headers) {
     phi_str whole = phi__headers_value(headers, "content-type");
     size_t semicolon = phi__str_find(whole, 0, ";");
-    phi_str type = phi__str_trim(phi__str(whole.at, phi__min(whole.len, semicolon)));
-    size_t most = a->op->api->desc.max_response_bytes, i;
-    for (i = 0; i < type.len && type.at[i] > 32 && type.at[i] < 127;) i++;
-    type.len = phi__min(i, sizeof a->type - 1);
+    phi_str type = phi__openapi_answer_word(phi__str(whole.at, phi__min(whole.len, semicolon)),
+                                            sizeof a->type - 1);
+    size_t most = a->op->api->desc.max_response_bytes;
     a->http_status = http_status;
     a->form = phi__openapi_answer_form(type);
     a->latin1 = phi__openapi_answer_is_latin1(whole);
     (void)snprintf(a->type, sizeof a->type, "%.*s", (int)type.len, type.at);
+    phi__openapi_answer_coding(a, headers);
+    (void)phi__secret_hide(a->secrets, a->type, strlen(a->type), PHI__SECRET_WORDS);
     if (!phi__str_to_u64(phi__headers_value(headers, "content-length"), &a->announced))
         a->announced = 0;
     a->most = a->form == PHI__FORM_IMAGE    ? (size_t)PHI__OPENAPI_ANSWER_IMAGE_MOST
@@ -311,18 +330,20 @@ static void phi__openapi_answer_put_binary(phi__openapi_answer *a, phi__buf *out
     if (a->total == a->kept.len) phi__openapi_answer_save(a, phi__buf_str(&a->kept));
 }
 
-/* A character may be cut at the end. */
-static bool phi__openapi_answer_is_binary(phi_str bytes) {
-    if (bytes.len == 0) return false;
-    return phi__utf8_valid(bytes) + 4 <= bytes.len || memchr(bytes.at, 0, bytes.len) != NULL;
+/* Whatever its type says: a NUL is in no text, but in UTF-16, which is not read. Without a type it
+   is text where it is UTF-8; a character may be cut at the end. */
+static bool phi__openapi_answer_is_binary(const phi__openapi_answer *a) {
+    phi_str bytes = phi__buf_str(&a->kept);
+    if (bytes.len == 0 || a->form == PHI__FORM_IMAGE) return false;
+    return memchr(bytes.at, 0, bytes.len) != NULL ||
+           (a->form == PHI__FORM_UNKNOWN && phi__utf8_valid(bytes) + 4 <= bytes.len);
 }
 
 PHI__FN phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *out,
                                               phi__buf *image) {
     if (a->incoming.len > 0) phi__openapi_answer_take(a, phi__buf_str(&a->incoming));
     phi__buf_clear(&a->incoming);
-    if (a->form == PHI__FORM_UNKNOWN && phi__openapi_answer_is_binary(phi__buf_str(&a->kept)))
-        a->form = PHI__FORM_BINARY;
+    if (phi__openapi_answer_is_binary(a)) a->form = PHI__FORM_BINARY;
     if (a->total == 0 && a->announced == 0) return PHI_OK;
     if (a->form == PHI__FORM_IMAGE && a->total == a->kept.len && !a->kept.failed)
         phi__base64_encode(image, a->kept.at, a->kept.len);
