@@ -10625,11 +10625,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xd367fd04
+#if PHI__IMP_OPENAPI != 0x386dc3dc
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xd367fd04
+#define PHI__IMP_OPENAPI 0x386dc3dc
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -11511,6 +11511,10 @@ PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
 
 
 #ifndef PHI_NO_OPENAPI
+
+/* Names that are repeated for each item could make terabytes of a few megabytes: a text that grows
+   beyond this fails as if there were no memory. */
+enum { PHI__STYLES_MOST = 16 << 20 };
 
 typedef enum phi__styles_escape {
     PHI__ESCAPE_ALL,      /* all but the unreserved */
@@ -13683,6 +13687,9 @@ static phi_status phi__openapi_body_form(phi__openapi_body *b) {
     while ((child = phi_json_next(&it)) != NULL)
         if (!phi_json_is_null(child)) phi__openapi_body_pair(b, it.key, child);
     b->done = true;
+    if (b->text.len > PHI__STYLES_MOST)
+        return phi__openapi_request_refuse(b->r, "Error: '%s' is larger than %u bytes as a form",
+                                           b->r->op->body.argument.at, (unsigned)PHI__STYLES_MOST);
     return phi__openapi_body_flush(b);
 }
 
@@ -14271,6 +14278,8 @@ PHI__FN void phi__openapi_call_free(phi_openapi *api) { phi__openapi_token_free_
 
 #ifndef PHI_NO_OPENAPI
 
+enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* bytes of a URL, of a query, of the cookies */
+
 PHI__FN void phi__openapi_request_init(phi__openapi_request *r, phi_arena *arena,
                                        phi_memory *memory, const phi__operation *op,
                                        const phi_json *arguments) {
@@ -14350,13 +14359,14 @@ static phi_status phi__openapi_request_own_headers(phi__openapi_request *r) {
     return status;
 }
 
-/* OpenAPI's document says that these are described elsewhere; the others frame the request. */
+/* OpenAPI's document says that these are described elsewhere; the others frame the request, or its
+   answer: none that is compressed is read. */
 static bool phi__openapi_request_ignores(phi_str name) {
-    static const char *const names[] = {"Accept",     "Content-Type",    "Authorization",
-                                        "Host",       "Content-Length",  "Transfer-Encoding",
-                                        "Connection", "Expect",          "Upgrade",
-                                        "TE",         "Trailer",         "Proxy-Authorization",
-                                        "Cookie",     "Content-Encoding"};
+    static const char *const names[] = {"Accept",     "Content-Type",     "Authorization",
+                                        "Host",       "Content-Length",   "Transfer-Encoding",
+                                        "Connection", "Expect",           "Upgrade",
+                                        "TE",         "Trailer",          "Proxy-Authorization",
+                                        "Cookie",     "Content-Encoding", "Accept-Encoding"};
     size_t i;
     for (i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is_nocase(name, names[i])) return true;
@@ -14484,6 +14494,24 @@ static phi_status phi__openapi_request_check_dots(phi__openapi_request *r, size_
     return PHI_OK;
 }
 
+/* Characters of a template that may not stand in a URL are escaped; escapes stay. */
+static void phi__openapi_request_literal(phi__buf *out, phi_str text) {
+    size_t i;
+    for (i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (c <= 32 || c >= 127 || strchr("\"<>\\^`{|}", c) != NULL)
+            phi__buf_printf(out, "%%%02X", (unsigned)c);
+        else
+            phi__buf_char(out, (char)c);
+    }
+}
+
+/* What stands behind a "#" tells operations of a document apart; a server does not get it. */
+static void phi__openapi_request_no_fragment(phi__openapi_request *r) {
+    size_t hash = phi__str_find(phi__buf_str(&r->url), 0, "#");
+    if (hash != SIZE_MAX) r->url.len = hash;
+}
+
 static phi_status phi__openapi_request_path(phi__openapi_request *r) {
     phi_str path = r->op->path;
     size_t from = r->url.len, at = 0;
@@ -14494,13 +14522,14 @@ static phi_status phi__openapi_request_path(phi__openapi_request *r) {
         size_t open = phi__str_find(path, at, "{");
         size_t close = open != SIZE_MAX ? phi__str_find(path, open, "}") : SIZE_MAX;
         size_t end = close != SIZE_MAX ? open : path.len;
-        phi__buf_add(&r->url, path.at + at, end - at);
+        phi__openapi_request_literal(&r->url, phi__str(path.at + at, end - at));
         at = end;
         if (close == SIZE_MAX) break;
         status = phi__openapi_request_substitute(r, phi__str(path.at + open + 1, close - open - 1));
         at = close + 1;
     }
-    if (r->url.failed) return PHI_NO_MEMORY;
+    if (r->url.failed) return status; /* too large, or no memory */
+    phi__openapi_request_no_fragment(r);
     return status == PHI_OK ? phi__openapi_request_check_dots(r, from) : status;
 }
 
@@ -14516,14 +14545,25 @@ static phi_status phi__openapi_request_parameter(phi__openapi_request *r,
     return PHI_OK;
 }
 
+/* Servers take some kilobytes. */
+static phi_status phi__openapi_request_check_size(phi__openapi_request *r) {
+    size_t most = phi__max(r->url.len, phi__max(r->query.len, r->cookie.len));
+    if (most > PHI__OPENAPI_REQUEST_MOST)
+        return phi__openapi_request_refuse(
+            r, "Error: The arguments are too long for a URL or a header: at most %u bytes",
+            (unsigned)PHI__OPENAPI_REQUEST_MOST);
+    return r->url.failed || r->query.failed || r->cookie.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
 PHI__FN phi_status phi__openapi_request_build(phi__openapi_request *r) {
     size_t i;
     phi_status status = phi__openapi_request_base(r);
     if (status == PHI_OK) status = phi__openapi_request_path(r);
+    if (status == PHI_OK) status = phi__openapi_request_check_size(r);
     if (status == PHI_OK) status = phi__openapi_request_own_headers(r);
     for (i = 0; i < r->op->parameter_count && status == PHI_OK; i++)
         status = phi__openapi_request_parameter(r, &r->op->parameters[i]);
-    if (status == PHI_OK && (r->query.failed || r->cookie.failed)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK) status = phi__openapi_request_check_size(r);
     return status;
 }
 
@@ -16266,7 +16306,12 @@ static void phi__styles_put_label(phi__buf *out, const phi_json *value, bool exp
         phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
 }
 
+static void phi__styles_limit(phi__buf *out) {
+    if (out->len > PHI__STYLES_MOST) out->failed = true;
+}
+
 static void phi__styles_put_matrix_one(phi__buf *out, phi_str name, const phi_json *value) {
+    phi__styles_limit(out);
     phi__buf_char(out, ';');
     phi__styles_put_escaped(out, name, PHI__ESCAPE_ALL);
     if (phi_json_is_string(value) && phi_json_str(value, NULL).len == 0) return;
@@ -16288,7 +16333,7 @@ static void phi__styles_put_matrix(phi__buf *out, phi_str name, const phi_json *
         phi__buf_char(out, '=');
         phi__styles_put_list(out, value, ",", ",", PHI__ESCAPE_ALL);
     } else {
-        while ((child = phi_json_next(&it)) != NULL)
+        while (!out->failed && (child = phi_json_next(&it)) != NULL)
             if (!phi_json_is_null(child))
                 phi__styles_put_matrix_one(out, keys ? it.key : name, child);
     }
@@ -16317,6 +16362,7 @@ PHI__FN void phi__styles_put_header(phi__buf *out, const phi__operation_paramete
 /* ---- pairs ---- */
 
 static void phi__styles_put_name(const phi__styles *s, phi_str name) {
+    phi__styles_limit(s->out);
     if (s->out->len > 0) phi__buf_text(s->out, s->between);
     phi__styles_put_escaped(s->out, name, PHI__ESCAPE_ALL);
     phi__buf_char(s->out, '=');
@@ -16331,7 +16377,7 @@ static void phi__styles_put_exploded(const phi__styles *s, const phi_json *value
     bool keys = phi_json_is_object(value);
     phi_json_iter it = phi_json_each(value);
     phi_json *child;
-    while ((child = phi_json_next(&it)) != NULL)
+    while (!s->out->failed && (child = phi_json_next(&it)) != NULL)
         if (!phi_json_is_null(child)) phi__styles_put_pair(s, keys ? it.key : s->name, child);
 }
 
@@ -16353,7 +16399,7 @@ static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi
         else
             phi__buf_add_str(name, it.key);
         phi__buf_char(name, ']');
-        if (name->failed) return;
+        if (name->failed || s->out->failed) return;
         phi__styles_put_deep(s, name, child, depth + 1);
         name->len = len;
     }

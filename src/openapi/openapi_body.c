@@ -224,6 +224,9 @@ static phi_status phi__openapi_body_form(phi__openapi_body *b) {
     while ((child = phi_json_next(&it)) != NULL)
         if (!phi_json_is_null(child)) phi__openapi_body_pair(b, it.key, child);
     b->done = true;
+    if (b->text.len > PHI__STYLES_MOST)
+        return phi__openapi_request_refuse(b->r, "Error: '%s' is larger than %u bytes as a form",
+                                           b->r->op->body.argument.at, (unsigned)PHI__STYLES_MOST);
     return phi__openapi_body_flush(b);
 }
 

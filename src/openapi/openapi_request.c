@@ -9,6 +9,8 @@
 
 #ifndef PHI_NO_OPENAPI
 
+enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* bytes of a URL, of a query, of the cookies */
+
 PHI__FN void phi__openapi_request_init(phi__openapi_request *r, phi_arena *arena,
                                        phi_memory *memory, const phi__operation *op,
                                        const phi_json *arguments) {
@@ -88,13 +90,14 @@ static phi_status phi__openapi_request_own_headers(phi__openapi_request *r) {
     return status;
 }
 
-/* OpenAPI's document says that these are described elsewhere; the others frame the request. */
+/* OpenAPI's document says that these are described elsewhere; the others frame the request, or its
+   answer: none that is compressed is read. */
 static bool phi__openapi_request_ignores(phi_str name) {
-    static const char *const names[] = {"Accept",     "Content-Type",    "Authorization",
-                                        "Host",       "Content-Length",  "Transfer-Encoding",
-                                        "Connection", "Expect",          "Upgrade",
-                                        "TE",         "Trailer",         "Proxy-Authorization",
-                                        "Cookie",     "Content-Encoding"};
+    static const char *const names[] = {"Accept",     "Content-Type",     "Authorization",
+                                        "Host",       "Content-Length",   "Transfer-Encoding",
+                                        "Connection", "Expect",           "Upgrade",
+                                        "TE",         "Trailer",          "Proxy-Authorization",
+                                        "Cookie",     "Content-Encoding", "Accept-Encoding"};
     size_t i;
     for (i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is_nocase(name, names[i])) return true;
@@ -222,6 +225,24 @@ static phi_status phi__openapi_request_check_dots(phi__openapi_request *r, size_
     return PHI_OK;
 }
 
+/* Characters of a template that may not stand in a URL are escaped; escapes stay. */
+static void phi__openapi_request_literal(phi__buf *out, phi_str text) {
+    size_t i;
+    for (i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (c <= 32 || c >= 127 || strchr("\"<>\\^`{|}", c) != NULL)
+            phi__buf_printf(out, "%%%02X", (unsigned)c);
+        else
+            phi__buf_char(out, (char)c);
+    }
+}
+
+/* What stands behind a "#" tells operations of a document apart; a server does not get it. */
+static void phi__openapi_request_no_fragment(phi__openapi_request *r) {
+    size_t hash = phi__str_find(phi__buf_str(&r->url), 0, "#");
+    if (hash != SIZE_MAX) r->url.len = hash;
+}
+
 static phi_status phi__openapi_request_path(phi__openapi_request *r) {
     phi_str path = r->op->path;
     size_t from = r->url.len, at = 0;
@@ -232,13 +253,14 @@ static phi_status phi__openapi_request_path(phi__openapi_request *r) {
         size_t open = phi__str_find(path, at, "{");
         size_t close = open != SIZE_MAX ? phi__str_find(path, open, "}") : SIZE_MAX;
         size_t end = close != SIZE_MAX ? open : path.len;
-        phi__buf_add(&r->url, path.at + at, end - at);
+        phi__openapi_request_literal(&r->url, phi__str(path.at + at, end - at));
         at = end;
         if (close == SIZE_MAX) break;
         status = phi__openapi_request_substitute(r, phi__str(path.at + open + 1, close - open - 1));
         at = close + 1;
     }
-    if (r->url.failed) return PHI_NO_MEMORY;
+    if (r->url.failed) return status; /* too large, or no memory */
+    phi__openapi_request_no_fragment(r);
     return status == PHI_OK ? phi__openapi_request_check_dots(r, from) : status;
 }
 
@@ -254,14 +276,25 @@ static phi_status phi__openapi_request_parameter(phi__openapi_request *r,
     return PHI_OK;
 }
 
+/* Servers take some kilobytes. */
+static phi_status phi__openapi_request_check_size(phi__openapi_request *r) {
+    size_t most = phi__max(r->url.len, phi__max(r->query.len, r->cookie.len));
+    if (most > PHI__OPENAPI_REQUEST_MOST)
+        return phi__openapi_request_refuse(
+            r, "Error: The arguments are too long for a URL or a header: at most %u bytes",
+            (unsigned)PHI__OPENAPI_REQUEST_MOST);
+    return r->url.failed || r->query.failed || r->cookie.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
 PHI__FN phi_status phi__openapi_request_build(phi__openapi_request *r) {
     size_t i;
     phi_status status = phi__openapi_request_base(r);
     if (status == PHI_OK) status = phi__openapi_request_path(r);
+    if (status == PHI_OK) status = phi__openapi_request_check_size(r);
     if (status == PHI_OK) status = phi__openapi_request_own_headers(r);
     for (i = 0; i < r->op->parameter_count && status == PHI_OK; i++)
         status = phi__openapi_request_parameter(r, &r->op->parameters[i]);
-    if (status == PHI_OK && (r->query.failed || r->cookie.failed)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK) status = phi__openapi_request_check_size(r);
     return status;
 }
 

@@ -94,7 +94,12 @@ static void phi__styles_put_label(phi__buf *out, const phi_json *value, bool exp
         phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
 }
 
+static void phi__styles_limit(phi__buf *out) {
+    if (out->len > PHI__STYLES_MOST) out->failed = true;
+}
+
 static void phi__styles_put_matrix_one(phi__buf *out, phi_str name, const phi_json *value) {
+    phi__styles_limit(out);
     phi__buf_char(out, ';');
     phi__styles_put_escaped(out, name, PHI__ESCAPE_ALL);
     if (phi_json_is_string(value) && phi_json_str(value, NULL).len == 0) return;
@@ -116,7 +121,7 @@ static void phi__styles_put_matrix(phi__buf *out, phi_str name, const phi_json *
         phi__buf_char(out, '=');
         phi__styles_put_list(out, value, ",", ",", PHI__ESCAPE_ALL);
     } else {
-        while ((child = phi_json_next(&it)) != NULL)
+        while (!out->failed && (child = phi_json_next(&it)) != NULL)
             if (!phi_json_is_null(child))
                 phi__styles_put_matrix_one(out, keys ? it.key : name, child);
     }
@@ -145,6 +150,7 @@ PHI__FN void phi__styles_put_header(phi__buf *out, const phi__operation_paramete
 /* ---- pairs ---- */
 
 static void phi__styles_put_name(const phi__styles *s, phi_str name) {
+    phi__styles_limit(s->out);
     if (s->out->len > 0) phi__buf_text(s->out, s->between);
     phi__styles_put_escaped(s->out, name, PHI__ESCAPE_ALL);
     phi__buf_char(s->out, '=');
@@ -159,7 +165,7 @@ static void phi__styles_put_exploded(const phi__styles *s, const phi_json *value
     bool keys = phi_json_is_object(value);
     phi_json_iter it = phi_json_each(value);
     phi_json *child;
-    while ((child = phi_json_next(&it)) != NULL)
+    while (!s->out->failed && (child = phi_json_next(&it)) != NULL)
         if (!phi_json_is_null(child)) phi__styles_put_pair(s, keys ? it.key : s->name, child);
 }
 
@@ -181,7 +187,7 @@ static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi
         else
             phi__buf_add_str(name, it.key);
         phi__buf_char(name, ']');
-        if (name->failed) return;
+        if (name->failed || s->out->failed) return;
         phi__styles_put_deep(s, name, child, depth + 1);
         name->len = len;
     }

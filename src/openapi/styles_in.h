@@ -13,6 +13,10 @@
 
 #ifndef PHI_NO_OPENAPI
 
+/* Names that are repeated for each item could make terabytes of a few megabytes: a text that grows
+   beyond this fails as if there were no memory. */
+enum { PHI__STYLES_MOST = 16 << 20 };
+
 typedef enum phi__styles_escape {
     PHI__ESCAPE_ALL,      /* all but the unreserved */
     PHI__ESCAPE_RESERVED, /* allowReserved: those stay that delimit nothing in a query */
