@@ -3319,11 +3319,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xb6e0707b
+#if PHI__IMP_PERMISSIONS != 0xcea94dfc
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xb6e0707b
+#define PHI__IMP_PERMISSIONS 0xcea94dfc
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -3335,6 +3335,10 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
    keeps the form of the source, and so do words that the shell makes file names or several words
    of. A line that cannot be parsed with certainty says so: `unknown`. It may then hold commands
    that are not in the list.
+
+   A line can also be parsed and still run commands that are not in it: bash takes the value of a
+   variable in arithmetic for an expression, and runs what stands in its subscripts. Such a line is
+   unknown as well, but all of it is parsed, and its commands are in the list.
 
    Nothing is run, and no variable, alias or file is looked up. Time and memory are linear in the
    line for each level of programs that run others, of which there are eight at most. All is in the
@@ -3357,6 +3361,7 @@ typedef struct phi__shell_word {
     phi_str text;
     bool known;  /* no expansion, no glob, no brace: the shell makes this one word of it */
     bool quoted; /* a part is */
+    bool pipe;   /* one process substitution, and nothing else */
 } phi__shell_word;
 
 typedef struct phi__shell_redirect {
@@ -3371,17 +3376,20 @@ typedef struct phi__shell_command {
     size_t assigned_count;
     phi__shell_redirect *redirects;
     size_t redirect_count;
-    phi__shell_word *input; /* a here-document or here-string; NULL: none */
+    phi__shell_word *input; /* a here-document or here-string of descriptor 0; NULL: none */
+    size_t inputs;          /* redirections of descriptor 0: the last one counts */
     bool reads;             /* its input is another command's output, or a file, or a text */
     bool wraps;             /* it only runs others, which are in the list as well */
     size_t pipe_from;       /* index of the first command of its pipe */
     unsigned level;         /* of programs that run others */
+    bool posix;             /* read by sh, which may be another shell than bash */
 } phi__shell_command;
 
 typedef struct phi__shell {
     phi__shell_command *commands;
     size_t count, cap;
     const char *unknown; /* static: why it could not be parsed; NULL: it was */
+    const char *doubt;   /* static: why parts of it are not certain, while it is parsed */
 } phi__shell;
 
 /* PHI_NO_MEMORY, or PHI_OK. The words point into the arena. */
@@ -3403,7 +3411,7 @@ struct phi__shell_parser {
     phi__shell *out;
     unsigned depth, level;
     bool lost; /* no memory */
-    bool reads;
+    bool reads, posix;
     size_t pipe_from;
     phi_str function; /* that is being defined; empty: none */
     phi__shell_here here[PHI__SHELL_HERE_MOST];
@@ -3414,6 +3422,10 @@ struct phi__shell_parser {
 
 /* Ends the parsing of a line that holds something uncertain. */
 PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why);
+/* Notes that it holds something uncertain. */
+PHI__FN void phi__shell_word_doubt(phi__shell_parser *p, const char *why);
+/* What bash knows and other shells take for something else. */
+PHI__FN void phi__shell_word_dialect(phi__shell_parser *p);
 /* Blanks, continued lines, comments. */
 PHI__FN void phi__shell_word_blanks(phi__shell_parser *p);
 /* A word at p->at. False: there is none. */
@@ -3435,9 +3447,9 @@ PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, 
 PHI__FN void phi__shell_redirect_lines(phi__shell_parser *p);
 /* A redirection at p->at. False: there is none. */
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command);
-/* Adds the commands of a line to `out`. */
-PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigned level, bool reads,
-                                         size_t pipe_from, phi__shell *out);
+/* Adds the commands of a line to `out`. around: the command that runs it; NULL: none. */
+PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
+                                         const phi__shell_command *around, phi__shell *out);
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command);
 
@@ -3888,7 +3900,8 @@ static phi_status phi__check_commands(phi__checking *checking, const phi__shell 
         subject->command = c;
         subject->index = i;
         if (c->count + c->assigned_count > 0)
-            status = phi__check_part_now(checking, c->wraps || phi__check_only_variables(c));
+            status = phi__check_part_now(checking, (c->wraps && c->assigned_count == 0) ||
+                                                       phi__check_only_variables(c));
         if (status == PHI_OK && c->redirect_count > 0) status = phi__check_files(checking, c);
     }
     subject->command = NULL;
@@ -3956,6 +3969,12 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, NULL, NULL, NULL, NULL,           \
             "it only prints"                                                                       \
     }
+/* The same, where words that are not known may make it worse. */
+#define PHI__MODES_KNOWN(command, without)                                                         \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, NULL, NULL, NULL, NULL,        \
+            "it only prints"                                                                       \
+    }
 #define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
     { PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason }
 
@@ -3974,24 +3993,25 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
         PHI__MODES_PLAIN("command -v|-V *"), PHI__MODES_PLAIN("which|type *"),                     \
         PHI__MODES_PLAIN("date +*"), PHI__MODES_PLAIN("git --version|version"),                    \
         PHI__MODES_PLAIN("node|npm|python|python3|go|cargo|rustc|gcc|clang|make|cmake --version"), \
-        PHI__MODES_PLAIN("exit *"), PHI__MODES_PLAIN("test|[[] *"),                                \
-        PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|file|du|diff|cmp|comm|cut|tr *", NULL),  \
+        PHI__MODES_PLAIN("exit *"), PHI__MODES_KNOWN("test|[[] *", "-v -R"),                       \
+        PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|diff|cmp|comm|cut|tr *", NULL),       \
         PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|strings|od|hexdump *", NULL),    \
-        PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum|jq *", NULL),                   \
+        PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
+        PHI__MODES_READS("file *", "-C --c*"), PHI__MODES_READS("jq *", "*import* *include*"),     \
         PHI__MODES_READS("grep|egrep|fgrep *", NULL), PHI__MODES_READS("uniq", NULL),              \
-        PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd ?*", "-"),                \
-        PHI__MODES_READS("rg *", "--pre* --hostname-bin*"), PHI__MODES_READS("tree *", "-o"),      \
-        PHI__MODES_READS("sort *", "-o --output* --compress-program* -T --temporary*"),            \
-        PHI__MODES_READS("find *", "-delete -fprint* -fls"),                                       \
+        PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd [!-]*", NULL),            \
+        PHI__MODES_READS("rg *", "--pre* --hostname-bin*"), PHI__MODES_READS("tree *", "-o -R"),   \
+        PHI__MODES_READS("sort *", "-o --o* --co* -T --t* --fil*"),                                \
+        PHI__MODES_READS("find *", "-delete -fprint* -fls -files0*"),                              \
         PHI__MODES_READS("git status|log|diff|show|blame|describe|shortlog|rev-parse *",           \
-                         "--output* --ext-diff --textconv"),                                       \
+                         "--out* --ext* --textc*"),                                                \
         PHI__MODES_READS("git ls-files|ls-tree|rev-list|merge-base|cat-file *",                    \
-                         "--output* --textconv --filters"),                                        \
+                         "--out* --text* --filter*"),                                              \
         PHI__MODES_READS("git branch|tag|remote|reflog", NULL),                                    \
         PHI__MODES_READS("git branch -a|-r|-v|-vv|--list|--show-current", NULL),                   \
         PHI__MODES_READS("git remote -v", NULL),                                                   \
         PHI__MODES_READS("git stash|worktree list", NULL),                                         \
-        PHI__MODES_READS("git grep *", "-O --open-files*"),                                        \
+        PHI__MODES_READS("git grep *", "-O --op*"),                                                \
         PHI__MODES_READS("git config --get|--list|-l *", NULL)
 
 /* What nobody means, and what cannot be undone. */
@@ -4031,7 +4051,7 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
                     "it may hold secrets"),                                                        \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
     {                                                                                              \
-        PHI_PERMISSION_ASK, NULL, "cp|mv|ln|tee|touch|mkdir|install *", NULL, NULL, NULL,          \
+        PHI_PERMISSION_ASK, NULL, "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *", NULL, NULL, NULL, \
             "**/.git/**", NULL, NULL, NULL, "git runs what stands there"                           \
     }
 
@@ -4064,6 +4084,7 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 #undef PHI__MODES_TOOL
 #undef PHI__MODES_READS
 #undef PHI__MODES_PLAIN
+#undef PHI__MODES_KNOWN
 #undef PHI__MODES_DENY
 #undef PHI__MODES_SHELLS
 #undef PHI__MODES_HOMES
@@ -4369,6 +4390,9 @@ static void phi__rules_resolve(const phi__rules_subject *subject, phi_str path, 
         phi__rules_parts(out, path, subject->home != NULL ? 0 : 1);
     } else if (path.len > 0 && path.at[0] == '/') {
         phi__rules_parts(out, path, 0);
+    } else if (path.len > 0 && path.at[0] == '~') { /* of another person, or ~+ */
+        phi__buf_char(out, '^');
+        phi__rules_parts(out, path, 1);
     } else if (subject->workspace != NULL) {
         phi__rules_parts(out, phi_str_of(subject->workspace), 0);
         phi__rules_parts(out, path, 0);
@@ -4379,31 +4403,44 @@ static void phi__rules_resolve(const phi__rules_subject *subject, phi_str path, 
     if (out->len == 0) phi__buf_char(out, '/');
 }
 
-/* One alternative of a rule's path against a resolved path. */
-static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, phi_str resolved) {
+static void phi__rules_lower(phi__buf *text) {
+    size_t i;
+    for (i = 0; i < text->len; i++)
+        if (text->at[i] >= 'A' && text->at[i] <= 'Z') text->at[i] = (char)(text->at[i] + 32);
+}
+
+/* One alternative of a rule's path against a resolved path. fold: capitals are small letters. */
+static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, phi_str resolved,
+                                bool fold) {
     phi__buf whole;
     bool matches;
-    if (phi__str_starts(pattern, "**")) return phi__wildcard_any(pattern, resolved, true);
     phi__buf_init(&whole, subject->memory);
-    phi__rules_resolve(subject, pattern, &whole);
+    if (phi__str_starts(pattern, "**"))
+        phi__buf_add_str(&whole, pattern);
+    else
+        phi__rules_resolve(subject, pattern, &whole);
+    if (fold) phi__rules_lower(&whole);
     matches = phi__wildcard_any(phi__buf_str(&whole), resolved, true);
     if (whole.failed) subject->lost = true;
     phi__buf_free(&whole);
     return matches;
 }
 
-/* Whether a file of that name is one of the rule's. */
+/* Whether a file of that name is one of the rule's. .GIT is .git in many file systems, so rules that
+   ask or deny match capitals and small letters alike. */
 static bool phi__rules_path(phi__rules_subject *subject, const phi_permission_rule *rule,
                             phi_str path) {
     phi_str pattern = phi_str_of(rule->path), one;
     bool negative = pattern.len > 0 && pattern.at[0] == '!', found = false;
+    bool fold = !negative && !phi__rules_allows(rule);
     phi__buf resolved;
     if (path.len > PHI__RULES_PATH_MOST) return !phi__rules_allows(rule);
     if (negative) pattern = phi__rules_after(pattern, 1);
     phi__buf_init(&resolved, subject->memory);
     phi__rules_resolve(subject, path, &resolved);
+    if (fold) phi__rules_lower(&resolved);
     while (!found && phi__wildcard_next(&pattern, &one))
-        found = phi__rules_path_one(subject, one, phi__buf_str(&resolved));
+        found = phi__rules_path_one(subject, one, phi__buf_str(&resolved), fold);
     if (resolved.failed) subject->lost = true;
     phi__buf_free(&resolved);
     return found != negative;
@@ -4420,12 +4457,25 @@ static phi_str phi__rules_value(phi_str word) {
     return at != NULL ? phi__rules_after(word, (size_t)(at - word.at)) : phi__str("", 0);
 }
 
+/* Whether a pattern of file names may match ".." (as in shells before bash 5.2), or hidden files,
+   which rules name: .*, .?, .e* */
+static bool phi__rules_hidden(phi_str text) {
+    bool hidden = false;
+    size_t i;
+    for (i = 0; i < text.len; i++) {
+        if (i == 0 || text.at[i - 1] == '/') hidden = text.at[i] == '.';
+        if (hidden && text.at[i] != '\0' && strchr("*?[", text.at[i]) != NULL) return true;
+    }
+    return false;
+}
+
 /* For a rule that allows: whether this word is no path, or one of the rule's. */
 static bool phi__rules_word_inside(phi__rules_subject *subject, const phi_permission_rule *rule,
                                    const phi__shell_word *word) {
     phi_str value = phi__rules_value(word->text);
-    if (!word->known && phi__str_starts(word->text, "<(")) return true; /* a pipe */
+    if (word->pipe) return true;
     if (!word->known && phi__rules_holds(word->text, "$`({")) return false;
+    if (!word->known && phi__rules_hidden(word->text)) return false;
     if (phi__str_find(word->text, 0, "..") == SIZE_MAX && !phi__rules_holds(word->text, "/~"))
         return true;
     return phi__rules_path(subject, rule, value) && phi__rules_path(subject, rule, word->text);
@@ -4439,10 +4489,33 @@ static bool phi__rules_word_path(phi__rules_subject *subject, const phi_permissi
            (value.len != word.len && value.len > 0 && phi__rules_path(subject, rule, value));
 }
 
+static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
+    phi_str name = c->count > 0 ? c->words[0].text : phi__str("", 0);
+    size_t i;
+    if (!anywhere && phi__str_starts(name, "/usr/bin/")) return phi__rules_after(name, 9);
+    if (!anywhere && phi__str_starts(name, "/bin/")) return phi__rules_after(name, 5);
+    for (i = name.len; anywhere && i > 0; i--)
+        if (name.at[i - 1] == '/') return phi__rules_after(name, i);
+    return name;
+}
+
+/* git runs programs that the configuration of its directory names, and files that look like a
+   repository may be in any directory. */
+static bool phi__rules_moved_git(const phi__rules_subject *subject) {
+    size_t i;
+    if (!phi__str_is(phi__rules_name(subject->command, true), "git")) return false;
+    for (i = 0; i < subject->shell->count; i++) {
+        phi_str name = phi__rules_name(&subject->shell->commands[i], true);
+        if (phi__str_is(name, "cd") || phi__str_is(name, "pushd")) return true;
+    }
+    return false;
+}
+
 static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
     const phi__shell_command *c = subject->command;
     size_t i;
     if (phi__rules_allows(rule)) {
+        if (phi__rules_moved_git(subject)) return false;
         for (i = 1; i < c->count; i++)
             if (!phi__rules_word_inside(subject, rule, &c->words[i])) return false;
         return true;
@@ -4455,16 +4528,6 @@ static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permi
 }
 
 /* ---- words ---- */
-
-static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
-    phi_str name = c->count > 0 ? c->words[0].text : phi__str("", 0);
-    size_t i;
-    if (!anywhere && phi__str_starts(name, "/usr/bin/")) return phi__rules_after(name, 9);
-    if (!anywhere && phi__str_starts(name, "/bin/")) return phi__rules_after(name, 5);
-    for (i = name.len; anywhere && i > 0; i--)
-        if (name.at[i - 1] == '/') return phi__rules_after(name, i);
-    return name;
-}
 
 /* The words of a command against the words of a rule's pattern. */
 static bool phi__rules_words(const phi__shell_command *c, const phi_permission_rule *rule) {
@@ -4911,6 +4974,7 @@ static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *comm
     if (p->out->unknown != NULL && command->count == 0) return;
     command->pipe_from = p->pipe_from;
     command->level = p->level;
+    command->posix = p->posix;
     if (p->reads) command->reads = true;
     if (!phi__shell_parse_push(p->arena, p->out, command)) phi__shell_word_lost(p);
     if (p->out->unknown != NULL) p->at = p->end;
@@ -4943,8 +5007,12 @@ static bool phi__shell_parse_assigns(phi__shell_parser *p, const char *from) {
     index = *at == '[';
     if (index) {
         at++;
-        while (at < p->end && (phi__shell_parse_letter(*at, false) || strchr("@*$-", *at) != NULL))
+        while (at < p->end &&
+               (phi__shell_parse_letter(*at, false) || strchr("@*$-", *at) != NULL)) {
+            if (*at < '0' || *at > '9')
+                phi__shell_word_doubt(p, "a value in a subscript may hold commands");
             at++;
+        }
         if (at == p->end || *at != ']' || ++at == p->end) {
             phi__shell_word_stop(p, "a subscript that is uncertain");
             return false;
@@ -5165,9 +5233,34 @@ static void phi__shell_parse_case(phi__shell_parser *p) {
     }
 }
 
+static bool phi__shell_parse_number(const phi__shell_word *word) {
+    size_t i = word->text.len > 1 && word->text.at[0] == '-' ? 1 : 0;
+    if (!word->known || word->text.len == 0) return false;
+    while (i < word->text.len && word->text.at[i] >= '0' && word->text.at[i] <= '9') i++;
+    return i == word->text.len;
+}
+
+/* Of a test: what stands beside a comparison of numbers is arithmetic, and behind -v and -R stands
+   a name with its subscript. */
+static void phi__shell_parse_operand(phi__shell_parser *p, const phi__shell_word *left,
+                                     const phi__shell_word *right) {
+    static const char *const compare[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
+    bool bad = false;
+    size_t i;
+    for (i = 0; i < PHI__COUNT(compare); i++)
+        if ((phi__str_is(left->text, compare[i]) && !phi__shell_parse_number(right)) ||
+            (phi__str_is(right->text, compare[i]) && !phi__shell_parse_number(left)))
+            bad = true;
+    if (phi__str_is(left->text, "-v") || phi__str_is(left->text, "-R"))
+        bad = bad || !right->known || phi__str_find(right->text, 0, "[") != SIZE_MAX;
+    if (bad) phi__shell_word_doubt(p, "a value in a test may hold commands");
+}
+
 /* Behind "[[". */
 static void phi__shell_parse_test(phi__shell_parser *p) {
-    phi__shell_word word;
+    phi__shell_word word, left;
+    memset(&left, 0, sizeof left);
+    phi__shell_word_dialect(p);
     for (;;) {
         phi__shell_redirect_lines(p);
         if (p->at == p->end) phi__shell_word_invalid(p);
@@ -5178,6 +5271,10 @@ static void phi__shell_parse_test(phi__shell_parser *p) {
             p->at++;
         else if (!phi__shell_word_read(p, &word))
             phi__shell_word_invalid(p);
+        else {
+            phi__shell_parse_operand(p, &left, &word);
+            left = word;
+        }
     }
 }
 
@@ -5297,8 +5394,8 @@ static void phi__shell_parse_list(phi__shell_parser *p, char close) {
 
 /* ---- for other files ---- */
 
-PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigned level, bool reads,
-                                         size_t pipe_from, phi__shell *out) {
+PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
+                                         const phi__shell_command *around, phi__shell *out) {
     const char *before = out->unknown; /* of a line that runs this one */
     phi__shell_parser p;
     memset(&p, 0, sizeof p);
@@ -5308,9 +5405,12 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigne
     p.at = line.at;
     p.end = line.at + line.len;
     p.out = out;
-    p.level = level;
-    p.reads = reads;
-    p.pipe_from = pipe_from;
+    if (around != NULL) {
+        p.level = around->level + 1;
+        p.reads = around->reads;
+        p.pipe_from = around->pipe_from;
+        p.posix = around->posix;
+    }
     p.list = phi__shell_parse_list;
     if (line.len > PHI__SHELL_BYTES_MOST || (line.len > 0 && memchr(line.at, '\0', line.len)))
         phi__shell_word_stop(&p, "it is too long, or holds a NUL");
@@ -5351,6 +5451,11 @@ static bool phi__shell_redirect_continued(phi_str line) {
     return n % 2 == 1;
 }
 
+/* Whether a line begins with a tab. */
+static bool phi__shell_redirect_tabs(phi_str text) {
+    return (text.len > 0 && text.at[0] == '\t') || phi__str_find(text, 0, "\n\t") != SIZE_MAX;
+}
+
 static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell_here *here) {
     const char *from = p->at, *to = p->end;
     while (p->at < p->end) {
@@ -5368,8 +5473,9 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
         }
     }
     here->body->text = phi__str(from, (size_t)(to - from));
-    here->body->known = true;
+    here->body->known = !here->tabs || !phi__shell_redirect_tabs(here->body->text);
     if (here->quoted || to == from) return;
+    if (memchr(from, '\\', (size_t)(to - from)) != NULL) here->body->known = false;
     if (memchr(from, '$', (size_t)(to - from)) == NULL &&
         memchr(from, '`', (size_t)(to - from)) == NULL)
         return;
@@ -5400,7 +5506,8 @@ PHI__FN void phi__shell_redirect_lines(phi__shell_parser *p) {
 
 /* ---- redirections ---- */
 
-static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *command, bool tabs) {
+static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *command, bool tabs,
+                                     bool standard) {
     phi__shell_here *here;
     phi__shell_word word;
     phi__shell_word_blanks(p);
@@ -5419,23 +5526,25 @@ static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *c
     }
     here->body->text = phi__str("", 0);
     p->here_count++;
-    command->input = here->body;
+    if (standard) command->input = here->body;
     command->reads = true;
 }
 
-static void phi__shell_redirect_text(phi__shell_parser *p, phi__shell_command *command) {
+static void phi__shell_redirect_text(phi__shell_parser *p, phi__shell_command *command,
+                                     bool standard) {
     phi__shell_word word;
     phi__shell_word_blanks(p);
     if (!phi__shell_word_read(p, &word)) {
         phi__shell_word_invalid(p);
         return;
     }
+    command->reads = true;
+    if (!standard) return;
     command->input = (phi__shell_word *)phi_arena_alloc(p->arena, sizeof word);
     if (command->input == NULL)
         phi__shell_word_lost(p);
     else
         *command->input = word;
-    command->reads = true;
 }
 
 /* Of >& and <&: a number, or "-". */
@@ -5467,17 +5576,29 @@ static void phi__shell_redirect_file(phi__shell_parser *p, phi__shell_command *c
     all[command->redirect_count++] = redirect;
 }
 
+/* Whether a redirection with these digits before it is one of descriptor 0; none: it reads. */
+static bool phi__shell_redirect_standard(phi_str digits, bool reads) {
+    size_t i = 0;
+    while (i < digits.len && digits.at[i] == '0') i++;
+    return digits.len > 0 ? i == digits.len : reads;
+}
+
 /* Behind the descriptor. */
-static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_command *command) {
+static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_command *command,
+                                         phi_str descriptor) {
     static const char *const operators[] = {"<<<", "<<-", "<<", "<>", "<&", "<",
                                             "&>>", "&>",  ">>", ">&", ">|", ">"};
+    bool standard;
     size_t i = 0;
     while (!phi__shell_redirect_sees(p, operators[i])) i++;
     p->at += strlen(operators[i]);
+    standard = phi__shell_redirect_standard(descriptor, i < 6);
+    if (standard) command->inputs++;
+    if (i == 6 || i == 7) phi__shell_word_dialect(p);
     if (i == 0)
-        phi__shell_redirect_text(p, command);
+        phi__shell_redirect_text(p, command, standard);
     else if (i < 3)
-        phi__shell_redirect_here(p, command, i == 1);
+        phi__shell_redirect_here(p, command, i == 1, standard);
     else
         phi__shell_redirect_file(p, command, i != 4 && i != 5, i == 4 || i == 9);
 }
@@ -5499,10 +5620,14 @@ static const char *phi__shell_redirect_descriptor(const phi__shell_parser *p) {
 
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command) {
     const char *at = p->at;
+    phi_str descriptor;
     if (!phi__shell_redirect_sees(p, "&>")) at = phi__shell_redirect_descriptor(p);
     if (at == NULL) return false;
+    descriptor = phi__str(p->at, (size_t)(at - p->at));
+    if (phi__str_starts(descriptor, "{"))
+        phi__shell_word_doubt(p, "a variable that a redirection sets");
     p->at = at;
-    phi__shell_redirect_operator(p, command);
+    phi__shell_redirect_operator(p, command, descriptor);
     return true;
 }
 
@@ -5517,6 +5642,14 @@ PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *
 PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why) {
     if (p->out->unknown == NULL) p->out->unknown = why;
     p->at = p->end;
+}
+
+PHI__FN void phi__shell_word_doubt(phi__shell_parser *p, const char *why) {
+    if (p->out->doubt == NULL) p->out->doubt = why;
+}
+
+PHI__FN void phi__shell_word_dialect(phi__shell_parser *p) {
+    if (p->posix) phi__shell_word_doubt(p, "sh may read it in another way than bash");
 }
 
 static bool phi__shell_word_sees(const phi__shell_parser *p, const char *text) {
@@ -5619,6 +5752,7 @@ static bool phi__shell_word_escape(phi__shell_parser *p) {
 /* Behind $'. False: not known. */
 static bool phi__shell_word_ansi(phi__shell_parser *p) {
     bool known = true;
+    phi__shell_word_dialect(p);
     while (p->at < p->end && *p->at != '\'') {
         char c = *p->at++;
         if (c != '\\')
@@ -5730,7 +5864,10 @@ static void phi__shell_word_backquote(phi__shell_parser *p, bool in_quotes) {
 /* One character of a text in which only quotes, escapes and expansions count. */
 static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
     char c = *p->at;
-    if (c == '$' || c == '`')
+    if (c == '$' && !in_quotes && phi__shell_word_next(p, 1) == '\'') {
+        p->at += 2;
+        (void)phi__shell_word_ansi(p);
+    } else if (c == '$' || c == '`')
         phi__shell_word_expansion(p, in_quotes);
     else if (c == '\\' && p->end - p->at > 1)
         p->at += 2;
@@ -5748,6 +5885,25 @@ static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
         p->at++;
 }
 
+/* Behind "${": whether it yields the value of a variable, and no more. Other forms evaluate the
+   text of a value (as arithmetic, as a name, as a prompt), or assign. */
+static bool phi__shell_word_parameter(const phi__shell_parser *p) {
+    const char *at = p->at, *end = p->end;
+    const char *name;
+    if (end - at > 1 && at[0] == '#' && at[1] != '}') at++;
+    name = at;
+    while (at < end && phi__shell_word_name(*at)) at++;
+    if (at == name && at < end && strchr("@*#?-$", *at) != NULL) at++;
+    if (at < end && at > name && *at == '[') {
+        at++;
+        while (at < end && ((*at >= '0' && *at <= '9') || *at == '@' || *at == '*')) at++;
+        if (at == end || *at++ != ']') return false;
+    }
+    if (at == name || at == end) return false;
+    if (*at == ':') return end - at > 1 && at[1] != '\0' && strchr("-+?", at[1]) != NULL;
+    return *at != '\0' && strchr("}-+?#%/^,", *at) != NULL;
+}
+
 /* Behind "${". */
 static void phi__shell_word_braces(phi__shell_parser *p, bool in_quotes) {
     size_t len = p->buf.len;
@@ -5756,6 +5912,8 @@ static void phi__shell_word_braces(phi__shell_parser *p, bool in_quotes) {
         phi__shell_word_stop(p, "commands in \"${ ...; }\"");
         return;
     }
+    if (!phi__shell_word_parameter(p))
+        phi__shell_word_doubt(p, "\"${...}\" that evaluates or assigns");
     if (!phi__shell_word_down(p)) return;
     while (p->at < p->end && *p->at != '}') phi__shell_word_inside(p, in_quotes);
     if (p->at == p->end)
@@ -5766,7 +5924,16 @@ static void phi__shell_word_braces(phi__shell_parser *p, bool in_quotes) {
     p->depth--;
 }
 
+/* Values in arithmetic are expressions again, and commands stand in their subscripts. */
+static bool phi__shell_word_numbers(const char *from, const char *to) {
+    for (; from < to; from++)
+        if (*from == '$' || *from == '`' || (phi__shell_word_name(*from) && *from > '9'))
+            return false;
+    return true;
+}
+
 PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p) {
+    const char *from = p->at;
     size_t len = p->buf.len;
     unsigned open = 0;
     if (!phi__shell_word_down(p)) return;
@@ -5782,6 +5949,8 @@ PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p) {
         else
             phi__shell_word_inside(p, false);
     }
+    if (!phi__shell_word_numbers(from, p->at))
+        phi__shell_word_doubt(p, "a value in arithmetic may hold commands");
     if (phi__shell_word_next(p, 1) != ')')
         phi__shell_word_stop(p, "\"((\" may be arithmetic or two subshells");
     else
@@ -5821,6 +5990,11 @@ PHI__FN void phi__shell_word_parens(phi__shell_parser *p) {
     while (p->at < p->end && *p->at != ')') {
         phi__shell_word_blanks(p);
         if (p->at == p->end || *p->at == ')') break;
+        if (*p->at == '[') phi__shell_word_doubt(p, "a subscript that is uncertain");
+        if (*p->at == '\n' && p->here_count > 0) {
+            phi__shell_word_stop(p, "a here-document that begins before an array of many lines");
+            break;
+        }
         if (*p->at == '(') {
             p->at++;
             phi__shell_word_parens(p);
@@ -5911,6 +6085,7 @@ static bool phi__shell_word_piece(phi__shell_parser *p, phi__shell_reading *r) {
         p->at += 2;
         phi__shell_word_list(p, ')');
         phi__shell_word_keep(p, r, from, len);
+        r->word.pipe = from == r->from;
     } else if (c == '(') {
         return phi__shell_word_paren(p, r);
     } else if (strchr(" \t\n;&|<>)", c) != NULL) {
@@ -5942,7 +6117,12 @@ PHI__FN bool phi__shell_word_read(phi__shell_parser *p, phi__shell_word *out) {
     r.word.known = true;
     r.from = p->at;
     r.begin = p->buf.len;
-    while (p->at < p->end && !p->lost && phi__shell_word_piece(p, &r)) any = true;
+    while (p->at < p->end && !p->lost) {
+        bool pipe = r.word.pipe;
+        if (!phi__shell_word_piece(p, &r)) break;
+        if (pipe) r.word.pipe = false;
+        any = true;
+    }
     if (p->buf.failed || p->lost) {
         p->lost = true;
         phi__shell_word_stop(p, "no memory");
@@ -6144,25 +6324,26 @@ typedef struct phi__wrapper {
     bool assigns;               /* NAME=value may stand before the command */
     bool adds;                  /* words that are not known come behind those of the command */
     bool opaque;                /* it changes how the command runs: it is decided on as well */
+    const char *risky;          /* options that make it so */
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {
-    {"env", "iv0", "uC", 0, true, false, false},
-    {"nohup", "", "", 0, false, false, false},
-    {"exec", "cl", "a", 0, false, false, false},
-    {"command", "p", "", 0, false, false, false},
-    {"builtin", "", "", 0, false, false, false},
-    {"nice", "0123456789", "n", 0, false, false, false},
-    {"ionice", "t", "cn", 0, false, false, false},
-    {"timeout", "fpv", "ks", 1, false, false, false},
-    {"stdbuf", "", "ioe", 0, false, false, false},
-    {"setsid", "cfw", "", 0, false, false, false},
-    {"time", "apqv", "fo", 0, false, false, false},
-    {"busybox", "", "", 0, false, false, false},
-    {"toybox", "", "", 0, false, false, false},
-    {"xargs", "0oprtx", "EILPadns", 0, false, true, false},
-    {"sudo", "AEHPSbikns", "CDRTUghpru", 0, true, false, true},
-    {"doas", "Lns", "Cu", 0, false, false, true},
+    {"env", "iv0", "uC", 0, true, false, false, "C"},
+    {"nohup", "", "", 0, false, false, false, ""},
+    {"exec", "cl", "a", 0, false, false, false, "a"},
+    {"command", "p", "", 0, false, false, false, ""},
+    {"builtin", "", "", 0, false, false, false, ""},
+    {"nice", "0123456789", "n", 0, false, false, false, ""},
+    {"ionice", "t", "cn", 0, false, false, false, ""},
+    {"timeout", "fpv", "ks", 1, false, false, false, ""},
+    {"stdbuf", "", "ioe", 0, false, false, false, ""},
+    {"setsid", "cfw", "", 0, false, false, false, ""},
+    {"time", "apqv", "fo", 0, false, false, false, "o"},
+    {"busybox", "", "", 0, false, false, false, ""},
+    {"toybox", "", "", 0, false, false, false, ""},
+    {"xargs", "0oprtx", "EILPadns", 0, false, true, false, "Ia"},
+    {"sudo", "AEHPSbikns", "CDRTUghpru", 0, true, false, true, ""},
+    {"doas", "Lns", "Cu", 0, false, false, true, ""},
 };
 
 typedef struct phi__wrapping {
@@ -6170,6 +6351,7 @@ typedef struct phi__wrapping {
     phi__shell *out;
     phi__shell_command command; /* the program that runs others */
     size_t index;               /* its place */
+    bool risky;                 /* it has an option that may change what runs */
 } phi__wrapping;
 
 static bool phi__wrappers_is(const phi__shell_word *word, const char *text) {
@@ -6195,6 +6377,10 @@ static void phi__wrappers_unknown(const phi__wrapping *w, const char *why) {
     if (w->out->unknown == NULL) w->out->unknown = why;
 }
 
+static void phi__wrappers_doubt(const phi__wrapping *w, const char *why) {
+    if (w->out->doubt == NULL) w->out->doubt = why;
+}
+
 static bool phi__wrappers_deep(const phi__wrapping *w) {
     if (w->command.level + 1 < PHI__SHELL_LEVELS) return false;
     phi__wrappers_unknown(w, "too many programs run one another");
@@ -6217,29 +6403,29 @@ static phi_status phi__wrappers_words(const phi__wrapping *w, size_t first, size
 }
 
 static phi_status phi__wrappers_line(const phi__wrapping *w, phi_str line) {
-    const phi__shell_command *c = &w->command;
     if (phi__wrappers_deep(w)) return PHI_OK;
-    return phi__shell_parse_line(w->arena, line, c->level + 1, c->reads, c->pipe_from, w->out);
+    return phi__shell_parse_line(w->arena, line, &w->command, w->out);
 }
 
 /* ---- options ---- */
 
 /* A cluster of short options at *i. False: one of them is not known. */
-static bool phi__wrappers_short(const phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
+static bool phi__wrappers_short(phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
     phi_str text = w->command.words[*i].text;
     size_t k;
     for (k = 1; k < text.len; k++) {
         if (text.at[k] == '\0') return false;
+        if (strchr(wrapper->risky, text.at[k]) != NULL) w->risky = true;
         if (strchr(wrapper->flags, text.at[k]) != NULL) continue;
         if (strchr(wrapper->values, text.at[k]) == NULL) return false;
         if (k + 1 == text.len) (*i)++; /* the next word is its value */
-        return *i < w->command.count;
+        return *i < w->command.count && w->command.words[*i].known;
     }
     return true;
 }
 
 /* *i: behind the options. False: they are not understood. */
-static bool phi__wrappers_options(const phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
+static bool phi__wrappers_options(phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
     for (; *i < w->command.count; (*i)++) {
         const phi__shell_word *word = &w->command.words[*i];
         if (word->text.len == 0 || word->text.at[0] != '-') return word->known;
@@ -6250,8 +6436,9 @@ static bool phi__wrappers_options(const phi__wrapping *w, const phi__wrapper *wr
         }
         if (word->text.len > 1 && word->text.at[1] == '-') {
             if (memchr(word->text.at, '=', word->text.len) == NULL ||
-                phi__str_starts(word->text, "--split-string"))
-                return false;
+                phi__str_starts(word->text, "--sp") || phi__str_starts(word->text, "--s="))
+                return false; /* env --split-string, and its shorter spellings */
+            w->risky = true;
         } else if (!phi__wrappers_short(w, wrapper, i))
             return false;
     }
@@ -6279,6 +6466,7 @@ static phi_status phi__wrappers_add_words(phi__wrapping *w) {
 
 static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrapper) {
     size_t i = 1, k, assigned;
+    w->risky = false;
     if (!phi__wrappers_options(w, wrapper, &i)) return PHI_OK;
     for (k = 0; k < wrapper->operands; k++)
         if (i >= w->command.count || !w->command.words[i++].known) return PHI_OK;
@@ -6286,7 +6474,7 @@ static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrap
     while (wrapper->assigns && i < w->command.count && phi__wrappers_assigns(&w->command.words[i]))
         i++;
     if (i >= w->command.count) return PHI_OK;
-    phi__wrappers_self(w)->wraps = !wrapper->opaque;
+    phi__wrappers_self(w)->wraps = !wrapper->opaque && !w->risky;
     if (wrapper->adds && phi__wrappers_add_words(w) != PHI_OK) return PHI_NO_MEMORY;
     return phi__wrappers_words(w, i, w->command.count, assigned);
 }
@@ -6312,22 +6500,28 @@ static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
                 return 0;
             }
             if (text.at[k] == 'c' && text.at[0] == '-') script = true;
-            if (text.at[k] == 'o') i++;
+            if (text.at[k] == 'o' && (++i >= w->command.count || !w->command.words[i].known)) {
+                *operands = true;
+                return 0;
+            }
         }
     }
     *operands = i < w->command.count;
     return script && *operands && w->command.words[i].known ? i : 0;
 }
 
-static phi_status phi__wrappers_shell(phi__wrapping *w) {
+static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     bool operands;
     size_t script = phi__wrappers_script(w, &operands);
     const phi__shell_word *input = w->command.input;
+    w->command.posix = w->command.posix || !phi__str_is(name, "bash");
+    if (phi__str_is(name, "zsh") || phi__str_is(name, "ksh"))
+        phi__wrappers_doubt(w, "it is a line of another shell");
     if (script > 0) {
         phi__wrappers_self(w)->wraps = true;
         return phi__wrappers_line(w, w->command.words[script].text);
     }
-    if (operands || input == NULL || !input->known) return PHI_OK;
+    if (operands || input == NULL || !input->known || w->command.inputs != 1) return PHI_OK;
     phi__wrappers_self(w)->wraps = true;
     return phi__wrappers_line(w, input->text);
 }
@@ -6377,6 +6571,10 @@ static phi_status phi__wrappers_find(phi__wrapping *w) {
             if (phi__wrappers_is(&w->command.words[k], "+") &&
                 phi__wrappers_is(&w->command.words[k - 1], "{}"))
                 break;
+            /* a file's name in the midst of a text may be a command */
+            if (!phi__wrappers_is(&w->command.words[k], "{}") &&
+                phi__str_find(w->command.words[k].text, 0, "{}") != SIZE_MAX)
+                w->command.words[k].known = false;
         }
         if (k == i + 1) continue;
         status = phi__wrappers_words(w, i + 1, k, i + 1);
@@ -6408,7 +6606,7 @@ static phi_status phi__wrappers_open(phi__wrapping *w) {
     static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh", "ash", NULL};
     phi_str name = phi__wrappers_name(&w->command);
     size_t i;
-    if (phi__wrappers_any(name, shells)) return phi__wrappers_shell(w);
+    if (phi__wrappers_any(name, shells)) return phi__wrappers_shell(w, name);
     if (phi__str_is(name, "eval") && w->command.count > 1)
         return phi__wrappers_eval(w, 1, w->command.count);
     if (phi__str_is(name, "trap")) return phi__wrappers_trap(w);
@@ -6429,11 +6627,12 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
     memset(&w, 0, sizeof w);
     w.arena = arena;
     w.out = out;
-    status = phi__shell_parse_line(arena, line, 0, false, 0, out);
+    status = phi__shell_parse_line(arena, line, NULL, out);
     for (w.index = 0; w.index < out->count && status == PHI_OK; w.index++) {
         w.command = out->commands[w.index];
         status = phi__wrappers_open(&w);
     }
+    if (out->unknown == NULL) out->unknown = out->doubt;
     return status;
 }
 

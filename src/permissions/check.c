@@ -108,7 +108,8 @@ static phi_status phi__check_commands(phi__checking *checking, const phi__shell 
         subject->command = c;
         subject->index = i;
         if (c->count + c->assigned_count > 0)
-            status = phi__check_part_now(checking, c->wraps || phi__check_only_variables(c));
+            status = phi__check_part_now(checking, (c->wraps && c->assigned_count == 0) ||
+                                                       phi__check_only_variables(c));
         if (status == PHI_OK && c->redirect_count > 0) status = phi__check_files(checking, c);
     }
     subject->command = NULL;

@@ -18,6 +18,12 @@
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, NULL, NULL, NULL, NULL,           \
             "it only prints"                                                                       \
     }
+/* The same, where words that are not known may make it worse. */
+#define PHI__MODES_KNOWN(command, without)                                                         \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, NULL, NULL, NULL, NULL,        \
+            "it only prints"                                                                       \
+    }
 #define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
     { PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason }
 
@@ -36,24 +42,25 @@
         PHI__MODES_PLAIN("command -v|-V *"), PHI__MODES_PLAIN("which|type *"),                     \
         PHI__MODES_PLAIN("date +*"), PHI__MODES_PLAIN("git --version|version"),                    \
         PHI__MODES_PLAIN("node|npm|python|python3|go|cargo|rustc|gcc|clang|make|cmake --version"), \
-        PHI__MODES_PLAIN("exit *"), PHI__MODES_PLAIN("test|[[] *"),                                \
-        PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|file|du|diff|cmp|comm|cut|tr *", NULL),  \
+        PHI__MODES_PLAIN("exit *"), PHI__MODES_KNOWN("test|[[] *", "-v -R"),                       \
+        PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|diff|cmp|comm|cut|tr *", NULL),       \
         PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|strings|od|hexdump *", NULL),    \
-        PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum|jq *", NULL),                   \
+        PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
+        PHI__MODES_READS("file *", "-C --c*"), PHI__MODES_READS("jq *", "*import* *include*"),     \
         PHI__MODES_READS("grep|egrep|fgrep *", NULL), PHI__MODES_READS("uniq", NULL),              \
-        PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd ?*", "-"),                \
-        PHI__MODES_READS("rg *", "--pre* --hostname-bin*"), PHI__MODES_READS("tree *", "-o"),      \
-        PHI__MODES_READS("sort *", "-o --output* --compress-program* -T --temporary*"),            \
-        PHI__MODES_READS("find *", "-delete -fprint* -fls"),                                       \
+        PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd [!-]*", NULL),            \
+        PHI__MODES_READS("rg *", "--pre* --hostname-bin*"), PHI__MODES_READS("tree *", "-o -R"),   \
+        PHI__MODES_READS("sort *", "-o --o* --co* -T --t* --fil*"),                                \
+        PHI__MODES_READS("find *", "-delete -fprint* -fls -files0*"),                              \
         PHI__MODES_READS("git status|log|diff|show|blame|describe|shortlog|rev-parse *",           \
-                         "--output* --ext-diff --textconv"),                                       \
+                         "--out* --ext* --textc*"),                                                \
         PHI__MODES_READS("git ls-files|ls-tree|rev-list|merge-base|cat-file *",                    \
-                         "--output* --textconv --filters"),                                        \
+                         "--out* --text* --filter*"),                                              \
         PHI__MODES_READS("git branch|tag|remote|reflog", NULL),                                    \
         PHI__MODES_READS("git branch -a|-r|-v|-vv|--list|--show-current", NULL),                   \
         PHI__MODES_READS("git remote -v", NULL),                                                   \
         PHI__MODES_READS("git stash|worktree list", NULL),                                         \
-        PHI__MODES_READS("git grep *", "-O --open-files*"),                                        \
+        PHI__MODES_READS("git grep *", "-O --op*"),                                                \
         PHI__MODES_READS("git config --get|--list|-l *", NULL)
 
 /* What nobody means, and what cannot be undone. */
@@ -93,7 +100,7 @@
                     "it may hold secrets"),                                                        \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
     {                                                                                              \
-        PHI_PERMISSION_ASK, NULL, "cp|mv|ln|tee|touch|mkdir|install *", NULL, NULL, NULL,          \
+        PHI_PERMISSION_ASK, NULL, "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *", NULL, NULL, NULL, \
             "**/.git/**", NULL, NULL, NULL, "git runs what stands there"                           \
     }
 

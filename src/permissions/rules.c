@@ -73,6 +73,9 @@ static void phi__rules_resolve(const phi__rules_subject *subject, phi_str path, 
         phi__rules_parts(out, path, subject->home != NULL ? 0 : 1);
     } else if (path.len > 0 && path.at[0] == '/') {
         phi__rules_parts(out, path, 0);
+    } else if (path.len > 0 && path.at[0] == '~') { /* of another person, or ~+ */
+        phi__buf_char(out, '^');
+        phi__rules_parts(out, path, 1);
     } else if (subject->workspace != NULL) {
         phi__rules_parts(out, phi_str_of(subject->workspace), 0);
         phi__rules_parts(out, path, 0);
@@ -83,31 +86,44 @@ static void phi__rules_resolve(const phi__rules_subject *subject, phi_str path, 
     if (out->len == 0) phi__buf_char(out, '/');
 }
 
-/* One alternative of a rule's path against a resolved path. */
-static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, phi_str resolved) {
+static void phi__rules_lower(phi__buf *text) {
+    size_t i;
+    for (i = 0; i < text->len; i++)
+        if (text->at[i] >= 'A' && text->at[i] <= 'Z') text->at[i] = (char)(text->at[i] + 32);
+}
+
+/* One alternative of a rule's path against a resolved path. fold: capitals are small letters. */
+static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, phi_str resolved,
+                                bool fold) {
     phi__buf whole;
     bool matches;
-    if (phi__str_starts(pattern, "**")) return phi__wildcard_any(pattern, resolved, true);
     phi__buf_init(&whole, subject->memory);
-    phi__rules_resolve(subject, pattern, &whole);
+    if (phi__str_starts(pattern, "**"))
+        phi__buf_add_str(&whole, pattern);
+    else
+        phi__rules_resolve(subject, pattern, &whole);
+    if (fold) phi__rules_lower(&whole);
     matches = phi__wildcard_any(phi__buf_str(&whole), resolved, true);
     if (whole.failed) subject->lost = true;
     phi__buf_free(&whole);
     return matches;
 }
 
-/* Whether a file of that name is one of the rule's. */
+/* Whether a file of that name is one of the rule's. .GIT is .git in many file systems, so rules that
+   ask or deny match capitals and small letters alike. */
 static bool phi__rules_path(phi__rules_subject *subject, const phi_permission_rule *rule,
                             phi_str path) {
     phi_str pattern = phi_str_of(rule->path), one;
     bool negative = pattern.len > 0 && pattern.at[0] == '!', found = false;
+    bool fold = !negative && !phi__rules_allows(rule);
     phi__buf resolved;
     if (path.len > PHI__RULES_PATH_MOST) return !phi__rules_allows(rule);
     if (negative) pattern = phi__rules_after(pattern, 1);
     phi__buf_init(&resolved, subject->memory);
     phi__rules_resolve(subject, path, &resolved);
+    if (fold) phi__rules_lower(&resolved);
     while (!found && phi__wildcard_next(&pattern, &one))
-        found = phi__rules_path_one(subject, one, phi__buf_str(&resolved));
+        found = phi__rules_path_one(subject, one, phi__buf_str(&resolved), fold);
     if (resolved.failed) subject->lost = true;
     phi__buf_free(&resolved);
     return found != negative;
@@ -124,12 +140,25 @@ static phi_str phi__rules_value(phi_str word) {
     return at != NULL ? phi__rules_after(word, (size_t)(at - word.at)) : phi__str("", 0);
 }
 
+/* Whether a pattern of file names may match ".." (as in shells before bash 5.2), or hidden files,
+   which rules name: .*, .?, .e* */
+static bool phi__rules_hidden(phi_str text) {
+    bool hidden = false;
+    size_t i;
+    for (i = 0; i < text.len; i++) {
+        if (i == 0 || text.at[i - 1] == '/') hidden = text.at[i] == '.';
+        if (hidden && text.at[i] != '\0' && strchr("*?[", text.at[i]) != NULL) return true;
+    }
+    return false;
+}
+
 /* For a rule that allows: whether this word is no path, or one of the rule's. */
 static bool phi__rules_word_inside(phi__rules_subject *subject, const phi_permission_rule *rule,
                                    const phi__shell_word *word) {
     phi_str value = phi__rules_value(word->text);
-    if (!word->known && phi__str_starts(word->text, "<(")) return true; /* a pipe */
+    if (word->pipe) return true;
     if (!word->known && phi__rules_holds(word->text, "$`({")) return false;
+    if (!word->known && phi__rules_hidden(word->text)) return false;
     if (phi__str_find(word->text, 0, "..") == SIZE_MAX && !phi__rules_holds(word->text, "/~"))
         return true;
     return phi__rules_path(subject, rule, value) && phi__rules_path(subject, rule, word->text);
@@ -143,10 +172,33 @@ static bool phi__rules_word_path(phi__rules_subject *subject, const phi_permissi
            (value.len != word.len && value.len > 0 && phi__rules_path(subject, rule, value));
 }
 
+static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
+    phi_str name = c->count > 0 ? c->words[0].text : phi__str("", 0);
+    size_t i;
+    if (!anywhere && phi__str_starts(name, "/usr/bin/")) return phi__rules_after(name, 9);
+    if (!anywhere && phi__str_starts(name, "/bin/")) return phi__rules_after(name, 5);
+    for (i = name.len; anywhere && i > 0; i--)
+        if (name.at[i - 1] == '/') return phi__rules_after(name, i);
+    return name;
+}
+
+/* git runs programs that the configuration of its directory names, and files that look like a
+   repository may be in any directory. */
+static bool phi__rules_moved_git(const phi__rules_subject *subject) {
+    size_t i;
+    if (!phi__str_is(phi__rules_name(subject->command, true), "git")) return false;
+    for (i = 0; i < subject->shell->count; i++) {
+        phi_str name = phi__rules_name(&subject->shell->commands[i], true);
+        if (phi__str_is(name, "cd") || phi__str_is(name, "pushd")) return true;
+    }
+    return false;
+}
+
 static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
     const phi__shell_command *c = subject->command;
     size_t i;
     if (phi__rules_allows(rule)) {
+        if (phi__rules_moved_git(subject)) return false;
         for (i = 1; i < c->count; i++)
             if (!phi__rules_word_inside(subject, rule, &c->words[i])) return false;
         return true;
@@ -159,16 +211,6 @@ static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permi
 }
 
 /* ---- words ---- */
-
-static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
-    phi_str name = c->count > 0 ? c->words[0].text : phi__str("", 0);
-    size_t i;
-    if (!anywhere && phi__str_starts(name, "/usr/bin/")) return phi__rules_after(name, 9);
-    if (!anywhere && phi__str_starts(name, "/bin/")) return phi__rules_after(name, 5);
-    for (i = name.len; anywhere && i > 0; i--)
-        if (name.at[i - 1] == '/') return phi__rules_after(name, i);
-    return name;
-}
 
 /* The words of a command against the words of a rule's pattern. */
 static bool phi__rules_words(const phi__shell_command *c, const phi_permission_rule *rule) {

@@ -7,6 +7,10 @@
    of. A line that cannot be parsed with certainty says so: `unknown`. It may then hold commands
    that are not in the list.
 
+   A line can also be parsed and still run commands that are not in it: bash takes the value of a
+   variable in arithmetic for an expression, and runs what stands in its subscripts. Such a line is
+   unknown as well, but all of it is parsed, and its commands are in the list.
+
    Nothing is run, and no variable, alias or file is looked up. Time and memory are linear in the
    line for each level of programs that run others, of which there are eight at most. All is in the
    caller's arena. */
@@ -30,6 +34,7 @@ typedef struct phi__shell_word {
     phi_str text;
     bool known;  /* no expansion, no glob, no brace: the shell makes this one word of it */
     bool quoted; /* a part is */
+    bool pipe;   /* one process substitution, and nothing else */
 } phi__shell_word;
 
 typedef struct phi__shell_redirect {
@@ -44,17 +49,20 @@ typedef struct phi__shell_command {
     size_t assigned_count;
     phi__shell_redirect *redirects;
     size_t redirect_count;
-    phi__shell_word *input; /* a here-document or here-string; NULL: none */
+    phi__shell_word *input; /* a here-document or here-string of descriptor 0; NULL: none */
+    size_t inputs;          /* redirections of descriptor 0: the last one counts */
     bool reads;             /* its input is another command's output, or a file, or a text */
     bool wraps;             /* it only runs others, which are in the list as well */
     size_t pipe_from;       /* index of the first command of its pipe */
     unsigned level;         /* of programs that run others */
+    bool posix;             /* read by sh, which may be another shell than bash */
 } phi__shell_command;
 
 typedef struct phi__shell {
     phi__shell_command *commands;
     size_t count, cap;
     const char *unknown; /* static: why it could not be parsed; NULL: it was */
+    const char *doubt;   /* static: why parts of it are not certain, while it is parsed */
 } phi__shell;
 
 /* PHI_NO_MEMORY, or PHI_OK. The words point into the arena. */
@@ -76,7 +84,7 @@ struct phi__shell_parser {
     phi__shell *out;
     unsigned depth, level;
     bool lost; /* no memory */
-    bool reads;
+    bool reads, posix;
     size_t pipe_from;
     phi_str function; /* that is being defined; empty: none */
     phi__shell_here here[PHI__SHELL_HERE_MOST];
@@ -87,6 +95,10 @@ struct phi__shell_parser {
 
 /* Ends the parsing of a line that holds something uncertain. */
 PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why);
+/* Notes that it holds something uncertain. */
+PHI__FN void phi__shell_word_doubt(phi__shell_parser *p, const char *why);
+/* What bash knows and other shells take for something else. */
+PHI__FN void phi__shell_word_dialect(phi__shell_parser *p);
 /* Blanks, continued lines, comments. */
 PHI__FN void phi__shell_word_blanks(phi__shell_parser *p);
 /* A word at p->at. False: there is none. */
@@ -108,9 +120,9 @@ PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, 
 PHI__FN void phi__shell_redirect_lines(phi__shell_parser *p);
 /* A redirection at p->at. False: there is none. */
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command);
-/* Adds the commands of a line to `out`. */
-PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigned level, bool reads,
-                                         size_t pipe_from, phi__shell *out);
+/* Adds the commands of a line to `out`. around: the command that runs it; NULL: none. */
+PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
+                                         const phi__shell_command *around, phi__shell *out);
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command);
 

@@ -44,6 +44,7 @@ static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *comm
     if (p->out->unknown != NULL && command->count == 0) return;
     command->pipe_from = p->pipe_from;
     command->level = p->level;
+    command->posix = p->posix;
     if (p->reads) command->reads = true;
     if (!phi__shell_parse_push(p->arena, p->out, command)) phi__shell_word_lost(p);
     if (p->out->unknown != NULL) p->at = p->end;
@@ -76,8 +77,12 @@ static bool phi__shell_parse_assigns(phi__shell_parser *p, const char *from) {
     index = *at == '[';
     if (index) {
         at++;
-        while (at < p->end && (phi__shell_parse_letter(*at, false) || strchr("@*$-", *at) != NULL))
+        while (at < p->end &&
+               (phi__shell_parse_letter(*at, false) || strchr("@*$-", *at) != NULL)) {
+            if (*at < '0' || *at > '9')
+                phi__shell_word_doubt(p, "a value in a subscript may hold commands");
             at++;
+        }
         if (at == p->end || *at != ']' || ++at == p->end) {
             phi__shell_word_stop(p, "a subscript that is uncertain");
             return false;
@@ -298,9 +303,34 @@ static void phi__shell_parse_case(phi__shell_parser *p) {
     }
 }
 
+static bool phi__shell_parse_number(const phi__shell_word *word) {
+    size_t i = word->text.len > 1 && word->text.at[0] == '-' ? 1 : 0;
+    if (!word->known || word->text.len == 0) return false;
+    while (i < word->text.len && word->text.at[i] >= '0' && word->text.at[i] <= '9') i++;
+    return i == word->text.len;
+}
+
+/* Of a test: what stands beside a comparison of numbers is arithmetic, and behind -v and -R stands
+   a name with its subscript. */
+static void phi__shell_parse_operand(phi__shell_parser *p, const phi__shell_word *left,
+                                     const phi__shell_word *right) {
+    static const char *const compare[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
+    bool bad = false;
+    size_t i;
+    for (i = 0; i < PHI__COUNT(compare); i++)
+        if ((phi__str_is(left->text, compare[i]) && !phi__shell_parse_number(right)) ||
+            (phi__str_is(right->text, compare[i]) && !phi__shell_parse_number(left)))
+            bad = true;
+    if (phi__str_is(left->text, "-v") || phi__str_is(left->text, "-R"))
+        bad = bad || !right->known || phi__str_find(right->text, 0, "[") != SIZE_MAX;
+    if (bad) phi__shell_word_doubt(p, "a value in a test may hold commands");
+}
+
 /* Behind "[[". */
 static void phi__shell_parse_test(phi__shell_parser *p) {
-    phi__shell_word word;
+    phi__shell_word word, left;
+    memset(&left, 0, sizeof left);
+    phi__shell_word_dialect(p);
     for (;;) {
         phi__shell_redirect_lines(p);
         if (p->at == p->end) phi__shell_word_invalid(p);
@@ -311,6 +341,10 @@ static void phi__shell_parse_test(phi__shell_parser *p) {
             p->at++;
         else if (!phi__shell_word_read(p, &word))
             phi__shell_word_invalid(p);
+        else {
+            phi__shell_parse_operand(p, &left, &word);
+            left = word;
+        }
     }
 }
 
@@ -430,8 +464,8 @@ static void phi__shell_parse_list(phi__shell_parser *p, char close) {
 
 /* ---- for other files ---- */
 
-PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigned level, bool reads,
-                                         size_t pipe_from, phi__shell *out) {
+PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
+                                         const phi__shell_command *around, phi__shell *out) {
     const char *before = out->unknown; /* of a line that runs this one */
     phi__shell_parser p;
     memset(&p, 0, sizeof p);
@@ -441,9 +475,12 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line, unsigne
     p.at = line.at;
     p.end = line.at + line.len;
     p.out = out;
-    p.level = level;
-    p.reads = reads;
-    p.pipe_from = pipe_from;
+    if (around != NULL) {
+        p.level = around->level + 1;
+        p.reads = around->reads;
+        p.pipe_from = around->pipe_from;
+        p.posix = around->posix;
+    }
     p.list = phi__shell_parse_list;
     if (line.len > PHI__SHELL_BYTES_MOST || (line.len > 0 && memchr(line.at, '\0', line.len)))
         phi__shell_word_stop(&p, "it is too long, or holds a NUL");

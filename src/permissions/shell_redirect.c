@@ -25,6 +25,11 @@ static bool phi__shell_redirect_continued(phi_str line) {
     return n % 2 == 1;
 }
 
+/* Whether a line begins with a tab. */
+static bool phi__shell_redirect_tabs(phi_str text) {
+    return (text.len > 0 && text.at[0] == '\t') || phi__str_find(text, 0, "\n\t") != SIZE_MAX;
+}
+
 static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell_here *here) {
     const char *from = p->at, *to = p->end;
     while (p->at < p->end) {
@@ -42,8 +47,9 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
         }
     }
     here->body->text = phi__str(from, (size_t)(to - from));
-    here->body->known = true;
+    here->body->known = !here->tabs || !phi__shell_redirect_tabs(here->body->text);
     if (here->quoted || to == from) return;
+    if (memchr(from, '\\', (size_t)(to - from)) != NULL) here->body->known = false;
     if (memchr(from, '$', (size_t)(to - from)) == NULL &&
         memchr(from, '`', (size_t)(to - from)) == NULL)
         return;
@@ -74,7 +80,8 @@ PHI__FN void phi__shell_redirect_lines(phi__shell_parser *p) {
 
 /* ---- redirections ---- */
 
-static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *command, bool tabs) {
+static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *command, bool tabs,
+                                     bool standard) {
     phi__shell_here *here;
     phi__shell_word word;
     phi__shell_word_blanks(p);
@@ -93,23 +100,25 @@ static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *c
     }
     here->body->text = phi__str("", 0);
     p->here_count++;
-    command->input = here->body;
+    if (standard) command->input = here->body;
     command->reads = true;
 }
 
-static void phi__shell_redirect_text(phi__shell_parser *p, phi__shell_command *command) {
+static void phi__shell_redirect_text(phi__shell_parser *p, phi__shell_command *command,
+                                     bool standard) {
     phi__shell_word word;
     phi__shell_word_blanks(p);
     if (!phi__shell_word_read(p, &word)) {
         phi__shell_word_invalid(p);
         return;
     }
+    command->reads = true;
+    if (!standard) return;
     command->input = (phi__shell_word *)phi_arena_alloc(p->arena, sizeof word);
     if (command->input == NULL)
         phi__shell_word_lost(p);
     else
         *command->input = word;
-    command->reads = true;
 }
 
 /* Of >& and <&: a number, or "-". */
@@ -141,17 +150,29 @@ static void phi__shell_redirect_file(phi__shell_parser *p, phi__shell_command *c
     all[command->redirect_count++] = redirect;
 }
 
+/* Whether a redirection with these digits before it is one of descriptor 0; none: it reads. */
+static bool phi__shell_redirect_standard(phi_str digits, bool reads) {
+    size_t i = 0;
+    while (i < digits.len && digits.at[i] == '0') i++;
+    return digits.len > 0 ? i == digits.len : reads;
+}
+
 /* Behind the descriptor. */
-static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_command *command) {
+static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_command *command,
+                                         phi_str descriptor) {
     static const char *const operators[] = {"<<<", "<<-", "<<", "<>", "<&", "<",
                                             "&>>", "&>",  ">>", ">&", ">|", ">"};
+    bool standard;
     size_t i = 0;
     while (!phi__shell_redirect_sees(p, operators[i])) i++;
     p->at += strlen(operators[i]);
+    standard = phi__shell_redirect_standard(descriptor, i < 6);
+    if (standard) command->inputs++;
+    if (i == 6 || i == 7) phi__shell_word_dialect(p);
     if (i == 0)
-        phi__shell_redirect_text(p, command);
+        phi__shell_redirect_text(p, command, standard);
     else if (i < 3)
-        phi__shell_redirect_here(p, command, i == 1);
+        phi__shell_redirect_here(p, command, i == 1, standard);
     else
         phi__shell_redirect_file(p, command, i != 4 && i != 5, i == 4 || i == 9);
 }
@@ -173,10 +194,14 @@ static const char *phi__shell_redirect_descriptor(const phi__shell_parser *p) {
 
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command) {
     const char *at = p->at;
+    phi_str descriptor;
     if (!phi__shell_redirect_sees(p, "&>")) at = phi__shell_redirect_descriptor(p);
     if (at == NULL) return false;
+    descriptor = phi__str(p->at, (size_t)(at - p->at));
+    if (phi__str_starts(descriptor, "{"))
+        phi__shell_word_doubt(p, "a variable that a redirection sets");
     p->at = at;
-    phi__shell_redirect_operator(p, command);
+    phi__shell_redirect_operator(p, command, descriptor);
     return true;
 }
 

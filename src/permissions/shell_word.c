@@ -8,6 +8,14 @@ PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why) {
     p->at = p->end;
 }
 
+PHI__FN void phi__shell_word_doubt(phi__shell_parser *p, const char *why) {
+    if (p->out->doubt == NULL) p->out->doubt = why;
+}
+
+PHI__FN void phi__shell_word_dialect(phi__shell_parser *p) {
+    if (p->posix) phi__shell_word_doubt(p, "sh may read it in another way than bash");
+}
+
 static bool phi__shell_word_sees(const phi__shell_parser *p, const char *text) {
     size_t n = strlen(text);
     return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
@@ -108,6 +116,7 @@ static bool phi__shell_word_escape(phi__shell_parser *p) {
 /* Behind $'. False: not known. */
 static bool phi__shell_word_ansi(phi__shell_parser *p) {
     bool known = true;
+    phi__shell_word_dialect(p);
     while (p->at < p->end && *p->at != '\'') {
         char c = *p->at++;
         if (c != '\\')
@@ -219,7 +228,10 @@ static void phi__shell_word_backquote(phi__shell_parser *p, bool in_quotes) {
 /* One character of a text in which only quotes, escapes and expansions count. */
 static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
     char c = *p->at;
-    if (c == '$' || c == '`')
+    if (c == '$' && !in_quotes && phi__shell_word_next(p, 1) == '\'') {
+        p->at += 2;
+        (void)phi__shell_word_ansi(p);
+    } else if (c == '$' || c == '`')
         phi__shell_word_expansion(p, in_quotes);
     else if (c == '\\' && p->end - p->at > 1)
         p->at += 2;
@@ -237,6 +249,25 @@ static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
         p->at++;
 }
 
+/* Behind "${": whether it yields the value of a variable, and no more. Other forms evaluate the
+   text of a value (as arithmetic, as a name, as a prompt), or assign. */
+static bool phi__shell_word_parameter(const phi__shell_parser *p) {
+    const char *at = p->at, *end = p->end;
+    const char *name;
+    if (end - at > 1 && at[0] == '#' && at[1] != '}') at++;
+    name = at;
+    while (at < end && phi__shell_word_name(*at)) at++;
+    if (at == name && at < end && strchr("@*#?-$", *at) != NULL) at++;
+    if (at < end && at > name && *at == '[') {
+        at++;
+        while (at < end && ((*at >= '0' && *at <= '9') || *at == '@' || *at == '*')) at++;
+        if (at == end || *at++ != ']') return false;
+    }
+    if (at == name || at == end) return false;
+    if (*at == ':') return end - at > 1 && at[1] != '\0' && strchr("-+?", at[1]) != NULL;
+    return *at != '\0' && strchr("}-+?#%/^,", *at) != NULL;
+}
+
 /* Behind "${". */
 static void phi__shell_word_braces(phi__shell_parser *p, bool in_quotes) {
     size_t len = p->buf.len;
@@ -245,6 +276,8 @@ static void phi__shell_word_braces(phi__shell_parser *p, bool in_quotes) {
         phi__shell_word_stop(p, "commands in \"${ ...; }\"");
         return;
     }
+    if (!phi__shell_word_parameter(p))
+        phi__shell_word_doubt(p, "\"${...}\" that evaluates or assigns");
     if (!phi__shell_word_down(p)) return;
     while (p->at < p->end && *p->at != '}') phi__shell_word_inside(p, in_quotes);
     if (p->at == p->end)
@@ -255,7 +288,16 @@ static void phi__shell_word_braces(phi__shell_parser *p, bool in_quotes) {
     p->depth--;
 }
 
+/* Values in arithmetic are expressions again, and commands stand in their subscripts. */
+static bool phi__shell_word_numbers(const char *from, const char *to) {
+    for (; from < to; from++)
+        if (*from == '$' || *from == '`' || (phi__shell_word_name(*from) && *from > '9'))
+            return false;
+    return true;
+}
+
 PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p) {
+    const char *from = p->at;
     size_t len = p->buf.len;
     unsigned open = 0;
     if (!phi__shell_word_down(p)) return;
@@ -271,6 +313,8 @@ PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p) {
         else
             phi__shell_word_inside(p, false);
     }
+    if (!phi__shell_word_numbers(from, p->at))
+        phi__shell_word_doubt(p, "a value in arithmetic may hold commands");
     if (phi__shell_word_next(p, 1) != ')')
         phi__shell_word_stop(p, "\"((\" may be arithmetic or two subshells");
     else
@@ -310,6 +354,11 @@ PHI__FN void phi__shell_word_parens(phi__shell_parser *p) {
     while (p->at < p->end && *p->at != ')') {
         phi__shell_word_blanks(p);
         if (p->at == p->end || *p->at == ')') break;
+        if (*p->at == '[') phi__shell_word_doubt(p, "a subscript that is uncertain");
+        if (*p->at == '\n' && p->here_count > 0) {
+            phi__shell_word_stop(p, "a here-document that begins before an array of many lines");
+            break;
+        }
         if (*p->at == '(') {
             p->at++;
             phi__shell_word_parens(p);
@@ -400,6 +449,7 @@ static bool phi__shell_word_piece(phi__shell_parser *p, phi__shell_reading *r) {
         p->at += 2;
         phi__shell_word_list(p, ')');
         phi__shell_word_keep(p, r, from, len);
+        r->word.pipe = from == r->from;
     } else if (c == '(') {
         return phi__shell_word_paren(p, r);
     } else if (strchr(" \t\n;&|<>)", c) != NULL) {
@@ -431,7 +481,12 @@ PHI__FN bool phi__shell_word_read(phi__shell_parser *p, phi__shell_word *out) {
     r.word.known = true;
     r.from = p->at;
     r.begin = p->buf.len;
-    while (p->at < p->end && !p->lost && phi__shell_word_piece(p, &r)) any = true;
+    while (p->at < p->end && !p->lost) {
+        bool pipe = r.word.pipe;
+        if (!phi__shell_word_piece(p, &r)) break;
+        if (pipe) r.word.pipe = false;
+        any = true;
+    }
     if (p->buf.failed || p->lost) {
         p->lost = true;
         phi__shell_word_stop(p, "no memory");

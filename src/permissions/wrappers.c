@@ -13,25 +13,26 @@ typedef struct phi__wrapper {
     bool assigns;               /* NAME=value may stand before the command */
     bool adds;                  /* words that are not known come behind those of the command */
     bool opaque;                /* it changes how the command runs: it is decided on as well */
+    const char *risky;          /* options that make it so */
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {
-    {"env", "iv0", "uC", 0, true, false, false},
-    {"nohup", "", "", 0, false, false, false},
-    {"exec", "cl", "a", 0, false, false, false},
-    {"command", "p", "", 0, false, false, false},
-    {"builtin", "", "", 0, false, false, false},
-    {"nice", "0123456789", "n", 0, false, false, false},
-    {"ionice", "t", "cn", 0, false, false, false},
-    {"timeout", "fpv", "ks", 1, false, false, false},
-    {"stdbuf", "", "ioe", 0, false, false, false},
-    {"setsid", "cfw", "", 0, false, false, false},
-    {"time", "apqv", "fo", 0, false, false, false},
-    {"busybox", "", "", 0, false, false, false},
-    {"toybox", "", "", 0, false, false, false},
-    {"xargs", "0oprtx", "EILPadns", 0, false, true, false},
-    {"sudo", "AEHPSbikns", "CDRTUghpru", 0, true, false, true},
-    {"doas", "Lns", "Cu", 0, false, false, true},
+    {"env", "iv0", "uC", 0, true, false, false, "C"},
+    {"nohup", "", "", 0, false, false, false, ""},
+    {"exec", "cl", "a", 0, false, false, false, "a"},
+    {"command", "p", "", 0, false, false, false, ""},
+    {"builtin", "", "", 0, false, false, false, ""},
+    {"nice", "0123456789", "n", 0, false, false, false, ""},
+    {"ionice", "t", "cn", 0, false, false, false, ""},
+    {"timeout", "fpv", "ks", 1, false, false, false, ""},
+    {"stdbuf", "", "ioe", 0, false, false, false, ""},
+    {"setsid", "cfw", "", 0, false, false, false, ""},
+    {"time", "apqv", "fo", 0, false, false, false, "o"},
+    {"busybox", "", "", 0, false, false, false, ""},
+    {"toybox", "", "", 0, false, false, false, ""},
+    {"xargs", "0oprtx", "EILPadns", 0, false, true, false, "Ia"},
+    {"sudo", "AEHPSbikns", "CDRTUghpru", 0, true, false, true, ""},
+    {"doas", "Lns", "Cu", 0, false, false, true, ""},
 };
 
 typedef struct phi__wrapping {
@@ -39,6 +40,7 @@ typedef struct phi__wrapping {
     phi__shell *out;
     phi__shell_command command; /* the program that runs others */
     size_t index;               /* its place */
+    bool risky;                 /* it has an option that may change what runs */
 } phi__wrapping;
 
 static bool phi__wrappers_is(const phi__shell_word *word, const char *text) {
@@ -64,6 +66,10 @@ static void phi__wrappers_unknown(const phi__wrapping *w, const char *why) {
     if (w->out->unknown == NULL) w->out->unknown = why;
 }
 
+static void phi__wrappers_doubt(const phi__wrapping *w, const char *why) {
+    if (w->out->doubt == NULL) w->out->doubt = why;
+}
+
 static bool phi__wrappers_deep(const phi__wrapping *w) {
     if (w->command.level + 1 < PHI__SHELL_LEVELS) return false;
     phi__wrappers_unknown(w, "too many programs run one another");
@@ -86,29 +92,29 @@ static phi_status phi__wrappers_words(const phi__wrapping *w, size_t first, size
 }
 
 static phi_status phi__wrappers_line(const phi__wrapping *w, phi_str line) {
-    const phi__shell_command *c = &w->command;
     if (phi__wrappers_deep(w)) return PHI_OK;
-    return phi__shell_parse_line(w->arena, line, c->level + 1, c->reads, c->pipe_from, w->out);
+    return phi__shell_parse_line(w->arena, line, &w->command, w->out);
 }
 
 /* ---- options ---- */
 
 /* A cluster of short options at *i. False: one of them is not known. */
-static bool phi__wrappers_short(const phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
+static bool phi__wrappers_short(phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
     phi_str text = w->command.words[*i].text;
     size_t k;
     for (k = 1; k < text.len; k++) {
         if (text.at[k] == '\0') return false;
+        if (strchr(wrapper->risky, text.at[k]) != NULL) w->risky = true;
         if (strchr(wrapper->flags, text.at[k]) != NULL) continue;
         if (strchr(wrapper->values, text.at[k]) == NULL) return false;
         if (k + 1 == text.len) (*i)++; /* the next word is its value */
-        return *i < w->command.count;
+        return *i < w->command.count && w->command.words[*i].known;
     }
     return true;
 }
 
 /* *i: behind the options. False: they are not understood. */
-static bool phi__wrappers_options(const phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
+static bool phi__wrappers_options(phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
     for (; *i < w->command.count; (*i)++) {
         const phi__shell_word *word = &w->command.words[*i];
         if (word->text.len == 0 || word->text.at[0] != '-') return word->known;
@@ -119,8 +125,9 @@ static bool phi__wrappers_options(const phi__wrapping *w, const phi__wrapper *wr
         }
         if (word->text.len > 1 && word->text.at[1] == '-') {
             if (memchr(word->text.at, '=', word->text.len) == NULL ||
-                phi__str_starts(word->text, "--split-string"))
-                return false;
+                phi__str_starts(word->text, "--sp") || phi__str_starts(word->text, "--s="))
+                return false; /* env --split-string, and its shorter spellings */
+            w->risky = true;
         } else if (!phi__wrappers_short(w, wrapper, i))
             return false;
     }
@@ -148,6 +155,7 @@ static phi_status phi__wrappers_add_words(phi__wrapping *w) {
 
 static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrapper) {
     size_t i = 1, k, assigned;
+    w->risky = false;
     if (!phi__wrappers_options(w, wrapper, &i)) return PHI_OK;
     for (k = 0; k < wrapper->operands; k++)
         if (i >= w->command.count || !w->command.words[i++].known) return PHI_OK;
@@ -155,7 +163,7 @@ static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrap
     while (wrapper->assigns && i < w->command.count && phi__wrappers_assigns(&w->command.words[i]))
         i++;
     if (i >= w->command.count) return PHI_OK;
-    phi__wrappers_self(w)->wraps = !wrapper->opaque;
+    phi__wrappers_self(w)->wraps = !wrapper->opaque && !w->risky;
     if (wrapper->adds && phi__wrappers_add_words(w) != PHI_OK) return PHI_NO_MEMORY;
     return phi__wrappers_words(w, i, w->command.count, assigned);
 }
@@ -181,22 +189,28 @@ static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
                 return 0;
             }
             if (text.at[k] == 'c' && text.at[0] == '-') script = true;
-            if (text.at[k] == 'o') i++;
+            if (text.at[k] == 'o' && (++i >= w->command.count || !w->command.words[i].known)) {
+                *operands = true;
+                return 0;
+            }
         }
     }
     *operands = i < w->command.count;
     return script && *operands && w->command.words[i].known ? i : 0;
 }
 
-static phi_status phi__wrappers_shell(phi__wrapping *w) {
+static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     bool operands;
     size_t script = phi__wrappers_script(w, &operands);
     const phi__shell_word *input = w->command.input;
+    w->command.posix = w->command.posix || !phi__str_is(name, "bash");
+    if (phi__str_is(name, "zsh") || phi__str_is(name, "ksh"))
+        phi__wrappers_doubt(w, "it is a line of another shell");
     if (script > 0) {
         phi__wrappers_self(w)->wraps = true;
         return phi__wrappers_line(w, w->command.words[script].text);
     }
-    if (operands || input == NULL || !input->known) return PHI_OK;
+    if (operands || input == NULL || !input->known || w->command.inputs != 1) return PHI_OK;
     phi__wrappers_self(w)->wraps = true;
     return phi__wrappers_line(w, input->text);
 }
@@ -246,6 +260,10 @@ static phi_status phi__wrappers_find(phi__wrapping *w) {
             if (phi__wrappers_is(&w->command.words[k], "+") &&
                 phi__wrappers_is(&w->command.words[k - 1], "{}"))
                 break;
+            /* a file's name in the midst of a text may be a command */
+            if (!phi__wrappers_is(&w->command.words[k], "{}") &&
+                phi__str_find(w->command.words[k].text, 0, "{}") != SIZE_MAX)
+                w->command.words[k].known = false;
         }
         if (k == i + 1) continue;
         status = phi__wrappers_words(w, i + 1, k, i + 1);
@@ -277,7 +295,7 @@ static phi_status phi__wrappers_open(phi__wrapping *w) {
     static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh", "ash", NULL};
     phi_str name = phi__wrappers_name(&w->command);
     size_t i;
-    if (phi__wrappers_any(name, shells)) return phi__wrappers_shell(w);
+    if (phi__wrappers_any(name, shells)) return phi__wrappers_shell(w, name);
     if (phi__str_is(name, "eval") && w->command.count > 1)
         return phi__wrappers_eval(w, 1, w->command.count);
     if (phi__str_is(name, "trap")) return phi__wrappers_trap(w);
@@ -298,11 +316,12 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
     memset(&w, 0, sizeof w);
     w.arena = arena;
     w.out = out;
-    status = phi__shell_parse_line(arena, line, 0, false, 0, out);
+    status = phi__shell_parse_line(arena, line, NULL, out);
     for (w.index = 0; w.index < out->count && status == PHI_OK; w.index++) {
         w.command = out->commands[w.index];
         status = phi__wrappers_open(&w);
     }
+    if (out->unknown == NULL) out->unknown = out->doubt;
     return status;
 }
 
