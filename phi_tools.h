@@ -10824,11 +10824,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x386dc3dc
+#if PHI__IMP_OPENAPI != 0x8d50e08c
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x386dc3dc
+#define PHI__IMP_OPENAPI 0x8d50e08c
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -13307,7 +13307,7 @@ static void phi__openapi_answer_create(phi__openapi_answer *a) {
                  a->op->name.at, name, phi__openapi_answer_ending(a));
     (void)snprintf(a->words.text, sizeof a->words.text, "its path is too long");
     a->unsaved = n < 0 || (size_t)n >= sizeof a->path ||
-                 phi__files_open_replace(a->kept.memory, a->path, &a->file, &a->words) != PHI_OK;
+                 phi__files_open_new(a->kept.memory, a->path, &a->file, &a->words) != PHI_OK;
 }
 
 static void phi__openapi_answer_save(phi__openapi_answer *a, phi_str bytes) {

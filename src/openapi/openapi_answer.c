@@ -220,7 +220,7 @@ static void phi__openapi_answer_create(phi__openapi_answer *a) {
                  a->op->name.at, name, phi__openapi_answer_ending(a));
     (void)snprintf(a->words.text, sizeof a->words.text, "its path is too long");
     a->unsaved = n < 0 || (size_t)n >= sizeof a->path ||
-                 phi__files_open_replace(a->kept.memory, a->path, &a->file, &a->words) != PHI_OK;
+                 phi__files_open_new(a->kept.memory, a->path, &a->file, &a->words) != PHI_OK;
 }
 
 static void phi__openapi_answer_save(phi__openapi_answer *a, phi_str bytes) {

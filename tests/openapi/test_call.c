@@ -276,6 +276,7 @@ TEST(a_long_answer_is_whole_in_a_file_where_there_is_a_directory) {
     for (k = 0; k < PHI__COUNT(sizes); k++) {
         phi_openapi_desc desc = PHI_ZERO;
         char dir[512], *body = (char *)malloc(sizes[k] + 1), *whole, *path, *end;
+        struct stat info;
         asked a;
         size_t i, len = 0;
         if (body == NULL) abort();
@@ -291,6 +292,7 @@ TEST(a_long_answer_is_whole_in_a_file_where_there_is_a_directory) {
             end = strchr(path, ']');
             if (end != NULL) *end = '\0';
             CHECK(strstr(path, ".csv") != NULL);
+            CHECK(stat(path, &info) == 0 && (info.st_mode & 077) == 0); /* its owner's alone */
             whole = test_read_file(path, &len);
             CHECK_EQ_INT(len, sizes[k]);
             CHECK(whole != NULL && memcmp(whole, body, sizes[k]) == 0);
