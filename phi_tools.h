@@ -10824,11 +10824,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x8d50e08c
+#if PHI__IMP_OPENAPI != 0xc07a41bf
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x8d50e08c
+#define PHI__IMP_OPENAPI 0xc07a41bf
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -15422,6 +15422,7 @@ static size_t phi__reading_source(phi__reading *r, phi__reading_walk *walk) {
 #ifndef PHI_NO_FILES
     if (r->file != NULL) return phi__reading_file(r);
 #endif
+    (void)r;
     walk->state = PHI__READING_PARSE;
     return 0;
 }

@@ -123,6 +123,7 @@ static size_t phi__reading_source(phi__reading *r, phi__reading_walk *walk) {
 #ifndef PHI_NO_FILES
     if (r->file != NULL) return phi__reading_file(r);
 #endif
+    (void)r;
     walk->state = PHI__READING_PARSE;
     return 0;
 }

@@ -12,6 +12,7 @@ def main():
     writer = ruamel.yaml.YAML(typ="safe")
     writer.default_flow_style = False
     writer.allow_unicode = True
+    writer.width = 1 << 30  # where ruamel folds a text at two blanks it loses one of them
     writer.sort_base_mapping_type_on_output = False
     # as people write documents: without anchors for values that happen to be the same object
     writer.representer.ignore_aliases = lambda value: True
