@@ -10824,11 +10824,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xc07a41bf
+#if PHI__IMP_OPENAPI != 0xa333cb64
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xc07a41bf
+#define PHI__IMP_OPENAPI 0xa333cb64
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -11373,7 +11373,7 @@ PHI__FN bool phi__naming_all(phi__document *doc, const char *prefix, bool skip_u
    gets of it.
 
    Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly, images
-   up to 4 MiB. What is longer goes into a file where there is a directory for it; else reading ends
+   up to 4 MiB. A longer answer goes into a file where there is a directory for it; else reading ends
    there. Secrets of the request are hidden in all of it. */
 #ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 #define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
@@ -13104,7 +13104,7 @@ enum {
     PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a file */
 };
 
-/* ---- what it is ---- */
+/* ---- kinds of answers ---- */
 
 PHI__FN const char *phi__openapi_answer_reason(int http_status) {
     static const struct {

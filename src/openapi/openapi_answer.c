@@ -17,7 +17,7 @@ enum {
     PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a file */
 };
 
-/* ---- what it is ---- */
+/* ---- kinds of answers ---- */
 
 PHI__FN const char *phi__openapi_answer_reason(int http_status) {
     static const struct {
