@@ -621,6 +621,29 @@ TEST(two_calls_at_once_share_a_token_request) {
     asked_close(&a);
 }
 
+TEST(agents_share_a_token_and_one_may_be_freed_while_both_wait) {
+    int frees;
+    for (frees = 0; frees < 2; frees++) {
+        phi_agent other;
+        asked a;
+        if (!oauth_open(&a)) return;
+        other = asked_agent(&a);
+        a.serve = serve_silent;
+        asked_begin(&a, "op", "{}");
+        CHECK_EQ_INT(phi_prompt(other, "go"), PHI_OK);
+        (void)asked_run(&a, 5);
+        CHECK_EQ_INT(a.sent_count, 1); /* the token's */
+        if (frees) phi_agent_free(other);
+        a.serve = serve_oauth;
+        serve_oauth(&a, 0, a.sent[0]);
+        CHECK_EQ_INT(asked_run(&a, 50), 0);
+        CHECK_EQ_INT(a.results, frees ? 1 : 2);
+        CHECK_EQ_INT(oauth.tokens, 1);
+        phi_agent_free(other);
+        asked_close(&a);
+    }
+}
+
 TEST(a_401_renews_the_token_once) {
     asked a;
     if (!oauth_open(&a)) return;
@@ -970,6 +993,7 @@ TEST_MAIN(TEST_ENTRY(an_answer_is_shown_with_its_status_whatever_it_is),
           TEST_ENTRY(an_answer_that_repeats_a_secret_is_shown_without_it),
           TEST_ENTRY(a_token_is_requested_once_and_kept),
           TEST_ENTRY(two_calls_at_once_share_a_token_request),
+          TEST_ENTRY(agents_share_a_token_and_one_may_be_freed_while_both_wait),
           TEST_ENTRY(a_401_renews_the_token_once),
           TEST_ENTRY(a_401_after_a_token_that_does_not_live_long_makes_no_loop),
           TEST_ENTRY(without_a_token_the_call_is_an_error_without_secrets),
