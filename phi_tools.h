@@ -3319,11 +3319,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xcea94dfc
+#if PHI__IMP_PERMISSIONS != 0xaff29dde
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xcea94dfc
+#define PHI__IMP_PERMISSIONS 0xaff29dde
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4541,7 +4541,9 @@ static bool phi__rules_words(const phi__shell_command *c, const phi_permission_r
         if (i > 0 && phi__str_is(pattern, "*") && phi__str_trim(rest).len == 0) return true;
         if (i >= c->count || (allows && !c->words[i].known)) return false;
         text = i == 0 ? phi__rules_name(c, !allows) : c->words[i].text;
-        if (!phi__wildcard_any(pattern, text, false)) return false;
+        if (!phi__wildcard_any(pattern, text, false) &&
+            (i > 0 || !phi__wildcard_any(pattern, c->words[0].text, false)))
+            return false;
         i++;
     }
     return i == c->count;

@@ -1,7 +1,7 @@
 /* approve.c - a person says whether a tool runs, and the frames go on meanwhile.
 
-   A hook answers "wait" for each call of a tool that needs approval; the question is asked when phi
-   lists it, and the answer is given with phi_decide, any number of frames later:
+   Permissions allow what only looks, deny what destroys, and ask about the rest: the question waits
+   until phi lists it, and the answer is given with phi_decide, any number of frames later:
        y                 it runs
        n [reason]        it does not, and the model reads the reason
        e ARGUMENTS       it runs with these arguments (JSON) in place of the model's
@@ -16,28 +16,18 @@ enum { QUESTIONS = 16 };
 
 typedef struct app {
     phi_runtime *rt;
-    phi_tool tools[PHI_TOOL_COUNT];
-    size_t tool_count;
+    phi_permissions *permissions;
     phi_ticket asked; /* the question on the screen */
     typed keys;
     unsigned frames, frames_asked; /* all, and those with a question on the screen */
 } app;
 
-/* Everything may look; what changes something is asked about. */
-static bool is_harmless(const char *tool) {
-    return strcmp(tool, "read_file") == 0 || strcmp(tool, "list_files") == 0 ||
-           strcmp(tool, "search") == 0;
-}
-
-/* Called before each tool call, inside phi_step: it must not wait, but it may say that the run has to. */
-static phi_verdict permit(void *user_data, phi_hook *hook) {
-    const app *a = (const app *)user_data;
-    size_t i;
-    for (i = 0; i < a->tool_count; i++)
-        if (hook->tool_name.len == strlen(a->tools[i].name) &&
-            memcmp(hook->tool_name.at, a->tools[i].name, hook->tool_name.len) == 0)
-            return a->tools[i].needs_approval ? PHI_WAIT : PHI_ALLOW;
-    return PHI_ALLOW; /* there is no such tool: the model is told so */
+/* Called for what the rules ask about, inside phi_step: it must not wait, but it may say that the
+   run has to. */
+static phi_verdict question_later(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    (void)hook;
+    return PHI_WAIT;
 }
 
 static void show(const phi_event *ev) {
@@ -131,37 +121,37 @@ int main(int argc, char **argv) {
     static phi_toolset set;
     static app a;
     phi_tools_desc workshop = PHI_ZERO;
+    phi_permissions_desc rules = PHI_ZERO;
     phi_agent_desc desc = PHI_ZERO;
     const char *why = "";
-    size_t i;
+    int failed;
     workshop.workspace = argc > 1 ? argv[1] : ".";
     (void)phi_tools_init(&set, &workshop);
-    a.tool_count = set.count;
-    for (i = 0; i < set.count; i++) {
-        a.tools[i] = set.tools[i];
-        a.tools[i].needs_approval = !is_harmless(set.tools[i].name);
-    }
+    rules.ask_fn = question_later; /* by the default rules: see docs/permissions.md */
+    a.permissions = phi_permissions_new(&rules, NULL);
     a.rt = phi_runtime_new_why(NULL, &why);
-    if (a.rt == NULL) {
+    if (a.rt == NULL || a.permissions == NULL) {
         printf("no runtime: %s\n", why);
         return 1;
     }
     desc.model = pick_model(&why);
     desc.system_prompt = "You work in a directory. Some of your tools need a person's approval.";
-    desc.tools = a.tools;
-    desc.tool_count = a.tool_count;
-    desc.hook_fn = permit;
+    desc.tools = set.tools;
+    desc.tool_count = set.count;
+    desc.hook_fn = phi_permissions_hook;
     desc.hook_points = PHI_HOOK_BEFORE_TOOL;
-    desc.user_data = &a;
+    desc.user_data = a.permissions;
     desc.decision_timeout_ms =
         PHI_UNLIMITED; /* the person may be at lunch (default: five minutes) */
     if (phi_prompt(phi_agent_new(a.rt, &desc), argc > 2 ? argv[2] : "Tidy up.") != PHI_OK) {
         (void)phi_last_error(a.rt, &why, NULL);
         printf("! %s\n", why);
         phi_runtime_free(a.rt);
+        phi_permissions_free(a.permissions);
         return 1;
     }
-    i = play(&a) < 0;
+    failed = play(&a) < 0;
     phi_runtime_free(a.rt);
-    return (int)i;
+    phi_permissions_free(a.permissions);
+    return failed;
 }

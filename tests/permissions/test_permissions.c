@@ -249,6 +249,7 @@ TEST(always_makes_the_narrowest_rules_and_they_allow_the_call) {
     always(kind, "bash", "{\"command\":\"env make && ./run 'a b' | ls\"}",
            RULES(BASH("./run *") ",\n" BASH("make *")));
     always(exact, "bash", "{\"command\":\"./run 'a b' '*'\"}", RULES(BASH("./run a[ ]b [*]")));
+    always(kind, "bash", "{\"command\":\"/usr/bin/make\"}", RULES(BASH("/usr/bin/make *")));
     always(kind, "bash", "{\"command\":\"python3 x.py\"}", RULES(BASH("python3 x.py")));
     always(kind, "bash", "{\"command\":\"git -C x push\"}", RULES(BASH("git -C x push *")));
     always(exact, "bash", "{\"command\":\"make > log.txt\"}",
