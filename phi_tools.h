@@ -10826,11 +10826,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xa333cb64
+#if PHI__IMP_OPENAPI != 0x1e96dc0a
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xa333cb64
+#define PHI__IMP_OPENAPI 0x1e96dc0a
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -13631,7 +13631,6 @@ PHI__FN phi_status phi__openapi_auth_begin(phi__openapi_auth *a, phi__openapi_re
     for (i = 0; i < desc->header_count; i++)
         (void)phi__secret_add_header(&a->secrets, phi_str_of(desc->headers[i].name),
                                      phi_str_of(desc->headers[i].value));
-    phi__secret_add_url(&a->secrets, phi__buf_str(&r->url));
     status = phi__openapi_auth_choose(a);
     return status == PHI_OK && a->secrets.failed ? PHI_NO_MEMORY : status;
 }
@@ -14196,37 +14195,34 @@ static void phi__openapi_call_failed(phi__openapi_call *c, const char *message) 
 
 /* ---- the result ---- */
 
-static void phi__openapi_call_details(phi__openapi_call *c, const phi__buf *url, phi__buf *out) {
+static void phi__openapi_call_details(phi__openapi_call *c, phi__buf *out) {
     phi__buf_printf(out, "{\"status\":%d,\"method\":", c->answer.http_status);
     phi__json_write_str(out, c->op->method);
     phi__buf_text(out, ",\"url\":");
-    phi__json_write_str(out, phi__buf_str(url));
+    phi__json_write_str(out, phi__buf_str(&c->request.url));
     phi__buf_char(out, '}');
     phi__buf_char(out, '\0');
 }
 
-static void phi__openapi_call_line(phi__openapi_call *c, const phi__buf *url, phi__buf *out) {
+static void phi__openapi_call_line(phi__openapi_call *c, phi__buf *out) {
     const char *reason = phi__openapi_answer_reason(c->answer.http_status);
     phi__buf_add_str(out, c->op->method);
     phi__buf_char(out, ' ');
-    phi__buf_add_str(out, phi__buf_str(url));
+    phi__buf_add_str(out, phi__buf_str(&c->request.url));
     phi__buf_printf(out, " \xE2\x86\x92 %d%s%s\n\n", c->answer.http_status,
                     reason[0] != '\0' ? " " : "", reason);
 }
 
 static void phi__openapi_call_result(phi__openapi_call *c) {
-    phi__buf text, image, details, url; /* url: without a user's password */
+    phi__buf text, image, details;
     phi_content content[2];
     memset(content, 0, sizeof content);
     phi__buf_init(&text, c->memory);
     phi__buf_init(&image, c->memory);
     phi__buf_init(&details, c->memory);
-    phi__buf_init(&url, c->memory);
-    phi__secret_put_url(&url, phi__buf_str(&c->request.url));
-    phi__openapi_call_line(c, &url, &text);
-    phi__openapi_call_details(c, &url, &details);
-    if (phi__openapi_answer_finish(&c->answer, &text, &image) != PHI_OK || details.failed ||
-        url.failed) {
+    phi__openapi_call_line(c, &text);
+    phi__openapi_call_details(c, &details);
+    if (phi__openapi_answer_finish(&c->answer, &text, &image) != PHI_OK || details.failed) {
         phi__openapi_call_fail(c, "Out of memory");
     } else {
         content[0].kind = PHI_CONTENT_TEXT;
@@ -14239,7 +14235,6 @@ static void phi__openapi_call_result(phi__openapi_call *c) {
     phi__buf_free(&text);
     phi__buf_free(&image);
     phi__buf_free(&details);
-    phi__buf_free(&url);
 }
 
 /* ---- the request under way ---- */

@@ -174,7 +174,6 @@ PHI__FN phi_status phi__openapi_auth_begin(phi__openapi_auth *a, phi__openapi_re
     for (i = 0; i < desc->header_count; i++)
         (void)phi__secret_add_header(&a->secrets, phi_str_of(desc->headers[i].name),
                                      phi_str_of(desc->headers[i].value));
-    phi__secret_add_url(&a->secrets, phi__buf_str(&r->url));
     status = phi__openapi_auth_choose(a);
     return status == PHI_OK && a->secrets.failed ? PHI_NO_MEMORY : status;
 }

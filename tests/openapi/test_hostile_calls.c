@@ -75,26 +75,6 @@ TEST(a_secret_in_the_content_type_is_hidden) {
             LINE "[application/**************, at least 1 bytes: not text]");
 }
 
-static void serve_echo(asked *a, size_t n, size_t i) {
-    (void)n;
-    wires_reply(&a->w, i, 200, "Content-Type: text/plain\r\n", a->w.sent[i].text);
-}
-
-TEST(the_user_of_a_base_url_is_not_shown) {
-    phi_openapi_desc desc = PHI_ZERO;
-    asked a;
-    desc.base_url = "https://user:pass-word-1@h.example/v2";
-    if (!asked_open(&a, &desc, document)) return;
-    a.serve = serve_echo;
-    if (ask(&a, "op", "{}")) {
-        CHECK_EQ_STR(a.text[0], "GET https://[redacted]@h.example/v2/x \xE2\x86\x92 200 OK\n\nGET "
-                                "https://****************@h.example/v2/x\n\n");
-        CHECK_EQ_STR(a.details[0], "{\"status\":200,\"method\":\"GET\",\"url\":"
-                                   "\"https://[redacted]@h.example/v2/x\"}");
-    }
-    asked_close(&a);
-}
-
 static void sends(const char *tool, const char *arguments, const char *want) {
     asked a;
     if (!asked_open(&a, NULL, document)) return;
@@ -198,7 +178,6 @@ TEST(only_regular_files_are_sent) {
 
 TEST_MAIN(TEST_ENTRY(a_compressed_answer_is_no_text), TEST_ENTRY(a_text_with_a_nul_is_none),
           TEST_ENTRY(a_secret_in_the_content_type_is_hidden),
-          TEST_ENTRY(the_user_of_a_base_url_is_not_shown),
           TEST_ENTRY(a_model_does_not_ask_for_compression),
           TEST_ENTRY(a_path_is_made_fit_for_a_url),
           TEST_ENTRY(a_name_that_is_repeated_makes_no_request_of_gigabytes),
