@@ -104,11 +104,11 @@
 #endif
 
 #ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0xfa836820
+#if PHI__PUB_PERMISSIONS != 0x3424dedf
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__PUB_PERMISSIONS 0xfa836820
+#define PHI__PUB_PERMISSIONS 0x3424dedf
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -128,7 +128,8 @@
    meaning. A command line of a shell is parsed: each of its commands is decided on, whatever pipe,
    substitution or program (env, xargs, bash -c) runs it, each redirection is decided on as a call
    of write_file or read_file is, and the strictest verdict counts. A line that cannot be parsed
-   with certainty is allowed only by rules that allow every command.
+   with certainty is allowed only by rules that allow every command, and one that cannot be parsed
+   to its end only where no rule asks about commands or denies them.
 
    This is no sandbox. Aliases, functions of a profile, values of variables, scripts that are
    written and then run, and whatever an allowed program does, are not seen; links in paths are not
@@ -3319,11 +3320,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xaff29dde
+#if PHI__IMP_PERMISSIONS != 0x4003bdee
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xaff29dde
+#define PHI__IMP_PERMISSIONS 0x4003bdee
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -3485,6 +3486,10 @@ typedef struct phi__rules_subject {
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
                                          phi__rules_subject *subject,
                                          const phi_permission_rule **which);
+/* Whether rules ask about or deny commands of this tool by their words: a line that is not known
+   may hold such a command. */
+PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
+                                 const phi__rules_subject *subject);
 /* The path of a tool's arguments; empty: they have none. */
 PHI__FN phi_str phi__rules_path_of(const phi_json *root);
 /* The host of a URL in lower case, in `out`. False: it is no URL, or has no plain host. */
@@ -3870,6 +3875,12 @@ static phi_status phi__check_part_now(phi__checking *checking, bool only_strict)
     phi__rules_subject *subject = &checking->subject;
     part.subject = subject;
     part.verdict = phi__rules_decide(&checking->permissions->rules, subject, &part.rule);
+    if (part.verdict == PHI_PERMISSION_ALLOW && subject->line &&
+        subject->shell->unknown != subject->shell->doubt &&
+        phi__rules_restrict(&checking->permissions->rules, subject)) {
+        part.verdict = PHI_PERMISSION_ASK;
+        part.rule = NULL;
+    }
     if (only_strict && (part.rule == NULL || part.verdict == PHI_PERMISSION_ALLOW))
         part.verdict = PHI_PERMISSION_ALLOW;
     return subject->lost ? PHI_NO_MEMORY : checking->each(checking->ctx, &part);
@@ -3992,7 +4003,7 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
         PHI__MODES_PLAIN("echo|seq|sleep|basename|dirname *"), PHI__MODES_PLAIN("uname -*"),       \
         PHI__MODES_PLAIN("command -v|-V *"), PHI__MODES_PLAIN("which|type *"),                     \
         PHI__MODES_PLAIN("date +*"), PHI__MODES_PLAIN("git --version|version"),                    \
-        PHI__MODES_PLAIN("node|npm|python|python3|go|cargo|rustc|gcc|clang|make|cmake --version"), \
+        PHI__MODES_PLAIN("node|npm|python|python3|go|gcc|clang|make|cmake --version"),             \
         PHI__MODES_PLAIN("exit *"), PHI__MODES_KNOWN("test|[[] *", "-v -R"),                       \
         PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|diff|cmp|comm|cut|tr *", NULL),       \
         PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|strings|od|hexdump *", NULL),    \
@@ -4642,18 +4653,37 @@ static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_ru
 
 /* ---- arguments of tools ---- */
 
+static const char *const phi__rules_path_names[] = {"path", "file_path", "file", "filename",
+                                                    "directory"};
+
 PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
-    static const char *const names[] = {"path", "file_path", "file", "filename", "directory"};
     size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++) {
-        const phi_json *member = phi_json_get(root, names[i]);
+    for (i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
+        const phi_json *member = phi_json_get(root, phi__rules_path_names[i]);
         if (phi_json_is_string(member)) return phi_json_str(member, "");
     }
     return phi__str(NULL, 0);
 }
 
+/* Each member that may be the path: a tool heeds one of them, and others may be a decoy. */
+static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                  bool *found) {
+    bool allows = phi__rules_allows(rule), matches = allows;
+    size_t i;
+    *found = false;
+    for (i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
+        const phi_json *member = phi_json_get(subject->root, phi__rules_path_names[i]);
+        if (!phi_json_is_string(member)) continue;
+        *found = true;
+        if (phi__rules_path(subject, rule, phi_json_str(member, "")) != allows) matches = !allows;
+    }
+    return *found && matches;
+}
+
 static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
     phi_str path = phi__rules_path_of(subject->root);
+    bool found, matches = phi__rules_tool_paths(subject, rule, &found);
+    if (found && (rule->argument == NULL || rule->matches != NULL)) return matches;
     if (rule->argument != NULL && rule->matches == NULL)
         path = phi_json_str(phi_json_get(subject->root, rule->argument), "");
     /* these two look at the workspace where they are given no path */
@@ -4733,6 +4763,18 @@ PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
         if (rule->verdict == PHI_PERMISSION_DENY) break;
     }
     return *which != NULL ? (*which)->verdict : rules->otherwise;
+}
+
+PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
+                                 const phi__rules_subject *subject) {
+    size_t i;
+    for (i = 0; i < rules->count; i++) {
+        const phi_permission_rule *rule = &rules->rules[i];
+        if (!phi__rules_allows(rule) && phi__rules_narrow(rule) &&
+            (rule->tool == NULL || phi__rules_any(rule->tool, subject->tool)))
+            return true;
+    }
+    return false;
 }
 
 #endif
@@ -5446,6 +5488,16 @@ static bool phi__shell_redirect_here_ends(const phi__shell_here *here, phi_str l
     return phi_str_equal(line, here->end);
 }
 
+/* In a substitution, bash takes the end with a parenthesis behind it for the end as well. */
+static bool phi__shell_redirect_here_closes(const phi__shell_here *here, phi_str line) {
+    while (here->tabs && line.len > 0 && line.at[0] == '\t') {
+        line.at++;
+        line.len--;
+    }
+    return line.len > here->end.len && line.at[here->end.len] == ')' &&
+           memcmp(line.at, here->end.at, here->end.len) == 0;
+}
+
 /* A line of an unquoted one that is continued may end it, or hide its end. */
 static bool phi__shell_redirect_continued(phi_str line) {
     size_t n = 0;
@@ -5469,8 +5521,9 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
             to = begin;
             break;
         }
-        if (!here->quoted && phi__shell_redirect_continued(line)) {
-            phi__shell_word_stop(p, "a here-document with continued lines");
+        if (phi__shell_redirect_here_closes(here, line) ||
+            (!here->quoted && phi__shell_redirect_continued(line))) {
+            phi__shell_word_stop(p, "a here-document whose end is uncertain");
             return;
         }
     }
@@ -5514,7 +5567,7 @@ static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *c
     phi__shell_word word;
     phi__shell_word_blanks(p);
     if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_word_read(p, &word) || !word.known) {
-        phi__shell_word_stop(p, "a here-document's end is uncertain");
+        phi__shell_word_stop(p, "a here-document whose end is uncertain");
         return;
     }
     here = &p->here[p->here_count];
@@ -5839,6 +5892,8 @@ static void phi__shell_word_backquote(phi__shell_parser *p, bool in_quotes) {
     phi_str text;
     while (p->at < p->end && *p->at != '`') {
         if (*p->at == '\\' && p->end - p->at > 1) {
+            if (in_quotes && p->at[1] == '"') /* it stays one in a here-document */
+                phi__shell_word_doubt(p, "a quote in a backquote in quotes");
             if (strchr(in_quotes ? "$`\\\"" : "$`\\", p->at[1]) != NULL)
                 p->at++;
             else

@@ -78,6 +78,12 @@ static phi_status phi__check_part_now(phi__checking *checking, bool only_strict)
     phi__rules_subject *subject = &checking->subject;
     part.subject = subject;
     part.verdict = phi__rules_decide(&checking->permissions->rules, subject, &part.rule);
+    if (part.verdict == PHI_PERMISSION_ALLOW && subject->line &&
+        subject->shell->unknown != subject->shell->doubt &&
+        phi__rules_restrict(&checking->permissions->rules, subject)) {
+        part.verdict = PHI_PERMISSION_ASK;
+        part.rule = NULL;
+    }
     if (only_strict && (part.rule == NULL || part.verdict == PHI_PERMISSION_ALLOW))
         part.verdict = PHI_PERMISSION_ALLOW;
     return subject->lost ? PHI_NO_MEMORY : checking->each(checking->ctx, &part);

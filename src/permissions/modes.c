@@ -41,7 +41,7 @@
         PHI__MODES_PLAIN("echo|seq|sleep|basename|dirname *"), PHI__MODES_PLAIN("uname -*"),       \
         PHI__MODES_PLAIN("command -v|-V *"), PHI__MODES_PLAIN("which|type *"),                     \
         PHI__MODES_PLAIN("date +*"), PHI__MODES_PLAIN("git --version|version"),                    \
-        PHI__MODES_PLAIN("node|npm|python|python3|go|cargo|rustc|gcc|clang|make|cmake --version"), \
+        PHI__MODES_PLAIN("node|npm|python|python3|go|gcc|clang|make|cmake --version"),             \
         PHI__MODES_PLAIN("exit *"), PHI__MODES_KNOWN("test|[[] *", "-v -R"),                       \
         PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|diff|cmp|comm|cut|tr *", NULL),       \
         PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|strings|od|hexdump *", NULL),    \

@@ -14,7 +14,8 @@
    meaning. A command line of a shell is parsed: each of its commands is decided on, whatever pipe,
    substitution or program (env, xargs, bash -c) runs it, each redirection is decided on as a call
    of write_file or read_file is, and the strictest verdict counts. A line that cannot be parsed
-   with certainty is allowed only by rules that allow every command.
+   with certainty is allowed only by rules that allow every command, and one that cannot be parsed
+   to its end only where no rule asks about commands or denies them.
 
    This is no sandbox. Aliases, functions of a profile, values of variables, scripts that are
    written and then run, and whatever an allowed program does, are not seen; links in paths are not

@@ -325,18 +325,37 @@ static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_ru
 
 /* ---- arguments of tools ---- */
 
+static const char *const phi__rules_path_names[] = {"path", "file_path", "file", "filename",
+                                                    "directory"};
+
 PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
-    static const char *const names[] = {"path", "file_path", "file", "filename", "directory"};
     size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++) {
-        const phi_json *member = phi_json_get(root, names[i]);
+    for (i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
+        const phi_json *member = phi_json_get(root, phi__rules_path_names[i]);
         if (phi_json_is_string(member)) return phi_json_str(member, "");
     }
     return phi__str(NULL, 0);
 }
 
+/* Each member that may be the path: a tool heeds one of them, and others may be a decoy. */
+static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                  bool *found) {
+    bool allows = phi__rules_allows(rule), matches = allows;
+    size_t i;
+    *found = false;
+    for (i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
+        const phi_json *member = phi_json_get(subject->root, phi__rules_path_names[i]);
+        if (!phi_json_is_string(member)) continue;
+        *found = true;
+        if (phi__rules_path(subject, rule, phi_json_str(member, "")) != allows) matches = !allows;
+    }
+    return *found && matches;
+}
+
 static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
     phi_str path = phi__rules_path_of(subject->root);
+    bool found, matches = phi__rules_tool_paths(subject, rule, &found);
+    if (found && (rule->argument == NULL || rule->matches != NULL)) return matches;
     if (rule->argument != NULL && rule->matches == NULL)
         path = phi_json_str(phi_json_get(subject->root, rule->argument), "");
     /* these two look at the workspace where they are given no path */
@@ -416,6 +435,18 @@ PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
         if (rule->verdict == PHI_PERMISSION_DENY) break;
     }
     return *which != NULL ? (*which)->verdict : rules->otherwise;
+}
+
+PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
+                                 const phi__rules_subject *subject) {
+    size_t i;
+    for (i = 0; i < rules->count; i++) {
+        const phi_permission_rule *rule = &rules->rules[i];
+        if (!phi__rules_allows(rule) && phi__rules_narrow(rule) &&
+            (rule->tool == NULL || phi__rules_any(rule->tool, subject->tool)))
+            return true;
+    }
+    return false;
 }
 
 #endif

@@ -27,6 +27,10 @@ typedef struct phi__rules_subject {
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
                                          phi__rules_subject *subject,
                                          const phi_permission_rule **which);
+/* Whether rules ask about or deny commands of this tool by their words: a line that is not known
+   may hold such a command. */
+PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
+                                 const phi__rules_subject *subject);
 /* The path of a tool's arguments; empty: they have none. */
 PHI__FN phi_str phi__rules_path_of(const phi_json *root);
 /* The host of a URL in lower case, in `out`. False: it is no URL, or has no plain host. */

@@ -18,6 +18,16 @@ static bool phi__shell_redirect_here_ends(const phi__shell_here *here, phi_str l
     return phi_str_equal(line, here->end);
 }
 
+/* In a substitution, bash takes the end with a parenthesis behind it for the end as well. */
+static bool phi__shell_redirect_here_closes(const phi__shell_here *here, phi_str line) {
+    while (here->tabs && line.len > 0 && line.at[0] == '\t') {
+        line.at++;
+        line.len--;
+    }
+    return line.len > here->end.len && line.at[here->end.len] == ')' &&
+           memcmp(line.at, here->end.at, here->end.len) == 0;
+}
+
 /* A line of an unquoted one that is continued may end it, or hide its end. */
 static bool phi__shell_redirect_continued(phi_str line) {
     size_t n = 0;
@@ -41,8 +51,9 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
             to = begin;
             break;
         }
-        if (!here->quoted && phi__shell_redirect_continued(line)) {
-            phi__shell_word_stop(p, "a here-document with continued lines");
+        if (phi__shell_redirect_here_closes(here, line) ||
+            (!here->quoted && phi__shell_redirect_continued(line))) {
+            phi__shell_word_stop(p, "a here-document whose end is uncertain");
             return;
         }
     }
@@ -86,7 +97,7 @@ static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *c
     phi__shell_word word;
     phi__shell_word_blanks(p);
     if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_word_read(p, &word) || !word.known) {
-        phi__shell_word_stop(p, "a here-document's end is uncertain");
+        phi__shell_word_stop(p, "a here-document whose end is uncertain");
         return;
     }
     here = &p->here[p->here_count];

@@ -201,6 +201,8 @@ static void phi__shell_word_backquote(phi__shell_parser *p, bool in_quotes) {
     phi_str text;
     while (p->at < p->end && *p->at != '`') {
         if (*p->at == '\\' && p->end - p->at > 1) {
+            if (in_quotes && p->at[1] == '"') /* it stays one in a here-document */
+                phi__shell_word_doubt(p, "a quote in a backquote in quotes");
             if (strchr(in_quotes ? "$`\\\"" : "$`\\", p->at[1]) != NULL)
                 p->at++;
             else
