@@ -2782,11 +2782,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0xee556acb
+#if PHI__PUB_LOOP != 0xd86e4ca6
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0xee556acb
+#define PHI__PUB_LOOP 0xd86e4ca6
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -3535,7 +3535,7 @@ typedef struct phi_agent_desc {
        own (0600), and the line names it. phi never removes one. Absolute, and one that the model's
        tools may read; copied (default: none; ignored where PHI_NO_FILES is defined) */
     const char *result_directory;
-    void *hook_user_data;      /* hook_fn is called with it instead (default: user_data) */
+    void *hook_user_data; /* hook_fn is called with it instead (default: user_data) */
 } phi_agent_desc;
 
 #ifdef __cplusplus
@@ -15178,11 +15178,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xca00730a
+#if PHI__IMP_IO != 0xac048a2a
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xca00730a
+#define PHI__IMP_IO 0xac048a2a
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -19000,8 +19000,8 @@ PHI__FN phi_memory *phi__io_memory(phi__io *io) { return io->memory; }
 
 /* ---- src/io/ordered.c ---- */
 
-/* ordered.c - walks a directory tree in order. The names of a directory are a heap, so that reading and
-   sorting them can stop after each name. */
+/* ordered.c - walks a directory tree in order. The names of a directory are a heap, so that reading
+   and sorting them can stop after each name. */
 
 #ifndef PHI_NO_FILES
 
@@ -19023,8 +19023,8 @@ typedef struct phi__ordered_level {
 struct phi__ordered {
     phi_memory *memory;
     int root;
-    DIR *
-        dir; /* of the deepest level while, and after, it is read; else NULL, and `fd` may be open */
+    /* of the deepest level while, and after, it is read; else NULL, and `fd` may be open */
+    DIR *dir;
     int fd;
     phi__buf path; /* of the entry returned last, terminated behind its length */
     phi__ordered_level *levels;

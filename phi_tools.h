@@ -68,7 +68,7 @@
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xee556acb
+#if PHI__PUB_LOOP != 0xd86e4ca6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0xbc645a35
@@ -887,11 +887,11 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #endif
 
 #ifdef PHI__IMP_MATCH
-#if PHI__IMP_MATCH != 0xf707e800
+#if PHI__IMP_MATCH != 0xabf8cc20
 #error "phi: two versions of src/match in one file"
 #endif
 #else
-#define PHI__IMP_MATCH 0xf707e800
+#define PHI__IMP_MATCH 0xabf8cc20
 
 /* ---- src/match/glob_in.h ---- */
 
@@ -1341,7 +1341,8 @@ static size_t phi__glob_token(phi_str p, size_t at) {
     return end != 0 ? end : SIZE_MAX;
 }
 
-/* The first brace that opens, and where it closes. NULL, or an error message. *open SIZE_MAX: none. */
+/* The first brace that opens, and where it closes: NULL, or an error message. *open SIZE_MAX:
+   none. */
 static const char *phi__glob_find(phi_str p, size_t *open, size_t *close) {
     size_t at = 0;
     int depth = 0;
@@ -3320,11 +3321,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x4003bdee
+#if PHI__IMP_PERMISSIONS != 0xab49a1d6
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x4003bdee
+#define PHI__IMP_PERMISSIONS 0xab49a1d6
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4437,8 +4438,8 @@ static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, ph
     return matches;
 }
 
-/* Whether a file of that name is one of the rule's. .GIT is .git in many file systems, so rules that
-   ask or deny match capitals and small letters alike. */
+/* Whether a file of that name is one of the rule's. .GIT is .git in many file systems, so rules
+   that ask or deny match capitals and small letters alike. */
 static bool phi__rules_path(phi__rules_subject *subject, const phi_permission_rule *rule,
                             phi_str path) {
     phi_str pattern = phi_str_of(rule->path), one;

@@ -1,5 +1,5 @@
-/* ordered.c - walks a directory tree in order. The names of a directory are a heap, so that reading and
-   sorting them can stop after each name. */
+/* ordered.c - walks a directory tree in order. The names of a directory are a heap, so that reading
+   and sorting them can stop after each name. */
 #include "io/ordered_in.h"
 
 #ifndef PHI_NO_FILES
@@ -25,8 +25,8 @@ typedef struct phi__ordered_level {
 struct phi__ordered {
     phi_memory *memory;
     int root;
-    DIR *
-        dir; /* of the deepest level while, and after, it is read; else NULL, and `fd` may be open */
+    /* of the deepest level while, and after, it is read; else NULL, and `fd` may be open */
+    DIR *dir;
     int fd;
     phi__buf path; /* of the entry returned last, terminated behind its length */
     phi__ordered_level *levels;

@@ -107,7 +107,7 @@ typedef struct phi_agent_desc {
        own (0600), and the line names it. phi never removes one. Absolute, and one that the model's
        tools may read; copied (default: none; ignored where PHI_NO_FILES is defined) */
     const char *result_directory;
-    void *hook_user_data;      /* hook_fn is called with it instead (default: user_data) */
+    void *hook_user_data; /* hook_fn is called with it instead (default: user_data) */
 } phi_agent_desc;
 
 #ifdef __cplusplus

@@ -126,7 +126,8 @@ static size_t phi__glob_token(phi_str p, size_t at) {
     return end != 0 ? end : SIZE_MAX;
 }
 
-/* The first brace that opens, and where it closes. NULL, or an error message. *open SIZE_MAX: none. */
+/* The first brace that opens, and where it closes: NULL, or an error message. *open SIZE_MAX:
+   none. */
 static const char *phi__glob_find(phi_str p, size_t *open, size_t *close) {
     size_t at = 0;
     int depth = 0;

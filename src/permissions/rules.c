@@ -109,8 +109,8 @@ static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, ph
     return matches;
 }
 
-/* Whether a file of that name is one of the rule's. .GIT is .git in many file systems, so rules that
-   ask or deny match capitals and small letters alike. */
+/* Whether a file of that name is one of the rule's. .GIT is .git in many file systems, so rules
+   that ask or deny match capitals and small letters alike. */
 static bool phi__rules_path(phi__rules_subject *subject, const phi_permission_rule *rule,
                             phi_str path) {
     phi_str pattern = phi_str_of(rule->path), one;
