@@ -379,7 +379,7 @@ def main():
         said, code = c.end()
         check("exit code", code, 0)
         check("skips", said["skips"], 0)
-        print(f"calls: {said['tools']} tools; longest step {said['longest_us']} us, "
+        print(f"calls: {said['tools']} tools; longest step {said['longest_us']} us of CPU, "
               f"most memory {said['peak']} bytes")
         c = Caller(program, "timeout_ms=1500")
         ends(c)
