@@ -10882,11 +10882,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x1e96dc0a
+#if PHI__IMP_OPENAPI != 0xfd59f895
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x1e96dc0a
+#define PHI__IMP_OPENAPI 0xfd59f895
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -11431,8 +11431,8 @@ PHI__FN bool phi__naming_all(phi__document *doc, const char *prefix, bool skip_u
    gets of it.
 
    Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly, images
-   up to 4 MiB. A longer answer goes into a file where there is a directory for it; else reading ends
-   there. Secrets of the request are hidden in all of it. */
+   up to 4 MiB. A longer answer goes into a file where there is a directory for it; else reading
+   ends there. Secrets of the request are hidden in all of it. */
 #ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 #define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 

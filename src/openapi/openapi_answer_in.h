@@ -2,8 +2,8 @@
    gets of it.
 
    Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly, images
-   up to 4 MiB. A longer answer goes into a file where there is a directory for it; else reading ends
-   there. Secrets of the request are hidden in all of it. */
+   up to 4 MiB. A longer answer goes into a file where there is a directory for it; else reading
+   ends there. Secrets of the request are hidden in all of it. */
 #ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 #define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 
