@@ -6,13 +6,14 @@
    Elsewhere only the #include.
 
    It is the ground phi.h stands on, useful alone: an arena allocator with budgets, byte strings,
-   and a strict JSON reader and writer with a schema check. phi.h contains all of it, and the two
-   may be included together, in any order.
+   a strict JSON reader and writer with a schema check, and YAML into the same tree. phi.h contains
+   all of it, and the two may be included together, in any order.
 
    OPTIONS  Defined before the #include, the same in every file of a program.
      PHI_IMPLEMENTATION  emits the functions; in one file of the program
      PHI_STATIC          makes every function static: the whole library inside one file
      PHI_API             linkage of the public functions, where PHI_STATIC is not what you want
+     PHI_NO_YAML         without YAML
      PHI_ASSERT(x)       for our own invariants (default: assert)
 
    MEMORY   Comes from a phi_memory: your allocator, a limit, and counters. What belongs together is
@@ -2635,11 +2636,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xf3eaff34
+#if PHI__IMP_TEXT != 0x4a226604
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xf3eaff34
+#define PHI__IMP_TEXT 0x4a226604
 
 /* ---- src/text/json_in.h ---- */
 
@@ -9774,7 +9775,7 @@ static void phi__yaml_tree_key_wrong(phi_yaml_reader *r, const char *what) {
 static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     char message[sizeof r->error.message];
-    size_t n = sizeof what - 1, most = phi__min(key.len, 60);
+    size_t n = sizeof what - 1, most = phi__min(key.len, 60), i;
     uint32_t scope = r->top->keys, hash = phi__yaml_names_hash(&r->keys, key, scope);
     if (phi__yaml_names_find(&r->keys, key, scope, hash) == NULL) {
         if (phi__yaml_names_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
@@ -9783,7 +9784,8 @@ static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
     }
     while (most < key.len && most > 0 && ((unsigned char)key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, what, n);
-    memcpy(message + n, key.at, most);
+    for (i = 0; i < most; i++)
+        message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);
     memcpy(message + n + most, "\" is in this mapping already", 29);
     phi__yaml_tree_key_wrong(r, message);
     return false;

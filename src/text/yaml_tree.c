@@ -293,7 +293,7 @@ static void phi__yaml_tree_key_wrong(phi_yaml_reader *r, const char *what) {
 static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     char message[sizeof r->error.message];
-    size_t n = sizeof what - 1, most = phi__min(key.len, 60);
+    size_t n = sizeof what - 1, most = phi__min(key.len, 60), i;
     uint32_t scope = r->top->keys, hash = phi__yaml_names_hash(&r->keys, key, scope);
     if (phi__yaml_names_find(&r->keys, key, scope, hash) == NULL) {
         if (phi__yaml_names_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
@@ -302,7 +302,8 @@ static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
     }
     while (most < key.len && most > 0 && ((unsigned char)key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, what, n);
-    memcpy(message + n, key.at, most);
+    for (i = 0; i < most; i++)
+        message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);
     memcpy(message + n + most, "\" is in this mapping already", 29);
     phi__yaml_tree_key_wrong(r, message);
     return false;

@@ -45,6 +45,7 @@ static const struct {
     {"a: 1\n\tb: 2", 2, 2, "a tab before this: block collections are indented by spaces"},
     {"-\t- a", 1, 3, "a tab before this: block collections are indented by spaces"},
     {"? \t- a", 1, 4, "a tab before this: block collections are indented by spaces"},
+    {"\"a\\nb\": 1\n\"a\\nb\": 2", 2, 1, "the key \"a?b\" is in this mapping already"},
     {"a: 1\na: 2", 2, 1, "the key \"a\" is in this mapping already"},
     {"{a: 1, \"a\": 2}", 1, 8, "the key \"a\" is in this mapping already"},
     {"a: 'x", 1, 6, "expected the closing quote of a string, found the end of the text"},
