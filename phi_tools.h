@@ -3321,11 +3321,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xab49a1d6
+#if PHI__IMP_PERMISSIONS != 0x51cb40e2
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xab49a1d6
+#define PHI__IMP_PERMISSIONS 0x51cb40e2
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -5511,6 +5511,13 @@ static bool phi__shell_redirect_tabs(phi_str text) {
     return (text.len > 0 && text.at[0] == '\t') || phi__str_find(text, 0, "\n\t") != SIZE_MAX;
 }
 
+/* The word that ends it, close behind a substitution: some shells see the end there. */
+static bool phi__shell_redirect_close_end(const phi__shell_here *here, phi_str line) {
+    size_t n = here->end.len;
+    return n > 0 && line.len > n && memcmp(line.at + line.len - n, here->end.at, n) == 0 &&
+           strchr(")}`", line.at[line.len - n - 1]) != NULL;
+}
+
 static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell_here *here) {
     const char *from = p->at, *to = p->end;
     while (p->at < p->end) {
@@ -5523,7 +5530,8 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
             break;
         }
         if (phi__shell_redirect_here_closes(here, line) ||
-            (!here->quoted && phi__shell_redirect_continued(line))) {
+            (!here->quoted &&
+             (phi__shell_redirect_continued(line) || phi__shell_redirect_close_end(here, line)))) {
             phi__shell_word_stop(p, "a here-document whose end is uncertain");
             return;
         }
