@@ -3321,11 +3321,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x51cb40e2
+#if PHI__IMP_PERMISSIONS != 0xbdbd8cd0
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x51cb40e2
+#define PHI__IMP_PERMISSIONS 0xbdbd8cd0
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -6115,8 +6115,8 @@ static void phi__shell_word_dollar(phi__shell_parser *p, phi__shell_reading *r) 
 /* Patterns and braces: the shell makes file names, or several words, of it. */
 static void phi__shell_word_plain(phi__shell_parser *p, phi__shell_reading *r) {
     char c = *p->at++;
-    if (c == '#' && p->at - r->from > 1 && (p->at[-2] == ')' || p->at[-2] == '`'))
-        phi__shell_word_stop(p, "a # behind a substitution"); /* some shells see a comment */
+    if (c == '#' && p->at - r->from > 1 && strchr(")`'\"}", p->at[-2]) != NULL)
+        phi__shell_word_stop(p, "a # behind a quote or a substitution"); /* or a comment */
     if (c == '*' || c == '?' || (c == ']' && r->bracket)) r->word.known = false;
     if (c == '[') r->bracket = true;
     if (c == '{') r->braced = true;
