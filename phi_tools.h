@@ -3321,11 +3321,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xbdbd8cd0
+#if PHI__IMP_PERMISSIONS != 0x94a400ca
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xbdbd8cd0
+#define PHI__IMP_PERMISSIONS 0x94a400ca
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -3620,19 +3620,54 @@ static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rul
 
 /* ---- commands ---- */
 
-/* Programs that do whatever their words say: only those very words may be allowed. */
+/* Programs and builtins that do whatever their words say, or run other programs: only those very
+   words may be allowed. Digits at the end of a name (python3.11) do not count. */
 static const char *const phi__always_open[] = {
-    "sh",     "bash",    "dash",    "zsh",  "ksh",  "ash",   "eval",   "source", ".",
-    "exec",   "trap",    "sudo",    "doas", "su",   "env",   "xargs",  "find",   "ssh",
-    "python", "python3", "perl",    "ruby", "node", "php",   "awk",    "gawk",   "sed",
-    "tee",    "docker",  "kubectl", "rm",   "dd",   "alias", "export", "set",    "npx",
-    "chmod",  "chown",   "kill",    "curl", "wget", NULL};
+    "sh",       "bash",    "dash",        "zsh",     "ksh",     "ash",    "fish",
+    "pwsh",     "cmd",     "powershell",  "eval",    "source",  ".",      "exec",
+    "trap",     "sudo",    "doas",        "su",      "env",     "xargs",  "find",
+    "ssh",      "scp",     "rsync",       "python",  "pypy",    "perl",   "ruby",
+    "node",     "php",     "lua",         "tclsh",   "Rscript", "julia",  "osascript",
+    "tsx",      "ts-node", "awk",         "gawk",    "mawk",    "nawk",   "sed",
+    "gsed",     "tee",     "docker",      "podman",  "kubectl", "rm",     "dd",
+    "alias",    "export",  "set",         "npx",     "pnpx",    "bunx",   "uvx",
+    "pipx",     "chmod",   "chown",       "kill",    "curl",    "wget",   "printf",
+    "read",     "unset",   "let",         "declare", "typeset", "local",  "readonly",
+    "mapfile",  "wait",    "readarray",   "enable",  "hash",    "bind",   "complete",
+    "shopt",    "builtin", "command",     "coproc",  "time",    "nice",   "ionice",
+    "nohup",    "timeout", "stdbuf",      "setsid",  "busybox", "toybox", "watch",
+    "parallel", "script",  "strace",      "ltrace",  "gdb",     "lldb",   "screen",
+    "tmux",     "expect",  "tar",         "zip",     "vi",      "vim",    "nvim",
+    "emacs",    "ed",      "ex",          "less",    "more",    "man",    "crontab",
+    "at",       "batch",   "chroot",      "nsenter", "unshare", "flock",  "runuser",
+    "pkexec",   "entr",    "systemd-run", "fd",      "rg",      "sort",   "test",
+    "[",        "ln",      "install",     "socat",   "nc",      "ncat",   NULL};
 /* Programs whose first word is a command of their own. */
 static const char *const phi__always_two[] = {
-    "git",    "npm", "yarn",   "pnpm",   "cargo", "go",     "pip", "pip3", "make", "apt", "brew",
-    "dotnet", "mvn", "gradle", "bundle", "gem",   "poetry", "uv",  "deno", "bun",  NULL};
-/* ... and "npm run test": the second one names a script. */
-static const char *const phi__always_run[] = {"run", "run-script", "exec", NULL};
+    "git",    "npm", "yarn",   "pnpm",   "cargo", "go",     "pip", "make", "apt", "brew",
+    "dotnet", "mvn", "gradle", "bundle", "gem",   "poetry", "uv",  "deno", "bun", NULL};
+/* ... and "npm run test": whose second one names what is run. */
+static const char *const phi__always_run[] = {"run", "run-script", "exec", "x",
+                                              "dlx", "tool",       NULL};
+/* Programs that run what they read. */
+static const char *const phi__always_reads[] = {
+    "sh",         "bash",    "dash",  "zsh",       "ksh",  "ash",  "fish", "pwsh",
+    "powershell", "python",  "pypy",  "perl",      "ruby", "node", "php",  "lua",
+    "tclsh",      "Rscript", "julia", "osascript", "ssh",  "deno", "bun",  "xargs",
+    "parallel",   "at",      "batch", "crontab",   NULL};
+/* Of git: those that run what their words, or the configuration that they write, name. */
+static const char *const phi__always_git[] = {
+    "config",   "rebase",        "bisect", "submodule", "difftool", "mergetool", "clone",
+    "worktree", "filter-branch", "grep",   "hook",      "bundle",   NULL};
+
+/* The name of a program without its directory and version. */
+static phi_str phi__always_program(phi_str name) {
+    size_t i = name.len;
+    while (i > 0 && name.at[i - 1] != '/') i--;
+    name = phi__str(name.at + i, name.len - i);
+    while (name.len > 1 && (strchr("0123456789.-", name.at[name.len - 1]) != NULL)) name.len--;
+    return name;
+}
 
 static bool phi__always_has_flag(const phi__shell_command *c, char flag) {
     size_t i;
@@ -3645,35 +3680,42 @@ static bool phi__always_has_flag(const phi__shell_command *c, char flag) {
     return false;
 }
 
-static bool phi__always_has(const phi__shell_command *c, const char *word) {
+static bool phi__always_has(const phi__shell_command *c, const char *start) {
     size_t i;
     for (i = 1; i < c->count; i++)
-        if (phi__str_is(c->words[i].text, word)) return true;
+        if (phi__str_starts(c->words[i].text, start)) return true;
     return false;
 }
 
 /* rm -rf, in whatever spelling. */
 static bool phi__always_deletes(const phi__shell_command *c) {
-    phi_str name = c->words[0].text;
-    bool is_rm =
-        phi__str_is(name, "rm") || (name.len > 3 && memcmp(name.at + name.len - 3, "/rm", 3) == 0);
-    return is_rm && (phi__always_has_flag(c, 'r') || phi__always_has_flag(c, 'R') ||
-                     phi__always_has(c, "--recursive"));
+    if (!phi__str_is(phi__always_program(c->words[0].text), "rm")) return false;
+    return phi__always_has_flag(c, 'r') || phi__always_has_flag(c, 'R') ||
+           phi__always_has(c, "--r");
 }
 
-/* How many words a rule of SCOPE_KIND takes over; all of them: the command is one of a kind. */
-static size_t phi__always_kind(const phi__shell_command *c) {
-    phi_str name = c->words[0].text;
-    if (phi__always_any(name, phi__always_open)) return c->count;
+/* How many words a rule of SCOPE_KIND takes over; *more: others may follow. */
+static size_t phi__always_kind(const phi__shell_command *c, bool *more) {
+    phi_str name = phi__always_program(c->words[0].text);
+    *more = !phi__always_any(name, phi__always_open);
+    if (!*more) return c->count;
     if (!phi__always_any(name, phi__always_two)) return 1;
-    if (c->count < 2 || phi__str_starts(c->words[1].text, "-")) return c->count;
-    if (!phi__always_any(c->words[1].text, phi__always_run)) return 2;
-    return phi__min(c->count, 3);
+    if (c->count < 2) { /* all that it can do is too much, but for the targets of a makefile */
+        *more = phi__str_is(name, "make");
+        return c->count;
+    }
+    if (phi__str_starts(c->words[1].text, "-")) return c->count;
+    if (phi__str_is(name, "git") && phi__always_any(c->words[1].text, phi__always_git)) {
+        *more = false;
+        return c->count;
+    }
+    return phi__always_any(c->words[1].text, phi__always_run) ? phi__min(c->count, 3) : 2;
 }
 
 static phi_status phi__always_command(phi__always *a, const phi__rules_subject *subject) {
     const phi__shell_command *c = subject->command;
     size_t i, n = c->count;
+    bool more = false;
     phi_permission_rule rule;
     phi__buf words;
     memset(&rule, 0, sizeof rule);
@@ -3683,15 +3725,15 @@ static phi_status phi__always_command(phi__always *a, const phi__rules_subject *
         if (!c->words[i].known || c->words[i].text.len == 0)
             return phi__always_refuse(a, subject, "not all of its words are known");
     if (phi__always_deletes(c)) return phi__always_refuse(a, subject, "it deletes directories");
-    if (a->scope == PHI_PERMISSION_SCOPE_KIND) n = phi__always_kind(c);
+    if (c->reads && phi__always_any(phi__always_program(c->words[0].text), phi__always_reads))
+        return phi__always_refuse(a, subject, "it runs what it reads");
+    if (a->scope == PHI_PERMISSION_SCOPE_KIND) n = phi__always_kind(c, &more);
     phi__buf_init(&words, a->arena->memory);
     for (i = 0; i < n; i++) {
         if (i > 0) phi__buf_char(&words, ' ');
         phi__wildcard_quote(&words, c->words[i].text);
     }
-    if (a->scope == PHI_PERMISSION_SCOPE_KIND &&
-        (n < c->count || !phi__always_any(c->words[0].text, phi__always_open)))
-        phi__buf_text(&words, " *");
+    if (more) phi__buf_text(&words, " *");
     rule.verdict = PHI_PERMISSION_ALLOW;
     if (!phi__always_keep(a, &words, &rule.command)) return PHI_NO_MEMORY;
     phi__buf_init(&words, a->arena->memory);
@@ -3706,7 +3748,12 @@ static bool phi__always_path(const phi__always *a, phi_str path, const char **ou
     size_t n = path.len;
     bool kind = a->scope == PHI_PERMISSION_SCOPE_KIND;
     while (kind && n > 0 && path.at[n - 1] != '/') n--;
+    if (n == 1) { /* the directory of all files */
+        kind = false;
+        n = path.len;
+    }
     phi__buf_init(&words, a->arena->memory);
+    if (phi__str_starts(path, "!")) phi__buf_text(&words, "./"); /* else it means any other */
     phi__wildcard_quote(&words, phi__str(path.at, n));
     if (kind && n == 0) phi__buf_text(&words, "./");
     if (kind) phi__buf_text(&words, "**");
@@ -4609,6 +4656,7 @@ static bool phi__rules_piped(const phi__rules_subject *subject, const phi_permis
 
 PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
     size_t at = phi__str_find(url, 0, "://"), end, i;
+    bool port = false;
     phi__buf_clear(out);
     if (at == SIZE_MAX || at == 0) return false;
     at += 3;
@@ -4617,8 +4665,11 @@ PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
     for (i = at; i < end; i++) {
         char c = url.at[i];
         if (c == '@' || c == '\\' || c == '%' || (unsigned char)c <= ' ') return false;
-        if (c == ':' && url.at[at] != '[') break;
-        phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
+        if (c == ':' && url.at[at] != '[')
+            port = true;
+        else if (port && (c < '0' || c > '9'))
+            return false;
+        if (!port) phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
     }
     return out->len > 0 && !out->failed;
 }

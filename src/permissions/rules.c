@@ -280,6 +280,7 @@ static bool phi__rules_piped(const phi__rules_subject *subject, const phi_permis
 
 PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
     size_t at = phi__str_find(url, 0, "://"), end, i;
+    bool port = false;
     phi__buf_clear(out);
     if (at == SIZE_MAX || at == 0) return false;
     at += 3;
@@ -288,8 +289,11 @@ PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
     for (i = at; i < end; i++) {
         char c = url.at[i];
         if (c == '@' || c == '\\' || c == '%' || (unsigned char)c <= ' ') return false;
-        if (c == ':' && url.at[at] != '[') break;
-        phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
+        if (c == ':' && url.at[at] != '[')
+            port = true;
+        else if (port && (c < '0' || c > '9'))
+            return false;
+        if (!port) phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
     }
     return out->len > 0 && !out->failed;
 }

@@ -195,7 +195,14 @@ TEST(each_mode_has_its_verdicts) {
         {"bash", "{\"command\":\"mkdir a\"}", {ASK, DENY, ALLOW, ALLOW}},
         {"bash", "{\"command\":\"mkdir /a\"}", {ASK, DENY, ASK, ALLOW}},
         {"bash", "{\"command\":\"rm -rf /\"}", {DENY, DENY, DENY, DENY}},
-        {"bash", "{\"command\":\"'\"}", {ASK, DENY, ASK, ALLOW}},
+        {"bash", "{\"command\":\"'\"}", {ASK, DENY, ASK, ASK}}, /* it may hold rm -rf / */
+        {"bash", "{\"command\":\"echo $((x))\"}", {ASK, DENY, ASK, ALLOW}},
+        {"bash", "{\"command\":\"cp x .gi*\"}", {ASK, DENY, ASK, ALLOW}},
+        {"bash", "{\"command\":\"cp x .GIT/config\"}", {ASK, ASK, ASK, ALLOW}},
+        {"bash", "{\"command\":\"cd .git/hooks && echo x > pre-commit\"}", {ASK, DENY, ASK, ALLOW}},
+        {"bash", "{\"command\":\"echo x > ~root/y\"}", {ASK, DENY, ASK, ALLOW}},
+        {"write_file", "{\"path\":\"a\",\"file_path\":\"/etc/x\"}", {ASK, DENY, ASK, ALLOW}},
+        {"write_file", "{\"path\":\"~root/x\"}", {ASK, DENY, ASK, ALLOW}},
         {"bash", "{}", {ASK, DENY, ASK, ALLOW}},
     };
     size_t m, i;
@@ -252,6 +259,12 @@ TEST(always_makes_the_narrowest_rules_and_they_allow_the_call) {
     always(kind, "bash", "{\"command\":\"/usr/bin/make\"}", RULES(BASH("/usr/bin/make *")));
     always(kind, "bash", "{\"command\":\"python3 x.py\"}", RULES(BASH("python3 x.py")));
     always(kind, "bash", "{\"command\":\"git -C x push\"}", RULES(BASH("git -C x push *")));
+    always(kind, "bash", "{\"command\":\"./venv/bin/python3.11 x.py\"}",
+           RULES(BASH("./venv/bin/python3.11 x.py")));
+    always(kind, "bash", "{\"command\":\"printf hi\"}", RULES(BASH("printf hi")));
+    always(kind, "bash", "{\"command\":\"git\"}", RULES(BASH("git")));
+    always(kind, "bash", "{\"command\":\"git config a b\"}", RULES(BASH("git config a b")));
+    always(kind, "bash", "{\"command\":\"npm x a b\"}", RULES(BASH("npm x a *")));
     always(exact, "bash", "{\"command\":\"make > log.txt\"}",
            RULES(BASH(
                "make") ",\n{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"log.txt\"}"));
@@ -262,6 +275,10 @@ TEST(always_makes_the_narrowest_rules_and_they_allow_the_call) {
            RULES("{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"src/**\"}"));
     always(kind, "write_file", "{\"path\":\"a.c\"}",
            RULES("{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"./**\"}"));
+    always(kind, "write_file", "{\"path\":\"/f\"}",
+           RULES("{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"/f\"}"));
+    always(exact, "write_file", "{\"path\":\"!f\"}", /* not any other file */
+           RULES("{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"./!f\"}"));
     always(exact, "fetch", "{\"url\":\"https://Example.com/x\"}",
            RULES("{\"verdict\":\"allow\",\"tool\":\"fetch\",\"host\":\"example.com\"}"));
     always(kind, "mail", "{\"to\":\"x\"}", RULES("{\"verdict\":\"allow\",\"tool\":\"mail\"}"));
@@ -289,7 +306,17 @@ TEST(always_refuses_what_no_rule_should_allow) {
            "writing $X: the file's name is not known");
     always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"rm -rf /\"}",
            "`rm -rf /`: it deletes the system or the home directory");
+    always(PHI_PERMISSION_SCOPE_EXACT, "bash", "{\"command\":\"python3 <<< 1\"}",
+           "`python3`: it runs what it reads");
+    always(PHI_PERMISSION_SCOPE_EXACT, "bash", "{\"command\":\"ls | bash\"}",
+           "`bash`: it runs what it reads");
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"rm --recurs x\"}",
+           "`rm --recurs x`: it deletes directories");
     always(PHI_PERMISSION_SCOPE_KIND, "fetch", "{\"url\":\"https://a@b/\"}",
+           "fetch: its URL has no plain host");
+    always(PHI_PERMISSION_SCOPE_KIND, "fetch", "{\"url\":\"https://a:1@b/\"}",
+           "fetch: its URL has no plain host");
+    always(PHI_PERMISSION_SCOPE_KIND, "fetch", "{\"url\":\"https://a:\\\\@b/\"}",
            "fetch: its URL has no plain host");
 }
 
