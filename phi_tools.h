@@ -10941,11 +10941,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xfd59f895
+#if PHI__IMP_OPENAPI != 0x3f56298f
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xfd59f895
+#define PHI__IMP_OPENAPI 0x3f56298f
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -11508,7 +11508,7 @@ typedef enum phi__openapi_form {
 
 typedef struct phi__openapi_answer {
     const phi__operation *op;
-    phi__io *io;
+    phi_call call;
     const phi__secrets *secrets; /* borrowed */
     phi__openapi_form form;
     char type[80]; /* the media type, without its parameters; terminated */
@@ -11528,7 +11528,7 @@ typedef struct phi__openapi_answer {
 } phi__openapi_answer;
 
 PHI__FN void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory,
-                                      const phi__operation *op, phi__io *io,
+                                      const phi__operation *op, phi_call call,
                                       const phi__secrets *secrets);
 PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, phi_str headers);
 /* False: no more is wanted. */
@@ -11686,7 +11686,7 @@ typedef struct phi__openapi_file {
 
 typedef struct phi__openapi_body {
     phi__openapi_request *r; /* borrowed; gets the Content-Type, and the message of a refusal */
-    phi__io *io;
+    phi_call call;
     phi_str *pieces; /* in the arena */
     size_t count, cap, file_bytes;
     phi__buf text;     /* that is not a piece yet */
@@ -11705,7 +11705,7 @@ typedef struct phi__openapi_body {
 #endif
 } phi__openapi_body;
 
-PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request *r, phi__io *io);
+PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request *r, phi_call call);
 /* PHI_BUSY; PHI_OK; PHI_BAD_ARG: refused, with the request's message; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__openapi_body_advance(phi__openapi_body *b);
 PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: harmless */
@@ -13325,11 +13325,11 @@ static bool phi__openapi_answer_is_latin1(phi_str content_type) {
 }
 
 PHI__FN void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory,
-                                      const phi__operation *op, phi__io *io,
+                                      const phi__operation *op, phi_call call,
                                       const phi__secrets *secrets) {
     memset(a, 0, sizeof *a);
     a->op = op;
-    a->io = io;
+    a->call = call;
     a->secrets = secrets;
     phi__buf_init(&a->kept, memory);
     phi__buf_init(&a->incoming, memory);
@@ -13414,15 +13414,15 @@ static const char *phi__openapi_answer_ending(const phi__openapi_answer *a) {
 }
 
 static void phi__openapi_answer_create(phi__openapi_answer *a) {
-    unsigned char random[8];
+    unsigned char random[16];
     char name[20];
     size_t i;
     int n;
-    phi__io_random(a->io, random, sizeof random);
-    for (i = 0; i < sizeof random; i++) (void)snprintf(name + 2 * i, 3, "%02x", random[i]);
+    phi__cap_random(phi__call_find(a->call), random);
+    for (i = 0; i < 8; i++) (void)snprintf(name + 2 * i, 3, "%02x", random[i]);
     n = snprintf(a->path, sizeof a->path, "%s/%s-%s.%s", phi__openapi_answer_directory(a),
                  a->op->name.at, name, phi__openapi_answer_ending(a));
-    (void)snprintf(a->words.text, sizeof a->words.text, "its path is too long");
+    (void)snprintf(a->words.text, sizeof a->words.text, "its name is taken, or too long");
     a->unsaved = n < 0 || (size_t)n >= sizeof a->path ||
                  phi__files_open_new(a->kept.memory, a->path, &a->file, &a->words) != PHI_OK;
 }
@@ -13463,8 +13463,7 @@ static void phi__openapi_answer_take(phi__openapi_answer *a, phi_str bytes) {
         phi__buf_add_str(&a->kept, bytes);
     else {
         if (!over) {
-            size_t room =
-                phi__openapi_answer_saves(a) ? 0 : a->most - phi__min(a->most, a->kept.len);
+            size_t room = a->most - phi__min(a->most, a->kept.len);
             phi__openapi_answer_save(a, phi__buf_str(&a->kept));
             phi__buf_add(&a->kept, bytes.at, phi__min(room, bytes.len));
         }
@@ -14130,13 +14129,12 @@ static phi_status phi__openapi_body_multipart(phi__openapi_body *b) {
 
 static phi_status phi__openapi_body_boundary(phi__openapi_body *b) {
     phi_str type = b->r->op->body.content_type;
-    unsigned char random[12];
+    unsigned char random[16];
     char whole[200];
     size_t i;
-    phi__io_random(b->io, random, sizeof random);
+    phi__cap_random(phi__call_find(b->call), random);
     (void)memcpy(b->boundary, "phi-", 5);
-    for (i = 0; i < sizeof random; i++)
-        (void)snprintf(b->boundary + 4 + 2 * i, 3, "%02x", random[i]);
+    for (i = 0; i < 12; i++) (void)snprintf(b->boundary + 4 + 2 * i, 3, "%02x", random[i]);
     (void)snprintf(whole, sizeof whole, "%.*s; boundary=%s", (int)phi__min(type.len, 100), type.at,
                    b->boundary);
     return phi__openapi_body_type(b, phi_str_of(whole));
@@ -14170,10 +14168,10 @@ static phi_status phi__openapi_body_expect(phi__openapi_body *b) {
 
 /* ---- for the call ---- */
 
-PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request *r, phi__io *io) {
+PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request *r, phi_call call) {
     memset(b, 0, sizeof *b);
     b->r = r;
-    b->io = io;
+    b->call = call;
     phi__buf_init(&b->text, r->memory);
 }
 
@@ -14486,7 +14484,7 @@ static void phi__openapi_call_go(phi__openapi_call *c) {
     else {
         if (status == PHI_OK) status = phi__openapi_auth_begin(&c->auth, &c->request);
         if (status == PHI_OK) {
-            phi__openapi_answer_init(&c->answer, c->memory, c->op, io, &c->auth.secrets);
+            phi__openapi_answer_init(&c->answer, c->memory, c->op, c->call, &c->auth.secrets);
             phi__openapi_call_authorize(c);
             return;
         }
@@ -14539,7 +14537,7 @@ static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str 
         phi__openapi_call_refuse(c, status);
         return PHI_PENDING;
     }
-    phi__openapi_body_begin(&c->body, &c->request, c->op->api->rt->io);
+    phi__openapi_body_begin(&c->body, &c->request, c->call);
     phi__openapi_call_go(c);
     return PHI_PENDING; /* or it has its result */
 }

@@ -25,6 +25,8 @@ echo "sub-agents by the hundred, $((seeds / 40)) seeds"
 PHI_SEEDS=$((seeds / 40)) build/asan/tests/subagents/test_many
 echo "strategies, $((seeds / 10)) seeds"
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/strategy/test_strategy_random
+echo "calls of operations, $((seeds / 10)) seeds"
+PHI_SEEDS=$((seeds / 10)) build/asan/tests/openapi/test_random_calls
 round=1
 while [ "$round" -le "$rounds" ]; do
     echo "end to end, round $round of $rounds"

@@ -169,6 +169,24 @@ static phi_status phi__cap_give(phi__toolcall *call, phi_arena *arena,
     return status;
 }
 
+PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]) {
+    const phi__agent *agent = call->run->agent;
+    unsigned char hash[32];
+    uint64_t count = agent->thread->log.count;
+    phi__sha256 sha;
+    if (call->rt->tape == NULL) {
+        phi__io_random(call->rt->io, out, 16);
+        return;
+    }
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, agent->agent_id.at, agent->agent_id.len);
+    phi__sha256_add(&sha, call->run->loop_id.at, call->run->loop_id.len);
+    phi__sha256_add(&sha, call->block->id.at, call->block->id.len);
+    phi__sha256_add(&sha, &count, sizeof count);
+    phi__sha256_end(&sha, hash);
+    memcpy(out, hash, 16);
+}
+
 /* ---- the file ---- */
 
 #ifndef PHI_NO_FILES
@@ -195,26 +213,6 @@ static void phi__cap_warn(phi__toolcall *call, const char *why) {
     event.tool_name = call->block->name;
     event.text = phi_str_of(words);
     (void)phi__events_emit(call->run->agent, &event, NULL, 0);
-}
-
-/* With a tape a hash of the call: the runtime's random source would give other ids to what comes
-   behind where the tape is played. */
-static void phi__cap_random(const phi__toolcall *call, unsigned char out[16]) {
-    const phi__agent *agent = call->run->agent;
-    unsigned char hash[32];
-    uint64_t count = agent->thread->log.count;
-    phi__sha256 sha;
-    if (call->rt->tape == NULL) {
-        phi__io_random(call->rt->io, out, 16);
-        return;
-    }
-    phi__sha256_begin(&sha);
-    phi__sha256_add(&sha, agent->agent_id.at, agent->agent_id.len);
-    phi__sha256_add(&sha, call->run->loop_id.at, call->run->loop_id.len);
-    phi__sha256_add(&sha, call->block->id.at, call->block->id.len);
-    phi__sha256_add(&sha, &count, sizeof count);
-    phi__sha256_end(&sha, hash);
-    memcpy(out, hash, 16);
 }
 
 static bool phi__cap_list_texts(phi__cap *cap) {

@@ -3,6 +3,8 @@
 
 #include "base/base64_in.h"
 #include "base/utf8_in.h"
+#include "loop/cap_in.h"
+#include "loop/loop_in.h"
 #include "openapi/json_cut_in.h"
 #include "wire/headers_in.h"
 
@@ -121,11 +123,11 @@ static bool phi__openapi_answer_is_latin1(phi_str content_type) {
 }
 
 PHI__FN void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory,
-                                      const phi__operation *op, phi__io *io,
+                                      const phi__operation *op, phi_call call,
                                       const phi__secrets *secrets) {
     memset(a, 0, sizeof *a);
     a->op = op;
-    a->io = io;
+    a->call = call;
     a->secrets = secrets;
     phi__buf_init(&a->kept, memory);
     phi__buf_init(&a->incoming, memory);
@@ -210,15 +212,15 @@ static const char *phi__openapi_answer_ending(const phi__openapi_answer *a) {
 }
 
 static void phi__openapi_answer_create(phi__openapi_answer *a) {
-    unsigned char random[8];
+    unsigned char random[16];
     char name[20];
     size_t i;
     int n;
-    phi__io_random(a->io, random, sizeof random);
-    for (i = 0; i < sizeof random; i++) (void)snprintf(name + 2 * i, 3, "%02x", random[i]);
+    phi__cap_random(phi__call_find(a->call), random);
+    for (i = 0; i < 8; i++) (void)snprintf(name + 2 * i, 3, "%02x", random[i]);
     n = snprintf(a->path, sizeof a->path, "%s/%s-%s.%s", phi__openapi_answer_directory(a),
                  a->op->name.at, name, phi__openapi_answer_ending(a));
-    (void)snprintf(a->words.text, sizeof a->words.text, "its path is too long");
+    (void)snprintf(a->words.text, sizeof a->words.text, "its name is taken, or too long");
     a->unsaved = n < 0 || (size_t)n >= sizeof a->path ||
                  phi__files_open_new(a->kept.memory, a->path, &a->file, &a->words) != PHI_OK;
 }
@@ -259,8 +261,7 @@ static void phi__openapi_answer_take(phi__openapi_answer *a, phi_str bytes) {
         phi__buf_add_str(&a->kept, bytes);
     else {
         if (!over) {
-            size_t room =
-                phi__openapi_answer_saves(a) ? 0 : a->most - phi__min(a->most, a->kept.len);
+            size_t room = a->most - phi__min(a->most, a->kept.len);
             phi__openapi_answer_save(a, phi__buf_str(&a->kept));
             phi__buf_add(&a->kept, bytes.at, phi__min(room, bytes.len));
         }

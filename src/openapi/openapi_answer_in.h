@@ -8,7 +8,6 @@
 #define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 
 #include "io/files_in.h"
-#include "io/io_in.h"
 #include "io/secret_in.h"
 #include "openapi/api_in.h"
 #include "openapi/operation_in.h"
@@ -25,7 +24,7 @@ typedef enum phi__openapi_form {
 
 typedef struct phi__openapi_answer {
     const phi__operation *op;
-    phi__io *io;
+    phi_call call;
     const phi__secrets *secrets; /* borrowed */
     phi__openapi_form form;
     char type[80]; /* the media type, without its parameters; terminated */
@@ -45,7 +44,7 @@ typedef struct phi__openapi_answer {
 } phi__openapi_answer;
 
 PHI__FN void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory,
-                                      const phi__operation *op, phi__io *io,
+                                      const phi__operation *op, phi_call call,
                                       const phi__secrets *secrets);
 PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, phi_str headers);
 /* False: no more is wanted. */

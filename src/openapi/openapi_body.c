@@ -2,7 +2,9 @@
 #include "openapi/openapi_body_in.h"
 
 #include "base/base64_in.h"
+#include "loop/cap_in.h"
 #include "loop/fetch_in.h"
+#include "loop/loop_in.h"
 #include "openapi/styles_in.h"
 
 #include <stdio.h>
@@ -352,13 +354,12 @@ static phi_status phi__openapi_body_multipart(phi__openapi_body *b) {
 
 static phi_status phi__openapi_body_boundary(phi__openapi_body *b) {
     phi_str type = b->r->op->body.content_type;
-    unsigned char random[12];
+    unsigned char random[16];
     char whole[200];
     size_t i;
-    phi__io_random(b->io, random, sizeof random);
+    phi__cap_random(phi__call_find(b->call), random);
     (void)memcpy(b->boundary, "phi-", 5);
-    for (i = 0; i < sizeof random; i++)
-        (void)snprintf(b->boundary + 4 + 2 * i, 3, "%02x", random[i]);
+    for (i = 0; i < 12; i++) (void)snprintf(b->boundary + 4 + 2 * i, 3, "%02x", random[i]);
     (void)snprintf(whole, sizeof whole, "%.*s; boundary=%s", (int)phi__min(type.len, 100), type.at,
                    b->boundary);
     return phi__openapi_body_type(b, phi_str_of(whole));
@@ -392,10 +393,10 @@ static phi_status phi__openapi_body_expect(phi__openapi_body *b) {
 
 /* ---- for the call ---- */
 
-PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request *r, phi__io *io) {
+PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request *r, phi_call call) {
     memset(b, 0, sizeof *b);
     b->r = r;
-    b->io = io;
+    b->call = call;
     phi__buf_init(&b->text, r->memory);
 }
 

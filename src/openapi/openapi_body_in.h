@@ -8,7 +8,7 @@
 #define PHI_OPENAPI_OPENAPI_BODY_IN_H
 
 #include "io/files_in.h"
-#include "io/io_in.h"
+#include "loop/tool.h"
 #include "openapi/openapi_request_in.h"
 
 #ifndef PHI_NO_OPENAPI
@@ -24,7 +24,7 @@ typedef struct phi__openapi_file {
 
 typedef struct phi__openapi_body {
     phi__openapi_request *r; /* borrowed; gets the Content-Type, and the message of a refusal */
-    phi__io *io;
+    phi_call call;
     phi_str *pieces; /* in the arena */
     size_t count, cap, file_bytes;
     phi__buf text;     /* that is not a piece yet */
@@ -43,7 +43,7 @@ typedef struct phi__openapi_body {
 #endif
 } phi__openapi_body;
 
-PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request *r, phi__io *io);
+PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request *r, phi_call call);
 /* PHI_BUSY; PHI_OK; PHI_BAD_ARG: refused, with the request's message; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__openapi_body_advance(phi__openapi_body *b);
 PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: harmless */

@@ -259,7 +259,7 @@ static void phi__openapi_call_go(phi__openapi_call *c) {
     else {
         if (status == PHI_OK) status = phi__openapi_auth_begin(&c->auth, &c->request);
         if (status == PHI_OK) {
-            phi__openapi_answer_init(&c->answer, c->memory, c->op, io, &c->auth.secrets);
+            phi__openapi_answer_init(&c->answer, c->memory, c->op, c->call, &c->auth.secrets);
             phi__openapi_call_authorize(c);
             return;
         }
@@ -312,7 +312,7 @@ static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str 
         phi__openapi_call_refuse(c, status);
         return PHI_PENDING;
     }
-    phi__openapi_body_begin(&c->body, &c->request, c->op->api->rt->io);
+    phi__openapi_body_begin(&c->body, &c->request, c->call);
     phi__openapi_call_go(c);
     return PHI_PENDING; /* or it has its result */
 }

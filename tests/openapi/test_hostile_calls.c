@@ -176,9 +176,36 @@ TEST(only_regular_files_are_sent) {
     refuses_file("/dev/zero", roots, "Not a regular file");
 }
 
+TEST(a_file_of_an_answer_is_for_its_owner_alone_and_its_beginning_is_shown) {
+    static const char body[] = "0123456789 0123456789 0123456789 0123456789 and more";
+    phi_openapi_desc desc = PHI_ZERO;
+    char dir[512], *path;
+    struct stat info;
+    reply r = {"Content-Type: text/plain\r\n", body, sizeof body - 1};
+    asked a;
+    if (!test_temp_dir(dir, sizeof dir)) return;
+    desc.max_response_bytes = 10; /* four times this is less than what comes at once */
+    desc.response_directory = dir;
+    if (!asked_open(&a, &desc, document)) return;
+    a.serve = serve_reply;
+    a.more = &r;
+    if (ask(&a, "op", "{}")) {
+        CHECK(strstr(a.text[0], "\n\n0123456789\n... [truncated]\n[The whole answer") != NULL);
+        path = strstr(a.text[0], " bytes: ");
+        if (CHECK(path != NULL)) {
+            path[strlen(path) - 1] = '\0';
+            CHECK(stat(path + 8, &info) == 0);
+            CHECK_EQ_INT(info.st_mode & 0777, 0600);
+            CHECK_EQ_INT(info.st_size, sizeof body - 1);
+        }
+    }
+    asked_close(&a);
+}
+
 TEST_MAIN(TEST_ENTRY(a_compressed_answer_is_no_text), TEST_ENTRY(a_text_with_a_nul_is_none),
           TEST_ENTRY(a_secret_in_the_content_type_is_hidden),
           TEST_ENTRY(a_model_does_not_ask_for_compression),
           TEST_ENTRY(a_path_is_made_fit_for_a_url),
           TEST_ENTRY(a_name_that_is_repeated_makes_no_request_of_gigabytes),
-          TEST_ENTRY(only_regular_files_are_sent))
+          TEST_ENTRY(only_regular_files_are_sent),
+          TEST_ENTRY(a_file_of_an_answer_is_for_its_owner_alone_and_its_beginning_is_shown))
