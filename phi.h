@@ -46574,11 +46574,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xef47cc90
+#if PHI__IMP_LOOP != 0x7744fc44
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xef47cc90
+#define PHI__IMP_LOOP 0x7744fc44
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -46877,8 +46877,9 @@ typedef struct phi__cap phi__cap;
 /* Gives a claimed call its result; NULL: memory ran out. */
 typedef phi_status (*phi__cap_give_fn)(phi__toolcall *call, const phi_tool_result *result);
 
-/* For names that a call makes. With a tape a hash of the call: the runtime's random source would give
-   other ids and delays to what comes behind where the tape is played, for then no tool runs. */
+/* For names that a call makes. With a tape a hash of the call: the runtime's random source would
+   give other ids and delays to what comes behind where the tape is played, for then no tool
+   runs. */
 PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]);
 /* Of a result that is too large: gives the cut one now, or keeps call->cap until it can. */
 PHI__FN phi_status phi__cap_begin(phi__toolcall *call, const phi_tool_result *result,
