@@ -7,7 +7,7 @@
        phi_permissions *permissions = phi_permissions_new(&how, NULL);
        desc.hook_fn = phi_permissions_hook;           // desc: a phi_agent_desc
        desc.hook_points = PHI_HOOK_BEFORE_TOOL;
-       desc.user_data = permissions;
+       desc.hook_user_data = permissions;
 
    A call is allowed, asked about, or denied. Of all rules that match, deny counts before ask, and
    ask before allow; where none does, phi_permission_rules.otherwise. The order of rules has no
@@ -99,14 +99,14 @@ typedef struct phi_permissions_desc {
     /* Called for a call to ask about: its verdict counts, and it may be PHI_WAIT. hook->text says
        why it asks. (default: such a call is denied, with a text) */
     phi_hook_fn ask_fn;
-    /* The host's own hook: called at every other point, and for calls that are allowed (default:
-       none) */
+    /* The host's own hook: called at every other point, and for calls that rules allow; of a call
+       to ask about ask_fn alone decides (default: none) */
     phi_hook_fn hook_fn;
     void *user_data; /* of ask_fn and hook_fn */
 } phi_permissions_desc;
 
-/* NULL: *status (or NULL) says PHI_NO_MEMORY or PHI_BAD_ARG. Free it when no agent uses it; a
-   question that waits does not. */
+/* NULL: *status (or NULL) says PHI_NO_MEMORY or PHI_BAD_ARG. Free it when no agent uses it, and not
+   inside its own hooks. */
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc, phi_status *status);
 PHI_API void phi_permissions_free(phi_permissions *permissions); /* NULL is harmless */
 
@@ -119,8 +119,8 @@ PHI_API phi_status phi_permissions_add(phi_permissions *permissions,
 /* Those in use, borrowed until the next change. */
 PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions *permissions);
 
-/* phi_agent_desc.hook_fn, with the permissions as the agent's user_data. A host whose agents have
-   another user_data calls it from its own hook. */
+/* phi_agent_desc.hook_fn, with the permissions as hook_user_data. A host may also call it from a
+   hook of its own. */
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
 
 /* What the rules say of a call, and why, in words (valid until the next call of any function on

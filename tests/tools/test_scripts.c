@@ -1,6 +1,7 @@
 /* test_scripts.c - hooks that are scripts: what they read, what they may say, and that nothing of them
    is left. */
 #include "agent/snapshot.h"
+#include "permissions/permissions.h"
 #include "support/rig.h"
 #include "tools/scripts.h"
 
@@ -397,6 +398,39 @@ TEST(the_hosts_hook_is_called_after_the_scripts_and_may_wait) {
     stage_close(&s);
 }
 
+TEST(permissions_behind_scripts_decide_on_the_arguments_that_a_script_has_changed) {
+    stage s;
+    phi_permission_rule deny = PHI_ZERO;
+    phi_permission_rules rules = PHI_ZERO;
+    phi_permissions_desc how = PHI_ZERO;
+    phi_permissions *permissions;
+    phi_script script = script_of(PHI_HOOK_BEFORE_TOOL, "echo '{\"arguments\":{\"b\":2}}'");
+    int i;
+    deny.verdict = PHI_PERMISSION_DENY;
+    deny.matches = "*\"b\":2*";
+    deny.reason = "no b";
+    rules.rules = &deny;
+    rules.count = 1;
+    rules.otherwise = PHI_PERMISSION_ALLOW;
+    how.allocator = test_allocator();
+    how.rules = &rules;
+    permissions = phi_permissions_new(&how, NULL);
+    REQUIRE(permissions != NULL);
+    for (i = 0; i < 2; i++) {
+        memset(&s, 0, sizeof s);
+        s.desc = rig_desc();
+        s.desc.hook_fn = phi_permissions_hook;
+        s.desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+        s.desc.hook_user_data = permissions;
+        if (i == 1) script = script_of(PHI_HOOK_BEFORE_TOOL, "exit 0");
+        REQUIRE(stage_open(&s, &script, 1, NULL));
+        stage_prompt_call(&s, "{\"a\":1}");
+        check_result(&s, i == 0 ? "denied: echo: no b" : "{\"a\":1}");
+        stage_close(&s);
+    }
+    phi_permissions_free(permissions);
+}
+
 TEST(a_decision_of_the_hosts_before_the_script_ends_counts_and_kills_it) {
     stage s;
     phi_pending_item item;
@@ -701,6 +735,7 @@ TEST_MAIN(TEST_ENTRY(a_restored_snapshot_runs_the_script_anew),
           TEST_ENTRY(scripts_of_one_point_run_in_their_order_until_one_denies),
           TEST_ENTRY(a_script_may_be_for_one_tool_alone),
           TEST_ENTRY(the_hosts_hook_is_called_after_the_scripts_and_may_wait),
+          TEST_ENTRY(permissions_behind_scripts_decide_on_the_arguments_that_a_script_has_changed),
           TEST_ENTRY(a_decision_of_the_hosts_before_the_script_ends_counts_and_kills_it),
           TEST_ENTRY(points_of_a_run_can_be_denied_and_filled_by_scripts),
           TEST_ENTRY(commands_are_split_without_a_shell),
