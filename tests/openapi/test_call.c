@@ -303,6 +303,31 @@ TEST(a_long_answer_is_whole_in_a_file_where_there_is_a_directory) {
     }
 }
 
+/* One read of the socket brings more than is kept. */
+TEST(a_model_sees_the_beginning_of_an_answer_that_is_in_a_file) {
+    phi_openapi_desc desc = PHI_ZERO;
+    char dir[512], body[6000];
+    asked a;
+    size_t i;
+    if (!test_temp_dir(dir, sizeof dir)) return;
+    memset(body, ' ', sizeof body);
+    for (i = 0; i < sizeof body / 10; i++) memcpy(body + 10 * i, "\"12345678", 9);
+    for (i = 0; i < sizeof body / 10; i++) memcpy(body + 10 * i + 8, "\",", 2);
+    body[0] = '[';
+    memcpy(body + 1, "\"234567\"", 8);
+    body[sizeof body - 1] = ']';
+    desc.max_response_bytes = 200;
+    desc.response_directory = dir;
+    if (!answered(&a, &desc, 200, "Content-Type: application/json\r\n", body, sizeof body)) return;
+    CHECK(strstr(a.text[0], "\n\n[\"234567\",\"1234567\",\"1234567\"") != NULL);
+    CHECK(strstr(a.text[0], " more items\"]\n... [truncated]\n[The whole answer, 6000 bytes: ") !=
+          NULL);
+    asked_close(&a);
+    if (!answered(&a, &desc, 200, "Content-Type: text/plain\r\n", body, sizeof body)) return;
+    CHECK(strstr(a.text[0], "\n\n[\"234567\",\"1234567\",") != NULL);
+    asked_close(&a);
+}
+
 TEST(a_directory_that_is_not_there_is_said) {
     phi_openapi_desc desc = PHI_ZERO;
     asked a;
@@ -982,6 +1007,7 @@ TEST_MAIN(TEST_ENTRY(an_answer_is_shown_with_its_status_whatever_it_is),
           TEST_ENTRY(any_cut_of_any_json_is_json_or_plain_text),
           TEST_ENTRY(an_endless_answer_ends_the_call_when_enough_has_come),
           TEST_ENTRY(a_long_answer_is_whole_in_a_file_where_there_is_a_directory),
+          TEST_ENTRY(a_model_sees_the_beginning_of_an_answer_that_is_in_a_file),
           TEST_ENTRY(a_directory_that_is_not_there_is_said),
           TEST_ENTRY(arguments_that_would_leave_their_place_are_refused),
           TEST_ENTRY(arguments_that_are_no_object_are_refused),
