@@ -10941,11 +10941,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x3f56298f
+#if PHI__IMP_OPENAPI != 0x09d55381
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x3f56298f
+#define PHI__IMP_OPENAPI 0x09d55381
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -15004,7 +15004,10 @@ static void phi__openapi_token_explain(phi__openapi_token *t, phi_arena *arena, 
     words[n] = '\0';
     phi__secret_init(&secrets, arena);
     phi__secret_add(&secrets, phi_str_of(auth->client_secret));
-    if (!secrets.failed) (void)phi__secret_hide(&secrets, words, n, PHI__SECRET_WORDS);
+    if (secrets.failed) /* no memory to look for it */
+        (void)snprintf(words, size, "the token server answered %d", t->http_status);
+    else
+        (void)phi__secret_hide(&secrets, words, n, PHI__SECRET_WORDS);
 }
 
 static void phi__openapi_token_done(phi__openapi_token *t, phi_status status, const char *words) {

@@ -129,7 +129,10 @@ static void phi__openapi_token_explain(phi__openapi_token *t, phi_arena *arena, 
     words[n] = '\0';
     phi__secret_init(&secrets, arena);
     phi__secret_add(&secrets, phi_str_of(auth->client_secret));
-    if (!secrets.failed) (void)phi__secret_hide(&secrets, words, n, PHI__SECRET_WORDS);
+    if (secrets.failed) /* no memory to look for it */
+        (void)snprintf(words, size, "the token server answered %d", t->http_status);
+    else
+        (void)phi__secret_hide(&secrets, words, n, PHI__SECRET_WORDS);
 }
 
 static void phi__openapi_token_done(phi__openapi_token *t, phi_status status, const char *words) {

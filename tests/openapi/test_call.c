@@ -723,6 +723,28 @@ TEST(without_a_token_the_call_is_an_error_without_secrets) {
     }
 }
 
+TEST(a_secret_that_memory_is_missing_to_look_for_is_not_shown) {
+    int n = 0;
+    bool tripped;
+    do {
+        asked a;
+        if (!oauth_open(&a)) return;
+        oauth.status = 400;
+        oauth.answer = "{\"error\":\"client/secret is wrong\"}";
+        test_alloc_fail_at(n++);
+        (void)phi_prompt(a.agent, "go");
+        asked_forget(&a);
+        a.name[0] = "op";
+        a.arguments[0] = "{}";
+        a.call_count = 1;
+        CHECK_EQ_INT(asked_run(&a, 3000), 0);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        if (a.results == 1) CHECK(strstr(a.text[0], "client/secret") == NULL);
+        asked_close(&a);
+    } while (tripped && n < 2000);
+}
+
 TEST(a_call_that_ends_while_it_waits_for_a_token_leaves_nothing) {
     int how;
     for (how = 0; how < 3; how++) {
@@ -1023,6 +1045,7 @@ TEST_MAIN(TEST_ENTRY(an_answer_is_shown_with_its_status_whatever_it_is),
           TEST_ENTRY(a_401_renews_the_token_once),
           TEST_ENTRY(a_401_after_a_token_that_does_not_live_long_makes_no_loop),
           TEST_ENTRY(without_a_token_the_call_is_an_error_without_secrets),
+          TEST_ENTRY(a_secret_that_memory_is_missing_to_look_for_is_not_shown),
           TEST_ENTRY(a_call_that_ends_while_it_waits_for_a_token_leaves_nothing),
           TEST_ENTRY(multipart_has_a_part_for_each_value),
           TEST_ENTRY(a_large_file_is_read_in_slices_and_sent_whole),
