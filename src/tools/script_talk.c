@@ -174,6 +174,17 @@ static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_poi
     return !is_reply && text.len > 0 ? PHI__SCRIPT_WARNS : PHI__SCRIPT_ALLOWS;
 }
 
+/* Whether "allow" stands in it, with `step` bytes a character. */
+static bool phi__script_talk_hides(phi_str output, size_t step) {
+    static const char word[] = "\"allow\"";
+    size_t i, k, n = sizeof word - 1;
+    for (i = 0; i + (n - 1) * step < output.len; i++) {
+        for (k = 0; k < n && output.at[i + k * step] == word[k];) k++;
+        if (k == n) return true;
+    }
+    return false;
+}
+
 PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_point point,
                                                  phi_str output, phi__buf *reply) {
     phi_arena scratch;
@@ -181,9 +192,14 @@ PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_po
     phi_parse_error error;
     phi__script_says says;
     phi_status status;
+    if (phi__str_starts(output, "\xEF\xBB\xBF")) output = phi__str(output.at + 3, output.len - 3);
     output = phi__str_trim(output);
     if (output.len == 0) return PHI__SCRIPT_ALLOWS;
     if (output.at[0] != '{') {
+        /* a denial behind a line for people, or in UTF-16, must not pass */
+        if (phi__script_talk_hides(output, 1) || phi__script_talk_hides(output, 2))
+            return phi__script_talk_broken(reply,
+                                           "\"allow\" stands in it, but it is no JSON object");
         phi__buf_text(reply, "its output is no JSON object and was ignored");
         return reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_CHATS;
     }

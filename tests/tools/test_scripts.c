@@ -175,6 +175,7 @@ TEST(a_script_allows_denies_or_changes_the_arguments) {
     check_tool("exit 3", "The hook script \"exit 3\" exited with code 3.");
     check_tool("echo no way >&2; exit 2", "no way");
     check_tool("echo hello", "{\"a\":1}"); /* no answer: a warning */
+    check_tool("printf '\\357\\273\\277{\"allow\":false,\"reason\":\"no\"}'", "no");
 }
 
 TEST(failures_deny_but_a_script_that_cannot_be_started_allows) {
@@ -187,6 +188,10 @@ TEST(failures_deny_but_a_script_that_cannot_be_started_allows) {
     check_tool("echo '{\"allow\":1}'",
                "The hook script \"echo '{\"allow\":1}'\" gave an answer that "
                "cannot be read: \"allow\" is neither true nor false.");
+    check_tool(
+        "echo hello; echo '{\"allow\":false}'",
+        "The hook script \"echo hello; echo '{\"allow\":false}'\" gave an answer that cannot be "
+        "read: \"allow\" stands in it, but it is no JSON object.");
     check_tool("kill -9 $$", "The hook script \"kill -9 $$\" was killed by signal 9.");
     check_tool("head -c 70000 /dev/zero",
                "The hook script \"head -c 70000 /dev/zero\" wrote more than 65536 bytes.");
