@@ -7607,11 +7607,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x4a226604
+#if PHI__IMP_TEXT != 0xcd318fd6
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x4a226604
+#define PHI__IMP_TEXT 0xcd318fd6
 
 /* ---- src/text/json_in.h ---- */
 
@@ -8339,8 +8339,8 @@ PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r);
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
 PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted);
-/* Skips plain ASCII text up to `stop`: all that is no line break and needs no check. */
-PHI__FN const char *phi__yaml_text_run(const char *at, const char *stop);
+/* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
+PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop);
 /* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
 PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop);
 /* The line break at r->at. */
@@ -12589,15 +12589,8 @@ static bool phi__yaml_block_is_white(const phi_yaml_reader *r, const char *at) {
 }
 
 PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop) {
-    const char *at = r->at;
-    while (at < stop) {
-        size_t n;
-        at = phi__yaml_text_run(at, stop);
-        if (at == stop || phi__yaml_is_break(*at)) break;
-        n = phi__yaml_text_char(r, at, false);
-        if (n == 0) return;
-        at += n;
-    }
+    const char *at = phi__yaml_text_line(r, stop);
+    if (at == NULL) return;
     (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
@@ -13811,17 +13804,10 @@ PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
 
 /* Up to the end of the line, which is left for the state behind. */
 static void phi__yaml_read_comment(phi_yaml_reader *r, const char *stop) {
-    const char *at = r->at;
+    const char *at = phi__yaml_text_line(r, stop);
     bool block =
         r->scalar.style == PHI__YAML_STYLE_LITERAL || r->scalar.style == PHI__YAML_STYLE_FOLDED;
-    while (at < stop) {
-        size_t n;
-        at = phi__yaml_text_run(at, stop);
-        if (at == stop || phi__yaml_is_break(*at)) break;
-        n = phi__yaml_text_char(r, at, false);
-        if (n == 0) return;
-        at += n;
-    }
+    if (at == NULL) return;
     r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : block ? PHI__YAML_REST : PHI__YAML_LINE;
@@ -14372,8 +14358,22 @@ PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quot
     return n;
 }
 
-PHI__FN const char *phi__yaml_text_run(const char *at, const char *stop) {
+/* Skips plain ASCII text up to `stop`: all that is no line break and needs no check. */
+static const char *phi__yaml_text_run(const char *at, const char *stop) {
     while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t')) at++;
+    return at;
+}
+
+PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop) {
+        size_t n;
+        at = phi__yaml_text_run(at, stop);
+        if (at == stop || phi__yaml_is_break(*at)) break;
+        n = phi__yaml_text_char(r, at, false);
+        if (n == 0) return NULL;
+        at += n;
+    }
     return at;
 }
 
@@ -46574,11 +46574,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x7744fc44
+#if PHI__IMP_LOOP != 0x2124248c
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x7744fc44
+#define PHI__IMP_LOOP 0x2124248c
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -47196,7 +47196,7 @@ PHI__FN bool phi__fetch_name_fits(phi_str name); /* a token of RFC 9110 */
 /* ---- for the runtime ---- */
 
 PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages);
-PHI__FN void phi__fetch_pump(phi_runtime *rt); /* a bounded part of what has come */
+PHI__FN void phi__fetch_pump(phi_runtime *rt); /* hands on a bounded part */
 /* All: they end with PHI_CANCELLED in the next step, or at once. */
 PHI__FN void phi__fetch_cancel_all(phi_runtime *rt);
 PHI__FN void phi__fetch_end_all(phi_runtime *rt);
@@ -51708,7 +51708,7 @@ static void phi__fetch_detach(phi__fetch *f) {
     f->transfer = NULL;
 }
 
-/* ---- what has come ---- */
+/* ---- handing on ---- */
 
 /* Words of the transport may quote the URL. */
 static void phi__fetch_hide(phi__fetch *f, char *words) {
@@ -51770,7 +51770,7 @@ static phi_status phi__fetch_status(phi_status status) {
     return status == PHI_OK ? status : phi__transfer_network_status(status);
 }
 
-/* A part of what has come for one fetch; the bytes that it was. */
+/* Hands on a part of the bytes that wait for one fetch; how many. */
 static size_t phi__fetch_go(phi__fetch *f) {
     size_t done = 0;
     if (f->transfer == NULL) {

@@ -2636,11 +2636,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x4a226604
+#if PHI__IMP_TEXT != 0xcd318fd6
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x4a226604
+#define PHI__IMP_TEXT 0xcd318fd6
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3368,8 +3368,8 @@ PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r);
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
 PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted);
-/* Skips plain ASCII text up to `stop`: all that is no line break and needs no check. */
-PHI__FN const char *phi__yaml_text_run(const char *at, const char *stop);
+/* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
+PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop);
 /* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
 PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop);
 /* The line break at r->at. */
@@ -7618,15 +7618,8 @@ static bool phi__yaml_block_is_white(const phi_yaml_reader *r, const char *at) {
 }
 
 PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop) {
-    const char *at = r->at;
-    while (at < stop) {
-        size_t n;
-        at = phi__yaml_text_run(at, stop);
-        if (at == stop || phi__yaml_is_break(*at)) break;
-        n = phi__yaml_text_char(r, at, false);
-        if (n == 0) return;
-        at += n;
-    }
+    const char *at = phi__yaml_text_line(r, stop);
+    if (at == NULL) return;
     (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
@@ -8840,17 +8833,10 @@ PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
 
 /* Up to the end of the line, which is left for the state behind. */
 static void phi__yaml_read_comment(phi_yaml_reader *r, const char *stop) {
-    const char *at = r->at;
+    const char *at = phi__yaml_text_line(r, stop);
     bool block =
         r->scalar.style == PHI__YAML_STYLE_LITERAL || r->scalar.style == PHI__YAML_STYLE_FOLDED;
-    while (at < stop) {
-        size_t n;
-        at = phi__yaml_text_run(at, stop);
-        if (at == stop || phi__yaml_is_break(*at)) break;
-        n = phi__yaml_text_char(r, at, false);
-        if (n == 0) return;
-        at += n;
-    }
+    if (at == NULL) return;
     r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : block ? PHI__YAML_REST : PHI__YAML_LINE;
@@ -9401,8 +9387,22 @@ PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quot
     return n;
 }
 
-PHI__FN const char *phi__yaml_text_run(const char *at, const char *stop) {
+/* Skips plain ASCII text up to `stop`: all that is no line break and needs no check. */
+static const char *phi__yaml_text_run(const char *at, const char *stop) {
     while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t')) at++;
+    return at;
+}
+
+PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop) {
+        size_t n;
+        at = phi__yaml_text_run(at, stop);
+        if (at == stop || phi__yaml_is_break(*at)) break;
+        n = phi__yaml_text_char(r, at, false);
+        if (n == 0) return NULL;
+        at += n;
+    }
     return at;
 }
 

@@ -3321,11 +3321,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x94a400ca
+#if PHI__IMP_PERMISSIONS != 0xf1decad1
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x94a400ca
+#define PHI__IMP_PERMISSIONS 0xf1decad1
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -3646,7 +3646,7 @@ static const char *const phi__always_open[] = {
 static const char *const phi__always_two[] = {
     "git",    "npm", "yarn",   "pnpm",   "cargo", "go",     "pip", "make", "apt", "brew",
     "dotnet", "mvn", "gradle", "bundle", "gem",   "poetry", "uv",  "deno", "bun", NULL};
-/* ... and "npm run test": whose second one names what is run. */
+/* ... and "npm run test": whose second one names a script. */
 static const char *const phi__always_run[] = {"run", "run-script", "exec", "x",
                                               "dlx", "tool",       NULL};
 /* Programs that run what they read. */
@@ -10957,11 +10957,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x09d55381
+#if PHI__IMP_OPENAPI != 0x20f04684
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x09d55381
+#define PHI__IMP_OPENAPI 0x20f04684
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -15244,7 +15244,7 @@ static uint64_t phi__parameters_number(phi_str name, phi_str base) {
 }
 
 /* The first number from 2 on that is free, by one look at each parameter: a document may have
-   thousands whose names differ only in what is replaced. */
+   thousands whose names differ only in characters that are replaced. */
 static unsigned phi__parameters_next(const phi__making *m, phi_str base) {
     unsigned char taken[PHI__PARAMETERS_MOST / 8 + 1];
     unsigned next = 2;

@@ -186,7 +186,7 @@ static void phi__fetch_detach(phi__fetch *f) {
     f->transfer = NULL;
 }
 
-/* ---- what has come ---- */
+/* ---- handing on ---- */
 
 /* Words of the transport may quote the URL. */
 static void phi__fetch_hide(phi__fetch *f, char *words) {
@@ -248,7 +248,7 @@ static phi_status phi__fetch_status(phi_status status) {
     return status == PHI_OK ? status : phi__transfer_network_status(status);
 }
 
-/* A part of what has come for one fetch; the bytes that it was. */
+/* Hands on a part of the bytes that wait for one fetch; how many. */
 static size_t phi__fetch_go(phi__fetch *f) {
     size_t done = 0;
     if (f->transfer == NULL) {

@@ -65,7 +65,7 @@ PHI__FN bool phi__fetch_name_fits(phi_str name); /* a token of RFC 9110 */
 /* ---- for the runtime ---- */
 
 PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages);
-PHI__FN void phi__fetch_pump(phi_runtime *rt); /* a bounded part of what has come */
+PHI__FN void phi__fetch_pump(phi_runtime *rt); /* hands on a bounded part */
 /* All: they end with PHI_CANCELLED in the next step, or at once. */
 PHI__FN void phi__fetch_cancel_all(phi_runtime *rt);
 PHI__FN void phi__fetch_end_all(phi_runtime *rt);

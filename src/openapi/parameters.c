@@ -47,7 +47,7 @@ static uint64_t phi__parameters_number(phi_str name, phi_str base) {
 }
 
 /* The first number from 2 on that is free, by one look at each parameter: a document may have
-   thousands whose names differ only in what is replaced. */
+   thousands whose names differ only in characters that are replaced. */
 static unsigned phi__parameters_next(const phi__making *m, phi_str base) {
     unsigned char taken[PHI__PARAMETERS_MOST / 8 + 1];
     unsigned next = 2;

@@ -125,15 +125,8 @@ static bool phi__yaml_block_is_white(const phi_yaml_reader *r, const char *at) {
 }
 
 PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop) {
-    const char *at = r->at;
-    while (at < stop) {
-        size_t n;
-        at = phi__yaml_text_run(at, stop);
-        if (at == stop || phi__yaml_is_break(*at)) break;
-        n = phi__yaml_text_char(r, at, false);
-        if (n == 0) return;
-        at += n;
-    }
+    const char *at = phi__yaml_text_line(r, stop);
+    if (at == NULL) return;
     (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;

@@ -111,8 +111,8 @@ PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r);
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
 PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted);
-/* Skips plain ASCII text up to `stop`: all that is no line break and needs no check. */
-PHI__FN const char *phi__yaml_text_run(const char *at, const char *stop);
+/* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
+PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop);
 /* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
 PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop);
 /* The line break at r->at. */

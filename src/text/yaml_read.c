@@ -9,17 +9,10 @@
 
 /* Up to the end of the line, which is left for the state behind. */
 static void phi__yaml_read_comment(phi_yaml_reader *r, const char *stop) {
-    const char *at = r->at;
+    const char *at = phi__yaml_text_line(r, stop);
     bool block =
         r->scalar.style == PHI__YAML_STYLE_LITERAL || r->scalar.style == PHI__YAML_STYLE_FOLDED;
-    while (at < stop) {
-        size_t n;
-        at = phi__yaml_text_run(at, stop);
-        if (at == stop || phi__yaml_is_break(*at)) break;
-        n = phi__yaml_text_char(r, at, false);
-        if (n == 0) return;
-        at += n;
-    }
+    if (at == NULL) return;
     r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : block ? PHI__YAML_REST : PHI__YAML_LINE;

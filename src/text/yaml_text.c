@@ -88,8 +88,22 @@ PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quot
     return n;
 }
 
-PHI__FN const char *phi__yaml_text_run(const char *at, const char *stop) {
+/* Skips plain ASCII text up to `stop`: all that is no line break and needs no check. */
+static const char *phi__yaml_text_run(const char *at, const char *stop) {
     while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t')) at++;
+    return at;
+}
+
+PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop) {
+        size_t n;
+        at = phi__yaml_text_run(at, stop);
+        if (at == stop || phi__yaml_is_break(*at)) break;
+        n = phi__yaml_text_char(r, at, false);
+        if (n == 0) return NULL;
+        at += n;
+    }
     return at;
 }
 
