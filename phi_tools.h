@@ -104,11 +104,11 @@
 #endif
 
 #ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0x828565d3
+#if PHI__PUB_PERMISSIONS != 0x98c8fe96
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__PUB_PERMISSIONS 0x828565d3
+#define PHI__PUB_PERMISSIONS 0x98c8fe96
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -217,8 +217,8 @@ typedef struct phi_permissions_desc {
     void *user_data; /* of ask_fn and hook_fn */
 } phi_permissions_desc;
 
-/* NULL: *status (or NULL) says PHI_NO_MEMORY or PHI_BAD_ARG. Free it when no agent uses it, and not
-   inside its own hooks. */
+/* NULL: *status (or NULL) says PHI_NO_MEMORY or PHI_BAD_ARG. Free it when no agent uses it. Inside
+   its own hooks it is freed when they return. */
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc, phi_status *status);
 PHI_API void phi_permissions_free(phi_permissions *permissions); /* NULL is harmless */
 
@@ -3321,11 +3321,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xf1decad1
+#if PHI__IMP_PERMISSIONS != 0x8a722293
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xf1decad1
+#define PHI__IMP_PERMISSIONS 0x8a722293
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -3517,7 +3517,9 @@ struct phi_permissions {
     phi_hook_fn ask_fn, hook_fn;
     void *user_data;
     phi__buf why;
-    bool busy; /* in a function of the host's */
+    phi__buf question; /* hook->text: `why` changes when ask_fn checks other calls */
+    bool busy;         /* in a function of the host's */
+    bool freed;        /* in it: to be freed behind it */
 };
 
 /* Something that the verdict is made of. */
@@ -4271,12 +4273,20 @@ static phi_verdict phi__permissions_call(phi_permissions *p, phi_hook_fn fn, phi
     p->busy = true;
     verdict = fn(p->user_data, hook);
     p->busy = busy;
+    if (p->freed && !busy) {
+        hook->text = phi__str(NULL, 0);
+        phi_permissions_free(p);
+    }
     return verdict;
 }
 
 static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
-    hook->text = phi__buf_str(&p->why);
-    if (p->ask_fn != NULL) return phi__permissions_call(p, p->ask_fn, hook);
+    if (p->ask_fn != NULL) {
+        phi__buf_clear(&p->question);
+        phi__buf_add_str(&p->question, phi__buf_str(&p->why));
+        hook->text = phi__buf_str(&p->question);
+        return phi__permissions_call(p, p->ask_fn, hook);
+    }
     phi__buf_text(&p->why, "; there is nobody to ask");
     hook->reply =
         p->why.failed ? PHI__LIT("Not approved: there is nobody to ask.") : phi__buf_str(&p->why);
@@ -4326,6 +4336,7 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     phi_arena_init(&p->arena, &p->memory, 0);
     phi_arena_init(&p->rules_arena, &p->memory, 0);
     phi__buf_init(&p->why, &p->memory);
+    phi__buf_init(&p->question, &p->memory);
     p->workspace = desc.workspace;
     p->home = desc.home;
     p->shell_tools = desc.shell_tools != NULL ? desc.shell_tools : "bash";
@@ -4347,7 +4358,12 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
 PHI_API void phi_permissions_free(phi_permissions *permissions) {
     phi_memory memory;
     if (permissions == NULL) return;
+    if (permissions->busy) {
+        permissions->freed = true;
+        return;
+    }
     phi__buf_free(&permissions->why);
+    phi__buf_free(&permissions->question);
     phi_arena_free(&permissions->rules_arena);
     phi_arena_free(&permissions->arena);
     memory = permissions->memory;

@@ -15,7 +15,9 @@ struct phi_permissions {
     phi_hook_fn ask_fn, hook_fn;
     void *user_data;
     phi__buf why;
-    bool busy; /* in a function of the host's */
+    phi__buf question; /* hook->text: `why` changes when ask_fn checks other calls */
+    bool busy;         /* in a function of the host's */
+    bool freed;        /* in it: to be freed behind it */
 };
 
 /* Something that the verdict is made of. */

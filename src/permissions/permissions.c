@@ -117,12 +117,20 @@ static phi_verdict phi__permissions_call(phi_permissions *p, phi_hook_fn fn, phi
     p->busy = true;
     verdict = fn(p->user_data, hook);
     p->busy = busy;
+    if (p->freed && !busy) {
+        hook->text = phi__str(NULL, 0);
+        phi_permissions_free(p);
+    }
     return verdict;
 }
 
 static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
-    hook->text = phi__buf_str(&p->why);
-    if (p->ask_fn != NULL) return phi__permissions_call(p, p->ask_fn, hook);
+    if (p->ask_fn != NULL) {
+        phi__buf_clear(&p->question);
+        phi__buf_add_str(&p->question, phi__buf_str(&p->why));
+        hook->text = phi__buf_str(&p->question);
+        return phi__permissions_call(p, p->ask_fn, hook);
+    }
     phi__buf_text(&p->why, "; there is nobody to ask");
     hook->reply =
         p->why.failed ? PHI__LIT("Not approved: there is nobody to ask.") : phi__buf_str(&p->why);
@@ -172,6 +180,7 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     phi_arena_init(&p->arena, &p->memory, 0);
     phi_arena_init(&p->rules_arena, &p->memory, 0);
     phi__buf_init(&p->why, &p->memory);
+    phi__buf_init(&p->question, &p->memory);
     p->workspace = desc.workspace;
     p->home = desc.home;
     p->shell_tools = desc.shell_tools != NULL ? desc.shell_tools : "bash";
@@ -193,7 +202,12 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
 PHI_API void phi_permissions_free(phi_permissions *permissions) {
     phi_memory memory;
     if (permissions == NULL) return;
+    if (permissions->busy) {
+        permissions->freed = true;
+        return;
+    }
     phi__buf_free(&permissions->why);
+    phi__buf_free(&permissions->question);
     phi_arena_free(&permissions->rules_arena);
     phi_arena_free(&permissions->arena);
     memory = permissions->memory;

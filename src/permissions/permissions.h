@@ -105,8 +105,8 @@ typedef struct phi_permissions_desc {
     void *user_data; /* of ask_fn and hook_fn */
 } phi_permissions_desc;
 
-/* NULL: *status (or NULL) says PHI_NO_MEMORY or PHI_BAD_ARG. Free it when no agent uses it, and not
-   inside its own hooks. */
+/* NULL: *status (or NULL) says PHI_NO_MEMORY or PHI_BAD_ARG. Free it when no agent uses it. Inside
+   its own hooks it is freed when they return. */
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc, phi_status *status);
 PHI_API void phi_permissions_free(phi_permissions *permissions); /* NULL is harmless */
 

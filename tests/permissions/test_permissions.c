@@ -384,7 +384,7 @@ typedef struct world {
     size_t asked, told;
     char why[300];
     phi_verdict answer, next;
-    bool free_agent;
+    bool free_agent, free_permissions;
 } world;
 
 static phi_verdict ask_fn(void *user_data, phi_hook *hook) {
@@ -394,7 +394,17 @@ static phi_verdict ask_fn(void *user_data, phi_hook *hook) {
     (void)snprintf(w->why, sizeof w->why, "%.*s", (int)hook->text.len, hook->text.at);
     CHECK_EQ_INT(phi_permissions_set(w->p, phi_permissions_mode(PHI_PERMISSION_MODE_ALL)),
                  PHI_MISUSE);
+    /* a dialog that looks at other calls keeps its question */
+    (void)phi_permissions_check(w->p, PHI__LIT("bash"),
+                                phi_str_of("{\"command\":\"a_program_with_a_long_name "
+                                           "and_words_that_do_not_fit_into_the_buffer_of_the_first "
+                                           "and_words_that_do_not_fit_into_the_buffer_of_the_first "
+                                           "and_words_that_do_not_fit_into_the_buffer_of_it\"}"),
+                                NULL);
+    CHECK(phi__str_is(hook->text, w->why));
     if (w->free_agent) CHECK_EQ_INT(phi_agent_free(w->agent), PHI_OK);
+    if (w->free_permissions) phi_permissions_free(w->p);
+    if (w->free_permissions) w->p = NULL;
     return w->answer;
 }
 
@@ -411,12 +421,13 @@ static void begin(world *w, phi_permission_mode mode, bool person) {
     phi_agent_desc desc = rig_desc();
     phi_tool tool = rig_echo();
     phi_verdict answer = w->answer, next = w->next;
-    bool free_agent = w->free_agent;
+    bool free_agent = w->free_agent, free_permissions = w->free_permissions;
     memset(w, 0, sizeof *w);
     memset(&how, 0, sizeof how);
     w->answer = answer;
     w->next = next;
     w->free_agent = free_agent;
+    w->free_permissions = free_permissions;
     w->r = rig_new();
     how.allocator = test_allocator();
     how.rules = phi_permissions_mode(mode);
@@ -503,6 +514,10 @@ TEST(the_permissions_may_go_with_their_agent_while_a_question_waits) {
     end(&w);
     w.free_agent = true;
     w.answer = PHI_ALLOW;
+    begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
+    CHECK_EQ_INT(w.asked, 1);
+    end(&w);
+    w.free_permissions = true;
     begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
     CHECK_EQ_INT(w.asked, 1);
     end(&w);
