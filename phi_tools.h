@@ -10973,11 +10973,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x20f04684
+#if PHI__IMP_OPENAPI != 0x67a9d62b
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x20f04684
+#define PHI__IMP_OPENAPI 0x67a9d62b
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -15566,6 +15566,8 @@ PHI__FN phi_status phi__reading_open(phi__reading *r, const char *path) {
 static size_t phi__reading_source(phi__reading *r, phi__reading_walk *walk) {
 #ifndef PHI_NO_FILES
     if (r->file != NULL) return phi__reading_file(r);
+#else
+    (void)r;
 #endif
     (void)r;
     walk->state = PHI__READING_PARSE;

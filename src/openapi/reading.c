@@ -122,6 +122,8 @@ PHI__FN phi_status phi__reading_open(phi__reading *r, const char *path) {
 static size_t phi__reading_source(phi__reading *r, phi__reading_walk *walk) {
 #ifndef PHI_NO_FILES
     if (r->file != NULL) return phi__reading_file(r);
+#else
+    (void)r;
 #endif
     (void)r;
     walk->state = PHI__READING_PARSE;
