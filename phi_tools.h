@@ -3321,11 +3321,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x8a722293
+#if PHI__IMP_PERMISSIONS != 0x9f959b29
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x8a722293
+#define PHI__IMP_PERMISSIONS 0x9f959b29
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -5556,14 +5556,14 @@ static bool phi__shell_redirect_here_ends(const phi__shell_here *here, phi_str l
     return phi_str_equal(line, here->end);
 }
 
-/* In a substitution, bash takes the end with a parenthesis behind it for the end as well. */
+/* In a substitution, bash takes a line for the end that begins so and has a parenthesis later. */
 static bool phi__shell_redirect_here_closes(const phi__shell_here *here, phi_str line) {
     while (here->tabs && line.len > 0 && line.at[0] == '\t') {
         line.at++;
         line.len--;
     }
-    return line.len > here->end.len && line.at[here->end.len] == ')' &&
-           memcmp(line.at, here->end.at, here->end.len) == 0;
+    return line.len > here->end.len && memcmp(line.at, here->end.at, here->end.len) == 0 &&
+           memchr(line.at + here->end.len, ')', line.len - here->end.len) != NULL;
 }
 
 /* A line of an unquoted one that is continued may end it, or hide its end. */
