@@ -2,20 +2,22 @@
 # Holds phi's reading of command lines (src/permissions) against a parser that is not ours: the Go
 # module mvdan.cc/sh/v3, on the table of tests/permissions and on 10,000 mutations of it (MUTATIONS,
 # SEED). Part of make interop. The module is installed into build/interop; only that needs the
-# network. Exit code 1 where phi misses a command word that the module sees.
+# network. Then bash runs what the rules allow. Exit code 1 where phi misses a command word that the
+# module sees, or allows a line with which bash runs a program that it should not.
 set -eu
 
 cd "$(dirname "$0")/.."
 make=${MAKE:-make}
 work=build/interop/shell
 program=build/asan/tests/interop/prog_shell
+verdicts=build/asan/tests/interop/prog_verdicts
 
 command -v go >/dev/null || {
     echo "interop: needs go 1.22 or later; there is no go" >&2
     exit 1
 }
 mkdir -p "$work"
-"$make" --no-print-directory V=asan "$program" >"$work/log" 2>&1 || {
+"$make" --no-print-directory V=asan "$program" "$verdicts" >"$work/log" 2>&1 || {
     cat "$work/log" >&2
     exit 1
 }
@@ -31,3 +33,4 @@ if ! cmp -s tests/interop/shell/main.go "$work/main.go" || [ ! -x "$work/oracle"
     }
 fi
 "$work/oracle" "$program" tests/permissions/commands.txt "${MUTATIONS:-10000}" "${SEED:-1}"
+python3 tests/interop/verdicts.py "$verdicts" tests/permissions/commands.txt "$work/bash" "${MUTATIONS:-10000}" "${SEED:-1}"

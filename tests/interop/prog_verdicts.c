@@ -1,0 +1,42 @@
+/* prog_verdicts.c - reads command lines, each ended by a NUL, and writes for each whether the rules of
+   PHI_PERMISSION_MODE_DEFAULT allow it: "allow" or "no". */
+#include "permissions/permissions.h"
+
+#include "base/buf_in.h"
+#include "text/json_in.h"
+
+#include <stdio.h>
+
+int main(void) {
+    static char line[1 << 17];
+    phi_permissions_desc desc;
+    phi_permissions *permissions;
+    size_t n = 0;
+    int c;
+    memset(&desc, 0, sizeof desc);
+    desc.workspace = "/work/project";
+    desc.home = "/home/ada";
+    permissions = phi_permissions_new(&desc, NULL);
+    if (permissions == NULL) return 1;
+    while ((c = getchar()) != EOF) {
+        phi_memory memory;
+        phi__buf arguments;
+        phi_permission verdict;
+        if (c != '\0') {
+            if (n < sizeof line) line[n++] = (char)c;
+            continue;
+        }
+        phi_memory_init(&memory, NULL, 0);
+        phi__buf_init(&arguments, &memory);
+        phi__buf_text(&arguments, "{\"command\":");
+        phi__json_write_str(&arguments, phi__str(line, n));
+        phi__buf_char(&arguments, '}');
+        verdict =
+            phi_permissions_check(permissions, PHI__LIT("bash"), phi__buf_str(&arguments), NULL);
+        puts(verdict == PHI_PERMISSION_ALLOW ? "allow" : "no");
+        phi__buf_free(&arguments);
+        n = 0;
+    }
+    phi_permissions_free(permissions);
+    return 0;
+}
