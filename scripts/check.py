@@ -512,7 +512,7 @@ def job_words():
     common = {"", "/", "/tmp", "/home", "/usr", "/usr/src", "/var", "/var/tmp", "/src", "/build"}
     here = {ROOT, os.path.dirname(ROOT), os.path.expanduser("~")} - common
     notes = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")
-    paths = re.compile(r"(?<![\w.-])(?:" + "|".join(re.escape(p) for p in sorted(here)) + ")/")
+    paths = re.compile(r"(?<![\w.-])(?:" + "|".join(re.escape(p) for p in sorted(here)) + r")/[\w.]")
     outside = re.compile(r"\.\./shared\b")
     bad = []
     for name in project_files():
