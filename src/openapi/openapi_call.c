@@ -292,9 +292,14 @@ static bool phi__openapi_call_read(phi__openapi_call *c, phi_str arguments) {
 }
 
 static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str arguments) {
+    static const char foreign[] = "Error: This tool belongs to a document of another runtime";
     phi__openapi_call *c = (phi__openapi_call *)phi_call_state(call, sizeof *c);
     const phi__toolcall *toolcall = phi__call_find(call);
     phi_status status;
+    if (call.rt != ((const phi__operation *)user_data)->api->rt) {
+        (void)phi_call_finish(call, foreign, sizeof foreign - 1, true);
+        return PHI_DONE;
+    }
     if (c == NULL || toolcall == NULL) {
         (void)phi_call_finish(call, "Out of memory", 13, true);
         return PHI_DONE;

@@ -202,10 +202,25 @@ TEST(a_file_of_an_answer_is_for_its_owner_alone_and_its_beginning_is_shown) {
     asked_close(&a);
 }
 
+TEST(a_tool_of_another_runtime_is_refused) {
+    phi_agent_desc desc = rig_desc();
+    asked a, b;
+    if (!asked_open(&a, NULL, document) || !asked_open(&b, NULL, document)) return;
+    phi_agent_free(b.agent);
+    desc.tools = a.tools.tools;
+    desc.tool_count = a.tools.count;
+    b.agent = phi_agent_new(b.rt, &desc);
+    if (ask(&b, "op", "{}"))
+        CHECK_EQ_STR(b.text[0], "Error: This tool belongs to a document of another runtime");
+    CHECK_EQ_INT(a.sent_count + b.sent_count, 0);
+    asked_close(&b);
+    asked_close(&a);
+}
+
 TEST_MAIN(TEST_ENTRY(a_compressed_answer_is_no_text), TEST_ENTRY(a_text_with_a_nul_is_none),
           TEST_ENTRY(a_secret_in_the_content_type_is_hidden),
           TEST_ENTRY(a_model_does_not_ask_for_compression),
           TEST_ENTRY(a_path_is_made_fit_for_a_url),
           TEST_ENTRY(a_name_that_is_repeated_makes_no_request_of_gigabytes),
-          TEST_ENTRY(only_regular_files_are_sent),
+          TEST_ENTRY(only_regular_files_are_sent), TEST_ENTRY(a_tool_of_another_runtime_is_refused),
           TEST_ENTRY(a_file_of_an_answer_is_for_its_owner_alone_and_its_beginning_is_shown))
