@@ -10973,11 +10973,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xe29c6f6e
+#if PHI__IMP_OPENAPI != 0xe4845634
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xe29c6f6e
+#define PHI__IMP_OPENAPI 0xe4845634
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -11509,9 +11509,19 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
 
 enum { PHI__NAMING_MOST = 64 }; /* bytes of a tool's name; every provider takes so many */
 
-/* Names every operation of a document. prefix: NULL, or terminated. skip_unnamed: operations
-   without an id are to be skipped. False: no memory. */
-PHI__FN bool phi__naming_all(phi__document *doc, const char *prefix, bool skip_unnamed);
+/* The naming of a document's operations, in slices. Zeroed at first. */
+typedef struct phi__naming {
+    phi_arena scratch;
+    phi__map map;
+    size_t at; /* the next operation: of counting, then of naming */
+    bool begun, counted;
+} phi__naming;
+
+/* Names up to `count` operations. prefix: NULL, or terminated. skip_unnamed: operations without an
+   id are to be skipped. PHI_BUSY: call it again; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const char *prefix,
+                                       bool skip_unnamed, size_t count);
+PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless */
 
 #endif
 #endif
@@ -13041,19 +13051,16 @@ static phi__naming_group *phi__naming_add(phi__map *map, phi_arena *arena, phi_s
     return group;
 }
 
-/* Counts who would have which name. */
-static bool phi__naming_count(phi__document *doc, const char *prefix, phi__map *map,
-                              phi_arena *scratch) {
-    size_t i;
-    for (i = 0; i < doc->count; i++) {
-        phi__naming_name name = phi__naming_of(&doc->operations[i].shown, prefix);
-        phi__naming_group *group;
-        if (name.cut) continue;
-        group = phi__naming_add(map, scratch, phi__str(name.at, name.len));
-        if (group == NULL) return false;
-        group->count++;
-        group->exact += name.exact;
-    }
+/* Counts who would have which name: one operation. */
+static bool phi__naming_count(phi__naming *n, const phi__document_operation *op,
+                              const char *prefix) {
+    phi__naming_name name = phi__naming_of(&op->shown, prefix);
+    phi__naming_group *group;
+    if (name.cut) return true;
+    group = phi__naming_add(&n->map, &n->scratch, phi__str(name.at, name.len));
+    if (group == NULL) return false;
+    group->count++;
+    group->exact += name.exact;
     return true;
 }
 
@@ -13076,23 +13083,41 @@ static bool phi__naming_one(phi__document *doc, phi__document_operation *op, con
     return phi__arena_str(&doc->arena, phi__str(name.at, name.len), &op->shown.name);
 }
 
-PHI__FN bool phi__naming_all(phi__document *doc, const char *prefix, bool skip_unnamed) {
-    phi_arena scratch;
-    phi__map map;
-    size_t i;
-    bool fine;
-    phi_arena_init(&scratch, doc->memory, 0);
-    phi__map_init(&map, doc->memory);
-    fine = phi__map_reserve(&map, doc->count) && phi__naming_count(doc, prefix, &map, &scratch);
-    for (i = 0; fine && i < doc->count; i++) {
-        phi__document_operation *op = &doc->operations[i];
-        if (skip_unnamed && op->shown.operation_id.len == 0 && op->skip == NULL)
-            op->skip = "it has no operationId";
-        fine = phi__naming_one(doc, op, prefix, &map, &scratch);
+static bool phi__naming_begin(phi__naming *n, const phi__document *doc) {
+    if (n->begun) return true;
+    n->begun = true;
+    phi_arena_init(&n->scratch, doc->memory, 0);
+    phi__map_init(&n->map, doc->memory);
+    return phi__map_reserve(&n->map, doc->count);
+}
+
+PHI__FN phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const char *prefix,
+                                       bool skip_unnamed, size_t count) {
+    if (!phi__naming_begin(n, doc)) return PHI_NO_MEMORY;
+    for (; count > 0 && n->at < doc->count; count--, n->at++) {
+        phi__document_operation *op = &doc->operations[n->at];
+        bool fine;
+        if (!n->counted)
+            fine = phi__naming_count(n, op, prefix);
+        else {
+            if (skip_unnamed && op->shown.operation_id.len == 0 && op->skip == NULL)
+                op->skip = "it has no operationId";
+            fine = phi__naming_one(doc, op, prefix, &n->map, &n->scratch);
+        }
+        if (!fine) return PHI_NO_MEMORY;
     }
-    phi__map_free(&map);
-    phi_arena_free(&scratch);
-    return fine;
+    if (n->at < doc->count) return PHI_BUSY;
+    if (n->counted) return PHI_OK;
+    n->counted = true;
+    n->at = 0;
+    return PHI_BUSY;
+}
+
+PHI__FN void phi__naming_end(phi__naming *n) {
+    if (!n->begun) return;
+    phi__map_free(&n->map);
+    phi_arena_free(&n->scratch);
+    n->begun = false;
 }
 
 #endif
@@ -15461,6 +15486,7 @@ PHI__FN bool phi__parameters_make(phi__making *m) {
 enum {
     PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
     PHI__READING_ENTRY = 64,    /* units that an entry costs, whatever its size */
+    PHI__READING_NAMED = 256,   /* units that a name costs */
     PHI__READING_NAME = 1024,   /* bytes of a path with its method */
     PHI__READING_TAGS = 64,     /* of an operation */
     PHI__READING_DEPTH = 512    /* nested values */
@@ -15494,6 +15520,7 @@ typedef struct phi__reading_walk {
     phi__json_writer writer;
     phi__document_part *part; /* being written; NULL: none */
     phi__reading_answers *answers;
+    phi__naming naming;
     bool wants_answers; /* a reference may lead into responses: they are kept */
 } phi__reading_walk;
 
@@ -15907,6 +15934,15 @@ static size_t phi__reading_operations(phi__reading *r, phi__reading_walk *walk) 
     return PHI__READING_ENTRY * 8;
 }
 
+static size_t phi__reading_names(phi__reading *r, phi__reading_walk *walk, size_t units) {
+    size_t count = units / PHI__READING_NAMED + 1;
+    phi_status status =
+        phi__naming_advance(&walk->naming, r->doc, r->prefix, r->skip_unnamed, count);
+    if (status == PHI_NO_MEMORY) (void)phi__reading_no_memory(r);
+    if (status != PHI_BUSY) walk->state = PHI__READING_DONE;
+    return units;
+}
+
 /* ---- public to the room ---- */
 
 static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t units) {
@@ -15917,10 +15953,7 @@ static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t
     case PHI__READING_PARSE: return phi__reading_parse(r, walk, units);
     case PHI__READING_PARTS: return phi__reading_parts(r, walk, units);
     case PHI__READING_OPERATIONS: return phi__reading_operations(r, walk);
-    case PHI__READING_NAMES:
-        if (!phi__naming_all(r->doc, r->prefix, r->skip_unnamed)) (void)phi__reading_no_memory(r);
-        walk->state = PHI__READING_DONE;
-        return units;
+    case PHI__READING_NAMES: return phi__reading_names(r, walk, units);
     case PHI__READING_DONE:
     default:
         exact = phi__realloc(text->memory, text->at, text->cap, text->len);
@@ -15948,6 +15981,7 @@ PHI__FN phi_status phi__reading_advance(phi__reading *r, size_t units) {
 
 PHI__FN void phi__reading_end(phi__reading *r) {
     if (r->walk != NULL && r->walk->part != NULL) phi__json_write_writer_end(&r->walk->writer);
+    if (r->walk != NULL) phi__naming_end(&r->walk->naming);
     r->walk = NULL;
 #ifndef PHI_NO_FILES
     phi__files_close(r->file);

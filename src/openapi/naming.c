@@ -122,19 +122,16 @@ static phi__naming_group *phi__naming_add(phi__map *map, phi_arena *arena, phi_s
     return group;
 }
 
-/* Counts who would have which name. */
-static bool phi__naming_count(phi__document *doc, const char *prefix, phi__map *map,
-                              phi_arena *scratch) {
-    size_t i;
-    for (i = 0; i < doc->count; i++) {
-        phi__naming_name name = phi__naming_of(&doc->operations[i].shown, prefix);
-        phi__naming_group *group;
-        if (name.cut) continue;
-        group = phi__naming_add(map, scratch, phi__str(name.at, name.len));
-        if (group == NULL) return false;
-        group->count++;
-        group->exact += name.exact;
-    }
+/* Counts who would have which name: one operation. */
+static bool phi__naming_count(phi__naming *n, const phi__document_operation *op,
+                              const char *prefix) {
+    phi__naming_name name = phi__naming_of(&op->shown, prefix);
+    phi__naming_group *group;
+    if (name.cut) return true;
+    group = phi__naming_add(&n->map, &n->scratch, phi__str(name.at, name.len));
+    if (group == NULL) return false;
+    group->count++;
+    group->exact += name.exact;
     return true;
 }
 
@@ -157,23 +154,41 @@ static bool phi__naming_one(phi__document *doc, phi__document_operation *op, con
     return phi__arena_str(&doc->arena, phi__str(name.at, name.len), &op->shown.name);
 }
 
-PHI__FN bool phi__naming_all(phi__document *doc, const char *prefix, bool skip_unnamed) {
-    phi_arena scratch;
-    phi__map map;
-    size_t i;
-    bool fine;
-    phi_arena_init(&scratch, doc->memory, 0);
-    phi__map_init(&map, doc->memory);
-    fine = phi__map_reserve(&map, doc->count) && phi__naming_count(doc, prefix, &map, &scratch);
-    for (i = 0; fine && i < doc->count; i++) {
-        phi__document_operation *op = &doc->operations[i];
-        if (skip_unnamed && op->shown.operation_id.len == 0 && op->skip == NULL)
-            op->skip = "it has no operationId";
-        fine = phi__naming_one(doc, op, prefix, &map, &scratch);
+static bool phi__naming_begin(phi__naming *n, const phi__document *doc) {
+    if (n->begun) return true;
+    n->begun = true;
+    phi_arena_init(&n->scratch, doc->memory, 0);
+    phi__map_init(&n->map, doc->memory);
+    return phi__map_reserve(&n->map, doc->count);
+}
+
+PHI__FN phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const char *prefix,
+                                       bool skip_unnamed, size_t count) {
+    if (!phi__naming_begin(n, doc)) return PHI_NO_MEMORY;
+    for (; count > 0 && n->at < doc->count; count--, n->at++) {
+        phi__document_operation *op = &doc->operations[n->at];
+        bool fine;
+        if (!n->counted)
+            fine = phi__naming_count(n, op, prefix);
+        else {
+            if (skip_unnamed && op->shown.operation_id.len == 0 && op->skip == NULL)
+                op->skip = "it has no operationId";
+            fine = phi__naming_one(doc, op, prefix, &n->map, &n->scratch);
+        }
+        if (!fine) return PHI_NO_MEMORY;
     }
-    phi__map_free(&map);
-    phi_arena_free(&scratch);
-    return fine;
+    if (n->at < doc->count) return PHI_BUSY;
+    if (n->counted) return PHI_OK;
+    n->counted = true;
+    n->at = 0;
+    return PHI_BUSY;
+}
+
+PHI__FN void phi__naming_end(phi__naming *n) {
+    if (!n->begun) return;
+    phi__map_free(&n->map);
+    phi_arena_free(&n->scratch);
+    n->begun = false;
 }
 
 #endif

@@ -13,9 +13,19 @@
 
 enum { PHI__NAMING_MOST = 64 }; /* bytes of a tool's name; every provider takes so many */
 
-/* Names every operation of a document. prefix: NULL, or terminated. skip_unnamed: operations
-   without an id are to be skipped. False: no memory. */
-PHI__FN bool phi__naming_all(phi__document *doc, const char *prefix, bool skip_unnamed);
+/* The naming of a document's operations, in slices. Zeroed at first. */
+typedef struct phi__naming {
+    phi_arena scratch;
+    phi__map map;
+    size_t at; /* the next operation: of counting, then of naming */
+    bool begun, counted;
+} phi__naming;
+
+/* Names up to `count` operations. prefix: NULL, or terminated. skip_unnamed: operations without an
+   id are to be skipped. PHI_BUSY: call it again; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const char *prefix,
+                                       bool skip_unnamed, size_t count);
+PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless */
 
 #endif
 #endif

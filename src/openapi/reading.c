@@ -12,6 +12,7 @@
 enum {
     PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
     PHI__READING_ENTRY = 64,    /* units that an entry costs, whatever its size */
+    PHI__READING_NAMED = 256,   /* units that a name costs */
     PHI__READING_NAME = 1024,   /* bytes of a path with its method */
     PHI__READING_TAGS = 64,     /* of an operation */
     PHI__READING_DEPTH = 512    /* nested values */
@@ -45,6 +46,7 @@ typedef struct phi__reading_walk {
     phi__json_writer writer;
     phi__document_part *part; /* being written; NULL: none */
     phi__reading_answers *answers;
+    phi__naming naming;
     bool wants_answers; /* a reference may lead into responses: they are kept */
 } phi__reading_walk;
 
@@ -458,6 +460,15 @@ static size_t phi__reading_operations(phi__reading *r, phi__reading_walk *walk) 
     return PHI__READING_ENTRY * 8;
 }
 
+static size_t phi__reading_names(phi__reading *r, phi__reading_walk *walk, size_t units) {
+    size_t count = units / PHI__READING_NAMED + 1;
+    phi_status status =
+        phi__naming_advance(&walk->naming, r->doc, r->prefix, r->skip_unnamed, count);
+    if (status == PHI_NO_MEMORY) (void)phi__reading_no_memory(r);
+    if (status != PHI_BUSY) walk->state = PHI__READING_DONE;
+    return units;
+}
+
 /* ---- public to the room ---- */
 
 static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t units) {
@@ -468,10 +479,7 @@ static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t
     case PHI__READING_PARSE: return phi__reading_parse(r, walk, units);
     case PHI__READING_PARTS: return phi__reading_parts(r, walk, units);
     case PHI__READING_OPERATIONS: return phi__reading_operations(r, walk);
-    case PHI__READING_NAMES:
-        if (!phi__naming_all(r->doc, r->prefix, r->skip_unnamed)) (void)phi__reading_no_memory(r);
-        walk->state = PHI__READING_DONE;
-        return units;
+    case PHI__READING_NAMES: return phi__reading_names(r, walk, units);
     case PHI__READING_DONE:
     default:
         exact = phi__realloc(text->memory, text->at, text->cap, text->len);
@@ -499,6 +507,7 @@ PHI__FN phi_status phi__reading_advance(phi__reading *r, size_t units) {
 
 PHI__FN void phi__reading_end(phi__reading *r) {
     if (r->walk != NULL && r->walk->part != NULL) phi__json_write_writer_end(&r->walk->writer);
+    if (r->walk != NULL) phi__naming_end(&r->walk->naming);
     r->walk = NULL;
 #ifndef PHI_NO_FILES
     phi__files_close(r->file);

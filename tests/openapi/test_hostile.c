@@ -186,6 +186,27 @@ TEST(odd_names_and_keywords_of_json_schema_are_survived) {
     spec_close(&s);
 }
 
+TEST(names_are_given_in_slices) {
+    char *document =
+        repeated(NULL, HEAD "\"paths\":{", "\"/x$\":{\"get\":{\"operationId\":\"a\"}}", 4000, "}}");
+    phi_openapi_operation op;
+    unsigned steps = 0;
+    spec s;
+    spec_runtime(&s);
+    s.api = phi_openapi_from_text(s.rt, NULL, phi_str_of(document));
+    while ((s.status = phi_openapi_step(s.api)) == PHI_BUSY) steps++;
+    CHECK_EQ_INT(s.status, PHI_OK);
+    CHECK(steps > 65); /* 32 of them for names */
+    CHECK_EQ_INT(phi_openapi_operation_at(s.api, 3999, &op), PHI_OK);
+    CHECK_EQ_INT(op.name.len, 10);
+    spec_close(&s);
+    spec_runtime(&s); /* freed in the midst */
+    s.api = phi_openapi_from_text(s.rt, NULL, phi_str_of(document));
+    while (steps-- > 10) CHECK_EQ_INT(phi_openapi_step(s.api), PHI_BUSY);
+    spec_close(&s);
+    free(document);
+}
+
 TEST_MAIN(TEST_ENTRY(parameters_whose_names_differ_in_what_is_cut_off_have_arguments_of_their_own),
           TEST_ENTRY(an_argument_takes_no_number_that_a_parameter_has_in_its_name),
           TEST_ENTRY(definitions_of_the_same_name_have_numbers),
@@ -194,4 +215,5 @@ TEST_MAIN(TEST_ENTRY(parameters_whose_names_differ_in_what_is_cut_off_have_argum
           TEST_ENTRY(choices_that_do_not_fit_are_left_out),
           TEST_ENTRY(a_large_mapping_of_many_variants_is_refused),
           TEST_ENTRY(many_references_cost_a_look_each),
-          TEST_ENTRY(odd_names_and_keywords_of_json_schema_are_survived))
+          TEST_ENTRY(odd_names_and_keywords_of_json_schema_are_survived),
+          TEST_ENTRY(names_are_given_in_slices))
