@@ -3321,11 +3321,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x9f959b29
+#if PHI__IMP_PERMISSIONS != 0xa6cea69f
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x9f959b29
+#define PHI__IMP_PERMISSIONS 0xa6cea69f
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -3356,6 +3356,7 @@ enum {
     PHI__SHELL_LEVELS = 8,           /* of programs that run others */
     PHI__SHELL_BYTES_MOST = 65536,   /* of a line */
     PHI__SHELL_COMMANDS_MOST = 1000, /* of a line */
+    PHI__SHELL_WORDS_MOST = 4000,    /* of a line, and of the lines in it */
     PHI__SHELL_HERE_MOST = 16        /* here-documents that one line begins */
 };
 
@@ -3390,6 +3391,7 @@ typedef struct phi__shell_command {
 typedef struct phi__shell {
     phi__shell_command *commands;
     size_t count, cap;
+    size_t words;
     const char *unknown; /* static: why it could not be parsed; NULL: it was */
     const char *doubt;   /* static: why parts of it are not certain, while it is parsed */
 } phi__shell;
@@ -3648,7 +3650,7 @@ static const char *const phi__always_open[] = {
 static const char *const phi__always_two[] = {
     "git",    "npm", "yarn",   "pnpm",   "cargo", "go",     "pip", "make", "apt", "brew",
     "dotnet", "mvn", "gradle", "bundle", "gem",   "poetry", "uv",  "deno", "bun", NULL};
-/* ... and "npm run test": whose second one names a script. */
+/* ... and "npm run test": the second one names a script or a package. */
 static const char *const phi__always_run[] = {"run", "run-script", "exec", "x",
                                               "dlx", "tool",       NULL};
 /* Programs that run what they read. */
@@ -6291,8 +6293,12 @@ PHI__FN void *phi__shell_word_room(phi_arena *arena, void *old, size_t count, si
 
 PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, size_t *count,
                                  const phi__shell_word *word) {
-    phi__shell_word *all =
-        (phi__shell_word *)phi__shell_word_room(p->arena, *words, *count, sizeof *all);
+    phi__shell_word *all;
+    if (++p->out->words > PHI__SHELL_WORDS_MOST) {
+        phi__shell_word_stop(p, "it has too many words");
+        return;
+    }
+    all = (phi__shell_word *)phi__shell_word_room(p->arena, *words, *count, sizeof *all);
     if (all == NULL) {
         phi__shell_word_lost(p);
         return;

@@ -82,7 +82,7 @@ static const char *const phi__always_open[] = {
 static const char *const phi__always_two[] = {
     "git",    "npm", "yarn",   "pnpm",   "cargo", "go",     "pip", "make", "apt", "brew",
     "dotnet", "mvn", "gradle", "bundle", "gem",   "poetry", "uv",  "deno", "bun", NULL};
-/* ... and "npm run test": whose second one names a script. */
+/* ... and "npm run test": the second one names a script or a package. */
 static const char *const phi__always_run[] = {"run", "run-script", "exec", "x",
                                               "dlx", "tool",       NULL};
 /* Programs that run what they read. */

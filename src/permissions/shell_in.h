@@ -27,6 +27,7 @@ enum {
     PHI__SHELL_LEVELS = 8,           /* of programs that run others */
     PHI__SHELL_BYTES_MOST = 65536,   /* of a line */
     PHI__SHELL_COMMANDS_MOST = 1000, /* of a line */
+    PHI__SHELL_WORDS_MOST = 4000,    /* of a line, and of the lines in it */
     PHI__SHELL_HERE_MOST = 16        /* here-documents that one line begins */
 };
 
@@ -61,6 +62,7 @@ typedef struct phi__shell_command {
 typedef struct phi__shell {
     phi__shell_command *commands;
     size_t count, cap;
+    size_t words;
     const char *unknown; /* static: why it could not be parsed; NULL: it was */
     const char *doubt;   /* static: why parts of it are not certain, while it is parsed */
 } phi__shell;

@@ -524,8 +524,12 @@ PHI__FN void *phi__shell_word_room(phi_arena *arena, void *old, size_t count, si
 
 PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, size_t *count,
                                  const phi__shell_word *word) {
-    phi__shell_word *all =
-        (phi__shell_word *)phi__shell_word_room(p->arena, *words, *count, sizeof *all);
+    phi__shell_word *all;
+    if (++p->out->words > PHI__SHELL_WORDS_MOST) {
+        phi__shell_word_stop(p, "it has too many words");
+        return;
+    }
+    all = (phi__shell_word *)phi__shell_word_room(p->arena, *words, *count, sizeof *all);
     if (all == NULL) {
         phi__shell_word_lost(p);
         return;
