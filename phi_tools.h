@@ -3321,11 +3321,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xa6cea69f
+#if PHI__IMP_PERMISSIONS != 0xae14093c
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xa6cea69f
+#define PHI__IMP_PERMISSIONS 0xae14093c
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4886,8 +4886,11 @@ static phi_status phi__rules_json_refuse(phi_parse_error *error, const char *pla
                                          const char *expected) {
     if (error == NULL) return PHI_PARSE;
     memset(error, 0, sizeof *error);
-    (void)snprintf(error->message, sizeof error->message, "%s \"%.*s\": expected %s", place,
-                   (int)phi__min(found.len, 40), found.len > 0 ? found.at : "", expected);
+    if (found.len > 0)
+        (void)snprintf(error->message, sizeof error->message, "%s \"%.*s\": expected %s", place,
+                       (int)phi__min(found.len, 40), found.at, expected);
+    else
+        (void)snprintf(error->message, sizeof error->message, "%s: expected %s", place, expected);
     return PHI_PARSE;
 }
 

@@ -361,7 +361,7 @@ TEST(rules_that_are_misspelt_are_refused_with_their_place) {
     refused("{\"rule\":[]}", "member \"rule\": expected rules or otherwise");
     refused("{\"rules\":{}}", "rules \"object\": expected an array");
     refused("{\"rules\":[7]}", "rules[0] \"number\": expected an object");
-    refused("{\"rules\":[{}]}", "rules[0] \"\": expected a verdict");
+    refused("{\"rules\":[{}]}", "rules[0]: expected a verdict");
     refused("{\"rules\":[{\"verdict\":\"maybe\"}]}",
             "rules[0].verdict \"maybe\": expected allow, ask or deny");
     refused("{\"rules\":[{\"verdict\":\"allow\"},{\"verdict\":\"deny\",\"comand\":\"x\"}]}",
@@ -370,7 +370,7 @@ TEST(rules_that_are_misspelt_are_refused_with_their_place) {
             "rules[0]: member \"tool\": expected a string");
     refused("{\"rules\":[{\"verdict\":\"allow\",\"tool\":\"a\\u0000b\"}]}",
             "rules[0]: member \"tool\": expected a string");
-    refused("{\"otherwise\":1}", "otherwise \"\": expected allow, ask or deny");
+    refused("{\"otherwise\":1}", "otherwise: expected allow, ask or deny");
     refused("{", "");
 }
 
