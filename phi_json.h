@@ -2636,11 +2636,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xcd318fd6
+#if PHI__IMP_TEXT != 0x39833dc0
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xcd318fd6
+#define PHI__IMP_TEXT 0x39833dc0
 
 /* ---- src/text/json_in.h ---- */
 
@@ -8246,8 +8246,8 @@ static void phi__yaml_lines_text(phi_yaml_reader *r) {
     } else if (frame->want != PHI__YAML_WANT_VALUE && frame->want != PHI__YAML_WANT_EXPLICIT_KEY) {
         phi__yaml_text_wrong(r, r->at,
                              frame->kind == PHI__YAML_MAP
-                                 ? "this line is indented more than the keys above"
-                                 : "this line is indented more than the items above");
+                                 ? "the indentation of this line fits none of the keys above"
+                                 : "the indentation of this line fits none of the items above");
         return;
     }
     r->may_block = true;

@@ -192,8 +192,8 @@ static void phi__yaml_lines_text(phi_yaml_reader *r) {
     } else if (frame->want != PHI__YAML_WANT_VALUE && frame->want != PHI__YAML_WANT_EXPLICIT_KEY) {
         phi__yaml_text_wrong(r, r->at,
                              frame->kind == PHI__YAML_MAP
-                                 ? "this line is indented more than the keys above"
-                                 : "this line is indented more than the items above");
+                                 ? "the indentation of this line fits none of the keys above"
+                                 : "the indentation of this line fits none of the items above");
         return;
     }
     r->may_block = true;
