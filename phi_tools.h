@@ -7,7 +7,8 @@
    Elsewhere only the #include. This implements phi.h as well: do it in no other file.
 
    The built-in tools of an agent that works with files and commands. Each is a plain phi_tool: give
-   those you want to phi_agent_desc, beside your own.
+   those you want to phi_agent_desc, beside your own. Further: the operations of an OpenAPI document
+   as tools, skills, permissions (rules that decide on tool calls), hooks that are scripts.
 
    OPTIONS, MEMORY, THREADS, ERRORS  As in phi.h. PHI_NO_PROCESS leaves out the tools that run
             commands, PHI_NO_FILES the tools that touch files, PHI_NO_OPENAPI the operations of
@@ -44,7 +45,7 @@
 #if PHI__PUB_BASE != 0xbaed2243
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x59f51734
+#if PHI__PUB_TEXT != 0x27eafcf4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xeb0e3099
