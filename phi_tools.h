@@ -10983,11 +10983,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xe4845634
+#if PHI__IMP_OPENAPI != 0xb1523f4a
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xe4845634
+#define PHI__IMP_OPENAPI 0xb1523f4a
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -14338,6 +14338,9 @@ static void phi__openapi_call_end(phi__openapi_call *c) {
     phi__openapi_answer_free(&c->answer);
     phi__openapi_body_free(&c->body);
     phi__openapi_request_free(&c->request);
+    if (c->url.len > 0)
+        memset((char *)(uintptr_t)c->url.at, 0, c->url.len); /* a key may be in it */
+    c->url.len = 0;
     phi_arena_free(&c->arena);
     c->op->api->calls_open--;
 }
@@ -14674,8 +14677,18 @@ PHI__FN void phi__openapi_request_init(phi__openapi_request *r, phi_arena *arena
     phi__buf_init(&r->cookie, memory);
 }
 
+/* Keys are not left in memory that somebody else gets. */
+static void phi__openapi_request_wipe(phi_str text) {
+    if (text.len > 0) memset((char *)(uintptr_t)text.at, 0, text.len);
+}
+
 PHI__FN void phi__openapi_request_free(phi__openapi_request *r) {
+    size_t i;
     if (r->memory == NULL) return;
+    for (i = 0; i < r->count; i++) phi__openapi_request_wipe(r->headers[i].value);
+    r->count = 0;
+    phi__openapi_request_wipe(phi__buf_str(&r->query));
+    phi__openapi_request_wipe(phi__buf_str(&r->cookie));
     phi__buf_free(&r->url);
     phi__buf_free(&r->query);
     phi__buf_free(&r->cookie);
@@ -14723,7 +14736,10 @@ PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str nam
         return PHI_NO_MEMORY;
     header = phi__openapi_request_find(r, own.at);
     if (header != NULL && !replaces) return PHI_OK;
-    if (header == NULL) header = phi__openapi_request_room(r);
+    if (header != NULL)
+        phi__openapi_request_wipe(header->value);
+    else
+        header = phi__openapi_request_room(r);
     if (header == NULL) return PHI_NO_MEMORY;
     header->name = own;
     header->value = text;

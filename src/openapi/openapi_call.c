@@ -46,6 +46,9 @@ static void phi__openapi_call_end(phi__openapi_call *c) {
     phi__openapi_answer_free(&c->answer);
     phi__openapi_body_free(&c->body);
     phi__openapi_request_free(&c->request);
+    if (c->url.len > 0)
+        memset((char *)(uintptr_t)c->url.at, 0, c->url.len); /* a key may be in it */
+    c->url.len = 0;
     phi_arena_free(&c->arena);
     c->op->api->calls_open--;
 }

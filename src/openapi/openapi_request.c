@@ -24,8 +24,18 @@ PHI__FN void phi__openapi_request_init(phi__openapi_request *r, phi_arena *arena
     phi__buf_init(&r->cookie, memory);
 }
 
+/* Keys are not left in memory that somebody else gets. */
+static void phi__openapi_request_wipe(phi_str text) {
+    if (text.len > 0) memset((char *)(uintptr_t)text.at, 0, text.len);
+}
+
 PHI__FN void phi__openapi_request_free(phi__openapi_request *r) {
+    size_t i;
     if (r->memory == NULL) return;
+    for (i = 0; i < r->count; i++) phi__openapi_request_wipe(r->headers[i].value);
+    r->count = 0;
+    phi__openapi_request_wipe(phi__buf_str(&r->query));
+    phi__openapi_request_wipe(phi__buf_str(&r->cookie));
     phi__buf_free(&r->url);
     phi__buf_free(&r->query);
     phi__buf_free(&r->cookie);
@@ -73,7 +83,10 @@ PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str nam
         return PHI_NO_MEMORY;
     header = phi__openapi_request_find(r, own.at);
     if (header != NULL && !replaces) return PHI_OK;
-    if (header == NULL) header = phi__openapi_request_room(r);
+    if (header != NULL)
+        phi__openapi_request_wipe(header->value);
+    else
+        header = phi__openapi_request_room(r);
     if (header == NULL) return PHI_NO_MEMORY;
     header->name = own;
     header->value = text;

@@ -1,6 +1,8 @@
 /* test_hostile_calls.c - servers and models that mean harm: what is shown, sent and kept of them. */
 #include "asked.h"
 
+#include "openapi/openapi_request_in.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -202,6 +204,43 @@ TEST(a_file_of_an_answer_is_for_its_owner_alone_and_its_beginning_is_shown) {
     asked_close(&a);
 }
 
+/* An allocator that looks for a secret in what is given back. */
+static struct {
+    phi_allocator inner;
+    size_t found;
+} looking;
+
+static void *looking_realloc(void *user_data, void *ptr, size_t old, size_t now) {
+    (void)user_data;
+    if (now < old && ptr != NULL && old < 4096) /* not the blocks of the documents' text */
+        looking.found +=
+            phi__str_find(phi__str((const char *)ptr, old), 0, "header-secret-1") != SIZE_MAX;
+    return looking.inner.realloc_fn(looking.inner.user_data, ptr, old, now);
+}
+
+TEST(keys_are_not_left_in_memory_that_is_given_back) {
+    phi_allocator allocator = {looking_realloc, NULL};
+    phi_memory memory;
+    phi_arena arena;
+    phi__openapi_request r;
+    looking.inner = test_allocator();
+    looking.found = 0;
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 256);
+    phi__openapi_request_init(&r, &arena, &memory, NULL, NULL);
+    CHECK_EQ_INT(phi__openapi_request_add(&r, phi_str_of("A"), phi_str_of("header-secret-1"), true),
+                 PHI_OK);
+    CHECK_EQ_INT(phi__openapi_request_add(&r, phi_str_of("a"), phi_str_of("other"), true), PHI_OK);
+    CHECK_EQ_INT(phi__openapi_request_add(&r, phi_str_of("B"), phi_str_of("header-secret-1"), true),
+                 PHI_OK);
+    phi__buf_text(&r.query, "key=header-secret-1");
+    phi__buf_text(&r.cookie, "key=header-secret-1");
+    phi__openapi_request_free(&r);
+    phi__openapi_request_free(&r);
+    phi_arena_free(&arena);
+    CHECK_EQ_INT(looking.found, 0);
+}
+
 TEST(a_tool_of_another_runtime_is_refused) {
     phi_agent_desc desc = rig_desc();
     asked a, b;
@@ -222,5 +261,7 @@ TEST_MAIN(TEST_ENTRY(a_compressed_answer_is_no_text), TEST_ENTRY(a_text_with_a_n
           TEST_ENTRY(a_model_does_not_ask_for_compression),
           TEST_ENTRY(a_path_is_made_fit_for_a_url),
           TEST_ENTRY(a_name_that_is_repeated_makes_no_request_of_gigabytes),
-          TEST_ENTRY(only_regular_files_are_sent), TEST_ENTRY(a_tool_of_another_runtime_is_refused),
-          TEST_ENTRY(a_file_of_an_answer_is_for_its_owner_alone_and_its_beginning_is_shown))
+          TEST_ENTRY(only_regular_files_are_sent),
+          TEST_ENTRY(a_file_of_an_answer_is_for_its_owner_alone_and_its_beginning_is_shown),
+          TEST_ENTRY(keys_are_not_left_in_memory_that_is_given_back),
+          TEST_ENTRY(a_tool_of_another_runtime_is_refused))
