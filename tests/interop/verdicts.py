@@ -1,8 +1,9 @@
 """Runs what phi allows, in bash: verdicts.py PROGRAM TABLE SCRATCH COUNT SEED
 
-COUNT random lines that hold the word EVIL go through prog_verdicts. Those that the rules allow are run
-by bash, in an empty directory, with a PATH that has harmless programs alone and EVIL, which leaves a
-mark. A line that leaves the mark ran a program that phi did not see. Exit code 1 where one does.
+COUNT random lines that hold the word EVIL, or write to a file, go through prog_verdicts. Those that the
+rules allow are run by bash, in an empty directory, with a PATH that has harmless programs alone and EVIL,
+which leaves a mark. A line that leaves the mark, or any file, ran a program or wrote to a file that phi
+did not see. Exit code 1 where one does.
 """
 import os
 import random
@@ -49,7 +50,7 @@ def piece_of(table, chance):
         return line
     begin = random.choice(["echo ", "cat ", "x=", "ls ", "eval ", "bash -c ", "sh -c "])
     quoted = ["".join(random.choice(QUOTES) for _ in range(random.randint(1, 7))) for _ in range(2)]
-    word = random.choice([";", "\n", "|", " ", "$(", "`", "&&", ""]) + "EVIL" + random.choice(" ;\n)`")
+    word = random.choice([";", "\n", "|", " ", "$(", "`", "&&", ""]) + random.choice(["EVIL", "EVIL", ">x"]) + random.choice(" ;\n)`")
     return begin + quoted[0] + word + quoted[1]
 
 
@@ -73,7 +74,11 @@ def leaves_a_mark(place, line):
     subprocess.run(["timeout", "-k", "1", "1", shutil.which("bash"), "-c", line], cwd=os.path.join(place, "here"),
                    env={"PATH": os.path.join(place, "bin"), "HOME": os.path.join(place, "here")},
                    stdin=nothing, stdout=nothing, stderr=nothing, check=False)
-    return os.path.exists(mark)
+    made = os.listdir(os.path.join(place, "here"))
+    if made:
+        shutil.rmtree(os.path.join(place, "here"))
+        os.makedirs(os.path.join(place, "here"))
+    return bool(made) or os.path.exists(mark)
 
 
 def main():
@@ -84,10 +89,10 @@ def main():
         lines = [line[7:].rstrip("\n").replace("<NL>", "\n") for line in file if not line.startswith("#")]
     table = [line.replace("touch p", "EVIL p") for line in lines if not left_out(line)]
     scratch_at(place)
-    wanted = {line for line in table if "EVIL" in line}
+    wanted = {line for line in table if "EVIL" in line or ">" in line}
     while len(wanted) < int(count):
         line = piece_of(table, random.random())
-        if "EVIL" in line and not left_out(line):
+        if ("EVIL" in line or ">" in line) and not left_out(line):
             wanted.add(line)
     wanted = sorted(wanted)
     said = subprocess.run([program], input="".join(line + "\0" for line in wanted).encode(), capture_output=True,
@@ -95,7 +100,7 @@ def main():
     allowed = [line for line, verdict in zip(wanted, said) if verdict == "allow"]
     missed = [line for line in allowed if leaves_a_mark(place, line)]
     for line in missed:
-        print("allowed, and runs EVIL: %r" % line)
+        print("allowed, and runs EVIL or writes: %r" % line)
     print("%d lines, of which phi allows %d, in bash: %d passed, %d failed"
           % (len(wanted), len(allowed), len(allowed) - len(missed), len(missed)))
     sys.exit(1 if missed or len(said) != len(wanted) or not allowed else 0)
