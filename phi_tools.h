@@ -3322,11 +3322,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xae14093c
+#if PHI__IMP_PERMISSIONS != 0x72d12bfb
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xae14093c
+#define PHI__IMP_PERMISSIONS 0x72d12bfb
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4042,12 +4042,22 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
 #define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
     { PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason }
 
+#define PHI__MODES_DENY_PATH(command, with, path, reason)                                          \
+    { PHI_PERMISSION_DENY, NULL, command, with, NULL, NULL, path, NULL, NULL, NULL, reason }
+
 #define PHI__MODES_SHELLS "sh|bash|dash|zsh|ksh|ash"
 #define PHI__MODES_HOMES "~|~/|~/[*]|$HOME|$HOME/|$HOME/[*]|${HOME}|${HOME}/|${HOME}/[*]"
 #define PHI__MODES_ROOTS                                                                           \
     "/|//|/.|/..|/[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|"     \
     "/var|/bin/|/boot/|/dev/|/etc/|/home/|/lib/|/lib64/|/opt/|/root/|/sbin/|/srv/|/sys/|/usr/|"    \
     "/var/|" PHI__MODES_HOMES
+
+/* Directories of the system in whatever spelling ("//", "/usr/local/.."); and those of people. */
+#define PHI__MODES_SYSTEM_PATHS                                                                    \
+    "/|/[*]|/.[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|/var|"    \
+    "/Users|/System|/Library|/Applications|/usr/*|/etc/[*]|/var/[*]|/home/[*]|/Users/[*]"
+#define PHI__MODES_HOME_PATHS "/home/*|/Users/*|/home/*/[*]|/Users/*/[*]|~|~/[*]"
+#define PHI__MODES_DISKS "/dev/sd*|/dev/hd*|/dev/vd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**"
 
 /* Of the tools and commands that look at the workspace, and change nothing. */
 #define PHI__MODES_READING                                                                         \
@@ -4080,8 +4090,17 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
 
 /* What nobody means, and what cannot be undone. */
 #define PHI__MODES_DESTRUCTIVE                                                                     \
-    PHI__MODES_DENY("rm *", "-r|-R|--recursive " PHI__MODES_ROOTS, NULL, NULL,                     \
+    PHI__MODES_DENY("rm *", "-r|-R|--r* " PHI__MODES_ROOTS, NULL, NULL,                            \
                     "it deletes the system or the home directory"),                                \
+        PHI__MODES_DENY_PATH("rm *", "-r|-R|--r*",                                                 \
+                             PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
+                             "it deletes the system or the home directory"),                       \
+        PHI__MODES_DENY_PATH("find *", "-delete", PHI__MODES_SYSTEM_PATHS,                         \
+                             "it deletes the system or the home directory"),                       \
+        PHI__MODES_DENY_PATH("chmod|chown|chgrp *", "-R|--r*", PHI__MODES_SYSTEM_PATHS,            \
+                             "it changes the modes or owners of the whole system"),                \
+        PHI__MODES_DENY_PATH("tee|cp|mv|install|truncate *", NULL, PHI__MODES_DISKS,               \
+                             "it overwrites a disk"),                                              \
         PHI__MODES_DENY("rm *", "/[*]|~/[*]|$HOME/[*]|--no-preserve-root", NULL, NULL,             \
                         "it deletes the system or the home directory"),                            \
         PHI__MODES_DENY("find *", "-delete " PHI__MODES_ROOTS, NULL, NULL,                         \
@@ -4092,9 +4111,7 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
                         "it overwrites a disk"),                                                   \
         PHI__MODES_DENY("dd *", "of=/dev/*", NULL, NULL, "it overwrites a disk"),                  \
         PHI__MODES_DENY("shred *", "/dev/*", NULL, NULL, "it overwrites a disk"),                  \
-        PHI__MODES_TOOL(DENY, "write_file|edit_file",                                              \
-                        "/dev/sd*|/dev/hd*|/dev/vd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**",         \
-                        "it overwrites a disk"),                                                   \
+        PHI__MODES_TOOL(DENY, "write_file|edit_file", PHI__MODES_DISKS, "it overwrites a disk"),   \
         PHI__MODES_DENY(":(){:[|]:&};:", NULL, NULL, NULL, "it is a fork bomb"),                   \
         PHI__MODES_DENY(PHI__MODES_SHELLS " *", NULL, "-c", "curl|wget|fetch",                     \
                         "it runs what it downloads"),                                              \
@@ -4150,9 +4167,13 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 #undef PHI__MODES_PLAIN
 #undef PHI__MODES_KNOWN
 #undef PHI__MODES_DENY
+#undef PHI__MODES_DENY_PATH
 #undef PHI__MODES_SHELLS
 #undef PHI__MODES_HOMES
 #undef PHI__MODES_ROOTS
+#undef PHI__MODES_SYSTEM_PATHS
+#undef PHI__MODES_HOME_PATHS
+#undef PHI__MODES_DISKS
 #undef PHI__MODES_READING
 #undef PHI__MODES_DESTRUCTIVE
 #undef PHI__MODES_SECRETS
