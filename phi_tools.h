@@ -888,11 +888,11 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #endif
 
 #ifdef PHI__IMP_MATCH
-#if PHI__IMP_MATCH != 0xabf8cc20
+#if PHI__IMP_MATCH != 0xbe2fbd72
 #error "phi: two versions of src/match in one file"
 #endif
 #else
-#define PHI__IMP_MATCH 0xabf8cc20
+#define PHI__IMP_MATCH 0xbe2fbd72
 
 /* ---- src/match/glob_in.h ---- */
 
@@ -903,17 +903,23 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #define PHI_MATCH_GLOB_IN_H
 
 
-enum { PHI__GLOB_CHOICES = 64, PHI__GLOB_BYTES = 65536 /* of all choices of a pattern */ };
+enum {
+    PHI__GLOB_PATTERN = 2048, /* bytes of a pattern */
+    PHI__GLOB_CHOICES = 64,
+    PHI__GLOB_SPLITS = 128, /* pairs of braces taken apart, in all choices */
+    PHI__GLOB_BYTES = 8192  /* of all choices of a pattern */
+};
 
 /* Appends the pattern to `out`, once for each choice that its braces leave, a NUL behind each.
    NULL, or an error message; `out` is then as it was. A buffer without memory is failed. */
 PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern);
 
-/* Whether one of the choices, as phi__glob_expand left them, matches the whole path. */
-PHI__FN bool phi__glob_any(phi_str choices, phi_str path);
+/* Whether one of the choices, as phi__glob_expand left them, matches the whole path. Adds the bytes
+   of the pattern that were compared to *work. */
+PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work);
 
 /* The same of one pattern without braces. */
-PHI__FN bool phi__glob_match(phi_str pattern, phi_str path);
+PHI__FN bool phi__glob_match(phi_str pattern, phi_str path, size_t *work);
 
 /* The last part of a path. */
 PHI__FN phi_str phi__glob_name(phi_str path);
@@ -960,9 +966,12 @@ PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file);
 /* One line. PHI_BAD_ARG: it is no pattern; *wrong says why. */
 PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const char **wrong);
 
-/* `path`: relative to the directory of the file, without "./". Takes time by the number of
-   rules. */
-PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory);
+/* `path`: relative to the directory of the file, without "./". *left: rules to look at, from the
+   last on; begin with `count`. A rule takes PHI__IGNORE_RULE out of *units, and the bytes compared.
+   PHI__IGNORE_NONE with *left above 0: the units are used up, come again. */
+enum { PHI__IGNORE_RULE = 8 };
+PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
+                                          size_t *left, size_t *units);
 
 #endif
 
@@ -1243,7 +1252,10 @@ static bool phi__glob_in_class(phi_str name, unsigned char c) {
 static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
     unsigned char low, high;
     if (p.at[at] == '[' && at + 1 < p.len && p.at[at + 1] == ':') {
-        size_t end = phi__str_find(p, at + 2, ":]");
+        /* The longest name of a class has six letters: looking further would take quadratic time
+           for a row of "[:". */
+        size_t most = phi__min(p.len, at + 10),
+               end = phi__str_find(phi__str(p.at, most), at + 2, ":]");
         if (end != SIZE_MAX) {
             if (phi__glob_in_class(phi__str(p.at + at + 2, end - at - 2), c)) *in = true;
             return end + 2;
@@ -1275,12 +1287,13 @@ static size_t phi__glob_set(phi_str p, size_t at, char c, bool *in) {
 /* ---- matching ---- */
 
 /* One character of the pattern, no star: where the pattern continues, or 0: no match. */
-static size_t phi__glob_one(phi_str p, size_t at, char c) {
+static size_t phi__glob_one(phi_str p, size_t at, char c, size_t *work) {
     size_t end;
     bool in;
     if (p.at[at] == '?') return c == '/' ? 0 : at + 1;
     if (p.at[at] == '[') {
         end = phi__glob_set(p, at, c, &in);
+        *work += (end != 0 ? end : p.len) - at;
         if (end != 0) return in && c != '/' ? end : 0;
     }
     if (p.at[at] == '\\' && at + 1 < p.len) at++;
@@ -1293,7 +1306,7 @@ static bool phi__glob_is_deep(phi_str p, size_t at) {
            (at + 2 == p.len || p.at[at + 2] == '/');
 }
 
-PHI__FN bool phi__glob_match(phi_str p, phi_str s) {
+PHI__FN bool phi__glob_match(phi_str p, phi_str s, size_t *work) {
     size_t at = 0, i = 0, next;
     size_t star = SIZE_MAX, star_at = 0, deep = SIZE_MAX, deep_at = 0;
     for (;;) {
@@ -1311,7 +1324,8 @@ PHI__FN bool phi__glob_match(phi_str p, phi_str s) {
             continue;
         }
         if (at == p.len && i == s.len) return true;
-        next = at < p.len && i < s.len ? phi__glob_one(p, at, s.at[i]) : 0;
+        next = at < p.len && i < s.len ? phi__glob_one(p, at, s.at[i], work) : 0;
+        (*work)++;
         if (next != 0) {
             at = next;
             i++;
@@ -1393,8 +1407,10 @@ static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open,
 /* ---- for other files ---- */
 
 PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern) {
-    size_t begin = out->len, from = begin, open, close, choices = 0;
-    const char *wrong = phi__glob_find(pattern, &open, &close);
+    size_t begin = out->len, from = begin, open, close, choices = 0, splits = 0;
+    const char *wrong;
+    if (pattern.len > PHI__GLOB_PATTERN) return "it is longer than 2,048 bytes";
+    wrong = phi__glob_find(pattern, &open, &close);
     if (wrong == NULL && pattern.len > 0 && memchr(pattern.at, '\0', pattern.len) != NULL)
         wrong = "a NUL";
     if (wrong != NULL) return wrong;
@@ -1406,9 +1422,12 @@ PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern) {
         if (open == SIZE_MAX) {
             from += p.len + 1;
             choices++;
-        } else
+        } else {
             phi__glob_split(out, from, p.len + 1, open, close);
-        if (choices > PHI__GLOB_CHOICES || out->len - begin > PHI__GLOB_BYTES) {
+            splits++;
+        }
+        if (choices > PHI__GLOB_CHOICES || splits > PHI__GLOB_SPLITS ||
+            out->len - begin > PHI__GLOB_BYTES) {
             out->len = begin;
             return "its braces leave too many choices";
         }
@@ -1416,12 +1435,12 @@ PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern) {
     return NULL;
 }
 
-PHI__FN bool phi__glob_any(phi_str choices, phi_str path) {
+PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work) {
     size_t at = 0;
     while (at < choices.len) {
         const char *end = (const char *)memchr(choices.at + at, '\0', choices.len - at);
         size_t n = end != NULL ? (size_t)(end - choices.at) - at : choices.len - at;
-        if (phi__glob_match(phi__str(choices.at + at, n), path)) return true;
+        if (phi__glob_match(phi__str(choices.at + at, n), path, work)) return true;
         at += n + 1;
     }
     return false;
@@ -1509,15 +1528,17 @@ PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file) {
     return PHI_OK;
 }
 
-PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory) {
-    size_t i;
+PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
+                                          size_t *left, size_t *units) {
     phi_str name = phi__glob_name(path);
-    for (i = ignore->count; i > 0; i--) {
-        const phi__ignore_rule *rule = &ignore->rules[i - 1];
-        if (rule->directories && !directory) continue;
-        if (phi__glob_any(phi__str(ignore->text.at + rule->at, rule->len),
-                          rule->name_alone ? name : path))
-            return rule->in ? PHI__IGNORE_IN : PHI__IGNORE_OUT;
+    while (*left > 0 && *units > 0) {
+        const phi__ignore_rule *rule = &ignore->rules[--*left];
+        size_t work = PHI__IGNORE_RULE;
+        bool matches = (directory || !rule->directories) &&
+                       phi__glob_any(phi__str(ignore->text.at + rule->at, rule->len),
+                                     rule->name_alone ? name : path, &work);
+        *units -= phi__min(*units, work);
+        if (matches) return rule->in ? PHI__IGNORE_IN : PHI__IGNORE_OUT;
     }
     return PHI__IGNORE_NONE;
 }
@@ -6805,11 +6826,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xee4ea866
+#if PHI__IMP_TOOLS != 0x2c64db3f
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xee4ea866
+#define PHI__IMP_TOOLS 0x2c64db3f
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -6878,6 +6899,14 @@ typedef struct phi__ignored_level {
     bool git;    /* it is the top of a repository */
 } phi__ignored_level;
 
+/* How far the question about an entry is answered. */
+typedef struct phi__ignored_asked {
+    bool open;
+    size_t level, kind, left; /* above the level being looked at; its kind; rules left of that */
+    phi__ignore_said said[PHI__IGNORED_KINDS];
+    bool in_git, past_git;
+} phi__ignored_asked;
+
 typedef struct phi__ignored {
     phi_memory *memory;
     phi__ignored_level *levels; /* from the farthest directory above to the deepest */
@@ -6886,6 +6915,7 @@ typedef struct phi__ignored {
     size_t rules;  /* of all levels */
     phi__buf path; /* the walk's root, a slash, and the path of an entry */
     size_t root;   /* bytes of it up to that */
+    phi__ignored_asked asked;
 } phi__ignored;
 
 PHI__FN void phi__ignored_init(phi__ignored *ignored, phi_memory *memory);
@@ -6896,9 +6926,10 @@ PHI__FN void phi__ignored_free(phi__ignored *ignored); /* twice is harmless */
 PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
 /* The walk is in the directory `path` now, which is open; depth: 0 for the root. */
 PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir, phi_str path);
-/* What the files say of an entry; depth: 1 in the root itself. PHI_NO_MEMORY. */
+/* What the files say of an entry; depth: 1 in the root itself. PHI_BUSY: the units of
+   phi__ignore_says are used up, ask the same again; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
-                                     bool directory, phi__ignore_said *out);
+                                     bool directory, size_t *units, phi__ignore_said *out);
 
 #endif
 #endif
@@ -8026,6 +8057,7 @@ PHI__FN void phi__ignored_free(phi__ignored *ignored) {
     ignored->levels = NULL;
     ignored->cap = 0;
     phi__buf_free(&ignored->path);
+    ignored->asked.open = false;
 }
 
 PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place) {
@@ -8063,31 +8095,58 @@ PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int
     return dir >= 0 ? phi__ignored_fill(ignored, level, dir) : PHI_OK;
 }
 
-PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
-                                     bool directory, phi__ignore_said *out) {
-    phi__ignore_said said[PHI__IGNORED_KINDS] = {PHI__IGNORE_NONE, PHI__IGNORE_NONE,
-                                                 PHI__IGNORE_NONE, PHI__IGNORE_NONE};
-    bool in_git = false, past_git = false;
-    size_t i, kind;
-    *out = PHI__IGNORE_NONE;
+static phi_status phi__ignored_ask(phi__ignored *ignored, uint32_t depth, phi_str path) {
+    phi__ignored_asked *asked = &ignored->asked;
+    size_t i;
     while (ignored->count > ignored->above + depth) phi__ignored_pop(ignored);
+    memset(asked, 0, sizeof *asked);
     if (ignored->rules == 0) return PHI_OK;
     ignored->path.len = ignored->root;
     phi__buf_add_str(&ignored->path, path);
     if (ignored->path.failed) return PHI_NO_MEMORY;
-    for (i = 0; i < ignored->count; i++) in_git = in_git || ignored->levels[i].git;
-    for (i = ignored->count; i > 0; i--) {
-        const phi__ignored_level *level = &ignored->levels[i - 1];
-        phi_str whole = phi__buf_str(&ignored->path);
-        whole = phi__str(whole.at + level->from, whole.len - level->from);
-        for (kind = 0; kind < PHI__IGNORED_KINDS; kind++) {
-            if (level->files[kind] == NULL || said[kind] != PHI__IGNORE_NONE) continue;
-            if (kind >= PHI__IGNORED_GIT && (!in_git || past_git)) continue;
-            said[kind] = phi__ignore_says(level->files[kind], whole, directory);
-        }
-        past_git = past_git || level->git;
+    for (i = 0; i < ignored->count; i++) asked->in_git = asked->in_git || ignored->levels[i].git;
+    asked->level = ignored->count;
+    asked->left = SIZE_MAX;
+    asked->open = true;
+    return PHI_OK;
+}
+
+/* Asks one kind of one level. False: the units are used up. */
+static bool phi__ignored_ask_kind(phi__ignored *ignored, const phi__ignored_level *level,
+                                  bool directory, size_t *units) {
+    phi__ignored_asked *asked = &ignored->asked;
+    const phi__ignore *rules = level->files[asked->kind];
+    phi_str whole = phi__buf_str(&ignored->path);
+    phi__ignore_said *said = &asked->said[asked->kind];
+    if (rules == NULL || *said != PHI__IGNORE_NONE) return true;
+    if (asked->kind >= PHI__IGNORED_GIT && (!asked->in_git || asked->past_git)) return true;
+    if (asked->left > rules->count) asked->left = rules->count;
+    whole = phi__str(whole.at + level->from, whole.len - level->from);
+    *said = phi__ignore_says(rules, whole, directory, &asked->left, units);
+    return *said != PHI__IGNORE_NONE || asked->left == 0;
+}
+
+PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
+                                     bool directory, size_t *units, phi__ignore_said *out) {
+    phi__ignored_asked *asked = &ignored->asked;
+    size_t kind;
+    *out = PHI__IGNORE_NONE;
+    if (!asked->open) {
+        phi_status status = phi__ignored_ask(ignored, depth, path);
+        if (status != PHI_OK || !asked->open) return status;
     }
-    for (kind = 0; kind < PHI__IGNORED_KINDS && *out == PHI__IGNORE_NONE; kind++) *out = said[kind];
+    for (; asked->level > 0; asked->level--) {
+        const phi__ignored_level *level = &ignored->levels[asked->level - 1];
+        for (; asked->kind < PHI__IGNORED_KINDS; asked->kind++) {
+            if (!phi__ignored_ask_kind(ignored, level, directory, units)) return PHI_BUSY;
+            asked->left = SIZE_MAX;
+        }
+        asked->kind = 0;
+        asked->past_git = asked->past_git || level->git;
+    }
+    asked->open = false;
+    for (kind = 0; kind < PHI__IGNORED_KINDS && *out == PHI__IGNORE_NONE; kind++)
+        *out = asked->said[kind];
     return PHI_OK;
 }
 
@@ -8393,7 +8452,7 @@ PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*plac
 enum {
     PHI__LIST_STEP = 1024, /* units of work in one step: an entry is one, */
     PHI__LIST_BUSY = 32,   /* opening a directory so many, and two for each directory above */
-    PHI__LIST_RULES = 32,  /* so many ignore rules cost a unit for each entry */
+    PHI__LIST_BYTES = 256, /* comparing so many bytes of patterns one */
     PHI__LIST_DEPTH = 3
 };
 
@@ -8404,6 +8463,8 @@ typedef struct phi__list_run {
     uint64_t total;
     uint64_t end_us;
     phi__walk *walk;
+    phi__walk_entry entry; /* while the ignore files are asked about it */
+    bool asking;
     phi__ignored ignored;
     phi__buf choices; /* of the pattern */
     phi_str *names;   /* a heap, the last in order on top; then sorted */
@@ -8486,10 +8547,10 @@ static bool phi__list_files_skipped(phi_str path) {
 }
 
 /* A pattern with a slash is for the whole path, one without for the name alone. */
-static bool phi__list_files_wanted(const phi__list_run *list, phi_str path) {
+static bool phi__list_files_wanted(const phi__list_run *list, phi_str path, size_t *work) {
     if (list->pattern == NULL) return true;
     if (strchr(list->pattern, '/') == NULL) path = phi__glob_name(path);
-    return phi__glob_any(phi__buf_str(&list->choices), path);
+    return phi__glob_any(phi__buf_str(&list->choices), path, work);
 }
 
 /* A path as the model wrote it, and the name below it: one line, whatever the names are. */
@@ -8541,37 +8602,49 @@ static phi_flow phi__list_files_show(phi__job *job) {
     return phi__list_files_done(list);
 }
 
-/* False: no memory. */
-static bool phi__list_files_entry(phi__list_run *list, const phi__walk_entry *entry) {
+/* Whether an entry matters by its kind, its depth, and a file's name. */
+static bool phi__list_files_asks(phi__list_run *list, size_t *work) {
+    const phi__walk_entry *entry = &list->entry;
+    if (entry->kind != PHI__FILE_DIRECTORY)
+        return entry->kind == PHI__FILE_REGULAR && entry->depth <= list->max_depth &&
+               phi__list_files_wanted(list, entry->path, work);
+    if (entry->depth < list->max_depth && !phi__list_files_skipped(entry->path)) return true;
+    phi__walk_skip(list->walk);
+    return false;
+}
+
+/* Asks the ignore files about the entry. list->asking: they have not answered yet. */
+static phi_status phi__list_files_entry(phi__list_run *list, size_t *bytes) {
+    const phi__walk_entry *entry = &list->entry;
     bool directory = entry->kind == PHI__FILE_DIRECTORY;
     phi__ignore_said said;
-    if (directory && (entry->depth >= list->max_depth || phi__list_files_skipped(entry->path))) {
-        phi__walk_skip(list->walk);
-        return true;
-    }
-    if (!directory && (entry->kind != PHI__FILE_REGULAR || entry->depth > list->max_depth ||
-                       !phi__list_files_wanted(list, entry->path)))
-        return true;
-    if (phi__ignored_says(&list->ignored, entry->depth, entry->path, directory, &said) != PHI_OK)
-        return false;
+    phi_status status =
+        phi__ignored_says(&list->ignored, entry->depth, entry->path, directory, bytes, &said);
+    list->asking = status == PHI_BUSY;
+    if (status != PHI_OK) return status;
     if (directory && said == PHI__IGNORE_OUT) phi__walk_skip(list->walk);
-    return directory || said == PHI__IGNORE_OUT || phi__list_files_add(list, entry->path);
+    if (directory || said == PHI__IGNORE_OUT) return PHI_OK;
+    return phi__list_files_add(list, entry->path) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* The next entry; PHI_NOT_FOUND: the end. *units: what it took. */
 static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
-    phi__walk_entry entry;
-    phi_status status;
-    memset(&entry, 0, sizeof entry);
-    status = phi__walk_next(list->walk, &entry);
-    *units += status == PHI_BUSY ? PHI__LIST_BUSY + 2 * entry.depth
-                                 : 1 + (uint32_t)(list->ignored.rules / PHI__LIST_RULES);
-    if (status == PHI_BUSY && entry.entered)
-        status =
-            phi__ignored_enter(&list->ignored, entry.depth, phi__walk_at(list->walk), entry.path);
-    if (status == PHI_OK && entry.path.len > 0 && !entry.entered &&
-        !phi__list_files_entry(list, &entry))
-        status = PHI_NO_MEMORY;
+    phi__walk_entry *entry = &list->entry;
+    const size_t most = (size_t)(PHI__LIST_STEP - *units) * PHI__LIST_BYTES;
+    size_t work = 0, left;
+    phi_status status = PHI_OK;
+    if (!list->asking) {
+        memset(entry, 0, sizeof *entry);
+        status = phi__walk_next(list->walk, entry);
+        *units += status == PHI_BUSY ? PHI__LIST_BUSY + 2 * entry->depth : 1;
+        if (status == PHI_BUSY && entry->entered)
+            return phi__ignored_enter(&list->ignored, entry->depth, phi__walk_at(list->walk),
+                                      entry->path);
+        list->asking = status == PHI_OK && phi__list_files_asks(list, &work);
+    }
+    left = most - phi__min(work, most - 1);
+    if (list->asking) status = phi__list_files_entry(list, &left);
+    *units += (uint32_t)(phi__max(work, most - left) / PHI__LIST_BYTES);
     return status;
 }
 
@@ -8625,14 +8698,20 @@ static phi_flow phi__list_files_open(phi__job *job) {
     return phi__list_files_above(job);
 }
 
-/* The choices of the pattern; an invalid one is matched byte by byte. False: no memory. */
+/* The choices of the pattern; an invalid one is matched byte by byte. False: the job has ended. */
 static bool phi__list_files_pattern(phi__list_run *list) {
     phi_str pattern;
     if (list->pattern == NULL) return true;
     pattern = phi_str_of(list->pattern);
+    if (pattern.len > PHI__GLOB_PATTERN) {
+        (void)phi__job_fail(&list->job, "Cannot list %s: the pattern is longer than 2,048 bytes",
+                            list->path);
+        return false;
+    }
     if (phi__str_starts(pattern, "./")) pattern = phi__str(pattern.at + 2, pattern.len - 2);
     if (phi__glob_expand(&list->choices, pattern) != NULL)
         phi__buf_add_str(&list->choices, pattern);
+    if (list->choices.failed) (void)phi__job_no_memory(&list->job);
     return !list->choices.failed;
 }
 
@@ -8646,7 +8725,7 @@ static phi_flow phi__list_files_go(phi__job *job) {
         !phi__job_number(job, "max_depth", PHI__LIST_DEPTH, &list->max_depth))
         return PHI_DONE;
     if (list->path == NULL || list->path[0] == '\0') list->path = ".";
-    if (!phi__list_files_pattern(list)) return phi__job_no_memory(job);
+    if (!phi__list_files_pattern(list)) return PHI_DONE;
     return phi__job_place(job, list->path, phi__list_files_open);
 }
 
@@ -10314,7 +10393,6 @@ enum {
     PHI__SEARCH_OWN_UNITS = 65536, /* of work at once: a byte of text is one, */
     PHI__SEARCH_OWN_TURNS = 8,     /* at most so many times in a step */
     PHI__SEARCH_OWN_ENTRY = 64,    /* units for an entry, */
-    PHI__SEARCH_OWN_RULE = 8,      /* for an ignore rule and an entry, */
     PHI__SEARCH_OWN_OPEN = 4096,   /* for opening and closing a file or a directory, */
     PHI__SEARCH_OWN_PART = 256     /* and for each part of a directory's path */
 };
@@ -10330,7 +10408,9 @@ typedef struct phi__search_own {
     phi__regex *regex;
     phi__ignore include; /* its rules: what matches is in */
     phi__ignored ignored;
-    phi__ordered *tree; /* NULL: the place is one file */
+    phi__ordered *tree;       /* NULL: the place is one file */
+    phi__ordered_entry entry; /* while the ignore files are asked about it */
+    bool asking;
     phi__file *file;
     phi__buf name; /* of the file, as it is listed */
     phi__words words;
@@ -10582,24 +10662,27 @@ static phi_str phi__search_own_relative(const phi__search *search, phi_str name)
     return phi__str(name.at + n, name.len - n);
 }
 
-/* Whether an entry is left out: by `include` first, then by the ignore files, then for being
-   hidden. */
-static phi_status phi__search_own_out(phi__search *search, const phi__ordered_entry *entry,
-                                      bool *out) {
+/* Whether the entry is left out: by `include` first, then by the ignore files, then for being
+   hidden. PHI_BUSY: the units are used up. */
+static phi_status phi__search_own_out(phi__search *search, size_t *units, bool *out) {
     phi__search_own *own = search->own;
+    const phi__ordered_entry *entry = &own->entry;
     bool directory = entry->kind == PHI__FILE_DIRECTORY;
-    phi_str whole = phi__buf_str(&own->name);
+    size_t rules = own->include.count;
     phi__ignore_said said;
-    whole = phi__search_own_relative(search, whole);
-    said = phi__ignore_says(&own->include, whole, directory);
-    *out = said == PHI__IGNORE_IN;
-    if (said == PHI__IGNORE_NONE && own->include.outs > 0 && !directory) *out = true;
-    if (said != PHI__IGNORE_NONE || *out) return PHI_OK;
-    if (phi__ignored_says(&own->ignored, entry->depth, entry->path, directory, &said) != PHI_OK)
-        return PHI_NO_MEMORY;
+    phi_status status;
+    if (!own->asking) {
+        phi_str whole = phi__search_own_relative(search, phi__buf_str(&own->name));
+        said = phi__ignore_says(&own->include, whole, directory, &rules, units);
+        *out = said == PHI__IGNORE_IN ||
+               (said == PHI__IGNORE_NONE && own->include.outs > 0 && !directory);
+        if (said != PHI__IGNORE_NONE || *out) return PHI_OK;
+    }
+    status = phi__ignored_says(&own->ignored, entry->depth, entry->path, directory, units, &said);
+    own->asking = status == PHI_BUSY;
     *out = said == PHI__IGNORE_OUT ||
            (said == PHI__IGNORE_NONE && phi__glob_name(entry->path).at[0] == '.');
-    return PHI_OK;
+    return status;
 }
 
 /* The name as it is listed: below the path as the model wrote it. */
@@ -10617,13 +10700,14 @@ static bool phi__search_own_name(phi__search *search, phi_str path) {
     return !own->name.failed;
 }
 
-static phi_status phi__search_own_entry(phi__search *search, const phi__ordered_entry *entry) {
+static phi_status phi__search_own_entry(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
+    const phi__ordered_entry *entry = &own->entry;
     phi_status status;
     bool out;
     if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_REGULAR) return PHI_OK;
     if (!phi__search_own_name(search, entry->path)) return PHI_NO_MEMORY;
-    status = phi__search_own_out(search, entry, &out);
+    status = phi__search_own_out(search, units, &out);
     if (status != PHI_OK) return status;
     if (entry->kind == PHI__FILE_DIRECTORY) {
         if (out) phi__ordered_skip(own->tree);
@@ -10640,23 +10724,22 @@ static phi_status phi__search_own_entry(phi__search *search, const phi__ordered_
 /* PHI_NOT_FOUND: the end. */
 static phi_status phi__search_own_next(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
-    phi__ordered_entry entry;
-    phi_status status;
+    phi__ordered_entry *entry = &own->entry;
+    phi_status status = PHI_OK;
     size_t cost = PHI__SEARCH_OWN_ENTRY;
     if (own->tree == NULL) return PHI_NOT_FOUND;
-    status = phi__ordered_next(own->tree, &entry, &own->words);
-    if (status == PHI_BUSY || status == PHI_IO || entry.entered)
-        cost += PHI__SEARCH_OWN_OPEN + PHI__SEARCH_OWN_PART * (size_t)entry.depth;
+    if (!own->asking) status = phi__ordered_next(own->tree, entry, &own->words);
+    if (status == PHI_BUSY || status == PHI_IO || entry->entered)
+        cost += PHI__SEARCH_OWN_OPEN + PHI__SEARCH_OWN_PART * (size_t)entry->depth;
     if (status == PHI_IO) {
-        if (!phi__search_own_name(search, entry.path)) return PHI_NO_MEMORY;
+        if (!phi__search_own_name(search, entry->path)) return PHI_NO_MEMORY;
         phi__search_own_note(own, own->name.at, own->words.text);
         status = PHI_OK;
-    } else if (status == PHI_OK && entry.entered) {
-        status = phi__ignored_enter(&own->ignored, entry.depth - 1, phi__ordered_at(own->tree),
-                                    entry.path);
+    } else if (status == PHI_OK && entry->entered) {
+        status = phi__ignored_enter(&own->ignored, entry->depth - 1, phi__ordered_at(own->tree),
+                                    entry->path);
     } else if (status == PHI_OK) {
-        cost += PHI__SEARCH_OWN_RULE * (own->ignored.rules + own->include.count);
-        status = phi__search_own_entry(search, &entry);
+        status = phi__search_own_entry(search, units);
         if (own->file != NULL) cost += PHI__SEARCH_OWN_OPEN;
     }
     *units -= phi__min(*units, cost);

@@ -27,7 +27,10 @@ static bool phi__glob_in_class(phi_str name, unsigned char c) {
 static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
     unsigned char low, high;
     if (p.at[at] == '[' && at + 1 < p.len && p.at[at + 1] == ':') {
-        size_t end = phi__str_find(p, at + 2, ":]");
+        /* The longest name of a class has six letters: looking further would take quadratic time
+           for a row of "[:". */
+        size_t most = phi__min(p.len, at + 10),
+               end = phi__str_find(phi__str(p.at, most), at + 2, ":]");
         if (end != SIZE_MAX) {
             if (phi__glob_in_class(phi__str(p.at + at + 2, end - at - 2), c)) *in = true;
             return end + 2;
@@ -59,12 +62,13 @@ static size_t phi__glob_set(phi_str p, size_t at, char c, bool *in) {
 /* ---- matching ---- */
 
 /* One character of the pattern, no star: where the pattern continues, or 0: no match. */
-static size_t phi__glob_one(phi_str p, size_t at, char c) {
+static size_t phi__glob_one(phi_str p, size_t at, char c, size_t *work) {
     size_t end;
     bool in;
     if (p.at[at] == '?') return c == '/' ? 0 : at + 1;
     if (p.at[at] == '[') {
         end = phi__glob_set(p, at, c, &in);
+        *work += (end != 0 ? end : p.len) - at;
         if (end != 0) return in && c != '/' ? end : 0;
     }
     if (p.at[at] == '\\' && at + 1 < p.len) at++;
@@ -77,7 +81,7 @@ static bool phi__glob_is_deep(phi_str p, size_t at) {
            (at + 2 == p.len || p.at[at + 2] == '/');
 }
 
-PHI__FN bool phi__glob_match(phi_str p, phi_str s) {
+PHI__FN bool phi__glob_match(phi_str p, phi_str s, size_t *work) {
     size_t at = 0, i = 0, next;
     size_t star = SIZE_MAX, star_at = 0, deep = SIZE_MAX, deep_at = 0;
     for (;;) {
@@ -95,7 +99,8 @@ PHI__FN bool phi__glob_match(phi_str p, phi_str s) {
             continue;
         }
         if (at == p.len && i == s.len) return true;
-        next = at < p.len && i < s.len ? phi__glob_one(p, at, s.at[i]) : 0;
+        next = at < p.len && i < s.len ? phi__glob_one(p, at, s.at[i], work) : 0;
+        (*work)++;
         if (next != 0) {
             at = next;
             i++;
@@ -177,8 +182,10 @@ static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open,
 /* ---- for other files ---- */
 
 PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern) {
-    size_t begin = out->len, from = begin, open, close, choices = 0;
-    const char *wrong = phi__glob_find(pattern, &open, &close);
+    size_t begin = out->len, from = begin, open, close, choices = 0, splits = 0;
+    const char *wrong;
+    if (pattern.len > PHI__GLOB_PATTERN) return "it is longer than 2,048 bytes";
+    wrong = phi__glob_find(pattern, &open, &close);
     if (wrong == NULL && pattern.len > 0 && memchr(pattern.at, '\0', pattern.len) != NULL)
         wrong = "a NUL";
     if (wrong != NULL) return wrong;
@@ -190,9 +197,12 @@ PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern) {
         if (open == SIZE_MAX) {
             from += p.len + 1;
             choices++;
-        } else
+        } else {
             phi__glob_split(out, from, p.len + 1, open, close);
-        if (choices > PHI__GLOB_CHOICES || out->len - begin > PHI__GLOB_BYTES) {
+            splits++;
+        }
+        if (choices > PHI__GLOB_CHOICES || splits > PHI__GLOB_SPLITS ||
+            out->len - begin > PHI__GLOB_BYTES) {
             out->len = begin;
             return "its braces leave too many choices";
         }
@@ -200,12 +210,12 @@ PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern) {
     return NULL;
 }
 
-PHI__FN bool phi__glob_any(phi_str choices, phi_str path) {
+PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work) {
     size_t at = 0;
     while (at < choices.len) {
         const char *end = (const char *)memchr(choices.at + at, '\0', choices.len - at);
         size_t n = end != NULL ? (size_t)(end - choices.at) - at : choices.len - at;
-        if (phi__glob_match(phi__str(choices.at + at, n), path)) return true;
+        if (phi__glob_match(phi__str(choices.at + at, n), path, work)) return true;
         at += n + 1;
     }
     return false;

@@ -6,17 +6,23 @@
 
 #include "base/buf_in.h"
 
-enum { PHI__GLOB_CHOICES = 64, PHI__GLOB_BYTES = 65536 /* of all choices of a pattern */ };
+enum {
+    PHI__GLOB_PATTERN = 2048, /* bytes of a pattern */
+    PHI__GLOB_CHOICES = 64,
+    PHI__GLOB_SPLITS = 128, /* pairs of braces taken apart, in all choices */
+    PHI__GLOB_BYTES = 8192  /* of all choices of a pattern */
+};
 
 /* Appends the pattern to `out`, once for each choice that its braces leave, a NUL behind each.
    NULL, or an error message; `out` is then as it was. A buffer without memory is failed. */
 PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern);
 
-/* Whether one of the choices, as phi__glob_expand left them, matches the whole path. */
-PHI__FN bool phi__glob_any(phi_str choices, phi_str path);
+/* Whether one of the choices, as phi__glob_expand left them, matches the whole path. Adds the bytes
+   of the pattern that were compared to *work. */
+PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work);
 
 /* The same of one pattern without braces. */
-PHI__FN bool phi__glob_match(phi_str pattern, phi_str path);
+PHI__FN bool phi__glob_match(phi_str pattern, phi_str path, size_t *work);
 
 /* The last part of a path. */
 PHI__FN phi_str phi__glob_name(phi_str path);

@@ -73,15 +73,17 @@ PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file) {
     return PHI_OK;
 }
 
-PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory) {
-    size_t i;
+PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
+                                          size_t *left, size_t *units) {
     phi_str name = phi__glob_name(path);
-    for (i = ignore->count; i > 0; i--) {
-        const phi__ignore_rule *rule = &ignore->rules[i - 1];
-        if (rule->directories && !directory) continue;
-        if (phi__glob_any(phi__str(ignore->text.at + rule->at, rule->len),
-                          rule->name_alone ? name : path))
-            return rule->in ? PHI__IGNORE_IN : PHI__IGNORE_OUT;
+    while (*left > 0 && *units > 0) {
+        const phi__ignore_rule *rule = &ignore->rules[--*left];
+        size_t work = PHI__IGNORE_RULE;
+        bool matches = (directory || !rule->directories) &&
+                       phi__glob_any(phi__str(ignore->text.at + rule->at, rule->len),
+                                     rule->name_alone ? name : path, &work);
+        *units -= phi__min(*units, work);
+        if (matches) return rule->in ? PHI__IGNORE_IN : PHI__IGNORE_OUT;
     }
     return PHI__IGNORE_NONE;
 }

@@ -37,8 +37,11 @@ PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file);
 /* One line. PHI_BAD_ARG: it is no pattern; *wrong says why. */
 PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const char **wrong);
 
-/* `path`: relative to the directory of the file, without "./". Takes time by the number of
-   rules. */
-PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory);
+/* `path`: relative to the directory of the file, without "./". *left: rules to look at, from the
+   last on; begin with `count`. A rule takes PHI__IGNORE_RULE out of *units, and the bytes compared.
+   PHI__IGNORE_NONE with *left above 0: the units are used up, come again. */
+enum { PHI__IGNORE_RULE = 8 };
+PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
+                                          size_t *left, size_t *units);
 
 #endif

@@ -105,6 +105,7 @@ PHI__FN void phi__ignored_free(phi__ignored *ignored) {
     ignored->levels = NULL;
     ignored->cap = 0;
     phi__buf_free(&ignored->path);
+    ignored->asked.open = false;
 }
 
 PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place) {
@@ -142,31 +143,58 @@ PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int
     return dir >= 0 ? phi__ignored_fill(ignored, level, dir) : PHI_OK;
 }
 
-PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
-                                     bool directory, phi__ignore_said *out) {
-    phi__ignore_said said[PHI__IGNORED_KINDS] = {PHI__IGNORE_NONE, PHI__IGNORE_NONE,
-                                                 PHI__IGNORE_NONE, PHI__IGNORE_NONE};
-    bool in_git = false, past_git = false;
-    size_t i, kind;
-    *out = PHI__IGNORE_NONE;
+static phi_status phi__ignored_ask(phi__ignored *ignored, uint32_t depth, phi_str path) {
+    phi__ignored_asked *asked = &ignored->asked;
+    size_t i;
     while (ignored->count > ignored->above + depth) phi__ignored_pop(ignored);
+    memset(asked, 0, sizeof *asked);
     if (ignored->rules == 0) return PHI_OK;
     ignored->path.len = ignored->root;
     phi__buf_add_str(&ignored->path, path);
     if (ignored->path.failed) return PHI_NO_MEMORY;
-    for (i = 0; i < ignored->count; i++) in_git = in_git || ignored->levels[i].git;
-    for (i = ignored->count; i > 0; i--) {
-        const phi__ignored_level *level = &ignored->levels[i - 1];
-        phi_str whole = phi__buf_str(&ignored->path);
-        whole = phi__str(whole.at + level->from, whole.len - level->from);
-        for (kind = 0; kind < PHI__IGNORED_KINDS; kind++) {
-            if (level->files[kind] == NULL || said[kind] != PHI__IGNORE_NONE) continue;
-            if (kind >= PHI__IGNORED_GIT && (!in_git || past_git)) continue;
-            said[kind] = phi__ignore_says(level->files[kind], whole, directory);
-        }
-        past_git = past_git || level->git;
+    for (i = 0; i < ignored->count; i++) asked->in_git = asked->in_git || ignored->levels[i].git;
+    asked->level = ignored->count;
+    asked->left = SIZE_MAX;
+    asked->open = true;
+    return PHI_OK;
+}
+
+/* Asks one kind of one level. False: the units are used up. */
+static bool phi__ignored_ask_kind(phi__ignored *ignored, const phi__ignored_level *level,
+                                  bool directory, size_t *units) {
+    phi__ignored_asked *asked = &ignored->asked;
+    const phi__ignore *rules = level->files[asked->kind];
+    phi_str whole = phi__buf_str(&ignored->path);
+    phi__ignore_said *said = &asked->said[asked->kind];
+    if (rules == NULL || *said != PHI__IGNORE_NONE) return true;
+    if (asked->kind >= PHI__IGNORED_GIT && (!asked->in_git || asked->past_git)) return true;
+    if (asked->left > rules->count) asked->left = rules->count;
+    whole = phi__str(whole.at + level->from, whole.len - level->from);
+    *said = phi__ignore_says(rules, whole, directory, &asked->left, units);
+    return *said != PHI__IGNORE_NONE || asked->left == 0;
+}
+
+PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
+                                     bool directory, size_t *units, phi__ignore_said *out) {
+    phi__ignored_asked *asked = &ignored->asked;
+    size_t kind;
+    *out = PHI__IGNORE_NONE;
+    if (!asked->open) {
+        phi_status status = phi__ignored_ask(ignored, depth, path);
+        if (status != PHI_OK || !asked->open) return status;
     }
-    for (kind = 0; kind < PHI__IGNORED_KINDS && *out == PHI__IGNORE_NONE; kind++) *out = said[kind];
+    for (; asked->level > 0; asked->level--) {
+        const phi__ignored_level *level = &ignored->levels[asked->level - 1];
+        for (; asked->kind < PHI__IGNORED_KINDS; asked->kind++) {
+            if (!phi__ignored_ask_kind(ignored, level, directory, units)) return PHI_BUSY;
+            asked->left = SIZE_MAX;
+        }
+        asked->kind = 0;
+        asked->past_git = asked->past_git || level->git;
+    }
+    asked->open = false;
+    for (kind = 0; kind < PHI__IGNORED_KINDS && *out == PHI__IGNORE_NONE; kind++)
+        *out = asked->said[kind];
     return PHI_OK;
 }
 

@@ -20,6 +20,14 @@ typedef struct phi__ignored_level {
     bool git;    /* it is the top of a repository */
 } phi__ignored_level;
 
+/* How far the question about an entry is answered. */
+typedef struct phi__ignored_asked {
+    bool open;
+    size_t level, kind, left; /* above the level being looked at; its kind; rules left of that */
+    phi__ignore_said said[PHI__IGNORED_KINDS];
+    bool in_git, past_git;
+} phi__ignored_asked;
+
 typedef struct phi__ignored {
     phi_memory *memory;
     phi__ignored_level *levels; /* from the farthest directory above to the deepest */
@@ -28,6 +36,7 @@ typedef struct phi__ignored {
     size_t rules;  /* of all levels */
     phi__buf path; /* the walk's root, a slash, and the path of an entry */
     size_t root;   /* bytes of it up to that */
+    phi__ignored_asked asked;
 } phi__ignored;
 
 PHI__FN void phi__ignored_init(phi__ignored *ignored, phi_memory *memory);
@@ -38,9 +47,10 @@ PHI__FN void phi__ignored_free(phi__ignored *ignored); /* twice is harmless */
 PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
 /* The walk is in the directory `path` now, which is open; depth: 0 for the root. */
 PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir, phi_str path);
-/* What the files say of an entry; depth: 1 in the root itself. PHI_NO_MEMORY. */
+/* What the files say of an entry; depth: 1 in the root itself. PHI_BUSY: the units of
+   phi__ignore_says are used up, ask the same again; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
-                                     bool directory, phi__ignore_said *out);
+                                     bool directory, size_t *units, phi__ignore_said *out);
 
 #endif
 #endif

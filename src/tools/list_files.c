@@ -16,7 +16,7 @@
 enum {
     PHI__LIST_STEP = 1024, /* units of work in one step: an entry is one, */
     PHI__LIST_BUSY = 32,   /* opening a directory so many, and two for each directory above */
-    PHI__LIST_RULES = 32,  /* so many ignore rules cost a unit for each entry */
+    PHI__LIST_BYTES = 256, /* comparing so many bytes of patterns one */
     PHI__LIST_DEPTH = 3
 };
 
@@ -27,6 +27,8 @@ typedef struct phi__list_run {
     uint64_t total;
     uint64_t end_us;
     phi__walk *walk;
+    phi__walk_entry entry; /* while the ignore files are asked about it */
+    bool asking;
     phi__ignored ignored;
     phi__buf choices; /* of the pattern */
     phi_str *names;   /* a heap, the last in order on top; then sorted */
@@ -109,10 +111,10 @@ static bool phi__list_files_skipped(phi_str path) {
 }
 
 /* A pattern with a slash is for the whole path, one without for the name alone. */
-static bool phi__list_files_wanted(const phi__list_run *list, phi_str path) {
+static bool phi__list_files_wanted(const phi__list_run *list, phi_str path, size_t *work) {
     if (list->pattern == NULL) return true;
     if (strchr(list->pattern, '/') == NULL) path = phi__glob_name(path);
-    return phi__glob_any(phi__buf_str(&list->choices), path);
+    return phi__glob_any(phi__buf_str(&list->choices), path, work);
 }
 
 /* A path as the model wrote it, and the name below it: one line, whatever the names are. */
@@ -164,37 +166,49 @@ static phi_flow phi__list_files_show(phi__job *job) {
     return phi__list_files_done(list);
 }
 
-/* False: no memory. */
-static bool phi__list_files_entry(phi__list_run *list, const phi__walk_entry *entry) {
+/* Whether an entry matters by its kind, its depth, and a file's name. */
+static bool phi__list_files_asks(phi__list_run *list, size_t *work) {
+    const phi__walk_entry *entry = &list->entry;
+    if (entry->kind != PHI__FILE_DIRECTORY)
+        return entry->kind == PHI__FILE_REGULAR && entry->depth <= list->max_depth &&
+               phi__list_files_wanted(list, entry->path, work);
+    if (entry->depth < list->max_depth && !phi__list_files_skipped(entry->path)) return true;
+    phi__walk_skip(list->walk);
+    return false;
+}
+
+/* Asks the ignore files about the entry. list->asking: they have not answered yet. */
+static phi_status phi__list_files_entry(phi__list_run *list, size_t *bytes) {
+    const phi__walk_entry *entry = &list->entry;
     bool directory = entry->kind == PHI__FILE_DIRECTORY;
     phi__ignore_said said;
-    if (directory && (entry->depth >= list->max_depth || phi__list_files_skipped(entry->path))) {
-        phi__walk_skip(list->walk);
-        return true;
-    }
-    if (!directory && (entry->kind != PHI__FILE_REGULAR || entry->depth > list->max_depth ||
-                       !phi__list_files_wanted(list, entry->path)))
-        return true;
-    if (phi__ignored_says(&list->ignored, entry->depth, entry->path, directory, &said) != PHI_OK)
-        return false;
+    phi_status status =
+        phi__ignored_says(&list->ignored, entry->depth, entry->path, directory, bytes, &said);
+    list->asking = status == PHI_BUSY;
+    if (status != PHI_OK) return status;
     if (directory && said == PHI__IGNORE_OUT) phi__walk_skip(list->walk);
-    return directory || said == PHI__IGNORE_OUT || phi__list_files_add(list, entry->path);
+    if (directory || said == PHI__IGNORE_OUT) return PHI_OK;
+    return phi__list_files_add(list, entry->path) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* The next entry; PHI_NOT_FOUND: the end. *units: what it took. */
 static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
-    phi__walk_entry entry;
-    phi_status status;
-    memset(&entry, 0, sizeof entry);
-    status = phi__walk_next(list->walk, &entry);
-    *units += status == PHI_BUSY ? PHI__LIST_BUSY + 2 * entry.depth
-                                 : 1 + (uint32_t)(list->ignored.rules / PHI__LIST_RULES);
-    if (status == PHI_BUSY && entry.entered)
-        status =
-            phi__ignored_enter(&list->ignored, entry.depth, phi__walk_at(list->walk), entry.path);
-    if (status == PHI_OK && entry.path.len > 0 && !entry.entered &&
-        !phi__list_files_entry(list, &entry))
-        status = PHI_NO_MEMORY;
+    phi__walk_entry *entry = &list->entry;
+    const size_t most = (size_t)(PHI__LIST_STEP - *units) * PHI__LIST_BYTES;
+    size_t work = 0, left;
+    phi_status status = PHI_OK;
+    if (!list->asking) {
+        memset(entry, 0, sizeof *entry);
+        status = phi__walk_next(list->walk, entry);
+        *units += status == PHI_BUSY ? PHI__LIST_BUSY + 2 * entry->depth : 1;
+        if (status == PHI_BUSY && entry->entered)
+            return phi__ignored_enter(&list->ignored, entry->depth, phi__walk_at(list->walk),
+                                      entry->path);
+        list->asking = status == PHI_OK && phi__list_files_asks(list, &work);
+    }
+    left = most - phi__min(work, most - 1);
+    if (list->asking) status = phi__list_files_entry(list, &left);
+    *units += (uint32_t)(phi__max(work, most - left) / PHI__LIST_BYTES);
     return status;
 }
 
@@ -248,14 +262,20 @@ static phi_flow phi__list_files_open(phi__job *job) {
     return phi__list_files_above(job);
 }
 
-/* The choices of the pattern; an invalid one is matched byte by byte. False: no memory. */
+/* The choices of the pattern; an invalid one is matched byte by byte. False: the job has ended. */
 static bool phi__list_files_pattern(phi__list_run *list) {
     phi_str pattern;
     if (list->pattern == NULL) return true;
     pattern = phi_str_of(list->pattern);
+    if (pattern.len > PHI__GLOB_PATTERN) {
+        (void)phi__job_fail(&list->job, "Cannot list %s: the pattern is longer than 2,048 bytes",
+                            list->path);
+        return false;
+    }
     if (phi__str_starts(pattern, "./")) pattern = phi__str(pattern.at + 2, pattern.len - 2);
     if (phi__glob_expand(&list->choices, pattern) != NULL)
         phi__buf_add_str(&list->choices, pattern);
+    if (list->choices.failed) (void)phi__job_no_memory(&list->job);
     return !list->choices.failed;
 }
 
@@ -269,7 +289,7 @@ static phi_flow phi__list_files_go(phi__job *job) {
         !phi__job_number(job, "max_depth", PHI__LIST_DEPTH, &list->max_depth))
         return PHI_DONE;
     if (list->path == NULL || list->path[0] == '\0') list->path = ".";
-    if (!phi__list_files_pattern(list)) return phi__job_no_memory(job);
+    if (!phi__list_files_pattern(list)) return PHI_DONE;
     return phi__job_place(job, list->path, phi__list_files_open);
 }
 

@@ -19,7 +19,6 @@ enum {
     PHI__SEARCH_OWN_UNITS = 65536, /* of work at once: a byte of text is one, */
     PHI__SEARCH_OWN_TURNS = 8,     /* at most so many times in a step */
     PHI__SEARCH_OWN_ENTRY = 64,    /* units for an entry, */
-    PHI__SEARCH_OWN_RULE = 8,      /* for an ignore rule and an entry, */
     PHI__SEARCH_OWN_OPEN = 4096,   /* for opening and closing a file or a directory, */
     PHI__SEARCH_OWN_PART = 256     /* and for each part of a directory's path */
 };
@@ -35,7 +34,9 @@ typedef struct phi__search_own {
     phi__regex *regex;
     phi__ignore include; /* its rules: what matches is in */
     phi__ignored ignored;
-    phi__ordered *tree; /* NULL: the place is one file */
+    phi__ordered *tree;       /* NULL: the place is one file */
+    phi__ordered_entry entry; /* while the ignore files are asked about it */
+    bool asking;
     phi__file *file;
     phi__buf name; /* of the file, as it is listed */
     phi__words words;
@@ -287,24 +288,27 @@ static phi_str phi__search_own_relative(const phi__search *search, phi_str name)
     return phi__str(name.at + n, name.len - n);
 }
 
-/* Whether an entry is left out: by `include` first, then by the ignore files, then for being
-   hidden. */
-static phi_status phi__search_own_out(phi__search *search, const phi__ordered_entry *entry,
-                                      bool *out) {
+/* Whether the entry is left out: by `include` first, then by the ignore files, then for being
+   hidden. PHI_BUSY: the units are used up. */
+static phi_status phi__search_own_out(phi__search *search, size_t *units, bool *out) {
     phi__search_own *own = search->own;
+    const phi__ordered_entry *entry = &own->entry;
     bool directory = entry->kind == PHI__FILE_DIRECTORY;
-    phi_str whole = phi__buf_str(&own->name);
+    size_t rules = own->include.count;
     phi__ignore_said said;
-    whole = phi__search_own_relative(search, whole);
-    said = phi__ignore_says(&own->include, whole, directory);
-    *out = said == PHI__IGNORE_IN;
-    if (said == PHI__IGNORE_NONE && own->include.outs > 0 && !directory) *out = true;
-    if (said != PHI__IGNORE_NONE || *out) return PHI_OK;
-    if (phi__ignored_says(&own->ignored, entry->depth, entry->path, directory, &said) != PHI_OK)
-        return PHI_NO_MEMORY;
+    phi_status status;
+    if (!own->asking) {
+        phi_str whole = phi__search_own_relative(search, phi__buf_str(&own->name));
+        said = phi__ignore_says(&own->include, whole, directory, &rules, units);
+        *out = said == PHI__IGNORE_IN ||
+               (said == PHI__IGNORE_NONE && own->include.outs > 0 && !directory);
+        if (said != PHI__IGNORE_NONE || *out) return PHI_OK;
+    }
+    status = phi__ignored_says(&own->ignored, entry->depth, entry->path, directory, units, &said);
+    own->asking = status == PHI_BUSY;
     *out = said == PHI__IGNORE_OUT ||
            (said == PHI__IGNORE_NONE && phi__glob_name(entry->path).at[0] == '.');
-    return PHI_OK;
+    return status;
 }
 
 /* The name as it is listed: below the path as the model wrote it. */
@@ -322,13 +326,14 @@ static bool phi__search_own_name(phi__search *search, phi_str path) {
     return !own->name.failed;
 }
 
-static phi_status phi__search_own_entry(phi__search *search, const phi__ordered_entry *entry) {
+static phi_status phi__search_own_entry(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
+    const phi__ordered_entry *entry = &own->entry;
     phi_status status;
     bool out;
     if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_REGULAR) return PHI_OK;
     if (!phi__search_own_name(search, entry->path)) return PHI_NO_MEMORY;
-    status = phi__search_own_out(search, entry, &out);
+    status = phi__search_own_out(search, units, &out);
     if (status != PHI_OK) return status;
     if (entry->kind == PHI__FILE_DIRECTORY) {
         if (out) phi__ordered_skip(own->tree);
@@ -345,23 +350,22 @@ static phi_status phi__search_own_entry(phi__search *search, const phi__ordered_
 /* PHI_NOT_FOUND: the end. */
 static phi_status phi__search_own_next(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
-    phi__ordered_entry entry;
-    phi_status status;
+    phi__ordered_entry *entry = &own->entry;
+    phi_status status = PHI_OK;
     size_t cost = PHI__SEARCH_OWN_ENTRY;
     if (own->tree == NULL) return PHI_NOT_FOUND;
-    status = phi__ordered_next(own->tree, &entry, &own->words);
-    if (status == PHI_BUSY || status == PHI_IO || entry.entered)
-        cost += PHI__SEARCH_OWN_OPEN + PHI__SEARCH_OWN_PART * (size_t)entry.depth;
+    if (!own->asking) status = phi__ordered_next(own->tree, entry, &own->words);
+    if (status == PHI_BUSY || status == PHI_IO || entry->entered)
+        cost += PHI__SEARCH_OWN_OPEN + PHI__SEARCH_OWN_PART * (size_t)entry->depth;
     if (status == PHI_IO) {
-        if (!phi__search_own_name(search, entry.path)) return PHI_NO_MEMORY;
+        if (!phi__search_own_name(search, entry->path)) return PHI_NO_MEMORY;
         phi__search_own_note(own, own->name.at, own->words.text);
         status = PHI_OK;
-    } else if (status == PHI_OK && entry.entered) {
-        status = phi__ignored_enter(&own->ignored, entry.depth - 1, phi__ordered_at(own->tree),
-                                    entry.path);
+    } else if (status == PHI_OK && entry->entered) {
+        status = phi__ignored_enter(&own->ignored, entry->depth - 1, phi__ordered_at(own->tree),
+                                    entry->path);
     } else if (status == PHI_OK) {
-        cost += PHI__SEARCH_OWN_RULE * (own->ignored.rules + own->include.count);
-        status = phi__search_own_entry(search, &entry);
+        status = phi__search_own_entry(search, units);
         if (own->file != NULL) cost += PHI__SEARCH_OWN_OPEN;
     }
     *units -= phi__min(*units, cost);

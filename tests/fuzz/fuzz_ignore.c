@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     phi_str paths = cut != NULL ? phi__str(cut + 1, size - first - 1) : phi__str("a/b", 3);
     phi_memory memory;
     phi__ignore ignore;
-    size_t at = 0;
+    size_t at = 0, left, units = SIZE_MAX;
     phi_memory_init(&memory, NULL, 0);
     phi__ignore_init(&ignore, &memory);
     if (phi__ignore_add(&ignore, phi__str(text, first)) != PHI_OK) abort();
@@ -21,9 +21,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         const char *end = (const char *)memchr(paths.at + at, '\n', paths.len - at);
         size_t n = end != NULL ? (size_t)(end - paths.at) - at : paths.len - at;
         phi_str path = phi__str(paths.at + at, n);
-        phi__ignore_said file = phi__ignore_says(&ignore, path, false);
+        phi__ignore_said file;
+        left = ignore.count;
+        file = phi__ignore_says(&ignore, path, false, &left, &units);
+        left = ignore.count;
         /* A rule for directories alone is the only difference. */
-        if (file != PHI__IGNORE_NONE && phi__ignore_says(&ignore, path, true) == PHI__IGNORE_NONE)
+        if (file != PHI__IGNORE_NONE &&
+            phi__ignore_says(&ignore, path, true, &left, &units) == PHI__IGNORE_NONE)
             abort();
         at += n + 1;
     }

@@ -3,7 +3,8 @@
 #include "support/test.h"
 
 static bool glob(const char *pattern, const char *path) {
-    return phi__glob_match(phi_str_of(pattern), phi_str_of(path));
+    size_t work = 0;
+    return phi__glob_match(phi_str_of(pattern), phi_str_of(path), &work);
 }
 
 TEST(stars_marks_and_brackets_match_names) {
@@ -92,7 +93,14 @@ static const char *choices(const char *pattern) {
     return wrong != NULL ? wrong : text;
 }
 
+static void repeat(char *to, size_t n, const char *unit) {
+    size_t i, len = strlen(unit);
+    for (i = 0; i < n; i++) to[i] = unit[i % len];
+    to[n] = '\0';
+}
+
 TEST(braces_leave_choices) {
+    char text[2100];
     CHECK_EQ_STR(choices("*.c"), "*.c ");
     CHECK_EQ_STR(choices("*.{c,h}"), "*.c *.h ");
     CHECK_EQ_STR(choices("{a,b{c,d}e}/{1,}"), "a/1 a/ bce/1 bce/ bde/1 bde/ ");
@@ -105,14 +113,21 @@ TEST(braces_leave_choices) {
     CHECK_EQ_STR(choices("a\\"), "a backslash at the end");
     CHECK_EQ_STR(choices("{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}"),
                  "its braces leave too many choices");
+    repeat(text, 2040, "{}");
+    CHECK_EQ_STR(choices(text), "its braces leave too many choices");
+    repeat(text, 2046, "[[:");
+    CHECK_EQ_STR(choices(text), "a set without its closing bracket");
+    repeat(text, 2049, "a");
+    CHECK_EQ_STR(choices(text), "it is longer than 2,048 bytes");
     CHECK_EQ_STR(choices("{{{{{{{{{{,},},},},},},},},},}"), "           ");
 }
 
 TEST(one_of_the_choices_is_enough) {
-    CHECK(phi__glob_any(phi__str("a\0b", 4), phi_str_of("b")));
-    CHECK(!phi__glob_any(phi__str("a\0b", 4), phi_str_of("c")));
-    CHECK(!phi__glob_any(phi__str("", 0), phi_str_of("")));
-    CHECK(phi__glob_any(phi__str("", 1), phi_str_of("")));
+    size_t work = 0;
+    CHECK(phi__glob_any(phi__str("a\0b", 4), phi_str_of("b"), &work));
+    CHECK(!phi__glob_any(phi__str("a\0b", 4), phi_str_of("c"), &work));
+    CHECK(!phi__glob_any(phi__str("", 0), phi_str_of(""), &work));
+    CHECK(phi__glob_any(phi__str("", 1), phi_str_of(""), &work));
 }
 
 TEST_MAIN(TEST_ENTRY(stars_marks_and_brackets_match_names),

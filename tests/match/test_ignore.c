@@ -2,16 +2,20 @@
 #include "match/ignore_in.h"
 #include "support/test.h"
 
+#include <time.h>
+
 /* 'o' out, 'i' in, '-' nothing is said. */
 static char says(const char *file, const char *path, bool directory) {
     static const char letters[] = "-oi";
     phi_memory memory;
     phi__ignore ignore;
     phi__ignore_said said;
+    size_t left, units = SIZE_MAX;
     phi_memory_init(&memory, NULL, 0);
     phi__ignore_init(&ignore, &memory);
     CHECK_EQ_INT(phi__ignore_add(&ignore, phi_str_of(file)), PHI_OK);
-    said = phi__ignore_says(&ignore, phi_str_of(path), directory);
+    left = ignore.count;
+    said = phi__ignore_says(&ignore, phi_str_of(path), directory, &left, &units);
     phi__ignore_free(&ignore);
     phi__ignore_free(&ignore);
     CHECK_EQ_INT(memory.used_bytes, 0);
@@ -81,9 +85,38 @@ TEST(a_line_of_its_own_says_what_is_wrong) {
     phi__ignore_free(&ignore);
 }
 
+/* A quarter of a MiB in one line once took minutes, and rows of rules were one unit of work. */
+TEST(hostile_lines_take_time_by_their_bytes) {
+    static const char *const units[] = {"[[:", "{}", "[a", "{a,", "{a,b}{a,b}{a,b}{a,b}{a,b}\n"};
+    char *text = (char *)malloc(262144);
+    size_t i, k, left, steps, used;
+    clock_t begin = clock();
+    for (k = 0; k < PHI__COUNT(units); k++) {
+        phi_memory memory;
+        phi__ignore ignore;
+        size_t n = strlen(units[k]);
+        for (i = 0; i < 262144; i++) text[i] = i % 2041 == 2040 ? '\n' : units[k][i % n];
+        phi_memory_init(&memory, NULL, 0);
+        phi__ignore_init(&ignore, &memory);
+        CHECK_EQ_INT(phi__ignore_add(&ignore, phi__str(text, 262144)), PHI_OK);
+        CHECK(memory.peak_bytes < 16 * 262144);
+        left = ignore.count;
+        for (steps = 0; left > 0; steps++) {
+            used = 1000;
+            CHECK(phi__ignore_says(&ignore, phi_str_of("z/z"), false, &left, &used) ==
+                  PHI__IGNORE_NONE);
+        }
+        CHECK(steps >= ignore.count / 125);
+        phi__ignore_free(&ignore);
+    }
+    free(text);
+    CHECK((double)(clock() - begin) / CLOCKS_PER_SEC < 5);
+}
+
 TEST(a_file_survives_every_failed_allocation) {
     int n;
     bool failed = true;
+    size_t left, units = SIZE_MAX;
     for (n = 0; failed; n++) {
         phi_allocator allocator = test_allocator();
         phi_memory memory;
@@ -94,8 +127,10 @@ TEST(a_file_survives_every_failed_allocation) {
         (void)phi__ignore_add(&ignore, phi_str_of("a{b,c{d,e}}f\n!x/\n*\n/y/**\nz\nu\nv\nw\n"));
         failed = test_alloc_tripped();
         test_alloc_fail_at(-1);
+        left = ignore.count;
         if (!failed)
-            CHECK_EQ_INT(phi__ignore_says(&ignore, phi_str_of("x"), true), PHI__IGNORE_OUT);
+            CHECK_EQ_INT(phi__ignore_says(&ignore, phi_str_of("x"), true, &left, &units),
+                         PHI__IGNORE_OUT);
         phi__ignore_free(&ignore);
         CHECK_EQ_INT(memory.used_bytes, 0);
     }
@@ -105,5 +140,6 @@ TEST(a_file_survives_every_failed_allocation) {
 TEST_MAIN(TEST_ENTRY(a_name_counts_at_every_depth_and_a_slash_binds_it),
           TEST_ENTRY(a_slash_at_the_end_is_for_directories), TEST_ENTRY(the_last_rule_decides),
           TEST_ENTRY(comments_blanks_and_escapes), TEST_ENTRY(what_is_no_pattern_is_left_out),
+          TEST_ENTRY(hostile_lines_take_time_by_their_bytes),
           TEST_ENTRY(a_line_of_its_own_says_what_is_wrong),
           TEST_ENTRY(a_file_survives_every_failed_allocation))

@@ -63,6 +63,50 @@ TEST(ignore_files_hidden_files_and_the_order_of_names) {
     calls_close(&c);
 }
 
+/* Rules that compare their whole length with each byte of a path. */
+TEST(costly_rules_are_asked_in_slices) {
+    char rules[65537], path[1100];
+    size_t i, k;
+    calls c;
+    REQUIRE(open_own(&c, 0));
+    for (i = 0; i + 2001 <= 65536; i += 2001) {
+        memset(rules + i, 'b', 2001);
+        memcpy(rules + i, "**/*[", 5);
+        memcpy(rules + i + 1998, "]z\n", 3);
+    }
+    rules[i] = '\0';
+    calls_put(&c, ".ignore", rules);
+    path[0] = '\0';
+    for (k = 0, i = 0; k < 4; k++) {
+        if (k > 0) path[i++] = '/';
+        memset(path + i, 'a', 150);
+        path[i += 150] = '\0';
+        if (k < 3) calls_mkdir(&c, path);
+    }
+    calls_put(&c, path, "needle\n");
+    if (call(&c, "search", "{\"pattern\":\"needle\"}")) {
+        CHECK(strstr(c.text, "aaa:1:needle\n(1 matches)") != NULL);
+        CHECK(c.steps > 12);
+    }
+    if (call(&c, "list_files", "{\"max_depth\":9}")) {
+        CHECK(strstr(c.text, "aaa\n\n(2 files)") != NULL);
+        CHECK(c.steps > 50);
+    }
+    calls_close(&c);
+}
+
+TEST(a_pattern_of_names_has_a_greatest_length) {
+    char arguments[2200];
+    calls c;
+    REQUIRE(open_own(&c, 0));
+    memset(arguments, 'a', sizeof arguments);
+    memcpy(arguments, "{\"pattern\":\"", 12);
+    memcpy(arguments + 12 + 2049, "\"}", 3);
+    check_call(&c, "list_files", arguments, true,
+               "Cannot list .: the pattern is longer than 2,048 bytes", NULL);
+    calls_close(&c);
+}
+
 TEST(without_a_repository_gitignore_does_not_count) {
     calls c;
     REQUIRE(open_own(&c, 0));
@@ -288,6 +332,8 @@ TEST(the_sources_of_phi_give_the_same_lines_as_ripgrep) {
 }
 
 TEST_MAIN(TEST_ENTRY(ignore_files_hidden_files_and_the_order_of_names),
+          TEST_ENTRY(costly_rules_are_asked_in_slices),
+          TEST_ENTRY(a_pattern_of_names_has_a_greatest_length),
           TEST_ENTRY(without_a_repository_gitignore_does_not_count),
           TEST_ENTRY(texts_of_every_kind), TEST_ENTRY(pieces_of_a_file_are_no_edges),
           TEST_ENTRY(what_cannot_be_searched_is_said),
