@@ -3343,11 +3343,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x72d12bfb
+#if PHI__IMP_PERMISSIONS != 0xce144f23
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x72d12bfb
+#define PHI__IMP_PERMISSIONS 0xce144f23
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -3823,7 +3823,6 @@ static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *sub
         phi__wildcard_quote(&words, subject->arguments);
         good = phi__always_keep(a, &words, &rule.matches);
     }
-    phi__buf_free(&words);
     return good ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
 }
 
@@ -3989,7 +3988,6 @@ static phi_status phi__check_commands(phi__checking *checking, const phi__shell 
                                                        phi__check_only_variables(c));
         if (status == PHI_OK && c->redirect_count > 0) status = phi__check_files(checking, c);
     }
-    subject->command = NULL;
     return status;
 }
 
@@ -4500,7 +4498,6 @@ static size_t phi__rules_home(phi_str path) {
 /* Absolute, or below "." or "~" where the directories are not known, or above these: "^". */
 static void phi__rules_resolve(const phi__rules_subject *subject, phi_str path, phi__buf *out) {
     size_t home = phi__rules_home(path);
-    phi__buf_clear(out);
     if (home > 0) {
         path = phi__rules_after(path, home);
         if (subject->home != NULL)
@@ -4718,7 +4715,6 @@ static bool phi__rules_piped(const phi__rules_subject *subject, const phi_permis
 PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
     size_t at = phi__str_find(url, 0, "://"), end, i;
     bool port = false;
-    phi__buf_clear(out);
     if (at == SIZE_MAX || at == 0) return false;
     at += 3;
     for (end = at; end < url.len && strchr("/?#", url.at[end]) == NULL; end++)
@@ -5131,7 +5127,6 @@ PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
 }
 
 static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *command) {
-    if (p->out->unknown != NULL && command->count == 0) return;
     command->pipe_from = p->pipe_from;
     command->level = p->level;
     command->posix = p->posix;
@@ -5995,16 +5990,13 @@ PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body) {
 /* A list of commands inside of a word, up to `close`. What the commands around it wait for stays
    theirs. */
 static void phi__shell_word_list(phi__shell_parser *p, char close) {
-    size_t outer = p->here_outer, from = p->pipe_from, len = p->buf.len;
-    bool reads = p->reads;
+    size_t outer = p->here_outer, len = p->buf.len;
     if (!phi__shell_word_down(p)) return;
     p->here_outer = p->here_count;
     p->list(p, close);
     if (p->here_count != p->here_outer)
         phi__shell_word_stop(p, "a here-document has no lines of its own");
     p->here_outer = outer;
-    p->pipe_from = from;
-    p->reads = reads;
     p->buf.len = len;
     p->depth--;
 }
@@ -6176,10 +6168,7 @@ PHI__FN void phi__shell_word_parens(phi__shell_parser *p) {
             phi__shell_word_stop(p, "a here-document that begins before an array of many lines");
             break;
         }
-        if (*p->at == '(') {
-            p->at++;
-            phi__shell_word_parens(p);
-        } else if (*p->at == '\n' || *p->at == '|' || *p->at == '&' || *p->at == ';')
+        if (*p->at == '\n' || *p->at == '|' || *p->at == '&' || *p->at == ';')
             p->at++;
         else if (!phi__shell_word_read(p, &word))
             phi__shell_word_stop(p, "parentheses in a word");
@@ -6761,7 +6750,6 @@ static phi_status phi__wrappers_find(phi__wrapping *w) {
                 phi__str_find(w->command.words[k].text, 0, "{}") != SIZE_MAX)
                 w->command.words[k].known = false;
         }
-        if (k == i + 1) continue;
         status = phi__wrappers_words(w, i + 1, k, i + 1);
         if (status != PHI_OK) return status;
         i = k;

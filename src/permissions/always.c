@@ -233,7 +233,6 @@ static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *sub
         phi__wildcard_quote(&words, subject->arguments);
         good = phi__always_keep(a, &words, &rule.matches);
     }
-    phi__buf_free(&words);
     return good ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
 }
 

@@ -118,7 +118,6 @@ static phi_status phi__check_commands(phi__checking *checking, const phi__shell 
                                                        phi__check_only_variables(c));
         if (status == PHI_OK && c->redirect_count > 0) status = phi__check_files(checking, c);
     }
-    subject->command = NULL;
     return status;
 }
 

@@ -63,7 +63,6 @@ static size_t phi__rules_home(phi_str path) {
 /* Absolute, or below "." or "~" where the directories are not known, or above these: "^". */
 static void phi__rules_resolve(const phi__rules_subject *subject, phi_str path, phi__buf *out) {
     size_t home = phi__rules_home(path);
-    phi__buf_clear(out);
     if (home > 0) {
         path = phi__rules_after(path, home);
         if (subject->home != NULL)
@@ -281,7 +280,6 @@ static bool phi__rules_piped(const phi__rules_subject *subject, const phi_permis
 PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
     size_t at = phi__str_find(url, 0, "://"), end, i;
     bool port = false;
-    phi__buf_clear(out);
     if (at == SIZE_MAX || at == 0) return false;
     at += 3;
     for (end = at; end < url.len && strchr("/?#", url.at[end]) == NULL; end++)

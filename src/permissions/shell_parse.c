@@ -41,7 +41,6 @@ PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
 }
 
 static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *command) {
-    if (p->out->unknown != NULL && command->count == 0) return;
     command->pipe_from = p->pipe_from;
     command->level = p->level;
     command->posix = p->posix;

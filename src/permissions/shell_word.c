@@ -180,16 +180,13 @@ PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body) {
 /* A list of commands inside of a word, up to `close`. What the commands around it wait for stays
    theirs. */
 static void phi__shell_word_list(phi__shell_parser *p, char close) {
-    size_t outer = p->here_outer, from = p->pipe_from, len = p->buf.len;
-    bool reads = p->reads;
+    size_t outer = p->here_outer, len = p->buf.len;
     if (!phi__shell_word_down(p)) return;
     p->here_outer = p->here_count;
     p->list(p, close);
     if (p->here_count != p->here_outer)
         phi__shell_word_stop(p, "a here-document has no lines of its own");
     p->here_outer = outer;
-    p->pipe_from = from;
-    p->reads = reads;
     p->buf.len = len;
     p->depth--;
 }
@@ -361,10 +358,7 @@ PHI__FN void phi__shell_word_parens(phi__shell_parser *p) {
             phi__shell_word_stop(p, "a here-document that begins before an array of many lines");
             break;
         }
-        if (*p->at == '(') {
-            p->at++;
-            phi__shell_word_parens(p);
-        } else if (*p->at == '\n' || *p->at == '|' || *p->at == '&' || *p->at == ';')
+        if (*p->at == '\n' || *p->at == '|' || *p->at == '&' || *p->at == ';')
             p->at++;
         else if (!phi__shell_word_read(p, &word))
             phi__shell_word_stop(p, "parentheses in a word");

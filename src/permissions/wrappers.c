@@ -265,7 +265,6 @@ static phi_status phi__wrappers_find(phi__wrapping *w) {
                 phi__str_find(w->command.words[k].text, 0, "{}") != SIZE_MAX)
                 w->command.words[k].known = false;
         }
-        if (k == i + 1) continue;
         status = phi__wrappers_words(w, i + 1, k, i + 1);
         if (status != PHI_OK) return status;
         i = k;

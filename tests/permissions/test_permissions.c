@@ -95,11 +95,90 @@ TEST(files_match_by_path_inside_and_outside_of_the_workspace) {
     CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"/home/ada/notes/a/b\"}"), ALLOW);
     rule.verdict = DENY;
     rule.path = "**/.env";
+    rule.path = "**/.ENV";
+    CHECK_EQ_INT(by(&rule, 1, "write_file", "{\"path\":\"a/.env\"}"), DENY);
+    rule.path = "**/.env";
     CHECK_EQ_INT(by(&rule, 1, "write_file", "{\"path\":\"a/.env\"}"), DENY);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"cat a/.env\"}"), DENY);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --file=.env\"}"), DENY);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"F=.env; x $F\"}"), DENY);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x < .env\"}"), DENY);
+}
+
+TEST(paths_that_no_file_has_are_never_allowed_and_always_denied) {
+    phi_permission_rule rule;
+    char arguments[6000];
+    size_t i, at = (size_t)snprintf(arguments, sizeof arguments, "{\"path\":\"");
+    for (i = 0; i < 4096; i++) arguments[at++] = 'a';
+    (void)snprintf(arguments + at, sizeof arguments - at, "\"}");
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = ALLOW;
+    rule.path = "./**";
+    CHECK_EQ_INT(by(&rule, 1, "read_file", arguments), ASK);
+    rule.verdict = DENY;
+    rule.path = "x";
+    CHECK_EQ_INT(by(&rule, 1, "read_file", arguments), DENY);
+}
+
+TEST(a_rule_may_name_the_argument_that_is_the_path) {
+    phi_permission_rule rule;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = ALLOW;
+    rule.argument = "dest";
+    rule.path = "src/**";
+    CHECK_EQ_INT(by(&rule, 1, "move", "{\"dest\":\"src/a\",\"path\":\"b\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "move", "{\"dest\":\"b\",\"path\":\"src/a\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "move", "{\"path\":\"src/a\"}"), ASK);
+    rule.argument = NULL;
+    rule.path = "/**";
+    CHECK_EQ_INT(by(&rule, 1, "move", "{\"path\":\"/a\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "move", "{\"path\":\"~root/a\"}"), ASK);
+    rule.command = "cat *";
+    rule.path = "src/**";
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"cat -n src/a\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"cat -n a/b\"}"), ASK);
+}
+
+TEST(a_rule_on_all_of_a_shell_allows_its_redirections) {
+    phi_permission_rule rules[2];
+    memset(rules, 0, sizeof rules);
+    rules[0].verdict = rules[1].verdict = ALLOW;
+    rules[0].tool = "bash";
+    CHECK_EQ_INT(by(rules, 1, "bash", "{\"command\":\"x > /etc/out\"}"), ALLOW);
+    rules[0].command = "x";
+    CHECK_EQ_INT(by(rules, 1, "bash", "{\"command\":\"x > /etc/out\"}"), ASK);
+    rules[0].command = ":(){:[|]:&};:"; /* the name of what calls itself in a pipe */
+    rules[1].command = ":";
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\":(){ :|:& };:\"}"), ALLOW);
+    CHECK_EQ_INT(by(rules + 1, 1, "bash", "{\"command\":\":(){ :|:& };:\"}"), ASK);
+}
+
+static void says(phi_permissions *p, const char *line, const char *want) {
+    char arguments[300];
+    phi_str why;
+    (void)snprintf(arguments, sizeof arguments, "{\"command\":\"%s\"}", line);
+    (void)phi_permissions_check(p, PHI__LIT("bash"), phi_str_of(arguments), &why);
+    CHECK_STR(why, want);
+}
+
+TEST(a_verdict_says_which_part_it_is_of_and_why) {
+    phi_permission_rule rule;
+    phi_permissions *p = make(NULL);
+    says(p, "ls; x=1", "allowed: `ls`: it only reads");
+    says(p, "ls; PATH=x", "to be approved: `PATH=x`: no rule allows it");
+    says(p, "", "");
+    says(p, "A=(1 2)", "to be approved: `A=(1 2)`: no rule allows it");
+    says(p, "x 2> f", "to be approved: `x`: no rule allows it");
+    says(p, "ls < /f", "to be approved: reading /f: no rule allows it");
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = DENY;
+    CHECK_EQ_INT(phi_permissions_add(p, &rule, 1), PHI_OK);
+    says(p, "ls", "denied: `ls`: a rule says so");
+    CHECK_EQ_INT(phi_permissions_set(p, phi_permissions_mode(PHI_PERMISSION_MODE_ALL)), PHI_OK);
+    says(p, "'",
+         "to be approved: a command line that cannot be read with certainty (a quote is not "
+         "closed): no rule allows it");
+    phi_permissions_free(p);
 }
 
 TEST(without_a_workspace_what_climbs_out_of_it_is_outside) {
@@ -119,6 +198,11 @@ TEST(without_a_workspace_what_climbs_out_of_it_is_outside) {
         phi_status status = PHI_OK;
         CHECK(phi_permissions_new(&desc, &status) == NULL);
         CHECK_EQ_INT(status, PHI_BAD_ARG);
+        desc.workspace = NULL;
+        p = phi_permissions_new(&desc, &status);
+        CHECK(p != NULL);
+        CHECK_EQ_INT(status, PHI_OK);
+        phi_permissions_free(p);
     }
 }
 
@@ -134,6 +218,8 @@ TEST(urls_match_by_their_plain_host) {
     CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://example.com@evil.net/\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://evil.net\\\\@example.com\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"example.com\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"xxexample.com\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"://example.com\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "fetch", "{}"), ASK);
     rule.command = "curl *";
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"curl -s https://example.com\"}"), ALLOW);
@@ -203,6 +289,8 @@ TEST(each_mode_has_its_verdicts) {
         {"bash", "{\"command\":\"echo x > ~root/y\"}", {ASK, DENY, ASK, ALLOW}},
         {"write_file", "{\"path\":\"a\",\"file_path\":\"/etc/x\"}", {ASK, DENY, ASK, ALLOW}},
         {"write_file", "{\"path\":\"~root/x\"}", {ASK, DENY, ASK, ALLOW}},
+        {"bash", "{\"command\":\"a[ x ]=1 rm -rf /\"}", {ASK, DENY, ASK, ASK}},
+        {"bash", "{\"command\":\"echo x (\"}", {ASK, DENY, ASK, ASK}},
         {"bash", "{}", {ASK, DENY, ASK, ALLOW}},
     };
     size_t m, i;
@@ -262,6 +350,7 @@ TEST(always_makes_the_narrowest_rules_and_they_allow_the_call) {
     always(kind, "bash", "{\"command\":\"./venv/bin/python3.11 x.py\"}",
            RULES(BASH("./venv/bin/python3.11 x.py")));
     always(kind, "bash", "{\"command\":\"printf hi\"}", RULES(BASH("printf hi")));
+    always(kind, "bash", "{\"command\":\"rm x\"}", RULES(BASH("rm x")));
     always(kind, "bash", "{\"command\":\"git\"}", RULES(BASH("git")));
     always(kind, "bash", "{\"command\":\"git config a b\"}", RULES(BASH("git config a b")));
     always(kind, "bash", "{\"command\":\"npm x a b\"}", RULES(BASH("npm x a *")));
@@ -600,6 +689,63 @@ TEST(every_allocation_may_fail) {
     printf("  %d allocations failed, one after another\n", n - 1);
 }
 
+/* Commands of kinds of their own, the last with many words. */
+static void many_words(char *out, size_t cap) {
+    size_t i, n = (size_t)snprintf(out, cap, "{\"command\":\"");
+    for (i = 1; i < 20; i++) n += (size_t)snprintf(out + n, cap - n, "x%d; ", (int)i);
+    n += (size_t)snprintf(out + n, cap - n, "xargs x0");
+    for (i = 0; i < 200; i++) n += (size_t)snprintf(out + n, cap - n, " w");
+    (void)snprintf(out + n, cap - n, "\"}");
+}
+
+TEST(no_rule_is_overlooked_when_an_allocation_fails) {
+    static char many[4000];
+    phi_permission_rule rules[3];
+    phi_permission_rules all, none;
+    phi_permissions *p;
+    int n;
+    bool tripped = true;
+    memset(&none, 0, sizeof none);
+    memset(rules, 0, sizeof rules);
+    rules[0].verdict = ALLOW;
+    rules[1].verdict = DENY;
+    rules[1].path = "**/secrets/of/somebody/with/a/long/name";
+    rules[2].verdict = DENY;
+    rules[2].host = "a.host.of.somebody.with.a.long.name";
+    memset(&all, 0, sizeof all);
+    all.rules = rules;
+    all.count = 3;
+    p = make(&all);
+    many_words(many, sizeof many);
+    for (n = 0; tripped && n < 3000; n++) {
+        phi_memory memory;
+        phi_allocator allocator = test_allocator();
+        phi_arena arena;
+        phi_permission_rules more;
+        phi_str why;
+        phi_permissions *strict = make(&none);
+        phi_status status;
+        phi_memory_init(&memory, &allocator, 0);
+        phi_arena_init(&arena, &memory, 1);
+        test_alloc_fail_at(n);
+        CHECK(check(p, "read", "{\"path\":\"secrets/of/somebody/with/a/long/name\"}") != ALLOW);
+        CHECK(check(p, "read", "{\"url\":\"http://a.host.of.somebody.with.a.long.name\"}") !=
+              ALLOW);
+        if (phi_permissions_check(p, PHI__LIT("bash"), phi_str_of(busy), &why) != ALLOW)
+            CHECK(phi__str_find(why, 0, "(no memory)") == SIZE_MAX);
+        status = phi_permissions_always(strict, PHI__LIT("bash"), phi_str_of(many),
+                                        PHI_PERMISSION_SCOPE_EXACT, &arena, &more, NULL);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK(status == PHI_NO_MEMORY || status == PHI_REJECTED);
+        phi_arena_free(&arena);
+        phi_permissions_free(strict);
+    }
+    CHECK(n > 10 && !tripped);
+    phi_permissions_free(p);
+    CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+}
+
 TEST(every_allocation_of_a_run_with_permissions_may_fail) {
     int n;
     bool tripped = true;
@@ -642,9 +788,63 @@ TEST(lines_that_are_long_deep_or_many_end_and_are_asked_about) {
     phi_permissions_free(p);
 }
 
+TEST(pieces_side_by_side_are_not_deep) {
+    static const char *const pieces[] = {"${x} ", "$((1)) ",       "$(:) ",
+                                         "`:` ",  "\\\"$(:)\\\" ", "<(:) "};
+    static char text[10000];
+    phi_permissions *p = make(NULL);
+    size_t i, k;
+    for (i = 0; i < PHI__COUNT(pieces); i++) {
+        size_t n = (size_t)snprintf(text, sizeof text, "{\"command\":\"echo ");
+        for (k = 0; k < 200; k++) n += (size_t)snprintf(text + n, sizeof text - n, "%s", pieces[i]);
+        (void)snprintf(text + n, sizeof text - n, "\"}");
+        CHECK_EQ_INT(check(p, "bash", text), ALLOW);
+    }
+    for (i = 0; i < 2; i++) {
+        size_t n = (size_t)snprintf(text, sizeof text, "{\"command\":\"");
+        for (k = 0; k < 200; k++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s", i == 0 ? "(ls);" : "a=(1);");
+        (void)snprintf(text + n, sizeof text - n, "\"}");
+        CHECK_EQ_INT(check(p, "bash", text), ALLOW);
+    }
+    phi_permissions_free(p);
+}
+
+TEST(commands_behind_too_many_are_not_allowed) {
+    static char text[10000];
+    phi_permissions *p = make(NULL);
+    size_t k, n = (size_t)snprintf(text, sizeof text, "{\"command\":\"");
+    for (k = 0; k < 1000; k++) n += (size_t)snprintf(text + n, sizeof text - n, "ls;");
+    (void)snprintf(text + n, sizeof text - n, "\"}");
+    CHECK_EQ_INT(check(p, "bash", text), ALLOW);
+    (void)snprintf(text + n, sizeof text - n, "npm test\"}");
+    CHECK_EQ_INT(check(p, "bash", text), ASK);
+    phi_permissions_free(p);
+}
+
+/* At the deepest level that is read, a here-document's commands are still seen. */
+TEST(no_depth_hides_a_command) {
+    static char text[4000];
+    phi_permissions *p = make(NULL);
+    size_t i, k;
+    for (i = 0; i < 60; i++) {
+        size_t n = (size_t)snprintf(text, sizeof text, "{\"command\":\"echo ");
+        for (k = 0; k < i; k++) n += (size_t)snprintf(text + n, sizeof text - n, "$(echo ");
+        n += (size_t)snprintf(text + n, sizeof text - n, "$(cat <<E\\n${x:-$(npm test)}\\nE\\n)");
+        for (k = 0; k < i; k++) n += (size_t)snprintf(text + n, sizeof text - n, ")");
+        (void)snprintf(text + n, sizeof text - n, "\"}");
+        CHECK_EQ_INT(check(p, "bash", text), ASK);
+    }
+    phi_permissions_free(p);
+}
+
 TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(tools_match_by_name_with_wildcards_and_alternatives),
           TEST_ENTRY(files_match_by_path_inside_and_outside_of_the_workspace),
+          TEST_ENTRY(paths_that_no_file_has_are_never_allowed_and_always_denied),
+          TEST_ENTRY(a_rule_may_name_the_argument_that_is_the_path),
+          TEST_ENTRY(a_rule_on_all_of_a_shell_allows_its_redirections),
+          TEST_ENTRY(a_verdict_says_which_part_it_is_of_and_why),
           TEST_ENTRY(without_a_workspace_what_climbs_out_of_it_is_outside),
           TEST_ENTRY(urls_match_by_their_plain_host),
           TEST_ENTRY(arguments_match_by_name_or_as_a_whole),
@@ -660,5 +860,9 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(the_permissions_may_go_with_their_agent_while_a_question_waits),
           TEST_ENTRY(a_snapshot_with_a_waiting_question_asks_it_again),
           TEST_ENTRY(every_allocation_may_fail),
+          TEST_ENTRY(no_rule_is_overlooked_when_an_allocation_fails),
           TEST_ENTRY(every_allocation_of_a_run_with_permissions_may_fail),
-          TEST_ENTRY(lines_that_are_long_deep_or_many_end_and_are_asked_about))
+          TEST_ENTRY(lines_that_are_long_deep_or_many_end_and_are_asked_about),
+          TEST_ENTRY(pieces_side_by_side_are_not_deep),
+          TEST_ENTRY(commands_behind_too_many_are_not_allowed),
+          TEST_ENTRY(no_depth_hides_a_command))
