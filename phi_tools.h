@@ -3343,11 +3343,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xce144f23
+#if PHI__IMP_PERMISSIONS != 0x18e77451
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xce144f23
+#define PHI__IMP_PERMISSIONS 0x18e77451
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -3774,7 +3774,7 @@ static bool phi__always_path(const phi__always *a, phi_str path, const char **ou
     size_t n = path.len;
     bool kind = a->scope == PHI_PERMISSION_SCOPE_KIND;
     while (kind && n > 0 && path.at[n - 1] != '/') n--;
-    if (n == 1) { /* the directory of all files */
+    if (n == 1 || (n == 0 && phi__str_starts(path, "~"))) { /* of all files; of nobody known */
         kind = false;
         n = path.len;
     }

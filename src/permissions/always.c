@@ -184,7 +184,7 @@ static bool phi__always_path(const phi__always *a, phi_str path, const char **ou
     size_t n = path.len;
     bool kind = a->scope == PHI_PERMISSION_SCOPE_KIND;
     while (kind && n > 0 && path.at[n - 1] != '/') n--;
-    if (n == 1) { /* the directory of all files */
+    if (n == 1 || (n == 0 && phi__str_starts(path, "~"))) { /* of all files; of nobody known */
         kind = false;
         n = path.len;
     }

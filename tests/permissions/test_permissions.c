@@ -366,6 +366,8 @@ TEST(always_makes_the_narrowest_rules_and_they_allow_the_call) {
            RULES("{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"./**\"}"));
     always(kind, "write_file", "{\"path\":\"/f\"}",
            RULES("{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"/f\"}"));
+    always(kind, "bash", "{\"command\":\"ls > ~bob\"}",
+           RULES("{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"~bob\"}"));
     always(exact, "write_file", "{\"path\":\"!f\"}", /* not any other file */
            RULES("{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"./!f\"}"));
     always(exact, "fetch", "{\"url\":\"https://Example.com/x\"}",
