@@ -6814,11 +6814,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x2c64db3f
+#if PHI__IMP_TOOLS != 0x183ccf72
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x2c64db3f
+#define PHI__IMP_TOOLS 0x183ccf72
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -6872,7 +6872,7 @@ PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice
    Each directory may have a .rgignore, an .ignore and a .gitignore; nearer files count before
    farther ones, and the kinds in that order. A .gitignore counts inside a repository alone, up to
    its top, and so does the .git/info/exclude of that. The directories above the walk count, too.
-   Of a file the first PHI__IGNORED_BYTES count. */
+   Of a file the first PHI__IGNORED_BYTES count, up to the last whole line. */
 #ifndef PHI_TOOLS_IGNORED_IN_H
 #define PHI_TOOLS_IGNORED_IN_H
 
@@ -7989,6 +7989,9 @@ static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *l
         phi__buf_add_len(&text, got);
     }
     phi__files_close(file);
+    /* A line that is cut would be another rule: "*.o" could become "*". */
+    if (text.len >= PHI__IGNORED_BYTES)
+        while (text.len > 0 && text.at[text.len - 1] != '\n') text.len--;
     status = text.failed ? PHI_NO_MEMORY : PHI_OK;
     if (status == PHI_OK && text.len > 0)
         status = phi__ignored_parse(ignored, level, kind, phi__buf_str(&text));

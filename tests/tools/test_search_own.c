@@ -95,6 +95,21 @@ TEST(costly_rules_are_asked_in_slices) {
     calls_close(&c);
 }
 
+TEST(a_long_ignore_file_ends_with_a_whole_line) {
+    char *rules = (char *)malloc(262144 + 16);
+    calls c;
+    REQUIRE(open_own(&c, 0));
+    memset(rules, '\n', 262143);
+    (void)strcpy(rules + 262143, "*.o\n");
+    memcpy(rules, "*.a\n", 4);
+    calls_put(&c, ".ignore", rules);
+    calls_put(&c, "x.c", "needle\n");
+    calls_put(&c, "x.a", "needle\n");
+    check_call(&c, "search", "{\"pattern\":\"needle\"}", false, "x.c:1:needle\n(1 matches)", NULL);
+    calls_close(&c);
+    free(rules);
+}
+
 TEST(a_pattern_of_names_has_a_greatest_length) {
     char arguments[2200];
     calls c;
@@ -333,6 +348,7 @@ TEST(the_sources_of_phi_give_the_same_lines_as_ripgrep) {
 
 TEST_MAIN(TEST_ENTRY(ignore_files_hidden_files_and_the_order_of_names),
           TEST_ENTRY(costly_rules_are_asked_in_slices),
+          TEST_ENTRY(a_long_ignore_file_ends_with_a_whole_line),
           TEST_ENTRY(a_pattern_of_names_has_a_greatest_length),
           TEST_ENTRY(without_a_repository_gitignore_does_not_count),
           TEST_ENTRY(texts_of_every_kind), TEST_ENTRY(pieces_of_a_file_are_no_edges),
