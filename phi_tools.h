@@ -3343,11 +3343,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x18e77451
+#if PHI__IMP_PERMISSIONS != 0xe1b4e2bd
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x18e77451
+#define PHI__IMP_PERMISSIONS 0xe1b4e2bd
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -3762,7 +3762,6 @@ static phi_status phi__always_command(phi__always *a, const phi__rules_subject *
     if (more) phi__buf_text(&words, " *");
     rule.verdict = PHI_PERMISSION_ALLOW;
     if (!phi__always_keep(a, &words, &rule.command)) return PHI_NO_MEMORY;
-    phi__buf_init(&words, a->arena->memory);
     phi__wildcard_quote(&words, subject->tool);
     return phi__always_keep(a, &words, &rule.tool) ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
 }
@@ -4292,12 +4291,10 @@ static phi_status phi__permissions_part(void *ctx, const phi__check_part *part) 
 
 static phi_permission phi__permissions_decide(phi_permissions *p, phi_str tool_name,
                                               phi_str arguments) {
-    phi__permissions_verdict v;
+    /* a line without any command is allowed */
+    phi__permissions_verdict v = {p, PHI_PERMISSION_ALLOW, false};
     phi_arena scratch;
     phi_status status;
-    v.permissions = p;
-    v.strictest = PHI_PERMISSION_ALLOW; /* of a line without any command */
-    v.any = false;
     phi__buf_clear(&p->why);
     phi_arena_init(&scratch, &p->memory, 0);
     status = phi__check_parts(p, &scratch, tool_name, arguments, phi__permissions_part, &v);
@@ -4717,8 +4714,9 @@ PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
     bool port = false;
     if (at == SIZE_MAX || at == 0) return false;
     at += 3;
-    for (end = at; end < url.len && strchr("/?#", url.at[end]) == NULL; end++)
-        if (url.at[end] == '\0') return false;
+    /* a NUL, which strchr would find, does not end a host: it is refused below */
+    for (end = at; end < url.len && (url.at[end] == '\0' || strchr("/?#", url.at[end]) == NULL);)
+        end++;
     for (i = at; i < end; i++) {
         char c = url.at[i];
         if (c == '@' || c == '\\' || c == '%' || (unsigned char)c <= ' ') return false;
@@ -5478,7 +5476,6 @@ static bool phi__shell_parse_compound(phi__shell_parser *p) {
 
 static void phi__shell_parse_command(phi__shell_parser *p) {
     if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
-    if (phi__shell_parse_word(p, "coproc")) phi__shell_word_stop(p, "a coprocess");
     if (phi__shell_parse_compound(p))
         phi__shell_parse_redirects(p);
     else

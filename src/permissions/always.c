@@ -172,7 +172,6 @@ static phi_status phi__always_command(phi__always *a, const phi__rules_subject *
     if (more) phi__buf_text(&words, " *");
     rule.verdict = PHI_PERMISSION_ALLOW;
     if (!phi__always_keep(a, &words, &rule.command)) return PHI_NO_MEMORY;
-    phi__buf_init(&words, a->arena->memory);
     phi__wildcard_quote(&words, subject->tool);
     return phi__always_keep(a, &words, &rule.tool) ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
 }

@@ -93,12 +93,10 @@ static phi_status phi__permissions_part(void *ctx, const phi__check_part *part) 
 
 static phi_permission phi__permissions_decide(phi_permissions *p, phi_str tool_name,
                                               phi_str arguments) {
-    phi__permissions_verdict v;
+    /* a line without any command is allowed */
+    phi__permissions_verdict v = {p, PHI_PERMISSION_ALLOW, false};
     phi_arena scratch;
     phi_status status;
-    v.permissions = p;
-    v.strictest = PHI_PERMISSION_ALLOW; /* of a line without any command */
-    v.any = false;
     phi__buf_clear(&p->why);
     phi_arena_init(&scratch, &p->memory, 0);
     status = phi__check_parts(p, &scratch, tool_name, arguments, phi__permissions_part, &v);

@@ -282,8 +282,9 @@ PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
     bool port = false;
     if (at == SIZE_MAX || at == 0) return false;
     at += 3;
-    for (end = at; end < url.len && strchr("/?#", url.at[end]) == NULL; end++)
-        if (url.at[end] == '\0') return false;
+    /* a NUL, which strchr would find, does not end a host: it is refused below */
+    for (end = at; end < url.len && (url.at[end] == '\0' || strchr("/?#", url.at[end]) == NULL);)
+        end++;
     for (i = at; i < end; i++) {
         char c = url.at[i];
         if (c == '@' || c == '\\' || c == '%' || (unsigned char)c <= ' ') return false;

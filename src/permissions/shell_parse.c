@@ -392,7 +392,6 @@ static bool phi__shell_parse_compound(phi__shell_parser *p) {
 
 static void phi__shell_parse_command(phi__shell_parser *p) {
     if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
-    if (phi__shell_parse_word(p, "coproc")) phi__shell_word_stop(p, "a coprocess");
     if (phi__shell_parse_compound(p))
         phi__shell_parse_redirects(p);
     else

@@ -69,6 +69,11 @@ TEST(tools_match_by_name_with_wildcards_and_alternatives) {
     CHECK_EQ_INT(by(&rule, 1, "xyz", "{}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "mcp_git_write", "{}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "", "{}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "t-", "{}"), ASK);
+    rule.tool = "x[]]|y[!]a]";
+    CHECK_EQ_INT(by(&rule, 1, "x]", "{}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "yb", "{}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "y]", "{}"), ASK);
 }
 
 TEST(files_match_by_path_inside_and_outside_of_the_workspace) {
@@ -89,6 +94,10 @@ TEST(files_match_by_path_inside_and_outside_of_the_workspace) {
     rule.path = "!./**";
     CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"a\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"../x\"}"), ALLOW);
+    rule.path = "/**";
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"/\"}"), ALLOW);
+    rule.path = "docs/README*";
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"docs/README.md\"}"), ALLOW);
     rule.path = "src/*.c|~/notes/**";
     CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"src/a.c\"}"), ALLOW);
     CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"src/b/a.c\"}"), ASK);
@@ -137,6 +146,30 @@ TEST(a_rule_may_name_the_argument_that_is_the_path) {
     rule.path = "src/**";
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"cat -n src/a\"}"), ALLOW);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"cat -n a/b\"}"), ASK);
+}
+
+TEST(what_a_program_was_told_does_not_count_for_the_next) {
+    phi_permission_rule rules[2];
+    memset(rules, 0, sizeof rules);
+    rules[0].verdict = rules[1].verdict = ALLOW;
+    rules[0].command = "env *";
+    rules[1].command = "ls";
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"env -C src ls; nice ls\"}"), ALLOW);
+    CHECK_EQ_INT(by(rules + 1, 1, "bash", "{\"command\":\"env -C src ls\"}"), ASK);
+}
+
+TEST(rules_are_copied) {
+    char tool[] = "one";
+    phi_permission_rule rule;
+    phi_permissions *p = make(NULL);
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = DENY;
+    rule.tool = tool;
+    CHECK_EQ_INT(phi_permissions_add(p, &rule, 1), PHI_OK);
+    tool[0] = 'x';
+    CHECK_EQ_INT(check(p, "one", "{}"), DENY);
+    CHECK_EQ_INT(check(p, "xne", "{}"), ASK);
+    phi_permissions_free(p);
 }
 
 TEST(a_rule_on_all_of_a_shell_allows_its_redirections) {
@@ -220,6 +253,7 @@ TEST(urls_match_by_their_plain_host) {
     CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"example.com\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"xxexample.com\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"://example.com\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"http://example.com\\u0000.net\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "fetch", "{}"), ASK);
     rule.command = "curl *";
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"curl -s https://example.com\"}"), ALLOW);
@@ -291,6 +325,8 @@ TEST(each_mode_has_its_verdicts) {
         {"write_file", "{\"path\":\"~root/x\"}", {ASK, DENY, ASK, ALLOW}},
         {"bash", "{\"command\":\"a[ x ]=1 rm -rf /\"}", {ASK, DENY, ASK, ASK}},
         {"bash", "{\"command\":\"echo x (\"}", {ASK, DENY, ASK, ASK}},
+        {"bash", "{\"command\":\"eval \\\"$X\\\"\"}", {ASK, DENY, ASK, ASK}},
+        {"bash", "{\"command\":\"echo ${ rm -rf /; }\"}", {ASK, DENY, ASK, ASK}},
         {"bash", "{}", {ASK, DENY, ASK, ALLOW}},
     };
     size_t m, i;
@@ -399,6 +435,8 @@ TEST(always_refuses_what_no_rule_should_allow) {
            "`rm -rf /`: it deletes the system or the home directory");
     always(PHI_PERMISSION_SCOPE_EXACT, "bash", "{\"command\":\"python3 <<< 1\"}",
            "`python3`: it runs what it reads");
+    always(PHI_PERMISSION_SCOPE_EXACT, "bash", "{\"command\":\"python3 < x\"}",
+           "`python3`: it runs what it reads");
     always(PHI_PERMISSION_SCOPE_EXACT, "bash", "{\"command\":\"ls | bash\"}",
            "`bash`: it runs what it reads");
     always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"rm --recurs x\"}",
@@ -444,6 +482,9 @@ static void refused(const char *text, const char *want) {
     CHECK(strncmp(error.message, want, strlen(want)) == 0);
     if (strncmp(error.message, want, strlen(want)) != 0) printf("  %s\n", error.message);
     CHECK_EQ_INT(phi_permissions_from_json(&arena, phi_str_of(text), &rules, NULL), PHI_PARSE);
+    CHECK(rules.rules == NULL && rules.count == 0);
+    CHECK_EQ_INT(phi_permissions_from_json(NULL, phi_str_of(text), &rules, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_permissions_from_json(&arena, phi_str_of(text), NULL, NULL), PHI_BAD_ARG);
     phi_arena_free(&arena);
 }
 
@@ -695,7 +736,8 @@ TEST(every_allocation_may_fail) {
 static void many_words(char *out, size_t cap) {
     size_t i, n = (size_t)snprintf(out, cap, "{\"command\":\"");
     for (i = 1; i < 20; i++) n += (size_t)snprintf(out + n, cap - n, "x%d; ", (int)i);
-    n += (size_t)snprintf(out + n, cap - n, "xargs x0");
+    for (i = 1; i < 40; i++) n += (size_t)snprintf(out + n, cap - n, ">f ");
+    n += (size_t)snprintf(out + n, cap - n, "; xargs x0");
     for (i = 0; i < 200; i++) n += (size_t)snprintf(out + n, cap - n, " w");
     (void)snprintf(out + n, cap - n, "\"}");
 }
@@ -732,6 +774,8 @@ TEST(no_rule_is_overlooked_when_an_allocation_fails) {
         test_alloc_fail_at(n);
         CHECK(check(p, "read", "{\"path\":\"secrets/of/somebody/with/a/long/name\"}") != ALLOW);
         CHECK(check(p, "read", "{\"url\":\"http://a.host.of.somebody.with.a.long.name\"}") !=
+              ALLOW);
+        CHECK(check(p, "bash", "{\"command\":\"cat secrets/of/somebody/with/a/long/name\"}") !=
               ALLOW);
         if (phi_permissions_check(p, PHI__LIT("bash"), phi_str_of(busy), &why) != ALLOW)
             CHECK(phi__str_find(why, 0, "(no memory)") == SIZE_MAX);
@@ -791,8 +835,8 @@ TEST(lines_that_are_long_deep_or_many_end_and_are_asked_about) {
 }
 
 TEST(pieces_side_by_side_are_not_deep) {
-    static const char *const pieces[] = {"${x} ", "$((1)) ",       "$(:) ",
-                                         "`:` ",  "\\\"$(:)\\\" ", "<(:) "};
+    static const char *const pieces[] = {
+        "${x} ", "$((1)) ", "$(:) ", "`:` ", "\\\"$(:)\\\" ", "<(:) ", "\\ncat <<E\\n$(:)\\nE\\n"};
     static char text[10000];
     phi_permissions *p = make(NULL);
     size_t i, k;
@@ -829,6 +873,15 @@ TEST(no_depth_hides_a_command) {
     static char text[4000];
     phi_permissions *p = make(NULL);
     size_t i, k;
+    for (i = 0; i < 2; i++) { /* of plain ones, the deepest are not read at all */
+        size_t n = (size_t)snprintf(text, sizeof text, "{\"command\":\"");
+        for (k = 0; k < 60; k++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s", i == 0 ? "( " : "x=(");
+        n += (size_t)snprintf(text + n, sizeof text - n, "ls");
+        for (k = 0; k < 60; k++) n += (size_t)snprintf(text + n, sizeof text - n, ")");
+        (void)snprintf(text + n, sizeof text - n, "\"}");
+        CHECK_EQ_INT(check(p, "bash", text), ASK);
+    }
     for (i = 0; i < 60; i++) {
         size_t n = (size_t)snprintf(text, sizeof text, "{\"command\":\"echo ");
         for (k = 0; k < i; k++) n += (size_t)snprintf(text + n, sizeof text - n, "$(echo ");
@@ -845,6 +898,8 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(files_match_by_path_inside_and_outside_of_the_workspace),
           TEST_ENTRY(paths_that_no_file_has_are_never_allowed_and_always_denied),
           TEST_ENTRY(a_rule_may_name_the_argument_that_is_the_path),
+          TEST_ENTRY(what_a_program_was_told_does_not_count_for_the_next),
+          TEST_ENTRY(rules_are_copied),
           TEST_ENTRY(a_rule_on_all_of_a_shell_allows_its_redirections),
           TEST_ENTRY(a_verdict_says_which_part_it_is_of_and_why),
           TEST_ENTRY(without_a_workspace_what_climbs_out_of_it_is_outside),
