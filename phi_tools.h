@@ -3343,11 +3343,11 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xe1b4e2bd
+#if PHI__IMP_PERMISSIONS != 0x83c68fd8
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xe1b4e2bd
+#define PHI__IMP_PERMISSIONS 0x83c68fd8
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -3924,10 +3924,9 @@ PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject) {
         phi__buf_add_str(out, subject->path.text);
     } else if (c != NULL) {
         phi__buf_char(out, '`');
-        if (c->count > 0)
-            phi__check_words(out, c->words, c->count);
-        else
-            phi__check_words(out, c->assigned, c->assigned_count);
+        phi__check_words(out, c->assigned, c->assigned_count);
+        if (c->assigned_count > 0 && c->count > 0) phi__buf_char(out, ' ');
+        phi__check_words(out, c->words, c->count);
         phi__buf_char(out, '`');
     } else
         phi__buf_add_str(out, subject->tool);

@@ -55,10 +55,9 @@ PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject) {
         phi__buf_add_str(out, subject->path.text);
     } else if (c != NULL) {
         phi__buf_char(out, '`');
-        if (c->count > 0)
-            phi__check_words(out, c->words, c->count);
-        else
-            phi__check_words(out, c->assigned, c->assigned_count);
+        phi__check_words(out, c->assigned, c->assigned_count);
+        if (c->assigned_count > 0 && c->count > 0) phi__buf_char(out, ' ');
+        phi__check_words(out, c->words, c->count);
         phi__buf_char(out, '`');
     } else
         phi__buf_add_str(out, subject->tool);

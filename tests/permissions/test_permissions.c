@@ -423,7 +423,7 @@ TEST(always_refuses_what_no_rule_should_allow) {
     always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"$X\"}",
            "`$X`: not all of its words are known");
     always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"PATH=x make\"}",
-           "`make`: it sets variables that programs heed");
+           "`PATH=x make`: it sets variables that programs heed");
     always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"make '\"}",
            "a command line that cannot be read with certainty (a quote is not closed): it may hold "
            "other commands");
