@@ -71,18 +71,13 @@ static bool select_tools(phi_runtime *rt, phi_openapi *api, phi_openapi_tools *t
 
 /* A terminal may wait here; a game would answer PHI_WAIT and show its dialog (approve.c). */
 static phi_verdict permit(void *user_data, phi_hook *hook) {
-    const phi_openapi_tools *tools = (const phi_openapi_tools *)user_data;
     char line[16] = "";
-    size_t i;
-    for (i = 0; i < tools->count; i++)
-        if (phi_str_equal(hook->tool_name, phi_str_of(tools->tools[i].name)) &&
-            tools->tools[i].needs_approval) {
-            printf("\nmay it?  %s %.*s [y/n] ", tools->tools[i].name, (int)hook->arguments.len,
-                   hook->arguments.at);
-            fflush(stdout);
-            return fgets(line, sizeof line, stdin) != NULL && line[0] == 'y' ? PHI_ALLOW : PHI_DENY;
-        }
-    return PHI_ALLOW;
+    (void)user_data;
+    if (!hook->needs_approval) return PHI_ALLOW;
+    printf("\nmay it?  %.*s %.*s [y/n] ", (int)hook->tool_name.len, hook->tool_name.at,
+           (int)hook->arguments.len, hook->arguments.at);
+    fflush(stdout);
+    return fgets(line, sizeof line, stdin) != NULL && line[0] == 'y' ? PHI_ALLOW : PHI_DENY;
 }
 
 static void show(const phi_event *ev) {
@@ -104,7 +99,7 @@ static void show(const phi_event *ev) {
     fflush(stdout);
 }
 
-static int talk(phi_runtime *rt, phi_openapi_tools *tools, const char *task) {
+static int talk(phi_runtime *rt, const phi_openapi_tools *tools, const char *task) {
     phi_agent_desc desc = PHI_ZERO;
     const char *why, *words = "";
     phi_agent agent;
@@ -116,7 +111,6 @@ static int talk(phi_runtime *rt, phi_openapi_tools *tools, const char *task) {
     desc.tool_count = tools->count;
     desc.hook_fn = permit;
     desc.hook_points = PHI_HOOK_BEFORE_TOOL;
-    desc.user_data = tools;
     agent = phi_agent_new(rt, &desc);
     if (agent.rt == NULL || phi_prompt(agent, task) != PHI_OK) {
         (void)phi_last_error(rt, &words, NULL);
