@@ -517,11 +517,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x27eafcf4
+#if PHI__PUB_TEXT != 0x74c3a362
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x27eafcf4
+#define PHI__PUB_TEXT 0x74c3a362
 
 /* ---- src/text/json.h ---- */
 
@@ -776,7 +776,7 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 
    Reads one document: block and flow collections, the five scalar styles, comments, directives,
    anchors, aliases, and the tags of the core schema, which decides what a plain scalar is. JSON is
-   read as well. What the tree cannot hold is an error: a key that is a collection or empty, a
+   read as well. What the tree cannot hold is an error: a key that is a collection or missing, a
    second document, a tag of another schema. Duplicate keys are errors, too: see docs/yaml.md.
    A key becomes its text (200 becomes "200"). A text without a document is null. An alias is a copy
    of its node, counted against a limit; texts are shared. .inf and .nan become doubles.

@@ -45,7 +45,7 @@
 #if PHI__PUB_BASE != 0xbaed2243
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x27eafcf4
+#if PHI__PUB_TEXT != 0x74c3a362
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xeb0e3099

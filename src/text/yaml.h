@@ -7,7 +7,7 @@
 
    Reads one document: block and flow collections, the five scalar styles, comments, directives,
    anchors, aliases, and the tags of the core schema, which decides what a plain scalar is. JSON is
-   read as well. What the tree cannot hold is an error: a key that is a collection or empty, a
+   read as well. What the tree cannot hold is an error: a key that is a collection or missing, a
    second document, a tag of another schema. Duplicate keys are errors, too: see docs/yaml.md.
    A key becomes its text (200 becomes "200"). A text without a document is null. An alias is a copy
    of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
