@@ -6810,11 +6810,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x183ccf72
+#if PHI__IMP_TOOLS != 0x30c76266
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x183ccf72
+#define PHI__IMP_TOOLS 0x30c76266
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -10785,11 +10785,12 @@ static bool phi__search_own_patterns(phi__search *search) {
     if (status == PHI_BAD_ARG)
         (void)phi__job_fail(&search->job, "Search error: pattern, column %u: %s",
                             (unsigned)error.column, error.message);
-    if (status == PHI_OK && search->include != NULL)
+    if (status == PHI_OK && search->include != NULL) {
         status = phi__ignore_add_line(&own->include, phi_str_of(search->include), &wrong);
-    if (wrong != NULL)
-        (void)phi__job_fail(&search->job, "Search error: include \"%s\": %s", search->include,
-                            wrong);
+        if (wrong != NULL)
+            (void)phi__job_fail(&search->job, "Search error: include \"%s\": %s", search->include,
+                                wrong);
+    }
     if (status == PHI_NO_MEMORY) (void)phi__job_no_memory(&search->job);
     return search->own != NULL;
 }
