@@ -46574,11 +46574,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x2124248c
+#if PHI__IMP_LOOP != 0xbd73d132
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x2124248c
+#define PHI__IMP_LOOP 0xbd73d132
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -47942,6 +47942,8 @@ struct phi__toolcall {
     uint64_t armed_us; /* when the tool got the call */
     void *state;
     size_t state_bytes;
+    void (*gone)(
+        void *state);      /* releases what the state holds, before it is freed; NULL: nothing */
     phi_message *result;   /* in the thread, not yet appended */
     phi_str child_loop_id; /* of the result, in the thread */
     phi_str effects;       /* the same: on the tool state, JSON text; empty: none */
@@ -48285,6 +48287,9 @@ PHI__FN void phi__call_start(phi__toolcall *call);
 PHI__FN void phi__call_resume(phi__toolcall *call); /* a call that had begun before a snapshot */
 /* NULL: stale. */
 PHI__FN phi__toolcall *phi__call_find(phi_call call);
+/* `gone` is called with the call's state before that is freed, also where somebody else has
+   finished the call, of which a tool's `cancel` does not hear. */
+PHI__FN void phi__call_on_gone(phi_call call, void (*gone)(void *state));
 PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
 /* Whether a result is well formed; else PHI_BAD_ARG, with words that begin with the function's
    name. */
@@ -49632,10 +49637,22 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
     call->slot = NULL;
 }
 
-PHI__FN void phi__call_dispose(phi__toolcall *call) {
-    phi__call_detach(call);
+PHI__FN void phi__call_on_gone(phi_call handle, void (*gone)(void *state)) {
+    phi__toolcall *call = phi__call_find(handle);
+    if (call != NULL) call->gone = gone;
+}
+
+static void phi__call_free_state(phi__toolcall *call) {
+    if (call->state != NULL && call->gone != NULL) call->gone(call->state);
     phi__free(&call->run->agent->memory, call->state, call->state_bytes);
     call->state = NULL;
+    call->state_bytes = 0;
+    call->gone = NULL;
+}
+
+PHI__FN void phi__call_dispose(phi__toolcall *call) {
+    phi__call_detach(call);
+    phi__call_free_state(call);
 }
 
 /* ---- starting ---- */
@@ -49796,9 +49813,7 @@ static void phi__call_again(phi__timer *timer) {
 static void phi__call_start_again(phi__toolcall *call) {
     if (!phi__call_open_still(call)) return; /* a result is on the way */
     call->again = false;
-    phi__free(&call->run->agent->memory, call->state, call->state_bytes);
-    call->state = NULL;
-    call->state_bytes = 0;
+    phi__call_free_state(call);
     if (!phi__call_arm(call))
         phi__call_fail(call, "Out of memory");
     else
@@ -50019,16 +50034,6 @@ PHI_API phi_agent phi_call_agent(phi_call handle) {
     phi_agent none;
     memset(&none, 0, sizeof none);
     return call != NULL ? call->run->agent->handle : none;
-}
-
-PHI_API uint32_t phi_call_block_index(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? (uint32_t)(call->block - call->run->reply->content) : UINT32_MAX;
-}
-
-PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL && call->tool != NULL ? call->tool->timeout_ms : 0;
 }
 
 PHI_API bool phi_call_pending(phi_call handle) {
@@ -57167,6 +57172,18 @@ PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
     if (!good) return PHI__RUN_LOST;
     *wait = !more && !phi__tools_checkpoint(run) && run->tools.emitted < run->tools.count;
     return PHI__RUN_TOOLS;
+}
+
+/* ---- public ---- */
+
+PHI_API uint32_t phi_call_block_index(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL ? (uint32_t)(call->block - call->run->reply->content) : UINT32_MAX;
+}
+
+PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL && call->tool != NULL ? call->tool->timeout_ms : 0;
 }
 
 /* ---- src/loop/toolset.c ---- */

@@ -6810,11 +6810,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x30c76266
+#if PHI__IMP_TOOLS != 0x9e0f45e3
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x30c76266
+#define PHI__IMP_TOOLS 0x9e0f45e3
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -8244,6 +8244,8 @@ static phi_flow phi__job_go(phi__job *job, size_t units) {
     return job->go(job);
 }
 
+static void phi__job_gone(void *state) { phi__job_end((phi__job *)state); }
+
 PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str arguments, size_t bytes,
                                 bool whole, phi_flow (*go)(phi__job *), void (*drop)(phi__job *)) {
     phi__job *job = (phi__job *)phi_call_state(call, bytes);
@@ -8259,6 +8261,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->go = go;
     job->drop = drop;
     phi_arena_init(&job->arena, job->memory, 1024);
+    phi__call_on_gone(call, phi__job_gone);
     phi_json_reader_begin(&job->reader, &job->arena, arguments,
                           PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
     return phi__job_go(job, whole ? SIZE_MAX : (size_t)PHI__JOB_SLICE);
@@ -11075,11 +11078,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xb1523f4a
+#if PHI__IMP_OPENAPI != 0xd586cdca
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xb1523f4a
+#define PHI__IMP_OPENAPI 0xd586cdca
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -14658,6 +14661,11 @@ static void phi__openapi_call_timer(phi__timer *timer) {
     phi__openapi_call_go(PHI__OWNER(timer, phi__openapi_call, timer));
 }
 
+static void phi__openapi_call_gone(void *state) {
+    phi__openapi_call *c = (phi__openapi_call *)state;
+    if (c->op != NULL) phi__openapi_call_end(c);
+}
+
 /* False: the call is over. */
 static bool phi__openapi_call_read(phi__openapi_call *c, phi_str arguments) {
     char words[200];
@@ -14697,6 +14705,7 @@ static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str 
     c->timer.fire = phi__openapi_call_timer;
     c->op->api->calls_open++;
     phi_arena_init(&c->arena, c->memory, 1024);
+    phi__call_on_gone(call, phi__openapi_call_gone);
     if (!phi__openapi_call_read(c, arguments)) return PHI_PENDING;
     phi__openapi_request_init(&c->request, &c->arena, c->memory, c->op, c->arguments);
     status = phi__openapi_request_build(&c->request);

@@ -193,10 +193,22 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
     call->slot = NULL;
 }
 
-PHI__FN void phi__call_dispose(phi__toolcall *call) {
-    phi__call_detach(call);
+PHI__FN void phi__call_on_gone(phi_call handle, void (*gone)(void *state)) {
+    phi__toolcall *call = phi__call_find(handle);
+    if (call != NULL) call->gone = gone;
+}
+
+static void phi__call_free_state(phi__toolcall *call) {
+    if (call->state != NULL && call->gone != NULL) call->gone(call->state);
     phi__free(&call->run->agent->memory, call->state, call->state_bytes);
     call->state = NULL;
+    call->state_bytes = 0;
+    call->gone = NULL;
+}
+
+PHI__FN void phi__call_dispose(phi__toolcall *call) {
+    phi__call_detach(call);
+    phi__call_free_state(call);
 }
 
 /* ---- starting ---- */
@@ -357,9 +369,7 @@ static void phi__call_again(phi__timer *timer) {
 static void phi__call_start_again(phi__toolcall *call) {
     if (!phi__call_open_still(call)) return; /* a result is on the way */
     call->again = false;
-    phi__free(&call->run->agent->memory, call->state, call->state_bytes);
-    call->state = NULL;
-    call->state_bytes = 0;
+    phi__call_free_state(call);
     if (!phi__call_arm(call))
         phi__call_fail(call, "Out of memory");
     else
@@ -580,16 +590,6 @@ PHI_API phi_agent phi_call_agent(phi_call handle) {
     phi_agent none;
     memset(&none, 0, sizeof none);
     return call != NULL ? call->run->agent->handle : none;
-}
-
-PHI_API uint32_t phi_call_block_index(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? (uint32_t)(call->block - call->run->reply->content) : UINT32_MAX;
-}
-
-PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL && call->tool != NULL ? call->tool->timeout_ms : 0;
 }
 
 PHI_API bool phi_call_pending(phi_call handle) {

@@ -144,6 +144,8 @@ struct phi__toolcall {
     uint64_t armed_us; /* when the tool got the call */
     void *state;
     size_t state_bytes;
+    void (*gone)(
+        void *state);      /* releases what the state holds, before it is freed; NULL: nothing */
     phi_message *result;   /* in the thread, not yet appended */
     phi_str child_loop_id; /* of the result, in the thread */
     phi_str effects;       /* the same: on the tool state, JSON text; empty: none */

@@ -520,3 +520,15 @@ PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
     *wait = !more && !phi__tools_checkpoint(run) && run->tools.emitted < run->tools.count;
     return PHI__RUN_TOOLS;
 }
+
+/* ---- public ---- */
+
+PHI_API uint32_t phi_call_block_index(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL ? (uint32_t)(call->block - call->run->reply->content) : UINT32_MAX;
+}
+
+PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL && call->tool != NULL ? call->tool->timeout_ms : 0;
+}

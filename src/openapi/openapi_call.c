@@ -274,6 +274,11 @@ static void phi__openapi_call_timer(phi__timer *timer) {
     phi__openapi_call_go(PHI__OWNER(timer, phi__openapi_call, timer));
 }
 
+static void phi__openapi_call_gone(void *state) {
+    phi__openapi_call *c = (phi__openapi_call *)state;
+    if (c->op != NULL) phi__openapi_call_end(c);
+}
+
 /* False: the call is over. */
 static bool phi__openapi_call_read(phi__openapi_call *c, phi_str arguments) {
     char words[200];
@@ -313,6 +318,7 @@ static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str 
     c->timer.fire = phi__openapi_call_timer;
     c->op->api->calls_open++;
     phi_arena_init(&c->arena, c->memory, 1024);
+    phi__call_on_gone(call, phi__openapi_call_gone);
     if (!phi__openapi_call_read(c, arguments)) return PHI_PENDING;
     phi__openapi_request_init(&c->request, &c->arena, c->memory, c->op, c->arguments);
     status = phi__openapi_request_build(&c->request);

@@ -104,6 +104,8 @@ static phi_flow phi__job_go(phi__job *job, size_t units) {
     return job->go(job);
 }
 
+static void phi__job_gone(void *state) { phi__job_end((phi__job *)state); }
+
 PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str arguments, size_t bytes,
                                 bool whole, phi_flow (*go)(phi__job *), void (*drop)(phi__job *)) {
     phi__job *job = (phi__job *)phi_call_state(call, bytes);
@@ -119,6 +121,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->go = go;
     job->drop = drop;
     phi_arena_init(&job->arena, job->memory, 1024);
+    phi__call_on_gone(call, phi__job_gone);
     phi_json_reader_begin(&job->reader, &job->arena, arguments,
                           PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
     return phi__job_go(job, whole ? SIZE_MAX : (size_t)PHI__JOB_SLICE);

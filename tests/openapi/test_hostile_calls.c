@@ -204,6 +204,41 @@ TEST(a_file_of_an_answer_is_for_its_owner_alone_and_its_beginning_is_shown) {
     asked_close(&a);
 }
 
+static void serve_late(asked *a, size_t n, size_t i) {
+    (void)n;
+    *(size_t *)a->more = i;
+}
+
+TEST(a_call_that_somebody_else_finishes_leaves_no_request) {
+    size_t place = SIZE_MAX;
+    phi_event event;
+    phi_call call = PHI_ZERO;
+    asked a;
+    int i;
+    if (!asked_open(&a, NULL, document)) return;
+    a.serve = serve_late;
+    a.more = &place;
+    asked_begin(&a, "op", "{}");
+    for (i = 0; i < 6; i++) {
+        (void)phi_step(a.rt, 0);
+        a.w.now_us += 1000;
+        while (phi_next_event(a.rt, &event))
+            if (event.kind == PHI_EV_TOOL_START) call = event.call;
+    }
+    CHECK(place != SIZE_MAX && phi_call_pending(call));
+    CHECK_EQ_INT(phi_call_finish(call, "mine", 4, false), PHI_OK);
+    CHECK_EQ_INT(asked_run(&a, 20), 0);
+    if (CHECK_EQ_INT(a.results, 1)) CHECK_EQ_STR(a.text[0], "mine");
+    CHECK_EQ_INT(a.w.cancels, 1);
+    if (place != SIZE_MAX) {
+        wires_head(&a.w, place, 200, "");
+        (void)wires_push(&a.w, place, "late", 4);
+        wires_end(&a.w, place, PHI_OK, "");
+    }
+    CHECK_EQ_INT(asked_run(&a, 20), 0);
+    asked_close(&a);
+}
+
 /* An allocator that looks for a secret in what is given back. */
 static struct {
     phi_allocator inner;
@@ -263,5 +298,6 @@ TEST_MAIN(TEST_ENTRY(a_compressed_answer_is_no_text), TEST_ENTRY(a_text_with_a_n
           TEST_ENTRY(a_name_that_is_repeated_makes_no_request_of_gigabytes),
           TEST_ENTRY(only_regular_files_are_sent),
           TEST_ENTRY(a_file_of_an_answer_is_for_its_owner_alone_and_its_beginning_is_shown),
+          TEST_ENTRY(a_call_that_somebody_else_finishes_leaves_no_request),
           TEST_ENTRY(keys_are_not_left_in_memory_that_is_given_back),
           TEST_ENTRY(a_tool_of_another_runtime_is_refused))
