@@ -12,6 +12,7 @@
 typedef struct calls {
     rig *r;
     phi_agent agent;
+    phi_call call; /* the last one that began */
     phi_toolset set;
     char dir[512]; /* an empty directory, the workspace unless the test's desc has one */
     /* the last call */
@@ -91,6 +92,7 @@ static void calls_event(calls *c, const phi_event *event) {
         c->update_count++;
     } else if (event->kind == PHI_EV_TOOL_START) {
         c->started = true;
+        c->call = event->call;
         c->steps = 0;
     } else if (event->kind == PHI_EV_TOOL_END) {
         c->results++;

@@ -312,6 +312,25 @@ TEST(cancelling_in_the_middle_kills_and_leaves_a_usable_agent) {
     calls_close(&c);
 }
 
+TEST(finishing_the_call_from_outside_kills_the_command) {
+    long pid;
+    int left = 5000;
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_begin(&c, "bash", "{\"command\":\"echo $$; exec sleep 60\"}");
+    while (c.update_count == 0 && c.steps < 5000) (void)calls_step(&c);
+    pid = strtol(c.updates, NULL, 10);
+    CHECK_EQ_INT(phi_call_finish(c.call, "skipped", 7, false), PHI_OK);
+    while (calls_step(&c) > 0) continue;
+    CHECK_EQ_STR(c.text, "skipped");
+    while (left-- > 0 && kill((pid_t)pid, 0) == 0) {
+        (void)calls_step(&c);
+        (void)usleep(1000);
+    }
+    CHECK(pid > 1 && kill((pid_t)pid, 0) != 0);
+    calls_close(&c);
+}
+
 TEST(freeing_the_agent_in_the_middle_leaves_nothing) {
     calls c;
     REQUIRE(calls_open(&c, NULL));
@@ -379,6 +398,7 @@ TEST_MAIN(TEST_ENTRY(output_is_given_behind_the_exit_code),
           TEST_ENTRY(bad_arguments_are_told_in_words),
           TEST_ENTRY(a_workspace_that_is_not_there_is_told),
           TEST_ENTRY(cancelling_in_the_middle_kills_and_leaves_a_usable_agent),
+          TEST_ENTRY(finishing_the_call_from_outside_kills_the_command),
           TEST_ENTRY(freeing_the_agent_in_the_middle_leaves_nothing),
           TEST_ENTRY(more_commands_than_a_step_may_start_wait_their_turn),
           TEST_ENTRY(updates_wait_for_a_host_that_does_not_look_and_none_is_lost))
