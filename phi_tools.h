@@ -6810,11 +6810,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x9e0f45e3
+#if PHI__IMP_TOOLS != 0x7f255cc6
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x9e0f45e3
+#define PHI__IMP_TOOLS 0x7f255cc6
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -6875,7 +6875,11 @@ PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice
 
 #ifndef PHI_NO_FILES
 
-enum { PHI__IGNORED_KINDS = 4, PHI__IGNORED_BYTES = 262144 };
+enum {
+    PHI__IGNORED_KINDS = 4,
+    PHI__IGNORED_BYTES = 262144,
+    PHI__IGNORED_BYTE = 8 /* units for a byte read: rules are made of it */
+};
 
 typedef struct phi__ignored_level {
     phi__ignore *files[PHI__IGNORED_KINDS]; /* NULL: there is none */
@@ -6900,6 +6904,7 @@ typedef struct phi__ignored {
     phi__buf path; /* the walk's root, a slash, and the path of an entry */
     size_t root;   /* bytes of it up to that */
     phi__ignored_asked asked;
+    size_t spent; /* units for the files read, for the caller to count and to reset */
 } phi__ignored;
 
 PHI__FN void phi__ignored_init(phi__ignored *ignored, phi_memory *memory);
@@ -7988,6 +7993,7 @@ static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *l
     /* A line that is cut would be another rule: "*.o" could become "*". */
     if (text.len >= PHI__IGNORED_BYTES)
         while (text.len > 0 && text.at[text.len - 1] != '\n') text.len--;
+    ignored->spent += PHI__IGNORED_BYTE * text.len;
     status = text.failed ? PHI_NO_MEMORY : PHI_OK;
     if (status == PHI_OK && text.len > 0)
         status = phi__ignored_parse(ignored, level, kind, phi__buf_str(&text));
@@ -8617,6 +8623,13 @@ static phi_status phi__list_files_entry(phi__list_run *list, size_t *bytes) {
     return phi__list_files_add(list, entry->path) ? PHI_OK : PHI_NO_MEMORY;
 }
 
+/* Units for the ignore files read meanwhile. */
+static uint32_t phi__list_files_read(phi__list_run *list) {
+    size_t spent = list->ignored.spent / PHI__LIST_BYTES;
+    list->ignored.spent = 0;
+    return (uint32_t)spent;
+}
+
 /* The next entry; PHI_NOT_FOUND: the end. *units: what it took. */
 static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
     phi__walk_entry *entry = &list->entry;
@@ -8627,9 +8640,12 @@ static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
         memset(entry, 0, sizeof *entry);
         status = phi__walk_next(list->walk, entry);
         *units += status == PHI_BUSY ? PHI__LIST_BUSY + 2 * entry->depth : 1;
-        if (status == PHI_BUSY && entry->entered)
-            return phi__ignored_enter(&list->ignored, entry->depth, phi__walk_at(list->walk),
-                                      entry->path);
+        if (status == PHI_BUSY && entry->entered) {
+            status = phi__ignored_enter(&list->ignored, entry->depth, phi__walk_at(list->walk),
+                                        entry->path);
+            *units += phi__list_files_read(list);
+            return status;
+        }
         list->asking = status == PHI_OK && phi__list_files_asks(list, &work);
     }
     left = most - phi__min(work, most - 1);
@@ -8660,8 +8676,10 @@ static phi_flow phi__list_files_above(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     uint32_t units = 0;
     phi_status status = PHI_BUSY;
-    for (; status == PHI_BUSY && units < PHI__LIST_STEP; units += PHI__LIST_BUSY)
+    for (; status == PHI_BUSY && units < PHI__LIST_STEP; units += PHI__LIST_BUSY) {
         status = phi__ignored_above(&list->ignored, job->place);
+        units += phi__list_files_read(list);
+    }
     if (status == PHI_BUSY) return PHI_PENDING;
     if (status != PHI_OK) return phi__job_no_memory(job);
     job->go = phi__list_files_walk;
@@ -8701,8 +8719,9 @@ static bool phi__list_files_pattern(phi__list_run *list) {
     if (phi__str_starts(pattern, "./")) pattern = phi__str(pattern.at + 2, pattern.len - 2);
     if (phi__glob_expand(&list->choices, pattern) != NULL)
         phi__buf_add_str(&list->choices, pattern);
-    if (list->choices.failed) (void)phi__job_no_memory(&list->job);
-    return !list->choices.failed;
+    if (!list->choices.failed) return true;
+    (void)phi__job_no_memory(&list->job);
+    return false;
 }
 
 static phi_flow phi__list_files_go(phi__job *job) {
@@ -10728,6 +10747,8 @@ static phi_status phi__search_own_next(phi__search *search, size_t *units) {
     } else if (status == PHI_OK && entry->entered) {
         status = phi__ignored_enter(&own->ignored, entry->depth - 1, phi__ordered_at(own->tree),
                                     entry->path);
+        cost += own->ignored.spent;
+        own->ignored.spent = 0;
     } else if (status == PHI_OK) {
         status = phi__search_own_entry(search, units);
         if (own->file != NULL) cost += PHI__SEARCH_OWN_OPEN;
@@ -10748,7 +10769,8 @@ static void phi__search_own_turn(phi__search *search) {
         if (own->phase == PHI__SEARCH_ABOVE) {
             status = phi__ignored_above(&own->ignored, search->job.place);
             if (status == PHI_OK) own->phase = PHI__SEARCH_WALK;
-            units -= phi__min(units, PHI__SEARCH_OWN_OPEN);
+            units -= phi__min(units, PHI__SEARCH_OWN_OPEN + own->ignored.spent);
+            own->ignored.spent = 0;
         } else
             status = phi__search_own_next(search, &units);
         if (status == PHI_NO_MEMORY) (void)phi__job_no_memory(&search->job);

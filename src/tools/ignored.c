@@ -52,6 +52,7 @@ static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *l
     /* A line that is cut would be another rule: "*.o" could become "*". */
     if (text.len >= PHI__IGNORED_BYTES)
         while (text.len > 0 && text.at[text.len - 1] != '\n') text.len--;
+    ignored->spent += PHI__IGNORED_BYTE * text.len;
     status = text.failed ? PHI_NO_MEMORY : PHI_OK;
     if (status == PHI_OK && text.len > 0)
         status = phi__ignored_parse(ignored, level, kind, phi__buf_str(&text));

@@ -12,7 +12,11 @@
 
 #ifndef PHI_NO_FILES
 
-enum { PHI__IGNORED_KINDS = 4, PHI__IGNORED_BYTES = 262144 };
+enum {
+    PHI__IGNORED_KINDS = 4,
+    PHI__IGNORED_BYTES = 262144,
+    PHI__IGNORED_BYTE = 8 /* units for a byte read: rules are made of it */
+};
 
 typedef struct phi__ignored_level {
     phi__ignore *files[PHI__IGNORED_KINDS]; /* NULL: there is none */
@@ -37,6 +41,7 @@ typedef struct phi__ignored {
     phi__buf path; /* the walk's root, a slash, and the path of an entry */
     size_t root;   /* bytes of it up to that */
     phi__ignored_asked asked;
+    size_t spent; /* units for the files read, for the caller to count and to reset */
 } phi__ignored;
 
 PHI__FN void phi__ignored_init(phi__ignored *ignored, phi_memory *memory);

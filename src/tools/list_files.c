@@ -191,6 +191,13 @@ static phi_status phi__list_files_entry(phi__list_run *list, size_t *bytes) {
     return phi__list_files_add(list, entry->path) ? PHI_OK : PHI_NO_MEMORY;
 }
 
+/* Units for the ignore files read meanwhile. */
+static uint32_t phi__list_files_read(phi__list_run *list) {
+    size_t spent = list->ignored.spent / PHI__LIST_BYTES;
+    list->ignored.spent = 0;
+    return (uint32_t)spent;
+}
+
 /* The next entry; PHI_NOT_FOUND: the end. *units: what it took. */
 static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
     phi__walk_entry *entry = &list->entry;
@@ -201,9 +208,12 @@ static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
         memset(entry, 0, sizeof *entry);
         status = phi__walk_next(list->walk, entry);
         *units += status == PHI_BUSY ? PHI__LIST_BUSY + 2 * entry->depth : 1;
-        if (status == PHI_BUSY && entry->entered)
-            return phi__ignored_enter(&list->ignored, entry->depth, phi__walk_at(list->walk),
-                                      entry->path);
+        if (status == PHI_BUSY && entry->entered) {
+            status = phi__ignored_enter(&list->ignored, entry->depth, phi__walk_at(list->walk),
+                                        entry->path);
+            *units += phi__list_files_read(list);
+            return status;
+        }
         list->asking = status == PHI_OK && phi__list_files_asks(list, &work);
     }
     left = most - phi__min(work, most - 1);
@@ -234,8 +244,10 @@ static phi_flow phi__list_files_above(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     uint32_t units = 0;
     phi_status status = PHI_BUSY;
-    for (; status == PHI_BUSY && units < PHI__LIST_STEP; units += PHI__LIST_BUSY)
+    for (; status == PHI_BUSY && units < PHI__LIST_STEP; units += PHI__LIST_BUSY) {
         status = phi__ignored_above(&list->ignored, job->place);
+        units += phi__list_files_read(list);
+    }
     if (status == PHI_BUSY) return PHI_PENDING;
     if (status != PHI_OK) return phi__job_no_memory(job);
     job->go = phi__list_files_walk;
@@ -275,8 +287,9 @@ static bool phi__list_files_pattern(phi__list_run *list) {
     if (phi__str_starts(pattern, "./")) pattern = phi__str(pattern.at + 2, pattern.len - 2);
     if (phi__glob_expand(&list->choices, pattern) != NULL)
         phi__buf_add_str(&list->choices, pattern);
-    if (list->choices.failed) (void)phi__job_no_memory(&list->job);
-    return !list->choices.failed;
+    if (!list->choices.failed) return true;
+    (void)phi__job_no_memory(&list->job);
+    return false;
 }
 
 static phi_flow phi__list_files_go(phi__job *job) {

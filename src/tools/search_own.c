@@ -364,6 +364,8 @@ static phi_status phi__search_own_next(phi__search *search, size_t *units) {
     } else if (status == PHI_OK && entry->entered) {
         status = phi__ignored_enter(&own->ignored, entry->depth - 1, phi__ordered_at(own->tree),
                                     entry->path);
+        cost += own->ignored.spent;
+        own->ignored.spent = 0;
     } else if (status == PHI_OK) {
         status = phi__search_own_entry(search, units);
         if (own->file != NULL) cost += PHI__SEARCH_OWN_OPEN;
@@ -384,7 +386,8 @@ static void phi__search_own_turn(phi__search *search) {
         if (own->phase == PHI__SEARCH_ABOVE) {
             status = phi__ignored_above(&own->ignored, search->job.place);
             if (status == PHI_OK) own->phase = PHI__SEARCH_WALK;
-            units -= phi__min(units, PHI__SEARCH_OWN_OPEN);
+            units -= phi__min(units, PHI__SEARCH_OWN_OPEN + own->ignored.spent);
+            own->ignored.spent = 0;
         } else
             status = phi__search_own_next(search, &units);
         if (status == PHI_NO_MEMORY) (void)phi__job_no_memory(&search->job);

@@ -110,6 +110,24 @@ TEST(a_long_ignore_file_ends_with_a_whole_line) {
     free(rules);
 }
 
+TEST(large_ignore_files_are_read_one_a_step_or_a_few) {
+    char rules[65537], name[32];
+    size_t i;
+    calls c;
+    REQUIRE(open_own(&c, 0));
+    for (i = 0; i < 65536; i += 2) memcpy(rules + i, "a\n", 2);
+    rules[65536] = '\0';
+    for (i = 0; i < 24; i++) {
+        (void)snprintf(name, sizeof name, "d%02d", (int)i);
+        calls_mkdir(&c, name);
+        (void)strcat(name, "/.ignore");
+        calls_put(&c, name, rules);
+    }
+    if (call(&c, "list_files", "{\"pattern\":\"x\"}")) CHECK(c.steps >= 24);
+    if (call(&c, "search", "{\"pattern\":\"needle\"}")) CHECK(c.steps >= 24 / 8);
+    calls_close(&c);
+}
+
 TEST(a_pattern_of_names_has_a_greatest_length) {
     char arguments[2200];
     calls c;
@@ -349,6 +367,7 @@ TEST(the_sources_of_phi_give_the_same_lines_as_ripgrep) {
 TEST_MAIN(TEST_ENTRY(ignore_files_hidden_files_and_the_order_of_names),
           TEST_ENTRY(costly_rules_are_asked_in_slices),
           TEST_ENTRY(a_long_ignore_file_ends_with_a_whole_line),
+          TEST_ENTRY(large_ignore_files_are_read_one_a_step_or_a_few),
           TEST_ENTRY(a_pattern_of_names_has_a_greatest_length),
           TEST_ENTRY(without_a_repository_gitignore_does_not_count),
           TEST_ENTRY(texts_of_every_kind), TEST_ENTRY(pieces_of_a_file_are_no_edges),
