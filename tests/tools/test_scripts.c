@@ -83,7 +83,7 @@ static void check_written(const stage *s, const char *name, const char *want) {
     char path[1024], *text;
     (void)snprintf(path, sizeof path, "%s/%s", s->dir, name);
     text = test_read_file(path, NULL);
-    if (text != NULL) CHECK_EQ_STR(text, want);
+    if (CHECK(text != NULL)) CHECK_EQ_STR(text, want);
     free(text);
 }
 
@@ -330,6 +330,39 @@ TEST(scripts_of_one_point_run_in_their_order_until_one_denies) {
                   "{\"hook\":\"before_tool_execution\",\"tool_name\":\"echo\",\"tool_call_id\":"
                   "\"c1\",\"arguments\":{\"b\":2}}\n");
     check_result(&s, "The hook script \"cat >> a; exit 1\" exited with code 1.");
+    stage_close(&s);
+}
+
+TEST(the_answer_of_a_script_is_not_taken_for_that_of_the_next) {
+    stage s;
+    phi_script scripts[2];
+    memset(&s, 0, sizeof s);
+    scripts[0] = script_of(PHI_HOOK_BEFORE_TOOL, "echo '{\"arguments\":{\"b\":2}}'");
+    scripts[1] = script_of(PHI_HOOK_BEFORE_TOOL, "echo '{\"arguments\":{\"c\":3}}'");
+    REQUIRE(stage_open(&s, scripts, 2, NULL));
+    stage_prompt_call(&s, "{\"a\":1}");
+    check_result(&s, "{\"c\":3}");
+    stage_close(&s);
+    memset(&s, 0, sizeof s);
+    scripts[0] = script_of(PHI_HOOK_FILTER, "echo '{\"warn\":\"first\"}'");
+    scripts[1] = script_of(PHI_HOOK_FILTER, "echo '{\"warn\":\"second\"}'");
+    REQUIRE(stage_open(&s, scripts, 2, NULL));
+    rig_says(s.r, "one");
+    CHECK_EQ_INT(phi_prompt(s.agent, "go"), PHI_OK);
+    CHECK_EQ_INT(stage_run(&s, 5000), 0);
+    CHECK(strstr(rig_request(s.r, 0), "first\\nsecond") != NULL);
+    stage_close(&s);
+}
+
+TEST(of_standard_error_a_quarter_of_the_outputs_limit_is_kept) {
+    stage s;
+    phi_script script = script_of(PHI_HOOK_BEFORE_TOOL, "printf %050d 0 >&2; exit 1");
+    phi_scripts_desc desc = PHI_ZERO;
+    memset(&s, 0, sizeof s);
+    desc.max_output_bytes = 40;
+    REQUIRE(stage_open(&s, &script, 1, &desc));
+    stage_prompt_call(&s, "{}");
+    check_result(&s, "0000000000");
     stage_close(&s);
 }
 
@@ -739,6 +772,8 @@ TEST_MAIN(TEST_ENTRY(a_restored_snapshot_runs_the_script_anew),
           TEST_ENTRY(a_freed_agent_a_freed_set_and_a_freed_runtime_kill_the_script),
           TEST_ENTRY(scripts_of_one_point_run_in_their_order_until_one_denies),
           TEST_ENTRY(a_script_may_be_for_one_tool_alone),
+          TEST_ENTRY(the_answer_of_a_script_is_not_taken_for_that_of_the_next),
+          TEST_ENTRY(of_standard_error_a_quarter_of_the_outputs_limit_is_kept),
           TEST_ENTRY(the_hosts_hook_is_called_after_the_scripts_and_may_wait),
           TEST_ENTRY(permissions_behind_scripts_decide_on_the_arguments_that_a_script_has_changed),
           TEST_ENTRY(a_decision_of_the_hosts_before_the_script_ends_counts_and_kills_it),
