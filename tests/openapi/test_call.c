@@ -630,6 +630,20 @@ TEST(a_token_is_requested_once_and_kept) {
     asked_close(&a);
 }
 
+TEST(a_tokens_lifetime_may_be_a_text) {
+    asked a;
+    if (!oauth_open(&a)) return;
+    oauth.expires = ",\"expires_in\":\"100\"";
+    (void)ask(&a, "op", "{}");
+    a.w.now_us += 69u * 1000000u;
+    (void)ask(&a, "op", "{}");
+    CHECK_EQ_INT(oauth.tokens, 1);
+    a.w.now_us += 2u * 1000000u;
+    (void)ask(&a, "op", "{}");
+    CHECK_EQ_INT(oauth.tokens, 2);
+    asked_close(&a);
+}
+
 TEST(two_calls_at_once_share_a_token_request) {
     asked a;
     if (!oauth_open(&a)) return;
@@ -1040,6 +1054,7 @@ TEST_MAIN(TEST_ENTRY(an_answer_is_shown_with_its_status_whatever_it_is),
           TEST_ENTRY(headers_of_the_host_are_sent_and_win),
           TEST_ENTRY(an_answer_that_repeats_a_secret_is_shown_without_it),
           TEST_ENTRY(a_token_is_requested_once_and_kept),
+          TEST_ENTRY(a_tokens_lifetime_may_be_a_text),
           TEST_ENTRY(two_calls_at_once_share_a_token_request),
           TEST_ENTRY(agents_share_a_token_and_one_may_be_freed_while_both_wait),
           TEST_ENTRY(a_401_renews_the_token_once),
