@@ -82,7 +82,21 @@ TEST(one_broken_skill_does_not_stop_the_others) {
     CHECK_EQ_STR(folders_problems(skills),
                  "SKILL.md:1: no front matter: expected a line \"---\" at the beginning\n");
     CHECK(!phi_skills_problem_at(skills, 0)->loaded);
+    CHECK_STR(phi_skills_problem_at(skills, 0)->file, folders_path(dir, "plain/SKILL.md"));
     phi_skills_free(skills);
+}
+
+TEST(a_directory_whose_name_is_not_utf_8_holds_no_skill) {
+#ifndef __APPLE__ /* its file systems refuse such names */
+    char dir[512];
+    phi_skills *skills = folders_skills();
+    REQUIRE(test_temp_dir(dir, sizeof dir));
+    folders_text(dir, "a\377b/SKILL.md", git);
+    (void)phi_skills_load_one(skills, folders_path(dir, "a\377b"), NULL);
+    CHECK_EQ_INT(phi_skills_count(skills), 0);
+    CHECK(strstr(folders_problems(skills), "the name of the directory is not UTF-8") != NULL);
+    phi_skills_free(skills);
+#endif
 }
 
 /* The problems of one skill, in a directory "one". */
@@ -382,6 +396,7 @@ TEST(loading_survives_each_failed_allocation) {
 TEST_MAIN(TEST_ENTRY(skills_of_a_directory_are_sorted_and_have_their_fields),
           TEST_ENTRY(a_later_directory_wins_and_a_missing_one_is_skipped),
           TEST_ENTRY(one_broken_skill_does_not_stop_the_others),
+          TEST_ENTRY(a_directory_whose_name_is_not_utf_8_holds_no_skill),
           TEST_ENTRY(faults_that_keep_a_skill_out_are_named_with_their_line),
           TEST_ENTRY(faults_that_only_break_the_standard_are_warnings),
           TEST_ENTRY(a_description_that_is_no_yaml_is_read_by_its_line),
