@@ -345,11 +345,12 @@ static void always(phi_permission_scope scope, const char *tool, const char *arg
                    const char *want) {
     phi_permissions *p = make(NULL);
     phi_memory memory;
+    phi_allocator allocator = test_allocator();
     phi_arena arena;
     phi_permission_rules rules;
     phi_str json, why;
     phi_status status;
-    phi_memory_init(&memory, NULL, 0);
+    phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
     status = phi_permissions_always(p, phi_str_of(tool), phi_str_of(arguments), scope, &arena,
                                     &rules, &why);
@@ -366,6 +367,7 @@ static void always(phi_permission_scope scope, const char *tool, const char *arg
     }
     phi_arena_free(&arena);
     phi_permissions_free(p);
+    CHECK_EQ_INT(test_alloc_live_bytes(), 0);
 }
 
 #define RULES(text) "{\"rules\":[\n" text "\n],\"otherwise\":\"ask\"}\n"
