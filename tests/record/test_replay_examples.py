@@ -59,6 +59,9 @@ RUNS = {
     "state": ("state", [], None, "", "the thief says: [What you know now]"),
     "subagents": ("subagents", [], None, "", "[spawned, ok] File it: done."),
     "coding_agent": ("coding_agent", ["{}", "Tidy up"], "/s/coding", "start:y", "Pushing is left to people."),
+    "openapi": ("openapi", ["tests/fixtures/openapi/petstore_3.0.json", "Tidy up"], "/s/openapi", "start:n",
+                "Error: HTTP request failed"),
+    "skills": ("skills", [], None, "", "references/verbs.md lists good verbs."),
     "time_travel": ("time_travel", [], None, "", "all in one log"),
     "custom_strategy": ("custom_strategy", [], None, "", "It is 56."),
     "strategies": ("strategies", ["24", "tot"], None, "", "solved after 6 calls"),
@@ -104,8 +107,9 @@ class Examples(unittest.TestCase):
             file.write('#define PHI_IMPLEMENTATION\n#include "phi_tools.h"\n')
         # An example that would hold the library in itself links with it, too: only so can it be wrapped.
         os.mkdir(os.path.join(cls.folder, "shim"))
-        with open(os.path.join(cls.folder, "shim", "phi.h"), "w", encoding="utf-8") as file:
-            file.write('#undef PHI_IMPLEMENTATION\n#include "../phi.h"\n')
+        for header in ("phi.h", "phi_tools.h"):
+            with open(os.path.join(cls.folder, "shim", header), "w", encoding="utf-8") as file:
+                file.write('#undef PHI_IMPLEMENTATION\n#include "../%s"\n' % header)
         cls.built = [name for name in BUILDS if works(BUILDS[name], cls.folder)]
         list(cls.pool.map(cls.library, cls.built))
         list(cls.pool.map(cls.build, cls.built))
@@ -174,7 +178,7 @@ class Examples(unittest.TestCase):
         out = os.path.join(own, "..", "hashes of " + os.path.basename(own))
         env = environment(TAPED=what, BUDGET=budget, OUT=out,
                           TAPE=os.path.join(cls.folder, name), KEYS=keys,
-                          TOOLS="run" if again else "",
+                          TOOLS="run" if again else "", API_URL="http://127.0.0.1:9",
                           PHI_BASE_URL=cls.url + scenario if scenario else "http://127.0.0.1:9")
         with open(os.devnull, encoding="utf-8") as nothing:
             try:
