@@ -11100,11 +11100,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xd586cdca
+#if PHI__IMP_OPENAPI != 0x7a504c69
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xd586cdca
+#define PHI__IMP_OPENAPI 0x7a504c69
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -13519,11 +13519,6 @@ PHI__FN void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory
     phi__buf_init(&a->incoming, memory);
 }
 
-static const char *phi__openapi_answer_directory(const phi__openapi_answer *a) {
-    const char *directory = a->op->api->desc.response_directory;
-    return directory != NULL && directory[0] != '\0' ? directory : NULL;
-}
-
 /* As much as is printable. */
 static phi_str phi__openapi_answer_word(phi_str text, size_t most) {
     size_t i;
@@ -13579,6 +13574,11 @@ static bool phi__openapi_answer_saves(const phi__openapi_answer *a) {
     return false;
 }
 #else
+
+static const char *phi__openapi_answer_directory(const phi__openapi_answer *a) {
+    const char *directory = a->op->api->desc.response_directory;
+    return directory != NULL && directory[0] != '\0' ? directory : NULL;
+}
 
 static bool phi__openapi_answer_saves(const phi__openapi_answer *a) {
     return phi__openapi_answer_directory(a) != NULL && !a->unsaved;

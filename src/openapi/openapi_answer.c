@@ -133,11 +133,6 @@ PHI__FN void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory
     phi__buf_init(&a->incoming, memory);
 }
 
-static const char *phi__openapi_answer_directory(const phi__openapi_answer *a) {
-    const char *directory = a->op->api->desc.response_directory;
-    return directory != NULL && directory[0] != '\0' ? directory : NULL;
-}
-
 /* As much as is printable. */
 static phi_str phi__openapi_answer_word(phi_str text, size_t most) {
     size_t i;
@@ -193,6 +188,11 @@ static bool phi__openapi_answer_saves(const phi__openapi_answer *a) {
     return false;
 }
 #else
+
+static const char *phi__openapi_answer_directory(const phi__openapi_answer *a) {
+    const char *directory = a->op->api->desc.response_directory;
+    return directory != NULL && directory[0] != '\0' ? directory : NULL;
+}
 
 static bool phi__openapi_answer_saves(const phi__openapi_answer *a) {
     return phi__openapi_answer_directory(a) != NULL && !a->unsaved;
