@@ -96,7 +96,7 @@ FEATURES = {
     "PHI_NO_FORGETTING": (r"phi__forget_(?:do|may|room|exchange|shrink|copy_some)",
                           REFUSED % ("d.at_memory_limit = PHI_AT_MEMORY_LIMIT_FORGET", "PHI_NO_FORGETTING") +
                           "return so;"),
-    "PHI_NO_EVALUATION": (r"phi_evaluat\w+|phi__(?:evaluat|judg|branches|conclude|saving|select)\w+", None),
+    "PHI_NO_EVALUATION": (r"phi_evaluat\w+|phi__(?:evaluat|judg)\w+|phi__(?:branches|conclude|saving|select)_\w+", None),
     "PHI_NO_EVENT_JSON": (r"phi_event_(?:to|from)_json|phi__event_(?:json|read)_\w+", None),
     "PHI_NO_DESCRIBE": (r"phi_thread_describe|phi__describe_\w+", None),
     "PHI_NO_PREFLIGHT": (r"phi_preflight|phi__preflight|phi__dry_\w+", None),
