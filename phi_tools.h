@@ -11100,11 +11100,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x7a504c69
+#if PHI__IMP_OPENAPI != 0x70fb4ef6
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x7a504c69
+#define PHI__IMP_OPENAPI 0x70fb4ef6
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -13154,7 +13154,7 @@ static void phi__naming_tail(phi__naming_name *name, const phi_openapi_operation
     phi__sha256_add(&sha, op->path.at, op->path.len);
     phi__sha256_end(&sha, hash);
     phi__sha256_hex(hash, hex);
-    name->len = phi__min(name->len, PHI__NAMING_MOST - PHI__NAMING_TAIL - 1);
+    name->len = phi__min(name->len, (size_t)PHI__NAMING_MOST - (size_t)PHI__NAMING_TAIL - 1);
     name->at[name->len++] = '_';
     memcpy(name->at + name->len, hex + window * PHI__NAMING_TAIL, PHI__NAMING_TAIL);
     name->len += PHI__NAMING_TAIL;
@@ -13199,7 +13199,8 @@ static bool phi__naming_one(phi__document *doc, phi__document_operation *op, con
         plain.cut ? NULL : phi__naming_find(map, phi__str(plain.at, plain.len));
     bool mine = group != NULL && (group->count == 1 || (group->exact == 1 && plain.exact));
     size_t window;
-    for (window = 0; !mine && window < PHI__SHA256_HEX / PHI__NAMING_TAIL; window++) {
+    for (window = 0; !mine && window < (size_t)PHI__SHA256_HEX / (size_t)PHI__NAMING_TAIL;
+         window++) {
         name = plain;
         phi__naming_tail(&name, &op->shown, window);
         group = phi__naming_add(map, scratch, phi__str(name.at, name.len));
@@ -13937,7 +13938,7 @@ PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a) {
     phi_openapi *api = a->r->op->api;
     const char *words = NULL;
     phi_status status;
-    phi_str token;
+    phi_str token = phi__str(NULL, 0);
     if (a->oauth == NULL) return PHI_OK;
     status = phi__openapi_token_get(api, phi__openapi_auth_token_url(&api->desc.auth, a->oauth),
                                     a->oauth->scopes, a->oauth->scope_count, &a->wait, &token);
@@ -15688,7 +15689,8 @@ PHI__FN void phi__reading_init(phi__reading *r, phi__document *doc, size_t max_b
 PHI__FN phi_status phi__reading_fail(phi__reading *r, phi_status status, const char *words) {
     if (r->status != PHI_BUSY) return r->status;
     r->status = status;
-    (void)snprintf(r->error.message, sizeof r->error.message, "%s", words);
+    (void)snprintf(r->error.message, sizeof r->error.message, "%.*s",
+                   (int)phi__utf8_cut(phi_str_of(words), sizeof r->error.message - 1), words);
     return status;
 }
 

@@ -98,7 +98,7 @@ static void phi__naming_tail(phi__naming_name *name, const phi_openapi_operation
     phi__sha256_add(&sha, op->path.at, op->path.len);
     phi__sha256_end(&sha, hash);
     phi__sha256_hex(hash, hex);
-    name->len = phi__min(name->len, PHI__NAMING_MOST - PHI__NAMING_TAIL - 1);
+    name->len = phi__min(name->len, (size_t)PHI__NAMING_MOST - (size_t)PHI__NAMING_TAIL - 1);
     name->at[name->len++] = '_';
     memcpy(name->at + name->len, hex + window * PHI__NAMING_TAIL, PHI__NAMING_TAIL);
     name->len += PHI__NAMING_TAIL;
@@ -143,7 +143,8 @@ static bool phi__naming_one(phi__document *doc, phi__document_operation *op, con
         plain.cut ? NULL : phi__naming_find(map, phi__str(plain.at, plain.len));
     bool mine = group != NULL && (group->count == 1 || (group->exact == 1 && plain.exact));
     size_t window;
-    for (window = 0; !mine && window < PHI__SHA256_HEX / PHI__NAMING_TAIL; window++) {
+    for (window = 0; !mine && window < (size_t)PHI__SHA256_HEX / (size_t)PHI__NAMING_TAIL;
+         window++) {
         name = plain;
         phi__naming_tail(&name, &op->shown, window);
         group = phi__naming_add(map, scratch, phi__str(name.at, name.len));

@@ -182,7 +182,7 @@ PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a) {
     phi_openapi *api = a->r->op->api;
     const char *words = NULL;
     phi_status status;
-    phi_str token;
+    phi_str token = phi__str(NULL, 0);
     if (a->oauth == NULL) return PHI_OK;
     status = phi__openapi_token_get(api, phi__openapi_auth_token_url(&api->desc.auth, a->oauth),
                                     a->oauth->scopes, a->oauth->scope_count, &a->wait, &token);

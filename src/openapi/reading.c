@@ -65,7 +65,8 @@ PHI__FN void phi__reading_init(phi__reading *r, phi__document *doc, size_t max_b
 PHI__FN phi_status phi__reading_fail(phi__reading *r, phi_status status, const char *words) {
     if (r->status != PHI_BUSY) return r->status;
     r->status = status;
-    (void)snprintf(r->error.message, sizeof r->error.message, "%s", words);
+    (void)snprintf(r->error.message, sizeof r->error.message, "%.*s",
+                   (int)phi__utf8_cut(phi_str_of(words), sizeof r->error.message - 1), words);
     return status;
 }
 

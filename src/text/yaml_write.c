@@ -7,8 +7,6 @@
 
 #ifndef PHI_NO_YAML
 
-#include <math.h>
-
 #define PHI__YAML_SIMPLE_KEY 1000u /* bytes; YAML ends keys without "? " at 1024 characters */
 
 /* An open collection. */
@@ -142,8 +140,8 @@ static void phi__yaml_write_text(phi__buf *out, phi_str s, uint32_t indent, bool
 static void phi__yaml_write_double(phi__buf *out, double d) {
     char text[32];
     size_t n, e;
-    if (isnan(d) || isinf(d)) {
-        phi__buf_text(out, isnan(d) ? ".nan" : d > 0 ? ".inf" : "-.inf");
+    if (!(d - d == 0)) { /* not finite; pcc has no isinf */
+        phi__buf_text(out, d > 0 ? ".inf" : d < 0 ? "-.inf" : ".nan");
         return;
     }
     n = phi__json_number_double_text(d, text);
