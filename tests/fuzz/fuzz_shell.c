@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     phi_memory memory;
     phi_arena arena;
     phi__buf arguments, line;
-    desc.workspace = "/work/project";
+    desc.workspace = "/made/project";
     p = phi_permissions_new(&desc, NULL);
     must(p != NULL);
     phi_memory_init(&memory, NULL, 0);

@@ -14,7 +14,7 @@ int main(void) {
     size_t n = 0;
     int c;
     memset(&desc, 0, sizeof desc);
-    desc.workspace = "/work/project";
+    desc.workspace = "/made/project";
     desc.home = "/home/ada";
     permissions = phi_permissions_new(&desc, NULL);
     if (permissions == NULL) return 1;

@@ -48,7 +48,7 @@ TEST(each_line_of_the_table_has_its_verdict) {
     REQUIRE(table != NULL);
     memset(&desc, 0, sizeof desc);
     desc.allocator = test_allocator();
-    desc.workspace = "/work/project";
+    desc.workspace = "/made/project";
     desc.home = "/home/ada";
     permissions = phi_permissions_new(&desc, NULL);
     REQUIRE(permissions != NULL);

@@ -11,7 +11,7 @@ static phi_permissions *make(const phi_permission_rules *rules) {
     memset(&desc, 0, sizeof desc);
     desc.allocator = test_allocator();
     desc.rules = rules;
-    desc.workspace = "/work/project";
+    desc.workspace = "/made/project";
     desc.home = "/home/ada";
     p = phi_permissions_new(&desc, NULL);
     CHECK(p != NULL);
@@ -83,10 +83,10 @@ TEST(files_match_by_path_inside_and_outside_of_the_workspace) {
     rule.path = "./**";
     CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"a/b\"}"), ALLOW);
     CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\".\"}"), ALLOW);
-    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"/work/project/a\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"/made/project/a\"}"), ALLOW);
     CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"a/../../project/b\"}"), ALLOW);
     CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"../x\"}"), ASK);
-    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"/work/projects\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"/made/projects\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "read_file", "{\"path\":\"~/x\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "read_file", "{}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "read_file", "nonsense"), ASK);
@@ -708,7 +708,7 @@ TEST(every_allocation_may_fail) {
         phi_str json = phi_str_of("");
         memset(&desc, 0, sizeof desc);
         desc.allocator = allocator;
-        desc.workspace = "/work/project";
+        desc.workspace = "/made/project";
         phi_memory_init(&memory, &allocator, 0);
         phi_arena_init(&arena, &memory, 0);
         test_alloc_fail_at(n);
