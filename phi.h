@@ -988,11 +988,11 @@ PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, co
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x6c152b41
+#if PHI__PUB_MODEL != 0x423c5d4f
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x6c152b41
+#define PHI__PUB_MODEL 0x423c5d4f
 
 /* ---- src/model/failure.h ---- */
 
@@ -1233,8 +1233,10 @@ typedef enum phi_event_kind {
     PHI_EV_INPUT_DROPPED,    /* text: the input that no model will see; input; source: why */
     PHI_EV_COMPACTION_START, /* compaction: the first two fields */
     PHI_EV_COMPACTION_END,   /* compaction */
-    PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
-    PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise continues */
+    /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text; of a question:
+       source, question_kind, arguments */
+    PHI_EV_DECISION,
+    PHI_EV_PAUSED, /* text: the limit that was reached; phi_budget_raise continues */
     /* text: a message: a call that repeats itself, a store that refuses entries, a compactor that
        leaves nothing */
     PHI_EV_WARNING,
@@ -1265,7 +1267,10 @@ typedef enum phi_event_kind {
     /* an effect "emit" of a tool: tool_call_id, tool_name; source: its name; text: its value,
        JSON */
     PHI_EV_EFFECT,
-    PHI_EV_STRATEGY /* strategy: its progress; text: the best answer so far */
+    PHI_EV_STRATEGY, /* strategy: its progress; text: the best answer so far */
+    /* text: the tools that came, went, and have another definition: "+a -b ~c"
+       (loop/tool_source.h) */
+    PHI_EV_TOOLS_CHANGED
 } phi_event_kind;
 
 /* Why a turn began. */
@@ -1412,7 +1417,7 @@ typedef struct phi_event {
     uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or resumed */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     /* INPUT_DROPPED: why; MESSAGE_...: the tag of an injected message; AGENT_END: the reason of
-       phi_abort_run; SUBAGENT_END: the id */
+       phi_abort_run; SUBAGENT_END: the id; DECISION of a question: who asks */
     phi_str source;
     phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: none did */
     /* TOOL_END, TOOL_UPDATE, SUBAGENT_END: the run of a sub-agent that made the result */
@@ -1426,6 +1431,7 @@ typedef struct phi_event {
     const phi_forgotten *forgotten;        /* FORGOTTEN */
     const phi_context *context;            /* CONTEXT_WARNING, SUMMARY_NEEDED */
     const phi_strategy_progress *strategy; /* STRATEGY */
+    phi_str question_kind;                 /* DECISION of a question: "elicitation"... */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */
@@ -2782,11 +2788,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0xd86e4ca6
+#if PHI__PUB_LOOP != 0xab44e29d
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0xd86e4ca6
+#define PHI__PUB_LOOP 0xab44e29d
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2835,7 +2841,7 @@ typedef struct phi_compactor {
 
 /* ---- src/loop/hook.h ---- */
 
-/* hook.h - hooks at seventeen points of a run, decisions that may wait, and the list of what a
+/* hook.h - hooks at eighteen points of a run, decisions that may wait, and the list of what a
    runtime's runs wait for.
 
    An agent has one hook function; hook->point says where it is called. It answers at once
@@ -2886,7 +2892,12 @@ typedef enum phi_hook_point {
     /* Before each attempt of a model call. ALLOW with a reply: the reply is its key; without one:
        the model's own. is_error: the provider refused the last key; such an attempt is made once a
        turn and does not count as a retry. DENY: the call fails, and the reply says why. */
-    PHI_HOOK_CREDENTIAL = 1 << 16
+    PHI_HOOK_CREDENTIAL = 1 << 16,
+    /* Someone outside asks the agent's host: source, question_kind, text, arguments; call,
+       tool_name, tool_call_id where a tool call led to it. Also between runs. ALLOW: the reply is
+       the answer, in the form that the kind wants; DENY: none is given. Where the hook does not
+       want this point, all are denied. */
+    PHI_HOOK_QUESTION = 1 << 17
 } phi_hook_point;
 
 typedef enum phi_verdict {
@@ -2929,8 +2940,10 @@ typedef struct phi_hook {
     /* Of a wait, for hooks that call another one: after an ALLOW the hook is called again, with
        `round` one higher and the reply of phi_decide as its `reply`, and may wait again. */
     bool ask_again;
-    bool quiet;     /* of a wait: no PHI_EV_DECISION, for the program decides by itself */
-    uint32_t round; /* in: how often the hook has waited with ask_again for this answer */
+    bool quiet;            /* of a wait: no PHI_EV_DECISION, for the program decides by itself */
+    uint32_t round;        /* in: how often the hook has waited with ask_again for this answer */
+    phi_str source;        /* QUESTION: who asks: the name of a server */
+    phi_str question_kind; /* QUESTION: "elicitation", "sampling"... */
 } phi_hook;
 
 /* Threads: the pumping thread, inside phi_step (at the two UPDATE points: inside phi_call_update).
@@ -2979,10 +2992,11 @@ typedef struct phi_pending_item {
     phi_hook_point point;
     phi_call call; /* of the decision's tool call, too */
     phi_str tool_name, tool_call_id, arguments;
-    phi_str text;      /* filter: the input; BUDGET: the reason */
+    phi_str text;      /* filter: the input; question: its text; BUDGET: the reason */
     phi_agent payer;   /* BUDGET: to call phi_budget_raise for: this agent, or one above it */
     bool has_deadline; /* else it waits without limit */
     uint64_t left_ms;  /* until then */
+    phi_str source, question_kind; /* of a question: as of phi_hook */
 } phi_pending_item;
 
 /* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are,
@@ -3437,6 +3451,54 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif
 #endif
 
+/* ---- src/loop/tool_source.h ---- */
+
+/* tool_source.h - tools that come and go while an agent lives: a server's, or a game's places.
+
+       static const phi_tool_source *const sources[] = {&doors};
+       desc.tool_sources = sources;
+       desc.tool_source_count = 1;
+
+   An agent asks each source for its version when the agent is made or restored, and when a run and
+   each of its turns begin. Where the number is another one, the agent takes the source's list and
+   gives the one before back. Tool calls run inside turns, so no list changes below a call. The
+   model sees the new list in the next request, PHI_EV_TOOLS_CHANGED names what came and went.
+
+   The agent's own tools come first, then the sources in order. Of two tools with one name the first
+   counts. A tool that phi_agent_new would refuse, or whose name is taken, is left out with a
+   PHI_EV_WARNING. phi_agent_set_tools replaces the agent's own tools alone. A run of phi_ask with
+   `tools`, `allowed_tools` or `no_tools` keeps the list it began with. */
+#ifndef PHI_LOOP_TOOL_SOURCE_H
+#define PHI_LOOP_TOOL_SOURCE_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Ownership: borrowed, with user_data, until phi_agent_free has returned; freed inside of a
+              phi_step, until that step is over. One source may serve many agents, each with lists
+              of its own.
+   Threads:   the pumping thread. The functions must not call any phi_ function with an agent or a
+              runtime. */
+typedef struct phi_tool_source {
+    void *user_data;
+    /* A number that changes with the list: a look at a field, for it is called in every turn. */
+    uint64_t (*version)(void *user_data);
+    /* The list as it is now. The array and all that it points to stay as they are until `release`;
+       the user_data of its tools too. PHI_NO_MEMORY ends the run; for any other failure the agent
+       keeps the list that it has, with a PHI_EV_WARNING, until the version is another one. */
+    phi_status (*take)(void *user_data, const phi_tool **tools, size_t *count);
+    /* Called once for each take that said PHI_OK, with its array, also where that is empty: no call
+       uses the list any more. NULL: nothing is to be done. */
+    void (*release)(void *user_data, const phi_tool *tools);
+} phi_tool_source;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 /* ---- src/loop/agent_desc.h ---- */
 
 /* agent_desc.h - phi_agent_desc: the settings that an agent is made with. */
@@ -3536,6 +3598,10 @@ typedef struct phi_agent_desc {
        tools may read; copied (default: none; ignored where PHI_NO_FILES is defined) */
     const char *result_directory;
     void *hook_user_data; /* hook_fn is called with it instead (default: user_data) */
+    /* More tools, which may change between turns (loop/tool_source.h). The array is copied, the
+       sources are borrowed */
+    const phi_tool_source *const *tool_sources;
+    size_t tool_source_count;
 } phi_agent_desc;
 
 #ifdef __cplusplus
@@ -21229,11 +21295,11 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x6a26252e
+#if PHI__IMP_MODEL != 0x59063ec6
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x6a26252e
+#define PHI__IMP_MODEL 0x59063ec6
 
 /* ---- src/model/failure_in.h ---- */
 
@@ -21353,6 +21419,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_TOOL_STATE: return "ToolState";
     case PHI_EV_EFFECT: return "Effect";
     case PHI_EV_STRATEGY: return "StrategyProgress";
+    case PHI_EV_TOOLS_CHANGED: return "ToolsChanged";
     }
     return "";
 }
@@ -46572,11 +46639,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xbd73d132
+#if PHI__IMP_LOOP != 0x09fdbe6d
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xbd73d132
+#define PHI__IMP_LOOP 0x09fdbe6d
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -48434,6 +48501,58 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait);
 PHI__FN void phi__provider_close(phi__run *run);
 PHI__FN void phi__provider_wake_all(phi_runtime *rt); /* the models to poll in this step */
 
+#endif
+
+/* ---- src/loop/question_in.h ---- */
+
+/* question_in.h - a question that a room above the loop puts to the host of an agent: a server wants
+   a form filled in, or an answer of the agent's model.
+
+   The host decides in its hook, point PHI_HOOK_QUESTION: at once, or by phi_decide. Open calls
+   nothing of the host's and never calls `decided`: the hook is called in the next phi_step, or
+   later in the one that is under way. `decided` follows when the answer is there. An agent whose
+   hook does not want the point denies.
+
+   `decided` is called once for each question that was opened and not closed: with the host's
+   verdict, PHI_ALLOW or PHI_DENY, and its reply; with PHI_DENY and a message after the deadline,
+   when the call is over (finished, cancelled, late, aborted), when the agent is freed, and where
+   memory ran out. It may open and close questions, give results of calls and free agents. The
+   question is gone when it is called. An abort ends the questions of the run's calls; a question of
+   no call needs no run, and outlives those that its agent has.
+   A question is in no snapshot and on no tape: it belongs to a live connection.
+
+   Memory: the agent's budget. Threads: the pumping thread. */
+#ifndef PHI_LOOP_QUESTION_IN_H
+#define PHI_LOOP_QUESTION_IN_H
+
+
+#ifndef PHI_NO_QUESTIONS
+
+typedef struct phi__question phi__question;
+
+typedef struct phi__question_desc {
+    phi_call call;       /* that it comes from (default: none) */
+    phi_str source;      /* who asks: a server's name; this and the next three are copied */
+    phi_str kind;        /* "elicitation", "sampling"; the hook's question_kind */
+    phi_str text;        /* for a person */
+    phi_str arguments;   /* JSON text: what is asked */
+    uint32_t timeout_ms; /* (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
+    /* reply: valid until it returns. */
+    void (*decided)(void *ctx, phi_verdict verdict, phi_str reply);
+    void *ctx;
+} phi__question_desc;
+
+enum { PHI__QUESTION_MOST = 64 }; /* open at once for one agent */
+
+/* PHI_STALE: the agent is gone, or the call is over; PHI_MISUSE: the runtime closes; PHI_FULL:
+   PHI__QUESTION_MOST are open; PHI_NO_MEMORY. Then nothing was opened. */
+PHI__FN phi_status phi__question_open(phi_agent agent, const phi__question_desc *desc,
+                                      phi__question **out);
+/* Withdraws it: its ticket dies, and `decided` is not called. Not for one that is gone; NULL is
+   harmless. */
+PHI__FN void phi__question_close(phi__question *question);
+
+#endif
 #endif
 
 /* ---- src/loop/results_in.h ---- */
@@ -61278,11 +61397,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x77dc3907
+#if PHI__IMP_AGENT != 0x3ac55ec5
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x77dc3907
+#define PHI__IMP_AGENT 0x3ac55ec5
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -63635,11 +63754,15 @@ static void phi__event_json_decision(phi__event_writer *w) {
     phi__records_str(&w->out, "point", phi_str_of(phi__event_words_point(w->event->point)));
     phi__records_option(&w->out, "tool_call_id", w->event->tool_call_id);
     phi__records_option(&w->out, "tool_name", w->event->tool_name);
-    if (phi__event_json_of_tool(w))
+    if (phi__event_json_of_tool(w) || w->event->arguments.len > 0)
         phi__event_json_args(w);
     else
         phi__records_raw(&w->out, "args", "null");
     phi__records_str(&w->out, "text", w->event->text);
+    if (w->event->point == PHI_HOOK_QUESTION) {
+        phi__records_str(&w->out, "source", w->event->source);
+        phi__records_str(&w->out, "question_kind", w->event->question_kind);
+    }
     if (w->event->input != PHI_INPUT_NONE)
         phi__records_str(&w->out, "input", phi_str_of(phi__event_words_input(w->event->input)));
 }
@@ -63865,6 +63988,7 @@ static void phi__event_json_body(phi__event_writer *w) {
     case PHI_EV_TOOL_STATE: phi__event_json_value(w, "state", w->event->text); break;
     case PHI_EV_EFFECT: phi__event_json_effect(w); break;
     case PHI_EV_STRATEGY: phi__event_json_strategy(w); break;
+    case PHI_EV_TOOLS_CHANGED: phi__records_str(&w->out, "text", w->event->text); break;
     }
 }
 
@@ -64162,9 +64286,13 @@ static phi_input phi__event_read_input(const phi__event_reader *r) {
 static phi_status phi__event_read_decision(phi__event_reader *r) {
     phi_str word = phi__records_get_str(r->root, "point");
     int point;
-    for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_CREDENTIAL; point *= 2)
+    for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_QUESTION; point *= 2)
         if (phi__str_is(word, phi__event_words_point(point))) r->out->point = point;
-    if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0) phi__event_read_args(r, "{}");
+    if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0 ||
+        r->out->point == PHI_HOOK_QUESTION)
+        phi__event_read_args(r, "{}");
+    r->out->source = phi__records_get_str(r->root, "source");
+    r->out->question_kind = phi__records_get_str(r->root, "question_kind");
     r->out->text = phi__records_get_str(r->root, "text");
     r->out->input = phi__event_read_input(r);
     return PHI_OK;
@@ -64383,6 +64511,7 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
         (void)phi__event_read_text(r, "text");
         return phi__event_read_context(r);
     case PHI_EV_TOOL_PROGRESS:
+    case PHI_EV_TOOLS_CHANGED:
     case PHI_EV_WARNING: return phi__event_read_text(r, "text");
     case PHI_EV_REWRITE: return phi__event_read_rewrite(r);
     case PHI_EV_PRUNED: return phi__event_read_pruned(r);
@@ -64506,7 +64635,8 @@ PHI__FN const char *phi__event_words_point(int point) {
                                         "follow_up",
                                         "after_loop",
                                         "filter",
-                                        "credential"};
+                                        "credential",
+                                        "question"};
     size_t i;
     for (i = 0; i < PHI__COUNT(words); i++)
         if (point == 1 << i) return words[i];

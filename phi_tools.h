@@ -51,7 +51,7 @@
 #if PHI__PUB_IO != 0xeb0e3099
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x6c152b41
+#if PHI__PUB_MODEL != 0x423c5d4f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -69,7 +69,7 @@
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xd86e4ca6
+#if PHI__PUB_LOOP != 0xab44e29d
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0xbc645a35
@@ -550,6 +550,202 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif
 
 #endif /* PHI__PUB_TOOLS */
+
+#ifdef PHI__PUB_MCP
+#if PHI__PUB_MCP != 0xe3a3f578
+#error "phi: two versions of src/mcp in one file"
+#endif
+#else
+#define PHI__PUB_MCP 0xe3a3f578
+
+/* ---- src/mcp/mcp.h ---- */
+
+/* mcp.h - servers of the Model Context Protocol: their tools, resources and prompts for agents.
+
+       phi_mcp_desc to = PHI_ZERO;
+       const char *const argv[] = {"my-server", "--stdio", NULL};
+       to.argv = argv;                                 // or to.url = "https://host/mcp"
+       phi_mcp *server = phi_mcp_connect(rt, &to);
+       while (phi_mcp_state_of(server) == PHI_MCP_CONNECTING) phi_step(rt, 10);
+       const phi_tool_source *sources[] = {phi_mcp_tools(server)};
+       desc.tool_sources = sources;                    // desc: a phi_agent_desc
+       desc.tool_source_count = 1;
+
+   A connection is pumped by phi_step, as everything is. All agents of a runtime can share it. Its
+   tools are a source: a server may add, remove and change tools while agents run, and agents take
+   the new list when their next turn begins.
+   Eras: 2026-07-28 (no handshake) and 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05, found out by
+   asking the server, as the specification of 2026-07-28 says.
+
+   Ownership: a connection belongs to its runtime and borrows it: free it first. Its memory is
+   counted there.
+   Threads:   the pumping thread.
+   SAFETY     A server's texts are read by the model. Names and schemas are checked; what a tool
+   says and does is not.
+
+   PHI_NO_MCP leaves all of it out; servers by argv need processes (PHI_NO_PROCESS). */
+#ifndef PHI_MCP_MCP_H
+#define PHI_MCP_MCP_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi_mcp phi_mcp;
+typedef struct phi_mcp_oauth_desc phi_mcp_oauth_desc; /* mcp/mcp_oauth.h */
+
+typedef enum phi_mcp_state {
+    PHI_MCP_CONNECTING = 1, /* also while it is started again, or waits for an authorization */
+    PHI_MCP_READY,
+    PHI_MCP_CLOSING, /* after phi_mcp_close, until nothing of it is left */
+    PHI_MCP_CLOSED,
+    PHI_MCP_FAILED /* for good: phi_mcp_error has the reason */
+} phi_mcp_state;
+
+/* What the host answers for its agents, as bits of phi_mcp_desc.answers: a server asks, and the
+   hook PHI_HOOK_QUESTION of the agent whose call is under way decides. What is not in `answers` is
+   not offered to the server. */
+enum {
+    PHI_MCP_SAMPLING = 1, /* an answer of the agent's own model; kind "sampling" */
+    PHI_MCP_FORMS = 2,    /* elicitation: a form for the person; kind "elicitation" */
+    PHI_MCP_URLS = 4      /* elicitation: a page to be opened; kind "elicitation_url" */
+};
+
+typedef struct phi_mcp_pair {
+    const char *name, *value;
+} phi_mcp_pair;
+
+typedef struct phi_mcp_root {
+    const char *uri;  /* "file:///home/me/project" */
+    const char *name; /* NULL: none */
+} phi_mcp_root;
+
+/* What a connection reports, besides its state. */
+typedef enum phi_mcp_event_kind {
+    PHI_MCP_EV_STATE = 1,        /* phi_mcp_state_of has changed; text: why */
+    PHI_MCP_EV_LOG,              /* name: the level; text: the message's JSON text */
+    PHI_MCP_EV_TOOLS,            /* the list of tools has changed; text: "+a -b ~c" */
+    PHI_MCP_EV_TOOL_CHANGED,     /* name: a tool with another definition; before, text: the two */
+    PHI_MCP_EV_RESOURCES,        /* the list of resources has changed */
+    PHI_MCP_EV_RESOURCE_UPDATED, /* name: its uri */
+    PHI_MCP_EV_PROMPTS,          /* the list of prompts has changed */
+    PHI_MCP_EV_WARNING           /* text: what a server did that it must not */
+} phi_mcp_event_kind;
+
+/* Strings are valid until the function returns. */
+typedef struct phi_mcp_event {
+    phi_mcp_event_kind kind;
+    phi_mcp *mcp;
+    phi_str name, before, text;
+} phi_mcp_event;
+
+/* Zero means default for every field but argv or url. */
+typedef struct phi_mcp_desc {
+    const char *name; /* of the server, for messages and questions (default: its own name) */
+    /* One of the two. argv: a program that speaks over its stdin and stdout; NULL-ended. */
+    const char *const *argv;
+    const char *url; /* http or https */
+
+    /* of argv */
+    const char *const *env; /* "NAME=value", NULL-ended, added to the host's (default: none) */
+    bool hide_keys;         /* the host's variables whose names look like keys are left out */
+    const char *cwd;        /* (default: the host's) */
+    /* A program that ends by itself is started again, so often in a row (default 3; PHI_UNLIMITED;
+       a start that lasted a minute does not count), after a delay that doubles up to 30 s. */
+    uint32_t max_restarts;
+    bool no_restart;
+    uint32_t restart_delay_ms; /* (default 500) */
+    uint32_t close_ms; /* from EOF to the signal to end, and from there to killing (2,000) */
+
+    /* of url */
+    const phi_mcp_pair *headers; /* of every request; never shown (default: none) */
+    size_t header_count;
+    const phi_mcp_oauth_desc *oauth; /* (default: a server that wants one is refused) */
+
+    /* "2025-06-18": only this era is spoken (default: the newest that both know) */
+    const char *era;
+    uint32_t connect_timeout_ms; /* until it is ready (default 30,000; PHI_UNLIMITED) */
+    uint32_t timeout_ms;         /* of a request; renewed by its progress (default 30,000) */
+    uint32_t max_timeout_ms;     /* of a request with progress (default 600,000; PHI_UNLIMITED) */
+    const char *name_prefix;     /* a tool is "{prefix}__{name}" (default: no prefix) */
+    size_t max_message_bytes;    /* of one message (default 16,777,216) */
+    uint32_t max_list;           /* tools, resources or prompts in a list (default 2,000) */
+    bool needs_approval;         /* tools that are not marked read-only need a hook's approval */
+    /* a tool whose definition has changed answers with an error until phi_mcp_accept_tool */
+    bool hold_changed_tools;
+    uint32_t answers;          /* PHI_MCP_SAMPLING... (default: none) */
+    const phi_mcp_root *roots; /* directories that the server may work in (default: none offered) */
+    size_t root_count;
+    const char *log_level;                    /* "warning"... (default: the server's) */
+    phi_agent agent;                          /* asked where no call is under way (default: none) */
+    const char *client_name, *client_version; /* (default: "phi" and its version) */
+    void (*event_fn)(void *user_data, const phi_mcp_event *event); /* called inside phi_step */
+    void *user_data;
+} phi_mcp_desc;
+
+/* Begins to connect; `desc` is copied with all that it points to. NULL: a bad argument, or no
+   memory: phi_last_error names it. */
+PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc);
+PHI_API phi_mcp_state phi_mcp_state_of(const phi_mcp *mcp);
+/* Why it failed, or was lost last; empty: no fault. Valid until the next phi_step. */
+PHI_API const char *phi_mcp_error(const phi_mcp *mcp);
+/* Ends it politely, in phi_step: calls under way get an error result. Repeating is harmless. */
+PHI_API void phi_mcp_close(phi_mcp *mcp);
+/* Connects again after PHI_MCP_FAILED or PHI_MCP_CLOSED. PHI_MISUSE in other states. */
+PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp);
+/* Ends it at once and frees it: a child process is killed, calls under way get an error result.
+   PHI_MISUSE: agents still have its tools; free them first, nothing was freed. NULL is harmless.
+   Allowed inside event_fn and callbacks of requests. */
+PHI_API phi_status phi_mcp_free(phi_mcp *mcp);
+
+/* About the server; strings are valid until the next phi_step, empty before it is ready. */
+typedef struct phi_mcp_info {
+    phi_str name, title, version, era, instructions;
+    phi_str capabilities; /* JSON text */
+    int process_id;       /* of argv; 0: none now */
+    uint32_t restarts;    /* since phi_mcp_connect */
+} phi_mcp_info;
+PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp);
+/* The last 64 KB that the program wrote to stderr; valid until the next phi_step. */
+PHI_API phi_str phi_mcp_stderr(const phi_mcp *mcp);
+
+/* ---- requests ---- */
+
+typedef struct phi_mcp_reply {
+    phi_status status; /* PHI_OK; PHI_REFUSED: the server's error; PHI_TIMEOUT, PHI_CANCELLED... */
+    phi_str message;   /* of a failure */
+    int code;          /* of the server's error, else 0 */
+    const phi_json *result; /* NULL where it failed */
+} phi_mcp_reply;
+
+/* Zero means default for every field but method and done. */
+typedef struct phi_mcp_request {
+    const char *method;  /* "resources/list"; copied */
+    phi_str params;      /* JSON object; copied (default: {}) */
+    uint32_t timeout_ms; /* (default: the connection's) */
+    void (*progress)(void *user_data, double progress, double total, phi_str message);
+    /* Called once, inside phi_step; the reply is valid until it returns. Not called after
+       phi_mcp_cancel nor phi_mcp_free. */
+    void (*done)(void *user_data, const phi_mcp_reply *reply);
+    void *user_data;
+} phi_mcp_request;
+
+/* Sends a request. *id, where given, is for phi_mcp_cancel. PHI_MISUSE: not ready; PHI_BAD_ARG,
+   PHI_FULL: 4,096 are under way; PHI_NO_MEMORY. */
+PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
+PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unknown is harmless */
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* PHI__PUB_MCP */
 
 #ifdef PHI__PUB_OPENAPI
 #if PHI__PUB_OPENAPI != 0x146f618b
@@ -6810,11 +7006,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x7f255cc6
+#if PHI__IMP_TOOLS != 0xf509717c
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x7f255cc6
+#define PHI__IMP_TOOLS 0xf509717c
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -9178,7 +9374,8 @@ PHI__FN const char *phi__script_talk_name(phi_hook_point point) {
     case PHI_HOOK_TRANSFORM_CONTEXT:
     case PHI_HOOK_CONVERT_TO_LLM:
     case PHI_HOOK_BEFORE_TOOL_UPDATE:
-    case PHI_HOOK_AFTER_TOOL_UPDATE: break;
+    case PHI_HOOK_AFTER_TOOL_UPDATE:
+    case PHI_HOOK_QUESTION: break;
     }
     return NULL;
 }
@@ -11098,6 +11295,561 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif
 
 #endif /* PHI__IMP_TOOLS */
+
+#ifdef PHI__IMP_MCP
+#if PHI__IMP_MCP != 0x76cd5bfb
+#error "phi: two versions of src/mcp in one file"
+#endif
+#else
+#define PHI__IMP_MCP 0x76cd5bfb
+
+/* ---- src/mcp/mcp_eras_in.h ---- */
+
+/* mcp_eras_in.h - the protocol's eras: one row each, whose columns are facts. Code asks for a fact,
+   never for a version. */
+#ifndef PHI_MCP_MCP_ERAS_IN_H
+#define PHI_MCP_MCP_ERAS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef enum phi__mcp_tasks {
+    PHI__MCP_TASKS_NONE,
+    PHI__MCP_TASKS_ASKED,    /* by params.task of a call: 2025-11-25 */
+    PHI__MCP_TASKS_EXTENSION /* io.modelcontextprotocol/tasks: 2026-07-28 */
+} phi__mcp_tasks;
+
+typedef struct phi__mcp_era {
+    const char *version;
+    phi__mcp_tasks tasks;
+    bool handshake;       /* initialize; else _meta on each request, and server/discover */
+    bool old_sse;         /* HTTP has a stream that names its endpoint */
+    bool batches;         /* arrays of messages */
+    bool version_header;  /* MCP-Protocol-Version on each HTTP request after the handshake */
+    bool session_id;      /* Mcp-Session-Id */
+    bool resumption;      /* Last-Event-ID */
+    bool message_headers; /* Mcp-Method, Mcp-Name, Mcp-Param-... */
+    bool asks;            /* servers send requests; else input_required and a repetition */
+    bool ping;
+    bool log_request;      /* logging/setLevel; else the level stands in _meta */
+    bool listen;           /* subscriptions/listen; else changes come by themselves */
+    bool subscribe;        /* resources/subscribe */
+    bool cancel_by_stream; /* HTTP: closing its stream cancels a request */
+    bool progress_message;
+    bool annotations; /* of tools */
+    bool audio;       /* content */
+    bool links;       /* content: resource_link */
+    bool structured;  /* structuredContent, outputSchema */
+    bool any_output;  /* structuredContent may be of any type, not an object alone */
+    bool titles;
+    bool completions_context; /* context.arguments of completion/complete */
+    bool forms;               /* elicitation */
+    bool urls;                /* elicitation by a page */
+    bool sampling_tools;
+    bool result_type; /* resultType, ttlMs and cacheScope in results */
+} phi__mcp_era;
+
+enum { PHI__MCP_ERAS = 5 };
+
+/* The newest first; NULL beyond the last. */
+PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t index);
+/* NULL: unknown. */
+PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version);
+/* The newest with a handshake. */
+PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void);
+PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_link_in.h ---- */
+
+/* mcp_link_in.h - how messages reach a server: one interface, with a link for child processes
+   (mcp_stdio.c) and one for HTTP (mcp_http.c).
+
+   The session (mcp_session.c) calls the link by its table; the link calls phi__mcp_session_up and
+   its like. No function of the table calls the session before it returns: what is known at once is
+   reported in the next phi_step (a timer at now).
+   A link keeps its own state behind `link`. Lifetime: from the table's `free` on it is gone. */
+#ifndef PHI_MCP_MCP_LINK_IN_H
+#define PHI_MCP_MCP_LINK_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_link phi__mcp_link;
+
+/* A message on its way. The session's; lives until `lost` or its answer was reported, or until
+   after `forget`. A notification or an answer of ours: until `send` has returned. */
+typedef struct phi__mcp_out {
+    phi_str json;                /* one line, without a line break */
+    phi_str method;              /* empty: an answer of ours */
+    phi_str name;                /* for the header Mcp-Name; empty: none */
+    const phi_mcp_pair *headers; /* Mcp-Param-..., encoded; borrowed as long as json */
+    size_t header_count;
+    bool request;  /* it expects an answer */
+    bool stream;   /* subscriptions/listen: no deadline of silence, its stream stays open */
+    void *of_link; /* the link's, NULL at first */
+} phi__mcp_out;
+
+typedef struct phi__mcp_link_table {
+    /* Begins to connect: phi__mcp_session_up or _down follows. Also again after a down. */
+    phi_status (*open)(phi__mcp_link *link);
+    /* Copies what it must keep. PHI_FULL: too much waits to be sent: phi__mcp_session_drained
+       follows. Other failures: the message is lost. */
+    phi_status (*send)(phi__mcp_link *link, phi__mcp_out *out);
+    /* The answer is not wanted any more; the session frees `out` when it returns. */
+    void (*forget)(phi__mcp_link *link, phi__mcp_out *out);
+    /* The era, and the version to put into headers; NULL: unknown again (a new connection). */
+    void (*agreed)(phi__mcp_link *link, const char *version, bool modern);
+    /* Legacy eras, once initialized was sent: opens the stream for messages of the server's own,
+       where the transport has one. */
+    void (*listen)(phi__mcp_link *link);
+    /* Ends the connection politely: phi__mcp_session_down(PHI_OK) follows. */
+    void (*close)(phi__mcp_link *link);
+    void (*free)(phi__mcp_link *link);                          /* at once, from any state */
+    void (*info)(const phi__mcp_link *link, phi_mcp_info *out); /* NULL: nothing to add */
+    phi_str (*errors)(const phi__mcp_link *link);               /* of stderr; NULL: none */
+} phi__mcp_link_table;
+
+struct phi__mcp_link {
+    const phi__mcp_link_table *table;
+    phi_mcp *mcp;
+};
+
+/* ---- the session's side ---- */
+
+PHI__FN void phi__mcp_session_up(phi_mcp *mcp);
+PHI__FN void phi__mcp_session_drained(phi_mcp *mcp);
+/* A message of the server's: a JSON text, borrowed until it returns. from: the request on whose
+   answer it came, or NULL. The session may free itself with the link inside of it: false; then the
+   link touches nothing of its own. */
+PHI__FN bool phi__mcp_session_message(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
+/* This request gets no answer over the link: HTTP refused it, or its stream ended without one.
+   body: of an HTTP answer, may be empty. As _message: false when the session is gone. */
+PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,
+                                   int http_status, phi_str body, const char *message);
+/* PHI_OK: after close. Else the connection is lost, and every request under way with it: the session
+   may open it again. fatal: it will not work when it is opened again. False as above. */
+PHI__FN bool phi__mcp_session_down(phi_mcp *mcp, phi_status status, bool fatal,
+                                   const char *message);
+/* The server has forgotten the session (HTTP 404): all is to be agreed upon again (`agreed` with
+   NULL, then initialize). out: the request that was refused for it, to be sent again afterwards, or
+   NULL; the link forgets it. Other requests that were sent are lost. False as above. */
+PHI__FN bool phi__mcp_session_expired(phi_mcp *mcp, phi__mcp_out *out);
+/* A person is waited for (an authorization): deadlines stand still until it is false again. */
+PHI__FN void phi__mcp_session_wait(phi_mcp *mcp, bool waits);
+
+/* ---- the makers ---- */
+
+#ifndef PHI_NO_PROCESS
+PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out);
+#endif
+PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_in.h ---- */
+
+/* mcp_in.h - a connection to a server, for the files of this room.
+
+   mcp_session.c owns the state and the requests; the link moves messages; parts (tools, resources,
+   asks) take part at the points of a table, so that the session names none of them; mcp.c puts all
+   together. */
+#ifndef PHI_MCP_MCP_IN_H
+#define PHI_MCP_MCP_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_request phi__mcp_request;
+
+/* A part of a connection. Functions may be NULL. */
+typedef struct phi__mcp_part {
+    void (*ready)(phi_mcp *mcp, void *part); /* agreed: requests can be sent */
+    /* The connection is lost, closed or frozen: requests have ended by now. */
+    void (*down)(phi_mcp *mcp, void *part);
+    /* A notification; params may be NULL. True: it was ours. */
+    bool (*notified)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params);
+    /* A request of the server's; params are borrowed until it returns. call: the tool call on whose stream it came, or whose request is
+       under way alone; zero: unknown. True: it is ours, and phi__mcp_session_answer follows, now or
+       later, once. */
+    bool (*asked)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params, phi_call call,
+                  phi_agent agent, uint64_t ask);
+    void (*unasked)(phi_mcp *mcp, void *part, uint64_t ask); /* cancelled; no answer is wanted */
+    /* Adds members to the capabilities of the client, for this era. */
+    phi_status (*capabilities)(phi_mcp *mcp, void *part, phi_json *into, phi_arena *arena);
+    /* Whether agents have something of it: phi_mcp_free refuses then. */
+    bool (*held)(const phi_mcp *mcp, const void *part);
+    void (*free)(phi_mcp *mcp, void *part);
+} phi__mcp_part;
+
+enum { PHI__MCP_PARTS = 6 };
+/* Before the connection opens. The part is NULL or memory of mcp's. */
+PHI__FN void phi__mcp_session_join(phi_mcp *mcp, const phi__mcp_part *table, void *part);
+
+/* ---- what parts and links see ---- */
+
+PHI__FN phi_runtime *phi__mcp_session_runtime(const phi_mcp *mcp);
+PHI__FN phi_memory *phi__mcp_session_memory(phi_mcp *mcp);             /* lives as long as mcp */
+PHI__FN const phi_mcp_desc *phi__mcp_session_desc(const phi_mcp *mcp); /* defaults resolved */
+PHI__FN const char *phi__mcp_session_era(const phi_mcp *mcp); /* "2025-06-18"; NULL: not agreed */
+PHI__FN bool phi__mcp_session_modern(const phi_mcp *mcp);
+/* What the server has declared: an object; NULL: not agreed yet. */
+PHI__FN const phi_json *phi__mcp_session_capabilities(const phi_mcp *mcp);
+PHI__FN phi_str phi__mcp_session_name(const phi_mcp *mcp); /* for messages */
+PHI__FN phi__mcp_link *phi__mcp_session_link(const phi_mcp *mcp);
+/* From inside of `ready`: the state stays PHI_MCP_CONNECTING until as many calls of _settle; a part
+   asks for its first list meanwhile. Forgotten when the connection is lost. */
+PHI__FN void phi__mcp_session_hold(phi_mcp *mcp);
+PHI__FN void phi__mcp_session_settle(phi_mcp *mcp);
+/* Calls desc->event_fn. It may free mcp: false. */
+PHI__FN bool phi__mcp_session_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
+                                   phi_str before, phi_str text);
+
+/* ---- requests ---- */
+
+typedef struct phi__mcp_request_desc {
+    const char *method;
+    phi_str params;              /* JSON object without _meta; copied; empty: {} */
+    phi_str name;                /* for the header Mcp-Name */
+    const phi_mcp_pair *headers; /* copied */
+    size_t header_count;
+    uint32_t timeout_ms, max_timeout_ms; /* 0: the connection's */
+    phi_call call;                       /* the tool call that it serves; zero: none */
+    phi_agent agent;                     /* to be asked; zero: that of call, or desc->agent */
+    bool task;                           /* may be answered as a task, where the era has them */
+    bool stream;                         /* subscriptions/listen */
+    void (*progress)(void *ctx, double progress, double total, phi_str message);
+    /* Once, in phi_step; the request is gone when it returns. It may free mcp. */
+    void (*done)(void *ctx, const phi_mcp_reply *reply);
+    void *ctx;
+} phi__mcp_request_desc;
+
+/* `done` is never called inside of it; it is called with PHI_CANCELLED when mcp is freed. PHI_MISUSE:
+   not ready. A stream has no deadline; its `done` says that it has ended. Input that a server of the modern era asks for
+   (input_required) is got from the parts (`asked`), and the request repeated, by the session. */
+PHI__FN phi_status phi__mcp_session_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
+                                         phi__mcp_request **out);
+/* Tells the server, where the era has that; `done` is not called. NULL is harmless. */
+PHI__FN void phi__mcp_session_cancel(phi__mcp_request *request, const char *reason);
+PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi_str params);
+
+/* Answers a request of the server's: result is JSON text of an object; or code not 0 and a message:
+   an error. */
+PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
+                                     const char *message);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_rpc_in.h ---- */
+
+/* mcp_rpc_in.h - JSON-RPC messages: read with bounds, and written as one line.
+
+       phi_json *root;
+       if (phi__mcp_rpc_parse(&arena, text, &root) != PHI_OK) ...     // no JSON
+       phi__mcp_rpc_read(&arena, root, &message);                     // or each item of an array
+       if (message.kind == PHI__MCP_RPC_REQUEST) ...
+
+   Shared by our client and our server. What is read is borrowed from the arena and the text. */
+#ifndef PHI_MCP_MCP_RPC_IN_H
+#define PHI_MCP_MCP_RPC_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+enum {
+    PHI__MCP_RPC_DEPTH = 256,  /* arrays and objects inside of one another */
+    PHI__MCP_RPC_ID = 1024,    /* bytes of an id's JSON text */
+    PHI__MCP_RPC_METHOD = 256, /* bytes of a method's name */
+    /* codes of JSON-RPC and of the protocol */
+    PHI__MCP_RPC_PARSE = -32700,
+    PHI__MCP_RPC_BAD_REQUEST = -32600,
+    PHI__MCP_RPC_NO_METHOD = -32601,
+    PHI__MCP_RPC_BAD_PARAMS = -32602,
+    PHI__MCP_RPC_INTERNAL = -32603,
+    PHI__MCP_RPC_HEADERS = -32020,     /* headers and body differ */
+    PHI__MCP_RPC_CAPABILITY = -32021,  /* the client has not declared a capability */
+    PHI__MCP_RPC_VERSION = -32022,     /* the version is not spoken */
+    PHI__MCP_RPC_NO_RESOURCE = -32002, /* legacy eras */
+    PHI__MCP_RPC_OPEN_URL = -32042     /* 2025-11-25: a page is to be opened first */
+};
+
+typedef enum phi__mcp_rpc_kind {
+    PHI__MCP_RPC_INVALID, /* fault says why; id where it could be read */
+    PHI__MCP_RPC_REQUEST,
+    PHI__MCP_RPC_NOTIFICATION,
+    PHI__MCP_RPC_RESULT,
+    PHI__MCP_RPC_ERROR
+} phi__mcp_rpc_kind;
+
+typedef struct phi__mcp_rpc {
+    phi__mcp_rpc_kind kind;
+    phi_str id; /* its JSON text: 7, "seven"; empty: none, or null */
+    phi_str method;
+    const phi_json *params; /* an object, or NULL */
+    const phi_json *result; /* of any type */
+    int code;               /* of an error */
+    phi_str message;
+    const phi_json *data; /* NULL: none */
+    const char *fault;    /* static */
+} phi__mcp_rpc;
+
+/* Reads one JSON text. PHI_PARSE, PHI_TOO_BIG (nested too deeply), PHI_NO_MEMORY. Bad UTF-8 is
+   replaced. Strings point into `text` and are not terminated. */
+PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root);
+/* Reads a message. False: no memory. */
+PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out);
+/* The number of an id that we made, also where it comes back as a string. */
+PHI__FN bool phi__mcp_rpc_number(phi_str id, uint64_t *out);
+
+/* Writes a message at the buffer's end; a failure shows in buf->failed. params, result, data: JSON
+   texts, whose line breaks become spaces. params empty: none; an id that is empty: null. */
+PHI__FN void phi__mcp_rpc_request(phi__buf *buf, phi_str id, const char *method, phi_str params);
+PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params);
+PHI__FN void phi__mcp_rpc_result(phi__buf *buf, phi_str id, phi_str result);
+PHI__FN void phi__mcp_rpc_error(phi__buf *buf, phi_str id, int code, phi_str message, phi_str data);
+/* A JSON text whose line breaks become spaces. */
+PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json);
+/* The members of an object's text, without its brackets; empty: there are none. *out is borrowed.
+   False: it is no object's text. Only the brackets are looked at. */
+PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_eras.c ---- */
+
+/* mcp_eras.c - the table of eras, from the pages of the specification and their changelogs. */
+
+#ifndef PHI_NO_MCP
+
+/* clang-format off */
+static const phi__mcp_era phi__mcp_eras_rows[PHI__MCP_ERAS] = {
+    /*                                    handshake
+                                          |  old_sse
+                                          |  |  batches
+                                          |  |  |  version_header
+                                          |  |  |  |  session_id
+                                          |  |  |  |  |  resumption
+                                          |  |  |  |  |  |  message_headers
+                                          |  |  |  |  |  |  |  asks, ping, log_request */
+    {"2026-07-28", PHI__MCP_TASKS_EXTENSION, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0,
+     /* listen, subscribe, cancel_by_stream, progress_message, annotations, audio */
+     1, 0, 1, 1, 1, 1,
+     /* links, structured, any_output, titles, completions_context */
+     1, 1, 1, 1, 1,
+     /* forms, urls, sampling_tools, result_type */
+     1, 1, 1, 1},
+    {"2025-11-25", PHI__MCP_TASKS_ASKED,     1, 0, 0, 1, 1, 1, 0, 1, 1, 1,
+     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1,  1, 1, 1, 0},
+    {"2025-06-18", PHI__MCP_TASKS_NONE,      1, 0, 0, 1, 1, 1, 0, 1, 1, 1,
+     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1,  1, 0, 0, 0},
+    {"2025-03-26", PHI__MCP_TASKS_NONE,      1, 0, 1, 0, 1, 1, 0, 1, 1, 1,
+     0, 1, 0, 1, 1, 1,  0, 0, 0, 0, 0,  0, 0, 0, 0},
+    {"2024-11-05", PHI__MCP_TASKS_NONE,      1, 1, 0, 0, 0, 0, 0, 1, 1, 1,
+     0, 1, 0, 0, 0, 0,  0, 0, 0, 0, 0,  0, 0, 0, 0},
+};
+/* clang-format on */
+
+PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t index) {
+    return index < PHI__MCP_ERAS ? &phi__mcp_eras_rows[index] : NULL;
+}
+
+PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version) {
+    size_t i;
+    for (i = 0; i < PHI__MCP_ERAS; i++)
+        if (phi__str_is(version, phi__mcp_eras_rows[i].version)) return &phi__mcp_eras_rows[i];
+    return NULL;
+}
+
+PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void) {
+    size_t i = 0;
+    while (!phi__mcp_eras_rows[i].handshake) i++;
+    return &phi__mcp_eras_rows[i];
+}
+
+PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void) { return &phi__mcp_eras_rows[0]; }
+
+#endif
+
+/* ---- src/mcp/mcp_rpc.c ---- */
+
+/* mcp_rpc.c - JSON-RPC messages. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <string.h>
+
+/* ---- reading ---- */
+
+PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root) {
+    phi_json_reader reader;
+    phi_status status;
+    *root = NULL;
+    phi_json_reader_begin(&reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                          PHI__MCP_RPC_DEPTH);
+    do {
+        status = phi_json_reader_advance(&reader, SIZE_MAX);
+    } while (status == PHI_BUSY);
+    return phi_json_reader_result(&reader, root, NULL);
+}
+
+/* An id: a string or a number, as JSON text. NULL: it has none, or null. */
+static bool phi__mcp_rpc_read_id(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out) {
+    if (node == NULL || phi_json_is_null(node)) return true;
+    if (!phi_json_is_string(node) && !phi_json_is_number(node)) {
+        out->fault = "its id is neither a string nor a number";
+        return true;
+    }
+    if (phi_json_str(node, "").len > PHI__MCP_RPC_ID) {
+        out->fault = "its id is longer than 1,024 bytes";
+        return true;
+    }
+    return phi_json_write(arena, node, 0, &out->id) == PHI_OK;
+}
+
+static void phi__mcp_rpc_read_call(const phi_json *node, phi__mcp_rpc *out) {
+    const phi_json *method = phi_json_get(node, "method"), *id = phi_json_get(node, "id");
+    out->method = phi_json_str(method, "");
+    out->params = phi_json_get(node, "params");
+    if (phi_json_is_null(out->params)) out->params = NULL;
+    if (!phi_json_is_string(method))
+        out->fault = "its method is no string";
+    else if (out->method.len == 0 || out->method.len > PHI__MCP_RPC_METHOD)
+        out->fault = "its method is empty or longer than 256 bytes";
+    else if (out->params != NULL && !phi_json_is_object(out->params))
+        out->fault = "its params are no object";
+    else if (phi_json_is_null(id))
+        out->fault = "its id is null";
+    else
+        out->kind = id != NULL ? PHI__MCP_RPC_REQUEST : PHI__MCP_RPC_NOTIFICATION;
+    if (out->fault != NULL) out->params = NULL;
+}
+
+static int phi__mcp_rpc_code(const phi_json *node) {
+    int64_t code = phi_json_int(node, 0);
+    return code > INT32_MAX || code < INT32_MIN ? 0 : (int)code;
+}
+
+static void phi__mcp_rpc_read_answer(const phi_json *node, phi__mcp_rpc *out) {
+    const phi_json *error = phi_json_get(node, "error");
+    out->result = phi_json_get(node, "result");
+    if (phi_json_is_null(error)) error = NULL;
+    if (error != NULL && out->result != NULL && !phi_json_is_null(out->result))
+        out->fault = "it has a result and an error";
+    else if (error != NULL && !phi_json_is_object(error))
+        out->fault = "its error is no object";
+    else if (error == NULL && out->result == NULL)
+        out->fault = "it has neither a method, nor a result, nor an error";
+    else if (error == NULL && out->id.len == 0)
+        out->fault = "a result without an id";
+    else
+        out->kind = error != NULL ? PHI__MCP_RPC_ERROR : PHI__MCP_RPC_RESULT;
+    if (out->kind != PHI__MCP_RPC_RESULT) out->result = NULL;
+    if (out->kind != PHI__MCP_RPC_ERROR) return;
+    out->code = phi__mcp_rpc_code(phi_json_get(error, "code"));
+    out->message = phi_json_str(phi_json_get(error, "message"), "");
+    out->data = phi_json_get(error, "data");
+}
+
+PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out) {
+    memset(out, 0, sizeof *out);
+    if (!phi_json_is_object(node)) {
+        out->fault = "it is no object";
+        return true;
+    }
+    if (!phi__mcp_rpc_read_id(arena, phi_json_get(node, "id"), out)) return false;
+    if (out->fault != NULL) return true;
+    if (!phi__str_is(phi_json_str(phi_json_get(node, "jsonrpc"), ""), "2.0"))
+        out->fault = "its jsonrpc is not \"2.0\"";
+    else if (phi_json_get(node, "method") != NULL)
+        phi__mcp_rpc_read_call(node, out);
+    else
+        phi__mcp_rpc_read_answer(node, out);
+    return true;
+}
+
+PHI__FN bool phi__mcp_rpc_number(phi_str id, uint64_t *out) {
+    if (id.len >= 2 && id.at[0] == '"') id = phi__str(id.at + 1, id.len - 2);
+    return phi__str_to_u64(id, out);
+}
+
+/* ---- writing ---- */
+
+PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json) {
+    char *to = phi__buf_reserve(buf, json.len);
+    size_t i;
+    if (to == NULL) return;
+    for (i = 0; i < json.len; i++)
+        to[i] = json.at[i] == '\n' || json.at[i] == '\r' ? ' ' : json.at[i];
+    phi__buf_add_len(buf, json.len);
+}
+
+static void phi__mcp_rpc_begin(phi__buf *buf) { phi__buf_text(buf, "{\"jsonrpc\":\"2.0\""); }
+
+static void phi__mcp_rpc_put_id(phi__buf *buf, phi_str id) {
+    phi__buf_text(buf, ",\"id\":");
+    phi__buf_add_str(buf, id.len > 0 ? id : PHI__LIT("null"));
+}
+
+static void phi__mcp_rpc_put_call(phi__buf *buf, const char *method, phi_str params) {
+    phi__buf_text(buf, ",\"method\":");
+    phi__json_write_str(buf, phi_str_of(method));
+    if (params.len > 0) {
+        phi__buf_text(buf, ",\"params\":");
+        phi__mcp_rpc_line(buf, params);
+    }
+    phi__buf_char(buf, '}');
+}
+
+PHI__FN void phi__mcp_rpc_request(phi__buf *buf, phi_str id, const char *method, phi_str params) {
+    phi__mcp_rpc_begin(buf);
+    phi__mcp_rpc_put_id(buf, id);
+    phi__mcp_rpc_put_call(buf, method, params);
+}
+
+PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params) {
+    phi__mcp_rpc_begin(buf);
+    phi__mcp_rpc_put_call(buf, method, params);
+}
+
+PHI__FN void phi__mcp_rpc_result(phi__buf *buf, phi_str id, phi_str result) {
+    phi__mcp_rpc_begin(buf);
+    phi__mcp_rpc_put_id(buf, id);
+    phi__buf_text(buf, ",\"result\":");
+    phi__mcp_rpc_line(buf, result.len > 0 ? result : PHI__LIT("{}"));
+    phi__buf_char(buf, '}');
+}
+
+PHI__FN void phi__mcp_rpc_error(phi__buf *buf, phi_str id, int code, phi_str message,
+                                phi_str data) {
+    phi__mcp_rpc_begin(buf);
+    phi__mcp_rpc_put_id(buf, id);
+    phi__buf_printf(buf, ",\"error\":{\"code\":%d,\"message\":", code);
+    phi__json_write_str(buf, message);
+    if (data.len > 0) {
+        phi__buf_text(buf, ",\"data\":");
+        phi__mcp_rpc_line(buf, data);
+    }
+    phi__buf_text(buf, "}}");
+}
+
+PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out) {
+    phi_str text = phi__str_trim(object);
+    *out = phi__str("", 0);
+    if (text.len == 0) return true;
+    if (text.len < 2 || text.at[0] != '{' || text.at[text.len - 1] != '}') return false;
+    *out = phi__str_trim(phi__str(text.at + 1, text.len - 2));
+    return true;
+}
+
+#endif
+
+#endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
 #if PHI__IMP_OPENAPI != 0x70fb4ef6

@@ -305,11 +305,15 @@ static void phi__event_json_decision(phi__event_writer *w) {
     phi__records_str(&w->out, "point", phi_str_of(phi__event_words_point(w->event->point)));
     phi__records_option(&w->out, "tool_call_id", w->event->tool_call_id);
     phi__records_option(&w->out, "tool_name", w->event->tool_name);
-    if (phi__event_json_of_tool(w))
+    if (phi__event_json_of_tool(w) || w->event->arguments.len > 0)
         phi__event_json_args(w);
     else
         phi__records_raw(&w->out, "args", "null");
     phi__records_str(&w->out, "text", w->event->text);
+    if (w->event->point == PHI_HOOK_QUESTION) {
+        phi__records_str(&w->out, "source", w->event->source);
+        phi__records_str(&w->out, "question_kind", w->event->question_kind);
+    }
     if (w->event->input != PHI_INPUT_NONE)
         phi__records_str(&w->out, "input", phi_str_of(phi__event_words_input(w->event->input)));
 }
@@ -535,6 +539,7 @@ static void phi__event_json_body(phi__event_writer *w) {
     case PHI_EV_TOOL_STATE: phi__event_json_value(w, "state", w->event->text); break;
     case PHI_EV_EFFECT: phi__event_json_effect(w); break;
     case PHI_EV_STRATEGY: phi__event_json_strategy(w); break;
+    case PHI_EV_TOOLS_CHANGED: phi__records_str(&w->out, "text", w->event->text); break;
     }
 }
 

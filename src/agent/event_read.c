@@ -254,9 +254,13 @@ static phi_input phi__event_read_input(const phi__event_reader *r) {
 static phi_status phi__event_read_decision(phi__event_reader *r) {
     phi_str word = phi__records_get_str(r->root, "point");
     int point;
-    for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_CREDENTIAL; point *= 2)
+    for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_QUESTION; point *= 2)
         if (phi__str_is(word, phi__event_words_point(point))) r->out->point = point;
-    if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0) phi__event_read_args(r, "{}");
+    if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0 ||
+        r->out->point == PHI_HOOK_QUESTION)
+        phi__event_read_args(r, "{}");
+    r->out->source = phi__records_get_str(r->root, "source");
+    r->out->question_kind = phi__records_get_str(r->root, "question_kind");
     r->out->text = phi__records_get_str(r->root, "text");
     r->out->input = phi__event_read_input(r);
     return PHI_OK;
@@ -475,6 +479,7 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
         (void)phi__event_read_text(r, "text");
         return phi__event_read_context(r);
     case PHI_EV_TOOL_PROGRESS:
+    case PHI_EV_TOOLS_CHANGED:
     case PHI_EV_WARNING: return phi__event_read_text(r, "text");
     case PHI_EV_REWRITE: return phi__event_read_rewrite(r);
     case PHI_EV_PRUNED: return phi__event_read_pruned(r);

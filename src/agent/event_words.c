@@ -36,7 +36,8 @@ PHI__FN const char *phi__event_words_point(int point) {
                                         "follow_up",
                                         "after_loop",
                                         "filter",
-                                        "credential"};
+                                        "credential",
+                                        "question"};
     size_t i;
     for (i = 0; i < PHI__COUNT(words); i++)
         if (point == 1 << i) return words[i];

@@ -8,6 +8,7 @@
 #include "loop/provider.h"
 #include "loop/run.h"
 #include "loop/tool.h"
+#include "loop/tool_source.h"
 #include "history/compact.h"
 #include "history/policy.h"
 #include "history/tool_state.h"
@@ -108,6 +109,10 @@ typedef struct phi_agent_desc {
        tools may read; copied (default: none; ignored where PHI_NO_FILES is defined) */
     const char *result_directory;
     void *hook_user_data; /* hook_fn is called with it instead (default: user_data) */
+    /* More tools, which may change between turns (loop/tool_source.h). The array is copied, the
+       sources are borrowed */
+    const phi_tool_source *const *tool_sources;
+    size_t tool_source_count;
 } phi_agent_desc;
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* hook.h - hooks at seventeen points of a run, decisions that may wait, and the list of what a
+/* hook.h - hooks at eighteen points of a run, decisions that may wait, and the list of what a
    runtime's runs wait for.
 
    An agent has one hook function; hook->point says where it is called. It answers at once
@@ -50,7 +50,12 @@ typedef enum phi_hook_point {
     /* Before each attempt of a model call. ALLOW with a reply: the reply is its key; without one:
        the model's own. is_error: the provider refused the last key; such an attempt is made once a
        turn and does not count as a retry. DENY: the call fails, and the reply says why. */
-    PHI_HOOK_CREDENTIAL = 1 << 16
+    PHI_HOOK_CREDENTIAL = 1 << 16,
+    /* Someone outside asks the agent's host: source, question_kind, text, arguments; call,
+       tool_name, tool_call_id where a tool call led to it. Also between runs. ALLOW: the reply is
+       the answer, in the form that the kind wants; DENY: none is given. Where the hook does not
+       want this point, all are denied. */
+    PHI_HOOK_QUESTION = 1 << 17
 } phi_hook_point;
 
 typedef enum phi_verdict {
@@ -93,8 +98,10 @@ typedef struct phi_hook {
     /* Of a wait, for hooks that call another one: after an ALLOW the hook is called again, with
        `round` one higher and the reply of phi_decide as its `reply`, and may wait again. */
     bool ask_again;
-    bool quiet;     /* of a wait: no PHI_EV_DECISION, for the program decides by itself */
-    uint32_t round; /* in: how often the hook has waited with ask_again for this answer */
+    bool quiet;            /* of a wait: no PHI_EV_DECISION, for the program decides by itself */
+    uint32_t round;        /* in: how often the hook has waited with ask_again for this answer */
+    phi_str source;        /* QUESTION: who asks: the name of a server */
+    phi_str question_kind; /* QUESTION: "elicitation", "sampling"... */
 } phi_hook;
 
 /* Threads: the pumping thread, inside phi_step (at the two UPDATE points: inside phi_call_update).
@@ -143,10 +150,11 @@ typedef struct phi_pending_item {
     phi_hook_point point;
     phi_call call; /* of the decision's tool call, too */
     phi_str tool_name, tool_call_id, arguments;
-    phi_str text;      /* filter: the input; BUDGET: the reason */
+    phi_str text;      /* filter: the input; question: its text; BUDGET: the reason */
     phi_agent payer;   /* BUDGET: to call phi_budget_raise for: this agent, or one above it */
     bool has_deadline; /* else it waits without limit */
     uint64_t left_ms;  /* until then */
+    phi_str source, question_kind; /* of a question: as of phi_hook */
 } phi_pending_item;
 
 /* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are,

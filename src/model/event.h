@@ -53,8 +53,10 @@ typedef enum phi_event_kind {
     PHI_EV_INPUT_DROPPED,    /* text: the input that no model will see; input; source: why */
     PHI_EV_COMPACTION_START, /* compaction: the first two fields */
     PHI_EV_COMPACTION_END,   /* compaction */
-    PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
-    PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise continues */
+    /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text; of a question:
+       source, question_kind, arguments */
+    PHI_EV_DECISION,
+    PHI_EV_PAUSED, /* text: the limit that was reached; phi_budget_raise continues */
     /* text: a message: a call that repeats itself, a store that refuses entries, a compactor that
        leaves nothing */
     PHI_EV_WARNING,
@@ -85,7 +87,10 @@ typedef enum phi_event_kind {
     /* an effect "emit" of a tool: tool_call_id, tool_name; source: its name; text: its value,
        JSON */
     PHI_EV_EFFECT,
-    PHI_EV_STRATEGY /* strategy: its progress; text: the best answer so far */
+    PHI_EV_STRATEGY, /* strategy: its progress; text: the best answer so far */
+    /* text: the tools that came, went, and have another definition: "+a -b ~c"
+       (loop/tool_source.h) */
+    PHI_EV_TOOLS_CHANGED
 } phi_event_kind;
 
 /* Why a turn began. */
@@ -232,7 +237,7 @@ typedef struct phi_event {
     uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or resumed */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     /* INPUT_DROPPED: why; MESSAGE_...: the tag of an injected message; AGENT_END: the reason of
-       phi_abort_run; SUBAGENT_END: the id */
+       phi_abort_run; SUBAGENT_END: the id; DECISION of a question: who asks */
     phi_str source;
     phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: none did */
     /* TOOL_END, TOOL_UPDATE, SUBAGENT_END: the run of a sub-agent that made the result */
@@ -246,6 +251,7 @@ typedef struct phi_event {
     const phi_forgotten *forgotten;        /* FORGOTTEN */
     const phi_context *context;            /* CONTEXT_WARNING, SUMMARY_NEEDED */
     const phi_strategy_progress *strategy; /* STRATEGY */
+    phi_str question_kind;                 /* DECISION of a question: "elicitation"... */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */

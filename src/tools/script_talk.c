@@ -25,7 +25,8 @@ PHI__FN const char *phi__script_talk_name(phi_hook_point point) {
     case PHI_HOOK_TRANSFORM_CONTEXT:
     case PHI_HOOK_CONVERT_TO_LLM:
     case PHI_HOOK_BEFORE_TOOL_UPDATE:
-    case PHI_HOOK_AFTER_TOOL_UPDATE: break;
+    case PHI_HOOK_AFTER_TOOL_UPDATE:
+    case PHI_HOOK_QUESTION: break;
     }
     return NULL;
 }

@@ -1,0 +1,95 @@
+/* mcp_in.h - a connection to a server, for the files of this room.
+
+   mcp_session.c owns the state and the requests; the link moves messages; parts (tools, resources,
+   asks) take part at the points of a table, so that the session names none of them; mcp.c puts all
+   together. */
+#ifndef PHI_MCP_MCP_IN_H
+#define PHI_MCP_MCP_IN_H
+
+#include "mcp/mcp_link_in.h"
+#include "io/io_in.h"
+#include "loop/run.h"
+#include "text/json.h"
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_request phi__mcp_request;
+
+/* A part of a connection. Functions may be NULL. */
+typedef struct phi__mcp_part {
+    void (*ready)(phi_mcp *mcp, void *part); /* agreed: requests can be sent */
+    /* The connection is lost, closed or frozen: requests have ended by now. */
+    void (*down)(phi_mcp *mcp, void *part);
+    /* A notification; params may be NULL. True: it was ours. */
+    bool (*notified)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params);
+    /* A request of the server's; params are borrowed until it returns. call: the tool call on whose stream it came, or whose request is
+       under way alone; zero: unknown. True: it is ours, and phi__mcp_session_answer follows, now or
+       later, once. */
+    bool (*asked)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params, phi_call call,
+                  phi_agent agent, uint64_t ask);
+    void (*unasked)(phi_mcp *mcp, void *part, uint64_t ask); /* cancelled; no answer is wanted */
+    /* Adds members to the capabilities of the client, for this era. */
+    phi_status (*capabilities)(phi_mcp *mcp, void *part, phi_json *into, phi_arena *arena);
+    /* Whether agents have something of it: phi_mcp_free refuses then. */
+    bool (*held)(const phi_mcp *mcp, const void *part);
+    void (*free)(phi_mcp *mcp, void *part);
+} phi__mcp_part;
+
+enum { PHI__MCP_PARTS = 6 };
+/* Before the connection opens. The part is NULL or memory of mcp's. */
+PHI__FN void phi__mcp_session_join(phi_mcp *mcp, const phi__mcp_part *table, void *part);
+
+/* ---- what parts and links see ---- */
+
+PHI__FN phi_runtime *phi__mcp_session_runtime(const phi_mcp *mcp);
+PHI__FN phi_memory *phi__mcp_session_memory(phi_mcp *mcp);             /* lives as long as mcp */
+PHI__FN const phi_mcp_desc *phi__mcp_session_desc(const phi_mcp *mcp); /* defaults resolved */
+PHI__FN const char *phi__mcp_session_era(const phi_mcp *mcp); /* "2025-06-18"; NULL: not agreed */
+PHI__FN bool phi__mcp_session_modern(const phi_mcp *mcp);
+/* What the server has declared: an object; NULL: not agreed yet. */
+PHI__FN const phi_json *phi__mcp_session_capabilities(const phi_mcp *mcp);
+PHI__FN phi_str phi__mcp_session_name(const phi_mcp *mcp); /* for messages */
+PHI__FN phi__mcp_link *phi__mcp_session_link(const phi_mcp *mcp);
+/* From inside of `ready`: the state stays PHI_MCP_CONNECTING until as many calls of _settle; a part
+   asks for its first list meanwhile. Forgotten when the connection is lost. */
+PHI__FN void phi__mcp_session_hold(phi_mcp *mcp);
+PHI__FN void phi__mcp_session_settle(phi_mcp *mcp);
+/* Calls desc->event_fn. It may free mcp: false. */
+PHI__FN bool phi__mcp_session_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
+                                   phi_str before, phi_str text);
+
+/* ---- requests ---- */
+
+typedef struct phi__mcp_request_desc {
+    const char *method;
+    phi_str params;              /* JSON object without _meta; copied; empty: {} */
+    phi_str name;                /* for the header Mcp-Name */
+    const phi_mcp_pair *headers; /* copied */
+    size_t header_count;
+    uint32_t timeout_ms, max_timeout_ms; /* 0: the connection's */
+    phi_call call;                       /* the tool call that it serves; zero: none */
+    phi_agent agent;                     /* to be asked; zero: that of call, or desc->agent */
+    bool task;                           /* may be answered as a task, where the era has them */
+    bool stream;                         /* subscriptions/listen */
+    void (*progress)(void *ctx, double progress, double total, phi_str message);
+    /* Once, in phi_step; the request is gone when it returns. It may free mcp. */
+    void (*done)(void *ctx, const phi_mcp_reply *reply);
+    void *ctx;
+} phi__mcp_request_desc;
+
+/* `done` is never called inside of it; it is called with PHI_CANCELLED when mcp is freed. PHI_MISUSE:
+   not ready. A stream has no deadline; its `done` says that it has ended. Input that a server of the modern era asks for
+   (input_required) is got from the parts (`asked`), and the request repeated, by the session. */
+PHI__FN phi_status phi__mcp_session_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
+                                         phi__mcp_request **out);
+/* Tells the server, where the era has that; `done` is not called. NULL is harmless. */
+PHI__FN void phi__mcp_session_cancel(phi__mcp_request *request, const char *reason);
+PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi_str params);
+
+/* Answers a request of the server's: result is JSON text of an object; or code not 0 and a message:
+   an error. */
+PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
+                                     const char *message);
+
+#endif
+#endif

@@ -1,0 +1,173 @@
+/* mcp_rpc.c - JSON-RPC messages. */
+#include "mcp/mcp_rpc_in.h"
+
+#ifndef PHI_NO_MCP
+
+#include "text/json_in.h"
+
+#include <string.h>
+
+/* ---- reading ---- */
+
+PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root) {
+    phi_json_reader reader;
+    phi_status status;
+    *root = NULL;
+    phi_json_reader_begin(&reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                          PHI__MCP_RPC_DEPTH);
+    do {
+        status = phi_json_reader_advance(&reader, SIZE_MAX);
+    } while (status == PHI_BUSY);
+    return phi_json_reader_result(&reader, root, NULL);
+}
+
+/* An id: a string or a number, as JSON text. NULL: it has none, or null. */
+static bool phi__mcp_rpc_read_id(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out) {
+    if (node == NULL || phi_json_is_null(node)) return true;
+    if (!phi_json_is_string(node) && !phi_json_is_number(node)) {
+        out->fault = "its id is neither a string nor a number";
+        return true;
+    }
+    if (phi_json_str(node, "").len > PHI__MCP_RPC_ID) {
+        out->fault = "its id is longer than 1,024 bytes";
+        return true;
+    }
+    return phi_json_write(arena, node, 0, &out->id) == PHI_OK;
+}
+
+static void phi__mcp_rpc_read_call(const phi_json *node, phi__mcp_rpc *out) {
+    const phi_json *method = phi_json_get(node, "method"), *id = phi_json_get(node, "id");
+    out->method = phi_json_str(method, "");
+    out->params = phi_json_get(node, "params");
+    if (phi_json_is_null(out->params)) out->params = NULL;
+    if (!phi_json_is_string(method))
+        out->fault = "its method is no string";
+    else if (out->method.len == 0 || out->method.len > PHI__MCP_RPC_METHOD)
+        out->fault = "its method is empty or longer than 256 bytes";
+    else if (out->params != NULL && !phi_json_is_object(out->params))
+        out->fault = "its params are no object";
+    else if (phi_json_is_null(id))
+        out->fault = "its id is null";
+    else
+        out->kind = id != NULL ? PHI__MCP_RPC_REQUEST : PHI__MCP_RPC_NOTIFICATION;
+    if (out->fault != NULL) out->params = NULL;
+}
+
+static int phi__mcp_rpc_code(const phi_json *node) {
+    int64_t code = phi_json_int(node, 0);
+    return code > INT32_MAX || code < INT32_MIN ? 0 : (int)code;
+}
+
+static void phi__mcp_rpc_read_answer(const phi_json *node, phi__mcp_rpc *out) {
+    const phi_json *error = phi_json_get(node, "error");
+    out->result = phi_json_get(node, "result");
+    if (phi_json_is_null(error)) error = NULL;
+    if (error != NULL && out->result != NULL && !phi_json_is_null(out->result))
+        out->fault = "it has a result and an error";
+    else if (error != NULL && !phi_json_is_object(error))
+        out->fault = "its error is no object";
+    else if (error == NULL && out->result == NULL)
+        out->fault = "it has neither a method, nor a result, nor an error";
+    else if (error == NULL && out->id.len == 0)
+        out->fault = "a result without an id";
+    else
+        out->kind = error != NULL ? PHI__MCP_RPC_ERROR : PHI__MCP_RPC_RESULT;
+    if (out->kind != PHI__MCP_RPC_RESULT) out->result = NULL;
+    if (out->kind != PHI__MCP_RPC_ERROR) return;
+    out->code = phi__mcp_rpc_code(phi_json_get(error, "code"));
+    out->message = phi_json_str(phi_json_get(error, "message"), "");
+    out->data = phi_json_get(error, "data");
+}
+
+PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out) {
+    memset(out, 0, sizeof *out);
+    if (!phi_json_is_object(node)) {
+        out->fault = "it is no object";
+        return true;
+    }
+    if (!phi__mcp_rpc_read_id(arena, phi_json_get(node, "id"), out)) return false;
+    if (out->fault != NULL) return true;
+    if (!phi__str_is(phi_json_str(phi_json_get(node, "jsonrpc"), ""), "2.0"))
+        out->fault = "its jsonrpc is not \"2.0\"";
+    else if (phi_json_get(node, "method") != NULL)
+        phi__mcp_rpc_read_call(node, out);
+    else
+        phi__mcp_rpc_read_answer(node, out);
+    return true;
+}
+
+PHI__FN bool phi__mcp_rpc_number(phi_str id, uint64_t *out) {
+    if (id.len >= 2 && id.at[0] == '"') id = phi__str(id.at + 1, id.len - 2);
+    return phi__str_to_u64(id, out);
+}
+
+/* ---- writing ---- */
+
+PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json) {
+    char *to = phi__buf_reserve(buf, json.len);
+    size_t i;
+    if (to == NULL) return;
+    for (i = 0; i < json.len; i++)
+        to[i] = json.at[i] == '\n' || json.at[i] == '\r' ? ' ' : json.at[i];
+    phi__buf_add_len(buf, json.len);
+}
+
+static void phi__mcp_rpc_begin(phi__buf *buf) { phi__buf_text(buf, "{\"jsonrpc\":\"2.0\""); }
+
+static void phi__mcp_rpc_put_id(phi__buf *buf, phi_str id) {
+    phi__buf_text(buf, ",\"id\":");
+    phi__buf_add_str(buf, id.len > 0 ? id : PHI__LIT("null"));
+}
+
+static void phi__mcp_rpc_put_call(phi__buf *buf, const char *method, phi_str params) {
+    phi__buf_text(buf, ",\"method\":");
+    phi__json_write_str(buf, phi_str_of(method));
+    if (params.len > 0) {
+        phi__buf_text(buf, ",\"params\":");
+        phi__mcp_rpc_line(buf, params);
+    }
+    phi__buf_char(buf, '}');
+}
+
+PHI__FN void phi__mcp_rpc_request(phi__buf *buf, phi_str id, const char *method, phi_str params) {
+    phi__mcp_rpc_begin(buf);
+    phi__mcp_rpc_put_id(buf, id);
+    phi__mcp_rpc_put_call(buf, method, params);
+}
+
+PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params) {
+    phi__mcp_rpc_begin(buf);
+    phi__mcp_rpc_put_call(buf, method, params);
+}
+
+PHI__FN void phi__mcp_rpc_result(phi__buf *buf, phi_str id, phi_str result) {
+    phi__mcp_rpc_begin(buf);
+    phi__mcp_rpc_put_id(buf, id);
+    phi__buf_text(buf, ",\"result\":");
+    phi__mcp_rpc_line(buf, result.len > 0 ? result : PHI__LIT("{}"));
+    phi__buf_char(buf, '}');
+}
+
+PHI__FN void phi__mcp_rpc_error(phi__buf *buf, phi_str id, int code, phi_str message,
+                                phi_str data) {
+    phi__mcp_rpc_begin(buf);
+    phi__mcp_rpc_put_id(buf, id);
+    phi__buf_printf(buf, ",\"error\":{\"code\":%d,\"message\":", code);
+    phi__json_write_str(buf, message);
+    if (data.len > 0) {
+        phi__buf_text(buf, ",\"data\":");
+        phi__mcp_rpc_line(buf, data);
+    }
+    phi__buf_text(buf, "}}");
+}
+
+PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out) {
+    phi_str text = phi__str_trim(object);
+    *out = phi__str("", 0);
+    if (text.len == 0) return true;
+    if (text.len < 2 || text.at[0] != '{' || text.at[text.len - 1] != '}') return false;
+    *out = phi__str_trim(phi__str(text.at + 1, text.len - 2));
+    return true;
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* mcp_rpc_in.h - JSON-RPC messages: read with bounds, and written as one line.
+
+       phi_json *root;
+       if (phi__mcp_rpc_parse(&arena, text, &root) != PHI_OK) ...     // no JSON
+       phi__mcp_rpc_read(&arena, root, &message);                     // or each item of an array
+       if (message.kind == PHI__MCP_RPC_REQUEST) ...
+
+   Shared by our client and our server. What is read is borrowed from the arena and the text. */
+#ifndef PHI_MCP_MCP_RPC_IN_H
+#define PHI_MCP_MCP_RPC_IN_H
+
+#include "base/arena_in.h"
+#include "base/buf_in.h"
+#include "text/json.h"
+
+#ifndef PHI_NO_MCP
+
+enum {
+    PHI__MCP_RPC_DEPTH = 256,  /* arrays and objects inside of one another */
+    PHI__MCP_RPC_ID = 1024,    /* bytes of an id's JSON text */
+    PHI__MCP_RPC_METHOD = 256, /* bytes of a method's name */
+    /* codes of JSON-RPC and of the protocol */
+    PHI__MCP_RPC_PARSE = -32700,
+    PHI__MCP_RPC_BAD_REQUEST = -32600,
+    PHI__MCP_RPC_NO_METHOD = -32601,
+    PHI__MCP_RPC_BAD_PARAMS = -32602,
+    PHI__MCP_RPC_INTERNAL = -32603,
+    PHI__MCP_RPC_HEADERS = -32020,     /* headers and body differ */
+    PHI__MCP_RPC_CAPABILITY = -32021,  /* the client has not declared a capability */
+    PHI__MCP_RPC_VERSION = -32022,     /* the version is not spoken */
+    PHI__MCP_RPC_NO_RESOURCE = -32002, /* legacy eras */
+    PHI__MCP_RPC_OPEN_URL = -32042     /* 2025-11-25: a page is to be opened first */
+};
+
+typedef enum phi__mcp_rpc_kind {
+    PHI__MCP_RPC_INVALID, /* fault says why; id where it could be read */
+    PHI__MCP_RPC_REQUEST,
+    PHI__MCP_RPC_NOTIFICATION,
+    PHI__MCP_RPC_RESULT,
+    PHI__MCP_RPC_ERROR
+} phi__mcp_rpc_kind;
+
+typedef struct phi__mcp_rpc {
+    phi__mcp_rpc_kind kind;
+    phi_str id; /* its JSON text: 7, "seven"; empty: none, or null */
+    phi_str method;
+    const phi_json *params; /* an object, or NULL */
+    const phi_json *result; /* of any type */
+    int code;               /* of an error */
+    phi_str message;
+    const phi_json *data; /* NULL: none */
+    const char *fault;    /* static */
+} phi__mcp_rpc;
+
+/* Reads one JSON text. PHI_PARSE, PHI_TOO_BIG (nested too deeply), PHI_NO_MEMORY. Bad UTF-8 is
+   replaced. Strings point into `text` and are not terminated. */
+PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root);
+/* Reads a message. False: no memory. */
+PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out);
+/* The number of an id that we made, also where it comes back as a string. */
+PHI__FN bool phi__mcp_rpc_number(phi_str id, uint64_t *out);
+
+/* Writes a message at the buffer's end; a failure shows in buf->failed. params, result, data: JSON
+   texts, whose line breaks become spaces. params empty: none; an id that is empty: null. */
+PHI__FN void phi__mcp_rpc_request(phi__buf *buf, phi_str id, const char *method, phi_str params);
+PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params);
+PHI__FN void phi__mcp_rpc_result(phi__buf *buf, phi_str id, phi_str result);
+PHI__FN void phi__mcp_rpc_error(phi__buf *buf, phi_str id, int code, phi_str message, phi_str data);
+/* A JSON text whose line breaks become spaces. */
+PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json);
+/* The members of an object's text, without its brackets; empty: there are none. *out is borrowed.
+   False: it is no object's text. Only the brackets are looked at. */
+PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out);
+
+#endif
+#endif

@@ -1,0 +1,62 @@
+/* The table of eras: each fact in the eras that have it. */
+#include "mcp/mcp_eras_in.h"
+#include "support/test.h"
+
+/* The columns of a row as letters; a fact that is not so is a dot. */
+static const char *facts(const char *version) {
+    static char out[40];
+    const phi__mcp_era *e = phi__mcp_eras_find(phi_str_of(version));
+    char *to = out;
+    if (e == NULL) return "unknown";
+#define FACT(member, letter) *to++ = e->member ? (letter) : '.'
+    FACT(handshake, 'h');
+    FACT(old_sse, 'o');
+    FACT(batches, 'b');
+    FACT(version_header, 'v');
+    FACT(session_id, 's');
+    FACT(resumption, 'r');
+    FACT(message_headers, 'm');
+    FACT(asks, 'a');
+    FACT(ping, 'p');
+    FACT(log_request, 'l');
+    FACT(listen, 'L');
+    FACT(subscribe, 'S');
+    FACT(cancel_by_stream, 'C');
+    FACT(progress_message, 'P');
+    FACT(annotations, 'A');
+    FACT(audio, 'U');
+    FACT(links, 'K');
+    FACT(structured, 'T');
+    FACT(any_output, 'Y');
+    FACT(titles, 'I');
+    FACT(completions_context, 'X');
+    FACT(forms, 'F');
+    FACT(urls, 'G');
+    FACT(sampling_tools, 'Z');
+    FACT(result_type, 'R');
+#undef FACT
+    (void)snprintf(to, 3, " %d", (int)e->tasks);
+    return out;
+}
+
+TEST(each_era_has_its_facts) {
+    CHECK_EQ_STR(facts("2024-11-05"), "ho.....apl.S............. 0");
+    CHECK_EQ_STR(facts("2025-03-26"), "h.b.sr.apl.S.PAU......... 0");
+    CHECK_EQ_STR(facts("2025-06-18"), "h..vsr.apl.S.PAUKT.IXF... 0");
+    CHECK_EQ_STR(facts("2025-11-25"), "h..vsr.apl.S.PAUKT.IXFGZ. 1");
+    CHECK_EQ_STR(facts("2026-07-28"), "...v..m...L.CPAUKTYIXFGZR 2");
+    CHECK_EQ_STR(facts("2027-01-01"), "unknown");
+    CHECK_EQ_STR(facts(""), "unknown");
+}
+
+TEST(the_newest_comes_first_and_the_newest_with_a_handshake_is_the_legacy_one) {
+    size_t i;
+    CHECK(phi__mcp_eras_at(0) == phi__mcp_eras_modern());
+    CHECK(phi__mcp_eras_at(PHI__MCP_ERAS) == NULL);
+    CHECK_EQ_STR(phi__mcp_eras_legacy()->version, "2025-11-25");
+    for (i = 1; i < PHI__MCP_ERAS; i++)
+        CHECK(strcmp(phi__mcp_eras_at(i - 1)->version, phi__mcp_eras_at(i)->version) > 0);
+}
+
+TEST_MAIN(TEST_ENTRY(each_era_has_its_facts),
+          TEST_ENTRY(the_newest_comes_first_and_the_newest_with_a_handshake_is_the_legacy_one))
