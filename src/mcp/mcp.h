@@ -28,6 +28,7 @@
 #include "agent/runtime.h"
 #include "loop/tool.h"
 #include "loop/tool_source.h"
+#include "text/json.h"
 
 #ifdef __cplusplus
 extern "C" {
