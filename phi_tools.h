@@ -11297,11 +11297,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x76cd5bfb
+#if PHI__IMP_MCP != 0x64759083
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x76cd5bfb
+#define PHI__IMP_MCP 0x64759083
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -11358,6 +11358,37 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version);
 /* The newest with a handshake. */
 PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void);
 PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_headers_in.h ---- */
+
+/* mcp_headers_in.h - parameters of tools that are mirrored into HTTP headers (x-mcp-header).
+
+   The input schema of a tool may mark parameters: {"type": "string", "x-mcp-header": "Region"}. A
+   call over HTTP then carries the argument as the header Mcp-Param-Region as well. A tool whose
+   marks break the rules must not be used over HTTP.
+   Era: 2026-07-28; over other transports, and in older eras, marks mean nothing. */
+#ifndef PHI_MCP_MCP_HEADERS_IN_H
+#define PHI_MCP_MCP_HEADERS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* Whether all marks of an input schema keep the rules; a schema without any does. False: `message`
+   (of `size` bytes) says which mark breaks which rule. */
+PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_t size);
+
+/* The headers of a call, their values encoded; all of it in the arena. Arguments that are not
+   there, or null, have none. A schema that is not valid gives what it can. PHI_BAD_ARG: an integer
+   that a double cannot carry; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *arguments,
+                                       phi_arena *arena, phi_mcp_pair **out, size_t *count);
+
+/* A value for a header: itself where it is plain (0x20 to 0x7E, no space at an end, not of the form
+   below), else "=?base64?...?=". Terminated, in the arena. False: no memory. */
+PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *out);
 
 #endif
 #endif
@@ -11674,6 +11705,271 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void) {
 PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void) { return &phi__mcp_eras_rows[0]; }
 
 #endif
+
+/* ---- src/mcp/mcp_headers.c ---- */
+
+/* mcp_headers.c - x-mcp-header: the rules, and the headers of a call. */
+
+
+#include <stdio.h>
+
+#ifndef PHI_NO_MCP
+
+enum {
+    PHI__MCP_HEADERS_MOST = 64,  /* marks of a schema, which end up in one request */
+    PHI__MCP_HEADERS_NAME = 200, /* bytes of a mark */
+    PHI__MCP_HEADERS_DEEP = 64   /* subschemas in each other that are looked at */
+};
+
+#define PHI__MCP_HEADERS_SAFE INT64_C(9007199254740991) /* 2^53 - 1, as the specification says */
+
+typedef struct phi__mcp_headers_check {
+    phi_str seen[PHI__MCP_HEADERS_MOST];
+    size_t count;
+    char *message;
+    size_t size;
+} phi__mcp_headers_check;
+
+static bool phi__mcp_headers_refuse(phi__mcp_headers_check *c, phi_str name, const char *why) {
+    (void)snprintf(c->message, c->size, "x-mcp-header \"%.*s\": %s", (int)phi__min(name.len, 80),
+                   name.len > 0 ? name.at : "", why);
+    return false;
+}
+
+/* ---- rules ---- */
+
+static bool phi__mcp_headers_primitive(phi_str type) {
+    return phi__str_is(type, "string") || phi__str_is(type, "integer") ||
+           phi__str_is(type, "boolean");
+}
+
+/* "string", or a list of one primitive type and "null". */
+static bool phi__mcp_headers_type(const phi_json *type) {
+    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    const phi_json *one;
+    size_t primitives = 0;
+    if (phi_json_is_string(type)) return phi__mcp_headers_primitive(phi__json_text_of(type));
+    while ((one = phi_json_next(&it)) != NULL) {
+        phi_str text = phi__json_text_of(one);
+        if (phi__mcp_headers_primitive(text))
+            primitives++;
+        else if (!phi__str_is(text, "null"))
+            return false;
+    }
+    return primitives == 1;
+}
+
+static bool phi__mcp_headers_same(phi_str a, phi_str b) {
+    size_t i;
+    if (a.len != b.len) return false;
+    for (i = 0; i < a.len; i++) {
+        char x = a.at[i], y = b.at[i];
+        if (x >= 'A' && x <= 'Z') x = (char)(x + 32);
+        if (y >= 'A' && y <= 'Z') y = (char)(y + 32);
+        if (x != y) return false;
+    }
+    return true;
+}
+
+static bool phi__mcp_headers_mark(phi__mcp_headers_check *c, const phi_json *schema,
+                                  const phi_json *mark, bool reachable) {
+    phi_str name = phi__json_text_of(mark);
+    size_t i;
+    if (!phi_json_is_string(mark)) return phi__mcp_headers_refuse(c, name, "it is no string");
+    if (!phi__fetch_name_fits(name))
+        return phi__mcp_headers_refuse(c, name, "expected a token of HTTP, as Region");
+    if (name.len > PHI__MCP_HEADERS_NAME) return phi__mcp_headers_refuse(c, name, "it is too long");
+    if (!reachable)
+        return phi__mcp_headers_refuse(c, name, "its parameter is not reached by properties alone");
+    if (!phi__mcp_headers_type(phi_json_get(schema, "type")))
+        return phi__mcp_headers_refuse(c, name, "expected a string, an integer or a boolean");
+    for (i = 0; i < c->count; i++)
+        if (phi__mcp_headers_same(c->seen[i], name))
+            return phi__mcp_headers_refuse(c, name, "two parameters have it");
+    if (c->count == PHI__MCP_HEADERS_MOST)
+        return phi__mcp_headers_refuse(c, name, "more than 64 parameters have one");
+    c->seen[c->count++] = name;
+    return true;
+}
+
+/* ---- the walk over a schema ---- */
+
+/* Where subschemas are. Values of other keywords are data, which may hold any member. */
+static bool phi__mcp_headers_is_schema(phi_str key) {
+    static const char *const names[] = {"items",
+                                        "prefixItems",
+                                        "additionalItems",
+                                        "contains",
+                                        "unevaluatedItems",
+                                        "oneOf",
+                                        "anyOf",
+                                        "allOf",
+                                        "not",
+                                        "if",
+                                        "then",
+                                        "else",
+                                        "additionalProperties",
+                                        "propertyNames",
+                                        "unevaluatedProperties",
+                                        "contentSchema"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(key, names[i])) return true;
+    return false;
+}
+
+static bool phi__mcp_headers_is_map(phi_str key) {
+    static const char *const names[] = {"properties",       "$defs",
+                                        "definitions",      "patternProperties",
+                                        "dependentSchemas", "dependencies"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(key, names[i])) return true;
+    return false;
+}
+
+static bool phi__mcp_headers_schema(phi__mcp_headers_check *c, const phi_json *schema,
+                                    bool reachable, uint32_t depth);
+
+/* A list of schemas, or a map of them. */
+static bool phi__mcp_headers_each(phi__mcp_headers_check *c, const phi_json *list, bool reachable,
+                                  uint32_t depth) {
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *one;
+    while ((one = phi_json_next(&it)) != NULL)
+        if (phi_json_is_object(one) && !phi__mcp_headers_schema(c, one, reachable, depth))
+            return false;
+    return true;
+}
+
+static bool phi__mcp_headers_schema(phi__mcp_headers_check *c, const phi_json *schema,
+                                    bool reachable, uint32_t depth) {
+    phi_json_iter it = phi_json_each(schema);
+    const phi_json *value;
+    if (depth > PHI__MCP_HEADERS_DEEP) return true; /* nothing is mirrored from there */
+    while ((value = phi_json_next(&it)) != NULL) {
+        bool good = true;
+        if (phi__str_is(it.key, "x-mcp-header"))
+            good = phi__mcp_headers_mark(c, schema, value, reachable && depth > 0);
+        else if (phi__mcp_headers_is_map(it.key) && phi_json_is_object(value))
+            good = phi__mcp_headers_each(c, value, reachable && phi__str_is(it.key, "properties"),
+                                         depth + 1);
+        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is_array(value))
+            good = phi__mcp_headers_each(c, value, false, depth + 1);
+        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is_object(value))
+            good = phi__mcp_headers_schema(c, value, false, depth + 1);
+        if (!good) return false;
+    }
+    return true;
+}
+
+PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_t size) {
+    phi__mcp_headers_check check;
+    memset(&check, 0, sizeof check);
+    check.message = message;
+    check.size = size;
+    if (size > 0) message[0] = '\0';
+    return !phi_json_is_object(schema) || phi__mcp_headers_schema(&check, schema, true, 0);
+}
+
+/* ---- the headers of a call ---- */
+
+PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *out) {
+    size_t i;
+    phi__buf buf;
+    bool plain = value.len == 0 || (value.at[0] != ' ' && value.at[value.len - 1] != ' ');
+    for (i = 0; i < value.len && plain; i++) plain = value.at[i] >= 0x20 && value.at[i] <= 0x7e;
+    if (plain && phi__str_starts(value, "=?base64?") &&
+        memcmp(value.at + value.len - 2, "?=", 2) == 0)
+        plain = false;
+    if (plain) return phi__arena_str(arena, value, out);
+    phi__buf_init(&buf, arena->memory);
+    phi__buf_text(&buf, "=?base64?");
+    phi__base64_encode(&buf, value.at, value.len);
+    phi__buf_text(&buf, "?=");
+    plain = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
+    phi__buf_free(&buf);
+    return plain;
+}
+
+typedef struct phi__mcp_headers_list {
+    phi_arena *arena;
+    phi_mcp_pair *pairs;
+    size_t count;
+} phi__mcp_headers_list;
+
+static phi_status phi__mcp_headers_text(phi_arena *arena, const phi_json *value, phi_str *out) {
+    char digits[32];
+    int64_t n = phi_json_int(value, INT64_MAX);
+    phi_str text = phi__json_text_of(value);
+    if (phi_json_is_bool(value)) text = phi_str_of(phi_json_bool(value, false) ? "true" : "false");
+    if (phi_json_is_number(value)) {
+        if (!phi_json_is_integer(value) || n > PHI__MCP_HEADERS_SAFE || n < -PHI__MCP_HEADERS_SAFE)
+            return PHI_BAD_ARG;
+        (void)snprintf(digits, sizeof digits, "%lld", (long long)n);
+        text = phi_str_of(digits);
+    }
+    return phi__mcp_headers_encode(arena, text, out) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__mcp_headers_add(phi__mcp_headers_list *list, phi_str mark,
+                                       const phi_json *value) {
+    static const char prefix[] = "Mcp-Param-";
+    char *name;
+    phi_str text;
+    phi_status status;
+    if (phi_json_is_null(value) || phi_json_is_object(value) || phi_json_is_array(value))
+        return PHI_OK;
+    if (list->count == PHI__MCP_HEADERS_MOST || !phi__fetch_name_fits(mark)) return PHI_OK;
+    status = phi__mcp_headers_text(list->arena, value, &text);
+    if (status != PHI_OK) return status;
+    if (list->pairs == NULL)
+        list->pairs = (phi_mcp_pair *)phi__arena_zero(list->arena,
+                                                      PHI__MCP_HEADERS_MOST * sizeof *list->pairs);
+    name = phi__arena_bytes(list->arena, phi__add(mark.len, sizeof prefix));
+    if (list->pairs == NULL || name == NULL) return PHI_NO_MEMORY;
+    memcpy(name, prefix, sizeof prefix - 1);
+    memcpy(name + sizeof prefix - 1, mark.at, mark.len);
+    name[sizeof prefix - 1 + mark.len] = '\0';
+    list->pairs[list->count].name = name;
+    list->pairs[list->count++].value = text.at;
+    return PHI_OK;
+}
+
+/* Walks a schema and the arguments together, by properties alone. */
+static phi_status phi__mcp_headers_collect(phi__mcp_headers_list *list, const phi_json *schema,
+                                           const phi_json *arguments, uint32_t depth) {
+    const phi_json *properties = phi_json_get(schema, "properties"), *property;
+    phi_json_iter it = phi_json_each(phi_json_is_object(properties) ? properties : NULL);
+    phi_status status = PHI_OK;
+    if (depth > PHI__MCP_HEADERS_DEEP) return PHI_OK;
+    while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
+        const phi_json *value, *mark = phi_json_get(property, "x-mcp-header");
+        bool nested = phi_json_is_object(phi_json_get(property, "properties"));
+        if (mark == NULL && !nested) continue;
+        value = phi_json_get_n(arguments, it.key);
+        if (value != NULL && phi_json_is_string(mark))
+            status = phi__mcp_headers_add(list, phi__json_text_of(mark), value);
+        if (status == PHI_OK && nested && phi_json_is_object(value))
+            status = phi__mcp_headers_collect(list, property, value, depth + 1);
+    }
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *arguments,
+                                       phi_arena *arena, phi_mcp_pair **out, size_t *count) {
+    phi__mcp_headers_list list;
+    phi_status status;
+    memset(&list, 0, sizeof list);
+    list.arena = arena;
+    status = phi__mcp_headers_collect(&list, schema, arguments, 0);
+    *out = status == PHI_OK ? list.pairs : NULL;
+    *count = status == PHI_OK ? list.count : 0;
+    return status;
+}
+
+#endif
+#undef PHI__MCP_HEADERS_SAFE
 
 /* ---- src/mcp/mcp_rpc.c ---- */
 
