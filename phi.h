@@ -15243,11 +15243,160 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xac048a2a
+#if PHI__IMP_IO != 0x6b8c849a
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xac048a2a
+#define PHI__IMP_IO 0x6b8c849a
+
+/* ---- src/io/io_in.h ---- */
+
+/* io_in.h - the pump's system side: clock, random bytes, timers, watched descriptors, a step's time
+   budget.
+
+   One phi__io belongs to one runtime. Nothing in it waits, except phi__io_wait when asked to.
+   Threads: the pumping thread only, but for phi__io_wake. */
+#ifndef PHI_IO_IO_IN_H
+#define PHI_IO_IO_IN_H
+
+
+typedef struct phi__io phi__io;
+
+/* Replaceable sources; a NULL function means the system's (monotonic clock, kernel random). */
+typedef struct phi__io_desc {
+    uint64_t (*clock_us_fn)(void *user_data);
+    void (*random_fn)(void *user_data, void *out, size_t len);
+    /* The host's loop instead of a poller of ours; want 0 forgets fd. NULL: our own poller. */
+    void (*watch_fn)(void *user_data, intptr_t fd, int want);
+    void *user_data;
+    uint32_t max_starts_per_step; /* default 4 */
+    uint32_t step_budget_us;      /* spent: no further start in the step but the first (0: none) */
+} phi__io_desc;
+
+/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. A
+   timer set while timers fire, for now or before, fires in the next phi__io_timers. */
+typedef struct phi__timer {
+    uint64_t at_us;
+    size_t place; /* in the heap, from 1; 0: not set */
+    void (*fire)(struct phi__timer *timer);
+} phi__timer;
+
+enum { PHI__READ = 1, PHI__WRITE = 2 }; /* equal to PHI_WATCH_READ and PHI_WATCH_WRITE */
+
+/* A watched descriptor; lives in its owner, zeroed at first. `ready` may change, forget or free any
+   watch, this one too. Level-triggered, and now and then without cause: descriptors are to be
+   non-blocking. Forget it before its descriptor is closed. */
+typedef struct phi__watch {
+    intptr_t fd;
+    int want;      /* 0: not watched */
+    uint32_t slot; /* the poller's */
+    void (*ready)(struct phi__watch *watch, int have);
+} phi__watch;
+
+PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi__io **out);
+PHI__FN void phi__io_free(phi__io *io); /* NULL is harmless; timers and watches need not be gone */
+
+PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* from the replaceable clock, read each time */
+/* Unix time for timestamps: wall clock, or clock_us_fn / 1000 when that is given */
+PHI__FN int64_t phi__io_wall_ms(const phi__io *io);
+PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
+
+/* Sets or moves a timer (absolute; UINT64_MAX: never, but its place is kept); NO_MEMORY only when
+   not set before. */
+PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us);
+PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer); /* unset is harmless */
+PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io);        /* UINT64_MAX: none */
+
+/* Watches fd for `want` (0 forgets it; always safe to forget). */
+PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, int want);
+
+/* One turn of the pump: waits up to timeout_ms (0: not at all, <0: until woken) for a descriptor,
+   the wake-up or the next timer, then calls at most `most` ready functions; the next call continues
+   where it stopped. Returns how many were called. A signal ends the wait early. It does not wait
+   with a host's loop, nor when phi__io_timers has fired a timer since the last call: the caller may
+   be waiting for the effect of that timer. A message posted before a wake that this call swallowed
+   is visible when it returns: check the inbox again before sleeping on phi__io_fd. */
+PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most);
+PHI__FN int phi__io_timers(phi__io *io, int most); /* fires the due timers; returns how many */
+
+/* The host's loop says fd is ready (watch_fn); unknown descriptors are ignored. */
+PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);
+
+PHI__FN intptr_t phi__io_fd(const phi__io *io);     /* for a host to sleep on, or -1 */
+PHI__FN bool phi__io_own(const phi__io *io);        /* false in a child of fork */
+PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* an open one, to try a dup of */
+PHI__FN void phi__io_wake(phi__io *io);             /* ends a wait; any thread, async-signal-safe */
+
+/* Something phi__io_free must end: it calls `end` once for each that is still in the list, newest
+   first, before anything of the io's own is gone. Lives in its owner, zeroed at first. (Children
+   that were killed and forgotten but not yet reaped.) */
+typedef struct phi__ending {
+    struct phi__ending *next, *prev;         /* a ring through the io's own; NULL: not in it */
+    void (*end)(struct phi__ending *ending); /* it is out of the list by then */
+} phi__ending;
+PHI__FN void phi__io_ending_add(phi__io *io, phi__ending *ending);
+PHI__FN void phi__io_ending_remove(phi__io *io, phi__ending *ending); /* not in it: harmless */
+PHI__FN bool phi__io_pending(const phi__io *io); /* any is in it; a few more turns may end it */
+
+/* Admission: starting a transfer or a process is work. phi__io_may_start takes one of this step's
+   starts; phi__io_start_left only says whether one is left. */
+PHI__FN void phi__io_step_begin(phi__io *io);
+PHI__FN bool phi__io_may_start(phi__io *io);
+PHI__FN bool phi__io_start_left(const phi__io *io);
+PHI__FN phi_memory *phi__io_memory(phi__io *io);
+
+#endif
+
+/* ---- src/io/channel_in.h ---- */
+
+/* channel_in.h - two descriptors of our own process, as a stream of bytes in and one out: what a
+   program that serves its parent over stdin and stdout talks through.
+
+   The descriptors may be shared with other processes (a terminal, a pipe of the shell), so their
+   flags stay as they are: each read and write follows a poll that says it cannot wait, and a write
+   is at most PIPE_BUF bytes. One other reader or writer of the same descriptor can still make such
+   a call wait. Files and devices that no poller takes are read by a timer, 16 KiB a step.
+
+   Ownership: the caller's until phi__channel_free, which closes neither descriptor and drops what
+   is still queued. Free it before the phi__io.
+   Callbacks: on the pumping thread, never inside a function of this file; every function here may
+   be called inside them. Threads: the pumping thread. */
+#ifndef PHI_IO_CHANNEL_IN_H
+#define PHI_IO_CHANNEL_IN_H
+
+
+#ifndef PHI_NO_PROCESS
+
+typedef struct phi__channel phi__channel;
+
+typedef struct phi__channel_desc {
+    int in_fd;            /* default 0: stdin */
+    int out_fd;           /* default 0: stdout, which is 1. Not equal to in_fd */
+    size_t max_out_bytes; /* that wait for the reader (default 1 MiB) */
+    /* Bytes of in_fd, at most 16 KiB a turn; borrowed until it returns. False stops the reading
+       until phi__channel_resume. */
+    bool (*input)(void *ctx, const char *bytes, size_t len);
+    /* After a write that was not taken whole: half of the queue is free. May be NULL. */
+    void (*room)(void *ctx);
+    /* Once, and no `input` after it. PHI_OK: the end of in_fd; what is written is still sent.
+       PHI_IO: in_fd cannot be read, or nobody reads out_fd any more: writes are refused from now.
+       The message is borrowed until it returns. */
+    void (*ended)(void *ctx, phi_status status, const char *message);
+    void *ctx;
+} phi__channel_desc;
+
+/* PHI_BAD_ARG: a descriptor is not open, or both are the same; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc, phi__channel **out);
+PHI__FN void phi__channel_resume(phi__channel *channel);
+/* Queues bytes, copied. Never waits. PHI_OK: *taken says how many, perhaps fewer than len: `room`
+   follows. PHI_STALE: nobody reads out_fd any more. PHI_NO_MEMORY: none was taken. */
+PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, size_t len,
+                                      size_t *taken);
+PHI__FN size_t phi__channel_waiting(const phi__channel *channel); /* bytes that are queued */
+PHI__FN void phi__channel_free(phi__channel *channel);            /* NULL is harmless */
+
+#endif
+#endif
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -15456,104 +15605,6 @@ typedef struct phi__disk {
 PHI__FN const phi__disk *phi__disk_system(void);
 
 #endif
-#endif
-
-/* ---- src/io/io_in.h ---- */
-
-/* io_in.h - the pump's system side: clock, random bytes, timers, watched descriptors, a step's time
-   budget.
-
-   One phi__io belongs to one runtime. Nothing in it waits, except phi__io_wait when asked to.
-   Threads: the pumping thread only, but for phi__io_wake. */
-#ifndef PHI_IO_IO_IN_H
-#define PHI_IO_IO_IN_H
-
-
-typedef struct phi__io phi__io;
-
-/* Replaceable sources; a NULL function means the system's (monotonic clock, kernel random). */
-typedef struct phi__io_desc {
-    uint64_t (*clock_us_fn)(void *user_data);
-    void (*random_fn)(void *user_data, void *out, size_t len);
-    /* The host's loop instead of a poller of ours; want 0 forgets fd. NULL: our own poller. */
-    void (*watch_fn)(void *user_data, intptr_t fd, int want);
-    void *user_data;
-    uint32_t max_starts_per_step; /* default 4 */
-    uint32_t step_budget_us;      /* spent: no further start in the step but the first (0: none) */
-} phi__io_desc;
-
-/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. A
-   timer set while timers fire, for now or before, fires in the next phi__io_timers. */
-typedef struct phi__timer {
-    uint64_t at_us;
-    size_t place; /* in the heap, from 1; 0: not set */
-    void (*fire)(struct phi__timer *timer);
-} phi__timer;
-
-enum { PHI__READ = 1, PHI__WRITE = 2 }; /* equal to PHI_WATCH_READ and PHI_WATCH_WRITE */
-
-/* A watched descriptor; lives in its owner, zeroed at first. `ready` may change, forget or free any
-   watch, this one too. Level-triggered, and now and then without cause: descriptors are to be
-   non-blocking. Forget it before its descriptor is closed. */
-typedef struct phi__watch {
-    intptr_t fd;
-    int want;      /* 0: not watched */
-    uint32_t slot; /* the poller's */
-    void (*ready)(struct phi__watch *watch, int have);
-} phi__watch;
-
-PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi__io **out);
-PHI__FN void phi__io_free(phi__io *io); /* NULL is harmless; timers and watches need not be gone */
-
-PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* from the replaceable clock, read each time */
-/* Unix time for timestamps: wall clock, or clock_us_fn / 1000 when that is given */
-PHI__FN int64_t phi__io_wall_ms(const phi__io *io);
-PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
-
-/* Sets or moves a timer (absolute; UINT64_MAX: never, but its place is kept); NO_MEMORY only when
-   not set before. */
-PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us);
-PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer); /* unset is harmless */
-PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io);        /* UINT64_MAX: none */
-
-/* Watches fd for `want` (0 forgets it; always safe to forget). */
-PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, int want);
-
-/* One turn of the pump: waits up to timeout_ms (0: not at all, <0: until woken) for a descriptor,
-   the wake-up or the next timer, then calls at most `most` ready functions; the next call continues
-   where it stopped. Returns how many were called. A signal ends the wait early. It does not wait
-   with a host's loop, nor when phi__io_timers has fired a timer since the last call: the caller may
-   be waiting for the effect of that timer. A message posted before a wake that this call swallowed
-   is visible when it returns: check the inbox again before sleeping on phi__io_fd. */
-PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most);
-PHI__FN int phi__io_timers(phi__io *io, int most); /* fires the due timers; returns how many */
-
-/* The host's loop says fd is ready (watch_fn); unknown descriptors are ignored. */
-PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);
-
-PHI__FN intptr_t phi__io_fd(const phi__io *io);     /* for a host to sleep on, or -1 */
-PHI__FN bool phi__io_own(const phi__io *io);        /* false in a child of fork */
-PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* an open one, to try a dup of */
-PHI__FN void phi__io_wake(phi__io *io);             /* ends a wait; any thread, async-signal-safe */
-
-/* Something phi__io_free must end: it calls `end` once for each that is still in the list, newest
-   first, before anything of the io's own is gone. Lives in its owner, zeroed at first. (Children
-   that were killed and forgotten but not yet reaped.) */
-typedef struct phi__ending {
-    struct phi__ending *next, *prev;         /* a ring through the io's own; NULL: not in it */
-    void (*end)(struct phi__ending *ending); /* it is out of the list by then */
-} phi__ending;
-PHI__FN void phi__io_ending_add(phi__io *io, phi__ending *ending);
-PHI__FN void phi__io_ending_remove(phi__io *io, phi__ending *ending); /* not in it: harmless */
-PHI__FN bool phi__io_pending(const phi__io *io); /* any is in it; a few more turns may end it */
-
-/* Admission: starting a transfer or a process is work. phi__io_may_start takes one of this step's
-   starts; phi__io_start_left only says whether one is left. */
-PHI__FN void phi__io_step_begin(phi__io *io);
-PHI__FN bool phi__io_may_start(phi__io *io);
-PHI__FN bool phi__io_start_left(const phi__io *io);
-PHI__FN phi_memory *phi__io_memory(phi__io *io);
-
 #endif
 
 /* ---- src/io/request_in.h ---- */
@@ -15838,6 +15889,89 @@ PHI__FN void phi__http_signal_release(void);
 #endif
 #endif
 
+/* ---- src/io/http_head_in.h ---- */
+
+/* http_head_in.h - reads one HTTP/1.1 request out of bytes: its head, and where its body ends.
+
+   Pure: no descriptor, no clock. Bytes may come in any pieces; what follows the request stays with
+   the caller. Where RFC 9112 leaves a choice that two readers of the same bytes could make
+   differently, the request is refused: both of Content-Length and Transfer-Encoding, either of them
+   twice, a folded header line, a CR or LF alone, a space before the colon, a NUL.
+
+   A refusal is an HTTP status and a message; the connection cannot be read on after it. */
+#ifndef PHI_IO_HTTP_HEAD_IN_H
+#define PHI_IO_HTTP_HEAD_IN_H
+
+
+#ifndef PHI_NO_LISTEN
+
+typedef struct phi__http_head_limits {
+    uint32_t max_line_bytes; /* of the request line and each header line (default 8 KiB) */
+    uint32_t max_bytes;      /* of the whole head (default 32 KiB) */
+    uint32_t max_headers;    /* default 100 */
+} phi__http_head_limits;
+
+/* A request's head. All strings are borrowed from it, and valid until it is cleared. */
+typedef struct phi__http_head {
+    phi_str method;    /* as it came: a token, case-sensitive */
+    phi_str target;    /* as it came */
+    phi_str path;      /* from its '/', still percent-encoded; "*" of OPTIONS; never empty */
+    phi_str query;     /* behind '?'; empty when there is none */
+    phi_str authority; /* "host[:port]" of the target or of Host; empty when neither is there */
+    const phi__header *headers; /* in order; values trimmed; not terminated */
+    size_t header_count;
+    bool http_1_0;
+    bool keep_alive;       /* the connection may serve another request */
+    bool expects_continue; /* the body waits for "100 Continue" */
+    bool chunked;          /* else length says how long the body is */
+    uint64_t length;
+
+    int refused; /* an HTTP status; 0: not refused */
+    const char *message;
+
+    /* of http_head.c alone */
+    phi__http_head_limits limits;
+    phi_memory *memory;
+    phi__buf bytes;
+    phi__header *room;
+    size_t room_count, line_at, lines;
+    bool complete;
+} phi__http_head;
+
+/* limits: zeros are defaults; copied. */
+PHI__FN void phi__http_head_init(phi__http_head *head, phi_memory *memory,
+                                 const phi__http_head_limits *limits);
+PHI__FN void phi__http_head_clear(phi__http_head *head); /* for the next request */
+PHI__FN void phi__http_head_free(phi__http_head *head);  /* twice is harmless */
+
+/* Takes bytes up to the end of the head; *used says how many. PHI_OK: the head is complete;
+   PHI_BUSY: more is needed; PHI_PARSE: refused; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__http_head_read(phi__http_head *head, const char *bytes, size_t len,
+                                       size_t *used);
+PHI__FN bool phi__http_head_begun(const phi__http_head *head); /* bytes of a request have come */
+/* The first header of that name, or an empty string with at == NULL. ASCII case does not matter. */
+PHI__FN phi_str phi__http_head_get(const phi__http_head *head, const char *name);
+
+/* The place in a body. */
+typedef struct phi__http_head_body {
+    uint64_t left;     /* of the chunk, or of the whole */
+    uint32_t line;     /* bytes of the line being read */
+    uint32_t overhead; /* bytes of chunk extensions and trailers */
+    uint32_t state;
+    int refused;
+    const char *message;
+} phi__http_head_body;
+
+PHI__FN void phi__http_head_body_init(phi__http_head_body *body, const phi__http_head *head);
+/* Takes bytes; *used says how many; `piece` is the part of them that belongs to the body, perhaps
+   empty. PHI_OK: the body is complete; PHI_BUSY: call again, with more when all was used;
+   PHI_PARSE: refused. */
+PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const char *bytes,
+                                            size_t len, size_t *used, phi_str *piece);
+
+#endif
+#endif
+
 /* ---- src/io/inbox_in.h ---- */
 
 /* inbox_in.h - messages of other threads to the pumping thread: a lock-free ring of fixed size.
@@ -15887,6 +16021,49 @@ PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out);
 PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 
+#endif
+
+/* ---- src/io/listen_in.h ---- */
+
+/* listen_in.h - a TCP port that takes connections in the pump.
+
+   It listens on the loopback alone, unless the caller asks for another address in so many words.
+   When all connections are in use it accepts none: they wait in the system's queue. When the system
+   is out of descriptors it tries again after 100 ms.
+
+   Ownership: the caller's until phi__listen_free, which closes the port, but no connection. Free it
+   before the phi__io.
+   Callbacks: on the pumping thread; every function here may be called inside `accepted`. */
+#ifndef PHI_IO_LISTEN_IN_H
+#define PHI_IO_LISTEN_IN_H
+
+
+#ifndef PHI_NO_LISTEN
+
+typedef struct phi__listen phi__listen;
+
+typedef struct phi__listen_desc {
+    const char *address;      /* an IPv4 or IPv6 literal (default "127.0.0.1") */
+    bool any_address;         /* allows an address other than 127.0.0.0/8 and ::1 */
+    uint16_t port;            /* 0: the system chooses one */
+    uint32_t max_connections; /* accepted, and not yet reported closed (default 64) */
+    /* A connection: fd does not block, is close-on-exec, and belongs to the callee now, who calls
+       phi__listen_closed when it has closed it. */
+    void (*accepted)(void *ctx, int fd);
+    void *ctx;
+} phi__listen_desc;
+
+/* PHI_BAD_ARG: not a literal, or not a loopback's without any_address; PHI_REFUSED: the port is in
+   use or not ours to take; PHI_IO; PHI_NO_MEMORY. The message says why, terminated; may be NULL
+   with size 0. */
+PHI__FN phi_status phi__listen_new(phi__io *io, const phi__listen_desc *desc, phi__listen **out,
+                                   char *message, size_t message_size);
+PHI__FN uint16_t phi__listen_port(const phi__listen *listen);
+PHI__FN bool phi__listen_full(const phi__listen *listen); /* all connections are in use */
+PHI__FN void phi__listen_closed(phi__listen *listen);     /* a connection was closed */
+PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
+
+#endif
 #endif
 
 /* ---- src/io/ordered_in.h ---- */
@@ -16044,6 +16221,9 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
    its group is killed: no background process that it started outlives it, unless that left the
    group.
 
+   A conversation: with keep_input, stdin stays open and phi__process_write queues bytes for it. To
+   end one, end its input, later terminate it, and later free it: the caller owns these deadlines.
+
    A host that ignores SIGCHLD, or waits for any child itself, takes the exit status from us: such
    a child is reported as exited with code -1 and signal 0, and its group is left alone, since its
    number may belong to others by then.
@@ -16052,7 +16232,7 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
    it; reaping goes on in the pump, and phi__io_pending says whether there is some to do. All must
    be freed before the phi__io; phi__io_free waits at most 50 ms for each that was killed but is not
    dead yet, and leaves it to the system then.
-   Callbacks: every function here may be called inside `output` and `exited`. */
+   Callbacks: every function here may be called inside `output`, `room` and `exited`. */
 #ifndef PHI_IO_PROCESS_IN_H
 #define PHI_IO_PROCESS_IN_H
 
@@ -16067,7 +16247,15 @@ typedef struct phi__process_desc {
     /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
     const char *const *env;
     bool hide_keys; /* the host's variables whose names look like keys are left out */
-    phi_str input; /* written to the child's stdin, then closed; copied. None: stdin is /dev/null */
+    bool env_only;  /* the child's environment is `env`, and nothing of the host's */
+    /* Written to the child's stdin, which is then closed; copied. None, without keep_input: stdin
+       is /dev/null. */
+    phi_str input;
+    bool keep_input;        /* stdin stays open until phi__process_end_input */
+    size_t max_input_bytes; /* with keep_input, of bytes that wait for the child (default 1 MiB) */
+    /* After a write that was not taken whole: half of the queue is free. On the pumping thread; may
+       be NULL. */
+    void (*room)(void *ctx);
     /* Bytes of stdout (1) or stderr (2), on the pumping thread, at most 16 KiB a stream and turn;
        borrowed until it returns. False stops the reading of that stream until
        phi__process_resume. */
@@ -16086,6 +16274,17 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
                                     char *words, size_t words_size);
 
 PHI__FN void phi__process_resume(phi__process *process);
+
+/* With keep_input: queues bytes for the child's stdin, copied, and writes what fits at once. Never
+   waits. PHI_OK: *taken says how many, perhaps fewer than len: `room` follows. PHI_STALE: stdin is
+   closed, by phi__process_end_input, by the child or by its end. PHI_NO_MEMORY: none was taken. */
+PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
+                                      size_t *taken);
+/* Closes stdin once the child has read what is queued. Harmless when it is closed. */
+PHI__FN void phi__process_end_input(phi__process *process);
+/* Sends SIGTERM to the child's group. Harmless when it has exited. */
+PHI__FN void phi__process_terminate(phi__process *process);
+
 /* Kills if alive; no callback after it. NULL is harmless. */
 PHI__FN void phi__process_free(phi__process *process);
 
@@ -16153,6 +16352,101 @@ PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len, phi
 /* How many bytes at the end of a part of a stream may be the beginning of a secret. */
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
 
+#endif
+
+/* ---- src/io/serve_in.h ---- */
+
+/* serve_in.h - an HTTP/1.1 server in the pump: bounded connections that answer one request after
+   another.
+
+   `request` is called when a head has come, with an exchange. The callee answers it there or
+   later: whole (phi__serve_reply), refused in words (phi__serve_refuse), or as a stream
+   (phi__serve_begin, phi__serve_write, phi__serve_end). An exchange lives until its answer is
+   complete, phi__serve_drop, or `gone`: do not use it after any of these. A peer that closes its
+   sending side counts as gone.
+
+   Every wait has a deadline, and every buffer a bound: a slow or silent peer loses its connection.
+   When all connections are in use, the idle ones are closed in favour of new ones.
+
+   Ownership: the server is the caller's until phi__serve_free; free it before the phi__io.
+   Callbacks: on the pumping thread, never inside a function of this file but phi__serve_free, which
+   calls `gone`. Inside them every function here is allowed, for any exchange, phi__serve_free too.
+   Threads: the pumping thread. */
+#ifndef PHI_IO_SERVE_IN_H
+#define PHI_IO_SERVE_IN_H
+
+
+#ifndef PHI_NO_LISTEN
+
+typedef struct phi__serve phi__serve;
+typedef struct phi__serve_exchange phi__serve_exchange;
+
+/* Each may be NULL. */
+typedef struct phi__serve_calls {
+    /* The body's bytes in order; borrowed until it returns. False stops the reading until
+       phi__serve_resume. NULL: the body is read and dropped. */
+    bool (*body)(void *ctx, const char *bytes, size_t len);
+    void (*whole)(void *ctx); /* the body is complete, also when it is empty */
+    /* After PHI_FULL: a write is taken again. */
+    void (*drained)(void *ctx);
+    /* The answer cannot be finished: the peer has gone, a deadline passed, the body broke a rule or
+       a limit, or the server ends. The exchange is dead. */
+    void (*gone)(void *ctx);
+} phi__serve_calls;
+
+typedef struct phi__serve_desc {
+    const char *address; /* as in phi__listen_desc: address, any_address, port, max_connections */
+    bool any_address;
+    uint16_t port;
+    uint32_t max_connections;
+    phi__http_head_limits head;
+    size_t max_body_bytes;  /* default 4 MiB; beyond: 413 */
+    size_t max_queue_bytes; /* of an answer that wait for the peer (default 1 MiB) */
+    uint32_t head_ms;       /* for a whole head, from its first byte (default 10,000) */
+    uint32_t body_ms;       /* for a whole body; stands still while stopped (default 60,000) */
+    uint32_t idle_ms;       /* between requests (default 60,000) */
+    uint32_t write_ms;      /* for the peer to take 4 KiB or all (default 30,000) */
+    /* `head` is borrowed until it returns. An exchange that has neither an answer nor calls then is
+       answered with 500. */
+    void (*request)(void *ctx, phi__serve_exchange *exchange, const phi__http_head *head);
+    void *ctx;
+} phi__serve_desc;
+
+/* Fails as phi__listen_new does. */
+PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi__serve **out,
+                                  char *message, size_t message_size);
+PHI__FN uint16_t phi__serve_port(const phi__serve *serve);
+PHI__FN size_t phi__serve_connections(const phi__serve *serve);
+/* Ends all exchanges (`gone`), closes all connections and the port. NULL is harmless. */
+PHI__FN void phi__serve_free(phi__serve *serve);
+
+/* Keeps an exchange beyond `request`. calls is copied; ctx is passed to each. */
+PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_calls *calls,
+                             void *ctx);
+PHI__FN void phi__serve_resume(phi__serve_exchange *exchange); /* not stopped: harmless */
+
+/* A whole answer; all is copied. Content-Length, Connection and Date are the server's own headers.
+   The exchange is over, unless the status is PHI_BAD_ARG (a header that cannot be sent, a status
+   below 200, an answer that has begun). PHI_NO_MEMORY: the connection was closed. */
+PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_status,
+                                    const phi__header *headers, size_t header_count, phi_str body);
+/* The same with a plain text of the status and a message (NULL: none). */
+PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status, const char *message);
+
+/* Begins an answer in pieces: chunked, or up to the connection's end with HTTP/1.0. PHI_BAD_ARG as
+   above; PHI_NO_MEMORY: nothing was sent. */
+PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
+                                    const phi__header *headers, size_t header_count);
+/* Takes all of the bytes, copied, while fewer than max_queue_bytes wait; else PHI_FULL, and
+   `drained` follows. PHI_NO_MEMORY: none was taken. PHI_BAD_ARG: the answer has not begun. */
+PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes);
+PHI__FN void phi__serve_end(phi__serve_exchange *exchange);  /* the answer is complete */
+PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the connection at once */
+
+/* "Not Found" of 404; "Unknown" where there is no name. Static. */
+PHI__FN const char *phi__serve_reason(int http_status);
+
+#endif
 #endif
 
 /* ---- src/io/slice_in.h ---- */

@@ -7,6 +7,9 @@
    its group is killed: no background process that it started outlives it, unless that left the
    group.
 
+   A conversation: with keep_input, stdin stays open and phi__process_write queues bytes for it. To
+   end one, end its input, later terminate it, and later free it: the caller owns these deadlines.
+
    A host that ignores SIGCHLD, or waits for any child itself, takes the exit status from us: such
    a child is reported as exited with code -1 and signal 0, and its group is left alone, since its
    number may belong to others by then.
@@ -15,7 +18,7 @@
    it; reaping goes on in the pump, and phi__io_pending says whether there is some to do. All must
    be freed before the phi__io; phi__io_free waits at most 50 ms for each that was killed but is not
    dead yet, and leaves it to the system then.
-   Callbacks: every function here may be called inside `output` and `exited`. */
+   Callbacks: every function here may be called inside `output`, `room` and `exited`. */
 #ifndef PHI_IO_PROCESS_IN_H
 #define PHI_IO_PROCESS_IN_H
 
@@ -31,7 +34,15 @@ typedef struct phi__process_desc {
     /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
     const char *const *env;
     bool hide_keys; /* the host's variables whose names look like keys are left out */
-    phi_str input; /* written to the child's stdin, then closed; copied. None: stdin is /dev/null */
+    bool env_only;  /* the child's environment is `env`, and nothing of the host's */
+    /* Written to the child's stdin, which is then closed; copied. None, without keep_input: stdin
+       is /dev/null. */
+    phi_str input;
+    bool keep_input;        /* stdin stays open until phi__process_end_input */
+    size_t max_input_bytes; /* with keep_input, of bytes that wait for the child (default 1 MiB) */
+    /* After a write that was not taken whole: half of the queue is free. On the pumping thread; may
+       be NULL. */
+    void (*room)(void *ctx);
     /* Bytes of stdout (1) or stderr (2), on the pumping thread, at most 16 KiB a stream and turn;
        borrowed until it returns. False stops the reading of that stream until
        phi__process_resume. */
@@ -50,6 +61,17 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
                                     char *words, size_t words_size);
 
 PHI__FN void phi__process_resume(phi__process *process);
+
+/* With keep_input: queues bytes for the child's stdin, copied, and writes what fits at once. Never
+   waits. PHI_OK: *taken says how many, perhaps fewer than len: `room` follows. PHI_STALE: stdin is
+   closed, by phi__process_end_input, by the child or by its end. PHI_NO_MEMORY: none was taken. */
+PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
+                                      size_t *taken);
+/* Closes stdin once the child has read what is queued. Harmless when it is closed. */
+PHI__FN void phi__process_end_input(phi__process *process);
+/* Sends SIGTERM to the child's group. Harmless when it has exited. */
+PHI__FN void phi__process_terminate(phi__process *process);
+
 /* Kills if alive; no callback after it. NULL is harmless. */
 PHI__FN void phi__process_free(phi__process *process);
 
