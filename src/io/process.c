@@ -36,8 +36,9 @@ enum {
     PHI__PROCESS_GRACE_US = 100000,    /* from the exit, for streams held by a grandchild */
     PHI__PROCESS_POLL_FIRST_US = 1000, /* between two questions for the exit, doubling */
     PHI__PROCESS_POLL_LAST_US = 20000,
-    PHI__PROCESS_RETRY_US = 10000, /* a watch found no memory */
-    PHI__PROCESS_LAST_MS = 50      /* waited at most for a killed child when the io ends */
+    PHI__PROCESS_RETRY_US = 10000,      /* a watch found no memory */
+    PHI__PROCESS_QUEUE_BYTES = 1048576, /* of input that waits for the child */
+    PHI__PROCESS_LAST_MS = 50           /* waited at most for a killed child when the io ends */
 };
 
 /* Where a pidfd reports the exit the timer has nothing to do, but stays set: a set timer can be
@@ -54,6 +55,7 @@ struct phi__process {
     phi__io *io;
     bool (*output)(void *ctx, int stream, const char *bytes, size_t len);
     void (*exited)(void *ctx, int code, int signal_number);
+    void (*room)(void *ctx);
     void *ctx;
     int pid;
     phi__process_state state;
@@ -68,7 +70,10 @@ struct phi__process {
     uint32_t poll_us;
     size_t rest_bytes;
     phi__buf input;
-    size_t input_at; /* written so far */
+    size_t input_at;  /* written so far */
+    size_t input_max; /* bytes that may wait */
+    bool keep_input;  /* stdin stays open though all is written */
+    bool wants_room;  /* a write was not taken whole */
     phi__ending ending;
 };
 
@@ -112,7 +117,7 @@ static void phi__process_watch(phi__process *p, int stream, bool on) {
 }
 
 static void phi__process_watch_all(phi__process *p) {
-    phi__process_watch(p, 0, p->input.len > p->input_at);
+    phi__process_watch(p, 0, p->input.len > 0 || p->wants_room);
     phi__process_watch(p, 1, !p->stopped[1]);
     phi__process_watch(p, 2, !p->stopped[2]);
 }
@@ -168,6 +173,7 @@ static void phi__process_release(phi__process *p) {
     int i;
     p->output = NULL;
     p->exited = NULL;
+    p->room = NULL;
     for (i = 0; i < 3; i++) phi__process_shut(p, i);
     if (!phi__process_look(p)) {
         if (p->ending.next == NULL) {
@@ -268,23 +274,50 @@ static void phi__process_on_err(phi__watch *watch, int have) {
     phi__process_on_stream(PHI__OWNER(watch, phi__process, watches[2]), 2);
 }
 
+/* Writes what the pipe takes. False: the child reads no more, and its exit tells the rest. */
+static bool phi__process_send(phi__process *p) {
+    size_t left = p->input.len - p->input_at, wrote;
+    int error = phi__posix_write(p->fds[0], p->input.at + p->input_at,
+                                 phi__min(left, PHI__PROCESS_WRITE_BYTES), &wrote);
+    p->input_at += wrote;
+    if (error != 0 && error != EAGAIN && error != EWOULDBLOCK) return false;
+    if (p->input_at == p->input.len) {
+        phi__buf_clear(&p->input);
+        if (p->input.cap > PHI__PROCESS_TURN_BYTES) phi__buf_free(&p->input);
+        p->input_at = 0;
+    } else if (p->input_at >= p->input.len / 2) {
+        phi__buf_drop(&p->input, p->input_at);
+        p->input_at = 0;
+    }
+    return true;
+}
+
+/* Stdin as it should be: closed at the end of the input, watched while some waits. */
+static void phi__process_sent(phi__process *p) {
+    if (p->input.len == 0 && !p->keep_input)
+        phi__process_shut(p, 0);
+    else
+        phi__process_watch(p, 0, p->input.len > 0 || p->wants_room);
+}
+
 static void phi__process_on_in(phi__watch *watch, int have) {
     phi__process *p = PHI__OWNER(watch, phi__process, watches[0]);
-    size_t left = p->input.len - p->input_at, wrote;
-    int error;
+    void (*room)(void *) = NULL;
     (void)have;
     if (p->fds[0] < 0) return;
-    error = phi__posix_write(p->fds[0], p->input.at + p->input_at,
-                             phi__min(left, PHI__PROCESS_WRITE_BYTES), &wrote);
-    p->input_at += wrote;
-    if (error != 0 && error != EAGAIN && error != EWOULDBLOCK) {
-        phi__process_shut(p, 0); /* the child reads no more; its exit tells the rest */
+    if (p->input.len > 0 && !phi__process_send(p)) {
+        phi__process_shut(p, 0);
         return;
     }
-    if (p->input_at < p->input.len) return;
-    phi__buf_clear(&p->input);
-    p->input_at = 0;
-    phi__process_shut(p, 0);
+    if (p->wants_room && p->input.len - p->input_at <= p->input_max / 2) {
+        p->wants_room = false;
+        room = p->room;
+    }
+    phi__process_sent(p);
+    if (room == NULL) return;
+    p->in_callback = true;
+    room(p->ctx);
+    (void)phi__process_returned(p);
 }
 
 static void phi__process_on_exit(phi__watch *watch, int have) {
@@ -360,7 +393,7 @@ static phi_status phi__process_prepare(phi__process *p, bool with_input, int *ch
     p->watches[2].ready = phi__process_on_err;
     p->exit_watch.ready = phi__process_on_exit;
     p->ending.end = phi__process_on_end;
-    for (i = with_input ? 0 : 1; i < 3 && status == PHI_OK; i++) {
+    for (i = with_input || p->keep_input ? 0 : 1; i < 3 && status == PHI_OK; i++) {
         *error = phi__process_pipe(&p->fds[i], &child[i], i == 0 ? 1 : 0);
         if (*error != 0) return PHI_IO;
         if (i > 0 || p->input.len > 0)
@@ -428,7 +461,11 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
     p->io = io;
     p->output = desc->output;
     p->exited = desc->exited;
+    p->room = desc->room;
     p->ctx = desc->ctx;
+    p->keep_input = desc->keep_input;
+    p->input_max =
+        desc->max_input_bytes != 0 ? desc->max_input_bytes : (size_t)PHI__PROCESS_QUEUE_BYTES;
     p->poll_us = PHI__PROCESS_POLL_FIRST_US;
     p->exit_watch.fd = -1;
     for (i = 0; i < 3; i++) p->fds[i] = spawn.fds[i] = -1;
@@ -440,6 +477,7 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
         spawn.argv = desc->argv;
         spawn.env = desc->env;
         spawn.hide_keys = desc->hide_keys;
+        spawn.env_only = desc->env_only;
         spawn.cwd = desc->cwd;
         error = phi__spawn_start(phi__io_memory(io), &spawn, &p->pid);
     }
@@ -466,11 +504,44 @@ PHI__FN void phi__process_resume(phi__process *process) {
         phi__process_watch_all(process);
 }
 
+PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
+                                      size_t *taken) {
+    phi__process *p = process;
+    size_t waits = p->input.len - p->input_at,
+           most = waits < p->input_max ? p->input_max - waits : 0;
+    *taken = 0;
+    if (p->fds[0] < 0 || !p->keep_input) return PHI_STALE;
+    if (most > len) most = len;
+    if (most > 0 && phi__buf_reserve(&p->input, most) == NULL) {
+        p->input.failed = false; /* what waits already is whole */
+        return PHI_NO_MEMORY;
+    }
+    phi__buf_add(&p->input, bytes, most);
+    if (waits == 0 && most > 0 && !phi__process_send(p)) {
+        phi__process_shut(p, 0);
+        return PHI_STALE;
+    }
+    *taken = most;
+    if (most < len) p->wants_room = true;
+    phi__process_sent(p);
+    return PHI_OK;
+}
+
+PHI__FN void phi__process_end_input(phi__process *process) {
+    process->keep_input = false;
+    if (process->fds[0] >= 0) phi__process_sent(process);
+}
+
+PHI__FN void phi__process_terminate(phi__process *process) {
+    if (!phi__process_look(process)) (void)kill(-(pid_t)process->pid, SIGTERM);
+}
+
 PHI__FN void phi__process_free(phi__process *process) {
     if (process == NULL || process->freed) return;
     process->freed = true;
     process->output = NULL;
     process->exited = NULL;
+    process->room = NULL;
     if (!process->in_callback) phi__process_release(process);
 }
 

@@ -49,12 +49,13 @@ static bool phi__spawn_is_key(const char *variable) {
     return false;
 }
 
-/* The host's environment without the names in `env`, and `env`. NULL: no memory. */
+/* The host's environment, where it is wanted, without the names in `env`; and `env`. NULL: no
+   memory. */
 static char **phi__spawn_environment(phi_memory *memory, const phi__spawn *spawn, size_t *bytes) {
     char **host = phi__spawn_host_environment(), **out;
     const char *const *env = spawn->env;
     size_t hosts = 0, added = 0, n = 0, i, k;
-    while (host != NULL && host[hosts] != NULL) hosts++;
+    while (!spawn->env_only && host != NULL && host[hosts] != NULL) hosts++;
     while (env != NULL && env[added] != NULL) added++;
     *bytes = (hosts + added + 1) * sizeof(char *);
     out = (char **)phi__alloc(memory, *bytes);

@@ -10,7 +10,7 @@
 typedef struct phi__spawn {
     const char *const *argv, *const *env; /* as in phi__process_desc */
     const char *cwd;
-    bool hide_keys;
+    bool hide_keys, env_only;
     int fds[3]; /* become 0, 1 and 2; each is 3 or more; -1: /dev/null */
 } phi__spawn;
 

@@ -353,6 +353,213 @@ TEST(a_host_without_standard_streams_can_still_spawn) {
     rig_close(&r);
 }
 
+/* ---- a conversation ---- */
+
+static int rooms;
+static void on_room(void *ctx) {
+    (void)ctx;
+    rooms++;
+}
+
+static void on_room_free(void *ctx) {
+    rig *r = (rig *)ctx;
+    rooms++;
+    phi__process_free(r->process);
+    r->process = NULL;
+}
+
+static bool begin_talk(rig *r, const char *const *argv, size_t most) {
+    phi__process_desc desc;
+    desc_init(r, &desc, argv);
+    desc.keep_input = true;
+    desc.max_input_bytes = most;
+    desc.room = on_room;
+    rooms = 0;
+    return begin(r, &desc);
+}
+
+static bool until_len(rig *r, size_t len) {
+    long long end = now_ms() + 20000;
+    while (r->len[1] < len && r->exits == 0 && now_ms() < end) turn(r, 100);
+    return CHECK(r->len[1] >= len);
+}
+
+TEST(a_child_that_is_talked_to_answers_each_line_and_ends_with_its_input) {
+    const char *argv[] = {"sh", "-c", "while read l; do echo \"<$l>\"; done; echo bye; exit 3",
+                          NULL};
+    size_t taken = 0;
+    rig r;
+    rig_open(&r);
+    if (begin_talk(&r, argv, 0)) {
+        CHECK_EQ_INT(phi__process_write(r.process, "one\n", 4, &taken), PHI_OK);
+        CHECK_EQ_INT(taken, 4);
+        if (until_len(&r, 6)) CHECK_EQ_STR(r.text[1], "<one>\n");
+        CHECK_EQ_INT(phi__process_write(r.process, "", 0, &taken), PHI_OK);
+        CHECK_EQ_INT(phi__process_write(r.process, "two\n", 4, &taken), PHI_OK);
+        if (until_len(&r, 12)) CHECK_EQ_STR(r.text[1], "<one>\n<two>\n");
+        phi__process_end_input(r.process);
+        phi__process_end_input(r.process);
+        CHECK_EQ_INT(phi__process_write(r.process, "x", 1, &taken), PHI_STALE);
+        if (finish(&r)) CHECK_EQ_INT(r.code, 3);
+        CHECK_EQ_STR(r.text[1], "<one>\n<two>\nbye\n");
+        CHECK_EQ_INT(phi__process_write(r.process, "x", 1, &taken), PHI_STALE);
+        CHECK_EQ_INT(taken, 0);
+        phi__process_end_input(r.process);
+        phi__process_terminate(r.process);
+    }
+    CHECK_EQ_INT(rooms, 0);
+    rig_close(&r);
+}
+
+TEST(input_beyond_the_queue_is_left_and_room_is_told_once_it_drains) {
+    const char *argv[] = {"cat", NULL};
+    enum { ALL = 3000000, QUEUE = 100000 };
+    char *input = (char *)malloc(ALL);
+    size_t sent = 0, taken, i;
+    int waits = 0;
+    rig r;
+    for (i = 0; i < ALL; i++) input[i] = (char)('a' + i % 23);
+    rig_open(&r);
+    if (begin_talk(&r, argv, QUEUE)) {
+        long long end = now_ms() + 20000;
+        while (r.len[1] < ALL && now_ms() < end) {
+            int before = rooms;
+            if (sent < ALL && before == waits) {
+                CHECK_EQ_INT(phi__process_write(r.process, input + sent, ALL - sent, &taken),
+                             PHI_OK);
+                CHECK(taken <= QUEUE);
+                sent += taken;
+                if (sent < ALL) waits++;
+            }
+            turn(&r, 100);
+        }
+        CHECK_EQ_INT(r.len[1], ALL);
+        CHECK(memcmp(r.text[1], input, ALL) == 0);
+        CHECK_EQ_INT(rooms, waits);
+        CHECK(r.memory.peak_bytes < 3 * QUEUE + 65536);
+        phi__process_end_input(r.process);
+        if (finish(&r)) CHECK_EQ_INT(r.code, 0);
+    }
+    free(input);
+    rig_close(&r);
+}
+
+TEST(a_queue_that_fits_into_the_pipe_tells_of_room_as_well) {
+    const char *argv[] = {"cat", NULL};
+    size_t taken;
+    rig r;
+    rig_open(&r);
+    if (begin_talk(&r, argv, 4)) {
+        CHECK_EQ_INT(phi__process_write(r.process, "abcdef", 6, &taken), PHI_OK);
+        CHECK_EQ_INT(taken, 4);
+        turns(&r, 50);
+        CHECK_EQ_INT(rooms, 1);
+        CHECK_EQ_STR(r.text[1], "abcd");
+    }
+    rig_close(&r);
+}
+
+TEST(a_talk_may_be_freed_inside_of_room) {
+    const char *argv[] = {"sh", "-c", "sleep 0.1; exec cat", NULL};
+    char *input = (char *)calloc(1, 500000);
+    phi__process_desc desc;
+    long long end = now_ms() + 10000;
+    size_t taken;
+    rig r;
+    rig_open(&r);
+    rooms = 0;
+    desc_init(&r, &desc, argv);
+    desc.keep_input = true;
+    desc.max_input_bytes = 200000;
+    desc.room = on_room_free;
+    if (begin(&r, &desc)) {
+        CHECK_EQ_INT(phi__process_write(r.process, input, 500000, &taken), PHI_OK);
+        CHECK_EQ_INT(taken, 200000);
+        while (r.process != NULL && now_ms() < end) turn(&r, 100);
+        CHECK_EQ_INT(rooms, 1);
+        CHECK(r.process == NULL);
+    }
+    free(input);
+    rig_close(&r);
+}
+
+TEST(a_write_to_a_child_that_closed_its_input_is_stale_and_no_signal) {
+    const char *argv[] = {"sh", "-c", "exec <&-; echo closed; sleep 60", NULL};
+    size_t taken;
+    rig r;
+    rig_open(&r);
+    if (begin_talk(&r, argv, 0) && until_len(&r, 7)) {
+        CHECK_EQ_INT(phi__process_write(r.process, "x", 1, &taken), PHI_STALE);
+        CHECK_EQ_INT(phi__process_write(r.process, "x", 1, &taken), PHI_STALE);
+        CHECK_EQ_INT(r.exits, 0);
+        phi__process_terminate(r.process);
+        if (finish(&r)) CHECK_EQ_INT(r.signal_number, SIGTERM);
+    }
+    rig_close(&r);
+}
+
+TEST(terminate_reaches_the_group_and_may_be_ignored) {
+    const char *argv[] = {"sh", "-c", "trap 'echo no' TERM; echo up; while :; do sleep 0.05; done",
+                          NULL};
+    rig r;
+    rig_open(&r);
+    if (begin_talk(&r, argv, 0) && until_len(&r, 3)) {
+        phi__process_terminate(r.process);
+        if (until_len(&r, 6)) CHECK_EQ_STR(r.text[1], "up\nno\n");
+        turns(&r, 30);
+        CHECK_EQ_INT(r.exits, 0);
+    }
+    rig_close(&r);
+}
+
+TEST(a_first_input_comes_before_what_is_written_later) {
+    const char *argv[] = {"cat", NULL};
+    phi__process_desc desc;
+    size_t taken;
+    rig r;
+    rig_open(&r);
+    desc_init(&r, &desc, argv);
+    desc.input = phi_str_of("first ");
+    desc.keep_input = true;
+    if (begin(&r, &desc)) {
+        CHECK_EQ_INT(phi__process_write(r.process, "later", 5, &taken), PHI_OK);
+        phi__process_end_input(r.process);
+        if (finish(&r)) CHECK_EQ_STR(r.text[1], "first later");
+    }
+    rig_close(&r);
+}
+
+TEST(a_write_without_memory_takes_nothing_and_can_be_repeated) {
+    const char *argv[] = {"cat", NULL};
+    size_t taken;
+    rig r;
+    rig_open(&r);
+    if (begin_talk(&r, argv, 0)) {
+        test_alloc_fail_at(0);
+        CHECK_EQ_INT(phi__process_write(r.process, "abc", 3, &taken), PHI_NO_MEMORY);
+        CHECK_EQ_INT(taken, 0);
+        test_alloc_fail_at(-1);
+        CHECK_EQ_INT(phi__process_write(r.process, "abc", 3, &taken), PHI_OK);
+        phi__process_end_input(r.process);
+        if (finish(&r)) CHECK_EQ_STR(r.text[1], "abc");
+    }
+    rig_close(&r);
+}
+
+TEST(a_child_with_an_environment_of_its_own_has_nothing_of_the_hosts) {
+    const char *argv[] = {"env", NULL};
+    const char *env[] = {"ONLY=this", NULL};
+    phi__process_desc desc;
+    rig r;
+    (void)setenv("PHI_ONE", "host", 1);
+    rig_open(&r);
+    desc_init(&r, &desc, argv);
+    desc.env = env;
+    desc.env_only = true;
+    if (begin(&r, &desc) && finish(&r)) CHECK_EQ_STR(r.text[1], "ONLY=this\n");
+    rig_close(&r);
+}
+
 /* ---- ends ---- */
 
 static bool gone(long pid) {
@@ -644,6 +851,15 @@ TEST_MAIN(TEST_ENTRY(output_of_both_streams_arrives_apart_and_in_order),
           TEST_ENTRY(no_descriptor_of_the_host_is_open_in_a_child),
           TEST_ENTRY(a_missing_directory_is_refused_in_the_systems_words),
           TEST_ENTRY(a_host_without_standard_streams_can_still_spawn),
+          TEST_ENTRY(a_child_that_is_talked_to_answers_each_line_and_ends_with_its_input),
+          TEST_ENTRY(input_beyond_the_queue_is_left_and_room_is_told_once_it_drains),
+          TEST_ENTRY(a_queue_that_fits_into_the_pipe_tells_of_room_as_well),
+          TEST_ENTRY(a_talk_may_be_freed_inside_of_room),
+          TEST_ENTRY(a_write_to_a_child_that_closed_its_input_is_stale_and_no_signal),
+          TEST_ENTRY(terminate_reaches_the_group_and_may_be_ignored),
+          TEST_ENTRY(a_first_input_comes_before_what_is_written_later),
+          TEST_ENTRY(a_write_without_memory_takes_nothing_and_can_be_repeated),
+          TEST_ENTRY(a_child_with_an_environment_of_its_own_has_nothing_of_the_hosts),
           TEST_ENTRY(free_ends_the_whole_group),
           TEST_ENTRY(
               a_grandchild_that_holds_the_pipe_delays_the_end_by_a_tenth_of_a_second_and_is_killed),
