@@ -114,11 +114,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xbaed2243
+#if PHI__PUB_BASE != 0x61f0c888
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xbaed2243
+#define PHI__PUB_BASE 0x61f0c888
 
 /* ---- src/base/profile.h ---- */
 
@@ -218,6 +218,12 @@
 #endif
 #if !defined(PHI_WITH_FACTS) && !defined(PHI_NO_FACTS)
 #define PHI_NO_FACTS 1
+#endif
+#if !defined(PHI_WITH_QUESTIONS) && !defined(PHI_NO_QUESTIONS)
+#define PHI_NO_QUESTIONS 1
+#endif
+#if !defined(PHI_WITH_TOOL_SOURCES) && !defined(PHI_NO_TOOL_SOURCES)
+#define PHI_NO_TOOL_SOURCES 1
 #endif
 #if !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_THREAD_TEXT)
 #define PHI_NO_THREAD_TEXT 1
@@ -7673,11 +7679,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x8d6208e3
+#if PHI__IMP_TEXT != 0x98d17d9e
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x8d6208e3
+#define PHI__IMP_TEXT 0x98d17d9e
 
 /* ---- src/text/json_in.h ---- */
 
@@ -8243,12 +8249,13 @@ PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref);
        while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
        if (got < 0) ...                       // a phi_status, from now on
 
-   Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
-   ignored. Data lines are joined by LF. An event without data is not handed out (as the standard
-   says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or
-   a bracket is no field, but the start of stray JSON: an error, or a whole answer, that a server
-   wrote without `data:`. It ends the event before it, extends to the next data or event line or to
-   the end of the stream, and is an event of its own.
+   Lines end in LF, CR or CRLF; a byte order mark, comments and unknown fields are ignored, and so
+   are ids and retries without a place for them (sse.resume). Data lines are joined by LF. An event
+   without data is not handed out (as the standard says), but its name line is forgotten with it.
+   With `strays`, a line that begins with a brace or a bracket is no field, but the start of stray
+   JSON: an error, or a whole answer, that a server wrote without `data:`. It ends the event before
+   it, extends to the next data or event line or to the end of the stream, and is an event of its
+   own.
    An event handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
 #ifndef PHI_TEXT_SSE_IN_H
@@ -8261,6 +8268,21 @@ typedef struct phi__sse_event {
     phi_str name; /* of the event: line; empty: none */
     phi_str data;
 } phi__sse_event;
+
+enum { PHI__SSE_ID_MOST = 1024 };
+
+/* Where a broken stream is to be resumed: of the events that were complete. Its owner's; init its
+   buffers, free them. */
+typedef struct phi__sse_resume {
+    phi__buf id;      /* of the last event that had one, with or without data; empty: none */
+    phi__buf id_next; /* of the event under way */
+    bool has_next;
+    bool has_retry;
+    uint64_t retry_ms; /* the delay before the stream is to be opened again */
+} phi__sse_resume;
+
+PHI__FN void phi__sse_resume_init(phi__sse_resume *resume, phi_memory *memory);
+PHI__FN void phi__sse_resume_free(phi__sse_resume *resume); /* twice is harmless */
 
 typedef struct phi__sse {
     phi__buf line; /* a line that was cut */
@@ -8276,6 +8298,7 @@ typedef struct phi__sse {
     bool strays; /* set after init, to get stray JSON */
     bool stray;  /* the event under way, or the one handed out, is stray JSON */
     phi_status status;
+    phi__sse_resume *resume; /* set after init, to get ids and retries; borrowed; NULL: ignored */
 } phi__sse;
 
 /* max_event_bytes: data and name of one event, or one line, at most (default 16 MiB). Takes no
@@ -12359,6 +12382,53 @@ static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
     return phi__str_starts(line, "data:") || phi__str_starts(line, "event:");
 }
 
+/* ---- ids and retries ---- */
+
+PHI__FN void phi__sse_resume_init(phi__sse_resume *resume, phi_memory *memory) {
+    memset(resume, 0, sizeof *resume);
+    phi__buf_init(&resume->id, memory);
+    phi__buf_init(&resume->id_next, memory);
+}
+
+PHI__FN void phi__sse_resume_free(phi__sse_resume *resume) {
+    phi__buf_free(&resume->id);
+    phi__buf_free(&resume->id_next);
+    resume->has_next = false;
+}
+
+/* An id with a NUL is ignored, as the standard says. One that is too long to be sent back leaves
+   none: an older one would bring events again. */
+static phi_status phi__sse_id(phi__sse_resume *resume, phi_str value) {
+    if (value.len > 0 && memchr(value.at, '\0', value.len) != NULL) return PHI_OK;
+    phi__buf_clear(&resume->id_next);
+    if (value.len <= PHI__SSE_ID_MOST) phi__buf_add_str(&resume->id_next, value);
+    resume->has_next = true;
+    return resume->id_next.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static phi_status phi__sse_resumes(phi__sse_resume *resume, phi_str field, phi_str value) {
+    uint64_t ms;
+    if (phi__str_is(field, "id")) return phi__sse_id(resume, value);
+    if (phi__str_is(field, "retry") && phi__str_to_u64(value, &ms)) {
+        resume->retry_ms = ms;
+        resume->has_retry = true;
+    }
+    return PHI_OK;
+}
+
+/* The event under way is complete. */
+static void phi__sse_passed(phi__sse *sse) {
+    phi__sse_resume *resume = sse->resume;
+    phi__buf id;
+    if (resume == NULL || !resume->has_next) return;
+    id = resume->id;
+    resume->id = resume->id_next;
+    resume->id_next = id;
+    resume->has_next = false;
+}
+
+/* ---- lines ---- */
+
 static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
     const char *colon = (const char *)memchr(line.at, ':', line.len);
     phi_str field = line, value = phi__str(line.at + line.len, 0);
@@ -12380,11 +12450,12 @@ static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
         phi_status status = phi__sse_name(sse, field);
         return status == PHI_OK ? phi__sse_data(sse, value, stays) : status;
     }
-    return PHI_OK;
+    return sse->resume != NULL ? phi__sse_resumes(sse->resume, field, value) : PHI_OK;
 }
 
 /* The event that a blank line, or the end, completes; false: there is none. */
 static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
+    phi__sse_passed(sse);
     if (!sse->has_data) {
         phi__sse_forget(sse);
         return false;
@@ -15243,11 +15314,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x7f60fb1e
+#if PHI__IMP_IO != 0xd19aa848
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x7f60fb1e
+#define PHI__IMP_IO 0xd19aa848
 
 /* ---- src/io/io_in.h ---- */
 
@@ -15389,7 +15460,8 @@ typedef struct phi__channel_desc {
 PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc, phi__channel **out);
 PHI__FN void phi__channel_resume(phi__channel *channel);
 /* Queues bytes, copied. Never waits. PHI_OK: *taken says how many, perhaps fewer than len: `room`
-   follows. PHI_STALE: nobody reads out_fd any more. PHI_NO_MEMORY: none was taken. */
+   follows. PHI_STALE: nobody reads out_fd any more (after `ended` only this tells). PHI_NO_MEMORY:
+   none was taken. */
 PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, size_t len,
                                       size_t *taken);
 PHI__FN size_t phi__channel_waiting(const phi__channel *channel); /* bytes that are queued */
@@ -15412,6 +15484,358 @@ PHI__FN int64_t phi__clock_wall_ms(void); /* Unix time */
    system without a call for it), from clocks and addresses: unique enough for ids, not secret. */
 PHI__FN void phi__clock_random(void *out, size_t len);
 
+#endif
+
+/* ---- src/io/listen_in.h ---- */
+
+/* listen_in.h - a TCP port that takes connections in the pump.
+
+   It listens on the loopback alone, unless the caller asks for another address in so many words.
+   When all connections are in use it accepts none: they wait in the system's queue. When the system
+   is out of descriptors it tries again after 100 ms.
+
+   Ownership: the caller's until phi__listen_free, which closes the port, but no connection. Free it
+   before the phi__io.
+   Callbacks: on the pumping thread; every function here may be called inside `accepted`. */
+#ifndef PHI_IO_LISTEN_IN_H
+#define PHI_IO_LISTEN_IN_H
+
+
+#ifndef PHI_NO_LISTEN
+
+typedef struct phi__listen phi__listen;
+
+typedef struct phi__listen_desc {
+    const char *address;      /* an IPv4 or IPv6 literal (default "127.0.0.1") */
+    bool any_address;         /* allows an address other than 127.0.0.0/8 and ::1 */
+    uint16_t port;            /* 0: the system chooses one */
+    uint32_t max_connections; /* accepted, and not yet reported closed (default 64) */
+    /* A connection: fd does not block, is close-on-exec, and belongs to the callee now, who calls
+       phi__listen_closed when it has closed it. */
+    void (*accepted)(void *ctx, int fd);
+    void *ctx;
+} phi__listen_desc;
+
+/* PHI_BAD_ARG: not a literal, or not a loopback's without any_address; PHI_REFUSED: the port is in
+   use or not ours to take; PHI_IO; PHI_NO_MEMORY. The message says why, terminated; may be NULL
+   with size 0. */
+PHI__FN phi_status phi__listen_new(phi__io *io, const phi__listen_desc *desc, phi__listen **out,
+                                   char *message, size_t message_size);
+PHI__FN uint16_t phi__listen_port(const phi__listen *listen);
+PHI__FN bool phi__listen_full(const phi__listen *listen); /* all connections are in use */
+PHI__FN void phi__listen_closed(phi__listen *listen);     /* a connection was closed */
+PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
+
+#endif
+#endif
+
+/* ---- src/io/request_in.h ---- */
+
+/* request_in.h - a request as a list of pieces: pointers to immutable bytes, and the bytes between
+   them.
+
+   The body is never joined: it is read from any offset by a binary search over the pieces. All
+   memory belongs to its maker and outlives the transfer. */
+#ifndef PHI_IO_REQUEST_IN_H
+#define PHI_IO_REQUEST_IN_H
+
+
+typedef struct phi__piece {
+    const char *at;
+    size_t len;
+    uint64_t start; /* offset in the body; filled by phi__request_seal */
+} phi__piece;
+
+typedef struct phi__header {
+    phi_str name, value; /* both terminated behind their length */
+} phi__header;
+
+struct phi_request {
+    phi_str method, url; /* terminated behind their length */
+    phi__header *headers;
+    size_t header_count;
+    phi__piece *pieces;
+    size_t piece_count;
+    uint64_t length;
+};
+
+/* Fills starts and length. */
+PHI__FN void phi__request_seal(phi_request *request);
+
+#endif
+
+/* ---- src/io/http_head_in.h ---- */
+
+/* http_head_in.h - reads one HTTP/1.1 request out of bytes: its head, and where its body ends.
+
+   Pure: no descriptor, no clock. Bytes may come in any pieces; what follows the request stays with
+   the caller. Where RFC 9112 leaves a choice that two readers of the same bytes could make
+   differently, the request is refused: both of Content-Length and Transfer-Encoding, either of them
+   twice, a folded header line, a CR or LF alone, a space before the colon, a NUL.
+
+   A refusal is an HTTP status and a message; the connection cannot be read on after it. */
+#ifndef PHI_IO_HTTP_HEAD_IN_H
+#define PHI_IO_HTTP_HEAD_IN_H
+
+
+#ifndef PHI_NO_LISTEN
+
+typedef struct phi__http_head_limits {
+    uint32_t max_line_bytes; /* of the request line and each header line (default 8 KiB) */
+    uint32_t max_bytes;      /* of the whole head (default 32 KiB) */
+    uint32_t max_headers;    /* default 100 */
+} phi__http_head_limits;
+
+/* A request's head. All strings are borrowed from it, and valid until it is cleared. */
+typedef struct phi__http_head {
+    phi_str method;    /* as it came: a token, case-sensitive */
+    phi_str target;    /* as it came */
+    phi_str path;      /* from its '/', still percent-encoded; "*" of OPTIONS; never empty */
+    phi_str query;     /* behind '?'; empty when there is none */
+    phi_str authority; /* "host[:port]" of the target or of Host; empty when neither is there */
+    const phi__header *headers; /* in order; values trimmed; not terminated */
+    size_t header_count;
+    bool http_1_0;
+    bool keep_alive;       /* the connection may serve another request */
+    bool expects_continue; /* the body waits for "100 Continue" */
+    bool chunked;          /* else length says how long the body is */
+    uint64_t length;
+
+    int refused; /* an HTTP status; 0: not refused */
+    const char *message;
+
+    /* of http_head.c alone */
+    phi__http_head_limits limits;
+    phi_memory *memory;
+    phi__buf bytes;
+    phi__header *room;
+    size_t room_count, line_at, lines;
+    bool complete;
+} phi__http_head;
+
+/* limits: zeros are defaults; copied. */
+PHI__FN void phi__http_head_init(phi__http_head *head, phi_memory *memory,
+                                 const phi__http_head_limits *limits);
+PHI__FN void phi__http_head_clear(phi__http_head *head); /* for the next request */
+PHI__FN void phi__http_head_free(phi__http_head *head);  /* twice is harmless */
+
+/* Takes bytes up to the end of the head; *used says how many. PHI_OK: the head is complete;
+   PHI_BUSY: more is needed; PHI_PARSE: refused; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__http_head_read(phi__http_head *head, const char *bytes, size_t len,
+                                       size_t *used);
+PHI__FN bool phi__http_head_begun(const phi__http_head *head); /* bytes of a request have come */
+/* The first header of that name, or an empty string with at == NULL. ASCII case does not matter. */
+PHI__FN phi_str phi__http_head_get(const phi__http_head *head, const char *name);
+
+/* The place in a body. */
+typedef struct phi__http_head_body {
+    uint64_t left;     /* of the chunk, or of the whole */
+    uint32_t line;     /* bytes of the line being read */
+    uint32_t overhead; /* bytes of chunk extensions and trailers */
+    uint32_t state;
+    int refused;
+    const char *message;
+} phi__http_head_body;
+
+PHI__FN void phi__http_head_body_init(phi__http_head_body *body, const phi__http_head *head);
+/* Takes bytes; *used says how many; `piece` is the part of them that belongs to the body, perhaps
+   empty. PHI_OK: the body is complete; PHI_BUSY: call again, with more when all was used;
+   PHI_PARSE: refused. */
+PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const char *bytes,
+                                            size_t len, size_t *used, phi_str *piece);
+
+#endif
+#endif
+
+/* ---- src/io/serve_in.h ---- */
+
+/* serve_in.h - an HTTP/1.1 server in the pump: bounded connections that answer one request after
+   another.
+
+   `request` is called when a head has come, with an exchange. The callee answers it there or
+   later: whole (phi__serve_reply), refused in words (phi__serve_refuse), or as a stream
+   (phi__serve_begin, phi__serve_write, phi__serve_end). An exchange lives until its answer is
+   complete, phi__serve_drop, or `gone`: do not use it after any of these. A peer that closes its
+   sending side counts as gone.
+
+   Every wait has a deadline, and every buffer a bound: a slow or silent peer loses its connection.
+   When all connections are in use, the idle ones are closed in favour of new ones.
+
+   Ownership: the server is the caller's until phi__serve_free; free it before the phi__io.
+   Callbacks: on the pumping thread, never inside a function of this file but phi__serve_free, which
+   calls `gone`. Inside them every function here is allowed, for any exchange, phi__serve_free too.
+   Threads: the pumping thread. */
+#ifndef PHI_IO_SERVE_IN_H
+#define PHI_IO_SERVE_IN_H
+
+
+#ifndef PHI_NO_LISTEN
+
+typedef struct phi__serve phi__serve;
+typedef struct phi__serve_exchange phi__serve_exchange;
+
+/* Each may be NULL. */
+typedef struct phi__serve_calls {
+    /* The body's bytes in order; borrowed until it returns. False stops the reading until
+       phi__serve_resume. NULL: the body is read and dropped. */
+    bool (*body)(void *ctx, const char *bytes, size_t len);
+    void (*whole)(void *ctx); /* the body is complete, also when it is empty */
+    /* After PHI_FULL: a write is taken again. */
+    void (*drained)(void *ctx);
+    /* The answer cannot be finished: the peer has gone, a deadline passed, the body broke a rule or
+       a limit, or the server ends. The exchange is dead. */
+    void (*gone)(void *ctx);
+} phi__serve_calls;
+
+typedef struct phi__serve_desc {
+    const char *address; /* as in phi__listen_desc: address, any_address, port, max_connections */
+    bool any_address;
+    uint16_t port;
+    uint32_t max_connections;
+    phi__http_head_limits head;
+    size_t max_body_bytes;  /* default 4 MiB; beyond: 413 */
+    size_t max_queue_bytes; /* of an answer that wait for the peer (default 1 MiB) */
+    uint32_t head_ms;       /* for a whole head, from its first byte (default 10,000) */
+    uint32_t body_ms;       /* for a whole body; stands still while stopped (default 60,000) */
+    uint32_t idle_ms;       /* between requests (default 60,000) */
+    uint32_t write_ms;      /* for the peer to take 4 KiB or all (default 30,000) */
+    /* `head` is borrowed until it returns. An exchange that has neither an answer nor calls then is
+       answered with 500. */
+    void (*request)(void *ctx, phi__serve_exchange *exchange, const phi__http_head *head);
+    void *ctx;
+} phi__serve_desc;
+
+/* Fails as phi__listen_new does. */
+PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi__serve **out,
+                                  char *message, size_t message_size);
+PHI__FN uint16_t phi__serve_port(const phi__serve *serve);
+PHI__FN size_t phi__serve_connections(const phi__serve *serve);
+/* Ends all exchanges (`gone`), closes all connections and the port. NULL is harmless. */
+PHI__FN void phi__serve_free(phi__serve *serve);
+
+/* Keeps an exchange beyond `request`. calls is copied; ctx is passed to each. */
+PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_calls *calls,
+                             void *ctx);
+PHI__FN void phi__serve_resume(phi__serve_exchange *exchange); /* not stopped: harmless */
+
+/* A whole answer; all is copied. Content-Length, Connection and Date are the server's own headers.
+   The exchange is over, unless the status is PHI_BAD_ARG (a header that cannot be sent, a status
+   below 200, an answer that has begun). PHI_NO_MEMORY: the connection was closed. */
+PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_status,
+                                    const phi__header *headers, size_t header_count, phi_str body);
+/* The same with a plain text of the status and a message (NULL: none). */
+PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status, const char *message);
+
+/* Begins an answer in pieces: chunked, or up to the connection's end with HTTP/1.0. PHI_BAD_ARG as
+   above; PHI_NO_MEMORY: nothing was sent. */
+PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
+                                    const phi__header *headers, size_t header_count);
+/* Takes all of the bytes, copied, while fewer than max_queue_bytes wait; else PHI_FULL, and
+   `drained` follows. PHI_NO_MEMORY: none was taken. PHI_BAD_ARG: the answer has not begun. */
+PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes);
+PHI__FN void phi__serve_end(phi__serve_exchange *exchange);  /* the answer is complete */
+PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the connection at once */
+
+#endif
+#endif
+
+/* ---- src/io/connection_in.h ---- */
+
+/* connection_in.h - a connection of serve.c: its descriptor, its buffers, its watch and timer.
+
+   A connection reads (`in_state`): a head, a body, then nothing until its answer is complete; or it
+   lingers: it drops what comes, so that the peer can read the last answer before the connection
+   closes under it. Beside that its exchange has an answer (`out_state`): none, open, streamed or
+   ended.
+
+   Every entry from the pump goes through enter and leave: what dies in between, connections and the
+   server, is freed by the last leave. So `fd` can be looked at after any callback. */
+#ifndef PHI_IO_CONNECTION_IN_H
+#define PHI_IO_CONNECTION_IN_H
+
+
+#ifndef PHI_NO_LISTEN
+
+typedef enum phi__connection_in {
+    PHI__CONNECTION_HEAD,
+    PHI__CONNECTION_BODY,
+    PHI__CONNECTION_REST, /* the request is read; what comes now waits */
+    PHI__CONNECTION_LINGER
+} phi__connection_in;
+
+typedef enum phi__connection_out {
+    PHI__CONNECTION_NONE, /* no exchange */
+    PHI__CONNECTION_OPEN, /* no answer yet */
+    PHI__CONNECTION_STREAM,
+    PHI__CONNECTION_ENDED /* the answer is complete, and perhaps not sent */
+} phi__connection_out;
+
+struct phi__serve_exchange {
+    phi__link link; /* in the server's list of live or dead */
+    phi__serve *serve;
+    int fd; /* -1: dead */
+    phi__watch watch;
+    phi__timer timer;
+    phi__connection_in in_state;
+    phi__connection_out out_state;
+    phi__http_head head;
+    phi__http_head_body body;
+    uint64_t body_bytes;
+    phi__buf in, out;
+    size_t in_at, out_at;             /* used, sent */
+    size_t progress;                  /* sent since write_by_us was set */
+    size_t dropped;                   /* while lingering */
+    uint64_t read_by_us, write_by_us; /* deadlines; UINT64_MAX: none */
+    phi__serve_calls calls;
+    void *ctx;
+    bool keep_alive, http_1_0, no_body; /* of the exchange; no_body: its method is HEAD */
+    bool expects_continue;              /* not answered yet */
+    bool stopped;                       /* the body waits for phi__serve_resume */
+    bool chunked;                       /* the answer */
+    bool wants_room;                    /* a write was refused */
+    bool kept;                          /* calls are set */
+    bool soon;                          /* the timer is for now, not for a deadline */
+    bool eof, shut;                     /* of the peer's side, of ours */
+};
+
+struct phi__serve {
+    phi__io *io;
+    phi__serve_desc desc;
+    phi__listen *listen;
+    phi__list live, dead;
+    size_t count; /* of live */
+    uint32_t busy;
+    bool freed;
+};
+
+PHI__FN uint64_t phi__connection_in_ms(const phi__serve *serve, uint32_t ms);
+PHI__FN phi__serve_exchange *phi__connection_of(phi__link *link);
+
+PHI__FN void phi__connection_enter(phi__serve *serve);
+PHI__FN void phi__connection_leave(phi__serve *serve); /* the server may be gone after it */
+/* The callee's part in the exchange is over. */
+PHI__FN void phi__connection_release(phi__serve_exchange *c);
+PHI__FN void phi__connection_tell_gone(phi__serve_exchange *c); /* `gone`, once */
+PHI__FN void phi__connection_close(phi__serve_exchange *c);     /* inside of enter and leave */
+
+static inline size_t phi__connection_waiting(const phi__serve_exchange *c) {
+    return c->out.len - c->out_at;
+}
+static inline size_t phi__connection_unread(const phi__serve_exchange *c) {
+    return c->in.len - c->in_at;
+}
+
+PHI__FN void phi__connection_settle(phi__serve_exchange *c); /* watch and timer */
+/* The pump comes back to it in its next turn. */
+PHI__FN void phi__connection_poke(phi__serve_exchange *c);
+
+PHI__FN void phi__connection_queued(phi__serve_exchange *c); /* bytes were put into `out` */
+/* Takes back what a failed append left, and returns PHI_NO_MEMORY. */
+PHI__FN phi_status phi__connection_undo(phi__serve_exchange *c, size_t len);
+PHI__FN void phi__connection_flush(phi__serve_exchange *c); /* sends; may close */
+PHI__FN void phi__connection_fill(phi__serve_exchange *c);  /* reads; may close */
+
+#endif
 #endif
 
 /* ---- src/io/files_in.h ---- */
@@ -15605,41 +16029,6 @@ typedef struct phi__disk {
 PHI__FN const phi__disk *phi__disk_system(void);
 
 #endif
-#endif
-
-/* ---- src/io/request_in.h ---- */
-
-/* request_in.h - a request as a list of pieces: pointers to immutable bytes, and the bytes between
-   them.
-
-   The body is never joined: it is read from any offset by a binary search over the pieces. All
-   memory belongs to its maker and outlives the transfer. */
-#ifndef PHI_IO_REQUEST_IN_H
-#define PHI_IO_REQUEST_IN_H
-
-
-typedef struct phi__piece {
-    const char *at;
-    size_t len;
-    uint64_t start; /* offset in the body; filled by phi__request_seal */
-} phi__piece;
-
-typedef struct phi__header {
-    phi_str name, value; /* both terminated behind their length */
-} phi__header;
-
-struct phi_request {
-    phi_str method, url; /* terminated behind their length */
-    phi__header *headers;
-    size_t header_count;
-    phi__piece *pieces;
-    size_t piece_count;
-    uint64_t length;
-};
-
-/* Fills starts and length. */
-PHI__FN void phi__request_seal(phi_request *request);
-
 #endif
 
 /* ---- src/io/http_in.h ---- */
@@ -15889,89 +16278,6 @@ PHI__FN void phi__http_signal_release(void);
 #endif
 #endif
 
-/* ---- src/io/http_head_in.h ---- */
-
-/* http_head_in.h - reads one HTTP/1.1 request out of bytes: its head, and where its body ends.
-
-   Pure: no descriptor, no clock. Bytes may come in any pieces; what follows the request stays with
-   the caller. Where RFC 9112 leaves a choice that two readers of the same bytes could make
-   differently, the request is refused: both of Content-Length and Transfer-Encoding, either of them
-   twice, a folded header line, a CR or LF alone, a space before the colon, a NUL.
-
-   A refusal is an HTTP status and a message; the connection cannot be read on after it. */
-#ifndef PHI_IO_HTTP_HEAD_IN_H
-#define PHI_IO_HTTP_HEAD_IN_H
-
-
-#ifndef PHI_NO_LISTEN
-
-typedef struct phi__http_head_limits {
-    uint32_t max_line_bytes; /* of the request line and each header line (default 8 KiB) */
-    uint32_t max_bytes;      /* of the whole head (default 32 KiB) */
-    uint32_t max_headers;    /* default 100 */
-} phi__http_head_limits;
-
-/* A request's head. All strings are borrowed from it, and valid until it is cleared. */
-typedef struct phi__http_head {
-    phi_str method;    /* as it came: a token, case-sensitive */
-    phi_str target;    /* as it came */
-    phi_str path;      /* from its '/', still percent-encoded; "*" of OPTIONS; never empty */
-    phi_str query;     /* behind '?'; empty when there is none */
-    phi_str authority; /* "host[:port]" of the target or of Host; empty when neither is there */
-    const phi__header *headers; /* in order; values trimmed; not terminated */
-    size_t header_count;
-    bool http_1_0;
-    bool keep_alive;       /* the connection may serve another request */
-    bool expects_continue; /* the body waits for "100 Continue" */
-    bool chunked;          /* else length says how long the body is */
-    uint64_t length;
-
-    int refused; /* an HTTP status; 0: not refused */
-    const char *message;
-
-    /* of http_head.c alone */
-    phi__http_head_limits limits;
-    phi_memory *memory;
-    phi__buf bytes;
-    phi__header *room;
-    size_t room_count, line_at, lines;
-    bool complete;
-} phi__http_head;
-
-/* limits: zeros are defaults; copied. */
-PHI__FN void phi__http_head_init(phi__http_head *head, phi_memory *memory,
-                                 const phi__http_head_limits *limits);
-PHI__FN void phi__http_head_clear(phi__http_head *head); /* for the next request */
-PHI__FN void phi__http_head_free(phi__http_head *head);  /* twice is harmless */
-
-/* Takes bytes up to the end of the head; *used says how many. PHI_OK: the head is complete;
-   PHI_BUSY: more is needed; PHI_PARSE: refused; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__http_head_read(phi__http_head *head, const char *bytes, size_t len,
-                                       size_t *used);
-PHI__FN bool phi__http_head_begun(const phi__http_head *head); /* bytes of a request have come */
-/* The first header of that name, or an empty string with at == NULL. ASCII case does not matter. */
-PHI__FN phi_str phi__http_head_get(const phi__http_head *head, const char *name);
-
-/* The place in a body. */
-typedef struct phi__http_head_body {
-    uint64_t left;     /* of the chunk, or of the whole */
-    uint32_t line;     /* bytes of the line being read */
-    uint32_t overhead; /* bytes of chunk extensions and trailers */
-    uint32_t state;
-    int refused;
-    const char *message;
-} phi__http_head_body;
-
-PHI__FN void phi__http_head_body_init(phi__http_head_body *body, const phi__http_head *head);
-/* Takes bytes; *used says how many; `piece` is the part of them that belongs to the body, perhaps
-   empty. PHI_OK: the body is complete; PHI_BUSY: call again, with more when all was used;
-   PHI_PARSE: refused. */
-PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const char *bytes,
-                                            size_t len, size_t *used, phi_str *piece);
-
-#endif
-#endif
-
 /* ---- src/io/inbox_in.h ---- */
 
 /* inbox_in.h - messages of other threads to the pumping thread: a lock-free ring of fixed size.
@@ -16021,49 +16327,6 @@ PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out);
 PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 
-#endif
-
-/* ---- src/io/listen_in.h ---- */
-
-/* listen_in.h - a TCP port that takes connections in the pump.
-
-   It listens on the loopback alone, unless the caller asks for another address in so many words.
-   When all connections are in use it accepts none: they wait in the system's queue. When the system
-   is out of descriptors it tries again after 100 ms.
-
-   Ownership: the caller's until phi__listen_free, which closes the port, but no connection. Free it
-   before the phi__io.
-   Callbacks: on the pumping thread; every function here may be called inside `accepted`. */
-#ifndef PHI_IO_LISTEN_IN_H
-#define PHI_IO_LISTEN_IN_H
-
-
-#ifndef PHI_NO_LISTEN
-
-typedef struct phi__listen phi__listen;
-
-typedef struct phi__listen_desc {
-    const char *address;      /* an IPv4 or IPv6 literal (default "127.0.0.1") */
-    bool any_address;         /* allows an address other than 127.0.0.0/8 and ::1 */
-    uint16_t port;            /* 0: the system chooses one */
-    uint32_t max_connections; /* accepted, and not yet reported closed (default 64) */
-    /* A connection: fd does not block, is close-on-exec, and belongs to the callee now, who calls
-       phi__listen_closed when it has closed it. */
-    void (*accepted)(void *ctx, int fd);
-    void *ctx;
-} phi__listen_desc;
-
-/* PHI_BAD_ARG: not a literal, or not a loopback's without any_address; PHI_REFUSED: the port is in
-   use or not ours to take; PHI_IO; PHI_NO_MEMORY. The message says why, terminated; may be NULL
-   with size 0. */
-PHI__FN phi_status phi__listen_new(phi__io *io, const phi__listen_desc *desc, phi__listen **out,
-                                   char *message, size_t message_size);
-PHI__FN uint16_t phi__listen_port(const phi__listen *listen);
-PHI__FN bool phi__listen_full(const phi__listen *listen); /* all connections are in use */
-PHI__FN void phi__listen_closed(phi__listen *listen);     /* a connection was closed */
-PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
-
-#endif
 #endif
 
 /* ---- src/io/ordered_in.h ---- */
@@ -16197,7 +16460,7 @@ PHI__FN void phi__fd_map_remove(phi__fd_map *map, intptr_t fd);
 #define PHI_IO_POSIX_IN_H
 
 
-#if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES)
+#if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
 
 /* The system's words for an errno value, terminated; safe with other threads about. */
 PHI__FN void phi__posix_words(int error, char *out, size_t size);
@@ -16285,6 +16548,8 @@ PHI__FN void phi__process_end_input(phi__process *process);
 /* Sends SIGTERM to the child's group. Harmless when it has exited. */
 PHI__FN void phi__process_terminate(phi__process *process);
 
+PHI__FN int phi__process_id(const phi__process *process); /* the system's number of it */
+
 /* Kills if alive; no callback after it. NULL is harmless. */
 PHI__FN void phi__process_free(phi__process *process);
 
@@ -16354,97 +16619,38 @@ PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
 
 #endif
 
-/* ---- src/io/serve_in.h ---- */
+/* ---- src/io/serve_words_in.h ---- */
 
-/* serve_in.h - an HTTP/1.1 server in the pump: bounded connections that answer one request after
-   another.
-
-   `request` is called when a head has come, with an exchange. The callee answers it there or
-   later: whole (phi__serve_reply), refused in words (phi__serve_refuse), or as a stream
-   (phi__serve_begin, phi__serve_write, phi__serve_end). An exchange lives until its answer is
-   complete, phi__serve_drop, or `gone`: do not use it after any of these. A peer that closes its
-   sending side counts as gone.
-
-   Every wait has a deadline, and every buffer a bound: a slow or silent peer loses its connection.
-   When all connections are in use, the idle ones are closed in favour of new ones.
-
-   Ownership: the server is the caller's until phi__serve_free; free it before the phi__io.
-   Callbacks: on the pumping thread, never inside a function of this file but phi__serve_free, which
-   calls `gone`. Inside them every function here is allowed, for any exchange, phi__serve_free too.
-   Threads: the pumping thread. */
-#ifndef PHI_IO_SERVE_IN_H
-#define PHI_IO_SERVE_IN_H
+/* serve_words_in.h - the head of an answer as text. Pure. */
+#ifndef PHI_IO_SERVE_WORDS_IN_H
+#define PHI_IO_SERVE_WORDS_IN_H
 
 
 #ifndef PHI_NO_LISTEN
 
-typedef struct phi__serve phi__serve;
-typedef struct phi__serve_exchange phi__serve_exchange;
+typedef enum phi__serve_words_body {
+    PHI__SERVE_WORDS_LENGTH, /* `length` bytes follow */
+    PHI__SERVE_WORDS_CHUNKS, /* chunks follow */
+    PHI__SERVE_WORDS_TO_END, /* it ends with the connection */
+    PHI__SERVE_WORDS_NO_BODY /* the status has none */
+} phi__serve_words_body;
 
-/* Each may be NULL. */
-typedef struct phi__serve_calls {
-    /* The body's bytes in order; borrowed until it returns. False stops the reading until
-       phi__serve_resume. NULL: the body is read and dropped. */
-    bool (*body)(void *ctx, const char *bytes, size_t len);
-    void (*whole)(void *ctx); /* the body is complete, also when it is empty */
-    /* After PHI_FULL: a write is taken again. */
-    void (*drained)(void *ctx);
-    /* The answer cannot be finished: the peer has gone, a deadline passed, the body broke a rule or
-       a limit, or the server ends. The exchange is dead. */
-    void (*gone)(void *ctx);
-} phi__serve_calls;
+typedef struct phi__serve_words_head {
+    int http_status;
+    const phi__header *headers;
+    size_t header_count;
+    phi__serve_words_body body;
+    size_t length;
+    bool http_1_0, keep_alive;
+    int64_t wall_ms; /* for Date */
+} phi__serve_words_head;
 
-typedef struct phi__serve_desc {
-    const char *address; /* as in phi__listen_desc: address, any_address, port, max_connections */
-    bool any_address;
-    uint16_t port;
-    uint32_t max_connections;
-    phi__http_head_limits head;
-    size_t max_body_bytes;  /* default 4 MiB; beyond: 413 */
-    size_t max_queue_bytes; /* of an answer that wait for the peer (default 1 MiB) */
-    uint32_t head_ms;       /* for a whole head, from its first byte (default 10,000) */
-    uint32_t body_ms;       /* for a whole body; stands still while stopped (default 60,000) */
-    uint32_t idle_ms;       /* between requests (default 60,000) */
-    uint32_t write_ms;      /* for the peer to take 4 KiB or all (default 30,000) */
-    /* `head` is borrowed until it returns. An exchange that has neither an answer nor calls then is
-       answered with 500. */
-    void (*request)(void *ctx, phi__serve_exchange *exchange, const phi__http_head *head);
-    void *ctx;
-} phi__serve_desc;
-
-/* Fails as phi__listen_new does. */
-PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi__serve **out,
-                                  char *message, size_t message_size);
-PHI__FN uint16_t phi__serve_port(const phi__serve *serve);
-PHI__FN size_t phi__serve_connections(const phi__serve *serve);
-/* Ends all exchanges (`gone`), closes all connections and the port. NULL is harmless. */
-PHI__FN void phi__serve_free(phi__serve *serve);
-
-/* Keeps an exchange beyond `request`. calls is copied; ctx is passed to each. */
-PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_calls *calls,
-                             void *ctx);
-PHI__FN void phi__serve_resume(phi__serve_exchange *exchange); /* not stopped: harmless */
-
-/* A whole answer; all is copied. Content-Length, Connection and Date are the server's own headers.
-   The exchange is over, unless the status is PHI_BAD_ARG (a header that cannot be sent, a status
-   below 200, an answer that has begun). PHI_NO_MEMORY: the connection was closed. */
-PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_status,
-                                    const phi__header *headers, size_t header_count, phi_str body);
-/* The same with a plain text of the status and a message (NULL: none). */
-PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status, const char *message);
-
-/* Begins an answer in pieces: chunked, or up to the connection's end with HTTP/1.0. PHI_BAD_ARG as
-   above; PHI_NO_MEMORY: nothing was sent. */
-PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
-                                    const phi__header *headers, size_t header_count);
-/* Takes all of the bytes, copied, while fewer than max_queue_bytes wait; else PHI_FULL, and
-   `drained` follows. PHI_NO_MEMORY: none was taken. PHI_BAD_ARG: the answer has not begun. */
-PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes);
-PHI__FN void phi__serve_end(phi__serve_exchange *exchange);  /* the answer is complete */
-PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the connection at once */
-
+/* Whether the headers can be sent: names are tokens, no control character is in a value, and none
+   of them is the server's own. */
+PHI__FN bool phi__serve_words_fit(const phi__header *headers, size_t count);
+PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *head);
 /* "Not Found" of 404; "Unknown" where there is no name. Static. */
-PHI__FN const char *phi__serve_reason(int http_status);
+PHI__FN const char *phi__serve_words_reason(int http_status);
 
 #endif
 #endif
@@ -16545,6 +16751,276 @@ PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory);
 #endif
 #endif
 
+/* ---- src/io/channel.c ---- */
+
+/* channel.c - channel_in.h: reads and writes that a poll has allowed. */
+
+#ifndef PHI_NO_PROCESS
+
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* What a pipe that is ready takes without waiting; POSIX says at least 512. */
+#if defined(PIPE_BUF)
+#define PHI__CHANNEL_PIECE PIPE_BUF
+#else
+#define PHI__CHANNEL_PIECE 512
+#endif
+
+enum {
+    PHI__CHANNEL_TURN_BYTES = 16384,   /* read in one turn */
+    PHI__CHANNEL_WRITES = 16,          /* in one turn */
+    PHI__CHANNEL_QUEUE_BYTES = 1048576 /* default */
+};
+#define PHI__CHANNEL_RETRY_US 10000u /* a watch found no memory */
+
+struct phi__channel {
+    phi__io *io;
+    phi__channel_desc desc;
+    phi__watch watches[2]; /* 0: in, 1: out */
+    bool plain[2];         /* no poller takes it: the timer does */
+    phi__timer timer;
+    phi__buf out;
+    size_t out_at; /* written so far */
+    bool stopped;  /* input refused */
+    bool over;     /* `ended` was called */
+    bool broken;   /* nobody reads out_fd */
+    bool wants_room, in_callback, freed;
+};
+
+static int phi__channel_fd(const phi__channel *c, int side) {
+    return side == 0 ? c->desc.in_fd : c->desc.out_fd;
+}
+
+static bool phi__channel_wants(const phi__channel *c, int side) {
+    if (side == 0) return !c->over && !c->stopped;
+    return !c->broken && (c->out.len > 0 || c->wants_room);
+}
+
+/* Watches as it should be. The timer stands in for a poller, and tries again without memory. */
+static void phi__channel_watch(phi__channel *c) {
+    uint64_t at = UINT64_MAX, now = phi__io_now_us(c->io);
+    int side;
+    for (side = 0; side < 2; side++) {
+        bool on = phi__channel_wants(c, side);
+        int want = !on ? 0 : side == 0 ? PHI__READ : PHI__WRITE;
+        if (c->plain[side]) {
+            if (on) at = now;
+            continue;
+        }
+        if (c->watches[side].want == want ||
+            phi__io_watch(c->io, &c->watches[side], phi__channel_fd(c, side), want) == PHI_OK)
+            continue;
+        if (at == UINT64_MAX) at = now + PHI__CHANNEL_RETRY_US;
+    }
+    (void)phi__io_timer_set(c->io, &c->timer, at); /* it keeps its place: cannot fail */
+}
+
+static void phi__channel_destroy(phi__channel *c) {
+    int side;
+    for (side = 0; side < 2; side++)
+        (void)phi__io_watch(c->io, &c->watches[side], phi__channel_fd(c, side), 0);
+    phi__io_timer_clear(c->io, &c->timer);
+    phi__buf_free(&c->out);
+    phi__free(phi__io_memory(c->io), c, sizeof *c);
+}
+
+/* After a callback: false when the channel was freed in it, and is gone now. */
+static bool phi__channel_returned(phi__channel *c) {
+    c->in_callback = false;
+    if (c->freed) {
+        phi__channel_destroy(c);
+        return false;
+    }
+    phi__channel_watch(c);
+    return true;
+}
+
+/* False: the channel is gone. */
+static bool phi__channel_over(phi__channel *c, phi_status status, int error) {
+    char words[128] = "";
+    if (c->over) return true;
+    c->over = true;
+    if (error != 0) phi__posix_words(error, words, sizeof words);
+    c->in_callback = true;
+    c->desc.ended(c->desc.ctx, status, words);
+    return phi__channel_returned(c);
+}
+
+/* Whether a call would not wait now. A file is always ready. */
+static bool phi__channel_ready(const phi__channel *c, int side) {
+    struct pollfd one;
+    one.fd = phi__channel_fd(c, side);
+    one.events = side == 0 ? POLLIN : POLLOUT;
+    one.revents = 0;
+    return poll(&one, 1, 0) > 0;
+}
+
+/* One turn. False: the channel is gone. */
+static bool phi__channel_read(phi__channel *c) {
+    char bytes[PHI__CHANNEL_TURN_BYTES];
+    ssize_t n;
+    if (!phi__channel_wants(c, 0) || !phi__channel_ready(c, 0)) return true;
+    do n = read(c->desc.in_fd, bytes, sizeof bytes);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
+    if (n <= 0) return phi__channel_over(c, n == 0 ? PHI_OK : PHI_IO, n == 0 ? 0 : errno);
+    c->in_callback = true;
+    if (!c->desc.input(c->desc.ctx, bytes, (size_t)n)) c->stopped = true;
+    return phi__channel_returned(c);
+}
+
+/* Sends what the descriptor takes. Returns an errno value. */
+static int phi__channel_send(phi__channel *c) {
+    int error = 0, i;
+    for (i = 0; i < PHI__CHANNEL_WRITES && c->out.len > 0; i++) {
+        size_t left = c->out.len - c->out_at, wrote;
+        if (!phi__channel_ready(c, 1)) break;
+        error = phi__posix_write(c->desc.out_fd, c->out.at + c->out_at,
+                                 phi__min(left, PHI__CHANNEL_PIECE), &wrote);
+        if (error == EAGAIN || error == EWOULDBLOCK) return 0;
+        if (error != 0) return error;
+        c->out_at += wrote;
+        if (c->out_at == c->out.len) {
+            phi__buf_clear(&c->out);
+            c->out_at = 0;
+            if (c->out.cap > PHI__CHANNEL_TURN_BYTES) phi__buf_free(&c->out);
+        }
+    }
+    if (c->out_at > 0 && c->out_at >= c->out.len / 2) {
+        phi__buf_drop(&c->out, c->out_at);
+        c->out_at = 0;
+    }
+    return error;
+}
+
+static void phi__channel_break(phi__channel *c) {
+    c->broken = true;
+    c->wants_room = false;
+    phi__buf_free(&c->out);
+    c->out_at = 0;
+}
+
+/* False: the channel is gone. */
+static bool phi__channel_write_on(phi__channel *c) {
+    int error;
+    if (!phi__channel_wants(c, 1)) return true;
+    error = phi__channel_send(c);
+    if (error != 0) {
+        phi__channel_break(c);
+        return phi__channel_over(c, PHI_IO, error);
+    }
+    if (!c->wants_room || phi__channel_waiting(c) > c->desc.max_out_bytes / 2) return true;
+    c->wants_room = false;
+    if (c->desc.room == NULL) return true;
+    c->in_callback = true;
+    c->desc.room(c->desc.ctx);
+    return phi__channel_returned(c);
+}
+
+static void phi__channel_on_in(phi__watch *watch, int have) {
+    phi__channel *c = PHI__OWNER(watch, phi__channel, watches[0]);
+    (void)have;
+    if (phi__channel_read(c)) phi__channel_watch(c);
+}
+
+static void phi__channel_on_out(phi__watch *watch, int have) {
+    phi__channel *c = PHI__OWNER(watch, phi__channel, watches[1]);
+    (void)have;
+    if (phi__channel_write_on(c)) phi__channel_watch(c);
+}
+
+static void phi__channel_on_timer(phi__timer *timer) {
+    phi__channel *c = PHI__OWNER(timer, phi__channel, timer);
+    /* set again before anything takes memory */
+    (void)phi__io_timer_set(c->io, &c->timer, UINT64_MAX);
+    if (c->plain[1] && !phi__channel_write_on(c)) return;
+    if (c->plain[0] && !phi__channel_read(c)) return;
+    phi__channel_watch(c);
+}
+
+/* A poller takes pipes, sockets and terminals; what can be sought in, a file or /dev/null, it may
+   refuse. */
+static bool phi__channel_is_plain(int fd) {
+    return lseek(fd, 0, SEEK_CUR) != (off_t)-1 && isatty(fd) == 0;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc,
+                                    phi__channel **out) {
+    phi__channel *c;
+    int side;
+    *out = NULL;
+    c = (phi__channel *)phi__alloc(phi__io_memory(io), sizeof *c);
+    if (c == NULL) return PHI_NO_MEMORY;
+    c->io = io;
+    c->desc = *desc;
+    if (c->desc.out_fd == 0) c->desc.out_fd = 1;
+    if (c->desc.max_out_bytes == 0) c->desc.max_out_bytes = PHI__CHANNEL_QUEUE_BYTES;
+    phi__buf_init(&c->out, phi__io_memory(io));
+    c->watches[0].ready = phi__channel_on_in;
+    c->watches[1].ready = phi__channel_on_out;
+    c->timer.fire = phi__channel_on_timer;
+    if (c->desc.in_fd == c->desc.out_fd || fcntl(c->desc.in_fd, F_GETFD) < 0 ||
+        fcntl(c->desc.out_fd, F_GETFD) < 0) {
+        phi__free(phi__io_memory(io), c, sizeof *c);
+        return PHI_BAD_ARG;
+    }
+    if (phi__io_timer_set(io, &c->timer, UINT64_MAX) != PHI_OK) {
+        phi__free(phi__io_memory(io), c, sizeof *c);
+        return PHI_NO_MEMORY;
+    }
+    for (side = 0; side < 2; side++)
+        c->plain[side] = phi__channel_is_plain(phi__channel_fd(c, side));
+    phi__channel_watch(c);
+    *out = c;
+    return PHI_OK;
+}
+
+PHI__FN void phi__channel_resume(phi__channel *channel) {
+    channel->stopped = false;
+    phi__channel_watch(channel);
+}
+
+PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, size_t len,
+                                      size_t *taken) {
+    phi__channel *c = channel;
+    size_t waits = phi__channel_waiting(c), most;
+    *taken = 0;
+    if (c->broken) return PHI_STALE;
+    most = waits < c->desc.max_out_bytes ? c->desc.max_out_bytes - waits : 0;
+    if (most > len) most = len;
+    if (most > 0 && phi__buf_reserve(&c->out, most) == NULL) {
+        c->out.failed = false; /* what waits already is whole */
+        return PHI_NO_MEMORY;
+    }
+    phi__buf_add(&c->out, bytes, most);
+    if (most < len) c->wants_room = true;
+    *taken = most;
+    phi__channel_watch(c);
+    return PHI_OK;
+}
+
+PHI__FN size_t phi__channel_waiting(const phi__channel *channel) {
+    return channel->out.len - channel->out_at;
+}
+
+PHI__FN void phi__channel_free(phi__channel *channel) {
+    if (channel == NULL || channel->freed) return;
+    channel->freed = true;
+    if (!channel->in_callback) phi__channel_destroy(channel);
+}
+
+#endif
+#undef PHI__CHANNEL_PIECE
+#undef PHI__CHANNEL_RETRY_US
+
 /* ---- src/io/clock_posix.c ---- */
 
 /* clock_posix.c - clocks and random bytes on POSIX systems. */
@@ -16633,6 +17109,175 @@ PHI__FN void phi__clock_random(void *out, size_t len) {
         at += n;
         len -= n;
     }
+}
+
+#endif
+
+/* ---- src/io/connection.c ---- */
+
+/* connection.c - connection_in.h. */
+
+#ifndef PHI_NO_LISTEN
+
+
+#include <errno.h>
+#include <unistd.h>
+
+enum {
+    PHI__CONNECTION_IN_BYTES = 16384,      /* read in one turn, and kept of a peer that is ahead */
+    PHI__CONNECTION_WRITE_BYTES = 65536,   /* written in one turn */
+    PHI__CONNECTION_PROGRESS_BYTES = 4096, /* renew the deadline of writing */
+    PHI__CONNECTION_LINGER_BYTES = 262144, /* read while it lingers */
+    PHI__CONNECTION_RETRY_MS = 10          /* a watch found no memory */
+};
+
+PHI__FN phi__serve_exchange *phi__connection_of(phi__link *link) {
+    return PHI__OWNER(link, phi__serve_exchange, link);
+}
+
+PHI__FN uint64_t phi__connection_in_ms(const phi__serve *s, uint32_t ms) {
+    return phi__io_now_us(s->io) + (uint64_t)ms * 1000;
+}
+
+/* ---- entering and leaving ---- */
+
+PHI__FN void phi__connection_enter(phi__serve *s) { s->busy++; }
+
+PHI__FN void phi__connection_leave(phi__serve *s) {
+    phi_memory *memory = phi__io_memory(s->io);
+    if (--s->busy > 0) return;
+    while (s->dead.first != NULL) {
+        phi__serve_exchange *c = phi__connection_of(s->dead.first);
+        phi__list_take(&s->dead, &c->link);
+        phi__http_head_free(&c->head); /* a callback may have borrowed from it, and from `in` */
+        phi__buf_free(&c->in);
+        phi__buf_free(&c->out);
+        phi__free(memory, c, sizeof *c);
+    }
+    if (s->freed) phi__free(memory, s, sizeof *s);
+}
+
+PHI__FN void phi__connection_release(phi__serve_exchange *c) {
+    memset(&c->calls, 0, sizeof c->calls);
+    c->kept = c->stopped = c->wants_room = false;
+}
+
+PHI__FN void phi__connection_tell_gone(phi__serve_exchange *c) {
+    void (*gone)(void *) = c->calls.gone;
+    bool live = c->out_state == PHI__CONNECTION_OPEN || c->out_state == PHI__CONNECTION_STREAM;
+    phi__connection_release(c);
+    if (live && gone != NULL) gone(c->ctx);
+}
+
+PHI__FN void phi__connection_close(phi__serve_exchange *c) {
+    phi__serve *s = c->serve;
+    if (c->fd < 0) return;
+    (void)phi__io_watch(s->io, &c->watch, c->fd, 0);
+    (void)close(c->fd);
+    c->fd = -1;
+    phi__io_timer_clear(s->io, &c->timer);
+    phi__list_take(&s->live, &c->link);
+    phi__list_push(&s->dead, &c->link);
+    s->count--;
+    phi__listen_closed(s->listen);
+    phi__connection_tell_gone(c);
+}
+
+/* ---- watch and timer ---- */
+
+PHI__FN void phi__connection_settle(phi__serve_exchange *c) {
+    phi__serve *s = c->serve;
+    uint64_t at = c->soon ? phi__io_now_us(s->io)
+                          : (c->read_by_us < c->write_by_us ? c->read_by_us : c->write_by_us);
+    int want = 0;
+    if (!c->eof && !c->stopped && phi__connection_unread(c) < PHI__CONNECTION_IN_BYTES)
+        want |= PHI__READ;
+    if (phi__connection_waiting(c) > 0 || c->wants_room) want |= PHI__WRITE;
+    if (phi__io_watch(s->io, &c->watch, c->fd, want) != PHI_OK) {
+        c->soon = true;
+        at = phi__connection_in_ms(s, PHI__CONNECTION_RETRY_MS);
+    }
+    (void)phi__io_timer_set(s->io, &c->timer, at); /* it keeps its place: cannot fail */
+}
+
+PHI__FN void phi__connection_poke(phi__serve_exchange *c) {
+    c->soon = true;
+    (void)phi__io_timer_set(c->serve->io, &c->timer, phi__io_now_us(c->serve->io));
+}
+
+/* ---- bytes in and out ---- */
+
+PHI__FN void phi__connection_queued(phi__serve_exchange *c) {
+    if (c->write_by_us == UINT64_MAX) {
+        c->write_by_us = phi__connection_in_ms(c->serve, c->serve->desc.write_ms);
+        c->progress = 0;
+    }
+}
+
+PHI__FN phi_status phi__connection_undo(phi__serve_exchange *c, size_t len) {
+    c->out.len = len;
+    c->out.failed = false;
+    return PHI_NO_MEMORY;
+}
+
+PHI__FN void phi__connection_flush(phi__serve_exchange *c) {
+    size_t wrote;
+    int error;
+    if (phi__connection_waiting(c) == 0) return;
+    error =
+        phi__posix_write(c->fd, c->out.at + c->out_at,
+                         phi__min(phi__connection_waiting(c), PHI__CONNECTION_WRITE_BYTES), &wrote);
+    if (error != 0 && error != EAGAIN && error != EWOULDBLOCK) {
+        phi__connection_close(c);
+        return;
+    }
+    c->out_at += wrote;
+    c->progress += wrote;
+    if (c->progress >= PHI__CONNECTION_PROGRESS_BYTES) {
+        c->write_by_us = phi__connection_in_ms(c->serve, c->serve->desc.write_ms);
+        c->progress = 0;
+    }
+    if (c->out_at == c->out.len) {
+        phi__buf_clear(&c->out);
+        if (c->out.cap > PHI__CONNECTION_IN_BYTES) phi__buf_free(&c->out);
+        c->out_at = 0;
+        c->write_by_us = UINT64_MAX;
+    } else if (c->out_at >= c->out.len / 2) {
+        phi__buf_drop(&c->out, c->out_at);
+        c->out_at = 0;
+    }
+}
+
+static void phi__connection_on_eof(phi__serve_exchange *c, bool reset) {
+    c->eof = true;
+    if (reset || c->out_state != PHI__CONNECTION_ENDED || phi__connection_waiting(c) == 0)
+        phi__connection_close(c);
+    else {
+        c->keep_alive = false;
+        c->in_state = PHI__CONNECTION_LINGER;
+    }
+}
+
+PHI__FN void phi__connection_fill(phi__serve_exchange *c) {
+    size_t most =
+        PHI__CONNECTION_IN_BYTES - phi__min(phi__connection_unread(c), PHI__CONNECTION_IN_BYTES);
+    char *to;
+    ssize_t n;
+    if (most == 0 || c->stopped || c->eof) return;
+    to = phi__buf_reserve(&c->in, most);
+    if (to == NULL) {
+        phi__connection_close(c);
+        return;
+    }
+    do n = read(c->fd, to, most);
+    while (n < 0 && errno == EINTR);
+    if (n > 0) {
+        phi__buf_add_len(&c->in, (size_t)n);
+        if (c->in_state != PHI__CONNECTION_LINGER) return;
+        c->dropped += (size_t)n;
+        if (c->dropped > PHI__CONNECTION_LINGER_BYTES) phi__connection_close(c);
+    } else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+        phi__connection_on_eof(c, n < 0);
 }
 
 #endif
@@ -17920,6 +18565,486 @@ PHI__FN bool phi__http_drive_init(phi__http *http) {
     bad |= curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)http->max_connections) != CURLM_OK;
     if (http->http2) bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
     return bad == 0;
+}
+
+#endif
+
+/* ---- src/io/http_head.c ---- */
+
+/* http_head.c - http_head_in.h: lines are checked as their bytes come, and split when the empty one
+   has come. */
+
+#ifndef PHI_NO_LISTEN
+
+#include <string.h>
+
+enum {
+    PHI__HTTP_HEAD_LINE = 8192,
+    PHI__HTTP_HEAD_MOST = 32768,
+    PHI__HTTP_HEAD_COUNT = 100,
+    PHI__HTTP_HEAD_METHOD = 32,     /* bytes of a method */
+    PHI__HTTP_HEAD_DIGITS = 16,     /* of a chunk's size: 64 bits */
+    PHI__HTTP_HEAD_EXTENSION = 256, /* bytes behind a chunk's size */
+    PHI__HTTP_HEAD_OVERHEAD = 16384 /* extensions and trailers of a body */
+};
+
+static phi_status phi__http_head_refuse(phi__http_head *head, int status, const char *message) {
+    head->refused = status;
+    head->message = message;
+    return PHI_PARSE;
+}
+
+/* ---- characters ---- */
+
+static bool phi__http_head_is_token(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+}
+
+static bool phi__http_head_all_token(phi_str s) {
+    size_t i;
+    for (i = 0; i < s.len; i++)
+        if (!phi__http_head_is_token(s.at[i])) return false;
+    return s.len > 0;
+}
+
+/* What a line may hold: no control character but the tab. */
+static bool phi__http_head_is_text(char c) {
+    unsigned char u = (unsigned char)c;
+    return c == '\t' || (u >= 0x20 && u != 0x7F);
+}
+
+static phi_str phi__http_head_trim(phi_str s) {
+    while (s.len > 0 && (s.at[0] == ' ' || s.at[0] == '\t')) s = phi__str(s.at + 1, s.len - 1);
+    while (s.len > 0 && (s.at[s.len - 1] == ' ' || s.at[s.len - 1] == '\t')) s.len--;
+    return s;
+}
+
+/* ---- the request line ---- */
+
+/* "host", "host:port" or "[v6]:port", without a user. */
+static bool phi__http_head_is_authority(phi_str s) {
+    size_t i = 0;
+    if (s.len > 0 && s.at[0] == '[') {
+        while (i < s.len && s.at[i] != ']') {
+            if (i > 0 && strchr("0123456789abcdefABCDEF:.", s.at[i]) == NULL) return false;
+            i++;
+        }
+        if (i < 3 || i++ == s.len) return false;
+    } else
+        while (i < s.len && s.at[i] != ':') {
+            if (!phi__http_head_is_token(s.at[i]) || strchr("#%^`|", s.at[i]) != NULL) return false;
+            i++;
+        }
+    if (i == s.len) return true;
+    if (i == 0 || s.at[i++] != ':' || s.len - i > 5) return false;
+    for (; i < s.len; i++)
+        if (s.at[i] < '0' || s.at[i] > '9') return false;
+    return true;
+}
+
+static void phi__http_head_split_path(phi__http_head *head, phi_str path) {
+    size_t mark = phi__str_find(path, 0, "?");
+    head->query = phi__str(path.at + path.len, 0);
+    if (mark != SIZE_MAX) {
+        head->query = phi__str(path.at + mark + 1, path.len - mark - 1);
+        path.len = mark;
+    }
+    head->path = path.len > 0 ? path : PHI__LIT("/");
+}
+
+static phi_status phi__http_head_target(phi__http_head *head) {
+    phi_str t = head->target;
+    size_t i, scheme;
+    for (i = 0; i < t.len; i++)
+        if ((unsigned char)t.at[i] <= 0x20 || (unsigned char)t.at[i] >= 0x7F || t.at[i] == '#')
+            return phi__http_head_refuse(head, 400, "a byte that no request target holds");
+    if (t.len > 0 && t.at[0] == '/') {
+        phi__http_head_split_path(head, t);
+        return PHI_OK;
+    }
+    if (phi__str_is(head->method, "CONNECT"))
+        return phi__http_head_refuse(head, 501, "CONNECT is not served");
+    if (phi__str_is(t, "*")) {
+        head->path = t;
+        head->query = phi__str(t.at + 1, 0);
+        return phi__str_is(head->method, "OPTIONS")
+                   ? PHI_OK
+                   : phi__http_head_refuse(head, 400, "\"*\" is a target of OPTIONS alone");
+    }
+    scheme = phi__str_find_nocase(t, 0, "http://") == 0    ? 7
+             : phi__str_find_nocase(t, 0, "https://") == 0 ? 8
+                                                           : 0;
+    if (scheme == 0) return phi__http_head_refuse(head, 400, "a request target without a '/'");
+    for (i = scheme; i < t.len && t.at[i] != '/' && t.at[i] != '?'; i++) continue;
+    head->authority = phi__str(t.at + scheme, i - scheme);
+    if (i == scheme || !phi__http_head_is_authority(head->authority))
+        return phi__http_head_refuse(head, 400, "a bad host in the request target");
+    phi__http_head_split_path(head, phi__str(t.at + i, t.len - i));
+    return PHI_OK;
+}
+
+static phi_status phi__http_head_request_line(phi__http_head *head, phi_str line) {
+    const char *first = (const char *)memchr(line.at, ' ', line.len);
+    size_t method = first != NULL ? (size_t)(first - line.at) : line.len;
+    phi_str rest = phi__str(line.at + method, line.len - method), version;
+    size_t second = rest.len > 0 ? phi__str_find(rest, 1, " ") : SIZE_MAX;
+    head->method = phi__str(line.at, method);
+    if (!phi__http_head_all_token(head->method))
+        return phi__http_head_refuse(head, 400, "a bad request line");
+    if (method > PHI__HTTP_HEAD_METHOD)
+        return phi__http_head_refuse(head, 501, "an unknown method");
+    if (second == SIZE_MAX)
+        return phi__http_head_refuse(head, 400, "a request line without a version");
+    head->target = phi__str(rest.at + 1, second - 1);
+    version = phi__str(rest.at + second + 1, rest.len - second - 1);
+    if (version.len != 8 || !phi__str_starts(version, "HTTP/") || version.at[6] != '.' ||
+        version.at[5] < '0' || version.at[5] > '9' || version.at[7] < '0' || version.at[7] > '9')
+        return phi__http_head_refuse(head, 400, "a bad version in the request line");
+    if (version.at[5] != '1' || version.at[7] > '1')
+        return phi__http_head_refuse(head, 505, "only HTTP/1.1 and HTTP/1.0 are served");
+    head->http_1_0 = version.at[7] == '0';
+    return phi__http_head_target(head);
+}
+
+/* ---- header lines ---- */
+
+static phi_status phi__http_head_header(phi__http_head *head, phi_str line) {
+    const char *colon = (const char *)memchr(line.at, ':', line.len);
+    size_t n = colon != NULL ? (size_t)(colon - line.at) : 0;
+    phi__header *header = &head->room[head->header_count];
+    if (line.at[0] == ' ' || line.at[0] == '\t')
+        return phi__http_head_refuse(head, 400, "a folded header line");
+    if (colon == NULL) return phi__http_head_refuse(head, 400, "a header line without a colon");
+    header->name = phi__str(line.at, n);
+    header->value = phi__http_head_trim(phi__str(colon + 1, line.len - n - 1));
+    if (!phi__http_head_all_token(header->name))
+        return phi__http_head_refuse(head, 400, "a bad header name");
+    head->header_count++;
+    return PHI_OK;
+}
+
+/* How many headers have that name; *value is the last one's. */
+static size_t phi__http_head_count(const phi__http_head *head, const char *name, phi_str *value) {
+    size_t i, n = 0;
+    for (i = 0; i < head->header_count; i++)
+        if (phi__str_is_nocase(head->headers[i].name, name)) {
+            *value = head->headers[i].value;
+            n++;
+        }
+    return n;
+}
+
+/* But for the case of ASCII letters. */
+static bool phi__http_head_same(phi_str a, phi_str b) {
+    size_t i;
+    for (i = 0; i < a.len && a.len == b.len; i++) {
+        char x = a.at[i], y = b.at[i];
+        if (x >= 'A' && x <= 'Z') x = (char)(x + 32);
+        if (y >= 'A' && y <= 'Z') y = (char)(y + 32);
+        if (x != y) return false;
+    }
+    return a.len == b.len;
+}
+
+static phi_status phi__http_head_host(phi__http_head *head) {
+    phi_str host = phi__str(NULL, 0);
+    size_t n = phi__http_head_count(head, "host", &host);
+    if (n > 1) return phi__http_head_refuse(head, 400, "two Host headers");
+    if (n == 0 && !head->http_1_0) return phi__http_head_refuse(head, 400, "no Host header");
+    if (n > 0 && !phi__http_head_is_authority(host))
+        return phi__http_head_refuse(head, 400, "a bad Host header");
+    if (head->authority.len == 0) {
+        head->authority = host;
+        return PHI_OK;
+    }
+    if (n > 0 && !phi__http_head_same(host, head->authority))
+        return phi__http_head_refuse(head, 400, "Host is not the host of the request target");
+    return PHI_OK;
+}
+
+static phi_status phi__http_head_framing(phi__http_head *head) {
+    phi_str length = phi__str(NULL, 0), coding = phi__str(NULL, 0);
+    size_t lengths = phi__http_head_count(head, "content-length", &length);
+    size_t codings = phi__http_head_count(head, "transfer-encoding", &coding);
+    if (lengths > 1) return phi__http_head_refuse(head, 400, "two Content-Length headers");
+    if (codings > 1) return phi__http_head_refuse(head, 400, "two Transfer-Encoding headers");
+    if (lengths + codings > 1)
+        return phi__http_head_refuse(head, 400, "both Content-Length and Transfer-Encoding");
+    if (lengths == 1 && !phi__str_to_u64(length, &head->length))
+        return phi__http_head_refuse(head, 400, "a bad Content-Length");
+    if (codings == 0) return PHI_OK;
+    if (head->http_1_0)
+        return phi__http_head_refuse(head, 400, "Transfer-Encoding in an HTTP/1.0 request");
+    if (!phi__str_is_nocase(coding, "chunked"))
+        return phi__http_head_refuse(head, 501, "a Transfer-Encoding other than chunked");
+    head->chunked = true;
+    return PHI_OK;
+}
+
+/* Whether a comma-separated list of tokens has this one. */
+static bool phi__http_head_lists(phi_str list, const char *token) {
+    while (list.len > 0) {
+        const char *comma = (const char *)memchr(list.at, ',', list.len);
+        size_t n = comma != NULL ? (size_t)(comma - list.at) : list.len;
+        if (phi__str_is_nocase(phi__http_head_trim(phi__str(list.at, n)), token)) return true;
+        n += comma != NULL;
+        list = phi__str(list.at + n, list.len - n);
+    }
+    return false;
+}
+
+static phi_status phi__http_head_connection(phi__http_head *head) {
+    phi_str expect = phi__str(NULL, 0);
+    bool close = false, keep = false;
+    size_t i;
+    for (i = 0; i < head->header_count; i++) {
+        if (!phi__str_is_nocase(head->headers[i].name, "connection")) continue;
+        close = close || phi__http_head_lists(head->headers[i].value, "close");
+        keep = keep || phi__http_head_lists(head->headers[i].value, "keep-alive");
+    }
+    head->keep_alive = !close && (!head->http_1_0 || keep);
+    if (head->http_1_0 || phi__http_head_count(head, "expect", &expect) == 0) return PHI_OK;
+    if (!phi__str_is_nocase(expect, "100-continue"))
+        return phi__http_head_refuse(head, 417, "an unknown Expect");
+    head->expects_continue = head->chunked || head->length > 0;
+    return PHI_OK;
+}
+
+/* ---- the whole ---- */
+
+/* The next line from *at, without its CRLF. Each was checked to have one. */
+static phi_str phi__http_head_line(const phi__buf *bytes, size_t *at) {
+    size_t from = *at;
+    const char *end = (const char *)memchr(bytes->at + from, '\r', bytes->len - from);
+    PHI_ASSERT(end != NULL);
+    *at = (size_t)(end - bytes->at) + 2;
+    return phi__str(bytes->at + from, (size_t)(end - bytes->at) - from);
+}
+
+static phi_status phi__http_head_parse(phi__http_head *head) {
+    size_t at = head->bytes.at[0] == '\r' ? 2 : 0, n = head->lines - 1;
+    phi_status status = phi__http_head_request_line(head, phi__http_head_line(&head->bytes, &at));
+    if (status != PHI_OK) return status;
+    if (n > head->room_count) {
+        phi__free(head->memory, head->room, head->room_count * sizeof *head->room);
+        head->room_count = 0;
+        head->room = (phi__header *)phi__alloc(head->memory, n * sizeof *head->room);
+        if (head->room == NULL) return PHI_NO_MEMORY;
+        head->room_count = n;
+    }
+    head->headers = head->room;
+    while (n-- > 0 && status == PHI_OK)
+        status = phi__http_head_header(head, phi__http_head_line(&head->bytes, &at));
+    if (status == PHI_OK) status = phi__http_head_host(head);
+    if (status == PHI_OK) status = phi__http_head_framing(head);
+    if (status == PHI_OK) status = phi__http_head_connection(head);
+    head->complete = status == PHI_OK;
+    return status;
+}
+
+/* One byte more, which is already in `bytes`. PHI_OK: it ends the head. */
+static phi_status phi__http_head_byte(phi__http_head *head, char c) {
+    size_t len = head->bytes.len - head->line_at; /* of the line, with c */
+    bool after_cr = len > 1 && head->bytes.at[head->bytes.len - 2] == '\r';
+    if (after_cr != (c == '\n'))
+        return phi__http_head_refuse(head, 400, "a CR or a LF alone in the head");
+    if (c != '\n') {
+        if (c != '\r' && !phi__http_head_is_text(c))
+            return phi__http_head_refuse(head, 400, "a control character in the head");
+        if (c != '\r' && len > head->limits.max_line_bytes)
+            return phi__http_head_refuse(head, head->lines == 0 ? 414 : 431,
+                                         head->lines == 0 ? "the request line is too long"
+                                                          : "a header line is too long");
+        return PHI_BUSY;
+    }
+    if (len == 2 && head->lines > 0) return PHI_OK;
+    if (len == 2) { /* one empty line before a request is a known slip of old clients */
+        if (head->line_at > 0)
+            return phi__http_head_refuse(head, 400, "empty lines before the request");
+        head->line_at = 2;
+        return PHI_BUSY;
+    }
+    head->line_at = head->bytes.len;
+    if (head->lines++ > head->limits.max_headers)
+        return phi__http_head_refuse(head, 431, "too many headers");
+    return PHI_BUSY;
+}
+
+/* ---- the body ---- */
+
+typedef enum phi__http_head_state {
+    PHI__HTTP_HEAD_DONE,
+    PHI__HTTP_HEAD_FIXED, /* `left` bytes, and nothing else */
+    PHI__HTTP_HEAD_SIZE,
+    PHI__HTTP_HEAD_EXTENDED, /* behind the ';' of a size */
+    PHI__HTTP_HEAD_SIZE_LF,
+    PHI__HTTP_HEAD_CHUNK,
+    PHI__HTTP_HEAD_CHUNK_CR,
+    PHI__HTTP_HEAD_CHUNK_LF,
+    PHI__HTTP_HEAD_TRAILER, /* `left` says whether its colon has come */
+    PHI__HTTP_HEAD_TRAILER_LF,
+    PHI__HTTP_HEAD_LAST_LF
+} phi__http_head_state;
+
+static phi_status phi__http_head_body_refuse(phi__http_head_body *body, const char *message) {
+    body->refused = 400;
+    body->message = message;
+    return PHI_PARSE;
+}
+
+/* The state changes; the next line begins. */
+static phi_status phi__http_head_body_go(phi__http_head_body *body, phi__http_head_state state) {
+    body->state = (uint32_t)state;
+    body->line = 0;
+    return state == PHI__HTTP_HEAD_DONE ? PHI_OK : PHI_BUSY;
+}
+
+static phi_status phi__http_head_body_expect(phi__http_head_body *body, char c, char want,
+                                             phi__http_head_state next) {
+    return c == want ? phi__http_head_body_go(body, next)
+                     : phi__http_head_body_refuse(body, "a bad line end in a chunked body");
+}
+
+static phi_status phi__http_head_body_size(phi__http_head_body *body, char c) {
+    unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                     : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10u
+                     : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10u
+                                            : 16u;
+    if (digit < 16) {
+        if (body->line++ == PHI__HTTP_HEAD_DIGITS)
+            return phi__http_head_body_refuse(body, "a chunk size of more than 16 digits");
+        body->left = body->left * 16 + digit;
+        return PHI_BUSY;
+    }
+    if (body->line == 0 || (c != '\r' && c != ';'))
+        return phi__http_head_body_refuse(body, "a bad chunk size");
+    return phi__http_head_body_go(body,
+                                  c == ';' ? PHI__HTTP_HEAD_EXTENDED : PHI__HTTP_HEAD_SIZE_LF);
+}
+
+static phi_status phi__http_head_body_extended(phi__http_head_body *body, char c) {
+    if (c == '\r') return phi__http_head_body_go(body, PHI__HTTP_HEAD_SIZE_LF);
+    if (!phi__http_head_is_text(c) || body->line++ == PHI__HTTP_HEAD_EXTENSION ||
+        body->overhead++ == PHI__HTTP_HEAD_OVERHEAD)
+        return phi__http_head_body_refuse(body, "a bad or long chunk extension");
+    return PHI_BUSY;
+}
+
+static phi_status phi__http_head_body_trailer(phi__http_head_body *body, char c) {
+    if (c == '\r' && body->line == 0) return phi__http_head_body_go(body, PHI__HTTP_HEAD_LAST_LF);
+    if (c == '\r' && body->left == 1)
+        return phi__http_head_body_go(body, PHI__HTTP_HEAD_TRAILER_LF);
+    if (c == ':' && body->line > 0) body->left = 1;
+    if ((body->left == 0 && !phi__http_head_is_token(c)) || !phi__http_head_is_text(c) ||
+        body->overhead++ == PHI__HTTP_HEAD_OVERHEAD)
+        return phi__http_head_body_refuse(body, "a bad or long trailer");
+    body->line++;
+    return PHI_BUSY;
+}
+
+/* A byte of a chunked body outside of the chunks. */
+static phi_status phi__http_head_body_byte(phi__http_head_body *body, char c) {
+    phi__http_head_state next;
+    switch ((phi__http_head_state)body->state) {
+    case PHI__HTTP_HEAD_SIZE: return phi__http_head_body_size(body, c);
+    case PHI__HTTP_HEAD_EXTENDED: return phi__http_head_body_extended(body, c);
+    case PHI__HTTP_HEAD_SIZE_LF:
+        next = body->left > 0 ? PHI__HTTP_HEAD_CHUNK : PHI__HTTP_HEAD_TRAILER;
+        return phi__http_head_body_expect(body, c, '\n', next);
+    case PHI__HTTP_HEAD_CHUNK_CR:
+        return phi__http_head_body_expect(body, c, '\r', PHI__HTTP_HEAD_CHUNK_LF);
+    case PHI__HTTP_HEAD_CHUNK_LF:
+        return phi__http_head_body_expect(body, c, '\n', PHI__HTTP_HEAD_SIZE);
+    case PHI__HTTP_HEAD_TRAILER: return phi__http_head_body_trailer(body, c);
+    case PHI__HTTP_HEAD_TRAILER_LF:
+        body->left = 0;
+        return phi__http_head_body_expect(body, c, '\n', PHI__HTTP_HEAD_TRAILER);
+    default: return phi__http_head_body_expect(body, c, '\n', PHI__HTTP_HEAD_DONE);
+    }
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN void phi__http_head_init(phi__http_head *head, phi_memory *memory,
+                                 const phi__http_head_limits *limits) {
+    memset(head, 0, sizeof *head);
+    head->memory = memory;
+    head->limits = *limits;
+    if (head->limits.max_line_bytes == 0) head->limits.max_line_bytes = PHI__HTTP_HEAD_LINE;
+    if (head->limits.max_bytes == 0) head->limits.max_bytes = PHI__HTTP_HEAD_MOST;
+    if (head->limits.max_headers == 0) head->limits.max_headers = PHI__HTTP_HEAD_COUNT;
+    phi__buf_init(&head->bytes, memory);
+}
+
+PHI__FN void phi__http_head_clear(phi__http_head *head) {
+    phi__http_head_limits limits = head->limits;
+    phi_memory *memory = head->memory;
+    phi__http_head_free(head);
+    phi__http_head_init(head, memory, &limits);
+}
+
+PHI__FN void phi__http_head_free(phi__http_head *head) {
+    phi__free(head->memory, head->room, head->room_count * sizeof *head->room);
+    phi__buf_free(&head->bytes);
+    head->room = NULL;
+    head->room_count = 0;
+}
+
+PHI__FN phi_status phi__http_head_read(phi__http_head *head, const char *bytes, size_t len,
+                                       size_t *used) {
+    phi_status status = PHI_BUSY;
+    *used = 0;
+    if (head->refused != 0) return PHI_PARSE;
+    if (head->complete) return PHI_OK;
+    while (*used < len && status == PHI_BUSY) {
+        if (head->bytes.len == head->limits.max_bytes)
+            return phi__http_head_refuse(head, 431, "the head is too long");
+        phi__buf_char(&head->bytes, bytes[*used]);
+        if (head->bytes.failed) return PHI_NO_MEMORY;
+        (*used)++;
+        status = phi__http_head_byte(head, bytes[*used - 1]);
+    }
+    return status == PHI_OK ? phi__http_head_parse(head) : status;
+}
+
+PHI__FN bool phi__http_head_begun(const phi__http_head *head) {
+    return head->bytes.len > head->line_at || head->lines > 0;
+}
+
+PHI__FN phi_str phi__http_head_get(const phi__http_head *head, const char *name) {
+    size_t i;
+    for (i = 0; i < head->header_count; i++)
+        if (phi__str_is_nocase(head->headers[i].name, name)) return head->headers[i].value;
+    return phi__str(NULL, 0);
+}
+
+PHI__FN void phi__http_head_body_init(phi__http_head_body *body, const phi__http_head *head) {
+    memset(body, 0, sizeof *body);
+    body->left = head->length;
+    body->state = (uint32_t)(head->chunked      ? PHI__HTTP_HEAD_SIZE
+                             : head->length > 0 ? PHI__HTTP_HEAD_FIXED
+                                                : PHI__HTTP_HEAD_DONE);
+}
+
+PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const char *bytes,
+                                            size_t len, size_t *used, phi_str *piece) {
+    phi_status status = PHI_BUSY;
+    *used = 0;
+    *piece = phi__str(bytes, 0);
+    if (body->refused != 0) return PHI_PARSE;
+    if (body->state == PHI__HTTP_HEAD_DONE) return PHI_OK;
+    while (status == PHI_BUSY && *used < len && body->state != PHI__HTTP_HEAD_FIXED &&
+           body->state != PHI__HTTP_HEAD_CHUNK)
+        status = phi__http_head_body_byte(body, bytes[(*used)++]);
+    if (status != PHI_BUSY || *used == len) return status;
+    *piece = phi__str(bytes + *used, len - *used);
+    if (piece->len > body->left) piece->len = (size_t)body->left;
+    *used += piece->len;
+    body->left -= piece->len;
+    if (body->left > 0) return PHI_BUSY;
+    return phi__http_head_body_go(
+        body, body->state == PHI__HTTP_HEAD_FIXED ? PHI__HTTP_HEAD_DONE : PHI__HTTP_HEAD_CHUNK_CR);
 }
 
 #endif
@@ -19357,6 +20482,229 @@ PHI__FN phi_memory *phi__io_memory(phi__io *io) { return io->memory; }
 #undef PHI__IO_BATCH
 #undef PHI__IO_STARTS_DEFAULT
 
+/* ---- src/io/listen.c ---- */
+
+/* listen.c - listen_in.h over the sockets of POSIX. */
+
+#ifndef PHI_NO_LISTEN
+
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    PHI__LISTEN_CONNECTIONS = 64,
+    PHI__LISTEN_BACKLOG = 64,
+    PHI__LISTEN_ACCEPTS = 4 /* in one turn */
+};
+#define PHI__LISTEN_RETRY_US 100000u /* the system is out of descriptors or memory */
+
+struct phi__listen {
+    phi__io *io;
+    phi__listen_desc desc;
+    int fd;
+    uint16_t port;
+    uint32_t count; /* connections that were not reported closed */
+    phi__watch watch;
+    phi__timer timer;
+    bool in_callback, freed;
+};
+
+typedef union phi__listen_address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+} phi__listen_address;
+
+/* ---- addresses ---- */
+
+/* The bytes of the address, or 0: not a literal. */
+static socklen_t phi__listen_read(const char *text, uint16_t port, phi__listen_address *out) {
+    memset(out, 0, sizeof *out);
+    if (inet_pton(AF_INET, text, &out->v4.sin_addr) == 1) {
+        out->v4.sin_family = AF_INET;
+        out->v4.sin_port = htons(port);
+        return (socklen_t)sizeof out->v4;
+    }
+    if (inet_pton(AF_INET6, text, &out->v6.sin6_addr) != 1) return 0;
+    out->v6.sin6_family = AF_INET6;
+    out->v6.sin6_port = htons(port);
+    return (socklen_t)sizeof out->v6;
+}
+
+static bool phi__listen_is_loopback(const phi__listen_address *address) {
+    static const unsigned char v6[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    return address->any.sa_family == AF_INET ? ntohl(address->v4.sin_addr.s_addr) >> 24 == 127
+                                             : memcmp(&address->v6.sin6_addr, v6, sizeof v6) == 0;
+}
+
+/* ---- the socket ---- */
+
+static int phi__listen_flags(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return errno;
+    return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 ? 0 : errno;
+}
+
+/* Returns an errno value. */
+static int phi__listen_bind(phi__listen *l, const phi__listen_address *address, socklen_t len) {
+    phi__listen_address got;
+    socklen_t got_len = (socklen_t)sizeof got;
+    int one = 1, error;
+    l->fd = socket(address->any.sa_family, SOCK_STREAM, 0);
+    if (l->fd < 0) return errno;
+    error = phi__listen_flags(l->fd);
+    if (error != 0) return error;
+    (void)setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &one, (socklen_t)sizeof one);
+#if defined(IPV6_V6ONLY)
+    if (address->any.sa_family == AF_INET6)
+        (void)setsockopt(l->fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, (socklen_t)sizeof one);
+#endif
+    memset(&got, 0, sizeof got);
+    if (bind(l->fd, &address->any, len) != 0 || listen(l->fd, PHI__LISTEN_BACKLOG) != 0 ||
+        getsockname(l->fd, &got.any, &got_len) != 0)
+        return errno;
+    l->port = ntohs(got.any.sa_family == AF_INET ? got.v4.sin_port : got.v6.sin6_port);
+    return 0;
+}
+
+/* Watched while a connection may come; without memory the timer tries again. */
+static void phi__listen_watch(phi__listen *l) {
+    bool full = l->count >= l->desc.max_connections;
+    if (phi__io_watch(l->io, &l->watch, l->fd, full ? 0 : PHI__READ) != PHI_OK)
+        (void)phi__io_timer_set(l->io, &l->timer, phi__io_now_us(l->io) + PHI__LISTEN_RETRY_US);
+}
+
+/* No descriptor or no memory is left: the connection stays in the queue, and a watch would report
+   it over and over. */
+static void phi__listen_pause(phi__listen *l) {
+    (void)phi__io_watch(l->io, &l->watch, l->fd, 0);
+    (void)phi__io_timer_set(l->io, &l->timer, phi__io_now_us(l->io) + PHI__LISTEN_RETRY_US);
+}
+
+static void phi__listen_destroy(phi__listen *l) {
+    (void)phi__io_watch(l->io, &l->watch, l->fd, 0);
+    phi__io_timer_clear(l->io, &l->timer);
+    if (l->fd >= 0) (void)close(l->fd);
+    phi__free(phi__io_memory(l->io), l, sizeof *l);
+}
+
+/* A small answer must not wait for the acknowledgement of the one before. */
+static int phi__listen_prepare(int fd) {
+    int one = 1;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
+    return phi__listen_flags(fd);
+}
+
+static void phi__listen_on_ready(phi__watch *watch, int have) {
+    phi__listen *l = PHI__OWNER(watch, phi__listen, watch);
+    int i;
+    (void)have;
+    for (i = 0; i < PHI__LISTEN_ACCEPTS && l->count < l->desc.max_connections; i++) {
+        int fd = accept(l->fd, NULL, NULL);
+        if (fd < 0) {
+            if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+                phi__listen_pause(l);
+            return; /* none is waiting, or it has gone already */
+        }
+        if (phi__listen_prepare(fd) != 0) {
+            (void)close(fd);
+            continue;
+        }
+        l->count++;
+        l->in_callback = true;
+        l->desc.accepted(l->desc.ctx, fd);
+        l->in_callback = false;
+        if (l->freed) {
+            phi__listen_destroy(l);
+            return;
+        }
+    }
+    phi__listen_watch(l);
+}
+
+static void phi__listen_on_timer(phi__timer *timer) {
+    phi__listen *l = PHI__OWNER(timer, phi__listen, timer);
+    (void)phi__io_timer_set(l->io, timer, UINT64_MAX); /* its place stays taken */
+    phi__listen_watch(l);
+}
+
+static phi_status phi__listen_refusal(int error) {
+    if (error == EADDRINUSE || error == EACCES || error == EADDRNOTAVAIL) return PHI_REFUSED;
+    return error == ENOMEM || error == ENOBUFS ? PHI_NO_MEMORY : PHI_IO;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__listen_new(phi__io *io, const phi__listen_desc *desc, phi__listen **out,
+                                   char *message, size_t message_size) {
+    const char *text = desc->address != NULL ? desc->address : "127.0.0.1";
+    phi__listen_address address;
+    socklen_t len = phi__listen_read(text, desc->port, &address);
+    phi__listen *l;
+    phi_status status;
+    char words[96] = "no memory";
+    int error = 0;
+    *out = NULL;
+    if (message_size > 0) message[0] = '\0';
+    if (len == 0 || (!desc->any_address && !phi__listen_is_loopback(&address))) {
+        (void)snprintf(message, message_size, "cannot listen on \"%.60s\": expected %s", text,
+                       len == 0 ? "an IP address"
+                                : "127.0.0.1 or ::1 (others only with any_address)");
+        return PHI_BAD_ARG;
+    }
+    l = (phi__listen *)phi__alloc(phi__io_memory(io), sizeof *l);
+    if (l == NULL) return PHI_NO_MEMORY;
+    l->io = io;
+    l->desc = *desc;
+    l->fd = -1;
+    if (l->desc.max_connections == 0) l->desc.max_connections = PHI__LISTEN_CONNECTIONS;
+    l->watch.ready = phi__listen_on_ready;
+    l->timer.fire = phi__listen_on_timer;
+    status = phi__io_timer_set(io, &l->timer, UINT64_MAX);
+    if (status == PHI_OK) error = phi__listen_bind(l, &address, len);
+    if (error != 0) {
+        status = phi__listen_refusal(error);
+        phi__posix_words(error, words, sizeof words);
+    }
+    if (status == PHI_OK) status = phi__io_watch(io, &l->watch, l->fd, PHI__READ);
+    if (status != PHI_OK) {
+        (void)snprintf(message, message_size, "cannot listen on %.60s port %u: %s", text,
+                       (unsigned)desc->port, words);
+        phi__listen_destroy(l);
+        return status;
+    }
+    *out = l;
+    return PHI_OK;
+}
+
+PHI__FN uint16_t phi__listen_port(const phi__listen *listen) { return listen->port; }
+
+PHI__FN bool phi__listen_full(const phi__listen *listen) {
+    return listen->count >= listen->desc.max_connections;
+}
+
+PHI__FN void phi__listen_closed(phi__listen *listen) {
+    PHI_ASSERT(listen->count > 0);
+    listen->count--;
+    if (!listen->freed && !listen->in_callback) phi__listen_watch(listen);
+}
+
+PHI__FN void phi__listen_free(phi__listen *listen) {
+    if (listen == NULL || listen->freed) return;
+    listen->freed = true;
+    if (!listen->in_callback) phi__listen_destroy(listen);
+}
+
+#endif
+#undef PHI__LISTEN_RETRY_US
+
 /* ---- src/io/ordered.c ---- */
 
 /* ordered.c - walks a directory tree in order. The names of a directory are a heap, so that reading
@@ -19999,7 +21347,7 @@ PHI__FN intptr_t phi__poller_fd(const phi__poller *poller) {
    either ends a host without a handler. Both are sent to the writing thread, so that blocking them
    there and taking a new one out of the queue leaves no trace. */
 
-#if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES)
+#if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
 
 #include <errno.h>
 #include <signal.h>
@@ -20600,6 +21948,8 @@ PHI__FN void phi__process_terminate(phi__process *process) {
     if (!phi__process_look(process)) (void)kill(-(pid_t)process->pid, SIGTERM);
 }
 
+PHI__FN int phi__process_id(const phi__process *process) { return process->pid; }
+
 PHI__FN void phi__process_free(phi__process *process) {
     if (process == NULL || process->freed) return;
     process->freed = true;
@@ -21166,6 +22516,570 @@ PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text) {
     }
     return 0;
 }
+
+/* ---- src/io/serve.c ---- */
+
+/* serve.c - serve_in.h: requests come in, answers go out, over the connections of connection.c. */
+
+#ifndef PHI_NO_LISTEN
+
+
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    PHI__SERVE_DROP_BYTES = 65536, /* of a body that are read though nobody wants them */
+    PHI__SERVE_LINGER_MS = 1000,
+    PHI__SERVE_BODY_BYTES = 4194304,
+    PHI__SERVE_QUEUE_BYTES = 1048576,
+    PHI__SERVE_HEAD_MS = 10000,
+    PHI__SERVE_BODY_MS = 60000,
+    PHI__SERVE_IDLE_MS = 60000,
+    PHI__SERVE_WRITE_MS = 30000
+};
+
+/* ---- answers ---- */
+
+/* Whether the connection can serve another request behind this answer. */
+static bool phi__serve_may_keep(const phi__serve_exchange *c) {
+    if (!c->keep_alive || c->eof || phi__listen_full(c->serve->listen)) return false;
+    if (c->in_state == PHI__CONNECTION_REST) return true;
+    return c->in_state == PHI__CONNECTION_BODY && !c->expects_continue && c->body.refused == 0 &&
+           !c->head.chunked && c->body.left <= PHI__SERVE_DROP_BYTES;
+}
+
+static phi_status phi__serve_put_head(phi__serve_exchange *c, int http_status,
+                                      const phi__header *headers, size_t count,
+                                      phi__serve_words_body body, size_t length) {
+    phi__serve_words_head head;
+    if (c->out_state != PHI__CONNECTION_OPEN || http_status < 200 || http_status > 599 ||
+        !phi__serve_words_fit(headers, count))
+        return PHI_BAD_ARG;
+    c->keep_alive = phi__serve_may_keep(c) && body != PHI__SERVE_WORDS_TO_END;
+    memset(&head, 0, sizeof head);
+    head.http_status = http_status;
+    head.headers = headers;
+    head.header_count = count;
+    head.body = http_status == 204 || http_status == 304 ? PHI__SERVE_WORDS_NO_BODY : body;
+    head.length = length;
+    head.http_1_0 = c->http_1_0;
+    head.keep_alive = c->keep_alive;
+    head.wall_ms = phi__io_wall_ms(c->serve->io);
+    c->no_body = c->no_body || head.body == PHI__SERVE_WORDS_NO_BODY;
+    phi__serve_words_put(&c->out, &head);
+    return PHI_OK;
+}
+
+/* The answer is complete. A connection that serves no more begins to linger. */
+static void phi__serve_ended(phi__serve_exchange *c) {
+    c->out_state = PHI__CONNECTION_ENDED;
+    phi__connection_release(c);
+    phi__connection_queued(c);
+    if (!c->keep_alive) {
+        c->in_state = PHI__CONNECTION_LINGER;
+        c->read_by_us = UINT64_MAX;
+    } else if (c->in_state == PHI__CONNECTION_BODY)
+        c->read_by_us = phi__connection_in_ms(c->serve, c->serve->desc.body_ms);
+    phi__connection_poke(c);
+}
+
+/* ---- the end of an exchange by a fault of the peer's ---- */
+
+static void phi__serve_fail(phi__serve_exchange *c, int http_status, const char *message) {
+    bool open = c->out_state == PHI__CONNECTION_OPEN;
+    phi__connection_tell_gone(c);
+    if (c->fd < 0) return;
+    c->keep_alive = false;
+    if (open)
+        phi__serve_refuse(c, http_status, message);
+    else
+        phi__connection_close(c);
+}
+
+/* ---- reading ---- */
+
+/* The next request may come, or the first. */
+static void phi__serve_next(phi__serve_exchange *c) {
+    phi__http_head_clear(&c->head);
+    if (c->in_at == c->in.len) phi__buf_free(&c->in);
+    c->in_at = phi__min(c->in_at, c->in.len);
+    c->in_state = PHI__CONNECTION_HEAD;
+    c->out_state = PHI__CONNECTION_NONE;
+    c->read_by_us = phi__connection_in_ms(c->serve, c->serve->desc.idle_ms);
+    c->write_by_us = UINT64_MAX;
+    c->keep_alive = c->http_1_0 = c->no_body = c->expects_continue = c->chunked = false;
+    c->body_bytes = 0;
+}
+
+/* The body, or the news that it is whole. False: nothing more can be done now. */
+static bool phi__serve_read_body(phi__serve_exchange *c) {
+    phi_str piece;
+    size_t used;
+    phi_status status = phi__http_head_body_read(&c->body, c->in.at + c->in_at,
+                                                 phi__connection_unread(c), &used, &piece);
+    c->in_at += used;
+    c->body_bytes += piece.len;
+    if (status == PHI_PARSE || c->body_bytes > c->serve->desc.max_body_bytes) {
+        phi__serve_fail(c, status == PHI_PARSE ? c->body.refused : 413,
+                        status == PHI_PARSE ? c->body.message : "the body is too long");
+        return false;
+    }
+    if (piece.len > 0) c->expects_continue = false;
+    if (piece.len > 0 && c->calls.body != NULL && !c->calls.body(c->ctx, piece.at, piece.len) &&
+        c->fd >= 0 && c->calls.body != NULL) {
+        c->stopped = true;
+        c->read_by_us = UINT64_MAX;
+    }
+    if (c->fd < 0 || c->in_state != PHI__CONNECTION_BODY) return false;
+    if (status == PHI_BUSY) return used > 0;
+    if (c->stopped) return false; /* `whole` comes when it resumes */
+    c->in_state = PHI__CONNECTION_REST;
+    c->read_by_us = UINT64_MAX;
+    if (c->calls.whole != NULL) c->calls.whole(c->ctx);
+    return false;
+}
+
+/* A head has come: the callee decides. */
+static void phi__serve_begin_exchange(phi__serve_exchange *c) {
+    phi__serve *s = c->serve;
+    c->out_state = PHI__CONNECTION_OPEN;
+    c->keep_alive = c->head.keep_alive;
+    c->http_1_0 = c->head.http_1_0;
+    c->no_body = phi__str_is(c->head.method, "HEAD");
+    c->expects_continue = c->head.expects_continue;
+    phi__http_head_body_init(&c->body, &c->head);
+    c->in_state = PHI__CONNECTION_BODY;
+    c->read_by_us = phi__connection_in_ms(s, s->desc.body_ms);
+    if (c->head.length > s->desc.max_body_bytes) {
+        phi__serve_fail(c, 413, "the body is too long");
+        return;
+    }
+    s->desc.request(s->desc.ctx, c, &c->head);
+    if (c->fd < 0) return;
+    phi__http_head_free(&c->head); /* an exchange can last for hours */
+    if (c->out_state == PHI__CONNECTION_OPEN && !c->kept) {
+        phi__serve_refuse(c, 500, "no answer");
+        return;
+    }
+    if (c->out_state != PHI__CONNECTION_OPEN || !c->expects_continue ||
+        phi__connection_unread(c) > 0)
+        return;
+    phi__buf_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
+    if (c->out.failed)
+        (void)phi__connection_undo(c, 0); /* it sends the body after a while all the same */
+    c->expects_continue = false;
+    phi__connection_queued(c);
+}
+
+static bool phi__serve_read_head(phi__serve_exchange *c) {
+    phi__serve *s = c->serve;
+    bool begun = phi__http_head_begun(&c->head);
+    size_t used;
+    phi_status status =
+        phi__http_head_read(&c->head, c->in.at + c->in_at, phi__connection_unread(c), &used);
+    c->in_at += used;
+    if (status == PHI_OK) {
+        phi__serve_begin_exchange(c);
+        return c->fd >= 0 && c->in_state == PHI__CONNECTION_BODY;
+    }
+    if (!begun && phi__http_head_begun(&c->head))
+        c->read_by_us = phi__connection_in_ms(s, s->desc.head_ms);
+    if (status == PHI_NO_MEMORY) phi__connection_close(c);
+    if (status != PHI_PARSE) return false;
+    c->out_state = PHI__CONNECTION_OPEN;
+    phi__serve_fail(c, c->head.refused, c->head.message);
+    return false;
+}
+
+static bool phi__serve_advance(phi__serve_exchange *c) {
+    switch (c->in_state) {
+    case PHI__CONNECTION_HEAD: return phi__connection_unread(c) > 0 && phi__serve_read_head(c);
+    case PHI__CONNECTION_BODY: return !c->stopped && phi__serve_read_body(c);
+    default: return false;
+    }
+}
+
+/* ---- sending ---- */
+
+/* All of an answer was sent: what comes now? */
+static void phi__serve_sent(phi__serve_exchange *c) {
+    if (c->out_state != PHI__CONNECTION_ENDED || phi__connection_waiting(c) > 0) return;
+    c->write_by_us = UINT64_MAX;
+    if (c->in_state == PHI__CONNECTION_REST) {
+        phi__serve_next(c);
+        c->soon = phi__connection_unread(c) > 0;
+        if (c->eof || (!c->soon && phi__listen_full(c->serve->listen))) phi__connection_close(c);
+    } else if (c->eof)
+        phi__connection_close(c);
+    else if (c->in_state == PHI__CONNECTION_LINGER && !c->shut) {
+        c->shut = true;
+        (void)shutdown(c->fd, SHUT_WR);
+        c->read_by_us = phi__connection_in_ms(c->serve, PHI__SERVE_LINGER_MS);
+    }
+}
+
+/* Goes as far as it can: at most one request a turn. */
+static void phi__serve_run(phi__serve_exchange *c) {
+    while (c->fd >= 0 && phi__serve_advance(c)) continue;
+    c->soon = false; /* what callbacks asked for is done below */
+    if (c->fd >= 0) phi__connection_flush(c);
+    if (c->fd >= 0 && c->wants_room &&
+        phi__connection_waiting(c) <= c->serve->desc.max_queue_bytes / 2) {
+        c->wants_room = false;
+        if (c->calls.drained != NULL) c->calls.drained(c->ctx);
+    }
+    if (c->fd >= 0) phi__serve_sent(c);
+    if (c->fd < 0) return;
+    if (c->in_state == PHI__CONNECTION_LINGER) c->in_at = c->in.len;
+    if (c->in_at > 0) phi__buf_drop(&c->in, c->in_at);
+    c->in_at = 0;
+    phi__connection_settle(c);
+}
+
+/* ---- the pump's side ---- */
+
+static void phi__serve_on_ready(phi__watch *watch, int have) {
+    phi__serve_exchange *c = PHI__OWNER(watch, phi__serve_exchange, watch);
+    phi__serve *s = c->serve;
+    phi__connection_enter(s);
+    if ((have & PHI__READ) != 0) phi__connection_fill(c);
+    if (c->fd >= 0) phi__serve_run(c);
+    phi__connection_leave(s);
+}
+
+static void phi__serve_expire(phi__serve_exchange *c, uint64_t now) {
+    if (now >= c->write_by_us)
+        phi__connection_close(c);
+    else if (c->in_state == PHI__CONNECTION_HEAD && phi__http_head_begun(&c->head)) {
+        c->out_state = PHI__CONNECTION_OPEN;
+        phi__serve_fail(c, 408, "the head of the request is late");
+    } else if (c->in_state == PHI__CONNECTION_BODY)
+        phi__serve_fail(c, 408, "the body of the request is late");
+    else
+        phi__connection_close(c);
+}
+
+static void phi__serve_on_timer(phi__timer *timer) {
+    phi__serve_exchange *c = PHI__OWNER(timer, phi__serve_exchange, timer);
+    phi__serve *s = c->serve;
+    uint64_t now = phi__io_now_us(s->io);
+    phi__connection_enter(s);
+    (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* before anything takes memory */
+    if (now >= c->read_by_us || now >= c->write_by_us) phi__serve_expire(c, now);
+    if (c->fd >= 0) phi__serve_run(c);
+    phi__connection_leave(s);
+}
+
+/* ---- connections ---- */
+
+/* When all places are taken, the connection that has been idle longest makes room. */
+static void phi__serve_make_room(phi__serve *s) {
+    phi__serve_exchange *oldest = NULL;
+    phi__link *link;
+    if (!phi__listen_full(s->listen)) return;
+    for (link = s->live.first; link != NULL; link = link->next) {
+        phi__serve_exchange *c = phi__connection_of(link);
+        if (c->in_state != PHI__CONNECTION_HEAD || phi__http_head_begun(&c->head) ||
+            phi__connection_unread(c) > 0 || c->link.next == NULL)
+            continue;
+        if (oldest == NULL || c->read_by_us < oldest->read_by_us) oldest = c;
+    }
+    if (oldest != NULL) phi__connection_close(oldest);
+}
+
+static void phi__serve_on_accepted(void *ctx, int fd) {
+    phi__serve *s = (phi__serve *)ctx;
+    phi_memory *memory = phi__io_memory(s->io);
+    phi__serve_exchange *c = (phi__serve_exchange *)phi__alloc(memory, sizeof *c);
+    if (c == NULL || phi__io_timer_set(s->io, &c->timer, UINT64_MAX) != PHI_OK) {
+        phi__free(memory, c, c != NULL ? sizeof *c : 0);
+        (void)close(fd);
+        phi__listen_closed(s->listen);
+        return;
+    }
+    c->serve = s;
+    c->fd = fd;
+    c->watch.ready = phi__serve_on_ready;
+    c->timer.fire = phi__serve_on_timer;
+    phi__http_head_init(&c->head, memory, &s->desc.head);
+    phi__buf_init(&c->in, memory);
+    phi__buf_init(&c->out, memory);
+    phi__list_push(&s->live, &c->link);
+    s->count++;
+    phi__serve_next(c);
+    phi__connection_settle(c);
+    phi__connection_enter(s);
+    phi__serve_make_room(s);
+    phi__connection_leave(s);
+}
+
+static void phi__serve_defaults(phi__serve_desc *desc) {
+    if (desc->max_body_bytes == 0) desc->max_body_bytes = PHI__SERVE_BODY_BYTES;
+    if (desc->max_queue_bytes == 0) desc->max_queue_bytes = PHI__SERVE_QUEUE_BYTES;
+    if (desc->head_ms == 0) desc->head_ms = PHI__SERVE_HEAD_MS;
+    if (desc->body_ms == 0) desc->body_ms = PHI__SERVE_BODY_MS;
+    if (desc->idle_ms == 0) desc->idle_ms = PHI__SERVE_IDLE_MS;
+    if (desc->write_ms == 0) desc->write_ms = PHI__SERVE_WRITE_MS;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi__serve **out,
+                                  char *message, size_t message_size) {
+    phi__serve *s = (phi__serve *)phi__alloc(phi__io_memory(io), sizeof *s);
+    phi__listen_desc listen_desc;
+    phi_status status;
+    *out = NULL;
+    if (message_size > 0) message[0] = '\0';
+    if (s == NULL) return PHI_NO_MEMORY;
+    s->io = io;
+    s->desc = *desc;
+    phi__serve_defaults(&s->desc);
+    memset(&listen_desc, 0, sizeof listen_desc);
+    listen_desc.address = desc->address;
+    listen_desc.any_address = desc->any_address;
+    listen_desc.port = desc->port;
+    listen_desc.max_connections = desc->max_connections;
+    listen_desc.accepted = phi__serve_on_accepted;
+    listen_desc.ctx = s;
+    status = phi__listen_new(io, &listen_desc, &s->listen, message, message_size);
+    if (status == PHI_OK)
+        *out = s;
+    else
+        phi__free(phi__io_memory(io), s, sizeof *s);
+    return status;
+}
+
+PHI__FN uint16_t phi__serve_port(const phi__serve *serve) {
+    return phi__listen_port(serve->listen);
+}
+
+PHI__FN size_t phi__serve_connections(const phi__serve *serve) { return serve->count; }
+
+PHI__FN void phi__serve_free(phi__serve *serve) {
+    if (serve == NULL || serve->freed) return;
+    phi__connection_enter(serve);
+    serve->freed = true;
+    while (serve->live.first != NULL) phi__connection_close(phi__connection_of(serve->live.first));
+    phi__listen_free(serve->listen);
+    phi__connection_leave(serve);
+}
+
+PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_calls *calls,
+                             void *ctx) {
+    exchange->calls = *calls;
+    exchange->ctx = ctx;
+    exchange->kept = true;
+}
+
+PHI__FN void phi__serve_resume(phi__serve_exchange *exchange) {
+    phi__serve_exchange *c = exchange;
+    if (!c->stopped) return;
+    c->stopped = false;
+    if (c->in_state == PHI__CONNECTION_BODY)
+        c->read_by_us = phi__connection_in_ms(c->serve, c->serve->desc.body_ms);
+    phi__connection_poke(c);
+}
+
+PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_status,
+                                    const phi__header *headers, size_t header_count, phi_str body) {
+    phi__serve_exchange *c = exchange;
+    phi_status status = phi__serve_put_head(c, http_status, headers, header_count,
+                                            PHI__SERVE_WORDS_LENGTH, body.len);
+    if (status != PHI_OK) return status;
+    if (!c->no_body) phi__buf_add_str(&c->out, body);
+    if (c->out.failed) {
+        phi__connection_release(c);
+        phi__serve_drop(c);
+        return PHI_NO_MEMORY;
+    }
+    phi__serve_ended(c);
+    return PHI_OK;
+}
+
+PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status,
+                               const char *message) {
+    phi__header type;
+    char text[256];
+    int n = snprintf(text, sizeof text, "%d %s%s%.200s\n", http_status,
+                     phi__serve_words_reason(http_status), message != NULL ? ": " : "",
+                     message != NULL ? message : "");
+    type.name = PHI__LIT("Content-Type");
+    type.value = PHI__LIT("text/plain; charset=utf-8");
+    if (n < 0) n = 0;
+    if (n >= (int)sizeof text) n = (int)sizeof text - 1;
+    (void)phi__serve_reply(exchange, http_status, &type, 1, phi__str(text, (size_t)n));
+}
+
+PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
+                                    const phi__header *headers, size_t header_count) {
+    phi__serve_exchange *c = exchange;
+    size_t before = c->out.len;
+    phi_status status =
+        phi__serve_put_head(c, http_status, headers, header_count,
+                            c->http_1_0 ? PHI__SERVE_WORDS_TO_END : PHI__SERVE_WORDS_CHUNKS, 0);
+    if (status != PHI_OK) return status;
+    if (c->out.failed) return phi__connection_undo(c, before);
+    c->out_state = PHI__CONNECTION_STREAM;
+    c->chunked = !c->http_1_0;
+    phi__connection_queued(c);
+    phi__connection_poke(c);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes) {
+    phi__serve_exchange *c = exchange;
+    size_t before = c->out.len;
+    if (c->out_state != PHI__CONNECTION_STREAM) return PHI_BAD_ARG;
+    if (phi__connection_waiting(c) >= c->serve->desc.max_queue_bytes) {
+        c->wants_room = true;
+        return PHI_FULL;
+    }
+    if (bytes.len == 0 || c->no_body) return PHI_OK; /* an empty chunk would end it */
+    if (c->chunked) phi__buf_printf(&c->out, "%lx\r\n", (unsigned long)bytes.len);
+    phi__buf_add_str(&c->out, bytes);
+    if (c->chunked) phi__buf_text(&c->out, "\r\n");
+    if (c->out.failed) return phi__connection_undo(c, before);
+    phi__connection_queued(c);
+    phi__connection_poke(c);
+    return PHI_OK;
+}
+
+PHI__FN void phi__serve_end(phi__serve_exchange *exchange) {
+    phi__serve_exchange *c = exchange;
+    if (c->out_state != PHI__CONNECTION_STREAM) return;
+    if (c->chunked && !c->no_body) phi__buf_text(&c->out, "0\r\n\r\n");
+    if (c->out.failed) {
+        phi__connection_release(c);
+        phi__serve_drop(c);
+        return;
+    }
+    phi__serve_ended(c);
+}
+
+PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
+    phi__serve *s = exchange->serve;
+    phi__connection_enter(s);
+    phi__connection_release(exchange);
+    phi__connection_close(exchange);
+    phi__connection_leave(s);
+}
+
+#endif
+
+/* ---- src/io/serve_words.c ---- */
+
+/* serve_words.c - serve_words_in.h. */
+
+#ifndef PHI_NO_LISTEN
+
+
+PHI__FN const char *phi__serve_words_reason(int http_status) {
+    static const struct {
+        int status;
+        const char *text;
+    } reasons[] = {{200, "OK"},
+                   {201, "Created"},
+                   {202, "Accepted"},
+                   {204, "No Content"},
+                   {302, "Found"},
+                   {303, "See Other"},
+                   {304, "Not Modified"},
+                   {400, "Bad Request"},
+                   {401, "Unauthorized"},
+                   {403, "Forbidden"},
+                   {404, "Not Found"},
+                   {405, "Method Not Allowed"},
+                   {406, "Not Acceptable"},
+                   {408, "Request Timeout"},
+                   {409, "Conflict"},
+                   {410, "Gone"},
+                   {411, "Length Required"},
+                   {413, "Content Too Large"},
+                   {414, "URI Too Long"},
+                   {415, "Unsupported Media Type"},
+                   {417, "Expectation Failed"},
+                   {421, "Misdirected Request"},
+                   {429, "Too Many Requests"},
+                   {431, "Request Header Fields Too Large"},
+                   {500, "Internal Server Error"},
+                   {501, "Not Implemented"},
+                   {502, "Bad Gateway"},
+                   {503, "Service Unavailable"},
+                   {504, "Gateway Timeout"},
+                   {505, "HTTP Version Not Supported"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(reasons); i++)
+        if (reasons[i].status == http_status) return reasons[i].text;
+    return "Unknown";
+}
+
+static bool phi__serve_words_is_token(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+}
+
+static bool phi__serve_words_fits(const phi__header *header) {
+    static const char *const own[] = {"Connection", "Content-Length", "Date", "Transfer-Encoding"};
+    size_t i;
+    for (i = 0; i < header->name.len; i++)
+        if (!phi__serve_words_is_token(header->name.at[i])) return false;
+    for (i = 0; i < header->value.len; i++) {
+        unsigned char c = (unsigned char)header->value.at[i];
+        if ((c < 0x20 && c != '\t') || c == 0x7F) return false;
+    }
+    for (i = 0; i < PHI__COUNT(own); i++)
+        if (phi__str_is_nocase(header->name, own[i])) return false;
+    return header->name.len > 0;
+}
+
+PHI__FN bool phi__serve_words_fit(const phi__header *headers, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (!phi__serve_words_fits(&headers[i])) return false;
+    return true;
+}
+
+/* "Date: Thu, 01 Jan 1970 00:00:00 GMT" */
+static void phi__serve_words_date(phi__buf *out, int64_t ms) {
+    static const char days[] = "ThuFriSatSunMonTueWed"; /* 1970 began with a Thursday */
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    char iso[PHI__DATE_BYTES];
+    size_t day, month;
+    if (ms < 0) ms = 0;
+    (void)phi__date_put(ms, iso);
+    day = (size_t)(ms / 86400000 % 7) * 3;
+    month = (size_t)((iso[5] - '0') * 10 + iso[6] - '0' - 1) * 3;
+    phi__buf_printf(out, "Date: %.3s, %.2s %.3s %.4s %.8s GMT\r\n", days + day, iso + 8,
+                    months + month, iso, iso + 11);
+}
+
+PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *head) {
+    size_t i;
+    phi__buf_printf(out, "HTTP/1.1 %d %s\r\n", head->http_status,
+                    phi__serve_words_reason(head->http_status));
+    phi__serve_words_date(out, head->wall_ms);
+    for (i = 0; i < head->header_count; i++) {
+        phi__buf_add_str(out, head->headers[i].name);
+        phi__buf_text(out, ": ");
+        phi__buf_add_str(out, head->headers[i].value);
+        phi__buf_text(out, "\r\n");
+    }
+    if (head->body == PHI__SERVE_WORDS_LENGTH) {
+        phi__buf_text(out, "Content-Length: ");
+        phi__buf_u64(out, head->length);
+        phi__buf_text(out, "\r\n");
+    }
+    if (head->body == PHI__SERVE_WORDS_CHUNKS) phi__buf_text(out, "Transfer-Encoding: chunked\r\n");
+    if (!head->keep_alive)
+        phi__buf_text(out, "Connection: close\r\n");
+    else if (head->http_1_0)
+        phi__buf_text(out, "Connection: keep-alive\r\n");
+    phi__buf_text(out, "\r\n");
+}
+
+#endif
 
 /* ---- src/io/slice.c ---- */
 
@@ -47005,11 +48919,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x09fdbe6d
+#if PHI__IMP_LOOP != 0x3618b550
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x09fdbe6d
+#define PHI__IMP_LOOP 0x3618b550
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -47156,6 +49070,8 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
    child_loop_id. */
 PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
                                    const phi_message *part);
+/* The same with copies of all strings of a question. */
+PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event);
 /* The same for a part of an answer, made in place: there are many of them. */
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len);
@@ -48005,6 +49921,72 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
 
 #endif
 
+/* ---- src/loop/question_in.h ---- */
+
+/* question_in.h - a question that a room above the loop puts to the host of an agent: a server
+   wants a form filled in, or an answer of the agent's model.
+
+   The host decides in its hook, point PHI_HOOK_QUESTION: at once, or by phi_decide. Open calls
+   nothing of the host's and never calls `decided`: the hook is called in the next phi_step, or
+   later in the one that is under way. `decided` follows when the answer is there. An agent whose
+   hook does not want the point denies.
+
+   `decided` is called once for each question that was opened and not closed: with the host's
+   verdict, PHI_ALLOW or PHI_DENY, and its reply; with PHI_WAIT and a message after the deadline,
+   when the call is over (finished, cancelled, late, aborted), when the agent is freed, and where
+   memory ran out. It may open and close questions, give results of calls and free agents. The
+   question is gone when it is called. An abort ends the questions of the run's calls; a question of
+   no call needs no run, and outlives those that its agent has.
+   A question is in no snapshot and on no tape: it belongs to a live connection.
+
+   Memory: the agent's budget. Threads: the pumping thread. */
+#ifndef PHI_LOOP_QUESTION_IN_H
+#define PHI_LOOP_QUESTION_IN_H
+
+
+struct phi__decision;
+
+#ifndef PHI_NO_QUESTIONS
+
+typedef struct phi__question phi__question;
+
+typedef struct phi__question_desc {
+    phi_call call;       /* that it comes from (default: none) */
+    phi_str source;      /* who asks: a server's name; this and the next three are copied */
+    phi_str kind;        /* "elicitation", "sampling"; the hook's question_kind */
+    phi_str text;        /* for a person */
+    phi_str arguments;   /* JSON text: the question itself */
+    uint32_t timeout_ms; /* (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
+    /* reply: valid until it returns. */
+    void (*decided)(void *ctx, phi_verdict verdict, phi_str reply);
+    void *ctx;
+} phi__question_desc;
+
+enum { PHI__QUESTION_MOST = 64 }; /* open at once for one agent */
+
+/* PHI_STALE: the agent is gone, or the call is over; PHI_MISUSE: the runtime closes; PHI_FULL:
+   PHI__QUESTION_MOST are open; PHI_NO_MEMORY. Then nothing was opened. */
+PHI__FN phi_status phi__question_open(phi_agent agent, const phi__question_desc *desc,
+                                      phi__question **out);
+/* Withdraws it: its ticket dies, and `decided` is not called. Not for one that is gone; NULL is
+   harmless. */
+PHI__FN void phi__question_close(phi__question *question);
+
+/* Of the loop. A call is over: its questions end in the next step. The agent is freed: all end now;
+   one whose hook is being called ends behind it. */
+PHI__FN void phi__question_call_over(const phi__toolcall *call);
+PHI__FN void phi__question_drop_all(phi__agent *agent);
+/* The decision of an open question, while it waits; NULL: it does not. */
+PHI__FN const struct phi__decision *phi__question_waiting(const phi__link *question);
+
+#else
+
+static inline void phi__question_call_over(const phi__toolcall *call) { (void)call; }
+static inline void phi__question_drop_all(phi__agent *agent) { (void)agent; }
+
+#endif
+#endif
+
 /* ---- src/loop/run_in.h ---- */
 
 /* run_in.h - makes, begins, detaches and destroys runs; and fails them, with one error event, also
@@ -48186,6 +50168,59 @@ struct phi_tape {
 
 #endif
 
+/* ---- src/loop/tool_sources_in.h ---- */
+
+/* tool_sources_in.h - the tool sources of an agent: whose lists it has taken, and which of their
+   tools are in its toolset. An agent without sources has none of this (agent->sources is NULL). */
+#ifndef PHI_LOOP_TOOL_SOURCES_IN_H
+#define PHI_LOOP_TOOL_SOURCES_IN_H
+
+
+typedef struct phi__tool_sources phi__tool_sources;
+
+#ifndef PHI_NO_TOOL_SOURCES
+
+/* Of an agent that is being made; no list is taken yet. The array is copied into the agent's arena.
+   False: no memory. */
+PHI__FN bool phi__tool_sources_make(phi__agent *agent, const phi_tool_source *const *sources,
+                                    size_t count);
+/* Asks for versions, and takes the lists that have changed into agent->toolset; not below open
+   calls. quiet: without PHI_EV_TOOLS_CHANGED. PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__tool_sources_refresh(phi__agent *agent, bool quiet);
+/* The agent has other tools of its own, which were checked. PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__tool_sources_own(phi__agent *agent, const phi_tool *tools, size_t count);
+/* What tools must fit has changed: the next refresh checks all of them. */
+PHI__FN void phi__tool_sources_recheck(phi__agent *agent);
+/* Gives all lists back: the agent goes, and its calls are gone. */
+PHI__FN void phi__tool_sources_free(phi__agent *agent);
+
+#else
+
+static inline bool phi__tool_sources_make(phi__agent *agent, const phi_tool_source *const *sources,
+                                          size_t count) {
+    (void)agent;
+    (void)sources;
+    (void)count;
+    return true;
+}
+static inline phi_status phi__tool_sources_refresh(phi__agent *agent, bool quiet) {
+    (void)agent;
+    (void)quiet;
+    return PHI_OK;
+}
+static inline phi_status phi__tool_sources_own(phi__agent *agent, const phi_tool *tools,
+                                               size_t count) {
+    (void)agent;
+    (void)tools;
+    (void)count;
+    return PHI_OK;
+}
+static inline void phi__tool_sources_recheck(phi__agent *agent) { (void)agent; }
+static inline void phi__tool_sources_free(phi__agent *agent) { (void)agent; }
+
+#endif
+#endif
+
 /* ---- src/loop/tools_in.h ---- */
 
 /* tools_in.h - the tool calls of a turn, in the turn's memory: in the order of the answer, and
@@ -48247,6 +50282,7 @@ typedef struct phi__toolset {
     phi_tool *tools;
     phi__tool_view *views; /* in the form that requests use */
     size_t count;
+    size_t own;       /* the first so many: not from a source (loop/tool_sources_in.h) */
     bool has_lone;    /* one is not_concurrent */
     bool has_fields;  /* one has on_field */
     bool names_steps; /* one has names_steps */
@@ -48258,6 +50294,7 @@ PHI__FN void phi__toolset_free(phi__toolset *set);
    that have none. False: no memory, and nothing changed. */
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms);
+PHI__FN const char *phi__toolset_schema(const phi_tool *tool); /* or that of any object */
 PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name); /* NULL: none */
 
 #endif
@@ -48316,8 +50353,8 @@ enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
 /* ---- decisions ---- */
 
-/* The decision of a hook, made or pending. Each run and each tool call has one; its slot is taken
-   only while a decision is pending. */
+/* The decision of a hook, made or pending. Each run, each tool call and each question has one; its
+   slot is taken only while a decision is pending. */
 typedef enum phi__decision_state {
     PHI__DECISION_NONE = 0,
     PHI__DECISION_WAITS, /* for phi_decide, or its deadline */
@@ -48328,24 +50365,41 @@ typedef enum phi__decision_state {
    text, and so without room in the inbox; the slot is marked. */
 enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_SAID = 4 };
 
-typedef struct phi__decision {
+/* The strings of a question, which own memory of their own. */
+typedef struct phi__asked {
+    phi_str source, kind, text, arguments;
+} phi__asked;
+
+typedef struct phi__decision phi__decision;
+struct phi__decision {
     phi_runtime *rt;
+    phi__agent *agent;
     phi__slot *slot;
     uint32_t index, gen;
     phi__decision_state state;
     phi_hook_point point;
-    phi__run *run;
+    phi__run *run;       /* NULL: a question's */
     phi__toolcall *call; /* NULL: the run's */
     phi__timer timer;
     uint32_t timeout_ms;
     phi_verdict verdict;
     phi__buf reply; /* the verdict of the hook or of phi_decide, until it is taken */
     phi_str text;   /* for phi_pending: the text that a filter checks; in the run's memory */
+    bool late;      /* its deadline settled it */
     bool ask_again; /* of the wait: as of phi_hook */
     uint32_t round;
     void (*over)(void *ctx); /* the ticket is dead; NULL: nobody wants to know */
     void *over_ctx;
-} phi__decision;
+    const phi__asked *asked;                  /* of a question; NULL: it is none */
+    void (*settled)(phi__decision *decision); /* ... which is called where a run would be woken */
+};
+
+/* question.c: the open questions of an agent, oldest first. */
+typedef struct phi__questions {
+    phi__list list;
+    size_t count;
+    phi__timer timer; /* set while there are any */
+} phi__questions;
 
 /* ---- budgets ---- */
 
@@ -48557,7 +50611,8 @@ struct phi__agent {
     phi_str system_prompt, agent_id, workspace; /* in memory of their own */
     phi_str format_schema, format_name;         /* the same */
     phi__toolset toolset;
-    phi__toolset *tools; /* the effective tools: of the active run, or `toolset` */
+    phi__toolset *tools;        /* the effective tools: of the active run, or `toolset` */
+    phi__tool_sources *sources; /* NULL: it has none */
     phi__budget budget;
     phi__tree tree;
     phi__line line;
@@ -48576,6 +50631,7 @@ struct phi__agent {
     uint8_t context_level;            /* projection.c: the last warning to the host */
     phi__agent_spent spent;
     phi__agent_events events;
+    phi__questions questions;
 };
 
 /* ---- the runtime ---- */
@@ -48746,6 +50802,11 @@ PHI__FN void phi__call_poll_all(phi_runtime *rt);
 
 /* hooks.c */
 PHI__FN void phi__hooks_decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
+/* The decision of a question; call: that it comes from, or NULL. asked: borrowed. settled: called
+   when a wait is over, however; phi__hooks_decide has the verdict. */
+PHI__FN void phi__hooks_decision_asked(phi__decision *decision, phi__agent *agent,
+                                       phi__toolcall *call, const phi__asked *asked,
+                                       void (*settled)(phi__decision *decision));
 /* Fills the arguments that every hook of a run gets; the caller adds those of the point. */
 PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point);
 /* Calls the hook, or takes the decision made since. The reply is in decision->reply until the next
@@ -48759,6 +50820,8 @@ PHI__FN phi__hooked phi__hooks_call(phi__toolcall *call, phi_hook *hook);
 /* Where a state goes after a hook: on, back to itself, or out. */
 PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait);
+/* The same for an agent that need not run. */
+PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point point);
 PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
 PHI__FN void *phi__hooks_user_data(const phi__agent *agent); /* that hook_fn is called with */
 /* The arguments of its call that a person is to decide on: those of the round before, if it changed
@@ -48869,58 +50932,6 @@ PHI__FN void phi__provider_wake_all(phi_runtime *rt); /* the models to poll in t
 
 #endif
 
-/* ---- src/loop/question_in.h ---- */
-
-/* question_in.h - a question that a room above the loop puts to the host of an agent: a server wants
-   a form filled in, or an answer of the agent's model.
-
-   The host decides in its hook, point PHI_HOOK_QUESTION: at once, or by phi_decide. Open calls
-   nothing of the host's and never calls `decided`: the hook is called in the next phi_step, or
-   later in the one that is under way. `decided` follows when the answer is there. An agent whose
-   hook does not want the point denies.
-
-   `decided` is called once for each question that was opened and not closed: with the host's
-   verdict, PHI_ALLOW or PHI_DENY, and its reply; with PHI_DENY and a message after the deadline,
-   when the call is over (finished, cancelled, late, aborted), when the agent is freed, and where
-   memory ran out. It may open and close questions, give results of calls and free agents. The
-   question is gone when it is called. An abort ends the questions of the run's calls; a question of
-   no call needs no run, and outlives those that its agent has.
-   A question is in no snapshot and on no tape: it belongs to a live connection.
-
-   Memory: the agent's budget. Threads: the pumping thread. */
-#ifndef PHI_LOOP_QUESTION_IN_H
-#define PHI_LOOP_QUESTION_IN_H
-
-
-#ifndef PHI_NO_QUESTIONS
-
-typedef struct phi__question phi__question;
-
-typedef struct phi__question_desc {
-    phi_call call;       /* that it comes from (default: none) */
-    phi_str source;      /* who asks: a server's name; this and the next three are copied */
-    phi_str kind;        /* "elicitation", "sampling"; the hook's question_kind */
-    phi_str text;        /* for a person */
-    phi_str arguments;   /* JSON text: what is asked */
-    uint32_t timeout_ms; /* (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
-    /* reply: valid until it returns. */
-    void (*decided)(void *ctx, phi_verdict verdict, phi_str reply);
-    void *ctx;
-} phi__question_desc;
-
-enum { PHI__QUESTION_MOST = 64 }; /* open at once for one agent */
-
-/* PHI_STALE: the agent is gone, or the call is over; PHI_MISUSE: the runtime closes; PHI_FULL:
-   PHI__QUESTION_MOST are open; PHI_NO_MEMORY. Then nothing was opened. */
-PHI__FN phi_status phi__question_open(phi_agent agent, const phi__question_desc *desc,
-                                      phi__question **out);
-/* Withdraws it: its ticket dies, and `decided` is not called. Not for one that is gone; NULL is
-   harmless. */
-PHI__FN void phi__question_close(phi__question *question);
-
-#endif
-#endif
-
 /* ---- src/loop/results_in.h ---- */
 
 /* results_in.h - a tool's result as a message, where it must outlive the function that gave it. */
@@ -49017,6 +51028,36 @@ enum { PHI__SPILL_NAME_BYTES = 40 }; /* "/phi-", 32 digits, and the terminator, 
 
 /* "/phi-" and the digits, terminated. */
 PHI__FN void phi__spill_name(const unsigned char random[16], char out[PHI__SPILL_NAME_BYTES]);
+
+#endif
+
+/* ---- src/loop/tool_check_in.h ---- */
+
+/* tool_check_in.h - what the tools of an agent must fit. */
+#ifndef PHI_LOOP_TOOL_CHECK_IN_H
+#define PHI_LOOP_TOOL_CHECK_IN_H
+
+
+/* Who is sent their names, and whether a hook can allow a call. */
+typedef struct phi__tool_rules {
+    const phi__codec *codec; /* NULL: a provider of the host's, which takes any name */
+    bool can_approve;
+} phi__tool_rules;
+
+/* The rules of an agent with that provider of its own (or NULL) and model. */
+PHI__FN phi__tool_rules phi__tool_check_rules(const phi_runtime *rt, const phi_provider *own,
+                                              const phi_model *model, bool can_approve);
+/* PHI_OK, or phi_last_error says which tool is at fault, and why: one that has a name, but for the
+   rules about it; names alone, which another model may not take; all of a list. */
+PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *rules,
+                                       const phi_tool *tool);
+PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const phi__tool_rules *rules,
+                                         const phi_tool *tools, size_t count);
+PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,
+                                       const phi_tool *tools, size_t count);
+/* Every provider wants a schema to describe an object, by properties that are schemas. True when
+   this one does not: `out` then has the place and the words. */
+PHI__FN bool phi__tool_check_schema_fault(const phi_json *schema, char *out, size_t size);
 
 #endif
 
@@ -49995,6 +52036,7 @@ static void phi__call_clear_timers(phi__toolcall *call) {
 static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     call->result = result;
     if (call->begun && call->slot != NULL) call->run->tools.running--;
+    if (call->run->agent->questions.count > 0) phi__question_call_over(call);
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
@@ -50111,6 +52153,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
     /* Claimed before the tool is called, which may free the agent again from there. */
     if (call->slot != NULL && phi__call_claim(call) && phi__call_held(call) && tool->cancel != NULL)
         tool->cancel(tool->user_data, phi__call_handle(call));
+    if (call->run->agent->questions.count > 0) phi__question_call_over(call);
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
     if (call->cap != NULL) phi__cap_drop(call);
@@ -51663,6 +53706,26 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
     return true;
 }
 
+#ifndef PHI_NO_QUESTIONS
+PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event) {
+    size_t bytes = phi__add(phi__add(event->text.len, event->arguments.len),
+                            phi__add(phi__add(event->source.len, event->question_kind.len), 4));
+    phi__record *record;
+    char *at;
+    if (agent->slot == NULL || phi__events_unwanted(agent, event)) return true;
+    record = phi__events_room(agent, bytes);
+    if (record == NULL) return false;
+    at = (char *)(record + 1);
+    record->event = *event;
+    record->event.text = phi__events_put(&at, event->text);
+    record->event.arguments = phi__events_put(&at, event->arguments);
+    record->event.source = phi__events_put(&at, event->source);
+    record->event.question_kind = phi__events_put(&at, event->question_kind);
+    phi__events_queue(agent, record);
+    return true;
+}
+#endif
+
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len) {
     phi__record *record;
@@ -52652,10 +54715,25 @@ PHI__FN void phi__forget_step(phi_runtime *rt) { (void)rt; }
 PHI__FN void phi__hooks_decision_init(phi__decision *d, phi__run *run, phi__toolcall *call) {
     memset(d, 0, sizeof *d);
     d->rt = run->agent->rt;
+    d->agent = run->agent;
     d->run = run;
     d->call = call;
     phi__buf_init(&d->reply, &run->agent->memory);
 }
+
+#ifndef PHI_NO_QUESTIONS
+PHI__FN void phi__hooks_decision_asked(phi__decision *d, phi__agent *agent, phi__toolcall *call,
+                                       const phi__asked *asked,
+                                       void (*settled)(phi__decision *decision)) {
+    memset(d, 0, sizeof *d);
+    d->rt = agent->rt;
+    d->agent = agent;
+    d->call = call;
+    d->asked = asked;
+    d->settled = settled;
+    phi__buf_init(&d->reply, &agent->memory);
+}
+#endif
 
 static phi_ticket phi__hooks_decision_ticket(const phi__decision *d) {
     phi_ticket ticket;
@@ -52705,16 +54783,20 @@ static void phi__hooks_decision_settle(phi__decision *d, phi_verdict verdict, ph
     phi__hooks_decision_close(d); /* may free the reply */
     d->state = PHI__DECISION_MADE;
     d->verdict = phi__hooks_verdict(d->point, verdict);
-    phi__schedule_wake(d->run);
+    if (d->run != NULL)
+        phi__schedule_wake(d->run);
+    else
+        d->settled(d);
 }
 
 /* ---- waiting ---- */
 
 /* Where a denial has a meaning, silence is one. */
 static bool phi__hooks_can_deny(phi_hook_point point) {
-    return ((uint32_t)point & ((uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN |
-                               PHI_HOOK_BEFORE_COMPACTION | PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER |
-                               PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
+    return ((uint32_t)point &
+            ((uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN | PHI_HOOK_BEFORE_COMPACTION |
+             PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER | PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING |
+             PHI_HOOK_FOLLOW_UP | PHI_HOOK_QUESTION)) != 0;
 }
 
 static void phi__hooks_decision_timer(phi__timer *timer) {
@@ -52722,6 +54804,7 @@ static void phi__hooks_decision_timer(phi__timer *timer) {
     char words[80];
     if (!phi__slots_move(&d->rt->tickets, d->index, d->gen, PHI__TICKET_OPEN, PHI__TICKET_CLAIMED))
         return; /* a decision is on its way */
+    d->late = true;
     (void)snprintf(words, sizeof words, "Nobody decided within %u ms.", (unsigned)d->timeout_ms);
     if (phi__hooks_can_deny(d->point))
         phi__hooks_decision_settle(d, PHI_DENY, phi_str_of(words));
@@ -52735,13 +54818,27 @@ PHI__FN phi_str phi__hooks_arguments(const phi__decision *d) {
                : d->call->arguments;
 }
 
+static bool phi__hooks_decision_emit(phi__decision *d, phi_event *event) {
+#ifndef PHI_NO_QUESTIONS
+    if (d->asked != NULL) {
+        event->source = d->asked->source;
+        event->question_kind = d->asked->kind;
+        event->text = d->asked->text;
+        event->arguments = d->asked->arguments;
+        return phi__events_emit_asked(d->agent, event);
+    }
+#endif
+    return phi__events_emit(d->agent, event, NULL, 0);
+}
+
 static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     phi_event event;
+    uint32_t most = d->run != NULL ? d->run->waits_ms : d->agent->desc.decision_timeout_ms;
     uint64_t at = UINT64_MAX;
     d->state = PHI__DECISION_WAITS;
     d->ask_again = hook->ask_again;
     d->timer.fire = phi__hooks_decision_timer;
-    d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : d->run->waits_ms;
+    d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : most;
     if (d->timeout_ms != PHI_UNLIMITED)
         at = phi__io_now_us(d->rt->io) + (uint64_t)d->timeout_ms * 1000;
     if (phi__io_timer_set(d->rt->io, &d->timer, at) != PHI_OK) return false;
@@ -52758,7 +54855,7 @@ static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
         event.tool_name = d->call->block->name;
         event.arguments = phi__hooks_arguments(d);
     }
-    return phi__events_emit(d->run->agent, &event, NULL, 0);
+    return phi__hooks_decision_emit(d, &event);
 }
 
 /* ---- calling the host ---- */
@@ -52783,6 +54880,19 @@ PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point) {
     return hook;
 }
 
+#ifndef PHI_NO_QUESTIONS
+PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point point) {
+    phi_hook hook;
+    if (agent->run != NULL) return phi__hooks_make(agent->run, point);
+    memset(&hook, 0, sizeof hook);
+    hook.point = point;
+    hook.agent = phi__find_seen(agent);
+    hook.seq = agent->rt->events.seq;
+    hook.message_count = agent->thread->messages.count;
+    return hook;
+}
+#endif
+
 /* Calls it with the reply of the round before, which may also be its own reply. */
 static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
                                   void *user_data) {
@@ -52793,7 +54903,7 @@ static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn 
     hook->round = d->round;
     if (before.len > 0) hook->reply = phi__buf_str(&before);
     verdict = fn(user_data, hook);
-    gone = d->run->agent->slot == NULL;
+    gone = d->agent->slot == NULL;
     if (!gone && hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
     phi__buf_free(&before);
     return verdict;
@@ -52802,10 +54912,11 @@ static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn 
 /* The question itself. `again`: it was decided, and only the list is wanted. */
 static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
                                          void *user_data, bool again) {
-    phi__agent *agent = d->run->agent;
+    phi__agent *agent = d->agent;
     phi_verdict verdict;
     if (d->round == 0) phi__buf_clear(&d->reply);
     if (!phi__hooks_decision_open(d)) return PHI__HOOK_LOST;
+    d->late = false;
     d->point = hook->point;
     hook->ticket = phi__hooks_decision_ticket(d);
     hook->decided = again;
@@ -54339,20 +56450,52 @@ static void phi__pending_of_call(phi_pending_item *item, const phi__toolcall *ca
     item->arguments = call->arguments;
 }
 
-static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
-                                  const phi__decision *d, const phi__toolcall *call) {
-    phi_pending_item item;
-    if (d->state != PHI__DECISION_WAITS) return;
-    item = phi__pending_item_of(run, PHI_WAITING_DECISION);
+static phi_pending_item phi__pending_ticket(phi_pending_item item, const phi__decision *d) {
+    item.kind = PHI_WAITING_DECISION;
     item.ticket.rt = d->rt;
     item.ticket.index = d->index;
     item.ticket.gen = d->gen;
     item.point = d->point;
+    phi__pending_due(&item, d->rt, &d->timer);
+    return item;
+}
+
+static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
+                                  const phi__decision *d, const phi__toolcall *call) {
+    phi_pending_item item;
+    if (d->state != PHI__DECISION_WAITS) return;
+    item = phi__pending_ticket(phi__pending_item_of(run, PHI_WAITING_DECISION), d);
     if (d->point == PHI_HOOK_FILTER) item.text = phi__input_filter_text(run);
     if (call != NULL) phi__pending_of_call(&item, call);
     if (call != NULL) item.arguments = phi__hooks_arguments(d);
-    phi__pending_due(&item, d->rt, &d->timer);
     phi__pending_add(list, &item);
+}
+
+/* In front of what the run waits for: a call may wait for its questions. */
+static void phi__pending_questions(phi__pending_list *list, const phi__agent *agent) {
+#ifndef PHI_NO_QUESTIONS
+    const phi__link *link;
+    for (link = agent->questions.list.first; link != NULL; link = link->next) {
+        const phi__decision *d = phi__question_waiting(link);
+        phi_pending_item item;
+        if (d == NULL) continue;
+        memset(&item, 0, sizeof item);
+        if (agent->run != NULL)
+            item = phi__pending_item_of(agent->run, PHI_WAITING_DECISION);
+        else
+            item.agent = phi__find_seen(agent);
+        item = phi__pending_ticket(item, d);
+        if (d->call != NULL) phi__pending_of_call(&item, d->call);
+        item.arguments = d->asked->arguments;
+        item.text = d->asked->text;
+        item.source = d->asked->source;
+        item.question_kind = d->asked->kind;
+        phi__pending_add(list, &item);
+    }
+#else
+    (void)list;
+    (void)agent;
+#endif
 }
 
 static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
@@ -54392,6 +56535,7 @@ PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) 
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         const phi__agent *agent = (const phi__agent *)slot->object;
+        if (agent != NULL) phi__pending_questions(&list, agent);
         if (agent != NULL && agent->run != NULL) phi__pending_run(&list, agent->run);
     }
     return list.count;
@@ -54414,9 +56558,12 @@ PHI_API phi_waiting phi_agent_waiting(phi_agent handle, phi_pending_item *out) {
     if (run != NULL) {
         bool calling = run->state == PHI__RUN_SEND || run->state == PHI__RUN_STREAM;
         item = phi__pending_item_of(run, calling ? PHI_WAITING_MODEL : PHI_WAITING_NOTHING);
-        phi__pending_run(&list, run);
-    } else if (agent != NULL)
+        phi__pending_questions(&list, agent);
+        if (list.count == 0) phi__pending_run(&list, run);
+    } else if (agent != NULL) {
         item.agent = handle;
+        phi__pending_questions(&list, agent);
+    }
     if (out != NULL) *out = item;
     return item.kind;
 }
@@ -55030,6 +57177,256 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
     rt->providers = node;
     return PHI_OK;
 }
+
+/* ---- src/loop/question.c ---- */
+
+/* question.c - questions of rooms above the loop to the host of an agent.
+
+   A question has a decision of hooks.c, and is due whenever there is something to do: to call the
+   hook, to call it again, to report the answer. Then its agent's timer fires, and serves those that
+   are due, the oldest first. So everything of the host's and of the asker's is called from
+   phi_step, but for agents that are freed. The timer keeps its place among the timers, so that
+   being due never needs memory. */
+
+#ifndef PHI_NO_QUESTIONS
+
+struct phi__question {
+    phi__link link; /* of its agent's */
+    phi__agent *agent;
+    phi_call call; /* where `of_call` */
+    bool of_call;
+    bool due;
+    bool asking; /* its hook is being called: it cannot be freed now */
+    bool closed; /* ... and the asker has withdrawn it meanwhile */
+    bool over;   /* its call is */
+    bool freed;  /* its agent is, and it is in no list */
+    phi__asked asked;
+    phi__decision decision;
+    uint32_t timeout_ms;
+    void (*decided)(void *ctx, phi_verdict verdict, phi_str reply);
+    void *ctx;
+    size_t bytes; /* of this, and of the strings behind it */
+};
+
+static void phi__question_due(phi__question *q) {
+    phi__io *io = q->agent->rt->io;
+    q->due = true;
+    /* it has a place */
+    (void)phi__io_timer_set(io, &q->agent->questions.timer, phi__io_now_us(io));
+}
+
+static void phi__question_settled(phi__decision *decision) {
+    phi__question_due(PHI__OWNER(decision, phi__question, decision));
+}
+
+/* ---- its end ---- */
+
+static void phi__question_unlist(phi__question *q) {
+    phi__questions *questions = &q->agent->questions;
+    if (q->freed) return;
+    phi__list_take(&questions->list, &q->link);
+    if (--questions->count == 0) phi__io_timer_clear(q->agent->rt->io, &questions->timer);
+}
+
+static void phi__question_free(phi__question *q) {
+    phi__question_unlist(q);
+    phi__hooks_decision_drop(&q->decision);
+    phi__free(&q->agent->memory, q, q->bytes);
+}
+
+/* The reply may be that of the question's decision. The agent's memory stays until the step's
+   end. */
+static void phi__question_conclude(phi__question *q, phi_verdict verdict, phi_str reply) {
+    void (*decided)(void *ctx, phi_verdict verdict, phi_str reply) = q->decided;
+    void *ctx = q->ctx;
+    phi__buf kept = q->decision.reply;
+    phi__buf_init(&q->decision.reply, &q->agent->memory);
+    phi__question_free(q);
+    decided(ctx, verdict, reply);
+    phi__buf_free(&kept);
+}
+
+static phi_str phi__question_over_words(void) {
+    return PHI__LIT("The tool call that led to the question is over.");
+}
+
+/* ---- asking ---- */
+
+static phi_hook phi__question_hook(const phi__question *q) {
+    const phi__agent *agent = q->agent;
+    phi_hook hook = phi__hooks_make_of(agent, PHI_HOOK_QUESTION);
+    hook.source = q->asked.source;
+    hook.question_kind = q->asked.kind;
+    hook.text = q->asked.text;
+    hook.arguments = q->asked.arguments;
+    hook.timeout_ms = q->timeout_ms;
+    if (hook.timeout_ms == 0 && q->of_call) hook.timeout_ms = agent->run->waits_ms;
+    if (q->of_call) {
+        hook.call = q->call;
+        hook.tool_name = q->decision.call->block->name;
+        hook.tool_call_id = q->decision.call->block->id;
+    }
+    return hook;
+}
+
+static void phi__question_hooked(phi__question *q, phi__hooked hooked) {
+    switch (hooked) {
+    case PHI__HOOK_WAIT: return;
+    case PHI__HOOK_ALLOW:
+    case PHI__HOOK_WARN:
+        phi__question_conclude(q, PHI_ALLOW, phi__buf_str(&q->decision.reply));
+        return;
+    case PHI__HOOK_DENY:
+        phi__question_conclude(q, q->decision.late ? PHI_WAIT : PHI_DENY,
+                               phi__buf_str(&q->decision.reply));
+        return;
+    case PHI__HOOK_GONE:
+        phi__question_conclude(q, PHI_WAIT, PHI__LIT("The agent was freed."));
+        return;
+    case PHI__HOOK_LOST: break;
+    }
+    phi__question_conclude(q, PHI_WAIT, PHI__LIT("Out of memory"));
+}
+
+static void phi__question_serve(phi__question *q) {
+    phi__agent *agent = q->agent;
+    phi__hooked hooked = PHI__HOOK_DENY;
+    q->due = false;
+    if (!q->over && phi__hooks_wanted(agent, PHI_HOOK_QUESTION)) {
+        phi_hook hook = phi__question_hook(q);
+        q->asking = true;
+        hooked = phi__hooks_decide(&q->decision, &hook, agent->desc.hook_fn,
+                                   phi__hooks_user_data(agent));
+        q->asking = false;
+    }
+    if (q->closed)
+        phi__question_free(q);
+    else if (q->over && agent->slot != NULL)
+        phi__question_conclude(q, PHI_WAIT, phi__question_over_words());
+    else
+        phi__question_hooked(q, hooked);
+}
+
+/* As many as are open now: those that come meanwhile are due in the next step. */
+static void phi__question_fire(phi__timer *timer) {
+    phi__agent *agent = PHI__OWNER(timer, phi__agent, questions.timer);
+    phi__questions *questions = &agent->questions;
+    size_t left = questions->count;
+    /* its place was given back just now */
+    (void)phi__io_timer_set(agent->rt->io, timer, UINT64_MAX);
+    while (left-- > 0 && agent->slot != NULL) {
+        phi__link *link = questions->list.first;
+        while (link != NULL && !PHI__OWNER(link, phi__question, link)->due) link = link->next;
+        if (link == NULL) return;
+        phi__question_serve(PHI__OWNER(link, phi__question, link));
+    }
+}
+
+/* ---- what others do ---- */
+
+PHI__FN void phi__question_call_over(const phi__toolcall *call) {
+    phi__link *link = call->run->agent->questions.list.first;
+    for (; link != NULL; link = link->next) {
+        phi__question *q = PHI__OWNER(link, phi__question, link);
+        if (!q->of_call || q->call.index != call->index || q->call.gen != call->gen) continue;
+        q->over = true;
+        q->of_call = false;
+        q->decision.call = NULL; /* it may go before the question does */
+        if (!q->asking) phi__hooks_decision_drop(&q->decision);
+        phi__question_due(q);
+    }
+}
+
+PHI__FN void phi__question_drop_all(phi__agent *agent) {
+    while (agent->questions.list.first != NULL) {
+        phi__question *q = PHI__OWNER(agent->questions.list.first, phi__question, link);
+        if (!q->asking) {
+            phi__question_conclude(q, PHI_WAIT, PHI__LIT("The agent was freed."));
+            continue;
+        }
+        phi__question_unlist(q);
+        q->freed = true;
+    }
+}
+
+PHI__FN const phi__decision *phi__question_waiting(const phi__link *link) {
+    const phi__question *q = PHI__OWNER(link, const phi__question, link);
+    return q->decision.state == PHI__DECISION_WAITS ? &q->decision : NULL;
+}
+
+/* ---- opening and closing ---- */
+
+static phi_str phi__question_copy(char **at, phi_str text) {
+    char *to = *at;
+    if (text.len > 0) memcpy(to, text.at, text.len);
+    to[text.len] = '\0';
+    *at = to + text.len + 1;
+    return phi__str(to, text.len);
+}
+
+static phi__question *phi__question_make(phi__agent *agent, const phi__question_desc *desc) {
+    size_t bytes = phi__add(sizeof(phi__question) + 4,
+                            phi__add(phi__add(desc->source.len, desc->kind.len),
+                                     phi__add(desc->text.len, desc->arguments.len)));
+    phi__question *q = (phi__question *)phi__alloc(&agent->memory, bytes);
+    char *at;
+    if (q == NULL) return NULL;
+    at = (char *)(q + 1);
+    q->agent = agent;
+    q->bytes = bytes;
+    q->asked.source = phi__question_copy(&at, desc->source);
+    q->asked.kind = phi__question_copy(&at, desc->kind);
+    q->asked.text = phi__question_copy(&at, desc->text);
+    q->asked.arguments = phi__question_copy(&at, desc->arguments);
+    q->timeout_ms = desc->timeout_ms;
+    q->decided = desc->decided;
+    q->ctx = desc->ctx;
+    return q;
+}
+
+/* As phi__call_find, whose file looks for questions itself. */
+static phi__toolcall *phi__question_call(phi_call call) {
+    phi__slot *slot =
+        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
+    return slot != NULL ? (phi__toolcall *)slot->object : NULL;
+}
+
+PHI__FN phi_status phi__question_open(phi_agent handle, const phi__question_desc *desc,
+                                      phi__question **out) {
+    phi__agent *agent = phi__find_agent(handle);
+    phi__toolcall *call = phi__question_call(desc->call);
+    phi__question *q;
+    if (agent == NULL || (desc->call.rt != NULL && (call == NULL || call->run->agent != agent)))
+        return PHI_STALE;
+    if (agent->rt->closing) return PHI_MISUSE;
+    if (agent->questions.count >= PHI__QUESTION_MOST) return PHI_FULL;
+    q = phi__question_make(agent, desc);
+    if (q == NULL) return PHI_NO_MEMORY;
+    agent->questions.timer.fire = phi__question_fire;
+    if (phi__io_timer_set(agent->rt->io, &agent->questions.timer, phi__io_now_us(agent->rt->io)) !=
+        PHI_OK) {
+        phi__free(&agent->memory, q, q->bytes);
+        return PHI_NO_MEMORY;
+    }
+    q->due = true;
+    phi__hooks_decision_asked(&q->decision, agent, call, &q->asked, phi__question_settled);
+    q->of_call = call != NULL;
+    q->call = desc->call;
+    phi__list_push(&agent->questions.list, &q->link);
+    agent->questions.count++;
+    *out = q;
+    return PHI_OK;
+}
+
+PHI__FN void phi__question_close(phi__question *q) {
+    if (q == NULL) return;
+    if (q->asking)
+        q->closed = true;
+    else
+        phi__question_free(q);
+}
+
+#endif
 
 /* ---- src/loop/responses.c ---- */
 
@@ -56607,6 +59004,9 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
     phi__state next;
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
+    if (run->agent->sources != NULL && run->toolset == NULL &&
+        phi__tool_sources_refresh(run->agent, false) != PHI_OK)
+        return PHI__RUN_LOST;
     if (run->agent->queues.injected.head != NULL) phi__input_take_injected(run);
     next = phi__states_filter_pending(run, PHI__RUN_TOP, wait);
     if (next != PHI__RUN_ON) return next;
@@ -57137,6 +59537,488 @@ PHI__FN void phi__stored_evict(phi_runtime *rt) { (void)rt; }
 
 #endif
 
+/* ---- src/loop/tool_check.c ---- */
+
+/* tool_check.c - checks tools as an agent is to have them. A refusal names the fault in
+   phi_last_error, and changes nothing. */
+
+
+#include <stdio.h>
+
+PHI__FN bool phi__tool_check_schema_fault(const phi_json *schema, char *out, size_t size) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    phi_json_iter it = phi_json_each(properties);
+    out[0] = '\0';
+    if (!phi__str_is(phi_json_str(phi_json_get(schema, "type"), ""), "object"))
+        (void)snprintf(out, size, ": expected an object with \"type\":\"object\"");
+    else if (properties != NULL && !phi_json_is_object(properties))
+        (void)snprintf(out, size, ".properties: expected an object, got %s",
+                       phi_json_type_name(properties));
+    else
+        while (phi_json_next(&it) != NULL && out[0] == '\0')
+            if (!phi_json_is_object(it.at) && !phi_json_is_bool(it.at))
+                (void)snprintf(out, size, ".properties.%.*s: expected a schema, got %s",
+                               (int)phi__min(it.key.len, 80), it.key.at, phi_json_type_name(it.at));
+    return out[0] != '\0';
+}
+
+static phi_status phi__tool_check_schema(phi_runtime *rt, const phi_tool *tool) {
+    phi_arena arena;
+    phi_json *schema = NULL;
+    phi_parse_error parse;
+    phi_schema_error error;
+    phi_status status;
+    char fault[200];
+    if (tool->schema == NULL) return PHI_OK;
+    phi_arena_init(&arena, &rt->memory, 1024);
+    status = phi_json_parse(&arena, phi_str_of(tool->schema), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_PARSE)
+        (void)phi__error(rt, status, "tool \"%s\": schema:%u:%u: %s", tool->name,
+                         (unsigned)parse.line, (unsigned)parse.column, parse.message);
+    else if (status != PHI_OK)
+        (void)phi__error(rt, status, "tool \"%s\": schema: %s", tool->name,
+                         phi_status_text(status));
+    else if (phi__tool_check_schema_fault(schema, fault, sizeof fault))
+        status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": schema%s", tool->name, fault);
+    else if (!tool->checks_arguments && (status = phi_schema_valid(schema, &error)) != PHI_OK)
+        (void)phi__error(rt, status, "tool \"%s\": %s", tool->name, error.message);
+    phi_arena_free(&arena);
+    return status;
+}
+
+PHI__FN phi__tool_rules phi__tool_check_rules(const phi_runtime *rt, const phi_provider *own,
+                                              const phi_model *model, bool can_approve) {
+    phi_str protocol = phi_str_of(model->protocol);
+    phi__tool_rules rules;
+    if (own == NULL) own = phi__provider_find(rt, protocol);
+    rules.codec = own == NULL ? phi__codec_of(rt->codecs, protocol) : NULL;
+    rules.can_approve = can_approve;
+    return rules;
+}
+
+PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const phi__tool_rules *rules,
+                                         const phi_tool *tools, size_t count) {
+    size_t i;
+    for (i = 0; rules->codec != NULL && i < count; i++) {
+        const char *why = phi__preflight_name(rules->codec, phi_str_of(tools[i].name));
+        if (why != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name \"%.80s\": %s", (unsigned)i,
+                              tools[i].name, why);
+    }
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *rules,
+                                       const phi_tool *tool) {
+    if (tool->start == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", tool->name);
+    if (tool->needs_approval && !rules->can_approve)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "tool \"%s\": needs_approval, and nothing can approve: set hook_fn, and "
+                          "PHI_HOOK_BEFORE_TOOL in hook_points",
+                          tool->name);
+    if (tool->strict && !phi__strict_here())
+        return phi__error(rt, PHI_UNSUPPORTED, "tool \"%s\": strict: %s", tool->name,
+                          PHI__STRICT_LEFT_OUT);
+#ifdef PHI_NO_SCHEMA
+    if (tool->schema != NULL && !tool->checks_arguments)
+        return phi__error(rt, PHI_UNSUPPORTED,
+                          "tool \"%s\": it does not set checks_arguments, and this build does not "
+                          "check them (PHI_NO_SCHEMA)",
+                          tool->name);
+#endif
+#ifdef PHI_NO_ARGUMENT_STREAM
+    if (tool->on_field != NULL)
+        return phi__error(rt, PHI_UNSUPPORTED,
+                          "tool \"%s\": on_field: this build has none (PHI_NO_ARGUMENT_STREAM)",
+                          tool->name);
+#endif
+    return phi__tool_check_schema(rt, tool);
+}
+
+PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,
+                                       const phi_tool *tools, size_t count) {
+    size_t i, j;
+    if (count > 0 && tools == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u", (unsigned)count);
+    for (i = 0; i < count; i++) {
+        const phi_tool *tool = &tools[i];
+        phi_status status;
+        if (tool->name == NULL || tool->name[0] == '\0')
+            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name is missing", (unsigned)i);
+        for (j = 0; j < i; j++)
+            if (strcmp(tools[j].name, tool->name) == 0)
+                return phi__error(rt, PHI_BAD_ARG, "tool \"%s\" is there twice", tool->name);
+        status = phi__tool_check_one(rt, rules, tool);
+        if (status != PHI_OK) return status;
+    }
+    return phi__tool_check_names(rt, rules, tools, count);
+}
+
+/* ---- src/loop/tool_sources.c ---- */
+
+/* tool_sources.c - the tool sources of an agent: their lists are taken and given back, and tools
+   that fit stand in its toolset behind its own.
+
+   An exchange makes everything anew beside the old: lists, verdicts, the toolset. Only when nothing
+   can fail any more does it take the place of the old, whose lists are given back last. */
+
+#ifndef PHI_NO_TOOL_SOURCES
+
+
+#include <stdio.h>
+
+enum {
+    PHI__TOOL_SOURCES_NAME = 80,   /* bytes of a name in events */
+    PHI__TOOL_SOURCES_TEXT = 2048, /* bytes of PHI_EV_TOOLS_CHANGED; then the others are counted */
+    PHI__TOOL_SOURCES_WORDS = 320  /* all that phi_last_error has */
+};
+
+/* A list that was taken. */
+typedef struct phi__tool_list {
+    const phi_tool *tools;
+    size_t count;
+    bool taken;
+    bool fresh;    /* of an exchange under way: it is not the one that the agent has */
+    char *refused; /* of each tool, whether the agent cannot have it */
+} phi__tool_list;
+
+typedef struct phi__tool_place {
+    const phi_tool_source *source;
+    uint64_t version, seen; /* of the list that the agent has; asked for last */
+    bool known;             /* there is a version */
+    phi__tool_list list, next;
+} phi__tool_place;
+
+struct phi__tool_sources {
+    phi__tool_place *places;
+    size_t count;
+    bool recheck;
+};
+
+/* An exchange under way. */
+typedef struct phi__tool_exchange {
+    phi__agent *agent;
+    phi__tool_rules rules;
+    phi_arena arena;
+    const phi_tool *own;
+    size_t own_count;
+    phi_tool *all; /* own, then those of the sources */
+    size_t count;
+    phi__map before, after; /* tools of sources by their names: phi_tool */
+    phi__buf text;          /* what came and went */
+    size_t unsaid;          /* names that the text has no room for */
+} phi__tool_exchange;
+
+/* ---- lists ---- */
+
+static void phi__tool_sources_give_back(phi__agent *agent, const phi_tool_source *source,
+                                        phi__tool_list *list) {
+    if (list->taken && source->release != NULL) source->release(source->user_data, list->tools);
+    phi__free(&agent->memory, list->refused, list->count);
+    memset(list, 0, sizeof *list);
+}
+
+static void phi__tool_sources_warn(phi__agent *agent, const char *words) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_WARNING;
+    event.text = phi_str_of(words);
+    (void)phi__events_emit(agent, &event, NULL, 0);
+}
+
+/* What phi_last_error says, which stays the host's. */
+static phi_status phi__tool_sources_judge(phi__tool_exchange *x, const phi_tool *tool) {
+    phi_runtime *rt = x->agent->rt;
+    phi__last_error kept = rt->last_error;
+    char words[PHI__TOOL_SOURCES_WORDS + 40];
+    const char *said = "";
+    phi_status status;
+    if (tool->name == NULL || tool->name[0] == '\0')
+        status = phi__error(rt, PHI_BAD_ARG, "a tool without a name");
+    else if (strcmp(tool->name, PHI_RESPOND_TOOL) == 0)
+        status = phi__error(rt, PHI_BAD_ARG, "tool \"" PHI_RESPOND_TOOL "\": the name is reserved");
+    else
+        status = phi__tool_check_names(rt, &x->rules, tool, 1);
+    if (status == PHI_OK) status = phi__tool_check_one(rt, &x->rules, tool);
+    if (status != PHI_OK && status != PHI_NO_MEMORY) {
+        (void)phi__error_last(rt, &said, NULL);
+        (void)snprintf(words, sizeof words, "A tool was left out: %s", said);
+        phi__tool_sources_warn(x->agent, words);
+    }
+    rt->last_error = kept;
+    return status;
+}
+
+static bool phi__tool_sources_judge_all(phi__tool_exchange *x, phi__tool_list *list) {
+    size_t i;
+    for (i = 0; i < list->count; i++) {
+        phi_status status = phi__tool_sources_judge(x, &list->tools[i]);
+        if (status == PHI_NO_MEMORY) return false;
+        list->refused[i] = status != PHI_OK;
+    }
+    return true;
+}
+
+/* The list as it is now, beside the old one; a source that fails keeps that. False: no memory. */
+static bool phi__tool_sources_take(phi__tool_exchange *x, phi__tool_place *place) {
+    const phi_tool_source *source = place->source;
+    phi__tool_list *next = &place->next;
+    char words[120];
+    phi_status status = source->take(source->user_data, &next->tools, &next->count);
+    if (status == PHI_OK) {
+        next->taken = next->fresh = true;
+        if (next->tools == NULL) next->count = 0;
+        if (next->count == 0) return true;
+        next->refused = (char *)phi__alloc(&x->agent->memory, next->count);
+        return next->refused != NULL && phi__tool_sources_judge_all(x, next);
+    }
+    memset(next, 0, sizeof *next);
+    if (status == PHI_NO_MEMORY) return false;
+    (void)snprintf(words, sizeof words, "A tool source gave no list: %s", phi_status_text(status));
+    phi__tool_sources_warn(x->agent, words);
+    return true;
+}
+
+/* ---- one toolset of all ---- */
+
+static const phi__tool_list *phi__tool_sources_of(const phi__tool_place *place) {
+    return place->next.fresh ? &place->next : &place->list;
+}
+
+static const phi_tool *phi__tool_sources_find(const phi__map *map, const char *name) {
+    size_t probe = 0;
+    const phi_tool *tool;
+    uint64_t hash = phi__hash(phi_str_of(name), 0);
+    while ((tool = (const phi_tool *)phi__map_each(map, hash, &probe)) != NULL)
+        if (strcmp(tool->name, name) == 0) return tool;
+    return NULL;
+}
+
+static bool phi__tool_sources_index(phi__map *map, const phi_tool *tool) {
+    if (!phi__map_room(map)) return false;
+    phi__map_add(map, phi__hash(phi_str_of(tool->name), 0), (void *)(uintptr_t)tool);
+    return true;
+}
+
+/* False: no memory. */
+static bool phi__tool_sources_add(phi__tool_exchange *x, const phi_tool *tool, bool fresh) {
+    char words[200];
+    if (phi__tool_sources_find(&x->after, tool->name) == NULL) {
+        x->all[x->count] = *tool;
+        return phi__tool_sources_index(&x->after, &x->all[x->count++]);
+    }
+    (void)snprintf(words, sizeof words, "A tool was left out: there is another one named \"%.*s\"",
+                   (int)phi__utf8_cut(phi_str_of(tool->name), PHI__TOOL_SOURCES_NAME), tool->name);
+    if (fresh) phi__tool_sources_warn(x->agent, words);
+    return true;
+}
+
+static bool phi__tool_sources_combine(phi__tool_exchange *x) {
+    const phi__tool_sources *sources = x->agent->sources;
+    size_t most = x->own_count, i, j;
+    for (i = 0; i < sources->count; i++)
+        most = phi__add(most, phi__tool_sources_of(&sources->places[i])->count);
+    x->all = (phi_tool *)phi_arena_alloc(&x->arena, phi__mul(phi__max(most, 1), sizeof *x->all));
+    if (x->all == NULL) return false;
+    for (i = 0; i < x->own_count; i++)
+        if (!phi__tool_sources_add(x, &x->own[i], false)) return false;
+    for (i = 0; i < sources->count; i++) {
+        const phi__tool_list *list = phi__tool_sources_of(&sources->places[i]);
+        for (j = 0; j < list->count; j++)
+            if (list->refused[j] == 0 && !phi__tool_sources_add(x, &list->tools[j], list->fresh))
+                return false;
+    }
+    return true;
+}
+
+/* ---- what came and went ---- */
+
+static void phi__tool_sources_say(phi__tool_exchange *x, char sign, const char *name) {
+    size_t len = phi__utf8_cut(phi_str_of(name), PHI__TOOL_SOURCES_NAME);
+    if (x->unsaid > 0 || x->text.len + len + 2 > PHI__TOOL_SOURCES_TEXT) {
+        x->unsaid++;
+        return;
+    }
+    if (x->text.len > 0) phi__buf_char(&x->text, ' ');
+    phi__buf_char(&x->text, sign);
+    phi__buf_add_str(&x->text, phi__str(name, len));
+}
+
+static bool phi__tool_sources_differ(const char *a, const char *b) {
+    return strcmp(a != NULL ? a : "", b != NULL ? b : "") != 0;
+}
+
+static bool phi__tool_sources_compare(phi__tool_exchange *x) {
+    const phi__toolset *set = &x->agent->toolset;
+    const phi_tool *tool, *other;
+    size_t i;
+    for (i = set->own; i < set->count; i++)
+        if (!phi__tool_sources_index(&x->before, &set->tools[i])) return false;
+    for (i = x->own_count; i < x->count; i++)
+        if (phi__tool_sources_find(&x->before, x->all[i].name) == NULL)
+            phi__tool_sources_say(x, '+', x->all[i].name);
+    for (i = set->own; i < set->count; i++)
+        if (phi__tool_sources_find(&x->after, set->tools[i].name) == NULL)
+            phi__tool_sources_say(x, '-', set->tools[i].name);
+    for (i = x->own_count; i < x->count; i++) {
+        tool = &x->all[i];
+        other = phi__tool_sources_find(&x->before, tool->name);
+        if (other != NULL && (phi__tool_sources_differ(tool->description, other->description) ||
+                              phi__tool_sources_differ(phi__toolset_schema(tool), other->schema)))
+            phi__tool_sources_say(x, '~', tool->name);
+    }
+    if (x->unsaid > 0) phi__buf_printf(&x->text, " and %u more", (unsigned)x->unsaid);
+    return !x->text.failed;
+}
+
+/* ---- the exchange ---- */
+
+static void phi__tool_sources_begin(phi__tool_exchange *x, phi__agent *agent, const phi_tool *own,
+                                    size_t own_count) {
+    memset(x, 0, sizeof *x);
+    x->agent = agent;
+    x->rules = phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
+                                     phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
+    x->own = own;
+    x->own_count = own_count;
+    phi_arena_init(&x->arena, &agent->memory, 0);
+    phi__map_init(&x->before, &agent->memory);
+    phi__map_init(&x->after, &agent->memory);
+    phi__buf_init(&x->text, &agent->memory);
+}
+
+static void phi__tool_sources_end(phi__tool_exchange *x) {
+    phi__buf_free(&x->text);
+    phi__map_free(&x->before);
+    phi__map_free(&x->after);
+    phi_arena_free(&x->arena);
+}
+
+static bool phi__tool_sources_prepare(phi__tool_exchange *x) {
+    phi__tool_sources *sources = x->agent->sources;
+    size_t i;
+    for (i = 0; i < sources->count; i++) {
+        phi__tool_place *place = &sources->places[i];
+        if (!place->known || place->seen != place->version) {
+            if (!phi__tool_sources_take(x, place)) return false;
+        }
+        if (sources->recheck && !place->next.fresh && place->list.count > 0 &&
+            !phi__tool_sources_judge_all(x, &place->list))
+            return false;
+    }
+    return phi__tool_sources_combine(x) && phi__tool_sources_compare(x);
+}
+
+/* The new lists take the place of the old, or, where it came to nothing, are given back. */
+static void phi__tool_sources_settle(phi__agent *agent, bool good) {
+    phi__tool_sources *sources = agent->sources;
+    size_t i;
+    for (i = 0; i < sources->count; i++) {
+        phi__tool_place *place = &sources->places[i];
+        phi__tool_list old = place->list;
+        if (good) {
+            place->version = place->seen;
+            place->known = true;
+        }
+        if (!place->next.fresh) continue;
+        place->next.fresh = false;
+        if (good)
+            place->list = place->next;
+        else
+            old = place->next;
+        memset(&place->next, 0, sizeof place->next);
+        phi__tool_sources_give_back(agent, place->source, &old);
+    }
+    if (good) sources->recheck = false;
+}
+
+static bool phi__tool_sources_install(phi__tool_exchange *x) {
+    phi__toolset *set = &x->agent->toolset;
+    bool stood = set->has_fields || set->names_steps;
+    if (!phi__toolset_take(set, x->all, x->count, x->agent->desc.tool_timeout_ms)) return false;
+    set->own = x->own_count;
+    phi__feature_agent(x->agent, PHI__POINT_CHANGED);
+    if (x->agent->run != NULL && !stood && (set->has_fields || set->names_steps))
+        phi__feature_begin(x->agent->run); /* features that had nothing to do before */
+    return true;
+}
+
+static phi_status phi__tool_sources_exchange(phi__tool_exchange *x, bool quiet) {
+    phi__agent *agent = x->agent;
+    bool good = phi__tool_sources_prepare(x) && phi__tool_sources_install(x);
+    phi_event event;
+    phi__tool_sources_settle(agent, good);
+    if (good && !quiet && x->text.len > 0) {
+        memset(&event, 0, sizeof event);
+        event.kind = PHI_EV_TOOLS_CHANGED;
+        event.text = phi__buf_str(&x->text);
+        good = phi__events_emit(agent, &event, NULL, 0);
+    }
+    phi__tool_sources_end(x);
+    return good ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* ---- for others ---- */
+
+PHI__FN bool phi__tool_sources_make(phi__agent *agent, const phi_tool_source *const *given,
+                                    size_t count) {
+    phi__tool_sources *sources;
+    const phi_tool_source **copy;
+    size_t i;
+    if (count == 0) return true;
+    copy = (const phi_tool_source **)phi_arena_alloc(&agent->arena, phi__mul(count, sizeof *copy));
+    sources = (phi__tool_sources *)phi__arena_zero(&agent->arena, sizeof *sources);
+    if (copy == NULL || sources == NULL) return false;
+    sources->places =
+        (phi__tool_place *)phi__arena_zero(&agent->arena, phi__mul(count, sizeof *sources->places));
+    if (sources->places == NULL) return false;
+    for (i = 0; i < count; i++) sources->places[i].source = copy[i] = given[i];
+    sources->count = count;
+    agent->sources = sources;
+    agent->desc.tool_sources = copy;
+    agent->desc.tool_source_count = count;
+    return true;
+}
+
+PHI__FN phi_status phi__tool_sources_refresh(phi__agent *agent, bool quiet) {
+    phi__tool_sources *sources = agent->sources;
+    phi__tool_exchange x;
+    bool changed = sources->recheck;
+    size_t i;
+    for (i = 0; i < sources->count; i++) {
+        phi__tool_place *place = &sources->places[i];
+        place->seen = place->source->version(place->source->user_data);
+        changed = changed || !place->known || place->seen != place->version;
+    }
+    if (!changed) return PHI_OK;
+    phi__tool_sources_begin(&x, agent, agent->toolset.tools, agent->toolset.own);
+    return phi__tool_sources_exchange(&x, quiet);
+}
+
+/* Lists stay as they are: no source is asked. */
+PHI__FN phi_status phi__tool_sources_own(phi__agent *agent, const phi_tool *tools, size_t count) {
+    phi__tool_sources *sources = agent->sources;
+    phi__tool_exchange x;
+    size_t i;
+    for (i = 0; i < sources->count; i++) sources->places[i].seen = sources->places[i].version;
+    phi__tool_sources_begin(&x, agent, tools, count);
+    return phi__tool_sources_exchange(&x, false);
+}
+
+PHI__FN void phi__tool_sources_recheck(phi__agent *agent) {
+    if (agent->sources != NULL) agent->sources->recheck = true;
+}
+
+PHI__FN void phi__tool_sources_free(phi__agent *agent) {
+    phi__tool_sources *sources = agent->sources;
+    size_t i;
+    for (i = 0; sources != NULL && i < sources->count; i++)
+        phi__tool_sources_give_back(agent, sources->places[i].source, &sources->places[i].list);
+}
+
+#endif
+
 /* ---- src/loop/tools.c ---- */
 
 /* tools.c - the tool calls of a turn: laid out in the order of the answer, started as the mode
@@ -57410,7 +60292,7 @@ static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
     phi_str reply;
     phi__hooked hooked;
     PHI_ASSERT(call->tool == NULL || !call->tool->needs_approval ||
-               phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* phi__agent_check_tools */
+               phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* phi__tool_check_one */
     if (!phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)) return call->decided = true;
     hook = phi__hooks_make(call->run, PHI_HOOK_BEFORE_TOOL);
     hooked = phi__hooks_call(call, &hook);
@@ -57683,6 +60565,10 @@ PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory) {
 
 PHI__FN void phi__toolset_free(phi__toolset *set) { phi_arena_free(&set->arena); }
 
+PHI__FN const char *phi__toolset_schema(const phi_tool *tool) {
+    return tool->schema != NULL ? tool->schema : "{\"type\":\"object\",\"properties\":{}}";
+}
+
 /* One of them, with its defaults. */
 static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
                              uint32_t timeout_ms) {
@@ -57691,7 +60577,7 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     *tool = *given;
     if (tool->timeout_ms == 0) tool->timeout_ms = timeout_ms;
     if (tool->schema == NULL) {
-        tool->schema = "{\"type\":\"object\",\"properties\":{}}";
+        tool->schema = phi__toolset_schema(tool);
 #ifdef PHI_NO_SCHEMA
         tool->checks_arguments = true; /* any object fits: nothing is left to check */
 #endif
@@ -57720,7 +60606,7 @@ PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t 
             return false;
         }
     }
-    made.count = count;
+    made.count = made.own = count;
     for (i = 0; i < count; i++) phi__toolset_put(&made, i, &tools[i], timeout_ms);
     phi__toolset_free(set); /* last: `tools` may be in it */
     *set = made;
@@ -61763,11 +64649,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x3ac55ec5
+#if PHI__IMP_AGENT != 0xfb3827a9
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x3ac55ec5
+#define PHI__IMP_AGENT 0xfb3827a9
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -61788,19 +64674,6 @@ PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const
 /* own: the provider that the agent has in any case, or NULL. */
 PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
                                           const phi_model *model);
-/* What an agent's tools must fit: who is sent their names, and whether a hook can allow a call. */
-typedef struct phi__tool_rules {
-    const phi__codec *codec; /* NULL: a provider of the host's, which takes any name */
-    bool can_approve;
-} phi__tool_rules;
-/* The rules of an agent with that provider of its own (or NULL) and model. */
-PHI__FN phi__tool_rules phi__agent_check_rules(const phi_runtime *rt, const phi_provider *own,
-                                               const phi_model *model, bool can_approve);
-PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi__tool_rules *rules,
-                                          const phi_tool *tools, size_t count);
-/* Their names alone, which another model may not take. */
-PHI__FN phi_status phi__agent_check_names(phi_runtime *rt, const phi__tool_rules *rules,
-                                          const phi_tool *tools, size_t count);
 PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
                                            const phi_tool *tools, size_t tool_count);
 
@@ -62225,9 +65098,10 @@ static phi_status phi__agent_set_both(phi__agent *agent, const phi_provider *own
     phi__tool_rules rules;
     phi_status status = phi__agent_check_model(rt, own, model);
     if (status != PHI_OK) return status;
-    rules = phi__agent_check_rules(rt, own, model, true);
-    status = phi__agent_check_names(rt, &rules, agent->toolset.tools, agent->toolset.count);
+    rules = phi__tool_check_rules(rt, own, model, true);
+    status = phi__tool_check_names(rt, &rules, agent->toolset.tools, agent->toolset.own);
     if (status != PHI_OK) return status;
+    phi__tool_sources_recheck(agent);
     return phi__agent_change_model(agent, own, model)
                ? PHI_OK
                : phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
@@ -62260,7 +65134,11 @@ PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, 
     status = phi__agent_check_own(agent, tools, count);
     if (status != PHI_OK) return status;
     phi__feature_agent(agent, PHI__POINT_CHANGED);
-    return phi__toolset_take(&agent->toolset, tools, count, agent->desc.tool_timeout_ms)
+    if (agent->sources != NULL)
+        status = phi__tool_sources_own(agent, tools, count);
+    else if (!phi__toolset_take(&agent->toolset, tools, count, agent->desc.tool_timeout_ms))
+        status = PHI_NO_MEMORY;
+    return status == PHI_OK
                ? PHI_OK
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_tools: out of memory");
 }
@@ -62283,7 +65161,7 @@ PHI_API phi_status phi_agent_set_format(phi_agent handle, const phi_format *form
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_format");
     if (status == PHI_OK)
         status =
-            phi__agent_check_format(handle.rt, format, agent->toolset.tools, agent->toolset.count);
+            phi__agent_check_format(handle.rt, format, agent->toolset.tools, agent->toolset.own);
     if (status != PHI_OK) return status;
     phi__feature_agent(agent, PHI__POINT_CHANGED);
     return phi__agent_take_format(agent, format)
@@ -62467,120 +65345,6 @@ PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *o
     return PHI_OK;
 }
 
-/* ---- tools ---- */
-
-/* Every provider wants a schema to describe an object, by properties that are schemas. True when
-   this one does not: `out` then has the place and the words. */
-static bool phi__agent_check_schema_fault(const phi_json *schema, char *out, size_t size) {
-    const phi_json *properties = phi_json_get(schema, "properties");
-    phi_json_iter it = phi_json_each(properties);
-    out[0] = '\0';
-    if (!phi__str_is(phi_json_str(phi_json_get(schema, "type"), ""), "object"))
-        (void)snprintf(out, size, ": expected an object with \"type\":\"object\"");
-    else if (properties != NULL && !phi_json_is_object(properties))
-        (void)snprintf(out, size, ".properties: expected an object, got %s",
-                       phi_json_type_name(properties));
-    else
-        while (phi_json_next(&it) != NULL && out[0] == '\0')
-            if (!phi_json_is_object(it.at) && !phi_json_is_bool(it.at))
-                (void)snprintf(out, size, ".properties.%.*s: expected a schema, got %s",
-                               (int)phi__min(it.key.len, 80), it.key.at, phi_json_type_name(it.at));
-    return out[0] != '\0';
-}
-
-static phi_status phi__agent_check_schema(phi_runtime *rt, const phi_tool *tool) {
-    phi_arena arena;
-    phi_json *schema = NULL;
-    phi_parse_error parse;
-    phi_schema_error error;
-    phi_status status;
-    char fault[200];
-    if (tool->schema == NULL) return PHI_OK;
-    phi_arena_init(&arena, &rt->memory, 1024);
-    status = phi_json_parse(&arena, phi_str_of(tool->schema), PHI_JSON_BORROW, &schema, &parse);
-    if (status == PHI_PARSE)
-        (void)phi__error(rt, status, "tool \"%s\": schema:%u:%u: %s", tool->name,
-                         (unsigned)parse.line, (unsigned)parse.column, parse.message);
-    else if (status != PHI_OK)
-        (void)phi__error(rt, status, "tool \"%s\": schema: %s", tool->name,
-                         phi_status_text(status));
-    else if (phi__agent_check_schema_fault(schema, fault, sizeof fault))
-        status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": schema%s", tool->name, fault);
-    else if (!tool->checks_arguments && (status = phi_schema_valid(schema, &error)) != PHI_OK)
-        (void)phi__error(rt, status, "tool \"%s\": %s", tool->name, error.message);
-    phi_arena_free(&arena);
-    return status;
-}
-
-PHI__FN phi__tool_rules phi__agent_check_rules(const phi_runtime *rt, const phi_provider *own,
-                                               const phi_model *model, bool can_approve) {
-    phi_str protocol = phi_str_of(model->protocol);
-    phi__tool_rules rules;
-    if (own == NULL) own = phi__provider_find(rt, protocol);
-    rules.codec = own == NULL ? phi__codec_of(rt->codecs, protocol) : NULL;
-    rules.can_approve = can_approve;
-    return rules;
-}
-
-PHI__FN phi_status phi__agent_check_names(phi_runtime *rt, const phi__tool_rules *rules,
-                                          const phi_tool *tools, size_t count) {
-    size_t i;
-    for (i = 0; rules->codec != NULL && i < count; i++) {
-        const char *why = phi__preflight_name(rules->codec, phi_str_of(tools[i].name));
-        if (why != NULL)
-            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name \"%.80s\": %s", (unsigned)i,
-                              tools[i].name, why);
-    }
-    return PHI_OK;
-}
-
-static phi_status phi__agent_check_tool(phi_runtime *rt, const phi__tool_rules *rules,
-                                        const phi_tool *tool) {
-    if (tool->start == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", tool->name);
-    if (tool->needs_approval && !rules->can_approve)
-        return phi__error(rt, PHI_BAD_ARG,
-                          "tool \"%s\": needs_approval, and nothing can approve: set hook_fn, and "
-                          "PHI_HOOK_BEFORE_TOOL in hook_points",
-                          tool->name);
-    if (tool->strict && !phi__strict_here())
-        return phi__error(rt, PHI_UNSUPPORTED, "tool \"%s\": strict: %s", tool->name,
-                          PHI__STRICT_LEFT_OUT);
-#ifdef PHI_NO_SCHEMA
-    if (tool->schema != NULL && !tool->checks_arguments)
-        return phi__error(rt, PHI_UNSUPPORTED,
-                          "tool \"%s\": it does not set checks_arguments, and this build does not "
-                          "check them (PHI_NO_SCHEMA)",
-                          tool->name);
-#endif
-#ifdef PHI_NO_ARGUMENT_STREAM
-    if (tool->on_field != NULL)
-        return phi__error(rt, PHI_UNSUPPORTED,
-                          "tool \"%s\": on_field: this build has none (PHI_NO_ARGUMENT_STREAM)",
-                          tool->name);
-#endif
-    return phi__agent_check_schema(rt, tool);
-}
-
-PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi__tool_rules *rules,
-                                          const phi_tool *tools, size_t count) {
-    size_t i, j;
-    if (count > 0 && tools == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u", (unsigned)count);
-    for (i = 0; i < count; i++) {
-        const phi_tool *tool = &tools[i];
-        phi_status status;
-        if (tool->name == NULL || tool->name[0] == '\0')
-            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name is missing", (unsigned)i);
-        for (j = 0; j < i; j++)
-            if (strcmp(tools[j].name, tool->name) == 0)
-                return phi__error(rt, PHI_BAD_ARG, "tool \"%s\" is there twice", tool->name);
-        status = phi__agent_check_tool(rt, rules, tool);
-        if (status != PHI_OK) return status;
-    }
-    return phi__agent_check_names(rt, rules, tools, count);
-}
-
 /* ---- answers ---- */
 
 /* The schema of answers: the provider interprets it, so phi checks only its form. */
@@ -62599,7 +65363,7 @@ static phi_status phi__agent_check_format_schema(phi_runtime *rt, const char *te
                             (unsigned)parse.column, parse.message);
     else if (status != PHI_OK)
         (void)phi__error(rt, status, "format.schema: %s", phi_status_text(status));
-    else if (phi__agent_check_schema_fault(schema, fault, sizeof fault))
+    else if (phi__tool_check_schema_fault(schema, fault, sizeof fault))
         status = phi__error(rt, PHI_BAD_ARG, "format.schema%s", fault);
     phi_arena_free(&arena);
     return status;
@@ -62632,9 +65396,9 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count) {
     phi__tool_rules rules =
-        phi__agent_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
-                               phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
-    phi_status status = phi__agent_check_tools(agent->rt, &rules, tools, count);
+        phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
+                              phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
+    phi_status status = phi__tool_check_all(agent->rt, &rules, tools, count);
     return status == PHI_OK ? phi__agent_check_format(agent->rt, &agent->desc.format, tools, count)
                             : status;
 }
@@ -62656,6 +65420,12 @@ static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc
     for (i = 0; i < desc->filter_count; i++)
         if (desc->filters[i].fn == NULL)
             return phi__error(rt, PHI_BAD_ARG, "filters[%u].fn is missing", (unsigned)i);
+    for (i = 0; i < desc->tool_source_count; i++)
+        if (desc->tool_sources == NULL || desc->tool_sources[i] == NULL ||
+            desc->tool_sources[i]->version == NULL || desc->tool_sources[i]->take == NULL)
+            return phi__error(rt, PHI_BAD_ARG,
+                              "tool_sources[%u]: it is missing, or its version or take",
+                              (unsigned)i);
     if (desc->parent.rt != NULL && desc->parent.rt != rt)
         return phi__error(rt, PHI_BAD_ARG, "parent is of another runtime");
     if (desc->parent.rt != NULL && phi__find_agent(desc->parent) == NULL)
@@ -62720,6 +65490,10 @@ static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *
     if (desc->at_memory_limit == PHI_AT_MEMORY_LIMIT_FORGET)
         missing = "at_memory_limit: this build does not forget (PHI_NO_FORGETTING)";
 #endif
+#ifdef PHI_NO_TOOL_SOURCES
+    if (desc->tool_source_count > 0)
+        missing = "tool_sources: this build has none (PHI_NO_TOOL_SOURCES)";
+#endif
 #ifdef PHI_NO_COMPACTION
     if (desc->compactor.start != NULL)
         missing = "compactor: this build has none (PHI_NO_COMPACTION)";
@@ -62758,9 +65532,9 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
     if (status == PHI_OK) status = phi__agent_store_check(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_built(rt, desc);
     if (status != PHI_OK) return status;
-    rules = phi__agent_check_rules(rt, desc->provider, &desc->model,
-                                   (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
-    status = phi__agent_check_tools(rt, &rules, desc->tools, desc->tool_count);
+    rules = phi__tool_check_rules(rt, desc->provider, &desc->model,
+                                  (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
+    status = phi__tool_check_all(rt, &rules, desc->tools, desc->tool_count);
     return status == PHI_OK
                ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)
                : status;
@@ -62814,6 +65588,7 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
     phi__input_free_queues(agent);
     phi__journal_free_thread(&agent->own);
     phi__toolset_free(&agent->toolset);
+    if (agent->sources != NULL) phi__tool_sources_free(agent);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->arena);
     phi__line_free(agent);
@@ -62868,6 +65643,7 @@ PHI__FN void phi__agent_end_retire(phi__agent *agent) {
     if (agent->run != NULL) phi__run_detach(agent->run);
     if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
     agent->slot = NULL;
+    if (agent->questions.count > 0) phi__question_drop_all(agent);
     phi__forget_unpress(agent);
     phi__agent_end_drop_hidden(agent);
     phi__agent_end_cancel_children(agent);
@@ -63043,7 +65819,8 @@ static void phi__agent_make_leave_out(phi_agent_desc *desc) {
     desc->agent_id = desc->session_id = desc->config_id = desc->thread_id = NULL;
     desc->tools = NULL;
     desc->filters = NULL;
-    desc->tool_count = desc->filter_count = 0;
+    desc->tool_sources = NULL;
+    desc->tool_count = desc->filter_count = desc->tool_source_count = 0;
     desc->profile = NULL;
     desc->provider = NULL;
     desc->store = NULL;
@@ -63100,6 +65877,7 @@ static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given)
                              agent->desc.tool_timeout_ms) &&
            phi__agent_take_format(agent, &desc->format) &&
            phi__agent_make_take_filters(agent, desc) &&
+           phi__tool_sources_make(agent, desc->tool_sources, desc->tool_source_count) &&
            phi__agent_make_copy_profile(agent, given->profile) &&
            phi__agent_make_copy_text(agent, &agent->desc.compaction.focus_message) &&
            phi__agent_make_copy_text(agent, &agent->desc.result_directory) &&
@@ -63163,6 +65941,12 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
         (void)phi_agent_free(agent->handle);
         return NULL;
     }
+    if (agent != NULL && agent->sources != NULL &&
+        phi__tool_sources_refresh(agent, true) != PHI_OK) {
+        (void)phi_agent_free(agent->handle);
+        (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
+        return NULL;
+    }
     return agent;
 }
 
@@ -63194,7 +65978,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->profile = NULL;
     out->system_prompt = phi__agent_make_text_or_null(agent->system_prompt);
     out->tools = agent->toolset.tools;
-    out->tool_count = agent->toolset.count;
+    out->tool_count = agent->toolset.own;
     out->compaction = phi__agent_make_compaction(agent);
     if (agent->projected != NULL) {
         out->policy = agent->projected->has_policy ? &agent->projected->policy : NULL;
@@ -66050,9 +68834,12 @@ static phi_status phi__response_check_allowed(const phi__agent *agent, const cha
     return PHI_OK;
 }
 
-static phi_status phi__response_check_tools(const phi__agent *agent, const char *what,
+static phi_status phi__response_check_tools(phi__agent *agent, const char *what,
                                             const phi_ask_desc *desc) {
     phi_status status = PHI_OK;
+    if (desc->allowed_count > 0 && agent->sources != NULL && agent->run == NULL &&
+        agent->held == NULL && phi__tool_sources_refresh(agent, false) != PHI_OK)
+        return phi__agent_no_memory(agent, what);
     if (desc->no_tools && (desc->tool_count > 0 || desc->allowed_count > 0))
         return phi__error(agent->rt, PHI_BAD_ARG, "%s: %s is given, and no_tools is set", what,
                           desc->tool_count > 0 ? "tools" : "allowed_tools");
@@ -74317,11 +77104,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x21b8f1e9
+#if PHI__IMP_EVALUATE != 0xe85e9387
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x21b8f1e9
+#define PHI__IMP_EVALUATE 0xe85e9387
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -74595,7 +77382,8 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
     d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
     if (judge) {
         d.tools = NULL;
-        d.tool_count = 0;
+        d.tool_sources = NULL;
+        d.tool_count = d.tool_source_count = 0;
         d.disable_facts = true; /* it compares answers, and plays no part */
         if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL))
             d.system_prompt = phi__judge_instructions();
@@ -74603,7 +77391,11 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
     }
     if (d.tools == NULL && d.tool_count == 0) {
         d.tools = agent->toolset.tools;
-        d.tool_count = agent->toolset.count;
+        d.tool_count = agent->toolset.own;
+        if (d.tool_source_count == 0) {
+            d.tool_sources = agent->desc.tool_sources;
+            d.tool_source_count = agent->desc.tool_source_count;
+        }
     }
     if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL) &&
         agent->system_prompt.len > 0)

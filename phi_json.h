@@ -59,11 +59,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xbaed2243
+#if PHI__PUB_BASE != 0x61f0c888
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xbaed2243
+#define PHI__PUB_BASE 0x61f0c888
 
 /* ---- src/base/profile.h ---- */
 
@@ -163,6 +163,12 @@
 #endif
 #if !defined(PHI_WITH_FACTS) && !defined(PHI_NO_FACTS)
 #define PHI_NO_FACTS 1
+#endif
+#if !defined(PHI_WITH_QUESTIONS) && !defined(PHI_NO_QUESTIONS)
+#define PHI_NO_QUESTIONS 1
+#endif
+#if !defined(PHI_WITH_TOOL_SOURCES) && !defined(PHI_NO_TOOL_SOURCES)
+#define PHI_NO_TOOL_SOURCES 1
 #endif
 #if !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_THREAD_TEXT)
 #define PHI_NO_THREAD_TEXT 1
@@ -2636,11 +2642,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x8d6208e3
+#if PHI__IMP_TEXT != 0x98d17d9e
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x8d6208e3
+#define PHI__IMP_TEXT 0x98d17d9e
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3206,12 +3212,13 @@ PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref);
        while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
        if (got < 0) ...                       // a phi_status, from now on
 
-   Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
-   ignored. Data lines are joined by LF. An event without data is not handed out (as the standard
-   says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or
-   a bracket is no field, but the start of stray JSON: an error, or a whole answer, that a server
-   wrote without `data:`. It ends the event before it, extends to the next data or event line or to
-   the end of the stream, and is an event of its own.
+   Lines end in LF, CR or CRLF; a byte order mark, comments and unknown fields are ignored, and so
+   are ids and retries without a place for them (sse.resume). Data lines are joined by LF. An event
+   without data is not handed out (as the standard says), but its name line is forgotten with it.
+   With `strays`, a line that begins with a brace or a bracket is no field, but the start of stray
+   JSON: an error, or a whole answer, that a server wrote without `data:`. It ends the event before
+   it, extends to the next data or event line or to the end of the stream, and is an event of its
+   own.
    An event handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
 #ifndef PHI_TEXT_SSE_IN_H
@@ -3224,6 +3231,21 @@ typedef struct phi__sse_event {
     phi_str name; /* of the event: line; empty: none */
     phi_str data;
 } phi__sse_event;
+
+enum { PHI__SSE_ID_MOST = 1024 };
+
+/* Where a broken stream is to be resumed: of the events that were complete. Its owner's; init its
+   buffers, free them. */
+typedef struct phi__sse_resume {
+    phi__buf id;      /* of the last event that had one, with or without data; empty: none */
+    phi__buf id_next; /* of the event under way */
+    bool has_next;
+    bool has_retry;
+    uint64_t retry_ms; /* the delay before the stream is to be opened again */
+} phi__sse_resume;
+
+PHI__FN void phi__sse_resume_init(phi__sse_resume *resume, phi_memory *memory);
+PHI__FN void phi__sse_resume_free(phi__sse_resume *resume); /* twice is harmless */
 
 typedef struct phi__sse {
     phi__buf line; /* a line that was cut */
@@ -3239,6 +3261,7 @@ typedef struct phi__sse {
     bool strays; /* set after init, to get stray JSON */
     bool stray;  /* the event under way, or the one handed out, is stray JSON */
     phi_status status;
+    phi__sse_resume *resume; /* set after init, to get ids and retries; borrowed; NULL: ignored */
 } phi__sse;
 
 /* max_event_bytes: data and name of one event, or one line, at most (default 16 MiB). Takes no
@@ -7322,6 +7345,53 @@ static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
     return phi__str_starts(line, "data:") || phi__str_starts(line, "event:");
 }
 
+/* ---- ids and retries ---- */
+
+PHI__FN void phi__sse_resume_init(phi__sse_resume *resume, phi_memory *memory) {
+    memset(resume, 0, sizeof *resume);
+    phi__buf_init(&resume->id, memory);
+    phi__buf_init(&resume->id_next, memory);
+}
+
+PHI__FN void phi__sse_resume_free(phi__sse_resume *resume) {
+    phi__buf_free(&resume->id);
+    phi__buf_free(&resume->id_next);
+    resume->has_next = false;
+}
+
+/* An id with a NUL is ignored, as the standard says. One that is too long to be sent back leaves
+   none: an older one would bring events again. */
+static phi_status phi__sse_id(phi__sse_resume *resume, phi_str value) {
+    if (value.len > 0 && memchr(value.at, '\0', value.len) != NULL) return PHI_OK;
+    phi__buf_clear(&resume->id_next);
+    if (value.len <= PHI__SSE_ID_MOST) phi__buf_add_str(&resume->id_next, value);
+    resume->has_next = true;
+    return resume->id_next.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static phi_status phi__sse_resumes(phi__sse_resume *resume, phi_str field, phi_str value) {
+    uint64_t ms;
+    if (phi__str_is(field, "id")) return phi__sse_id(resume, value);
+    if (phi__str_is(field, "retry") && phi__str_to_u64(value, &ms)) {
+        resume->retry_ms = ms;
+        resume->has_retry = true;
+    }
+    return PHI_OK;
+}
+
+/* The event under way is complete. */
+static void phi__sse_passed(phi__sse *sse) {
+    phi__sse_resume *resume = sse->resume;
+    phi__buf id;
+    if (resume == NULL || !resume->has_next) return;
+    id = resume->id;
+    resume->id = resume->id_next;
+    resume->id_next = id;
+    resume->has_next = false;
+}
+
+/* ---- lines ---- */
+
 static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
     const char *colon = (const char *)memchr(line.at, ':', line.len);
     phi_str field = line, value = phi__str(line.at + line.len, 0);
@@ -7343,11 +7413,12 @@ static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
         phi_status status = phi__sse_name(sse, field);
         return status == PHI_OK ? phi__sse_data(sse, value, stays) : status;
     }
-    return PHI_OK;
+    return sse->resume != NULL ? phi__sse_resumes(sse->resume, field, value) : PHI_OK;
 }
 
 /* The event that a blank line, or the end, completes; false: there is none. */
 static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
+    phi__sse_passed(sse);
     if (!sse->has_data) {
         phi__sse_forget(sse);
         return false;

@@ -8,12 +8,13 @@
 
    The built-in tools of an agent that works with files and commands. Each is a plain phi_tool: give
    those you want to phi_agent_desc, beside your own. Further: the operations of an OpenAPI document
-   as tools, skills, permissions (rules that decide on tool calls), hooks that are scripts.
+   as tools, the tools of MCP servers and a server for MCP clients, skills, permissions (rules that
+   decide on tool calls), hooks that are scripts.
 
    OPTIONS, MEMORY, THREADS, ERRORS  As in phi.h. PHI_NO_PROCESS leaves out the tools that run
             commands, PHI_NO_FILES the tools that touch files, PHI_NO_OPENAPI the operations of
             OpenAPI documents, PHI_NO_SKILLS skills, PHI_NO_PERMISSIONS rules for tool calls,
-            PHI_NO_SCRIPTS hooks that are scripts.
+            PHI_NO_SCRIPTS hooks that are scripts, PHI_NO_MCP MCP, PHI_NO_LISTEN serving over HTTP.
    SAFETY   A tool does what a model asks for. Files are confined to the workspace and its allowed
             paths, through symbolic links too; commands are not confined: decide in a hook, or do
             not give the agent that tool.
@@ -42,7 +43,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0xbaed2243
+#if PHI__PUB_BASE != 0x61f0c888
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x74c3a362
@@ -552,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xe3a3f578
+#if PHI__PUB_MCP != 0x1185da19
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xe3a3f578
+#define PHI__PUB_MCP 0x1185da19
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -719,6 +720,7 @@ typedef struct phi_mcp_reply {
     phi_str message;   /* of a failure */
     int code;          /* of the server's error, else 0 */
     const phi_json *result; /* NULL where it failed */
+    const phi_json *data;   /* of the server's error; NULL: none */
 } phi_mcp_reply;
 
 /* Zero means default for every field but method and done. */
@@ -737,6 +739,594 @@ typedef struct phi_mcp_request {
    PHI_FULL: 4,096 are under way; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unknown is harmless */
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/mcp/mcp_oauth.h ---- */
+
+/* mcp_oauth.h - access to MCP servers over HTTP that want an authorization (OAuth 2.1).
+
+       phi_mcp_oauth_desc oauth = PHI_ZERO;
+       oauth.open_browser = open_browser;     // shows the URL to the person
+       oauth.store = &store;                  // keeps tokens; see stores.md
+       to.oauth = &oauth;                     // to: a phi_mcp_desc with a url
+
+   When the server refuses a request, phi finds its authorization server, registers, hands the host
+   a URL for a browser, receives the redirect on a port of this machine and asks for a token, which
+   it refreshes from then on. Requests wait meanwhile.
+   Secrets (tokens, codes, client secrets) are in the store's documents alone: in no event, message
+   or tape.
+
+   Addresses: https alone; plain http only where the MCP server itself has an http address of this
+   machine. No redirects are followed. A server on a public address cannot send phi to private ones
+   (docs/mcp.md, Authorization). */
+#ifndef PHI_MCP_MCP_OAUTH_H
+#define PHI_MCP_MCP_OAUTH_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef PHI_NO_MCP
+
+/* How a client with a secret proves itself at the token endpoint. */
+typedef enum phi_mcp_client_auth {
+    PHI_MCP_CLIENT_AUTH_ANY = 0, /* what the server supports, in this order */
+    PHI_MCP_CLIENT_AUTH_BASIC,   /* client_secret_basic */
+    PHI_MCP_CLIENT_AUTH_POST,    /* client_secret_post */
+    PHI_MCP_CLIENT_AUTH_NONE     /* the secret is not sent */
+} phi_mcp_client_auth;
+
+/* Zero means default for every field. */
+struct phi_mcp_oauth_desc {
+    /* Called inside phi_step with the authorization URL, to be opened by the person's browser. The
+       URL is valid until it returns, and should not be logged. Anything but PHI_OK ends the
+       authorization with that status. NULL: only tokens of the store are used. */
+    phi_status (*open_browser)(void *user_data, const char *url);
+    void *user_data;
+    /* Keeps tokens, registrations and the port, as documents whose ids begin with "mcp-oauth-".
+       Copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
+    const phi_store *store;
+
+    /* Of a client that the authorization server knows already (default: one is registered). */
+    const char *client_id, *client_secret;
+    phi_mcp_client_auth client_auth;
+    /* that client_id is of (default: the first server that is used with it) */
+    const char *issuer;
+    /* https: a document about the program, which is its client id where the server supports that */
+    const char *client_metadata_url;
+    const char *client_name; /* that the person is shown (default: the connection's) */
+    const char *client_uri;  /* a page about the program (default: none) */
+    bool web_application;    /* application_type "web" (default: "native") */
+
+    /* Separated by spaces: asked for besides those that the server's challenge names, and in place
+       of all that it supports (default: none). */
+    const char *scope;
+    bool no_offline_access; /* "offline_access" is not asked for, where it is supported */
+
+    /* Where the browser is sent back to, and phi listens: http://127.0.0.1:{port}/callback. 0: any
+       port, the one of the last registration first. -1: phi does not listen; the host receives the
+       redirect at redirect_uri and calls phi_mcp_authorized. */
+    int redirect_port;
+    const char *redirect_uri; /* https, http on this machine, or a scheme of the program's own */
+    uint32_t timeout_ms;      /* of an authorization, the person included (default 300,000) */
+
+    bool allow_private; /* a public server's metadata may point to private addresses */
+    bool no_legacy;     /* servers without metadata (2025-03-26) are refused */
+};
+
+/* Hands over the URL that the browser was redirected to, with its query: from a listener of the
+   host's own, or pasted by the person. The connection goes on in the next phi_step. PHI_MISUSE: no
+   authorization waits, or the connection has no oauth; PHI_REFUSED: the URL belongs to another
+   authorization, and this one still waits; PHI_BAD_ARG, PHI_NO_MEMORY. phi_last_error has the
+   message. Safe inside open_browser. */
+PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url);
+/* Forgets the tokens, here and in the store; the registration stays. An authorization that is under
+   way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
+PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/mcp/mcp_prompts.h ---- */
+
+/* mcp_prompts.h - the prompts of an MCP server, and completion of arguments.
+
+   Callbacks, statuses and ids: as mcp_resources.h says; phi_mcp_stop ends these, too. */
+#ifndef PHI_MCP_MCP_PROMPTS_H
+#define PHI_MCP_MCP_PROMPTS_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi_mcp_prompt_argument {
+    phi_str name, title, description;
+    bool required;
+} phi_mcp_prompt_argument;
+
+typedef struct phi_mcp_prompt {
+    phi_str name, title, description;
+    const phi_mcp_prompt_argument *arguments;
+    size_t argument_count;
+} phi_mcp_prompt;
+
+typedef struct phi_mcp_prompt_list {
+    phi_status status; /* as phi_mcp_reply; what came before a failure is listed */
+    phi_str message;
+    int code;
+    const phi_mcp_prompt *prompts;
+    size_t count;
+    bool cut; /* there were more than phi_mcp_desc.max_list, or pages without an end */
+} phi_mcp_prompt_list;
+
+/* A prompt as messages of a user and an assistant, for phi_replace_messages. */
+typedef struct phi_mcp_prompted {
+    phi_status status;
+    phi_str message;
+    int code;
+    phi_str description;
+    const phi_message *messages;
+    size_t count;
+} phi_mcp_prompted;
+
+typedef struct phi_mcp_completion {
+    phi_status status;
+    phi_str message;
+    int code;
+    const phi_str *values; /* at most 100, the best first */
+    size_t count;
+    uint64_t total; /* that there are; 0: not known */
+    bool more;      /* there are more than these */
+} phi_mcp_completion;
+
+typedef void (*phi_mcp_prompts_fn)(void *user_data, const phi_mcp_prompt_list *list);
+typedef void (*phi_mcp_prompted_fn)(void *user_data, const phi_mcp_prompted *prompt);
+typedef void (*phi_mcp_completion_fn)(void *user_data, const phi_mcp_completion *completion);
+
+PHI_API phi_status phi_mcp_list_prompts(phi_mcp *mcp, phi_mcp_prompts_fn done, void *user_data,
+                                        uint64_t *id);
+/* Arguments are copied. */
+PHI_API phi_status phi_mcp_get_prompt(phi_mcp *mcp, const char *name, const phi_mcp_pair *arguments,
+                                      size_t argument_count, phi_mcp_prompted_fn done,
+                                      void *user_data, uint64_t *id);
+
+/* What may stand for an argument of a prompt or a resource template. Copied. */
+typedef struct phi_mcp_complete_desc {
+    const char *prompt;          /* its name; or */
+    const char *resource;        /* the template's uri */
+    const char *argument;        /* its name */
+    const char *value;           /* what is there so far (default: nothing) */
+    const phi_mcp_pair *context; /* other arguments that are known (default: none) */
+    size_t context_count;
+} phi_mcp_complete_desc;
+PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *desc,
+                                    phi_mcp_completion_fn done, void *user_data, uint64_t *id);
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/mcp/mcp_resources.h ---- */
+
+/* mcp_resources.h - the resources of an MCP server: what it lets hosts read, list and watch.
+
+       static void read_done(void *user_data, const phi_mcp_reading *reading);
+       phi_mcp_read_resource(mcp, "file:///notes.txt", read_done, NULL, NULL);
+
+   Callbacks: `done` is called once, inside phi_step, never inside the function that takes it; what
+   it gets is valid until it returns. It may free the connection. It is not called after
+   phi_mcp_stop, nor when the connection is freed.
+   Statuses of the functions: PHI_MISUSE: the server is not ready; PHI_UNSUPPORTED: it has not
+   declared that it offers this; PHI_BAD_ARG; PHI_FULL: 4,096 requests are under way; PHI_NO_MEMORY.
+   Threads: the pumping thread. */
+#ifndef PHI_MCP_MCP_RESOURCES_H
+#define PHI_MCP_MCP_RESOURCES_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef PHI_NO_MCP
+
+/* A resource, or a template of some. Empty strings: not given. */
+typedef struct phi_mcp_resource {
+    phi_str uri; /* of a template: RFC 6570 */
+    phi_str name, title, description, mime_type;
+    uint64_t size;        /* in bytes; 0 where it is not known */
+    const phi_json *json; /* all that the server said */
+} phi_mcp_resource;
+
+typedef struct phi_mcp_resource_list {
+    phi_status status; /* as phi_mcp_reply; what came before a failure is listed */
+    phi_str message;
+    int code;
+    const phi_mcp_resource *resources;
+    size_t count;
+    bool cut; /* there were more than phi_mcp_desc.max_list, or pages without an end */
+} phi_mcp_resource_list;
+
+typedef struct phi_mcp_contents {
+    phi_str uri, mime_type;
+    phi_str text;
+    phi_str blob; /* base64; empty where it is a text */
+} phi_mcp_contents;
+
+typedef struct phi_mcp_reading {
+    phi_status status;
+    phi_str message;
+    int code;
+    const phi_mcp_contents *contents;
+    size_t count;
+} phi_mcp_reading;
+
+typedef void (*phi_mcp_resources_fn)(void *user_data, const phi_mcp_resource_list *list);
+typedef void (*phi_mcp_reading_fn)(void *user_data, const phi_mcp_reading *reading);
+typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
+
+/* All pages of a list. *id, where given, is for phi_mcp_stop. */
+PHI_API phi_status phi_mcp_list_resources(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
+                                          uint64_t *id);
+PHI_API phi_status phi_mcp_list_templates(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
+                                          uint64_t *id);
+PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_reading_fn done,
+                                         void *user_data, uint64_t *id);
+
+/* PHI_MCP_EV_RESOURCE_UPDATED reports each change from now on, also when the server was started
+   again meanwhile. `done`, where given, says whether the server agreed; in the era 2026-07-28, where
+   a subscription is a stream of its own, PHI_OK is called when the stream was opened. PHI_OK at once
+   for a resource that is watched already. At most 256. */
+PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done_fn done,
+                                     void *user_data);
+/* PHI_NOT_FOUND: it is not watched. */
+PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
+
+/* Ends what was begun by a function of mcp_resources.h or mcp_prompts.h, without its callback.
+   Unknown ids are harmless. */
+PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/mcp/mcp_serve.h ---- */
+
+/* mcp_serve.h - our own server of the Model Context Protocol: tools, resources and prompts of a
+   host for any client, an editor or another agent.
+
+       phi_mcp_server_desc desc = PHI_ZERO;
+       desc.name = "my-game";
+       desc.tools = tools;
+       desc.tool_count = 2;
+       desc.stdio = true;                     // or desc.http = true: on loopback, port of desc.port
+       phi_mcp_server *server = phi_mcp_serve(rt, &desc);
+       while (!phi_mcp_server_ended(server)) phi_step(rt, 100);
+       phi_mcp_server_free(server);
+
+   It is pumped by phi_step. A call of a client runs as a call of a model does: the schema is
+   checked, hooks are called, the deadline counts, and the phi_call_ functions work. Any phi_tool can
+   be served, a sub-agent too (phi_subagent_tool, with a model of its own).
+   Eras: 2026-07-28 (each request by itself) and 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05 (a
+   session that `initialize` begins), both at once.
+
+   Ownership: a server belongs to its runtime and borrows it: free it first.
+   Threads:   the pumping thread.
+   Callbacks: on the pumping thread, inside phi_step. They may call every function here, and
+   phi_mcp_server_free.
+
+   PHI_NO_MCP leaves it out; stdio needs processes (PHI_NO_PROCESS), http the listener
+   (PHI_NO_LISTEN). */
+#ifndef PHI_MCP_MCP_SERVE_H
+#define PHI_MCP_MCP_SERVE_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi_mcp_server phi_mcp_server;
+
+/* A request of a client that a function of the host's is to answer. A value handle; when the
+   request was answered, cancelled, or its client is gone, it is stale. */
+typedef struct phi_mcp_incoming {
+    phi_mcp_server *server; /* NULL: no request */
+    uint32_t index, gen;
+} phi_mcp_incoming;
+
+/* What a client can be asked for; bits of phi_mcp_serve_tool.needs. */
+enum { PHI_MCP_CAN_SAMPLE = 1, PHI_MCP_CAN_ELICIT = 2, PHI_MCP_CAN_ROOTS = 4 };
+
+/* What the protocol says about a tool beyond phi_tool. Zero means default. */
+typedef struct phi_mcp_serve_tool {
+    const char *title; /* (default: the tool's label, if it has one) */
+    const char
+        *output_schema;      /* JSON Schema; results then have structured content (default: none) */
+    const char *annotations; /* JSON object: {"readOnlyHint":true} (default: none) */
+    uint32_t needs;          /* PHI_MCP_CAN_...: clients without them are refused (default: none) */
+} phi_mcp_serve_tool;
+
+/* Zero means default for every field but uri. A resource is its text, its bytes, or what `read`
+   answers. */
+typedef struct phi_mcp_serve_resource {
+    const char *uri;
+    const char *name;                            /* (default: the uri) */
+    const char *title, *description, *mime_type; /* (default: none) */
+    const char *annotations;                     /* JSON object (default: none) */
+    const char *text;
+    const void *bytes;
+    size_t byte_count;
+    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer_text,
+       phi_mcp_answer_bytes, phi_mcp_answer_json or phi_mcp_answer_error. */
+    void (*read)(void *user_data, phi_mcp_incoming incoming, const char *uri);
+    void *user_data;
+} phi_mcp_serve_resource;
+
+/* Resources by a pattern. */
+typedef struct phi_mcp_serve_template {
+    const char *uri;  /* RFC 6570, level 1: "note://{folder}/{name}" */
+    const char *name; /* (default: the uri) */
+    const char *title, *description, *mime_type, *annotations; /* (default: none) */
+    /* values: a JSON object of the variables, decoded; borrowed as uri is, until it returns. */
+    void (*read)(void *user_data, phi_mcp_incoming incoming, const char *uri, phi_str values);
+    void *user_data;
+} phi_mcp_serve_template;
+
+typedef struct phi_mcp_serve_argument {
+    const char *name;
+    const char *title, *description; /* (default: none) */
+    bool required;
+} phi_mcp_serve_argument;
+
+/* Zero means default for every field but name, and text or get. */
+typedef struct phi_mcp_serve_prompt {
+    const char *name;
+    const char *title, *description;
+    const phi_mcp_serve_argument *arguments;
+    size_t argument_count;
+    const char *text; /* one user message; "{name}" stands for the value of that argument */
+    /* arguments: a JSON object of strings, borrowed until it returns. It answers with
+       phi_mcp_answer_text, phi_mcp_answer_messages, phi_mcp_answer_json or _error. */
+    void (*get)(void *user_data, phi_mcp_incoming incoming, phi_str arguments);
+    void *user_data;
+} phi_mcp_serve_prompt;
+
+/* What a client wants to complete. Strings are borrowed until the function returns. */
+typedef struct phi_mcp_serve_completion {
+    const char *prompt; /* of this prompt, or */
+    const char *uri;    /* of this template; the other is NULL */
+    const char *argument, *value;
+    phi_str known; /* JSON object of arguments that are known already */
+} phi_mcp_serve_completion;
+
+/* Zero means default for every field but name. Strings, tools, resources, templates and prompts are
+   borrowed, with all they point to, until the server is freed or they are replaced
+   (phi_mcp_server_set_tools and its like). */
+typedef struct phi_mcp_server_desc {
+    const char *name;
+    const char *version;              /* (default "0") */
+    const char *title, *instructions; /* (default: none) */
+
+    const phi_tool *tools;
+    size_t tool_count;
+    const phi_mcp_serve_tool *tool_infos; /* one for each tool (default: none) */
+    const phi_mcp_serve_resource *resources;
+    size_t resource_count;
+    const phi_mcp_serve_template *templates;
+    size_t template_count;
+    const phi_mcp_serve_prompt *prompts;
+    size_t prompt_count;
+    /* It answers with phi_mcp_answer_values (default: no completion is offered). */
+    void (*complete)(void *user_data, phi_mcp_incoming incoming,
+                     const phi_mcp_serve_completion *what);
+
+    /* As an agent's: BEFORE_TOOL may wait, deny, or change the arguments (default: none). */
+    phi_hook_fn hook_fn;
+    uint32_t hook_points;
+    uint32_t tool_timeout_ms;     /* of tools that have none of their own (default 120,000) */
+    uint32_t decision_timeout_ms; /* of hooks that wait (default 300,000) */
+    uint32_t ask_timeout_ms;      /* for the answer to phi_mcp_ask (default 600,000) */
+    void *user_data;              /* of complete, hook_fn and client_fn */
+
+    /* "2025-06-18": only this era is spoken (default: all) */
+    const char *era;
+    uint32_t page;              /* items of a list in one answer (default 100) */
+    uint32_t ttl_ms;            /* how long a client may keep a list (default 0: not at all) */
+    uint32_t max_sessions;      /* of HTTP (default 16) */
+    uint32_t max_calls;         /* requests that wait for the host, over all clients (64) */
+    uint32_t max_subscriptions; /* of one client (default 64) */
+    uint32_t session_idle_ms;   /* of HTTP: without a request it ends (default 1,800,000) */
+    size_t max_message_bytes;   /* of a client (default 4,194,304) */
+    size_t max_queue_bytes;     /* that wait for a slow client; then it is dropped (16,777,216) */
+
+    bool stdio;          /* over stdin and stdout of this process; EOF ends it */
+    int in_fd, out_fd;   /* of stdio, in place of 0 and 1 (default: those) */
+    bool http;           /* over HTTP */
+    const char *address; /* to listen on (default "127.0.0.1"; others need any_address) */
+    bool any_address;    /* an address that other machines reach; needs a token */
+    uint16_t port;       /* (default: any free one, phi_mcp_server_port) */
+    const char *path;    /* (default "/mcp") */
+    const char *token;   /* clients send "Authorization: Bearer TOKEN" (default: none) */
+    /* Values of Host and Origin beside loopback names; NULL-ended (default: none) */
+    const char *const *allowed_hosts, *const *allowed_origins;
+    uint32_t max_connections; /* (default 64) */
+} phi_mcp_server_desc;
+
+/* Begins to serve. NULL: phi_last_error names the field, or why the port cannot be had. */
+PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc);
+PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server); /* of http; 0: none */
+/* stdin has ended, and every answer was sent (never true with http). */
+PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server);
+/* Why stdin or stdout failed; empty: no fault. Valid until the server is freed. */
+PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server);
+/* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
+PHI_API void phi_mcp_server_free(phi_mcp_server *server);
+
+/* Other lists, borrowed as the first ones; clients are told. Calls under way go on. PHI_BAD_ARG as
+   phi_mcp_serve; nothing changed. */
+PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_tool *tools,
+                                            const phi_mcp_serve_tool *infos, size_t count);
+PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
+                                                const phi_mcp_serve_resource *resources,
+                                                size_t count,
+                                                const phi_mcp_serve_template *templates,
+                                                size_t template_count);
+PHI_API phi_status phi_mcp_server_set_prompts(phi_mcp_server *server,
+                                              const phi_mcp_serve_prompt *prompts, size_t count);
+/* A resource has changed: those who subscribed to it are told. */
+PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
+/* A log message for every client of a legacy era that wants the level: "debug", "info", "notice",
+   "warning", "error", "critical", "alert", "emergency". data: JSON text, or a plain text. Lost
+   where a client is too slow. */
+PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const char *logger,
+                                const char *data);
+
+/* ---- a request ---- */
+
+/* The request that a tool call serves, of the call itself or of an agent above it; server NULL: the
+   call is no client's. */
+PHI_API phi_mcp_incoming phi_mcp_incoming_of(phi_call call);
+PHI_API bool phi_mcp_incoming_pending(phi_mcp_incoming incoming);
+/* What the client can do, PHI_MCP_CAN_ bits; 0 when stale. */
+PHI_API uint32_t phi_mcp_incoming_can(phi_mcp_incoming incoming);
+
+typedef struct phi_mcp_ask_desc {
+    /* "elicitation/create", "sampling/createMessage" or "roots/list" */
+    const char *method;
+    const char *params; /* JSON object (default {}); copied */
+    /* Names the question within its request: a client may answer questions before they are asked,
+       by these names; copied (default: the number of the question, "1") */
+    const char *key;
+    /* Called once, in phi_step, unless the request ends before. PHI_OK: result is the client's
+       answer; PHI_REFUSED: the client answered with an error, and message has its words;
+       PHI_TIMEOUT. Borrowed until it returns. */
+    void (*done)(void *user_data, phi_status status, const phi_json *result, phi_str message);
+    void *user_data;
+} phi_mcp_ask_desc;
+
+/* Asks the client, or the person who sits there. A session is sent a request; a client of
+   2026-07-28 gets the question as the result of its request, and repeats that with the answer:
+   meanwhile the call goes on waiting. Questions of one phi_step go together.
+   PHI_STALE; PHI_UNSUPPORTED: the client cannot (phi_last_error has words); PHI_BAD_ARG, PHI_FULL:
+   16 are open; PHI_NO_MEMORY. */
+PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *ask);
+/* A log message of this request, if its client wants the level; as phi_mcp_server_log. */
+PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, const char *logger,
+                               const char *data);
+/* Progress in numbers (phi_call_progress sends texts); total 0: unknown; message NULL: none. Sent
+   where the client wants it, and where `progress` is more than before. */
+PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
+                                    const char *message);
+/* Of a tool call, before its result: blocks of the protocol that phi_content has not (audio,
+   resource links, embedded resources), a JSON array, put behind the result's own; copied. The last
+   one counts. PHI_BAD_ARG: no array, or not of a call. */
+PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks);
+
+/* ---- answers: of functions that read resources, get prompts and complete ---- */
+
+/* Each answers once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error. */
+
+/* Text, as a resource's content or as a prompt's user message. mime_type NULL: the resource's. */
+PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
+                                       const char *mime_type);
+PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *bytes, size_t count,
+                                        const char *mime_type);
+/* Of a prompt: its user and assistant messages; each text and image block is one of the
+   protocol's. */
+PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_message *messages,
+                                           size_t count);
+/* Of a completion: at most 100 are sent. total: of all that there are. */
+PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *const *values,
+                                         size_t count, size_t total);
+/* The result as the protocol has it: {"contents":[...]}, {"messages":[...]}. PHI_BAD_ARG: no JSON
+   object; it waits on. */
+PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result);
+PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message);
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/mcp/mcp_tools.h ---- */
+
+/* mcp_tools.h - the tools of an MCP server: a source for agents, a list for hosts.
+
+   A model sees a tool as "{name_prefix}__{its name}", within every provider's rule for names; calls
+   use the server's own name. An input schema that phi's check does not understand whole is adapted:
+   such keywords move into descriptions. A tool with a schema that is too large, explodes through
+   its references or is no schema is left out, with PHI_MCP_EV_WARNING.
+
+   A result's texts and images go to the model; audio, links and binary resources become a line
+   with their type and size. Structured content is checked against the tool's output schema, and is
+   kept in the details of the result: {"structuredContent": ..., "_meta": ...}. */
+#ifndef PHI_MCP_MCP_TOOLS_H
+#define PHI_MCP_MCP_TOOLS_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef PHI_NO_MCP
+
+/* For phi_agent_desc.tool_sources of any agent of the runtime; the same pointer each time. Valid
+   until phi_mcp_free, which is refused while agents have tools of it. Before the server is ready,
+   the list is empty; while it is started again, it is the last one. */
+PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
+
+/* A tool as a host sees it. Strings are terminated. */
+typedef struct phi_mcp_tool {
+    phi_str name;        /* that models use */
+    phi_str original;    /* of the server, as it is: it may hold any characters */
+    phi_str title;       /* for people; name where the server has none */
+    phi_str description; /* empty: none */
+    phi_str schema;      /* of the arguments, JSON text as models get it */
+    phi_str output;      /* the output schema as the server sent it; empty: none */
+    phi_str annotations; /* JSON text; empty: none */
+    /* The server's hints, with the specification's defaults. They are claims of the server. */
+    bool read_only, destructive, idempotent, open_world;
+    /* Its definition has changed: it is shown as it was accepted, its calls are refused until
+       phi_mcp_accept_tool. */
+    bool held;
+    const char *hash;     /* SHA-256 of the definition, 64 hex digits */
+    const char *new_hash; /* held: of the definition that waits; else NULL */
+} phi_mcp_tool;
+
+/* Valid until the next phi_step. */
+PHI_API size_t phi_mcp_tool_count(const phi_mcp *mcp);
+/* False: no such index, *out untouched. */
+PHI_API bool phi_mcp_tool_at(const phi_mcp *mcp, size_t index, phi_mcp_tool *out);
+
+/* Accepts the changed definition of a held tool, by the name that models use. PHI_NOT_FOUND: no
+   such tool; PHI_OK also where it was not held. */
+PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name);
+
+/* Lists the tools again, as after the server's notification of a change. PHI_MISUSE: not ready. */
+PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 
 #endif
 
@@ -1084,11 +1674,11 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #endif
 
 #ifdef PHI__IMP_MATCH
-#if PHI__IMP_MATCH != 0xbe2fbd72
+#if PHI__IMP_MATCH != 0x840cfe42
 #error "phi: two versions of src/match in one file"
 #endif
 #else
-#define PHI__IMP_MATCH 0xbe2fbd72
+#define PHI__IMP_MATCH 0x840cfe42
 
 /* ---- src/match/glob_in.h ---- */
 
@@ -1169,6 +1759,34 @@ enum { PHI__IGNORE_RULE = 8 };
 PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
                                           size_t *left, size_t *units);
 
+#endif
+
+/* ---- src/match/keywords_in.h ---- */
+
+/* keywords_in.h - the keywords of schemas, and how a tool's schema treats each. */
+#ifndef PHI_MATCH_KEYWORDS_IN_H
+#define PHI_MATCH_KEYWORDS_IN_H
+
+
+#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
+
+typedef enum phi__keyword {
+    PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
+    PHI__KEYWORD_COPY,    /* well formed: it goes on */
+    PHI__KEYWORD_SHORT,   /* the same, unless it is long */
+    PHI__KEYWORD_SUB,     /* a schema */
+    PHI__KEYWORD_SUBS,    /* properties */
+    PHI__KEYWORD_CHOICES, /* a list of schemas */
+    PHI__KEYWORD_NAMES,   /* required */
+    PHI__KEYWORD_NOTE     /* moves into the description */
+} phi__keyword;
+
+/* The treatment of one member of a schema; of malformed ones: DROP. */
+PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value);
+/* One of JSON Schema's seven types. */
+PHI__FN bool phi__keywords_is_type(phi_str name);
+
+#endif
 #endif
 
 /* ---- src/match/regex_in.h ---- */
@@ -1416,6 +2034,55 @@ PHI__FN bool phi__regex_program_in_set(const phi__regex_program *program, uint16
                                        uint16_t symbol);
 PHI__FN bool phi__regex_program_is_word(const phi__regex_program *program, uint16_t symbol);
 
+#endif
+
+/* ---- src/match/tool_name_in.h ---- */
+
+/* tool_name_in.h - names of tools within the rules of every provider: a-z A-Z 0-9 _ - and at most 64
+   bytes, the first of them a letter or "_".
+
+   All tools of a set are counted first, then each claims its name. Characters that are not allowed
+   become "_". A name that is cut, and a name that several tools would have, ends in eight hex digits
+   of a hash; of several the one keeps it whose own name it is. So a name depends on the set of
+   tools, not on their order. */
+#ifndef PHI_MATCH_TOOL_NAME_IN_H
+#define PHI_MATCH_TOOL_NAME_IN_H
+
+
+#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
+
+enum { PHI__TOOL_NAME_MOST = 64 };
+
+typedef struct phi__tool_name {
+    char at[PHI__TOOL_NAME_MOST]; /* not terminated */
+    size_t len;
+    bool cut, exact; /* exact: what was put stands there as it is */
+} phi__tool_name;
+
+/* Begins with "{prefix}__", where there is one (NULL: none). first: the first character that will be
+   put. */
+PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char first);
+PHI__FN void phi__tool_name_put(phi__tool_name *name, char c);
+PHI__FN void phi__tool_name_text(phi__tool_name *name, phi_str text);
+PHI__FN bool phi__tool_name_plain(char c); /* allowed in names */
+
+/* The names of a set. */
+typedef struct phi__tool_names {
+    phi_arena scratch;
+    phi__map map;
+} phi__tool_names;
+
+PHI__FN void phi__tool_name_init(phi__tool_names *names, phi_memory *memory);
+PHI__FN void phi__tool_name_free(phi__tool_names *names); /* twice is harmless */
+PHI__FN bool phi__tool_name_reserve(phi__tool_names *names, size_t count);
+/* False: no memory. */
+PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *name);
+/* Changes the name to the one it gets, once all were counted. hash: of what sets the tool apart.
+   PHI_FULL: all that it could have are taken; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
+                                        const unsigned char hash[32]);
+
+#endif
 #endif
 
 /* ---- src/match/glob.c ---- */
@@ -1738,6 +2405,99 @@ PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str pat
     }
     return PHI__IGNORE_NONE;
 }
+
+/* ---- src/match/keywords.c ---- */
+
+/* keywords.c - which keywords of a schema go on. */
+
+#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
+
+typedef enum phi__keywords_shape {
+    PHI__SHAPE_ANY,
+    PHI__SHAPE_TEXT,
+    PHI__SHAPE_NUMBER,
+    PHI__SHAPE_COUNT, /* an integer that is not negative */
+    PHI__SHAPE_LIST,  /* not empty */
+    PHI__SHAPE_OBJECT,
+    PHI__SHAPE_SCHEMA,
+    PHI__SHAPE_BOOL
+} phi__keywords_shape;
+
+static const struct {
+    const char *name;
+    uint8_t keyword, shape;
+} phi__keywords_table[] = {{"title", PHI__KEYWORD_SHORT, PHI__SHAPE_TEXT},
+                           {"default", PHI__KEYWORD_SHORT, PHI__SHAPE_ANY},
+                           {"examples", PHI__KEYWORD_SHORT, PHI__SHAPE_LIST},
+                           {"format", PHI__KEYWORD_SHORT, PHI__SHAPE_TEXT},
+                           {"const", PHI__KEYWORD_COPY, PHI__SHAPE_ANY},
+                           {"enum", PHI__KEYWORD_COPY, PHI__SHAPE_LIST},
+                           {"minLength", PHI__KEYWORD_COPY, PHI__SHAPE_COUNT},
+                           {"maxLength", PHI__KEYWORD_COPY, PHI__SHAPE_COUNT},
+                           {"minItems", PHI__KEYWORD_COPY, PHI__SHAPE_COUNT},
+                           {"maxItems", PHI__KEYWORD_COPY, PHI__SHAPE_COUNT},
+                           {"items", PHI__KEYWORD_SUB, PHI__SHAPE_SCHEMA},
+                           {"additionalProperties", PHI__KEYWORD_SUB, PHI__SHAPE_SCHEMA},
+                           {"properties", PHI__KEYWORD_SUBS, PHI__SHAPE_OBJECT},
+                           {"required", PHI__KEYWORD_NAMES, PHI__SHAPE_LIST},
+                           {"anyOf", PHI__KEYWORD_CHOICES, PHI__SHAPE_LIST},
+                           {"oneOf", PHI__KEYWORD_CHOICES, PHI__SHAPE_LIST},
+                           {"allOf", PHI__KEYWORD_CHOICES, PHI__SHAPE_LIST},
+                           {"pattern", PHI__KEYWORD_NOTE, PHI__SHAPE_TEXT},
+                           {"multipleOf", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
+                           {"uniqueItems", PHI__KEYWORD_NOTE, PHI__SHAPE_BOOL},
+                           {"minProperties", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
+                           {"maxProperties", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
+                           {"patternProperties", PHI__KEYWORD_NOTE, PHI__SHAPE_OBJECT},
+                           {"propertyNames", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"prefixItems", PHI__KEYWORD_NOTE, PHI__SHAPE_LIST},
+                           {"contains", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"minContains", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
+                           {"maxContains", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
+                           {"dependentRequired", PHI__KEYWORD_NOTE, PHI__SHAPE_OBJECT},
+                           {"dependentSchemas", PHI__KEYWORD_NOTE, PHI__SHAPE_OBJECT},
+                           {"unevaluatedProperties", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"unevaluatedItems", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"not", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"if", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"then", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"else", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
+                           {"contentMediaType", PHI__KEYWORD_NOTE, PHI__SHAPE_TEXT},
+                           {"contentEncoding", PHI__KEYWORD_NOTE, PHI__SHAPE_TEXT}};
+
+static bool phi__keywords_fits(unsigned shape, const phi_json *value) {
+    switch (shape) {
+    case PHI__SHAPE_TEXT: return phi_json_is_string(value);
+    case PHI__SHAPE_NUMBER: return phi_json_is_number(value);
+    case PHI__SHAPE_COUNT: return phi_json_is_integer(value) && phi_json_num(value, -1) >= 0;
+    case PHI__SHAPE_LIST: return phi_json_is_array(value) && phi_json_count(value) > 0;
+    case PHI__SHAPE_OBJECT: return phi_json_is_object(value);
+    case PHI__SHAPE_SCHEMA: return phi_json_is_object(value) || phi_json_is_bool(value);
+    case PHI__SHAPE_BOOL: return phi_json_bool(value, false);
+    default: return true;
+    }
+}
+
+PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__keywords_table); i++)
+        if (phi__str_is(key, phi__keywords_table[i].name))
+            return phi__keywords_fits(phi__keywords_table[i].shape, value)
+                       ? (phi__keyword)phi__keywords_table[i].keyword
+                       : PHI__KEYWORD_DROP;
+    return PHI__KEYWORD_DROP;
+}
+
+PHI__FN bool phi__keywords_is_type(phi_str name) {
+    static const char *const names[] = {"string", "number", "integer", "boolean",
+                                        "object", "array",  "null"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(name, names[i])) return true;
+    return false;
+}
+
+#endif
 
 /* ---- src/match/regex.c ---- */
 
@@ -3535,6 +4295,130 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
     *count = PHI__COUNT(phi__regex_tables_folds_rows);
     return phi__regex_tables_folds_rows;
 }
+
+/* ---- src/match/tool_name.c ---- */
+
+/* tool_name.c - names of tools within the rules of every provider. */
+
+#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
+
+
+enum { PHI__TOOL_NAME_TAIL = 8 }; /* hex digits behind a name that was cut or taken */
+
+/* The tools that would have the same name. */
+typedef struct phi__tool_name_group {
+    phi_str name;
+    size_t count, exact;
+} phi__tool_name_group;
+
+PHI__FN bool phi__tool_name_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
+PHI__FN void phi__tool_name_put(phi__tool_name *name, char c) {
+    if (name->len == sizeof name->at) {
+        name->cut = true;
+        return;
+    }
+    if (!phi__tool_name_plain(c)) {
+        name->exact = false;
+        c = '_';
+    }
+    name->at[name->len++] = c;
+}
+
+PHI__FN void phi__tool_name_text(phi__tool_name *name, phi_str text) {
+    size_t i;
+    for (i = 0; i < text.len; i++) phi__tool_name_put(name, text.at[i]);
+}
+
+PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char first) {
+    memset(name, 0, sizeof *name);
+    if (prefix != NULL) {
+        phi__tool_name_text(name, phi_str_of(prefix));
+        phi__tool_name_text(name, PHI__LIT("__"));
+    }
+    name->exact = true; /* the prefix is the same for all */
+    if (name->len > 0) first = name->at[0];
+    if (first == '-' || (first >= '0' && first <= '9')) { /* Gemini wants a letter or _ there */
+        memmove(name->at + 1, name->at, phi__min(name->len, sizeof name->at - 1));
+        name->len = phi__min(name->len + 1, sizeof name->at);
+        name->at[0] = '_';
+        name->exact = false;
+    }
+}
+
+/* Cuts a name so that the tail fits, and adds it. */
+static void phi__tool_name_tail(phi__tool_name *name, const char *hex, size_t window) {
+    name->len = phi__min(name->len, (size_t)PHI__TOOL_NAME_MOST - (size_t)PHI__TOOL_NAME_TAIL - 1);
+    name->at[name->len++] = '_';
+    memcpy(name->at + name->len, hex + window * PHI__TOOL_NAME_TAIL, PHI__TOOL_NAME_TAIL);
+    name->len += PHI__TOOL_NAME_TAIL;
+}
+
+static phi__tool_name_group *phi__tool_name_find(const phi__map *map, phi_str name) {
+    size_t probe = 0;
+    phi__tool_name_group *group;
+    while ((group = (phi__tool_name_group *)phi__map_each(map, phi__hash(name, 0), &probe)) != NULL)
+        if (phi_str_equal(group->name, name)) return group;
+    return NULL;
+}
+
+static phi__tool_name_group *phi__tool_name_group_of(phi__tool_names *names, phi_str name) {
+    phi__tool_name_group *group = phi__tool_name_find(&names->map, name);
+    if (group != NULL) return group;
+    if (!phi__map_room(&names->map)) return NULL;
+    group = (phi__tool_name_group *)phi__arena_zero(&names->scratch, sizeof *group);
+    if (group == NULL || !phi__arena_str(&names->scratch, name, &group->name)) return NULL;
+    phi__map_add(&names->map, phi__hash(name, 0), group);
+    return group;
+}
+
+PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *name) {
+    phi__tool_name_group *group;
+    if (name->cut) return true;
+    group = phi__tool_name_group_of(names, phi__str(name->at, name->len));
+    if (group == NULL) return false;
+    group->count++;
+    group->exact += name->exact;
+    return true;
+}
+
+PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
+                                        const unsigned char hash[32]) {
+    phi__tool_name plain = *name;
+    phi__tool_name_group *group =
+        plain.cut ? NULL : phi__tool_name_find(&names->map, phi__str(plain.at, plain.len));
+    char hex[PHI__SHA256_HEX];
+    size_t window;
+    if (group != NULL && (group->count == 1 || (group->exact == 1 && plain.exact))) return PHI_OK;
+    phi__sha256_hex(hash, hex);
+    for (window = 0; window < (size_t)PHI__SHA256_HEX / (size_t)PHI__TOOL_NAME_TAIL; window++) {
+        *name = plain;
+        phi__tool_name_tail(name, hex, window);
+        group = phi__tool_name_group_of(names, phi__str(name->at, name->len));
+        if (group == NULL) return PHI_NO_MEMORY;
+        if (group->count++ == 0) return PHI_OK;
+    }
+    return PHI_FULL;
+}
+
+PHI__FN bool phi__tool_name_reserve(phi__tool_names *names, size_t count) {
+    return phi__map_reserve(&names->map, count);
+}
+
+PHI__FN void phi__tool_name_init(phi__tool_names *names, phi_memory *memory) {
+    phi_arena_init(&names->scratch, memory, 0);
+    phi__map_init(&names->map, memory);
+}
+
+PHI__FN void phi__tool_name_free(phi__tool_names *names) {
+    phi__map_free(&names->map);
+    phi_arena_free(&names->scratch);
+}
+
+#endif
 
 #endif /* PHI__IMP_MATCH */
 
@@ -11297,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x64759083
+#if PHI__IMP_MCP != 0xdce16b7c
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x64759083
+#define PHI__IMP_MCP 0xdce16b7c
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -11362,37 +12246,6 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
 #endif
 #endif
 
-/* ---- src/mcp/mcp_headers_in.h ---- */
-
-/* mcp_headers_in.h - parameters of tools that are mirrored into HTTP headers (x-mcp-header).
-
-   The input schema of a tool may mark parameters: {"type": "string", "x-mcp-header": "Region"}. A
-   call over HTTP then carries the argument as the header Mcp-Param-Region as well. A tool whose
-   marks break the rules must not be used over HTTP.
-   Era: 2026-07-28; over other transports, and in older eras, marks mean nothing. */
-#ifndef PHI_MCP_MCP_HEADERS_IN_H
-#define PHI_MCP_MCP_HEADERS_IN_H
-
-
-#ifndef PHI_NO_MCP
-
-/* Whether all marks of an input schema keep the rules; a schema without any does. False: `message`
-   (of `size` bytes) says which mark breaks which rule. */
-PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_t size);
-
-/* The headers of a call, their values encoded; all of it in the arena. Arguments that are not
-   there, or null, have none. A schema that is not valid gives what it can. PHI_BAD_ARG: an integer
-   that a double cannot carry; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *arguments,
-                                       phi_arena *arena, phi_mcp_pair **out, size_t *count);
-
-/* A value for a header: itself where it is plain (0x20 to 0x7E, no space at an end, not of the form
-   below), else "=?base64?...?=". Terminated, in the arena. False: no memory. */
-PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *out);
-
-#endif
-#endif
-
 /* ---- src/mcp/mcp_link_in.h ---- */
 
 /* mcp_link_in.h - how messages reach a server: one interface, with a link for child processes
@@ -11429,7 +12282,8 @@ typedef struct phi__mcp_link_table {
     /* Copies what it must keep. PHI_FULL: too much waits to be sent: phi__mcp_session_drained
        follows. Other failures: the message is lost. */
     phi_status (*send)(phi__mcp_link *link, phi__mcp_out *out);
-    /* The answer is not wanted any more; the session frees `out` when it returns. */
+    /* The answer is not wanted any more, or was reported; the session may free `out` when it
+       returns. Called only while out->of_link is not NULL. */
     void (*forget)(phi__mcp_link *link, phi__mcp_out *out);
     /* The era, and the version to put into headers; NULL: unknown again (a new connection). */
     void (*agreed)(phi__mcp_link *link, const char *version, bool modern);
@@ -11456,6 +12310,8 @@ PHI__FN void phi__mcp_session_drained(phi_mcp *mcp);
    answer it came, or NULL. The session may free itself with the link inside of it: false; then the
    link touches nothing of its own. */
 PHI__FN bool phi__mcp_session_message(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
+/* PHI_MCP_EV_WARNING, one a second at most. False as above. */
+PHI__FN bool phi__mcp_session_warn(phi_mcp *mcp, const char *message);
 /* This request gets no answer over the link: HTTP refused it, or its stream ended without one.
    body: of an HTTP answer, may be empty. As _message: false when the session is gone. */
 PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,
@@ -11531,6 +12387,8 @@ PHI__FN bool phi__mcp_session_modern(const phi_mcp *mcp);
 PHI__FN const phi_json *phi__mcp_session_capabilities(const phi_mcp *mcp);
 PHI__FN phi_str phi__mcp_session_name(const phi_mcp *mcp); /* for messages */
 PHI__FN phi__mcp_link *phi__mcp_session_link(const phi_mcp *mcp);
+/* The part that was joined with this table; NULL: none. */
+PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *table);
 /* From inside of `ready`: the state stays PHI_MCP_CONNECTING until as many calls of _settle; a part
    asks for its first list meanwhile. Forgotten when the connection is lost. */
 PHI__FN void phi__mcp_session_hold(phi_mcp *mcp);
@@ -11556,6 +12414,7 @@ typedef struct phi__mcp_request_desc {
     /* Once, in phi_step; the request is gone when it returns. It may free mcp. */
     void (*done)(void *ctx, const phi_mcp_reply *reply);
     void *ctx;
+    phi_str meta; /* members of _meta of the caller's own, JSON text without brackets; copied */
 } phi__mcp_request_desc;
 
 /* `done` is never called inside of it; it is called with PHI_CANCELLED when mcp is freed. PHI_MISUSE:
@@ -11565,12 +12424,186 @@ PHI__FN phi_status phi__mcp_session_send(phi_mcp *mcp, const phi__mcp_request_de
                                          phi__mcp_request **out);
 /* Tells the server, where the era has that; `done` is not called. NULL is harmless. */
 PHI__FN void phi__mcp_session_cancel(phi__mcp_request *request, const char *reason);
+/* method: a literal. */
 PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi_str params);
 
 /* Answers a request of the server's: result is JSON text of an object; or code not 0 and a message:
    an error. */
 PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                                      const char *message);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_core_in.h ---- */
+
+/* mcp_core_in.h - the struct of a connection: each group of fields is its file's.
+
+   Functions that call out (events, done functions, parts) may find the connection freed afterwards:
+   phi__mcp_core_enter keeps the struct until phi__mcp_core_leave, which says whether it is alive.
+   Entered are: messages and reports of the link, and timers. */
+#ifndef PHI_MCP_MCP_CORE_IN_H
+#define PHI_MCP_MCP_CORE_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef enum phi__mcp_phase {
+    PHI__MCP_SHUT,    /* not opened, or closed */
+    PHI__MCP_OPENING, /* the link connects */
+    PHI__MCP_PROBING,
+    PHI__MCP_INITIALIZING,
+    PHI__MCP_SETTLING, /* agreed; parts fetch their first lists */
+    PHI__MCP_LIVE,
+    PHI__MCP_RESTING, /* until it is started again */
+    PHI__MCP_ENDING,  /* phi_mcp_close */
+    PHI__MCP_BROKEN   /* failed for good */
+} phi__mcp_phase;
+
+/* mcp_post.c: what is sent, in its order. */
+typedef struct phi__mcp_item {
+    phi__link link; /* of the queue */
+    bool waits;     /* in the queue */
+    bool sent;      /* the link has it */
+    bool early;     /* of the handshake */
+    bool owned;     /* a notification or an answer: it is freed once it was sent */
+    phi__mcp_out out;
+    phi__buf json;
+} phi__mcp_item;
+
+typedef struct phi__mcp_queue {
+    phi__list waiting;
+    uint32_t owned; /* of those that wait */
+} phi__mcp_queue;
+
+/* mcp_requests.c */
+struct phi__mcp_request {
+    phi_mcp *mcp;
+    phi__link open;
+    phi__mcp_item item; /* item.out.json is item.json */
+    uint64_t id;        /* on the wire: of the newest repetition */
+    uint64_t first_id;
+    bool mapped;           /* an answer to `id` is expected */
+    bool handshake;        /* also before it is agreed, and never cancelled on the wire */
+    phi_arena arena;       /* of the copies */
+    phi_str members, meta; /* of params, of _meta */
+    phi__mcp_request_desc desc;
+    phi__timer timer;
+    uint64_t began_us;
+    /* mcp_inputs.c: what the server wants to know before it answers */
+    struct {
+        uint32_t rounds, pending;
+        bool busy;         /* asking parts now */
+        bool due;          /* the timer brings the repetition, or the failure */
+        phi__buf answers;  /* members of inputResponses */
+        phi__buf state;    /* JSON text of requestState; empty: none */
+        phi_status status; /* of the failure */
+        char message[160];
+    } input;
+    struct phi__mcp_task *task; /* mcp_tasks.c */
+};
+
+typedef struct phi__mcp_requests {
+    phi__list open;
+    size_t count;
+    phi__map by_id;
+    uint64_t next_id;
+    bool (*late)(phi__mcp_request *r); /* its timer; true: that was no deadline */
+    void (*gone)(phi__mcp_request *r); /* it is about to end */
+} phi__mcp_requests;
+
+/* mcp_asked.c: a question of the server's that a part is about to answer. */
+typedef struct phi__mcp_ask {
+    phi__link link;
+    uint64_t ask;
+    const phi__mcp_part *table;
+    void *part;
+    phi__mcp_request *request; /* on whose behalf; NULL: unknown */
+    bool input;                /* of input_required: `id` is its key */
+    size_t id_len;
+    char id[1]; /* JSON text, or a key */
+} phi__mcp_ask;
+
+typedef struct phi__mcp_asks {
+    phi__list open;
+    size_t count;
+    uint64_t next;
+} phi__mcp_asks;
+
+/* mcp_parts.c */
+typedef struct phi__mcp_joined {
+    const phi__mcp_part *table;
+    void *part;
+} phi__mcp_joined;
+
+typedef struct phi__mcp_warned {
+    uint64_t next_us; /* earlier ones are only counted */
+    uint32_t hidden;  /* since the last that was shown */
+} phi__mcp_warned;
+
+/* mcp_handshake.c: what both sides have agreed upon. */
+typedef struct phi__mcp_agreed {
+    const phi__mcp_era *era; /* NULL: nothing yet */
+    phi_arena arena;         /* of what follows; emptied for each handshake */
+    const phi_json *capabilities;
+    phi_str capabilities_text;
+    phi_str name, title, version, instructions;
+    phi_str meta;    /* members of _meta on each request: the modern era's */
+    bool legacy;     /* known from an earlier start: no probe */
+    bool second_try; /* a version that was refused is tried again */
+    int http_status; /* of the answer that is being reported; 0: none */
+    void (*ended)(phi_mcp *mcp, phi_status status, const char *message);
+} phi__mcp_agreed;
+
+/* mcp_life.c */
+typedef struct phi__mcp_life {
+    phi__timer timer; /* to be ready, to start again, to close */
+    uint64_t opened_us, expired_us;
+    uint32_t in_row, restarts;
+    uint32_t holds;
+    bool link_open; /* a report of its end is to come */
+    bool reopen;    /* then */
+    bool close;     /* the timer closes it */
+    bool waits;     /* for a person: no deadline */
+    phi_mcp_state told;
+    char error[256];
+} phi__mcp_life;
+
+/* mcp_listen.c: the stream of changes. */
+typedef struct phi__mcp_listening {
+    phi__mcp_request *request;
+    phi__timer timer;
+    uint64_t opened_us;
+    uint32_t tries;
+} phi__mcp_listening;
+
+struct phi_mcp {
+    phi_runtime *rt;
+    phi_memory memory;
+    phi_arena arena; /* of desc */
+    phi_mcp_desc desc;
+    phi__mcp_link *link;
+    phi__mcp_phase phase;
+    uint32_t depth; /* of phi__mcp_core_enter */
+    bool dead;      /* freed: only the struct is left */
+    phi__mcp_joined parts[PHI__MCP_PARTS];
+    size_t part_count;
+    phi__mcp_queue queue;
+    phi__mcp_requests requests;
+    phi__mcp_asks asks;
+    phi__mcp_warned warned;
+    phi__mcp_agreed agreed;
+    phi__mcp_life life;
+    phi__mcp_listening listening;
+};
+
+PHI__FN void phi__mcp_core_enter(phi_mcp *mcp);
+/* False: it was freed meanwhile, and is gone now. */
+PHI__FN bool phi__mcp_core_leave(phi_mcp *mcp);
+
+static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
+    return ms == PHI_UNLIMITED ? UINT64_MAX : now_us + (uint64_t)ms * 1000;
+}
 
 #endif
 #endif
@@ -11651,6 +12684,2686 @@ PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out);
 #endif
 #endif
 
+/* ---- src/mcp/mcp_asked_in.h ---- */
+
+/* mcp_asked_in.h - what the server asks: as a request of its own (legacy eras), or as input that a
+   request of ours needs before it is answered (input_required, the modern era). */
+#ifndef PHI_MCP_MCP_ASKED_IN_H
+#define PHI_MCP_MCP_ASKED_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+enum {
+    PHI__MCP_ASKED_MOST = 64,  /* at once */
+    PHI__MCP_ASKED_ROUNDS = 16 /* of input for one request */
+};
+
+PHI__FN void phi__mcp_asked_init(phi_mcp *mcp);
+/* A request of the server's; from: on whose stream, or NULL. False: freed inside of it. */
+PHI__FN bool phi__mcp_asked_request(phi_mcp *mcp, const phi__mcp_rpc *rpc, phi__mcp_request *from);
+/* The result of `r` is input_required. False as above. */
+PHI__FN bool phi__mcp_asked_input(phi__mcp_request *r, const phi_json *result);
+/* notifications/cancelled: the server wants no answer any more. */
+PHI__FN void phi__mcp_asked_cancelled(phi_mcp *mcp, phi_str id);
+/* As phi__mcp_session_answer. */
+PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
+                                   const char *message);
+/* All of the connection: parts are told. */
+PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_toolbox_in.h ---- */
+
+/* mcp_toolbox_in.h - one list of a server's tools, as agents and hosts see it.
+
+   A box is made from definitions, at once, and never changes but for what `held` says; agents use
+   it until the last of them has released it. */
+#ifndef PHI_MCP_MCP_TOOLBOX_IN_H
+#define PHI_MCP_MCP_TOOLBOX_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* A tool; user_data of its phi_tool. */
+typedef struct phi__mcp_tool {
+    phi_mcp *mcp;
+    phi_mcp_tool shown;
+    phi_str definition;     /* JSON text that was hashed */
+    const phi_json *output; /* the output schema; NULL: none that can be checked */
+    const phi_json *marked; /* the input schema with its marks for headers; NULL: none */
+    char hash[65];
+} phi__mcp_tool;
+
+/* What a box is made from. */
+typedef struct phi__mcp_definition {
+    phi_str original;
+    phi_str definition;
+    bool held; /* a definition that was accepted earlier, in place of a new one */
+} phi__mcp_definition;
+
+typedef struct phi__mcp_toolbox {
+    phi__link link;
+    phi_arena arena;
+    phi_tool *tools; /* count of each */
+    phi__mcp_tool *items;
+    size_t count;
+    uint64_t version;
+    size_t users; /* agents, and the connection itself */
+} phi__mcp_toolbox;
+
+/* Warns of a tool that is left out. */
+typedef void (*phi__mcp_toolbox_warn_fn)(void *ctx, phi_str original, const char *message);
+
+/* The text by which definitions are compared: name, title, description, schemas, annotations. In
+   the arena. False: no memory. */
+PHI__FN bool phi__mcp_toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out);
+/* Makes a box with one user. functions: of a phi_tool, those that serve calls. marks: schemas are
+   checked for headers. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition *definitions,
+                                        size_t count, bool marks, const phi_tool *functions,
+                                        phi__mcp_toolbox_warn_fn warn, void *ctx,
+                                        phi__mcp_toolbox **out);
+PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_calls_in.h ---- */
+
+/* mcp_calls_in.h - calls of a server's tools. */
+#ifndef PHI_MCP_MCP_CALLS_IN_H
+#define PHI_MCP_MCP_CALLS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
+PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_content_in.h ---- */
+
+/* mcp_content_in.h - content blocks of MCP and content of messages, in both directions.
+
+   Read: a text is a text, an image an image; audio, links and binary resources become a text in
+   brackets with type and size; a resource of text is its text; an unknown block is its JSON text.
+   Written: texts and images; other blocks of a message are left out. */
+#ifndef PHI_MCP_MCP_CONTENT_IN_H
+#define PHI_MCP_MCP_CONTENT_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* One block; strings point into the block's tree or the arena. False: no memory. */
+PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out);
+/* An array of blocks, or one block. *out is in the arena; NULL or no container: none. False: no
+   memory. */
+PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
+                                   size_t *count);
+/* One block as JSON: {"type":"text","text":"..."}. False: this kind has none, nothing was written.
+   A failure shows in out->failed. */
+PHI__FN bool phi__mcp_content_write_block(phi__buf *out, const phi_content *block);
+/* "[...]" */
+PHI__FN void phi__mcp_content_write(phi__buf *out, const phi_content *content, size_t count);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_oauth_in.h ---- */
+
+/* mcp_oauth_in.h - the authorization of one MCP server, for the link over HTTP.
+
+       status = phi__mcp_oauth_header(oauth, &value);
+       // PHI_OK: send it as Authorization. PHI_NOT_FOUND: send without. PHI_BUSY: wait for changed.
+       // the answer is 401 or 403:
+       status = phi__mcp_oauth_challenge(oauth, http_status, headers, value_that_was_sent);
+       // PHI_OK: send again, there is another token. PHI_BUSY: wait for changed, send again then.
+       // else: refused, phi_last_error has the message.
+
+   mcp_oauth.c has the states; the rest is data: mcp_oauth_url.c (addresses), mcp_oauth_words.c
+   (headers and documents of servers), mcp_oauth_form.c (requests to them), mcp_oauth_keep.c (the
+   store).
+   Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
+   is borrowed. Threads: the pumping thread. */
+#ifndef PHI_MCP_MCP_OAUTH_IN_H
+#define PHI_MCP_MCP_OAUTH_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_oauth phi__mcp_oauth;
+
+/* Copies a desc with its defaults into an arena. False: no memory. */
+PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
+                                 const phi_mcp_oauth_desc **out);
+/* Whether its fields fit; else PHI_BAD_ARG, and phi_last_error names one. */
+PHI__FN phi_status phi__mcp_oauth_check(phi_runtime *rt, const phi_mcp_oauth_desc *desc);
+
+/* Calls `changed` in phi_step, never inside of the functions below, whenever header or challenge
+   had answered PHI_BUSY, once for all of them. PHI_OK: ask phi__mcp_oauth_header again. Else it is
+   hopeless, and the message (valid during the call) says why; a later challenge tries anew. It may
+   free the object. */
+typedef struct phi__mcp_oauth_listener {
+    void (*changed)(void *ctx, phi_status status, const char *message);
+    void *ctx;
+} phi__mcp_oauth_listener;
+
+/* url: the MCP server's. desc: borrowed until free. client_name: borrowed; for a desc without one.
+   PHI_BAD_ARG: the url; PHI_NO_MEMORY. Nothing is sent. */
+PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
+                                      const phi_mcp_oauth_desc *desc, phi_str url,
+                                      const char *client_name,
+                                      const phi__mcp_oauth_listener *listener,
+                                      phi__mcp_oauth **out);
+/* Ends what is under way; `changed` is not called. Allowed inside changed and open_browser. NULL is
+   harmless. */
+PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *oauth);
+
+/* PHI_OK: *value is "Bearer ...", valid until the next call of this file or phi_step. */
+PHI__FN phi_status phi__mcp_oauth_header(phi__mcp_oauth *oauth, phi_str *value);
+/* headers: of the answer, "Name: value\r\n" each. sent: the value that its request had carried;
+   empty: none. A 403 without a challenge for more scopes is PHI_REFUSED. */
+PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *oauth, int http_status, phi_str headers,
+                                            phi_str sent);
+/* As phi_mcp_authorized and phi_mcp_sign_out. */
+PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *oauth, phi_str url);
+PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_exchange_in.h ---- */
+
+/* mcp_exchange_in.h - one HTTP request to a server and its answer, for the link over HTTP.
+
+   mcp_exchange.c sends it with what the connection has agreed upon, waits for an authorization,
+   follows redirects within the origin, and cuts messages out of the answer. What messages and ends
+   mean is its kind's (mcp_http.c). mcp_head.c has the headers.
+   An exchange that calls the session may find itself detached or freed when the call returns: see
+   phi__mcp_exchange_kind. Threads: the pumping thread. */
+#ifndef PHI_MCP_MCP_EXCHANGE_IN_H
+#define PHI_MCP_MCP_EXCHANGE_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_exchange phi__mcp_exchange;
+
+/* What the requests of a connection share. */
+typedef struct phi__mcp_wire {
+    phi_mcp *mcp;
+    phi_runtime *rt;
+    phi_memory *memory; /* lives as long as mcp */
+    const phi_mcp_desc *desc;
+    phi_str url;
+    const phi__mcp_era *era; /* NULL: not agreed */
+    char version[32];        /* for the header; empty: none */
+    phi__buf session;        /* Mcp-Session-Id; empty: none */
+    phi__mcp_oauth *oauth;   /* NULL: none */
+    phi__list exchanges;
+    uint32_t waiting; /* exchanges that wait for an authorization */
+    uint32_t epoch;   /* of the agreement: session ids of an older one mean nothing */
+} phi__mcp_wire;
+
+/* How the body of an answer is read. */
+typedef enum phi__mcp_shape {
+    PHI__MCP_SHAPE_NONE, /* no head has come */
+    PHI__MCP_SHAPE_JSON,
+    PHI__MCP_SHAPE_SSE,
+    PHI__MCP_SHAPE_SKIP, /* a body that nobody wants */
+    PHI__MCP_SHAPE_FAULT /* the answer is a refusal: e->words says of what */
+} phi__mcp_shape;
+
+typedef struct phi__mcp_exchange_kind {
+    const char *method; /* of HTTP */
+    const char *accept; /* NULL: none */
+    bool skips;         /* the body of a good answer is not wanted */
+    /* A message: the body, or an event of a stream with its name. False: all is freed. */
+    bool (*message)(phi__mcp_exchange *e, phi_str event, phi_str json);
+    /* The answer has ended: e->words, e->http_status and e->body have what there is of a failure. It
+       closes the exchange, or sends it again. PHI_OK: whole, and of the 2xx. False: all is freed. */
+    bool (*ended)(phi__mcp_exchange *e, phi_status status);
+    /* Its timer has fired. NULL: it is sent again. */
+    void (*late)(phi__mcp_exchange *e);
+} phi__mcp_exchange_kind;
+
+struct phi__mcp_exchange {
+    phi__mcp_wire *wire;
+    phi__link link; /* of wire->exchanges */
+    const phi__mcp_exchange_kind *kind;
+    void *owner;       /* the kind's */
+    phi__mcp_out *out; /* the request that is answered; NULL: none, or not any more */
+    phi__buf json;     /* the message of a kind without out */
+    phi__buf url;      /* empty: the connection's */
+    phi__fetch *fetch; /* NULL: not under way */
+    phi__timer timer;
+    phi__buf sent;     /* Authorization; wiped */
+    bool waits, again; /* for an authorization; again: it has changed */
+    bool busy, closed; /* busy: in a call of kind's; closed meanwhile */
+    bool initialize;   /* its answer gives the session id */
+    bool in_session;   /* a session id was sent, in that epoch */
+    uint32_t epoch;
+    uint8_t redirects, challenges;
+    /* of the answer */
+    int http_status;
+    phi__mcp_shape shape;
+    phi__buf body; /* JSON, or the beginning of a refusal */
+    phi__sse sse;
+    phi__sse_resume resume;
+    uint64_t opened_us;
+    uint32_t tries;  /* to resume it, without a message since */
+    char words[400]; /* of a failure */
+};
+
+/* json: copied unless out is given, whose message is sent. NULL: no memory. */
+PHI__FN phi__mcp_exchange *phi__mcp_exchange_new(phi__mcp_wire *wire,
+                                                 const phi__mcp_exchange_kind *kind,
+                                                 phi__mcp_out *out, phi_str json);
+/* Sends it, or has it wait for an authorization. Not PHI_OK: nothing was sent; e->words says why.
+   Calls no function of kind's. */
+PHI__FN phi_status phi__mcp_exchange_send(phi__mcp_exchange *e);
+/* After a delay: kind->late. */
+PHI__FN phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms);
+/* Ends the fetch and the timer; the exchange can be sent again. */
+PHI__FN void phi__mcp_exchange_stop(phi__mcp_exchange *e);
+/* At once, from anywhere; out is left alone but for out->of_link. */
+PHI__FN void phi__mcp_exchange_close(phi__mcp_exchange *e);
+/* out is the session's again: it was answered, lost, or is unwanted. */
+PHI__FN void phi__mcp_exchange_detach(phi__mcp_exchange *e);
+
+/* For phi__mcp_oauth_listener. */
+PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status,
+                                          const char *message);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_handshake_in.h ---- */
+
+/* mcp_handshake_in.h - finds out which era the server speaks, and agrees upon it.
+
+   First server/discover, as the era of 2026-07-28 has it; whatever answers with something that is
+   not of that era, or does not answer, gets initialize. */
+#ifndef PHI_MCP_MCP_HANDSHAKE_IN_H
+#define PHI_MCP_MCP_HANDSHAKE_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from outside. */
+PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_status status,
+                                                                  const char *message));
+/* Nothing is agreed upon any more; `legacy` is remembered. */
+PHI__FN void phi__mcp_handshake_forget(phi_mcp *mcp);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_head_in.h ---- */
+
+/* mcp_head_in.h - headers of requests to a server, and what those of its answers say. */
+#ifndef PHI_MCP_MCP_HEAD_IN_H
+#define PHI_MCP_MCP_HEAD_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* All headers of a request, in the arena or borrowed from the exchange. authorization: empty: none.
+   False: no memory. */
+PHI__FN bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str authorization, phi_arena *arena,
+                                phi__header **out, size_t *count);
+/* Whether a 3xx is one that keeps method and body. */
+PHI__FN bool phi__mcp_head_redirects(int http_status);
+/* How the body is to be read; of a refusal, e->words are set. */
+PHI__FN phi__mcp_shape phi__mcp_head_shape(phi__mcp_exchange *e, phi_str headers);
+/* Takes the session id out of the answer to initialize. False: it is none that can be sent back;
+   e->words are set. */
+PHI__FN bool phi__mcp_head_session(phi__mcp_exchange *e, phi_str headers);
+/* Adds the message of the body's JSON-RPC error to e->words, and hides secrets of the request in
+   both. */
+PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e);
+/* Hides them in e->words alone. */
+PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_headers_in.h ---- */
+
+/* mcp_headers_in.h - parameters of tools that are mirrored into HTTP headers (x-mcp-header).
+
+   The input schema of a tool may mark parameters: {"type": "string", "x-mcp-header": "Region"}. A
+   call over HTTP then carries the argument as the header Mcp-Param-Region as well. A tool whose
+   marks break the rules must not be used over HTTP.
+   Era: 2026-07-28; over other transports, and in older eras, marks mean nothing. */
+#ifndef PHI_MCP_MCP_HEADERS_IN_H
+#define PHI_MCP_MCP_HEADERS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* Whether all marks of an input schema keep the rules; a schema without any does. False: `message`
+   (of `size` bytes) says which mark breaks which rule. */
+PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_t size);
+
+/* The headers of a call, their values encoded; all of it in the arena. Arguments that are not
+   there, or null, have none. A schema that is not valid gives what it can. PHI_BAD_ARG: an integer
+   that a double cannot carry; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *arguments,
+                                       phi_arena *arena, phi_mcp_pair **out, size_t *count);
+
+/* A value for a header: itself where it is plain (0x20 to 0x7E, no space at an end, not of the form
+   below), else "=?base64?...?=". Terminated, in the arena. False: no memory. */
+PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *out);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_http_in.h ---- */
+
+/* mcp_http_in.h - the link over HTTP: streamable HTTP of all eras, and the old HTTP+SSE.
+
+   mcp_http.c owns the connection and its POSTs; mcp_stream.c the streams that a GET opens: messages
+   of the server's own, and the whole traffic from the server in the old transport. Both use
+   mcp_exchange.c. */
+#ifndef PHI_MCP_MCP_HTTP_IN_H
+#define PHI_MCP_MCP_HTTP_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_http {
+    phi__mcp_link link;
+    phi__mcp_wire wire;
+    phi__timer timer;
+    bool opening, closing;
+    bool ended;           /* DELETE was sent */
+    uint64_t close_by_us; /* closing ends then, whatever is under way */
+
+    /* mcp_stream.c */
+    phi__mcp_exchange *listening;        /* NULL: there is no such stream */
+    phi__mcp_exchange *stream;           /* of the old transport */
+    phi__mcp_exchange *first;            /* its initialize, which waits for the endpoint */
+    const phi__mcp_exchange_kind *posts; /* of its POSTs; mcp_http.c's */
+    phi__buf endpoint;                   /* where it takes messages; empty: not connected by it */
+    bool old;                            /* the server has been found to speak it */
+} phi__mcp_http;
+
+/* NULL: none. */
+PHI__FN phi__mcp_oauth *phi__mcp_http_oauth(const phi__mcp_link *link);
+
+/* ---- mcp_stream.c ---- */
+
+PHI__FN void phi__mcp_stream_listen(phi__mcp_http *http);
+PHI__FN void phi__mcp_stream_deafen(phi__mcp_http *http); /* not listening: harmless */
+/* Opens the stream of the old transport for an initialize, which is sent once the endpoint is known,
+   or lost as e->words say. False: all is freed. */
+PHI__FN bool phi__mcp_stream_old(phi__mcp_http *http, phi__mcp_exchange *first);
+/* The same where that transport is known: calls no function of the session. */
+PHI__FN phi_status phi__mcp_stream_again(phi__mcp_http *http, phi__mcp_exchange *first);
+PHI__FN void phi__mcp_stream_close(phi__mcp_http *http); /* closed: harmless */
+/* Reports a request as lost, and closes its exchange. False: all is freed. */
+PHI__FN bool phi__mcp_stream_lose(phi__mcp_exchange *e, phi_status status);
+/* The delay before a stream is opened again; counts the tries. */
+PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_incoming_in.h ---- */
+
+/* mcp_incoming_in.h - what the server sends: each message to where it belongs. */
+#ifndef PHI_MCP_MCP_INCOMING_IN_H
+#define PHI_MCP_MCP_INCOMING_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* Entered. from: the request on whose stream it came, or NULL. */
+PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
+/* As phi__mcp_session_lost. */
+PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status status,
+                                    int http_status, phi_str body, const char *message);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_known_in.h ---- */
+
+/* mcp_known_in.h - the definitions of tools that were offered: a server that changes one later, also
+   after it was taken away, is found out. */
+#ifndef PHI_MCP_MCP_KNOWN_IN_H
+#define PHI_MCP_MCP_KNOWN_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_known_tool {
+    phi__link link; /* in the order of their last list */
+    phi_str name;   /* the server's */
+    phi_str definition;
+    phi_str waiting; /* held: the new definition; empty: none */
+    char waiting_hash[65];
+    uint32_t round; /* of the last list that had it */
+} phi__mcp_known_tool;
+
+typedef struct phi__mcp_known {
+    phi_memory *memory;
+    phi__map map;
+    phi__list tools;
+    size_t count;
+    uint32_t round;
+} phi__mcp_known;
+
+PHI__FN void phi__mcp_known_init(phi__mcp_known *known, phi_memory *memory);
+PHI__FN void phi__mcp_known_free(phi__mcp_known *known);
+PHI__FN phi__mcp_known_tool *phi__mcp_known_find(const phi__mcp_known *known, phi_str name);
+/* A tool of the list of this round. *before: the accepted definition, where this one is another and
+   was not reported yet; else empty. Borrowed until the tool is accepted. NULL: no memory. */
+PHI__FN phi__mcp_known_tool *phi__mcp_known_offer(phi__mcp_known *known, phi_str name,
+                                                  phi_str definition, phi_str *before);
+/* The waiting definition counts from now on. */
+PHI__FN void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *tool);
+/* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most`. */
+PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_life_in.h ---- */
+
+/* mcp_life_in.h - the phases of a connection: opened, agreed upon, lost, started again, closed.
+
+   phi_mcp_state is what the host sees of it; it is reported once the phase is settled. */
+#ifndef PHI_MCP_MCP_LIFE_IN_H
+#define PHI_MCP_MCP_LIFE_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+PHI__FN phi_mcp_state phi__mcp_life_state(const phi_mcp *mcp);
+/* Opens it in the next step. Only where it is shut or broken. */
+PHI__FN phi_status phi__mcp_life_open(phi_mcp *mcp);
+PHI__FN void phi__mcp_life_up(phi_mcp *mcp);
+/* Entered. As phi__mcp_session_down. */
+PHI__FN void phi__mcp_life_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message);
+PHI__FN void phi__mcp_life_expired(phi_mcp *mcp, phi__mcp_request *refused);
+PHI__FN void phi__mcp_life_settle(phi_mcp *mcp); /* one hold less */
+PHI__FN void phi__mcp_life_wait(phi_mcp *mcp, bool waits);
+PHI__FN void phi__mcp_life_close(phi_mcp *mcp); /* in the next step */
+/* All but the struct: everybody is told. */
+PHI__FN void phi__mcp_life_end(phi_mcp *mcp);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_listen_in.h ---- */
+
+/* mcp_listen_in.h - the stream of changes that servers of the modern era send on demand. */
+#ifndef PHI_MCP_MCP_LISTEN_IN_H
+#define PHI_MCP_MCP_LISTEN_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* Opens it, where the era has it and the server has lists that change. */
+PHI__FN void phi__mcp_listen_begin(phi_mcp *mcp);
+PHI__FN void phi__mcp_listen_end(phi_mcp *mcp); /* forgets it; its request is ended by others */
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_news_in.h ---- */
+
+/* mcp_news_in.h - events that a part has found while it was busy, kept until it may call the host,
+   who may free the connection. */
+#ifndef PHI_MCP_MCP_NEWS_IN_H
+#define PHI_MCP_MCP_NEWS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_news {
+    phi__list list;
+    size_t count, hidden; /* hidden: beyond the most that are kept */
+} phi__mcp_news;
+
+/* Copies all; without memory the event is lost. */
+PHI__FN void phi__mcp_news_add(phi_mcp *mcp, phi__mcp_news *news, phi_mcp_event_kind kind,
+                               phi_str name, phi_str before, phi_str text);
+/* Reports all of it. False: the connection was freed by the host, and the news with it. */
+PHI__FN bool phi__mcp_news_tell(phi_mcp *mcp, phi__mcp_news *news);
+PHI__FN void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_oauth_url_in.h ---- */
+
+/* mcp_oauth_url_in.h - addresses of an authorization: their parts, where they lead, and the forms
+   in requests and redirects. Pure functions of text. */
+#ifndef PHI_MCP_MCP_OAUTH_URL_IN_H
+#define PHI_MCP_MCP_OAUTH_URL_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+enum { PHI__MCP_OAUTH_URL = 2048 }; /* bytes of an address */
+
+/* How far an address leads into the network that we are in: an address that another one names must
+   not lead further. By the host's text alone, no name is looked up. */
+typedef enum phi__mcp_oauth_reach {
+    PHI__MCP_OAUTH_PUBLIC,
+    PHI__MCP_OAUTH_PRIVATE, /* private, link-local and reserved addresses; names without a dot */
+    PHI__MCP_OAUTH_LOOPBACK
+} phi__mcp_oauth_reach;
+
+/* Parts of an http or https address, borrowed from its text. */
+typedef struct phi__mcp_oauth_url {
+    phi_str text, origin, host;
+    phi_str path;  /* with its slash; may be empty */
+    phi_str query; /* without "?"; may be empty */
+    uint32_t port;
+    bool https;
+    phi__mcp_oauth_reach reach;
+} phi__mcp_oauth_url;
+
+/* False: another scheme, user info, a fragment, a character that no address has, a host that cannot
+   be told from an address of ours, or too long. */
+PHI__FN bool phi__mcp_oauth_url_read(phi_str text, phi__mcp_oauth_url *out);
+/* Whether an MCP server may send us there: NULL, or what is wrong with it; static. */
+PHI__FN const char *phi__mcp_oauth_url_fault(const phi__mcp_oauth_url *server, phi_str text,
+                                             bool allow_private);
+PHI__FN bool phi__mcp_oauth_url_same_origin(const phi__mcp_oauth_url *a,
+                                            const phi__mcp_oauth_url *b);
+PHI__FN bool phi__mcp_oauth_url_same_host(const phi__mcp_oauth_url *a, const phi__mcp_oauth_url *b);
+/* Whether `resource` is that address or one above it (RFC 8707: the path of a server may be part of
+   a larger resource). */
+PHI__FN bool phi__mcp_oauth_url_covers(phi_str resource, const phi__mcp_oauth_url *server);
+/* Appends it as a resource: scheme and host in lower case, without a fragment or a last slash. */
+PHI__FN void phi__mcp_oauth_url_put_resource(phi__buf *out, const phi__mcp_oauth_url *url);
+
+/* The well-known addresses in their order, in the arena; the count, 0: no memory. */
+enum { PHI__MCP_OAUTH_KNOWN = 3 };
+PHI__FN size_t phi__mcp_oauth_url_resources(phi_arena *arena, const phi__mcp_oauth_url *server,
+                                            phi_str out[PHI__MCP_OAUTH_KNOWN]);
+PHI__FN size_t phi__mcp_oauth_url_servers(phi_arena *arena, const phi__mcp_oauth_url *issuer,
+                                          phi_str out[PHI__MCP_OAUTH_KNOWN]);
+
+/* Appends "&name=value", encoded; the "&" unless it is the first of a form or a query. */
+PHI__FN void phi__mcp_oauth_url_put(phi__buf *out, const char *name, phi_str value);
+PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-._~ */
+/* The value of a name in a query or form, decoded into the arena. PHI_NOT_FOUND; PHI_PARSE: it is
+   there twice, or is broken; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const char *name,
+                                          phi_str *out);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_oauth_words_in.h ---- */
+
+/* mcp_oauth_words_in.h - what servers say about an authorization: the challenge in a header, and
+   the two metadata documents. Pure functions of text; results are in the arena, or borrowed from
+   the text. */
+#ifndef PHI_MCP_MCP_OAUTH_WORDS_IN_H
+#define PHI_MCP_MCP_OAUTH_WORDS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+enum {
+    PHI__MCP_OAUTH_DOCUMENT = 262144, /* bytes of a document */
+    PHI__MCP_OAUTH_DEPTH = 32,        /* nested values in it */
+    PHI__MCP_OAUTH_SCOPES = 128,      /* scopes in a set */
+    PHI__MCP_OAUTH_SCOPE_BYTES = 4096 /* of a set */
+};
+
+/* A WWW-Authenticate challenge of the scheme Bearer (RFC 6750, RFC 9728); what is not there is
+   empty. */
+typedef struct phi__mcp_oauth_dare {
+    bool bearer;
+    phi_str resource_metadata, scope, error;
+} phi__mcp_oauth_dare;
+
+/* headers: "Name: value\r\n" each. False: no memory. */
+PHI__FN bool phi__mcp_oauth_words_challenge(phi_arena *arena, phi_str headers,
+                                            phi__mcp_oauth_dare *out);
+
+/* Protected resource metadata (RFC 9728). */
+typedef struct phi__mcp_oauth_resource {
+    phi_str resource; /* as published */
+    phi_str issuer;   /* of the authorization server chosen */
+    phi_str scopes;   /* scopes_supported; empty: none are named */
+} phi__mcp_oauth_resource;
+
+/* preferred: the issuer to be chosen, where it is in the list; else the first one is. PHI_OK,
+   PHI_PARSE: no document of this kind; PHI_NO_MEMORY. *fault: static. */
+PHI__FN phi_status phi__mcp_oauth_words_resource(phi_arena *arena, phi_str text, phi_str preferred,
+                                                 phi__mcp_oauth_resource *out, const char **fault);
+
+enum { PHI__MCP_OAUTH_NONE = 1, PHI__MCP_OAUTH_BASIC = 2, PHI__MCP_OAUTH_POST = 4 };
+
+/* Authorization server metadata (RFC 8414, OpenID Connect Discovery). */
+typedef struct phi__mcp_oauth_server {
+    phi_str issuer, authorize, token, registration;
+    uint32_t methods; /* PHI__MCP_OAUTH_NONE...: what the token endpoint takes */
+    bool says_methods;
+    bool s256, documents, names_itself, offline; /* documents: client id metadata documents */
+} phi__mcp_oauth_server;
+
+PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text,
+                                               phi__mcp_oauth_server *out, const char **fault);
+
+/* ---- sets of scopes, separated by spaces ---- */
+
+PHI__FN bool phi__mcp_oauth_words_has(phi_str set, phi_str scope);
+PHI__FN bool phi__mcp_oauth_words_has_all(phi_str set, phi_str scopes);
+/* Appends the scopes that the buffer lacks; what is no scope is left out, and what is beyond the
+   limits above. */
+PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_oauth_form_in.h ---- */
+
+/* mcp_oauth_form_in.h - what an authorization sends: the URL for the browser, the forms for the
+   token endpoint, the registration; and what these endpoints answer. */
+#ifndef PHI_MCP_MCP_OAUTH_FORM_IN_H
+#define PHI_MCP_MCP_OAUTH_FORM_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* What the program is to an authorization server. */
+typedef struct phi__mcp_oauth_client {
+    phi_str issuer;        /* that knows it; empty: there is no client */
+    phi_str id, secret;    /* secret: empty: none */
+    phi_str redirect;      /* that it was registered with */
+    phi_str scope;         /* the same */
+    uint32_t method;       /* PHI__MCP_OAUTH_NONE, _BASIC or _POST */
+    int64_t until_ms;      /* of the secret; INT64_MAX: for ever */
+    bool registered, used; /* registered: by us; used: it has brought a token */
+} phi__mcp_oauth_client;
+
+/* One authorization. */
+typedef struct phi__mcp_oauth_ask {
+    phi_str redirect, state, verifier, scope, resource, code;
+} phi__mcp_oauth_ask;
+
+/* A new state and verifier of 32 random bytes each, in the arena. False: no memory. */
+PHI__FN bool phi__mcp_oauth_form_secrets(phi__io *io, phi_arena *arena, phi__mcp_oauth_ask *ask);
+/* The URL for the browser.. */
+PHI__FN void phi__mcp_oauth_form_authorize(phi__buf *out, phi_str endpoint,
+                                           const phi__mcp_oauth_client *client,
+                                           const phi__mcp_oauth_ask *ask);
+/* The bodies for the token endpoint, with the client's own fields. */
+PHI__FN void phi__mcp_oauth_form_code(phi__buf *out, const phi__mcp_oauth_client *client,
+                                      const phi__mcp_oauth_ask *ask);
+PHI__FN void phi__mcp_oauth_form_refresh(phi__buf *out, const phi__mcp_oauth_client *client,
+                                         phi_str refresh, phi_str resource);
+/* "Basic ...", or nothing where the client's method is another one. */
+PHI__FN void phi__mcp_oauth_form_basic(phi__buf *out, const phi__mcp_oauth_client *client);
+
+/* How a client without or with a secret is to prove itself; 0: no way that we have. */
+PHI__FN uint32_t phi__mcp_oauth_form_method(const phi__mcp_oauth_server *server, bool secret,
+                                            phi_mcp_client_auth wish);
+/* The registration: JSON. */
+PHI__FN void phi__mcp_oauth_form_register(phi__buf *out, const phi_mcp_oauth_desc *desc,
+                                          const char *name, const phi__mcp_oauth_ask *ask,
+                                          uint32_t method);
+
+typedef struct phi__mcp_oauth_reply {
+    phi_str token, refresh, scope; /* of a token endpoint */
+    bool other_type;               /* a token that is no bearer token */
+    int64_t lifetime_s;            /* INT64_MAX: not said */
+    phi_str error, description;    /* of both; empty: none */
+} phi__mcp_oauth_reply;
+
+/* False: no memory. An answer that is no JSON has nothing. */
+PHI__FN bool phi__mcp_oauth_form_reply(phi_arena *arena, phi_str text, phi__mcp_oauth_reply *out);
+/* The client of a registration's answer; its id is empty where there is none. `client` has what was
+   asked for. */
+PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
+                                        phi__mcp_oauth_client *client);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_oauth_keep_in.h ---- */
+
+/* mcp_oauth_keep_in.h - tokens and registrations, in memory and as documents of the host's store.
+
+   A grant is of one MCP server: document "mcp-oauth-token-" and a hash of its address. A
+   registration is of one issuer: "mcp-oauth-client-" and a hash of that. Documents of version 1
+   that name the right server or issuer count; all others are ignored. */
+#ifndef PHI_MCP_MCP_OAUTH_KEEP_IN_H
+#define PHI_MCP_MCP_OAUTH_KEEP_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* A token and what belongs to it; strings in its own arena. */
+typedef struct phi__mcp_oauth_grant {
+    phi_arena arena;
+    phi_str bearer;           /* "Bearer ..."; empty: none */
+    phi_str refresh;          /* empty: none */
+    phi_str scope;            /* that was asked for, and what was granted besides */
+    phi_str issuer, endpoint; /* of tokens */
+    phi_str resource, client_id;
+    uint32_t method;  /* of the client at the token endpoint */
+    int64_t until_ms; /* Unix time; INT64_MAX: not known */
+    int64_t renew_ms; /* from then on it is refreshed */
+    int64_t since_ms; /* it was got; 0: before this process */
+    bool refreshed;   /* by a refresh token */
+} phi__mcp_oauth_grant;
+
+PHI__FN void phi__mcp_oauth_keep_init(phi__mcp_oauth_grant *grant, phi_memory *memory);
+PHI__FN void phi__mcp_oauth_keep_clear(phi__mcp_oauth_grant *grant);
+/* Takes over `from`, which is then empty. */
+PHI__FN void phi__mcp_oauth_keep_move(phi__mcp_oauth_grant *to, phi__mcp_oauth_grant *from);
+
+/* store NULL: PHI_NOT_FOUND, and saving does nothing. */
+PHI__FN phi_status phi__mcp_oauth_keep_load(const phi_store *store, phi_str server,
+                                            phi__mcp_oauth_grant *out);
+PHI__FN phi_status phi__mcp_oauth_keep_save(const phi_store *store, phi_str server,
+                                            const phi__mcp_oauth_grant *grant);
+PHI__FN void phi__mcp_oauth_keep_drop(const phi_store *store, phi_str server);
+
+PHI__FN phi_status phi__mcp_oauth_keep_load_client(const phi_store *store, phi_arena *arena,
+                                                   phi_str issuer, phi__mcp_oauth_client *out);
+PHI__FN phi_status phi__mcp_oauth_keep_save_client(const phi_store *store, phi_memory *memory,
+                                                   const phi__mcp_oauth_client *client);
+PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str issuer);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_oauth_state_in.h ---- */
+
+/* mcp_oauth_state_in.h - an authorization under way: its state, its requests, its end.
+
+   mcp_oauth_find.c looks for metadata, mcp_oauth_client.c chooses or registers the client,
+   mcp_oauth_person.c asks the person, mcp_oauth_token.c keeps and refreshes the token, mcp_oauth.c
+   has the steps. All return PHI_BUSY (a request was sent, or the person is asked), PHI_OK (this
+   part is done) or a failure, whose message is in `message`.
+   All memory of an authorization comes from a budget that wipes what it gives back: answers, trees
+   and copies of secrets need no further care. Everything happens in the timer, which the end of a
+   request sets: the host's functions are called from there alone. */
+#ifndef PHI_MCP_MCP_OAUTH_STATE_IN_H
+#define PHI_MCP_MCP_OAUTH_STATE_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+enum {
+    PHI__MCP_OAUTH_MESSAGE = 300,
+    PHI__MCP_OAUTH_FETCH_MS = 30000, /* of a request of ours */
+    PHI__MCP_OAUTH_ANSWER = 65536,   /* bytes of a token or a registration */
+    PHI__MCP_OAUTH_ROUNDS = 4,       /* authorizations of a person within... */
+    PHI__MCP_OAUTH_ROUNDS_MS = 600000
+};
+
+typedef enum phi__mcp_oauth_step {
+    PHI__MCP_OAUTH_IDLE,
+    PHI__MCP_OAUTH_RENEW,    /* the refresh token is to be used */
+    PHI__MCP_OAUTH_REFRESH,  /* ... was sent */
+    PHI__MCP_OAUTH_BEGIN,    /* a person is needed */
+    PHI__MCP_OAUTH_RESOURCE, /* its metadata was asked for */
+    PHI__MCP_OAUTH_SERVER,   /* the authorization server's was */
+    PHI__MCP_OAUTH_REGISTER, /* the registration was sent */
+    PHI__MCP_OAUTH_PERSON,   /* the browser has the URL */
+    PHI__MCP_OAUTH_EXCHANGE  /* the code was sent */
+} phi__mcp_oauth_step;
+
+/* A request, and its answer. */
+typedef struct phi__mcp_oauth_sent {
+    phi__fetch *fetch; /* NULL: none is under way */
+    phi__buf answer;
+    const char *what; /* for messages; static */
+    int http_status;
+    bool ended;
+    phi_status status;
+    char message[PHI__MCP_OAUTH_MESSAGE];
+} phi__mcp_oauth_sent;
+
+/* What the authorization under way has found out; all in its arena. */
+typedef struct phi__mcp_oauth_found {
+    phi__mcp_oauth_dare dare; /* the challenge that it began with */
+    phi_str try_at[1 + PHI__MCP_OAUTH_KNOWN];
+    size_t tries, tried;
+    phi__mcp_oauth_resource resource;
+    phi__mcp_oauth_server server;
+    bool legacy; /* no metadata about the resource */
+} phi__mcp_oauth_found;
+
+struct phi__mcp_oauth {
+    phi_runtime *rt;
+    phi_memory *parent; /* that this struct is from */
+    phi_memory memory;  /* wipes */
+    const phi_mcp_oauth_desc *desc;
+    const char *client_name;
+    phi__mcp_oauth_listener listener;
+    phi_arena base; /* of the strings of `url` and `resource` */
+    phi__mcp_oauth_url url;
+    phi_str resource; /* of the server, where no metadata names one */
+    phi__mcp_oauth_step step;
+    bool loaded;     /* the store was read */
+    bool waiting;    /* `changed` is owed */
+    bool renewing;   /* a refused token is behind the refresh: a person may be needed */
+    bool registered; /* in this authorization: no second time */
+    bool cancelled;  /* signed out */
+    bool calling, gone;
+    phi__timer timer;
+    uint64_t deadline_us;
+    uint64_t retry_us;                      /* no refresh before */
+    uint64_t rounds[PHI__MCP_OAUTH_ROUNDS]; /* when persons were asked, the latest first */
+    phi_arena arena;                        /* of the authorization under way */
+    phi__mcp_oauth_found found;
+    phi__mcp_oauth_ask ask;
+    phi__mcp_oauth_sent sent;
+    phi__buf redirected; /* the query of the redirect; empty: it has not come */
+    phi__mcp_oauth_grant grant;
+    phi_arena client_arena;
+    phi__mcp_oauth_client client;
+    struct phi__mcp_redirect *receiver; /* NULL: none */
+    char message[PHI__MCP_OAUTH_MESSAGE];
+};
+
+/* Sets the message, one clean line, and returns the status. */
+PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status status,
+                                             const char *format, ...) PHI_PRINTF(3, 4);
+/* Requests; the step must be set. PHI_BUSY, or a failure. what: static. */
+PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, const char *what);
+/* type: of the body. basic: the value of Authorization; empty: none. */
+PHI__FN phi_status phi__mcp_oauth_state_post(phi__mcp_oauth *o, phi_str url, const char *type,
+                                             phi_str basic, phi_str body, const char *what);
+/* The request has failed in the network: with its message. PHI_OK: there is an answer. */
+PHI__FN phi_status phi__mcp_oauth_state_answered(phi__mcp_oauth *o);
+PHI__FN void phi__mcp_oauth_state_wake(phi__mcp_oauth *o); /* the timer fires in the next step */
+
+/* mcp_oauth_find.c: begins with the challenge in o->found.dare. */
+PHI__FN phi_status phi__mcp_oauth_find_begin(phi__mcp_oauth *o);
+PHI__FN phi_status phi__mcp_oauth_find_resource(phi__mcp_oauth *o); /* an answer has come */
+PHI__FN phi_status phi__mcp_oauth_find_server(phi__mcp_oauth *o);
+
+/* mcp_oauth_client.c: needs o->ask.redirect and o->ask.scope. PHI_OK: o->client is the client. */
+PHI__FN phi_status phi__mcp_oauth_client_choose(phi__mcp_oauth *o);
+PHI__FN phi_status phi__mcp_oauth_client_registered(phi__mcp_oauth *o); /* an answer has come */
+/* The client of a grant, to refresh it. False: it is not known any more. */
+PHI__FN bool phi__mcp_oauth_client_recall(phi__mcp_oauth *o);
+/* The server does not know it any more: forgotten, where it was registered by us. */
+PHI__FN void phi__mcp_oauth_client_forget(phi__mcp_oauth *o);
+/* The port of the last registration at found.server.issuer; 0: none. */
+PHI__FN uint16_t phi__mcp_oauth_client_port(phi__mcp_oauth *o);
+
+/* mcp_oauth_token.c */
+PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o); /* the stored grant, once */
+PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o);
+/* Sends a form with the client's proof. */
+PHI__FN phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint,
+                                            const phi__buf *body);
+PHI__FN bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply);
+PHI__FN phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
+                                                const phi__mcp_oauth_reply *reply);
+/* Makes the grant of an answer. */
+PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply,
+                                             bool refreshed);
+/* PHI_BUSY with the step PHI__MCP_OAUTH_BEGIN: a person is needed. */
+PHI__FN phi_status phi__mcp_oauth_token_renew(phi__mcp_oauth *o);
+PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o);
+
+/* mcp_oauth_person.c */
+PHI__FN phi_status phi__mcp_oauth_person_go(phi__mcp_oauth *o);   /* the metadata are known */
+PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o); /* the client is known */
+PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str url);
+PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o); /* the redirect has come */
+PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o);
+PHI__FN void phi__mcp_oauth_person_unlisten(phi__mcp_oauth *o);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_open_in.h ---- */
+
+/* mcp_open_in.h - a connection over any link: for mcp.c, and for tests, which bring a link of their
+   own. */
+#ifndef PHI_MCP_MCP_OPEN_IN_H
+#define PHI_MCP_MCP_OPEN_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* Makes the link of a new connection; mcp->desc is there. */
+typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
+typedef phi_status (*phi__mcp_open_join)(phi_mcp *mcp);
+
+/* joins: of parts, each of which calls phi__mcp_session_join. The connection begins to open in the
+   next step. PHI_BAD_ARG and others: phi_last_error has the message. */
+PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
+                                     phi__mcp_open_link link, const phi__mcp_open_join *joins,
+                                     size_t count, phi_mcp **out);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_pages_in.h ---- */
+
+/* mcp_pages_in.h - a list that a server gives page by page, bounded: by phi_mcp_desc.max_list items,
+   by a number of pages, and where a cursor comes back. */
+#ifndef PHI_MCP_MCP_PAGES_IN_H
+#define PHI_MCP_MCP_PAGES_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_pages phi__mcp_pages;
+
+struct phi__mcp_pages {
+    phi_mcp *mcp;
+    const char *method, *key; /* "tools/list", "tools"; borrowed */
+    /* An object of the list, valid until it returns. False: no memory. */
+    bool (*item)(phi__mcp_pages *pages, const phi_json *item);
+    /* Once, from inside of phi_step: the list is complete, or failed. It may free the connection. */
+    void (*done)(phi__mcp_pages *pages, const phi_mcp_reply *reply);
+    /* its own */
+    phi__mcp_request *request;
+    phi__buf cursor;
+    size_t count, page;
+    uint64_t ttl_ms;
+    bool cut;     /* there was more than the bounds allow */
+    bool has_ttl; /* of the last page, ttl_ms */
+};
+
+/* Asks for the first page. The caller has set what stands above; pages is zeroed else. The statuses
+   of phi__mcp_session_send. */
+PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages);
+PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages); /* `done` is not called; harmless twice */
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_parts_in.h ---- */
+
+/* mcp_parts_in.h - what a connection tells its host and its parts. */
+#ifndef PHI_MCP_MCP_PARTS_IN_H
+#define PHI_MCP_MCP_PARTS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* As phi__mcp_session_tell. */
+PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
+                                 phi_str before, phi_str text);
+/* PHI_MCP_EV_WARNING, one a second at most; those between are counted in the next. False: freed. */
+PHI__FN bool phi__mcp_parts_warn(phi_mcp *mcp, const char *format, ...) PHI_PRINTF(2, 3);
+/* Each calls all parts. False: freed inside of one. */
+PHI__FN bool phi__mcp_parts_ready(phi_mcp *mcp);
+PHI__FN bool phi__mcp_parts_down(phi_mcp *mcp);
+PHI__FN bool phi__mcp_parts_notified(phi_mcp *mcp, phi_str method, const phi_json *params);
+PHI__FN void phi__mcp_parts_free(phi_mcp *mcp);
+PHI__FN bool phi__mcp_parts_held(const phi_mcp *mcp);
+/* The client's capabilities, as JSON text in the arena. */
+PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_place_in.h ---- */
+
+/* mcp_place_in.h - addresses that a server names (redirects, the endpoint of the old transport),
+   joined to its own. */
+#ifndef PHI_MCP_MCP_PLACE_IN_H
+#define PHI_MCP_MCP_PLACE_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* Puts the address that `to` means, seen from `from` (http or https), into `out`, which is cleared;
+   a fragment is cut off. False: it leads to another origin, or is no address of HTTP; or no memory
+   (out->failed). */
+PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_post_in.h ---- */
+
+/* mcp_post_in.h - messages on their way to the link, in order, and waiting while it is full. */
+#ifndef PHI_MCP_MCP_POST_IN_H
+#define PHI_MCP_MCP_POST_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
+
+/* Sends item->out, or queues it. first: before all that wait. Failures other than PHI_FULL, which it
+   does not return: the message is lost. */
+PHI__FN phi_status phi__mcp_post_item(phi_mcp *mcp, phi__mcp_item *item, bool first);
+/* Out of the queue. */
+PHI__FN void phi__mcp_post_take(phi_mcp *mcp, phi__mcp_item *item);
+/* Sends a notification or an answer. `json` is taken over and freed in any case; `method` is a
+   literal. PHI_FULL: too many wait. */
+PHI__FN phi_status phi__mcp_post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first);
+/* The same, made here. */
+PHI__FN phi_status phi__mcp_post_notification(phi_mcp *mcp, const char *method, phi_str params,
+                                              bool first);
+/* Sends what waits; not all: up to the first request that is not of the handshake. Returns a request's item whose sending failed (it is out of the queue), with
+   *status; NULL: nothing more can be sent now. */
+PHI__FN phi__mcp_item *phi__mcp_post_flush(phi_mcp *mcp, bool all, phi_status *status);
+/* Drops the notifications and answers that wait; requests are their owner's. */
+PHI__FN void phi__mcp_post_clear(phi_mcp *mcp);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_redirect_in.h ---- */
+
+/* mcp_redirect_in.h - a page on the loopback that receives the redirect of an authorization
+   (RFC 8252, section 7.3).
+
+   Threads: the pumping thread. */
+#ifndef PHI_MCP_MCP_REDIRECT_IN_H
+#define PHI_MCP_MCP_REDIRECT_IN_H
+
+
+#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+
+typedef struct phi__mcp_redirect phi__mcp_redirect;
+
+/* Listens on 127.0.0.1; port 0: any. path is borrowed until free. `got` gets the query of each GET
+   of that path, without its '?', borrowed until it returns: PHI_OK: the browser is told that the
+   page can be closed; anything else: that the redirect belongs to no authorization that waits.
+   Fails as phi__serve_new does. */
+PHI__FN phi_status phi__mcp_redirect_new(phi__io *io, uint16_t port, const char *path,
+                                         phi_status (*got)(void *ctx, phi_str query), void *ctx,
+                                         phi__mcp_redirect **out, char *message,
+                                         size_t message_size);
+PHI__FN uint16_t phi__mcp_redirect_port(const phi__mcp_redirect *redirect);
+/* Not inside of `got`. A page that was not sent yet is lost. NULL is harmless. */
+PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_requests_in.h ---- */
+
+/* mcp_requests_in.h - requests under way: made, sent, timed, answered exactly once. */
+#ifndef PHI_MCP_MCP_REQUESTS_IN_H
+#define PHI_MCP_MCP_REQUESTS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+enum { PHI__MCP_REQUESTS_MOST = 4096 };
+
+PHI__FN void phi__mcp_requests_init(phi_mcp *mcp);
+/* handshake: sent before the era is agreed upon, ahead of what waits. *out: may be NULL. */
+PHI__FN phi_status phi__mcp_requests_new(phi_mcp *mcp, const phi__mcp_request_desc *desc,
+                                         bool handshake, phi__mcp_request **out);
+/* By the id on the wire; NULL: none waits for it. */
+PHI__FN phi__mcp_request *phi__mcp_requests_find(const phi_mcp *mcp, uint64_t id);
+/* That has this first id; NULL: none. */
+PHI__FN phi__mcp_request *phi__mcp_requests_first(const phi_mcp *mcp, uint64_t id);
+PHI__FN bool phi__mcp_requests_issued(const phi_mcp *mcp, uint64_t id);
+/* The one under way for a tool call, where it is the only one; NULL. */
+PHI__FN phi__mcp_request *phi__mcp_requests_calling(const phi_mcp *mcp);
+PHI__FN phi__mcp_request *phi__mcp_requests_of(phi__mcp_out *out);
+/* The link has no more to do with it: it was answered, or lost. */
+PHI__FN void phi__mcp_requests_off(phi__mcp_request *r);
+/* Out of all lists, then `done`, then gone. The link forgets it, if it has it. */
+PHI__FN void phi__mcp_requests_finish(phi__mcp_request *r, const phi_mcp_reply *reply);
+PHI__FN void phi__mcp_requests_fail(phi__mcp_request *r, phi_status status, const char *message);
+/* Each that is open, but `keep`; sent_only: that the link has. False: freed inside of a `done`. */
+PHI__FN bool phi__mcp_requests_fail_all(phi_mcp *mcp, phi_status status, const char *message,
+                                        bool sent_only, const phi__mcp_request *keep);
+/* Without `done`; the server is told, where the era has that. */
+PHI__FN void phi__mcp_requests_cancel(phi__mcp_request *r, const char *reason);
+/* Sent once more under a new id, with further members of params. */
+PHI__FN phi_status phi__mcp_requests_repeat(phi__mcp_request *r, phi_str members);
+/* Sent once more as it is: a connection that was agreed upon again. */
+PHI__FN void phi__mcp_requests_again(phi__mcp_request *r);
+/* Of the notification. */
+PHI__FN void phi__mcp_requests_progress(phi_mcp *mcp, const phi_json *params);
+/* The deadline begins anew; bounded: within max_timeout_ms. */
+PHI__FN phi_status phi__mcp_requests_renew(phi__mcp_request *r, bool bounded);
+/* Sends what waited; not all: of the handshake alone. False: freed inside of a `done`. */
+PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_schema_in.h ---- */
+
+/* mcp_schema_in.h - the input schema of a server's tool, adapted so that an agent takes it.
+
+   A schema that phi's check understands whole stays as it is. Else keywords that it does not
+   understand move into descriptions, as does a reference to another document, which is never
+   followed. */
+#ifndef PHI_MCP_MCP_SCHEMA_IN_H
+#define PHI_MCP_MCP_SCHEMA_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* of a schema's text */
+
+/* *out: JSON text, terminated, in the arena. schema NULL, or JSON's null: an object without
+   properties. PHI_NO_MEMORY; PHI_BAD_ARG, PHI_TOO_BIG: no tool can have it, `message` says why. */
+PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *arena, phi_str *out,
+                                         char *message, size_t size);
+/* Whether following its references stays within bounds. */
+PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_serve_in.h ---- */
+
+/* mcp_serve_in.h - our server between its transports and its parts.
+
+   A transport (mcp_serve_stdio.c, mcp_serve_http.c) hands messages in with phi__mcp_serve_message,
+   each with a way: the place where what belongs to it goes out. Over stdio there is one way for
+   all; over HTTP each POST is a way of its own, and a listening stream (GET) is one more.
+   A client (phi__mcp_client) is a session of a legacy era; requests of 2026-07-28 have none.
+
+   Nothing here is called back by a way's functions: they queue, or fail. */
+#ifndef PHI_MCP_MCP_SERVE_IN_H
+#define PHI_MCP_MCP_SERVE_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_way phi__mcp_way;
+typedef struct phi__mcp_client phi__mcp_client;
+
+typedef struct phi__mcp_way_table {
+    /* Sends a message, copied. json empty: none. last: nothing follows on this way; over stdio it
+       says nothing. http_status: of the answer, where this message begins it: a first message that
+       is the last one goes as application/json (202 with an empty body), any other opens a stream
+       of events. It must not call the server. False: it is lost; the transport then reports the
+       way's end itself (phi__mcp_serve_way_gone), in a later phi_step. After `last` the way is the
+       transport's alone. */
+    bool (*send)(phi__mcp_way *way, phi_str json, int http_status, bool last);
+    /* A session began with this way's `initialize`: the transport names it (HTTP: the header
+       Mcp-Session-Id of the answer, which is sent afterwards). NULL: no names (stdio). */
+    void (*session)(phi__mcp_way *way, phi__mcp_client *client);
+} phi__mcp_way_table;
+
+/* In memory of the transport's, which zeroes it and sets `table`. */
+struct phi__mcp_way {
+    const phi__mcp_way_table *table;
+    phi__list waiting;       /* the server's: requests whose answers go here */
+    phi__mcp_client *client; /* the server's: whose stream of its own this is */
+    bool busy;               /* the server's: inside phi__mcp_serve_message */
+};
+
+/* Of an HTTP request; NULL for stdio. */
+typedef struct phi__mcp_heads {
+    phi_str version, method, name; /* MCP-Protocol-Version, Mcp-Method, Mcp-Name; empty: none */
+    /* Any header, "Mcp-Param-Region"; at NULL: it is not there. */
+    phi_str (*get)(void *ctx, const char *name);
+    void *ctx;
+} phi__mcp_heads;
+
+/* A message, or a batch of them, borrowed until it returns. client: the session that the transport
+   found, or NULL. Answers go to the way, now or later; every message gets one `last`, with 202 where
+   there is nothing to answer. False: the server was freed meanwhile (a callback of the host's did
+   it): the transport touches nothing of its own. */
+PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,
+                                    phi__mcp_way *way, phi_str json, const phi__mcp_heads *heads);
+/* The other side is gone, or takes nothing any more: forgets the way, which the transport frees
+   then. Calls whose answers went there are cancelled, but those of a legacy session over HTTP. */
+PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
+
+/* ---- sessions ---- */
+
+/* The stream for messages that belong to no request. False: there is one already. */
+PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *client,
+                                   phi__mcp_way *way);
+PHI__FN void
+phi__mcp_serve_client_end(phi__mcp_client *client); /* HTTP: DELETE; and at an idle end */
+PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client); /* 32 hex digits */
+/* By the text of Mcp-Session-Id; NULL: none of that name (HTTP 404). */
+PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_str id);
+
+/* ---- what transports see ---- */
+
+PHI__FN phi_runtime *phi__mcp_serve_runtime(const phi_mcp_server *server);
+PHI__FN phi_memory *phi__mcp_serve_memory(phi_mcp_server *server);
+PHI__FN const phi_mcp_server_desc *
+phi__mcp_serve_desc(const phi_mcp_server *server);                          /* defaults in */
+PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why); /* stdio; "": EOF */
+
+/* ---- the transports ---- */
+
+#ifndef PHI_NO_PROCESS
+typedef struct phi__mcp_serve_stdio phi__mcp_serve_stdio;
+PHI__FN phi_status phi__mcp_serve_stdio_new(phi_mcp_server *server, phi__mcp_serve_stdio **out);
+PHI__FN bool phi__mcp_serve_stdio_sent(const phi__mcp_serve_stdio *stdio); /* nothing waits */
+PHI__FN void phi__mcp_serve_stdio_free(phi__mcp_serve_stdio *stdio);
+#endif
+#ifndef PHI_NO_LISTEN
+typedef struct phi__mcp_serve_http phi__mcp_serve_http;
+/* The desc's fields of http; words: phi_last_error. */
+PHI__FN phi_status phi__mcp_serve_http_new(phi_mcp_server *server, phi__mcp_serve_http **out);
+PHI__FN uint16_t phi__mcp_serve_http_port(const phi__mcp_serve_http *http);
+/* Every way of it is gone for the server by then, or forgotten without a call. */
+PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
+#endif
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_serve_state_in.h ---- */
+
+/* mcp_serve_state_in.h - the structures of our server, for its files.
+
+   The server owns its clients and requests. A request (phi__mcp_serving) exists while the host works
+   on it: a tool call, a read that answers later, a subscription; what is answered at once has none.
+   A request of 2026-07-28 that waits for the client's input is parked: it has no way until the
+   client repeats it.
+   Callbacks of the host's may free the server: it is then only retired while `depth` is above 0. */
+#ifndef PHI_MCP_MCP_SERVE_STATE_IN_H
+#define PHI_MCP_MCP_SERVE_STATE_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* The eras, oldest first. */
+typedef enum phi__mcp_age {
+    PHI__MCP_2024_11_05 = 0,
+    PHI__MCP_2025_03_26,
+    PHI__MCP_2025_06_18,
+    PHI__MCP_2025_11_25,
+    PHI__MCP_2026_07_28,
+    PHI__MCP_AGES
+} phi__mcp_age;
+
+/* JSON-RPC's codes, and the protocol's own. */
+enum {
+    PHI__MCP_E_PARSE = -32700,
+    PHI__MCP_E_REQUEST = -32600,
+    PHI__MCP_E_METHOD = -32601,
+    PHI__MCP_E_PARAMS = -32602,
+    PHI__MCP_E_INTERNAL = -32603,
+    PHI__MCP_E_RESOURCE = -32002, /* not found; until 2025-11-25 */
+    PHI__MCP_E_HEADER = -32020,
+    PHI__MCP_E_CAPABILITY = -32021,
+    PHI__MCP_E_VERSION = -32022
+};
+
+enum {
+    PHI__MCP_ID_BYTES = 256,    /* of a request's id, as JSON text; ours to choose, as all here */
+    PHI__MCP_NAME_BYTES = 2048, /* of names and addresses in requests */
+    PHI__MCP_BATCH_MOST = 64,
+    PHI__MCP_ASKS_MOST = 16
+};
+
+/* Answers of a batch (2025-03-26), which go as one array. */
+typedef struct phi__mcp_batch {
+    phi__mcp_way *way; /* NULL: gone */
+    size_t waiting;
+    phi__buf out;
+} phi__mcp_batch;
+
+/* Where the answer to a message goes, and how. */
+typedef struct phi__mcp_origin {
+    phi__mcp_way *way;     /* NULL: gone, or parked */
+    phi__mcp_batch *batch; /* NULL: none */
+    phi_str id;            /* JSON text; empty: unknown */
+    phi__mcp_age age;
+    bool http;
+} phi__mcp_origin;
+
+typedef struct phi__mcp_serving phi__mcp_serving;
+
+typedef struct phi__mcp_question {
+    phi__link link;
+    phi__mcp_serving *of;
+    uint64_t number; /* the id of our request to a session */
+    bool sent;
+    phi_str key, method, params; /* behind this */
+    size_t bytes;
+    phi__timer timer;
+    phi_mcp_ask_desc desc;
+} phi__mcp_question;
+
+typedef enum phi__mcp_serving_kind {
+    PHI__MCP_SERVING_CALL = 1,
+    PHI__MCP_SERVING_READ,
+    PHI__MCP_SERVING_PROMPT,
+    PHI__MCP_SERVING_COMPLETE,
+    PHI__MCP_SERVING_LISTEN
+} phi__mcp_serving_kind;
+
+/* Of subscriptions/listen. */
+typedef struct phi__mcp_wanted {
+    bool tools, prompts, resources;
+    const phi_str *uris;
+    size_t uri_count;
+} phi__mcp_wanted;
+
+struct phi__mcp_serving {
+    phi__link link, at_way; /* of server->serving; of way->waiting, where there is a way */
+    phi_mcp_server *server;
+    phi__slot *slot;
+    uint32_t index, gen;
+    phi__mcp_serving_kind kind;
+    phi__mcp_client *client; /* NULL: 2026-07-28 */
+    phi__mcp_origin origin;
+    phi_arena arena;
+    phi_str token;   /* of progress, JSON text; empty: none is wanted */
+    double progress; /* the last that was sent; -1: none */
+    uint32_t can;
+    int log_level; /* the least severe that is wanted; PHI__MCP_LOG_NONE */
+    /* questions */
+    phi__list asks;
+    uint32_t ask_count, asked;
+    const phi_json *inputs; /* answers that came with the request; NULL: none */
+    bool parked;
+    uint32_t round;
+    unsigned char digest[PHI__SHA256_BYTES]; /* of the method and its parameters */
+    phi__timer timer;
+    /* Ends the work on it, without an answer; NULL: nothing to end. */
+    void (*drop)(phi__mcp_serving *serving);
+    phi_str name, arguments; /* of a tool call; the uri of a read */
+    phi__agent *agent;
+    const phi_tool *tool;
+    const char *output_schema, *mime_type;
+    phi_str content; /* phi_mcp_content */
+    phi__mcp_wanted wanted;
+};
+
+/* A session of a legacy era. */
+struct phi__mcp_client {
+    phi__link link;
+    phi_mcp_server *server;
+    char id[33];
+    phi__mcp_age age;
+    bool http;
+    uint32_t can;
+    int log_level;
+    phi__mcp_way *own; /* for messages that belong to no request; NULL: none */
+    phi__list uris;    /* phi__mcp_subscribed */
+    uint32_t uri_count;
+    phi__timer timer; /* http: its idle end */
+};
+
+typedef struct phi__mcp_subscribed {
+    phi__link link;
+    size_t bytes;
+    phi_str uri; /* behind this */
+} phi__mcp_subscribed;
+
+struct phi_mcp_server {
+    phi_runtime *rt;
+    phi_mcp_server_desc desc; /* with its defaults */
+    const char *only;         /* the era of desc.era; NULL: all */
+    unsigned char key[32];    /* of requestState */
+    phi__slots slots;
+    phi__list serving, clients;
+    uint32_t serving_count, listen_count, client_count; /* serving_count: without those */
+    uint64_t asked;                                     /* numbers of our requests */
+    bool has_tools, has_resources, has_prompts;         /* were declared: once and for all */
+    uint32_t depth;
+    bool retired;
+    bool ended;
+    char fault[200];
+    void *stdio, *http;                      /* the transports; mcp_server.c */
+    void (*free_fn)(phi_mcp_server *server); /* frees it at last */
+};
+
+static inline bool phi__mcp_modern(const phi__mcp_origin *origin) {
+    return origin->age == PHI__MCP_2026_07_28;
+}
+
+/* ---- mcp_serve_send.c ---- */
+
+enum { PHI__MCP_LOG_DEBUG = 0, PHI__MCP_LOG_INFO = 1, PHI__MCP_LOG_NONE = 8 };
+
+PHI__FN const char *phi__mcp_serve_send_version(phi__mcp_age age);
+PHI__FN bool phi__mcp_serve_send_age(phi_str version, phi__mcp_age *out);
+PHI__FN int phi__mcp_serve_send_level(phi_str name); /* -1: unknown */
+/* JSON text of the host's in one line: line breaks are only white space in it. */
+PHI__FN void phi__mcp_serve_send_raw(phi__buf *out, phi_str json);
+/* A block of the protocol, of a text or an image. */
+PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block);
+/* A result: its members are written between the two; a buffer that failed becomes an error. */
+PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_origin *origin,
+                                      phi__buf *out);
+PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi__buf *out);
+/* The members that each result of 2026-07-28 has. */
+PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
+                                          const phi__mcp_origin *origin, phi__buf *out);
+/* {} */
+PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *origin);
+/* data: JSON text, or NULL. */
+PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *origin, int code,
+                                       int http_status, phi_str message, const char *data);
+/* There is nothing to answer. */
+PHI__FN void phi__mcp_serve_send_nothing(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         int http_status);
+/* A message that is no answer, with its method; params are written between the two. */
+PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method);
+PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out);
+PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
+                                             phi__mcp_age age);
+
+/* ---- mcp_serve_request.c ---- */
+
+/* A request that the host works on; NULL: it was refused, and answered so. */
+PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
+                                                     const phi__mcp_origin *origin,
+                                                     phi__mcp_client *client,
+                                                     phi__mcp_serving_kind kind,
+                                                     const phi_json *params);
+PHI__FN phi__mcp_serving *phi__mcp_serve_request_find(phi_mcp_incoming incoming); /* NULL: stale */
+PHI__FN phi_mcp_incoming phi__mcp_serve_request_handle(const phi__mcp_serving *serving);
+/* Puts its answer's way. */
+PHI__FN void phi__mcp_serve_request_attach(phi__mcp_serving *serving,
+                                           const phi__mcp_origin *origin);
+PHI__FN void phi__mcp_serve_request_detach(phi__mcp_serving *serving);
+/* Reads what a request, or the repetition of one, says about itself. */
+PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params);
+/* It was answered, or nobody waits for it: frees it. */
+PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving);
+/* Ends the work on it and frees it. answered: its way hears nothing more. */
+PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answered);
+/* Its stream, or that of its session; NULL: none. */
+PHI__FN phi__mcp_way *phi__mcp_serve_request_stream(const phi__mcp_serving *serving);
+PHI__FN void phi__mcp_serve_request_progress(phi__mcp_serving *serving, double progress,
+                                             double total, phi_str message);
+PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_way *way,
+                                              const char *level, const char *logger,
+                                              const char *data);
+
+/* ---- mcp_serve_ask.c ---- */
+
+PHI__FN void phi__mcp_serve_ask_free_all(phi__mcp_serving *serving);
+/* An answer of a session to one of our requests. */
+PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
+                                         const phi_json *message);
+/* Whether the answers that came with a request are well formed; false: refused, and answered so. */
+PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       const phi_json *params);
+/* Keeps these answers, and what makes the request the same one. False: no memory. */
+PHI__FN bool phi__mcp_serve_ask_keep(phi__mcp_serving *serving, phi_str method,
+                                     const phi_json *params);
+/* A request with requestState goes on where it was parked, or is refused. False: it has none. */
+PHI__FN bool phi__mcp_serve_ask_repeated(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         phi_str method, const phi_json *params);
+/* Around callbacks of the host's, which may free the server. */
+PHI__FN void phi__mcp_serve_ask_enter(phi_mcp_server *server);
+PHI__FN bool phi__mcp_serve_ask_leave(phi_mcp_server *server); /* false: it is retired */
+
+/* ---- mcp_serve_call.c, mcp_serve_data.c, mcp_serve_uri.c ---- */
+
+PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_data_read(phi_mcp_server *server, phi__mcp_origin *origin,
+                                      phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_data_prompt(phi_mcp_server *server, phi__mcp_origin *origin,
+                                        phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         phi_str uri);
+PHI__FN bool phi__mcp_serve_data_known(const phi_mcp_server *server, phi_str uri);
+/* A uri by a template: true, and an object of its values is written into out, where given. */
+PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf *out);
+
+/* ---- mcp_serve_list.c ---- */
+
+PHI__FN void phi__mcp_serve_list_initialized(phi_mcp_server *server, phi__mcp_origin *origin);
+/* The versions that are spoken, newest first: an array. */
+PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf *out);
+PHI__FN void phi__mcp_serve_list_discover(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_list_tools(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_list_resources(phi_mcp_server *server, phi__mcp_origin *origin,
+                                           phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_list_templates(phi_mcp_server *server, phi__mcp_origin *origin,
+                                           phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_list_prompts(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         phi__mcp_client *client, const phi_json *params);
+
+/* ---- mcp_serve_notify.c ---- */
+
+typedef enum phi__mcp_list {
+    PHI__MCP_LIST_TOOLS = 1,
+    PHI__MCP_LIST_RESOURCES,
+    PHI__MCP_LIST_PROMPTS
+} phi__mcp_list;
+
+PHI__FN void phi__mcp_serve_notify_subscribe(phi_mcp_server *server, phi__mcp_origin *origin,
+                                             phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_notify_unsubscribe(phi_mcp_server *server, phi__mcp_origin *origin,
+                                               phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_notify_end(phi__mcp_client *client); /* its subscriptions */
+PHI__FN void phi__mcp_serve_notify_changed(phi_mcp_server *server, phi__mcp_list list);
+PHI__FN void phi__mcp_serve_notify_updated(phi_mcp_server *server, phi_str uri);
+PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level,
+                                       const char *logger, const char *data);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_settings_in.h ---- */
+
+/* mcp_settings_in.h - the settings of a connection: checked, copied, with defaults. */
+#ifndef PHI_MCP_MCP_SETTINGS_IN_H
+#define PHI_MCP_MCP_SETTINGS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* NULL: they are good; else what is at fault (static). */
+PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc);
+/* A deep copy with defaults. False: no memory. */
+PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_tools_in.h ---- */
+
+/* mcp_tools_in.h - the tools of a connection: the list now, those that agents still use, and calls
+   that wait for a connection. */
+#ifndef PHI_MCP_MCP_TOOLS_IN_H
+#define PHI_MCP_MCP_TOOLS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp.c ---- */
+
+/* mcp.c - the public face of a connection. */
+
+#ifndef PHI_NO_MCP
+
+
+/* ---- connections ---- */
+
+static phi_status phi__mcp_link_of(phi_mcp *mcp, phi__mcp_link **out) {
+#ifndef PHI_NO_PROCESS
+    if (mcp->desc.argv != NULL) return phi__mcp_stdio_new(mcp, out);
+#endif
+    (void)mcp;
+    *out = NULL;
+    return PHI_UNSUPPORTED;
+}
+
+/* The parts of a connection, one line each. */
+static const phi__mcp_open_join *phi__mcp_joins(size_t *count) {
+    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join};
+    *count = PHI__COUNT(joins);
+    return joins;
+}
+
+PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
+    size_t count;
+    const phi__mcp_open_join *joins = phi__mcp_joins(&count);
+    phi_mcp *mcp;
+    if (rt == NULL) return NULL;
+    if (desc == NULL) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_mcp_connect: desc is missing");
+        return NULL;
+    }
+    (void)phi__mcp_open_new(rt, desc, phi__mcp_link_of, joins, count, &mcp);
+    return mcp;
+}
+
+PHI_API phi_mcp_state phi_mcp_state_of(const phi_mcp *mcp) {
+    return mcp != NULL ? phi__mcp_life_state(mcp) : PHI_MCP_CLOSED;
+}
+
+PHI_API const char *phi_mcp_error(const phi_mcp *mcp) { return mcp != NULL ? mcp->life.error : ""; }
+
+PHI_API void phi_mcp_close(phi_mcp *mcp) {
+    if (mcp != NULL) phi__mcp_life_close(mcp);
+}
+
+PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp) {
+    if (mcp == NULL) return PHI_BAD_ARG;
+    if (mcp->phase != PHI__MCP_SHUT && mcp->phase != PHI__MCP_BROKEN)
+        return phi__error(mcp->rt, PHI_MISUSE,
+                          "phi_mcp_reconnect: it is connected, or about to be");
+    return phi__mcp_life_open(mcp);
+}
+
+PHI_API phi_status phi_mcp_free(phi_mcp *mcp) {
+    if (mcp == NULL || mcp->dead) return PHI_OK;
+    if (phi__mcp_parts_held(mcp))
+        return phi__error(mcp->rt, PHI_MISUSE,
+                          "phi_mcp_free: agents have its tools: free them first");
+    phi__mcp_core_enter(mcp);
+    phi__mcp_life_end(mcp);
+    (void)phi__mcp_core_leave(mcp);
+    return PHI_OK;
+}
+
+PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp) {
+    phi_mcp_info info;
+    memset(&info, 0, sizeof info);
+    if (mcp == NULL) return info;
+    info.name = mcp->agreed.name;
+    info.title = mcp->agreed.title;
+    info.version = mcp->agreed.version;
+    info.instructions = mcp->agreed.instructions;
+    info.capabilities = mcp->agreed.capabilities_text;
+    if (mcp->agreed.era != NULL) info.era = phi_str_of(mcp->agreed.era->version);
+    info.restarts = mcp->life.restarts;
+    if (mcp->link->table->info != NULL) mcp->link->table->info(mcp->link, &info);
+    return info;
+}
+
+PHI_API phi_str phi_mcp_stderr(const phi_mcp *mcp) {
+    if (mcp == NULL || mcp->link->table->errors == NULL) return phi__str("", 0);
+    return mcp->link->table->errors(mcp->link);
+}
+
+/* ---- requests ---- */
+
+/* A request of the host's. */
+typedef struct phi__mcp_asking {
+    phi_mcp *mcp;
+    phi_mcp_request request;
+} phi__mcp_asking;
+
+static void phi__mcp_asking_progress(void *ctx, double progress, double total, phi_str message) {
+    phi__mcp_asking *a = (phi__mcp_asking *)ctx;
+    a->request.progress(a->request.user_data, progress, total, message);
+}
+
+static void phi__mcp_asking_done(void *ctx, const phi_mcp_reply *reply) {
+    phi__mcp_asking *a = (phi__mcp_asking *)ctx;
+    phi_mcp *mcp = a->mcp;
+    phi_mcp_request request = a->request;
+    phi__free(&mcp->memory, a, sizeof *a);
+    if (!mcp->dead) request.done(request.user_data, reply);
+}
+
+/* Takes _meta out of the params, which then are text again. */
+static phi_status phi__mcp_asking_params(phi_arena *arena, phi_str text,
+                                         phi__mcp_request_desc *desc) {
+    phi_json *root, *meta;
+    phi_status status;
+    if (phi__str_trim(text).len == 0) return PHI_OK;
+    status = phi_json_parse(arena, text, 0, &root, NULL);
+    if (status != PHI_OK) return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+    if (!phi_json_is_object(root)) return PHI_BAD_ARG;
+    meta = phi_json_remove(root, "_meta");
+    if (meta != NULL && phi_json_is_object(meta)) {
+        (void)phi_json_remove(meta, "progressToken"); /* ours */
+        status = phi_json_write(arena, meta, 0, &desc->meta);
+        if (status == PHI_OK) desc->meta = phi__str(desc->meta.at + 1, desc->meta.len - 2);
+    }
+    return status == PHI_OK ? phi_json_write(arena, root, 0, &desc->params) : status;
+}
+
+static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_request *request,
+                                       phi_arena *arena, phi__mcp_request **out) {
+    phi__mcp_request_desc desc;
+    phi__mcp_asking *a;
+    phi_status status;
+    memset(&desc, 0, sizeof desc);
+    status = phi__mcp_asking_params(arena, request->params, &desc);
+    if (status != PHI_OK) return status;
+    a = (phi__mcp_asking *)phi__alloc(&mcp->memory, sizeof *a);
+    if (a == NULL) return PHI_NO_MEMORY;
+    a->mcp = mcp;
+    a->request = *request;
+    desc.method = request->method;
+    desc.timeout_ms = request->timeout_ms;
+    desc.progress = request->progress != NULL ? phi__mcp_asking_progress : NULL;
+    desc.done = phi__mcp_asking_done;
+    desc.ctx = a;
+    status = phi__mcp_requests_new(mcp, &desc, false, out);
+    if (status != PHI_OK) phi__free(&mcp->memory, a, sizeof *a);
+    return status;
+}
+
+PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id) {
+    phi__mcp_request *r = NULL;
+    phi_status status;
+    phi_arena arena;
+    if (mcp == NULL) return PHI_BAD_ARG;
+    if (request == NULL || request->method == NULL || request->method[0] == '\0' ||
+        request->done == NULL)
+        return phi__error(mcp->rt, PHI_BAD_ARG, "phi_mcp_send: method or done is missing");
+    if (mcp->phase != PHI__MCP_LIVE)
+        return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_send: the connection is not ready");
+    phi_arena_init(&arena, &mcp->memory, 0);
+    status = phi__mcp_asking_send(mcp, request, &arena, &r);
+    phi_arena_free(&arena);
+    if (status == PHI_BAD_ARG)
+        return phi__error(mcp->rt, status, "phi_mcp_send: params: expected a JSON object");
+    if (status != PHI_OK)
+        return phi__error(mcp->rt, status, "phi_mcp_send: %s", phi_status_text(status));
+    if (id != NULL) *id = r->first_id;
+    return PHI_OK;
+}
+
+PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
+    phi__mcp_request *r = mcp != NULL ? phi__mcp_requests_first(mcp, id) : NULL;
+    phi__mcp_asking *a;
+    if (r == NULL || r->desc.done != phi__mcp_asking_done) return;
+    a = (phi__mcp_asking *)r->desc.ctx;
+    phi__mcp_requests_cancel(r, "cancelled by the host");
+    phi__free(&mcp->memory, a, sizeof *a);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_asked.c ---- */
+
+/* mcp_asked.c - the server's questions. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+/* ---- the list ---- */
+
+static phi__mcp_ask *phi__mcp_asked_find(const phi_mcp *mcp, uint64_t ask) {
+    phi__link *link;
+    for (link = mcp->asks.open.first; link != NULL; link = link->next) {
+        phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
+        if (a->ask == ask) return a;
+    }
+    return NULL;
+}
+
+static phi__mcp_ask *phi__mcp_asked_new(phi_mcp *mcp, phi_str id, phi__mcp_request *r) {
+    phi__mcp_ask *a;
+    if (mcp->asks.count >= PHI__MCP_ASKED_MOST) return NULL;
+    a = (phi__mcp_ask *)phi__alloc(&mcp->memory, phi__add(sizeof *a, id.len));
+    if (a == NULL) return NULL;
+    a->ask = ++mcp->asks.next;
+    a->request = r;
+    a->id_len = id.len;
+    if (id.len > 0) memcpy(a->id, id.at, id.len);
+    phi__list_push(&mcp->asks.open, &a->link);
+    mcp->asks.count++;
+    return a;
+}
+
+static void phi__mcp_asked_free(phi_mcp *mcp, phi__mcp_ask *a) {
+    phi__list_take(&mcp->asks.open, &a->link);
+    mcp->asks.count--;
+    phi__free(&mcp->memory, a, phi__add(sizeof *a, a->id_len));
+}
+
+/* No answer is wanted. */
+static void phi__mcp_asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
+    const phi__mcp_part *table = a->table;
+    void *part = a->part;
+    uint64_t ask = a->ask;
+    phi__mcp_asked_free(mcp, a);
+    if (table != NULL && table->unasked != NULL) table->unasked(mcp, part, ask);
+}
+
+/* Those of one request's input; NULL: all. */
+static void phi__mcp_asked_unask_of(phi_mcp *mcp, const phi__mcp_request *r) {
+    phi__link *link = mcp->asks.open.first;
+    while (link != NULL) {
+        phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
+        link = link->next;
+        if (r != NULL && a->request == r && !a->input) a->request = NULL;
+        if (r != NULL && a->request != r) continue;
+        phi__mcp_asked_unask(mcp, a);
+        link = mcp->asks.open.first;
+    }
+}
+
+PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp) { phi__mcp_asked_unask_of(mcp, NULL); }
+
+/* ---- asking a part ---- */
+
+/* The part that takes the question, or none. It may answer at once, or free the connection. */
+static bool phi__mcp_asked_part(phi_mcp *mcp, uint64_t ask, phi_str method, const phi_json *params,
+                                const phi__mcp_request *r) {
+    phi_agent agent = mcp->desc.agent;
+    phi_call call;
+    size_t i;
+    memset(&call, 0, sizeof call);
+    if (r != NULL) call = r->desc.call;
+    if (r != NULL && r->desc.agent.rt != NULL)
+        agent = r->desc.agent;
+    else if (call.rt != NULL)
+        agent = phi_call_agent(call);
+    for (i = 0; i < mcp->part_count && !mcp->dead; i++) {
+        const phi__mcp_joined *p = &mcp->parts[i];
+        phi__mcp_ask *a = phi__mcp_asked_find(mcp, ask);
+        if (p->table->asked == NULL || a == NULL) continue;
+        a->table = p->table;
+        a->part = p->part;
+        if (p->table->asked(mcp, p->part, method, params, call, agent, ask)) return true;
+        a = phi__mcp_asked_find(mcp, ask);
+        if (a != NULL) a->table = NULL;
+    }
+    return mcp->dead;
+}
+
+/* ---- requests of the server's ---- */
+
+static void phi__mcp_asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int code,
+                                 const char *message) {
+    phi__buf json;
+    phi__buf_init(&json, &mcp->memory);
+    if (code == 0)
+        phi__mcp_rpc_result(&json, id, result);
+    else
+        phi__mcp_rpc_error(&json, id, code, phi_str_of(message), phi__str("", 0));
+    (void)phi__mcp_post_text(mcp, &json, phi__str("", 0), false);
+}
+
+PHI__FN bool phi__mcp_asked_request(phi_mcp *mcp, const phi__mcp_rpc *rpc, phi__mcp_request *from) {
+    phi_str none = phi__str("", 0);
+    phi__mcp_ask *a;
+    uint64_t ask;
+    if (mcp->agreed.era != NULL && !mcp->agreed.era->asks)
+        return phi__mcp_parts_warn(mcp, "a request of the server's, which this era does not have");
+    if (phi__str_is(rpc->method, "ping")) {
+        phi__mcp_asked_reply(mcp, rpc->id, none, 0, NULL);
+        return true;
+    }
+    if (from == NULL) from = phi__mcp_requests_calling(mcp);
+    a = phi__mcp_asked_new(mcp, rpc->id, from);
+    if (a == NULL) {
+        phi__mcp_asked_reply(mcp, rpc->id, none, PHI__MCP_RPC_INTERNAL, "Too many requests");
+        return true;
+    }
+    ask = a->ask;
+    if (phi__mcp_asked_part(mcp, ask, rpc->method, rpc->params, from)) return !mcp->dead;
+    a = phi__mcp_asked_find(mcp, ask);
+    if (a == NULL) return true;
+    phi__mcp_asked_free(mcp, a);
+    phi__mcp_asked_reply(mcp, rpc->id, none, PHI__MCP_RPC_NO_METHOD, "Method not found");
+    return true;
+}
+
+PHI__FN void phi__mcp_asked_cancelled(phi_mcp *mcp, phi_str id) {
+    phi__link *link;
+    for (link = mcp->asks.open.first; link != NULL; link = link->next) {
+        phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
+        if (a->input || !phi_str_equal(phi__str(a->id, a->id_len), id)) continue;
+        phi__mcp_asked_unask(mcp, a);
+        return;
+    }
+}
+
+/* ---- input for a request ---- */
+
+/* The timer brings what follows: `done` is not to be called inside of a part. */
+static void phi__mcp_asked_due(phi__mcp_request *r) {
+    r->input.due = true;
+    if (r->input.busy) return;
+    (void)phi__io_timer_set(r->mcp->rt->io, &r->timer, phi__io_now_us(r->mcp->rt->io));
+}
+
+static void phi__mcp_asked_refuse(phi__mcp_request *r, phi_status status, const char *message) {
+    if (r->input.status == PHI_OK) {
+        r->input.status = status;
+        (void)snprintf(r->input.message, sizeof r->input.message, "%s", message);
+    }
+    phi__mcp_asked_due(r);
+}
+
+static void phi__mcp_asked_got(phi__mcp_request *r, const phi__mcp_ask *a, phi_str result, int code,
+                               const char *message) {
+    phi__buf *buf = &r->input.answers;
+    if (code != 0) {
+        phi__mcp_asked_refuse(r, PHI_REFUSED, message);
+        return;
+    }
+    phi__json_write_key(buf, phi__str(a->id, a->id_len));
+    phi__mcp_rpc_line(buf, result.len > 0 ? result : PHI__LIT("{}"));
+    if (buf->failed) phi__mcp_asked_refuse(r, PHI_NO_MEMORY, "no memory");
+    if (--r->input.pending == 0) phi__mcp_asked_due(r);
+}
+
+/* False: the connection or the request is gone. */
+static bool phi__mcp_asked_one(phi__mcp_request *r, phi_str key, const phi_json *question) {
+    phi_str method = phi_json_str(phi_json_get(question, "method"), "");
+    const phi_json *params = phi_json_get(question, "params");
+    phi_mcp *mcp = r->mcp;
+    phi__mcp_ask *a = phi__mcp_asked_new(mcp, key, r);
+    char words[120];
+    uint64_t ask, id = r->first_id;
+    bool taken;
+    if (a == NULL) {
+        phi__mcp_asked_refuse(r, PHI_FULL, "the server asks for too much input at once");
+        return true;
+    }
+    a->input = true;
+    r->input.pending++;
+    ask = a->ask;
+    if (!phi_json_is_object(params)) params = NULL;
+    taken = phi__mcp_asked_part(mcp, ask, method, params, r);
+    if (mcp->dead || phi__mcp_requests_first(mcp, id) == NULL) return false;
+    if (taken) return true;
+    a = phi__mcp_asked_find(mcp, ask);
+    if (a != NULL) phi__mcp_asked_free(mcp, a);
+    (void)snprintf(words, sizeof words, "the server asks for %.*s, which is not offered",
+                   (int)phi__min(method.len, 60), method.at);
+    phi__mcp_asked_refuse(r, PHI_REFUSED, words);
+    return true;
+}
+
+/* Keeps requestState as it came. False: no memory. */
+static bool phi__mcp_asked_keep(phi__mcp_request *r, const phi_json *result) {
+    const phi_json *state = phi_json_get(result, "requestState");
+    phi__buf_clear(&r->input.state);
+    phi__buf_clear(&r->input.answers);
+    r->input.pending = 0;
+    r->input.status = PHI_OK;
+    r->input.due = false;
+    if (state != NULL) (void)phi__json_write(&r->input.state, state, 0);
+    return !r->input.state.failed;
+}
+
+PHI__FN bool phi__mcp_asked_input(phi__mcp_request *r, const phi_json *result) {
+    const phi_json *questions = phi_json_get(result, "inputRequests"), *question;
+    phi_mcp *mcp = r->mcp;
+    phi_json_iter it;
+    phi__mcp_requests_off(r);
+    phi__io_timer_clear(mcp->rt->io, &r->timer);
+    if (r->input.rounds++ >= PHI__MCP_ASKED_ROUNDS) {
+        phi__mcp_requests_fail(r, PHI_REFUSED, "the server asked for input more than 16 times");
+        return !mcp->dead;
+    }
+    if (!phi__mcp_asked_keep(r, result)) {
+        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory");
+        return !mcp->dead;
+    }
+    r->input.busy = true;
+    it = phi_json_each(phi_json_is_object(questions) ? questions : NULL);
+    while (r->input.status == PHI_OK && (question = phi_json_next(&it)) != NULL)
+        if (!phi__mcp_asked_one(r, it.key, question)) return !mcp->dead;
+    r->input.busy = false;
+    if (r->input.due || r->input.pending == 0) phi__mcp_asked_due(r);
+    return true;
+}
+
+/* All input is there: the request once more, or its failure. */
+static void phi__mcp_asked_repeat(phi__mcp_request *r) {
+    phi_status status = r->input.status;
+    phi__buf more;
+    r->input.due = false;
+    if (status != PHI_OK) {
+        char words[sizeof r->input.message];
+        memcpy(words, r->input.message, sizeof words);
+        phi__mcp_requests_fail(r, status, words);
+        return;
+    }
+    phi__buf_init(&more, &r->mcp->memory);
+    if (r->input.answers.len > 0) {
+        phi__buf_text(&more, "\"inputResponses\":{");
+        phi__buf_add_str(&more, phi__buf_str(&r->input.answers));
+        phi__buf_char(&more, '}');
+    }
+    if (r->input.state.len > 0) {
+        phi__json_write_key(&more, PHI__LIT("requestState"));
+        phi__buf_add_str(&more, phi__buf_str(&r->input.state));
+    }
+    status = more.failed ? PHI_NO_MEMORY : phi__mcp_requests_repeat(r, phi__buf_str(&more));
+    phi__buf_free(&more);
+    if (status != PHI_OK) phi__mcp_requests_fail(r, status, "the input could not be sent");
+}
+
+/* ---- points of the requests ---- */
+
+static bool phi__mcp_asked_late(phi__mcp_request *r) {
+    phi__link *link;
+    if (r->input.due) {
+        phi__mcp_asked_repeat(r);
+        return true;
+    }
+    /* A person may be thinking about a question of this request's. */
+    for (link = r->mcp->asks.open.first; link != NULL; link = link->next)
+        if (PHI__OWNER(link, phi__mcp_ask, link)->request == r)
+            return phi__mcp_requests_renew(r, false) == PHI_OK;
+    return false;
+}
+
+static void phi__mcp_asked_gone(phi__mcp_request *r) { phi__mcp_asked_unask_of(r->mcp, r); }
+
+PHI__FN void phi__mcp_asked_init(phi_mcp *mcp) {
+    mcp->requests.late = phi__mcp_asked_late;
+    mcp->requests.gone = phi__mcp_asked_gone;
+}
+
+PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
+                                   const char *message) {
+    phi__mcp_ask *a = phi__mcp_asked_find(mcp, ask);
+    if (a == NULL) return;
+    if (a->input)
+        phi__mcp_asked_got(a->request, a, result, code, message != NULL ? message : "refused");
+    else
+        phi__mcp_asked_reply(mcp, phi__str(a->id, a->id_len), result, code,
+                             message != NULL ? message : "Refused");
+    phi__mcp_asked_free(mcp, a);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_calls.c ---- */
+
+/* mcp_calls.c - a call of a server's tool: a request, and its answer as the call's result.
+
+   A call ends once: by its result, or when it is cancelled, finished by somebody else or freed with
+   its agent; the server is then told that nobody wants the answer. While the connection is being
+   made again, a call waits for it. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+enum { PHI__MCP_CALLS_WAIT_MS = 50 }; /* between two looks at a connection that is being made */
+
+typedef struct phi__mcp_call {
+    phi_call call;
+    const phi__mcp_tool *tool;
+    phi_memory *memory; /* the agent's */
+    phi__mcp_request *request;
+    phi__timer timer; /* it waits for a connection */
+    uint64_t until_us;
+    phi_str arguments; /* borrowed until the call is finished */
+    bool open;
+} phi__mcp_call;
+
+static phi__io *phi__mcp_calls_io(const phi__mcp_call *c) {
+    return phi__mcp_session_runtime(c->tool->mcp)->io;
+}
+
+/* ---- its end ---- */
+
+static void phi__mcp_calls_end(phi__mcp_call *c) {
+    if (!c->open) return;
+    c->open = false;
+    phi__io_timer_clear(phi__mcp_calls_io(c), &c->timer);
+    phi__mcp_session_cancel(c->request, "the call was cancelled");
+    c->request = NULL;
+}
+
+static void phi__mcp_calls_give(phi__mcp_call *c, const phi_content *content, size_t count,
+                                const char *details, bool is_error) {
+    phi_tool_result result;
+    memset(&result, 0, sizeof result);
+    result.content = content;
+    result.content_count = count;
+    result.details = details;
+    result.is_error = is_error;
+    (void)phi_call_result(c->call, &result);
+    phi__mcp_calls_end(c);
+}
+
+static void phi__mcp_calls_fail_str(phi__mcp_call *c, phi_str words) {
+    phi_content content;
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = words;
+    phi__mcp_calls_give(c, &content, 1, NULL, true);
+}
+
+/* "MCP call failed: JSON-RPC error -32602: unknown tool"; code 0: no error of the server's. */
+static void phi__mcp_calls_fail(phi__mcp_call *c, int code, phi_str message) {
+    phi__buf words;
+    phi__buf_init(&words, c->memory);
+    phi__buf_text(&words, "MCP call failed: ");
+    if (code != 0) phi__buf_printf(&words, "JSON-RPC error %d: ", code);
+    phi__buf_add_str(&words, message);
+    phi__mcp_calls_fail_str(c, words.failed ? PHI__LIT("Out of memory") : phi__buf_str(&words));
+    phi__buf_free(&words);
+}
+
+static void phi__mcp_calls_refuse(phi__mcp_call *c, phi_status status, const char *message) {
+    if (status == PHI_NO_MEMORY)
+        phi__mcp_calls_fail_str(c, PHI__LIT("Out of memory"));
+    else
+        phi__mcp_calls_fail(c, 0, phi_str_of(message));
+}
+
+/* ---- the result ---- */
+
+typedef struct phi__mcp_outcome {
+    phi_arena arena;
+    phi_content *content;
+    size_t count;
+    phi__buf details; /* terminated; empty: none */
+    bool is_error;
+} phi__mcp_outcome;
+
+/* A result that does not keep the output schema is an error: the model must not take it for what the
+   tool promises. False: no memory. */
+static bool phi__mcp_calls_check(const phi__mcp_call *c, const phi_json *structured,
+                                 phi__mcp_outcome *out) {
+    phi_schema_error error;
+    phi_status status;
+    phi__buf words;
+    bool fine;
+    if (c->tool->output == NULL || out->is_error) return true;
+    if (structured == NULL)
+        (void)snprintf(error.message, sizeof error.message,
+                       "the tool promises structured content, and there is none");
+    else {
+        status = phi_schema_check(c->tool->output, structured, "structuredContent", &error);
+        if (status != PHI_PARSE) return true; /* it fits, or cannot be checked */
+    }
+    phi__buf_init(&words, out->arena.memory);
+    phi__buf_text(&words, "MCP call failed: the result does not fit the tool's output schema: ");
+    phi__buf_text(&words, error.message);
+    out->content = (phi_content *)phi__arena_zero(&out->arena, sizeof *out->content);
+    fine = out->content != NULL && !words.failed &&
+           phi__arena_str(&out->arena, phi__buf_str(&words), &out->content->text);
+    phi__buf_free(&words);
+    if (!fine) return false;
+    out->content->kind = PHI_CONTENT_TEXT;
+    out->count = 1;
+    out->is_error = true;
+    return true;
+}
+
+/* {"structuredContent":...,"_meta":...} for the host */
+static bool phi__mcp_calls_details(const phi_json *result, phi__mcp_outcome *out) {
+    static const char *const keys[] = {"structuredContent", "_meta"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(keys); i++) {
+        const phi_json *value = phi_json_get(result, keys[i]);
+        if (value == NULL) continue;
+        if (out->details.len == 0) phi__buf_char(&out->details, '{');
+        phi__json_write_key(&out->details, phi_str_of(keys[i]));
+        if (phi__json_write(&out->details, value, 0) != PHI_OK) return false;
+    }
+    if (out->details.len == 0) return true;
+    phi__buf_text(&out->details, "}");
+    phi__buf_char(&out->details, '\0');
+    return !out->details.failed;
+}
+
+/* Texts of an error become one, joined by line breaks; images stay behind it. */
+static bool phi__mcp_calls_join(phi__mcp_outcome *out) {
+    size_t i, kept = 0, texts = 0;
+    phi__buf words;
+    bool fine;
+    phi__buf_init(&words, out->arena.memory);
+    for (i = 0; i < out->count; i++) {
+        if (out->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (texts++ > 0) phi__buf_char(&words, '\n');
+        phi__buf_add_str(&words, out->content[i].text);
+    }
+    if (texts > 1) {
+        phi_content all;
+        memset(&all, 0, sizeof all);
+        all.kind = PHI_CONTENT_TEXT;
+        fine = !words.failed && phi__arena_str(&out->arena, phi__buf_str(&words), &all.text);
+        for (i = 0; fine && i < out->count; i++)
+            if (out->content[i].kind != PHI_CONTENT_TEXT) out->content[kept++] = out->content[i];
+        memmove(out->content + 1, out->content, kept * sizeof *out->content);
+        out->content[0] = all;
+        out->count = kept + 1;
+    } else
+        fine = !words.failed;
+    phi__buf_free(&words);
+    return fine;
+}
+
+static bool phi__mcp_calls_read(const phi__mcp_call *c, const phi_json *result,
+                                phi__mcp_outcome *out) {
+    const phi_json *structured = phi_json_get(result, "structuredContent");
+    out->is_error = phi_json_bool(phi_json_get(result, "isError"), false);
+    if (!phi__mcp_content_read(phi_json_get(result, "content"), &out->arena, &out->content,
+                               &out->count))
+        return false;
+    if (out->count == 0 && structured != NULL) {
+        out->content = (phi_content *)phi__arena_zero(&out->arena, sizeof *out->content);
+        if (out->content == NULL ||
+            phi_json_write(&out->arena, structured, 0, &out->content->text) != PHI_OK)
+            return false;
+        out->content->kind = PHI_CONTENT_TEXT;
+        out->count = 1;
+    }
+    if (out->is_error && !phi__mcp_calls_join(out)) return false;
+    return phi__mcp_calls_check(c, structured, out) && phi__mcp_calls_details(result, out);
+}
+
+static void phi__mcp_calls_answered(phi__mcp_call *c, const phi_json *result) {
+    phi__mcp_outcome out;
+    memset(&out, 0, sizeof out);
+    phi_arena_init(&out.arena, c->memory, 0);
+    phi__buf_init(&out.details, c->memory);
+    if (!phi_json_is_object(result))
+        phi__mcp_calls_fail(c, 0, PHI__LIT("the result is no object"));
+    else if (phi__mcp_calls_read(c, result, &out))
+        phi__mcp_calls_give(c, out.content, out.count, out.details.at, out.is_error);
+    else
+        phi__mcp_calls_fail_str(c, PHI__LIT("Out of memory"));
+    phi__buf_free(&out.details);
+    phi_arena_free(&out.arena);
+}
+
+static void phi__mcp_calls_done(void *ctx, const phi_mcp_reply *reply) {
+    phi__mcp_call *c = (phi__mcp_call *)ctx;
+    c->request = NULL;
+    if (reply->status == PHI_OK)
+        phi__mcp_calls_answered(c, reply->result);
+    else if (reply->status == PHI_NO_MEMORY)
+        phi__mcp_calls_fail_str(c, PHI__LIT("Out of memory"));
+    else
+        phi__mcp_calls_fail(c, reply->code, reply->message);
+}
+
+/* "half done", or "3 of 10" */
+static void phi__mcp_calls_progress(void *ctx, double progress, double total, phi_str message) {
+    phi__mcp_call *c = (phi__mcp_call *)ctx;
+    char words[100];
+    if (message.len == 0) {
+        if (total > 0)
+            (void)snprintf(words, sizeof words, "%.6g of %.6g", progress, total);
+        else
+            (void)snprintf(words, sizeof words, "%.6g", progress);
+        message = phi_str_of(words);
+    }
+    (void)phi_call_progress(c->call, message.at, message.len);
+}
+
+/* ---- the request ---- */
+
+static phi_status phi__mcp_calls_headers(phi__mcp_call *c, phi_arena *arena,
+                                         phi__mcp_request_desc *desc) {
+    phi_json *arguments = NULL;
+    phi_mcp_pair *pairs = NULL;
+    phi_status status;
+    if (c->tool->marked == NULL) return PHI_OK;
+    status = phi_json_parse(arena, c->arguments, 0, &arguments, NULL);
+    if (status != PHI_OK) return status;
+    status = phi__mcp_headers_of(c->tool->marked, arguments, arena, &pairs, &desc->header_count);
+    desc->headers = pairs;
+    return status;
+}
+
+static phi_status phi__mcp_calls_send(phi__mcp_call *c) {
+    phi__mcp_request_desc desc;
+    phi_status status;
+    phi_arena arena;
+    phi__buf params;
+    memset(&desc, 0, sizeof desc);
+    phi_arena_init(&arena, c->memory, 0);
+    phi__buf_init(&params, c->memory);
+    phi__buf_text(&params, "{\"name\":");
+    phi__json_write_str(&params, c->tool->shown.original);
+    phi__buf_text(&params, ",\"arguments\":");
+    phi__buf_add_str(&params, c->arguments);
+    phi__buf_char(&params, '}');
+    desc.method = "tools/call";
+    desc.params = phi__buf_str(&params);
+    desc.name = c->tool->shown.original;
+    desc.call = c->call;
+    desc.task = true;
+    desc.progress = phi__mcp_calls_progress;
+    desc.done = phi__mcp_calls_done;
+    desc.ctx = c;
+    status = params.failed ? PHI_NO_MEMORY : phi__mcp_calls_headers(c, &arena, &desc);
+    if (status == PHI_OK) status = phi__mcp_session_send(c->tool->mcp, &desc, &c->request);
+    phi__buf_free(&params);
+    phi_arena_free(&arena);
+    return status;
+}
+
+static void phi__mcp_calls_unconnected(phi__mcp_call *c) {
+    const char *why = phi_mcp_error(c->tool->mcp);
+    char words[400];
+    (void)snprintf(words, sizeof words, "the server is not connected%s%s",
+                   why[0] != '\0' ? ": " : "", why);
+    phi__mcp_calls_fail(c, 0, phi_str_of(words));
+}
+
+/* Sends, or waits for the connection, or fails. */
+static void phi__mcp_calls_go(phi__mcp_call *c) {
+    phi__io *io = phi__mcp_calls_io(c);
+    phi_mcp_state state = phi_mcp_state_of(c->tool->mcp);
+    uint64_t now_us = phi__io_now_us(io);
+    phi_status status;
+    if (state == PHI_MCP_CONNECTING && now_us < c->until_us) {
+        status = phi__io_timer_set(io, &c->timer, now_us + (uint64_t)PHI__MCP_CALLS_WAIT_MS * 1000);
+        if (status != PHI_OK) phi__mcp_calls_refuse(c, status, "");
+        return;
+    }
+    if (state != PHI_MCP_READY) {
+        phi__mcp_calls_unconnected(c);
+        return;
+    }
+    status = phi__mcp_calls_send(c);
+    if (status == PHI_BAD_ARG)
+        phi__mcp_calls_refuse(c, status, "an argument does not fit into a header");
+    else if (status != PHI_OK)
+        phi__mcp_calls_refuse(c, status, phi_status_text(status));
+}
+
+static void phi__mcp_calls_timer(phi__timer *timer) {
+    phi__mcp_calls_go(PHI__OWNER(timer, phi__mcp_call, timer));
+}
+
+/* ---- the tool ---- */
+
+static void phi__mcp_calls_gone(void *state) { phi__mcp_calls_end((phi__mcp_call *)state); }
+
+static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arguments) {
+    static const char foreign[] = "MCP call failed: this server belongs to another runtime";
+    static const char changed[] = "MCP call failed: the server has changed the definition of this "
+                                  "tool, and the change is not accepted";
+    const phi__mcp_tool *tool = (const phi__mcp_tool *)user_data;
+    const phi__toolcall *toolcall = phi__call_find(call);
+    phi__mcp_call *c;
+    const char *words = NULL;
+    if (call.rt != phi__mcp_session_runtime(tool->mcp)) words = foreign;
+    if (tool->shown.held) words = changed;
+    c = words == NULL ? (phi__mcp_call *)phi_call_state(call, sizeof *c) : NULL;
+    if (words == NULL && (c == NULL || toolcall == NULL)) words = "Out of memory";
+    if (words != NULL) {
+        (void)phi_call_finish(call, words, strlen(words), true);
+        return PHI_DONE;
+    }
+    c->call = call;
+    c->tool = tool;
+    c->memory = &toolcall->run->agent->memory;
+    c->arguments = phi__str_trim(arguments).len > 0 ? arguments : PHI__LIT("{}");
+    c->timer.fire = phi__mcp_calls_timer;
+    c->until_us = phi__io_now_us(phi__mcp_calls_io(c)) +
+                  (uint64_t)phi__mcp_session_desc(tool->mcp)->connect_timeout_ms * 1000;
+    c->open = true;
+    phi__call_on_gone(call, phi__mcp_calls_gone);
+    phi__mcp_calls_go(c);
+    return PHI_PENDING; /* or it has its result */
+}
+
+static void phi__mcp_calls_cancel(void *user_data, phi_call call) {
+    phi__mcp_call *c = (phi__mcp_call *)phi_call_state(call, 0);
+    (void)user_data;
+    if (c != NULL) phi__mcp_calls_end(c);
+}
+
+/* After a snapshot: a call that may be repeated is made again. */
+static phi_flow phi__mcp_calls_resume(void *user_data, phi_call call, phi_str arguments) {
+    static const char words[] = "MCP call failed: the program was started anew while this call was "
+                                "under way; whether the server has done it is not known";
+    if (((const phi__mcp_tool *)user_data)->shown.idempotent)
+        return phi__mcp_calls_start(user_data, call, arguments);
+    (void)phi_call_finish(call, words, sizeof words - 1, true);
+    return PHI_DONE;
+}
+
+PHI__FN void phi__mcp_calls_fill(phi_tool *tool) {
+    tool->start = phi__mcp_calls_start;
+    tool->cancel = phi__mcp_calls_cancel;
+    tool->resume = phi__mcp_calls_resume;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_content.c ---- */
+
+/* mcp_content.c - content blocks of MCP and content of messages. */
+
+#ifndef PHI_NO_MCP
+
+enum { PHI__MCP_CONTENT_MOST = 1000 }; /* blocks of one list; the rest is counted in a line */
+
+/* Of [A-Za-z0-9+/] with padding, nothing else: one bad image in the history would fail every later
+   model call. */
+static bool phi__mcp_content_is_base64(phi_str data) {
+    size_t len = data.len, i;
+    if (len == 0 || len % 4 != 0) return false;
+    if (data.at[len - 1] == '=') len--;
+    if (data.at[len - 1] == '=') len--;
+    for (i = 0; i < len; i++) {
+        char c = data.at[i];
+        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                    c == '+' || c == '/';
+        if (!fine) return false;
+    }
+    return true;
+}
+
+/* Bytes that base64 text stands for. */
+static uint64_t phi__mcp_content_size(phi_str data) {
+    uint64_t bytes = (uint64_t)data.len / 4 * 3;
+    if (data.len >= 2 && data.len % 4 == 0 && data.at[data.len - 1] == '=')
+        bytes -= data.at[data.len - 2] == '=' ? 2 : 1;
+    return bytes;
+}
+
+/* The types that every provider takes; empty: another one. */
+static phi_str phi__mcp_content_image_type(phi_str mime) {
+    static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(types); i++)
+        if (phi__str_is_nocase(mime, types[i])) return phi_str_of(types[i]);
+    return phi__str_is_nocase(mime, "image/jpg") ? phi_str_of(types[1]) : phi__str(NULL, 0);
+}
+
+static phi_str phi__mcp_content_member(const phi_json *node, const char *key) {
+    return phi__json_text_of(phi_json_get(node, key));
+}
+
+static bool phi__mcp_content_set_text(phi_arena *arena, const phi__buf *words, phi_content *out) {
+    out->kind = PHI_CONTENT_TEXT;
+    return !words->failed && phi__arena_str(arena, phi__buf_str(words), &out->text);
+}
+
+/* ", image/png, 512 bytes" */
+static void phi__mcp_content_put_facts(phi__buf *words, phi_str mime, phi_str data, bool sized) {
+    if (mime.len > 0) {
+        phi__buf_text(words, ", ");
+        phi__buf_add_str(words, mime);
+    }
+    if (!sized) return;
+    phi__buf_text(words, ", ");
+    phi__buf_u64(words, phi__mcp_content_size(data));
+    phi__buf_text(words, " bytes");
+}
+
+/* "[audio, audio/wav, 512 bytes]" */
+static bool phi__mcp_content_note(phi_arena *arena, const char *what, phi_str uri, phi_str mime,
+                                  phi_str data, const char *fault, phi_content *out) {
+    phi__buf words;
+    bool fine;
+    phi__buf_init(&words, arena->memory);
+    phi__buf_char(&words, '[');
+    phi__buf_text(&words, what);
+    if (uri.len > 0) {
+        phi__buf_char(&words, ' ');
+        phi__buf_add_str(&words, uri);
+    }
+    phi__mcp_content_put_facts(&words, mime, data, true);
+    phi__buf_text(&words, fault);
+    phi__buf_char(&words, ']');
+    fine = phi__mcp_content_set_text(arena, &words, out);
+    phi__buf_free(&words);
+    return fine;
+}
+
+static bool phi__mcp_content_image(phi_arena *arena, const char *what, phi_str uri, phi_str mime,
+                                   phi_str data, phi_content *out) {
+    phi_str type = phi__mcp_content_image_type(mime);
+    if (type.len == 0) return phi__mcp_content_note(arena, what, uri, mime, data, "", out);
+    if (!phi__mcp_content_is_base64(data))
+        return phi__mcp_content_note(arena, what, uri, mime, data, ": it is no base64", out);
+    out->kind = PHI_CONTENT_IMAGE;
+    out->data = data;
+    out->mime_type = type;
+    return true;
+}
+
+/* "[resource file:///a.txt, "a.txt", text/plain, 512 bytes: The description]" */
+static bool phi__mcp_content_link(const phi_json *block, phi_arena *arena, phi_content *out) {
+    phi_str name = phi__mcp_content_member(block, "title");
+    phi_str mime = phi__mcp_content_member(block, "mimeType");
+    phi_str about = phi__mcp_content_member(block, "description");
+    uint64_t size = phi_json_uint(phi_json_get(block, "size"), 0);
+    phi__buf words;
+    bool fine;
+    if (name.len == 0) name = phi__mcp_content_member(block, "name");
+    phi__buf_init(&words, arena->memory);
+    phi__buf_text(&words, "[resource ");
+    phi__buf_add_str(&words, phi__mcp_content_member(block, "uri"));
+    if (name.len > 0) {
+        phi__buf_text(&words, ", \"");
+        phi__buf_add_str(&words, name);
+        phi__buf_char(&words, '"');
+    }
+    phi__mcp_content_put_facts(&words, mime, mime, false);
+    if (size > 0) {
+        phi__buf_text(&words, ", ");
+        phi__buf_u64(&words, size);
+        phi__buf_text(&words, " bytes");
+    }
+    if (about.len > 0) {
+        phi__buf_text(&words, ": ");
+        phi__buf_add_str(&words, about);
+    }
+    phi__buf_char(&words, ']');
+    fine = phi__mcp_content_set_text(arena, &words, out);
+    phi__buf_free(&words);
+    return fine;
+}
+
+static bool phi__mcp_content_resource(const phi_json *resource, phi_arena *arena,
+                                      phi_content *out) {
+    const phi_json *text = phi_json_get(resource, "text");
+    if (phi_json_is_string(text)) {
+        out->kind = PHI_CONTENT_TEXT;
+        out->text = phi__json_text_of(text);
+        return true;
+    }
+    return phi__mcp_content_image(arena, "resource", phi__mcp_content_member(resource, "uri"),
+                                  phi__mcp_content_member(resource, "mimeType"),
+                                  phi__mcp_content_member(resource, "blob"), out);
+}
+
+static bool phi__mcp_content_json(const phi_json *block, phi_arena *arena, phi_content *out) {
+    out->kind = PHI_CONTENT_TEXT;
+    return phi_json_write(arena, block, 0, &out->text) == PHI_OK;
+}
+
+PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out) {
+    phi_str type = phi__mcp_content_member(block, "type");
+    phi_str data = phi__mcp_content_member(block, "data");
+    phi_str mime = phi__mcp_content_member(block, "mimeType");
+    memset(out, 0, sizeof *out);
+    if (phi__str_is(type, "text") && phi_json_is_string(phi_json_get(block, "text"))) {
+        out->kind = PHI_CONTENT_TEXT;
+        out->text = phi__mcp_content_member(block, "text");
+        return true;
+    }
+    if (phi__str_is(type, "image") && data.len > 0)
+        return phi__mcp_content_image(arena, "image", phi__str(NULL, 0), mime, data, out);
+    if (phi__str_is(type, "audio") && data.len > 0)
+        return phi__mcp_content_note(arena, "audio", phi__str(NULL, 0), mime, data, "", out);
+    if (phi__str_is(type, "resource_link") && phi_json_is_string(phi_json_get(block, "uri")))
+        return phi__mcp_content_link(block, arena, out);
+    if (phi__str_is(type, "resource") && phi_json_is_object(phi_json_get(block, "resource")))
+        return phi__mcp_content_resource(phi_json_get(block, "resource"), arena, out);
+    return phi__mcp_content_json(block, arena, out);
+}
+
+static bool phi__mcp_content_rest(phi_arena *arena, size_t count, phi_content *out) {
+    phi__buf words;
+    bool fine;
+    phi__buf_init(&words, arena->memory);
+    phi__buf_printf(&words, "[%lu more blocks were left out]", (unsigned long)count);
+    fine = phi__mcp_content_set_text(arena, &words, out);
+    phi__buf_free(&words);
+    return fine;
+}
+
+PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
+                                   size_t *count) {
+    bool list = phi_json_is_array(blocks);
+    size_t all = list ? phi_json_count(blocks) : phi_json_is_object(blocks) ? 1 : 0, i;
+    size_t most = phi__min(all, PHI__MCP_CONTENT_MOST);
+    phi_json_iter it = phi_json_each(list ? blocks : NULL);
+    phi_content *made;
+    *out = NULL;
+    *count = 0;
+    if (all == 0) return true;
+    made = (phi_content *)phi__arena_zero(arena, (most + 1) * sizeof *made);
+    if (made == NULL) return false;
+    for (i = 0; i < most; i++)
+        if (!phi__mcp_content_block(list ? phi_json_next(&it) : blocks, arena, &made[i]))
+            return false;
+    if (all > most && !phi__mcp_content_rest(arena, all - most, &made[i++])) return false;
+    *out = made;
+    *count = i;
+    return true;
+}
+
+PHI__FN bool phi__mcp_content_write_block(phi__buf *out, const phi_content *block) {
+    if (block->kind == PHI_CONTENT_TEXT) {
+        phi__buf_text(out, "{\"type\":\"text\",\"text\":");
+        phi__json_write_str(out, block->text);
+    } else if (block->kind == PHI_CONTENT_IMAGE) {
+        phi__buf_text(out, "{\"type\":\"image\",\"data\":");
+        phi__json_write_str(out, block->data);
+        phi__json_write_key(out, PHI__LIT("mimeType"));
+        phi__json_write_str(out, block->mime_type);
+    } else
+        return false;
+    phi__buf_char(out, '}');
+    return true;
+}
+
+PHI__FN void phi__mcp_content_write(phi__buf *out, const phi_content *content, size_t count) {
+    size_t i;
+    phi__buf_char(out, '[');
+    for (i = 0; i < count; i++) {
+        if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE) continue;
+        phi__json_write_comma(out);
+        (void)phi__mcp_content_write_block(out, &content[i]);
+    }
+    phi__buf_char(out, ']');
+}
+
+#endif
+
+/* ---- src/mcp/mcp_core.c ---- */
+
+/* mcp_core.c - how long the struct of a connection lives. */
+
+
+#ifndef PHI_NO_MCP
+
+PHI__FN void phi__mcp_core_enter(phi_mcp *mcp) { mcp->depth++; }
+
+PHI__FN bool phi__mcp_core_leave(phi_mcp *mcp) {
+    mcp->depth--;
+    if (!mcp->dead) return true;
+    if (mcp->depth == 0) phi__free(&mcp->rt->memory, mcp, sizeof *mcp);
+    return false;
+}
+
+#endif
+
 /* ---- src/mcp/mcp_eras.c ---- */
 
 /* mcp_eras.c - the table of eras, from the pages of the specification and their changelogs. */
@@ -11703,6 +15416,865 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void) {
 }
 
 PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void) { return &phi__mcp_eras_rows[0]; }
+
+#endif
+
+/* ---- src/mcp/mcp_exchange.c ---- */
+
+/* mcp_exchange.c - one HTTP request to a server: sending, authorization, redirects, reading. */
+
+
+#include <stdio.h>
+
+#ifndef PHI_NO_MCP
+
+enum {
+    PHI__MCP_EXCHANGE_REDIRECTS = 3,
+    PHI__MCP_EXCHANGE_CHALLENGES = 4,
+    PHI__MCP_EXCHANGE_FAULT = 65536 /* bytes of a refusal's body that are read */
+};
+
+/* ---- life ---- */
+
+PHI__FN phi__mcp_exchange *phi__mcp_exchange_new(phi__mcp_wire *wire,
+                                                 const phi__mcp_exchange_kind *kind,
+                                                 phi__mcp_out *out, phi_str json) {
+    phi__mcp_exchange *e = (phi__mcp_exchange *)phi__alloc(wire->memory, sizeof *e);
+    if (e == NULL) return NULL;
+    e->wire = wire;
+    e->kind = kind;
+    phi__buf_init(&e->json, wire->memory);
+    phi__buf_init(&e->url, wire->memory);
+    phi__buf_init(&e->sent, wire->memory);
+    phi__buf_init(&e->body, wire->memory);
+    phi__sse_init(&e->sse, wire->memory, wire->desc->max_message_bytes);
+    phi__sse_resume_init(&e->resume, wire->memory);
+    if (out == NULL) phi__buf_add_str(&e->json, json);
+    if (e->json.failed) {
+        phi__free(wire->memory, e, sizeof *e);
+        return NULL;
+    }
+    e->out = out;
+    if (out != NULL) {
+        out->of_link = e;
+        e->initialize = phi__str_is(out->method, "initialize");
+    }
+    phi__list_push(&wire->exchanges, &e->link);
+    return e;
+}
+
+static void phi__mcp_exchange_wipe(phi__buf *secret) {
+    if (secret->len > 0) memset(secret->at, 0, secret->len);
+    phi__buf_free(secret);
+}
+
+PHI__FN void phi__mcp_exchange_stop(phi__mcp_exchange *e) {
+    phi__fetch_close(e->fetch);
+    e->fetch = NULL;
+    phi__io_timer_clear(e->wire->rt->io, &e->timer);
+}
+
+PHI__FN void phi__mcp_exchange_detach(phi__mcp_exchange *e) {
+    if (e->out != NULL) e->out->of_link = NULL;
+    e->out = NULL;
+}
+
+static void phi__mcp_exchange_destroy(phi__mcp_exchange *e) {
+    phi__mcp_wire *wire = e->wire;
+    phi__list_take(&wire->exchanges, &e->link);
+    phi__buf_free(&e->json);
+    phi__buf_free(&e->url);
+    phi__mcp_exchange_wipe(&e->sent);
+    phi__buf_free(&e->body);
+    phi__sse_free(&e->sse);
+    phi__sse_resume_free(&e->resume);
+    phi__free(wire->memory, e, sizeof *e);
+}
+
+static void phi__mcp_exchange_waits(phi__mcp_exchange *e, bool waits) {
+    phi__mcp_wire *wire = e->wire;
+    if (e->waits == waits) return;
+    e->waits = waits;
+    wire->waiting += waits ? 1 : (uint32_t)-1;
+    if (wire->waiting == (waits ? 1 : 0)) phi__mcp_session_wait(wire->mcp, waits);
+}
+
+PHI__FN void phi__mcp_exchange_close(phi__mcp_exchange *e) {
+    phi__mcp_exchange_stop(e);
+    phi__mcp_exchange_detach(e);
+    phi__mcp_exchange_waits(e, false);
+    e->closed = true;
+    if (!e->busy) phi__mcp_exchange_destroy(e);
+}
+
+/* ---- what the kind does ---- */
+
+/* False: the exchange is gone. */
+static bool phi__mcp_exchange_give(phi__mcp_exchange *e, phi_str event, phi_str json) {
+    if (json.len > 0) e->tries = 0;
+    e->busy = true;
+    if (!e->kind->message(e, event, json)) return false;
+    e->busy = false;
+    if (!e->closed) return true;
+    phi__mcp_exchange_destroy(e);
+    return false;
+}
+
+/* Stops it with a failure. False: all is freed. */
+static bool phi__mcp_exchange_fail(phi__mcp_exchange *e, phi_status status, const char *words) {
+    if (words != NULL) (void)snprintf(e->words, sizeof e->words, "%s", words);
+    phi__mcp_exchange_stop(e);
+    phi__mcp_head_hide(e);
+    return e->kind->ended(e, status);
+}
+
+static bool phi__mcp_exchange_repeat(phi__mcp_exchange *e) {
+    phi_status status;
+    phi__mcp_exchange_stop(e);
+    status = phi__mcp_exchange_send(e);
+    return status == PHI_OK || phi__mcp_exchange_fail(e, status, NULL);
+}
+
+/* ---- the head of an answer ---- */
+
+static void phi__mcp_exchange_redirect(phi__mcp_exchange *e, phi_str location) {
+    phi__buf to;
+    phi_str from = e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url;
+    phi__buf_init(&to, e->wire->memory);
+    if (!phi__mcp_place_join(&to, from, location)) {
+        phi__buf_free(&to);
+        (void)phi__mcp_exchange_fail(e, PHI_REFUSED,
+                                     "HTTP 307 or 308 from server: a redirect to another place "
+                                     "is not followed");
+        return;
+    }
+    phi__buf_free(&e->url);
+    e->url = to;
+    (void)phi__mcp_exchange_repeat(e);
+}
+
+static void phi__mcp_exchange_challenge(phi__mcp_exchange *e, phi_str headers) {
+    const char *words = "";
+    char message[sizeof e->words];
+    phi_status status =
+        phi__mcp_oauth_challenge(e->wire->oauth, e->http_status, headers, phi__buf_str(&e->sent));
+    if (status == PHI_OK) {
+        (void)phi__mcp_exchange_repeat(e);
+        return;
+    }
+    phi__mcp_exchange_stop(e);
+    if (status == PHI_BUSY) {
+        phi__mcp_exchange_waits(e, true);
+        return;
+    }
+    (void)phi_last_error(e->wire->rt, &words, NULL);
+    (void)snprintf(message, sizeof message, "HTTP %d from server: %s", e->http_status, words);
+    (void)phi__mcp_exchange_fail(e, status, message);
+}
+
+static void phi__mcp_exchange_head(void *user_data, int http_status, phi_str headers) {
+    phi__mcp_exchange *e = (phi__mcp_exchange *)user_data;
+    phi_str location = phi__headers_value(headers, "location");
+    e->http_status = http_status;
+    if (phi__mcp_head_redirects(http_status) && location.len > 0 &&
+        e->redirects < PHI__MCP_EXCHANGE_REDIRECTS) {
+        e->redirects++;
+        phi__mcp_exchange_redirect(e, location);
+        return;
+    }
+    if ((http_status == 401 || http_status == 403) && e->wire->oauth != NULL &&
+        e->challenges < PHI__MCP_EXCHANGE_CHALLENGES) {
+        e->challenges++;
+        phi__mcp_exchange_challenge(e, headers);
+        return;
+    }
+    e->shape = phi__mcp_head_shape(e, headers);
+    if (e->shape != PHI__MCP_SHAPE_FAULT && e->initialize && !phi__mcp_head_session(e, headers))
+        e->shape = PHI__MCP_SHAPE_FAULT;
+}
+
+/* ---- its body ---- */
+
+static void phi__mcp_exchange_events(phi__mcp_exchange *e, phi_str bytes) {
+    phi__sse_event event;
+    char words[100];
+    int got;
+    phi__sse_feed(&e->sse, bytes.at, bytes.len);
+    while ((got = phi__sse_next(&e->sse, &event)) > 0)
+        if (!phi__mcp_exchange_give(e, event.name, event.data)) return;
+    if (got == 0) return;
+    (void)snprintf(words, sizeof words, "an event is larger than %llu bytes",
+                   (unsigned long long)e->wire->desc->max_message_bytes);
+    if (got == PHI_NO_MEMORY) (void)snprintf(words, sizeof words, "no memory for the answer");
+    (void)phi__mcp_exchange_fail(e, (phi_status)got, words);
+}
+
+static void phi__mcp_exchange_collect(phi__mcp_exchange *e, phi_str bytes) {
+    bool fault = e->shape == PHI__MCP_SHAPE_FAULT;
+    size_t most = fault ? PHI__MCP_EXCHANGE_FAULT : e->wire->desc->max_message_bytes;
+    char words[100];
+    if (phi__add(e->body.len, bytes.len) > most && !fault) {
+        (void)snprintf(words, sizeof words, "the answer is larger than %llu bytes",
+                       (unsigned long long)most);
+        phi__buf_free(&e->body);
+        (void)phi__mcp_exchange_fail(e, PHI_TOO_BIG, words);
+        return;
+    }
+    phi__buf_add(&e->body, bytes.at, phi__min(bytes.len, most - e->body.len));
+    if (e->body.failed)
+        (void)phi__mcp_exchange_fail(e, PHI_NO_MEMORY, "no memory for the answer");
+    else if (e->body.len == most && fault) { /* the rest says no more */
+        phi__mcp_head_fault(e);
+        phi__mcp_exchange_stop(e);
+        (void)e->kind->ended(e, PHI_REFUSED);
+    }
+}
+
+static size_t phi__mcp_exchange_body(void *user_data, phi_str bytes) {
+    phi__mcp_exchange *e = (phi__mcp_exchange *)user_data;
+    if (e->shape == PHI__MCP_SHAPE_SSE)
+        phi__mcp_exchange_events(e, bytes);
+    else if (e->shape != PHI__MCP_SHAPE_SKIP)
+        phi__mcp_exchange_collect(e, bytes);
+    return bytes.len;
+}
+
+/* A last event without a blank line behind it counts, where no resumption brings it again. */
+static bool phi__mcp_exchange_last(phi__mcp_exchange *e) {
+    phi__sse_event event;
+    if (e->resume.id.len > 0) return true;
+    while (phi__sse_finish(&e->sse, &event) > 0)
+        if (!phi__mcp_exchange_give(e, event.name, event.data)) return false;
+    return true;
+}
+
+static void phi__mcp_exchange_end(void *user_data, phi_status status, const char *message) {
+    phi__mcp_exchange *e = (phi__mcp_exchange *)user_data;
+    e->fetch = NULL;
+    if (status != PHI_OK) {
+        (void)snprintf(e->words, sizeof e->words, "%s", message);
+        e->shape = e->shape == PHI__MCP_SHAPE_SSE ? e->shape : PHI__MCP_SHAPE_NONE;
+    } else if (e->shape == PHI__MCP_SHAPE_FAULT) {
+        phi__mcp_head_fault(e);
+        status = e->http_status / 100 == 2 ? PHI_PARSE : PHI_REFUSED;
+    } else if (e->shape == PHI__MCP_SHAPE_JSON && e->body.len == 0) {
+        (void)snprintf(e->words, sizeof e->words, "HTTP %d from server: an empty answer",
+                       e->http_status);
+        status = PHI_PARSE;
+    } else if (e->shape == PHI__MCP_SHAPE_JSON) {
+        if (!phi__mcp_exchange_give(e, phi__str(NULL, 0), phi__buf_str(&e->body))) return;
+    } else if (e->shape == PHI__MCP_SHAPE_SSE && !phi__mcp_exchange_last(e))
+        return;
+    (void)e->kind->ended(e, status);
+}
+
+/* ---- sending ---- */
+
+static void phi__mcp_exchange_begin(phi__mcp_exchange *e) {
+    e->http_status = 0;
+    e->shape = PHI__MCP_SHAPE_NONE;
+    e->words[0] = '\0';
+    e->in_session = e->wire->session.len > 0;
+    e->epoch = e->wire->epoch;
+    e->opened_us = phi__io_now_us(e->wire->rt->io);
+    phi__buf_clear(&e->body);
+    phi__sse_free(&e->sse);
+    e->sse.resume = &e->resume;
+}
+
+/* An answer is the session's to wait for; of what has none, the connection's time counts. */
+static void phi__mcp_exchange_deadlines(const phi__mcp_exchange *e, phi_deadlines *d) {
+    bool waits = e->out != NULL || strcmp(e->kind->method, "GET") == 0;
+    d->first_event_ms = d->idle_ms = waits ? PHI_UNLIMITED : e->wire->desc->timeout_ms;
+}
+
+static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
+    phi__fetch_desc desc;
+    phi_arena arena;
+    phi__header *headers = NULL;
+    phi_status status = PHI_NO_MEMORY;
+    const char *words = "";
+    memset(&desc, 0, sizeof desc);
+    phi_arena_init(&arena, e->wire->memory, 1024);
+    /* the runtime's memory: a fetch is freed behind its last callback, which may free mcp */
+    desc.memory = &e->wire->rt->memory;
+    desc.method = phi_str_of(e->kind->method);
+    desc.url = e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url;
+    desc.body = e->out != NULL ? e->out->json : phi__buf_str(&e->json);
+    if (strcmp(e->kind->method, "POST") != 0) desc.body = phi__str(NULL, 0);
+    desc.on_head = phi__mcp_exchange_head;
+    desc.on_body = phi__mcp_exchange_body;
+    desc.on_end = phi__mcp_exchange_end;
+    desc.user_data = e;
+    phi__mcp_exchange_deadlines(e, &desc.deadlines);
+    if (phi__mcp_head_make(e, phi__buf_str(&e->sent), &arena, &headers, &desc.header_count)) {
+        desc.headers = headers;
+        status = phi__fetch_open(e->wire->rt, &desc, &e->fetch);
+        if (status != PHI_OK) (void)phi_last_error(e->wire->rt, &words, NULL);
+    }
+    if (status != PHI_OK)
+        (void)snprintf(e->words, sizeof e->words, "%s", words[0] != '\0' ? words : "no memory");
+    phi_arena_free(&arena);
+    return status;
+}
+
+/* PHI_BUSY: it waits. */
+static phi_status phi__mcp_exchange_authorize(phi__mcp_exchange *e) {
+    const char *words = "";
+    phi_str value;
+    phi_status status;
+    if (e->sent.len > 0) memset(e->sent.at, 0, e->sent.len);
+    phi__buf_clear(&e->sent);
+    if (e->wire->oauth == NULL) return PHI_OK;
+    status = phi__mcp_oauth_header(e->wire->oauth, &value);
+    if (status == PHI_NOT_FOUND) return PHI_OK;
+    if (status == PHI_OK) {
+        phi__buf_add_str(&e->sent, value);
+        return e->sent.failed ? PHI_NO_MEMORY : PHI_OK;
+    }
+    (void)phi_last_error(e->wire->rt, &words, NULL);
+    (void)snprintf(e->words, sizeof e->words, "%s", words);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_exchange_send(phi__mcp_exchange *e) {
+    phi_status status;
+    phi__mcp_exchange_begin(e);
+    status = phi__mcp_exchange_authorize(e);
+    if (status == PHI_BUSY) {
+        phi__mcp_exchange_waits(e, true);
+        return PHI_OK;
+    }
+    return status == PHI_OK ? phi__mcp_exchange_open(e) : status;
+}
+
+static void phi__mcp_exchange_timer(phi__timer *timer) {
+    phi__mcp_exchange *e = PHI__OWNER(timer, phi__mcp_exchange, timer);
+    if (e->kind->late != NULL)
+        e->kind->late(e);
+    else
+        (void)phi__mcp_exchange_repeat(e);
+}
+
+PHI__FN phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms) {
+    phi__io *io = e->wire->rt->io;
+    e->timer.fire = phi__mcp_exchange_timer;
+    return phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + ms * 1000);
+}
+
+static phi__mcp_exchange *phi__mcp_exchange_again(phi__mcp_wire *wire) {
+    phi__link *link;
+    for (link = wire->exchanges.first; link != NULL; link = link->next) {
+        phi__mcp_exchange *e = PHI__OWNER(link, phi__mcp_exchange, link);
+        if (e->again) return e;
+    }
+    return NULL;
+}
+
+PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status,
+                                          const char *message) {
+    phi__link *link;
+    phi__mcp_exchange *e;
+    for (link = wire->exchanges.first; link != NULL; link = link->next) {
+        e = PHI__OWNER(link, phi__mcp_exchange, link);
+        e->again = e->waits;
+    }
+    while ((e = phi__mcp_exchange_again(wire)) != NULL) {
+        bool good;
+        e->again = false;
+        phi__mcp_exchange_waits(e, false);
+        good = status == PHI_OK ? phi__mcp_exchange_repeat(e)
+                                : phi__mcp_exchange_fail(e, status, message);
+        if (!good) return;
+    }
+}
+
+#endif
+
+/* ---- src/mcp/mcp_handshake.c ---- */
+
+/* mcp_handshake.c - server/discover, initialize, and what follows from the answers. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+enum { PHI__MCP_HANDSHAKE_PROBE_MS = 3000 };
+
+static void phi__mcp_handshake_initialize(phi_mcp *mcp);
+static void phi__mcp_handshake_probe(phi_mcp *mcp, const phi__mcp_era *era);
+
+/* ---- ends ---- */
+
+static void phi__mcp_handshake_fail(phi_mcp *mcp, phi_status status, const char *message) {
+    mcp->agreed.era = NULL;
+    mcp->agreed.ended(mcp, status, message);
+}
+
+PHI__FN void phi__mcp_handshake_forget(phi_mcp *mcp) {
+    phi__mcp_agreed *g = &mcp->agreed;
+    phi_str none = phi__str("", 0);
+    g->era = NULL;
+    g->capabilities = NULL;
+    g->capabilities_text = g->name = g->title = g->version = g->instructions = g->meta = none;
+    phi_arena_free(&g->arena);
+}
+
+/* ---- what a server says of itself ---- */
+
+static bool phi__mcp_handshake_copy(phi_arena *arena, const phi_json *node, phi_str *out) {
+    return phi__arena_str(arena, phi_json_str(node, ""), out);
+}
+
+static bool phi__mcp_handshake_read(phi_mcp *mcp, const phi_json *result) {
+    phi__mcp_agreed *g = &mcp->agreed;
+    const phi_json *caps = phi_json_get(result, "capabilities");
+    const phi_json *info = phi_json_get(result, "serverInfo");
+    if (info == NULL)
+        info = phi_json_get(phi_json_get(result, "_meta"), "io.modelcontextprotocol/serverInfo");
+    g->capabilities =
+        phi_json_is_object(caps) ? phi_json_copy(&g->arena, caps) : phi_json_new_object(&g->arena);
+    return g->capabilities != NULL &&
+           phi_json_write(&g->arena, g->capabilities, 0, &g->capabilities_text) == PHI_OK &&
+           phi__mcp_handshake_copy(&g->arena, phi_json_get(info, "name"), &g->name) &&
+           phi__mcp_handshake_copy(&g->arena, phi_json_get(info, "title"), &g->title) &&
+           phi__mcp_handshake_copy(&g->arena, phi_json_get(info, "version"), &g->version) &&
+           phi__mcp_handshake_copy(&g->arena, phi_json_get(result, "instructions"),
+                                   &g->instructions);
+}
+
+static void phi__mcp_handshake_agree(phi_mcp *mcp, const phi__mcp_era *era,
+                                     const phi_json *result) {
+    mcp->agreed.era = era;
+    if (!phi__mcp_handshake_read(mcp, result)) {
+        phi__mcp_handshake_fail(mcp, PHI_NO_MEMORY, "no memory");
+        return;
+    }
+    mcp->agreed.legacy = era->handshake;
+    mcp->link->table->agreed(mcp->link, era->version, !era->handshake);
+    if (era->handshake) {
+        phi_status status =
+            phi__mcp_post_notification(mcp, "notifications/initialized", phi__str("", 0), true);
+        if (status != PHI_OK) {
+            phi__mcp_handshake_fail(mcp, status, "notifications/initialized could not be sent");
+            return;
+        }
+        mcp->link->table->listen(mcp->link);
+    }
+    mcp->agreed.ended(mcp, PHI_OK, "");
+}
+
+/* ---- who we are ---- */
+
+static void phi__mcp_handshake_put_client(phi_mcp *mcp, phi__buf *buf) {
+    phi__buf_text(buf, "{\"name\":");
+    phi__json_write_str(buf, phi_str_of(mcp->desc.client_name));
+    phi__buf_text(buf, ",\"version\":");
+    phi__json_write_str(buf, phi_str_of(mcp->desc.client_version));
+    phi__buf_char(buf, '}');
+}
+
+/* The members of _meta that each request of the modern era carries. */
+static phi_status phi__mcp_handshake_meta(phi_mcp *mcp, const phi__mcp_era *era) {
+    phi__mcp_agreed *g = &mcp->agreed;
+    phi_str caps;
+    phi_status status = phi__mcp_parts_capabilities(mcp, &g->arena, &caps);
+    phi__buf buf;
+    if (status != PHI_OK) return status;
+    phi__buf_init(&buf, &mcp->memory);
+    phi__buf_printf(&buf, "\"io.modelcontextprotocol/protocolVersion\":\"%s\"", era->version);
+    phi__buf_text(&buf, ",\"io.modelcontextprotocol/clientInfo\":");
+    phi__mcp_handshake_put_client(mcp, &buf);
+    phi__buf_text(&buf, ",\"io.modelcontextprotocol/clientCapabilities\":");
+    phi__buf_add_str(&buf, caps);
+    if (mcp->desc.log_level != NULL) {
+        phi__buf_text(&buf, ",\"io.modelcontextprotocol/logLevel\":");
+        phi__json_write_str(&buf, phi_str_of(mcp->desc.log_level));
+    }
+    if (buf.failed || !phi__arena_str(&g->arena, phi__buf_str(&buf), &g->meta))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&buf);
+    return status;
+}
+
+/* ---- initialize ---- */
+
+static void phi__mcp_handshake_initialized(void *ctx, const phi_mcp_reply *reply) {
+    phi_mcp *mcp = (phi_mcp *)ctx;
+    phi_str version = phi_json_str(phi_json_get(reply->result, "protocolVersion"), "");
+    const phi__mcp_era *era = phi__mcp_eras_find(version);
+    char words[200];
+    if (mcp->dead || mcp->phase != PHI__MCP_INITIALIZING) return;
+    if (reply->status != PHI_OK)
+        (void)snprintf(words, sizeof words, "initialize: %.*s",
+                       (int)phi__min(reply->message.len, 160), reply->message.at);
+    else if (era == NULL || !era->handshake)
+        (void)snprintf(words, sizeof words,
+                       "initialize: the server speaks version \"%.*s\": expected 2024-11-05, "
+                       "2025-03-26, 2025-06-18 or 2025-11-25",
+                       (int)phi__min(version.len, 40), version.at);
+    else if (mcp->desc.era != NULL && !phi__str_is(version, mcp->desc.era))
+        (void)snprintf(words, sizeof words, "initialize: the server speaks %s, and not %s",
+                       era->version, mcp->desc.era);
+    else {
+        phi__mcp_handshake_agree(mcp, era, reply->result);
+        return;
+    }
+    phi__mcp_handshake_fail(mcp, reply->status != PHI_OK ? reply->status : PHI_UNSUPPORTED, words);
+}
+
+static phi_status phi__mcp_handshake_hello(phi_mcp *mcp, const char *version, phi__buf *params) {
+    phi_arena arena;
+    phi_str caps;
+    phi_status status;
+    phi_arena_init(&arena, &mcp->memory, 256);
+    status = phi__mcp_parts_capabilities(mcp, &arena, &caps);
+    if (status == PHI_OK) {
+        phi__buf_printf(params, "{\"protocolVersion\":\"%s\",\"capabilities\":", version);
+        phi__buf_add_str(params, caps);
+        phi__buf_text(params, ",\"clientInfo\":");
+        phi__mcp_handshake_put_client(mcp, params);
+        phi__buf_char(params, '}');
+        if (params->failed) status = PHI_NO_MEMORY;
+    }
+    phi_arena_free(&arena);
+    return status;
+}
+
+static void phi__mcp_handshake_initialize(phi_mcp *mcp) {
+    const phi__mcp_era *pinned = mcp->desc.era != NULL
+                                     ? phi__mcp_eras_find(phi_str_of(mcp->desc.era))
+                                     : phi__mcp_eras_legacy();
+    phi__mcp_request_desc desc;
+    phi__buf params;
+    phi_status status;
+    phi__mcp_handshake_forget(mcp);
+    mcp->link->table->agreed(mcp->link, NULL, false);
+    mcp->phase = PHI__MCP_INITIALIZING;
+    mcp->agreed.era = pinned; /* capabilities are those of this era */
+    phi__buf_init(&params, &mcp->memory);
+    status = phi__mcp_handshake_hello(mcp, pinned->version, &params);
+    mcp->agreed.era = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.method = "initialize";
+    desc.params = phi__buf_str(&params);
+    desc.done = phi__mcp_handshake_initialized;
+    desc.ctx = mcp;
+    if (status == PHI_OK) status = phi__mcp_requests_new(mcp, &desc, true, NULL);
+    phi__buf_free(&params);
+    if (status != PHI_OK)
+        phi__mcp_handshake_fail(mcp, status, "initialize: the request could not be sent");
+}
+
+/* ---- server/discover ---- */
+
+/* The newest version of ours in the list; NULL: none. */
+static const phi__mcp_era *phi__mcp_handshake_common(const phi_json *versions) {
+    const phi__mcp_era *best = NULL;
+    phi_json_iter it = phi_json_each(phi_json_is_array(versions) ? versions : NULL);
+    const phi_json *node;
+    while ((node = phi_json_next(&it)) != NULL) {
+        const phi__mcp_era *era = phi__mcp_eras_find(phi_json_str(node, ""));
+        if (era != NULL && (best == NULL || strcmp(era->version, best->version) > 0)) best = era;
+    }
+    return best;
+}
+
+/* The server has named its versions. again: the version was refused before. */
+static void phi__mcp_handshake_pick(phi_mcp *mcp, const phi_json *versions,
+                                    const phi_json *result) {
+    const phi__mcp_era *era = phi__mcp_handshake_common(versions);
+    if (era != NULL && mcp->desc.era != NULL && strcmp(era->version, mcp->desc.era) != 0)
+        era = NULL;
+    if (era == NULL)
+        phi__mcp_handshake_fail(mcp, PHI_UNSUPPORTED,
+                                "server/discover: no version that both sides speak");
+    else if (era->handshake)
+        phi__mcp_handshake_initialize(mcp);
+    else if (result != NULL)
+        phi__mcp_handshake_agree(mcp, era, result);
+    else if (!mcp->agreed.second_try) {
+        mcp->agreed.second_try = true;
+        phi__mcp_handshake_probe(mcp, era);
+    } else
+        phi__mcp_handshake_fail(mcp, PHI_UNSUPPORTED,
+                                "server/discover: the server refuses a version that it names");
+}
+
+/* Whether an error is one of the modern era's own. */
+static bool phi__mcp_handshake_is_modern(int code) {
+    return code == PHI__MCP_RPC_VERSION || code == PHI__MCP_RPC_CAPABILITY ||
+           code == PHI__MCP_RPC_HEADERS;
+}
+
+static void phi__mcp_handshake_refused(phi_mcp *mcp, const phi_mcp_reply *reply) {
+    char words[200];
+    (void)snprintf(words, sizeof words, "server/discover: %.*s",
+                   (int)phi__min(reply->message.len, 160), reply->message.at);
+    phi__mcp_handshake_fail(mcp, reply->status, words);
+}
+
+static void phi__mcp_handshake_probed(void *ctx, const phi_mcp_reply *reply) {
+    phi_mcp *mcp = (phi_mcp *)ctx;
+    const phi_json *versions = phi_json_get(reply->result, "supportedVersions");
+    bool pinned = mcp->desc.era != NULL, lost;
+    if (mcp->dead || mcp->phase != PHI__MCP_PROBING) return;
+    /* of the network, or for want of a token: asking in another way would be no use */
+    lost = reply->status != PHI_OK && reply->status != PHI_REFUSED &&
+           reply->status != PHI_TIMEOUT && reply->status != PHI_PARSE &&
+           mcp->agreed.http_status < 400;
+    if (mcp->agreed.http_status == 401 || mcp->agreed.http_status == 403) lost = true;
+    if (reply->status == PHI_OK && phi_json_is_array(versions))
+        phi__mcp_handshake_pick(mcp, versions, reply->result);
+    else if (reply->code == PHI__MCP_RPC_VERSION)
+        phi__mcp_handshake_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
+    else if (lost || pinned || phi__mcp_handshake_is_modern(reply->code))
+        phi__mcp_handshake_refused(mcp, reply);
+    else
+        phi__mcp_handshake_initialize(mcp);
+}
+
+static void phi__mcp_handshake_probe(phi_mcp *mcp, const phi__mcp_era *era) {
+    phi__mcp_request_desc desc;
+    phi_status status;
+    phi__mcp_handshake_forget(mcp);
+    mcp->phase = PHI__MCP_PROBING;
+    mcp->link->table->agreed(mcp->link, era->version, true);
+    mcp->agreed.era = era; /* capabilities are those of this era */
+    status = phi__mcp_handshake_meta(mcp, era);
+    mcp->agreed.era = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.method = "server/discover";
+    desc.timeout_ms =
+        mcp->desc.argv != NULL && mcp->desc.era == NULL ? PHI__MCP_HANDSHAKE_PROBE_MS : 0;
+    desc.done = phi__mcp_handshake_probed;
+    desc.ctx = mcp;
+    if (status == PHI_OK) status = phi__mcp_requests_new(mcp, &desc, true, NULL);
+    if (status != PHI_OK)
+        phi__mcp_handshake_fail(mcp, status, "server/discover: the request could not be sent");
+}
+
+PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_status status,
+                                                                  const char *message)) {
+    const phi__mcp_era *era = mcp->desc.era != NULL ? phi__mcp_eras_find(phi_str_of(mcp->desc.era))
+                                                    : phi__mcp_eras_modern();
+    mcp->agreed.ended = ended;
+    mcp->agreed.second_try = false;
+    mcp->agreed.http_status = 0;
+    if (era->handshake || (mcp->agreed.legacy && mcp->desc.era == NULL))
+        phi__mcp_handshake_initialize(mcp);
+    else
+        phi__mcp_handshake_probe(mcp, era);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_head.c ---- */
+
+/* mcp_head.c - headers of requests to a server and of its answers. */
+
+
+#include <stdio.h>
+
+#ifndef PHI_NO_MCP
+
+/* ---- of a request ---- */
+
+enum { PHI__MCP_HEAD_OWN = 9 }; /* headers of ours, at most */
+
+typedef struct phi__mcp_head_list {
+    phi__header *at;
+    size_t count, own;
+} phi__mcp_head_list;
+
+static void phi__mcp_head_add(phi__mcp_head_list *list, const char *name, phi_str value) {
+    list->at[list->count].name = phi_str_of(name);
+    list->at[list->count++].value = value;
+}
+
+/* Those of the host's desc, but for names that are in the list already. */
+static void phi__mcp_head_add_host(phi__mcp_head_list *list, const phi_mcp_desc *desc) {
+    size_t i, j, own = list->count;
+    for (i = 0; i < desc->header_count; i++) {
+        bool taken = false;
+        for (j = 0; j < own && !taken; j++)
+            taken = phi__str_is_nocase(list->at[j].name, desc->headers[i].name);
+        if (!taken)
+            phi__mcp_head_add(list, desc->headers[i].name, phi_str_of(desc->headers[i].value));
+    }
+}
+
+/* The era of 2026-07-28: what the message says is said in headers, too. */
+static bool phi__mcp_head_add_message(phi__mcp_head_list *list, const phi__mcp_out *out,
+                                      phi_arena *arena) {
+    phi_str name;
+    size_t i;
+    if (out->method.len > 0) phi__mcp_head_add(list, "Mcp-Method", out->method);
+    if (out->name.len > 0) {
+        if (!phi__mcp_headers_encode(arena, out->name, &name)) return false;
+        phi__mcp_head_add(list, "Mcp-Name", name);
+    }
+    for (i = 0; i < out->header_count; i++)
+        phi__mcp_head_add(list, out->headers[i].name, phi_str_of(out->headers[i].value));
+    return true;
+}
+
+PHI__FN bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str authorization, phi_arena *arena,
+                                phi__header **out, size_t *count) {
+    const phi__mcp_wire *wire = e->wire;
+    const phi__mcp_era *era = wire->era;
+    size_t more = phi__add(wire->desc->header_count, e->out != NULL ? e->out->header_count : 0);
+    phi__mcp_head_list list;
+    memset(&list, 0, sizeof list);
+    list.at = (phi__header *)phi__arena_zero(
+        arena, phi__mul(phi__add(more, PHI__MCP_HEAD_OWN), sizeof *list.at));
+    if (list.at == NULL) return false;
+    if (e->kind->accept != NULL) phi__mcp_head_add(&list, "Accept", phi_str_of(e->kind->accept));
+    if (strcmp(e->kind->method, "POST") == 0)
+        phi__mcp_head_add(&list, "Content-Type", PHI__LIT("application/json"));
+    if (wire->version[0] != '\0' && era != NULL && era->version_header)
+        phi__mcp_head_add(&list, "MCP-Protocol-Version", phi_str_of(wire->version));
+    if (wire->session.len > 0)
+        phi__mcp_head_add(&list, "Mcp-Session-Id", phi__buf_str(&wire->session));
+    if (e->resume.id.len > 0 && strcmp(e->kind->method, "GET") == 0)
+        phi__mcp_head_add(&list, "Last-Event-ID", phi__buf_str(&e->resume.id));
+    if (authorization.len > 0) phi__mcp_head_add(&list, "Authorization", authorization);
+    if (era != NULL && era->message_headers && e->out != NULL &&
+        !phi__mcp_head_add_message(&list, e->out, arena))
+        return false;
+    phi__mcp_head_add_host(&list, wire->desc);
+    *out = list.at;
+    *count = list.count;
+    return true;
+}
+
+/* ---- of an answer ---- */
+
+PHI__FN bool phi__mcp_head_redirects(int status) { return status == 307 || status == 308; }
+
+static phi__mcp_shape phi__mcp_head_refuse(phi__mcp_exchange *e, const char *why) {
+    (void)snprintf(e->words, sizeof e->words, "HTTP %d from server: %s", e->http_status, why);
+    return PHI__MCP_SHAPE_FAULT;
+}
+
+/* "text/html; charset=utf-8" > "text/html" */
+static phi_str phi__mcp_head_type(phi_str headers) {
+    phi_str value = phi__headers_value(headers, "content-type");
+    size_t end = phi__str_find(value, 0, ";");
+    return phi__str_trim(phi__str(value.at, end == SIZE_MAX ? value.len : end));
+}
+
+static bool phi__mcp_head_is_json(phi_str type) {
+    size_t n = type.len;
+    return phi__str_is_nocase(type, "application/json") || phi__str_is_nocase(type, "text/json") ||
+           (n > 5 && phi__str_is_nocase(phi__str(type.at + n - 5, 5), "+json"));
+}
+
+/* Bytes that a message can show. */
+static void phi__mcp_head_show(char *out, size_t size, phi_str text) {
+    size_t i, n = 0;
+    for (i = 0; i < text.len && n + 1 < size; i++)
+        out[n++] = text.at[i] >= 0x20 && text.at[i] <= 0x7e ? text.at[i] : '?';
+    out[n] = '\0';
+}
+
+static phi__mcp_shape phi__mcp_head_typed(phi__mcp_exchange *e, phi_str headers) {
+    phi_str type = phi__mcp_head_type(headers);
+    bool get = strcmp(e->kind->method, "GET") == 0;
+    char shown[100], why[240];
+    if (phi__str_is_nocase(type, "text/event-stream")) return PHI__MCP_SHAPE_SSE;
+    if (!get && (type.len == 0 || phi__mcp_head_is_json(type))) return PHI__MCP_SHAPE_JSON;
+    phi__mcp_head_show(shown, sizeof shown, type);
+    (void)snprintf(why, sizeof why, "content type \"%s\", expected %stext/event-stream", shown,
+                   get ? "" : "application/json or ");
+    return phi__mcp_head_refuse(e, why);
+}
+
+PHI__FN phi__mcp_shape phi__mcp_head_shape(phi__mcp_exchange *e, phi_str headers) {
+    phi_str encoding = phi__str_trim(phi__headers_value(headers, "content-encoding"));
+    if (e->http_status / 100 != 2) {
+        const char *more = e->http_status / 100 == 3 ? ": a redirect that is not followed" : "";
+        if (e->http_status == 401 && e->wire->oauth == NULL)
+            more = " (phi_mcp_desc.oauth is not set)";
+        (void)snprintf(e->words, sizeof e->words, "HTTP %d from server%s", e->http_status, more);
+        return PHI__MCP_SHAPE_FAULT;
+    }
+    if (e->kind->skips) return PHI__MCP_SHAPE_SKIP;
+    if (encoding.len > 0 && !phi__str_is_nocase(encoding, "identity"))
+        return phi__mcp_head_refuse(e, "the answer is compressed, which was not asked for");
+    if (e->out == NULL && strcmp(e->kind->method, "POST") == 0) return PHI__MCP_SHAPE_SKIP;
+    if (e->http_status == 202 || e->http_status == 204)
+        return phi__mcp_head_refuse(e, "no answer to a request");
+    return phi__mcp_head_typed(e, headers);
+}
+
+PHI__FN bool phi__mcp_head_session(phi__mcp_exchange *e, phi_str headers) {
+    phi_str id = phi__headers_value(headers, "mcp-session-id");
+    phi__buf *own = &e->wire->session;
+    size_t i;
+    for (i = 0; i < id.len; i++)
+        if (id.at[i] < 0x21 || id.at[i] > 0x7e) {
+            (void)phi__mcp_head_refuse(e, "a session id with characters that are not visible "
+                                          "ASCII");
+            return false;
+        }
+    phi__buf_clear(own);
+    phi__buf_add_str(own, id);
+    if (!own->failed) return true;
+    phi__buf_free(own);
+    (void)phi__mcp_head_refuse(e, "no memory for its session id");
+    return false;
+}
+
+/* ---- messages ---- */
+
+static void phi__mcp_head_secrets(const phi__mcp_exchange *e, phi__secrets *set) {
+    const phi_mcp_desc *desc = e->wire->desc;
+    size_t i;
+    for (i = 0; i < desc->header_count; i++)
+        phi__secret_add_key(set, phi_str_of(desc->headers[i].value));
+    if (e->sent.len > 0)
+        (void)phi__secret_add_header(set, PHI__LIT("Authorization"), phi__buf_str(&e->sent));
+    for (i = 0; i < desc->header_count; i++)
+        (void)phi__secret_add_header(set, phi_str_of(desc->headers[i].name),
+                                     phi_str_of(desc->headers[i].value));
+    phi__secret_add_url(set, e->wire->url);
+    if (e->wire->session.len > 0) phi__secret_add(set, phi__buf_str(&e->wire->session));
+}
+
+PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e) {
+    phi_arena arena;
+    phi__secrets set;
+    phi_arena_init(&arena, e->wire->memory, 0);
+    phi__secret_init(&set, &arena);
+    phi__mcp_head_secrets(e, &set);
+    if (set.failed) {
+        (void)snprintf(e->words, sizeof e->words, "HTTP %d from server", e->http_status);
+        phi__buf_clear(&e->body);
+    } else {
+        (void)phi__secret_hide(&set, e->words, strlen(e->words), PHI__SECRET_WORDS);
+        if (e->body.len > 0)
+            (void)phi__secret_hide(&set, e->body.at, e->body.len, PHI__SECRET_JSON);
+    }
+    phi_arena_free(&arena);
+}
+
+PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e) {
+    phi_json_found found;
+    phi_arena arena;
+    phi_str text;
+    size_t n = strlen(e->words);
+    phi__mcp_head_hide(e);
+    if (e->body.len == 0 || e->http_status / 100 == 2) return;
+    if (phi_json_find(phi__buf_str(&e->body), "error.message", &found) != PHI_OK) return;
+    phi_arena_init(&arena, e->wire->memory, 0);
+    if (phi_json_found_str(&arena, &found, &text) && text.len > 0 && n + 3 < sizeof e->words) {
+        memcpy(e->words + n, ": ", 2);
+        phi__mcp_head_show(e->words + n + 2, sizeof e->words - n - 2, text);
+    }
+    phi_arena_free(&arena);
+}
 
 #endif
 
@@ -11971,6 +16543,4460 @@ PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *a
 #endif
 #undef PHI__MCP_HEADERS_SAFE
 
+/* ---- src/mcp/mcp_http.c ---- */
+
+/* mcp_http.c - the link over HTTP: its connection and its POSTs. */
+
+
+#include <stdio.h>
+
+#ifndef PHI_NO_MCP
+
+enum {
+    PHI__MCP_HTTP_LINGER_MS = 1000, /* for the end of a stream whose answer has come */
+    PHI__MCP_HTTP_TRIES = 8,        /* to resume a stream, without a message between */
+    PHI__MCP_HTTP_CLOSING_US = 10000
+};
+
+static phi__mcp_http *phi__mcp_http_of(const phi__mcp_link *link) {
+    return PHI__OWNER((uintptr_t)link, phi__mcp_http, link);
+}
+
+/* ---- what answers mean ---- */
+
+static bool phi__mcp_http_message(phi__mcp_exchange *e, phi_str event, phi_str json) {
+    if (json.len == 0) return true; /* an event that only has an id */
+    if (event.len > 0 && !phi__str_is(event, "message")) return true;
+    return phi__mcp_session_message(e->wire->mcp, json, e->out);
+}
+
+/* An error by which a server of 2026-07-28 shows that it is one: mismatching headers, a capability
+   that is missing, a version. */
+static bool phi__mcp_http_is_modern_error(phi_str body) {
+    phi_json_found found;
+    int64_t code = 0;
+    return phi_json_find(body, "error.code", &found) == PHI_OK &&
+           phi_json_found_int(&found, &code) && code <= -32020 && code >= -32022;
+}
+
+/* A refusal of initialize, as servers of the old transport answer. */
+static bool phi__mcp_http_maybe_old(const phi__mcp_exchange *e, phi_status status) {
+    int http = e->http_status;
+    return status == PHI_REFUSED && e->initialize && e->url.len == 0 &&
+           (http == 400 || http == 404 || http == 405) &&
+           !phi__mcp_http_is_modern_error(phi__buf_str(&e->body));
+}
+
+static bool phi__mcp_http_resumable(const phi__mcp_exchange *e, phi_status status) {
+    const phi__mcp_http *http = (const phi__mcp_http *)e->owner;
+    bool get = strcmp(e->kind->method, "GET") == 0;
+    if (http->closing || e->resume.id.len == 0 || e->tries >= PHI__MCP_HTTP_TRIES) return false;
+    if (e->wire->era != NULL && !e->wire->era->resumption) return false;
+    if (get && status == PHI_REFUSED) return e->http_status >= 500;
+    if (!get && e->shape != PHI__MCP_SHAPE_SSE) return false;
+    return status == PHI_OK || status == PHI_NETWORK || status == PHI_TLS ||
+           status == PHI_TIMEOUT || status == PHI_UNREACHABLE;
+}
+
+static bool phi__mcp_http_ended(phi__mcp_exchange *e, phi_status status);
+
+/* Nobody waits any more, or a broken stream is to be resumed. */
+static void phi__mcp_http_late(phi__mcp_exchange *e) {
+    phi_status status;
+    if (e->out == NULL) {
+        phi__mcp_exchange_close(e);
+        return;
+    }
+    status = phi__mcp_exchange_send(e);
+    if (status != PHI_OK) (void)phi__mcp_http_ended(e, status);
+}
+
+static const phi__mcp_exchange_kind *phi__mcp_http_resuming(void) {
+    static const phi__mcp_exchange_kind kind = {"GET",
+                                                "text/event-stream",
+                                                false,
+                                                phi__mcp_http_message,
+                                                phi__mcp_http_ended,
+                                                phi__mcp_http_late};
+    return &kind;
+}
+
+/* A notification, or an answer of ours, that was refused. */
+static bool phi__mcp_http_unsent(phi__mcp_exchange *e, phi_status status) {
+    phi_mcp *mcp = e->wire->mcp;
+    char words[sizeof e->words + 40];
+    bool expired = e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
+    bool refused = status == PHI_REFUSED && e->json.len > 0;
+    (void)snprintf(words, sizeof words, "a notification was refused: %s", e->words);
+    phi__mcp_exchange_close(e);
+    if (expired) return phi__mcp_session_expired(mcp, NULL);
+    return !refused || phi__mcp_session_tell(mcp, PHI_MCP_EV_WARNING, phi__str(NULL, 0),
+                                             phi__str(NULL, 0), phi_str_of(words));
+}
+
+static bool phi__mcp_http_ended(phi__mcp_exchange *e, phi_status status) {
+    phi__mcp_http *http = (phi__mcp_http *)e->owner;
+    phi__mcp_out *out = e->out;
+    if (out == NULL) return phi__mcp_http_unsent(e, status);
+    if (e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch) {
+        phi__mcp_exchange_close(e);
+        return phi__mcp_session_expired(http->link.mcp, out);
+    }
+    if (phi__mcp_http_maybe_old(e, status)) return phi__mcp_stream_old(http, e);
+    if (phi__mcp_http_resumable(e, status)) {
+        e->kind = phi__mcp_http_resuming();
+        status = phi__mcp_exchange_later(e, phi__mcp_stream_delay(e));
+        if (status == PHI_OK) return true;
+    }
+    if (status == PHI_OK && e->shape == PHI__MCP_SHAPE_SSE) {
+        (void)snprintf(e->words, sizeof e->words, "the stream has ended without an answer");
+        status = PHI_NETWORK;
+    } else if (status == PHI_OK) {
+        (void)snprintf(e->words, sizeof e->words, "HTTP %d from server: no answer to the request",
+                       e->http_status);
+        status = PHI_PARSE;
+    }
+    return phi__mcp_stream_lose(e, status);
+}
+
+/* Over the old transport the answer comes by its stream. */
+static bool phi__mcp_http_posted(phi__mcp_exchange *e, phi_status status) {
+    if (e->out == NULL) return phi__mcp_http_unsent(e, status);
+    if (status != PHI_OK) return phi__mcp_stream_lose(e, status);
+    phi__mcp_exchange_close(e);
+    return true;
+}
+
+/* ---- sending ---- */
+
+static const phi__mcp_exchange_kind *phi__mcp_http_kind(const phi__mcp_http *http,
+                                                        const phi__mcp_out *out) {
+    static const phi__mcp_exchange_kind post = {"POST",
+                                                "application/json, text/event-stream",
+                                                false,
+                                                phi__mcp_http_message,
+                                                phi__mcp_http_ended,
+                                                phi__mcp_http_late};
+    static const phi__mcp_exchange_kind told = {"POST",
+                                                "application/json, text/event-stream",
+                                                true,
+                                                phi__mcp_http_message,
+                                                phi__mcp_http_ended,
+                                                phi__mcp_http_late};
+    if (http->old) return http->posts;
+    return out->request ? &post : &told;
+}
+
+static const phi__mcp_exchange_kind *phi__mcp_http_old(void) {
+    static const phi__mcp_exchange_kind old = {"POST",
+                                               "application/json, text/event-stream",
+                                               true,
+                                               phi__mcp_http_message,
+                                               phi__mcp_http_posted,
+                                               NULL};
+    return &old;
+}
+
+static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__mcp_out *out) {
+    phi__mcp_http *http = phi__mcp_http_of(link);
+    phi__mcp_exchange *e;
+    phi_status status = PHI_OK;
+    if (http->closing && out->request) return PHI_MISUSE;
+    e = phi__mcp_exchange_new(&http->wire, phi__mcp_http_kind(http, out), out->request ? out : NULL,
+                              out->json);
+    if (e == NULL) return PHI_NO_MEMORY;
+    e->owner = http;
+    if (http->old && http->endpoint.len == 0 && e->initialize) {
+        status = phi__mcp_stream_again(http, e);
+    } else {
+        if (http->old) phi__buf_add_str(&e->url, phi__buf_str(&http->endpoint));
+        status = e->url.failed ? PHI_NO_MEMORY : phi__mcp_exchange_send(e);
+    }
+    if (status != PHI_OK) phi__mcp_exchange_close(e);
+    return status;
+}
+
+static void phi__mcp_http_forget(phi__mcp_link *link, phi__mcp_out *out) {
+    phi__mcp_http *http = phi__mcp_http_of(link);
+    phi__mcp_exchange *e = (phi__mcp_exchange *)out->of_link;
+    if (e == NULL) return;
+    if (e == http->first) {
+        http->first = NULL;
+        phi__mcp_stream_close(http);
+    }
+    phi__mcp_exchange_detach(e);
+    /* An answer was reported: its stream ends by itself, and the connection can be used again. */
+    if (!e->busy || phi__mcp_exchange_later(e, PHI__MCP_HTTP_LINGER_MS) != PHI_OK)
+        phi__mcp_exchange_close(e);
+}
+
+static void phi__mcp_http_agreed(phi__mcp_link *link, const char *version, bool modern) {
+    phi__mcp_http *http = phi__mcp_http_of(link);
+    phi__mcp_wire *wire = &http->wire;
+    wire->era = version != NULL ? phi__mcp_eras_find(phi_str_of(version)) : NULL;
+    (void)snprintf(wire->version, sizeof wire->version, "%s", version != NULL ? version : "");
+    if (version != NULL && !modern) return;
+    phi__mcp_stream_deafen(http);
+    phi__buf_clear(&wire->session);
+    wire->epoch++;
+}
+
+static void phi__mcp_http_listen(phi__mcp_link *link) {
+    phi__mcp_stream_listen(phi__mcp_http_of(link));
+}
+
+/* ---- the connection ---- */
+
+static void phi__mcp_http_close_all(phi__mcp_http *http) {
+    phi__link *link, *next;
+    phi__mcp_stream_deafen(http);
+    phi__mcp_stream_close(http);
+    http->first = NULL;
+    for (link = http->wire.exchanges.first; link != NULL; link = next) {
+        next = link->next;
+        phi__mcp_exchange_close(PHI__OWNER(link, phi__mcp_exchange, link));
+    }
+}
+
+static bool phi__mcp_http_left(phi__mcp_exchange *e, phi_status status) {
+    (void)status;
+    phi__mcp_exchange_close(e);
+    return true;
+}
+
+static bool phi__mcp_http_no_message(phi__mcp_exchange *e, phi_str event, phi_str json) {
+    (void)e;
+    (void)event;
+    (void)json;
+    return true;
+}
+
+/* Tells the server that the session ends. */
+static void phi__mcp_http_leave(phi__mcp_http *http) {
+    static const phi__mcp_exchange_kind kind = {
+        "DELETE", NULL, true, phi__mcp_http_no_message, phi__mcp_http_left, NULL};
+    phi__mcp_exchange *e;
+    http->ended = true;
+    e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+    if (e != NULL && phi__mcp_exchange_send(e) != PHI_OK) phi__mcp_exchange_close(e);
+}
+
+/* What is under way ends by itself, then the session; all of it by a deadline. */
+static void phi__mcp_http_closes(phi__mcp_http *http) {
+    phi__io *io = http->wire.rt->io;
+    uint64_t now = phi__io_now_us(io);
+    phi__mcp_stream_deafen(http);
+    phi__mcp_stream_close(http);
+    if (http->wire.exchanges.first == NULL && http->wire.session.len > 0 && !http->ended)
+        phi__mcp_http_leave(http);
+    if (http->wire.exchanges.first != NULL && now < http->close_by_us &&
+        phi__io_timer_set(io, &http->timer, now + PHI__MCP_HTTP_CLOSING_US) == PHI_OK)
+        return;
+    phi__mcp_http_close_all(http);
+    phi__buf_clear(&http->wire.session);
+    http->closing = false;
+    (void)phi__mcp_session_down(http->link.mcp, PHI_OK, false, "");
+}
+
+static void phi__mcp_http_timer(phi__timer *timer) {
+    phi__mcp_http *http = PHI__OWNER(timer, phi__mcp_http, timer);
+    if (http->closing)
+        phi__mcp_http_closes(http);
+    else if (http->opening) {
+        http->opening = false;
+        phi__mcp_session_up(http->link.mcp);
+    }
+}
+
+static phi_status phi__mcp_http_soon(phi__mcp_http *http) {
+    http->timer.fire = phi__mcp_http_timer;
+    return phi__io_timer_set(http->wire.rt->io, &http->timer, phi__io_now_us(http->wire.rt->io));
+}
+
+static phi_status phi__mcp_http_open(phi__mcp_link *link) {
+    phi__mcp_http *http = phi__mcp_http_of(link);
+    phi__mcp_http_close_all(http);
+    phi__buf_clear(&http->wire.session);
+    http->wire.epoch++;
+    http->closing = http->ended = false;
+    http->opening = true;
+    return phi__mcp_http_soon(http);
+}
+
+static void phi__mcp_http_close(phi__mcp_link *link) {
+    phi__mcp_http *http = phi__mcp_http_of(link);
+    phi__io *io = http->wire.rt->io;
+    if (http->closing) return;
+    http->opening = false;
+    http->closing = true;
+    http->close_by_us = phi__io_now_us(io) + (uint64_t)http->wire.desc->close_ms * 1000;
+    if (phi__mcp_http_soon(http) != PHI_OK) http->close_by_us = 0;
+}
+
+static void phi__mcp_http_free(phi__mcp_link *link) {
+    phi__mcp_http *http = phi__mcp_http_of(link);
+    phi_memory *memory = http->wire.memory;
+    phi__link *at;
+    for (at = http->wire.exchanges.first; at != NULL; at = at->next) {
+        phi__mcp_exchange *e = PHI__OWNER(at, phi__mcp_exchange, link);
+        e->waits = e->busy = false; /* the session is told nothing any more */
+    }
+    phi__mcp_http_close_all(http);
+    phi__mcp_oauth_free(http->wire.oauth);
+    phi__io_timer_clear(http->wire.rt->io, &http->timer);
+    if (http->wire.session.len > 0) memset(http->wire.session.at, 0, http->wire.session.len);
+    phi__buf_free(&http->wire.session);
+    phi__buf_free(&http->endpoint);
+    phi__free(memory, http, sizeof *http);
+}
+
+/* ---- making one ---- */
+
+static void phi__mcp_http_authorized(void *ctx, phi_status status, const char *message) {
+    phi__mcp_http *http = (phi__mcp_http *)ctx;
+    phi__mcp_exchange_authorized(&http->wire, status, message);
+}
+
+PHI__FN phi__mcp_oauth *phi__mcp_http_oauth(const phi__mcp_link *link) {
+    return phi__mcp_http_of(link)->wire.oauth;
+}
+
+static const phi__mcp_link_table *phi__mcp_http_table(void) {
+    static const phi__mcp_link_table table = {phi__mcp_http_open,
+                                              phi__mcp_http_send,
+                                              phi__mcp_http_forget,
+                                              phi__mcp_http_agreed,
+                                              phi__mcp_http_listen,
+                                              phi__mcp_http_close,
+                                              phi__mcp_http_free,
+                                              NULL,
+                                              NULL};
+    return &table;
+}
+
+PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
+    phi_memory *memory = phi__mcp_session_memory(mcp);
+    phi__mcp_http *http = (phi__mcp_http *)phi__alloc(memory, sizeof *http);
+    phi__mcp_oauth_listener listener;
+    phi_status status = PHI_OK;
+    *out = NULL;
+    if (http == NULL) return PHI_NO_MEMORY;
+    http->link.table = phi__mcp_http_table();
+    http->link.mcp = http->wire.mcp = mcp;
+    http->posts = phi__mcp_http_old();
+    http->wire.rt = phi__mcp_session_runtime(mcp);
+    http->wire.memory = memory;
+    http->wire.desc = phi__mcp_session_desc(mcp);
+    http->wire.url = phi_str_of(http->wire.desc->url);
+    phi__buf_init(&http->wire.session, memory);
+    phi__buf_init(&http->endpoint, memory);
+    if (http->wire.desc->oauth != NULL) {
+        listener.changed = phi__mcp_http_authorized;
+        listener.ctx = http;
+        status = phi__mcp_oauth_new(http->wire.rt, memory, http->wire.desc->oauth, http->wire.url,
+                                    http->wire.desc->client_name, &listener, &http->wire.oauth);
+    }
+    if (status != PHI_OK) {
+        phi__mcp_http_free(&http->link);
+        return status;
+    }
+    *out = &http->link;
+    return PHI_OK;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_incoming.c ---- */
+
+/* mcp_incoming.c - messages of the server. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+/* ---- answers ---- */
+
+static void phi__mcp_incoming_error(phi__mcp_request *r, const phi__mcp_rpc *rpc) {
+    phi_mcp_reply reply;
+    memset(&reply, 0, sizeof reply);
+    reply.status = PHI_REFUSED;
+    reply.code = rpc->code;
+    reply.message = rpc->message;
+    reply.data = rpc->data;
+    phi__mcp_requests_off(r);
+    phi__mcp_requests_finish(r, &reply);
+}
+
+static bool phi__mcp_incoming_may_ask(phi_str method) {
+    return phi__str_is(method, "tools/call") || phi__str_is(method, "prompts/get") ||
+           phi__str_is(method, "resources/read");
+}
+
+static void phi__mcp_incoming_result(phi__mcp_request *r, const phi_json *result) {
+    const phi__mcp_era *era = r->mcp->agreed.era;
+    phi_str type = phi_json_str(phi_json_get(result, "resultType"), "");
+    phi_mcp_reply reply;
+    char words[120];
+    phi__mcp_requests_off(r);
+    if (!phi_json_is_object(result)) {
+        phi__mcp_requests_fail(r, PHI_PARSE, "the result is no object");
+        return;
+    }
+    if (era != NULL && era->result_type && type.len > 0 && !phi__str_is(type, "complete")) {
+        if (phi__str_is(type, "input_required") && phi__mcp_incoming_may_ask(r->item.out.method)) {
+            (void)phi__mcp_asked_input(r, result);
+            return;
+        }
+        (void)snprintf(words, sizeof words, "a result of the type \"%.*s\", which is unknown",
+                       (int)phi__min(type.len, 60), type.at);
+        phi__mcp_requests_fail(r, PHI_PARSE, words);
+        return;
+    }
+    memset(&reply, 0, sizeof reply);
+    reply.result = result;
+    phi__mcp_requests_finish(r, &reply);
+}
+
+static void phi__mcp_incoming_answer(phi_mcp *mcp, const phi__mcp_rpc *rpc) {
+    phi__mcp_request *r = NULL;
+    uint64_t id = 0;
+    bool ours = phi__mcp_rpc_number(rpc->id, &id);
+    if (ours) r = phi__mcp_requests_find(mcp, id);
+    if (r == NULL) {
+        if (ours && phi__mcp_requests_issued(mcp, id)) return; /* late, or twice */
+        if (rpc->id.len == 0)
+            (void)phi__mcp_parts_warn(mcp, "an error without an id: %.*s",
+                                      (int)phi__min(rpc->message.len, 200), rpc->message.at);
+        else
+            (void)phi__mcp_parts_warn(mcp, "an answer to nothing: its id is %.*s",
+                                      (int)phi__min(rpc->id.len, 60), rpc->id.at);
+        return;
+    }
+    mcp->agreed.http_status = 0;
+    if (rpc->kind == PHI__MCP_RPC_RESULT)
+        phi__mcp_incoming_result(r, rpc->result);
+    else
+        phi__mcp_incoming_error(r, rpc);
+}
+
+/* ---- notifications ---- */
+
+static void phi__mcp_incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_json *params) {
+    const phi_json *node = phi_json_get(params, "requestId");
+    phi__mcp_request *r = NULL;
+    uint64_t id;
+    phi_str text;
+    if (node == NULL || phi_json_write(arena, node, 0, &text) != PHI_OK) return;
+    if (mcp->agreed.era == NULL || mcp->agreed.era->asks) {
+        phi__mcp_asked_cancelled(mcp, text);
+        return;
+    }
+    /* The server ends a stream of ours. */
+    if (phi__mcp_rpc_number(text, &id)) r = phi__mcp_requests_find(mcp, id);
+    if (r == NULL || !r->desc.stream) return;
+    phi__mcp_requests_off(r);
+    phi__mcp_requests_fail(r, PHI_NETWORK, "the server has ended the stream");
+}
+
+static void phi__mcp_incoming_notification(phi_mcp *mcp, phi_arena *arena,
+                                           const phi__mcp_rpc *rpc) {
+    if (phi__str_is(rpc->method, "notifications/progress"))
+        phi__mcp_requests_progress(mcp, rpc->params);
+    else if (phi__str_is(rpc->method, "notifications/cancelled"))
+        phi__mcp_incoming_cancelled(mcp, arena, rpc->params);
+    else
+        (void)phi__mcp_parts_notified(mcp, rpc->method, rpc->params);
+}
+
+/* ---- all ---- */
+
+static void phi__mcp_incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *node,
+                                  phi__mcp_out *from) {
+    phi__mcp_rpc rpc;
+    if (!phi__mcp_rpc_read(arena, node, &rpc)) {
+        (void)phi__mcp_parts_warn(mcp, "no memory for a message");
+        return;
+    }
+    switch (rpc.kind) {
+    case PHI__MCP_RPC_RESULT:
+    case PHI__MCP_RPC_ERROR: phi__mcp_incoming_answer(mcp, &rpc); return;
+    case PHI__MCP_RPC_REQUEST:
+        (void)phi__mcp_asked_request(mcp, &rpc, phi__mcp_requests_of(from));
+        return;
+    case PHI__MCP_RPC_NOTIFICATION: phi__mcp_incoming_notification(mcp, arena, &rpc); return;
+    case PHI__MCP_RPC_INVALID: break;
+    }
+    (void)phi__mcp_parts_warn(mcp, "a message that is none: %s", rpc.fault);
+}
+
+/* A text that cannot be read; where it is an answer, its request need not wait for the deadline. */
+static void phi__mcp_incoming_bad(phi_mcp *mcp, phi_str json, phi_status status) {
+    phi__mcp_request *r = NULL;
+    phi_json_found id;
+    uint64_t number;
+    if (status != PHI_PARSE && phi_json_find(json, "id", &id) == PHI_OK &&
+        phi__mcp_rpc_number(id.raw, &number))
+        r = phi__mcp_requests_find(mcp, number);
+    if (r != NULL)
+        phi__mcp_requests_fail(r, status,
+                               status == PHI_NO_MEMORY ? "no memory for the answer"
+                                                       : "the answer is nested too deeply");
+    else
+        (void)phi__mcp_parts_warn(mcp, "a message that is no JSON (%s): %.*s",
+                                  phi_status_text(status), (int)phi__min(json.len, 80), json.at);
+}
+
+PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from) {
+    phi_arena arena;
+    phi_json *root;
+    const phi_json *node;
+    phi_json_iter it;
+    phi_status status;
+    phi_arena_init(&arena, &mcp->memory, 0);
+    status = phi__mcp_rpc_parse(&arena, json, &root);
+    if (status != PHI_OK)
+        phi__mcp_incoming_bad(mcp, json, status);
+    else if (!phi_json_is_array(root))
+        phi__mcp_incoming_one(mcp, &arena, root, from);
+    else
+        for (it = phi_json_each(root); !mcp->dead && (node = phi_json_next(&it)) != NULL;)
+            phi__mcp_incoming_one(mcp, &arena, node,
+                                  from != NULL && from->of_link != NULL ? from : NULL);
+    phi_arena_free(&arena);
+}
+
+PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status status,
+                                    int http_status, phi_str body, const char *message) {
+    phi_arena arena;
+    phi_json *root = NULL;
+    phi__mcp_rpc rpc;
+    phi_arena_init(&arena, &mcp->memory, 0);
+    memset(&rpc, 0, sizeof rpc);
+    mcp->agreed.http_status = http_status;
+    if (body.len > 0 && phi__mcp_rpc_parse(&arena, body, &root) == PHI_OK)
+        (void)phi__mcp_rpc_read(&arena, root, &rpc);
+    r->item.sent = false;
+    if (rpc.kind == PHI__MCP_RPC_ERROR)
+        phi__mcp_incoming_error(r, &rpc);
+    else
+        phi__mcp_requests_fail(r, status != PHI_OK ? status : PHI_NETWORK, message);
+    phi_arena_free(&arena);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_known.c ---- */
+
+/* mcp_known.c - the definitions of tools that were offered. */
+
+#ifndef PHI_NO_MCP
+
+
+static bool phi__mcp_known_copy(phi__mcp_known *known, phi_str from, phi_str *out) {
+    char *text = (char *)phi__realloc(known->memory, NULL, 0, from.len + 1);
+    if (text == NULL) return false;
+    if (from.len > 0) memcpy(text, from.at, from.len);
+    text[from.len] = '\0';
+    *out = phi__str(text, from.len);
+    return true;
+}
+
+static void phi__mcp_known_drop_text(phi__mcp_known *known, phi_str *text) {
+    if (text->at != NULL) phi__free(known->memory, (char *)(uintptr_t)text->at, text->len + 1);
+    *text = phi__str(NULL, 0);
+}
+
+static void phi__mcp_known_drop(phi__mcp_known *known, phi__mcp_known_tool *tool) {
+    phi__map_drop(&known->map, phi__hash(tool->name, 0), tool);
+    phi__list_take(&known->tools, &tool->link);
+    known->count--;
+    phi__mcp_known_drop_text(known, &tool->name);
+    phi__mcp_known_drop_text(known, &tool->definition);
+    phi__mcp_known_drop_text(known, &tool->waiting);
+    phi__free(known->memory, tool, sizeof *tool);
+}
+
+static phi__mcp_known_tool *phi__mcp_known_add(phi__mcp_known *known, phi_str name,
+                                               phi_str definition) {
+    phi__mcp_known_tool *tool;
+    if (!phi__map_room(&known->map)) return NULL;
+    tool = (phi__mcp_known_tool *)phi__alloc(known->memory, sizeof *tool);
+    if (tool == NULL) return NULL;
+    if (!phi__mcp_known_copy(known, name, &tool->name) ||
+        !phi__mcp_known_copy(known, definition, &tool->definition)) {
+        phi__mcp_known_drop_text(known, &tool->name);
+        phi__free(known->memory, tool, sizeof *tool);
+        return NULL;
+    }
+    phi__map_add(&known->map, phi__hash(tool->name, 0), tool);
+    phi__list_push(&known->tools, &tool->link);
+    known->count++;
+    return tool;
+}
+
+PHI__FN void phi__mcp_known_init(phi__mcp_known *known, phi_memory *memory) {
+    memset(known, 0, sizeof *known);
+    known->memory = memory;
+    known->round = 1;
+    phi__map_init(&known->map, memory);
+}
+
+PHI__FN void phi__mcp_known_free(phi__mcp_known *known) {
+    while (known->tools.first != NULL)
+        phi__mcp_known_drop(known, PHI__OWNER(known->tools.first, phi__mcp_known_tool, link));
+    phi__map_free(&known->map);
+}
+
+PHI__FN phi__mcp_known_tool *phi__mcp_known_find(const phi__mcp_known *known, phi_str name) {
+    phi__mcp_known_tool *tool;
+    size_t probe = 0;
+    while ((tool = (phi__mcp_known_tool *)phi__map_each(&known->map, phi__hash(name, 0), &probe)) !=
+           NULL)
+        if (phi_str_equal(tool->name, name)) return tool;
+    return NULL;
+}
+
+PHI__FN phi__mcp_known_tool *phi__mcp_known_offer(phi__mcp_known *known, phi_str name,
+                                                  phi_str definition, phi_str *before) {
+    phi__mcp_known_tool *tool = phi__mcp_known_find(known, name);
+    unsigned char hash[PHI__SHA256_BYTES];
+    phi_str copy;
+    *before = phi__str(NULL, 0);
+    if (tool == NULL) tool = phi__mcp_known_add(known, name, definition);
+    if (tool == NULL) return NULL;
+    phi__list_take(&known->tools, &tool->link);
+    phi__list_push(&known->tools, &tool->link);
+    tool->round = known->round;
+    if (phi_str_equal(tool->definition, definition)) {
+        phi__mcp_known_drop_text(known, &tool->waiting);
+        return tool;
+    }
+    if (tool->waiting.at != NULL && phi_str_equal(tool->waiting, definition)) return tool;
+    if (!phi__mcp_known_copy(known, definition, &copy)) return NULL;
+    phi__mcp_known_drop_text(known, &tool->waiting);
+    tool->waiting = copy;
+    phi__sha256_of(definition, hash);
+    phi__sha256_hex(hash, tool->waiting_hash);
+    *before = tool->definition;
+    return tool;
+}
+
+PHI__FN void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *tool) {
+    if (tool->waiting.at == NULL) return;
+    phi__mcp_known_drop_text(known, &tool->definition);
+    tool->definition = tool->waiting;
+    tool->waiting = phi__str(NULL, 0);
+}
+
+PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most) {
+    while (known->count > most && known->tools.first != NULL) {
+        phi__mcp_known_tool *oldest = PHI__OWNER(known->tools.first, phi__mcp_known_tool, link);
+        if (oldest->round == known->round) break;
+        phi__mcp_known_drop(known, oldest);
+    }
+    known->round++;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_life.c ---- */
+
+/* mcp_life.c - the state machine of a connection. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+enum {
+    PHI__MCP_LIFE_DELAY_MOST_MS = 30000,
+    PHI__MCP_LIFE_STEADY_US = 60000000, /* a start that lasted so long does not count */
+    PHI__MCP_LIFE_EXPIRY_US = 10000000  /* sessions that are forgotten sooner are no use */
+};
+
+static void phi__mcp_life_fire(phi__timer *timer);
+
+PHI__FN phi_mcp_state phi__mcp_life_state(const phi_mcp *mcp) {
+    switch (mcp->phase) {
+    case PHI__MCP_SHUT: return PHI_MCP_CLOSED;
+    case PHI__MCP_LIVE: return PHI_MCP_READY;
+    case PHI__MCP_ENDING: return PHI_MCP_CLOSING;
+    case PHI__MCP_BROKEN: return PHI_MCP_FAILED;
+    default: return PHI_MCP_CONNECTING;
+    }
+}
+
+/* Reports the state where it has changed; a repeated start, too. False: freed. */
+static bool phi__mcp_life_tell(phi_mcp *mcp, const char *why) {
+    phi_mcp_state state = phi__mcp_life_state(mcp);
+    if (state == mcp->life.told) return true;
+    mcp->life.told = state;
+    return phi__mcp_parts_tell(mcp, PHI_MCP_EV_STATE, phi__str("", 0), phi__str("", 0),
+                               phi_str_of(why));
+}
+
+static void phi__mcp_life_at(phi_mcp *mcp, uint64_t at_us) {
+    mcp->life.timer.fire = phi__mcp_life_fire;
+    (void)phi__io_timer_set(mcp->rt->io, &mcp->life.timer, at_us); /* its place is kept */
+}
+
+static void phi__mcp_life_in(phi_mcp *mcp, uint32_t ms) {
+    phi__mcp_life_at(mcp, phi__mcp_core_after_ms(phi__io_now_us(mcp->rt->io), ms));
+}
+
+static void phi__mcp_life_error(phi_mcp *mcp, const char *message) {
+    if (message != mcp->life.error)
+        (void)snprintf(mcp->life.error, sizeof mcp->life.error, "%s", message);
+}
+
+/* ---- ends ---- */
+
+/* Nothing is agreed upon any more: requests, questions and parts learn it. False: freed. */
+static bool phi__mcp_life_cut(phi_mcp *mcp, phi_status status, const char *message) {
+    mcp->life.holds = 0;
+    mcp->life.waits = false;
+    phi__mcp_listen_end(mcp);
+    if (!phi__mcp_requests_fail_all(mcp, status, message, false, NULL)) return false;
+    phi__mcp_asked_drop(mcp);
+    phi__mcp_post_clear(mcp);
+    if (mcp->dead || !phi__mcp_parts_down(mcp)) return false;
+    phi__mcp_handshake_forget(mcp);
+    return true;
+}
+
+/* For good. The link, where it is open still, is closed behind the scenes. */
+static void phi__mcp_life_break(phi_mcp *mcp, phi_status status, const char *message) {
+    char words[sizeof mcp->life.error];
+    (void)snprintf(words, sizeof words, "%s", message);
+    phi__mcp_life_error(mcp, words);
+    mcp->phase = PHI__MCP_BROKEN;
+    phi__mcp_life_at(mcp, UINT64_MAX);
+    if (!phi__mcp_life_cut(mcp, status, words) || mcp->phase != PHI__MCP_BROKEN) return;
+    if (mcp->life.link_open) mcp->link->table->close(mcp->link);
+    (void)phi__mcp_life_tell(mcp, words);
+}
+
+static void phi__mcp_life_shut(phi_mcp *mcp) {
+    mcp->phase = PHI__MCP_SHUT;
+    phi__mcp_life_at(mcp, UINT64_MAX);
+    (void)phi__mcp_life_tell(mcp, "closed");
+}
+
+/* ---- beginnings ---- */
+
+static void phi__mcp_life_start(phi_mcp *mcp) {
+    phi_status status;
+    mcp->phase = PHI__MCP_OPENING;
+    mcp->life.reopen = false;
+    mcp->life.opened_us = phi__io_now_us(mcp->rt->io);
+    phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);
+    mcp->life.link_open = true;
+    status = mcp->link->table->open(mcp->link);
+    if (status == PHI_OK) return;
+    mcp->life.link_open = false;
+    phi__mcp_life_break(mcp, status, phi_status_text(status));
+}
+
+PHI__FN phi_status phi__mcp_life_open(phi_mcp *mcp) {
+    phi_status status;
+    mcp->life.timer.fire = phi__mcp_life_fire;
+    status = phi__io_timer_set(mcp->rt->io, &mcp->life.timer, phi__io_now_us(mcp->rt->io));
+    if (status != PHI_OK) return status;
+    mcp->phase = PHI__MCP_OPENING;
+    mcp->life.told = PHI_MCP_CONNECTING;
+    mcp->life.reopen = true;
+    mcp->life.close = false;
+    mcp->life.in_row = 0;
+    mcp->life.error[0] = '\0';
+    return PHI_OK;
+}
+
+static void phi__mcp_life_live(phi_mcp *mcp) {
+    mcp->phase = PHI__MCP_LIVE;
+    phi__mcp_life_at(mcp, UINT64_MAX);
+    phi__mcp_listen_begin(mcp);
+    (void)phi__mcp_life_tell(mcp, mcp->agreed.era->version);
+}
+
+static void phi__mcp_life_agreed(phi_mcp *mcp, phi_status status, const char *message) {
+    if (status != PHI_OK) {
+        phi__mcp_life_break(mcp, status, message);
+        return;
+    }
+    mcp->phase = PHI__MCP_SETTLING;
+    mcp->life.holds = 1; /* ours: parts may settle at once */
+    if (!phi__mcp_requests_flush(mcp, true) || !phi__mcp_parts_ready(mcp)) return;
+    phi__mcp_life_settle(mcp);
+}
+
+PHI__FN void phi__mcp_life_settle(phi_mcp *mcp) {
+    if (mcp->phase != PHI__MCP_SETTLING || mcp->life.holds == 0) return;
+    if (--mcp->life.holds == 0) phi__mcp_life_live(mcp);
+}
+
+PHI__FN void phi__mcp_life_up(phi_mcp *mcp) {
+    if (mcp->phase == PHI__MCP_OPENING) phi__mcp_handshake_begin(mcp, phi__mcp_life_agreed);
+}
+
+PHI__FN void phi__mcp_life_wait(phi_mcp *mcp, bool waits) {
+    if (mcp->life.waits && !waits && phi__mcp_life_state(mcp) == PHI_MCP_CONNECTING)
+        phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);
+    mcp->life.waits = waits;
+}
+
+/* ---- losses ---- */
+
+static bool phi__mcp_life_may_restart(phi_mcp *mcp, bool fatal) {
+    uint64_t lasted_us = phi__io_now_us(mcp->rt->io) - mcp->life.opened_us;
+    if (lasted_us >= PHI__MCP_LIFE_STEADY_US) mcp->life.in_row = 0;
+    return !fatal && !mcp->desc.no_restart &&
+           (mcp->desc.max_restarts == PHI_UNLIMITED || mcp->life.in_row < mcp->desc.max_restarts);
+}
+
+static void phi__mcp_life_rest(phi_mcp *mcp) {
+    uint64_t ms = mcp->desc.restart_delay_ms;
+    uint32_t i;
+    for (i = 0; i < mcp->life.in_row && ms < PHI__MCP_LIFE_DELAY_MOST_MS; i++) ms *= 2;
+    mcp->life.in_row++;
+    mcp->life.restarts++;
+    phi__mcp_life_in(mcp, (uint32_t)phi__min((size_t)ms, PHI__MCP_LIFE_DELAY_MOST_MS));
+}
+
+PHI__FN void phi__mcp_life_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message) {
+    phi__mcp_phase phase = mcp->phase;
+    char words[sizeof mcp->life.error];
+    if (!mcp->life.link_open) return;
+    mcp->life.link_open = false;
+    if (phase == PHI__MCP_ENDING) {
+        phi__mcp_life_shut(mcp);
+        return;
+    }
+    if (mcp->life.reopen) phi__mcp_life_in(mcp, 0); /* phi_mcp_reconnect did not have to wait */
+    if (phase == PHI__MCP_BROKEN || mcp->life.reopen) return;
+    (void)snprintf(words, sizeof words, "%s", message);
+    phi__mcp_life_error(mcp, words);
+    if (!phi__mcp_life_may_restart(mcp, fatal)) {
+        phi__mcp_life_break(mcp, status, words);
+        return;
+    }
+    mcp->phase = PHI__MCP_RESTING;
+    /* Some servers end when their first message is not initialize: they get that the next time. */
+    if (phase == PHI__MCP_PROBING && mcp->desc.era == NULL) mcp->agreed.legacy = true;
+    phi__mcp_life_rest(mcp);
+    if (phi__mcp_life_cut(mcp, status, words)) (void)phi__mcp_life_tell(mcp, words);
+}
+
+PHI__FN void phi__mcp_life_expired(phi_mcp *mcp, phi__mcp_request *refused) {
+    static const char words[] = "the server has forgotten the session";
+    uint64_t now_us = phi__io_now_us(mcp->rt->io), last_us = mcp->life.expired_us;
+    bool soon = last_us != 0 && now_us - last_us < PHI__MCP_LIFE_EXPIRY_US;
+    if ((mcp->phase != PHI__MCP_LIVE && mcp->phase != PHI__MCP_SETTLING) || soon) {
+        if (refused != NULL) phi__mcp_requests_fail(refused, PHI_NETWORK, words);
+        return;
+    }
+    mcp->life.expired_us = now_us;
+    mcp->phase = PHI__MCP_INITIALIZING; /* so that nothing new is sent */
+    mcp->life.holds = 0;
+    phi__mcp_listen_end(mcp);
+    if (!phi__mcp_requests_fail_all(mcp, PHI_NETWORK, words, true, refused)) return;
+    if (refused != NULL) phi__mcp_requests_again(refused);
+    phi__mcp_asked_drop(mcp);
+    if (mcp->dead || mcp->phase != PHI__MCP_INITIALIZING) return;
+    phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);
+    phi__mcp_handshake_begin(mcp, phi__mcp_life_agreed);
+    if (!mcp->dead) (void)phi__mcp_life_tell(mcp, words);
+}
+
+/* ---- closing ---- */
+
+PHI__FN void phi__mcp_life_close(phi_mcp *mcp) {
+    phi_mcp_state state = phi__mcp_life_state(mcp);
+    if (state != PHI_MCP_CONNECTING && state != PHI_MCP_READY) return;
+    mcp->phase = PHI__MCP_ENDING;
+    mcp->life.close = true;
+    phi__mcp_life_in(mcp, 0);
+}
+
+static void phi__mcp_life_closing(phi_mcp *mcp) {
+    mcp->life.close = false;
+    phi__mcp_life_at(mcp, UINT64_MAX);
+    if (!phi__mcp_life_tell(mcp, "closing") ||
+        !phi__mcp_life_cut(mcp, PHI_CANCELLED, "the connection was closed"))
+        return;
+    if (mcp->life.link_open)
+        mcp->link->table->close(mcp->link);
+    else
+        phi__mcp_life_shut(mcp);
+}
+
+static void phi__mcp_life_fire(phi__timer *timer) {
+    phi_mcp *mcp = PHI__OWNER(timer, phi_mcp, life.timer);
+    char words[64];
+    phi__mcp_core_enter(mcp);
+    phi__mcp_life_at(mcp, UINT64_MAX); /* keeps its place */
+    if (mcp->life.close)
+        phi__mcp_life_closing(mcp);
+    else if (mcp->life.reopen || mcp->phase == PHI__MCP_RESTING) {
+        if (!mcp->life.link_open) phi__mcp_life_start(mcp); /* else once that has ended */
+    } else if (mcp->life.waits)
+        phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);
+    else if (phi__mcp_life_state(mcp) == PHI_MCP_CONNECTING) {
+        (void)snprintf(words, sizeof words, "not ready within %u ms",
+                       (unsigned)mcp->desc.connect_timeout_ms);
+        phi__mcp_life_break(mcp, PHI_TIMEOUT, words);
+    }
+    (void)phi__mcp_core_leave(mcp);
+}
+
+PHI__FN void phi__mcp_life_end(phi_mcp *mcp) {
+    mcp->dead = true;
+    mcp->phase = PHI__MCP_SHUT;
+    while (mcp->requests.open.first != NULL)
+        phi__mcp_requests_fail(PHI__OWNER(mcp->requests.open.first, phi__mcp_request, open),
+                               PHI_CANCELLED, "the connection was freed");
+    phi__mcp_asked_drop(mcp);
+    phi__mcp_post_clear(mcp);
+    (void)phi__mcp_parts_down(mcp);
+    phi__mcp_parts_free(mcp);
+    phi__io_timer_clear(mcp->rt->io, &mcp->life.timer);
+    phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
+    if (mcp->link != NULL) mcp->link->table->free(mcp->link);
+    mcp->link = NULL;
+    phi__map_free(&mcp->requests.by_id);
+    phi_arena_free(&mcp->agreed.arena);
+    phi_arena_free(&mcp->arena);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_listen.c ---- */
+
+/* mcp_listen.c - subscriptions/listen: opened again when it ends. */
+
+#ifndef PHI_NO_MCP
+
+
+enum {
+    PHI__MCP_LISTEN_DELAY_MS = 1000,
+    PHI__MCP_LISTEN_DELAY_MOST_MS = 30000,
+    PHI__MCP_LISTEN_STEADY_US = 60000000 /* a stream that lasted so long was no failure */
+};
+
+static void phi__mcp_listen_open(phi_mcp *mcp);
+
+static void phi__mcp_listen_again(phi__timer *timer) {
+    phi_mcp *mcp = PHI__OWNER(timer, phi_mcp, listening.timer);
+    if (mcp->phase == PHI__MCP_LIVE && mcp->listening.request == NULL) phi__mcp_listen_open(mcp);
+}
+
+static void phi__mcp_listen_later(phi_mcp *mcp) {
+    uint32_t tries = mcp->listening.tries++;
+    uint64_t ms = PHI__MCP_LISTEN_DELAY_MOST_MS;
+    if (tries < 5) ms = (uint64_t)PHI__MCP_LISTEN_DELAY_MS << tries;
+    mcp->listening.timer.fire = phi__mcp_listen_again;
+    (void)phi__io_timer_set(mcp->rt->io, &mcp->listening.timer,
+                            phi__io_now_us(mcp->rt->io) + ms * 1000);
+}
+
+static void phi__mcp_listen_done(void *ctx, const phi_mcp_reply *reply) {
+    phi_mcp *mcp = (phi_mcp *)ctx;
+    uint64_t now_us = phi__io_now_us(mcp->rt->io);
+    mcp->listening.request = NULL;
+    if (mcp->dead || mcp->phase != PHI__MCP_LIVE) return;
+    if (reply->status == PHI_REFUSED) return; /* the server does not have it */
+    if (now_us - mcp->listening.opened_us >= PHI__MCP_LISTEN_STEADY_US) mcp->listening.tries = 0;
+    phi__mcp_listen_later(mcp);
+}
+
+/* A list whose changes the server reports, as a member of the filter. */
+static void phi__mcp_listen_want(const phi_mcp *mcp, phi__buf *buf, const char *capability,
+                                 const char *member) {
+    const phi_json *node = phi_json_get(mcp->agreed.capabilities, capability);
+    if (!phi_json_bool(phi_json_get(node, "listChanged"), false)) return;
+    phi__json_write_key(buf, phi_str_of(member));
+    phi__buf_text(buf, "true");
+}
+
+static void phi__mcp_listen_open(phi_mcp *mcp) {
+    phi__mcp_request_desc desc;
+    phi__buf params;
+    size_t empty;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf_init(&params, &mcp->memory);
+    phi__buf_text(&params, "{\"notifications\":{");
+    empty = params.len;
+    phi__mcp_listen_want(mcp, &params, "tools", "toolsListChanged");
+    phi__mcp_listen_want(mcp, &params, "prompts", "promptsListChanged");
+    phi__mcp_listen_want(mcp, &params, "resources", "resourcesListChanged");
+    if (!params.failed && params.len == empty) {
+        phi__buf_free(&params);
+        return;
+    }
+    phi__buf_text(&params, "}}");
+    memset(&desc, 0, sizeof desc);
+    desc.method = "subscriptions/listen";
+    desc.params = phi__buf_str(&params);
+    desc.stream = true;
+    desc.done = phi__mcp_listen_done;
+    desc.ctx = mcp;
+    mcp->listening.opened_us = phi__io_now_us(mcp->rt->io);
+    if (!params.failed) status = phi__mcp_requests_new(mcp, &desc, false, &mcp->listening.request);
+    phi__buf_free(&params);
+    if (status != PHI_OK) phi__mcp_listen_later(mcp);
+}
+
+PHI__FN void phi__mcp_listen_begin(phi_mcp *mcp) {
+    mcp->listening.tries = 0;
+    if (mcp->agreed.era->listen) phi__mcp_listen_open(mcp);
+}
+
+PHI__FN void phi__mcp_listen_end(phi_mcp *mcp) {
+    phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_news.c ---- */
+
+/* mcp_news.c - events kept until the host may be called. */
+
+#ifndef PHI_NO_MCP
+
+#include <stdio.h>
+
+enum { PHI__MCP_NEWS_MOST = 256 }; /* events kept; a hostile list has thousands of faults */
+
+/* Its strings stand behind it. */
+typedef struct phi__mcp_news_item {
+    phi__link link;
+    size_t bytes;
+    phi_mcp_event_kind kind;
+    phi_str name, before, text;
+} phi__mcp_news_item;
+
+static phi_str phi__mcp_news_put(char **at, phi_str from) {
+    phi_str copy = phi__str(*at, from.len);
+    if (from.len > 0) memcpy(*at, from.at, from.len);
+    (*at)[from.len] = '\0';
+    *at += from.len + 1;
+    return copy;
+}
+
+PHI__FN void phi__mcp_news_add(phi_mcp *mcp, phi__mcp_news *news, phi_mcp_event_kind kind,
+                               phi_str name, phi_str before, phi_str text) {
+    size_t bytes = phi__add(sizeof(phi__mcp_news_item) + 3,
+                            phi__add(name.len, phi__add(before.len, text.len)));
+    phi__mcp_news_item *item;
+    char *at;
+    if (phi__mcp_session_desc(mcp)->event_fn == NULL) return;
+    if (news->count == PHI__MCP_NEWS_MOST) {
+        news->hidden++;
+        return;
+    }
+    item = (phi__mcp_news_item *)phi__alloc(phi__mcp_session_memory(mcp), bytes);
+    if (item == NULL) return;
+    item->bytes = bytes;
+    item->kind = kind;
+    at = (char *)(item + 1);
+    item->name = phi__mcp_news_put(&at, name);
+    item->before = phi__mcp_news_put(&at, before);
+    item->text = phi__mcp_news_put(&at, text);
+    phi__list_push(&news->list, &item->link);
+    news->count++;
+}
+
+static phi__mcp_news_item *phi__mcp_news_take(phi__mcp_news *news) {
+    phi__mcp_news_item *item;
+    if (news->list.first == NULL) return NULL;
+    item = PHI__OWNER(news->list.first, phi__mcp_news_item, link);
+    phi__list_take(&news->list, &item->link);
+    news->count--;
+    return item;
+}
+
+PHI__FN bool phi__mcp_news_tell(phi_mcp *mcp, phi__mcp_news *news) {
+    phi__mcp_news_item *item;
+    size_t hidden = news->hidden;
+    char words[80];
+    phi_str none = phi__str("", 0);
+    news->hidden = 0;
+    while ((item = phi__mcp_news_take(news)) != NULL) {
+        bool alive = phi__mcp_session_tell(mcp, item->kind, item->name, item->before, item->text);
+        if (!alive) {
+            /* the part is gone, its memory is not: the session frees itself when this returns */
+            phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
+            return false;
+        }
+        phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
+    }
+    if (hidden == 0) return true;
+    (void)snprintf(words, sizeof words, "%lu more events of its lists were left out",
+                   (unsigned long)hidden);
+    return phi__mcp_session_tell(mcp, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
+}
+
+PHI__FN void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news) {
+    phi__mcp_news_item *item;
+    while ((item = phi__mcp_news_take(news)) != NULL)
+        phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_oauth.c ---- */
+
+/* mcp_oauth.c - the steps of an authorization, and what the link calls. */
+
+#ifndef PHI_NO_MCP
+
+#include <stdio.h>
+
+enum {
+    PHI__MCP_OAUTH_TIMEOUT_MS = 300000,
+    /* refused so soon after a refresh: another refresh is vain */
+    PHI__MCP_OAUTH_YOUNG_MS = 60000
+};
+
+/* ---- the desc ---- */
+
+/* https, http on this machine, or a scheme of a program's own, which has a dot (RFC 8252, 7.1). */
+static bool phi__mcp_oauth_redirect_fits(const char *uri) {
+    phi_str text = phi_str_of(uri);
+    phi__mcp_oauth_url url;
+    size_t i, colon = phi__str_find(text, 0, ":");
+    if (phi__mcp_oauth_url_read(text, &url))
+        return url.https || url.reach == PHI__MCP_OAUTH_LOOPBACK;
+    if (colon == SIZE_MAX || memchr(text.at, '.', colon) == NULL) return false;
+    for (i = 0; i < text.len; i++)
+        if (text.at[i] <= ' ' || text.at[i] > '~' || text.at[i] == '#') return false;
+    return text.len <= PHI__MCP_OAUTH_URL;
+}
+
+PHI__FN phi_status phi__mcp_oauth_check(phi_runtime *rt, const phi_mcp_oauth_desc *desc) {
+    phi__mcp_oauth_url url;
+    const char *fault = NULL;
+    if (desc->redirect_port < -1 || desc->redirect_port > 65535)
+        fault = "redirect_port: expected -1 to 65535";
+    else if (desc->redirect_port == -1 && desc->open_browser != NULL && desc->redirect_uri == NULL)
+        fault = "redirect_uri: needed where redirect_port is -1";
+#ifdef PHI_NO_LISTEN
+    else if (desc->redirect_port != -1 && desc->open_browser != NULL)
+        fault = "redirect_port: expected -1, since listening is left out of this program: "
+                "PHI_NO_LISTEN";
+#endif
+    else if (desc->redirect_uri != NULL && !phi__mcp_oauth_redirect_fits(desc->redirect_uri))
+        fault = "redirect_uri: expected https, http on this machine, or a scheme with a dot";
+    else if (desc->client_metadata_url != NULL &&
+             (!phi__mcp_oauth_url_read(phi_str_of(desc->client_metadata_url), &url) || !url.https ||
+              url.path.len < 2))
+        fault = "client_metadata_url: expected https with a path";
+    else if (desc->client_id != NULL && desc->client_id[0] == '\0')
+        fault = "client_id: is empty";
+    else if (desc->store != NULL && (desc->store->load == NULL || desc->store->save == NULL))
+        fault = "store: load and save are needed";
+    if (fault == NULL) return PHI_OK;
+    return phi__error(rt, PHI_BAD_ARG, "oauth: %s", fault);
+}
+
+static bool phi__mcp_oauth_copy_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
+                                 const phi_mcp_oauth_desc **out) {
+    phi_mcp_oauth_desc *to = (phi_mcp_oauth_desc *)phi_arena_alloc(arena, sizeof *to);
+    phi_store *store;
+    if (to == NULL) return false;
+    *to = *from;
+    if (to->timeout_ms == 0) to->timeout_ms = PHI__MCP_OAUTH_TIMEOUT_MS;
+    if (from->store != NULL) {
+        store = (phi_store *)phi_arena_alloc(arena, sizeof *store);
+        if (store == NULL) return false;
+        *store = *from->store;
+        to->store = store;
+    }
+    *out = to;
+    return phi__mcp_oauth_copy_text(arena, &to->client_id) &&
+           phi__mcp_oauth_copy_text(arena, &to->client_secret) &&
+           phi__mcp_oauth_copy_text(arena, &to->issuer) &&
+           phi__mcp_oauth_copy_text(arena, &to->client_metadata_url) &&
+           phi__mcp_oauth_copy_text(arena, &to->client_name) &&
+           phi__mcp_oauth_copy_text(arena, &to->client_uri) &&
+           phi__mcp_oauth_copy_text(arena, &to->scope) &&
+           phi__mcp_oauth_copy_text(arena, &to->redirect_uri);
+}
+
+/* ---- memory ---- */
+
+/* Passes on to the caller's budget, and wipes what it gives back: no block is grown in place. */
+static void *phi__mcp_oauth_realloc(void *user_data, void *ptr, size_t old_bytes,
+                                    size_t new_bytes) {
+    phi_memory *parent = (phi_memory *)user_data;
+    void *out = NULL;
+    if (new_bytes > 0) {
+        out = phi__realloc(parent, NULL, 0, new_bytes);
+        if (out == NULL) return NULL;
+        if (ptr != NULL) memcpy(out, ptr, phi__min(old_bytes, new_bytes));
+    }
+    if (ptr != NULL) {
+        memset(ptr, 0, old_bytes);
+        phi__free(parent, ptr, old_bytes);
+    }
+    return out;
+}
+
+/* ---- the end ---- */
+
+/* Nothing is under way any more. */
+static void phi__mcp_oauth_rest(phi__mcp_oauth *o) {
+    phi__fetch_close(o->sent.fetch);
+    o->sent.fetch = NULL;
+    o->step = PHI__MCP_OAUTH_IDLE;
+    o->renewing = o->registered = o->cancelled = false;
+    phi__mcp_oauth_person_unlisten(o);
+    phi__buf_free(&o->sent.answer);
+    phi__buf_free(&o->redirected);
+    memset(&o->found, 0, sizeof o->found);
+    memset(&o->ask, 0, sizeof o->ask);
+    phi_arena_free(&o->arena);
+    (void)phi__io_timer_set(o->rt->io, &o->timer, UINT64_MAX);
+}
+
+static void phi__mcp_oauth_destroy(phi__mcp_oauth *o) {
+    phi_memory *parent = o->parent;
+    phi__mcp_oauth_rest(o);
+    phi__io_timer_clear(o->rt->io, &o->timer);
+    phi_arena_free(&o->grant.arena);
+    phi_arena_free(&o->client_arena);
+    phi_arena_free(&o->base);
+    memset(o, 0, sizeof *o);
+    phi__free(parent, o, sizeof *o);
+}
+
+/* After a function of the host or the link: false: the object is gone. */
+static bool phi__mcp_oauth_still(phi__mcp_oauth *o) {
+    o->calling = false;
+    if (!o->gone) return true;
+    phi__mcp_oauth_destroy(o);
+    return false;
+}
+
+static void phi__mcp_oauth_finish(phi__mcp_oauth *o, phi_status status) {
+    char message[PHI__MCP_OAUTH_MESSAGE];
+    bool waiting = o->waiting;
+    if (status == PHI_NO_MEMORY)
+        (void)phi__mcp_oauth_state_fail(o, status, "%s", phi_status_text(status));
+    (void)snprintf(message, sizeof message, "%s", status == PHI_OK ? "" : o->message);
+    phi__mcp_oauth_rest(o);
+    o->waiting = false;
+    if (!waiting) return;
+    o->calling = true;
+    o->listener.changed(o->listener.ctx, status, message);
+    (void)phi__mcp_oauth_still(o);
+}
+
+/* ---- steps ---- */
+
+/* A server that is never content must not open one browser window after another. */
+static phi_status phi__mcp_oauth_may_ask(phi__mcp_oauth *o) {
+    uint64_t now = phi__io_now_us(o->rt->io), *last = &o->rounds[PHI__MCP_OAUTH_ROUNDS - 1];
+    if (o->desc->open_browser == NULL)
+        return phi__mcp_oauth_state_fail(
+            o, PHI_REFUSED, "the server wants one, and there is no open_browser for a person");
+    if (*last != 0 && now - *last < PHI__MCP_OAUTH_ROUNDS_MS * (uint64_t)1000)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                         "the server has wanted %d within %d minutes",
+                                         PHI__MCP_OAUTH_ROUNDS, PHI__MCP_OAUTH_ROUNDS_MS / 60000);
+    memmove(o->rounds + 1, o->rounds, sizeof o->rounds - sizeof o->rounds[0]);
+    o->rounds[0] = now == 0 ? 1 : now;
+    return PHI_OK;
+}
+
+static phi_status phi__mcp_oauth_begin(phi__mcp_oauth *o) {
+    phi_status status = phi__mcp_oauth_may_ask(o);
+    o->renewing = false;
+    o->deadline_us = phi__io_now_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
+    return status == PHI_OK ? phi__mcp_oauth_find_begin(o) : status;
+}
+
+static phi_status phi__mcp_oauth_advance(phi__mcp_oauth *o) {
+    phi_status status = PHI_BUSY;
+    if (o->sent.fetch != NULL) return PHI_BUSY;
+    switch (o->step) {
+    case PHI__MCP_OAUTH_IDLE: return PHI_BUSY;
+    case PHI__MCP_OAUTH_RENEW: status = phi__mcp_oauth_token_renew(o); break;
+    case PHI__MCP_OAUTH_REFRESH: status = phi__mcp_oauth_token_refreshed(o); break;
+    case PHI__MCP_OAUTH_BEGIN: break;
+    case PHI__MCP_OAUTH_RESOURCE: return phi__mcp_oauth_find_resource(o);
+    case PHI__MCP_OAUTH_SERVER:
+        status = phi__mcp_oauth_find_server(o);
+        return status == PHI_OK ? phi__mcp_oauth_person_go(o) : status;
+    case PHI__MCP_OAUTH_REGISTER:
+        status = phi__mcp_oauth_client_registered(o);
+        return status == PHI_OK ? phi__mcp_oauth_person_open(o) : status;
+    case PHI__MCP_OAUTH_PERSON:
+        return o->redirected.len > 0 ? phi__mcp_oauth_person_answered(o) : PHI_BUSY;
+    case PHI__MCP_OAUTH_EXCHANGE: return phi__mcp_oauth_person_exchanged(o);
+    }
+    if (status == PHI_BUSY && o->step == PHI__MCP_OAUTH_BEGIN) status = phi__mcp_oauth_begin(o);
+    return status;
+}
+
+static void phi__mcp_oauth_fire(phi__timer *timer) {
+    phi__mcp_oauth *o = PHI__OWNER(timer, phi__mcp_oauth, timer);
+    phi_status status = PHI_BUSY;
+    /* first of all, its place for the next time: later it may find no memory */
+    (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX);
+    if (o->cancelled)
+        status = phi__mcp_oauth_state_fail(o, PHI_CANCELLED, "signed out");
+    else if (o->step != PHI__MCP_OAUTH_IDLE)
+        status = phi__mcp_oauth_advance(o);
+    if (!phi__mcp_oauth_still(o)) return;
+    if (status == PHI_BUSY && phi__io_now_us(o->rt->io) >= o->deadline_us) {
+        /* a server that does not know the client any more shows the person an error, and us none */
+        if (o->step == PHI__MCP_OAUTH_PERSON) phi__mcp_oauth_client_forget(o);
+        status = phi__mcp_oauth_state_fail(o, PHI_TIMEOUT, "not completed within %u s",
+                                           (unsigned)(o->desc->timeout_ms / 1000));
+    }
+    if (status != PHI_BUSY)
+        phi__mcp_oauth_finish(o, status);
+    else if (o->timer.at_us == UINT64_MAX)
+        (void)phi__io_timer_set(o->rt->io, timer, o->deadline_us);
+}
+
+/* Begins in the next step. */
+static phi_status phi__mcp_oauth_start(phi__mcp_oauth *o, phi__mcp_oauth_step step) {
+    o->step = step;
+    o->waiting = true;
+    o->deadline_us = phi__io_now_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
+    phi__mcp_oauth_state_wake(o);
+    return PHI_BUSY;
+}
+
+static phi_status phi__mcp_oauth_wait(phi__mcp_oauth *o) {
+    o->waiting = true;
+    return PHI_BUSY;
+}
+
+/* ---- for the link ---- */
+
+PHI__FN phi_status phi__mcp_oauth_header(phi__mcp_oauth *o, phi_str *value) {
+    phi__mcp_oauth_grant *g = &o->grant;
+    int64_t now = phi__io_wall_ms(o->rt->io);
+    bool may_renew;
+    phi__mcp_oauth_token_load(o);
+    *value = g->bearer;
+    may_renew = g->refresh.len > 0 && phi__io_now_us(o->rt->io) >= o->retry_us;
+    if (g->bearer.len > 0 && (now < g->renew_ms || !may_renew)) return PHI_OK;
+    if (o->step != PHI__MCP_OAUTH_IDLE)
+        return g->bearer.len > 0 && now < g->until_ms ? PHI_OK : phi__mcp_oauth_wait(o);
+    if (may_renew) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_RENEW);
+    return PHI_NOT_FOUND;
+}
+
+/* A refused token: by its refresh token, or by a person. */
+static phi_status phi__mcp_oauth_refused(phi__mcp_oauth *o) {
+    phi__mcp_oauth_grant *g = &o->grant;
+    bool young = g->refreshed && phi__io_wall_ms(o->rt->io) - g->since_ms < PHI__MCP_OAUTH_YOUNG_MS;
+    bool had = g->bearer.len > 0;
+    phi_status status;
+    g->bearer = phi__str("", 0);
+    o->renewing = true;
+    if (had && g->refresh.len > 0 && !young) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_RENEW);
+    g->refresh = phi__str("", 0);
+    if (had) phi__mcp_oauth_token_save(o);
+    if (o->desc->open_browser != NULL) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
+    status = phi__mcp_oauth_may_ask(o);
+    phi__mcp_oauth_rest(o);
+    return phi__error(o->rt, status, "%s", o->message);
+}
+
+/* A token with too few scopes. */
+static phi_status phi__mcp_oauth_step_up(phi__mcp_oauth *o) {
+    const phi__mcp_oauth_dare *dare = &o->found.dare;
+    const char *why = NULL;
+    if (!dare->bearer || !phi__str_is(dare->error, "insufficient_scope"))
+        why = "the server refuses the request (HTTP status 403)";
+    else if (dare->scope.len == 0 || phi__mcp_oauth_words_has_all(o->grant.scope, dare->scope))
+        why = "the server wants more scopes, and names none that was not asked for";
+    else if (o->desc->open_browser == NULL)
+        why = "the server wants more scopes, and there is no open_browser for a person";
+    if (why == NULL) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
+    phi__mcp_oauth_rest(o);
+    return phi__error(o->rt, PHI_REFUSED, "authorization: %s", why);
+}
+
+PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *o, int http_status, phi_str headers,
+                                            phi_str sent) {
+    phi_str text;
+    phi__mcp_oauth_token_load(o);
+    if (o->step != PHI__MCP_OAUTH_IDLE) return phi__mcp_oauth_wait(o);
+    if (o->grant.bearer.len > 0 && !phi_str_equal(o->grant.bearer, sent)) return PHI_OK;
+    phi_arena_free(&o->arena);
+    if (!phi__arena_str(&o->arena, headers, &text) ||
+        !phi__mcp_oauth_words_challenge(&o->arena, text, &o->found.dare)) {
+        phi__mcp_oauth_rest(o);
+        return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
+    }
+    return http_status == 403 ? phi__mcp_oauth_step_up(o) : phi__mcp_oauth_refused(o);
+}
+
+PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *o, phi_str url) {
+    return phi__mcp_oauth_person_redirected(o, url);
+}
+
+static phi_status phi__mcp_oauth_make(phi__mcp_oauth *o, phi_str url) {
+    phi_allocator wiping;
+    phi_str copy;
+    phi__buf resource;
+    bool fine;
+    wiping.realloc_fn = phi__mcp_oauth_realloc;
+    wiping.user_data = o->parent;
+    phi_memory_init(&o->memory, &wiping, 0);
+    phi_arena_init(&o->base, &o->memory, 256);
+    phi_arena_init(&o->arena, &o->memory, 1024);
+    phi_arena_init(&o->client_arena, &o->memory, 512);
+    phi__mcp_oauth_keep_init(&o->grant, &o->memory);
+    phi__buf_init(&o->sent.answer, &o->memory);
+    phi__buf_init(&o->redirected, &o->memory);
+    if (!phi__arena_str(&o->base, url, &copy)) return PHI_NO_MEMORY;
+    if (!phi__mcp_oauth_url_read(copy, &o->url) ||
+        (!o->url.https && o->url.reach != PHI__MCP_OAUTH_LOOPBACK))
+        return PHI_BAD_ARG;
+    phi__buf_init(&resource, &o->memory);
+    phi__mcp_oauth_url_put_resource(&resource, &o->url);
+    fine = !resource.failed && phi__arena_str(&o->base, phi__buf_str(&resource), &o->resource);
+    phi__buf_free(&resource);
+    o->timer.fire = phi__mcp_oauth_fire;
+    return fine ? phi__io_timer_set(o->rt->io, &o->timer, UINT64_MAX) : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
+                                      const phi_mcp_oauth_desc *desc, phi_str url,
+                                      const char *client_name,
+                                      const phi__mcp_oauth_listener *listener,
+                                      phi__mcp_oauth **out) {
+    phi__mcp_oauth *o = (phi__mcp_oauth *)phi__alloc(memory, sizeof *o);
+    phi_status status;
+    *out = NULL;
+    if (o == NULL) return phi__error(rt, PHI_NO_MEMORY, "authorization: no memory");
+    o->rt = rt;
+    o->parent = memory;
+    o->desc = desc;
+    o->client_name = desc->client_name != NULL ? desc->client_name : client_name;
+    o->listener = *listener;
+    status = phi__mcp_oauth_make(o, url);
+    if (status == PHI_OK) {
+        *out = o;
+        return PHI_OK;
+    }
+    phi__mcp_oauth_destroy(o);
+    return phi__error(rt, status,
+                      status == PHI_BAD_ARG ? "authorization: url: expected https, or http on this "
+                                              "machine"
+                                            : "authorization: no memory");
+}
+
+PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *o) {
+    if (o == NULL || o->gone) return;
+    if (!o->calling) {
+        phi__mcp_oauth_destroy(o);
+        return;
+    }
+    o->gone = true;
+}
+
+PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *o) {
+    phi__mcp_oauth_token_load(o);
+    phi__mcp_oauth_keep_clear(&o->grant);
+    phi__mcp_oauth_keep_drop(o->desc->store, o->resource);
+    if (o->step == PHI__MCP_OAUTH_IDLE) return;
+    o->cancelled = true;
+    phi__mcp_oauth_state_wake(o);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_oauth_client.c ---- */
+
+/* mcp_oauth_client.c - the client that the program is to an authorization server: given, named by a
+   document's address, registered before, or registered now. */
+
+#ifndef PHI_NO_MCP
+
+static void phi__mcp_oauth_client_clear(phi__mcp_oauth *o) {
+    phi_arena_free(&o->client_arena);
+    memset(&o->client, 0, sizeof o->client);
+}
+
+/* The registration at an issuer, in memory or in the store. */
+static bool phi__mcp_oauth_client_find(phi__mcp_oauth *o, phi_str issuer) {
+    if (o->client.registered && phi_str_equal(o->client.issuer, issuer)) return true;
+    phi__mcp_oauth_client_clear(o);
+    if (phi__mcp_oauth_keep_load_client(o->desc->store, &o->client_arena, issuer, &o->client) ==
+        PHI_OK)
+        return true;
+    phi__mcp_oauth_client_clear(o);
+    return false;
+}
+
+static bool phi__mcp_oauth_client_copy(phi__mcp_oauth *o, phi_str text, phi_str *out) {
+    return phi__arena_str(&o->client_arena, text, out);
+}
+
+/* The client of the desc. */
+static phi_status phi__mcp_oauth_client_given(phi__mcp_oauth *o) {
+    const phi__mcp_oauth_server *server = &o->found.server;
+    const phi_mcp_oauth_desc *desc = o->desc;
+    bool secret = desc->client_secret != NULL && desc->client_secret[0] != '\0';
+    phi_str bound = phi_str_of(desc->issuer);
+    if (desc->issuer == NULL && phi__str_is(o->grant.client_id, desc->client_id))
+        bound = o->grant.issuer;
+    if (bound.len > 0 && !phi_str_equal(bound, server->issuer))
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                         "client_id belongs to another issuer than %.*s: %.*s",
+                                         (int)phi__min(server->issuer.len, 100), server->issuer.at,
+                                         (int)phi__min(bound.len, 100), bound.at);
+    phi__mcp_oauth_client_clear(o);
+    if (!phi__mcp_oauth_client_copy(o, server->issuer, &o->client.issuer)) return PHI_NO_MEMORY;
+    o->client.id = phi_str_of(desc->client_id);
+    o->client.secret = phi_str_of(desc->client_secret);
+    o->client.method = phi__mcp_oauth_form_method(server, secret, desc->client_auth);
+    if (o->client.method == 0 && !secret) o->client.method = PHI__MCP_OAUTH_NONE;
+    if (o->client.method != 0) return PHI_OK;
+    return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                     "the token endpoint takes no method that phi "
+                                     "has: none, client_secret_basic or "
+                                     "client_secret_post");
+}
+
+/* A client id metadata document. */
+static phi_status phi__mcp_oauth_client_document(phi__mcp_oauth *o) {
+    phi__mcp_oauth_client_clear(o);
+    if (!phi__mcp_oauth_client_copy(o, o->found.server.issuer, &o->client.issuer))
+        return PHI_NO_MEMORY;
+    o->client.id = phi_str_of(o->desc->client_metadata_url);
+    o->client.method = PHI__MCP_OAUTH_NONE;
+    return PHI_OK;
+}
+
+/* ---- registration ---- */
+
+/* What is asked for at the registration: to have no secret, where the server allows that. */
+static uint32_t phi__mcp_oauth_client_method(const phi__mcp_oauth_server *server) {
+    if (!server->says_methods || (server->methods & PHI__MCP_OAUTH_NONE) != 0)
+        return PHI__MCP_OAUTH_NONE;
+    return (server->methods & PHI__MCP_OAUTH_BASIC) != 0 ? (uint32_t)PHI__MCP_OAUTH_BASIC
+                                                         : server->methods & PHI__MCP_OAUTH_POST;
+}
+
+static phi_status phi__mcp_oauth_client_register(phi__mcp_oauth *o) {
+    const phi__mcp_oauth_server *server = &o->found.server;
+    uint32_t method = phi__mcp_oauth_client_method(server);
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf body;
+    if (server->registration.len == 0)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%.*s registers no clients: set client_id",
+                                         (int)phi__min(server->issuer.len, 100), server->issuer.at);
+    if (method == 0)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                         "the token endpoint takes no method that "
+                                         "phi has: none, client_secret_basic or "
+                                         "client_secret_post");
+    phi__mcp_oauth_client_clear(o);
+    o->client.method = method;
+    phi__buf_init(&body, &o->memory);
+    phi__mcp_oauth_form_register(&body, o->desc, o->client_name, &o->ask, method);
+    o->step = PHI__MCP_OAUTH_REGISTER;
+    if (!body.failed)
+        status = phi__mcp_oauth_state_post(o, server->registration, "application/json",
+                                           phi__str("", 0), phi__buf_str(&body), "registration");
+    phi__buf_free(&body);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_oauth_client_registered(phi__mcp_oauth *o) {
+    phi_str text = phi__buf_str(&o->sent.answer);
+    phi__mcp_oauth_client *client = &o->client;
+    phi__mcp_oauth_reply reply;
+    phi_status status = phi__mcp_oauth_state_answered(o);
+    if (status != PHI_OK) return status;
+    if (!phi__mcp_oauth_form_client(&o->client_arena, text, client) ||
+        !phi__mcp_oauth_form_reply(&o->arena, text, &reply))
+        return PHI_NO_MEMORY;
+    if (o->sent.http_status < 200 || o->sent.http_status > 299 || client->id.len == 0) {
+        int code = o->sent.http_status;
+        phi__mcp_oauth_client_clear(o);
+        return phi__mcp_oauth_state_fail(
+            o, PHI_REFUSED, "registration: HTTP status %d%s%.*s%s%.*s", code,
+            reply.error.len > 0 ? ": " : ", no client", (int)phi__min(reply.error.len, 60),
+            reply.error.at, reply.description.len > 0 ? ": " : "",
+            (int)phi__min(reply.description.len, 120), reply.description.at);
+    }
+    phi__buf_free(&o->sent.answer);
+    client->registered = true;
+    if (!phi__mcp_oauth_client_copy(o, o->found.server.issuer, &client->issuer) ||
+        !phi__mcp_oauth_client_copy(o, o->ask.redirect, &client->redirect) ||
+        !phi__mcp_oauth_client_copy(o, o->ask.scope, &client->scope)) {
+        phi__mcp_oauth_client_clear(o);
+        return PHI_NO_MEMORY;
+    }
+    /* not kept: the next program registers again */
+    (void)phi__mcp_oauth_keep_save_client(o->desc->store, &o->memory, client);
+    return PHI_OK;
+}
+
+/* Whether a registration serves this authorization. */
+static bool phi__mcp_oauth_client_fits(const phi__mcp_oauth *o) {
+    const phi__mcp_oauth_client *client = &o->client;
+    return client->until_ms > phi__io_wall_ms(o->rt->io) &&
+           phi_str_equal(client->redirect, o->ask.redirect) &&
+           (client->scope.len == 0 || phi__mcp_oauth_words_has_all(client->scope, o->ask.scope));
+}
+
+PHI__FN phi_status phi__mcp_oauth_client_choose(phi__mcp_oauth *o) {
+    if (o->desc->client_id != NULL) return phi__mcp_oauth_client_given(o);
+    if (o->desc->client_metadata_url != NULL && o->found.server.documents)
+        return phi__mcp_oauth_client_document(o);
+    if (phi__mcp_oauth_client_find(o, o->found.server.issuer) && phi__mcp_oauth_client_fits(o))
+        return PHI_OK;
+    return phi__mcp_oauth_client_register(o);
+}
+
+PHI__FN bool phi__mcp_oauth_client_recall(phi__mcp_oauth *o) {
+    phi_str id = o->grant.client_id;
+    if (phi_str_equal(o->client.issuer, o->grant.issuer) && phi_str_equal(o->client.id, id))
+        return true;
+    if (o->desc->client_id == NULL && o->desc->client_metadata_url != NULL &&
+        phi__str_is(id, o->desc->client_metadata_url)) {
+        phi__mcp_oauth_client_clear(o);
+        o->client.id = phi_str_of(o->desc->client_metadata_url);
+        o->client.method = PHI__MCP_OAUTH_NONE;
+        return phi__mcp_oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
+    }
+    if (o->desc->client_id != NULL && phi__str_is(id, o->desc->client_id)) {
+        bool secret = o->desc->client_secret != NULL && o->desc->client_secret[0] != '\0';
+        phi__mcp_oauth_client_clear(o);
+        o->client.id = phi_str_of(o->desc->client_id);
+        o->client.secret = phi_str_of(o->desc->client_secret);
+        o->client.method = o->grant.method;
+        if (!secret) o->client.method = PHI__MCP_OAUTH_NONE;
+        return phi__mcp_oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
+    }
+    return phi__mcp_oauth_client_find(o, o->grant.issuer) && phi_str_equal(o->client.id, id);
+}
+
+PHI__FN void phi__mcp_oauth_client_forget(phi__mcp_oauth *o) {
+    if (!o->client.registered) return;
+    phi__mcp_oauth_keep_drop_client(o->desc->store, o->client.issuer);
+    phi__mcp_oauth_client_clear(o);
+}
+
+PHI__FN uint16_t phi__mcp_oauth_client_port(phi__mcp_oauth *o) {
+    static const char head[] = "http://127.0.0.1:";
+    phi_str at;
+    uint64_t port;
+    size_t n = 0;
+    if (!phi__mcp_oauth_client_find(o, o->found.server.issuer)) return 0;
+    at = o->client.redirect;
+    if (!phi__str_starts(at, head)) return 0;
+    at = phi__str(at.at + sizeof head - 1, at.len - (sizeof head - 1));
+    while (n < at.len && at.at[n] != '/') n++;
+    return phi__str_to_u64(phi__str(at.at, n), &port) && port <= 65535 ? (uint16_t)port
+                                                                       : (uint16_t)0;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_oauth_find.c ---- */
+
+/* mcp_oauth_find.c - from a challenge to the metadata of an authorization server. */
+
+#ifndef PHI_NO_MCP
+
+enum { PHI__MCP_OAUTH_FIND_SHOWN = 120 }; /* bytes of an address in a message */
+
+/* Without a query, which may be a secret. */
+static int phi__mcp_oauth_find_shown(phi_str url) {
+    size_t n = 0;
+    while (n < url.len && n < PHI__MCP_OAUTH_FIND_SHOWN && url.at[n] != '?' && url.at[n] != '#')
+        n++;
+    return (int)n;
+}
+
+/* An address that a document or a header names. */
+static phi_status phi__mcp_oauth_find_check(phi__mcp_oauth *o, const char *what, phi_str url) {
+    const char *fault = phi__mcp_oauth_url_fault(&o->url, url, o->desc->allow_private);
+    if (fault == NULL) return PHI_OK;
+    return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%s %s: %.*s", what, fault,
+                                     phi__mcp_oauth_find_shown(url), url.at);
+}
+
+/* ---- the authorization server ---- */
+
+/* An issuer that named nothing at all: the paths of 2025-03-26 are taken. */
+static phi_status phi__mcp_oauth_find_defaults(phi__mcp_oauth *o) {
+    static const char *const paths[] = {"/authorize", "/token", "/register"};
+    phi_str *const out[] = {&o->found.server.authorize, &o->found.server.token,
+                            &o->found.server.registration};
+    phi_str origin = o->url.origin;
+    size_t i;
+    memset(&o->found.server, 0, sizeof o->found.server);
+    o->found.server.issuer = origin;
+    o->found.server.s256 = true;
+    for (i = 0; i < PHI__COUNT(paths); i++) {
+        size_t n = strlen(paths[i]);
+        char *at = phi__arena_bytes(&o->arena, origin.len + n);
+        if (at == NULL) return PHI_NO_MEMORY;
+        memcpy(at, origin.at, origin.len);
+        memcpy(at + origin.len, paths[i], n);
+        *out[i] = phi__str(at, origin.len + n);
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__mcp_oauth_find_try(phi__mcp_oauth *o, const char *what) {
+    phi_str url = o->found.try_at[o->found.tried++];
+    phi_status status = phi__mcp_oauth_find_check(o, what, url);
+    return status != PHI_OK ? status : phi__mcp_oauth_state_get(o, url, what);
+}
+
+static phi_status phi__mcp_oauth_find_issuer(phi__mcp_oauth *o, phi_str issuer) {
+    phi__mcp_oauth_url url;
+    phi_status status = phi__mcp_oauth_find_check(o, "the issuer", issuer);
+    if (status != PHI_OK) return status;
+    if (!phi__mcp_oauth_url_read(issuer, &url) || url.query.len > 0)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                         "the issuer is no address without a query");
+    o->found.resource.issuer = issuer;
+    o->found.tried = 0;
+    o->found.tries = phi__mcp_oauth_url_servers(&o->arena, &url, o->found.try_at);
+    if (o->found.tries == 0) return PHI_NO_MEMORY;
+    o->step = PHI__MCP_OAUTH_SERVER;
+    return phi__mcp_oauth_find_try(o, "the authorization server's metadata");
+}
+
+/* RFC 8414, 3.3: the very issuer that was asked for. Servers of 2025-03-26 are asked at the MCP
+   server's origin, whose last slash is a matter of taste. */
+static bool phi__mcp_oauth_find_same_issuer(const phi__mcp_oauth *o) {
+    phi_str got = o->found.server.issuer, asked = o->found.resource.issuer;
+    if (o->found.legacy && got.len > 0 && got.at[got.len - 1] == '/') got.len--;
+    return phi_str_equal(got, asked);
+}
+
+static phi_status phi__mcp_oauth_find_check_server(phi__mcp_oauth *o) {
+    const phi__mcp_oauth_server *server = &o->found.server;
+    phi_status status;
+    if (!phi__mcp_oauth_find_same_issuer(o))
+        return phi__mcp_oauth_state_fail(
+            o, PHI_REFUSED, "the metadata of %.*s are of another issuer: %.*s",
+            phi__mcp_oauth_find_shown(o->found.resource.issuer), o->found.resource.issuer.at,
+            phi__mcp_oauth_find_shown(server->issuer), server->issuer.at);
+    if (!server->s256)
+        return phi__mcp_oauth_state_fail(
+            o, PHI_REFUSED,
+            "%.*s does not support PKCE with S256: code_challenge_methods_supported",
+            phi__mcp_oauth_find_shown(server->issuer), server->issuer.at);
+    status = phi__mcp_oauth_find_check(o, "authorization_endpoint", server->authorize);
+    if (status == PHI_OK) status = phi__mcp_oauth_find_check(o, "token_endpoint", server->token);
+    if (status == PHI_OK && server->registration.len > 0)
+        status = phi__mcp_oauth_find_check(o, "registration_endpoint", server->registration);
+    return status;
+}
+
+/* The answer's text, which the tree borrows from, in the arena. */
+static bool phi__mcp_oauth_find_text(phi__mcp_oauth *o, phi_str *out) {
+    bool fine = phi__arena_str(&o->arena, phi__buf_str(&o->sent.answer), out);
+    phi__buf_free(&o->sent.answer);
+    return fine;
+}
+
+PHI__FN phi_status phi__mcp_oauth_find_server(phi__mcp_oauth *o) {
+    const char *fault = "";
+    phi_str text;
+    phi_status status = phi__mcp_oauth_state_answered(o);
+    int http_status = o->sent.http_status;
+    if (status != PHI_OK) return status;
+    if (http_status != 200) {
+        if (o->found.tried < o->found.tries && http_status < 500)
+            return phi__mcp_oauth_find_try(o, "the authorization server's metadata");
+        if (o->found.legacy && http_status < 500) return phi__mcp_oauth_find_defaults(o);
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%.*s has no metadata: HTTP status %d",
+                                         phi__mcp_oauth_find_shown(o->found.resource.issuer),
+                                         o->found.resource.issuer.at, http_status);
+    }
+    if (!phi__mcp_oauth_find_text(o, &text)) return PHI_NO_MEMORY;
+    status = phi__mcp_oauth_words_server(&o->arena, text, &o->found.server, &fault);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK && o->found.tried < o->found.tries)
+        return phi__mcp_oauth_find_try(o, "the authorization server's metadata"); /* some page */
+    if (status != PHI_OK)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the authorization server's metadata %s",
+                                         fault);
+    return phi__mcp_oauth_find_check_server(o);
+}
+
+/* ---- the resource ---- */
+
+/* A server of 2025-03-26 is its own authorization server. */
+static phi_status phi__mcp_oauth_find_legacy(phi__mcp_oauth *o) {
+    if (o->desc->no_legacy)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                         "the server names no authorization server");
+    o->found.legacy = true;
+    o->found.resource.resource = o->resource;
+    return phi__mcp_oauth_find_issuer(o, o->url.origin);
+}
+
+PHI__FN phi_status phi__mcp_oauth_find_resource(phi__mcp_oauth *o) {
+    phi_str preferred = o->desc->issuer != NULL ? phi_str_of(o->desc->issuer) : o->grant.issuer;
+    phi__mcp_oauth_resource *resource = &o->found.resource;
+    const char *fault = "";
+    phi_str text;
+    phi_status status = phi__mcp_oauth_state_answered(o);
+    int http_status = o->sent.http_status;
+    if (status != PHI_OK) return status;
+    if (http_status >= 500)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the server's metadata: HTTP status %d",
+                                         http_status);
+    if (http_status != 200)
+        return o->found.tried < o->found.tries ? phi__mcp_oauth_find_try(o, "the server's metadata")
+                                               : phi__mcp_oauth_find_legacy(o);
+    if (!phi__mcp_oauth_find_text(o, &text)) return PHI_NO_MEMORY;
+    status = phi__mcp_oauth_words_resource(&o->arena, text, preferred, resource, &fault);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK && o->found.tried < o->found.tries)
+        return phi__mcp_oauth_find_try(o, "the server's metadata");
+    if (status != PHI_OK)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the server's metadata %s", fault);
+    if (!phi__mcp_oauth_url_covers(resource->resource, &o->url))
+        return phi__mcp_oauth_state_fail(
+            o, PHI_REFUSED, "the server's metadata are of another resource: %.*s",
+            phi__mcp_oauth_find_shown(resource->resource), resource->resource.at);
+    return phi__mcp_oauth_find_issuer(o, resource->issuer);
+}
+
+PHI__FN phi_status phi__mcp_oauth_find_begin(phi__mcp_oauth *o) {
+    phi_str named = o->found.dare.resource_metadata, known[PHI__MCP_OAUTH_KNOWN];
+    size_t i, n = phi__mcp_oauth_url_resources(&o->arena, &o->url, known);
+    phi__mcp_oauth_url url;
+    if (n == 0) return PHI_NO_MEMORY;
+    o->found.tries = o->found.tried = 0;
+    if (named.len > 0) {
+        phi_status status = phi__mcp_oauth_find_check(o, "resource_metadata", named);
+        if (status != PHI_OK) return status;
+        if (!phi__mcp_oauth_url_read(named, &url) || !phi__mcp_oauth_url_same_host(&url, &o->url))
+            return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                             "resource_metadata is of another host: "
+                                             "%.*s",
+                                             phi__mcp_oauth_find_shown(named), named.at);
+        o->found.try_at[o->found.tries++] = named;
+    }
+    for (i = 0; i < n; i++)
+        if (!phi_str_equal(known[i], named)) o->found.try_at[o->found.tries++] = known[i];
+    o->step = PHI__MCP_OAUTH_RESOURCE;
+    return phi__mcp_oauth_find_try(o, "the server's metadata");
+}
+
+#endif
+
+/* ---- src/mcp/mcp_oauth_form.c ---- */
+
+/* mcp_oauth_form.c - requests of an authorization, and their answers. */
+
+#ifndef PHI_NO_MCP
+
+
+/* ---- secrets ---- */
+
+/* Base64 for URLs, without padding (RFC 4648, 5). */
+static void phi__mcp_oauth_form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
+    size_t i, from = out->len;
+    phi__base64_encode(out, (const char *)bytes, n);
+    if (out->failed) return;
+    for (i = from; i < out->len; i++) {
+        if (out->at[i] == '+') out->at[i] = '-';
+        if (out->at[i] == '/') out->at[i] = '_';
+    }
+    while (out->len > from && out->at[out->len - 1] == '=') out->len--;
+}
+
+static bool phi__mcp_oauth_form_secret(phi__io *io, phi_arena *arena, phi_str *out) {
+    unsigned char random[32];
+    phi__buf text;
+    bool fine;
+    phi__buf_init(&text, arena->memory);
+    phi__io_random(io, random, sizeof random);
+    phi__mcp_oauth_form_base64(&text, random, sizeof random);
+    memset(random, 0, sizeof random);
+    fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    phi__buf_free(&text);
+    return fine;
+}
+
+PHI__FN bool phi__mcp_oauth_form_secrets(phi__io *io, phi_arena *arena, phi__mcp_oauth_ask *ask) {
+    return phi__mcp_oauth_form_secret(io, arena, &ask->state) &&
+           phi__mcp_oauth_form_secret(io, arena, &ask->verifier);
+}
+
+/* ---- requests ---- */
+
+/* An endpoint, safe in the quotes of a shell: the host may hand the URL to one. */
+static void phi__mcp_oauth_form_endpoint(phi__buf *out, phi_str endpoint) {
+    size_t i;
+    for (i = 0; i < endpoint.len; i++)
+        if (strchr("'$;!*()", endpoint.at[i]) != NULL)
+            phi__mcp_oauth_url_escape(out, phi__str(endpoint.at + i, 1));
+        else
+            phi__buf_char(out, endpoint.at[i]);
+    if (memchr(endpoint.at, '?', endpoint.len) == NULL) phi__buf_char(out, '?');
+}
+
+PHI__FN void phi__mcp_oauth_form_authorize(phi__buf *out, phi_str endpoint,
+                                           const phi__mcp_oauth_client *client,
+                                           const phi__mcp_oauth_ask *ask) {
+    unsigned char hash[PHI__SHA256_BYTES];
+    phi__buf challenge;
+    phi__sha256_of(ask->verifier, hash);
+    phi__buf_init(&challenge, out->memory);
+    phi__mcp_oauth_form_base64(&challenge, hash, sizeof hash);
+    phi__mcp_oauth_form_endpoint(out, endpoint);
+    phi__mcp_oauth_url_put(out, "response_type", PHI__LIT("code"));
+    phi__mcp_oauth_url_put(out, "client_id", client->id);
+    phi__mcp_oauth_url_put(out, "redirect_uri", ask->redirect);
+    phi__mcp_oauth_url_put(out, "code_challenge", phi__buf_str(&challenge));
+    phi__mcp_oauth_url_put(out, "code_challenge_method", PHI__LIT("S256"));
+    phi__mcp_oauth_url_put(out, "state", ask->state);
+    phi__mcp_oauth_url_put(out, "resource", ask->resource);
+    if (ask->scope.len > 0) phi__mcp_oauth_url_put(out, "scope", ask->scope);
+    /* OpenID Connect Core, 11: without it, offline_access is ignored */
+    if (phi__mcp_oauth_words_has(ask->scope, PHI__LIT("offline_access")))
+        phi__mcp_oauth_url_put(out, "prompt", PHI__LIT("consent"));
+    if (challenge.failed) out->failed = true;
+    phi__buf_free(&challenge);
+}
+
+static void phi__mcp_oauth_form_self(phi__buf *out, const phi__mcp_oauth_client *client) {
+    if (client->method != PHI__MCP_OAUTH_BASIC)
+        phi__mcp_oauth_url_put(out, "client_id", client->id);
+    if (client->method == PHI__MCP_OAUTH_POST)
+        phi__mcp_oauth_url_put(out, "client_secret", client->secret);
+}
+
+PHI__FN void phi__mcp_oauth_form_code(phi__buf *out, const phi__mcp_oauth_client *client,
+                                      const phi__mcp_oauth_ask *ask) {
+    phi__buf_text(out, "grant_type=authorization_code");
+    phi__mcp_oauth_url_put(out, "code", ask->code);
+    phi__mcp_oauth_url_put(out, "redirect_uri", ask->redirect);
+    phi__mcp_oauth_url_put(out, "code_verifier", ask->verifier);
+    phi__mcp_oauth_url_put(out, "resource", ask->resource);
+    phi__mcp_oauth_form_self(out, client);
+}
+
+PHI__FN void phi__mcp_oauth_form_refresh(phi__buf *out, const phi__mcp_oauth_client *client,
+                                         phi_str refresh, phi_str resource) {
+    phi__buf_text(out, "grant_type=refresh_token");
+    phi__mcp_oauth_url_put(out, "refresh_token", refresh);
+    phi__mcp_oauth_url_put(out, "resource", resource);
+    phi__mcp_oauth_form_self(out, client);
+}
+
+/* RFC 6749, 2.3.1. */
+PHI__FN void phi__mcp_oauth_form_basic(phi__buf *out, const phi__mcp_oauth_client *client) {
+    phi__buf plain;
+    if (client->method != PHI__MCP_OAUTH_BASIC) return;
+    phi__buf_init(&plain, out->memory);
+    phi__mcp_oauth_url_escape(&plain, client->id);
+    phi__buf_char(&plain, ':');
+    phi__mcp_oauth_url_escape(&plain, client->secret);
+    phi__buf_text(out, "Basic ");
+    if (plain.failed)
+        out->failed = true;
+    else
+        phi__base64_encode(out, plain.at, plain.len);
+    phi__buf_free(&plain);
+}
+
+PHI__FN uint32_t phi__mcp_oauth_form_method(const phi__mcp_oauth_server *server, bool secret,
+                                            phi_mcp_client_auth wish) {
+    uint32_t methods = server->methods;
+    if (wish == PHI_MCP_CLIENT_AUTH_NONE) return PHI__MCP_OAUTH_NONE;
+    if (wish == PHI_MCP_CLIENT_AUTH_BASIC) return PHI__MCP_OAUTH_BASIC;
+    if (wish == PHI_MCP_CLIENT_AUTH_POST) return PHI__MCP_OAUTH_POST;
+    /* RFC 8414, 2: client_secret_basic is the default */
+    if (!server->says_methods) methods = secret ? PHI__MCP_OAUTH_BASIC : PHI__MCP_OAUTH_NONE;
+    if (!secret) return methods & PHI__MCP_OAUTH_NONE;
+    if ((methods & PHI__MCP_OAUTH_BASIC) != 0) return PHI__MCP_OAUTH_BASIC;
+    if ((methods & PHI__MCP_OAUTH_POST) != 0) return PHI__MCP_OAUTH_POST;
+    return methods & PHI__MCP_OAUTH_NONE;
+}
+
+static const char *phi__mcp_oauth_form_method_name(uint32_t method) {
+    if (method == PHI__MCP_OAUTH_BASIC) return "client_secret_basic";
+    return method == PHI__MCP_OAUTH_POST ? "client_secret_post" : "none";
+}
+
+static void phi__mcp_oauth_form_member(phi__buf *out, const char *name, phi_str value) {
+    phi__json_write_key(out, phi_str_of(name));
+    phi__json_write_str(out, value);
+}
+
+PHI__FN void phi__mcp_oauth_form_register(phi__buf *out, const phi_mcp_oauth_desc *desc,
+                                          const char *name, const phi__mcp_oauth_ask *ask,
+                                          uint32_t method) {
+    phi__buf_char(out, '{');
+    phi__mcp_oauth_form_member(out, "client_name", phi_str_of(name));
+    if (desc->client_uri != NULL)
+        phi__mcp_oauth_form_member(out, "client_uri", phi_str_of(desc->client_uri));
+    phi__json_write_key(out, PHI__LIT("redirect_uris"));
+    phi__buf_char(out, '[');
+    phi__json_write_str(out, ask->redirect);
+    phi__buf_text(out, "],\"grant_types\":[\"authorization_code\",\"refresh_token\"],"
+                       "\"response_types\":[\"code\"]");
+    phi__mcp_oauth_form_member(out, "token_endpoint_auth_method",
+                               phi_str_of(phi__mcp_oauth_form_method_name(method)));
+    phi__mcp_oauth_form_member(out, "application_type",
+                               desc->web_application ? PHI__LIT("web") : PHI__LIT("native"));
+    if (ask->scope.len > 0) phi__mcp_oauth_form_member(out, "scope", ask->scope);
+    phi__buf_char(out, '}');
+}
+
+/* ---- answers ---- */
+
+static bool phi__mcp_oauth_form_text(phi_arena *arena, phi_str text, const char *name,
+                                     phi_str *out) {
+    phi_json_found found;
+    *out = phi__str("", 0);
+    if (phi_json_find(text, name, &found) != PHI_OK || found.type != PHI_JSON_STRING) return true;
+    if (!phi_json_found_str(arena, &found, out)) return false;
+    return phi__arena_str(arena, *out, out);
+}
+
+/* A number, or a text with one; fractions are cut. */
+static int64_t phi__mcp_oauth_form_number(phi_str text, const char *name, int64_t fallback) {
+    phi_json_found found;
+    uint64_t u;
+    double d;
+    if (phi_json_find(text, name, &found) != PHI_OK) return fallback;
+    if (found.type == PHI_JSON_STRING)
+        return phi__str_to_u64(found.raw, &u) && u < (uint64_t)1 << 40 ? (int64_t)u : fallback;
+    if (!phi_json_found_num(&found, &d) || !(d >= 0) || d > 1e12) return fallback;
+    return (int64_t)d;
+}
+
+/* Whether the text is one JSON object: values are searched for without a tree. */
+static bool phi__mcp_oauth_form_is_object(phi_arena *arena, phi_str text, bool *memory) {
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_json_reader reader;
+    phi_json *root = NULL;
+    phi_status status;
+    phi_json_reader_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
+    do status = phi_json_reader_advance(&reader, SIZE_MAX);
+    while (status == PHI_BUSY);
+    *memory = status != PHI_NO_MEMORY;
+    if (status == PHI_OK) (void)phi_json_reader_result(&reader, &root, NULL);
+    status = phi_json_is_object(root) ? PHI_OK : PHI_PARSE;
+    phi_arena_reset(arena, mark);
+    return status == PHI_OK;
+}
+
+PHI__FN bool phi__mcp_oauth_form_reply(phi_arena *arena, phi_str text, phi__mcp_oauth_reply *out) {
+    phi_str type;
+    bool memory;
+    memset(out, 0, sizeof *out);
+    out->lifetime_s = INT64_MAX;
+    if (!phi__mcp_oauth_form_is_object(arena, text, &memory)) return memory;
+    if (!phi__mcp_oauth_form_text(arena, text, "access_token", &out->token) ||
+        !phi__mcp_oauth_form_text(arena, text, "refresh_token", &out->refresh) ||
+        !phi__mcp_oauth_form_text(arena, text, "scope", &out->scope) ||
+        !phi__mcp_oauth_form_text(arena, text, "error", &out->error) ||
+        !phi__mcp_oauth_form_text(arena, text, "error_description", &out->description) ||
+        !phi__mcp_oauth_form_text(arena, text, "token_type", &type))
+        return false;
+    out->other_type = type.len > 0 && !phi__str_is_nocase(type, "Bearer");
+    out->lifetime_s = phi__mcp_oauth_form_number(text, "expires_in", INT64_MAX);
+    return true;
+}
+
+PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
+                                        phi__mcp_oauth_client *client) {
+    phi_str method;
+    int64_t until_s;
+    bool memory;
+    client->id = client->secret = phi__str("", 0);
+    if (!phi__mcp_oauth_form_is_object(arena, text, &memory)) return memory;
+    if (!phi__mcp_oauth_form_text(arena, text, "client_id", &client->id) ||
+        !phi__mcp_oauth_form_text(arena, text, "client_secret", &client->secret) ||
+        !phi__mcp_oauth_form_text(arena, text, "token_endpoint_auth_method", &method))
+        return false;
+    if (phi__str_is(method, "none")) client->method = PHI__MCP_OAUTH_NONE;
+    if (phi__str_is(method, "client_secret_basic")) client->method = PHI__MCP_OAUTH_BASIC;
+    if (phi__str_is(method, "client_secret_post")) client->method = PHI__MCP_OAUTH_POST;
+    if (client->secret.len == 0) client->method = PHI__MCP_OAUTH_NONE;
+    until_s = phi__mcp_oauth_form_number(text, "client_secret_expires_at", 0);
+    client->until_ms = until_s == 0 ? INT64_MAX : until_s * 1000;
+    return true;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_oauth_keep.c ---- */
+
+/* mcp_oauth_keep.c - tokens and registrations in a store. */
+
+#ifndef PHI_NO_MCP
+
+
+enum { PHI__MCP_OAUTH_KEEP_ID = 64, PHI__MCP_OAUTH_KEEP_WORDS = 200 };
+
+static const char phi__mcp_oauth_keep_agent[] = "mcp";
+
+PHI__FN void phi__mcp_oauth_keep_init(phi__mcp_oauth_grant *grant, phi_memory *memory) {
+    memset(grant, 0, sizeof *grant);
+    phi_arena_init(&grant->arena, memory, 512);
+}
+
+PHI__FN void phi__mcp_oauth_keep_clear(phi__mcp_oauth_grant *grant) {
+    phi_memory *memory = grant->arena.memory;
+    phi_arena_free(&grant->arena);
+    phi__mcp_oauth_keep_init(grant, memory);
+}
+
+PHI__FN void phi__mcp_oauth_keep_move(phi__mcp_oauth_grant *to, phi__mcp_oauth_grant *from) {
+    phi_arena_free(&to->arena);
+    *to = *from;
+    phi__mcp_oauth_keep_init(from, to->arena.memory);
+}
+
+/* ---- documents ---- */
+
+/* "mcp-oauth-token-" and half of a hash. */
+static void phi__mcp_oauth_keep_id(const char *kind, phi_str of, char out[PHI__MCP_OAUTH_KEEP_ID]) {
+    unsigned char hash[PHI__SHA256_BYTES];
+    char hex[PHI__SHA256_HEX];
+    size_t n = strlen(kind);
+    phi__sha256_of(of, hash);
+    phi__sha256_hex(hash, hex);
+    memcpy(out, kind, n);
+    memcpy(out + n, hex, 32);
+    out[n + 32] = '\0';
+}
+
+static void phi__mcp_oauth_keep_token_id(phi_str server, char out[PHI__MCP_OAUTH_KEEP_ID]) {
+    phi__mcp_oauth_keep_id("mcp-oauth-token-", server, out);
+}
+
+static void phi__mcp_oauth_keep_client_id(phi_str issuer, char out[PHI__MCP_OAUTH_KEEP_ID]) {
+    phi__mcp_oauth_keep_id("mcp-oauth-client-", issuer, out);
+}
+
+static phi_status phi__mcp_oauth_keep_read(const phi_store *store, phi_arena *arena, const char *id,
+                                           phi_json **root) {
+    char words[PHI__MCP_OAUTH_KEEP_WORDS];
+    phi_str text;
+    phi_status status;
+    if (store == NULL || store->load == NULL) return PHI_NOT_FOUND;
+    status = store->load(store->user_data, id, arena, &text, words, sizeof words);
+    if (status == PHI_OK) status = phi_json_parse(arena, text, 0, root, NULL);
+    if (status == PHI_OK && phi_json_int(phi_json_get(*root, "v"), 0) != 1) status = PHI_NOT_FOUND;
+    if (status == PHI_PARSE || status == PHI_TOO_BIG) status = PHI_NOT_FOUND;
+    return status;
+}
+
+static phi_status phi__mcp_oauth_keep_write(const phi_store *store, const char *id, phi__buf *doc) {
+    char words[PHI__MCP_OAUTH_KEEP_WORDS];
+    phi_status status = doc->failed ? PHI_NO_MEMORY : PHI_OK;
+    phi__buf_char(doc, '}');
+    if (doc->failed) status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
+        status = store->save(store->user_data, id, phi__mcp_oauth_keep_agent, phi__buf_str(doc),
+                             words, sizeof words);
+    phi__buf_free(doc);
+    return status;
+}
+
+static void phi__mcp_oauth_keep_remove(const phi_store *store, const char *id) {
+    char words[PHI__MCP_OAUTH_KEEP_WORDS];
+    if (store == NULL || store->remove == NULL) return;
+    (void)store->remove(store->user_data, id, words, sizeof words);
+}
+
+static void phi__mcp_oauth_keep_begin(phi__buf *doc, phi_memory *memory) {
+    phi__buf_init(doc, memory);
+    phi__buf_text(doc, "{\"v\":1");
+}
+
+static void phi__mcp_oauth_keep_put(phi__buf *doc, const char *name, phi_str value) {
+    if (value.len == 0) return;
+    phi__json_write_key(doc, phi_str_of(name));
+    phi__json_write_str(doc, value);
+}
+
+static void phi__mcp_oauth_keep_put_time(phi__buf *doc, const char *name, int64_t ms) {
+    if (ms == INT64_MAX) return;
+    phi__json_write_key(doc, phi_str_of(name));
+    phi__json_number_put_i64(doc, ms);
+}
+
+static phi_str phi__mcp_oauth_keep_get(const phi_json *root, const char *name) {
+    return phi__json_text_of(phi_json_get(root, name));
+}
+
+/* ---- grants ---- */
+
+PHI__FN phi_status phi__mcp_oauth_keep_load(const phi_store *store, phi_str server,
+                                            phi__mcp_oauth_grant *out) {
+    char id[PHI__MCP_OAUTH_KEEP_ID];
+    phi_json *root = NULL;
+    phi_status status;
+    phi__mcp_oauth_keep_clear(out);
+    phi__mcp_oauth_keep_token_id(server, id);
+    status = phi__mcp_oauth_keep_read(store, &out->arena, id, &root);
+    if (status == PHI_OK && !phi_str_equal(phi__mcp_oauth_keep_get(root, "server"), server))
+        status = PHI_NOT_FOUND;
+    if (status != PHI_OK) {
+        phi__mcp_oauth_keep_clear(out);
+        return status;
+    }
+    out->bearer = phi__mcp_oauth_keep_get(root, "authorization");
+    out->refresh = phi__mcp_oauth_keep_get(root, "refresh_token");
+    out->scope = phi__mcp_oauth_keep_get(root, "scope");
+    out->issuer = phi__mcp_oauth_keep_get(root, "issuer");
+    out->endpoint = phi__mcp_oauth_keep_get(root, "token_endpoint");
+    out->resource = phi__mcp_oauth_keep_get(root, "resource");
+    out->client_id = phi__mcp_oauth_keep_get(root, "client_id");
+    out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__MCP_OAUTH_NONE);
+    out->until_ms = phi_json_int(phi_json_get(root, "expires_at_ms"), INT64_MAX);
+    out->renew_ms = phi_json_int(phi_json_get(root, "renew_at_ms"), INT64_MAX);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__mcp_oauth_keep_save(const phi_store *store, phi_str server,
+                                            const phi__mcp_oauth_grant *grant) {
+    char id[PHI__MCP_OAUTH_KEEP_ID];
+    phi__buf doc;
+    if (store == NULL || store->save == NULL) return PHI_OK;
+    phi__mcp_oauth_keep_token_id(server, id);
+    phi__mcp_oauth_keep_begin(&doc, grant->arena.memory);
+    phi__mcp_oauth_keep_put(&doc, "server", server);
+    phi__mcp_oauth_keep_put(&doc, "issuer", grant->issuer);
+    phi__mcp_oauth_keep_put(&doc, "token_endpoint", grant->endpoint);
+    phi__mcp_oauth_keep_put(&doc, "resource", grant->resource);
+    phi__mcp_oauth_keep_put(&doc, "client_id", grant->client_id);
+    phi__mcp_oauth_keep_put(&doc, "scope", grant->scope);
+    phi__mcp_oauth_keep_put(&doc, "authorization", grant->bearer);
+    phi__mcp_oauth_keep_put(&doc, "refresh_token", grant->refresh);
+    phi__mcp_oauth_keep_put_time(&doc, "method", (int64_t)grant->method);
+    phi__mcp_oauth_keep_put_time(&doc, "expires_at_ms", grant->until_ms);
+    phi__mcp_oauth_keep_put_time(&doc, "renew_at_ms", grant->renew_ms);
+    return phi__mcp_oauth_keep_write(store, id, &doc);
+}
+
+PHI__FN void phi__mcp_oauth_keep_drop(const phi_store *store, phi_str server) {
+    char id[PHI__MCP_OAUTH_KEEP_ID];
+    phi__mcp_oauth_keep_token_id(server, id);
+    phi__mcp_oauth_keep_remove(store, id);
+}
+
+/* ---- registrations ---- */
+
+PHI__FN phi_status phi__mcp_oauth_keep_load_client(const phi_store *store, phi_arena *arena,
+                                                   phi_str issuer, phi__mcp_oauth_client *out) {
+    char id[PHI__MCP_OAUTH_KEEP_ID];
+    phi_json *root = NULL;
+    phi_status status;
+    memset(out, 0, sizeof *out);
+    phi__mcp_oauth_keep_client_id(issuer, id);
+    status = phi__mcp_oauth_keep_read(store, arena, id, &root);
+    if (status != PHI_OK) return status;
+    if (!phi_str_equal(phi__mcp_oauth_keep_get(root, "issuer"), issuer)) return PHI_NOT_FOUND;
+    out->id = phi__mcp_oauth_keep_get(root, "client_id");
+    if (out->id.len == 0) return PHI_NOT_FOUND;
+    out->issuer = phi__mcp_oauth_keep_get(root, "issuer");
+    out->secret = phi__mcp_oauth_keep_get(root, "client_secret");
+    out->redirect = phi__mcp_oauth_keep_get(root, "redirect_uri");
+    out->scope = phi__mcp_oauth_keep_get(root, "scope");
+    out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__MCP_OAUTH_NONE);
+    out->until_ms = phi_json_int(phi_json_get(root, "secret_expires_at_ms"), INT64_MAX);
+    out->registered = true;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__mcp_oauth_keep_save_client(const phi_store *store, phi_memory *memory,
+                                                   const phi__mcp_oauth_client *client) {
+    char id[PHI__MCP_OAUTH_KEEP_ID];
+    phi__buf doc;
+    if (store == NULL || store->save == NULL) return PHI_OK;
+    phi__mcp_oauth_keep_client_id(client->issuer, id);
+    phi__mcp_oauth_keep_begin(&doc, memory);
+    phi__mcp_oauth_keep_put(&doc, "issuer", client->issuer);
+    phi__mcp_oauth_keep_put(&doc, "client_id", client->id);
+    phi__mcp_oauth_keep_put(&doc, "client_secret", client->secret);
+    phi__mcp_oauth_keep_put(&doc, "redirect_uri", client->redirect);
+    phi__mcp_oauth_keep_put(&doc, "scope", client->scope);
+    phi__mcp_oauth_keep_put_time(&doc, "method", (int64_t)client->method);
+    phi__mcp_oauth_keep_put_time(&doc, "secret_expires_at_ms", client->until_ms);
+    return phi__mcp_oauth_keep_write(store, id, &doc);
+}
+
+PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str issuer) {
+    char id[PHI__MCP_OAUTH_KEEP_ID];
+    phi__mcp_oauth_keep_client_id(issuer, id);
+    phi__mcp_oauth_keep_remove(store, id);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_oauth_person.c ---- */
+
+/* mcp_oauth_person.c - a person's consent: the browser, the redirect, the code. */
+
+#ifndef PHI_NO_MCP
+
+#ifndef PHI_NO_LISTEN
+
+#include <stdio.h>
+
+static const char phi__mcp_oauth_person_path[] = "/callback";
+#endif
+
+/* ---- the redirect ---- */
+
+/* In a time that says nothing about where they differ. */
+static bool phi__mcp_oauth_person_same(phi_str a, phi_str b) {
+    unsigned char differ = 0;
+    size_t i;
+    if (a.len != b.len) return false;
+    for (i = 0; i < a.len; i++) differ |= (unsigned char)(a.at[i] ^ b.at[i]);
+    return differ == 0;
+}
+
+PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str url) {
+    size_t from = 0, to;
+    phi_status status;
+    phi_str state;
+    if (o->step != PHI__MCP_OAUTH_PERSON || o->redirected.len > 0)
+        return phi__error(o->rt, PHI_MISUSE, "authorization: none waits for a redirect");
+    while (from < url.len && url.at[from] != '?') from++;
+    for (to = from; to < url.len && url.at[to] != '#';) to++;
+    if (to - from < 2 || to - from > PHI__MCP_OAUTH_ANSWER)
+        return phi__error(o->rt, PHI_BAD_ARG, "authorization: the URL of a redirect has a query");
+    url = phi__str(url.at + from + 1, to - from - 1);
+    status = phi__mcp_oauth_url_get(&o->arena, url, "state", &state);
+    if (status == PHI_NO_MEMORY) return phi__error(o->rt, status, "authorization: no memory");
+    if (status != PHI_OK || !phi__mcp_oauth_person_same(state, o->ask.state))
+        return phi__error(o->rt, PHI_REFUSED, "authorization: the redirect belongs to another one");
+    phi__buf_add_str(&o->redirected, url);
+    if (o->redirected.failed) {
+        phi__buf_free(&o->redirected);
+        return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
+    }
+    phi__mcp_oauth_state_wake(o);
+    return PHI_OK;
+}
+
+PHI__FN void phi__mcp_oauth_person_unlisten(phi__mcp_oauth *o) {
+#ifndef PHI_NO_LISTEN
+    phi__mcp_redirect_free(o->receiver);
+#endif
+    o->receiver = NULL;
+}
+
+#ifndef PHI_NO_LISTEN
+static phi_status phi__mcp_oauth_person_got(void *ctx, phi_str query) {
+    phi__mcp_oauth *o = (phi__mcp_oauth *)ctx;
+    phi_status status;
+    phi__buf url;
+    phi__buf_init(&url, &o->memory);
+    phi__buf_char(&url, '?');
+    phi__buf_add_str(&url, query);
+    status = url.failed ? PHI_NO_MEMORY : phi__mcp_oauth_person_redirected(o, phi__buf_str(&url));
+    phi__buf_free(&url);
+    return status;
+}
+
+static phi_status phi__mcp_oauth_person_listen(phi__mcp_oauth *o) {
+    uint16_t port = (uint16_t)o->desc->redirect_port;
+    char words[160], uri[64];
+    phi_status status = PHI_REFUSED;
+    words[0] = '\0';
+    if (port == 0) port = phi__mcp_oauth_client_port(o);
+    status = phi__mcp_redirect_new(o->rt->io, port, phi__mcp_oauth_person_path,
+                                   phi__mcp_oauth_person_got, o, &o->receiver, words, sizeof words);
+    if (status == PHI_REFUSED && port != 0 && o->desc->redirect_port == 0)
+        status =
+            phi__mcp_redirect_new(o->rt->io, 0, phi__mcp_oauth_person_path,
+                                  phi__mcp_oauth_person_got, o, &o->receiver, words, sizeof words);
+    if (status != PHI_OK)
+        return phi__mcp_oauth_state_fail(o, status, "the redirect's port: %s", words);
+    (void)snprintf(uri, sizeof uri, "http://127.0.0.1:%u%s",
+                   (unsigned)phi__mcp_redirect_port(o->receiver), phi__mcp_oauth_person_path);
+    return phi__arena_str(&o->arena, phi_str_of(uri), &o->ask.redirect) ? PHI_OK : PHI_NO_MEMORY;
+}
+#endif
+
+static phi_status phi__mcp_oauth_person_redirect(phi__mcp_oauth *o) {
+#ifndef PHI_NO_LISTEN
+    if (o->desc->redirect_port >= 0)
+        return o->receiver != NULL ? PHI_OK : phi__mcp_oauth_person_listen(o);
+#endif
+    o->ask.redirect = phi_str_of(o->desc->redirect_uri);
+    return PHI_OK;
+}
+
+/* The scopes: those of the challenge or else of the resource, the host's own, those that were asked
+   for before at this issuer, and what a refresh token needs. */
+static phi_status phi__mcp_oauth_person_scope(phi__mcp_oauth *o) {
+    const phi__mcp_oauth_found *found = &o->found;
+    phi_status status = PHI_OK;
+    phi__buf set;
+    phi__buf_init(&set, &o->memory);
+    if (phi_str_equal(o->grant.issuer, found->server.issuer))
+        phi__mcp_oauth_words_join(&set, o->grant.scope);
+    phi__mcp_oauth_words_join(&set, found->dare.scope);
+    phi__mcp_oauth_words_join(&set, phi_str_of(o->desc->scope));
+    if (found->dare.scope.len == 0 && o->desc->scope == NULL)
+        phi__mcp_oauth_words_join(&set, found->resource.scopes);
+    if (found->server.offline && !o->desc->no_offline_access)
+        phi__mcp_oauth_words_join(&set, PHI__LIT("offline_access"));
+    if (set.failed || !phi__arena_str(&o->arena, phi__buf_str(&set), &o->ask.scope))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&set);
+    return status;
+}
+
+/* The client is known: the browser gets the URL. */
+PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o) {
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf url;
+    if (!phi__mcp_oauth_form_secrets(o->rt->io, &o->arena, &o->ask)) return PHI_NO_MEMORY;
+    phi__buf_init(&url, &o->memory);
+    phi__mcp_oauth_form_authorize(&url, o->found.server.authorize, &o->client, &o->ask);
+    phi__buf_char(&url, '\0');
+    o->step = PHI__MCP_OAUTH_PERSON;
+    phi__buf_free(&o->redirected);
+    if (!url.failed) {
+        o->calling = true;
+        status = o->desc->open_browser(o->desc->user_data, url.at);
+        o->calling = false;
+    }
+    phi__buf_free(&url);
+    if (status == PHI_OK) return PHI_BUSY;
+    return phi__mcp_oauth_state_fail(o, status, "the browser: %s", phi_status_text(status));
+}
+
+/* The metadata are known. */
+PHI__FN phi_status phi__mcp_oauth_person_go(phi__mcp_oauth *o) {
+    phi_status status;
+    o->ask.resource = o->found.resource.resource;
+    status = phi__mcp_oauth_person_scope(o);
+    if (status == PHI_OK) status = phi__mcp_oauth_person_redirect(o);
+    if (status == PHI_OK) status = phi__mcp_oauth_client_choose(o);
+    return status == PHI_OK ? phi__mcp_oauth_person_open(o) : status;
+}
+
+/* The server does not know the client: once, it is registered anew. */
+static bool phi__mcp_oauth_person_again(phi__mcp_oauth *o, phi_str error) {
+    if (o->registered || !o->client.registered) return false;
+    if (!phi__str_is(error, "invalid_client") && !phi__str_is(error, "unauthorized_client"))
+        return false;
+    o->registered = true;
+    phi__mcp_oauth_client_forget(o);
+    return true;
+}
+
+/* RFC 9207: who has answered. */
+static phi_status phi__mcp_oauth_person_issuer(phi__mcp_oauth *o, phi_str query) {
+    phi_str iss;
+    phi_status status = phi__mcp_oauth_url_get(&o->arena, query, "iss", &iss);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status == PHI_NOT_FOUND && !o->found.server.names_itself) return PHI_OK;
+    if (status == PHI_OK && phi_str_equal(iss, o->found.server.issuer)) return PHI_OK;
+    return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                     status == PHI_NOT_FOUND
+                                         ? "the redirect does not name its issuer"
+                                         : "the redirect comes from another issuer");
+}
+
+/* The redirect has come. */
+PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o) {
+    phi_str query = phi__buf_str(&o->redirected), error, code, words;
+    phi_status status = phi__mcp_oauth_person_issuer(o, query);
+    phi__buf body;
+    if (status != PHI_OK) return status;
+    if (phi__mcp_oauth_url_get(&o->arena, query, "error", &error) == PHI_OK) {
+        if (phi__mcp_oauth_person_again(o, error)) return phi__mcp_oauth_person_go(o);
+        if (phi__mcp_oauth_url_get(&o->arena, query, "error_description", &words) != PHI_OK)
+            words = phi__str("", 0);
+        status = phi__str_is(error, "access_denied") ? PHI_DENIED : PHI_REFUSED;
+        return phi__mcp_oauth_state_fail(o, status, "%.*s%s%.*s", (int)phi__min(error.len, 60),
+                                         error.at, words.len > 0 ? ": " : "",
+                                         (int)phi__min(words.len, 160), words.at);
+    }
+    status = phi__mcp_oauth_url_get(&o->arena, query, "code", &code);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK || code.len == 0)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the redirect has no code");
+    o->ask.code = code;
+    phi__buf_init(&body, &o->memory);
+    phi__mcp_oauth_form_code(&body, &o->client, &o->ask);
+    o->step = PHI__MCP_OAUTH_EXCHANGE;
+    status = phi__mcp_oauth_token_ask(o, o->found.server.token, &body);
+    phi__buf_free(&body);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
+    phi__mcp_oauth_reply reply;
+    phi_status status = phi__mcp_oauth_state_answered(o);
+    if (status != PHI_OK) return status;
+    if (!phi__mcp_oauth_form_reply(&o->arena, phi__buf_str(&o->sent.answer), &reply))
+        return PHI_NO_MEMORY;
+    if (phi__mcp_oauth_token_given(o, &reply)) return phi__mcp_oauth_token_take(o, &reply, false);
+    if (phi__mcp_oauth_person_again(o, reply.error)) return phi__mcp_oauth_person_go(o);
+    return phi__mcp_oauth_token_refused(o, &reply);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_oauth_state.c ---- */
+
+/* mcp_oauth_state.c - requests and messages of an authorization. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* No secret of ours stands in a message, though a server puts it there. */
+static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words) {
+    phi__secrets set;
+    phi_arena arena;
+    bool fine;
+    phi_arena_init(&arena, &o->memory, 1024);
+    phi__secret_init(&set, &arena);
+    if (o->grant.bearer.len > 7)
+        phi__secret_add(&set, phi__str(o->grant.bearer.at + 7, o->grant.bearer.len - 7));
+    phi__secret_add(&set, o->grant.refresh);
+    phi__secret_add(&set, o->client.secret);
+    phi__secret_add(&set, phi_str_of(o->desc->client_secret));
+    phi__secret_add(&set, o->ask.state);
+    phi__secret_add(&set, o->ask.verifier);
+    phi__secret_add(&set, o->ask.code);
+    fine = !set.failed;
+    if (fine) (void)phi__secret_hide(&set, words, strlen(words), PHI__SECRET_WORDS);
+    phi_arena_free(&arena);
+    return fine;
+}
+
+PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status status,
+                                             const char *format, ...) {
+    char words[PHI__MCP_OAUTH_MESSAGE];
+    va_list args;
+    size_t n;
+    va_start(args, format);
+    (void)vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    n = phi__words_clean_line(words, strlen(words));
+    words[n] = '\0';
+    if (!phi__mcp_oauth_state_hide(o, words))
+        (void)snprintf(words, sizeof words, "%s", phi_status_text(PHI_NO_MEMORY));
+    (void)snprintf(o->message, sizeof o->message, "authorization: %.*s",
+                   (int)sizeof o->message - 20, words);
+    return status;
+}
+
+PHI__FN void phi__mcp_oauth_state_wake(phi__mcp_oauth *o) {
+    /* it has its place since the object was made: this needs no memory */
+    (void)phi__io_timer_set(o->rt->io, &o->timer, phi__io_now_us(o->rt->io));
+}
+
+/* ---- requests ---- */
+
+static void phi__mcp_oauth_state_head(void *user_data, int http_status, phi_str headers) {
+    (void)headers;
+    ((phi__mcp_oauth *)user_data)->sent.http_status = http_status;
+}
+
+static size_t phi__mcp_oauth_state_body(void *user_data, phi_str bytes) {
+    phi__buf_add_str(&((phi__mcp_oauth *)user_data)->sent.answer, bytes);
+    return bytes.len;
+}
+
+static void phi__mcp_oauth_state_end(void *user_data, phi_status status, const char *message) {
+    phi__mcp_oauth *o = (phi__mcp_oauth *)user_data;
+    o->sent.fetch = NULL;
+    o->sent.ended = true;
+    o->sent.status = status;
+    if (status == PHI_OK && o->sent.answer.failed) {
+        o->sent.status = PHI_NO_MEMORY;
+        message = phi_status_text(PHI_NO_MEMORY);
+    }
+    (void)snprintf(o->sent.message, sizeof o->sent.message, "%s", message != NULL ? message : "");
+    phi__mcp_oauth_state_wake(o);
+}
+
+static phi_status phi__mcp_oauth_state_send(phi__mcp_oauth *o, phi__fetch_desc *desc,
+                                            const char *what) {
+    phi_status status;
+    const char *words = NULL;
+    phi__buf_free(&o->sent.answer);
+    o->sent.what = what;
+    o->sent.ended = false;
+    o->sent.http_status = 0;
+    desc->memory = &o->memory;
+    desc->deadlines.first_event_ms = desc->deadlines.total_ms = PHI__MCP_OAUTH_FETCH_MS;
+    desc->on_head = phi__mcp_oauth_state_head;
+    desc->on_body = phi__mcp_oauth_state_body;
+    desc->on_end = phi__mcp_oauth_state_end;
+    desc->user_data = o;
+    status = phi__fetch_open(o->rt, desc, &o->sent.fetch);
+    if (status == PHI_OK) return PHI_BUSY;
+    (void)phi__error_last(o->rt, &words, NULL);
+    return phi__mcp_oauth_state_fail(o, status, "%s: %s", what, words != NULL ? words : "");
+}
+
+PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, const char *what) {
+    phi__header header;
+    phi__fetch_desc desc;
+    header.name = PHI__LIT("Accept");
+    header.value = PHI__LIT("application/json");
+    memset(&desc, 0, sizeof desc);
+    desc.method = PHI__LIT("GET");
+    desc.url = url;
+    desc.headers = &header;
+    desc.header_count = 1;
+    desc.max_bytes = PHI__MCP_OAUTH_DOCUMENT;
+    return phi__mcp_oauth_state_send(o, &desc, what);
+}
+
+PHI__FN phi_status phi__mcp_oauth_state_post(phi__mcp_oauth *o, phi_str url, const char *type,
+                                             phi_str basic, phi_str body, const char *what) {
+    phi__header headers[3];
+    phi__fetch_desc desc;
+    headers[0].name = PHI__LIT("Accept");
+    headers[0].value = PHI__LIT("application/json");
+    headers[1].name = PHI__LIT("Content-Type");
+    headers[1].value = phi_str_of(type);
+    headers[2].name = PHI__LIT("Authorization");
+    headers[2].value = basic;
+    memset(&desc, 0, sizeof desc);
+    desc.method = PHI__LIT("POST");
+    desc.url = url;
+    desc.headers = headers;
+    desc.header_count = basic.len > 0 ? 3 : 2;
+    desc.body = body;
+    desc.max_bytes = PHI__MCP_OAUTH_ANSWER;
+    return phi__mcp_oauth_state_send(o, &desc, what);
+}
+
+PHI__FN phi_status phi__mcp_oauth_state_answered(phi__mcp_oauth *o) {
+    if (o->sent.status == PHI_OK) return PHI_OK;
+    return phi__mcp_oauth_state_fail(o, o->sent.status, "%s: %s", o->sent.what, o->sent.message);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_oauth_token.c ---- */
+
+/* mcp_oauth_token.c - tokens: taken, kept, refreshed. */
+
+#ifndef PHI_NO_MCP
+
+enum {
+    PHI__MCP_OAUTH_EARLY_MS = 60000, /* a token is refreshed so long before its end */
+    PHI__MCP_OAUTH_RETRY_MS = 30000  /* after a refresh that failed in the network */
+};
+
+static bool phi__mcp_oauth_token_fits(phi_str token) {
+    size_t i;
+    for (i = 0; i < token.len; i++)
+        if (token.at[i] <= ' ' || token.at[i] > '~') return false;
+    return token.len > 0;
+}
+
+PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o) {
+    phi_status status = phi__mcp_oauth_keep_save(o->desc->store, o->resource, &o->grant);
+    if (status != PHI_OK)
+        (void)phi__error(o->rt, status, "authorization: the store does not keep the token: %s",
+                         phi_status_text(status));
+}
+
+/* The scopes that were asked for, and those that the server says it has granted. */
+static bool phi__mcp_oauth_token_scopes(phi__mcp_oauth *o, phi_arena *arena, phi_str asked,
+                                        phi_str granted, phi_str *out) {
+    phi__buf set;
+    bool fine;
+    phi__buf_init(&set, &o->memory);
+    phi__mcp_oauth_words_join(&set, asked);
+    phi__mcp_oauth_words_join(&set, granted);
+    fine = !set.failed && phi__arena_str(arena, phi__buf_str(&set), out);
+    phi__buf_free(&set);
+    return fine;
+}
+
+static bool phi__mcp_oauth_token_bearer(phi_arena *arena, phi_str token, phi_str *out) {
+    char *at = phi__arena_bytes(arena, token.len + 8);
+    if (at == NULL) return false;
+    memcpy(at, "Bearer ", 7);
+    memcpy(at + 7, token.at, token.len);
+    at[token.len + 7] = '\0';
+    *out = phi__str(at, token.len + 7);
+    return true;
+}
+
+static void phi__mcp_oauth_token_times(phi__mcp_oauth *o, phi__mcp_oauth_grant *g,
+                                       int64_t lifetime_s) {
+    int64_t ms, early;
+    g->since_ms = phi__io_wall_ms(o->rt->io);
+    g->until_ms = g->renew_ms = INT64_MAX;
+    if (lifetime_s > INT64_MAX / 4000) return;
+    ms = lifetime_s * 1000;
+    early = ms / 2 < PHI__MCP_OAUTH_EARLY_MS ? ms / 2 : (int64_t)PHI__MCP_OAUTH_EARLY_MS;
+    g->until_ms = g->since_ms + ms;
+    g->renew_ms = g->until_ms - early;
+}
+
+/* A grant of an answer; what it does not say is as before, or as it was asked for. */
+PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply,
+                                             bool refreshed) {
+    phi__mcp_oauth_grant next;
+    const phi__mcp_oauth_grant *old = &o->grant;
+    phi_arena *arena = &next.arena;
+    phi_str refresh = reply->refresh;
+    bool fine;
+    phi__mcp_oauth_keep_init(&next, &o->memory);
+    if (refresh.len == 0 && refreshed) refresh = old->refresh;
+    fine =
+        phi__mcp_oauth_token_bearer(arena, reply->token, &next.bearer) &&
+        phi__arena_str(arena, refresh, &next.refresh) &&
+        phi__mcp_oauth_token_scopes(o, arena, refreshed ? old->scope : o->ask.scope, reply->scope,
+                                    &next.scope) &&
+        phi__arena_str(arena, refreshed ? old->issuer : o->found.server.issuer, &next.issuer) &&
+        phi__arena_str(arena, refreshed ? old->endpoint : o->found.server.token, &next.endpoint) &&
+        phi__arena_str(arena, refreshed ? old->resource : o->ask.resource, &next.resource) &&
+        phi__arena_str(arena, o->client.id, &next.client_id);
+    if (!fine) {
+        phi__mcp_oauth_keep_clear(&next);
+        return PHI_NO_MEMORY;
+    }
+    next.method = o->client.method;
+    next.refreshed = refreshed;
+    phi__mcp_oauth_token_times(o, &next, reply->lifetime_s);
+    phi__mcp_oauth_keep_move(&o->grant, &next);
+    phi__mcp_oauth_token_save(o);
+    return PHI_OK;
+}
+
+/* The stored grant, once. One that is not ours or not well formed counts as none. */
+PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o) {
+    phi__mcp_oauth_grant *g = &o->grant;
+    const char *id = o->desc->client_id;
+    if (o->loaded) return;
+    o->loaded = true;
+    if (phi__mcp_oauth_keep_load(o->desc->store, o->resource, g) != PHI_OK) return;
+    if (g->bearer.len > 0 &&
+        (!phi__str_starts(g->bearer, "Bearer ") ||
+         !phi__mcp_oauth_token_fits(phi__str(g->bearer.at + 7, g->bearer.len - 7))))
+        g->bearer = phi__str("", 0);
+    if ((id != NULL && !phi__str_is(g->client_id, id)) ||
+        (o->desc->issuer != NULL && id != NULL && !phi__str_is(g->issuer, o->desc->issuer)))
+        phi__mcp_oauth_keep_clear(g);
+    if (phi__mcp_oauth_url_fault(&o->url, g->endpoint, o->desc->allow_private) != NULL)
+        g->refresh = phi__str("", 0);
+}
+
+PHI__FN phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint,
+                                            const phi__buf *body) {
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf basic;
+    phi__buf_init(&basic, &o->memory);
+    phi__mcp_oauth_form_basic(&basic, &o->client);
+    if (!basic.failed && !body->failed)
+        status = phi__mcp_oauth_state_post(o, endpoint, "application/x-www-form-urlencoded",
+                                           phi__buf_str(&basic), phi__buf_str(body),
+                                           "the token endpoint");
+    phi__buf_free(&basic);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
+                                                const phi__mcp_oauth_reply *reply) {
+    if (reply->other_type)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                         "the token endpoint gave a token that is no bearer token");
+    return phi__mcp_oauth_state_fail(
+        o, PHI_REFUSED, "the token endpoint: HTTP status %d%s%.*s%s%.*s", o->sent.http_status,
+        reply->error.len > 0 ? ": " : ", no token", (int)phi__min(reply->error.len, 60),
+        reply->error.at, reply->description.len > 0 ? ": " : "",
+        (int)phi__min(reply->description.len, 120), reply->description.at);
+}
+
+PHI__FN bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o,
+                                        const phi__mcp_oauth_reply *reply) {
+    return o->sent.http_status >= 200 && o->sent.http_status < 300 && !reply->other_type &&
+           phi__mcp_oauth_token_fits(reply->token);
+}
+
+/* ---- refresh ---- */
+
+PHI__FN phi_status phi__mcp_oauth_token_renew(phi__mcp_oauth *o) {
+    phi_status status;
+    phi__buf body;
+    if (!phi__mcp_oauth_client_recall(o)) {
+        o->grant.refresh = phi__str("", 0);
+        o->step = PHI__MCP_OAUTH_BEGIN;
+        return o->renewing ? PHI_BUSY : PHI_OK;
+    }
+    phi__buf_init(&body, &o->memory);
+    phi__mcp_oauth_form_refresh(&body, &o->client, o->grant.refresh, o->grant.resource);
+    o->step = PHI__MCP_OAUTH_REFRESH;
+    status = phi__mcp_oauth_token_ask(o, o->grant.endpoint, &body);
+    phi__buf_free(&body);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
+    phi__mcp_oauth_reply reply;
+    phi_status status = phi__mcp_oauth_state_answered(o);
+    if (status == PHI_OK &&
+        !phi__mcp_oauth_form_reply(&o->arena, phi__buf_str(&o->sent.answer), &reply))
+        return PHI_NO_MEMORY;
+    if (status == PHI_OK && phi__mcp_oauth_token_given(o, &reply))
+        return phi__mcp_oauth_token_take(o, &reply, true);
+    if (status == PHI_OK) status = phi__mcp_oauth_token_refused(o, &reply);
+    if (o->sent.status != PHI_OK || o->sent.http_status >= 500 || o->sent.http_status == 429) {
+        o->retry_us = phi__io_now_us(o->rt->io) + PHI__MCP_OAUTH_RETRY_MS * (uint64_t)1000;
+        return o->grant.bearer.len > 0 ? PHI_OK : status; /* it may serve until its end */
+    }
+    if (phi__str_is(reply.error, "invalid_client")) phi__mcp_oauth_client_forget(o);
+    o->grant.refresh = phi__str("", 0);
+    phi__mcp_oauth_token_save(o);
+    o->step = PHI__MCP_OAUTH_BEGIN;
+    return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: the server will say what it wants */
+}
+
+#endif
+
+/* ---- src/mcp/mcp_oauth_url.c ---- */
+
+/* mcp_oauth_url.c - addresses of an authorization. */
+
+#ifndef PHI_NO_MCP
+
+/* ---- where a host leads ---- */
+
+static char phi__mcp_oauth_url_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static int phi__mcp_oauth_url_digit(char c) {
+    c = phi__mcp_oauth_url_lower(c);
+    if (c >= '0' && c <= '9') return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+}
+
+/* A number as inet_aton reads it: 0x7f, 0177, 127. */
+static bool phi__mcp_oauth_url_number(phi_str s, uint64_t *out) {
+    unsigned base = 10;
+    uint64_t n = 0;
+    size_t i = 0;
+    if (s.len >= 2 && s.at[0] == '0' && phi__mcp_oauth_url_lower(s.at[1]) == 'x') {
+        base = 16;
+        i = 2;
+    } else if (s.len >= 2 && s.at[0] == '0')
+        base = 8;
+    if (i == s.len && base != 16) return false;
+    for (; i < s.len; i++) {
+        int digit = phi__mcp_oauth_url_digit(s.at[i]);
+        if (digit >= (int)base || n > UINT32_MAX) return false;
+        n = n * base + (unsigned)digit;
+    }
+    *out = n;
+    return true;
+}
+
+static phi__mcp_oauth_reach phi__mcp_oauth_url_reach_v4(uint32_t a) {
+    static const struct {
+        uint32_t net;
+        uint32_t bits;
+    } reserved[] = {{0x0a000000u, 8},  {0xac100000u, 12}, {0xc0a80000u, 16}, {0xa9fe0000u, 16},
+                    {0x64400000u, 10}, {0xc0000000u, 24}, {0xc6120000u, 15}, {0xe0000000u, 3}};
+    size_t i;
+    if (a >> 24 == 127 || a >> 24 == 0) return PHI__MCP_OAUTH_LOOPBACK;
+    for (i = 0; i < PHI__COUNT(reserved); i++)
+        if ((a ^ reserved[i].net) >> (32 - reserved[i].bits) == 0) return PHI__MCP_OAUTH_PRIVATE;
+    return PHI__MCP_OAUTH_PUBLIC;
+}
+
+/* All forms that resolvers take for an IPv4 address: one to four numbers, the last of which fills
+   the rest. False: it is none. */
+static bool phi__mcp_oauth_url_v4(phi_str host, uint32_t *out) {
+    uint64_t parts[4], a = 0;
+    size_t n = 0, i, at = 0;
+    for (i = 0; i <= host.len; i++) {
+        if (i < host.len && host.at[i] != '.') continue;
+        if (n == 4 || !phi__mcp_oauth_url_number(phi__str(host.at + at, i - at), &parts[n]))
+            return false;
+        n++;
+        at = i + 1;
+    }
+    for (i = 0; i + 1 < n; i++) {
+        if (parts[i] > 255) return false;
+        a |= parts[i] << (24 - 8 * i);
+    }
+    if (parts[n - 1] >= (uint64_t)1 << (8 * (5 - n))) return false;
+    *out = (uint32_t)(a | parts[n - 1]);
+    return true;
+}
+
+/* The 16 bytes of an IPv6 address without its brackets. False: malformed. */
+static bool phi__mcp_oauth_url_v6(phi_str s, unsigned char out[16]) {
+    size_t n = 0, gap = SIZE_MAX, i = 0;
+    uint32_t v4;
+    memset(out, 0, 16);
+    while (i < s.len) {
+        size_t end = i, k;
+        unsigned value = 0;
+        if (s.at[i] == ':') {
+            if (i + 1 >= s.len || s.at[i + 1] != ':' || gap != SIZE_MAX) return false;
+            gap = n;
+            i += 2;
+            continue;
+        }
+        while (end < s.len && s.at[end] != ':') end++;
+        if (memchr(s.at + i, '.', end - i) != NULL) {
+            if (end != s.len || n > 12 || !phi__mcp_oauth_url_v4(phi__str(s.at + i, end - i), &v4))
+                return false;
+            for (k = 0; k < 4; k++) out[n++] = (unsigned char)(v4 >> (24 - 8 * k));
+            break;
+        }
+        if (end - i > 4 || n > 14) return false;
+        for (k = i; k < end; k++) {
+            int digit = phi__mcp_oauth_url_digit(s.at[k]);
+            if (digit > 15) return false;
+            value = value * 16 + (unsigned)digit;
+        }
+        out[n++] = (unsigned char)(value >> 8);
+        out[n++] = (unsigned char)value;
+        i = end;
+        if (i < s.len && (i + 1 == s.len || s.at[i + 1] != ':')) i++;
+        if (i == s.len && end != s.len) return false; /* a colon at the end */
+    }
+    if (gap == SIZE_MAX) return n == 16;
+    if (n > 14) return false;
+    memmove(out + gap + (16 - n), out + gap, n - gap);
+    memset(out + gap, 0, 16 - n);
+    return true;
+}
+
+static phi__mcp_oauth_reach phi__mcp_oauth_url_reach_v6(const unsigned char a[16]) {
+    static const unsigned char zero[16] = {0};
+    static const unsigned char nat64[12] = {0, 0x64, 0xff, 0x9b};
+    uint32_t v4 = (uint32_t)a[12] << 24 | (uint32_t)a[13] << 16 | (uint32_t)a[14] << 8 | a[15];
+    if (memcmp(a, zero, 15) == 0 && a[15] <= 1) return PHI__MCP_OAUTH_LOOPBACK;
+    if (memcmp(a, zero, 10) == 0 && a[10] == a[11] && (a[10] == 0xff || a[10] == 0))
+        return phi__mcp_oauth_url_reach_v4(v4); /* IPv4 in IPv6 */
+    if (memcmp(a, nat64, 12) == 0) return phi__mcp_oauth_url_reach_v4(v4);
+    if (a[0] == 0x20 && a[1] == 0x02) /* 6to4 */
+        return phi__mcp_oauth_url_reach_v4((uint32_t)a[2] << 24 | (uint32_t)a[3] << 16 |
+                                           (uint32_t)a[4] << 8 | a[5]);
+    /* 2000::/3 is all that is given out */
+    return a[0] >> 5 == 1 ? PHI__MCP_OAUTH_PUBLIC : PHI__MCP_OAUTH_PRIVATE;
+}
+
+static bool phi__mcp_oauth_url_ends(phi_str host, const char *end) {
+    size_t n = strlen(end);
+    return host.len > n && phi__str_is_nocase(phi__str(host.at + host.len - n, n), end);
+}
+
+static bool phi__mcp_oauth_url_reach_of(phi_str host, phi__mcp_oauth_reach *out) {
+    static const char *const inner[] = {".local", ".internal", ".home.arpa", ".lan", ".intranet"};
+    unsigned char v6[16];
+    uint32_t v4;
+    uint64_t number;
+    size_t i, last;
+    if (host.at[0] == '[') {
+        if (!phi__mcp_oauth_url_v6(phi__str(host.at + 1, host.len - 2), v6)) return false;
+        *out = phi__mcp_oauth_url_reach_v6(v6);
+        return true;
+    }
+    if (host.at[host.len - 1] == '.') host.len--;
+    if (host.len == 0 || host.at[0] == '.') return false;
+    for (last = host.len; last > 0 && host.at[last - 1] != '.';) last--;
+    if (phi__mcp_oauth_url_number(phi__str(host.at + last, host.len - last), &number)) {
+        if (!phi__mcp_oauth_url_v4(host, &v4)) return false;
+        *out = phi__mcp_oauth_url_reach_v4(v4);
+        return true;
+    }
+    *out = PHI__MCP_OAUTH_PUBLIC;
+    if (last == 0) *out = PHI__MCP_OAUTH_PRIVATE;
+    for (i = 0; i < PHI__COUNT(inner); i++)
+        if (phi__mcp_oauth_url_ends(host, inner[i])) *out = PHI__MCP_OAUTH_PRIVATE;
+    if (phi__str_is_nocase(host, "localhost") || phi__mcp_oauth_url_ends(host, ".localhost"))
+        *out = PHI__MCP_OAUTH_LOOPBACK;
+    return true;
+}
+
+/* ---- parts ---- */
+
+static bool phi__mcp_oauth_url_letter(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* "host:port" or "[v6]:port". */
+static bool phi__mcp_oauth_url_authority(phi_str at, phi__mcp_oauth_url *out) {
+    size_t n = 0;
+    uint64_t port;
+    if (at.len > 0 && at.at[0] == '[') {
+        while (n < at.len && at.at[n] != ']') n++;
+        if (n++ == at.len) return false;
+    } else
+        while (n < at.len && (phi__mcp_oauth_url_letter(at.at[n]) || at.at[n] == '.' ||
+                              at.at[n] == '-' || at.at[n] == '_'))
+            n++;
+    if (n == 0) return false;
+    out->host = phi__str(at.at, n);
+    out->port = out->https ? 443 : 80;
+    if (n < at.len) {
+        if (at.at[n] != ':' || at.len - n > 6) return false;
+        if (!phi__str_to_u64(phi__str(at.at + n + 1, at.len - n - 1), &port) || port == 0 ||
+            port > 65535)
+            return false;
+        out->port = (uint32_t)port;
+    }
+    return phi__mcp_oauth_url_reach_of(out->host, &out->reach);
+}
+
+/* Characters of RFC 3986 without "#"; a "%" needs its two digits. */
+static bool phi__mcp_oauth_url_plain(phi_str text) {
+    static const char others[] = "-._~:/?[]@!$&'()*+,;=%";
+    size_t i;
+    for (i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        if (c == '\0' || (!phi__mcp_oauth_url_letter(c) && strchr(others, c) == NULL)) return false;
+        if (c == '%' && (i + 2 >= text.len || phi__mcp_oauth_url_digit(text.at[i + 1]) > 15 ||
+                         phi__mcp_oauth_url_digit(text.at[i + 2]) > 15))
+            return false;
+    }
+    return true;
+}
+
+PHI__FN bool phi__mcp_oauth_url_read(phi_str text, phi__mcp_oauth_url *out) {
+    size_t start, end;
+    memset(out, 0, sizeof *out);
+    if (text.len > PHI__MCP_OAUTH_URL || !phi__mcp_oauth_url_plain(text)) return false;
+    out->https = phi__str_find_nocase(text, 0, "https://") == 0;
+    if (!out->https && phi__str_find_nocase(text, 0, "http://") != 0) return false;
+    start = out->https ? 8 : 7;
+    for (end = start; end < text.len && text.at[end] != '/' && text.at[end] != '?';) end++;
+    out->text = text;
+    out->origin = phi__str(text.at, end);
+    if (!phi__mcp_oauth_url_authority(phi__str(text.at + start, end - start), out)) return false;
+    for (start = end; end < text.len && text.at[end] != '?';) end++;
+    out->path = phi__str(text.at + start, end - start);
+    if (end < text.len) out->query = phi__str(text.at + end + 1, text.len - end - 1);
+    return true;
+}
+
+PHI__FN const char *phi__mcp_oauth_url_fault(const phi__mcp_oauth_url *server, phi_str text,
+                                             bool allow_private) {
+    phi__mcp_oauth_url url;
+    if (!phi__mcp_oauth_url_read(text, &url)) return "is no address of https";
+    if (!url.https && (server->https || server->reach != PHI__MCP_OAUTH_LOOPBACK ||
+                       url.reach != PHI__MCP_OAUTH_LOOPBACK))
+        return "is not https";
+    if (url.reach > server->reach && !allow_private)
+        return "leads into a private network, which the server is not in";
+    return NULL;
+}
+
+static bool phi__mcp_oauth_url_same_nocase(phi_str a, phi_str b) {
+    size_t i;
+    for (i = 0; i < a.len && i < b.len; i++)
+        if (phi__mcp_oauth_url_lower(a.at[i]) != phi__mcp_oauth_url_lower(b.at[i])) return false;
+    return a.len == b.len;
+}
+
+PHI__FN bool phi__mcp_oauth_url_same_host(const phi__mcp_oauth_url *a,
+                                          const phi__mcp_oauth_url *b) {
+    return phi__mcp_oauth_url_same_nocase(a->host, b->host);
+}
+
+PHI__FN bool phi__mcp_oauth_url_same_origin(const phi__mcp_oauth_url *a,
+                                            const phi__mcp_oauth_url *b) {
+    return a->https == b->https && a->port == b->port && phi__mcp_oauth_url_same_host(a, b);
+}
+
+PHI__FN bool phi__mcp_oauth_url_covers(phi_str resource, const phi__mcp_oauth_url *server) {
+    phi__mcp_oauth_url of;
+    size_t n;
+    if (!phi__mcp_oauth_url_read(resource, &of) || !phi__mcp_oauth_url_same_origin(&of, server))
+        return false;
+    if (of.query.len > 0)
+        return phi_str_equal(of.query, server->query) && phi_str_equal(of.path, server->path);
+    n = of.path.len;
+    while (n > 0 && of.path.at[n - 1] == '/') n--;
+    if (n > server->path.len || (n > 0 && memcmp(of.path.at, server->path.at, n) != 0))
+        return false;
+    return n == server->path.len || server->path.at[n] == '/';
+}
+
+PHI__FN void phi__mcp_oauth_url_put_resource(phi__buf *out, const phi__mcp_oauth_url *url) {
+    size_t i;
+    phi_str path = url->path;
+    for (i = 0; i < url->origin.len; i++)
+        phi__buf_char(out, phi__mcp_oauth_url_lower(url->origin.at[i]));
+    if (path.len > 0 && path.at[path.len - 1] == '/' && url->query.len == 0) path.len--;
+    phi__buf_add_str(out, path);
+    if (url->query.len == 0) return;
+    phi__buf_char(out, '?');
+    phi__buf_add_str(out, url->query);
+}
+
+/* ---- well-known addresses ---- */
+
+static bool phi__mcp_oauth_url_join(phi_arena *arena, phi_str a, const char *b, phi_str c,
+                                    phi_str *out) {
+    size_t n = strlen(b);
+    char *at = phi__arena_bytes(arena, a.len + n + c.len + 1);
+    if (at == NULL) return false;
+    memcpy(at, a.at, a.len);
+    memcpy(at + a.len, b, n);
+    if (c.len > 0) memcpy(at + a.len + n, c.at, c.len);
+    at[a.len + n + c.len] = '\0';
+    *out = phi__str(at, a.len + n + c.len);
+    return true;
+}
+
+static phi_str phi__mcp_oauth_url_bare_path(const phi__mcp_oauth_url *url) {
+    phi_str path = url->path;
+    if (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
+    return path;
+}
+
+PHI__FN size_t phi__mcp_oauth_url_resources(phi_arena *arena, const phi__mcp_oauth_url *server,
+                                            phi_str out[PHI__MCP_OAUTH_KNOWN]) {
+    static const char known[] = "/.well-known/oauth-protected-resource";
+    phi_str path = phi__mcp_oauth_url_bare_path(server);
+    size_t n = 0;
+    if (path.len > 0 && !phi__mcp_oauth_url_join(arena, server->origin, known, path, &out[n++]))
+        return 0;
+    if (!phi__mcp_oauth_url_join(arena, server->origin, known, phi__str("", 0), &out[n++]))
+        return 0;
+    return n;
+}
+
+PHI__FN size_t phi__mcp_oauth_url_servers(phi_arena *arena, const phi__mcp_oauth_url *issuer,
+                                          phi_str out[PHI__MCP_OAUTH_KNOWN]) {
+    static const char oauth[] = "/.well-known/oauth-authorization-server";
+    static const char openid[] = "/.well-known/openid-configuration";
+    phi_str path = phi__mcp_oauth_url_bare_path(issuer);
+    phi_str whole = phi__str(issuer->origin.at, issuer->origin.len + path.len);
+    if (!phi__mcp_oauth_url_join(arena, issuer->origin, oauth, path, &out[0]) ||
+        !phi__mcp_oauth_url_join(arena, issuer->origin, openid, path, &out[1]) ||
+        !phi__mcp_oauth_url_join(arena, whole, openid, phi__str("", 0), &out[2]))
+        return 0;
+    return path.len > 0 ? 3 : 2;
+}
+
+/* ---- forms ---- */
+
+PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text) {
+    static const char hex[] = "0123456789ABCDEF";
+    size_t i;
+    for (i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (phi__mcp_oauth_url_letter((char)c) || (c != 0 && strchr("-._~", c) != NULL))
+            phi__buf_char(out, (char)c);
+        else {
+            phi__buf_char(out, '%');
+            phi__buf_char(out, hex[c >> 4]);
+            phi__buf_char(out, hex[c & 15]);
+        }
+    }
+}
+
+PHI__FN void phi__mcp_oauth_url_put(phi__buf *out, const char *name, phi_str value) {
+    char last = out->len > 0 ? out->at[out->len - 1] : '?';
+    if (last != '?' && last != '&') phi__buf_char(out, '&');
+    phi__buf_text(out, name);
+    phi__buf_char(out, '=');
+    phi__mcp_oauth_url_escape(out, value);
+}
+
+static phi_status phi__mcp_oauth_url_decode(phi_arena *arena, phi_str raw, phi_str *out) {
+    char *at = phi__arena_bytes(arena, raw.len + 1);
+    size_t i, n = 0;
+    if (at == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < raw.len; i++) {
+        char c = raw.at[i];
+        if (c == '+') c = ' ';
+        if (c == '%') {
+            int high = i + 2 < raw.len ? phi__mcp_oauth_url_digit(raw.at[i + 1]) : 16;
+            int low = i + 2 < raw.len ? phi__mcp_oauth_url_digit(raw.at[i + 2]) : 16;
+            if (high > 15 || low > 15) return PHI_PARSE;
+            c = (char)(high * 16 + low);
+            i += 2;
+        }
+        at[n++] = c;
+    }
+    at[n] = '\0';
+    *out = phi__str(at, n);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const char *name,
+                                          phi_str *out) {
+    phi_status status = PHI_NOT_FOUND;
+    size_t i, at = 0;
+    for (i = 0; i <= query.len; i++) {
+        phi_str part, key;
+        size_t eq = 0;
+        if (i < query.len && query.at[i] != '&') continue;
+        part = phi__str(query.at + at, i - at);
+        at = i + 1;
+        while (eq < part.len && part.at[eq] != '=') eq++;
+        key = phi__str(part.at, eq);
+        if (!phi__str_is(key, name)) continue;
+        if (status != PHI_NOT_FOUND) return PHI_PARSE;
+        if (eq < part.len) eq++;
+        status = phi__mcp_oauth_url_decode(arena, phi__str(part.at + eq, part.len - eq), out);
+        if (status != PHI_OK) return status;
+    }
+    return status;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_oauth_words.c ---- */
+
+/* mcp_oauth_words.c - challenges and metadata documents. */
+
+#ifndef PHI_NO_MCP
+
+
+/* ---- challenges ---- */
+
+typedef struct phi__mcp_oauth_scan {
+    phi_arena *arena;
+    phi_str text;
+    size_t at;
+    bool bearer, failed; /* bearer: parameters belong to such a challenge */
+} phi__mcp_oauth_scan;
+
+static void phi__mcp_oauth_words_skip(phi__mcp_oauth_scan *s, const char *set) {
+    while (s->at < s->text.len && s->text.at[s->at] != '\0' &&
+           strchr(set, s->text.at[s->at]) != NULL)
+        s->at++;
+}
+
+static phi_str phi__mcp_oauth_words_token(phi__mcp_oauth_scan *s, const char *end) {
+    size_t from = s->at;
+    while (s->at < s->text.len &&
+           (s->text.at[s->at] == '\0' || strchr(end, s->text.at[s->at]) == NULL))
+        s->at++;
+    return phi__str(s->text.at + from, s->at - from);
+}
+
+/* A quoted string without its quotes and backslashes, or a token. */
+static phi_str phi__mcp_oauth_words_value(phi__mcp_oauth_scan *s) {
+    char *to;
+    size_t n = 0;
+    if (s->at >= s->text.len || s->text.at[s->at] != '"')
+        return phi__mcp_oauth_words_token(s, ", \t");
+    to = phi__arena_bytes(s->arena, s->text.len - s->at);
+    if (to == NULL) {
+        s->failed = true;
+        s->at = s->text.len;
+        return phi__str("", 0);
+    }
+    for (s->at++; s->at < s->text.len && s->text.at[s->at] != '"'; s->at++) {
+        if (s->text.at[s->at] == '\\' && s->at + 1 < s->text.len) s->at++;
+        to[n++] = s->text.at[s->at];
+    }
+    if (s->at < s->text.len) s->at++;
+    return phi__str(to, n);
+}
+
+static void phi__mcp_oauth_words_take(phi__mcp_oauth_dare *out, phi_str name, phi_str value) {
+    phi_str *to = NULL;
+    if (phi__str_is_nocase(name, "resource_metadata")) to = &out->resource_metadata;
+    if (phi__str_is_nocase(name, "scope")) to = &out->scope;
+    if (phi__str_is_nocase(name, "error")) to = &out->error;
+    if (to != NULL && to->len == 0) *to = value;
+}
+
+/* Challenges of one header. A word behind which a "=" stands is a parameter, any other begins a
+   challenge. */
+static void phi__mcp_oauth_words_header(phi__mcp_oauth_scan *s, phi__mcp_oauth_dare *out) {
+    s->bearer = false;
+    for (;;) {
+        phi_str word;
+        phi__mcp_oauth_words_skip(s, ", \t");
+        if (s->at >= s->text.len) return;
+        word = phi__mcp_oauth_words_token(s, "=, \t\"");
+        phi__mcp_oauth_words_skip(s, " \t");
+        if (s->at < s->text.len && s->text.at[s->at] == '=') {
+            phi_str value;
+            s->at++;
+            phi__mcp_oauth_words_skip(s, " \t");
+            value = phi__mcp_oauth_words_value(s);
+            if (s->bearer) phi__mcp_oauth_words_take(out, word, value);
+        } else if (word.len > 0) {
+            s->bearer = phi__str_is_nocase(word, "Bearer");
+            if (s->bearer) out->bearer = true;
+        } else
+            (void)phi__mcp_oauth_words_value(s); /* a string without a name */
+    }
+}
+
+PHI__FN bool phi__mcp_oauth_words_challenge(phi_arena *arena, phi_str headers,
+                                            phi__mcp_oauth_dare *out) {
+    phi__mcp_oauth_scan s;
+    size_t i, from = 0;
+    memset(out, 0, sizeof *out);
+    memset(&s, 0, sizeof s);
+    s.arena = arena;
+    for (i = 0; i <= headers.len; i++) {
+        phi_str line;
+        size_t colon = 0;
+        if (i < headers.len && headers.at[i] != '\n') continue;
+        line = phi__str(headers.at + from, i - from);
+        from = i + 1;
+        while (colon < line.len && line.at[colon] != ':') colon++;
+        if (!phi__str_is_nocase(phi__str(line.at, colon), "WWW-Authenticate")) continue;
+        if (colon == line.len) continue;
+        s.text = phi__str_trim(phi__str(line.at + colon + 1, line.len - colon - 1));
+        s.at = 0;
+        phi__mcp_oauth_words_header(&s, out);
+    }
+    return !s.failed;
+}
+
+/* ---- scopes ---- */
+
+/* RFC 6749, 3.3. */
+static bool phi__mcp_oauth_words_scope_fits(phi_str scope) {
+    size_t i;
+    for (i = 0; i < scope.len; i++) {
+        char c = scope.at[i];
+        if (c <= ' ' || c > '~' || c == '"' || c == '\\') return false;
+    }
+    return scope.len > 0;
+}
+
+/* The next one behind *at; empty: the end. */
+static phi_str phi__mcp_oauth_words_next(phi_str set, size_t *at) {
+    size_t from;
+    while (*at < set.len && set.at[*at] == ' ') ++*at;
+    from = *at;
+    while (*at < set.len && set.at[*at] != ' ') ++*at;
+    return phi__str(set.at + from, *at - from);
+}
+
+PHI__FN bool phi__mcp_oauth_words_has(phi_str set, phi_str scope) {
+    size_t at = 0;
+    phi_str one;
+    while ((one = phi__mcp_oauth_words_next(set, &at)).len > 0)
+        if (phi_str_equal(one, scope)) return true;
+    return false;
+}
+
+PHI__FN bool phi__mcp_oauth_words_has_all(phi_str set, phi_str scopes) {
+    size_t at = 0;
+    phi_str one;
+    while ((one = phi__mcp_oauth_words_next(scopes, &at)).len > 0)
+        if (!phi__mcp_oauth_words_has(set, one)) return false;
+    return true;
+}
+
+static size_t phi__mcp_oauth_words_count(phi_str set) {
+    size_t at = 0, n = 0;
+    while (phi__mcp_oauth_words_next(set, &at).len > 0) n++;
+    return n;
+}
+
+PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes) {
+    size_t at = 0, count = phi__mcp_oauth_words_count(phi__buf_str(set));
+    phi_str one;
+    scopes.len = phi__min(scopes.len, 4 * PHI__MCP_OAUTH_SCOPE_BYTES);
+    while (count < PHI__MCP_OAUTH_SCOPES &&
+           (one = phi__mcp_oauth_words_next(scopes, &at)).len > 0) {
+        if (!phi__mcp_oauth_words_scope_fits(one) ||
+            one.len >=
+                PHI__MCP_OAUTH_SCOPE_BYTES - phi__min(set->len, PHI__MCP_OAUTH_SCOPE_BYTES) ||
+            phi__mcp_oauth_words_has(phi__buf_str(set), one))
+            continue;
+        if (set->len > 0) phi__buf_char(set, ' ');
+        phi__buf_add_str(set, one);
+        count++;
+    }
+}
+
+/* ---- documents ---- */
+
+static phi_status phi__mcp_oauth_words_parse(phi_arena *arena, phi_str text, phi_json **root,
+                                             const char **fault) {
+    phi_json_reader reader;
+    phi_status status;
+    phi_json_reader_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
+    do status = phi_json_reader_advance(&reader, SIZE_MAX);
+    while (status == PHI_BUSY);
+    if (status != PHI_OK) {
+        *fault = "is no JSON, or nested too deeply";
+        return status == PHI_NO_MEMORY ? status : PHI_PARSE;
+    }
+    (void)phi_json_reader_result(&reader, root, NULL);
+    *fault = "is no JSON object";
+    return phi_json_is_object(*root) ? PHI_OK : PHI_PARSE;
+}
+
+/* The strings of an array, as a set. */
+static bool phi__mcp_oauth_words_set(phi_arena *arena, const phi_json *array, phi_str *out) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *item;
+    phi__buf set;
+    size_t left = 8 * PHI__MCP_OAUTH_SCOPES;
+    bool fine;
+    *out = phi__str("", 0);
+    if (!phi_json_is_array(array)) return true;
+    phi__buf_init(&set, arena->memory);
+    while (left-- > 0 && (item = phi_json_next(&it)) != NULL) {
+        phi_str one = phi__json_text_of(item);
+        if (memchr(one.at, ' ', one.len) == NULL) phi__mcp_oauth_words_join(&set, one);
+    }
+    fine = !set.failed && phi__arena_str(arena, phi__buf_str(&set), out);
+    phi__buf_free(&set);
+    return fine;
+}
+
+static bool phi__mcp_oauth_words_lists(const phi_json *array, const char *text) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *item;
+    if (!phi_json_is_array(array)) return false;
+    while ((item = phi_json_next(&it)) != NULL)
+        if (phi__str_is(phi__json_text_of(item), text)) return true;
+    return false;
+}
+
+PHI__FN phi_status phi__mcp_oauth_words_resource(phi_arena *arena, phi_str text, phi_str preferred,
+                                                 phi__mcp_oauth_resource *out, const char **fault) {
+    phi_json *root;
+    const phi_json *servers, *item;
+    phi_json_iter it;
+    phi_status status = phi__mcp_oauth_words_parse(arena, text, &root, fault);
+    memset(out, 0, sizeof *out);
+    if (status != PHI_OK) return status;
+    servers = phi_json_get(root, "authorization_servers");
+    out->resource = phi__json_text_of(phi_json_get(root, "resource"));
+    *fault = "names no resource";
+    if (out->resource.len == 0) return PHI_PARSE;
+    it = phi_json_each(servers);
+    while (phi_json_is_array(servers) && (item = phi_json_next(&it)) != NULL) {
+        phi_str one = phi__json_text_of(item);
+        if (one.len == 0) continue;
+        if (out->issuer.len == 0 || phi_str_equal(one, preferred)) out->issuer = one;
+    }
+    *fault = "names no authorization server";
+    if (out->issuer.len == 0) return PHI_PARSE;
+    if (!phi__mcp_oauth_words_set(arena, phi_json_get(root, "scopes_supported"), &out->scopes))
+        return PHI_NO_MEMORY;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text,
+                                               phi__mcp_oauth_server *out, const char **fault) {
+    phi_json *root;
+    const phi_json *methods;
+    phi_status status = phi__mcp_oauth_words_parse(arena, text, &root, fault);
+    memset(out, 0, sizeof *out);
+    if (status != PHI_OK) return status;
+    out->issuer = phi__json_text_of(phi_json_get(root, "issuer"));
+    out->authorize = phi__json_text_of(phi_json_get(root, "authorization_endpoint"));
+    out->token = phi__json_text_of(phi_json_get(root, "token_endpoint"));
+    out->registration = phi__json_text_of(phi_json_get(root, "registration_endpoint"));
+    methods = phi_json_get(root, "token_endpoint_auth_methods_supported");
+    out->says_methods = phi_json_is_array(methods);
+    if (phi__mcp_oauth_words_lists(methods, "none")) out->methods |= PHI__MCP_OAUTH_NONE;
+    if (phi__mcp_oauth_words_lists(methods, "client_secret_basic"))
+        out->methods |= PHI__MCP_OAUTH_BASIC;
+    if (phi__mcp_oauth_words_lists(methods, "client_secret_post"))
+        out->methods |= PHI__MCP_OAUTH_POST;
+    out->s256 =
+        phi__mcp_oauth_words_lists(phi_json_get(root, "code_challenge_methods_supported"), "S256");
+    out->documents =
+        phi_json_bool(phi_json_get(root, "client_id_metadata_document_supported"), false);
+    out->names_itself =
+        phi_json_bool(phi_json_get(root, "authorization_response_iss_parameter_supported"), false);
+    out->offline =
+        phi__mcp_oauth_words_lists(phi_json_get(root, "scopes_supported"), "offline_access");
+    *fault = "names no issuer";
+    if (out->issuer.len == 0) return PHI_PARSE;
+    *fault = "names no authorization_endpoint";
+    if (out->authorize.len == 0) return PHI_PARSE;
+    *fault = "names no token_endpoint";
+    if (out->token.len == 0) return PHI_PARSE;
+    *fault = "";
+    return PHI_OK;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_open.c ---- */
+
+/* mcp_open.c - the object of a connection: made from settings, a link and parts. */
+
+#ifndef PHI_NO_MCP
+
+
+static phi_status phi__mcp_open_fill(phi_mcp *mcp, const phi_mcp_desc *desc,
+                                     phi__mcp_open_link link, const phi__mcp_open_join *joins,
+                                     size_t count) {
+    phi_status status = PHI_OK;
+    size_t i;
+    if (!phi__mcp_settings_copy(&mcp->arena, desc, &mcp->desc)) return PHI_NO_MEMORY;
+    for (i = 0; i < count && status == PHI_OK; i++) status = joins[i](mcp);
+    if (status == PHI_OK) status = link(mcp, &mcp->link);
+    return status == PHI_OK ? phi__mcp_life_open(mcp) : status;
+}
+
+PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
+                                     phi__mcp_open_link link, const phi__mcp_open_join *joins,
+                                     size_t count, phi_mcp **out) {
+    const char *fault = phi__mcp_settings_refuse(desc);
+    phi_status status;
+    phi_mcp *mcp;
+    *out = NULL;
+    if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "phi_mcp_connect: %s", fault);
+    mcp = (phi_mcp *)phi__alloc(&rt->memory, sizeof *mcp);
+    if (mcp == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_mcp_connect: no memory");
+    mcp->rt = rt;
+    mcp->memory.parent = NULL;
+    phi_memory_init(&mcp->memory, &rt->memory.allocator, 0);
+    mcp->memory.parent = &rt->memory;
+    phi_arena_init(&mcp->arena, &mcp->memory, 512);
+    phi_arena_init(&mcp->agreed.arena, &mcp->memory, 512);
+    phi__mcp_requests_init(mcp);
+    phi__mcp_asked_init(mcp);
+    status = phi__mcp_open_fill(mcp, desc, link, joins, count);
+    if (status == PHI_OK) {
+        *out = mcp;
+        return PHI_OK;
+    }
+    mcp->depth = 1; /* the struct is freed by the leave */
+    phi__mcp_life_end(mcp);
+    (void)phi__mcp_core_leave(mcp);
+    return phi__error(rt, status, "phi_mcp_connect: %s", phi_status_text(status));
+}
+
+#endif
+
+/* ---- src/mcp/mcp_pages.c ---- */
+
+/* mcp_pages.c - a list that a server gives page by page. */
+
+#ifndef PHI_NO_MCP
+
+
+enum { PHI__MCP_PAGES_MOST = 1000, PHI__MCP_PAGES_CURSOR = 65536 /* bytes */ };
+
+static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply);
+
+static phi_status phi__mcp_pages_send(phi__mcp_pages *pages) {
+    phi__mcp_request_desc desc;
+    phi_status status;
+    phi__buf params;
+    phi__buf_init(&params, phi__mcp_session_memory(pages->mcp));
+    if (pages->cursor.len > 0) {
+        phi__buf_text(&params, "{\"cursor\":");
+        phi__json_write_str(&params, phi__buf_str(&pages->cursor));
+        phi__buf_char(&params, '}');
+    }
+    memset(&desc, 0, sizeof desc);
+    desc.method = pages->method;
+    desc.params = phi__buf_str(&params);
+    desc.done = phi__mcp_pages_done;
+    desc.ctx = pages;
+    status =
+        params.failed ? PHI_NO_MEMORY : phi__mcp_session_send(pages->mcp, &desc, &pages->request);
+    if (status != PHI_OK) pages->request = NULL;
+    phi__buf_free(&params);
+    return status;
+}
+
+static void phi__mcp_pages_end(phi__mcp_pages *pages, const phi_mcp_reply *reply) {
+    phi__buf_free(&pages->cursor);
+    pages->done(pages, reply);
+}
+
+static void phi__mcp_pages_fail(phi__mcp_pages *pages, phi_status status) {
+    phi_mcp_reply reply;
+    memset(&reply, 0, sizeof reply);
+    reply.status = status;
+    reply.message = phi_str_of(phi_status_text(status));
+    phi__mcp_pages_end(pages, &reply);
+}
+
+/* Whether there is a next page; its cursor is then kept. */
+static bool phi__mcp_pages_next(phi__mcp_pages *pages, const phi_json *result) {
+    phi_str cursor = phi__json_text_of(phi_json_get(result, "nextCursor"));
+    if (cursor.len == 0) return false;
+    if (++pages->page >= PHI__MCP_PAGES_MOST || cursor.len > PHI__MCP_PAGES_CURSOR ||
+        phi_str_equal(cursor, phi__buf_str(&pages->cursor)))
+        pages->cut = true;
+    if (pages->cut) return false;
+    phi__buf_clear(&pages->cursor);
+    phi__buf_add_str(&pages->cursor, cursor);
+    return true;
+}
+
+static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
+    phi__mcp_pages *pages = (phi__mcp_pages *)ctx;
+    const phi_json *ttl = phi_json_get(reply->result, "ttlMs");
+    const phi_json *list = phi_json_get(reply->result, pages->key);
+    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_status status = PHI_OK;
+    pages->request = NULL;
+    while (status == PHI_OK && !pages->cut && phi_json_next(&it) != NULL) {
+        if (pages->count == phi__mcp_session_desc(pages->mcp)->max_list)
+            pages->cut = true;
+        else if (phi_json_is_object(it.at)) {
+            pages->count++;
+            if (!pages->item(pages, it.at)) status = PHI_NO_MEMORY;
+        }
+    }
+    pages->has_ttl = phi_json_is_integer(ttl);
+    pages->ttl_ms = phi_json_uint(ttl, 0);
+    if (status == PHI_OK && reply->status == PHI_OK && !pages->cut &&
+        phi__mcp_pages_next(pages, reply->result)) {
+        status = pages->cursor.failed ? PHI_NO_MEMORY : phi__mcp_pages_send(pages);
+        if (status == PHI_OK) return;
+    }
+    if (status != PHI_OK)
+        phi__mcp_pages_fail(pages, status);
+    else
+        phi__mcp_pages_end(pages, reply);
+}
+
+PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages) {
+    phi__buf_init(&pages->cursor, phi__mcp_session_memory(pages->mcp));
+    pages->count = pages->page = 0;
+    pages->cut = false;
+    return phi__mcp_pages_send(pages);
+}
+
+PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages) {
+    phi__mcp_session_cancel(pages->request, "not needed any more");
+    pages->request = NULL;
+    phi__buf_free(&pages->cursor);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_parts.c ---- */
+
+/* mcp_parts.c - the host's event function, and the points of the parts. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { PHI__MCP_PARTS_WARN_US = 1000000 };
+
+PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
+                                 phi_str before, phi_str text) {
+    phi_mcp_event event;
+    if (mcp->dead) return false;
+    if (mcp->desc.event_fn == NULL) return true;
+    event.kind = kind;
+    event.mcp = mcp;
+    event.name = name;
+    event.before = before;
+    event.text = text;
+    mcp->desc.event_fn(mcp->desc.user_data, &event);
+    return !mcp->dead;
+}
+
+PHI__FN bool phi__mcp_parts_warn(phi_mcp *mcp, const char *format, ...) {
+    uint64_t now_us = phi__io_now_us(mcp->rt->io);
+    char words[400];
+    size_t len;
+    va_list args;
+    int n;
+    if (now_us < mcp->warned.next_us) {
+        mcp->warned.hidden++;
+        return !mcp->dead;
+    }
+    va_start(args, format);
+    n = vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    len = n < 0 ? 0 : phi__min((size_t)n, sizeof words - 1);
+    if (mcp->warned.hidden > 0) {
+        n = snprintf(words + len, sizeof words - len, " (%u more before it)",
+                     (unsigned)mcp->warned.hidden);
+        len = n < 0 ? len : phi__min(len + (size_t)n, sizeof words - 1);
+    }
+    mcp->warned.hidden = 0;
+    mcp->warned.next_us = now_us + PHI__MCP_PARTS_WARN_US;
+    return phi__mcp_parts_tell(mcp, PHI_MCP_EV_WARNING, phi__str("", 0), phi__str("", 0),
+                               phi__str(words, len));
+}
+
+PHI__FN bool phi__mcp_parts_ready(phi_mcp *mcp) {
+    size_t i;
+    for (i = 0; i < mcp->part_count && !mcp->dead; i++) {
+        const phi__mcp_joined *p = &mcp->parts[i];
+        if (p->table->ready != NULL) p->table->ready(mcp, p->part);
+    }
+    return !mcp->dead;
+}
+
+PHI__FN bool phi__mcp_parts_down(phi_mcp *mcp) {
+    size_t i;
+    for (i = 0; i < mcp->part_count; i++) {
+        const phi__mcp_joined *p = &mcp->parts[i];
+        if (p->table->down != NULL) p->table->down(mcp, p->part);
+    }
+    return !mcp->dead;
+}
+
+PHI__FN bool phi__mcp_parts_notified(phi_mcp *mcp, phi_str method, const phi_json *params) {
+    size_t i;
+    for (i = 0; i < mcp->part_count && !mcp->dead; i++) {
+        const phi__mcp_joined *p = &mcp->parts[i];
+        if (p->table->notified != NULL && p->table->notified(mcp, p->part, method, params)) break;
+    }
+    return !mcp->dead;
+}
+
+PHI__FN void phi__mcp_parts_free(phi_mcp *mcp) {
+    while (mcp->part_count > 0) {
+        const phi__mcp_joined *p = &mcp->parts[--mcp->part_count];
+        if (p->table->free != NULL) p->table->free(mcp, p->part);
+    }
+}
+
+PHI__FN bool phi__mcp_parts_held(const phi_mcp *mcp) {
+    size_t i;
+    for (i = 0; i < mcp->part_count; i++)
+        if (mcp->parts[i].table->held != NULL && mcp->parts[i].table->held(mcp, mcp->parts[i].part))
+            return true;
+    return false;
+}
+
+PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out) {
+    phi_json *into = phi_json_new_object(arena);
+    phi_status status = into != NULL ? PHI_OK : PHI_NO_MEMORY;
+    size_t i;
+    for (i = 0; i < mcp->part_count && status == PHI_OK; i++) {
+        const phi__mcp_joined *p = &mcp->parts[i];
+        if (p->table->capabilities != NULL)
+            status = p->table->capabilities(mcp, p->part, into, arena);
+    }
+    return status == PHI_OK ? phi_json_write(arena, into, 0, out) : status;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_place.c ---- */
+
+/* mcp_place.c - joins addresses, within one origin. */
+
+#ifndef PHI_NO_MCP
+
+enum { PHI__MCP_PLACE_MOST = 8192 }; /* bytes of an address */
+
+typedef struct phi__mcp_place {
+    phi_str scheme, authority, host, port;
+    size_t path; /* where it begins */
+} phi__mcp_place;
+
+static bool phi__mcp_place_same(phi_str a, phi_str b) {
+    size_t i;
+    if (a.len != b.len) return false;
+    for (i = 0; i < a.len; i++) {
+        char x = a.at[i], y = b.at[i];
+        if (x >= 'A' && x <= 'Z') x = (char)(x + 32);
+        if (y >= 'A' && y <= 'Z') y = (char)(y + 32);
+        if (x != y) return false;
+    }
+    return true;
+}
+
+static phi_str phi__mcp_place_upto(phi_str s, const char *ends) {
+    size_t i = 0;
+    while (i < s.len && strchr(ends, s.at[i]) == NULL) i++;
+    return phi__str(s.at, i);
+}
+
+/* "http://host:port/path"; a user in front of the host is refused. */
+static bool phi__mcp_place_read(phi_str url, phi__mcp_place *out) {
+    size_t at = phi__str_find(url, 0, "://"), end;
+    phi_str rest;
+    if (at == SIZE_MAX) return false;
+    out->scheme = phi__str(url.at, at);
+    if (!phi__str_is_nocase(out->scheme, "http") && !phi__str_is_nocase(out->scheme, "https"))
+        return false;
+    rest = phi__str(url.at + at + 3, url.len - at - 3);
+    out->authority = phi__mcp_place_upto(rest, "/?#");
+    out->path = at + 3 + out->authority.len;
+    out->port = phi__str_is_nocase(out->scheme, "https") ? PHI__LIT("443") : PHI__LIT("80");
+    end = out->authority.len;
+    while (end > 0 && out->authority.at[end - 1] >= '0' && out->authority.at[end - 1] <= '9') end--;
+    out->host = out->authority;
+    if (end > 0 && out->authority.at[end - 1] == ':') {
+        out->host = phi__str(out->authority.at, end - 1);
+        if (end < out->authority.len)
+            out->port = phi__str(out->authority.at + end, out->authority.len - end);
+    }
+    return out->host.len > 0 && memchr(out->authority.at, '@', out->authority.len) == NULL;
+}
+
+/* A user in an address of the host's own is no fault of the server. */
+static phi_str phi__mcp_place_without_user(phi__mcp_place *own) {
+    const char *at = (const char *)memchr(own->host.at, '@', own->host.len);
+    size_t skip = at != NULL ? (size_t)(at - own->host.at) + 1 : 0;
+    return phi__str(own->host.at + skip, own->host.len - skip);
+}
+
+static bool phi__mcp_place_plain(phi_str text) {
+    size_t i;
+    for (i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (c <= 32 || c == 127 || c == '\\') return false;
+    }
+    return text.len > 0 && text.len <= PHI__MCP_PLACE_MOST;
+}
+
+/* Whether it begins as "name:" does. */
+static bool phi__mcp_place_has_scheme(phi_str to) {
+    phi_str name = phi__mcp_place_upto(to, ":/?#");
+    return name.len < to.len && to.at[name.len] == ':';
+}
+
+static void phi__mcp_place_relative(phi__buf *out, phi_str from, size_t path, phi_str to) {
+    phi_str own = phi__str(from.at + path, from.len - path);
+    phi_str until = phi__mcp_place_upto(own, to.at[0] == '?' ? "?#" : "/?#");
+    size_t keep = path + until.len, i;
+    if (to.at[0] != '?' && to.at[0] != '/') { /* beside the last part of the path */
+        phi_str whole = phi__mcp_place_upto(own, "?#");
+        keep = path;
+        for (i = 0; i < whole.len; i++)
+            if (whole.at[i] == '/') keep = path + i + 1;
+    }
+    phi__buf_add(out, from.at, keep);
+    if (to.at[0] != '?' && to.at[0] != '/' && keep == path) phi__buf_char(out, '/');
+    phi__buf_add_str(out, to);
+}
+
+PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to) {
+    phi__mcp_place own, other;
+    phi__buf_clear(out);
+    if (!phi__mcp_place_plain(to)) return false;
+    to = phi__mcp_place_upto(to, "#");
+    if (phi__str_find(from, 0, "://") == SIZE_MAX || to.len == 0) return false;
+    (void)phi__mcp_place_read(from, &own); /* true but for a user, which the host may give */
+    if (phi__str_starts(to, "//")) {
+        phi__buf_add_str(out, own.scheme);
+        phi__buf_char(out, ':');
+        phi__buf_add_str(out, to);
+    } else if (phi__mcp_place_has_scheme(to))
+        phi__buf_add_str(out, to);
+    else {
+        phi__mcp_place_relative(out, from, own.path, to);
+        return !out->failed;
+    }
+    if (out->failed) return false;
+    return phi__mcp_place_read(phi__buf_str(out), &other) &&
+           phi__mcp_place_same(own.scheme, other.scheme) &&
+           phi__mcp_place_same(phi__mcp_place_without_user(&own), other.host) &&
+           phi__mcp_place_same(own.port, other.port);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_post.c ---- */
+
+/* mcp_post.c - the queue before the link. */
+
+#ifndef PHI_NO_MCP
+
+
+static void phi__mcp_post_free(phi_mcp *mcp, phi__mcp_item *item) {
+    phi__buf_free(&item->json);
+    phi__free(&mcp->memory, item, sizeof *item);
+}
+
+static phi_status phi__mcp_post_now(phi_mcp *mcp, phi__mcp_item *item) {
+    phi_status status = mcp->link->table->send(mcp->link, &item->out);
+    item->sent = status == PHI_OK;
+    return status;
+}
+
+static void phi__mcp_post_queue(phi_mcp *mcp, phi__mcp_item *item, bool first) {
+    item->waits = true;
+    if (item->owned) mcp->queue.owned++;
+    if (first)
+        phi__list_push_first(&mcp->queue.waiting, &item->link);
+    else
+        phi__list_push(&mcp->queue.waiting, &item->link);
+}
+
+PHI__FN phi_status phi__mcp_post_item(phi_mcp *mcp, phi__mcp_item *item, bool first) {
+    phi_status status = PHI_FULL;
+    if (first || mcp->queue.waiting.first == NULL) status = phi__mcp_post_now(mcp, item);
+    if (status != PHI_FULL) return status;
+    phi__mcp_post_queue(mcp, item, first);
+    return PHI_OK;
+}
+
+PHI__FN void phi__mcp_post_take(phi_mcp *mcp, phi__mcp_item *item) {
+    if (!item->waits) return;
+    phi__list_take(&mcp->queue.waiting, &item->link);
+    item->waits = false;
+    if (item->owned) mcp->queue.owned--;
+}
+
+PHI__FN phi_status phi__mcp_post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first) {
+    phi__mcp_item *item = NULL;
+    phi_status status = PHI_NO_MEMORY;
+    if (mcp->queue.owned >= PHI__MCP_POST_OWNED)
+        status = PHI_FULL;
+    else if (!json->failed)
+        item = (phi__mcp_item *)phi__alloc(&mcp->memory, sizeof *item);
+    if (item == NULL) {
+        phi__buf_free(json);
+        return status;
+    }
+    item->owned = true;
+    item->json = *json;
+    item->out.json = phi__buf_str(&item->json);
+    item->out.method = method;
+    status = phi__mcp_post_item(mcp, item, first);
+    if (!item->waits) phi__mcp_post_free(mcp, item);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_post_notification(phi_mcp *mcp, const char *method, phi_str params,
+                                              bool first) {
+    phi__buf json;
+    phi__buf_init(&json, &mcp->memory);
+    phi__mcp_rpc_notification(&json, method, params);
+    return phi__mcp_post_text(mcp, &json, phi_str_of(method), first);
+}
+
+PHI__FN phi__mcp_item *phi__mcp_post_flush(phi_mcp *mcp, bool all, phi_status *status) {
+    while (mcp->queue.waiting.first != NULL) {
+        phi__mcp_item *item = PHI__OWNER(mcp->queue.waiting.first, phi__mcp_item, link);
+        if (!all && !item->owned && !item->early) return NULL;
+        *status = phi__mcp_post_now(mcp, item);
+        if (*status == PHI_FULL) return NULL;
+        phi__mcp_post_take(mcp, item);
+        if (item->owned)
+            phi__mcp_post_free(mcp, item);
+        else if (*status != PHI_OK)
+            return item;
+    }
+    return NULL;
+}
+
+PHI__FN void phi__mcp_post_clear(phi_mcp *mcp) {
+    phi__link *link = mcp->queue.waiting.first;
+    while (link != NULL) {
+        phi__mcp_item *item = PHI__OWNER(link, phi__mcp_item, link);
+        link = link->next;
+        if (!item->owned) continue;
+        phi__mcp_post_take(mcp, item);
+        phi__mcp_post_free(mcp, item);
+    }
+}
+
+#endif
+
+/* ---- src/mcp/mcp_redirect.c ---- */
+
+/* mcp_redirect.c - mcp_redirect_in.h. */
+
+#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+
+
+#include <stdio.h>
+
+enum { PHI__MCP_REDIRECT_CONNECTIONS = 8 };
+
+struct phi__mcp_redirect {
+    phi_memory *memory;
+    phi__serve *serve;
+    const char *path;
+    phi_status (*got)(void *ctx, phi_str query);
+    void *ctx;
+};
+
+/* A page of another site must not reach this one by a name that it resolves to 127.0.0.1. */
+static bool phi__mcp_redirect_is_ours(const phi__mcp_redirect *r, phi_str host) {
+    static const char *const names[] = {"127.0.0.1", "localhost"};
+    char want[32];
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++) {
+        (void)snprintf(want, sizeof want, "%s:%u", names[i], (unsigned)phi__serve_port(r->serve));
+        if (phi__str_is_nocase(host, want)) return true;
+    }
+    return false;
+}
+
+static void phi__mcp_redirect_page(phi__serve_exchange *exchange, int http_status,
+                                   const char *text) {
+    static const char *const lines[][2] = {
+        {"Content-Type", "text/html; charset=utf-8"},
+        {"Cache-Control", "no-store"},
+        {"Referrer-Policy", "no-referrer"}, /* the query has the code */
+        {"X-Content-Type-Options", "nosniff"},
+        {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"}};
+    phi__header headers[PHI__COUNT(lines)];
+    char page[256];
+    size_t i;
+    int n = snprintf(page, sizeof page,
+                     "<!DOCTYPE html><html><head><title>Authorization</title></head>"
+                     "<body><p>%s</p></body></html>\n",
+                     text);
+    for (i = 0; i < PHI__COUNT(lines); i++) {
+        headers[i].name = phi_str_of(lines[i][0]);
+        headers[i].value = phi_str_of(lines[i][1]);
+    }
+    (void)phi__serve_reply(exchange, http_status, headers, PHI__COUNT(lines),
+                           phi__str(page, n > 0 ? (size_t)n : 0));
+}
+
+static void phi__mcp_redirect_on_request(void *ctx, phi__serve_exchange *exchange,
+                                         const phi__http_head *head) {
+    phi__mcp_redirect *r = (phi__mcp_redirect *)ctx;
+    if (!phi__mcp_redirect_is_ours(r, head->authority))
+        phi__serve_refuse(exchange, 421, "this address has another name");
+    else if (!phi__str_is(head->path, r->path))
+        phi__serve_refuse(exchange, 404, NULL);
+    else if (!phi__str_is(head->method, "GET"))
+        phi__serve_refuse(exchange, 405, NULL);
+    else if (r->got(r->ctx, head->query) == PHI_OK)
+        phi__mcp_redirect_page(exchange, 200,
+                               "The authorization has arrived. You can close this page.");
+    else
+        phi__mcp_redirect_page(exchange, 400,
+                               "This does not belong to an authorization that waits.");
+}
+
+/* ---- for other files ---- */
+
+PHI__FN phi_status phi__mcp_redirect_new(phi__io *io, uint16_t port, const char *path,
+                                         phi_status (*got)(void *ctx, phi_str query), void *ctx,
+                                         phi__mcp_redirect **out, char *message,
+                                         size_t message_size) {
+    phi__mcp_redirect *r = (phi__mcp_redirect *)phi__alloc(phi__io_memory(io), sizeof *r);
+    phi__serve_desc desc;
+    phi_status status;
+    *out = NULL;
+    if (message_size > 0) message[0] = '\0';
+    if (r == NULL) return PHI_NO_MEMORY;
+    r->memory = phi__io_memory(io);
+    r->path = path;
+    r->got = got;
+    r->ctx = ctx;
+    memset(&desc, 0, sizeof desc);
+    desc.port = port;
+    desc.max_connections = PHI__MCP_REDIRECT_CONNECTIONS;
+    desc.max_body_bytes = 1; /* none is wanted */
+    desc.request = phi__mcp_redirect_on_request;
+    desc.ctx = r;
+    status = phi__serve_new(io, &desc, &r->serve, message, message_size);
+    if (status == PHI_OK)
+        *out = r;
+    else
+        phi__free(r->memory, r, sizeof *r);
+    return status;
+}
+
+PHI__FN uint16_t phi__mcp_redirect_port(const phi__mcp_redirect *redirect) {
+    return phi__serve_port(redirect->serve);
+}
+
+PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect) {
+    if (redirect == NULL) return;
+    phi__serve_free(redirect->serve);
+    phi__free(redirect->memory, redirect, sizeof *redirect);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_requests.c ---- */
+
+/* mcp_requests.c - the table of requests. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+/* ---- the table ---- */
+
+static uint64_t phi__mcp_requests_hash(uint64_t id) { return id * 0x9e3779b97f4a7c15u >> 16; }
+
+PHI__FN void phi__mcp_requests_init(phi_mcp *mcp) {
+    phi__map_init(&mcp->requests.by_id, &mcp->memory);
+    mcp->requests.next_id = 1;
+}
+
+PHI__FN phi__mcp_request *phi__mcp_requests_find(const phi_mcp *mcp, uint64_t id) {
+    size_t probe = 0;
+    phi__mcp_request *r;
+    do {
+        r = (phi__mcp_request *)phi__map_each(&mcp->requests.by_id, phi__mcp_requests_hash(id),
+                                              &probe);
+    } while (r != NULL && r->id != id);
+    return r;
+}
+
+PHI__FN phi__mcp_request *phi__mcp_requests_first(const phi_mcp *mcp, uint64_t id) {
+    phi__link *link;
+    for (link = mcp->requests.open.first; link != NULL; link = link->next) {
+        phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
+        if (r->first_id == id) return r;
+    }
+    return NULL;
+}
+
+PHI__FN bool phi__mcp_requests_issued(const phi_mcp *mcp, uint64_t id) {
+    return id > 0 && id < mcp->requests.next_id;
+}
+
+PHI__FN phi__mcp_request *phi__mcp_requests_calling(const phi_mcp *mcp) {
+    phi__mcp_request *found = NULL;
+    phi__link *link;
+    for (link = mcp->requests.open.first; link != NULL; link = link->next) {
+        phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
+        if (r->desc.call.rt == NULL && r->desc.agent.rt == NULL) continue;
+        if (found != NULL) return NULL;
+        found = r;
+    }
+    return found;
+}
+
+PHI__FN phi__mcp_request *phi__mcp_requests_of(phi__mcp_out *out) {
+    phi__mcp_item *item;
+    if (out == NULL || !out->request) return NULL;
+    item = PHI__OWNER(out, phi__mcp_item, out);
+    return PHI__OWNER(item, phi__mcp_request, item);
+}
+
+static void phi__mcp_requests_map(phi__mcp_request *r) {
+    r->id = r->mcp->requests.next_id++;
+    r->mapped = true;
+    phi__map_add(&r->mcp->requests.by_id, phi__mcp_requests_hash(r->id), r);
+}
+
+static void phi__mcp_requests_unmap(phi__mcp_request *r) {
+    if (r->mapped) phi__map_drop(&r->mcp->requests.by_id, phi__mcp_requests_hash(r->id), r);
+    r->mapped = false;
+}
+
+/* ---- making and sending ---- */
+
+static bool phi__mcp_requests_copy_headers(phi__mcp_request *r, const phi__mcp_request_desc *desc) {
+    phi_mcp_pair *pairs;
+    size_t i;
+    if (desc->header_count == 0) return true;
+    pairs = (phi_mcp_pair *)phi_arena_alloc(&r->arena, desc->header_count * sizeof *pairs);
+    if (pairs == NULL) return false;
+    for (i = 0; i < desc->header_count; i++) {
+        phi_str name, value;
+        if (!phi__arena_str(&r->arena, phi_str_of(desc->headers[i].name), &name) ||
+            !phi__arena_str(&r->arena, phi_str_of(desc->headers[i].value), &value))
+            return false;
+        pairs[i].name = name.at;
+        pairs[i].value = value.at;
+    }
+    r->item.out.headers = pairs;
+    r->item.out.header_count = desc->header_count;
+    return true;
+}
+
+static bool phi__mcp_requests_copy(phi__mcp_request *r, const phi__mcp_request_desc *desc) {
+    phi_str members;
+    r->desc = *desc;
+    if (!phi__mcp_rpc_members(desc->params, &members)) return false;
+    if (!phi__arena_str(&r->arena, phi_str_of(desc->method), &r->item.out.method) ||
+        !phi__arena_str(&r->arena, desc->name, &r->item.out.name) ||
+        !phi__arena_str(&r->arena, members, &r->members) ||
+        !phi__arena_str(&r->arena, desc->meta, &r->meta) ||
+        !phi__mcp_requests_copy_headers(r, desc))
+        return false;
+    r->desc.method = r->item.out.method.at;
+    r->desc.params = phi__str("", 0);
+    if (r->desc.timeout_ms == 0) r->desc.timeout_ms = r->mcp->desc.timeout_ms;
+    if (r->desc.max_timeout_ms == 0) r->desc.max_timeout_ms = r->mcp->desc.max_timeout_ms;
+    return true;
+}
+
+/* The members of _meta; nothing where there are none. */
+static void phi__mcp_requests_put_meta(phi__mcp_request *r, phi__buf *buf) {
+    size_t before;
+    phi__json_write_key(buf, PHI__LIT("_meta"));
+    phi__buf_char(buf, '{');
+    before = buf->len;
+    phi__mcp_rpc_line(buf, r->meta);
+    if (r->desc.progress != NULL) {
+        phi__json_write_key(buf, PHI__LIT("progressToken"));
+        phi__buf_u64(buf, r->id);
+    }
+    if (r->mcp->agreed.meta.len > 0) {
+        phi__json_write_comma(buf);
+        phi__buf_add_str(buf, r->mcp->agreed.meta);
+    }
+    if (buf->failed) return;
+    if (buf->len > before)
+        phi__buf_char(buf, '}');
+    else
+        buf->len -= sizeof "\"_meta\":{" - 1;
+}
+
+/* The message under the newest id. */
+static bool phi__mcp_requests_write(phi__mcp_request *r, phi_str more) {
+    phi__buf *buf = &r->item.json;
+    phi__buf_clear(buf);
+    phi__buf_printf(buf, "{\"jsonrpc\":\"2.0\",\"id\":%llu,\"method\":", (unsigned long long)r->id);
+    phi__json_write_str(buf, r->item.out.method);
+    phi__buf_text(buf, ",\"params\":{");
+    phi__mcp_rpc_line(buf, r->members);
+    if (more.len > 0) {
+        phi__json_write_comma(buf);
+        phi__mcp_rpc_line(buf, more);
+    }
+    phi__mcp_requests_put_meta(r, buf);
+    if (!buf->failed && buf->at[buf->len - 1] == ',') buf->len--;
+    phi__buf_text(buf, "}}");
+    r->item.out.json = phi__buf_str(buf);
+    return !buf->failed;
+}
+
+static phi_status phi__mcp_requests_send(phi__mcp_request *r, bool first) {
+    r->item.early = r->handshake;
+    r->item.out.request = true;
+    r->item.out.stream = r->desc.stream;
+    r->item.out.of_link = NULL;
+    return phi__mcp_post_item(r->mcp, &r->item, first);
+}
+
+/* Tells the server that the answer is not wanted. */
+static void phi__mcp_requests_tell(phi__mcp_request *r, const char *reason) {
+    phi_mcp *mcp = r->mcp;
+    const phi__mcp_era *era = mcp->agreed.era;
+    phi__buf params;
+    if (!r->item.sent || r->handshake || !r->mapped || era == NULL) return;
+    if (era->cancel_by_stream && mcp->desc.url != NULL) return;
+    phi__buf_init(&params, &mcp->memory);
+    phi__buf_printf(&params, "{\"requestId\":%llu,\"reason\":", (unsigned long long)r->id);
+    phi__json_write_str(&params, phi_str_of(reason));
+    phi__buf_char(&params, '}');
+    if (!params.failed)
+        (void)phi__mcp_post_notification(mcp, "notifications/cancelled", phi__buf_str(&params),
+                                         false);
+    phi__buf_free(&params);
+}
+
+static void phi__mcp_requests_late(phi__timer *timer) {
+    phi__mcp_request *r = PHI__OWNER(timer, phi__mcp_request, timer);
+    phi_mcp *mcp = r->mcp;
+    char words[80];
+    phi__mcp_core_enter(mcp);
+    if (mcp->life.waits)
+        (void)phi__mcp_requests_renew(r, false);
+    else if (mcp->requests.late == NULL || !mcp->requests.late(r)) {
+        uint64_t ms = (phi__io_now_us(mcp->rt->io) - r->began_us) / 1000;
+        (void)snprintf(words, sizeof words, "no answer within %llu ms", (unsigned long long)ms);
+        phi__mcp_requests_tell(r, "timed out");
+        phi__mcp_requests_fail(r, PHI_TIMEOUT, words);
+    }
+    (void)phi__mcp_core_leave(mcp);
+}
+
+PHI__FN phi_status phi__mcp_requests_renew(phi__mcp_request *r, bool bounded) {
+    uint64_t at_us = UINT64_MAX;
+    if (!r->desc.stream) {
+        uint64_t most_us = phi__mcp_core_after_ms(r->began_us, r->desc.max_timeout_ms);
+        at_us = phi__mcp_core_after_ms(phi__io_now_us(r->mcp->rt->io), r->desc.timeout_ms);
+        if (bounded && at_us > most_us) at_us = most_us;
+    }
+    r->timer.fire = phi__mcp_requests_late;
+    return phi__io_timer_set(r->mcp->rt->io, &r->timer, at_us);
+}
+
+/* ---- ends ---- */
+
+static void phi__mcp_requests_destroy(phi__mcp_request *r) {
+    phi_memory *memory = &r->mcp->memory;
+    phi__buf_free(&r->item.json);
+    phi__buf_free(&r->input.answers);
+    phi__buf_free(&r->input.state);
+    phi_arena_free(&r->arena);
+    phi__free(memory, r, sizeof *r);
+}
+
+PHI__FN void phi__mcp_requests_off(phi__mcp_request *r) {
+    phi_mcp *mcp = r->mcp;
+    if (r->item.out.of_link != NULL && mcp->life.link_open)
+        mcp->link->table->forget(mcp->link, &r->item.out);
+    r->item.out.of_link = NULL;
+    phi__mcp_requests_unmap(r);
+    phi__mcp_post_take(mcp, &r->item);
+    r->item.sent = false;
+}
+
+/* Nothing leads to it any more. */
+static void phi__mcp_requests_detach(phi__mcp_request *r) {
+    phi_mcp *mcp = r->mcp;
+    phi__mcp_requests_off(r);
+    phi__io_timer_clear(mcp->rt->io, &r->timer);
+    phi__list_take(&mcp->requests.open, &r->open);
+    mcp->requests.count--;
+    if (mcp->requests.gone != NULL) mcp->requests.gone(r);
+}
+
+PHI__FN void phi__mcp_requests_finish(phi__mcp_request *r, const phi_mcp_reply *reply) {
+    phi_mcp *mcp = r->mcp;
+    phi__mcp_core_enter(mcp);
+    phi__mcp_requests_detach(r);
+    if (r->desc.done != NULL) r->desc.done(r->desc.ctx, reply);
+    phi__mcp_requests_destroy(r);
+    (void)phi__mcp_core_leave(mcp);
+}
+
+PHI__FN void phi__mcp_requests_fail(phi__mcp_request *r, phi_status status, const char *message) {
+    phi_mcp_reply reply;
+    memset(&reply, 0, sizeof reply);
+    reply.status = status;
+    reply.message = phi_str_of(message);
+    phi__mcp_requests_finish(r, &reply);
+}
+
+PHI__FN bool phi__mcp_requests_fail_all(phi_mcp *mcp, phi_status status, const char *message,
+                                        bool sent_only, const phi__mcp_request *keep) {
+    uint64_t before = mcp->requests.next_id;
+    phi__link *link = mcp->requests.open.first;
+    while (link != NULL) {
+        phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
+        link = link->next;
+        if (r->first_id >= before || r == keep || (sent_only && !r->item.sent)) continue;
+        phi__mcp_requests_fail(r, status, message);
+        if (mcp->dead) return false;
+        link = mcp->requests.open.first; /* `done` may have cancelled any of them */
+    }
+    return true;
+}
+
+PHI__FN void phi__mcp_requests_cancel(phi__mcp_request *r, const char *reason) {
+    phi__mcp_requests_tell(r, reason);
+    phi__mcp_requests_detach(r);
+    phi__mcp_requests_destroy(r);
+}
+
+/* ---- beginnings ---- */
+
+static phi__mcp_request *phi__mcp_requests_make(phi_mcp *mcp, const phi__mcp_request_desc *desc,
+                                                bool handshake) {
+    phi__mcp_request *r = (phi__mcp_request *)phi__alloc(&mcp->memory, sizeof *r);
+    if (r == NULL) return NULL;
+    r->mcp = mcp;
+    r->handshake = handshake;
+    r->began_us = phi__io_now_us(mcp->rt->io);
+    phi_arena_init(&r->arena, &mcp->memory, 256);
+    phi__buf_init(&r->item.json, &mcp->memory);
+    phi__buf_init(&r->input.answers, &mcp->memory);
+    phi__buf_init(&r->input.state, &mcp->memory);
+    phi__list_push(&mcp->requests.open, &r->open);
+    mcp->requests.count++;
+    phi__mcp_requests_map(r);
+    r->first_id = r->id;
+    if (phi__mcp_requests_copy(r, desc) && phi__mcp_requests_write(r, phi__str("", 0)) &&
+        phi__mcp_requests_renew(r, true) == PHI_OK)
+        return r;
+    phi__mcp_requests_detach(r);
+    phi__mcp_requests_destroy(r);
+    return NULL;
+}
+
+PHI__FN phi_status phi__mcp_requests_new(phi_mcp *mcp, const phi__mcp_request_desc *desc,
+                                         bool handshake, phi__mcp_request **out) {
+    phi__mcp_request *r;
+    phi_status status;
+    phi_str members;
+    if (out != NULL) *out = NULL;
+    if (mcp->requests.count >= PHI__MCP_REQUESTS_MOST) return PHI_FULL;
+    if (!phi__mcp_rpc_members(desc->params, &members)) return PHI_BAD_ARG;
+    if (!phi__map_room(&mcp->requests.by_id)) return PHI_NO_MEMORY;
+    r = phi__mcp_requests_make(mcp, desc, handshake);
+    if (r == NULL) return PHI_NO_MEMORY;
+    status = phi__mcp_requests_send(r, handshake);
+    if (status != PHI_OK) {
+        phi__mcp_requests_detach(r);
+        phi__mcp_requests_destroy(r);
+    } else if (out != NULL)
+        *out = r;
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_requests_repeat(phi__mcp_request *r, phi_str members) {
+    phi_status status;
+    phi__mcp_requests_off(r);
+    if (!phi__map_room(&r->mcp->requests.by_id)) return PHI_NO_MEMORY;
+    phi__mcp_requests_map(r);
+    r->began_us = phi__io_now_us(r->mcp->rt->io);
+    if (!phi__mcp_requests_write(r, members)) return PHI_NO_MEMORY;
+    status = phi__mcp_requests_renew(r, true);
+    return status == PHI_OK ? phi__mcp_requests_send(r, false) : status;
+}
+
+PHI__FN void phi__mcp_requests_again(phi__mcp_request *r) {
+    phi__mcp_post_take(r->mcp, &r->item);
+    r->item.sent = false;
+    r->item.waits = true;
+    phi__list_push_first(&r->mcp->queue.waiting, &r->item.link);
+}
+
+/* ---- what comes for them ---- */
+
+PHI__FN void phi__mcp_requests_progress(phi_mcp *mcp, const phi_json *params) {
+    const phi_json *token = phi_json_get(params, "progressToken");
+    phi_str text = phi_json_str(token, "");
+    uint64_t id = phi_json_uint(token, 0);
+    phi__mcp_request *r;
+    if (phi_json_is_string(token) && !phi__str_to_u64(text, &id)) return;
+    r = phi__mcp_requests_find(mcp, id);
+    if (r == NULL || r->desc.progress == NULL) return;
+    (void)phi__mcp_requests_renew(r, true);
+    r->desc.progress(r->desc.ctx, phi_json_num(phi_json_get(params, "progress"), 0),
+                     phi_json_num(phi_json_get(params, "total"), 0),
+                     phi_json_str(phi_json_get(params, "message"), ""));
+}
+
+PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all) {
+    phi_status status = PHI_OK;
+    phi__mcp_item *item;
+    while (!mcp->dead && (item = phi__mcp_post_flush(mcp, all, &status)) != NULL) {
+        phi__mcp_request *r = PHI__OWNER(item, phi__mcp_request, item);
+        phi__mcp_requests_fail(r, status, "the message could not be sent");
+    }
+    return !mcp->dead;
+}
+
+#endif
+
 /* ---- src/mcp/mcp_rpc.c ---- */
 
 /* mcp_rpc.c - JSON-RPC messages. */
@@ -12145,14 +21171,5156 @@ PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out) {
 
 #endif
 
+/* ---- src/mcp/mcp_schema.c ---- */
+
+/* mcp_schema.c - the input schema of a server's tool, adapted so that an agent takes it. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+enum {
+    PHI__MCP_SCHEMA_DEPTH = 64,     /* nested schemas; deeper ones allow everything */
+    PHI__MCP_SCHEMA_REFS = 32,      /* references inside of references */
+    PHI__MCP_SCHEMA_WORK = 20000,   /* members, references followed */
+    PHI__MCP_SCHEMA_NOTE = 160,     /* bytes of a keyword in a description */
+    PHI__MCP_SCHEMA_LOOKED = 200000 /* members looked at to find references */
+};
+
+/* ---- what references make of it ---- */
+
+typedef struct phi__mcp_schema_walk {
+    const phi_json *root;
+    const phi_json *open[PHI__MCP_SCHEMA_REFS]; /* targets being walked */
+    size_t refs, work, looked;
+} phi__mcp_schema_walk;
+
+static bool phi__mcp_schema_walk_node(phi__mcp_schema_walk *w, const phi_json *node, size_t depth);
+
+/* A target inside of itself is a recursive schema: it is walked once. */
+static bool phi__mcp_schema_walk_ref(phi__mcp_schema_walk *w, phi_str ref, size_t depth) {
+    const phi_json *target;
+    bool fine;
+    size_t i;
+    if (!phi__str_starts(ref, "#")) return true;
+    target = phi__schema_ref_find(w->root, ref, &w->looked);
+    if (w->looked > PHI__MCP_SCHEMA_LOOKED) return false;
+    if (target == NULL || target == w->root) return true;
+    for (i = 0; i < w->refs; i++)
+        if (w->open[i] == target) return true;
+    if (w->refs == PHI__MCP_SCHEMA_REFS) return false;
+    w->open[w->refs++] = target;
+    fine = phi__mcp_schema_walk_node(w, target, depth + 1);
+    w->refs--;
+    return fine;
+}
+
+static bool phi__mcp_schema_walk_node(phi__mcp_schema_walk *w, const phi_json *node, size_t depth) {
+    phi_json_iter it = phi_json_each(node);
+    if (depth > PHI_JSON_MAX_DEPTH || ++w->work > PHI__MCP_SCHEMA_WORK) return false;
+    while (phi_json_next(&it) != NULL) {
+        if (phi__str_is(it.key, "$ref") && phi_json_is_string(it.at)) {
+            if (!phi__mcp_schema_walk_ref(w, phi__json_text_of(it.at), depth)) return false;
+        } else if (phi_json_is_object(it.at) || phi_json_is_array(it.at)) {
+            if (!phi__mcp_schema_walk_node(w, it.at, depth + 1)) return false;
+        }
+    }
+    return true;
+}
+
+PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema) {
+    phi__mcp_schema_walk w;
+    memset(&w, 0, sizeof w);
+    w.root = schema;
+    return phi__mcp_schema_walk_node(&w, schema, 0);
+}
+
+/* ---- the keywords ---- */
+
+typedef struct phi__mcp_schema {
+    phi_arena *arena;
+    const phi_json *root;
+    size_t depth, looked;
+    bool failed; /* no memory */
+} phi__mcp_schema;
+
+static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schema);
+
+static void phi__mcp_schema_set(phi__mcp_schema *s, phi_json *to, phi_str key, phi_json *value) {
+    if (phi_json_set_n(s->arena, to, key, value) != PHI_OK) s->failed = true;
+}
+
+/* "(pattern: ^a+$)" */
+static void phi__mcp_schema_note(phi__buf *words, phi_str key, const phi_json *value) {
+    size_t from;
+    if (words->len > 0) phi__buf_char(words, ' ');
+    phi__buf_char(words, '(');
+    phi__buf_add_str(words, key);
+    phi__buf_text(words, ": ");
+    from = words->len;
+    if (phi_json_is_string(value))
+        phi__buf_add_str(words, phi__json_text_of(value));
+    else
+        (void)phi__json_write(words, value, 0);
+    if (!words->failed && words->len - from > PHI__MCP_SCHEMA_NOTE) {
+        phi_str text = phi__str(words->at + from, words->len - from);
+        words->len = from + phi__utf8_cut(text, PHI__MCP_SCHEMA_NOTE);
+        phi__buf_text(words, "...");
+    }
+    phi__buf_char(words, ')');
+}
+
+static void phi__mcp_schema_subs(phi__mcp_schema *s, phi_json *to, phi_str key,
+                                 const phi_json *subs) {
+    bool list = phi_json_is_array(subs);
+    phi_json *made = list ? phi_json_new_array(s->arena) : phi_json_new_object(s->arena);
+    phi_json_iter it = phi_json_each(subs);
+    while (made != NULL && !s->failed && phi_json_next(&it) != NULL) {
+        phi_json *sub = phi__mcp_schema_clean(s, it.at);
+        if (list && phi_json_add(made, sub) != PHI_OK) s->failed = true;
+        if (!list) phi__mcp_schema_set(s, made, it.key, sub);
+    }
+    phi__mcp_schema_set(s, to, key, made);
+}
+
+/* The strings of a list, such as "required"; of types, those that are some. */
+static void phi__mcp_schema_names(phi__mcp_schema *s, phi_json *to, phi_str key,
+                                  const phi_json *names, bool types) {
+    phi_json *made = phi_json_new_array(s->arena);
+    phi_json_iter it = phi_json_each(names);
+    while (made != NULL && phi_json_next(&it) != NULL) {
+        phi_str name = phi__json_text_of(it.at);
+        if (!phi_json_is_string(it.at) || (types && !phi__keywords_is_type(name))) continue;
+        if (phi_json_add(made, phi_json_new_str(s->arena, name)) != PHI_OK) s->failed = true;
+    }
+    if (made == NULL || phi_json_count(made) > 0) phi__mcp_schema_set(s, to, key, made);
+}
+
+/* Keywords that phi's check knows and the table of a tool's keywords leaves to its caller. */
+static void phi__mcp_schema_other(phi__mcp_schema *s, phi_json *to, phi_str key,
+                                  const phi_json *value, phi__buf *words) {
+    static const char *const bounds[] = {"minimum", "maximum", "exclusiveMinimum",
+                                         "exclusiveMaximum"};
+    static const char *const notes[] = {"dependencies", "additionalItems", "$dynamicRef",
+                                        "$recursiveRef"};
+    size_t i;
+    bool copy = phi__str_is(key, "nullable") && phi_json_is_bool(value);
+    for (i = 0; i < PHI__COUNT(bounds); i++)
+        if (phi__str_is(key, bounds[i]) &&
+            (phi_json_is_number(value) || (i >= 2 && phi_json_is_bool(value))))
+            copy = true;
+    for (i = 0; i < PHI__COUNT(notes); i++)
+        if (phi__str_is(key, notes[i])) phi__mcp_schema_note(words, key, value);
+    if (phi__str_is(key, "type") && phi_json_is_array(value))
+        phi__mcp_schema_names(s, to, key, value, true);
+    else if (phi__str_is(key, "type"))
+        copy = phi__keywords_is_type(phi__json_text_of(value));
+    if (phi__str_is(key, "$ref") && phi_json_is_string(value)) {
+        copy = phi__str_starts(phi__json_text_of(value), "#") &&
+               phi__schema_ref_find(s->root, phi__json_text_of(value), &s->looked) != NULL;
+        if (!copy) phi__mcp_schema_note(words, key, value);
+    }
+    if ((phi__str_is(key, "$defs") || phi__str_is(key, "definitions")) && phi_json_is_object(value))
+        phi__mcp_schema_subs(s, to, key, value);
+    if (copy) phi__mcp_schema_set(s, to, key, phi_json_copy(s->arena, value));
+}
+
+static void phi__mcp_schema_keyword(phi__mcp_schema *s, phi_json *to, phi_str key,
+                                    const phi_json *value, phi__buf *words) {
+    switch (phi__keywords_of(key, value)) {
+    case PHI__KEYWORD_COPY:
+    case PHI__KEYWORD_SHORT: phi__mcp_schema_set(s, to, key, phi_json_copy(s->arena, value)); break;
+    case PHI__KEYWORD_SUB: phi__mcp_schema_set(s, to, key, phi__mcp_schema_clean(s, value)); break;
+    case PHI__KEYWORD_SUBS:
+    case PHI__KEYWORD_CHOICES: phi__mcp_schema_subs(s, to, key, value); break;
+    case PHI__KEYWORD_NAMES: phi__mcp_schema_names(s, to, key, value, false); break;
+    case PHI__KEYWORD_NOTE: phi__mcp_schema_note(words, key, value); break;
+    default: phi__mcp_schema_other(s, to, key, value, words); break;
+    }
+}
+
+static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schema) {
+    phi_json *made = phi_json_new_object(s->arena);
+    phi_json_iter it = phi_json_each(schema);
+    phi__buf words;
+    if (phi_json_is_bool(schema)) return phi_json_copy(s->arena, schema);
+    if (made == NULL || !phi_json_is_object(schema) || s->depth >= PHI__MCP_SCHEMA_DEPTH)
+        return made;
+    s->depth++;
+    phi__buf_init(&words, s->arena->memory);
+    phi__buf_add_str(&words, phi__json_text_of(phi_json_get(schema, "description")));
+    while (!s->failed && phi_json_next(&it) != NULL)
+        phi__mcp_schema_keyword(s, made, it.key, it.at, &words);
+    if (words.failed) s->failed = true;
+    if (words.len > 0 && !s->failed)
+        phi__mcp_schema_set(s, made, PHI__LIT("description"),
+                            phi_json_new_str(s->arena, phi__buf_str(&words)));
+    phi__buf_free(&words);
+    s->depth--;
+    return s->failed ? NULL : made;
+}
+
+/* ---- the whole ---- */
+
+static phi_status phi__mcp_schema_refuse(phi_status status, char *message, size_t size,
+                                         const char *words) {
+    (void)snprintf(message, size, "%s", words);
+    return status;
+}
+
+/* Every provider wants an object by that word. False: it is something else. */
+static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
+    const phi_json *type = phi_json_get(root, "type");
+    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    bool is = type == NULL || phi__str_is(phi__json_text_of(type), "object");
+    while (phi_json_next(&it) != NULL)
+        if (phi__str_is(phi__json_text_of(it.at), "object")) is = true;
+    if (is) phi__mcp_schema_set(s, root, PHI__LIT("type"), phi_json_new_text(s->arena, "object"));
+    return is;
+}
+
+static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *error) {
+    phi_status status = phi_schema_valid(schema, error);
+#ifdef PHI_NO_SCHEMA
+    (void)status; /* nothing is checked in this build, so nothing has to be understood */
+    return true;
+#else
+    return status == PHI_OK;
+#endif
+}
+
+/* `root` is a copy, or cleaned; its properties are schemas that an agent takes. */
+static bool phi__mcp_schema_sound(const phi_json *root) {
+    const phi_json *properties = phi_json_get(root, "properties");
+    phi_json_iter it = phi_json_each(properties);
+    if (properties != NULL && !phi_json_is_object(properties)) return false;
+    while (phi_json_next(&it) != NULL)
+        if (!phi_json_is_object(it.at) && !phi_json_is_bool(it.at)) return false;
+    return true;
+}
+
+static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena, phi_str *out,
+                                       char *message, size_t size) {
+    phi__mcp_schema s;
+    phi_schema_error error;
+    phi_json *root;
+    phi_status status;
+    memset(&s, 0, sizeof s);
+    s.arena = arena;
+    s.root = schema;
+    if (!phi_json_is_object(schema))
+        return phi__mcp_schema_refuse(PHI_BAD_ARG, message, size, "its input schema is no object");
+    status = phi_json_write(arena, schema, 0, out);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK || out->len > PHI__MCP_SCHEMA_BYTES)
+        return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size, "its input schema is too large");
+    if (!phi__mcp_schema_bounded(schema))
+        return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size,
+                                      "the references of its input schema explode");
+    root = phi_json_copy(arena, schema);
+    if (root == NULL) return PHI_NO_MEMORY;
+    if (!phi__mcp_schema_root(&s, root))
+        return phi__mcp_schema_refuse(PHI_BAD_ARG, message, size,
+                                      "its input schema describes no object");
+    if (!s.failed && (!phi__mcp_schema_known(root, &error) || !phi__mcp_schema_sound(root))) {
+        s.root = root;
+        root = phi__mcp_schema_clean(&s, root);
+        if (root != NULL && !phi__mcp_schema_known(root, &error)) {
+            (void)snprintf(message, size, "its input schema is malformed: %s", error.message);
+            return PHI_BAD_ARG;
+        }
+    }
+    if (root == NULL || s.failed) return PHI_NO_MEMORY;
+    return phi_json_write(arena, root, 0, out) == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *arena, phi_str *out,
+                                         char *message, size_t size) {
+    phi_str text = PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
+    phi_status status = PHI_OK;
+    phi_arena scratch;
+    phi_arena_init(&scratch, arena->memory, 0);
+    if (schema != NULL && !phi_json_is_null(schema))
+        status = phi__mcp_schema_make(schema, &scratch, &text, message, size);
+    if (status == PHI_OK && !phi__arena_str(arena, text, out)) status = PHI_NO_MEMORY;
+    phi_arena_free(&scratch);
+    return status;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_serve.c ---- */
+
+/* mcp_serve.c - messages to our server: which era they are of, and who answers; sessions. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+/* ---- what transports see ---- */
+
+PHI__FN phi_runtime *phi__mcp_serve_runtime(const phi_mcp_server *server) { return server->rt; }
+
+PHI__FN phi_memory *phi__mcp_serve_memory(phi_mcp_server *server) { return &server->rt->memory; }
+
+PHI__FN const phi_mcp_server_desc *phi__mcp_serve_desc(const phi_mcp_server *server) {
+    return &server->desc;
+}
+
+PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why) {
+    server->ended = true;
+    (void)snprintf(server->fault, sizeof server->fault, "%s", why);
+}
+
+/* ---- sessions ---- */
+
+PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client) { return client->id; }
+
+PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_str id) {
+    phi__link *link;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (client->http && phi__str_is(id, client->id)) return client;
+    }
+    return NULL;
+}
+
+static phi__mcp_serving *phi__mcp_serve_first_of(const phi_mcp_server *server,
+                                                 const phi__mcp_client *client) {
+    phi__link *link;
+    for (link = server->serving.first; link != NULL; link = link->next) {
+        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        if (serving->client == client) return serving;
+    }
+    return NULL;
+}
+
+PHI__FN void phi__mcp_serve_client_end(phi__mcp_client *client) {
+    phi_mcp_server *server = client->server;
+    phi__mcp_way *own = client->own;
+    phi__mcp_serving *serving;
+    while ((serving = phi__mcp_serve_first_of(server, client)) != NULL)
+        phi__mcp_serve_request_drop(serving, false);
+    phi__mcp_serve_notify_end(client);
+    phi__io_timer_clear(server->rt->io, &client->timer);
+    phi__list_take(&server->clients, &client->link);
+    server->client_count--;
+    if (own != NULL) {
+        own->client = NULL;
+        (void)own->table->send(own, phi__str("", 0), 200, true);
+    }
+    phi__free(&server->rt->memory, client, sizeof *client);
+}
+
+static void phi__mcp_serve_renew(phi__mcp_client *client) {
+    phi_mcp_server *server = client->server;
+    uint32_t ms = server->desc.session_idle_ms;
+    if (!client->http || ms == PHI_UNLIMITED) return;
+    (void)phi__io_timer_set(server->rt->io, &client->timer,
+                            phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000);
+}
+
+static void phi__mcp_serve_idle(phi__timer *timer) {
+    phi__mcp_client *client = PHI__OWNER(timer, phi__mcp_client, timer);
+    if (client->own != NULL || phi__mcp_serve_first_of(client->server, client) != NULL)
+        phi__mcp_serve_renew(client);
+    else
+        phi__mcp_serve_client_end(client);
+}
+
+static void phi__mcp_serve_name(phi__mcp_client *client) {
+    static const char digits[] = "0123456789abcdef";
+    unsigned char random[16];
+    int i;
+    phi__io_random(client->server->rt->io, random, sizeof random);
+    for (i = 0; i < 16; i++) {
+        client->id[2 * i] = digits[random[i] >> 4];
+        client->id[2 * i + 1] = digits[random[i] & 15];
+    }
+}
+
+/* Room for one more: the oldest session goes that has neither a stream nor a request. */
+static bool phi__mcp_serve_room(phi_mcp_server *server) {
+    phi__link *link;
+    if (server->client_count < server->desc.max_sessions) return true;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (!client->http || client->own != NULL || phi__mcp_serve_first_of(server, client) != NULL)
+            continue;
+        phi__mcp_serve_client_end(client);
+        return true;
+    }
+    return false;
+}
+
+static phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
+                                                  const phi__mcp_origin *origin) {
+    phi__mcp_client *client = (phi__mcp_client *)phi__alloc(&server->rt->memory, sizeof *client);
+    if (client == NULL) return NULL;
+    client->server = server;
+    client->http = origin->http;
+    client->timer.fire = phi__mcp_serve_idle;
+    phi__mcp_serve_name(client);
+    phi__list_push(&server->clients, &client->link);
+    server->client_count++;
+    phi__mcp_serve_renew(client);
+    if (origin->way->table->session != NULL) origin->way->table->session(origin->way, client);
+    return client;
+}
+
+PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *client,
+                                   phi__mcp_way *way) {
+    (void)server;
+    if (client->own != NULL) return false;
+    client->own = way;
+    way->client = client;
+    phi__mcp_serve_renew(client);
+    return true;
+}
+
+PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
+    (void)server;
+    while (way->waiting.first != NULL) {
+        phi__mcp_serving *serving = PHI__OWNER(way->waiting.first, phi__mcp_serving, at_way);
+        if (serving->origin.batch != NULL) serving->origin.batch->way = NULL;
+        if (serving->client != NULL && serving->origin.http) {
+            phi__mcp_serve_request_detach(serving); /* the session may want what it does */
+            continue;
+        }
+        phi__mcp_serve_request_detach(serving);
+        phi__mcp_serve_request_drop(serving, false);
+    }
+    if (way->client != NULL) way->client->own = NULL;
+    way->client = NULL;
+}
+
+/* ---- methods of the protocol itself ---- */
+
+static void phi__mcp_serve_ping(phi_mcp_server *server, phi__mcp_origin *origin,
+                                phi__mcp_client *client, const phi_json *params) {
+    (void)client;
+    (void)params;
+    phi__mcp_serve_send_empty(server, origin);
+}
+
+static void phi__mcp_serve_set_level(phi_mcp_server *server, phi__mcp_origin *origin,
+                                     phi__mcp_client *client, const phi_json *params) {
+    int level = phi__mcp_serve_send_level(phi_json_str(phi_json_get(params, "level"), NULL));
+    if (level < 0) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200,
+                                  PHI__LIT("params.level: expected debug, info, notice, warning, "
+                                           "error, critical, alert or emergency"),
+                                  NULL);
+        return;
+    }
+    client->log_level = level;
+    phi__mcp_serve_send_empty(server, origin);
+}
+
+/* The era that a client proposed, or the newest of those with sessions. */
+static bool phi__mcp_serve_agree(const phi_mcp_server *server, phi_str version, phi__mcp_age *out) {
+    phi__mcp_age age = PHI__MCP_2025_11_25;
+    if (server->only != NULL) {
+        (void)phi__mcp_serve_send_age(phi_str_of(server->only), out);
+        return *out != PHI__MCP_2026_07_28;
+    }
+    if (!phi__mcp_serve_send_age(version, &age) || age == PHI__MCP_2026_07_28)
+        age = PHI__MCP_2025_11_25;
+    *out = age;
+    return true;
+}
+
+static void phi__mcp_serve_unsupported(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi_str requested) {
+    phi__buf data;
+    phi__buf_init(&data, &server->rt->memory);
+    phi__buf_text(&data, "{\"supported\":");
+    phi__mcp_serve_list_versions(server, &data);
+    phi__json_write_key(&data, PHI__LIT("requested"));
+    phi__json_write_str(&data, phi__str(requested.at, phi__min(requested.len, 64)));
+    phi__buf_add(&data, "}", 2);
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_E_VERSION, 400,
+                              PHI__LIT("Unsupported protocol version"),
+                              data.failed ? NULL : data.at);
+    phi__buf_free(&data);
+}
+
+static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *origin,
+                                      phi__mcp_client *client, const phi_json *params) {
+    const phi_json *can = phi_json_get(params, "capabilities");
+    phi_str version = phi_json_str(phi_json_get(params, "protocolVersion"), NULL);
+    if (!phi__mcp_serve_agree(server, version, &origin->age)) {
+        phi__mcp_serve_unsupported(server, origin, version);
+        return;
+    }
+    if (version.len == 0) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 400,
+                                  PHI__LIT("params.protocolVersion: expected a string"), NULL);
+        return;
+    }
+    if (client == NULL && phi__mcp_serve_room(server))
+        client = phi__mcp_serve_client_new(server, origin);
+    if (client == NULL) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 503,
+                                  PHI__LIT("Too many sessions"), NULL);
+        return;
+    }
+    client->age = origin->age;
+    client->log_level = PHI__MCP_LOG_INFO;
+    client->can = 0;
+    if (phi_json_is_object(phi_json_get(can, "sampling")))
+        client->can |= (uint32_t)PHI_MCP_CAN_SAMPLE;
+    if (phi_json_is_object(phi_json_get(can, "elicitation")))
+        client->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
+    if (phi_json_is_object(phi_json_get(can, "roots"))) client->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
+    phi__mcp_serve_list_initialized(server, origin);
+}
+
+/* ---- the table of methods ---- */
+
+enum { PHI__MCP_FOR_LEGACY = 1, PHI__MCP_FOR_MODERN = 2, PHI__MCP_FOR_BOTH = 3 };
+
+typedef enum phi__mcp_offered {
+    PHI__MCP_ALWAYS = 0,
+    PHI__MCP_TOOLS,
+    PHI__MCP_RESOURCES,
+    PHI__MCP_PROMPTED,
+    PHI__MCP_COMPLETING
+} phi__mcp_offered;
+
+typedef struct phi__mcp_method {
+    const char *name;
+    void (*answer)(phi_mcp_server *server, phi__mcp_origin *origin, phi__mcp_client *client,
+                   const phi_json *params);
+    uint8_t eras, offered;
+    bool inputs; /* may be repeated with answers */
+} phi__mcp_method;
+
+static const phi__mcp_method *phi__mcp_serve_method(phi_str name) {
+    static const phi__mcp_method methods[] = {
+        {"ping", phi__mcp_serve_ping, PHI__MCP_FOR_LEGACY, PHI__MCP_ALWAYS, false},
+        {"tools/list", phi__mcp_serve_list_tools, PHI__MCP_FOR_BOTH, PHI__MCP_TOOLS, false},
+        {"tools/call", phi__mcp_serve_call_begin, PHI__MCP_FOR_BOTH, PHI__MCP_TOOLS, true},
+        {"resources/list", phi__mcp_serve_list_resources, PHI__MCP_FOR_BOTH, PHI__MCP_RESOURCES,
+         false},
+        {"resources/templates/list", phi__mcp_serve_list_templates, PHI__MCP_FOR_BOTH,
+         PHI__MCP_RESOURCES, false},
+        {"resources/read", phi__mcp_serve_data_read, PHI__MCP_FOR_BOTH, PHI__MCP_RESOURCES, true},
+        {"resources/subscribe", phi__mcp_serve_notify_subscribe, PHI__MCP_FOR_LEGACY,
+         PHI__MCP_RESOURCES, false},
+        {"resources/unsubscribe", phi__mcp_serve_notify_unsubscribe, PHI__MCP_FOR_LEGACY,
+         PHI__MCP_RESOURCES, false},
+        {"prompts/list", phi__mcp_serve_list_prompts, PHI__MCP_FOR_BOTH, PHI__MCP_PROMPTED, false},
+        {"prompts/get", phi__mcp_serve_data_prompt, PHI__MCP_FOR_BOTH, PHI__MCP_PROMPTED, true},
+        {"completion/complete", phi__mcp_serve_data_complete, PHI__MCP_FOR_BOTH,
+         PHI__MCP_COMPLETING, false},
+        {"logging/setLevel", phi__mcp_serve_set_level, PHI__MCP_FOR_LEGACY, PHI__MCP_ALWAYS, false},
+        {"server/discover", phi__mcp_serve_list_discover, PHI__MCP_FOR_MODERN, PHI__MCP_ALWAYS,
+         false},
+        {"subscriptions/listen", phi__mcp_serve_notify_listen, PHI__MCP_FOR_MODERN, PHI__MCP_ALWAYS,
+         false}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(methods); i++)
+        if (phi__str_is(name, methods[i].name)) return &methods[i];
+    return NULL;
+}
+
+static bool phi__mcp_serve_offers(const phi_mcp_server *server, phi__mcp_offered what) {
+    switch (what) {
+    case PHI__MCP_TOOLS: return server->has_tools;
+    case PHI__MCP_RESOURCES: return server->has_resources;
+    case PHI__MCP_PROMPTED: return server->has_prompts;
+    case PHI__MCP_COMPLETING: return server->desc.complete != NULL;
+    default: return true;
+    }
+}
+
+/* ---- one message ---- */
+
+typedef struct phi__mcp_incoming_message {
+    phi_mcp_server *server;
+    phi__mcp_client *client;
+    const phi__mcp_heads *heads;
+    const phi_json *root, *params;
+    phi_str method;
+    phi__mcp_origin origin;
+} phi__mcp_incoming_message;
+
+static void phi__mcp_serve_refuse(phi__mcp_incoming_message *m, int code, int http_status,
+                                  const char *message) {
+    phi__mcp_serve_send_error(m->server, &m->origin, code, http_status, phi_str_of(message), NULL);
+}
+
+/* The value of a header, "=?base64?...?=" decoded, against a member of the body. */
+static bool phi__mcp_serve_header_is(phi_mcp_server *server, phi_str header, phi_str value) {
+    phi__buf plain;
+    bool same;
+    if (header.len < 11 || !phi__str_starts(header, "=?base64?") ||
+        memcmp(header.at + header.len - 2, "?=", 2) != 0)
+        return phi_str_equal(header, value);
+    phi__buf_init(&plain, &server->rt->memory);
+    same = phi__base64_decode(&plain, phi__str(header.at + 9, header.len - 11)) &&
+           phi_str_equal(phi__buf_str(&plain), value);
+    phi__buf_free(&plain);
+    return same;
+}
+
+/* 2026-07-28: the headers say what the body says. */
+static const char *phi__mcp_serve_headers(const phi__mcp_incoming_message *m) {
+    bool named = phi__str_is(m->method, "tools/call") || phi__str_is(m->method, "prompts/get");
+    bool placed = phi__str_is(m->method, "resources/read");
+    phi_str name = phi_json_str(phi_json_get(m->params, named ? "name" : "uri"), NULL);
+    if (!phi_str_equal(m->heads->method, m->method))
+        return "Header mismatch: Mcp-Method is not the method of the body";
+    if ((named || placed) && name.len > 0 &&
+        !phi__mcp_serve_header_is(m->server, m->heads->name, name))
+        return "Header mismatch: Mcp-Name is not the name in the body";
+    return NULL;
+}
+
+/* A request of 2026-07-28 has all that it needs; false: it was refused. */
+static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
+    const phi_json *meta = phi_json_get(m->params, "_meta");
+    const phi_json *version = phi_json_get(meta, "io.modelcontextprotocol/protocolVersion");
+    const char *fault = NULL;
+    m->origin.age = PHI__MCP_2026_07_28;
+    if (!phi_json_is_string(version) ||
+        !phi_json_is_object(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"))) {
+        phi__mcp_serve_refuse(m, PHI__MCP_E_PARAMS, 400,
+                              "params._meta: expected io.modelcontextprotocol/protocolVersion and "
+                              "io.modelcontextprotocol/clientCapabilities");
+        return false;
+    }
+    if (m->heads != NULL && !phi_str_equal(m->heads->version, phi_json_str(version, NULL)))
+        fault = "Header mismatch: MCP-Protocol-Version is not the version of the body";
+    if (fault == NULL && !phi__str_is(phi_json_str(version, NULL), "2026-07-28")) {
+        phi__mcp_serve_unsupported(m->server, &m->origin, phi_json_str(version, NULL));
+        return false;
+    }
+    if (fault == NULL && m->heads != NULL) fault = phi__mcp_serve_headers(m);
+    if (fault != NULL) phi__mcp_serve_refuse(m, PHI__MCP_E_HEADER, 400, fault);
+    return fault == NULL;
+}
+
+static bool phi__mcp_serve_is_modern(const phi__mcp_incoming_message *m) {
+    const phi_json *meta = phi_json_get(m->params, "_meta");
+    const char *only = m->server->only;
+    if (only != NULL) return strcmp(only, "2026-07-28") == 0;
+    return phi_json_get(meta, "io.modelcontextprotocol/protocolVersion") != NULL ||
+           phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities") != NULL ||
+           (m->heads != NULL && phi__str_is(m->heads->version, "2026-07-28")) ||
+           phi__str_is(m->method, "server/discover") ||
+           phi__str_is(m->method, "subscriptions/listen");
+}
+
+/* A request of a session; false: it was answered. */
+static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
+    phi__mcp_age age;
+    if (phi__str_is(m->method, "initialize")) {
+        phi__mcp_serve_initialize(m->server, &m->origin, m->client, m->params);
+        return false;
+    }
+    if (m->heads != NULL && m->heads->version.len > 0 &&
+        !phi__mcp_serve_send_age(m->heads->version, &age)) {
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+                              "MCP-Protocol-Version: not a version of the protocol");
+        return false;
+    }
+    if (m->client != NULL) {
+        m->origin.age = m->client->age;
+        phi__mcp_serve_renew(m->client);
+        return true;
+    }
+    if (phi__str_is(m->method, "ping"))
+        phi__mcp_serve_send_empty(m->server, &m->origin);
+    else
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+                              "There is no session: initialize comes first");
+    return false;
+}
+
+/* Whether it has the id of a request that is under way. */
+static bool phi__mcp_serve_twice(const phi__mcp_incoming_message *m) {
+    const phi__mcp_client *client = phi__mcp_modern(&m->origin) ? NULL : m->client;
+    phi__link *link;
+    for (link = m->server->serving.first; link != NULL; link = link->next) {
+        const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        if (serving->client != client || serving->parked) continue;
+        if (client == NULL && serving->origin.way != m->origin.way) continue;
+        if (phi_str_equal(serving->origin.id, m->origin.id)) return true;
+    }
+    return false;
+}
+
+static void phi__mcp_serve_request(phi__mcp_incoming_message *m) {
+    bool modern = phi__mcp_serve_is_modern(m);
+    const phi__mcp_method *method = phi__mcp_serve_method(m->method);
+    phi__mcp_client *client = modern ? NULL : m->client;
+    if (m->server->only != NULL && modern && phi__str_is(m->method, "initialize")) {
+        phi__mcp_serve_unsupported(m->server, &m->origin,
+                                   phi_json_str(phi_json_get(m->params, "protocolVersion"), NULL));
+        return;
+    }
+    if (modern ? !phi__mcp_serve_modern(m) : !phi__mcp_serve_legacy(m)) return;
+    if (method == NULL ||
+        (method->eras & (modern ? PHI__MCP_FOR_MODERN : PHI__MCP_FOR_LEGACY)) == 0 ||
+        !phi__mcp_serve_offers(m->server, (phi__mcp_offered)method->offered)) {
+        phi__mcp_serve_refuse(m, PHI__MCP_E_METHOD, modern ? 404 : 200, "Method not found");
+        return;
+    }
+    if (phi__mcp_serve_twice(m)) {
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400, "id: a request of that id is under way");
+        return;
+    }
+    if (modern && method->inputs) {
+        if (!phi__mcp_serve_ask_inputs(m->server, &m->origin, m->params)) return;
+        if (phi__mcp_serve_ask_repeated(m->server, &m->origin, m->method, m->params)) return;
+    }
+    method->answer(m->server, &m->origin, client, m->params);
+}
+
+/* ---- notifications ---- */
+
+static void phi__mcp_serve_cancelled(phi__mcp_incoming_message *m) {
+    const phi_json *id = phi_json_get(m->params, "requestId");
+    phi__link *link;
+    phi__buf text;
+    phi__buf_init(&text, &m->server->rt->memory);
+    (void)phi__json_write(&text, id, 0);
+    for (link = m->server->serving.first; link != NULL && !text.failed; link = link->next) {
+        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        bool ours = serving->client != NULL ? serving->client == m->client
+                                            : serving->origin.way == m->origin.way;
+        if (!ours || !phi_str_equal(serving->origin.id, phi__buf_str(&text))) continue;
+        phi__mcp_serve_request_drop(serving, false);
+        break;
+    }
+    phi__buf_free(&text);
+}
+
+static void phi__mcp_serve_notification(phi__mcp_incoming_message *m) {
+    if (m->client != NULL) phi__mcp_serve_renew(m->client);
+    if (phi__str_is(m->method, "notifications/cancelled")) phi__mcp_serve_cancelled(m);
+    phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
+}
+
+/* ---- reading ---- */
+
+/* The id as JSON text, into `text`. False: it is none. */
+static bool phi__mcp_serve_id(const phi_json *id, phi__buf *text, phi_str *out) {
+    if (!phi_json_is_string(id) && !phi_json_is_number(id)) return false;
+    if (phi_json_str(id, NULL).len > PHI__MCP_ID_BYTES / 2) return false;
+    (void)phi__json_write(text, id, 0);
+    *out = phi__buf_str(text);
+    return !text->failed && text->len <= PHI__MCP_ID_BYTES;
+}
+
+static void phi__mcp_serve_one(phi__mcp_incoming_message *m) {
+    const phi_json *id = phi_json_get(m->root, "id"), *params = phi_json_get(m->root, "params");
+    const phi_json *method = phi_json_get(m->root, "method");
+    phi__buf text;
+    phi__buf_init(&text, &m->server->rt->memory);
+    m->origin.age = m->client != NULL ? m->client->age : PHI__MCP_2025_11_25;
+    m->origin.id = phi__str("", 0);
+    m->method = phi_json_str(method, NULL);
+    m->params = params;
+    if (id != NULL && !phi__mcp_serve_id(id, &text, &m->origin.id)) {
+        m->origin.id = phi__str("", 0);
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+                              "id: expected a string of at most 128 bytes, or a number");
+    } else if (!phi__str_is(phi_json_str(phi_json_get(m->root, "jsonrpc"), NULL), "2.0"))
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400, "jsonrpc: expected \"2.0\"");
+    else if (method == NULL && id != NULL &&
+             (phi_json_get(m->root, "result") != NULL || phi_json_get(m->root, "error") != NULL)) {
+        phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
+        if (m->client != NULL) phi__mcp_serve_ask_answered(m->server, m->client, m->root);
+    } else if (m->method.len == 0 || (params != NULL && !phi_json_is_object(params)))
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+                              "Expected a method, and params that are an object");
+    else if (id == NULL)
+        phi__mcp_serve_notification(m);
+    else
+        phi__mcp_serve_request(m);
+    phi__buf_free(&text);
+}
+
+static phi__mcp_batch *phi__mcp_serve_batch(phi__mcp_incoming_message *m) {
+    phi__mcp_batch *batch;
+    size_t count = phi_json_count(m->root);
+    const char *fault = NULL;
+    if (m->client != NULL && m->client->age > PHI__MCP_2025_03_26)
+        fault = "Expected one message, not a batch";
+    else if (count == 0 || count > PHI__MCP_BATCH_MOST)
+        fault = "Expected a batch of 1 to 64 messages";
+    batch =
+        fault == NULL ? (phi__mcp_batch *)phi__alloc(&m->server->rt->memory, sizeof *batch) : NULL;
+    if (batch == NULL) {
+        phi__mcp_serve_refuse(m, fault != NULL ? PHI__MCP_E_REQUEST : PHI__MCP_E_INTERNAL,
+                              fault != NULL ? 400 : 500, fault != NULL ? fault : "Out of memory");
+        return NULL;
+    }
+    batch->way = m->origin.way;
+    batch->waiting = count + 1; /* and who hands them in */
+    phi__buf_init(&batch->out, &m->server->rt->memory);
+    return batch;
+}
+
+static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
+    phi_json_iter it = phi_json_each(m->root);
+    phi__mcp_origin origin = m->origin;
+    const phi_json *child;
+    phi__mcp_batch *batch;
+    if (!phi_json_is_array(m->root)) {
+        phi__mcp_serve_one(m);
+        return;
+    }
+    batch = phi__mcp_serve_batch(m);
+    if (batch == NULL) return;
+    origin.batch = batch;
+    while ((child = phi_json_next(&it)) != NULL) {
+        m->origin = origin;
+        m->root = child;
+        if (m->server->retired) batch->way = NULL; /* it went with the server */
+        if (m->server->retired)
+            phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
+        else
+            phi__mcp_serve_one(m);
+    }
+    if (m->server->retired) batch->way = NULL;
+    phi__mcp_serve_send_nothing(m->server, &origin, 202);
+}
+
+static void phi__mcp_serve_unread(phi__mcp_incoming_message *m, phi_status status) {
+    if (status == PHI_NO_MEMORY)
+        phi__mcp_serve_refuse(m, PHI__MCP_E_INTERNAL, 500, "Out of memory");
+    else if (status == PHI_TOO_BIG)
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400, "The message is too large, or too deep");
+    else
+        phi__mcp_serve_refuse(m, PHI__MCP_E_PARSE, 400, "The message is not JSON");
+}
+
+PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,
+                                    phi__mcp_way *way, phi_str json, const phi__mcp_heads *heads) {
+    phi__mcp_incoming_message m;
+    phi_json *root = NULL;
+    phi_arena arena;
+    phi_status status = PHI_TOO_BIG;
+    memset(&m, 0, sizeof m);
+    m.server = server;
+    m.client = client;
+    m.heads = heads;
+    m.origin.way = way;
+    m.origin.http = heads != NULL;
+    m.origin.age = PHI__MCP_2025_11_25;
+    phi__mcp_serve_ask_enter(server);
+    phi_arena_init(&arena, &server->rt->memory, 0);
+    if (json.len <= server->desc.max_message_bytes)
+        status = phi_json_parse(&arena, json, PHI_JSON_BORROW, &root, NULL);
+    m.root = root;
+    if (status == PHI_OK)
+        phi__mcp_serve_all(&m);
+    else
+        phi__mcp_serve_unread(&m, status);
+    phi_arena_free(&arena);
+    return phi__mcp_serve_ask_leave(server);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_serve_ask.c ---- */
+
+/* mcp_serve_ask.c - questions to a client in the midst of its request.
+
+   A session gets them as requests, on the stream of its own. A client of 2026-07-28 gets them as
+   the result of its request (input_required), which is parked, and repeats it with the answers and
+   with requestState: the handle of the parked request, how often it was parked, and a keyed hash
+   over both and over the method and its parameters. A state is so good for one repetition of one
+   request, and worthless when the request has ended. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+/* ---- callbacks into the host ---- */
+
+PHI__FN void phi__mcp_serve_ask_enter(phi_mcp_server *server) { server->depth++; }
+
+PHI__FN bool phi__mcp_serve_ask_leave(phi_mcp_server *server) {
+    bool retired = server->retired;
+    if (--server->depth == 0 && retired) server->free_fn(server);
+    return !retired;
+}
+
+/* ---- one question ---- */
+
+static void phi__mcp_serve_ask_free(phi__mcp_question *ask) {
+    phi__mcp_serving *serving = ask->of;
+    phi__list_take(&serving->asks, &ask->link);
+    serving->ask_count--;
+    phi__io_timer_clear(serving->server->rt->io, &ask->timer);
+    phi__free(&serving->server->rt->memory, ask, ask->bytes);
+}
+
+PHI__FN void phi__mcp_serve_ask_free_all(phi__mcp_serving *serving) {
+    while (serving->asks.first != NULL)
+        phi__mcp_serve_ask_free(PHI__OWNER(serving->asks.first, phi__mcp_question, link));
+}
+
+static void phi__mcp_serve_ask_give(phi__mcp_question *ask, phi_status status,
+                                    const phi_json *result, phi_str message) {
+    phi_mcp_ask_desc desc = ask->desc;
+    phi__mcp_serve_ask_free(ask);
+    if (desc.done != NULL) desc.done(desc.user_data, status, result, message);
+}
+
+static phi_str phi__mcp_serve_ask_put(char **at, phi_str text) {
+    char *to = *at;
+    if (text.len > 0) memcpy(to, text.at, text.len);
+    *at = to + text.len;
+    return phi__str(to, text.len);
+}
+
+static phi__mcp_question *phi__mcp_serve_ask_make(phi__mcp_serving *serving,
+                                                  const phi_mcp_ask_desc *desc, phi_str params) {
+    phi_mcp_server *server = serving->server;
+    phi_str method = phi_str_of(desc->method);
+    char number[16], *at;
+    phi_str key = phi_str_of(desc->key != NULL ? desc->key : number);
+    phi__mcp_question *ask;
+    size_t bytes;
+    (void)snprintf(number, sizeof number, "%u", serving->asked + 1);
+    if (desc->key == NULL) key = phi_str_of(number);
+    bytes = phi__add(sizeof *ask, phi__add(key.len, phi__add(method.len, params.len)));
+    ask = (phi__mcp_question *)phi__alloc(&server->rt->memory, bytes);
+    if (ask == NULL) return NULL;
+    at = (char *)(ask + 1);
+    ask->of = serving;
+    ask->bytes = bytes;
+    ask->desc = *desc;
+    ask->key = phi__mcp_serve_ask_put(&at, key);
+    ask->method = phi__mcp_serve_ask_put(&at, method);
+    ask->params = phi__mcp_serve_ask_put(&at, params);
+    ask->number = ++server->asked;
+    serving->asked++;
+    serving->ask_count++;
+    phi__list_push(&serving->asks, &ask->link);
+    return ask;
+}
+
+/* ---- sessions ---- */
+
+static void phi__mcp_serve_ask_late(phi__timer *timer) {
+    phi__mcp_question *ask = PHI__OWNER(timer, phi__mcp_question, timer);
+    phi_mcp_server *server = ask->of->server;
+    phi__mcp_serve_ask_enter(server);
+    phi__mcp_serve_ask_give(ask, PHI_TIMEOUT, NULL, PHI__LIT("The client did not answer in time"));
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+static uint64_t phi__mcp_serve_ask_deadline(const phi_mcp_server *server) {
+    uint32_t ms = server->desc.ask_timeout_ms;
+    return ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000;
+}
+
+static phi_status phi__mcp_serve_ask_send(phi__mcp_question *ask) {
+    phi_mcp_server *server = ask->of->server;
+    phi__mcp_way *way = phi__mcp_serve_request_stream(ask->of);
+    phi__buf out;
+    bool sent;
+    if (way == NULL) return PHI_STALE;
+    ask->timer.fire = phi__mcp_serve_ask_late;
+    if (phi__io_timer_set(server->rt->io, &ask->timer, phi__mcp_serve_ask_deadline(server)) !=
+        PHI_OK)
+        return PHI_NO_MEMORY;
+    phi__buf_init(&out, &server->rt->memory);
+    phi__buf_text(&out, "{\"jsonrpc\":\"2.0\"");
+    phi__records_u64(&out, "id", ask->number);
+    phi__records_str(&out, "method", ask->method);
+    phi__records_raw(&out, "params", "");
+    phi__buf_add_str(&out, ask->params);
+    phi__buf_char(&out, '}');
+    sent = !out.failed && way->table->send(way, phi__buf_str(&out), 200, false);
+    phi__buf_free(&out);
+    return sent ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi__mcp_question *phi__mcp_serve_ask_find(phi_mcp_server *server,
+                                                  const phi__mcp_client *client, uint64_t number) {
+    phi__link *at, *link;
+    for (at = server->serving.first; at != NULL; at = at->next) {
+        phi__mcp_serving *serving = PHI__OWNER(at, phi__mcp_serving, link);
+        if (serving->client != client) continue;
+        for (link = serving->asks.first; link != NULL; link = link->next)
+            if (PHI__OWNER(link, phi__mcp_question, link)->number == number)
+                return PHI__OWNER(link, phi__mcp_question, link);
+    }
+    return NULL;
+}
+
+PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
+                                         const phi_json *message) {
+    const phi_json *result = phi_json_get(message, "result"),
+                   *error = phi_json_get(message, "error");
+    phi__mcp_question *ask =
+        phi__mcp_serve_ask_find(server, client, phi_json_uint(phi_json_get(message, "id"), 0));
+    if (ask == NULL) return;
+    if (phi_json_is_object(result))
+        phi__mcp_serve_ask_give(ask, PHI_OK, result, phi__str("", 0));
+    else
+        phi__mcp_serve_ask_give(
+            ask, PHI_REFUSED, NULL,
+            phi_json_str(phi_json_get(error, "message"), "The client's answer has no result"));
+}
+
+/* ---- 2026-07-28: requestState ---- */
+
+static bool phi__mcp_serve_ask_digest(phi_mcp_server *server, phi_str method,
+                                      const phi_json *params,
+                                      unsigned char out[PHI__SHA256_BYTES]) {
+    phi_json_iter it = phi_json_each(params);
+    const phi_json *child;
+    phi__sha256 sha;
+    phi__buf text;
+    phi__buf_init(&text, &server->rt->memory);
+    phi__buf_add_str(&text, method);
+    while ((child = phi_json_next(&it)) != NULL) {
+        if (phi__str_is(it.key, "_meta") || phi__str_is(it.key, "inputResponses") ||
+            phi__str_is(it.key, "requestState"))
+            continue;
+        phi__json_write_key(&text, it.key);
+        (void)phi__json_write(&text, child, 0);
+    }
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, text.at, text.len);
+    phi__sha256_end(&sha, out);
+    phi__buf_free(&text);
+    return !text.failed;
+}
+
+enum { PHI__MCP_STATE = 40 + PHI__SHA256_HEX }; /* "index.gen.round." and the hash */
+
+static void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[PHI__MCP_STATE]) {
+    unsigned char hash[PHI__SHA256_BYTES];
+    char text[40 + PHI__SHA256_BYTES];
+    int n = snprintf(out, 40, "%lx.%lx.%lx.", (unsigned long)serving->index,
+                     (unsigned long)serving->gen, (unsigned long)serving->round);
+    memcpy(text, out, (size_t)n);
+    memcpy(text + n, serving->digest, PHI__SHA256_BYTES);
+    phi__sha256_hmac(phi__str((const char *)serving->server->key, sizeof serving->server->key),
+                     phi__str(text, (size_t)n + PHI__SHA256_BYTES), hash);
+    phi__sha256_hex(hash, out + n);
+    out[n + PHI__SHA256_HEX] = '\0';
+}
+
+/* Every byte is compared, wherever the first difference is. */
+static bool phi__mcp_serve_ask_same(phi_str a, const char *b) {
+    size_t i, n = strlen(b);
+    unsigned differ = a.len != n;
+    for (i = 0; i < a.len && i < n; i++) differ |= (unsigned char)(a.at[i] ^ b[i]);
+    return differ == 0;
+}
+
+static bool phi__mcp_serve_ask_numbers(phi_str state, unsigned long out[2]) {
+    size_t i, part = 0, digits = 0;
+    out[0] = out[1] = 0;
+    for (i = 0; i < state.len && part < 2; i++) {
+        char c = state.at[i];
+        int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (c == '.' && digits > 0) {
+            part++;
+            digits = 0;
+        } else if (value < 0 || ++digits > 8)
+            return false;
+        else
+            out[part] = out[part] * 16 + (unsigned long)value;
+    }
+    return part == 2;
+}
+
+static phi__mcp_serving *phi__mcp_serve_ask_parked(phi_mcp_server *server, phi_str state,
+                                                   phi_str method, const phi_json *params) {
+    unsigned char digest[PHI__SHA256_BYTES];
+    char good[PHI__MCP_STATE];
+    unsigned long numbers[2];
+    phi_mcp_incoming handle;
+    phi__mcp_serving *serving;
+    if (!phi__mcp_serve_ask_numbers(state, numbers)) return NULL;
+    handle.server = server;
+    handle.index = (uint32_t)numbers[0];
+    handle.gen = (uint32_t)numbers[1];
+    serving = phi__mcp_serve_request_find(handle);
+    if (serving == NULL || !serving->parked) return NULL;
+    phi__mcp_serve_ask_state(serving, good);
+    if (!phi__mcp_serve_ask_same(state, good)) return NULL;
+    if (!phi__mcp_serve_ask_digest(server, method, params, digest)) return NULL;
+    return memcmp(digest, serving->digest, sizeof digest) == 0 ? serving : NULL;
+}
+
+/* ---- 2026-07-28: asking, and going on ---- */
+
+static void phi__mcp_serve_ask_required(phi__mcp_serving *serving) {
+    phi_mcp_server *server = serving->server;
+    phi__mcp_origin origin = serving->origin;
+    char state[PHI__MCP_STATE];
+    phi__link *link;
+    phi__buf out;
+    serving->round++;
+    phi__mcp_serve_ask_state(serving, state);
+    phi__mcp_serve_send_open(server, &origin, &out);
+    phi__records_str(&out, "resultType", PHI__LIT("input_required"));
+    phi__records_raw(&out, "inputRequests", "{");
+    for (link = serving->asks.first; link != NULL; link = link->next) {
+        const phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
+        phi__json_write_key(&out, ask->key);
+        phi__buf_char(&out, '{');
+        phi__records_str(&out, "method", ask->method);
+        phi__records_raw(&out, "params", "");
+        phi__buf_add_str(&out, ask->params);
+        phi__buf_char(&out, '}');
+    }
+    phi__buf_char(&out, '}');
+    phi__records_str(&out, "requestState", phi_str_of(state));
+    phi__mcp_serve_request_detach(serving);
+    serving->origin.batch = NULL;
+    serving->parked = true;
+    phi__mcp_serve_send_close(server, &origin, &out);
+    (void)phi__io_timer_set(server->rt->io, &serving->timer, phi__mcp_serve_ask_deadline(server));
+}
+
+/* Gives the first question that has an answer its answer. False: there is none. */
+static bool phi__mcp_serve_ask_settle(phi__mcp_serving *serving, bool late) {
+    phi__link *link;
+    for (link = serving->asks.first; link != NULL; link = link->next) {
+        phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
+        const phi_json *answer = phi_json_get_n(serving->inputs, ask->key);
+        if (answer != NULL)
+            phi__mcp_serve_ask_give(ask, PHI_OK, answer, phi__str("", 0));
+        else if (late)
+            phi__mcp_serve_ask_give(ask, PHI_TIMEOUT, NULL,
+                                    PHI__LIT("The client did not repeat its request in time"));
+        else
+            continue;
+        return true;
+    }
+    return false;
+}
+
+/* Questions were asked, or answers have come; or a parked request has waited too long. */
+static void phi__mcp_serve_ask_due(phi__timer *timer) {
+    phi__mcp_serving *serving = PHI__OWNER(timer, phi__mcp_serving, timer);
+    phi_mcp_server *server = serving->server;
+    phi_mcp_incoming handle = phi__mcp_serve_request_handle(serving);
+    bool late = serving->parked;
+    uint32_t most = serving->ask_count;
+    phi__mcp_serve_ask_enter(server);
+    while (serving != NULL && most-- > 0 && phi__mcp_serve_ask_settle(serving, late))
+        serving = phi__mcp_serve_request_find(handle);
+    if (serving != NULL && !server->retired && serving->asks.first != NULL && !late)
+        phi__mcp_serve_ask_required(serving);
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+static phi_status phi__mcp_serve_ask_soon(phi__mcp_serving *serving) {
+    phi__io *io = serving->server->rt->io;
+    serving->timer.fire = phi__mcp_serve_ask_due;
+    return phi__io_timer_set(io, &serving->timer, phi__io_now_us(io));
+}
+
+static void phi__mcp_serve_ask_refuse(phi_mcp_server *server, phi__mcp_origin *origin,
+                                      const char *message) {
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200, phi_str_of(message), NULL);
+}
+
+PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       const phi_json *params) {
+    const phi_json *inputs = phi_json_get(params, "inputResponses"), *child;
+    phi_json_iter it = phi_json_each(inputs);
+    bool good = inputs == NULL || phi_json_is_object(inputs);
+    while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is_object(child);
+    if (!good)
+        phi__mcp_serve_ask_refuse(server, origin,
+                                  "params.inputResponses: expected an object of objects");
+    return good;
+}
+
+PHI__FN bool phi__mcp_serve_ask_keep(phi__mcp_serving *serving, phi_str method,
+                                     const phi_json *params) {
+    const phi_json *inputs = phi_json_get(params, "inputResponses");
+    if (serving->client != NULL) return true;
+    if (inputs != NULL) {
+        serving->inputs = phi_json_copy(&serving->arena, inputs);
+        if (serving->inputs == NULL) return false;
+    }
+    return phi__mcp_serve_ask_digest(serving->server, method, params, serving->digest);
+}
+
+PHI__FN bool phi__mcp_serve_ask_repeated(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         phi_str method, const phi_json *params) {
+    const phi_json *given = phi_json_get(params, "requestState");
+    phi_str state = phi_json_str(given, NULL), id;
+    phi__mcp_serving *serving;
+    if (given == NULL) return false;
+    serving = phi__mcp_serve_ask_parked(server, state, method, params);
+    if (serving == NULL) {
+        phi__mcp_serve_ask_refuse(server, origin,
+                                  "params.requestState: not valid for this request, or not any "
+                                  "more");
+        return true;
+    }
+    if (!phi__arena_str(&serving->arena, origin->id, &id) ||
+        !phi__mcp_serve_ask_keep(serving, method, params)) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 500,
+                                  PHI__LIT("Out of memory"), NULL);
+        return true;
+    }
+    serving->parked = false;
+    phi__mcp_serve_request_attach(serving, origin);
+    serving->origin.id = id;
+    phi__mcp_serve_request_meta(serving, params);
+    (void)phi__mcp_serve_ask_soon(serving); /* the timer has its place since it was parked */
+    return true;
+}
+
+/* ---- public ---- */
+
+static uint32_t phi__mcp_serve_ask_bit(phi_str method) {
+    if (phi__str_is(method, "elicitation/create")) return (uint32_t)PHI_MCP_CAN_ELICIT;
+    if (phi__str_is(method, "sampling/createMessage")) return (uint32_t)PHI_MCP_CAN_SAMPLE;
+    return phi__str_is(method, "roots/list") ? (uint32_t)PHI_MCP_CAN_ROOTS : 0;
+}
+
+static phi_status phi__mcp_serve_ask_check(phi__mcp_serving *serving,
+                                           const phi_mcp_ask_desc *desc) {
+    phi_runtime *rt = serving->server->rt;
+    phi_str method = phi_str_of(desc->method), key = phi_str_of(desc->key);
+    uint32_t bit = phi__mcp_serve_ask_bit(method);
+    phi__link *link;
+    if (bit == 0)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "phi_mcp_ask: method: expected elicitation/create, "
+                          "sampling/createMessage or roots/list");
+    if ((serving->can & bit) == 0)
+        return phi__error(rt, PHI_UNSUPPORTED,
+                          "phi_mcp_ask: the client has not declared that it "
+                          "answers %s",
+                          desc->method);
+    if (serving->ask_count >= PHI__MCP_ASKS_MOST)
+        return phi__error(rt, PHI_FULL, "phi_mcp_ask: %d questions are open", PHI__MCP_ASKS_MOST);
+    for (link = serving->asks.first; link != NULL && desc->key != NULL; link = link->next)
+        if (phi_str_equal(PHI__OWNER(link, phi__mcp_question, link)->key, key))
+            return phi__error(rt, PHI_BAD_ARG, "phi_mcp_ask: key: a question of that name is open");
+    return PHI_OK;
+}
+
+static phi_status phi__mcp_serve_ask_open(phi__mcp_serving *serving, const phi_mcp_ask_desc *desc,
+                                          phi_str params) {
+    phi__mcp_question *ask = phi__mcp_serve_ask_make(serving, desc, params);
+    phi_status status = PHI_NO_MEMORY;
+    if (ask == NULL) return status;
+    if (serving->client != NULL)
+        status = phi__mcp_serve_ask_send(ask);
+    else if (serving->parked)
+        status = PHI_OK; /* it goes with the next round */
+    else
+        status = phi__mcp_serve_ask_soon(serving);
+    if (status != PHI_OK) phi__mcp_serve_ask_free(ask);
+    return status;
+}
+
+PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *desc) {
+    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    phi_json *params = NULL;
+    phi_arena arena;
+    phi__buf text;
+    phi_status status;
+    if (incoming.server == NULL || desc == NULL || desc->method == NULL) return PHI_BAD_ARG;
+    if (serving == NULL) return PHI_STALE;
+    status = phi__mcp_serve_ask_check(serving, desc);
+    if (status != PHI_OK) return status;
+    phi_arena_init(&arena, &incoming.server->rt->memory, 0);
+    phi__buf_init(&text, &incoming.server->rt->memory);
+    status = phi_json_parse(&arena, phi_str_of(desc->params != NULL ? desc->params : "{}"),
+                            PHI_JSON_BORROW, &params, NULL);
+    if (status == PHI_OK && !phi_json_is_object(params)) status = PHI_PARSE;
+    if (status == PHI_OK) status = phi__json_write(&text, params, 0);
+    if (status == PHI_OK && text.failed) status = PHI_NO_MEMORY;
+    if (status == PHI_OK) status = phi__mcp_serve_ask_open(serving, desc, phi__buf_str(&text));
+    phi__buf_free(&text);
+    phi_arena_free(&arena);
+    if (status != PHI_PARSE && status != PHI_TOO_BIG) return status;
+    return phi__error(incoming.server->rt, PHI_BAD_ARG,
+                      "phi_mcp_ask: params: expected a JSON object");
+}
+
+#endif
+
+/* ---- src/mcp/mcp_serve_call.c ---- */
+
+/* mcp_serve_call.c - tools that clients call.
+
+   A call runs on an agent of its own, which is hidden: its model is a provider in here, whose one
+   answer is that call, and the run ends when its result is in. So the schema check, hooks, deadlines,
+   retries, caps and sub-agents are those of any run. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+/* ---- the model ---- */
+
+static const phi__child_watch *phi__mcp_serve_call_watch(void);
+
+static phi__mcp_serving *phi__mcp_serve_call_of(const phi__agent *agent) {
+    if (agent == NULL || agent->tree.watch != phi__mcp_serve_call_watch()) return NULL;
+    return (phi__mcp_serving *)agent->tree.watched;
+}
+
+static phi_status phi__mcp_serve_call_open(void *user_data, const phi_model_request *request,
+                                           void **call) {
+    phi__mcp_serving *serving = phi__mcp_serve_call_of(phi__find_agent(request->agent));
+    (void)user_data;
+    *call = serving;
+    if (serving != NULL) return PHI_OK;
+    return phi__error(request->agent.rt, PHI_UNSUPPORTED,
+                      "an agent below a client's call needs a model of its own");
+}
+
+static phi_poll phi__mcp_serve_call_poll(void *user_data, void *call, phi_answer *answer) {
+    const phi__mcp_serving *serving = (const phi__mcp_serving *)call;
+    (void)user_data;
+    phi_answer_call(answer, PHI__LIT("call"), serving->name);
+    phi_answer_arguments(answer, serving->arguments);
+    phi_answer_call_end(answer);
+    phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
+    return PHI_POLL_DONE;
+}
+
+static void phi__mcp_serve_call_close(void *user_data, void *call) {
+    (void)user_data;
+    (void)call;
+}
+
+static phi_provider phi__mcp_serve_call_provider(void) {
+    phi_provider provider;
+    memset(&provider, 0, sizeof provider);
+    provider.protocol = "mcp-call";
+    provider.open = phi__mcp_serve_call_open;
+    provider.poll = phi__mcp_serve_call_poll;
+    provider.close = phi__mcp_serve_call_close;
+    return provider;
+}
+
+/* ---- the result ---- */
+
+static void phi__mcp_serve_call_content(const phi__mcp_serving *serving, const phi_message *result,
+                                        phi__buf *out) {
+    bool more = serving->content.len > 0, alone = more;
+    size_t i;
+    phi__records_raw(out, "content", "[");
+    /* a result of blocks of the protocol alone has an empty text */
+    for (i = 0; i < result->content_count; i++)
+        alone = alone && result->content[i].kind == PHI_CONTENT_TEXT &&
+                result->content[i].text.len == 0;
+    for (i = 0; i < result->content_count && !alone; i++) {
+        phi__json_write_comma(out);
+        phi__mcp_serve_send_block(out, &result->content[i]);
+    }
+    if (more) {
+        phi__json_write_comma(out);
+        phi__buf_add(out, serving->content.at + 1, serving->content.len - 2);
+    }
+    phi__buf_char(out, ']');
+}
+
+/* The structured content of a result: its details, or else its text, where the tool has an output
+   schema. NULL: none; *message says why, where there should be one. */
+static const phi_json *phi__mcp_serve_call_structured(phi__mcp_serving *serving,
+                                                      const phi_message *result,
+                                                      phi_schema_error *error) {
+    phi_arena *arena = &serving->arena;
+    phi_json *value = NULL, *schema = NULL;
+    phi_str text = result->details;
+    error->message[0] = '\0';
+    if (serving->output_schema == NULL || result->is_error ||
+        serving->origin.age < PHI__MCP_2025_06_18)
+        return NULL;
+    if (text.len == 0) text = phi_message_text(result, "", arena, NULL);
+    if (phi_json_parse(arena, text, 0, &value, NULL) != PHI_OK ||
+        (!phi_json_is_object(value) && !phi__mcp_modern(&serving->origin))) {
+        (void)snprintf(error->message, sizeof error->message,
+                       "The tool's result is not the JSON that its output schema promises");
+        return NULL;
+    }
+    if (phi_json_parse(arena, phi_str_of(serving->output_schema), 0, &schema, NULL) == PHI_OK &&
+        phi_schema_check(schema, value, "result", error) == PHI_PARSE)
+        return NULL;
+    error->message[0] = '\0';
+    return value;
+}
+
+static void phi__mcp_serve_call_answer(phi__mcp_serving *serving, const phi_message *result) {
+    phi_mcp_server *server = serving->server;
+    phi__mcp_origin *origin = &serving->origin;
+    phi_schema_error error;
+    const phi_json *structured = phi__mcp_serve_call_structured(serving, result, &error);
+    bool failed = result->is_error || error.message[0] != '\0';
+    phi_content block;
+    phi__buf out;
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__mcp_serve_send_complete(server, origin, &out);
+    if (error.message[0] != '\0') {
+        memset(&block, 0, sizeof block);
+        block.text = phi_str_of(error.message);
+        phi__records_raw(&out, "content", "[");
+        phi__mcp_serve_send_block(&out, &block);
+        phi__buf_char(&out, ']');
+    } else
+        phi__mcp_serve_call_content(serving, result, &out);
+    if (structured != NULL) {
+        phi__records_raw(&out, "structuredContent", "");
+        (void)phi__json_write(&out, structured, 0);
+    }
+    phi__records_bool(&out, "isError", failed);
+    phi__mcp_serve_send_close(server, origin, &out);
+}
+
+/* The result of its run, in its log; NULL: it has none. */
+static const phi_message *phi__mcp_serve_call_result(const phi__agent *agent) {
+    const phi_thread *thread = agent->thread;
+    size_t i = thread->messages.count;
+    while (i-- > 0) {
+        const phi__entry *entry = phi__lane_message(thread, i);
+        if (entry != NULL && entry->message->role == PHI_ROLE_TOOL_RESULT) return entry->message;
+    }
+    return NULL;
+}
+
+static void phi__mcp_serve_call_failed(phi__mcp_serving *serving, phi_status status,
+                                       const phi_failure *failure) {
+    phi_str message = phi_str_of(phi_status_text(status));
+    if (failure != NULL && failure->message.len > 0) message = failure->message;
+    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_E_INTERNAL, 500, message,
+                              NULL);
+}
+
+/* ---- its agent ---- */
+
+static bool phi__mcp_serve_call_event(phi__agent *agent, const phi_event *event) {
+    phi__mcp_serving *serving = phi__mcp_serve_call_of(agent);
+    if (serving != NULL &&
+        (event->kind == PHI_EV_TOOL_PROGRESS || event->kind == PHI_EV_TOOL_UPDATE))
+        phi__mcp_serve_request_progress(serving, serving->progress + 1, 0, event->text);
+    return false;
+}
+
+static void phi__mcp_serve_call_over(phi__agent *agent, phi_status status,
+                                     const phi_failure *failure, bool stopping) {
+    phi__mcp_serving *serving = phi__mcp_serve_call_of(agent);
+    const phi_message *result;
+    (void)stopping;
+    if (serving == NULL) return;
+    result = phi__mcp_serve_call_result(agent);
+    if (result != NULL)
+        phi__mcp_serve_call_answer(serving, result);
+    else
+        phi__mcp_serve_call_failed(serving, status, failure);
+    serving->agent = NULL;
+    serving->drop = NULL;
+    agent->tree.watched = NULL;
+    phi__mcp_serve_request_free(serving);
+    phi__agent_end_drop(agent);
+}
+
+/* The host has freed it: a hook knows its handle. */
+static void phi__mcp_serve_call_gone(phi__agent *agent) {
+    phi__mcp_serving *serving = phi__mcp_serve_call_of(agent);
+    if (serving == NULL) return;
+    agent->tree.watched = NULL;
+    serving->agent = NULL;
+    serving->drop = NULL;
+    phi__mcp_serve_call_failed(serving, PHI_CANCELLED, NULL);
+    phi__mcp_serve_request_free(serving);
+}
+
+static const phi__child_watch *phi__mcp_serve_call_watch(void) {
+    static const phi__child_watch watch = {true,
+                                           false,
+                                           phi__mcp_serve_call_event,
+                                           NULL,
+                                           phi__mcp_serve_call_over,
+                                           phi__mcp_serve_call_gone};
+    return &watch;
+}
+
+static void phi__mcp_serve_call_drop(phi__mcp_serving *serving) {
+    phi__agent *agent = serving->agent;
+    serving->agent = NULL;
+    if (agent == NULL) return;
+    agent->tree.watched = NULL;
+    phi__agent_end_drop(agent);
+}
+
+static phi__agent *phi__mcp_serve_call_agent(phi__mcp_serving *serving,
+                                             const phi_provider *provider) {
+    const phi_mcp_server_desc *from = &serving->server->desc;
+    phi_agent_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.model.protocol = provider->protocol;
+    desc.model.id = "client";
+    desc.provider = provider;
+    desc.tools = serving->tool;
+    desc.tool_count = 1;
+    desc.tool_timeout_ms = from->tool_timeout_ms;
+    desc.decision_timeout_ms = from->decision_timeout_ms;
+    desc.limits.max_turns = 1;
+    desc.limits.max_duration_ms = PHI_UNLIMITED;
+    desc.compaction.disable = true;
+    desc.disable_facts = true;
+    desc.retry.disable = true;
+    desc.hook_fn = from->hook_fn;
+    desc.hook_points = from->hook_fn != NULL ? from->hook_points : 0;
+    desc.user_data = from->user_data;
+    desc.config_id = "mcp";
+    return phi__agent_make(serving->server->rt, &desc, NULL);
+}
+
+/* ---- beginning one ---- */
+
+static const phi_tool *phi__mcp_serve_call_tool(const phi_mcp_server *server, phi_str name,
+                                                const phi_mcp_serve_tool **info) {
+    size_t i;
+    for (i = 0; i < server->desc.tool_count; i++) {
+        if (!phi__str_is(name, server->desc.tools[i].name)) continue;
+        *info = server->desc.tool_infos != NULL ? &server->desc.tool_infos[i] : NULL;
+        return &server->desc.tools[i];
+    }
+    return NULL;
+}
+
+static void phi__mcp_serve_call_needs(phi_mcp_server *server, phi__mcp_origin *origin,
+                                      uint32_t missing) {
+    phi__buf data;
+    phi__buf_init(&data, &server->rt->memory);
+    phi__buf_text(&data, "{\"requiredCapabilities\":{");
+    if ((missing & (uint32_t)PHI_MCP_CAN_SAMPLE) != 0) phi__records_raw(&data, "sampling", "{}");
+    if ((missing & (uint32_t)PHI_MCP_CAN_ELICIT) != 0) phi__records_raw(&data, "elicitation", "{}");
+    if ((missing & (uint32_t)PHI_MCP_CAN_ROOTS) != 0) phi__records_raw(&data, "roots", "{}");
+    phi__buf_add(&data, "}}", 3); /* and its end */
+    phi__mcp_serve_send_error(server, origin,
+                              phi__mcp_modern(origin) ? PHI__MCP_E_CAPABILITY : PHI__MCP_E_PARAMS,
+                              phi__mcp_modern(origin) ? 400 : 200,
+                              PHI__LIT("The tool needs a capability that the client has not "
+                                       "declared"),
+                              data.failed ? NULL : data.at);
+    phi__buf_free(&data);
+}
+
+static bool phi__mcp_serve_call_take(phi__mcp_serving *serving, const phi_json *params,
+                                     const phi_mcp_serve_tool *info) {
+    const phi_json *arguments = phi_json_get(params, "arguments");
+    serving->output_schema = info != NULL ? info->output_schema : NULL;
+    serving->arguments = PHI__LIT("{}");
+    if (arguments != NULL &&
+        phi_json_write(&serving->arena, arguments, 0, &serving->arguments) != PHI_OK)
+        return false;
+    return phi__arena_str(&serving->arena, phi_json_str(phi_json_get(params, "name"), NULL),
+                          &serving->name) &&
+           phi__mcp_serve_ask_keep(serving, PHI__LIT("tools/call"), params);
+}
+
+static void phi__mcp_serve_call_run(phi__mcp_serving *serving) {
+    phi_provider provider = phi__mcp_serve_call_provider();
+    phi__agent *agent = phi__mcp_serve_call_agent(serving, &provider);
+    phi_status status = PHI_NO_MEMORY;
+    const char *why = "";
+    if (agent != NULL) {
+        serving->agent = agent;
+        serving->drop = phi__mcp_serve_call_drop;
+        agent->tree.watch = phi__mcp_serve_call_watch();
+        agent->tree.watched = serving;
+        status = phi_prompt(agent->handle, serving->name.at);
+        if (status == PHI_OK) return;
+    }
+    (void)phi__error_last(serving->server->rt, &why, NULL);
+    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_E_INTERNAL, 500,
+                              phi_str_of(why), NULL);
+    phi__mcp_serve_request_drop(serving, true);
+}
+
+PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi__mcp_client *client, const phi_json *params) {
+    const phi_json *arguments = phi_json_get(params, "arguments");
+    phi_str name = phi_json_str(phi_json_get(params, "name"), NULL);
+    const phi_mcp_serve_tool *info = NULL;
+    const phi_tool *tool = phi__mcp_serve_call_tool(server, name, &info);
+    phi__mcp_serving *serving;
+    char message[160];
+    if (tool == NULL || (arguments != NULL && !phi_json_is_object(arguments))) {
+        (void)snprintf(message, sizeof message,
+                       tool != NULL ? "params.arguments: expected an object" : "Unknown tool: %.*s",
+                       (int)phi__min(name.len, 100), name.len > 0 ? name.at : "");
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200, phi_str_of(message),
+                                  NULL);
+        return;
+    }
+    serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_CALL, params);
+    if (serving == NULL) return;
+    serving->tool = tool;
+    if (info != NULL && (info->needs & ~serving->can) != 0) {
+        phi__mcp_serve_call_needs(server, &serving->origin, info->needs & ~serving->can);
+        phi__mcp_serve_request_drop(serving, true);
+    } else if (phi__mcp_serve_call_take(serving, params, info))
+        phi__mcp_serve_call_run(serving);
+    else {
+        phi__mcp_serve_call_failed(serving, PHI_NO_MEMORY, NULL);
+        phi__mcp_serve_request_drop(serving, true);
+    }
+}
+
+/* ---- public ---- */
+
+PHI_API phi_mcp_incoming phi_mcp_incoming_of(phi_call call) {
+    phi_mcp_incoming none;
+    const phi__toolcall *c = phi__call_find(call);
+    const phi__agent *agent = c != NULL ? c->run->agent : NULL;
+    memset(&none, 0, sizeof none);
+    for (; agent != NULL; agent = agent->tree.parent) {
+        const phi__mcp_serving *serving = phi__mcp_serve_call_of(agent);
+        if (serving != NULL) return phi__mcp_serve_request_handle(serving);
+    }
+    return none;
+}
+
+PHI_API bool phi_mcp_incoming_pending(phi_mcp_incoming incoming) {
+    return phi__mcp_serve_request_find(incoming) != NULL;
+}
+
+PHI_API uint32_t phi_mcp_incoming_can(phi_mcp_incoming incoming) {
+    const phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    return serving != NULL ? serving->can : 0;
+}
+
+PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
+                                    const char *message) {
+    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    if (serving == NULL) return incoming.server == NULL ? PHI_BAD_ARG : PHI_STALE;
+    phi__mcp_serve_request_progress(serving, progress, total, phi_str_of(message));
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, const char *logger,
+                               const char *data) {
+    const phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    int severity = level != NULL ? phi__mcp_serve_send_level(phi_str_of(level)) : -1;
+    phi__mcp_way *way;
+    if (incoming.server == NULL || severity < 0) return PHI_BAD_ARG;
+    if (serving == NULL) return PHI_STALE;
+    way = phi__mcp_serve_request_stream(serving);
+    if (severity < serving->log_level || way == NULL) return PHI_OK;
+    return phi__mcp_serve_request_log(incoming.server, way, level, logger, data);
+}
+
+PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks) {
+    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    phi_json *list = NULL;
+    phi_arena arena;
+    phi_status status;
+    if (incoming.server == NULL || blocks == NULL) return PHI_BAD_ARG;
+    if (serving == NULL) return PHI_STALE;
+    if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
+    phi_arena_init(&arena, &incoming.server->rt->memory, 0);
+    status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
+    if (status == PHI_OK && !phi_json_is_array(list)) status = PHI_PARSE;
+    if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
+    phi_arena_free(&arena);
+    if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
+    return status == PHI_PARSE || status == PHI_TOO_BIG ? PHI_BAD_ARG : status;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_serve_data.c ---- */
+
+/* mcp_serve_data.c - resources that clients read, prompts that they get, arguments that they
+   complete; and the functions by which the host answers. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+/* A string of a client's, terminated, in the request's memory; too long, or with a NUL in it: NULL,
+   as without memory. */
+static const char *phi__mcp_serve_data_text(phi__mcp_serving *serving, phi_str text) {
+    phi_str copy;
+    if (text.len > PHI__MCP_NAME_BYTES || (text.len > 0 && memchr(text.at, 0, text.len) != NULL) ||
+        !phi__arena_str(&serving->arena, text, &copy))
+        return NULL;
+    return copy.at;
+}
+
+static void phi__mcp_serve_data_refuse(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       const char *format, phi_str name) {
+    char message[200];
+    (void)snprintf(message, sizeof message, format, (int)phi__min(name.len, 120),
+                   name.len > 0 ? name.at : "");
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200, phi_str_of(message), NULL);
+}
+
+/* Calls one of the host's functions about a request. */
+static void phi__mcp_serve_data_lost(phi__mcp_serving *serving) {
+    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_E_INTERNAL, 500,
+                              PHI__LIT("Out of memory"), NULL);
+    phi__mcp_serve_request_drop(serving, true);
+}
+
+/* ---- resources ---- */
+
+static void phi__mcp_serve_data_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
+                                      phi__buf *out) {
+    if (!phi__mcp_modern(origin)) return;
+    phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
+    phi__records_str(out, "cacheScope", PHI__LIT("private"));
+}
+
+static void phi__mcp_serve_data_contents(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         phi_str uri, const char *mime_type, phi_str content,
+                                         bool is_text) {
+    phi__buf out;
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__mcp_serve_send_complete(server, origin, &out);
+    phi__mcp_serve_data_cache(server, origin, &out);
+    phi__records_raw(&out, "contents", "[{");
+    phi__records_str(&out, "uri", uri);
+    if (mime_type != NULL) phi__records_str(&out, "mimeType", phi_str_of(mime_type));
+    if (is_text)
+        phi__records_str(&out, "text", content);
+    else {
+        phi__records_raw(&out, "blob", "\"");
+        phi__base64_encode(&out, content.at, content.len);
+        phi__buf_char(&out, '"');
+    }
+    phi__buf_text(&out, "}]");
+    phi__mcp_serve_send_close(server, origin, &out);
+}
+
+static const phi_mcp_serve_resource *phi__mcp_serve_data_resource(const phi_mcp_server *server,
+                                                                  phi_str uri) {
+    size_t i;
+    for (i = 0; i < server->desc.resource_count; i++)
+        if (phi__str_is(uri, server->desc.resources[i].uri)) return &server->desc.resources[i];
+    return NULL;
+}
+
+static const phi_mcp_serve_template *phi__mcp_serve_data_template(const phi_mcp_server *server,
+                                                                  phi_str uri) {
+    size_t i;
+    for (i = 0; i < server->desc.template_count; i++)
+        if (phi__mcp_serve_uri_match(server->desc.templates[i].uri, uri, NULL))
+            return &server->desc.templates[i];
+    return NULL;
+}
+
+PHI__FN bool phi__mcp_serve_data_known(const phi_mcp_server *server, phi_str uri) {
+    return uri.len > 0 && uri.len <= PHI__MCP_NAME_BYTES &&
+           (phi__mcp_serve_data_resource(server, uri) != NULL ||
+            phi__mcp_serve_data_template(server, uri) != NULL);
+}
+
+PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         phi_str uri) {
+    phi__buf data;
+    phi__buf_init(&data, &server->rt->memory);
+    phi__buf_char(&data, '{');
+    phi__records_str(&data, "uri", phi__str(uri.at, phi__min(uri.len, PHI__MCP_NAME_BYTES)));
+    phi__buf_add(&data, "}", 2);
+    phi__mcp_serve_send_error(server, origin,
+                              phi__mcp_modern(origin) ? PHI__MCP_E_PARAMS : PHI__MCP_E_RESOURCE,
+                              200, PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
+    phi__buf_free(&data);
+}
+
+static void phi__mcp_serve_data_template_read(phi__mcp_serving *serving,
+                                              const phi_mcp_serve_template *of, const char *uri) {
+    phi_mcp_server *server = serving->server;
+    phi__buf values;
+    phi__buf_init(&values, &server->rt->memory);
+    if (!phi__mcp_serve_uri_match(of->uri, phi_str_of(uri), &values))
+        phi__mcp_serve_data_unknown(server, &serving->origin, phi_str_of(uri));
+    else if (!values.failed) {
+        phi__mcp_serve_ask_enter(server);
+        of->read(of->user_data, phi__mcp_serve_request_handle(serving), uri, phi__buf_str(&values));
+        phi__buf_free(&values);
+        (void)phi__mcp_serve_ask_leave(server);
+        return;
+    } else
+        phi__mcp_serve_send_error(server, &serving->origin, PHI__MCP_E_INTERNAL, 500,
+                                  PHI__LIT("Out of memory"), NULL);
+    phi__buf_free(&values);
+    phi__mcp_serve_request_drop(serving, true);
+}
+
+PHI__FN void phi__mcp_serve_data_read(phi_mcp_server *server, phi__mcp_origin *origin,
+                                      phi__mcp_client *client, const phi_json *params) {
+    phi_str uri = phi_json_str(phi_json_get(params, "uri"), NULL);
+    const phi_mcp_serve_resource *resource;
+    phi__mcp_serving *serving;
+    const char *own;
+    if (!phi__mcp_serve_data_known(server, uri)) {
+        phi__mcp_serve_data_unknown(server, origin, uri);
+        return;
+    }
+    resource = phi__mcp_serve_data_resource(server, uri);
+    if (resource != NULL && resource->read == NULL) {
+        bool is_text = resource->text != NULL;
+        phi_str content = is_text ? phi_str_of(resource->text)
+                                  : phi__str((const char *)resource->bytes, resource->byte_count);
+        phi__mcp_serve_data_contents(server, origin, uri, resource->mime_type, content, is_text);
+        return;
+    }
+    serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_READ, params);
+    if (serving == NULL) return;
+    own = phi__mcp_serve_data_text(serving, uri);
+    if (own == NULL || !phi__mcp_serve_ask_keep(serving, PHI__LIT("resources/read"), params)) {
+        phi__mcp_serve_data_lost(serving);
+        return;
+    }
+    serving->name = phi_str_of(own);
+    if (resource != NULL) {
+        serving->mime_type = resource->mime_type;
+        phi__mcp_serve_ask_enter(server);
+        resource->read(resource->user_data, phi__mcp_serve_request_handle(serving), own);
+        (void)phi__mcp_serve_ask_leave(server);
+    } else {
+        const phi_mcp_serve_template *of = phi__mcp_serve_data_template(server, uri);
+        serving->mime_type = of->mime_type;
+        phi__mcp_serve_data_template_read(serving, of, own);
+    }
+}
+
+/* ---- prompts ---- */
+
+static const phi_mcp_serve_prompt *phi__mcp_serve_data_prompt_of(const phi_mcp_server *server,
+                                                                 phi_str name) {
+    size_t i;
+    for (i = 0; i < server->desc.prompt_count; i++)
+        if (phi__str_is(name, server->desc.prompts[i].name)) return &server->desc.prompts[i];
+    return NULL;
+}
+
+/* Whether the arguments are strings, and none is missing; else it was refused, and answered so. */
+static bool phi__mcp_serve_data_arguments(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          const phi_mcp_serve_prompt *prompt,
+                                          const phi_json *arguments) {
+    phi_json_iter it = phi_json_each(arguments);
+    const phi_json *child;
+    size_t i;
+    if (arguments != NULL && !phi_json_is_object(arguments)) {
+        phi__mcp_serve_data_refuse(server, origin, "params.arguments: expected an object%.*s",
+                                   phi__str("", 0));
+        return false;
+    }
+    while ((child = phi_json_next(&it)) != NULL) {
+        if (phi_json_is_string(child)) continue;
+        phi__mcp_serve_data_refuse(server, origin, "params.arguments.%.*s: expected a string",
+                                   it.key);
+        return false;
+    }
+    for (i = 0; i < prompt->argument_count; i++) {
+        const char *name = prompt->arguments[i].name;
+        if (!prompt->arguments[i].required || phi_json_get(arguments, name) != NULL) continue;
+        phi__mcp_serve_data_refuse(server, origin, "params.arguments.%.*s: missing",
+                                   phi_str_of(name));
+        return false;
+    }
+    return true;
+}
+
+/* The text of a prompt with its arguments in it: "{name}". */
+static void phi__mcp_serve_data_fill(const phi_mcp_serve_prompt *prompt, const phi_json *arguments,
+                                     phi__buf *out) {
+    const char *at = prompt->text;
+    while (*at != '\0') {
+        size_t i;
+        for (i = 0; *at == '{' && i < prompt->argument_count; i++) {
+            const char *name = prompt->arguments[i].name;
+            size_t n = strlen(name);
+            if (strncmp(at + 1, name, n) != 0 || at[n + 1] != '}') continue;
+            phi__buf_add_str(out, phi_json_str(phi_json_get(arguments, name), NULL));
+            at += n + 2;
+            break;
+        }
+        if (*at != '{' || i == prompt->argument_count) {
+            if (*at != '\0') phi__buf_char(out, *at++);
+        }
+    }
+}
+
+static void phi__mcp_serve_data_messages(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         const phi_mcp_serve_prompt *prompt,
+                                         const phi_message *messages, size_t count) {
+    phi__buf out;
+    size_t i, j;
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__mcp_serve_send_complete(server, origin, &out);
+    if (prompt != NULL && prompt->description != NULL)
+        phi__records_str(&out, "description", phi_str_of(prompt->description));
+    phi__records_raw(&out, "messages", "[");
+    for (i = 0; i < count; i++)
+        for (j = 0; j < messages[i].content_count; j++) {
+            const phi_content *block = &messages[i].content[j];
+            bool image = block->kind == PHI_CONTENT_IMAGE;
+            if (!image && block->kind != PHI_CONTENT_TEXT) continue;
+            phi__json_write_comma(&out);
+            phi__buf_char(&out, '{');
+            phi__records_str(&out, "role",
+                             messages[i].role == PHI_ROLE_ASSISTANT ? PHI__LIT("assistant")
+                                                                    : PHI__LIT("user"));
+            phi__records_raw(&out, "content", "");
+            phi__mcp_serve_send_block(&out, block);
+            phi__buf_char(&out, '}');
+        }
+    phi__buf_char(&out, ']');
+    phi__mcp_serve_send_close(server, origin, &out);
+}
+
+static void phi__mcp_serve_data_said(phi_mcp_server *server, phi__mcp_origin *origin,
+                                     const phi_mcp_serve_prompt *prompt, phi_str text) {
+    phi_content block;
+    phi_message message;
+    memset(&block, 0, sizeof block);
+    memset(&message, 0, sizeof message);
+    block.kind = PHI_CONTENT_TEXT;
+    block.text = text;
+    message.role = PHI_ROLE_USER;
+    message.content = &block;
+    message.content_count = 1;
+    phi__mcp_serve_data_messages(server, origin, prompt, &message, 1);
+}
+
+static void phi__mcp_serve_data_static(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       const phi_mcp_serve_prompt *prompt,
+                                       const phi_json *arguments) {
+    phi__buf text;
+    phi__buf_init(&text, &server->rt->memory);
+    phi__mcp_serve_data_fill(prompt, arguments, &text);
+    if (text.failed)
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 500,
+                                  PHI__LIT("Out of memory"), NULL);
+    else
+        phi__mcp_serve_data_said(server, origin, prompt, phi__buf_str(&text));
+    phi__buf_free(&text);
+}
+
+PHI__FN void phi__mcp_serve_data_prompt(phi_mcp_server *server, phi__mcp_origin *origin,
+                                        phi__mcp_client *client, const phi_json *params) {
+    phi_str name = phi_json_str(phi_json_get(params, "name"), NULL), text = PHI__LIT("{}");
+    const phi_json *arguments = phi_json_get(params, "arguments");
+    const phi_mcp_serve_prompt *prompt = phi__mcp_serve_data_prompt_of(server, name);
+    phi__mcp_serving *serving;
+    if (prompt == NULL) {
+        phi__mcp_serve_data_refuse(server, origin, "Unknown prompt: %.*s", name);
+        return;
+    }
+    if (!phi__mcp_serve_data_arguments(server, origin, prompt, arguments)) return;
+    if (prompt->get == NULL) {
+        phi__mcp_serve_data_static(server, origin, prompt, arguments);
+        return;
+    }
+    serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_PROMPT, params);
+    if (serving == NULL) return;
+    if ((arguments != NULL && phi_json_write(&serving->arena, arguments, 0, &text) != PHI_OK) ||
+        !phi__mcp_serve_ask_keep(serving, PHI__LIT("prompts/get"), params)) {
+        phi__mcp_serve_data_lost(serving);
+        return;
+    }
+    serving->name = phi_str_of(prompt->name);
+    phi__mcp_serve_ask_enter(server);
+    prompt->get(prompt->user_data, phi__mcp_serve_request_handle(serving), text);
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+/* ---- completion ---- */
+
+static bool phi__mcp_serve_data_completed(phi_mcp_server *server, const phi_json *ref) {
+    phi_str type = phi_json_str(phi_json_get(ref, "type"), NULL);
+    phi_str uri = phi_json_str(phi_json_get(ref, "uri"), NULL);
+    size_t i;
+    if (phi__str_is(type, "ref/prompt"))
+        return phi__mcp_serve_data_prompt_of(server,
+                                             phi_json_str(phi_json_get(ref, "name"), NULL)) != NULL;
+    if (!phi__str_is(type, "ref/resource")) return false;
+    for (i = 0; i < server->desc.template_count; i++)
+        if (phi__str_is(uri, server->desc.templates[i].uri)) return true;
+    return phi__mcp_serve_data_known(server, uri);
+}
+
+PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          phi__mcp_client *client, const phi_json *params) {
+    const phi_json *ref = phi_json_get(params, "ref"), *argument = phi_json_get(params, "argument");
+    const phi_json *known = phi_json_path(params, "context.arguments");
+    phi_mcp_serve_completion what;
+    phi__mcp_serving *serving;
+    if (!phi__mcp_serve_data_completed(server, ref) ||
+        !phi_json_is_string(phi_json_get(argument, "name")) ||
+        !phi_json_is_string(phi_json_get(argument, "value"))) {
+        phi__mcp_serve_data_refuse(server, origin,
+                                   "params: expected a ref that is known, and argument.name and "
+                                   "argument.value%.*s",
+                                   phi__str("", 0));
+        return;
+    }
+    serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_COMPLETE, params);
+    if (serving == NULL) return;
+    memset(&what, 0, sizeof what);
+    what.known = PHI__LIT("{}");
+    what.argument =
+        phi__mcp_serve_data_text(serving, phi_json_str(phi_json_get(argument, "name"), NULL));
+    what.value =
+        phi__mcp_serve_data_text(serving, phi_json_str(phi_json_get(argument, "value"), NULL));
+    if (phi_json_get(ref, "name") != NULL)
+        what.prompt =
+            phi__mcp_serve_data_text(serving, phi_json_str(phi_json_get(ref, "name"), NULL));
+    else
+        what.uri = phi__mcp_serve_data_text(serving, phi_json_str(phi_json_get(ref, "uri"), NULL));
+    if (what.argument == NULL || what.value == NULL ||
+        (phi_json_is_object(known) &&
+         phi_json_write(&serving->arena, known, 0, &what.known) != PHI_OK)) {
+        phi__mcp_serve_data_lost(serving);
+        return;
+    }
+    phi__mcp_serve_ask_enter(server);
+    server->desc.complete(server->desc.user_data, phi__mcp_serve_request_handle(serving), &what);
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+/* ---- public: answers ---- */
+
+static phi__mcp_serving *phi__mcp_serve_data_open(phi_mcp_incoming incoming, uint32_t kinds,
+                                                  phi_status *status) {
+    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    *status = serving == NULL ? PHI_STALE : PHI_OK;
+    if (incoming.server == NULL ||
+        (serving != NULL && ((uint32_t)1 << (uint32_t)serving->kind & kinds) == 0))
+        *status = PHI_BAD_ARG;
+    return *status == PHI_OK ? serving : NULL;
+}
+
+enum {
+    PHI__MCP_READS = 1 << PHI__MCP_SERVING_READ,
+    PHI__MCP_PROMPTS = 1 << PHI__MCP_SERVING_PROMPT,
+    PHI__MCP_COMPLETES = 1 << PHI__MCP_SERVING_COMPLETE
+};
+
+PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
+                                       const char *mime_type) {
+    phi_status status;
+    phi__mcp_serving *serving =
+        phi__mcp_serve_data_open(incoming, PHI__MCP_READS | PHI__MCP_PROMPTS, &status);
+    if (serving == NULL) return status;
+    if (serving->kind == PHI__MCP_SERVING_READ)
+        phi__mcp_serve_data_contents(serving->server, &serving->origin, serving->name,
+                                     mime_type != NULL ? mime_type : serving->mime_type, text,
+                                     true);
+    else
+        phi__mcp_serve_data_said(serving->server, &serving->origin,
+                                 phi__mcp_serve_data_prompt_of(serving->server, serving->name),
+                                 text);
+    phi__mcp_serve_request_free(serving);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *bytes, size_t count,
+                                        const char *mime_type) {
+    phi_status status;
+    phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_READS, &status);
+    if (serving == NULL) return status;
+    phi__mcp_serve_data_contents(serving->server, &serving->origin, serving->name,
+                                 mime_type != NULL ? mime_type : serving->mime_type,
+                                 phi__str((const char *)bytes, count), false);
+    phi__mcp_serve_request_free(serving);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_message *messages,
+                                           size_t count) {
+    phi_status status;
+    phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_PROMPTS, &status);
+    if (serving == NULL) return status;
+    phi__mcp_serve_data_messages(serving->server, &serving->origin,
+                                 phi__mcp_serve_data_prompt_of(serving->server, serving->name),
+                                 messages, count);
+    phi__mcp_serve_request_free(serving);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *const *values,
+                                         size_t count, size_t total) {
+    enum { PHI__MOST = 100 }; /* the specification, completion */
+    phi_status status;
+    phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_COMPLETES, &status);
+    phi__buf out;
+    size_t i;
+    if (serving == NULL) return status;
+    phi__mcp_serve_send_open(serving->server, &serving->origin, &out);
+    phi__mcp_serve_send_complete(serving->server, &serving->origin, &out);
+    phi__records_raw(&out, "completion", "{");
+    phi__records_raw(&out, "values", "[");
+    for (i = 0; i < count && i < PHI__MOST; i++) {
+        phi__json_write_comma(&out);
+        phi__json_write_str(&out, phi_str_of(values[i]));
+    }
+    phi__buf_char(&out, ']');
+    phi__records_u64(&out, "total", phi__max(total, count));
+    phi__records_bool(&out, "hasMore", phi__max(total, count) > i);
+    phi__buf_char(&out, '}');
+    phi__mcp_serve_send_close(serving->server, &serving->origin, &out);
+    phi__mcp_serve_request_free(serving);
+    return PHI_OK;
+}
+
+static void phi__mcp_serve_data_result(phi__mcp_serving *serving, const phi_json *root) {
+    bool modern = phi__mcp_modern(&serving->origin);
+    phi_json_iter it = phi_json_each(root);
+    const phi_json *child;
+    phi__buf out;
+    phi__mcp_serve_send_open(serving->server, &serving->origin, &out);
+    if (modern && phi_json_get(root, "resultType") == NULL)
+        phi__records_str(&out, "resultType", PHI__LIT("complete"));
+    if (serving->kind == PHI__MCP_SERVING_READ && phi_json_get(root, "ttlMs") == NULL)
+        phi__mcp_serve_data_cache(serving->server, &serving->origin, &out);
+    while ((child = phi_json_next(&it)) != NULL) {
+        phi__json_write_key(&out, it.key);
+        (void)phi__json_write(&out, child, 0);
+    }
+    phi__mcp_serve_send_close(serving->server, &serving->origin, &out);
+}
+
+PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result) {
+    phi_status status;
+    phi__mcp_serving *serving = phi__mcp_serve_data_open(
+        incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
+    phi_json *root = NULL;
+    if (serving == NULL) return status;
+    status = phi_json_parse(&serving->arena, result, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK || !phi_json_is_object(root)) return PHI_BAD_ARG;
+    phi__mcp_serve_data_result(serving, root);
+    phi__mcp_serve_request_free(serving);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message) {
+    phi_status status;
+    phi__mcp_serving *serving = phi__mcp_serve_data_open(
+        incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
+    if (serving == NULL) return status;
+    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_E_INTERNAL, 200,
+                              phi_str_of(message), NULL);
+    phi__mcp_serve_request_free(serving);
+    return PHI_OK;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_serve_http.c ---- */
+
+/* mcp_serve_http.c - our server over HTTP. */
+
+#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+
+PHI__FN phi_status phi__mcp_serve_http_new(phi_mcp_server *server, phi__mcp_serve_http **out) {
+    *out = NULL;
+    return phi__error(server->rt, PHI_UNSUPPORTED, "phi_mcp_serve: http");
+}
+
+PHI__FN uint16_t phi__mcp_serve_http_port(const phi__mcp_serve_http *http) {
+    (void)http;
+    return 0;
+}
+
+PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http) { (void)http; }
+
+#endif
+
+/* ---- src/mcp/mcp_serve_list.c ---- */
+
+/* mcp_serve_list.c - what our server says about itself: its capabilities, and its lists, a page at a
+   time. */
+
+#ifndef PHI_NO_MCP
+
+
+/* ---- capabilities ---- */
+
+static void phi__mcp_serve_list_capability(phi__buf *out, bool has, const char *name,
+                                           const char *json) {
+    if (has) phi__records_raw(out, name, json);
+}
+
+static void phi__mcp_serve_list_capabilities(const phi_mcp_server *server, phi__buf *out,
+                                             phi__mcp_age age) {
+    phi__records_raw(out, "capabilities", "{");
+    phi__mcp_serve_list_capability(out, server->has_tools, "tools", "{\"listChanged\":true}");
+    phi__mcp_serve_list_capability(out, server->has_resources, "resources",
+                                   "{\"subscribe\":true,\"listChanged\":true}");
+    phi__mcp_serve_list_capability(out, server->has_prompts, "prompts", "{\"listChanged\":true}");
+    phi__mcp_serve_list_capability(out, server->desc.complete != NULL && age >= PHI__MCP_2025_03_26,
+                                   "completions", "{}");
+    phi__records_raw(out, "logging", "{}}");
+}
+
+static void phi__mcp_serve_list_instructions(const phi_mcp_server *server, phi__buf *out) {
+    if (server->desc.instructions != NULL)
+        phi__records_str(out, "instructions", phi_str_of(server->desc.instructions));
+}
+
+PHI__FN void phi__mcp_serve_list_initialized(phi_mcp_server *server, phi__mcp_origin *origin) {
+    phi__buf out;
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__records_str(&out, "protocolVersion", phi_str_of(phi__mcp_serve_send_version(origin->age)));
+    phi__mcp_serve_list_capabilities(server, &out, origin->age);
+    phi__records_raw(&out, "serverInfo", "");
+    phi__mcp_serve_send_server_info(server, &out, origin->age);
+    if (origin->age >= PHI__MCP_2025_03_26 || server->desc.instructions != NULL)
+        phi__mcp_serve_list_instructions(server, &out);
+    phi__mcp_serve_send_close(server, origin, &out);
+}
+
+PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf *out) {
+    int age;
+    phi__buf_char(out, '[');
+    for (age = (int)PHI__MCP_AGES - 1; age >= 0; age--) {
+        const char *version = phi__mcp_serve_send_version((phi__mcp_age)age);
+        if (server->only != NULL && strcmp(server->only, version) != 0) continue;
+        phi__json_write_comma(out);
+        phi__json_write_str(out, phi_str_of(version));
+    }
+    phi__buf_char(out, ']');
+}
+
+static void phi__mcp_serve_list_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
+                                      phi__buf *out) {
+    if (!phi__mcp_modern(origin)) return;
+    phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
+    phi__records_str(out, "cacheScope", PHI__LIT("private"));
+}
+
+PHI__FN void phi__mcp_serve_list_discover(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          phi__mcp_client *client, const phi_json *params) {
+    phi__buf out;
+    (void)client;
+    (void)params;
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__mcp_serve_send_complete(server, origin, &out);
+    phi__records_raw(&out, "supportedVersions", "");
+    phi__mcp_serve_list_versions(server, &out);
+    phi__mcp_serve_list_capabilities(server, &out, origin->age);
+    phi__mcp_serve_list_instructions(server, &out);
+    phi__mcp_serve_list_cache(server, origin, &out);
+    phi__mcp_serve_send_close(server, origin, &out);
+}
+
+/* ---- items ---- */
+
+static void phi__mcp_serve_list_some(phi__buf *out, const char *key, const char *text) {
+    if (text != NULL) phi__records_str(out, key, phi_str_of(text));
+}
+
+static void phi__mcp_serve_list_json(phi__buf *out, const char *key, const char *json) {
+    if (json == NULL) return;
+    phi__records_raw(out, key, "");
+    phi__mcp_serve_send_raw(out, phi_str_of(json));
+}
+
+/* The protocol wants "type":"object" in each schema of arguments. */
+static void phi__mcp_serve_list_schema(phi__buf *out, const char *schema) {
+    phi_str text = phi__str_trim(phi_str_of(schema));
+    phi_json_found type;
+    phi__records_raw(out, "inputSchema", "");
+    if (text.len == 0) {
+        phi__buf_text(out, "{\"type\":\"object\"}");
+        return;
+    }
+    if (phi_json_find(text, "type", &type) == PHI_OK) {
+        phi__mcp_serve_send_raw(out, text);
+        return;
+    }
+    phi__buf_text(out, "{\"type\":\"object\"");
+    text = phi__str_trim(phi__str(text.at + 1, text.len - 1));
+    if (text.at[0] != '}') phi__buf_char(out, ',');
+    phi__mcp_serve_send_raw(out, text);
+}
+
+static void phi__mcp_serve_list_tool(const phi_mcp_server *server, phi__mcp_age age, size_t i,
+                                     phi__buf *out) {
+    const phi_tool *tool = &server->desc.tools[i];
+    const phi_mcp_serve_tool *info =
+        server->desc.tool_infos != NULL ? &server->desc.tool_infos[i] : NULL;
+    const char *title = info != NULL && info->title != NULL ? info->title : tool->label;
+    phi__records_str(out, "name", phi_str_of(tool->name));
+    if (age >= PHI__MCP_2025_06_18) phi__mcp_serve_list_some(out, "title", title);
+    phi__mcp_serve_list_some(out, "description", tool->description);
+    phi__mcp_serve_list_schema(out, tool->schema);
+    if (info == NULL) return;
+    if (age >= PHI__MCP_2025_06_18)
+        phi__mcp_serve_list_json(out, "outputSchema", info->output_schema);
+    if (age >= PHI__MCP_2025_03_26) phi__mcp_serve_list_json(out, "annotations", info->annotations);
+}
+
+static void phi__mcp_serve_list_resource(const phi_mcp_server *server, phi__mcp_age age, size_t i,
+                                         phi__buf *out) {
+    const phi_mcp_serve_resource *item = &server->desc.resources[i];
+    phi__records_str(out, "uri", phi_str_of(item->uri));
+    phi__records_str(out, "name", phi_str_of(item->name != NULL ? item->name : item->uri));
+    if (age >= PHI__MCP_2025_06_18) phi__mcp_serve_list_some(out, "title", item->title);
+    phi__mcp_serve_list_some(out, "description", item->description);
+    phi__mcp_serve_list_some(out, "mimeType", item->mime_type);
+    phi__mcp_serve_list_json(out, "annotations", item->annotations);
+}
+
+static void phi__mcp_serve_list_template(const phi_mcp_server *server, phi__mcp_age age, size_t i,
+                                         phi__buf *out) {
+    const phi_mcp_serve_template *item = &server->desc.templates[i];
+    phi__records_str(out, "uriTemplate", phi_str_of(item->uri));
+    phi__records_str(out, "name", phi_str_of(item->name != NULL ? item->name : item->uri));
+    if (age >= PHI__MCP_2025_06_18) phi__mcp_serve_list_some(out, "title", item->title);
+    phi__mcp_serve_list_some(out, "description", item->description);
+    phi__mcp_serve_list_some(out, "mimeType", item->mime_type);
+    phi__mcp_serve_list_json(out, "annotations", item->annotations);
+}
+
+static void phi__mcp_serve_list_prompt(const phi_mcp_server *server, phi__mcp_age age, size_t i,
+                                       phi__buf *out) {
+    const phi_mcp_serve_prompt *item = &server->desc.prompts[i];
+    bool titles = age >= PHI__MCP_2025_06_18;
+    size_t j;
+    phi__records_str(out, "name", phi_str_of(item->name));
+    if (titles) phi__mcp_serve_list_some(out, "title", item->title);
+    phi__mcp_serve_list_some(out, "description", item->description);
+    if (item->argument_count == 0) return;
+    phi__records_raw(out, "arguments", "[");
+    for (j = 0; j < item->argument_count; j++) {
+        const phi_mcp_serve_argument *argument = &item->arguments[j];
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_str(out, "name", phi_str_of(argument->name));
+        if (titles) phi__mcp_serve_list_some(out, "title", argument->title);
+        phi__mcp_serve_list_some(out, "description", argument->description);
+        phi__records_bool(out, "required", argument->required);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, ']');
+}
+
+/* ---- pages ---- */
+
+typedef void (*phi__mcp_serve_list_fn)(const phi_mcp_server *server, phi__mcp_age age, size_t i,
+                                       phi__buf *out);
+
+/* A cursor is the number of the first item. */
+static bool phi__mcp_serve_list_cursor(const phi_json *params, size_t count, size_t *from) {
+    const phi_json *cursor = phi_json_get(params, "cursor");
+    uint64_t n = 0;
+    *from = 0;
+    if (cursor == NULL) return true;
+    if (!phi__str_to_u64(phi_json_str(cursor, NULL), &n) || n > count) return false;
+    *from = (size_t)n;
+    return true;
+}
+
+static void phi__mcp_serve_list_page(phi_mcp_server *server, phi__mcp_origin *origin,
+                                     const phi_json *params, const char *key, size_t count,
+                                     phi__mcp_serve_list_fn item) {
+    phi__buf out;
+    size_t i, to;
+    if (!phi__mcp_serve_list_cursor(params, count, &i)) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200,
+                                  PHI__LIT("params.cursor: not one of this list"), NULL);
+        return;
+    }
+    to = count - i > server->desc.page ? i + server->desc.page : count;
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__mcp_serve_send_complete(server, origin, &out);
+    phi__records_raw(&out, key, "[");
+    for (; i < to; i++) {
+        phi__json_write_comma(&out);
+        phi__buf_char(&out, '{');
+        item(server, origin->age, i, &out);
+        phi__buf_char(&out, '}');
+    }
+    phi__buf_char(&out, ']');
+    if (to < count) {
+        phi__records_raw(&out, "nextCursor", "\"");
+        phi__buf_u64(&out, to);
+        phi__buf_char(&out, '"');
+    }
+    phi__mcp_serve_list_cache(server, origin, &out);
+    phi__mcp_serve_send_close(server, origin, &out);
+}
+
+PHI__FN void phi__mcp_serve_list_tools(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi__mcp_client *client, const phi_json *params) {
+    (void)client;
+    phi__mcp_serve_list_page(server, origin, params, "tools", server->desc.tool_count,
+                             phi__mcp_serve_list_tool);
+}
+
+PHI__FN void phi__mcp_serve_list_resources(phi_mcp_server *server, phi__mcp_origin *origin,
+                                           phi__mcp_client *client, const phi_json *params) {
+    (void)client;
+    phi__mcp_serve_list_page(server, origin, params, "resources", server->desc.resource_count,
+                             phi__mcp_serve_list_resource);
+}
+
+PHI__FN void phi__mcp_serve_list_templates(phi_mcp_server *server, phi__mcp_origin *origin,
+                                           phi__mcp_client *client, const phi_json *params) {
+    (void)client;
+    phi__mcp_serve_list_page(server, origin, params, "resourceTemplates",
+                             server->desc.template_count, phi__mcp_serve_list_template);
+}
+
+PHI__FN void phi__mcp_serve_list_prompts(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         phi__mcp_client *client, const phi_json *params) {
+    (void)client;
+    phi__mcp_serve_list_page(server, origin, params, "prompts", server->desc.prompt_count,
+                             phi__mcp_serve_list_prompt);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_serve_notify.c ---- */
+
+/* mcp_serve_notify.c - what our server tells without being asked: lists that have changed, resources
+   that were updated, log messages; and who wants to hear of it. */
+
+#ifndef PHI_NO_MCP
+
+
+/* ---- subscriptions of a session ---- */
+
+static phi__mcp_subscribed *phi__mcp_serve_notify_find(const phi__mcp_client *client, phi_str uri) {
+    phi__link *link;
+    for (link = client->uris.first; link != NULL; link = link->next) {
+        phi__mcp_subscribed *one = PHI__OWNER(link, phi__mcp_subscribed, link);
+        if (phi_str_equal(one->uri, uri)) return one;
+    }
+    return NULL;
+}
+
+static void phi__mcp_serve_notify_forget(phi__mcp_client *client, phi__mcp_subscribed *one) {
+    phi__list_take(&client->uris, &one->link);
+    client->uri_count--;
+    phi__free(&client->server->rt->memory, one, one->bytes);
+}
+
+PHI__FN void phi__mcp_serve_notify_end(phi__mcp_client *client) {
+    while (client->uris.first != NULL)
+        phi__mcp_serve_notify_forget(client,
+                                     PHI__OWNER(client->uris.first, phi__mcp_subscribed, link));
+}
+
+static bool phi__mcp_serve_notify_keep(phi__mcp_client *client, phi_str uri) {
+    size_t bytes = sizeof(phi__mcp_subscribed) + uri.len;
+    phi__mcp_subscribed *one =
+        (phi__mcp_subscribed *)phi__alloc(&client->server->rt->memory, bytes);
+    if (one == NULL) return false;
+    one->bytes = bytes;
+    one->uri = phi__str((const char *)(one + 1), uri.len);
+    memcpy(one + 1, uri.at, uri.len);
+    phi__list_push(&client->uris, &one->link);
+    client->uri_count++;
+    return true;
+}
+
+PHI__FN void phi__mcp_serve_notify_subscribe(phi_mcp_server *server, phi__mcp_origin *origin,
+                                             phi__mcp_client *client, const phi_json *params) {
+    phi_str uri = phi_json_str(phi_json_get(params, "uri"), NULL);
+    if (!phi__mcp_serve_data_known(server, uri)) {
+        phi__mcp_serve_data_unknown(server, origin, uri);
+    } else if (phi__mcp_serve_notify_find(client, uri) != NULL) {
+        phi__mcp_serve_send_empty(server, origin);
+    } else if (client->uri_count >= server->desc.max_subscriptions) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 200,
+                                  PHI__LIT("Too many subscriptions"), NULL);
+    } else if (phi__mcp_serve_notify_keep(client, uri)) {
+        phi__mcp_serve_send_empty(server, origin);
+    } else
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 500,
+                                  PHI__LIT("Out of memory"), NULL);
+}
+
+PHI__FN void phi__mcp_serve_notify_unsubscribe(phi_mcp_server *server, phi__mcp_origin *origin,
+                                               phi__mcp_client *client, const phi_json *params) {
+    phi__mcp_subscribed *one =
+        phi__mcp_serve_notify_find(client, phi_json_str(phi_json_get(params, "uri"), NULL));
+    if (one != NULL) phi__mcp_serve_notify_forget(client, one);
+    phi__mcp_serve_send_empty(server, origin);
+}
+
+/* ---- subscriptions/listen ---- */
+
+static bool phi__mcp_serve_notify_uris(phi__mcp_serving *serving, const phi_json *list) {
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *child;
+    size_t most = phi__min(phi_json_count(list), serving->server->desc.max_subscriptions);
+    phi_str *uris;
+    if (!phi_json_is_array(list) || most == 0) return true;
+    uris = (phi_str *)phi_arena_alloc(&serving->arena, phi__mul(most, sizeof *uris));
+    if (uris == NULL) return false;
+    serving->wanted.uris = uris;
+    while ((child = phi_json_next(&it)) != NULL && serving->wanted.uri_count < most) {
+        phi_str uri = phi_json_str(child, NULL);
+        if (!phi__mcp_serve_data_known(serving->server, uri)) continue;
+        if (!phi__arena_str(&serving->arena, uri, &uris[serving->wanted.uri_count])) return false;
+        serving->wanted.uri_count++;
+    }
+    return true;
+}
+
+/* params of a notification on a stream: whose they are. */
+static void phi__mcp_serve_notify_tag(const phi__mcp_serving *serving, phi__buf *out) {
+    phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/subscriptionId\":");
+    phi__buf_add_str(out, serving->origin.id);
+    phi__buf_char(out, '}');
+}
+
+static void phi__mcp_serve_notify_acknowledge(const phi__mcp_serving *serving) {
+    const phi__mcp_wanted *wanted = &serving->wanted;
+    phi__buf out;
+    size_t i;
+    phi__mcp_serve_send_note(serving->server, &out, "notifications/subscriptions/acknowledged");
+    phi__mcp_serve_notify_tag(serving, &out);
+    phi__records_raw(&out, "notifications", "{");
+    phi__records_true(&out, "toolsListChanged", wanted->tools);
+    phi__records_true(&out, "promptsListChanged", wanted->prompts);
+    phi__records_true(&out, "resourcesListChanged", wanted->resources);
+    if (wanted->uri_count > 0) {
+        phi__records_raw(&out, "resourceSubscriptions", "[");
+        for (i = 0; i < wanted->uri_count; i++) {
+            phi__json_write_comma(&out);
+            phi__json_write_str(&out, wanted->uris[i]);
+        }
+        phi__buf_char(&out, ']');
+    }
+    phi__buf_char(&out, '}');
+    (void)phi__mcp_serve_send_noted(serving->origin.way, &out);
+}
+
+PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          phi__mcp_client *client, const phi_json *params) {
+    const phi_json *filter = phi_json_get(params, "notifications");
+    phi__mcp_serving *serving;
+    if (!phi_json_is_object(filter)) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200,
+                                  PHI__LIT("params.notifications: expected an object"), NULL);
+        return;
+    }
+    serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_LISTEN, params);
+    if (serving == NULL) return;
+    serving->wanted.tools =
+        server->has_tools && phi_json_bool(phi_json_get(filter, "toolsListChanged"), false);
+    serving->wanted.prompts =
+        server->has_prompts && phi_json_bool(phi_json_get(filter, "promptsListChanged"), false);
+    serving->wanted.resources =
+        server->has_resources && phi_json_bool(phi_json_get(filter, "resourcesListChanged"), false);
+    if (phi__mcp_serve_notify_uris(serving, phi_json_get(filter, "resourceSubscriptions"))) {
+        phi__mcp_serve_notify_acknowledge(serving);
+        return;
+    }
+    phi__mcp_serve_send_error(server, &serving->origin, PHI__MCP_E_INTERNAL, 500,
+                              PHI__LIT("Out of memory"), NULL);
+    phi__mcp_serve_request_drop(serving, true);
+}
+
+/* ---- telling ---- */
+
+static const char *phi__mcp_serve_notify_method(phi__mcp_list list) {
+    if (list == PHI__MCP_LIST_TOOLS) return "notifications/tools/list_changed";
+    return list == PHI__MCP_LIST_PROMPTS ? "notifications/prompts/list_changed"
+                                         : "notifications/resources/list_changed";
+}
+
+static bool phi__mcp_serve_notify_wants(const phi__mcp_wanted *wanted, phi__mcp_list list) {
+    if (list == PHI__MCP_LIST_TOOLS) return wanted->tools;
+    return list == PHI__MCP_LIST_PROMPTS ? wanted->prompts : wanted->resources;
+}
+
+PHI__FN void phi__mcp_serve_notify_changed(phi_mcp_server *server, phi__mcp_list list) {
+    const char *method = phi__mcp_serve_notify_method(list);
+    phi__link *link;
+    phi__buf out;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (client->own == NULL) continue;
+        phi__mcp_serve_send_note(server, &out, method);
+        (void)phi__mcp_serve_send_noted(client->own, &out);
+    }
+    for (link = server->serving.first; link != NULL; link = link->next) {
+        const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        if (serving->kind != PHI__MCP_SERVING_LISTEN || serving->origin.way == NULL) continue;
+        if (!phi__mcp_serve_notify_wants(&serving->wanted, list)) continue;
+        phi__mcp_serve_send_note(server, &out, method);
+        phi__mcp_serve_notify_tag(serving, &out);
+        (void)phi__mcp_serve_send_noted(serving->origin.way, &out);
+    }
+}
+
+static bool phi__mcp_serve_notify_wants_uri(const phi__mcp_wanted *wanted, phi_str uri) {
+    size_t i;
+    for (i = 0; i < wanted->uri_count; i++)
+        if (phi_str_equal(wanted->uris[i], uri)) return true;
+    return false;
+}
+
+PHI__FN void phi__mcp_serve_notify_updated(phi_mcp_server *server, phi_str uri) {
+    phi__link *link;
+    phi__buf out;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (client->own == NULL || phi__mcp_serve_notify_find(client, uri) == NULL) continue;
+        phi__mcp_serve_send_note(server, &out, "notifications/resources/updated");
+        phi__records_str(&out, "uri", uri);
+        (void)phi__mcp_serve_send_noted(client->own, &out);
+    }
+    for (link = server->serving.first; link != NULL; link = link->next) {
+        const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        if (serving->kind != PHI__MCP_SERVING_LISTEN || serving->origin.way == NULL) continue;
+        if (!phi__mcp_serve_notify_wants_uri(&serving->wanted, uri)) continue;
+        phi__mcp_serve_send_note(server, &out, "notifications/resources/updated");
+        phi__mcp_serve_notify_tag(serving, &out);
+        phi__records_str(&out, "uri", uri);
+        (void)phi__mcp_serve_send_noted(serving->origin.way, &out);
+    }
+}
+
+PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level,
+                                       const char *logger, const char *data) {
+    int severity = phi__mcp_serve_send_level(phi_str_of(level));
+    phi__link *link;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (client->own != NULL && severity >= client->log_level)
+            (void)phi__mcp_serve_request_log(server, client->own, level, logger, data);
+    }
+}
+
+#endif
+
+/* ---- src/mcp/mcp_serve_request.c ---- */
+
+/* mcp_serve_request.c - requests that the host works on: made, found by their handles, ended; their
+   progress and log messages. */
+
+#ifndef PHI_NO_MCP
+
+
+/* ---- handles ---- */
+
+PHI__FN phi__mcp_serving *phi__mcp_serve_request_find(phi_mcp_incoming incoming) {
+    phi__slot *slot;
+    if (incoming.server == NULL) return NULL;
+    slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
+    return slot != NULL ? (phi__mcp_serving *)slot->object : NULL;
+}
+
+PHI__FN phi_mcp_incoming phi__mcp_serve_request_handle(const phi__mcp_serving *serving) {
+    phi_mcp_incoming out;
+    out.server = serving->server;
+    out.index = serving->index;
+    out.gen = serving->gen;
+    return out;
+}
+
+/* ---- the way of its answer ---- */
+
+PHI__FN void phi__mcp_serve_request_detach(phi__mcp_serving *serving) {
+    if (serving->origin.way != NULL)
+        phi__list_take(&serving->origin.way->waiting, &serving->at_way);
+    serving->origin.way = NULL;
+}
+
+PHI__FN void phi__mcp_serve_request_attach(phi__mcp_serving *serving,
+                                           const phi__mcp_origin *origin) {
+    phi__mcp_serve_request_detach(serving);
+    serving->origin = *origin;
+    if (origin->way != NULL) phi__list_push(&origin->way->waiting, &serving->at_way);
+}
+
+PHI__FN phi__mcp_way *phi__mcp_serve_request_stream(const phi__mcp_serving *serving) {
+    if (serving->origin.way != NULL) return serving->origin.way;
+    return serving->client != NULL ? serving->client->own : NULL;
+}
+
+/* ---- from its beginning to its end ---- */
+
+/* What a request says about itself in _meta, and of a session what that agreed upon. */
+PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params) {
+    const phi_json *meta = phi_json_get(params, "_meta"), *can, *token;
+    phi_str level;
+    serving->log_level = PHI__MCP_LOG_NONE;
+    serving->token = phi__str("", 0);
+    if (serving->client != NULL) {
+        serving->can = serving->client->can;
+        serving->log_level = serving->client->log_level;
+    } else {
+        can = phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities");
+        serving->can = 0;
+        if (phi_json_get(can, "sampling") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_SAMPLE;
+        if (phi_json_get(can, "elicitation") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
+        if (phi_json_get(can, "roots") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
+        level = phi_json_str(phi_json_get(meta, "io.modelcontextprotocol/logLevel"), NULL);
+        if (phi__mcp_serve_send_level(level) >= 0)
+            serving->log_level = phi__mcp_serve_send_level(level);
+    }
+    token = phi_json_get(meta, "progressToken");
+    if (phi_json_is_number(token) ||
+        (phi_json_is_string(token) && phi_json_str(token, NULL).len <= PHI__MCP_ID_BYTES))
+        (void)phi_json_write(&serving->arena, token, 0, &serving->token);
+}
+
+static uint32_t *phi__mcp_serve_request_count(phi_mcp_server *server, phi__mcp_serving_kind kind) {
+    return kind == PHI__MCP_SERVING_LISTEN ? &server->listen_count : &server->serving_count;
+}
+
+static phi__mcp_serving *phi__mcp_serve_request_make(phi_mcp_server *server,
+                                                     phi__mcp_serving_kind kind) {
+    phi_memory *memory = &server->rt->memory;
+    phi__mcp_serving *serving = (phi__mcp_serving *)phi__alloc(memory, sizeof *serving);
+    if (serving == NULL) return NULL;
+    serving->slot = phi__slots_take(&server->slots, 1, serving);
+    if (serving->slot == NULL) {
+        phi__free(memory, serving, sizeof *serving);
+        return NULL;
+    }
+    serving->server = server;
+    serving->index = serving->slot->index;
+    serving->gen = phi__slots_gen_of(PHI__LOAD(&serving->slot->word));
+    serving->progress = -1;
+    phi_arena_init(&serving->arena, memory, 0);
+    phi__list_push(&server->serving, &serving->link);
+    serving->kind = kind;
+    ++*phi__mcp_serve_request_count(server, kind);
+    return serving;
+}
+
+PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
+                                                     const phi__mcp_origin *origin,
+                                                     phi__mcp_client *client,
+                                                     phi__mcp_serving_kind kind,
+                                                     const phi_json *params) {
+    phi__mcp_serving *serving = NULL;
+    phi__mcp_origin refused = *origin;
+    uint32_t most =
+        kind == PHI__MCP_SERVING_LISTEN ? server->desc.max_subscriptions : server->desc.max_calls;
+    phi_str id;
+    if (*phi__mcp_serve_request_count(server, kind) >= most) {
+        phi__mcp_serve_send_error(server, &refused, PHI__MCP_E_INTERNAL, 503,
+                                  PHI__LIT("Too many requests are under way"), NULL);
+        return NULL;
+    }
+    serving = phi__mcp_serve_request_make(server, kind);
+    if (serving != NULL && phi__arena_str(&serving->arena, origin->id, &id)) {
+        serving->client = client;
+        phi__mcp_serve_request_attach(serving, origin);
+        serving->origin.id = id;
+        phi__mcp_serve_request_meta(serving, params);
+        return serving;
+    }
+    if (serving != NULL) phi__mcp_serve_request_free(serving);
+    phi__mcp_serve_send_error(server, &refused, PHI__MCP_E_INTERNAL, 500, PHI__LIT("Out of memory"),
+                              NULL);
+    return NULL;
+}
+
+PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving) {
+    phi_mcp_server *server = serving->server;
+    phi__mcp_serve_ask_free_all(serving);
+    phi__io_timer_clear(server->rt->io, &serving->timer);
+    phi__mcp_serve_request_detach(serving);
+    phi__list_take(&server->serving, &serving->link);
+    --*phi__mcp_serve_request_count(server, serving->kind);
+    phi__slots_release(&server->slots, serving->slot);
+    phi_arena_free(&serving->arena);
+    phi__free(&server->rt->memory, serving, sizeof *serving);
+}
+
+PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answered) {
+    void (*drop)(phi__mcp_serving *) = serving->drop;
+    phi__mcp_origin origin = serving->origin;
+    serving->drop = NULL;
+    phi__mcp_serve_request_detach(serving);
+    if (drop != NULL) drop(serving);
+    if (!answered) {
+        serving->origin.batch = NULL;
+        phi__mcp_serve_send_nothing(serving->server, &origin, 200);
+    }
+    phi__mcp_serve_request_free(serving);
+}
+
+/* ---- what it says meanwhile ---- */
+
+PHI__FN void phi__mcp_serve_request_progress(phi__mcp_serving *serving, double progress,
+                                             double total, phi_str message) {
+    phi__mcp_way *way = serving->origin.way;
+    phi__buf out;
+    if (serving->token.len == 0 || way == NULL || !(progress > serving->progress)) return;
+    serving->progress = progress;
+    phi__mcp_serve_send_note(serving->server, &out, "notifications/progress");
+    phi__records_raw(&out, "progressToken", "");
+    phi__buf_add_str(&out, serving->token);
+    phi__records_double(&out, "progress", progress);
+    if (total > 0) phi__records_double(&out, "total", total);
+    if (message.len > 0 && serving->origin.age >= PHI__MCP_2025_03_26)
+        phi__records_str(&out, "message", message);
+    (void)phi__mcp_serve_send_noted(way, &out);
+}
+
+PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_way *way,
+                                              const char *level, const char *logger,
+                                              const char *data) {
+    phi_arena arena;
+    phi_json *value = NULL;
+    phi__buf out;
+    phi_status status;
+    if (data == NULL) data = "null";
+    phi_arena_init(&arena, &server->rt->memory, 0);
+    status = phi_json_parse(&arena, phi_str_of(data), PHI_JSON_BORROW, &value, NULL);
+    phi__mcp_serve_send_note(server, &out, "notifications/message");
+    phi__records_str(&out, "level", phi_str_of(level));
+    if (logger != NULL) phi__records_str(&out, "logger", phi_str_of(logger));
+    phi__records_raw(&out, "data", "");
+    if (status == PHI_OK)
+        (void)phi__json_write(&out, value, 0);
+    else
+        phi__json_write_str(&out, phi_str_of(data));
+    phi_arena_free(&arena);
+    status = out.failed ? PHI_NO_MEMORY : PHI_OK;
+    return phi__mcp_serve_send_noted(way, &out) ? PHI_OK : status == PHI_OK ? PHI_FULL : status;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_serve_send.c ---- */
+
+/* mcp_serve_send.c - messages of our server: results, errors, notifications, and batches of them. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+/* ---- names of the protocol ---- */
+
+PHI__FN const char *phi__mcp_serve_send_version(phi__mcp_age age) {
+    static const char *const versions[] = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25",
+                                           "2026-07-28"};
+    return versions[age];
+}
+
+PHI__FN bool phi__mcp_serve_send_age(phi_str version, phi__mcp_age *out) {
+    int age;
+    for (age = 0; age < (int)PHI__MCP_AGES; age++) {
+        if (!phi__str_is(version, phi__mcp_serve_send_version((phi__mcp_age)age))) continue;
+        *out = (phi__mcp_age)age;
+        return true;
+    }
+    return false;
+}
+
+PHI__FN int phi__mcp_serve_send_level(phi_str name) {
+    static const char *const levels[] = {"debug", "info",     "notice", "warning",
+                                         "error", "critical", "alert",  "emergency"};
+    int i;
+    for (i = 0; i < (int)PHI__COUNT(levels); i++)
+        if (phi__str_is(name, levels[i])) return i;
+    return -1;
+}
+
+/* ---- pieces ---- */
+
+PHI__FN void phi__mcp_serve_send_raw(phi__buf *out, phi_str json) {
+    char *to = phi__buf_reserve(out, json.len);
+    size_t i;
+    if (to == NULL) return;
+    for (i = 0; i < json.len; i++)
+        to[i] = json.at[i] == '\n' || json.at[i] == '\r' ? ' ' : json.at[i];
+    phi__buf_add_len(out, json.len);
+}
+
+PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block) {
+    phi__buf_char(out, '{');
+    if (block->kind == PHI_CONTENT_IMAGE) {
+        phi__records_str(out, "type", PHI__LIT("image"));
+        phi__records_str(out, "data", block->data);
+        phi__records_str(out, "mimeType", block->mime_type);
+    } else {
+        phi__records_str(out, "type", PHI__LIT("text"));
+        phi__records_str(out, "text", block->text);
+    }
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
+                                             phi__mcp_age age) {
+    const phi_mcp_server_desc *desc = &server->desc;
+    phi__buf_char(out, '{');
+    phi__records_str(out, "name", phi_str_of(desc->name));
+    if (desc->title != NULL && age >= PHI__MCP_2025_06_18)
+        phi__records_str(out, "title", phi_str_of(desc->title));
+    phi__records_str(out, "version", phi_str_of(desc->version));
+    phi__buf_char(out, '}');
+}
+
+static void phi__mcp_serve_send_head(phi__buf *out, const phi__mcp_origin *origin) {
+    phi__buf_text(out, "{\"jsonrpc\":\"2.0\"");
+    if (origin->id.len > 0) {
+        phi__buf_text(out, ",\"id\":");
+        phi__buf_add_str(out, origin->id);
+    } else if (!phi__mcp_modern(origin))
+        phi__buf_text(out, ",\"id\":null");
+}
+
+/* ---- out ---- */
+
+static void phi__mcp_serve_send_batch(phi_mcp_server *server, phi__mcp_batch *batch) {
+    phi__buf *out = &batch->out;
+    if (--batch->waiting > 0) return;
+    if (out->len > 0) phi__buf_char(out, ']');
+    if (batch->way != NULL && !out->failed)
+        (void)batch->way->table->send(batch->way, phi__buf_str(out), out->len > 0 ? 200 : 202,
+                                      true);
+    else if (batch->way != NULL)
+        (void)batch->way->table->send(batch->way, phi__str("", 0), 500, true);
+    phi__buf_free(out);
+    phi__free(&server->rt->memory, batch, sizeof *batch);
+}
+
+/* The answer to a message; json empty: none. */
+static void phi__mcp_serve_send_text(phi_mcp_server *server, phi__mcp_origin *origin, phi_str json,
+                                     int http_status) {
+    phi__mcp_batch *batch = origin->batch;
+    phi__mcp_way *way = origin->way;
+    origin->batch = NULL;
+    if (batch != NULL) {
+        if (json.len > 0) phi__buf_char(&batch->out, batch->out.len > 0 ? ',' : '[');
+        phi__buf_add_str(&batch->out, json);
+        phi__mcp_serve_send_batch(server, batch);
+    } else if (way != NULL)
+        (void)way->table->send(way, json, http_status, true);
+}
+
+static void phi__mcp_serve_send_lost(phi_mcp_server *server, phi__mcp_origin *origin) {
+    char text[PHI__MCP_ID_BYTES + 120];
+    int n = snprintf(text, sizeof text,
+                     "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":-32603,"
+                     "\"message\":\"Out of memory\"}}",
+                     (int)origin->id.len, origin->id.len > 0 ? origin->id.at : "");
+    if (origin->id.len == 0 || n < 0) n = 0;
+    phi__mcp_serve_send_text(server, origin, phi__str(text, (size_t)n), 500);
+}
+
+PHI__FN void phi__mcp_serve_send_nothing(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         int http_status) {
+    phi__mcp_serve_send_text(server, origin, phi__str("", 0), http_status);
+}
+
+PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_origin *origin,
+                                      phi__buf *out) {
+    phi__buf_init(out, &server->rt->memory);
+    phi__mcp_serve_send_head(out, origin);
+    phi__buf_text(out, ",\"result\":{");
+}
+
+PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi__buf *out) {
+    phi__buf_text(out, "}}");
+    if (out->failed)
+        phi__mcp_serve_send_lost(server, origin);
+    else
+        phi__mcp_serve_send_text(server, origin, phi__buf_str(out), 200);
+    phi__buf_free(out);
+}
+
+PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
+                                          const phi__mcp_origin *origin, phi__buf *out) {
+    if (!phi__mcp_modern(origin)) return;
+    phi__records_str(out, "resultType", PHI__LIT("complete"));
+    phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
+    phi__mcp_serve_send_server_info(server, out, origin->age);
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *origin) {
+    phi__buf out;
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__mcp_serve_send_complete(server, origin, &out);
+    phi__mcp_serve_send_close(server, origin, &out);
+}
+
+PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *origin, int code,
+                                       int http_status, phi_str message, const char *data) {
+    phi__buf out;
+    phi__buf_init(&out, &server->rt->memory);
+    phi__mcp_serve_send_head(&out, origin);
+    phi__buf_text(&out, ",\"error\":{");
+    phi__records_i64(&out, "code", code);
+    phi__records_str(&out, "message", message);
+    if (data != NULL) phi__records_raw(&out, "data", data);
+    phi__buf_text(&out, "}}");
+    if (out.failed)
+        phi__mcp_serve_send_lost(server, origin);
+    else
+        phi__mcp_serve_send_text(server, origin, phi__buf_str(&out), http_status);
+    phi__buf_free(&out);
+}
+
+/* ---- notifications ---- */
+
+PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method) {
+    phi__buf_init(out, &server->rt->memory);
+    phi__buf_text(out, "{\"jsonrpc\":\"2.0\"");
+    phi__records_str(out, "method", phi_str_of(method));
+    phi__records_raw(out, "params", "{");
+}
+
+PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {
+    bool sent;
+    phi__buf_text(out, "}}");
+    sent = !out->failed && way->table->send(way, phi__buf_str(out), 200, false);
+    phi__buf_free(out);
+    return sent;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_serve_stdio.c ---- */
+
+/* mcp_serve_stdio.c - our server over stdin and stdout of this process: a line a message. */
+
+#if !defined(PHI_NO_MCP) && !defined(PHI_NO_PROCESS)
+
+
+struct phi__mcp_serve_stdio {
+    phi__mcp_way way;
+    phi_mcp_server *server;
+    phi__mcp_client *client; /* of `initialize`; NULL: none yet */
+    phi__channel *channel;
+    phi__buf line;
+    bool skipping; /* the rest of a line that is too long */
+    bool lost;     /* a message could not be sent: the end is due */
+    bool over;
+    phi__timer timer;
+};
+
+/* ---- out ---- */
+
+static bool phi__mcp_serve_stdio_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
+    phi__mcp_serve_stdio *stdio = PHI__OWNER(way, phi__mcp_serve_stdio, way);
+    phi__io *io = stdio->server->rt->io;
+    size_t taken = 0, ended = 0;
+    (void)http_status;
+    (void)last;
+    if (json.len == 0) return true;
+    if (stdio->lost || stdio->over) return false;
+    /* half a message is worse than none */
+    if (phi__channel_write(stdio->channel, json.at, json.len, &taken) == PHI_OK &&
+        taken == json.len && phi__channel_write(stdio->channel, "\n", 1, &ended) == PHI_OK &&
+        ended == 1)
+        return true;
+    stdio->lost = true;
+    (void)phi__io_timer_set(io, &stdio->timer, phi__io_now_us(io));
+    return false;
+}
+
+static void phi__mcp_serve_stdio_session(phi__mcp_way *way, phi__mcp_client *client) {
+    phi__mcp_serve_stdio *stdio = PHI__OWNER(way, phi__mcp_serve_stdio, way);
+    stdio->client = client;
+    (void)phi__mcp_serve_listen(stdio->server, client, way);
+}
+
+static const phi__mcp_way_table *phi__mcp_serve_stdio_table(void) {
+    static const phi__mcp_way_table table = {phi__mcp_serve_stdio_send,
+                                             phi__mcp_serve_stdio_session};
+    return &table;
+}
+
+/* ---- the end ---- */
+
+static void phi__mcp_serve_stdio_end(phi__mcp_serve_stdio *stdio, const char *why) {
+    phi__mcp_client *client = stdio->client;
+    if (stdio->over) return;
+    stdio->over = true;
+    stdio->client = NULL;
+    phi__io_timer_clear(stdio->server->rt->io, &stdio->timer);
+    phi__mcp_serve_way_gone(stdio->server, &stdio->way);
+    if (client != NULL) phi__mcp_serve_client_end(client);
+    phi__mcp_serve_ended(stdio->server, why);
+}
+
+static void phi__mcp_serve_stdio_late(phi__timer *timer) {
+    phi__mcp_serve_stdio_end(PHI__OWNER(timer, phi__mcp_serve_stdio, timer),
+                             "the client does not take its messages");
+}
+
+static void phi__mcp_serve_stdio_ended(void *ctx, phi_status status, const char *message) {
+    phi__mcp_serve_stdio_end((phi__mcp_serve_stdio *)ctx, status == PHI_OK ? "" : message);
+}
+
+/* ---- in ---- */
+
+static bool phi__mcp_serve_stdio_line(phi__mcp_serve_stdio *stdio) {
+    phi_str line = phi__str_trim(phi__buf_str(&stdio->line));
+    bool alive = true;
+    if (stdio->skipping || stdio->line.failed) /* NUL: no JSON, and refused as too large */
+        line = phi__str(NULL, SIZE_MAX);
+    if (line.len > 0)
+        alive = phi__mcp_serve_message(stdio->server, stdio->client, &stdio->way, line, NULL);
+    if (!alive) return false;
+    phi__buf_clear(&stdio->line);
+    if (stdio->line.cap > 65536) phi__buf_free(&stdio->line);
+    stdio->skipping = false;
+    return true;
+}
+
+static bool phi__mcp_serve_stdio_input(void *ctx, const char *bytes, size_t len) {
+    phi__mcp_serve_stdio *stdio = (phi__mcp_serve_stdio *)ctx;
+    size_t most = stdio->server->desc.max_message_bytes;
+    while (len > 0 && !stdio->over) {
+        const char *end = (const char *)memchr(bytes, '\n', len);
+        size_t part = end != NULL ? (size_t)(end - bytes) : len;
+        if (stdio->line.len + part > most) stdio->skipping = true;
+        if (stdio->skipping)
+            phi__buf_clear(&stdio->line);
+        else
+            phi__buf_add(&stdio->line, bytes, part);
+        if (end != NULL) part++;
+        bytes += part;
+        len -= part;
+        if (end != NULL && !phi__mcp_serve_stdio_line(stdio)) return true; /* it is freed */
+    }
+    return true;
+}
+
+/* ---- public within ---- */
+
+PHI__FN phi_status phi__mcp_serve_stdio_new(phi_mcp_server *server, phi__mcp_serve_stdio **out) {
+    phi_memory *memory = &server->rt->memory;
+    phi__mcp_serve_stdio *stdio = (phi__mcp_serve_stdio *)phi__alloc(memory, sizeof *stdio);
+    phi__channel_desc desc;
+    phi_status status = PHI_NO_MEMORY;
+    memset(&desc, 0, sizeof desc);
+    *out = stdio;
+    if (stdio != NULL) {
+        stdio->server = server;
+        stdio->way.table = phi__mcp_serve_stdio_table();
+        stdio->timer.fire = phi__mcp_serve_stdio_late;
+        phi__buf_init(&stdio->line, memory);
+        desc.in_fd = server->desc.in_fd;
+        desc.out_fd = server->desc.out_fd;
+        desc.max_out_bytes = server->desc.max_queue_bytes;
+        desc.input = phi__mcp_serve_stdio_input;
+        desc.ended = phi__mcp_serve_stdio_ended;
+        desc.ctx = stdio;
+        /* the timer keeps a place, so that the end can always be said */
+        status = phi__io_timer_set(server->rt->io, &stdio->timer, UINT64_MAX);
+        if (status == PHI_OK) status = phi__channel_new(server->rt->io, &desc, &stdio->channel);
+    }
+    if (status == PHI_OK) return PHI_OK;
+    return phi__error(server->rt, status, "phi_mcp_serve: stdin and stdout: %s",
+                      phi_status_text(status));
+}
+
+PHI__FN bool phi__mcp_serve_stdio_sent(const phi__mcp_serve_stdio *stdio) {
+    return stdio->lost || phi__channel_waiting(stdio->channel) == 0;
+}
+
+PHI__FN void phi__mcp_serve_stdio_free(phi__mcp_serve_stdio *stdio) {
+    phi_runtime *rt;
+    if (stdio == NULL) return;
+    rt = stdio->server->rt;
+    phi__io_timer_clear(rt->io, &stdio->timer);
+    phi__channel_free(stdio->channel);
+    phi__buf_free(&stdio->line);
+    phi__free(&rt->memory, stdio, sizeof *stdio);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_serve_uri.c ---- */
+
+/* mcp_serve_uri.c - addresses by a template: RFC 6570, level 1, read backwards. */
+
+#ifndef PHI_NO_MCP
+
+static int phi__mcp_serve_uri_hex(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* A value with its %XX taken back, as a JSON string. False: a broken one. */
+static bool phi__mcp_serve_uri_value(phi_str value, phi__buf *out) {
+    phi__buf plain;
+    size_t i;
+    bool good = true;
+    phi__buf_init(&plain, out->memory);
+    for (i = 0; good && i < value.len; i++) {
+        int high, low;
+        if (value.at[i] != '%') {
+            phi__buf_char(&plain, value.at[i]);
+            continue;
+        }
+        high = i + 2 < value.len ? phi__mcp_serve_uri_hex(value.at[i + 1]) : -1;
+        low = i + 2 < value.len ? phi__mcp_serve_uri_hex(value.at[i + 2]) : -1;
+        good = high >= 0 && low >= 0;
+        if (good) phi__buf_char(&plain, (char)(high * 16 + low));
+        i += 2;
+    }
+    if (plain.failed) out->failed = true;
+    phi__json_write_str(out, phi__buf_str(&plain));
+    phi__buf_free(&plain);
+    return good;
+}
+
+/* The end of a variable's value: it has no '/', and ends where the pattern's next literal begins. */
+static size_t phi__mcp_serve_uri_end(phi_str uri, size_t at, char next) {
+    while (at < uri.len && uri.at[at] != '/' && uri.at[at] != next) at++;
+    return at;
+}
+
+PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf *out) {
+    size_t at = 0;
+    bool good = true;
+    if (out != NULL) phi__buf_char(out, '{');
+    while (good && *pattern != '\0') {
+        const char *close = *pattern == '{' ? strchr(pattern, '}') : NULL;
+        if (close == NULL) {
+            good = at < uri.len && uri.at[at++] == *pattern++;
+            continue;
+        }
+        {
+            size_t end = phi__mcp_serve_uri_end(uri, at, close[1]);
+            good = end > at;
+            if (good && out != NULL) {
+                phi__json_write_key(out, phi__str(pattern + 1, (size_t)(close - pattern) - 1));
+                good = phi__mcp_serve_uri_value(phi__str(uri.at + at, end - at), out);
+            }
+            at = end;
+            pattern = close + 1;
+        }
+    }
+    if (out != NULL) phi__buf_char(out, '}');
+    return good && at == uri.len;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_server.c ---- */
+
+/* mcp_server.c - our server as the host has it: made, changed, freed. */
+
+#ifndef PHI_NO_MCP
+
+#include <stdio.h>
+
+enum {
+    PHI__MCP_TOOL_MS = 120000, /* the defaults of phi_mcp_server_desc */
+    PHI__MCP_DECISION_MS = 300000,
+    PHI__MCP_ASK_MS = 600000,
+    PHI__MCP_PAGE = 100,
+    PHI__MCP_SESSIONS = 16,
+    PHI__MCP_CALLS = 64,
+    PHI__MCP_SUBSCRIPTIONS = 64,
+    PHI__MCP_IDLE_MS = 1800000,
+    PHI__MCP_MESSAGE = 4194304,
+    PHI__MCP_QUEUE = 16777216,
+    PHI__MCP_CONNECTIONS = 64
+};
+
+/* ---- checks ---- */
+
+static phi_status phi__mcp_server_json(phi_runtime *rt, const char *what, const char *name,
+                                       const char *json) {
+    phi_json *root = NULL;
+    phi_arena arena;
+    phi_status status;
+    bool good;
+    if (json == NULL) return PHI_OK;
+    phi_arena_init(&arena, &rt->memory, 0);
+    status = phi_json_parse(&arena, phi_str_of(json), PHI_JSON_BORROW, &root, NULL);
+    good = status == PHI_OK && phi_json_is_object(root);
+    phi_arena_free(&arena);
+    if (good) return PHI_OK;
+    return phi__error(rt, status == PHI_NO_MEMORY ? status : PHI_BAD_ARG,
+                      "%s of \"%s\": expected a JSON object", what, name);
+}
+
+static phi_status phi__mcp_server_name(phi_runtime *rt, const char *what, const char *name) {
+    if (name != NULL && name[0] != '\0' && strlen(name) <= PHI__MCP_NAME_BYTES) return PHI_OK;
+    return phi__error(rt, PHI_BAD_ARG, "%s: expected 1 to %d bytes", what, PHI__MCP_NAME_BYTES);
+}
+
+static phi_status phi__mcp_server_tools(phi_runtime *rt, const phi_tool *tools,
+                                        const phi_mcp_serve_tool *infos, size_t count) {
+    phi_status status = PHI_OK;
+    size_t i, j;
+    if (count > 0 && tools == NULL) return phi__error(rt, PHI_BAD_ARG, "tools: missing");
+    for (i = 0; i < count && status == PHI_OK; i++) {
+        const char *name = tools[i].name;
+        status = phi__mcp_server_name(rt, "tools: name", name);
+        if (status == PHI_OK && tools[i].start == NULL)
+            status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", name);
+        for (j = 0; j < i && status == PHI_OK; j++)
+            if (strcmp(tools[j].name, name) == 0)
+                status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": there are two", name);
+        if (status == PHI_OK) status = phi__mcp_server_json(rt, "schema", name, tools[i].schema);
+        if (status != PHI_OK || infos == NULL) continue;
+        status = phi__mcp_server_json(rt, "output_schema", name, infos[i].output_schema);
+        if (status == PHI_OK)
+            status = phi__mcp_server_json(rt, "annotations", name, infos[i].annotations);
+    }
+    return status;
+}
+
+static phi_status phi__mcp_server_resources(phi_runtime *rt,
+                                            const phi_mcp_serve_resource *resources, size_t count,
+                                            const phi_mcp_serve_template *templates,
+                                            size_t template_count) {
+    phi_status status = PHI_OK;
+    size_t i;
+    if ((count > 0 && resources == NULL) || (template_count > 0 && templates == NULL))
+        return phi__error(rt, PHI_BAD_ARG, "resources, templates: missing");
+    for (i = 0; i < count && status == PHI_OK; i++) {
+        const phi_mcp_serve_resource *one = &resources[i];
+        status = phi__mcp_server_name(rt, "resources: uri", one->uri);
+        if (status == PHI_OK && one->text == NULL && one->bytes == NULL && one->read == NULL)
+            status = phi__error(rt, PHI_BAD_ARG, "resource \"%s\": expected text, bytes or read",
+                                one->uri);
+        if (status == PHI_OK)
+            status = phi__mcp_server_json(rt, "annotations", one->uri, one->annotations);
+    }
+    for (i = 0; i < template_count && status == PHI_OK; i++) {
+        status = phi__mcp_server_name(rt, "templates: uri", templates[i].uri);
+        if (status == PHI_OK && templates[i].read == NULL)
+            status =
+                phi__error(rt, PHI_BAD_ARG, "template \"%s\": read is missing", templates[i].uri);
+        if (status == PHI_OK)
+            status =
+                phi__mcp_server_json(rt, "annotations", templates[i].uri, templates[i].annotations);
+    }
+    return status;
+}
+
+static phi_status phi__mcp_server_prompts(phi_runtime *rt, const phi_mcp_serve_prompt *prompts,
+                                          size_t count) {
+    phi_status status = PHI_OK;
+    size_t i, j;
+    if (count > 0 && prompts == NULL) return phi__error(rt, PHI_BAD_ARG, "prompts: missing");
+    for (i = 0; i < count && status == PHI_OK; i++) {
+        status = phi__mcp_server_name(rt, "prompts: name", prompts[i].name);
+        if (status == PHI_OK && prompts[i].text == NULL && prompts[i].get == NULL)
+            status =
+                phi__error(rt, PHI_BAD_ARG, "prompt \"%s\": expected text or get", prompts[i].name);
+        for (j = 0; j < prompts[i].argument_count && status == PHI_OK; j++)
+            status = phi__mcp_server_name(rt, "prompts: an argument's name",
+                                          prompts[i].arguments[j].name);
+    }
+    return status;
+}
+
+static phi_status phi__mcp_server_check(phi_runtime *rt, const phi_mcp_server_desc *desc) {
+    phi__mcp_age age;
+    phi_status status = phi__mcp_server_name(rt, "phi_mcp_serve: name", desc->name);
+    if (status == PHI_OK && desc->era != NULL &&
+        !phi__mcp_serve_send_age(phi_str_of(desc->era), &age))
+        status = phi__error(rt, PHI_BAD_ARG,
+                            "phi_mcp_serve: era \"%s\": expected 2026-07-28, "
+                            "2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05",
+                            desc->era);
+    if (status == PHI_OK && desc->stdio == desc->http)
+        status = phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected stdio or http");
+    if (status == PHI_OK && (desc->hook_fn == NULL) != (desc->hook_points == 0))
+        status = phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected hook_fn and hook_points");
+    if (status == PHI_OK)
+        status = phi__mcp_server_tools(rt, desc->tools, desc->tool_infos, desc->tool_count);
+    if (status == PHI_OK)
+        status = phi__mcp_server_resources(rt, desc->resources, desc->resource_count,
+                                           desc->templates, desc->template_count);
+    return status == PHI_OK ? phi__mcp_server_prompts(rt, desc->prompts, desc->prompt_count)
+                            : status;
+}
+
+/* ---- defaults ---- */
+
+static void phi__mcp_server_u32(uint32_t *value, uint32_t standard) {
+    if (*value == 0) *value = standard;
+}
+
+static void phi__mcp_server_defaults(phi_mcp_server_desc *desc) {
+    if (desc->version == NULL) desc->version = "0";
+    if (desc->address == NULL) desc->address = "127.0.0.1";
+    if (desc->path == NULL) desc->path = "/mcp";
+    phi__mcp_server_u32(&desc->tool_timeout_ms, PHI__MCP_TOOL_MS);
+    phi__mcp_server_u32(&desc->decision_timeout_ms, PHI__MCP_DECISION_MS);
+    phi__mcp_server_u32(&desc->ask_timeout_ms, PHI__MCP_ASK_MS);
+    phi__mcp_server_u32(&desc->page, PHI__MCP_PAGE);
+    phi__mcp_server_u32(&desc->max_sessions, PHI__MCP_SESSIONS);
+    phi__mcp_server_u32(&desc->max_calls, PHI__MCP_CALLS);
+    phi__mcp_server_u32(&desc->max_subscriptions, PHI__MCP_SUBSCRIPTIONS);
+    phi__mcp_server_u32(&desc->session_idle_ms, PHI__MCP_IDLE_MS);
+    phi__mcp_server_u32(&desc->max_connections, PHI__MCP_CONNECTIONS);
+    if (desc->max_message_bytes == 0) desc->max_message_bytes = PHI__MCP_MESSAGE;
+    if (desc->max_queue_bytes == 0) desc->max_queue_bytes = PHI__MCP_QUEUE;
+}
+
+/* ---- the transports ---- */
+
+static phi_status phi__mcp_server_open_stdio(phi_mcp_server *server) {
+#ifndef PHI_NO_PROCESS
+    phi__mcp_serve_stdio *stdio = NULL;
+    phi_status status = phi__mcp_serve_stdio_new(server, &stdio);
+    server->stdio = stdio;
+    return status;
+#else
+    return phi__error(server->rt, PHI_UNSUPPORTED,
+                      "phi_mcp_serve: stdio: built with "
+                      "PHI_NO_PROCESS");
+#endif
+}
+
+static phi_status phi__mcp_server_open_http(phi_mcp_server *server) {
+#ifndef PHI_NO_LISTEN
+    phi__mcp_serve_http *http = NULL;
+    phi_status status = phi__mcp_serve_http_new(server, &http);
+    server->http = http;
+    return status;
+#else
+    return phi__error(server->rt, PHI_UNSUPPORTED,
+                      "phi_mcp_serve: http: built with "
+                      "PHI_NO_LISTEN");
+#endif
+}
+
+static void phi__mcp_server_close(phi_mcp_server *server) {
+#ifndef PHI_NO_PROCESS
+    phi__mcp_serve_stdio_free((phi__mcp_serve_stdio *)server->stdio);
+#endif
+#ifndef PHI_NO_LISTEN
+    phi__mcp_serve_http_free((phi__mcp_serve_http *)server->http);
+#endif
+    server->stdio = server->http = NULL;
+}
+
+/* ---- public ---- */
+
+static void phi__mcp_server_free(phi_mcp_server *server) {
+    phi_runtime *rt = server->rt;
+    phi__slots_free(&server->slots);
+    memset(server->key, 0, sizeof server->key);
+    phi__free(&rt->memory, server, sizeof *server);
+}
+
+PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc) {
+    phi_mcp_server *server;
+    phi_status status;
+    if (rt == NULL || desc == NULL || phi__mcp_server_check(rt, desc) != PHI_OK) return NULL;
+    server = (phi_mcp_server *)phi__alloc(&rt->memory, sizeof *server);
+    if (server == NULL) {
+        (void)phi__error(rt, PHI_NO_MEMORY, "phi_mcp_serve: out of memory");
+        return NULL;
+    }
+    server->rt = rt;
+    server->desc = *desc;
+    server->only = desc->era;
+    server->free_fn = phi__mcp_server_free;
+    server->has_tools = desc->tools != NULL;
+    server->has_resources = desc->resources != NULL || desc->templates != NULL;
+    server->has_prompts = desc->prompts != NULL;
+    phi__mcp_server_defaults(&server->desc);
+    phi__io_random(rt->io, server->key, sizeof server->key);
+    phi__slots_init(&server->slots, &rt->memory);
+    status = desc->stdio ? phi__mcp_server_open_stdio(server) : phi__mcp_server_open_http(server);
+    if (status == PHI_OK) return server;
+    phi_mcp_server_free(server);
+    return NULL;
+}
+
+PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server) {
+#ifndef PHI_NO_LISTEN
+    if (server != NULL && server->http != NULL)
+        return phi__mcp_serve_http_port((const phi__mcp_serve_http *)server->http);
+#endif
+    (void)server;
+    return 0;
+}
+
+PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server) {
+    if (server == NULL || !server->ended) return server == NULL;
+#ifndef PHI_NO_PROCESS
+    if (server->stdio != NULL)
+        return phi__mcp_serve_stdio_sent((const phi__mcp_serve_stdio *)server->stdio);
+#endif
+    return true;
+}
+
+PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server) {
+    return server != NULL ? server->fault : "";
+}
+
+PHI_API void phi_mcp_server_free(phi_mcp_server *server) {
+    if (server == NULL || server->retired) return;
+    server->depth++;
+    server->retired = true;
+    while (server->serving.first != NULL) {
+        phi__mcp_serving *serving = PHI__OWNER(server->serving.first, phi__mcp_serving, link);
+        phi__mcp_serve_request_drop(serving, false);
+    }
+    while (server->clients.first != NULL)
+        phi__mcp_serve_client_end(PHI__OWNER(server->clients.first, phi__mcp_client, link));
+    phi__mcp_server_close(server);
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_tool *tools,
+                                            const phi_mcp_serve_tool *infos, size_t count) {
+    phi_status status;
+    if (server == NULL) return PHI_BAD_ARG;
+    status = phi__mcp_server_tools(server->rt, tools, infos, count);
+    if (status != PHI_OK) return status;
+    server->desc.tools = tools;
+    server->desc.tool_infos = infos;
+    server->desc.tool_count = count;
+    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_TOOLS);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
+                                                const phi_mcp_serve_resource *resources,
+                                                size_t count,
+                                                const phi_mcp_serve_template *templates,
+                                                size_t template_count) {
+    phi_status status;
+    if (server == NULL) return PHI_BAD_ARG;
+    status = phi__mcp_server_resources(server->rt, resources, count, templates, template_count);
+    if (status != PHI_OK) return status;
+    server->desc.resources = resources;
+    server->desc.resource_count = count;
+    server->desc.templates = templates;
+    server->desc.template_count = template_count;
+    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_RESOURCES);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_mcp_server_set_prompts(phi_mcp_server *server,
+                                              const phi_mcp_serve_prompt *prompts, size_t count) {
+    phi_status status;
+    if (server == NULL) return PHI_BAD_ARG;
+    status = phi__mcp_server_prompts(server->rt, prompts, count);
+    if (status != PHI_OK) return status;
+    server->desc.prompts = prompts;
+    server->desc.prompt_count = count;
+    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_PROMPTS);
+    return PHI_OK;
+}
+
+PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri) {
+    if (server != NULL && uri != NULL) phi__mcp_serve_notify_updated(server, phi_str_of(uri));
+}
+
+PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const char *logger,
+                                const char *data) {
+    if (server != NULL && level != NULL && phi__mcp_serve_send_level(phi_str_of(level)) >= 0)
+        phi__mcp_serve_notify_log(server, level, logger, data);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_session.c ---- */
+
+/* mcp_session.c - what parts and links see of a connection. */
+
+#ifndef PHI_NO_MCP
+
+
+/* ---- parts ---- */
+
+PHI__FN void phi__mcp_session_join(phi_mcp *mcp, const phi__mcp_part *table, void *part) {
+    phi__mcp_joined *p = &mcp->parts[mcp->part_count];
+    PHI_ASSERT(mcp->part_count < PHI__MCP_PARTS);
+    p->table = table;
+    p->part = part;
+    mcp->part_count++;
+}
+
+PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *table) {
+    size_t i;
+    for (i = 0; i < mcp->part_count; i++)
+        if (mcp->parts[i].table == table) return mcp->parts[i].part;
+    return NULL;
+}
+
+PHI__FN phi_runtime *phi__mcp_session_runtime(const phi_mcp *mcp) { return mcp->rt; }
+
+PHI__FN phi_memory *phi__mcp_session_memory(phi_mcp *mcp) { return &mcp->memory; }
+
+PHI__FN const phi_mcp_desc *phi__mcp_session_desc(const phi_mcp *mcp) { return &mcp->desc; }
+
+PHI__FN phi__mcp_link *phi__mcp_session_link(const phi_mcp *mcp) { return mcp->link; }
+
+PHI__FN const char *phi__mcp_session_era(const phi_mcp *mcp) {
+    return mcp->agreed.era != NULL ? mcp->agreed.era->version : NULL;
+}
+
+PHI__FN bool phi__mcp_session_modern(const phi_mcp *mcp) {
+    return mcp->agreed.era != NULL && !mcp->agreed.era->handshake;
+}
+
+PHI__FN const phi_json *phi__mcp_session_capabilities(const phi_mcp *mcp) {
+    return mcp->agreed.capabilities;
+}
+
+PHI__FN phi_str phi__mcp_session_name(const phi_mcp *mcp) {
+    if (mcp->desc.name != NULL) return phi_str_of(mcp->desc.name);
+    if (mcp->agreed.name.len > 0) return mcp->agreed.name;
+    return phi_str_of(mcp->desc.url != NULL ? mcp->desc.url : mcp->desc.argv[0]);
+}
+
+PHI__FN void phi__mcp_session_hold(phi_mcp *mcp) {
+    if (mcp->phase == PHI__MCP_SETTLING) mcp->life.holds++;
+}
+
+PHI__FN void phi__mcp_session_settle(phi_mcp *mcp) { phi__mcp_life_settle(mcp); }
+
+PHI__FN bool phi__mcp_session_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
+                                   phi_str before, phi_str text) {
+    return phi__mcp_parts_tell(mcp, kind, name, before, text);
+}
+
+/* ---- requests ---- */
+
+PHI__FN phi_status phi__mcp_session_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
+                                         phi__mcp_request **out) {
+    if (mcp->phase != PHI__MCP_LIVE && mcp->phase != PHI__MCP_SETTLING) return PHI_MISUSE;
+    return phi__mcp_requests_new(mcp, desc, false, out);
+}
+
+PHI__FN void phi__mcp_session_cancel(phi__mcp_request *request, const char *reason) {
+    if (request != NULL) phi__mcp_requests_cancel(request, reason);
+}
+
+PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi_str params) {
+    if (mcp->phase != PHI__MCP_LIVE && mcp->phase != PHI__MCP_SETTLING) return PHI_MISUSE;
+    return phi__mcp_post_notification(mcp, method, params, false);
+}
+
+PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
+                                     const char *message) {
+    phi__mcp_asked_answer(mcp, ask, result, code, message);
+}
+
+/* ---- links ---- */
+
+PHI__FN void phi__mcp_session_up(phi_mcp *mcp) {
+    phi__mcp_core_enter(mcp);
+    phi__mcp_life_up(mcp);
+    (void)phi__mcp_core_leave(mcp);
+}
+
+PHI__FN void phi__mcp_session_drained(phi_mcp *mcp) {
+    bool agreed = mcp->phase == PHI__MCP_LIVE || mcp->phase == PHI__MCP_SETTLING;
+    phi__mcp_core_enter(mcp);
+    (void)phi__mcp_requests_flush(mcp, agreed);
+    (void)phi__mcp_core_leave(mcp);
+}
+
+PHI__FN bool phi__mcp_session_message(phi_mcp *mcp, phi_str json, phi__mcp_out *from) {
+    phi__mcp_core_enter(mcp);
+    phi__mcp_incoming_text(mcp, json, from);
+    return phi__mcp_core_leave(mcp);
+}
+
+PHI__FN bool phi__mcp_session_warn(phi_mcp *mcp, const char *message) {
+    phi__mcp_core_enter(mcp);
+    (void)phi__mcp_parts_warn(mcp, "%s", message);
+    return phi__mcp_core_leave(mcp);
+}
+
+PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,
+                                   int http_status, phi_str body, const char *message) {
+    phi__mcp_request *r = phi__mcp_requests_of(out);
+    if (r == NULL) return true;
+    phi__mcp_core_enter(mcp);
+    phi__mcp_incoming_lost(mcp, r, status, http_status, body, message);
+    return phi__mcp_core_leave(mcp);
+}
+
+PHI__FN bool phi__mcp_session_down(phi_mcp *mcp, phi_status status, bool fatal,
+                                   const char *message) {
+    phi__mcp_core_enter(mcp);
+    phi__mcp_life_down(mcp, status, fatal, message);
+    return phi__mcp_core_leave(mcp);
+}
+
+PHI__FN bool phi__mcp_session_expired(phi_mcp *mcp, phi__mcp_out *out) {
+    phi__mcp_core_enter(mcp);
+    phi__mcp_life_expired(mcp, phi__mcp_requests_of(out));
+    return phi__mcp_core_leave(mcp);
+}
+
+PHI__FN void phi__mcp_session_wait(phi_mcp *mcp, bool waits) { phi__mcp_life_wait(mcp, waits); }
+
+#endif
+
+/* ---- src/mcp/mcp_settings.c ---- */
+
+/* mcp_settings.c - checks and copies of a connection's settings. */
+
+#ifndef PHI_NO_MCP
+
+
+enum {
+    PHI__MCP_SETTINGS_RESTARTS = 3,
+    PHI__MCP_SETTINGS_RESTART_MS = 500,
+    PHI__MCP_SETTINGS_CLOSE_MS = 2000,
+    PHI__MCP_SETTINGS_CONNECT_MS = 30000,
+    PHI__MCP_SETTINGS_TIMEOUT_MS = 30000, /* behaviours, C 65 */
+    PHI__MCP_SETTINGS_TIMEOUT_MOST_MS = 600000,
+    PHI__MCP_SETTINGS_MESSAGE = 16777216,
+    PHI__MCP_SETTINGS_MESSAGE_LEAST = 4096,
+    PHI__MCP_SETTINGS_LIST = 2000,
+    PHI__MCP_SETTINGS_PREFIX = 32 /* bytes: names of tools have 64 */
+};
+
+/* ---- checks ---- */
+
+static bool phi__mcp_settings_is_level(const char *level) {
+    static const char *const levels[] = {"debug", "info",     "notice", "warning",
+                                         "error", "critical", "alert",  "emergency"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(levels); i++)
+        if (strcmp(level, levels[i]) == 0) return true;
+    return false;
+}
+
+static bool phi__mcp_settings_is_prefix(const char *prefix) {
+    size_t i;
+    for (i = 0; prefix[i] != '\0'; i++) {
+        char c = prefix[i];
+        bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+        if (!plain && c != '_' && c != '-') return false;
+    }
+    return i > 0 && i <= PHI__MCP_SETTINGS_PREFIX;
+}
+
+static const char *phi__mcp_settings_refuse_url(const phi_mcp_desc *desc) {
+    phi_str url = phi_str_of(desc->url);
+    size_t i;
+    if (!phi__str_starts(url, "http://") && !phi__str_starts(url, "https://"))
+        return "url: expected http:// or https://";
+    if (desc->header_count > 0 && desc->headers == NULL) return "headers are missing";
+    for (i = 0; i < desc->header_count; i++) {
+        const phi_mcp_pair *p = &desc->headers[i];
+        if (p->name == NULL || p->value == NULL) return "headers: a name or a value is missing";
+        if (!phi__fetch_name_fits(phi_str_of(p->name))) return "headers: a name is no token";
+        if (!phi__fetch_value_fits(phi_str_of(p->value)))
+            return "headers: a control character in a value";
+    }
+    return NULL;
+}
+
+PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc) {
+    size_t i;
+    if ((desc->argv == NULL) == (desc->url == NULL)) return "expected either argv or url";
+    if (desc->argv != NULL && (desc->argv[0] == NULL || desc->argv[0][0] == '\0'))
+        return "argv[0] is empty";
+#ifdef PHI_NO_PROCESS
+    if (desc->argv != NULL) return "argv: left out by PHI_NO_PROCESS";
+#endif
+    if (desc->era != NULL && phi__mcp_eras_find(phi_str_of(desc->era)) == NULL)
+        return "era: expected 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 or 2026-07-28";
+    if (desc->name_prefix != NULL && !phi__mcp_settings_is_prefix(desc->name_prefix))
+        return "name_prefix: expected 1 to 32 letters, digits, _ or -";
+    if (desc->log_level != NULL && !phi__mcp_settings_is_level(desc->log_level))
+        return "log_level: expected debug, info, notice, warning, error, critical, alert or "
+               "emergency";
+    if (desc->max_message_bytes > 0 && desc->max_message_bytes < PHI__MCP_SETTINGS_MESSAGE_LEAST)
+        return "max_message_bytes: expected at least 4,096";
+    if (desc->root_count > 0 && desc->roots == NULL) return "roots are missing";
+    for (i = 0; i < desc->root_count; i++)
+        if (desc->roots[i].uri == NULL || !phi__str_starts(phi_str_of(desc->roots[i].uri), "file:"))
+            return "roots: each needs a uri that begins with file:";
+    return desc->url != NULL ? phi__mcp_settings_refuse_url(desc) : NULL;
+}
+
+/* ---- copies ---- */
+
+static bool phi__mcp_settings_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+static bool phi__mcp_settings_list(phi_arena *arena, const char *const **list) {
+    const char **copy;
+    size_t i, count = 0;
+    if (*list == NULL) return true;
+    while ((*list)[count] != NULL) count++;
+    copy = (const char **)phi__arena_zero(arena, (count + 1) * sizeof *copy);
+    if (copy == NULL) return false;
+    for (i = 0; i < count; i++) {
+        copy[i] = (*list)[i];
+        if (!phi__mcp_settings_text(arena, &copy[i])) return false;
+    }
+    *list = copy;
+    return true;
+}
+
+static bool phi__mcp_settings_headers(phi_arena *arena, phi_mcp_desc *desc) {
+    size_t i, bytes = phi__mul(desc->header_count, sizeof(phi_mcp_pair));
+    phi_mcp_pair *copy;
+    if (desc->header_count == 0) return true;
+    copy = (phi_mcp_pair *)phi_arena_alloc(arena, bytes);
+    if (copy == NULL) return false;
+    for (i = 0; i < desc->header_count; i++) {
+        copy[i] = desc->headers[i];
+        if (!phi__mcp_settings_text(arena, &copy[i].name) ||
+            !phi__mcp_settings_text(arena, &copy[i].value))
+            return false;
+    }
+    desc->headers = copy;
+    return true;
+}
+
+static bool phi__mcp_settings_roots(phi_arena *arena, phi_mcp_desc *desc) {
+    size_t i, bytes = phi__mul(desc->root_count, sizeof(phi_mcp_root));
+    phi_mcp_root *copy;
+    if (desc->root_count == 0) return true;
+    copy = (phi_mcp_root *)phi_arena_alloc(arena, bytes);
+    if (copy == NULL) return false;
+    for (i = 0; i < desc->root_count; i++) {
+        copy[i] = desc->roots[i];
+        if (!phi__mcp_settings_text(arena, &copy[i].uri) ||
+            !phi__mcp_settings_text(arena, &copy[i].name))
+            return false;
+    }
+    desc->roots = copy;
+    return true;
+}
+
+static void phi__mcp_settings_default(uint32_t *value, uint32_t by_default) {
+    if (*value == 0) *value = by_default;
+}
+
+static void phi__mcp_settings_defaults(phi_mcp_desc *desc) {
+    phi__mcp_settings_default(&desc->max_restarts, PHI__MCP_SETTINGS_RESTARTS);
+    phi__mcp_settings_default(&desc->restart_delay_ms, PHI__MCP_SETTINGS_RESTART_MS);
+    phi__mcp_settings_default(&desc->close_ms, PHI__MCP_SETTINGS_CLOSE_MS);
+    phi__mcp_settings_default(&desc->connect_timeout_ms, PHI__MCP_SETTINGS_CONNECT_MS);
+    phi__mcp_settings_default(&desc->timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MS);
+    phi__mcp_settings_default(&desc->max_timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MOST_MS);
+    phi__mcp_settings_default(&desc->max_list, PHI__MCP_SETTINGS_LIST);
+    if (desc->max_timeout_ms < desc->timeout_ms) desc->max_timeout_ms = desc->timeout_ms;
+    if (desc->max_message_bytes == 0) desc->max_message_bytes = PHI__MCP_SETTINGS_MESSAGE;
+    if (desc->client_name == NULL) desc->client_name = "phi";
+    if (desc->client_version == NULL) desc->client_version = PHI_VERSION;
+}
+
+PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out) {
+    *out = *from;
+    phi__mcp_settings_defaults(out);
+    return phi__mcp_settings_text(arena, &out->name) && phi__mcp_settings_text(arena, &out->url) &&
+           phi__mcp_settings_text(arena, &out->cwd) && phi__mcp_settings_text(arena, &out->era) &&
+           phi__mcp_settings_text(arena, &out->name_prefix) &&
+           phi__mcp_settings_text(arena, &out->log_level) &&
+           phi__mcp_settings_text(arena, &out->client_name) &&
+           phi__mcp_settings_text(arena, &out->client_version) &&
+           phi__mcp_settings_list(arena, &out->argv) && phi__mcp_settings_list(arena, &out->env) &&
+           phi__mcp_settings_headers(arena, out) && phi__mcp_settings_roots(arena, out);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_stdio.c ---- */
+
+/* mcp_stdio.c - the link to a child process: a message a line, over its stdin and stdout. */
+
+#if !defined(PHI_NO_MCP) && !defined(PHI_NO_PROCESS)
+
+
+#include <stdio.h>
+
+enum {
+    PHI__MCP_STDIO_ERRORS = 65536,  /* of stderr kept */
+    PHI__MCP_STDIO_QUEUE = 4194304, /* of messages that wait for the child */
+    PHI__MCP_STDIO_KEEP = 65536,    /* of the buffer for the next message */
+    PHI__MCP_STDIO_BUSY_MS = 10     /* until a start is tried again */
+};
+
+typedef enum phi__mcp_stdio_end {
+    PHI__MCP_STDIO_CLOSED,
+    PHI__MCP_STDIO_STARTING,
+    PHI__MCP_STDIO_OPEN,
+    PHI__MCP_STDIO_EOF,    /* its stdin is closed */
+    PHI__MCP_STDIO_TERM,   /* it was signalled */
+    PHI__MCP_STDIO_CLOSING /* there is no child: the report is due */
+} phi__mcp_stdio_end;
+
+typedef struct phi__mcp_stdio {
+    phi__mcp_link link;
+    phi__io *io;
+    phi__process *process;
+    phi__timer timer;
+    phi__mcp_stdio_end end;
+    bool skipping;  /* the rest of a line that was too long */
+    phi__buf line;  /* the beginning of a line that has not ended */
+    phi__buf rest;  /* of a message that was not taken whole: until then it is full */
+    phi__buf error; /* of stderr, at least the last 64 KB */
+} phi__mcp_stdio;
+
+static phi__mcp_stdio *phi__mcp_stdio_of(const phi__mcp_link *link) {
+    return PHI__OWNER((char *)(uintptr_t)link, phi__mcp_stdio, link);
+}
+
+/* ---- ends ---- */
+
+static void phi__mcp_stdio_in(phi__mcp_stdio *s, uint32_t ms) {
+    (void)phi__io_timer_set(s->io, &s->timer, phi__io_now_us(s->io) + (uint64_t)ms * 1000);
+}
+
+/* The child is gone, or was never there: reported once. The session may free the link. */
+static void phi__mcp_stdio_down(phi__mcp_stdio *s, phi_status status, bool fatal,
+                                const char *message) {
+    phi__process_free(s->process);
+    s->process = NULL;
+    s->end = PHI__MCP_STDIO_CLOSED;
+    s->skipping = false;
+    phi__io_timer_clear(s->io, &s->timer);
+    phi__buf_free(&s->line);
+    phi__buf_free(&s->rest);
+    (void)phi__mcp_session_down(s->link.mcp, status, fatal, message);
+}
+
+static void phi__mcp_stdio_exited(void *ctx, int code, int signal_number) {
+    phi__mcp_stdio *s = (phi__mcp_stdio *)ctx;
+    char words[80];
+    if (s->end == PHI__MCP_STDIO_EOF || s->end == PHI__MCP_STDIO_TERM) {
+        phi__mcp_stdio_down(s, PHI_OK, false, "closed");
+        return;
+    }
+    if (signal_number != 0)
+        (void)snprintf(words, sizeof words, "the server's program was ended by signal %d",
+                       signal_number);
+    else
+        (void)snprintf(words, sizeof words, "the server's program has ended with code %d", code);
+    phi__mcp_stdio_down(s, PHI_NETWORK, false, words);
+}
+
+/* ---- what it says ---- */
+
+static void phi__mcp_stdio_stderr(phi__mcp_stdio *s, const char *bytes, size_t len) {
+    phi__buf_add(&s->error, bytes, len);
+    if (s->error.failed) phi__buf_free(&s->error);
+    if (s->error.len >= (size_t)2 * PHI__MCP_STDIO_ERRORS)
+        phi__buf_drop(&s->error, s->error.len - PHI__MCP_STDIO_ERRORS);
+}
+
+/* False: the link is gone. */
+static bool phi__mcp_stdio_line(phi__mcp_stdio *s, phi_str line) {
+    line = phi__str_trim(line);
+    return line.len == 0 || phi__mcp_session_message(s->link.mcp, line, NULL);
+}
+
+/* A line is over. */
+static bool phi__mcp_stdio_ended(phi__mcp_stdio *s, const char *bytes, size_t len) {
+    phi__buf whole;
+    bool alive;
+    if (s->skipping) {
+        s->skipping = false;
+        return true;
+    }
+    if (s->line.len == 0) return phi__mcp_stdio_line(s, phi__str(bytes, len));
+    phi__buf_add(&s->line, bytes, len);
+    if (s->line.failed) {
+        phi__buf_free(&s->line);
+        return phi__mcp_session_warn(s->link.mcp, "no memory for a message: it is left out");
+    }
+    /* The link may be freed with its buffer while the line is read. */
+    whole = s->line;
+    phi__buf_init(&s->line, whole.memory);
+    alive = phi__mcp_stdio_line(s, phi__buf_str(&whole));
+    phi__buf_free(&whole);
+    return alive;
+}
+
+static bool phi__mcp_stdio_part(phi__mcp_stdio *s, const char *bytes, size_t len) {
+    size_t most = phi__mcp_session_desc(s->link.mcp)->max_message_bytes;
+    char words[96];
+    if (s->skipping) return true;
+    if (phi__add(s->line.len, len) <= most) {
+        phi__buf_add(&s->line, bytes, len);
+        if (!s->line.failed) return true;
+    }
+    s->skipping = true;
+    phi__buf_free(&s->line);
+    (void)snprintf(words, sizeof words, "a message of more than %llu bytes is left out",
+                   (unsigned long long)most);
+    return phi__mcp_session_warn(s->link.mcp, words);
+}
+
+static bool phi__mcp_stdio_output(void *ctx, int stream, const char *bytes, size_t len) {
+    phi__mcp_stdio *s = (phi__mcp_stdio *)ctx;
+    const phi__process *process = s->process;
+    if (stream == 2) {
+        phi__mcp_stdio_stderr(s, bytes, len);
+        return true;
+    }
+    while (len > 0) {
+        const char *end = (const char *)memchr(bytes, '\n', len);
+        size_t n = end != NULL ? (size_t)(end - bytes) : len;
+        if (end == NULL) {
+            (void)phi__mcp_stdio_part(s, bytes, n);
+            return true;
+        }
+        if (s->line.len + n > phi__mcp_session_desc(s->link.mcp)->max_message_bytes &&
+            !phi__mcp_stdio_part(s, bytes, n))
+            return true;
+        if (!phi__mcp_stdio_ended(s, bytes, n)) return true;
+        if (s->process != process) return true;
+        bytes += n + 1;
+        len -= n + 1;
+    }
+    return true;
+}
+
+/* ---- what it is told ---- */
+
+static void phi__mcp_stdio_room(void *ctx) {
+    phi__mcp_stdio *s = (phi__mcp_stdio *)ctx;
+    size_t taken = 0;
+    if (s->rest.len == 0) return;
+    if (phi__process_write(s->process, s->rest.at, s->rest.len, &taken) == PHI_OK)
+        phi__buf_drop(&s->rest, taken);
+    if (s->rest.len == 0) phi__mcp_session_drained(s->link.mcp);
+}
+
+static phi_status phi__mcp_stdio_send(phi__mcp_link *link, phi__mcp_out *out) {
+    phi__mcp_stdio *s = phi__mcp_stdio_of(link);
+    size_t taken = 0;
+    phi_status status;
+    if (s->process == NULL || s->end != PHI__MCP_STDIO_OPEN) return PHI_NETWORK;
+    if (s->rest.len > 0) return PHI_FULL;
+    phi__buf_clear(&s->rest);
+    phi__buf_add_str(&s->rest, out->json);
+    phi__buf_char(&s->rest, '\n');
+    if (s->rest.failed) {
+        phi__buf_free(&s->rest);
+        return PHI_NO_MEMORY;
+    }
+    status = phi__process_write(s->process, s->rest.at, s->rest.len, &taken);
+    phi__buf_drop(&s->rest, status == PHI_OK ? taken : s->rest.len);
+    if (s->rest.len == 0 && s->rest.cap > PHI__MCP_STDIO_KEEP) phi__buf_free(&s->rest);
+    return status == PHI_STALE ? PHI_NETWORK : status;
+}
+
+/* ---- its life ---- */
+
+static void phi__mcp_stdio_start(phi__mcp_stdio *s) {
+    const phi_mcp_desc *desc = phi__mcp_session_desc(s->link.mcp);
+    phi__process_desc process;
+    char words[160], message[240];
+    phi_status status;
+    memset(&process, 0, sizeof process);
+    process.argv = desc->argv;
+    process.cwd = desc->cwd;
+    process.env = desc->env;
+    process.hide_keys = desc->hide_keys;
+    process.keep_input = true;
+    process.max_input_bytes = PHI__MCP_STDIO_QUEUE;
+    process.room = phi__mcp_stdio_room;
+    process.output = phi__mcp_stdio_output;
+    process.exited = phi__mcp_stdio_exited;
+    process.ctx = s;
+    words[0] = '\0';
+    status = phi__process_new(s->io, &process, &s->process, words, sizeof words);
+    if (status == PHI_OK) {
+        s->end = PHI__MCP_STDIO_OPEN;
+        phi__mcp_session_up(s->link.mcp);
+    } else if (status == PHI_BUSY)
+        phi__mcp_stdio_in(s, PHI__MCP_STDIO_BUSY_MS);
+    else {
+        (void)snprintf(message, sizeof message, "%.60s cannot be started: %s", desc->argv[0],
+                       words[0] != '\0' ? words : phi_status_text(status));
+        phi__mcp_stdio_down(s, status, status != PHI_NO_MEMORY, message);
+    }
+}
+
+static void phi__mcp_stdio_fire(phi__timer *timer) {
+    phi__mcp_stdio *s = PHI__OWNER(timer, phi__mcp_stdio, timer);
+    switch (s->end) {
+    case PHI__MCP_STDIO_STARTING: phi__mcp_stdio_start(s); return;
+    case PHI__MCP_STDIO_EOF:
+        s->end = PHI__MCP_STDIO_TERM;
+        phi__process_terminate(s->process);
+        phi__mcp_stdio_in(s, phi__mcp_session_desc(s->link.mcp)->close_ms);
+        return;
+    case PHI__MCP_STDIO_TERM:
+    case PHI__MCP_STDIO_CLOSING: phi__mcp_stdio_down(s, PHI_OK, false, "closed"); return;
+    case PHI__MCP_STDIO_CLOSED:
+    case PHI__MCP_STDIO_OPEN: return;
+    }
+}
+
+static phi_status phi__mcp_stdio_open(phi__mcp_link *link) {
+    phi__mcp_stdio *s = phi__mcp_stdio_of(link);
+    s->end = PHI__MCP_STDIO_STARTING;
+    s->timer.fire = phi__mcp_stdio_fire;
+    return phi__io_timer_set(s->io, &s->timer, phi__io_now_us(s->io));
+}
+
+static void phi__mcp_stdio_close(phi__mcp_link *link) {
+    phi__mcp_stdio *s = phi__mcp_stdio_of(link);
+    uint32_t ms = phi__mcp_session_desc(link->mcp)->close_ms;
+    s->end = s->process != NULL ? PHI__MCP_STDIO_EOF : PHI__MCP_STDIO_CLOSING;
+    if (s->process != NULL)
+        phi__process_end_input(s->process);
+    else
+        ms = 0;
+    phi__mcp_stdio_in(s, ms);
+}
+
+static void phi__mcp_stdio_free(phi__mcp_link *link) {
+    phi__mcp_stdio *s = phi__mcp_stdio_of(link);
+    phi_memory *memory = phi__mcp_session_memory(link->mcp);
+    phi__process_free(s->process);
+    phi__io_timer_clear(s->io, &s->timer);
+    phi__buf_free(&s->line);
+    phi__buf_free(&s->rest);
+    phi__buf_free(&s->error);
+    phi__free(memory, s, sizeof *s);
+}
+
+static void phi__mcp_stdio_forget(phi__mcp_link *link, phi__mcp_out *out) {
+    (void)link;
+    out->of_link = NULL;
+}
+
+static void phi__mcp_stdio_agreed(phi__mcp_link *link, const char *version, bool modern) {
+    (void)link;
+    (void)version;
+    (void)modern;
+}
+
+static void phi__mcp_stdio_listen(phi__mcp_link *link) { (void)link; }
+
+static void phi__mcp_stdio_info(const phi__mcp_link *link, phi_mcp_info *out) {
+    const phi__mcp_stdio *s = phi__mcp_stdio_of(link);
+    out->process_id = s->process != NULL ? phi__process_id(s->process) : 0;
+}
+
+static phi_str phi__mcp_stdio_errors(const phi__mcp_link *link) {
+    const phi__mcp_stdio *s = phi__mcp_stdio_of(link);
+    size_t len = phi__min(s->error.len, PHI__MCP_STDIO_ERRORS);
+    return len > 0 ? phi__str(s->error.at + s->error.len - len, len) : phi__str("", 0);
+}
+
+PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out) {
+    static const phi__mcp_link_table table = {
+        phi__mcp_stdio_open,   phi__mcp_stdio_send,   phi__mcp_stdio_forget,
+        phi__mcp_stdio_agreed, phi__mcp_stdio_listen, phi__mcp_stdio_close,
+        phi__mcp_stdio_free,   phi__mcp_stdio_info,   phi__mcp_stdio_errors};
+    phi_memory *memory = phi__mcp_session_memory(mcp);
+    phi__mcp_stdio *s = (phi__mcp_stdio *)phi__alloc(memory, sizeof *s);
+    *out = NULL;
+    if (s == NULL) return PHI_NO_MEMORY;
+    s->link.table = &table;
+    s->link.mcp = mcp;
+    s->io = phi__mcp_session_runtime(mcp)->io;
+    phi__buf_init(&s->line, memory);
+    phi__buf_init(&s->rest, memory);
+    phi__buf_init(&s->error, memory);
+    *out = &s->link;
+    return PHI_OK;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_stream.c ---- */
+
+/* mcp_stream.c - streams that a GET opens: messages of the server's own, and the old transport. */
+
+
+#include <stdio.h>
+
+#ifndef PHI_NO_MCP
+
+enum {
+    PHI__MCP_STREAM_RETRY_MS = 1000, /* where the server names no delay */
+    PHI__MCP_STREAM_MOST_MS = 30000,
+    PHI__MCP_STREAM_LASTED_US = 5000000, /* a stream that lasted so long was no failure */
+    PHI__MCP_STREAM_ENDPOINT_MS = 10000  /* the old transport: until its first event */
+};
+
+#define PHI__MCP_STREAM_NAMED_MS UINT64_C(3600000) /* of a server's own delay, at most */
+
+/* ---- shared ---- */
+
+PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e) {
+    uint64_t now = phi__io_now_us(e->wire->rt->io);
+    uint64_t named = e->resume.has_retry ? e->resume.retry_ms : PHI__MCP_STREAM_RETRY_MS;
+    uint64_t grown;
+    if (now - e->opened_us >= PHI__MCP_STREAM_LASTED_US) e->tries = 0;
+    grown = e->tries == 0 ? 0 : (uint64_t)PHI__MCP_STREAM_RETRY_MS << phi__min(e->tries - 1, 5);
+    if (grown > PHI__MCP_STREAM_MOST_MS) grown = PHI__MCP_STREAM_MOST_MS;
+    if (named > PHI__MCP_STREAM_NAMED_MS) named = PHI__MCP_STREAM_NAMED_MS;
+    e->tries++;
+    return named > grown ? named : grown;
+}
+
+PHI__FN bool phi__mcp_stream_lose(phi__mcp_exchange *e, phi_status status) {
+    phi__mcp_out *out = e->out;
+    char words[sizeof e->words];
+    memcpy(words, e->words, sizeof words);
+    phi__mcp_exchange_stop(e);
+    phi__mcp_exchange_detach(e);
+    if (out != NULL) {
+        e->busy = true; /* its body is read by the session */
+        if (!phi__mcp_session_lost(e->wire->mcp, out, status, e->http_status,
+                                   phi__buf_str(&e->body), words))
+            return false;
+        e->busy = false;
+    }
+    phi__mcp_exchange_close(e);
+    return true;
+}
+
+static bool phi__mcp_stream_is_message(phi_str event) {
+    return event.len == 0 || phi__str_is(event, "message");
+}
+
+/* ---- messages of the server's own ---- */
+
+static bool phi__mcp_stream_heard(phi__mcp_exchange *e, phi_str event, phi_str json) {
+    if (!phi__mcp_stream_is_message(event) || json.len == 0) return true;
+    return phi__mcp_session_message(e->wire->mcp, json, NULL);
+}
+
+PHI__FN void phi__mcp_stream_deafen(phi__mcp_http *http) {
+    phi__mcp_exchange *e = http->listening;
+    http->listening = NULL;
+    if (e != NULL) phi__mcp_exchange_close(e);
+}
+
+/* What the server refuses, it does not have; all else is tried again. */
+static bool phi__mcp_stream_unheard(phi__mcp_exchange *e, phi_status status) {
+    phi__mcp_http *http = (phi__mcp_http *)e->owner;
+    bool none = status == PHI_PARSE || (status == PHI_REFUSED && e->http_status < 500);
+    bool expired = e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
+    if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* not the same event again */
+    if (!none && status != PHI_CANCELLED && !http->closing &&
+        phi__mcp_exchange_later(e, phi__mcp_stream_delay(e)) == PHI_OK)
+        return true;
+    phi__mcp_stream_deafen(http);
+    return !expired || phi__mcp_session_expired(http->link.mcp, NULL);
+}
+
+PHI__FN void phi__mcp_stream_listen(phi__mcp_http *http) {
+    static const phi__mcp_exchange_kind kind = {
+        "GET", "text/event-stream", false, phi__mcp_stream_heard, phi__mcp_stream_unheard, NULL};
+    phi__mcp_exchange *e;
+    if (http->listening != NULL || http->stream != NULL) return;
+    e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+    if (e == NULL) return; /* a session without it: list changes are missed, nothing else */
+    e->owner = http;
+    http->listening = e;
+    if (phi__mcp_exchange_send(e) != PHI_OK) phi__mcp_stream_deafen(http);
+}
+
+/* ---- the old transport ---- */
+
+PHI__FN void phi__mcp_stream_close(phi__mcp_http *http) {
+    phi__mcp_exchange *e = http->stream;
+    http->stream = NULL;
+    phi__buf_free(&http->endpoint);
+    if (e != NULL) phi__mcp_exchange_close(e);
+}
+
+/* The first request is lost, with the words of its own refusal where there are no better ones. */
+static bool phi__mcp_stream_fail(phi__mcp_http *http, phi_status status, const char *words) {
+    phi__mcp_exchange *first = http->first;
+    char message[sizeof first->words];
+    (void)snprintf(message, sizeof message, "%s", words != NULL ? words : "");
+    http->first = NULL;
+    phi__mcp_stream_close(http);
+    if (first == NULL) return true;
+    if (first->words[0] == '\0' || words != NULL)
+        (void)snprintf(first->words, sizeof first->words, "%s", message);
+    return phi__mcp_stream_lose(first, status);
+}
+
+static bool phi__mcp_stream_endpoint(phi__mcp_http *http, phi_str data) {
+    phi__mcp_exchange *first = http->first;
+    phi_status status;
+    if (http->endpoint.len > 0) return true; /* it names it once */
+    if (!phi__mcp_place_join(&http->endpoint, http->wire.url, phi__str_trim(data)))
+        return phi__mcp_stream_fail(http, PHI_REFUSED,
+                                    "the server's endpoint event names another place than its own "
+                                    "origin, which is not followed");
+    http->old = true;
+    phi__io_timer_clear(http->wire.rt->io, &http->stream->timer);
+    if (first == NULL) return true;
+    http->first = NULL;
+    first->kind = http->posts;
+    phi__buf_clear(&first->url);
+    phi__buf_add_str(&first->url, phi__buf_str(&http->endpoint));
+    status = first->url.failed ? PHI_NO_MEMORY : phi__mcp_exchange_send(first);
+    return status == PHI_OK || first->kind->ended(first, status);
+}
+
+static bool phi__mcp_stream_message(phi__mcp_exchange *e, phi_str event, phi_str json) {
+    phi__mcp_http *http = (phi__mcp_http *)e->owner;
+    if (phi__str_is(event, "endpoint")) return phi__mcp_stream_endpoint(http, json);
+    if (!phi__mcp_stream_is_message(event) || json.len == 0 || http->endpoint.len == 0) return true;
+    return phi__mcp_session_message(http->link.mcp, json, NULL);
+}
+
+static bool phi__mcp_stream_ended(phi__mcp_exchange *e, phi_status status) {
+    phi__mcp_http *http = (phi__mcp_http *)e->owner;
+    bool connected = http->endpoint.len > 0;
+    char words[sizeof e->words + 40];
+    (void)snprintf(words, sizeof words, "the server's stream has ended%s%s",
+                   e->words[0] != '\0' ? ": " : "", e->words);
+    if (!connected) /* it is not of that transport, after all */
+        return phi__mcp_stream_fail(http, PHI_REFUSED, http->old ? words : NULL);
+    phi__mcp_stream_close(http);
+    if (http->closing) return true;
+    return phi__mcp_session_down(http->link.mcp, status == PHI_OK ? PHI_NETWORK : status, false,
+                                 words);
+}
+
+static void phi__mcp_stream_late(phi__mcp_exchange *e) {
+    phi__mcp_http *http = (phi__mcp_http *)e->owner;
+    (void)phi__mcp_stream_fail(http, PHI_TIMEOUT,
+                               http->old ? "the server names no endpoint" : NULL);
+}
+
+PHI__FN phi_status phi__mcp_stream_again(phi__mcp_http *http, phi__mcp_exchange *first) {
+    static const phi__mcp_exchange_kind kind = {"GET",
+                                                "text/event-stream",
+                                                false,
+                                                phi__mcp_stream_message,
+                                                phi__mcp_stream_ended,
+                                                phi__mcp_stream_late};
+    phi__mcp_exchange *e;
+    phi_status status;
+    phi__mcp_stream_close(http);
+    e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+    if (e == NULL) return PHI_NO_MEMORY;
+    e->owner = http;
+    http->stream = e;
+    http->first = first;
+    status = phi__mcp_exchange_later(e, PHI__MCP_STREAM_ENDPOINT_MS);
+    if (status == PHI_OK) status = phi__mcp_exchange_send(e);
+    if (status == PHI_OK) return status;
+    http->first = NULL;
+    phi__mcp_stream_close(http);
+    return status;
+}
+
+PHI__FN bool phi__mcp_stream_old(phi__mcp_http *http, phi__mcp_exchange *first) {
+    phi_status status = phi__mcp_stream_again(http, first);
+    return status == PHI_OK || phi__mcp_stream_lose(first, PHI_REFUSED);
+}
+
+#endif
+#undef PHI__MCP_STREAM_NAMED_MS
+
+/* ---- src/mcp/mcp_toolbox.c ---- */
+
+/* mcp_toolbox.c - one list of a server's tools. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+enum {
+    PHI__MCP_TOOLBOX_LABEL = 200,        /* bytes of a title */
+    PHI__MCP_TOOLBOX_DESCRIPTION = 16384 /* bytes of a description */
+};
+
+typedef struct phi__mcp_toolbox_maker {
+    phi_mcp *mcp;
+    phi__mcp_toolbox *box;
+    phi__tool_names names;
+    phi__mcp_toolbox_warn_fn warn;
+    void *ctx;
+    const phi_tool *functions;
+    bool marks, no_memory;
+} phi__mcp_toolbox_maker;
+
+/* ---- definitions ---- */
+
+PHI__FN bool phi__mcp_toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out) {
+    static const char *const keys[] = {"name",        "title",        "description",
+                                       "inputSchema", "outputSchema", "annotations"};
+    phi__buf text;
+    bool fine;
+    size_t i;
+    phi__buf_init(&text, arena->memory);
+    phi__buf_char(&text, '{');
+    for (i = 0; i < PHI__COUNT(keys); i++) {
+        const phi_json *value = phi_json_get(tool, keys[i]);
+        if (value == NULL) continue;
+        phi__json_write_key(&text, phi_str_of(keys[i]));
+        if (phi__json_write(&text, value, 0) != PHI_OK) text.failed = true;
+    }
+    phi__buf_char(&text, '}');
+    fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    phi__buf_free(&text);
+    return fine;
+}
+
+static void phi__mcp_toolbox_hash(phi_str text, unsigned char hash[PHI__SHA256_BYTES],
+                                  char hex[65]) {
+    phi__sha256_of(text, hash);
+    phi__sha256_hex(hash, hex);
+    hex[PHI__SHA256_HEX] = '\0';
+}
+
+/* ---- texts ---- */
+
+/* Characters that people do not see, or that turn a line around: controls, zero-width characters,
+   marks of direction, tags. `at` is the start of a valid sequence of len bytes. */
+static bool phi__mcp_toolbox_unseen(const char *at, size_t len) {
+    unsigned char a = (unsigned char)at[0], b, c;
+    if (len == 1) return a < 0x20 || a == 0x7f;
+    b = (unsigned char)at[1];
+    if (len == 2) return (a == 0xc2 && b < 0xa0) || (a == 0xd8 && b == 0x9c);
+    c = (unsigned char)at[2];
+    if (len == 4) return a == 0xf3 && b == 0xa0;
+    if (a == 0xef) return b == 0xbb && c == 0xbf;
+    if (a != 0xe2) return false;
+    return (b == 0x80 && ((c >= 0x8b && c <= 0x8f) || (c >= 0xa8 && c <= 0xae))) ||
+           (b == 0x81 && c >= 0xa0 && c <= 0xaf);
+}
+
+/* A text for people, on one line. */
+static bool phi__mcp_toolbox_label(phi__mcp_toolbox_maker *m, phi_str from, phi_str *out) {
+    char text[PHI__MCP_TOOLBOX_LABEL];
+    size_t at = 0, len = 0;
+    while (at < from.len) {
+        size_t size = phi__json_text_utf8(from.at + at, from.at + from.len);
+        if (size == 0) break; /* the tree has valid UTF-8 only */
+        if (!phi__mcp_toolbox_unseen(from.at + at, size)) {
+            if (len + size > sizeof text) break;
+            memcpy(text + len, from.at + at, size);
+            len += size;
+        }
+        at += size;
+    }
+    return phi__arena_str(&m->box->arena, phi__str(text, len), out);
+}
+
+/* A text for the model: cut, and without the zero bytes that would end it. */
+static bool phi__mcp_toolbox_text(phi__mcp_toolbox_maker *m, phi_str from, phi_str *out) {
+    size_t len = phi__utf8_cut(from, PHI__MCP_TOOLBOX_DESCRIPTION), i;
+    char *text = phi__arena_bytes(&m->box->arena, len + 1);
+    if (text == NULL) return false;
+    for (i = 0; i < len; i++) text[i] = from.at[i] != '\0' ? from.at[i] : ' ';
+    text[len] = '\0';
+    *out = phi__str(text, len);
+    return true;
+}
+
+static bool phi__mcp_toolbox_json(phi__mcp_toolbox_maker *m, const phi_json *node, phi_str *out) {
+    return node == NULL || phi_json_write(&m->box->arena, node, 0, out) == PHI_OK;
+}
+
+/* ---- one tool ---- */
+
+static void phi__mcp_toolbox_hints(phi_mcp_tool *shown, const phi_json *hints) {
+    shown->read_only = phi_json_bool(phi_json_get(hints, "readOnlyHint"), false);
+    shown->destructive =
+        !shown->read_only && phi_json_bool(phi_json_get(hints, "destructiveHint"), true);
+    shown->idempotent =
+        shown->read_only || phi_json_bool(phi_json_get(hints, "idempotentHint"), false);
+    shown->open_world = phi_json_bool(phi_json_get(hints, "openWorldHint"), true);
+}
+
+/* The name that models use. False: no memory, or (then *left_out) none is left. */
+static bool phi__mcp_toolbox_name(phi__mcp_toolbox_maker *m, phi__mcp_tool *item, bool *left_out) {
+    const char *prefix = phi__mcp_session_desc(m->mcp)->name_prefix;
+    phi_str original = item->shown.original;
+    unsigned char hash[PHI__SHA256_BYTES];
+    phi__tool_name name;
+    phi_status status;
+    phi__tool_name_begin(&name, prefix, original.at[0]);
+    phi__tool_name_text(&name, original);
+    phi__sha256_of(original, hash);
+    status = phi__tool_name_claim(&m->names, &name, hash);
+    *left_out = status == PHI_FULL;
+    return status == PHI_OK &&
+           phi__arena_str(&m->box->arena, phi__str(name.at, name.len), &item->shown.name);
+}
+
+static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *item,
+                                   const phi_json *tool) {
+    const phi_json *hints = phi_json_get(tool, "annotations");
+    phi_str title = phi__json_text_of(phi_json_get(tool, "title"));
+    phi_mcp_tool *shown = &item->shown;
+    if (title.len == 0) title = phi__json_text_of(phi_json_get(hints, "title"));
+    if (title.len == 0) title = shown->original;
+    if (phi_json_is_object(hints)) {
+        phi__mcp_toolbox_hints(shown, hints);
+        if (!phi__mcp_toolbox_json(m, hints, &shown->annotations)) return false;
+    } else
+        phi__mcp_toolbox_hints(shown, NULL);
+    return phi__mcp_toolbox_label(m, title, &shown->title) &&
+           phi__mcp_toolbox_text(m, phi__json_text_of(phi_json_get(tool, "description")),
+                                 &shown->description);
+}
+
+/* The schemas. False: the tool is left out, with a message unless m->no_memory. */
+static bool phi__mcp_toolbox_schemas(phi__mcp_toolbox_maker *m, phi__mcp_tool *item,
+                                     const phi_json *tool, char *message, size_t size) {
+    const phi_json *in = phi_json_get(tool, "inputSchema");
+    const phi_json *result = phi_json_get(tool, "outputSchema");
+    phi_arena *arena = &m->box->arena;
+    phi_status status = phi__mcp_schema_adapt(in, arena, &item->shown.schema, message, size);
+    if (status == PHI_OK && m->marks && phi_json_is_object(in)) {
+        if (!phi__mcp_headers_valid(in, message, size)) return false;
+        item->marked = phi_json_copy(arena, in);
+        if (item->marked == NULL) status = PHI_NO_MEMORY;
+    }
+    if (status == PHI_OK && phi_json_is_object(result)) {
+        if (!phi__mcp_toolbox_json(m, result, &item->shown.output)) status = PHI_NO_MEMORY;
+        if (item->shown.output.len <= PHI__MCP_SCHEMA_BYTES && status == PHI_OK) {
+            item->output = phi_json_copy(arena, result);
+            if (item->output == NULL) status = PHI_NO_MEMORY;
+        }
+    }
+    if (status == PHI_NO_MEMORY) m->no_memory = true;
+    return status == PHI_OK;
+}
+
+static void phi__mcp_toolbox_fill(phi__mcp_toolbox_maker *m, phi__mcp_tool *item, phi_tool *tool) {
+    const phi_mcp_desc *desc = phi__mcp_session_desc(m->mcp);
+    *tool = *m->functions;
+    tool->name = item->shown.name.at;
+    tool->description =
+        item->shown.description.len > 0 ? item->shown.description.at : "MCP tool (no description)";
+    tool->schema = item->shown.schema.at;
+    tool->label = item->shown.title.at;
+    tool->user_data = item;
+    tool->needs_approval = desc->needs_approval && !item->shown.read_only;
+    tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
+#ifdef PHI_NO_SCHEMA
+    tool->checks_arguments = true; /* by the server */
+#endif
+}
+
+/* False: no memory. */
+static bool phi__mcp_toolbox_add(phi__mcp_toolbox_maker *m, const phi__mcp_definition *from,
+                                 phi_json *tool) {
+    phi__mcp_toolbox *box = m->box;
+    phi__mcp_tool *item = &box->items[box->count];
+    unsigned char hash[PHI__SHA256_BYTES];
+    bool left_out = false;
+    char message[300];
+    memset(item, 0, sizeof *item);
+    item->mcp = m->mcp;
+    item->shown.held = from->held;
+    if (!phi__arena_str(&box->arena, from->original, &item->shown.original) ||
+        !phi__arena_str(&box->arena, from->definition, &item->definition))
+        return false;
+    phi__mcp_toolbox_hash(from->definition, hash, item->hash);
+    item->shown.hash = item->hash;
+    if (!phi__mcp_toolbox_name(m, item, &left_out)) {
+        if (left_out) m->warn(m->ctx, from->original, "its name is taken");
+        return left_out;
+    }
+    if (!phi__mcp_toolbox_texts(m, item, tool)) return false;
+    if (!phi__mcp_toolbox_schemas(m, item, tool, message, sizeof message)) {
+        if (!m->no_memory) m->warn(m->ctx, from->original, message);
+        return !m->no_memory;
+    }
+    phi__mcp_toolbox_fill(m, item, &box->tools[box->count++]);
+    return true;
+}
+
+static bool phi__mcp_toolbox_each(phi__mcp_toolbox_maker *m, const phi__mcp_definition *from) {
+    phi_arena scratch;
+    phi_json *tool = NULL;
+    bool fine;
+    phi_arena_init(&scratch, m->box->arena.memory, 0);
+    fine = phi_json_parse(&scratch, from->definition, 0, &tool, NULL) == PHI_OK &&
+           phi__mcp_toolbox_add(m, from, tool);
+    phi_arena_free(&scratch);
+    return fine;
+}
+
+/* ---- the box ---- */
+
+static bool phi__mcp_toolbox_count(phi__mcp_toolbox_maker *m, const phi__mcp_definition *from) {
+    phi__tool_name name;
+    phi__tool_name_begin(&name, phi__mcp_session_desc(m->mcp)->name_prefix, from->original.at[0]);
+    phi__tool_name_text(&name, from->original);
+    return phi__tool_name_count(&m->names, &name);
+}
+
+static bool phi__mcp_toolbox_make(phi__mcp_toolbox_maker *m, const phi__mcp_definition *from,
+                                  size_t count) {
+    phi__mcp_toolbox *box = m->box;
+    size_t i;
+    box->tools = (phi_tool *)phi__arena_zero(&box->arena, phi__mul(count + 1, sizeof *box->tools));
+    box->items =
+        (phi__mcp_tool *)phi__arena_zero(&box->arena, phi__mul(count + 1, sizeof *box->items));
+    if (box->tools == NULL || box->items == NULL) return false;
+    for (i = 0; i < count; i++)
+        if (!phi__mcp_toolbox_count(m, &from[i])) return false;
+    for (i = 0; i < count; i++)
+        if (!phi__mcp_toolbox_each(m, &from[i])) return false;
+    return true;
+}
+
+PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition *definitions,
+                                        size_t count, bool marks, const phi_tool *functions,
+                                        phi__mcp_toolbox_warn_fn warn, void *ctx,
+                                        phi__mcp_toolbox **out) {
+    phi_memory *memory = phi__mcp_session_memory(mcp);
+    phi__mcp_toolbox_maker m;
+    bool fine;
+    memset(&m, 0, sizeof m);
+    m.mcp = mcp;
+    m.functions = functions;
+    m.warn = warn;
+    m.ctx = ctx;
+    m.marks = marks;
+    m.box = (phi__mcp_toolbox *)phi__alloc(memory, sizeof *m.box);
+    if (m.box == NULL) return PHI_NO_MEMORY;
+    m.box->users = 1;
+    phi_arena_init(&m.box->arena, memory, 0);
+    phi__tool_name_init(&m.names, memory);
+    fine = phi__tool_name_reserve(&m.names, count) && phi__mcp_toolbox_make(&m, definitions, count);
+    phi__tool_name_free(&m.names);
+    if (fine)
+        *out = m.box;
+    else
+        phi__mcp_toolbox_free(mcp, m.box);
+    return fine ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box) {
+    phi_arena_free(&box->arena);
+    phi__free(phi__mcp_session_memory(mcp), box, sizeof *box);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_tools.c ---- */
+
+/* mcp_tools.c - the tools of a connection: listed when it is ready and when they change, compared
+   with what was offered before, and handed to agents.
+
+   The host's event function is called last of all: it may free the connection. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+enum {
+    PHI__MCP_TOOLS_PAUSE_MS =
+        200,                     /* between a list and the next: a server may report changes fast */
+    PHI__MCP_TOOLS_TTL_MS = 5000 /* at least so old is a list that is asked for again by itself */
+};
+
+typedef struct phi__mcp_tools {
+    phi_mcp *mcp;
+    phi_tool_source source;
+    phi_tool functions;
+    phi__mcp_toolbox *now; /* NULL: none yet */
+    phi__list old;         /* boxes that agents still use */
+    size_t users;          /* takes that were not released */
+    uint64_t version;
+    phi__mcp_known known;
+    phi__mcp_news news;
+    /* the list under way */
+    phi__mcp_pages pages;
+    phi_arena arena; /* of the definitions */
+    phi__mcp_definition *definitions;
+    size_t count, cap;
+    phi__map names; /* of definitions, by index + 1 */
+    bool listing, again, holds;
+    phi__timer timer; /* lists again */
+    uint64_t listed_us, stale_us;
+} phi__mcp_tools;
+
+static const phi__mcp_part phi__mcp_tools_table;
+
+static phi__mcp_tools *phi__mcp_tools_of(const phi_mcp *mcp) {
+    return (phi__mcp_tools *)phi__mcp_session_part(mcp, &phi__mcp_tools_table);
+}
+
+static phi__io *phi__mcp_tools_io(const phi__mcp_tools *t) {
+    return phi__mcp_session_runtime(t->mcp)->io;
+}
+
+static void phi__mcp_tools_warn(void *ctx, phi_str original, const char *message) {
+    phi__mcp_tools *t = (phi__mcp_tools *)ctx;
+    phi_str none = phi__str("", 0);
+    char words[500];
+    (void)snprintf(words, sizeof words, "tool \"%.*s\" is left out: %s",
+                   (int)phi__min(original.len, 80), original.at, message);
+    phi__mcp_news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
+}
+
+static void phi__mcp_tools_say(phi__mcp_tools *t, const char *message) {
+    phi_str none = phi__str("", 0);
+    phi__mcp_news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(message));
+}
+
+/* ---- boxes ---- */
+
+static void phi__mcp_tools_leave(phi__mcp_tools *t, phi__mcp_toolbox *box) {
+    if (--box->users > 0) return;
+    if (box != t->now) phi__list_take(&t->old, &box->link);
+    phi__mcp_toolbox_free(t->mcp, box);
+}
+
+static const phi__mcp_tool *phi__mcp_tools_find(const phi__map *map, phi_str name) {
+    size_t probe = 0;
+    const phi__mcp_tool *item;
+    while ((item = (const phi__mcp_tool *)phi__map_each(map, phi__hash(name, 0), &probe)) != NULL)
+        if (phi_str_equal(item->shown.name, name)) return item;
+    return NULL;
+}
+
+static bool phi__mcp_tools_index(phi__mcp_tools *t, phi__map *map, phi__mcp_toolbox *box) {
+    size_t i;
+    phi__map_init(map, phi__mcp_session_memory(t->mcp));
+    if (!phi__map_reserve(map, box->count)) return false;
+    for (i = 0; i < box->count; i++)
+        phi__map_add(map, phi__hash(box->items[i].shown.name, 0), &box->items[i]);
+    return true;
+}
+
+static void phi__mcp_tools_diff_put(phi__buf *words, char sign, phi_str name) {
+    if (words->len > 0) phi__buf_char(words, ' ');
+    phi__buf_char(words, sign);
+    phi__buf_add_str(words, name);
+}
+
+/* "+a -b ~c"; empty: the same. False: no memory. */
+static bool phi__mcp_tools_diff(phi__mcp_tools *t, phi__mcp_toolbox *was, phi__mcp_toolbox *box,
+                                phi__buf *words) {
+    phi__map before, after;
+    bool fine = phi__mcp_tools_index(t, &before, was);
+    size_t i;
+    fine = phi__mcp_tools_index(t, &after, box) && fine;
+    for (i = 0; fine && i < box->count; i++) {
+        const phi__mcp_tool *item = &box->items[i];
+        const phi__mcp_tool *old = phi__mcp_tools_find(&before, item->shown.name);
+        if (old == NULL)
+            phi__mcp_tools_diff_put(words, '+', item->shown.name);
+        else if (!phi_str_equal(old->definition, item->definition) ||
+                 old->shown.held != item->shown.held)
+            phi__mcp_tools_diff_put(words, '~', item->shown.name);
+    }
+    for (i = 0; fine && i < was->count; i++)
+        if (phi__mcp_tools_find(&after, was->items[i].shown.name) == NULL)
+            phi__mcp_tools_diff_put(words, '-', was->items[i].shown.name);
+    phi__map_free(&before);
+    phi__map_free(&after);
+    return fine && !words->failed;
+}
+
+/* The new list, unless it is the one that is there. */
+static void phi__mcp_tools_install(phi__mcp_tools *t, phi__mcp_toolbox *box) {
+    phi__mcp_toolbox *was = t->now;
+    phi_str none = phi__str("", 0);
+    phi__buf words;
+    phi__buf_init(&words, phi__mcp_session_memory(t->mcp));
+    if (was != NULL && phi__mcp_tools_diff(t, was, box, &words) && words.len == 0) {
+        phi__mcp_toolbox_free(t->mcp, box);
+        return;
+    }
+    box->version = ++t->version;
+    t->now = box;
+    if (was != NULL) {
+        phi__mcp_news_add(t->mcp, &t->news, PHI_MCP_EV_TOOLS, none, none, phi__buf_str(&words));
+        phi__list_push(&t->old, &was->link);
+        phi__mcp_tools_leave(t, was);
+    }
+    phi__buf_free(&words);
+}
+
+/* Over HTTP the modern era mirrors parameters into headers. */
+static bool phi__mcp_tools_marks(const phi__mcp_tools *t) {
+    return phi__mcp_session_desc(t->mcp)->url != NULL && phi__mcp_session_modern(t->mcp);
+}
+
+/* ---- a list arrives ---- */
+
+static void phi__mcp_tools_drop_list(phi__mcp_tools *t) {
+    phi_memory *memory = phi__mcp_session_memory(t->mcp);
+    phi__mcp_pages_stop(&t->pages);
+    phi_arena_free(&t->arena);
+    phi__free(memory, t->definitions, t->cap * sizeof *t->definitions);
+    t->definitions = NULL;
+    t->count = t->cap = 0;
+    phi__map_free(&t->names);
+    t->listing = false;
+}
+
+static bool phi__mcp_tools_twice(const phi__mcp_tools *t, phi_str name) {
+    size_t probe = 0;
+    const void *at;
+    while ((at = phi__map_each(&t->names, phi__hash(name, 0), &probe)) != NULL)
+        if (phi_str_equal(t->definitions[(uintptr_t)at - 1].original, name)) return true;
+    return false;
+}
+
+static bool phi__mcp_tools_item(phi__mcp_pages *pages, const phi_json *tool) {
+    phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
+    phi_str name = phi__json_text_of(phi_json_get(tool, "name"));
+    phi__mcp_definition *to;
+    if (name.len == 0 || phi__mcp_tools_twice(t, name)) {
+        phi__mcp_tools_warn(t, name, name.len == 0 ? "it has no name" : "it is listed twice");
+        return true;
+    }
+    if (t->count == t->cap) {
+        void *grown = phi__grow(phi__mcp_session_memory(t->mcp), t->definitions, &t->cap,
+                                t->count + 1, sizeof *t->definitions);
+        if (grown == NULL) return false;
+        t->definitions = (phi__mcp_definition *)grown;
+    }
+    to = &t->definitions[t->count];
+    to->held = false;
+    if (!phi__map_room(&t->names) || !phi__arena_str(&t->arena, name, &to->original) ||
+        !phi__mcp_toolbox_define(tool, &t->arena, &to->definition))
+        return false;
+    phi__map_add(&t->names, phi__hash(name, 0), (void *)(uintptr_t)(++t->count));
+    return true;
+}
+
+/* Compares with what was offered before. False: no memory. */
+static bool phi__mcp_tools_compare(phi__mcp_tools *t, phi__mcp_definition *definition) {
+    bool hold = phi__mcp_session_desc(t->mcp)->hold_changed_tools;
+    phi_str before;
+    phi__mcp_known_tool *known =
+        phi__mcp_known_offer(&t->known, definition->original, definition->definition, &before);
+    if (known == NULL) return false;
+    if (before.len > 0)
+        phi__mcp_news_add(t->mcp, &t->news, PHI_MCP_EV_TOOL_CHANGED, definition->original, before,
+                          definition->definition);
+    if (!hold) phi__mcp_known_accept(&t->known, known);
+    definition->held = known->waiting.at != NULL;
+    definition->definition = known->definition;
+    return true;
+}
+
+static bool phi__mcp_tools_build(phi__mcp_tools *t) {
+    phi__mcp_toolbox *box = NULL;
+    size_t i;
+    for (i = 0; i < t->count; i++)
+        if (!phi__mcp_tools_compare(t, &t->definitions[i])) return false;
+    if (phi__mcp_toolbox_new(t->mcp, t->definitions, t->count, phi__mcp_tools_marks(t),
+                             &t->functions, phi__mcp_tools_warn, t, &box) != PHI_OK)
+        return false;
+    phi__mcp_tools_install(t, box);
+    phi__mcp_known_round(&t->known, (size_t)phi__mcp_session_desc(t->mcp)->max_list * 2);
+    return true;
+}
+
+static uint64_t phi__mcp_tools_now_us(const phi__mcp_tools *t) {
+    return phi__io_now_us(phi__mcp_tools_io(t));
+}
+
+/* When the list is too old, by the server's own word. */
+static uint64_t phi__mcp_tools_stale_us(const phi__mcp_tools *t) {
+    const phi_json *tools = phi_json_get(phi__mcp_session_capabilities(t->mcp), "tools");
+    uint64_t ttl_ms = t->pages.ttl_ms;
+    if (!t->pages.has_ttl) return UINT64_MAX;
+    if (ttl_ms == 0 && phi_json_bool(phi_json_get(tools, "listChanged"), false)) return UINT64_MAX;
+    if (ttl_ms < PHI__MCP_TOOLS_TTL_MS) ttl_ms = PHI__MCP_TOOLS_TTL_MS;
+    return ttl_ms > UINT64_MAX / 2000 ? UINT64_MAX : t->listed_us + ttl_ms * 1000;
+}
+
+static void phi__mcp_tools_settle(phi__mcp_tools *t) {
+    if (!t->holds) return;
+    t->holds = false;
+    phi__mcp_session_settle(t->mcp);
+}
+
+static void phi__mcp_tools_later(phi__mcp_tools *t) {
+    uint64_t at_us = t->listed_us + (uint64_t)PHI__MCP_TOOLS_PAUSE_MS * 1000;
+    uint64_t now_us = phi__mcp_tools_now_us(t);
+    if (t->timer.place != 0) return;
+    if (at_us < now_us || t->now == NULL) at_us = now_us;
+    (void)phi__io_timer_set(phi__mcp_tools_io(t), &t->timer, at_us);
+}
+
+static void phi__mcp_tools_listed(phi__mcp_pages *pages, const phi_mcp_reply *reply) {
+    phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
+    bool lost = reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED, again;
+    phi_mcp *mcp = t->mcp;
+    char words[400];
+    t->listed_us = phi__mcp_tools_now_us(t);
+    t->stale_us = UINT64_MAX;
+    if (reply->status == PHI_OK) {
+        if (pages->cut)
+            phi__mcp_tools_say(t, "its list of tools is too long, the rest is left out");
+        if (phi__mcp_tools_build(t))
+            t->stale_us = phi__mcp_tools_stale_us(t);
+        else
+            phi__mcp_tools_say(t, "its list of tools found no memory");
+    } else if (!lost) {
+        (void)snprintf(words, sizeof words, "tools/list: %.*s",
+                       (int)phi__min(reply->message.len, 300), reply->message.at);
+        phi__mcp_tools_say(t, words);
+    }
+    again = t->again && !lost;
+    phi__mcp_tools_drop_list(t);
+    t->again = false;
+    if (again) phi__mcp_tools_later(t);
+    if (reply->status == PHI_CANCELLED) return; /* it goes */
+    phi__mcp_tools_settle(t);
+    (void)phi__mcp_news_tell(mcp, &t->news);
+}
+
+static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {
+    phi_status status;
+    if (t->listing) {
+        t->again = true;
+        return PHI_OK;
+    }
+    phi__io_timer_clear(phi__mcp_tools_io(t), &t->timer);
+    t->listing = true;
+    t->pages.mcp = t->mcp;
+    t->pages.method = "tools/list";
+    t->pages.key = "tools";
+    t->pages.item = phi__mcp_tools_item;
+    t->pages.done = phi__mcp_tools_listed;
+    status = phi__mcp_pages_begin(&t->pages);
+    if (status != PHI_OK) phi__mcp_tools_drop_list(t);
+    return status;
+}
+
+static void phi__mcp_tools_fire(phi__timer *timer) {
+    phi__mcp_tools *t = PHI__OWNER(timer, phi__mcp_tools, timer);
+    if (phi_mcp_state_of(t->mcp) == PHI_MCP_READY) (void)phi__mcp_tools_list(t);
+}
+
+/* ---- the source ---- */
+
+static uint64_t phi__mcp_tools_version(void *user_data) {
+    phi__mcp_tools *t = (phi__mcp_tools *)user_data;
+    if (t->stale_us != UINT64_MAX && phi__mcp_tools_now_us(t) >= t->stale_us) {
+        t->stale_us = UINT64_MAX;
+        phi__mcp_tools_later(t);
+    }
+    return t->version;
+}
+
+static phi_status phi__mcp_tools_take(void *user_data, const phi_tool **tools, size_t *count) {
+    phi__mcp_tools *t = (phi__mcp_tools *)user_data;
+    if (t->now == NULL && phi__mcp_toolbox_new(t->mcp, NULL, 0, false, &t->functions,
+                                               phi__mcp_tools_warn, t, &t->now) != PHI_OK)
+        return PHI_NO_MEMORY;
+    t->now->users++;
+    t->users++;
+    *tools = t->now->tools;
+    *count = t->now->count;
+    return PHI_OK;
+}
+
+static void phi__mcp_tools_release(void *user_data, const phi_tool *tools) {
+    phi__mcp_tools *t = (phi__mcp_tools *)user_data;
+    phi__link *link;
+    t->users--;
+    if (t->now != NULL && t->now->tools == tools) {
+        phi__mcp_tools_leave(t, t->now);
+        return;
+    }
+    for (link = t->old.first; link != NULL; link = link->next) {
+        phi__mcp_toolbox *box = PHI__OWNER(link, phi__mcp_toolbox, link);
+        if (box->tools != tools) continue;
+        phi__mcp_tools_leave(t, box);
+        return;
+    }
+}
+
+/* ---- the part ---- */
+
+static void phi__mcp_tools_ready(phi_mcp *mcp, void *part) {
+    phi__mcp_tools *t = (phi__mcp_tools *)part;
+    t->again = false;
+    if (phi_json_get(phi__mcp_session_capabilities(mcp), "tools") == NULL) {
+        t->count = 0;
+        if (t->now != NULL) (void)phi__mcp_tools_build(t);
+        (void)phi__mcp_news_tell(mcp, &t->news);
+        return;
+    }
+    phi__mcp_session_hold(mcp);
+    t->holds = true;
+    if (phi__mcp_tools_list(t) != PHI_OK) phi__mcp_tools_settle(t);
+}
+
+static void phi__mcp_tools_down(phi_mcp *mcp, void *part) {
+    phi__mcp_tools *t = (phi__mcp_tools *)part;
+    (void)mcp;
+    t->holds = false;
+    t->stale_us = UINT64_MAX;
+    phi__io_timer_clear(phi__mcp_tools_io(t), &t->timer);
+    phi__mcp_tools_drop_list(t);
+}
+
+static bool phi__mcp_tools_notified(phi_mcp *mcp, void *part, phi_str method,
+                                    const phi_json *params) {
+    phi__mcp_tools *t = (phi__mcp_tools *)part;
+    (void)mcp, (void)params;
+    if (!phi__str_is(method, "notifications/tools/list_changed")) return false;
+    if (t->listing)
+        t->again = true;
+    else
+        phi__mcp_tools_later(t);
+    return true;
+}
+
+static bool phi__mcp_tools_held(const phi_mcp *mcp, const void *part) {
+    (void)mcp;
+    return ((const phi__mcp_tools *)part)->users > 0;
+}
+
+static void phi__mcp_tools_free(phi_mcp *mcp, void *part) {
+    phi__mcp_tools *t = (phi__mcp_tools *)part;
+    phi__io_timer_clear(phi__mcp_tools_io(t), &t->timer);
+    phi__mcp_tools_drop_list(t);
+    while (t->old.first != NULL) {
+        phi__mcp_toolbox *box = PHI__OWNER(t->old.first, phi__mcp_toolbox, link);
+        phi__list_take(&t->old, &box->link);
+        phi__mcp_toolbox_free(mcp, box);
+    }
+    if (t->now != NULL) phi__mcp_toolbox_free(mcp, t->now);
+    phi__mcp_known_free(&t->known);
+    phi__mcp_news_free(mcp, &t->news);
+    phi__free(phi__mcp_session_memory(mcp), t, sizeof *t);
+}
+
+static const phi__mcp_part phi__mcp_tools_table = {
+    phi__mcp_tools_ready, phi__mcp_tools_down, phi__mcp_tools_notified, NULL, NULL, NULL,
+    phi__mcp_tools_held,  phi__mcp_tools_free};
+
+PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp) {
+    phi_memory *memory = phi__mcp_session_memory(mcp);
+    phi__mcp_tools *t = (phi__mcp_tools *)phi__alloc(memory, sizeof *t);
+    if (t == NULL) return PHI_NO_MEMORY;
+    t->mcp = mcp;
+    t->version = 1;
+    t->stale_us = UINT64_MAX;
+    t->timer.fire = phi__mcp_tools_fire;
+    t->source.user_data = t;
+    t->source.version = phi__mcp_tools_version;
+    t->source.take = phi__mcp_tools_take;
+    t->source.release = phi__mcp_tools_release;
+    phi__mcp_calls_fill(&t->functions);
+    phi_arena_init(&t->arena, memory, 0);
+    phi__map_init(&t->names, memory);
+    phi__mcp_known_init(&t->known, memory);
+    phi__mcp_session_join(mcp, &phi__mcp_tools_table, t);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp) {
+    return mcp != NULL ? &phi__mcp_tools_of(mcp)->source : NULL;
+}
+
+PHI_API size_t phi_mcp_tool_count(const phi_mcp *mcp) {
+    const phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
+    return t != NULL && t->now != NULL ? t->now->count : 0;
+}
+
+PHI_API bool phi_mcp_tool_at(const phi_mcp *mcp, size_t index, phi_mcp_tool *out) {
+    const phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
+    const phi__mcp_known_tool *known;
+    if (out == NULL || index >= phi_mcp_tool_count(mcp)) return false;
+    *out = t->now->items[index].shown;
+    known = out->held ? phi__mcp_known_find(&t->known, out->original) : NULL;
+    if (known != NULL) out->new_hash = known->waiting_hash;
+    return true;
+}
+
+static void phi__mcp_tools_quiet(void *ctx, phi_str original, const char *message) {
+    (void)ctx, (void)original, (void)message;
+}
+
+/* The list as it is, with one definition that was accepted. */
+static phi_status phi__mcp_tools_again(phi__mcp_tools *t, phi_str accepted) {
+    phi_memory *memory = phi__mcp_session_memory(t->mcp);
+    size_t count = t->now->count, i;
+    size_t bytes = count * sizeof(phi__mcp_definition);
+    phi__mcp_definition *all = (phi__mcp_definition *)phi__alloc(memory, bytes);
+    phi__mcp_toolbox *box = NULL;
+    phi_status status;
+    if (all == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < count; i++) {
+        const phi__mcp_tool *item = &t->now->items[i];
+        const phi__mcp_known_tool *known = phi__mcp_known_find(&t->known, item->shown.original);
+        bool this_one = phi_str_equal(item->shown.original, accepted);
+        all[i].original = item->shown.original;
+        all[i].definition = this_one && known != NULL ? known->waiting : item->definition;
+        all[i].held = item->shown.held && !this_one;
+    }
+    status = phi__mcp_toolbox_new(t->mcp, all, count, phi__mcp_tools_marks(t), &t->functions,
+                                  phi__mcp_tools_quiet, t, &box);
+    phi__free(memory, all, bytes);
+    if (status == PHI_OK) phi__mcp_tools_install(t, box);
+    return status;
+}
+
+PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
+    phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
+    size_t count = phi_mcp_tool_count(mcp), i;
+    for (i = 0; name != NULL && i < count; i++) {
+        const phi_mcp_tool *shown = &t->now->items[i].shown;
+        phi__mcp_known_tool *known;
+        phi_status status;
+        if (!phi__str_is(shown->name, name)) continue;
+        known = shown->held ? phi__mcp_known_find(&t->known, shown->original) : NULL;
+        if (known == NULL) return PHI_OK;
+        status = phi__mcp_tools_again(t, known->name);
+        if (status == PHI_OK) phi__mcp_known_accept(&t->known, known);
+        return status;
+    }
+    return PHI_NOT_FOUND;
+}
+
+PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp) {
+    phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
+    if (t == NULL || phi_mcp_state_of(mcp) != PHI_MCP_READY) return PHI_MISUSE;
+    return phi__mcp_tools_list(t);
+}
+
+#endif
+
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x70fb4ef6
+#if PHI__IMP_OPENAPI != 0xf4500d2c
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x70fb4ef6
+#define PHI__IMP_OPENAPI 0xf4500d2c
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -12585,34 +26753,6 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
 #endif
 #endif
 
-/* ---- src/openapi/keywords_in.h ---- */
-
-/* keywords_in.h - the keywords of schemas, and how a tool's schema treats each. */
-#ifndef PHI_OPENAPI_KEYWORDS_IN_H
-#define PHI_OPENAPI_KEYWORDS_IN_H
-
-
-#ifndef PHI_NO_OPENAPI
-
-typedef enum phi__keyword {
-    PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
-    PHI__KEYWORD_COPY,    /* well formed: it goes on */
-    PHI__KEYWORD_SHORT,   /* the same, unless it is long */
-    PHI__KEYWORD_SUB,     /* a schema */
-    PHI__KEYWORD_SUBS,    /* properties */
-    PHI__KEYWORD_CHOICES, /* a list of schemas */
-    PHI__KEYWORD_NAMES,   /* required */
-    PHI__KEYWORD_NOTE     /* moves into the description */
-} phi__keyword;
-
-/* The treatment of one member of a schema; of malformed ones: DROP. */
-PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value);
-/* One of JSON Schema's seven types. */
-PHI__FN bool phi__keywords_is_type(phi_str name);
-
-#endif
-#endif
-
 /* ---- src/openapi/making_in.h ---- */
 
 /* making_in.h - one operation while it is made callable: shared by the files that make its
@@ -12672,22 +26812,17 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
 
 /* naming_in.h - the names of tools: "{prefix}__{operation id}" within the rules of every provider.
 
-   A name depends on the document and the prefix alone, not on a filter. Characters other than
-   a-z A-Z 0-9 _ - become "_". A name of more than 64 bytes is cut, and a name that several
-   operations would have is taken by the one whose id it is; the others end in eight hex digits made
-   of method and path. */
+   A name depends on the document and the prefix alone, not on a filter (match/tool_name_in.h). The
+   hash of a name that is cut or taken is made of method and path. */
 #ifndef PHI_OPENAPI_NAMING_IN_H
 #define PHI_OPENAPI_NAMING_IN_H
 
 
 #ifndef PHI_NO_OPENAPI
 
-enum { PHI__NAMING_MOST = 64 }; /* bytes of a tool's name; every provider takes so many */
-
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
-    phi_arena scratch;
-    phi__map map;
+    phi__tool_names names;
     size_t at; /* the next operation: of counting, then of naming */
     bool begun, counted;
 } phi__naming;
@@ -13791,99 +27926,6 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
 
 #endif
 
-/* ---- src/openapi/keywords.c ---- */
-
-/* keywords.c - which keywords of a schema go on. */
-
-#ifndef PHI_NO_OPENAPI
-
-typedef enum phi__keywords_shape {
-    PHI__SHAPE_ANY,
-    PHI__SHAPE_TEXT,
-    PHI__SHAPE_NUMBER,
-    PHI__SHAPE_COUNT, /* an integer that is not negative */
-    PHI__SHAPE_LIST,  /* not empty */
-    PHI__SHAPE_OBJECT,
-    PHI__SHAPE_SCHEMA,
-    PHI__SHAPE_BOOL
-} phi__keywords_shape;
-
-static const struct {
-    const char *name;
-    uint8_t keyword, shape;
-} phi__keywords_table[] = {{"title", PHI__KEYWORD_SHORT, PHI__SHAPE_TEXT},
-                           {"default", PHI__KEYWORD_SHORT, PHI__SHAPE_ANY},
-                           {"examples", PHI__KEYWORD_SHORT, PHI__SHAPE_LIST},
-                           {"format", PHI__KEYWORD_SHORT, PHI__SHAPE_TEXT},
-                           {"const", PHI__KEYWORD_COPY, PHI__SHAPE_ANY},
-                           {"enum", PHI__KEYWORD_COPY, PHI__SHAPE_LIST},
-                           {"minLength", PHI__KEYWORD_COPY, PHI__SHAPE_COUNT},
-                           {"maxLength", PHI__KEYWORD_COPY, PHI__SHAPE_COUNT},
-                           {"minItems", PHI__KEYWORD_COPY, PHI__SHAPE_COUNT},
-                           {"maxItems", PHI__KEYWORD_COPY, PHI__SHAPE_COUNT},
-                           {"items", PHI__KEYWORD_SUB, PHI__SHAPE_SCHEMA},
-                           {"additionalProperties", PHI__KEYWORD_SUB, PHI__SHAPE_SCHEMA},
-                           {"properties", PHI__KEYWORD_SUBS, PHI__SHAPE_OBJECT},
-                           {"required", PHI__KEYWORD_NAMES, PHI__SHAPE_LIST},
-                           {"anyOf", PHI__KEYWORD_CHOICES, PHI__SHAPE_LIST},
-                           {"oneOf", PHI__KEYWORD_CHOICES, PHI__SHAPE_LIST},
-                           {"allOf", PHI__KEYWORD_CHOICES, PHI__SHAPE_LIST},
-                           {"pattern", PHI__KEYWORD_NOTE, PHI__SHAPE_TEXT},
-                           {"multipleOf", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
-                           {"uniqueItems", PHI__KEYWORD_NOTE, PHI__SHAPE_BOOL},
-                           {"minProperties", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
-                           {"maxProperties", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
-                           {"patternProperties", PHI__KEYWORD_NOTE, PHI__SHAPE_OBJECT},
-                           {"propertyNames", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
-                           {"prefixItems", PHI__KEYWORD_NOTE, PHI__SHAPE_LIST},
-                           {"contains", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
-                           {"minContains", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
-                           {"maxContains", PHI__KEYWORD_NOTE, PHI__SHAPE_NUMBER},
-                           {"dependentRequired", PHI__KEYWORD_NOTE, PHI__SHAPE_OBJECT},
-                           {"dependentSchemas", PHI__KEYWORD_NOTE, PHI__SHAPE_OBJECT},
-                           {"unevaluatedProperties", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
-                           {"unevaluatedItems", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
-                           {"not", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
-                           {"if", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
-                           {"then", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
-                           {"else", PHI__KEYWORD_NOTE, PHI__SHAPE_SCHEMA},
-                           {"contentMediaType", PHI__KEYWORD_NOTE, PHI__SHAPE_TEXT},
-                           {"contentEncoding", PHI__KEYWORD_NOTE, PHI__SHAPE_TEXT}};
-
-static bool phi__keywords_fits(unsigned shape, const phi_json *value) {
-    switch (shape) {
-    case PHI__SHAPE_TEXT: return phi_json_is_string(value);
-    case PHI__SHAPE_NUMBER: return phi_json_is_number(value);
-    case PHI__SHAPE_COUNT: return phi_json_is_integer(value) && phi_json_num(value, -1) >= 0;
-    case PHI__SHAPE_LIST: return phi_json_is_array(value) && phi_json_count(value) > 0;
-    case PHI__SHAPE_OBJECT: return phi_json_is_object(value);
-    case PHI__SHAPE_SCHEMA: return phi_json_is_object(value) || phi_json_is_bool(value);
-    case PHI__SHAPE_BOOL: return phi_json_bool(value, false);
-    default: return true;
-    }
-}
-
-PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__keywords_table); i++)
-        if (phi__str_is(key, phi__keywords_table[i].name))
-            return phi__keywords_fits(phi__keywords_table[i].shape, value)
-                       ? (phi__keyword)phi__keywords_table[i].keyword
-                       : PHI__KEYWORD_DROP;
-    return PHI__KEYWORD_DROP;
-}
-
-PHI__FN bool phi__keywords_is_type(phi_str name) {
-    static const char *const names[] = {"string", "number", "integer", "boolean",
-                                        "object", "array",  "null"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(name, names[i])) return true;
-    return false;
-}
-
-#endif
-
 /* ---- src/openapi/maker.c ---- */
 
 /* maker.c - one operation, and its tool. */
@@ -14110,161 +28152,59 @@ PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size) {
 #ifndef PHI_NO_OPENAPI
 
 
-enum { PHI__NAMING_TAIL = 8 }; /* hex digits behind a name that was cut or taken */
-
-typedef struct phi__naming_name {
-    char at[PHI__NAMING_MOST];
-    size_t len;
-    bool cut, exact; /* exact: the id stands there as it is */
-} phi__naming_name;
-
-/* The operations that would have the same name. */
-typedef struct phi__naming_group {
-    phi_str name;
-    size_t count, exact;
-} phi__naming_group;
-
-static bool phi__naming_plain(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-}
-
-static void phi__naming_put(phi__naming_name *name, char c) {
-    if (name->len == sizeof name->at) {
-        name->cut = true;
-        return;
-    }
-    if (!phi__naming_plain(c)) {
-        name->exact = false;
-        c = '_';
-    }
-    name->at[name->len++] = c;
-}
-
-static void phi__naming_text(phi__naming_name *name, phi_str text) {
-    size_t i;
-    for (i = 0; i < text.len; i++) phi__naming_put(name, text.at[i]);
-}
-
 /* "get_pets_petId" of GET /pets/{petId}. */
-static void phi__naming_path(phi__naming_name *name, const phi_openapi_operation *op) {
+static void phi__naming_path(phi__tool_name *name, const phi_openapi_operation *op) {
     bool gap = true;
     size_t i;
     name->exact = false;
     for (i = 0; i < op->method.len; i++)
-        phi__naming_put(name, (char)(op->method.at[i] | 0x20)); /* in lower case */
+        phi__tool_name_put(name, (char)(op->method.at[i] | 0x20)); /* in lower case */
     for (i = 0; i < op->path.len; i++) {
         char c = op->path.at[i];
-        if (!phi__naming_plain(c)) {
+        if (!phi__tool_name_plain(c)) {
             gap = true;
             continue;
         }
-        if (gap) phi__naming_put(name, '_');
+        if (gap) phi__tool_name_put(name, '_');
         gap = false;
-        phi__naming_put(name, c);
+        phi__tool_name_put(name, c);
     }
 }
 
-static phi__naming_name phi__naming_of(const phi_openapi_operation *op, const char *prefix) {
+static phi__tool_name phi__naming_of(const phi_openapi_operation *op, const char *prefix) {
     phi_str id = op->operation_id;
-    phi__naming_name name;
-    char first;
-    memset(&name, 0, sizeof name);
-    name.exact = true;
-    if (prefix != NULL) {
-        phi__naming_text(&name, phi_str_of(prefix));
-        phi__naming_text(&name, PHI__LIT("__"));
-        name.exact = true; /* the prefix is the same for all */
-    }
-    first = name.len > 0 ? name.at[0] : id.len > 0 ? id.at[0] : 'a';
-    if (first == '-' || (first >= '0' && first <= '9')) { /* Gemini wants a letter or _ there */
-        memmove(name.at + 1, name.at, phi__min(name.len, sizeof name.at - 1));
-        name.len = phi__min(name.len + 1, sizeof name.at);
-        name.at[0] = '_';
-        name.exact = false;
-    }
+    phi__tool_name name;
+    phi__tool_name_begin(&name, prefix, id.len > 0 ? id.at[0] : 'a');
     if (id.len > 0)
-        phi__naming_text(&name, id);
+        phi__tool_name_text(&name, id);
     else
         phi__naming_path(&name, op);
     return name;
 }
 
-/* Cuts a name so that the tail fits, and adds it. */
-static void phi__naming_tail(phi__naming_name *name, const phi_openapi_operation *op,
-                             size_t window) {
-    unsigned char hash[PHI__SHA256_BYTES];
-    char hex[PHI__SHA256_HEX];
-    phi__sha256 sha;
-    phi__sha256_begin(&sha);
-    phi__sha256_add(&sha, op->method.at, op->method.len);
-    phi__sha256_add(&sha, " ", 1);
-    phi__sha256_add(&sha, op->path.at, op->path.len);
-    phi__sha256_end(&sha, hash);
-    phi__sha256_hex(hash, hex);
-    name->len = phi__min(name->len, (size_t)PHI__NAMING_MOST - (size_t)PHI__NAMING_TAIL - 1);
-    name->at[name->len++] = '_';
-    memcpy(name->at + name->len, hex + window * PHI__NAMING_TAIL, PHI__NAMING_TAIL);
-    name->len += PHI__NAMING_TAIL;
-}
-
-static phi__naming_group *phi__naming_find(const phi__map *map, phi_str name) {
-    size_t probe = 0;
-    phi__naming_group *group;
-    while ((group = (phi__naming_group *)phi__map_each(map, phi__hash(name, 0), &probe)) != NULL)
-        if (phi_str_equal(group->name, name)) return group;
-    return NULL;
-}
-
-static phi__naming_group *phi__naming_add(phi__map *map, phi_arena *arena, phi_str name) {
-    phi__naming_group *group = phi__naming_find(map, name);
-    if (group != NULL) return group;
-    if (!phi__map_room(map)) return NULL;
-    group = (phi__naming_group *)phi__arena_zero(arena, sizeof *group);
-    if (group == NULL || !phi__arena_str(arena, name, &group->name)) return NULL;
-    phi__map_add(map, phi__hash(name, 0), group);
-    return group;
-}
-
-/* Counts who would have which name: one operation. */
-static bool phi__naming_count(phi__naming *n, const phi__document_operation *op,
-                              const char *prefix) {
-    phi__naming_name name = phi__naming_of(&op->shown, prefix);
-    phi__naming_group *group;
-    if (name.cut) return true;
-    group = phi__naming_add(&n->map, &n->scratch, phi__str(name.at, name.len));
-    if (group == NULL) return false;
-    group->count++;
-    group->exact += name.exact;
-    return true;
-}
-
 /* The name of one operation; a tail that is taken, which takes a document made for it, moves on. */
-static bool phi__naming_one(phi__document *doc, phi__document_operation *op, const char *prefix,
-                            phi__map *map, phi_arena *scratch) {
-    phi__naming_name plain = phi__naming_of(&op->shown, prefix), name = plain;
-    phi__naming_group *group =
-        plain.cut ? NULL : phi__naming_find(map, phi__str(plain.at, plain.len));
-    bool mine = group != NULL && (group->count == 1 || (group->exact == 1 && plain.exact));
-    size_t window;
-    for (window = 0; !mine && window < (size_t)PHI__SHA256_HEX / (size_t)PHI__NAMING_TAIL;
-         window++) {
-        name = plain;
-        phi__naming_tail(&name, &op->shown, window);
-        group = phi__naming_add(map, scratch, phi__str(name.at, name.len));
-        if (group == NULL) return false;
-        mine = group->count++ == 0;
-    }
-    if (!mine) op->skip = "its name is taken";
+static bool phi__naming_one(phi__naming *n, phi__document *doc, phi__document_operation *op,
+                            const char *prefix) {
+    phi__tool_name name = phi__naming_of(&op->shown, prefix);
+    unsigned char hash[PHI__SHA256_BYTES];
+    phi__sha256 sha;
+    phi_status status;
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, op->shown.method.at, op->shown.method.len);
+    phi__sha256_add(&sha, " ", 1);
+    phi__sha256_add(&sha, op->shown.path.at, op->shown.path.len);
+    phi__sha256_end(&sha, hash);
+    status = phi__tool_name_claim(&n->names, &name, hash);
+    if (status == PHI_NO_MEMORY) return false;
+    if (status != PHI_OK) op->skip = "its name is taken";
     return phi__arena_str(&doc->arena, phi__str(name.at, name.len), &op->shown.name);
 }
 
 static bool phi__naming_begin(phi__naming *n, const phi__document *doc) {
     if (n->begun) return true;
     n->begun = true;
-    phi_arena_init(&n->scratch, doc->memory, 0);
-    phi__map_init(&n->map, doc->memory);
-    return phi__map_reserve(&n->map, doc->count);
+    phi__tool_name_init(&n->names, doc->memory);
+    return phi__tool_name_reserve(&n->names, doc->count);
 }
 
 PHI__FN phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const char *prefix,
@@ -14273,12 +28213,13 @@ PHI__FN phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const
     for (; count > 0 && n->at < doc->count; count--, n->at++) {
         phi__document_operation *op = &doc->operations[n->at];
         bool fine;
-        if (!n->counted)
-            fine = phi__naming_count(n, op, prefix);
-        else {
+        if (!n->counted) {
+            phi__tool_name name = phi__naming_of(&op->shown, prefix);
+            fine = phi__tool_name_count(&n->names, &name);
+        } else {
             if (skip_unnamed && op->shown.operation_id.len == 0 && op->skip == NULL)
                 op->skip = "it has no operationId";
-            fine = phi__naming_one(doc, op, prefix, &n->map, &n->scratch);
+            fine = phi__naming_one(n, doc, op, prefix);
         }
         if (!fine) return PHI_NO_MEMORY;
     }
@@ -14291,8 +28232,7 @@ PHI__FN phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const
 
 PHI__FN void phi__naming_end(phi__naming *n) {
     if (!n->begun) return;
-    phi__map_free(&n->map);
-    phi_arena_free(&n->scratch);
+    phi__tool_name_free(&n->names);
     n->begun = false;
 }
 

@@ -55,7 +55,8 @@ PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VER
          "SESSIONS", "TAPE", "STORE_FILES", "SNAPSHOT", "COMPACTION", "CAPTURE", "CACHE_STATS", "ARGUMENT_STREAM",
          "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED", "SCHEMA", "YAML", "FORGETTING",
          "STORES", "THREAD_TEXT", "EVENT_JSON", "DESCRIBE", "PREFLIGHT", "PLANS",
-         "REWRITES", "MESSAGE_JSON", "SUBAGENTS", "EVALUATION", "STRATEGIES", "TOOL_STATE", "FACTS"]
+         "REWRITES", "MESSAGE_JSON", "SUBAGENTS", "EVALUATION", "STRATEGIES", "TOOL_STATE", "FACTS", "QUESTIONS",
+         "TOOL_SOURCES"]
 MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
 # Of a desc that wants what is left out: `so`, whether phi_agent_new says so.
@@ -74,7 +75,12 @@ FEATURES = {
     "PHI_NO_TOOL_STATE": (r"phi_(?:call|agent|thread)_tool_state|phi_agent_set_tool_state|phi__effects?_\w+", None),
     "PHI_NO_FACTS": (r"phi_facts?_\w+|phi__fact_\w+|phi__facts_(?!free)\w+", None),
     "PHI_NO_OPENAPI": (r"phi_openapi_\w+|phi__(?:openapi|document|reading|selection|maker|tool_schema|naming)_\w+", None),
+    "PHI_NO_MCP": (r"phi_mcp_\w+|phi__mcp_\w+", None),
+    "PHI_NO_LISTEN": (r"phi__(?:listen|serve|http_head)_\w+", None),
     "PHI_NO_PERMISSIONS": (r"phi_permissions_\w+|phi__(?:permissions|rules|wildcard|wrappers|shell_word)_\w+", None),
+    "PHI_NO_QUESTIONS": (r"phi__question_\w+|phi__events_emit_asked", None),
+    "PHI_NO_TOOL_SOURCES": (r"phi__tool_sources_\w+",
+                            REFUSED % ("d.tool_source_count = 1", "PHI_NO_TOOL_SOURCES") + "return so;"),
     "PHI_NO_DEFERRED": (r"phi_agent_rewrite\w*|phi__deferred_\w+", None),
     "PHI_NO_SKILLS": (r"phi_skills_\w+|phi__(?:skills?|read_skill|front_matter)_\w+", None),
     "PHI_NO_SCRIPTS": (r"phi_scripts_\w+|phi__scripts?_\w+", None),

@@ -14,4 +14,5 @@ code=0
 ./interop_shell.sh || code=1
 ./interop_calls.sh || code=1
 ./interop_search.sh || code=1
+./interop_mcp.sh || code=1
 exit $code

@@ -290,9 +290,10 @@ static phi_status phi__agent_set_both(phi__agent *agent, const phi_provider *own
     phi__tool_rules rules;
     phi_status status = phi__agent_check_model(rt, own, model);
     if (status != PHI_OK) return status;
-    rules = phi__agent_check_rules(rt, own, model, true);
-    status = phi__agent_check_names(rt, &rules, agent->toolset.tools, agent->toolset.count);
+    rules = phi__tool_check_rules(rt, own, model, true);
+    status = phi__tool_check_names(rt, &rules, agent->toolset.tools, agent->toolset.own);
     if (status != PHI_OK) return status;
+    phi__tool_sources_recheck(agent);
     return phi__agent_change_model(agent, own, model)
                ? PHI_OK
                : phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
@@ -325,7 +326,11 @@ PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, 
     status = phi__agent_check_own(agent, tools, count);
     if (status != PHI_OK) return status;
     phi__feature_agent(agent, PHI__POINT_CHANGED);
-    return phi__toolset_take(&agent->toolset, tools, count, agent->desc.tool_timeout_ms)
+    if (agent->sources != NULL)
+        status = phi__tool_sources_own(agent, tools, count);
+    else if (!phi__toolset_take(&agent->toolset, tools, count, agent->desc.tool_timeout_ms))
+        status = PHI_NO_MEMORY;
+    return status == PHI_OK
                ? PHI_OK
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_tools: out of memory");
 }
@@ -348,7 +353,7 @@ PHI_API phi_status phi_agent_set_format(phi_agent handle, const phi_format *form
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_format");
     if (status == PHI_OK)
         status =
-            phi__agent_check_format(handle.rt, format, agent->toolset.tools, agent->toolset.count);
+            phi__agent_check_format(handle.rt, format, agent->toolset.tools, agent->toolset.own);
     if (status != PHI_OK) return status;
     phi__feature_agent(agent, PHI__POINT_CHANGED);
     return phi__agent_take_format(agent, format)

@@ -2,7 +2,6 @@
 #include "agent/agent_in.h"
 #include "base/id_in.h"
 #include "io/secret_in.h"
-#include "text/schema.h"
 #include "wire/strict_in.h"
 
 #include <stdio.h>
@@ -72,120 +71,6 @@ PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *o
     return PHI_OK;
 }
 
-/* ---- tools ---- */
-
-/* Every provider wants a schema to describe an object, by properties that are schemas. True when
-   this one does not: `out` then has the place and the words. */
-static bool phi__agent_check_schema_fault(const phi_json *schema, char *out, size_t size) {
-    const phi_json *properties = phi_json_get(schema, "properties");
-    phi_json_iter it = phi_json_each(properties);
-    out[0] = '\0';
-    if (!phi__str_is(phi_json_str(phi_json_get(schema, "type"), ""), "object"))
-        (void)snprintf(out, size, ": expected an object with \"type\":\"object\"");
-    else if (properties != NULL && !phi_json_is_object(properties))
-        (void)snprintf(out, size, ".properties: expected an object, got %s",
-                       phi_json_type_name(properties));
-    else
-        while (phi_json_next(&it) != NULL && out[0] == '\0')
-            if (!phi_json_is_object(it.at) && !phi_json_is_bool(it.at))
-                (void)snprintf(out, size, ".properties.%.*s: expected a schema, got %s",
-                               (int)phi__min(it.key.len, 80), it.key.at, phi_json_type_name(it.at));
-    return out[0] != '\0';
-}
-
-static phi_status phi__agent_check_schema(phi_runtime *rt, const phi_tool *tool) {
-    phi_arena arena;
-    phi_json *schema = NULL;
-    phi_parse_error parse;
-    phi_schema_error error;
-    phi_status status;
-    char fault[200];
-    if (tool->schema == NULL) return PHI_OK;
-    phi_arena_init(&arena, &rt->memory, 1024);
-    status = phi_json_parse(&arena, phi_str_of(tool->schema), PHI_JSON_BORROW, &schema, &parse);
-    if (status == PHI_PARSE)
-        (void)phi__error(rt, status, "tool \"%s\": schema:%u:%u: %s", tool->name,
-                         (unsigned)parse.line, (unsigned)parse.column, parse.message);
-    else if (status != PHI_OK)
-        (void)phi__error(rt, status, "tool \"%s\": schema: %s", tool->name,
-                         phi_status_text(status));
-    else if (phi__agent_check_schema_fault(schema, fault, sizeof fault))
-        status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": schema%s", tool->name, fault);
-    else if (!tool->checks_arguments && (status = phi_schema_valid(schema, &error)) != PHI_OK)
-        (void)phi__error(rt, status, "tool \"%s\": %s", tool->name, error.message);
-    phi_arena_free(&arena);
-    return status;
-}
-
-PHI__FN phi__tool_rules phi__agent_check_rules(const phi_runtime *rt, const phi_provider *own,
-                                               const phi_model *model, bool can_approve) {
-    phi_str protocol = phi_str_of(model->protocol);
-    phi__tool_rules rules;
-    if (own == NULL) own = phi__provider_find(rt, protocol);
-    rules.codec = own == NULL ? phi__codec_of(rt->codecs, protocol) : NULL;
-    rules.can_approve = can_approve;
-    return rules;
-}
-
-PHI__FN phi_status phi__agent_check_names(phi_runtime *rt, const phi__tool_rules *rules,
-                                          const phi_tool *tools, size_t count) {
-    size_t i;
-    for (i = 0; rules->codec != NULL && i < count; i++) {
-        const char *why = phi__preflight_name(rules->codec, phi_str_of(tools[i].name));
-        if (why != NULL)
-            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name \"%.80s\": %s", (unsigned)i,
-                              tools[i].name, why);
-    }
-    return PHI_OK;
-}
-
-static phi_status phi__agent_check_tool(phi_runtime *rt, const phi__tool_rules *rules,
-                                        const phi_tool *tool) {
-    if (tool->start == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", tool->name);
-    if (tool->needs_approval && !rules->can_approve)
-        return phi__error(rt, PHI_BAD_ARG,
-                          "tool \"%s\": needs_approval, and nothing can approve: set hook_fn, and "
-                          "PHI_HOOK_BEFORE_TOOL in hook_points",
-                          tool->name);
-    if (tool->strict && !phi__strict_here())
-        return phi__error(rt, PHI_UNSUPPORTED, "tool \"%s\": strict: %s", tool->name,
-                          PHI__STRICT_LEFT_OUT);
-#ifdef PHI_NO_SCHEMA
-    if (tool->schema != NULL && !tool->checks_arguments)
-        return phi__error(rt, PHI_UNSUPPORTED,
-                          "tool \"%s\": it does not set checks_arguments, and this build does not "
-                          "check them (PHI_NO_SCHEMA)",
-                          tool->name);
-#endif
-#ifdef PHI_NO_ARGUMENT_STREAM
-    if (tool->on_field != NULL)
-        return phi__error(rt, PHI_UNSUPPORTED,
-                          "tool \"%s\": on_field: this build has none (PHI_NO_ARGUMENT_STREAM)",
-                          tool->name);
-#endif
-    return phi__agent_check_schema(rt, tool);
-}
-
-PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi__tool_rules *rules,
-                                          const phi_tool *tools, size_t count) {
-    size_t i, j;
-    if (count > 0 && tools == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u", (unsigned)count);
-    for (i = 0; i < count; i++) {
-        const phi_tool *tool = &tools[i];
-        phi_status status;
-        if (tool->name == NULL || tool->name[0] == '\0')
-            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name is missing", (unsigned)i);
-        for (j = 0; j < i; j++)
-            if (strcmp(tools[j].name, tool->name) == 0)
-                return phi__error(rt, PHI_BAD_ARG, "tool \"%s\" is there twice", tool->name);
-        status = phi__agent_check_tool(rt, rules, tool);
-        if (status != PHI_OK) return status;
-    }
-    return phi__agent_check_names(rt, rules, tools, count);
-}
-
 /* ---- answers ---- */
 
 /* The schema of answers: the provider interprets it, so phi checks only its form. */
@@ -204,7 +89,7 @@ static phi_status phi__agent_check_format_schema(phi_runtime *rt, const char *te
                             (unsigned)parse.column, parse.message);
     else if (status != PHI_OK)
         (void)phi__error(rt, status, "format.schema: %s", phi_status_text(status));
-    else if (phi__agent_check_schema_fault(schema, fault, sizeof fault))
+    else if (phi__tool_check_schema_fault(schema, fault, sizeof fault))
         status = phi__error(rt, PHI_BAD_ARG, "format.schema%s", fault);
     phi_arena_free(&arena);
     return status;
@@ -237,9 +122,9 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count) {
     phi__tool_rules rules =
-        phi__agent_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
-                               phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
-    phi_status status = phi__agent_check_tools(agent->rt, &rules, tools, count);
+        phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
+                              phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
+    phi_status status = phi__tool_check_all(agent->rt, &rules, tools, count);
     return status == PHI_OK ? phi__agent_check_format(agent->rt, &agent->desc.format, tools, count)
                             : status;
 }
@@ -261,6 +146,12 @@ static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc
     for (i = 0; i < desc->filter_count; i++)
         if (desc->filters[i].fn == NULL)
             return phi__error(rt, PHI_BAD_ARG, "filters[%u].fn is missing", (unsigned)i);
+    for (i = 0; i < desc->tool_source_count; i++)
+        if (desc->tool_sources == NULL || desc->tool_sources[i] == NULL ||
+            desc->tool_sources[i]->version == NULL || desc->tool_sources[i]->take == NULL)
+            return phi__error(rt, PHI_BAD_ARG,
+                              "tool_sources[%u]: it is missing, or its version or take",
+                              (unsigned)i);
     if (desc->parent.rt != NULL && desc->parent.rt != rt)
         return phi__error(rt, PHI_BAD_ARG, "parent is of another runtime");
     if (desc->parent.rt != NULL && phi__find_agent(desc->parent) == NULL)
@@ -325,6 +216,10 @@ static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *
     if (desc->at_memory_limit == PHI_AT_MEMORY_LIMIT_FORGET)
         missing = "at_memory_limit: this build does not forget (PHI_NO_FORGETTING)";
 #endif
+#ifdef PHI_NO_TOOL_SOURCES
+    if (desc->tool_source_count > 0)
+        missing = "tool_sources: this build has none (PHI_NO_TOOL_SOURCES)";
+#endif
 #ifdef PHI_NO_COMPACTION
     if (desc->compactor.start != NULL)
         missing = "compactor: this build has none (PHI_NO_COMPACTION)";
@@ -363,9 +258,9 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
     if (status == PHI_OK) status = phi__agent_store_check(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_built(rt, desc);
     if (status != PHI_OK) return status;
-    rules = phi__agent_check_rules(rt, desc->provider, &desc->model,
-                                   (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
-    status = phi__agent_check_tools(rt, &rules, desc->tools, desc->tool_count);
+    rules = phi__tool_check_rules(rt, desc->provider, &desc->model,
+                                  (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
+    status = phi__tool_check_all(rt, &rules, desc->tools, desc->tool_count);
     return status == PHI_OK
                ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)
                : status;

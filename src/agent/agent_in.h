@@ -6,6 +6,7 @@
 #include "agent/snapshot.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
+#include "loop/tool_check_in.h"
 
 /* agent.c: PHI_OK, or words that begin with `what`. */
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
@@ -19,19 +20,6 @@ PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const
 /* own: the provider that the agent has in any case, or NULL. */
 PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
                                           const phi_model *model);
-/* What an agent's tools must fit: who is sent their names, and whether a hook can allow a call. */
-typedef struct phi__tool_rules {
-    const phi__codec *codec; /* NULL: a provider of the host's, which takes any name */
-    bool can_approve;
-} phi__tool_rules;
-/* The rules of an agent with that provider of its own (or NULL) and model. */
-PHI__FN phi__tool_rules phi__agent_check_rules(const phi_runtime *rt, const phi_provider *own,
-                                               const phi_model *model, bool can_approve);
-PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi__tool_rules *rules,
-                                          const phi_tool *tools, size_t count);
-/* Their names alone, which another model may not take. */
-PHI__FN phi_status phi__agent_check_names(phi_runtime *rt, const phi__tool_rules *rules,
-                                          const phi_tool *tools, size_t count);
 PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
                                            const phi_tool *tools, size_t tool_count);
 

@@ -142,7 +142,8 @@ static void phi__agent_make_leave_out(phi_agent_desc *desc) {
     desc->agent_id = desc->session_id = desc->config_id = desc->thread_id = NULL;
     desc->tools = NULL;
     desc->filters = NULL;
-    desc->tool_count = desc->filter_count = 0;
+    desc->tool_sources = NULL;
+    desc->tool_count = desc->filter_count = desc->tool_source_count = 0;
     desc->profile = NULL;
     desc->provider = NULL;
     desc->store = NULL;
@@ -199,6 +200,7 @@ static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given)
                              agent->desc.tool_timeout_ms) &&
            phi__agent_take_format(agent, &desc->format) &&
            phi__agent_make_take_filters(agent, desc) &&
+           phi__tool_sources_make(agent, desc->tool_sources, desc->tool_source_count) &&
            phi__agent_make_copy_profile(agent, given->profile) &&
            phi__agent_make_copy_text(agent, &agent->desc.compaction.focus_message) &&
            phi__agent_make_copy_text(agent, &agent->desc.result_directory) &&
@@ -262,6 +264,12 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
         (void)phi_agent_free(agent->handle);
         return NULL;
     }
+    if (agent != NULL && agent->sources != NULL &&
+        phi__tool_sources_refresh(agent, true) != PHI_OK) {
+        (void)phi_agent_free(agent->handle);
+        (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
+        return NULL;
+    }
     return agent;
 }
 
@@ -293,7 +301,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->profile = NULL;
     out->system_prompt = phi__agent_make_text_or_null(agent->system_prompt);
     out->tools = agent->toolset.tools;
-    out->tool_count = agent->toolset.count;
+    out->tool_count = agent->toolset.own;
     out->compaction = phi__agent_make_compaction(agent);
     if (agent->projected != NULL) {
         out->policy = agent->projected->has_policy ? &agent->projected->policy : NULL;

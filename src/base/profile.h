@@ -95,6 +95,12 @@
 #if !defined(PHI_WITH_FACTS) && !defined(PHI_NO_FACTS)
 #define PHI_NO_FACTS 1
 #endif
+#if !defined(PHI_WITH_QUESTIONS) && !defined(PHI_NO_QUESTIONS)
+#define PHI_NO_QUESTIONS 1
+#endif
+#if !defined(PHI_WITH_TOOL_SOURCES) && !defined(PHI_NO_TOOL_SOURCES)
+#define PHI_NO_TOOL_SOURCES 1
+#endif
 #if !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_THREAD_TEXT)
 #define PHI_NO_THREAD_TEXT 1
 #endif

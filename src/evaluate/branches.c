@@ -27,7 +27,8 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
     d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
     if (judge) {
         d.tools = NULL;
-        d.tool_count = 0;
+        d.tool_sources = NULL;
+        d.tool_count = d.tool_source_count = 0;
         d.disable_facts = true; /* it compares answers, and plays no part */
         if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL))
             d.system_prompt = phi__judge_instructions();
@@ -35,7 +36,11 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
     }
     if (d.tools == NULL && d.tool_count == 0) {
         d.tools = agent->toolset.tools;
-        d.tool_count = agent->toolset.count;
+        d.tool_count = agent->toolset.own;
+        if (d.tool_source_count == 0) {
+            d.tool_sources = agent->desc.tool_sources;
+            d.tool_source_count = agent->desc.tool_source_count;
+        }
     }
     if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL) &&
         agent->system_prompt.len > 0)

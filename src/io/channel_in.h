@@ -39,7 +39,8 @@ typedef struct phi__channel_desc {
 PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc, phi__channel **out);
 PHI__FN void phi__channel_resume(phi__channel *channel);
 /* Queues bytes, copied. Never waits. PHI_OK: *taken says how many, perhaps fewer than len: `room`
-   follows. PHI_STALE: nobody reads out_fd any more. PHI_NO_MEMORY: none was taken. */
+   follows. PHI_STALE: nobody reads out_fd any more (after `ended` only this tells). PHI_NO_MEMORY:
+   none was taken. */
 PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, size_t len,
                                       size_t *taken);
 PHI__FN size_t phi__channel_waiting(const phi__channel *channel); /* bytes that are queued */

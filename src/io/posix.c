@@ -5,7 +5,7 @@
    there and taking a new one out of the queue leaves no trace. */
 #include "io/posix_in.h"
 
-#if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES)
+#if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
 
 #include <errno.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 
 #include "base/base_in.h"
 
-#if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES)
+#if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
 
 /* The system's words for an errno value, terminated; safe with other threads about. */
 PHI__FN void phi__posix_words(int error, char *out, size_t size);

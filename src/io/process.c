@@ -536,6 +536,8 @@ PHI__FN void phi__process_terminate(phi__process *process) {
     if (!phi__process_look(process)) (void)kill(-(pid_t)process->pid, SIGTERM);
 }
 
+PHI__FN int phi__process_id(const phi__process *process) { return process->pid; }
+
 PHI__FN void phi__process_free(phi__process *process) {
     if (process == NULL || process->freed) return;
     process->freed = true;

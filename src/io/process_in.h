@@ -72,6 +72,8 @@ PHI__FN void phi__process_end_input(phi__process *process);
 /* Sends SIGTERM to the child's group. Harmless when it has exited. */
 PHI__FN void phi__process_terminate(phi__process *process);
 
+PHI__FN int phi__process_id(const phi__process *process); /* the system's number of it */
+
 /* Kills if alive; no callback after it. NULL is harmless. */
 PHI__FN void phi__process_free(phi__process *process);
 

@@ -87,8 +87,5 @@ PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes
 PHI__FN void phi__serve_end(phi__serve_exchange *exchange);  /* the answer is complete */
 PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the connection at once */
 
-/* "Not Found" of 404; "Unknown" where there is no name. Static. */
-PHI__FN const char *phi__serve_reason(int http_status);
-
 #endif
 #endif

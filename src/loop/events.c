@@ -361,6 +361,26 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
     return true;
 }
 
+#ifndef PHI_NO_QUESTIONS
+PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event) {
+    size_t bytes = phi__add(phi__add(event->text.len, event->arguments.len),
+                            phi__add(phi__add(event->source.len, event->question_kind.len), 4));
+    phi__record *record;
+    char *at;
+    if (agent->slot == NULL || phi__events_unwanted(agent, event)) return true;
+    record = phi__events_room(agent, bytes);
+    if (record == NULL) return false;
+    at = (char *)(record + 1);
+    record->event = *event;
+    record->event.text = phi__events_put(&at, event->text);
+    record->event.arguments = phi__events_put(&at, event->arguments);
+    record->event.source = phi__events_put(&at, event->source);
+    record->event.question_kind = phi__events_put(&at, event->question_kind);
+    phi__events_queue(agent, record);
+    return true;
+}
+#endif
+
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len) {
     phi__record *record;

@@ -10,10 +10,25 @@
 PHI__FN void phi__hooks_decision_init(phi__decision *d, phi__run *run, phi__toolcall *call) {
     memset(d, 0, sizeof *d);
     d->rt = run->agent->rt;
+    d->agent = run->agent;
     d->run = run;
     d->call = call;
     phi__buf_init(&d->reply, &run->agent->memory);
 }
+
+#ifndef PHI_NO_QUESTIONS
+PHI__FN void phi__hooks_decision_asked(phi__decision *d, phi__agent *agent, phi__toolcall *call,
+                                       const phi__asked *asked,
+                                       void (*settled)(phi__decision *decision)) {
+    memset(d, 0, sizeof *d);
+    d->rt = agent->rt;
+    d->agent = agent;
+    d->call = call;
+    d->asked = asked;
+    d->settled = settled;
+    phi__buf_init(&d->reply, &agent->memory);
+}
+#endif
 
 static phi_ticket phi__hooks_decision_ticket(const phi__decision *d) {
     phi_ticket ticket;
@@ -63,16 +78,20 @@ static void phi__hooks_decision_settle(phi__decision *d, phi_verdict verdict, ph
     phi__hooks_decision_close(d); /* may free the reply */
     d->state = PHI__DECISION_MADE;
     d->verdict = phi__hooks_verdict(d->point, verdict);
-    phi__schedule_wake(d->run);
+    if (d->run != NULL)
+        phi__schedule_wake(d->run);
+    else
+        d->settled(d);
 }
 
 /* ---- waiting ---- */
 
 /* Where a denial has a meaning, silence is one. */
 static bool phi__hooks_can_deny(phi_hook_point point) {
-    return ((uint32_t)point & ((uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN |
-                               PHI_HOOK_BEFORE_COMPACTION | PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER |
-                               PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
+    return ((uint32_t)point &
+            ((uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN | PHI_HOOK_BEFORE_COMPACTION |
+             PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER | PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING |
+             PHI_HOOK_FOLLOW_UP | PHI_HOOK_QUESTION)) != 0;
 }
 
 static void phi__hooks_decision_timer(phi__timer *timer) {
@@ -80,6 +99,7 @@ static void phi__hooks_decision_timer(phi__timer *timer) {
     char words[80];
     if (!phi__slots_move(&d->rt->tickets, d->index, d->gen, PHI__TICKET_OPEN, PHI__TICKET_CLAIMED))
         return; /* a decision is on its way */
+    d->late = true;
     (void)snprintf(words, sizeof words, "Nobody decided within %u ms.", (unsigned)d->timeout_ms);
     if (phi__hooks_can_deny(d->point))
         phi__hooks_decision_settle(d, PHI_DENY, phi_str_of(words));
@@ -93,13 +113,27 @@ PHI__FN phi_str phi__hooks_arguments(const phi__decision *d) {
                : d->call->arguments;
 }
 
+static bool phi__hooks_decision_emit(phi__decision *d, phi_event *event) {
+#ifndef PHI_NO_QUESTIONS
+    if (d->asked != NULL) {
+        event->source = d->asked->source;
+        event->question_kind = d->asked->kind;
+        event->text = d->asked->text;
+        event->arguments = d->asked->arguments;
+        return phi__events_emit_asked(d->agent, event);
+    }
+#endif
+    return phi__events_emit(d->agent, event, NULL, 0);
+}
+
 static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     phi_event event;
+    uint32_t most = d->run != NULL ? d->run->waits_ms : d->agent->desc.decision_timeout_ms;
     uint64_t at = UINT64_MAX;
     d->state = PHI__DECISION_WAITS;
     d->ask_again = hook->ask_again;
     d->timer.fire = phi__hooks_decision_timer;
-    d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : d->run->waits_ms;
+    d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : most;
     if (d->timeout_ms != PHI_UNLIMITED)
         at = phi__io_now_us(d->rt->io) + (uint64_t)d->timeout_ms * 1000;
     if (phi__io_timer_set(d->rt->io, &d->timer, at) != PHI_OK) return false;
@@ -116,7 +150,7 @@ static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
         event.tool_name = d->call->block->name;
         event.arguments = phi__hooks_arguments(d);
     }
-    return phi__events_emit(d->run->agent, &event, NULL, 0);
+    return phi__hooks_decision_emit(d, &event);
 }
 
 /* ---- calling the host ---- */
@@ -141,6 +175,19 @@ PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point) {
     return hook;
 }
 
+#ifndef PHI_NO_QUESTIONS
+PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point point) {
+    phi_hook hook;
+    if (agent->run != NULL) return phi__hooks_make(agent->run, point);
+    memset(&hook, 0, sizeof hook);
+    hook.point = point;
+    hook.agent = phi__find_seen(agent);
+    hook.seq = agent->rt->events.seq;
+    hook.message_count = agent->thread->messages.count;
+    return hook;
+}
+#endif
+
 /* Calls it with the reply of the round before, which may also be its own reply. */
 static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
                                   void *user_data) {
@@ -151,7 +198,7 @@ static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn 
     hook->round = d->round;
     if (before.len > 0) hook->reply = phi__buf_str(&before);
     verdict = fn(user_data, hook);
-    gone = d->run->agent->slot == NULL;
+    gone = d->agent->slot == NULL;
     if (!gone && hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
     phi__buf_free(&before);
     return verdict;
@@ -160,10 +207,11 @@ static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn 
 /* The question itself. `again`: it was decided, and only the list is wanted. */
 static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
                                          void *user_data, bool again) {
-    phi__agent *agent = d->run->agent;
+    phi__agent *agent = d->agent;
     phi_verdict verdict;
     if (d->round == 0) phi__buf_clear(&d->reply);
     if (!phi__hooks_decision_open(d)) return PHI__HOOK_LOST;
+    d->late = false;
     d->point = hook->point;
     hook->ticket = phi__hooks_decision_ticket(d);
     hook->decided = again;

@@ -37,20 +37,52 @@ static void phi__pending_of_call(phi_pending_item *item, const phi__toolcall *ca
     item->arguments = call->arguments;
 }
 
-static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
-                                  const phi__decision *d, const phi__toolcall *call) {
-    phi_pending_item item;
-    if (d->state != PHI__DECISION_WAITS) return;
-    item = phi__pending_item_of(run, PHI_WAITING_DECISION);
+static phi_pending_item phi__pending_ticket(phi_pending_item item, const phi__decision *d) {
+    item.kind = PHI_WAITING_DECISION;
     item.ticket.rt = d->rt;
     item.ticket.index = d->index;
     item.ticket.gen = d->gen;
     item.point = d->point;
+    phi__pending_due(&item, d->rt, &d->timer);
+    return item;
+}
+
+static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
+                                  const phi__decision *d, const phi__toolcall *call) {
+    phi_pending_item item;
+    if (d->state != PHI__DECISION_WAITS) return;
+    item = phi__pending_ticket(phi__pending_item_of(run, PHI_WAITING_DECISION), d);
     if (d->point == PHI_HOOK_FILTER) item.text = phi__input_filter_text(run);
     if (call != NULL) phi__pending_of_call(&item, call);
     if (call != NULL) item.arguments = phi__hooks_arguments(d);
-    phi__pending_due(&item, d->rt, &d->timer);
     phi__pending_add(list, &item);
+}
+
+/* In front of what the run waits for: a call may wait for its questions. */
+static void phi__pending_questions(phi__pending_list *list, const phi__agent *agent) {
+#ifndef PHI_NO_QUESTIONS
+    const phi__link *link;
+    for (link = agent->questions.list.first; link != NULL; link = link->next) {
+        const phi__decision *d = phi__question_waiting(link);
+        phi_pending_item item;
+        if (d == NULL) continue;
+        memset(&item, 0, sizeof item);
+        if (agent->run != NULL)
+            item = phi__pending_item_of(agent->run, PHI_WAITING_DECISION);
+        else
+            item.agent = phi__find_seen(agent);
+        item = phi__pending_ticket(item, d);
+        if (d->call != NULL) phi__pending_of_call(&item, d->call);
+        item.arguments = d->asked->arguments;
+        item.text = d->asked->text;
+        item.source = d->asked->source;
+        item.question_kind = d->asked->kind;
+        phi__pending_add(list, &item);
+    }
+#else
+    (void)list;
+    (void)agent;
+#endif
 }
 
 static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
@@ -90,6 +122,7 @@ PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) 
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         const phi__agent *agent = (const phi__agent *)slot->object;
+        if (agent != NULL) phi__pending_questions(&list, agent);
         if (agent != NULL && agent->run != NULL) phi__pending_run(&list, agent->run);
     }
     return list.count;
@@ -112,9 +145,12 @@ PHI_API phi_waiting phi_agent_waiting(phi_agent handle, phi_pending_item *out) {
     if (run != NULL) {
         bool calling = run->state == PHI__RUN_SEND || run->state == PHI__RUN_STREAM;
         item = phi__pending_item_of(run, calling ? PHI_WAITING_MODEL : PHI_WAITING_NOTHING);
-        phi__pending_run(&list, run);
-    } else if (agent != NULL)
+        phi__pending_questions(&list, agent);
+        if (list.count == 0) phi__pending_run(&list, run);
+    } else if (agent != NULL) {
         item.agent = handle;
+        phi__pending_questions(&list, agent);
+    }
     if (out != NULL) *out = item;
     return item.kind;
 }

@@ -1,5 +1,5 @@
-/* question_in.h - a question that a room above the loop puts to the host of an agent: a server wants
-   a form filled in, or an answer of the agent's model.
+/* question_in.h - a question that a room above the loop puts to the host of an agent: a server
+   wants a form filled in, or an answer of the agent's model.
 
    The host decides in its hook, point PHI_HOOK_QUESTION: at once, or by phi_decide. Open calls
    nothing of the host's and never calls `decided`: the hook is called in the next phi_step, or
@@ -7,7 +7,7 @@
    hook does not want the point denies.
 
    `decided` is called once for each question that was opened and not closed: with the host's
-   verdict, PHI_ALLOW or PHI_DENY, and its reply; with PHI_DENY and a message after the deadline,
+   verdict, PHI_ALLOW or PHI_DENY, and its reply; with PHI_WAIT and a message after the deadline,
    when the call is over (finished, cancelled, late, aborted), when the agent is freed, and where
    memory ran out. It may open and close questions, give results of calls and free agents. The
    question is gone when it is called. An abort ends the questions of the run's calls; a question of
@@ -18,7 +18,11 @@
 #ifndef PHI_LOOP_QUESTION_IN_H
 #define PHI_LOOP_QUESTION_IN_H
 
+#include "base/list_in.h"
 #include "loop/hook.h"
+#include "loop/types_in.h"
+
+struct phi__decision;
 
 #ifndef PHI_NO_QUESTIONS
 
@@ -29,7 +33,7 @@ typedef struct phi__question_desc {
     phi_str source;      /* who asks: a server's name; this and the next three are copied */
     phi_str kind;        /* "elicitation", "sampling"; the hook's question_kind */
     phi_str text;        /* for a person */
-    phi_str arguments;   /* JSON text: what is asked */
+    phi_str arguments;   /* JSON text: the question itself */
     uint32_t timeout_ms; /* (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
     /* reply: valid until it returns. */
     void (*decided)(void *ctx, phi_verdict verdict, phi_str reply);
@@ -45,6 +49,18 @@ PHI__FN phi_status phi__question_open(phi_agent agent, const phi__question_desc 
 /* Withdraws it: its ticket dies, and `decided` is not called. Not for one that is gone; NULL is
    harmless. */
 PHI__FN void phi__question_close(phi__question *question);
+
+/* Of the loop. A call is over: its questions end in the next step. The agent is freed: all end now;
+   one whose hook is being called ends behind it. */
+PHI__FN void phi__question_call_over(const phi__toolcall *call);
+PHI__FN void phi__question_drop_all(phi__agent *agent);
+/* The decision of an open question, while it waits; NULL: it does not. */
+PHI__FN const struct phi__decision *phi__question_waiting(const phi__link *question);
+
+#else
+
+static inline void phi__question_call_over(const phi__toolcall *call) { (void)call; }
+static inline void phi__question_drop_all(phi__agent *agent) { (void)agent; }
 
 #endif
 #endif

@@ -33,6 +33,7 @@
 #include "loop/input.h"
 #include "loop/line_in.h"
 #include "loop/provider.h"
+#include "loop/question_in.h"
 #include "loop/hosted_in.h"
 #include "loop/run.h"
 #include "loop/schedule_in.h"
@@ -40,6 +41,7 @@
 #include "loop/projection_in.h"
 #include "loop/tape_in.h"
 #include "loop/tool.h"
+#include "loop/tool_sources_in.h"
 #include "loop/tools_in.h"
 #include "loop/toolset_in.h"
 #include "loop/states_in.h"
@@ -87,8 +89,8 @@ enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
 /* ---- decisions ---- */
 
-/* The decision of a hook, made or pending. Each run and each tool call has one; its slot is taken
-   only while a decision is pending. */
+/* The decision of a hook, made or pending. Each run, each tool call and each question has one; its
+   slot is taken only while a decision is pending. */
 typedef enum phi__decision_state {
     PHI__DECISION_NONE = 0,
     PHI__DECISION_WAITS, /* for phi_decide, or its deadline */
@@ -99,24 +101,41 @@ typedef enum phi__decision_state {
    text, and so without room in the inbox; the slot is marked. */
 enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_SAID = 4 };
 
-typedef struct phi__decision {
+/* The strings of a question, which own memory of their own. */
+typedef struct phi__asked {
+    phi_str source, kind, text, arguments;
+} phi__asked;
+
+typedef struct phi__decision phi__decision;
+struct phi__decision {
     phi_runtime *rt;
+    phi__agent *agent;
     phi__slot *slot;
     uint32_t index, gen;
     phi__decision_state state;
     phi_hook_point point;
-    phi__run *run;
+    phi__run *run;       /* NULL: a question's */
     phi__toolcall *call; /* NULL: the run's */
     phi__timer timer;
     uint32_t timeout_ms;
     phi_verdict verdict;
     phi__buf reply; /* the verdict of the hook or of phi_decide, until it is taken */
     phi_str text;   /* for phi_pending: the text that a filter checks; in the run's memory */
+    bool late;      /* its deadline settled it */
     bool ask_again; /* of the wait: as of phi_hook */
     uint32_t round;
     void (*over)(void *ctx); /* the ticket is dead; NULL: nobody wants to know */
     void *over_ctx;
-} phi__decision;
+    const phi__asked *asked;                  /* of a question; NULL: it is none */
+    void (*settled)(phi__decision *decision); /* ... which is called where a run would be woken */
+};
+
+/* question.c: the open questions of an agent, oldest first. */
+typedef struct phi__questions {
+    phi__list list;
+    size_t count;
+    phi__timer timer; /* set while there are any */
+} phi__questions;
 
 /* ---- budgets ---- */
 
@@ -328,7 +347,8 @@ struct phi__agent {
     phi_str system_prompt, agent_id, workspace; /* in memory of their own */
     phi_str format_schema, format_name;         /* the same */
     phi__toolset toolset;
-    phi__toolset *tools; /* the effective tools: of the active run, or `toolset` */
+    phi__toolset *tools;        /* the effective tools: of the active run, or `toolset` */
+    phi__tool_sources *sources; /* NULL: it has none */
     phi__budget budget;
     phi__tree tree;
     phi__line line;
@@ -347,6 +367,7 @@ struct phi__agent {
     uint8_t context_level;            /* projection.c: the last warning to the host */
     phi__agent_spent spent;
     phi__agent_events events;
+    phi__questions questions;
 };
 
 /* ---- the runtime ---- */

@@ -274,7 +274,7 @@ static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
     phi_str reply;
     phi__hooked hooked;
     PHI_ASSERT(call->tool == NULL || !call->tool->needs_approval ||
-               phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* phi__agent_check_tools */
+               phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* phi__tool_check_one */
     if (!phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)) return call->decided = true;
     hook = phi__hooks_make(call->run, PHI_HOOK_BEFORE_TOOL);
     hooked = phi__hooks_call(call, &hook);

@@ -12,6 +12,10 @@ PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory) {
 
 PHI__FN void phi__toolset_free(phi__toolset *set) { phi_arena_free(&set->arena); }
 
+PHI__FN const char *phi__toolset_schema(const phi_tool *tool) {
+    return tool->schema != NULL ? tool->schema : "{\"type\":\"object\",\"properties\":{}}";
+}
+
 /* One of them, with its defaults. */
 static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
                              uint32_t timeout_ms) {
@@ -20,7 +24,7 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     *tool = *given;
     if (tool->timeout_ms == 0) tool->timeout_ms = timeout_ms;
     if (tool->schema == NULL) {
-        tool->schema = "{\"type\":\"object\",\"properties\":{}}";
+        tool->schema = phi__toolset_schema(tool);
 #ifdef PHI_NO_SCHEMA
         tool->checks_arguments = true; /* any object fits: nothing is left to check */
 #endif
@@ -49,7 +53,7 @@ PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t 
             return false;
         }
     }
-    made.count = count;
+    made.count = made.own = count;
     for (i = 0; i < count; i++) phi__toolset_put(&made, i, &tools[i], timeout_ms);
     phi__toolset_free(set); /* last: `tools` may be in it */
     *set = made;

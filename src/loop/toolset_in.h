@@ -11,6 +11,7 @@ typedef struct phi__toolset {
     phi_tool *tools;
     phi__tool_view *views; /* in the form that requests use */
     size_t count;
+    size_t own;       /* the first so many: not from a source (loop/tool_sources_in.h) */
     bool has_lone;    /* one is not_concurrent */
     bool has_fields;  /* one has on_field */
     bool names_steps; /* one has names_steps */
@@ -22,6 +23,7 @@ PHI__FN void phi__toolset_free(phi__toolset *set);
    that have none. False: no memory, and nothing changed. */
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms);
+PHI__FN const char *phi__toolset_schema(const phi_tool *tool); /* or that of any object */
 PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name); /* NULL: none */
 
 #endif

@@ -161,6 +161,7 @@ typedef struct phi_mcp_reply {
     phi_str message;   /* of a failure */
     int code;          /* of the server's error, else 0 */
     const phi_json *result; /* NULL where it failed */
+    const phi_json *data;   /* of the server's error; NULL: none */
 } phi_mcp_reply;
 
 /* Zero means default for every field but method and done. */

@@ -50,6 +50,8 @@ PHI__FN bool phi__mcp_session_modern(const phi_mcp *mcp);
 PHI__FN const phi_json *phi__mcp_session_capabilities(const phi_mcp *mcp);
 PHI__FN phi_str phi__mcp_session_name(const phi_mcp *mcp); /* for messages */
 PHI__FN phi__mcp_link *phi__mcp_session_link(const phi_mcp *mcp);
+/* The part that was joined with this table; NULL: none. */
+PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *table);
 /* From inside of `ready`: the state stays PHI_MCP_CONNECTING until as many calls of _settle; a part
    asks for its first list meanwhile. Forgotten when the connection is lost. */
 PHI__FN void phi__mcp_session_hold(phi_mcp *mcp);
@@ -75,6 +77,7 @@ typedef struct phi__mcp_request_desc {
     /* Once, in phi_step; the request is gone when it returns. It may free mcp. */
     void (*done)(void *ctx, const phi_mcp_reply *reply);
     void *ctx;
+    phi_str meta; /* members of _meta of the caller's own, JSON text without brackets; copied */
 } phi__mcp_request_desc;
 
 /* `done` is never called inside of it; it is called with PHI_CANCELLED when mcp is freed. PHI_MISUSE:
@@ -84,6 +87,7 @@ PHI__FN phi_status phi__mcp_session_send(phi_mcp *mcp, const phi__mcp_request_de
                                          phi__mcp_request **out);
 /* Tells the server, where the era has that; `done` is not called. NULL is harmless. */
 PHI__FN void phi__mcp_session_cancel(phi__mcp_request *request, const char *reason);
+/* method: a literal. */
 PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi_str params);
 
 /* Answers a request of the server's: result is JSON text of an object; or code not 0 and a message:

@@ -35,7 +35,8 @@ typedef struct phi__mcp_link_table {
     /* Copies what it must keep. PHI_FULL: too much waits to be sent: phi__mcp_session_drained
        follows. Other failures: the message is lost. */
     phi_status (*send)(phi__mcp_link *link, phi__mcp_out *out);
-    /* The answer is not wanted any more; the session frees `out` when it returns. */
+    /* The answer is not wanted any more, or was reported; the session may free `out` when it
+       returns. Called only while out->of_link is not NULL. */
     void (*forget)(phi__mcp_link *link, phi__mcp_out *out);
     /* The era, and the version to put into headers; NULL: unknown again (a new connection). */
     void (*agreed)(phi__mcp_link *link, const char *version, bool modern);
@@ -62,6 +63,8 @@ PHI__FN void phi__mcp_session_drained(phi_mcp *mcp);
    answer it came, or NULL. The session may free itself with the link inside of it: false; then the
    link touches nothing of its own. */
 PHI__FN bool phi__mcp_session_message(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
+/* PHI_MCP_EV_WARNING, one a second at most. False as above. */
+PHI__FN bool phi__mcp_session_warn(phi_mcp *mcp, const char *message);
 /* This request gets no answer over the link: HTTP refused it, or its stream ended without one.
    body: of an HTTP answer, may be empty. As _message: false when the session is gone. */
 PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,

@@ -1,22 +1,18 @@
 /* naming_in.h - the names of tools: "{prefix}__{operation id}" within the rules of every provider.
 
-   A name depends on the document and the prefix alone, not on a filter. Characters other than
-   a-z A-Z 0-9 _ - become "_". A name of more than 64 bytes is cut, and a name that several
-   operations would have is taken by the one whose id it is; the others end in eight hex digits made
-   of method and path. */
+   A name depends on the document and the prefix alone, not on a filter (match/tool_name_in.h). The
+   hash of a name that is cut or taken is made of method and path. */
 #ifndef PHI_OPENAPI_NAMING_IN_H
 #define PHI_OPENAPI_NAMING_IN_H
 
+#include "match/tool_name_in.h"
 #include "openapi/document_in.h"
 
 #ifndef PHI_NO_OPENAPI
 
-enum { PHI__NAMING_MOST = 64 }; /* bytes of a tool's name; every provider takes so many */
-
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
-    phi_arena scratch;
-    phi__map map;
+    phi__tool_names names;
     size_t at; /* the next operation: of counting, then of naming */
     bool begun, counted;
 } phi__naming;

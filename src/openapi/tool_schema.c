@@ -4,7 +4,7 @@
 #ifndef PHI_NO_OPENAPI
 
 #include "base/utf8_in.h"
-#include "openapi/keywords_in.h"
+#include "match/keywords_in.h"
 #include "openapi/circles_in.h"
 
 #include <stdio.h>

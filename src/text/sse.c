@@ -76,6 +76,53 @@ static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
     return phi__str_starts(line, "data:") || phi__str_starts(line, "event:");
 }
 
+/* ---- ids and retries ---- */
+
+PHI__FN void phi__sse_resume_init(phi__sse_resume *resume, phi_memory *memory) {
+    memset(resume, 0, sizeof *resume);
+    phi__buf_init(&resume->id, memory);
+    phi__buf_init(&resume->id_next, memory);
+}
+
+PHI__FN void phi__sse_resume_free(phi__sse_resume *resume) {
+    phi__buf_free(&resume->id);
+    phi__buf_free(&resume->id_next);
+    resume->has_next = false;
+}
+
+/* An id with a NUL is ignored, as the standard says. One that is too long to be sent back leaves
+   none: an older one would bring events again. */
+static phi_status phi__sse_id(phi__sse_resume *resume, phi_str value) {
+    if (value.len > 0 && memchr(value.at, '\0', value.len) != NULL) return PHI_OK;
+    phi__buf_clear(&resume->id_next);
+    if (value.len <= PHI__SSE_ID_MOST) phi__buf_add_str(&resume->id_next, value);
+    resume->has_next = true;
+    return resume->id_next.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static phi_status phi__sse_resumes(phi__sse_resume *resume, phi_str field, phi_str value) {
+    uint64_t ms;
+    if (phi__str_is(field, "id")) return phi__sse_id(resume, value);
+    if (phi__str_is(field, "retry") && phi__str_to_u64(value, &ms)) {
+        resume->retry_ms = ms;
+        resume->has_retry = true;
+    }
+    return PHI_OK;
+}
+
+/* The event under way is complete. */
+static void phi__sse_passed(phi__sse *sse) {
+    phi__sse_resume *resume = sse->resume;
+    phi__buf id;
+    if (resume == NULL || !resume->has_next) return;
+    id = resume->id;
+    resume->id = resume->id_next;
+    resume->id_next = id;
+    resume->has_next = false;
+}
+
+/* ---- lines ---- */
+
 static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
     const char *colon = (const char *)memchr(line.at, ':', line.len);
     phi_str field = line, value = phi__str(line.at + line.len, 0);
@@ -97,11 +144,12 @@ static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
         phi_status status = phi__sse_name(sse, field);
         return status == PHI_OK ? phi__sse_data(sse, value, stays) : status;
     }
-    return PHI_OK;
+    return sse->resume != NULL ? phi__sse_resumes(sse->resume, field, value) : PHI_OK;
 }
 
 /* The event that a blank line, or the end, completes; false: there is none. */
 static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
+    phi__sse_passed(sse);
     if (!sse->has_data) {
         phi__sse_forget(sse);
         return false;

@@ -4,12 +4,13 @@
        while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
        if (got < 0) ...                       // a phi_status, from now on
 
-   Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
-   ignored. Data lines are joined by LF. An event without data is not handed out (as the standard
-   says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or
-   a bracket is no field, but the start of stray JSON: an error, or a whole answer, that a server
-   wrote without `data:`. It ends the event before it, extends to the next data or event line or to
-   the end of the stream, and is an event of its own.
+   Lines end in LF, CR or CRLF; a byte order mark, comments and unknown fields are ignored, and so
+   are ids and retries without a place for them (sse.resume). Data lines are joined by LF. An event
+   without data is not handed out (as the standard says), but its name line is forgotten with it.
+   With `strays`, a line that begins with a brace or a bracket is no field, but the start of stray
+   JSON: an error, or a whole answer, that a server wrote without `data:`. It ends the event before
+   it, extends to the next data or event line or to the end of the stream, and is an event of its
+   own.
    An event handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
 #ifndef PHI_TEXT_SSE_IN_H
@@ -23,6 +24,21 @@ typedef struct phi__sse_event {
     phi_str name; /* of the event: line; empty: none */
     phi_str data;
 } phi__sse_event;
+
+enum { PHI__SSE_ID_MOST = 1024 };
+
+/* Where a broken stream is to be resumed: of the events that were complete. Its owner's; init its
+   buffers, free them. */
+typedef struct phi__sse_resume {
+    phi__buf id;      /* of the last event that had one, with or without data; empty: none */
+    phi__buf id_next; /* of the event under way */
+    bool has_next;
+    bool has_retry;
+    uint64_t retry_ms; /* the delay before the stream is to be opened again */
+} phi__sse_resume;
+
+PHI__FN void phi__sse_resume_init(phi__sse_resume *resume, phi_memory *memory);
+PHI__FN void phi__sse_resume_free(phi__sse_resume *resume); /* twice is harmless */
 
 typedef struct phi__sse {
     phi__buf line; /* a line that was cut */
@@ -38,6 +54,7 @@ typedef struct phi__sse {
     bool strays; /* set after init, to get stray JSON */
     bool stray;  /* the event under way, or the one handed out, is stray JSON */
     phi_status status;
+    phi__sse_resume *resume; /* set after init, to get ids and retries; borrowed; NULL: ignored */
 } phi__sse;
 
 /* max_event_bytes: data and name of one event, or one line, at most (default 16 MiB). Takes no

@@ -22,7 +22,7 @@ static bool mock__pipe(int *fds) {
 }
 
 /* The grandchild becomes the server: the harness looks for children that tests have left. */
-static void mock__become(int in, int out, const char *const *options) {
+static void mock__become(const char *script, int in, int out, const char *const *options) {
     const char *python = getenv("PYTHON"), *args[MOCK_OPTIONS + 5];
     size_t n = 0;
     pid_t pid = fork();
@@ -30,7 +30,7 @@ static void mock__become(int in, int out, const char *const *options) {
     (void)dup2(in, 0);
     (void)dup2(out, 1);
     args[n++] = python != NULL && python[0] != '\0' ? python : "/usr/bin/python3";
-    args[n++] = "tests/mock/server.py";
+    args[n++] = script;
     args[n++] = "--port";
     args[n++] = "0";
     while (options != NULL && *options != NULL && n < MOCK_OPTIONS + 4) args[n++] = *options++;
@@ -39,7 +39,7 @@ static void mock__become(int in, int out, const char *const *options) {
     _exit(127);
 }
 
-static bool mock__spawn(mock_server *server, const char *const *options) {
+static bool mock__spawn(mock_server *server, const char *script, const char *const *options) {
     int in[2], out[2], status = 0;
     pid_t pid;
     if (!mock__pipe(in)) return false;
@@ -50,7 +50,7 @@ static bool mock__spawn(mock_server *server, const char *const *options) {
     }
     fflush(stdout);
     pid = fork();
-    if (pid == 0) mock__become(in[0], out[1], options);
+    if (pid == 0) mock__become(script, in[0], out[1], options);
     (void)close(in[0]);
     (void)close(out[1]);
     server->to = in[1];
@@ -68,13 +68,17 @@ static int mock__read_port(int fd) {
     return sscanf(line, "listening %*s %d", &port) == 1 ? port : 0;
 }
 
-bool mock_start(mock_server *server, const char *const *options) {
+bool mock_start_script(mock_server *server, const char *script, const char *const *options) {
     server->to = server->from = -1;
-    server->port = mock__spawn(server, options) ? mock__read_port(server->from) : 0;
+    server->port = mock__spawn(server, script, options) ? mock__read_port(server->from) : 0;
     if (server->port > 0) return true;
-    printf("tests/mock/server.py does not start (it needs python3-aiohttp; see $PYTHON)\n");
+    printf("%s does not start (server.py needs python3-aiohttp; see $PYTHON)\n", script);
     mock_stop(server);
     return false;
+}
+
+bool mock_start(mock_server *server, const char *const *options) {
+    return mock_start_script(server, "tests/mock/server.py", options);
 }
 
 void mock_stop(mock_server *server) {
@@ -103,7 +107,7 @@ static char *mock__read_all(int fd) {
     return text;
 }
 
-char *mock_ask(const char *method, const char *path) {
+char *mock_ask_at(int port, const char *method, const char *path) {
     struct sockaddr_in address;
     char request[300], *answer, *body, *out = NULL;
     int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -111,7 +115,7 @@ char *mock_ask(const char *method, const char *path) {
                      "%s %s HTTP/1.0\r\nHost: mock\r\nContent-Length: 0\r\n\r\n", method, path);
     memset(&address, 0, sizeof address);
     address.sin_family = AF_INET;
-    address.sin_port = htons((uint16_t)mock.port);
+    address.sin_port = htons((uint16_t)port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (CHECK(connect(fd, (struct sockaddr *)&address, sizeof address) == 0) &&
         CHECK(write(fd, request, (size_t)n) == n)) {
@@ -125,6 +129,10 @@ char *mock_ask(const char *method, const char *path) {
     }
     (void)close(fd);
     return out;
+}
+
+char *mock_ask(const char *method, const char *path) {
+    return mock_ask_at(mock.port, method, path);
 }
 
 const char *mock_url(const char *path) {

@@ -17,11 +17,13 @@ extern mock_server mock; /* MOCK_MAIN's */
 
 /* options: NULL-ended, besides --port 0; NULL: none. False, and words on stdout: not started. */
 bool mock_start(mock_server *server, const char *const *options);
+bool mock_start_script(mock_server *server, const char *script, const char *const *options);
 void mock_stop(mock_server *server); /* returns when it is gone */
 
 /* GET or POST a control path of `mock` ("/_log?last=1"); the answer's body, caller frees with
    free(). NULL, and a failed check, when there is none. */
 char *mock_ask(const char *method, const char *path);
+char *mock_ask_at(int port, const char *method, const char *path); /* of any server */
 
 /* "http://127.0.0.1:PORT" and `path`, in a buffer that is used again after 8 calls. */
 const char *mock_url(const char *path);

@@ -7,7 +7,7 @@
 
 enum {
     RIG_MOST = 2048, /* answers of a script, requests kept */
-    RIG_POINTS = 17, /* of hooks */
+    RIG_POINTS = 18, /* of hooks */
     RIG_SAID = 64    /* answers of a point; tickets; calls of "wait" */
 };
 
@@ -147,6 +147,10 @@ static void rig_tell_run(rig *r, const phi_event *e) {
         if (e->tool_name.len > 0)
             rig_add(r, " %.*s %.*s", (int)e->tool_call_id.len, e->tool_call_id.at,
                     (int)e->tool_name.len, e->tool_name.at);
+        if (e->question_kind.len > 0)
+            rig_add(r, " %.*s of %.*s: %.*s %.*s", (int)e->question_kind.len, e->question_kind.at,
+                    (int)e->source.len, e->source.at, (int)e->text.len, e->text.at,
+                    (int)e->arguments.len, e->arguments.at);
     }
 }
 
@@ -234,6 +238,7 @@ static void rig_tell(rig *r, const phi_event *e) {
         rig_add(r, " %.*s %s: %.*s", (int)e->tool_name.len, e->tool_name.at,
                 phi_status_text(e->status), (int)e->text.len, e->text.len > 0 ? e->text.at : "");
         break;
+    case PHI_EV_TOOLS_CHANGED:
     case PHI_EV_TOOL_STATE: rig_tell_str(r, " ", e->text); break;
     case PHI_EV_EFFECT:
         rig_add(r, " %.*s %.*s", (int)e->tool_name.len, e->tool_name.at, (int)e->source.len,
@@ -270,7 +275,7 @@ const char *rig_point_name(int point) {
         "before_compaction",  "after_compaction",  "before_tool",       "after_tool",
         "before_tool_update", "after_tool_update", "on_error",          "after_turn",
         "steering",           "follow_up",         "after_loop",        "filter",
-        "credential"};
+        "credential",         "question"};
     size_t i;
     for (i = 0; i < RIG_POINTS; i++)
         if (point == 1 << i) return names[i];
@@ -319,6 +324,12 @@ static void rig_describe(rig *r, const phi_hook *h) {
     case PHI_HOOK_ON_ERROR:
     case PHI_HOOK_FILTER: rig_tell_str(r, " ", h->text); break;
     case PHI_HOOK_CREDENTIAL: rig_add(r, "%s", h->is_error ? " refused" : ""); break;
+    case PHI_HOOK_QUESTION:
+        rig_add(r, " %.*s of %.*s: %.*s %.*s", (int)h->question_kind.len, h->question_kind.at,
+                (int)h->source.len, h->source.at, (int)h->text.len, h->text.at,
+                (int)h->arguments.len, h->arguments.at);
+        if (h->tool_name.len > 0) rig_add(r, " (%.*s)", (int)h->tool_name.len, h->tool_name.at);
+        break;
     case PHI_HOOK_STEERING:
     case PHI_HOOK_FOLLOW_UP: break;
     }

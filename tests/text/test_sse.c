@@ -286,7 +286,53 @@ TEST(every_failed_allocation_is_reported_and_leaks_nothing) {
     test_alloc_fail_at(-1);
 }
 
-TEST_MAIN(TEST_ENTRY(events_are_read_at_every_split), TEST_ENTRY(lines_end_in_lf_cr_or_both),
+/* Ids and delays after a stream, cut at every place: "id retry". */
+static void check_resume(const char *stream, size_t len, const char *want) {
+    size_t cut;
+    for (cut = 0; cut <= len; cut++) {
+        phi__sse sse;
+        phi__sse_resume resume;
+        log_type l = PHI_ZERO;
+        char got[2000];
+        setup();
+        phi__sse_init(&sse, &memory, 0);
+        phi__sse_resume_init(&resume, &memory);
+        sse.resume = &resume;
+        feed(&sse, stream, cut, &l);
+        feed(&sse, stream + cut, len - cut, &l);
+        (void)snprintf(got, sizeof got, "%.*s %d", (int)resume.id.len,
+                       resume.id.len > 0 ? resume.id.at : "",
+                       resume.has_retry ? (int)resume.retry_ms : -1);
+        CHECK_EQ_STR(got, want);
+        phi__sse_free(&sse);
+        phi__sse_resume_free(&resume);
+        phi__sse_resume_free(&resume);
+    }
+}
+
+static void ids_and_retries_are_kept_where_they_are_wanted(void) {
+    static char longest[PHI__SSE_ID_MOST + 64];
+    static const char nul[] = "id: a\ndata: 1\n\nid: b\0c\ndata: 2\n\n";
+    int n;
+#define RESUME(stream, want) check_resume("" stream, sizeof(stream) - 1, want)
+    RESUME("data: x\n\n", " -1");
+    RESUME("id: a\ndata: x\n\n", "a -1");
+    RESUME("id: a\nretry: 500\ndata: \n\n", "a 500");
+    RESUME("id: a\n\n", "a -1");                          /* no data: no event, but an id */
+    RESUME("id: a\ndata: 1\n\nid: b\ndata: 2\n", "a -1"); /* the second is not complete */
+    RESUME("id: a\ndata: 1\n\ndata: 2\n\n", "a -1");
+    RESUME("id: a\ndata: 1\n\nid\ndata: 2\n\n", " -1");
+    RESUME("retry: 5x\nretry: -1\nretry:\n\n", " -1");
+    RESUME("retry: 1\nretry: 20\n", " 20");
+    check_resume(nul, sizeof nul - 1, "a -1");
+    n = snprintf(longest, sizeof longest, "id: a\ndata: 1\n\nid: ");
+    memset(longest + n, 'x', PHI__SSE_ID_MOST + 1);
+    memcpy(longest + n + PHI__SSE_ID_MOST + 1, "\n\n", 3);
+    check_resume(longest, strlen(longest), " -1");
+}
+
+TEST_MAIN(TEST_ENTRY(ids_and_retries_are_kept_where_they_are_wanted),
+          TEST_ENTRY(events_are_read_at_every_split), TEST_ENTRY(lines_end_in_lf_cr_or_both),
           TEST_ENTRY(data_lines_are_joined), TEST_ENTRY(what_is_not_data_or_event_is_read_over),
           TEST_ENTRY(a_byte_order_mark_is_read_over_and_only_at_the_start),
           TEST_ENTRY(bare_json_is_an_event_where_that_is_asked_for),

@@ -1,7 +1,7 @@
 /* keywords.c - which keywords of a schema go on. */
-#include "openapi/keywords_in.h"
+#include "match/keywords_in.h"
 
-#ifndef PHI_NO_OPENAPI
+#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
 
 typedef enum phi__keywords_shape {
     PHI__SHAPE_ANY,

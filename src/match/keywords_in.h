@@ -1,11 +1,10 @@
 /* keywords_in.h - the keywords of schemas, and how a tool's schema treats each. */
-#ifndef PHI_OPENAPI_KEYWORDS_IN_H
-#define PHI_OPENAPI_KEYWORDS_IN_H
+#ifndef PHI_MATCH_KEYWORDS_IN_H
+#define PHI_MATCH_KEYWORDS_IN_H
 
 #include "text/json_in.h"
-#include "openapi/openapi.h"
 
-#ifndef PHI_NO_OPENAPI
+#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
 
 typedef enum phi__keyword {
     PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */

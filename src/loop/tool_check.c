@@ -1,0 +1,120 @@
+/* tool_check.c - checks tools as an agent is to have them. A refusal names the fault in
+   phi_last_error, and changes nothing. */
+#include "loop/tool_check_in.h"
+
+#include "loop/loop_in.h"
+#include "loop/provider_in.h"
+#include "text/schema.h"
+#include "wire/strict_in.h"
+
+#include <stdio.h>
+
+PHI__FN bool phi__tool_check_schema_fault(const phi_json *schema, char *out, size_t size) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    phi_json_iter it = phi_json_each(properties);
+    out[0] = '\0';
+    if (!phi__str_is(phi_json_str(phi_json_get(schema, "type"), ""), "object"))
+        (void)snprintf(out, size, ": expected an object with \"type\":\"object\"");
+    else if (properties != NULL && !phi_json_is_object(properties))
+        (void)snprintf(out, size, ".properties: expected an object, got %s",
+                       phi_json_type_name(properties));
+    else
+        while (phi_json_next(&it) != NULL && out[0] == '\0')
+            if (!phi_json_is_object(it.at) && !phi_json_is_bool(it.at))
+                (void)snprintf(out, size, ".properties.%.*s: expected a schema, got %s",
+                               (int)phi__min(it.key.len, 80), it.key.at, phi_json_type_name(it.at));
+    return out[0] != '\0';
+}
+
+static phi_status phi__tool_check_schema(phi_runtime *rt, const phi_tool *tool) {
+    phi_arena arena;
+    phi_json *schema = NULL;
+    phi_parse_error parse;
+    phi_schema_error error;
+    phi_status status;
+    char fault[200];
+    if (tool->schema == NULL) return PHI_OK;
+    phi_arena_init(&arena, &rt->memory, 1024);
+    status = phi_json_parse(&arena, phi_str_of(tool->schema), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_PARSE)
+        (void)phi__error(rt, status, "tool \"%s\": schema:%u:%u: %s", tool->name,
+                         (unsigned)parse.line, (unsigned)parse.column, parse.message);
+    else if (status != PHI_OK)
+        (void)phi__error(rt, status, "tool \"%s\": schema: %s", tool->name,
+                         phi_status_text(status));
+    else if (phi__tool_check_schema_fault(schema, fault, sizeof fault))
+        status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": schema%s", tool->name, fault);
+    else if (!tool->checks_arguments && (status = phi_schema_valid(schema, &error)) != PHI_OK)
+        (void)phi__error(rt, status, "tool \"%s\": %s", tool->name, error.message);
+    phi_arena_free(&arena);
+    return status;
+}
+
+PHI__FN phi__tool_rules phi__tool_check_rules(const phi_runtime *rt, const phi_provider *own,
+                                              const phi_model *model, bool can_approve) {
+    phi_str protocol = phi_str_of(model->protocol);
+    phi__tool_rules rules;
+    if (own == NULL) own = phi__provider_find(rt, protocol);
+    rules.codec = own == NULL ? phi__codec_of(rt->codecs, protocol) : NULL;
+    rules.can_approve = can_approve;
+    return rules;
+}
+
+PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const phi__tool_rules *rules,
+                                         const phi_tool *tools, size_t count) {
+    size_t i;
+    for (i = 0; rules->codec != NULL && i < count; i++) {
+        const char *why = phi__preflight_name(rules->codec, phi_str_of(tools[i].name));
+        if (why != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name \"%.80s\": %s", (unsigned)i,
+                              tools[i].name, why);
+    }
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *rules,
+                                       const phi_tool *tool) {
+    if (tool->start == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", tool->name);
+    if (tool->needs_approval && !rules->can_approve)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "tool \"%s\": needs_approval, and nothing can approve: set hook_fn, and "
+                          "PHI_HOOK_BEFORE_TOOL in hook_points",
+                          tool->name);
+    if (tool->strict && !phi__strict_here())
+        return phi__error(rt, PHI_UNSUPPORTED, "tool \"%s\": strict: %s", tool->name,
+                          PHI__STRICT_LEFT_OUT);
+#ifdef PHI_NO_SCHEMA
+    if (tool->schema != NULL && !tool->checks_arguments)
+        return phi__error(rt, PHI_UNSUPPORTED,
+                          "tool \"%s\": it does not set checks_arguments, and this build does not "
+                          "check them (PHI_NO_SCHEMA)",
+                          tool->name);
+#endif
+#ifdef PHI_NO_ARGUMENT_STREAM
+    if (tool->on_field != NULL)
+        return phi__error(rt, PHI_UNSUPPORTED,
+                          "tool \"%s\": on_field: this build has none (PHI_NO_ARGUMENT_STREAM)",
+                          tool->name);
+#endif
+    return phi__tool_check_schema(rt, tool);
+}
+
+PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,
+                                       const phi_tool *tools, size_t count) {
+    size_t i, j;
+    if (count > 0 && tools == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u", (unsigned)count);
+    for (i = 0; i < count; i++) {
+        const phi_tool *tool = &tools[i];
+        phi_status status;
+        if (tool->name == NULL || tool->name[0] == '\0')
+            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name is missing", (unsigned)i);
+        for (j = 0; j < i; j++)
+            if (strcmp(tools[j].name, tool->name) == 0)
+                return phi__error(rt, PHI_BAD_ARG, "tool \"%s\" is there twice", tool->name);
+        status = phi__tool_check_one(rt, rules, tool);
+        if (status != PHI_OK) return status;
+    }
+    return phi__tool_check_names(rt, rules, tools, count);
+}

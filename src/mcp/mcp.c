@@ -1,0 +1,186 @@
+/* mcp.c - the public face of a connection. */
+#include "mcp/mcp.h"
+
+#ifndef PHI_NO_MCP
+
+#include "loop/state_in.h"
+#include "mcp/mcp_core_in.h"
+#include "mcp/mcp_life_in.h"
+#include "mcp/mcp_open_in.h"
+#include "mcp/mcp_parts_in.h"
+#include "mcp/mcp_requests_in.h"
+#include "mcp/mcp_tools_in.h"
+#include "text/json_in.h"
+
+/* ---- connections ---- */
+
+static phi_status phi__mcp_link_of(phi_mcp *mcp, phi__mcp_link **out) {
+#ifndef PHI_NO_PROCESS
+    if (mcp->desc.argv != NULL) return phi__mcp_stdio_new(mcp, out);
+#endif
+    (void)mcp;
+    *out = NULL;
+    return PHI_UNSUPPORTED;
+}
+
+/* The parts of a connection, one line each. */
+static const phi__mcp_open_join *phi__mcp_joins(size_t *count) {
+    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join};
+    *count = PHI__COUNT(joins);
+    return joins;
+}
+
+PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
+    size_t count;
+    const phi__mcp_open_join *joins = phi__mcp_joins(&count);
+    phi_mcp *mcp;
+    if (rt == NULL) return NULL;
+    if (desc == NULL) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_mcp_connect: desc is missing");
+        return NULL;
+    }
+    (void)phi__mcp_open_new(rt, desc, phi__mcp_link_of, joins, count, &mcp);
+    return mcp;
+}
+
+PHI_API phi_mcp_state phi_mcp_state_of(const phi_mcp *mcp) {
+    return mcp != NULL ? phi__mcp_life_state(mcp) : PHI_MCP_CLOSED;
+}
+
+PHI_API const char *phi_mcp_error(const phi_mcp *mcp) { return mcp != NULL ? mcp->life.error : ""; }
+
+PHI_API void phi_mcp_close(phi_mcp *mcp) {
+    if (mcp != NULL) phi__mcp_life_close(mcp);
+}
+
+PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp) {
+    if (mcp == NULL) return PHI_BAD_ARG;
+    if (mcp->phase != PHI__MCP_SHUT && mcp->phase != PHI__MCP_BROKEN)
+        return phi__error(mcp->rt, PHI_MISUSE,
+                          "phi_mcp_reconnect: it is connected, or about to be");
+    return phi__mcp_life_open(mcp);
+}
+
+PHI_API phi_status phi_mcp_free(phi_mcp *mcp) {
+    if (mcp == NULL || mcp->dead) return PHI_OK;
+    if (phi__mcp_parts_held(mcp))
+        return phi__error(mcp->rt, PHI_MISUSE,
+                          "phi_mcp_free: agents have its tools: free them first");
+    phi__mcp_core_enter(mcp);
+    phi__mcp_life_end(mcp);
+    (void)phi__mcp_core_leave(mcp);
+    return PHI_OK;
+}
+
+PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp) {
+    phi_mcp_info info;
+    memset(&info, 0, sizeof info);
+    if (mcp == NULL) return info;
+    info.name = mcp->agreed.name;
+    info.title = mcp->agreed.title;
+    info.version = mcp->agreed.version;
+    info.instructions = mcp->agreed.instructions;
+    info.capabilities = mcp->agreed.capabilities_text;
+    if (mcp->agreed.era != NULL) info.era = phi_str_of(mcp->agreed.era->version);
+    info.restarts = mcp->life.restarts;
+    if (mcp->link->table->info != NULL) mcp->link->table->info(mcp->link, &info);
+    return info;
+}
+
+PHI_API phi_str phi_mcp_stderr(const phi_mcp *mcp) {
+    if (mcp == NULL || mcp->link->table->errors == NULL) return phi__str("", 0);
+    return mcp->link->table->errors(mcp->link);
+}
+
+/* ---- requests ---- */
+
+/* A request of the host's. */
+typedef struct phi__mcp_asking {
+    phi_mcp *mcp;
+    phi_mcp_request request;
+} phi__mcp_asking;
+
+static void phi__mcp_asking_progress(void *ctx, double progress, double total, phi_str message) {
+    phi__mcp_asking *a = (phi__mcp_asking *)ctx;
+    a->request.progress(a->request.user_data, progress, total, message);
+}
+
+static void phi__mcp_asking_done(void *ctx, const phi_mcp_reply *reply) {
+    phi__mcp_asking *a = (phi__mcp_asking *)ctx;
+    phi_mcp *mcp = a->mcp;
+    phi_mcp_request request = a->request;
+    phi__free(&mcp->memory, a, sizeof *a);
+    if (!mcp->dead) request.done(request.user_data, reply);
+}
+
+/* Takes _meta out of the params, which then are text again. */
+static phi_status phi__mcp_asking_params(phi_arena *arena, phi_str text,
+                                         phi__mcp_request_desc *desc) {
+    phi_json *root, *meta;
+    phi_status status;
+    if (phi__str_trim(text).len == 0) return PHI_OK;
+    status = phi_json_parse(arena, text, 0, &root, NULL);
+    if (status != PHI_OK) return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+    if (!phi_json_is_object(root)) return PHI_BAD_ARG;
+    meta = phi_json_remove(root, "_meta");
+    if (meta != NULL && phi_json_is_object(meta)) {
+        (void)phi_json_remove(meta, "progressToken"); /* ours */
+        status = phi_json_write(arena, meta, 0, &desc->meta);
+        if (status == PHI_OK) desc->meta = phi__str(desc->meta.at + 1, desc->meta.len - 2);
+    }
+    return status == PHI_OK ? phi_json_write(arena, root, 0, &desc->params) : status;
+}
+
+static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_request *request,
+                                       phi_arena *arena, phi__mcp_request **out) {
+    phi__mcp_request_desc desc;
+    phi__mcp_asking *a;
+    phi_status status;
+    memset(&desc, 0, sizeof desc);
+    status = phi__mcp_asking_params(arena, request->params, &desc);
+    if (status != PHI_OK) return status;
+    a = (phi__mcp_asking *)phi__alloc(&mcp->memory, sizeof *a);
+    if (a == NULL) return PHI_NO_MEMORY;
+    a->mcp = mcp;
+    a->request = *request;
+    desc.method = request->method;
+    desc.timeout_ms = request->timeout_ms;
+    desc.progress = request->progress != NULL ? phi__mcp_asking_progress : NULL;
+    desc.done = phi__mcp_asking_done;
+    desc.ctx = a;
+    status = phi__mcp_requests_new(mcp, &desc, false, out);
+    if (status != PHI_OK) phi__free(&mcp->memory, a, sizeof *a);
+    return status;
+}
+
+PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id) {
+    phi__mcp_request *r = NULL;
+    phi_status status;
+    phi_arena arena;
+    if (mcp == NULL) return PHI_BAD_ARG;
+    if (request == NULL || request->method == NULL || request->method[0] == '\0' ||
+        request->done == NULL)
+        return phi__error(mcp->rt, PHI_BAD_ARG, "phi_mcp_send: method or done is missing");
+    if (mcp->phase != PHI__MCP_LIVE)
+        return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_send: the connection is not ready");
+    phi_arena_init(&arena, &mcp->memory, 0);
+    status = phi__mcp_asking_send(mcp, request, &arena, &r);
+    phi_arena_free(&arena);
+    if (status == PHI_BAD_ARG)
+        return phi__error(mcp->rt, status, "phi_mcp_send: params: expected a JSON object");
+    if (status != PHI_OK)
+        return phi__error(mcp->rt, status, "phi_mcp_send: %s", phi_status_text(status));
+    if (id != NULL) *id = r->first_id;
+    return PHI_OK;
+}
+
+PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
+    phi__mcp_request *r = mcp != NULL ? phi__mcp_requests_first(mcp, id) : NULL;
+    phi__mcp_asking *a;
+    if (r == NULL || r->desc.done != phi__mcp_asking_done) return;
+    a = (phi__mcp_asking *)r->desc.ctx;
+    phi__mcp_requests_cancel(r, "cancelled by the host");
+    phi__free(&mcp->memory, a, sizeof *a);
+}
+
+#endif

@@ -1,0 +1,223 @@
+/* mcp_content.c - content blocks of MCP and content of messages. */
+#include "mcp/mcp_content_in.h"
+
+#ifndef PHI_NO_MCP
+
+enum { PHI__MCP_CONTENT_MOST = 1000 }; /* blocks of one list; the rest is counted in a line */
+
+/* Of [A-Za-z0-9+/] with padding, nothing else: one bad image in the history would fail every later
+   model call. */
+static bool phi__mcp_content_is_base64(phi_str data) {
+    size_t len = data.len, i;
+    if (len == 0 || len % 4 != 0) return false;
+    if (data.at[len - 1] == '=') len--;
+    if (data.at[len - 1] == '=') len--;
+    for (i = 0; i < len; i++) {
+        char c = data.at[i];
+        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                    c == '+' || c == '/';
+        if (!fine) return false;
+    }
+    return true;
+}
+
+/* Bytes that base64 text stands for. */
+static uint64_t phi__mcp_content_size(phi_str data) {
+    uint64_t bytes = (uint64_t)data.len / 4 * 3;
+    if (data.len >= 2 && data.len % 4 == 0 && data.at[data.len - 1] == '=')
+        bytes -= data.at[data.len - 2] == '=' ? 2 : 1;
+    return bytes;
+}
+
+/* The types that every provider takes; empty: another one. */
+static phi_str phi__mcp_content_image_type(phi_str mime) {
+    static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(types); i++)
+        if (phi__str_is_nocase(mime, types[i])) return phi_str_of(types[i]);
+    return phi__str_is_nocase(mime, "image/jpg") ? phi_str_of(types[1]) : phi__str(NULL, 0);
+}
+
+static phi_str phi__mcp_content_member(const phi_json *node, const char *key) {
+    return phi__json_text_of(phi_json_get(node, key));
+}
+
+static bool phi__mcp_content_set_text(phi_arena *arena, const phi__buf *words, phi_content *out) {
+    out->kind = PHI_CONTENT_TEXT;
+    return !words->failed && phi__arena_str(arena, phi__buf_str(words), &out->text);
+}
+
+/* ", image/png, 512 bytes" */
+static void phi__mcp_content_put_facts(phi__buf *words, phi_str mime, phi_str data, bool sized) {
+    if (mime.len > 0) {
+        phi__buf_text(words, ", ");
+        phi__buf_add_str(words, mime);
+    }
+    if (!sized) return;
+    phi__buf_text(words, ", ");
+    phi__buf_u64(words, phi__mcp_content_size(data));
+    phi__buf_text(words, " bytes");
+}
+
+/* "[audio, audio/wav, 512 bytes]" */
+static bool phi__mcp_content_note(phi_arena *arena, const char *what, phi_str uri, phi_str mime,
+                                  phi_str data, const char *fault, phi_content *out) {
+    phi__buf words;
+    bool fine;
+    phi__buf_init(&words, arena->memory);
+    phi__buf_char(&words, '[');
+    phi__buf_text(&words, what);
+    if (uri.len > 0) {
+        phi__buf_char(&words, ' ');
+        phi__buf_add_str(&words, uri);
+    }
+    phi__mcp_content_put_facts(&words, mime, data, true);
+    phi__buf_text(&words, fault);
+    phi__buf_char(&words, ']');
+    fine = phi__mcp_content_set_text(arena, &words, out);
+    phi__buf_free(&words);
+    return fine;
+}
+
+static bool phi__mcp_content_image(phi_arena *arena, const char *what, phi_str uri, phi_str mime,
+                                   phi_str data, phi_content *out) {
+    phi_str type = phi__mcp_content_image_type(mime);
+    if (type.len == 0) return phi__mcp_content_note(arena, what, uri, mime, data, "", out);
+    if (!phi__mcp_content_is_base64(data))
+        return phi__mcp_content_note(arena, what, uri, mime, data, ": it is no base64", out);
+    out->kind = PHI_CONTENT_IMAGE;
+    out->data = data;
+    out->mime_type = type;
+    return true;
+}
+
+/* "[resource file:///a.txt, "a.txt", text/plain, 512 bytes: The description]" */
+static bool phi__mcp_content_link(const phi_json *block, phi_arena *arena, phi_content *out) {
+    phi_str name = phi__mcp_content_member(block, "title");
+    phi_str mime = phi__mcp_content_member(block, "mimeType");
+    phi_str about = phi__mcp_content_member(block, "description");
+    uint64_t size = phi_json_uint(phi_json_get(block, "size"), 0);
+    phi__buf words;
+    bool fine;
+    if (name.len == 0) name = phi__mcp_content_member(block, "name");
+    phi__buf_init(&words, arena->memory);
+    phi__buf_text(&words, "[resource ");
+    phi__buf_add_str(&words, phi__mcp_content_member(block, "uri"));
+    if (name.len > 0) {
+        phi__buf_text(&words, ", \"");
+        phi__buf_add_str(&words, name);
+        phi__buf_char(&words, '"');
+    }
+    phi__mcp_content_put_facts(&words, mime, mime, false);
+    if (size > 0) {
+        phi__buf_text(&words, ", ");
+        phi__buf_u64(&words, size);
+        phi__buf_text(&words, " bytes");
+    }
+    if (about.len > 0) {
+        phi__buf_text(&words, ": ");
+        phi__buf_add_str(&words, about);
+    }
+    phi__buf_char(&words, ']');
+    fine = phi__mcp_content_set_text(arena, &words, out);
+    phi__buf_free(&words);
+    return fine;
+}
+
+static bool phi__mcp_content_resource(const phi_json *resource, phi_arena *arena,
+                                      phi_content *out) {
+    const phi_json *text = phi_json_get(resource, "text");
+    if (phi_json_is_string(text)) {
+        out->kind = PHI_CONTENT_TEXT;
+        out->text = phi__json_text_of(text);
+        return true;
+    }
+    return phi__mcp_content_image(arena, "resource", phi__mcp_content_member(resource, "uri"),
+                                  phi__mcp_content_member(resource, "mimeType"),
+                                  phi__mcp_content_member(resource, "blob"), out);
+}
+
+static bool phi__mcp_content_json(const phi_json *block, phi_arena *arena, phi_content *out) {
+    out->kind = PHI_CONTENT_TEXT;
+    return phi_json_write(arena, block, 0, &out->text) == PHI_OK;
+}
+
+PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out) {
+    phi_str type = phi__mcp_content_member(block, "type");
+    phi_str data = phi__mcp_content_member(block, "data");
+    phi_str mime = phi__mcp_content_member(block, "mimeType");
+    memset(out, 0, sizeof *out);
+    if (phi__str_is(type, "text") && phi_json_is_string(phi_json_get(block, "text"))) {
+        out->kind = PHI_CONTENT_TEXT;
+        out->text = phi__mcp_content_member(block, "text");
+        return true;
+    }
+    if (phi__str_is(type, "image") && data.len > 0)
+        return phi__mcp_content_image(arena, "image", phi__str(NULL, 0), mime, data, out);
+    if (phi__str_is(type, "audio") && data.len > 0)
+        return phi__mcp_content_note(arena, "audio", phi__str(NULL, 0), mime, data, "", out);
+    if (phi__str_is(type, "resource_link") && phi_json_is_string(phi_json_get(block, "uri")))
+        return phi__mcp_content_link(block, arena, out);
+    if (phi__str_is(type, "resource") && phi_json_is_object(phi_json_get(block, "resource")))
+        return phi__mcp_content_resource(phi_json_get(block, "resource"), arena, out);
+    return phi__mcp_content_json(block, arena, out);
+}
+
+static bool phi__mcp_content_rest(phi_arena *arena, size_t count, phi_content *out) {
+    phi__buf words;
+    bool fine;
+    phi__buf_init(&words, arena->memory);
+    phi__buf_printf(&words, "[%lu more blocks were left out]", (unsigned long)count);
+    fine = phi__mcp_content_set_text(arena, &words, out);
+    phi__buf_free(&words);
+    return fine;
+}
+
+PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
+                                   size_t *count) {
+    bool list = phi_json_is_array(blocks);
+    size_t all = list ? phi_json_count(blocks) : phi_json_is_object(blocks) ? 1 : 0, i;
+    size_t most = phi__min(all, PHI__MCP_CONTENT_MOST);
+    phi_json_iter it = phi_json_each(list ? blocks : NULL);
+    phi_content *made;
+    *out = NULL;
+    *count = 0;
+    if (all == 0) return true;
+    made = (phi_content *)phi__arena_zero(arena, (most + 1) * sizeof *made);
+    if (made == NULL) return false;
+    for (i = 0; i < most; i++)
+        if (!phi__mcp_content_block(list ? phi_json_next(&it) : blocks, arena, &made[i]))
+            return false;
+    if (all > most && !phi__mcp_content_rest(arena, all - most, &made[i++])) return false;
+    *out = made;
+    *count = i;
+    return true;
+}
+
+PHI__FN bool phi__mcp_content_write_block(phi__buf *out, const phi_content *block) {
+    if (block->kind == PHI_CONTENT_TEXT) {
+        phi__buf_text(out, "{\"type\":\"text\",\"text\":");
+        phi__json_write_str(out, block->text);
+    } else if (block->kind == PHI_CONTENT_IMAGE) {
+        phi__buf_text(out, "{\"type\":\"image\",\"data\":");
+        phi__json_write_str(out, block->data);
+        phi__json_write_key(out, PHI__LIT("mimeType"));
+        phi__json_write_str(out, block->mime_type);
+    } else
+        return false;
+    phi__buf_char(out, '}');
+    return true;
+}
+
+PHI__FN void phi__mcp_content_write(phi__buf *out, const phi_content *content, size_t count) {
+    size_t i;
+    phi__buf_char(out, '[');
+    for (i = 0; i < count; i++) {
+        if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE) continue;
+        phi__json_write_comma(out);
+        (void)phi__mcp_content_write_block(out, &content[i]);
+    }
+    phi__buf_char(out, ']');
+}
+
+#endif

@@ -1,0 +1,173 @@
+/* mcp_core_in.h - the struct of a connection: each group of fields is its file's.
+
+   Functions that call out (events, done functions, parts) may find the connection freed afterwards:
+   phi__mcp_core_enter keeps the struct until phi__mcp_core_leave, which says whether it is alive.
+   Entered are: messages and reports of the link, and timers. */
+#ifndef PHI_MCP_MCP_CORE_IN_H
+#define PHI_MCP_MCP_CORE_IN_H
+
+#include "base/map_in.h"
+#include "mcp/mcp_eras_in.h"
+#include "mcp/mcp_in.h"
+
+#ifndef PHI_NO_MCP
+
+typedef enum phi__mcp_phase {
+    PHI__MCP_SHUT,    /* not opened, or closed */
+    PHI__MCP_OPENING, /* the link connects */
+    PHI__MCP_PROBING,
+    PHI__MCP_INITIALIZING,
+    PHI__MCP_SETTLING, /* agreed; parts fetch their first lists */
+    PHI__MCP_LIVE,
+    PHI__MCP_RESTING, /* until it is started again */
+    PHI__MCP_ENDING,  /* phi_mcp_close */
+    PHI__MCP_BROKEN   /* failed for good */
+} phi__mcp_phase;
+
+/* mcp_post.c: what is sent, in its order. */
+typedef struct phi__mcp_item {
+    phi__link link; /* of the queue */
+    bool waits;     /* in the queue */
+    bool sent;      /* the link has it */
+    bool early;     /* of the handshake */
+    bool owned;     /* a notification or an answer: it is freed once it was sent */
+    phi__mcp_out out;
+    phi__buf json;
+} phi__mcp_item;
+
+typedef struct phi__mcp_queue {
+    phi__list waiting;
+    uint32_t owned; /* of those that wait */
+} phi__mcp_queue;
+
+/* mcp_requests.c */
+struct phi__mcp_request {
+    phi_mcp *mcp;
+    phi__link open;
+    phi__mcp_item item; /* item.out.json is item.json */
+    uint64_t id;        /* on the wire: of the newest repetition */
+    uint64_t first_id;
+    bool mapped;           /* an answer to `id` is expected */
+    bool handshake;        /* also before it is agreed, and never cancelled on the wire */
+    phi_arena arena;       /* of the copies */
+    phi_str members, meta; /* of params, of _meta */
+    phi__mcp_request_desc desc;
+    phi__timer timer;
+    uint64_t began_us;
+    /* mcp_inputs.c: what the server wants to know before it answers */
+    struct {
+        uint32_t rounds, pending;
+        bool busy;         /* asking parts now */
+        bool due;          /* the timer brings the repetition, or the failure */
+        phi__buf answers;  /* members of inputResponses */
+        phi__buf state;    /* JSON text of requestState; empty: none */
+        phi_status status; /* of the failure */
+        char message[160];
+    } input;
+    struct phi__mcp_task *task; /* mcp_tasks.c */
+};
+
+typedef struct phi__mcp_requests {
+    phi__list open;
+    size_t count;
+    phi__map by_id;
+    uint64_t next_id;
+    bool (*late)(phi__mcp_request *r); /* its timer; true: that was no deadline */
+    void (*gone)(phi__mcp_request *r); /* it is about to end */
+} phi__mcp_requests;
+
+/* mcp_asked.c: a question of the server's that a part is about to answer. */
+typedef struct phi__mcp_ask {
+    phi__link link;
+    uint64_t ask;
+    const phi__mcp_part *table;
+    void *part;
+    phi__mcp_request *request; /* on whose behalf; NULL: unknown */
+    bool input;                /* of input_required: `id` is its key */
+    size_t id_len;
+    char id[1]; /* JSON text, or a key */
+} phi__mcp_ask;
+
+typedef struct phi__mcp_asks {
+    phi__list open;
+    size_t count;
+    uint64_t next;
+} phi__mcp_asks;
+
+/* mcp_parts.c */
+typedef struct phi__mcp_joined {
+    const phi__mcp_part *table;
+    void *part;
+} phi__mcp_joined;
+
+typedef struct phi__mcp_warned {
+    uint64_t next_us; /* earlier ones are only counted */
+    uint32_t hidden;  /* since the last that was shown */
+} phi__mcp_warned;
+
+/* mcp_handshake.c: what both sides have agreed upon. */
+typedef struct phi__mcp_agreed {
+    const phi__mcp_era *era; /* NULL: nothing yet */
+    phi_arena arena;         /* of what follows; emptied for each handshake */
+    const phi_json *capabilities;
+    phi_str capabilities_text;
+    phi_str name, title, version, instructions;
+    phi_str meta;    /* members of _meta on each request: the modern era's */
+    bool legacy;     /* known from an earlier start: no probe */
+    bool second_try; /* a version that was refused is tried again */
+    int http_status; /* of the answer that is being reported; 0: none */
+    void (*ended)(phi_mcp *mcp, phi_status status, const char *message);
+} phi__mcp_agreed;
+
+/* mcp_life.c */
+typedef struct phi__mcp_life {
+    phi__timer timer; /* to be ready, to start again, to close */
+    uint64_t opened_us, expired_us;
+    uint32_t in_row, restarts;
+    uint32_t holds;
+    bool link_open; /* a report of its end is to come */
+    bool reopen;    /* then */
+    bool close;     /* the timer closes it */
+    bool waits;     /* for a person: no deadline */
+    phi_mcp_state told;
+    char error[256];
+} phi__mcp_life;
+
+/* mcp_listen.c: the stream of changes. */
+typedef struct phi__mcp_listening {
+    phi__mcp_request *request;
+    phi__timer timer;
+    uint64_t opened_us;
+    uint32_t tries;
+} phi__mcp_listening;
+
+struct phi_mcp {
+    phi_runtime *rt;
+    phi_memory memory;
+    phi_arena arena; /* of desc */
+    phi_mcp_desc desc;
+    phi__mcp_link *link;
+    phi__mcp_phase phase;
+    uint32_t depth; /* of phi__mcp_core_enter */
+    bool dead;      /* freed: only the struct is left */
+    phi__mcp_joined parts[PHI__MCP_PARTS];
+    size_t part_count;
+    phi__mcp_queue queue;
+    phi__mcp_requests requests;
+    phi__mcp_asks asks;
+    phi__mcp_warned warned;
+    phi__mcp_agreed agreed;
+    phi__mcp_life life;
+    phi__mcp_listening listening;
+};
+
+PHI__FN void phi__mcp_core_enter(phi_mcp *mcp);
+/* False: it was freed meanwhile, and is gone now. */
+PHI__FN bool phi__mcp_core_leave(phi_mcp *mcp);
+
+static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
+    return ms == PHI_UNLIMITED ? UINT64_MAX : now_us + (uint64_t)ms * 1000;
+}
+
+#endif
+#endif

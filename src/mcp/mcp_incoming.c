@@ -1,0 +1,182 @@
+/* mcp_incoming.c - messages of the server. */
+#include "mcp/mcp_incoming_in.h"
+
+#ifndef PHI_NO_MCP
+
+#include "mcp/mcp_asked_in.h"
+#include "mcp/mcp_parts_in.h"
+#include "mcp/mcp_requests_in.h"
+#include "mcp/mcp_rpc_in.h"
+
+#include <stdio.h>
+
+/* ---- answers ---- */
+
+static void phi__mcp_incoming_error(phi__mcp_request *r, const phi__mcp_rpc *rpc) {
+    phi_mcp_reply reply;
+    memset(&reply, 0, sizeof reply);
+    reply.status = PHI_REFUSED;
+    reply.code = rpc->code;
+    reply.message = rpc->message;
+    reply.data = rpc->data;
+    phi__mcp_requests_off(r);
+    phi__mcp_requests_finish(r, &reply);
+}
+
+static bool phi__mcp_incoming_may_ask(phi_str method) {
+    return phi__str_is(method, "tools/call") || phi__str_is(method, "prompts/get") ||
+           phi__str_is(method, "resources/read");
+}
+
+static void phi__mcp_incoming_result(phi__mcp_request *r, const phi_json *result) {
+    const phi__mcp_era *era = r->mcp->agreed.era;
+    phi_str type = phi_json_str(phi_json_get(result, "resultType"), "");
+    phi_mcp_reply reply;
+    char words[120];
+    phi__mcp_requests_off(r);
+    if (!phi_json_is_object(result)) {
+        phi__mcp_requests_fail(r, PHI_PARSE, "the result is no object");
+        return;
+    }
+    if (era != NULL && era->result_type && type.len > 0 && !phi__str_is(type, "complete")) {
+        if (phi__str_is(type, "input_required") && phi__mcp_incoming_may_ask(r->item.out.method)) {
+            (void)phi__mcp_asked_input(r, result);
+            return;
+        }
+        (void)snprintf(words, sizeof words, "a result of the type \"%.*s\", which is unknown",
+                       (int)phi__min(type.len, 60), type.at);
+        phi__mcp_requests_fail(r, PHI_PARSE, words);
+        return;
+    }
+    memset(&reply, 0, sizeof reply);
+    reply.result = result;
+    phi__mcp_requests_finish(r, &reply);
+}
+
+static void phi__mcp_incoming_answer(phi_mcp *mcp, const phi__mcp_rpc *rpc) {
+    phi__mcp_request *r = NULL;
+    uint64_t id = 0;
+    bool ours = phi__mcp_rpc_number(rpc->id, &id);
+    if (ours) r = phi__mcp_requests_find(mcp, id);
+    if (r == NULL) {
+        if (ours && phi__mcp_requests_issued(mcp, id)) return; /* late, or twice */
+        if (rpc->id.len == 0)
+            (void)phi__mcp_parts_warn(mcp, "an error without an id: %.*s",
+                                      (int)phi__min(rpc->message.len, 200), rpc->message.at);
+        else
+            (void)phi__mcp_parts_warn(mcp, "an answer to nothing: its id is %.*s",
+                                      (int)phi__min(rpc->id.len, 60), rpc->id.at);
+        return;
+    }
+    mcp->agreed.http_status = 0;
+    if (rpc->kind == PHI__MCP_RPC_RESULT)
+        phi__mcp_incoming_result(r, rpc->result);
+    else
+        phi__mcp_incoming_error(r, rpc);
+}
+
+/* ---- notifications ---- */
+
+static void phi__mcp_incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_json *params) {
+    const phi_json *node = phi_json_get(params, "requestId");
+    phi__mcp_request *r = NULL;
+    uint64_t id;
+    phi_str text;
+    if (node == NULL || phi_json_write(arena, node, 0, &text) != PHI_OK) return;
+    if (mcp->agreed.era == NULL || mcp->agreed.era->asks) {
+        phi__mcp_asked_cancelled(mcp, text);
+        return;
+    }
+    /* The server ends a stream of ours. */
+    if (phi__mcp_rpc_number(text, &id)) r = phi__mcp_requests_find(mcp, id);
+    if (r == NULL || !r->desc.stream) return;
+    phi__mcp_requests_off(r);
+    phi__mcp_requests_fail(r, PHI_NETWORK, "the server has ended the stream");
+}
+
+static void phi__mcp_incoming_notification(phi_mcp *mcp, phi_arena *arena,
+                                           const phi__mcp_rpc *rpc) {
+    if (phi__str_is(rpc->method, "notifications/progress"))
+        phi__mcp_requests_progress(mcp, rpc->params);
+    else if (phi__str_is(rpc->method, "notifications/cancelled"))
+        phi__mcp_incoming_cancelled(mcp, arena, rpc->params);
+    else
+        (void)phi__mcp_parts_notified(mcp, rpc->method, rpc->params);
+}
+
+/* ---- all ---- */
+
+static void phi__mcp_incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *node,
+                                  phi__mcp_out *from) {
+    phi__mcp_rpc rpc;
+    if (!phi__mcp_rpc_read(arena, node, &rpc)) {
+        (void)phi__mcp_parts_warn(mcp, "no memory for a message");
+        return;
+    }
+    switch (rpc.kind) {
+    case PHI__MCP_RPC_RESULT:
+    case PHI__MCP_RPC_ERROR: phi__mcp_incoming_answer(mcp, &rpc); return;
+    case PHI__MCP_RPC_REQUEST:
+        (void)phi__mcp_asked_request(mcp, &rpc, phi__mcp_requests_of(from));
+        return;
+    case PHI__MCP_RPC_NOTIFICATION: phi__mcp_incoming_notification(mcp, arena, &rpc); return;
+    case PHI__MCP_RPC_INVALID: break;
+    }
+    (void)phi__mcp_parts_warn(mcp, "a message that is none: %s", rpc.fault);
+}
+
+/* A text that cannot be read; where it is an answer, its request need not wait for the deadline. */
+static void phi__mcp_incoming_bad(phi_mcp *mcp, phi_str json, phi_status status) {
+    phi__mcp_request *r = NULL;
+    phi_json_found id;
+    uint64_t number;
+    if (status != PHI_PARSE && phi_json_find(json, "id", &id) == PHI_OK &&
+        phi__mcp_rpc_number(id.raw, &number))
+        r = phi__mcp_requests_find(mcp, number);
+    if (r != NULL)
+        phi__mcp_requests_fail(r, status,
+                               status == PHI_NO_MEMORY ? "no memory for the answer"
+                                                       : "the answer is nested too deeply");
+    else
+        (void)phi__mcp_parts_warn(mcp, "a message that is no JSON (%s): %.*s",
+                                  phi_status_text(status), (int)phi__min(json.len, 80), json.at);
+}
+
+PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from) {
+    phi_arena arena;
+    phi_json *root;
+    const phi_json *node;
+    phi_json_iter it;
+    phi_status status;
+    phi_arena_init(&arena, &mcp->memory, 0);
+    status = phi__mcp_rpc_parse(&arena, json, &root);
+    if (status != PHI_OK)
+        phi__mcp_incoming_bad(mcp, json, status);
+    else if (!phi_json_is_array(root))
+        phi__mcp_incoming_one(mcp, &arena, root, from);
+    else
+        for (it = phi_json_each(root); !mcp->dead && (node = phi_json_next(&it)) != NULL;)
+            phi__mcp_incoming_one(mcp, &arena, node,
+                                  from != NULL && from->of_link != NULL ? from : NULL);
+    phi_arena_free(&arena);
+}
+
+PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status status,
+                                    int http_status, phi_str body, const char *message) {
+    phi_arena arena;
+    phi_json *root = NULL;
+    phi__mcp_rpc rpc;
+    phi_arena_init(&arena, &mcp->memory, 0);
+    memset(&rpc, 0, sizeof rpc);
+    mcp->agreed.http_status = http_status;
+    if (body.len > 0 && phi__mcp_rpc_parse(&arena, body, &root) == PHI_OK)
+        (void)phi__mcp_rpc_read(&arena, root, &rpc);
+    r->item.sent = false;
+    if (rpc.kind == PHI__MCP_RPC_ERROR)
+        phi__mcp_incoming_error(r, &rpc);
+    else
+        phi__mcp_requests_fail(r, status != PHI_OK ? status : PHI_NETWORK, message);
+    phi_arena_free(&arena);
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* mcp_incoming_in.h - what the server sends: each message to where it belongs. */
+#ifndef PHI_MCP_MCP_INCOMING_IN_H
+#define PHI_MCP_MCP_INCOMING_IN_H
+
+#include "mcp/mcp_core_in.h"
+
+#ifndef PHI_NO_MCP
+
+/* Entered. from: the request on whose stream it came, or NULL. */
+PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
+/* As phi__mcp_session_lost. */
+PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status status,
+                                    int http_status, phi_str body, const char *message);
+
+#endif
+#endif

@@ -1,0 +1,90 @@
+/* mcp_oauth.h - access to MCP servers over HTTP that want an authorization (OAuth 2.1).
+
+       phi_mcp_oauth_desc oauth = PHI_ZERO;
+       oauth.open_browser = open_browser;     // shows the URL to the person
+       oauth.store = &store;                  // keeps tokens; see stores.md
+       to.oauth = &oauth;                     // to: a phi_mcp_desc with a url
+
+   When the server refuses a request, phi finds its authorization server, registers, hands the host
+   a URL for a browser, receives the redirect on a port of this machine and asks for a token, which
+   it refreshes from then on. Requests wait meanwhile.
+   Secrets (tokens, codes, client secrets) are in the store's documents alone: in no event, message
+   or tape.
+
+   Addresses: https alone; plain http only where the MCP server itself has an http address of this
+   machine. No redirects are followed. A server on a public address cannot send phi to private ones
+   (docs/mcp.md, Authorization). */
+#ifndef PHI_MCP_MCP_OAUTH_H
+#define PHI_MCP_MCP_OAUTH_H
+
+#include "mcp/mcp.h"
+#include "persist/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef PHI_NO_MCP
+
+/* How a client with a secret proves itself at the token endpoint. */
+typedef enum phi_mcp_client_auth {
+    PHI_MCP_CLIENT_AUTH_ANY = 0, /* what the server supports, in this order */
+    PHI_MCP_CLIENT_AUTH_BASIC,   /* client_secret_basic */
+    PHI_MCP_CLIENT_AUTH_POST,    /* client_secret_post */
+    PHI_MCP_CLIENT_AUTH_NONE     /* the secret is not sent */
+} phi_mcp_client_auth;
+
+/* Zero means default for every field. */
+struct phi_mcp_oauth_desc {
+    /* Called inside phi_step with the authorization URL, to be opened by the person's browser. The
+       URL is valid until it returns, and should not be logged. Anything but PHI_OK ends the
+       authorization with that status. NULL: only tokens of the store are used. */
+    phi_status (*open_browser)(void *user_data, const char *url);
+    void *user_data;
+    /* Keeps tokens, registrations and the port, as documents whose ids begin with "mcp-oauth-".
+       Copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
+    const phi_store *store;
+
+    /* Of a client that the authorization server knows already (default: one is registered). */
+    const char *client_id, *client_secret;
+    phi_mcp_client_auth client_auth;
+    /* that client_id is of (default: the first server that is used with it) */
+    const char *issuer;
+    /* https: a document about the program, which is its client id where the server supports that */
+    const char *client_metadata_url;
+    const char *client_name; /* that the person is shown (default: the connection's) */
+    const char *client_uri;  /* a page about the program (default: none) */
+    bool web_application;    /* application_type "web" (default: "native") */
+
+    /* Separated by spaces: asked for besides those that the server's challenge names, and in place
+       of all that it supports (default: none). */
+    const char *scope;
+    bool no_offline_access; /* "offline_access" is not asked for, where it is supported */
+
+    /* Where the browser is sent back to, and phi listens: http://127.0.0.1:{port}/callback. 0: any
+       port, the one of the last registration first. -1: phi does not listen; the host receives the
+       redirect at redirect_uri and calls phi_mcp_authorized. */
+    int redirect_port;
+    const char *redirect_uri; /* https, http on this machine, or a scheme of the program's own */
+    uint32_t timeout_ms;      /* of an authorization, the person included (default 300,000) */
+
+    bool allow_private; /* a public server's metadata may point to private addresses */
+    bool no_legacy;     /* servers without metadata (2025-03-26) are refused */
+};
+
+/* Hands over the URL that the browser was redirected to, with its query: from a listener of the
+   host's own, or pasted by the person. The connection goes on in the next phi_step. PHI_MISUSE: no
+   authorization waits, or the connection has no oauth; PHI_REFUSED: the URL belongs to another
+   authorization, and this one still waits; PHI_BAD_ARG, PHI_NO_MEMORY. phi_last_error has the
+   message. Safe inside open_browser. */
+PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url);
+/* Forgets the tokens, here and in the store; the registration stays. An authorization that is under
+   way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
+PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

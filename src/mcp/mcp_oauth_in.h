@@ -1,0 +1,62 @@
+/* mcp_oauth_in.h - the authorization of one MCP server, for the link over HTTP.
+
+       status = phi__mcp_oauth_header(oauth, &value);
+       // PHI_OK: send it as Authorization. PHI_NOT_FOUND: send without. PHI_BUSY: wait for changed.
+       // the answer is 401 or 403:
+       status = phi__mcp_oauth_challenge(oauth, http_status, headers, value_that_was_sent);
+       // PHI_OK: send again, there is another token. PHI_BUSY: wait for changed, send again then.
+       // else: refused, phi_last_error has the message.
+
+   mcp_oauth.c has the states; the rest is data: mcp_oauth_url.c (addresses), mcp_oauth_words.c
+   (headers and documents of servers), mcp_oauth_form.c (requests to them), mcp_oauth_keep.c (the
+   store).
+   Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
+   is borrowed. Threads: the pumping thread. */
+#ifndef PHI_MCP_MCP_OAUTH_IN_H
+#define PHI_MCP_MCP_OAUTH_IN_H
+
+#include "base/base_in.h"
+#include "mcp/mcp_oauth.h"
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_oauth phi__mcp_oauth;
+
+/* Copies a desc with its defaults into an arena. False: no memory. */
+PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
+                                 const phi_mcp_oauth_desc **out);
+/* Whether its fields fit; else PHI_BAD_ARG, and phi_last_error names one. */
+PHI__FN phi_status phi__mcp_oauth_check(phi_runtime *rt, const phi_mcp_oauth_desc *desc);
+
+/* Calls `changed` in phi_step, never inside of the functions below, whenever header or challenge
+   had answered PHI_BUSY, once for all of them. PHI_OK: ask phi__mcp_oauth_header again. Else it is
+   hopeless, and the message (valid during the call) says why; a later challenge tries anew. It may
+   free the object. */
+typedef struct phi__mcp_oauth_listener {
+    void (*changed)(void *ctx, phi_status status, const char *message);
+    void *ctx;
+} phi__mcp_oauth_listener;
+
+/* url: the MCP server's. desc: borrowed until free. client_name: borrowed; for a desc without one.
+   PHI_BAD_ARG: the url; PHI_NO_MEMORY. Nothing is sent. */
+PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
+                                      const phi_mcp_oauth_desc *desc, phi_str url,
+                                      const char *client_name,
+                                      const phi__mcp_oauth_listener *listener,
+                                      phi__mcp_oauth **out);
+/* Ends what is under way; `changed` is not called. Allowed inside changed and open_browser. NULL is
+   harmless. */
+PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *oauth);
+
+/* PHI_OK: *value is "Bearer ...", valid until the next call of this file or phi_step. */
+PHI__FN phi_status phi__mcp_oauth_header(phi__mcp_oauth *oauth, phi_str *value);
+/* headers: of the answer, "Name: value\r\n" each. sent: the value that its request had carried;
+   empty: none. A 403 without a challenge for more scopes is PHI_REFUSED. */
+PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *oauth, int http_status, phi_str headers,
+                                            phi_str sent);
+/* As phi_mcp_authorized and phi_mcp_sign_out. */
+PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *oauth, phi_str url);
+PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
+
+#endif
+#endif

@@ -1,0 +1,146 @@
+/* mcp_oauth_state_in.h - an authorization under way: its state, its requests, its end.
+
+   mcp_oauth_find.c looks for metadata, mcp_oauth_client.c chooses or registers the client,
+   mcp_oauth_person.c asks the person, mcp_oauth_token.c keeps and refreshes the token, mcp_oauth.c
+   has the steps. All return PHI_BUSY (a request was sent, or the person is asked), PHI_OK (this
+   part is done) or a failure, whose message is in `message`.
+   All memory of an authorization comes from a budget that wipes what it gives back: answers, trees
+   and copies of secrets need no further care. Everything happens in the timer, which the end of a
+   request sets: the host's functions are called from there alone. */
+#ifndef PHI_MCP_MCP_OAUTH_STATE_IN_H
+#define PHI_MCP_MCP_OAUTH_STATE_IN_H
+
+#include "loop/fetch_in.h"
+#include "loop/loop_in.h"
+#include "mcp/mcp_oauth_in.h"
+#include "mcp/mcp_oauth_keep_in.h"
+
+#ifndef PHI_NO_MCP
+
+enum {
+    PHI__MCP_OAUTH_MESSAGE = 300,
+    PHI__MCP_OAUTH_FETCH_MS = 30000, /* of a request of ours */
+    PHI__MCP_OAUTH_ANSWER = 65536,   /* bytes of a token or a registration */
+    PHI__MCP_OAUTH_ROUNDS = 4,       /* authorizations of a person within... */
+    PHI__MCP_OAUTH_ROUNDS_MS = 600000
+};
+
+typedef enum phi__mcp_oauth_step {
+    PHI__MCP_OAUTH_IDLE,
+    PHI__MCP_OAUTH_RENEW,    /* the refresh token is to be used */
+    PHI__MCP_OAUTH_REFRESH,  /* ... was sent */
+    PHI__MCP_OAUTH_BEGIN,    /* a person is needed */
+    PHI__MCP_OAUTH_RESOURCE, /* its metadata was asked for */
+    PHI__MCP_OAUTH_SERVER,   /* the authorization server's was */
+    PHI__MCP_OAUTH_REGISTER, /* the registration was sent */
+    PHI__MCP_OAUTH_PERSON,   /* the browser has the URL */
+    PHI__MCP_OAUTH_EXCHANGE  /* the code was sent */
+} phi__mcp_oauth_step;
+
+/* A request, and its answer. */
+typedef struct phi__mcp_oauth_sent {
+    phi__fetch *fetch; /* NULL: none is under way */
+    phi__buf answer;
+    const char *what; /* for messages; static */
+    int http_status;
+    bool ended;
+    phi_status status;
+    char message[PHI__MCP_OAUTH_MESSAGE];
+} phi__mcp_oauth_sent;
+
+/* What the authorization under way has found out; all in its arena. */
+typedef struct phi__mcp_oauth_found {
+    phi__mcp_oauth_dare dare; /* the challenge that it began with */
+    phi_str try_at[1 + PHI__MCP_OAUTH_KNOWN];
+    size_t tries, tried;
+    phi__mcp_oauth_resource resource;
+    phi__mcp_oauth_server server;
+    bool legacy; /* no metadata about the resource */
+} phi__mcp_oauth_found;
+
+struct phi__mcp_oauth {
+    phi_runtime *rt;
+    phi_memory *parent; /* that this struct is from */
+    phi_memory memory;  /* wipes */
+    const phi_mcp_oauth_desc *desc;
+    const char *client_name;
+    phi__mcp_oauth_listener listener;
+    phi_arena base; /* of the strings of `url` and `resource` */
+    phi__mcp_oauth_url url;
+    phi_str resource; /* of the server, where no metadata names one */
+    phi__mcp_oauth_step step;
+    bool loaded;     /* the store was read */
+    bool waiting;    /* `changed` is owed */
+    bool renewing;   /* a refused token is behind the refresh: a person may be needed */
+    bool registered; /* in this authorization: no second time */
+    bool cancelled;  /* signed out */
+    bool calling, gone;
+    phi__timer timer;
+    uint64_t deadline_us;
+    uint64_t retry_us;                      /* no refresh before */
+    uint64_t rounds[PHI__MCP_OAUTH_ROUNDS]; /* when persons were asked, the latest first */
+    phi_arena arena;                        /* of the authorization under way */
+    phi__mcp_oauth_found found;
+    phi__mcp_oauth_ask ask;
+    phi__mcp_oauth_sent sent;
+    phi__buf redirected; /* the query of the redirect; empty: it has not come */
+    phi__mcp_oauth_grant grant;
+    phi_arena client_arena;
+    phi__mcp_oauth_client client;
+    struct phi__mcp_redirect *receiver; /* NULL: none */
+    char message[PHI__MCP_OAUTH_MESSAGE];
+};
+
+/* Sets the message, one clean line, and returns the status. */
+PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status status,
+                                             const char *format, ...) PHI_PRINTF(3, 4);
+/* Requests; the step must be set. PHI_BUSY, or a failure. what: static. */
+PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, const char *what);
+/* type: of the body. basic: the value of Authorization; empty: none. */
+PHI__FN phi_status phi__mcp_oauth_state_post(phi__mcp_oauth *o, phi_str url, const char *type,
+                                             phi_str basic, phi_str body, const char *what);
+/* The request has failed in the network: with its message. PHI_OK: there is an answer. */
+PHI__FN phi_status phi__mcp_oauth_state_answered(phi__mcp_oauth *o);
+PHI__FN void phi__mcp_oauth_state_wake(phi__mcp_oauth *o); /* the timer fires in the next step */
+
+/* mcp_oauth_find.c: begins with the challenge in o->found.dare. */
+PHI__FN phi_status phi__mcp_oauth_find_begin(phi__mcp_oauth *o);
+PHI__FN phi_status phi__mcp_oauth_find_resource(phi__mcp_oauth *o); /* an answer has come */
+PHI__FN phi_status phi__mcp_oauth_find_server(phi__mcp_oauth *o);
+
+/* mcp_oauth_client.c: needs o->ask.redirect and o->ask.scope. PHI_OK: o->client is the client. */
+PHI__FN phi_status phi__mcp_oauth_client_choose(phi__mcp_oauth *o);
+PHI__FN phi_status phi__mcp_oauth_client_registered(phi__mcp_oauth *o); /* an answer has come */
+/* The client of a grant, to refresh it. False: it is not known any more. */
+PHI__FN bool phi__mcp_oauth_client_recall(phi__mcp_oauth *o);
+/* The server does not know it any more: forgotten, where it was registered by us. */
+PHI__FN void phi__mcp_oauth_client_forget(phi__mcp_oauth *o);
+/* The port of the last registration at found.server.issuer; 0: none. */
+PHI__FN uint16_t phi__mcp_oauth_client_port(phi__mcp_oauth *o);
+
+/* mcp_oauth_token.c */
+PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o); /* the stored grant, once */
+PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o);
+/* Sends a form with the client's proof. */
+PHI__FN phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint,
+                                            const phi__buf *body);
+PHI__FN bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply);
+PHI__FN phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
+                                                const phi__mcp_oauth_reply *reply);
+/* Makes the grant of an answer. */
+PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply,
+                                             bool refreshed);
+/* PHI_BUSY with the step PHI__MCP_OAUTH_BEGIN: a person is needed. */
+PHI__FN phi_status phi__mcp_oauth_token_renew(phi__mcp_oauth *o);
+PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o);
+
+/* mcp_oauth_person.c */
+PHI__FN phi_status phi__mcp_oauth_person_go(phi__mcp_oauth *o);   /* the metadata are known */
+PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o); /* the client is known */
+PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str url);
+PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o); /* the redirect has come */
+PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o);
+PHI__FN void phi__mcp_oauth_person_unlisten(phi__mcp_oauth *o);
+
+#endif
+#endif

@@ -1,0 +1,101 @@
+/* mcp_pages.c - a list that a server gives page by page. */
+#include "mcp/mcp_pages_in.h"
+
+#ifndef PHI_NO_MCP
+
+#include "text/json_in.h"
+
+enum { PHI__MCP_PAGES_MOST = 1000, PHI__MCP_PAGES_CURSOR = 65536 /* bytes */ };
+
+static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply);
+
+static phi_status phi__mcp_pages_send(phi__mcp_pages *pages) {
+    phi__mcp_request_desc desc;
+    phi_status status;
+    phi__buf params;
+    phi__buf_init(&params, phi__mcp_session_memory(pages->mcp));
+    if (pages->cursor.len > 0) {
+        phi__buf_text(&params, "{\"cursor\":");
+        phi__json_write_str(&params, phi__buf_str(&pages->cursor));
+        phi__buf_char(&params, '}');
+    }
+    memset(&desc, 0, sizeof desc);
+    desc.method = pages->method;
+    desc.params = phi__buf_str(&params);
+    desc.done = phi__mcp_pages_done;
+    desc.ctx = pages;
+    status =
+        params.failed ? PHI_NO_MEMORY : phi__mcp_session_send(pages->mcp, &desc, &pages->request);
+    if (status != PHI_OK) pages->request = NULL;
+    phi__buf_free(&params);
+    return status;
+}
+
+static void phi__mcp_pages_end(phi__mcp_pages *pages, const phi_mcp_reply *reply) {
+    phi__buf_free(&pages->cursor);
+    pages->done(pages, reply);
+}
+
+static void phi__mcp_pages_fail(phi__mcp_pages *pages, phi_status status) {
+    phi_mcp_reply reply;
+    memset(&reply, 0, sizeof reply);
+    reply.status = status;
+    reply.message = phi_str_of(phi_status_text(status));
+    phi__mcp_pages_end(pages, &reply);
+}
+
+/* Whether there is a next page; its cursor is then kept. */
+static bool phi__mcp_pages_next(phi__mcp_pages *pages, const phi_json *result) {
+    phi_str cursor = phi__json_text_of(phi_json_get(result, "nextCursor"));
+    if (cursor.len == 0) return false;
+    if (++pages->page >= PHI__MCP_PAGES_MOST || cursor.len > PHI__MCP_PAGES_CURSOR ||
+        phi_str_equal(cursor, phi__buf_str(&pages->cursor)))
+        pages->cut = true;
+    if (pages->cut) return false;
+    phi__buf_clear(&pages->cursor);
+    phi__buf_add_str(&pages->cursor, cursor);
+    return true;
+}
+
+static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
+    phi__mcp_pages *pages = (phi__mcp_pages *)ctx;
+    const phi_json *ttl = phi_json_get(reply->result, "ttlMs");
+    const phi_json *list = phi_json_get(reply->result, pages->key);
+    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_status status = PHI_OK;
+    pages->request = NULL;
+    while (status == PHI_OK && !pages->cut && phi_json_next(&it) != NULL) {
+        if (pages->count == phi__mcp_session_desc(pages->mcp)->max_list)
+            pages->cut = true;
+        else if (phi_json_is_object(it.at)) {
+            pages->count++;
+            if (!pages->item(pages, it.at)) status = PHI_NO_MEMORY;
+        }
+    }
+    pages->has_ttl = phi_json_is_integer(ttl);
+    pages->ttl_ms = phi_json_uint(ttl, 0);
+    if (status == PHI_OK && reply->status == PHI_OK && !pages->cut &&
+        phi__mcp_pages_next(pages, reply->result)) {
+        status = pages->cursor.failed ? PHI_NO_MEMORY : phi__mcp_pages_send(pages);
+        if (status == PHI_OK) return;
+    }
+    if (status != PHI_OK)
+        phi__mcp_pages_fail(pages, status);
+    else
+        phi__mcp_pages_end(pages, reply);
+}
+
+PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages) {
+    phi__buf_init(&pages->cursor, phi__mcp_session_memory(pages->mcp));
+    pages->count = pages->page = 0;
+    pages->cut = false;
+    return phi__mcp_pages_send(pages);
+}
+
+PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages) {
+    phi__mcp_session_cancel(pages->request, "not needed any more");
+    pages->request = NULL;
+    phi__buf_free(&pages->cursor);
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* mcp_pages_in.h - a list that a server gives page by page, bounded: by phi_mcp_desc.max_list items,
+   by a number of pages, and where a cursor comes back. */
+#ifndef PHI_MCP_MCP_PAGES_IN_H
+#define PHI_MCP_MCP_PAGES_IN_H
+
+#include "mcp/mcp_in.h"
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_pages phi__mcp_pages;
+
+struct phi__mcp_pages {
+    phi_mcp *mcp;
+    const char *method, *key; /* "tools/list", "tools"; borrowed */
+    /* An object of the list, valid until it returns. False: no memory. */
+    bool (*item)(phi__mcp_pages *pages, const phi_json *item);
+    /* Once, from inside of phi_step: the list is complete, or failed. It may free the connection. */
+    void (*done)(phi__mcp_pages *pages, const phi_mcp_reply *reply);
+    /* its own */
+    phi__mcp_request *request;
+    phi__buf cursor;
+    size_t count, page;
+    uint64_t ttl_ms;
+    bool cut;     /* there was more than the bounds allow */
+    bool has_ttl; /* of the last page, ttl_ms */
+};
+
+/* Asks for the first page. The caller has set what stands above; pages is zeroed else. The statuses
+   of phi__mcp_session_send. */
+PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages);
+PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages); /* `done` is not called; harmless twice */
+
+#endif
+#endif

@@ -1,0 +1,364 @@
+/* mcp_requests.c - the table of requests. */
+#include "mcp/mcp_requests_in.h"
+
+#ifndef PHI_NO_MCP
+
+#include "loop/state_in.h"
+#include "mcp/mcp_post_in.h"
+#include "mcp/mcp_rpc_in.h"
+#include "text/json_in.h"
+
+#include <stdio.h>
+
+/* ---- the table ---- */
+
+static uint64_t phi__mcp_requests_hash(uint64_t id) { return id * 0x9e3779b97f4a7c15u >> 16; }
+
+PHI__FN void phi__mcp_requests_init(phi_mcp *mcp) {
+    phi__map_init(&mcp->requests.by_id, &mcp->memory);
+    mcp->requests.next_id = 1;
+}
+
+PHI__FN phi__mcp_request *phi__mcp_requests_find(const phi_mcp *mcp, uint64_t id) {
+    size_t probe = 0;
+    phi__mcp_request *r;
+    do {
+        r = (phi__mcp_request *)phi__map_each(&mcp->requests.by_id, phi__mcp_requests_hash(id),
+                                              &probe);
+    } while (r != NULL && r->id != id);
+    return r;
+}
+
+PHI__FN phi__mcp_request *phi__mcp_requests_first(const phi_mcp *mcp, uint64_t id) {
+    phi__link *link;
+    for (link = mcp->requests.open.first; link != NULL; link = link->next) {
+        phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
+        if (r->first_id == id) return r;
+    }
+    return NULL;
+}
+
+PHI__FN bool phi__mcp_requests_issued(const phi_mcp *mcp, uint64_t id) {
+    return id > 0 && id < mcp->requests.next_id;
+}
+
+PHI__FN phi__mcp_request *phi__mcp_requests_calling(const phi_mcp *mcp) {
+    phi__mcp_request *found = NULL;
+    phi__link *link;
+    for (link = mcp->requests.open.first; link != NULL; link = link->next) {
+        phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
+        if (r->desc.call.rt == NULL && r->desc.agent.rt == NULL) continue;
+        if (found != NULL) return NULL;
+        found = r;
+    }
+    return found;
+}
+
+PHI__FN phi__mcp_request *phi__mcp_requests_of(phi__mcp_out *out) {
+    phi__mcp_item *item;
+    if (out == NULL || !out->request) return NULL;
+    item = PHI__OWNER(out, phi__mcp_item, out);
+    return PHI__OWNER(item, phi__mcp_request, item);
+}
+
+static void phi__mcp_requests_map(phi__mcp_request *r) {
+    r->id = r->mcp->requests.next_id++;
+    r->mapped = true;
+    phi__map_add(&r->mcp->requests.by_id, phi__mcp_requests_hash(r->id), r);
+}
+
+static void phi__mcp_requests_unmap(phi__mcp_request *r) {
+    if (r->mapped) phi__map_drop(&r->mcp->requests.by_id, phi__mcp_requests_hash(r->id), r);
+    r->mapped = false;
+}
+
+/* ---- making and sending ---- */
+
+static bool phi__mcp_requests_copy_headers(phi__mcp_request *r, const phi__mcp_request_desc *desc) {
+    phi_mcp_pair *pairs;
+    size_t i;
+    if (desc->header_count == 0) return true;
+    pairs = (phi_mcp_pair *)phi_arena_alloc(&r->arena, desc->header_count * sizeof *pairs);
+    if (pairs == NULL) return false;
+    for (i = 0; i < desc->header_count; i++) {
+        phi_str name, value;
+        if (!phi__arena_str(&r->arena, phi_str_of(desc->headers[i].name), &name) ||
+            !phi__arena_str(&r->arena, phi_str_of(desc->headers[i].value), &value))
+            return false;
+        pairs[i].name = name.at;
+        pairs[i].value = value.at;
+    }
+    r->item.out.headers = pairs;
+    r->item.out.header_count = desc->header_count;
+    return true;
+}
+
+static bool phi__mcp_requests_copy(phi__mcp_request *r, const phi__mcp_request_desc *desc) {
+    phi_str members;
+    r->desc = *desc;
+    if (!phi__mcp_rpc_members(desc->params, &members)) return false;
+    if (!phi__arena_str(&r->arena, phi_str_of(desc->method), &r->item.out.method) ||
+        !phi__arena_str(&r->arena, desc->name, &r->item.out.name) ||
+        !phi__arena_str(&r->arena, members, &r->members) ||
+        !phi__arena_str(&r->arena, desc->meta, &r->meta) ||
+        !phi__mcp_requests_copy_headers(r, desc))
+        return false;
+    r->desc.method = r->item.out.method.at;
+    r->desc.params = phi__str("", 0);
+    if (r->desc.timeout_ms == 0) r->desc.timeout_ms = r->mcp->desc.timeout_ms;
+    if (r->desc.max_timeout_ms == 0) r->desc.max_timeout_ms = r->mcp->desc.max_timeout_ms;
+    return true;
+}
+
+/* The members of _meta; nothing where there are none. */
+static void phi__mcp_requests_put_meta(phi__mcp_request *r, phi__buf *buf) {
+    size_t before;
+    phi__json_write_key(buf, PHI__LIT("_meta"));
+    phi__buf_char(buf, '{');
+    before = buf->len;
+    phi__mcp_rpc_line(buf, r->meta);
+    if (r->desc.progress != NULL) {
+        phi__json_write_key(buf, PHI__LIT("progressToken"));
+        phi__buf_u64(buf, r->id);
+    }
+    if (r->mcp->agreed.meta.len > 0) {
+        phi__json_write_comma(buf);
+        phi__buf_add_str(buf, r->mcp->agreed.meta);
+    }
+    if (buf->failed) return;
+    if (buf->len > before)
+        phi__buf_char(buf, '}');
+    else
+        buf->len -= sizeof "\"_meta\":{" - 1;
+}
+
+/* The message under the newest id. */
+static bool phi__mcp_requests_write(phi__mcp_request *r, phi_str more) {
+    phi__buf *buf = &r->item.json;
+    phi__buf_clear(buf);
+    phi__buf_printf(buf, "{\"jsonrpc\":\"2.0\",\"id\":%llu,\"method\":", (unsigned long long)r->id);
+    phi__json_write_str(buf, r->item.out.method);
+    phi__buf_text(buf, ",\"params\":{");
+    phi__mcp_rpc_line(buf, r->members);
+    if (more.len > 0) {
+        phi__json_write_comma(buf);
+        phi__mcp_rpc_line(buf, more);
+    }
+    phi__mcp_requests_put_meta(r, buf);
+    if (!buf->failed && buf->at[buf->len - 1] == ',') buf->len--;
+    phi__buf_text(buf, "}}");
+    r->item.out.json = phi__buf_str(buf);
+    return !buf->failed;
+}
+
+static phi_status phi__mcp_requests_send(phi__mcp_request *r, bool first) {
+    r->item.early = r->handshake;
+    r->item.out.request = true;
+    r->item.out.stream = r->desc.stream;
+    r->item.out.of_link = NULL;
+    return phi__mcp_post_item(r->mcp, &r->item, first);
+}
+
+/* Tells the server that the answer is not wanted. */
+static void phi__mcp_requests_tell(phi__mcp_request *r, const char *reason) {
+    phi_mcp *mcp = r->mcp;
+    const phi__mcp_era *era = mcp->agreed.era;
+    phi__buf params;
+    if (!r->item.sent || r->handshake || !r->mapped || era == NULL) return;
+    if (era->cancel_by_stream && mcp->desc.url != NULL) return;
+    phi__buf_init(&params, &mcp->memory);
+    phi__buf_printf(&params, "{\"requestId\":%llu,\"reason\":", (unsigned long long)r->id);
+    phi__json_write_str(&params, phi_str_of(reason));
+    phi__buf_char(&params, '}');
+    if (!params.failed)
+        (void)phi__mcp_post_notification(mcp, "notifications/cancelled", phi__buf_str(&params),
+                                         false);
+    phi__buf_free(&params);
+}
+
+static void phi__mcp_requests_late(phi__timer *timer) {
+    phi__mcp_request *r = PHI__OWNER(timer, phi__mcp_request, timer);
+    phi_mcp *mcp = r->mcp;
+    char words[80];
+    phi__mcp_core_enter(mcp);
+    if (mcp->life.waits)
+        (void)phi__mcp_requests_renew(r, false);
+    else if (mcp->requests.late == NULL || !mcp->requests.late(r)) {
+        uint64_t ms = (phi__io_now_us(mcp->rt->io) - r->began_us) / 1000;
+        (void)snprintf(words, sizeof words, "no answer within %llu ms", (unsigned long long)ms);
+        phi__mcp_requests_tell(r, "timed out");
+        phi__mcp_requests_fail(r, PHI_TIMEOUT, words);
+    }
+    (void)phi__mcp_core_leave(mcp);
+}
+
+PHI__FN phi_status phi__mcp_requests_renew(phi__mcp_request *r, bool bounded) {
+    uint64_t at_us = UINT64_MAX;
+    if (!r->desc.stream) {
+        uint64_t most_us = phi__mcp_core_after_ms(r->began_us, r->desc.max_timeout_ms);
+        at_us = phi__mcp_core_after_ms(phi__io_now_us(r->mcp->rt->io), r->desc.timeout_ms);
+        if (bounded && at_us > most_us) at_us = most_us;
+    }
+    r->timer.fire = phi__mcp_requests_late;
+    return phi__io_timer_set(r->mcp->rt->io, &r->timer, at_us);
+}
+
+/* ---- ends ---- */
+
+static void phi__mcp_requests_destroy(phi__mcp_request *r) {
+    phi_memory *memory = &r->mcp->memory;
+    phi__buf_free(&r->item.json);
+    phi__buf_free(&r->input.answers);
+    phi__buf_free(&r->input.state);
+    phi_arena_free(&r->arena);
+    phi__free(memory, r, sizeof *r);
+}
+
+PHI__FN void phi__mcp_requests_off(phi__mcp_request *r) {
+    phi_mcp *mcp = r->mcp;
+    if (r->item.out.of_link != NULL && mcp->life.link_open)
+        mcp->link->table->forget(mcp->link, &r->item.out);
+    r->item.out.of_link = NULL;
+    phi__mcp_requests_unmap(r);
+    phi__mcp_post_take(mcp, &r->item);
+    r->item.sent = false;
+}
+
+/* Nothing leads to it any more. */
+static void phi__mcp_requests_detach(phi__mcp_request *r) {
+    phi_mcp *mcp = r->mcp;
+    phi__mcp_requests_off(r);
+    phi__io_timer_clear(mcp->rt->io, &r->timer);
+    phi__list_take(&mcp->requests.open, &r->open);
+    mcp->requests.count--;
+    if (mcp->requests.gone != NULL) mcp->requests.gone(r);
+}
+
+PHI__FN void phi__mcp_requests_finish(phi__mcp_request *r, const phi_mcp_reply *reply) {
+    phi_mcp *mcp = r->mcp;
+    phi__mcp_core_enter(mcp);
+    phi__mcp_requests_detach(r);
+    if (r->desc.done != NULL) r->desc.done(r->desc.ctx, reply);
+    phi__mcp_requests_destroy(r);
+    (void)phi__mcp_core_leave(mcp);
+}
+
+PHI__FN void phi__mcp_requests_fail(phi__mcp_request *r, phi_status status, const char *message) {
+    phi_mcp_reply reply;
+    memset(&reply, 0, sizeof reply);
+    reply.status = status;
+    reply.message = phi_str_of(message);
+    phi__mcp_requests_finish(r, &reply);
+}
+
+PHI__FN bool phi__mcp_requests_fail_all(phi_mcp *mcp, phi_status status, const char *message,
+                                        bool sent_only, const phi__mcp_request *keep) {
+    uint64_t before = mcp->requests.next_id;
+    phi__link *link = mcp->requests.open.first;
+    while (link != NULL) {
+        phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
+        link = link->next;
+        if (r->first_id >= before || r == keep || (sent_only && !r->item.sent)) continue;
+        phi__mcp_requests_fail(r, status, message);
+        if (mcp->dead) return false;
+        link = mcp->requests.open.first; /* `done` may have cancelled any of them */
+    }
+    return true;
+}
+
+PHI__FN void phi__mcp_requests_cancel(phi__mcp_request *r, const char *reason) {
+    phi__mcp_requests_tell(r, reason);
+    phi__mcp_requests_detach(r);
+    phi__mcp_requests_destroy(r);
+}
+
+/* ---- beginnings ---- */
+
+static phi__mcp_request *phi__mcp_requests_make(phi_mcp *mcp, const phi__mcp_request_desc *desc,
+                                                bool handshake) {
+    phi__mcp_request *r = (phi__mcp_request *)phi__alloc(&mcp->memory, sizeof *r);
+    if (r == NULL) return NULL;
+    r->mcp = mcp;
+    r->handshake = handshake;
+    r->began_us = phi__io_now_us(mcp->rt->io);
+    phi_arena_init(&r->arena, &mcp->memory, 256);
+    phi__buf_init(&r->item.json, &mcp->memory);
+    phi__buf_init(&r->input.answers, &mcp->memory);
+    phi__buf_init(&r->input.state, &mcp->memory);
+    phi__list_push(&mcp->requests.open, &r->open);
+    mcp->requests.count++;
+    phi__mcp_requests_map(r);
+    r->first_id = r->id;
+    if (phi__mcp_requests_copy(r, desc) && phi__mcp_requests_write(r, phi__str("", 0)) &&
+        phi__mcp_requests_renew(r, true) == PHI_OK)
+        return r;
+    phi__mcp_requests_detach(r);
+    phi__mcp_requests_destroy(r);
+    return NULL;
+}
+
+PHI__FN phi_status phi__mcp_requests_new(phi_mcp *mcp, const phi__mcp_request_desc *desc,
+                                         bool handshake, phi__mcp_request **out) {
+    phi__mcp_request *r;
+    phi_status status;
+    phi_str members;
+    if (out != NULL) *out = NULL;
+    if (mcp->requests.count >= PHI__MCP_REQUESTS_MOST) return PHI_FULL;
+    if (!phi__mcp_rpc_members(desc->params, &members)) return PHI_BAD_ARG;
+    if (!phi__map_room(&mcp->requests.by_id)) return PHI_NO_MEMORY;
+    r = phi__mcp_requests_make(mcp, desc, handshake);
+    if (r == NULL) return PHI_NO_MEMORY;
+    status = phi__mcp_requests_send(r, handshake);
+    if (status != PHI_OK) {
+        phi__mcp_requests_detach(r);
+        phi__mcp_requests_destroy(r);
+    } else if (out != NULL)
+        *out = r;
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_requests_repeat(phi__mcp_request *r, phi_str members) {
+    phi_status status;
+    phi__mcp_requests_off(r);
+    if (!phi__map_room(&r->mcp->requests.by_id)) return PHI_NO_MEMORY;
+    phi__mcp_requests_map(r);
+    r->began_us = phi__io_now_us(r->mcp->rt->io);
+    if (!phi__mcp_requests_write(r, members)) return PHI_NO_MEMORY;
+    status = phi__mcp_requests_renew(r, true);
+    return status == PHI_OK ? phi__mcp_requests_send(r, false) : status;
+}
+
+PHI__FN void phi__mcp_requests_again(phi__mcp_request *r) {
+    phi__mcp_post_take(r->mcp, &r->item);
+    r->item.sent = false;
+    r->item.waits = true;
+    phi__list_push_first(&r->mcp->queue.waiting, &r->item.link);
+}
+
+/* ---- what comes for them ---- */
+
+PHI__FN void phi__mcp_requests_progress(phi_mcp *mcp, const phi_json *params) {
+    const phi_json *token = phi_json_get(params, "progressToken");
+    phi_str text = phi_json_str(token, "");
+    uint64_t id = phi_json_uint(token, 0);
+    phi__mcp_request *r;
+    if (phi_json_is_string(token) && !phi__str_to_u64(text, &id)) return;
+    r = phi__mcp_requests_find(mcp, id);
+    if (r == NULL || r->desc.progress == NULL) return;
+    (void)phi__mcp_requests_renew(r, true);
+    r->desc.progress(r->desc.ctx, phi_json_num(phi_json_get(params, "progress"), 0),
+                     phi_json_num(phi_json_get(params, "total"), 0),
+                     phi_json_str(phi_json_get(params, "message"), ""));
+}
+
+PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all) {
+    phi_status status = PHI_OK;
+    phi__mcp_item *item;
+    while (!mcp->dead && (item = phi__mcp_post_flush(mcp, all, &status)) != NULL) {
+        phi__mcp_request *r = PHI__OWNER(item, phi__mcp_request, item);
+        phi__mcp_requests_fail(r, status, "the message could not be sent");
+    }
+    return !mcp->dead;
+}
+
+#endif

@@ -1,0 +1,281 @@
+/* mcp_schema.c - the input schema of a server's tool, adapted so that an agent takes it. */
+#include "mcp/mcp_schema_in.h"
+
+#ifndef PHI_NO_MCP
+
+#include "base/utf8_in.h"
+#include "match/keywords_in.h"
+#include "text/schema.h"
+#include "wire/schema_ref_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__MCP_SCHEMA_DEPTH = 64,     /* nested schemas; deeper ones allow everything */
+    PHI__MCP_SCHEMA_REFS = 32,      /* references inside of references */
+    PHI__MCP_SCHEMA_WORK = 20000,   /* members, references followed */
+    PHI__MCP_SCHEMA_NOTE = 160,     /* bytes of a keyword in a description */
+    PHI__MCP_SCHEMA_LOOKED = 200000 /* members looked at to find references */
+};
+
+/* ---- what references make of it ---- */
+
+typedef struct phi__mcp_schema_walk {
+    const phi_json *root;
+    const phi_json *open[PHI__MCP_SCHEMA_REFS]; /* targets being walked */
+    size_t refs, work, looked;
+} phi__mcp_schema_walk;
+
+static bool phi__mcp_schema_walk_node(phi__mcp_schema_walk *w, const phi_json *node, size_t depth);
+
+/* A target inside of itself is a recursive schema: it is walked once. */
+static bool phi__mcp_schema_walk_ref(phi__mcp_schema_walk *w, phi_str ref, size_t depth) {
+    const phi_json *target;
+    bool fine;
+    size_t i;
+    if (!phi__str_starts(ref, "#")) return true;
+    target = phi__schema_ref_find(w->root, ref, &w->looked);
+    if (w->looked > PHI__MCP_SCHEMA_LOOKED) return false;
+    if (target == NULL || target == w->root) return true;
+    for (i = 0; i < w->refs; i++)
+        if (w->open[i] == target) return true;
+    if (w->refs == PHI__MCP_SCHEMA_REFS) return false;
+    w->open[w->refs++] = target;
+    fine = phi__mcp_schema_walk_node(w, target, depth + 1);
+    w->refs--;
+    return fine;
+}
+
+static bool phi__mcp_schema_walk_node(phi__mcp_schema_walk *w, const phi_json *node, size_t depth) {
+    phi_json_iter it = phi_json_each(node);
+    if (depth > PHI_JSON_MAX_DEPTH || ++w->work > PHI__MCP_SCHEMA_WORK) return false;
+    while (phi_json_next(&it) != NULL) {
+        if (phi__str_is(it.key, "$ref") && phi_json_is_string(it.at)) {
+            if (!phi__mcp_schema_walk_ref(w, phi__json_text_of(it.at), depth)) return false;
+        } else if (phi_json_is_object(it.at) || phi_json_is_array(it.at)) {
+            if (!phi__mcp_schema_walk_node(w, it.at, depth + 1)) return false;
+        }
+    }
+    return true;
+}
+
+PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema) {
+    phi__mcp_schema_walk w;
+    memset(&w, 0, sizeof w);
+    w.root = schema;
+    return phi__mcp_schema_walk_node(&w, schema, 0);
+}
+
+/* ---- the keywords ---- */
+
+typedef struct phi__mcp_schema {
+    phi_arena *arena;
+    const phi_json *root;
+    size_t depth, looked;
+    bool failed; /* no memory */
+} phi__mcp_schema;
+
+static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schema);
+
+static void phi__mcp_schema_set(phi__mcp_schema *s, phi_json *to, phi_str key, phi_json *value) {
+    if (phi_json_set_n(s->arena, to, key, value) != PHI_OK) s->failed = true;
+}
+
+/* "(pattern: ^a+$)" */
+static void phi__mcp_schema_note(phi__buf *words, phi_str key, const phi_json *value) {
+    size_t from;
+    if (words->len > 0) phi__buf_char(words, ' ');
+    phi__buf_char(words, '(');
+    phi__buf_add_str(words, key);
+    phi__buf_text(words, ": ");
+    from = words->len;
+    if (phi_json_is_string(value))
+        phi__buf_add_str(words, phi__json_text_of(value));
+    else
+        (void)phi__json_write(words, value, 0);
+    if (!words->failed && words->len - from > PHI__MCP_SCHEMA_NOTE) {
+        phi_str text = phi__str(words->at + from, words->len - from);
+        words->len = from + phi__utf8_cut(text, PHI__MCP_SCHEMA_NOTE);
+        phi__buf_text(words, "...");
+    }
+    phi__buf_char(words, ')');
+}
+
+static void phi__mcp_schema_subs(phi__mcp_schema *s, phi_json *to, phi_str key,
+                                 const phi_json *subs) {
+    bool list = phi_json_is_array(subs);
+    phi_json *made = list ? phi_json_new_array(s->arena) : phi_json_new_object(s->arena);
+    phi_json_iter it = phi_json_each(subs);
+    while (made != NULL && !s->failed && phi_json_next(&it) != NULL) {
+        phi_json *sub = phi__mcp_schema_clean(s, it.at);
+        if (list && phi_json_add(made, sub) != PHI_OK) s->failed = true;
+        if (!list) phi__mcp_schema_set(s, made, it.key, sub);
+    }
+    phi__mcp_schema_set(s, to, key, made);
+}
+
+/* The strings of a list, such as "required"; of types, those that are some. */
+static void phi__mcp_schema_names(phi__mcp_schema *s, phi_json *to, phi_str key,
+                                  const phi_json *names, bool types) {
+    phi_json *made = phi_json_new_array(s->arena);
+    phi_json_iter it = phi_json_each(names);
+    while (made != NULL && phi_json_next(&it) != NULL) {
+        phi_str name = phi__json_text_of(it.at);
+        if (!phi_json_is_string(it.at) || (types && !phi__keywords_is_type(name))) continue;
+        if (phi_json_add(made, phi_json_new_str(s->arena, name)) != PHI_OK) s->failed = true;
+    }
+    if (made == NULL || phi_json_count(made) > 0) phi__mcp_schema_set(s, to, key, made);
+}
+
+/* Keywords that phi's check knows and the table of a tool's keywords leaves to its caller. */
+static void phi__mcp_schema_other(phi__mcp_schema *s, phi_json *to, phi_str key,
+                                  const phi_json *value, phi__buf *words) {
+    static const char *const bounds[] = {"minimum", "maximum", "exclusiveMinimum",
+                                         "exclusiveMaximum"};
+    static const char *const notes[] = {"dependencies", "additionalItems", "$dynamicRef",
+                                        "$recursiveRef"};
+    size_t i;
+    bool copy = phi__str_is(key, "nullable") && phi_json_is_bool(value);
+    for (i = 0; i < PHI__COUNT(bounds); i++)
+        if (phi__str_is(key, bounds[i]) &&
+            (phi_json_is_number(value) || (i >= 2 && phi_json_is_bool(value))))
+            copy = true;
+    for (i = 0; i < PHI__COUNT(notes); i++)
+        if (phi__str_is(key, notes[i])) phi__mcp_schema_note(words, key, value);
+    if (phi__str_is(key, "type") && phi_json_is_array(value))
+        phi__mcp_schema_names(s, to, key, value, true);
+    else if (phi__str_is(key, "type"))
+        copy = phi__keywords_is_type(phi__json_text_of(value));
+    if (phi__str_is(key, "$ref") && phi_json_is_string(value)) {
+        copy = phi__str_starts(phi__json_text_of(value), "#") &&
+               phi__schema_ref_find(s->root, phi__json_text_of(value), &s->looked) != NULL;
+        if (!copy) phi__mcp_schema_note(words, key, value);
+    }
+    if ((phi__str_is(key, "$defs") || phi__str_is(key, "definitions")) && phi_json_is_object(value))
+        phi__mcp_schema_subs(s, to, key, value);
+    if (copy) phi__mcp_schema_set(s, to, key, phi_json_copy(s->arena, value));
+}
+
+static void phi__mcp_schema_keyword(phi__mcp_schema *s, phi_json *to, phi_str key,
+                                    const phi_json *value, phi__buf *words) {
+    switch (phi__keywords_of(key, value)) {
+    case PHI__KEYWORD_COPY:
+    case PHI__KEYWORD_SHORT: phi__mcp_schema_set(s, to, key, phi_json_copy(s->arena, value)); break;
+    case PHI__KEYWORD_SUB: phi__mcp_schema_set(s, to, key, phi__mcp_schema_clean(s, value)); break;
+    case PHI__KEYWORD_SUBS:
+    case PHI__KEYWORD_CHOICES: phi__mcp_schema_subs(s, to, key, value); break;
+    case PHI__KEYWORD_NAMES: phi__mcp_schema_names(s, to, key, value, false); break;
+    case PHI__KEYWORD_NOTE: phi__mcp_schema_note(words, key, value); break;
+    default: phi__mcp_schema_other(s, to, key, value, words); break;
+    }
+}
+
+static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schema) {
+    phi_json *made = phi_json_new_object(s->arena);
+    phi_json_iter it = phi_json_each(schema);
+    phi__buf words;
+    if (phi_json_is_bool(schema)) return phi_json_copy(s->arena, schema);
+    if (made == NULL || !phi_json_is_object(schema) || s->depth >= PHI__MCP_SCHEMA_DEPTH)
+        return made;
+    s->depth++;
+    phi__buf_init(&words, s->arena->memory);
+    phi__buf_add_str(&words, phi__json_text_of(phi_json_get(schema, "description")));
+    while (!s->failed && phi_json_next(&it) != NULL)
+        phi__mcp_schema_keyword(s, made, it.key, it.at, &words);
+    if (words.failed) s->failed = true;
+    if (words.len > 0 && !s->failed)
+        phi__mcp_schema_set(s, made, PHI__LIT("description"),
+                            phi_json_new_str(s->arena, phi__buf_str(&words)));
+    phi__buf_free(&words);
+    s->depth--;
+    return s->failed ? NULL : made;
+}
+
+/* ---- the whole ---- */
+
+static phi_status phi__mcp_schema_refuse(phi_status status, char *message, size_t size,
+                                         const char *words) {
+    (void)snprintf(message, size, "%s", words);
+    return status;
+}
+
+/* Every provider wants an object by that word. False: it is something else. */
+static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
+    const phi_json *type = phi_json_get(root, "type");
+    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    bool is = type == NULL || phi__str_is(phi__json_text_of(type), "object");
+    while (phi_json_next(&it) != NULL)
+        if (phi__str_is(phi__json_text_of(it.at), "object")) is = true;
+    if (is) phi__mcp_schema_set(s, root, PHI__LIT("type"), phi_json_new_text(s->arena, "object"));
+    return is;
+}
+
+static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *error) {
+    phi_status status = phi_schema_valid(schema, error);
+#ifdef PHI_NO_SCHEMA
+    (void)status; /* nothing is checked in this build, so nothing has to be understood */
+    return true;
+#else
+    return status == PHI_OK;
+#endif
+}
+
+/* `root` is a copy, or cleaned; its properties are schemas that an agent takes. */
+static bool phi__mcp_schema_sound(const phi_json *root) {
+    const phi_json *properties = phi_json_get(root, "properties");
+    phi_json_iter it = phi_json_each(properties);
+    if (properties != NULL && !phi_json_is_object(properties)) return false;
+    while (phi_json_next(&it) != NULL)
+        if (!phi_json_is_object(it.at) && !phi_json_is_bool(it.at)) return false;
+    return true;
+}
+
+static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena, phi_str *out,
+                                       char *message, size_t size) {
+    phi__mcp_schema s;
+    phi_schema_error error;
+    phi_json *root;
+    phi_status status;
+    memset(&s, 0, sizeof s);
+    s.arena = arena;
+    s.root = schema;
+    if (!phi_json_is_object(schema))
+        return phi__mcp_schema_refuse(PHI_BAD_ARG, message, size, "its input schema is no object");
+    status = phi_json_write(arena, schema, 0, out);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK || out->len > PHI__MCP_SCHEMA_BYTES)
+        return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size, "its input schema is too large");
+    if (!phi__mcp_schema_bounded(schema))
+        return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size,
+                                      "the references of its input schema explode");
+    root = phi_json_copy(arena, schema);
+    if (root == NULL) return PHI_NO_MEMORY;
+    if (!phi__mcp_schema_root(&s, root))
+        return phi__mcp_schema_refuse(PHI_BAD_ARG, message, size,
+                                      "its input schema describes no object");
+    if (!s.failed && (!phi__mcp_schema_known(root, &error) || !phi__mcp_schema_sound(root))) {
+        s.root = root;
+        root = phi__mcp_schema_clean(&s, root);
+        if (root != NULL && !phi__mcp_schema_known(root, &error)) {
+            (void)snprintf(message, size, "its input schema is malformed: %s", error.message);
+            return PHI_BAD_ARG;
+        }
+    }
+    if (root == NULL || s.failed) return PHI_NO_MEMORY;
+    return phi_json_write(arena, root, 0, out) == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *arena, phi_str *out,
+                                         char *message, size_t size) {
+    phi_str text = PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
+    phi_status status = PHI_OK;
+    phi_arena scratch;
+    phi_arena_init(&scratch, arena->memory, 0);
+    if (schema != NULL && !phi_json_is_null(schema))
+        status = phi__mcp_schema_make(schema, &scratch, &text, message, size);
+    if (status == PHI_OK && !phi__arena_str(arena, text, out)) status = PHI_NO_MEMORY;
+    phi_arena_free(&scratch);
+    return status;
+}
+
+#endif

@@ -1,0 +1,578 @@
+/* mcp_serve.c - messages to our server: which era they are of, and who answers; sessions. */
+#include "mcp/mcp_serve_state_in.h"
+
+#ifndef PHI_NO_MCP
+
+#include "base/base64_in.h"
+
+#include <stdio.h>
+
+/* ---- what transports see ---- */
+
+PHI__FN phi_runtime *phi__mcp_serve_runtime(const phi_mcp_server *server) { return server->rt; }
+
+PHI__FN phi_memory *phi__mcp_serve_memory(phi_mcp_server *server) { return &server->rt->memory; }
+
+PHI__FN const phi_mcp_server_desc *phi__mcp_serve_desc(const phi_mcp_server *server) {
+    return &server->desc;
+}
+
+PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why) {
+    server->ended = true;
+    (void)snprintf(server->fault, sizeof server->fault, "%s", why);
+}
+
+/* ---- sessions ---- */
+
+PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client) { return client->id; }
+
+PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_str id) {
+    phi__link *link;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (client->http && phi__str_is(id, client->id)) return client;
+    }
+    return NULL;
+}
+
+static phi__mcp_serving *phi__mcp_serve_first_of(const phi_mcp_server *server,
+                                                 const phi__mcp_client *client) {
+    phi__link *link;
+    for (link = server->serving.first; link != NULL; link = link->next) {
+        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        if (serving->client == client) return serving;
+    }
+    return NULL;
+}
+
+PHI__FN void phi__mcp_serve_client_end(phi__mcp_client *client) {
+    phi_mcp_server *server = client->server;
+    phi__mcp_way *own = client->own;
+    phi__mcp_serving *serving;
+    while ((serving = phi__mcp_serve_first_of(server, client)) != NULL)
+        phi__mcp_serve_request_drop(serving, false);
+    phi__mcp_serve_notify_end(client);
+    phi__io_timer_clear(server->rt->io, &client->timer);
+    phi__list_take(&server->clients, &client->link);
+    server->client_count--;
+    if (own != NULL) {
+        own->client = NULL;
+        (void)own->table->send(own, phi__str("", 0), 200, true);
+    }
+    phi__free(&server->rt->memory, client, sizeof *client);
+}
+
+static void phi__mcp_serve_renew(phi__mcp_client *client) {
+    phi_mcp_server *server = client->server;
+    uint32_t ms = server->desc.session_idle_ms;
+    if (!client->http || ms == PHI_UNLIMITED) return;
+    (void)phi__io_timer_set(server->rt->io, &client->timer,
+                            phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000);
+}
+
+static void phi__mcp_serve_idle(phi__timer *timer) {
+    phi__mcp_client *client = PHI__OWNER(timer, phi__mcp_client, timer);
+    if (client->own != NULL || phi__mcp_serve_first_of(client->server, client) != NULL)
+        phi__mcp_serve_renew(client);
+    else
+        phi__mcp_serve_client_end(client);
+}
+
+static void phi__mcp_serve_name(phi__mcp_client *client) {
+    static const char digits[] = "0123456789abcdef";
+    unsigned char random[16];
+    int i;
+    phi__io_random(client->server->rt->io, random, sizeof random);
+    for (i = 0; i < 16; i++) {
+        client->id[2 * i] = digits[random[i] >> 4];
+        client->id[2 * i + 1] = digits[random[i] & 15];
+    }
+}
+
+/* Room for one more: the oldest session goes that has neither a stream nor a request. */
+static bool phi__mcp_serve_room(phi_mcp_server *server) {
+    phi__link *link;
+    if (server->client_count < server->desc.max_sessions) return true;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (!client->http || client->own != NULL || phi__mcp_serve_first_of(server, client) != NULL)
+            continue;
+        phi__mcp_serve_client_end(client);
+        return true;
+    }
+    return false;
+}
+
+static phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
+                                                  const phi__mcp_origin *origin) {
+    phi__mcp_client *client = (phi__mcp_client *)phi__alloc(&server->rt->memory, sizeof *client);
+    if (client == NULL) return NULL;
+    client->server = server;
+    client->http = origin->http;
+    client->timer.fire = phi__mcp_serve_idle;
+    phi__mcp_serve_name(client);
+    phi__list_push(&server->clients, &client->link);
+    server->client_count++;
+    phi__mcp_serve_renew(client);
+    if (origin->way->table->session != NULL) origin->way->table->session(origin->way, client);
+    return client;
+}
+
+PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *client,
+                                   phi__mcp_way *way) {
+    (void)server;
+    if (client->own != NULL) return false;
+    client->own = way;
+    way->client = client;
+    phi__mcp_serve_renew(client);
+    return true;
+}
+
+PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
+    (void)server;
+    while (way->waiting.first != NULL) {
+        phi__mcp_serving *serving = PHI__OWNER(way->waiting.first, phi__mcp_serving, at_way);
+        if (serving->origin.batch != NULL) serving->origin.batch->way = NULL;
+        if (serving->client != NULL && serving->origin.http) {
+            phi__mcp_serve_request_detach(serving); /* the session may want what it does */
+            continue;
+        }
+        phi__mcp_serve_request_detach(serving);
+        phi__mcp_serve_request_drop(serving, false);
+    }
+    if (way->client != NULL) way->client->own = NULL;
+    way->client = NULL;
+}
+
+/* ---- methods of the protocol itself ---- */
+
+static void phi__mcp_serve_ping(phi_mcp_server *server, phi__mcp_origin *origin,
+                                phi__mcp_client *client, const phi_json *params) {
+    (void)client;
+    (void)params;
+    phi__mcp_serve_send_empty(server, origin);
+}
+
+static void phi__mcp_serve_set_level(phi_mcp_server *server, phi__mcp_origin *origin,
+                                     phi__mcp_client *client, const phi_json *params) {
+    int level = phi__mcp_serve_send_level(phi_json_str(phi_json_get(params, "level"), NULL));
+    if (level < 0) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200,
+                                  PHI__LIT("params.level: expected debug, info, notice, warning, "
+                                           "error, critical, alert or emergency"),
+                                  NULL);
+        return;
+    }
+    client->log_level = level;
+    phi__mcp_serve_send_empty(server, origin);
+}
+
+/* The era that a client proposed, or the newest of those with sessions. */
+static bool phi__mcp_serve_agree(const phi_mcp_server *server, phi_str version, phi__mcp_age *out) {
+    phi__mcp_age age = PHI__MCP_2025_11_25;
+    if (server->only != NULL) {
+        (void)phi__mcp_serve_send_age(phi_str_of(server->only), out);
+        return *out != PHI__MCP_2026_07_28;
+    }
+    if (!phi__mcp_serve_send_age(version, &age) || age == PHI__MCP_2026_07_28)
+        age = PHI__MCP_2025_11_25;
+    *out = age;
+    return true;
+}
+
+static void phi__mcp_serve_unsupported(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi_str requested) {
+    phi__buf data;
+    phi__buf_init(&data, &server->rt->memory);
+    phi__buf_text(&data, "{\"supported\":");
+    phi__mcp_serve_list_versions(server, &data);
+    phi__json_write_key(&data, PHI__LIT("requested"));
+    phi__json_write_str(&data, phi__str(requested.at, phi__min(requested.len, 64)));
+    phi__buf_add(&data, "}", 2);
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_E_VERSION, 400,
+                              PHI__LIT("Unsupported protocol version"),
+                              data.failed ? NULL : data.at);
+    phi__buf_free(&data);
+}
+
+static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *origin,
+                                      phi__mcp_client *client, const phi_json *params) {
+    const phi_json *can = phi_json_get(params, "capabilities");
+    phi_str version = phi_json_str(phi_json_get(params, "protocolVersion"), NULL);
+    if (!phi__mcp_serve_agree(server, version, &origin->age)) {
+        phi__mcp_serve_unsupported(server, origin, version);
+        return;
+    }
+    if (version.len == 0) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 400,
+                                  PHI__LIT("params.protocolVersion: expected a string"), NULL);
+        return;
+    }
+    if (client == NULL && phi__mcp_serve_room(server))
+        client = phi__mcp_serve_client_new(server, origin);
+    if (client == NULL) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 503,
+                                  PHI__LIT("Too many sessions"), NULL);
+        return;
+    }
+    client->age = origin->age;
+    client->log_level = PHI__MCP_LOG_INFO;
+    client->can = 0;
+    if (phi_json_is_object(phi_json_get(can, "sampling")))
+        client->can |= (uint32_t)PHI_MCP_CAN_SAMPLE;
+    if (phi_json_is_object(phi_json_get(can, "elicitation")))
+        client->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
+    if (phi_json_is_object(phi_json_get(can, "roots"))) client->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
+    phi__mcp_serve_list_initialized(server, origin);
+}
+
+/* ---- the table of methods ---- */
+
+enum { PHI__MCP_FOR_LEGACY = 1, PHI__MCP_FOR_MODERN = 2, PHI__MCP_FOR_BOTH = 3 };
+
+typedef enum phi__mcp_offered {
+    PHI__MCP_ALWAYS = 0,
+    PHI__MCP_TOOLS,
+    PHI__MCP_RESOURCES,
+    PHI__MCP_PROMPTED,
+    PHI__MCP_COMPLETING
+} phi__mcp_offered;
+
+typedef struct phi__mcp_method {
+    const char *name;
+    void (*answer)(phi_mcp_server *server, phi__mcp_origin *origin, phi__mcp_client *client,
+                   const phi_json *params);
+    uint8_t eras, offered;
+    bool inputs; /* may be repeated with answers */
+} phi__mcp_method;
+
+static const phi__mcp_method *phi__mcp_serve_method(phi_str name) {
+    static const phi__mcp_method methods[] = {
+        {"ping", phi__mcp_serve_ping, PHI__MCP_FOR_LEGACY, PHI__MCP_ALWAYS, false},
+        {"tools/list", phi__mcp_serve_list_tools, PHI__MCP_FOR_BOTH, PHI__MCP_TOOLS, false},
+        {"tools/call", phi__mcp_serve_call_begin, PHI__MCP_FOR_BOTH, PHI__MCP_TOOLS, true},
+        {"resources/list", phi__mcp_serve_list_resources, PHI__MCP_FOR_BOTH, PHI__MCP_RESOURCES,
+         false},
+        {"resources/templates/list", phi__mcp_serve_list_templates, PHI__MCP_FOR_BOTH,
+         PHI__MCP_RESOURCES, false},
+        {"resources/read", phi__mcp_serve_data_read, PHI__MCP_FOR_BOTH, PHI__MCP_RESOURCES, true},
+        {"resources/subscribe", phi__mcp_serve_notify_subscribe, PHI__MCP_FOR_LEGACY,
+         PHI__MCP_RESOURCES, false},
+        {"resources/unsubscribe", phi__mcp_serve_notify_unsubscribe, PHI__MCP_FOR_LEGACY,
+         PHI__MCP_RESOURCES, false},
+        {"prompts/list", phi__mcp_serve_list_prompts, PHI__MCP_FOR_BOTH, PHI__MCP_PROMPTED, false},
+        {"prompts/get", phi__mcp_serve_data_prompt, PHI__MCP_FOR_BOTH, PHI__MCP_PROMPTED, true},
+        {"completion/complete", phi__mcp_serve_data_complete, PHI__MCP_FOR_BOTH,
+         PHI__MCP_COMPLETING, false},
+        {"logging/setLevel", phi__mcp_serve_set_level, PHI__MCP_FOR_LEGACY, PHI__MCP_ALWAYS, false},
+        {"server/discover", phi__mcp_serve_list_discover, PHI__MCP_FOR_MODERN, PHI__MCP_ALWAYS,
+         false},
+        {"subscriptions/listen", phi__mcp_serve_notify_listen, PHI__MCP_FOR_MODERN, PHI__MCP_ALWAYS,
+         false}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(methods); i++)
+        if (phi__str_is(name, methods[i].name)) return &methods[i];
+    return NULL;
+}
+
+static bool phi__mcp_serve_offers(const phi_mcp_server *server, phi__mcp_offered what) {
+    switch (what) {
+    case PHI__MCP_TOOLS: return server->has_tools;
+    case PHI__MCP_RESOURCES: return server->has_resources;
+    case PHI__MCP_PROMPTED: return server->has_prompts;
+    case PHI__MCP_COMPLETING: return server->desc.complete != NULL;
+    default: return true;
+    }
+}
+
+/* ---- one message ---- */
+
+typedef struct phi__mcp_incoming_message {
+    phi_mcp_server *server;
+    phi__mcp_client *client;
+    const phi__mcp_heads *heads;
+    const phi_json *root, *params;
+    phi_str method;
+    phi__mcp_origin origin;
+} phi__mcp_incoming_message;
+
+static void phi__mcp_serve_refuse(phi__mcp_incoming_message *m, int code, int http_status,
+                                  const char *message) {
+    phi__mcp_serve_send_error(m->server, &m->origin, code, http_status, phi_str_of(message), NULL);
+}
+
+/* The value of a header, "=?base64?...?=" decoded, against a member of the body. */
+static bool phi__mcp_serve_header_is(phi_mcp_server *server, phi_str header, phi_str value) {
+    phi__buf plain;
+    bool same;
+    if (header.len < 11 || !phi__str_starts(header, "=?base64?") ||
+        memcmp(header.at + header.len - 2, "?=", 2) != 0)
+        return phi_str_equal(header, value);
+    phi__buf_init(&plain, &server->rt->memory);
+    same = phi__base64_decode(&plain, phi__str(header.at + 9, header.len - 11)) &&
+           phi_str_equal(phi__buf_str(&plain), value);
+    phi__buf_free(&plain);
+    return same;
+}
+
+/* 2026-07-28: the headers say what the body says. */
+static const char *phi__mcp_serve_headers(const phi__mcp_incoming_message *m) {
+    bool named = phi__str_is(m->method, "tools/call") || phi__str_is(m->method, "prompts/get");
+    bool placed = phi__str_is(m->method, "resources/read");
+    phi_str name = phi_json_str(phi_json_get(m->params, named ? "name" : "uri"), NULL);
+    if (!phi_str_equal(m->heads->method, m->method))
+        return "Header mismatch: Mcp-Method is not the method of the body";
+    if ((named || placed) && name.len > 0 &&
+        !phi__mcp_serve_header_is(m->server, m->heads->name, name))
+        return "Header mismatch: Mcp-Name is not the name in the body";
+    return NULL;
+}
+
+/* A request of 2026-07-28 has all that it needs; false: it was refused. */
+static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
+    const phi_json *meta = phi_json_get(m->params, "_meta");
+    const phi_json *version = phi_json_get(meta, "io.modelcontextprotocol/protocolVersion");
+    const char *fault = NULL;
+    m->origin.age = PHI__MCP_2026_07_28;
+    if (!phi_json_is_string(version) ||
+        !phi_json_is_object(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"))) {
+        phi__mcp_serve_refuse(m, PHI__MCP_E_PARAMS, 400,
+                              "params._meta: expected io.modelcontextprotocol/protocolVersion and "
+                              "io.modelcontextprotocol/clientCapabilities");
+        return false;
+    }
+    if (m->heads != NULL && !phi_str_equal(m->heads->version, phi_json_str(version, NULL)))
+        fault = "Header mismatch: MCP-Protocol-Version is not the version of the body";
+    if (fault == NULL && !phi__str_is(phi_json_str(version, NULL), "2026-07-28")) {
+        phi__mcp_serve_unsupported(m->server, &m->origin, phi_json_str(version, NULL));
+        return false;
+    }
+    if (fault == NULL && m->heads != NULL) fault = phi__mcp_serve_headers(m);
+    if (fault != NULL) phi__mcp_serve_refuse(m, PHI__MCP_E_HEADER, 400, fault);
+    return fault == NULL;
+}
+
+static bool phi__mcp_serve_is_modern(const phi__mcp_incoming_message *m) {
+    const phi_json *meta = phi_json_get(m->params, "_meta");
+    const char *only = m->server->only;
+    if (only != NULL) return strcmp(only, "2026-07-28") == 0;
+    return phi_json_get(meta, "io.modelcontextprotocol/protocolVersion") != NULL ||
+           phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities") != NULL ||
+           (m->heads != NULL && phi__str_is(m->heads->version, "2026-07-28")) ||
+           phi__str_is(m->method, "server/discover") ||
+           phi__str_is(m->method, "subscriptions/listen");
+}
+
+/* A request of a session; false: it was answered. */
+static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
+    phi__mcp_age age;
+    if (phi__str_is(m->method, "initialize")) {
+        phi__mcp_serve_initialize(m->server, &m->origin, m->client, m->params);
+        return false;
+    }
+    if (m->heads != NULL && m->heads->version.len > 0 &&
+        !phi__mcp_serve_send_age(m->heads->version, &age)) {
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+                              "MCP-Protocol-Version: not a version of the protocol");
+        return false;
+    }
+    if (m->client != NULL) {
+        m->origin.age = m->client->age;
+        phi__mcp_serve_renew(m->client);
+        return true;
+    }
+    if (phi__str_is(m->method, "ping"))
+        phi__mcp_serve_send_empty(m->server, &m->origin);
+    else
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+                              "There is no session: initialize comes first");
+    return false;
+}
+
+/* Whether it has the id of a request that is under way. */
+static bool phi__mcp_serve_twice(const phi__mcp_incoming_message *m) {
+    const phi__mcp_client *client = phi__mcp_modern(&m->origin) ? NULL : m->client;
+    phi__link *link;
+    for (link = m->server->serving.first; link != NULL; link = link->next) {
+        const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        if (serving->client != client || serving->parked) continue;
+        if (client == NULL && serving->origin.way != m->origin.way) continue;
+        if (phi_str_equal(serving->origin.id, m->origin.id)) return true;
+    }
+    return false;
+}
+
+static void phi__mcp_serve_request(phi__mcp_incoming_message *m) {
+    bool modern = phi__mcp_serve_is_modern(m);
+    const phi__mcp_method *method = phi__mcp_serve_method(m->method);
+    phi__mcp_client *client = modern ? NULL : m->client;
+    if (m->server->only != NULL && modern && phi__str_is(m->method, "initialize")) {
+        phi__mcp_serve_unsupported(m->server, &m->origin,
+                                   phi_json_str(phi_json_get(m->params, "protocolVersion"), NULL));
+        return;
+    }
+    if (modern ? !phi__mcp_serve_modern(m) : !phi__mcp_serve_legacy(m)) return;
+    if (method == NULL ||
+        (method->eras & (modern ? PHI__MCP_FOR_MODERN : PHI__MCP_FOR_LEGACY)) == 0 ||
+        !phi__mcp_serve_offers(m->server, (phi__mcp_offered)method->offered)) {
+        phi__mcp_serve_refuse(m, PHI__MCP_E_METHOD, modern ? 404 : 200, "Method not found");
+        return;
+    }
+    if (phi__mcp_serve_twice(m)) {
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400, "id: a request of that id is under way");
+        return;
+    }
+    if (modern && method->inputs) {
+        if (!phi__mcp_serve_ask_inputs(m->server, &m->origin, m->params)) return;
+        if (phi__mcp_serve_ask_repeated(m->server, &m->origin, m->method, m->params)) return;
+    }
+    method->answer(m->server, &m->origin, client, m->params);
+}
+
+/* ---- notifications ---- */
+
+static void phi__mcp_serve_cancelled(phi__mcp_incoming_message *m) {
+    const phi_json *id = phi_json_get(m->params, "requestId");
+    phi__link *link;
+    phi__buf text;
+    phi__buf_init(&text, &m->server->rt->memory);
+    (void)phi__json_write(&text, id, 0);
+    for (link = m->server->serving.first; link != NULL && !text.failed; link = link->next) {
+        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        bool ours = serving->client != NULL ? serving->client == m->client
+                                            : serving->origin.way == m->origin.way;
+        if (!ours || !phi_str_equal(serving->origin.id, phi__buf_str(&text))) continue;
+        phi__mcp_serve_request_drop(serving, false);
+        break;
+    }
+    phi__buf_free(&text);
+}
+
+static void phi__mcp_serve_notification(phi__mcp_incoming_message *m) {
+    if (m->client != NULL) phi__mcp_serve_renew(m->client);
+    if (phi__str_is(m->method, "notifications/cancelled")) phi__mcp_serve_cancelled(m);
+    phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
+}
+
+/* ---- reading ---- */
+
+/* The id as JSON text, into `text`. False: it is none. */
+static bool phi__mcp_serve_id(const phi_json *id, phi__buf *text, phi_str *out) {
+    if (!phi_json_is_string(id) && !phi_json_is_number(id)) return false;
+    if (phi_json_str(id, NULL).len > PHI__MCP_ID_BYTES / 2) return false;
+    (void)phi__json_write(text, id, 0);
+    *out = phi__buf_str(text);
+    return !text->failed && text->len <= PHI__MCP_ID_BYTES;
+}
+
+static void phi__mcp_serve_one(phi__mcp_incoming_message *m) {
+    const phi_json *id = phi_json_get(m->root, "id"), *params = phi_json_get(m->root, "params");
+    const phi_json *method = phi_json_get(m->root, "method");
+    phi__buf text;
+    phi__buf_init(&text, &m->server->rt->memory);
+    m->origin.age = m->client != NULL ? m->client->age : PHI__MCP_2025_11_25;
+    m->origin.id = phi__str("", 0);
+    m->method = phi_json_str(method, NULL);
+    m->params = params;
+    if (id != NULL && !phi__mcp_serve_id(id, &text, &m->origin.id)) {
+        m->origin.id = phi__str("", 0);
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+                              "id: expected a string of at most 128 bytes, or a number");
+    } else if (!phi__str_is(phi_json_str(phi_json_get(m->root, "jsonrpc"), NULL), "2.0"))
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400, "jsonrpc: expected \"2.0\"");
+    else if (method == NULL && id != NULL &&
+             (phi_json_get(m->root, "result") != NULL || phi_json_get(m->root, "error") != NULL)) {
+        phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
+        if (m->client != NULL) phi__mcp_serve_ask_answered(m->server, m->client, m->root);
+    } else if (m->method.len == 0 || (params != NULL && !phi_json_is_object(params)))
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+                              "Expected a method, and params that are an object");
+    else if (id == NULL)
+        phi__mcp_serve_notification(m);
+    else
+        phi__mcp_serve_request(m);
+    phi__buf_free(&text);
+}
+
+static phi__mcp_batch *phi__mcp_serve_batch(phi__mcp_incoming_message *m) {
+    phi__mcp_batch *batch;
+    size_t count = phi_json_count(m->root);
+    const char *fault = NULL;
+    if (m->client != NULL && m->client->age > PHI__MCP_2025_03_26)
+        fault = "Expected one message, not a batch";
+    else if (count == 0 || count > PHI__MCP_BATCH_MOST)
+        fault = "Expected a batch of 1 to 64 messages";
+    batch =
+        fault == NULL ? (phi__mcp_batch *)phi__alloc(&m->server->rt->memory, sizeof *batch) : NULL;
+    if (batch == NULL) {
+        phi__mcp_serve_refuse(m, fault != NULL ? PHI__MCP_E_REQUEST : PHI__MCP_E_INTERNAL,
+                              fault != NULL ? 400 : 500, fault != NULL ? fault : "Out of memory");
+        return NULL;
+    }
+    batch->way = m->origin.way;
+    batch->waiting = count + 1; /* and who hands them in */
+    phi__buf_init(&batch->out, &m->server->rt->memory);
+    return batch;
+}
+
+static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
+    phi_json_iter it = phi_json_each(m->root);
+    phi__mcp_origin origin = m->origin;
+    const phi_json *child;
+    phi__mcp_batch *batch;
+    if (!phi_json_is_array(m->root)) {
+        phi__mcp_serve_one(m);
+        return;
+    }
+    batch = phi__mcp_serve_batch(m);
+    if (batch == NULL) return;
+    origin.batch = batch;
+    while ((child = phi_json_next(&it)) != NULL) {
+        m->origin = origin;
+        m->root = child;
+        if (m->server->retired) batch->way = NULL; /* it went with the server */
+        if (m->server->retired)
+            phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
+        else
+            phi__mcp_serve_one(m);
+    }
+    if (m->server->retired) batch->way = NULL;
+    phi__mcp_serve_send_nothing(m->server, &origin, 202);
+}
+
+static void phi__mcp_serve_unread(phi__mcp_incoming_message *m, phi_status status) {
+    if (status == PHI_NO_MEMORY)
+        phi__mcp_serve_refuse(m, PHI__MCP_E_INTERNAL, 500, "Out of memory");
+    else if (status == PHI_TOO_BIG)
+        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400, "The message is too large, or too deep");
+    else
+        phi__mcp_serve_refuse(m, PHI__MCP_E_PARSE, 400, "The message is not JSON");
+}
+
+PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,
+                                    phi__mcp_way *way, phi_str json, const phi__mcp_heads *heads) {
+    phi__mcp_incoming_message m;
+    phi_json *root = NULL;
+    phi_arena arena;
+    phi_status status = PHI_TOO_BIG;
+    memset(&m, 0, sizeof m);
+    m.server = server;
+    m.client = client;
+    m.heads = heads;
+    m.origin.way = way;
+    m.origin.http = heads != NULL;
+    m.origin.age = PHI__MCP_2025_11_25;
+    phi__mcp_serve_ask_enter(server);
+    phi_arena_init(&arena, &server->rt->memory, 0);
+    if (json.len <= server->desc.max_message_bytes)
+        status = phi_json_parse(&arena, json, PHI_JSON_BORROW, &root, NULL);
+    m.root = root;
+    if (status == PHI_OK)
+        phi__mcp_serve_all(&m);
+    else
+        phi__mcp_serve_unread(&m, status);
+    phi_arena_free(&arena);
+    return phi__mcp_serve_ask_leave(server);
+}
+
+#endif

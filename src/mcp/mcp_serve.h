@@ -1,0 +1,263 @@
+/* mcp_serve.h - our own server of the Model Context Protocol: tools, resources and prompts of a
+   host for any client, an editor or another agent.
+
+       phi_mcp_server_desc desc = PHI_ZERO;
+       desc.name = "my-game";
+       desc.tools = tools;
+       desc.tool_count = 2;
+       desc.stdio = true;                     // or desc.http = true: on loopback, port of desc.port
+       phi_mcp_server *server = phi_mcp_serve(rt, &desc);
+       while (!phi_mcp_server_ended(server)) phi_step(rt, 100);
+       phi_mcp_server_free(server);
+
+   It is pumped by phi_step. A call of a client runs as a call of a model does: the schema is
+   checked, hooks are called, the deadline counts, and the phi_call_ functions work. Any phi_tool can
+   be served, a sub-agent too (phi_subagent_tool, with a model of its own).
+   Eras: 2026-07-28 (each request by itself) and 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05 (a
+   session that `initialize` begins), both at once.
+
+   Ownership: a server belongs to its runtime and borrows it: free it first.
+   Threads:   the pumping thread.
+   Callbacks: on the pumping thread, inside phi_step. They may call every function here, and
+   phi_mcp_server_free.
+
+   PHI_NO_MCP leaves it out; stdio needs processes (PHI_NO_PROCESS), http the listener
+   (PHI_NO_LISTEN). */
+#ifndef PHI_MCP_MCP_SERVE_H
+#define PHI_MCP_MCP_SERVE_H
+
+#include "agent/runtime.h"
+#include "loop/hook.h"
+#include "loop/tool.h"
+#include "text/json.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi_mcp_server phi_mcp_server;
+
+/* A request of a client that a function of the host's is to answer. A value handle; when the
+   request was answered, cancelled, or its client is gone, it is stale. */
+typedef struct phi_mcp_incoming {
+    phi_mcp_server *server; /* NULL: no request */
+    uint32_t index, gen;
+} phi_mcp_incoming;
+
+/* What a client can be asked for; bits of phi_mcp_serve_tool.needs. */
+enum { PHI_MCP_CAN_SAMPLE = 1, PHI_MCP_CAN_ELICIT = 2, PHI_MCP_CAN_ROOTS = 4 };
+
+/* What the protocol says about a tool beyond phi_tool. Zero means default. */
+typedef struct phi_mcp_serve_tool {
+    const char *title; /* (default: the tool's label, if it has one) */
+    const char
+        *output_schema;      /* JSON Schema; results then have structured content (default: none) */
+    const char *annotations; /* JSON object: {"readOnlyHint":true} (default: none) */
+    uint32_t needs;          /* PHI_MCP_CAN_...: clients without them are refused (default: none) */
+} phi_mcp_serve_tool;
+
+/* Zero means default for every field but uri. A resource is its text, its bytes, or what `read`
+   answers. */
+typedef struct phi_mcp_serve_resource {
+    const char *uri;
+    const char *name;                            /* (default: the uri) */
+    const char *title, *description, *mime_type; /* (default: none) */
+    const char *annotations;                     /* JSON object (default: none) */
+    const char *text;
+    const void *bytes;
+    size_t byte_count;
+    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer_text,
+       phi_mcp_answer_bytes, phi_mcp_answer_json or phi_mcp_answer_error. */
+    void (*read)(void *user_data, phi_mcp_incoming incoming, const char *uri);
+    void *user_data;
+} phi_mcp_serve_resource;
+
+/* Resources by a pattern. */
+typedef struct phi_mcp_serve_template {
+    const char *uri;  /* RFC 6570, level 1: "note://{folder}/{name}" */
+    const char *name; /* (default: the uri) */
+    const char *title, *description, *mime_type, *annotations; /* (default: none) */
+    /* values: a JSON object of the variables, decoded; borrowed as uri is, until it returns. */
+    void (*read)(void *user_data, phi_mcp_incoming incoming, const char *uri, phi_str values);
+    void *user_data;
+} phi_mcp_serve_template;
+
+typedef struct phi_mcp_serve_argument {
+    const char *name;
+    const char *title, *description; /* (default: none) */
+    bool required;
+} phi_mcp_serve_argument;
+
+/* Zero means default for every field but name, and text or get. */
+typedef struct phi_mcp_serve_prompt {
+    const char *name;
+    const char *title, *description;
+    const phi_mcp_serve_argument *arguments;
+    size_t argument_count;
+    const char *text; /* one user message; "{name}" stands for the value of that argument */
+    /* arguments: a JSON object of strings, borrowed until it returns. It answers with
+       phi_mcp_answer_text, phi_mcp_answer_messages, phi_mcp_answer_json or _error. */
+    void (*get)(void *user_data, phi_mcp_incoming incoming, phi_str arguments);
+    void *user_data;
+} phi_mcp_serve_prompt;
+
+/* What a client wants to complete. Strings are borrowed until the function returns. */
+typedef struct phi_mcp_serve_completion {
+    const char *prompt; /* of this prompt, or */
+    const char *uri;    /* of this template; the other is NULL */
+    const char *argument, *value;
+    phi_str known; /* JSON object of arguments that are known already */
+} phi_mcp_serve_completion;
+
+/* Zero means default for every field but name. Strings, tools, resources, templates and prompts are
+   borrowed, with all they point to, until the server is freed or they are replaced
+   (phi_mcp_server_set_tools and its like). */
+typedef struct phi_mcp_server_desc {
+    const char *name;
+    const char *version;              /* (default "0") */
+    const char *title, *instructions; /* (default: none) */
+
+    const phi_tool *tools;
+    size_t tool_count;
+    const phi_mcp_serve_tool *tool_infos; /* one for each tool (default: none) */
+    const phi_mcp_serve_resource *resources;
+    size_t resource_count;
+    const phi_mcp_serve_template *templates;
+    size_t template_count;
+    const phi_mcp_serve_prompt *prompts;
+    size_t prompt_count;
+    /* It answers with phi_mcp_answer_values (default: no completion is offered). */
+    void (*complete)(void *user_data, phi_mcp_incoming incoming,
+                     const phi_mcp_serve_completion *what);
+
+    /* As an agent's: BEFORE_TOOL may wait, deny, or change the arguments (default: none). */
+    phi_hook_fn hook_fn;
+    uint32_t hook_points;
+    uint32_t tool_timeout_ms;     /* of tools that have none of their own (default 120,000) */
+    uint32_t decision_timeout_ms; /* of hooks that wait (default 300,000) */
+    uint32_t ask_timeout_ms;      /* for the answer to phi_mcp_ask (default 600,000) */
+    void *user_data;              /* of complete, hook_fn and client_fn */
+
+    /* "2025-06-18": only this era is spoken (default: all) */
+    const char *era;
+    uint32_t page;              /* items of a list in one answer (default 100) */
+    uint32_t ttl_ms;            /* how long a client may keep a list (default 0: not at all) */
+    uint32_t max_sessions;      /* of HTTP (default 16) */
+    uint32_t max_calls;         /* requests that wait for the host, over all clients (64) */
+    uint32_t max_subscriptions; /* of one client (default 64) */
+    uint32_t session_idle_ms;   /* of HTTP: without a request it ends (default 1,800,000) */
+    size_t max_message_bytes;   /* of a client (default 4,194,304) */
+    size_t max_queue_bytes;     /* that wait for a slow client; then it is dropped (16,777,216) */
+
+    bool stdio;          /* over stdin and stdout of this process; EOF ends it */
+    int in_fd, out_fd;   /* of stdio, in place of 0 and 1 (default: those) */
+    bool http;           /* over HTTP */
+    const char *address; /* to listen on (default "127.0.0.1"; others need any_address) */
+    bool any_address;    /* an address that other machines reach; needs a token */
+    uint16_t port;       /* (default: any free one, phi_mcp_server_port) */
+    const char *path;    /* (default "/mcp") */
+    const char *token;   /* clients send "Authorization: Bearer TOKEN" (default: none) */
+    /* Values of Host and Origin beside loopback names; NULL-ended (default: none) */
+    const char *const *allowed_hosts, *const *allowed_origins;
+    uint32_t max_connections; /* (default 64) */
+} phi_mcp_server_desc;
+
+/* Begins to serve. NULL: phi_last_error names the field, or why the port cannot be had. */
+PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc);
+PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server); /* of http; 0: none */
+/* stdin has ended, and every answer was sent (never true with http). */
+PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server);
+/* Why stdin or stdout failed; empty: no fault. Valid until the server is freed. */
+PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server);
+/* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
+PHI_API void phi_mcp_server_free(phi_mcp_server *server);
+
+/* Other lists, borrowed as the first ones; clients are told. Calls under way go on. PHI_BAD_ARG as
+   phi_mcp_serve; nothing changed. */
+PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_tool *tools,
+                                            const phi_mcp_serve_tool *infos, size_t count);
+PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
+                                                const phi_mcp_serve_resource *resources,
+                                                size_t count,
+                                                const phi_mcp_serve_template *templates,
+                                                size_t template_count);
+PHI_API phi_status phi_mcp_server_set_prompts(phi_mcp_server *server,
+                                              const phi_mcp_serve_prompt *prompts, size_t count);
+/* A resource has changed: those who subscribed to it are told. */
+PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
+/* A log message for every client of a legacy era that wants the level: "debug", "info", "notice",
+   "warning", "error", "critical", "alert", "emergency". data: JSON text, or a plain text. Lost
+   where a client is too slow. */
+PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const char *logger,
+                                const char *data);
+
+/* ---- a request ---- */
+
+/* The request that a tool call serves, of the call itself or of an agent above it; server NULL: the
+   call is no client's. */
+PHI_API phi_mcp_incoming phi_mcp_incoming_of(phi_call call);
+PHI_API bool phi_mcp_incoming_pending(phi_mcp_incoming incoming);
+/* What the client can do, PHI_MCP_CAN_ bits; 0 when stale. */
+PHI_API uint32_t phi_mcp_incoming_can(phi_mcp_incoming incoming);
+
+typedef struct phi_mcp_ask_desc {
+    /* "elicitation/create", "sampling/createMessage" or "roots/list" */
+    const char *method;
+    const char *params; /* JSON object (default {}); copied */
+    /* Names the question within its request: a client may answer questions before they are asked,
+       by these names; copied (default: the number of the question, "1") */
+    const char *key;
+    /* Called once, in phi_step, unless the request ends before. PHI_OK: result is the client's
+       answer; PHI_REFUSED: the client answered with an error, and message has its words;
+       PHI_TIMEOUT. Borrowed until it returns. */
+    void (*done)(void *user_data, phi_status status, const phi_json *result, phi_str message);
+    void *user_data;
+} phi_mcp_ask_desc;
+
+/* Asks the client, or the person who sits there. A session is sent a request; a client of
+   2026-07-28 gets the question as the result of its request, and repeats that with the answer:
+   meanwhile the call goes on waiting. Questions of one phi_step go together.
+   PHI_STALE; PHI_UNSUPPORTED: the client cannot (phi_last_error has words); PHI_BAD_ARG, PHI_FULL:
+   16 are open; PHI_NO_MEMORY. */
+PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *ask);
+/* A log message of this request, if its client wants the level; as phi_mcp_server_log. */
+PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, const char *logger,
+                               const char *data);
+/* Progress in numbers (phi_call_progress sends texts); total 0: unknown; message NULL: none. Sent
+   where the client wants it, and where `progress` is more than before. */
+PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
+                                    const char *message);
+/* Of a tool call, before its result: blocks of the protocol that phi_content has not (audio,
+   resource links, embedded resources), a JSON array, put behind the result's own; copied. The last
+   one counts. PHI_BAD_ARG: no array, or not of a call. */
+PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks);
+
+/* ---- answers: of functions that read resources, get prompts and complete ---- */
+
+/* Each answers once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error. */
+
+/* Text, as a resource's content or as a prompt's user message. mime_type NULL: the resource's. */
+PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
+                                       const char *mime_type);
+PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *bytes, size_t count,
+                                        const char *mime_type);
+/* Of a prompt: its user and assistant messages; each text and image block is one of the
+   protocol's. */
+PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_message *messages,
+                                           size_t count);
+/* Of a completion: at most 100 are sent. total: of all that there are. */
+PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *const *values,
+                                         size_t count, size_t total);
+/* The result as the protocol has it: {"contents":[...]}, {"messages":[...]}. PHI_BAD_ARG: no JSON
+   object; it waits on. */
+PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result);
+PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message);
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

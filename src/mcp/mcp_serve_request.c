@@ -1,0 +1,193 @@
+/* mcp_serve_request.c - requests that the host works on: made, found by their handles, ended; their
+   progress and log messages. */
+#include "mcp/mcp_serve_state_in.h"
+
+#ifndef PHI_NO_MCP
+
+#include "text/records_in.h"
+
+/* ---- handles ---- */
+
+PHI__FN phi__mcp_serving *phi__mcp_serve_request_find(phi_mcp_incoming incoming) {
+    phi__slot *slot;
+    if (incoming.server == NULL) return NULL;
+    slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
+    return slot != NULL ? (phi__mcp_serving *)slot->object : NULL;
+}
+
+PHI__FN phi_mcp_incoming phi__mcp_serve_request_handle(const phi__mcp_serving *serving) {
+    phi_mcp_incoming out;
+    out.server = serving->server;
+    out.index = serving->index;
+    out.gen = serving->gen;
+    return out;
+}
+
+/* ---- the way of its answer ---- */
+
+PHI__FN void phi__mcp_serve_request_detach(phi__mcp_serving *serving) {
+    if (serving->origin.way != NULL)
+        phi__list_take(&serving->origin.way->waiting, &serving->at_way);
+    serving->origin.way = NULL;
+}
+
+PHI__FN void phi__mcp_serve_request_attach(phi__mcp_serving *serving,
+                                           const phi__mcp_origin *origin) {
+    phi__mcp_serve_request_detach(serving);
+    serving->origin = *origin;
+    if (origin->way != NULL) phi__list_push(&origin->way->waiting, &serving->at_way);
+}
+
+PHI__FN phi__mcp_way *phi__mcp_serve_request_stream(const phi__mcp_serving *serving) {
+    if (serving->origin.way != NULL) return serving->origin.way;
+    return serving->client != NULL ? serving->client->own : NULL;
+}
+
+/* ---- from its beginning to its end ---- */
+
+/* What a request says about itself in _meta, and of a session what that agreed upon. */
+PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params) {
+    const phi_json *meta = phi_json_get(params, "_meta"), *can, *token;
+    phi_str level;
+    serving->log_level = PHI__MCP_LOG_NONE;
+    serving->token = phi__str("", 0);
+    if (serving->client != NULL) {
+        serving->can = serving->client->can;
+        serving->log_level = serving->client->log_level;
+    } else {
+        can = phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities");
+        serving->can = 0;
+        if (phi_json_get(can, "sampling") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_SAMPLE;
+        if (phi_json_get(can, "elicitation") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
+        if (phi_json_get(can, "roots") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
+        level = phi_json_str(phi_json_get(meta, "io.modelcontextprotocol/logLevel"), NULL);
+        if (phi__mcp_serve_send_level(level) >= 0)
+            serving->log_level = phi__mcp_serve_send_level(level);
+    }
+    token = phi_json_get(meta, "progressToken");
+    if (phi_json_is_number(token) ||
+        (phi_json_is_string(token) && phi_json_str(token, NULL).len <= PHI__MCP_ID_BYTES))
+        (void)phi_json_write(&serving->arena, token, 0, &serving->token);
+}
+
+static uint32_t *phi__mcp_serve_request_count(phi_mcp_server *server, phi__mcp_serving_kind kind) {
+    return kind == PHI__MCP_SERVING_LISTEN ? &server->listen_count : &server->serving_count;
+}
+
+static phi__mcp_serving *phi__mcp_serve_request_make(phi_mcp_server *server,
+                                                     phi__mcp_serving_kind kind) {
+    phi_memory *memory = &server->rt->memory;
+    phi__mcp_serving *serving = (phi__mcp_serving *)phi__alloc(memory, sizeof *serving);
+    if (serving == NULL) return NULL;
+    serving->slot = phi__slots_take(&server->slots, 1, serving);
+    if (serving->slot == NULL) {
+        phi__free(memory, serving, sizeof *serving);
+        return NULL;
+    }
+    serving->server = server;
+    serving->index = serving->slot->index;
+    serving->gen = phi__slots_gen_of(PHI__LOAD(&serving->slot->word));
+    serving->progress = -1;
+    phi_arena_init(&serving->arena, memory, 0);
+    phi__list_push(&server->serving, &serving->link);
+    serving->kind = kind;
+    ++*phi__mcp_serve_request_count(server, kind);
+    return serving;
+}
+
+PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
+                                                     const phi__mcp_origin *origin,
+                                                     phi__mcp_client *client,
+                                                     phi__mcp_serving_kind kind,
+                                                     const phi_json *params) {
+    phi__mcp_serving *serving = NULL;
+    phi__mcp_origin refused = *origin;
+    uint32_t most =
+        kind == PHI__MCP_SERVING_LISTEN ? server->desc.max_subscriptions : server->desc.max_calls;
+    phi_str id;
+    if (*phi__mcp_serve_request_count(server, kind) >= most) {
+        phi__mcp_serve_send_error(server, &refused, PHI__MCP_E_INTERNAL, 503,
+                                  PHI__LIT("Too many requests are under way"), NULL);
+        return NULL;
+    }
+    serving = phi__mcp_serve_request_make(server, kind);
+    if (serving != NULL && phi__arena_str(&serving->arena, origin->id, &id)) {
+        serving->client = client;
+        phi__mcp_serve_request_attach(serving, origin);
+        serving->origin.id = id;
+        phi__mcp_serve_request_meta(serving, params);
+        return serving;
+    }
+    if (serving != NULL) phi__mcp_serve_request_free(serving);
+    phi__mcp_serve_send_error(server, &refused, PHI__MCP_E_INTERNAL, 500, PHI__LIT("Out of memory"),
+                              NULL);
+    return NULL;
+}
+
+PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving) {
+    phi_mcp_server *server = serving->server;
+    phi__mcp_serve_ask_free_all(serving);
+    phi__io_timer_clear(server->rt->io, &serving->timer);
+    phi__mcp_serve_request_detach(serving);
+    phi__list_take(&server->serving, &serving->link);
+    --*phi__mcp_serve_request_count(server, serving->kind);
+    phi__slots_release(&server->slots, serving->slot);
+    phi_arena_free(&serving->arena);
+    phi__free(&server->rt->memory, serving, sizeof *serving);
+}
+
+PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answered) {
+    void (*drop)(phi__mcp_serving *) = serving->drop;
+    phi__mcp_origin origin = serving->origin;
+    serving->drop = NULL;
+    phi__mcp_serve_request_detach(serving);
+    if (drop != NULL) drop(serving);
+    if (!answered) {
+        serving->origin.batch = NULL;
+        phi__mcp_serve_send_nothing(serving->server, &origin, 200);
+    }
+    phi__mcp_serve_request_free(serving);
+}
+
+/* ---- what it says meanwhile ---- */
+
+PHI__FN void phi__mcp_serve_request_progress(phi__mcp_serving *serving, double progress,
+                                             double total, phi_str message) {
+    phi__mcp_way *way = serving->origin.way;
+    phi__buf out;
+    if (serving->token.len == 0 || way == NULL || !(progress > serving->progress)) return;
+    serving->progress = progress;
+    phi__mcp_serve_send_note(serving->server, &out, "notifications/progress");
+    phi__records_raw(&out, "progressToken", "");
+    phi__buf_add_str(&out, serving->token);
+    phi__records_double(&out, "progress", progress);
+    if (total > 0) phi__records_double(&out, "total", total);
+    if (message.len > 0 && serving->origin.age >= PHI__MCP_2025_03_26)
+        phi__records_str(&out, "message", message);
+    (void)phi__mcp_serve_send_noted(way, &out);
+}
+
+PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_way *way,
+                                              const char *level, const char *logger,
+                                              const char *data) {
+    phi_arena arena;
+    phi_json *value = NULL;
+    phi__buf out;
+    phi_status status;
+    if (data == NULL) data = "null";
+    phi_arena_init(&arena, &server->rt->memory, 0);
+    status = phi_json_parse(&arena, phi_str_of(data), PHI_JSON_BORROW, &value, NULL);
+    phi__mcp_serve_send_note(server, &out, "notifications/message");
+    phi__records_str(&out, "level", phi_str_of(level));
+    if (logger != NULL) phi__records_str(&out, "logger", phi_str_of(logger));
+    phi__records_raw(&out, "data", "");
+    if (status == PHI_OK)
+        (void)phi__json_write(&out, value, 0);
+    else
+        phi__json_write_str(&out, phi_str_of(data));
+    phi_arena_free(&arena);
+    status = out.failed ? PHI_NO_MEMORY : PHI_OK;
+    return phi__mcp_serve_send_noted(way, &out) ? PHI_OK : status == PHI_OK ? PHI_FULL : status;
+}
+
+#endif

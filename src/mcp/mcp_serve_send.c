@@ -1,0 +1,192 @@
+/* mcp_serve_send.c - messages of our server: results, errors, notifications, and batches of them. */
+#include "mcp/mcp_serve_state_in.h"
+
+#ifndef PHI_NO_MCP
+
+#include "text/records_in.h"
+
+#include <stdio.h>
+
+/* ---- names of the protocol ---- */
+
+PHI__FN const char *phi__mcp_serve_send_version(phi__mcp_age age) {
+    static const char *const versions[] = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25",
+                                           "2026-07-28"};
+    return versions[age];
+}
+
+PHI__FN bool phi__mcp_serve_send_age(phi_str version, phi__mcp_age *out) {
+    int age;
+    for (age = 0; age < (int)PHI__MCP_AGES; age++) {
+        if (!phi__str_is(version, phi__mcp_serve_send_version((phi__mcp_age)age))) continue;
+        *out = (phi__mcp_age)age;
+        return true;
+    }
+    return false;
+}
+
+PHI__FN int phi__mcp_serve_send_level(phi_str name) {
+    static const char *const levels[] = {"debug", "info",     "notice", "warning",
+                                         "error", "critical", "alert",  "emergency"};
+    int i;
+    for (i = 0; i < (int)PHI__COUNT(levels); i++)
+        if (phi__str_is(name, levels[i])) return i;
+    return -1;
+}
+
+/* ---- pieces ---- */
+
+PHI__FN void phi__mcp_serve_send_raw(phi__buf *out, phi_str json) {
+    char *to = phi__buf_reserve(out, json.len);
+    size_t i;
+    if (to == NULL) return;
+    for (i = 0; i < json.len; i++)
+        to[i] = json.at[i] == '\n' || json.at[i] == '\r' ? ' ' : json.at[i];
+    phi__buf_add_len(out, json.len);
+}
+
+PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block) {
+    phi__buf_char(out, '{');
+    if (block->kind == PHI_CONTENT_IMAGE) {
+        phi__records_str(out, "type", PHI__LIT("image"));
+        phi__records_str(out, "data", block->data);
+        phi__records_str(out, "mimeType", block->mime_type);
+    } else {
+        phi__records_str(out, "type", PHI__LIT("text"));
+        phi__records_str(out, "text", block->text);
+    }
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
+                                             phi__mcp_age age) {
+    const phi_mcp_server_desc *desc = &server->desc;
+    phi__buf_char(out, '{');
+    phi__records_str(out, "name", phi_str_of(desc->name));
+    if (desc->title != NULL && age >= PHI__MCP_2025_06_18)
+        phi__records_str(out, "title", phi_str_of(desc->title));
+    phi__records_str(out, "version", phi_str_of(desc->version));
+    phi__buf_char(out, '}');
+}
+
+static void phi__mcp_serve_send_head(phi__buf *out, const phi__mcp_origin *origin) {
+    phi__buf_text(out, "{\"jsonrpc\":\"2.0\"");
+    if (origin->id.len > 0) {
+        phi__buf_text(out, ",\"id\":");
+        phi__buf_add_str(out, origin->id);
+    } else if (!phi__mcp_modern(origin))
+        phi__buf_text(out, ",\"id\":null");
+}
+
+/* ---- out ---- */
+
+static void phi__mcp_serve_send_batch(phi_mcp_server *server, phi__mcp_batch *batch) {
+    phi__buf *out = &batch->out;
+    if (--batch->waiting > 0) return;
+    if (out->len > 0) phi__buf_char(out, ']');
+    if (batch->way != NULL && !out->failed)
+        (void)batch->way->table->send(batch->way, phi__buf_str(out), out->len > 0 ? 200 : 202,
+                                      true);
+    else if (batch->way != NULL)
+        (void)batch->way->table->send(batch->way, phi__str("", 0), 500, true);
+    phi__buf_free(out);
+    phi__free(&server->rt->memory, batch, sizeof *batch);
+}
+
+/* The answer to a message; json empty: none. */
+static void phi__mcp_serve_send_text(phi_mcp_server *server, phi__mcp_origin *origin, phi_str json,
+                                     int http_status) {
+    phi__mcp_batch *batch = origin->batch;
+    phi__mcp_way *way = origin->way;
+    origin->batch = NULL;
+    if (batch != NULL) {
+        if (json.len > 0) phi__buf_char(&batch->out, batch->out.len > 0 ? ',' : '[');
+        phi__buf_add_str(&batch->out, json);
+        phi__mcp_serve_send_batch(server, batch);
+    } else if (way != NULL)
+        (void)way->table->send(way, json, http_status, true);
+}
+
+static void phi__mcp_serve_send_lost(phi_mcp_server *server, phi__mcp_origin *origin) {
+    char text[PHI__MCP_ID_BYTES + 120];
+    int n = snprintf(text, sizeof text,
+                     "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":-32603,"
+                     "\"message\":\"Out of memory\"}}",
+                     (int)origin->id.len, origin->id.len > 0 ? origin->id.at : "");
+    if (origin->id.len == 0 || n < 0) n = 0;
+    phi__mcp_serve_send_text(server, origin, phi__str(text, (size_t)n), 500);
+}
+
+PHI__FN void phi__mcp_serve_send_nothing(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         int http_status) {
+    phi__mcp_serve_send_text(server, origin, phi__str("", 0), http_status);
+}
+
+PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_origin *origin,
+                                      phi__buf *out) {
+    phi__buf_init(out, &server->rt->memory);
+    phi__mcp_serve_send_head(out, origin);
+    phi__buf_text(out, ",\"result\":{");
+}
+
+PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi__buf *out) {
+    phi__buf_text(out, "}}");
+    if (out->failed)
+        phi__mcp_serve_send_lost(server, origin);
+    else
+        phi__mcp_serve_send_text(server, origin, phi__buf_str(out), 200);
+    phi__buf_free(out);
+}
+
+PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
+                                          const phi__mcp_origin *origin, phi__buf *out) {
+    if (!phi__mcp_modern(origin)) return;
+    phi__records_str(out, "resultType", PHI__LIT("complete"));
+    phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
+    phi__mcp_serve_send_server_info(server, out, origin->age);
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *origin) {
+    phi__buf out;
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__mcp_serve_send_complete(server, origin, &out);
+    phi__mcp_serve_send_close(server, origin, &out);
+}
+
+PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *origin, int code,
+                                       int http_status, phi_str message, const char *data) {
+    phi__buf out;
+    phi__buf_init(&out, &server->rt->memory);
+    phi__mcp_serve_send_head(&out, origin);
+    phi__buf_text(&out, ",\"error\":{");
+    phi__records_i64(&out, "code", code);
+    phi__records_str(&out, "message", message);
+    if (data != NULL) phi__records_raw(&out, "data", data);
+    phi__buf_text(&out, "}}");
+    if (out.failed)
+        phi__mcp_serve_send_lost(server, origin);
+    else
+        phi__mcp_serve_send_text(server, origin, phi__buf_str(&out), http_status);
+    phi__buf_free(&out);
+}
+
+/* ---- notifications ---- */
+
+PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method) {
+    phi__buf_init(out, &server->rt->memory);
+    phi__buf_text(out, "{\"jsonrpc\":\"2.0\"");
+    phi__records_str(out, "method", phi_str_of(method));
+    phi__records_raw(out, "params", "{");
+}
+
+PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {
+    bool sent;
+    phi__buf_text(out, "}}");
+    sent = !out->failed && way->table->send(way, phi__buf_str(out), 200, false);
+    phi__buf_free(out);
+    return sent;
+}
+
+#endif

@@ -1,0 +1,300 @@
+/* mcp_serve_state_in.h - the structures of our server, for its files.
+
+   The server owns its clients and requests. A request (phi__mcp_serving) exists while the host works
+   on it: a tool call, a read that answers later, a subscription; what is answered at once has none.
+   A request of 2026-07-28 that waits for the client's input is parked: it has no way until the
+   client repeats it.
+   Callbacks of the host's may free the server: it is then only retired while `depth` is above 0. */
+#ifndef PHI_MCP_MCP_SERVE_STATE_IN_H
+#define PHI_MCP_MCP_SERVE_STATE_IN_H
+
+#include "base/arena_in.h"
+#include "base/sha256_in.h"
+#include "base/slots_in.h"
+#include "loop/loop_in.h"
+#include "mcp/mcp_serve_in.h"
+
+#ifndef PHI_NO_MCP
+
+/* The eras, oldest first. */
+typedef enum phi__mcp_age {
+    PHI__MCP_2024_11_05 = 0,
+    PHI__MCP_2025_03_26,
+    PHI__MCP_2025_06_18,
+    PHI__MCP_2025_11_25,
+    PHI__MCP_2026_07_28,
+    PHI__MCP_AGES
+} phi__mcp_age;
+
+/* JSON-RPC's codes, and the protocol's own. */
+enum {
+    PHI__MCP_E_PARSE = -32700,
+    PHI__MCP_E_REQUEST = -32600,
+    PHI__MCP_E_METHOD = -32601,
+    PHI__MCP_E_PARAMS = -32602,
+    PHI__MCP_E_INTERNAL = -32603,
+    PHI__MCP_E_RESOURCE = -32002, /* not found; until 2025-11-25 */
+    PHI__MCP_E_HEADER = -32020,
+    PHI__MCP_E_CAPABILITY = -32021,
+    PHI__MCP_E_VERSION = -32022
+};
+
+enum {
+    PHI__MCP_ID_BYTES = 256,    /* of a request's id, as JSON text; ours to choose, as all here */
+    PHI__MCP_NAME_BYTES = 2048, /* of names and addresses in requests */
+    PHI__MCP_BATCH_MOST = 64,
+    PHI__MCP_ASKS_MOST = 16
+};
+
+/* Answers of a batch (2025-03-26), which go as one array. */
+typedef struct phi__mcp_batch {
+    phi__mcp_way *way; /* NULL: gone */
+    size_t waiting;
+    phi__buf out;
+} phi__mcp_batch;
+
+/* Where the answer to a message goes, and how. */
+typedef struct phi__mcp_origin {
+    phi__mcp_way *way;     /* NULL: gone, or parked */
+    phi__mcp_batch *batch; /* NULL: none */
+    phi_str id;            /* JSON text; empty: unknown */
+    phi__mcp_age age;
+    bool http;
+} phi__mcp_origin;
+
+typedef struct phi__mcp_serving phi__mcp_serving;
+
+typedef struct phi__mcp_question {
+    phi__link link;
+    phi__mcp_serving *of;
+    uint64_t number; /* the id of our request to a session */
+    bool sent;
+    phi_str key, method, params; /* behind this */
+    size_t bytes;
+    phi__timer timer;
+    phi_mcp_ask_desc desc;
+} phi__mcp_question;
+
+typedef enum phi__mcp_serving_kind {
+    PHI__MCP_SERVING_CALL = 1,
+    PHI__MCP_SERVING_READ,
+    PHI__MCP_SERVING_PROMPT,
+    PHI__MCP_SERVING_COMPLETE,
+    PHI__MCP_SERVING_LISTEN
+} phi__mcp_serving_kind;
+
+/* Of subscriptions/listen. */
+typedef struct phi__mcp_wanted {
+    bool tools, prompts, resources;
+    const phi_str *uris;
+    size_t uri_count;
+} phi__mcp_wanted;
+
+struct phi__mcp_serving {
+    phi__link link, at_way; /* of server->serving; of way->waiting, where there is a way */
+    phi_mcp_server *server;
+    phi__slot *slot;
+    uint32_t index, gen;
+    phi__mcp_serving_kind kind;
+    phi__mcp_client *client; /* NULL: 2026-07-28 */
+    phi__mcp_origin origin;
+    phi_arena arena;
+    phi_str token;   /* of progress, JSON text; empty: none is wanted */
+    double progress; /* the last that was sent; -1: none */
+    uint32_t can;
+    int log_level; /* the least severe that is wanted; PHI__MCP_LOG_NONE */
+    /* questions */
+    phi__list asks;
+    uint32_t ask_count, asked;
+    const phi_json *inputs; /* answers that came with the request; NULL: none */
+    bool parked;
+    uint32_t round;
+    unsigned char digest[PHI__SHA256_BYTES]; /* of the method and its parameters */
+    phi__timer timer;
+    /* Ends the work on it, without an answer; NULL: nothing to end. */
+    void (*drop)(phi__mcp_serving *serving);
+    phi_str name, arguments; /* of a tool call; the uri of a read */
+    phi__agent *agent;
+    const phi_tool *tool;
+    const char *output_schema, *mime_type;
+    phi_str content; /* phi_mcp_content */
+    phi__mcp_wanted wanted;
+};
+
+/* A session of a legacy era. */
+struct phi__mcp_client {
+    phi__link link;
+    phi_mcp_server *server;
+    char id[33];
+    phi__mcp_age age;
+    bool http;
+    uint32_t can;
+    int log_level;
+    phi__mcp_way *own; /* for messages that belong to no request; NULL: none */
+    phi__list uris;    /* phi__mcp_subscribed */
+    uint32_t uri_count;
+    phi__timer timer; /* http: its idle end */
+};
+
+typedef struct phi__mcp_subscribed {
+    phi__link link;
+    size_t bytes;
+    phi_str uri; /* behind this */
+} phi__mcp_subscribed;
+
+struct phi_mcp_server {
+    phi_runtime *rt;
+    phi_mcp_server_desc desc; /* with its defaults */
+    const char *only;         /* the era of desc.era; NULL: all */
+    unsigned char key[32];    /* of requestState */
+    phi__slots slots;
+    phi__list serving, clients;
+    uint32_t serving_count, listen_count, client_count; /* serving_count: without those */
+    uint64_t asked;                                     /* numbers of our requests */
+    bool has_tools, has_resources, has_prompts;         /* were declared: once and for all */
+    uint32_t depth;
+    bool retired;
+    bool ended;
+    char fault[200];
+    void *stdio, *http;                      /* the transports; mcp_server.c */
+    void (*free_fn)(phi_mcp_server *server); /* frees it at last */
+};
+
+static inline bool phi__mcp_modern(const phi__mcp_origin *origin) {
+    return origin->age == PHI__MCP_2026_07_28;
+}
+
+/* ---- mcp_serve_send.c ---- */
+
+enum { PHI__MCP_LOG_DEBUG = 0, PHI__MCP_LOG_INFO = 1, PHI__MCP_LOG_NONE = 8 };
+
+PHI__FN const char *phi__mcp_serve_send_version(phi__mcp_age age);
+PHI__FN bool phi__mcp_serve_send_age(phi_str version, phi__mcp_age *out);
+PHI__FN int phi__mcp_serve_send_level(phi_str name); /* -1: unknown */
+/* JSON text of the host's in one line: line breaks are only white space in it. */
+PHI__FN void phi__mcp_serve_send_raw(phi__buf *out, phi_str json);
+/* A block of the protocol, of a text or an image. */
+PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block);
+/* A result: its members are written between the two; a buffer that failed becomes an error. */
+PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_origin *origin,
+                                      phi__buf *out);
+PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi__buf *out);
+/* The members that each result of 2026-07-28 has. */
+PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
+                                          const phi__mcp_origin *origin, phi__buf *out);
+/* {} */
+PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *origin);
+/* data: JSON text, or NULL. */
+PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *origin, int code,
+                                       int http_status, phi_str message, const char *data);
+/* There is nothing to answer. */
+PHI__FN void phi__mcp_serve_send_nothing(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         int http_status);
+/* A message that is no answer, with its method; params are written between the two. */
+PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method);
+PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out);
+PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
+                                             phi__mcp_age age);
+
+/* ---- mcp_serve_request.c ---- */
+
+/* A request that the host works on; NULL: it was refused, and answered so. */
+PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
+                                                     const phi__mcp_origin *origin,
+                                                     phi__mcp_client *client,
+                                                     phi__mcp_serving_kind kind,
+                                                     const phi_json *params);
+PHI__FN phi__mcp_serving *phi__mcp_serve_request_find(phi_mcp_incoming incoming); /* NULL: stale */
+PHI__FN phi_mcp_incoming phi__mcp_serve_request_handle(const phi__mcp_serving *serving);
+/* Puts its answer's way. */
+PHI__FN void phi__mcp_serve_request_attach(phi__mcp_serving *serving,
+                                           const phi__mcp_origin *origin);
+PHI__FN void phi__mcp_serve_request_detach(phi__mcp_serving *serving);
+/* Reads what a request, or the repetition of one, says about itself. */
+PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params);
+/* It was answered, or nobody waits for it: frees it. */
+PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving);
+/* Ends the work on it and frees it. answered: its way hears nothing more. */
+PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answered);
+/* Its stream, or that of its session; NULL: none. */
+PHI__FN phi__mcp_way *phi__mcp_serve_request_stream(const phi__mcp_serving *serving);
+PHI__FN void phi__mcp_serve_request_progress(phi__mcp_serving *serving, double progress,
+                                             double total, phi_str message);
+PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_way *way,
+                                              const char *level, const char *logger,
+                                              const char *data);
+
+/* ---- mcp_serve_ask.c ---- */
+
+PHI__FN void phi__mcp_serve_ask_free_all(phi__mcp_serving *serving);
+/* An answer of a session to one of our requests. */
+PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
+                                         const phi_json *message);
+/* Whether the answers that came with a request are well formed; false: refused, and answered so. */
+PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       const phi_json *params);
+/* Keeps these answers, and what makes the request the same one. False: no memory. */
+PHI__FN bool phi__mcp_serve_ask_keep(phi__mcp_serving *serving, phi_str method,
+                                     const phi_json *params);
+/* A request with requestState goes on where it was parked, or is refused. False: it has none. */
+PHI__FN bool phi__mcp_serve_ask_repeated(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         phi_str method, const phi_json *params);
+/* Around callbacks of the host's, which may free the server. */
+PHI__FN void phi__mcp_serve_ask_enter(phi_mcp_server *server);
+PHI__FN bool phi__mcp_serve_ask_leave(phi_mcp_server *server); /* false: it is retired */
+
+/* ---- mcp_serve_call.c, mcp_serve_data.c, mcp_serve_uri.c ---- */
+
+PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_data_read(phi_mcp_server *server, phi__mcp_origin *origin,
+                                      phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_data_prompt(phi_mcp_server *server, phi__mcp_origin *origin,
+                                        phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         phi_str uri);
+PHI__FN bool phi__mcp_serve_data_known(const phi_mcp_server *server, phi_str uri);
+/* A uri by a template: true, and an object of its values is written into out, where given. */
+PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf *out);
+
+/* ---- mcp_serve_list.c ---- */
+
+PHI__FN void phi__mcp_serve_list_initialized(phi_mcp_server *server, phi__mcp_origin *origin);
+/* The versions that are spoken, newest first: an array. */
+PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf *out);
+PHI__FN void phi__mcp_serve_list_discover(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_list_tools(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_list_resources(phi_mcp_server *server, phi__mcp_origin *origin,
+                                           phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_list_templates(phi_mcp_server *server, phi__mcp_origin *origin,
+                                           phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_list_prompts(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         phi__mcp_client *client, const phi_json *params);
+
+/* ---- mcp_serve_notify.c ---- */
+
+typedef enum phi__mcp_list {
+    PHI__MCP_LIST_TOOLS = 1,
+    PHI__MCP_LIST_RESOURCES,
+    PHI__MCP_LIST_PROMPTS
+} phi__mcp_list;
+
+PHI__FN void phi__mcp_serve_notify_subscribe(phi_mcp_server *server, phi__mcp_origin *origin,
+                                             phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_notify_unsubscribe(phi_mcp_server *server, phi__mcp_origin *origin,
+                                               phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_notify_end(phi__mcp_client *client); /* its subscriptions */
+PHI__FN void phi__mcp_serve_notify_changed(phi_mcp_server *server, phi__mcp_list list);
+PHI__FN void phi__mcp_serve_notify_updated(phi_mcp_server *server, phi_str uri);
+PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level,
+                                       const char *logger, const char *data);
+
+#endif
+#endif

@@ -1,0 +1,152 @@
+/* mcp_serve_stdio.c - our server over stdin and stdout of this process: a line a message. */
+#include "mcp/mcp_serve_state_in.h"
+
+#if !defined(PHI_NO_MCP) && !defined(PHI_NO_PROCESS)
+
+#include "io/channel_in.h"
+
+struct phi__mcp_serve_stdio {
+    phi__mcp_way way;
+    phi_mcp_server *server;
+    phi__mcp_client *client; /* of `initialize`; NULL: none yet */
+    phi__channel *channel;
+    phi__buf line;
+    bool skipping; /* the rest of a line that is too long */
+    bool lost;     /* a message could not be sent: the end is due */
+    bool over;
+    phi__timer timer;
+};
+
+/* ---- out ---- */
+
+static bool phi__mcp_serve_stdio_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
+    phi__mcp_serve_stdio *stdio = PHI__OWNER(way, phi__mcp_serve_stdio, way);
+    phi__io *io = stdio->server->rt->io;
+    size_t taken = 0, ended = 0;
+    (void)http_status;
+    (void)last;
+    if (json.len == 0) return true;
+    if (stdio->lost || stdio->over) return false;
+    /* half a message is worse than none */
+    if (phi__channel_write(stdio->channel, json.at, json.len, &taken) == PHI_OK &&
+        taken == json.len && phi__channel_write(stdio->channel, "\n", 1, &ended) == PHI_OK &&
+        ended == 1)
+        return true;
+    stdio->lost = true;
+    (void)phi__io_timer_set(io, &stdio->timer, phi__io_now_us(io));
+    return false;
+}
+
+static void phi__mcp_serve_stdio_session(phi__mcp_way *way, phi__mcp_client *client) {
+    phi__mcp_serve_stdio *stdio = PHI__OWNER(way, phi__mcp_serve_stdio, way);
+    stdio->client = client;
+    (void)phi__mcp_serve_listen(stdio->server, client, way);
+}
+
+static const phi__mcp_way_table *phi__mcp_serve_stdio_table(void) {
+    static const phi__mcp_way_table table = {phi__mcp_serve_stdio_send,
+                                             phi__mcp_serve_stdio_session};
+    return &table;
+}
+
+/* ---- the end ---- */
+
+static void phi__mcp_serve_stdio_end(phi__mcp_serve_stdio *stdio, const char *why) {
+    phi__mcp_client *client = stdio->client;
+    if (stdio->over) return;
+    stdio->over = true;
+    stdio->client = NULL;
+    phi__io_timer_clear(stdio->server->rt->io, &stdio->timer);
+    phi__mcp_serve_way_gone(stdio->server, &stdio->way);
+    if (client != NULL) phi__mcp_serve_client_end(client);
+    phi__mcp_serve_ended(stdio->server, why);
+}
+
+static void phi__mcp_serve_stdio_late(phi__timer *timer) {
+    phi__mcp_serve_stdio_end(PHI__OWNER(timer, phi__mcp_serve_stdio, timer),
+                             "the client does not take its messages");
+}
+
+static void phi__mcp_serve_stdio_ended(void *ctx, phi_status status, const char *message) {
+    phi__mcp_serve_stdio_end((phi__mcp_serve_stdio *)ctx, status == PHI_OK ? "" : message);
+}
+
+/* ---- in ---- */
+
+static bool phi__mcp_serve_stdio_line(phi__mcp_serve_stdio *stdio) {
+    phi_str line = phi__str_trim(phi__buf_str(&stdio->line));
+    bool alive = true;
+    if (stdio->skipping || stdio->line.failed) /* NUL: no JSON, and refused as too large */
+        line = phi__str(NULL, SIZE_MAX);
+    if (line.len > 0)
+        alive = phi__mcp_serve_message(stdio->server, stdio->client, &stdio->way, line, NULL);
+    if (!alive) return false;
+    phi__buf_clear(&stdio->line);
+    if (stdio->line.cap > 65536) phi__buf_free(&stdio->line);
+    stdio->skipping = false;
+    return true;
+}
+
+static bool phi__mcp_serve_stdio_input(void *ctx, const char *bytes, size_t len) {
+    phi__mcp_serve_stdio *stdio = (phi__mcp_serve_stdio *)ctx;
+    size_t most = stdio->server->desc.max_message_bytes;
+    while (len > 0 && !stdio->over) {
+        const char *end = (const char *)memchr(bytes, '\n', len);
+        size_t part = end != NULL ? (size_t)(end - bytes) : len;
+        if (stdio->line.len + part > most) stdio->skipping = true;
+        if (stdio->skipping)
+            phi__buf_clear(&stdio->line);
+        else
+            phi__buf_add(&stdio->line, bytes, part);
+        if (end != NULL) part++;
+        bytes += part;
+        len -= part;
+        if (end != NULL && !phi__mcp_serve_stdio_line(stdio)) return true; /* it is freed */
+    }
+    return true;
+}
+
+/* ---- public within ---- */
+
+PHI__FN phi_status phi__mcp_serve_stdio_new(phi_mcp_server *server, phi__mcp_serve_stdio **out) {
+    phi_memory *memory = &server->rt->memory;
+    phi__mcp_serve_stdio *stdio = (phi__mcp_serve_stdio *)phi__alloc(memory, sizeof *stdio);
+    phi__channel_desc desc;
+    phi_status status = PHI_NO_MEMORY;
+    memset(&desc, 0, sizeof desc);
+    *out = stdio;
+    if (stdio != NULL) {
+        stdio->server = server;
+        stdio->way.table = phi__mcp_serve_stdio_table();
+        stdio->timer.fire = phi__mcp_serve_stdio_late;
+        phi__buf_init(&stdio->line, memory);
+        desc.in_fd = server->desc.in_fd;
+        desc.out_fd = server->desc.out_fd;
+        desc.max_out_bytes = server->desc.max_queue_bytes;
+        desc.input = phi__mcp_serve_stdio_input;
+        desc.ended = phi__mcp_serve_stdio_ended;
+        desc.ctx = stdio;
+        /* the timer keeps a place, so that the end can always be said */
+        status = phi__io_timer_set(server->rt->io, &stdio->timer, UINT64_MAX);
+        if (status == PHI_OK) status = phi__channel_new(server->rt->io, &desc, &stdio->channel);
+    }
+    if (status == PHI_OK) return PHI_OK;
+    return phi__error(server->rt, status, "phi_mcp_serve: stdin and stdout: %s",
+                      phi_status_text(status));
+}
+
+PHI__FN bool phi__mcp_serve_stdio_sent(const phi__mcp_serve_stdio *stdio) {
+    return stdio->lost || phi__channel_waiting(stdio->channel) == 0;
+}
+
+PHI__FN void phi__mcp_serve_stdio_free(phi__mcp_serve_stdio *stdio) {
+    phi_runtime *rt;
+    if (stdio == NULL) return;
+    rt = stdio->server->rt;
+    phi__io_timer_clear(rt->io, &stdio->timer);
+    phi__channel_free(stdio->channel);
+    phi__buf_free(&stdio->line);
+    phi__free(&rt->memory, stdio, sizeof *stdio);
+}
+
+#endif

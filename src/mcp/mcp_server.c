@@ -1,0 +1,318 @@
+/* mcp_server.c - our server as the host has it: made, changed, freed. */
+#include "mcp/mcp_serve_state_in.h"
+
+#ifndef PHI_NO_MCP
+
+#include <stdio.h>
+
+enum {
+    PHI__MCP_TOOL_MS = 120000, /* the defaults of phi_mcp_server_desc */
+    PHI__MCP_DECISION_MS = 300000,
+    PHI__MCP_ASK_MS = 600000,
+    PHI__MCP_PAGE = 100,
+    PHI__MCP_SESSIONS = 16,
+    PHI__MCP_CALLS = 64,
+    PHI__MCP_SUBSCRIPTIONS = 64,
+    PHI__MCP_IDLE_MS = 1800000,
+    PHI__MCP_MESSAGE = 4194304,
+    PHI__MCP_QUEUE = 16777216,
+    PHI__MCP_CONNECTIONS = 64
+};
+
+/* ---- checks ---- */
+
+static phi_status phi__mcp_server_json(phi_runtime *rt, const char *what, const char *name,
+                                       const char *json) {
+    phi_json *root = NULL;
+    phi_arena arena;
+    phi_status status;
+    bool good;
+    if (json == NULL) return PHI_OK;
+    phi_arena_init(&arena, &rt->memory, 0);
+    status = phi_json_parse(&arena, phi_str_of(json), PHI_JSON_BORROW, &root, NULL);
+    good = status == PHI_OK && phi_json_is_object(root);
+    phi_arena_free(&arena);
+    if (good) return PHI_OK;
+    return phi__error(rt, status == PHI_NO_MEMORY ? status : PHI_BAD_ARG,
+                      "%s of \"%s\": expected a JSON object", what, name);
+}
+
+static phi_status phi__mcp_server_name(phi_runtime *rt, const char *what, const char *name) {
+    if (name != NULL && name[0] != '\0' && strlen(name) <= PHI__MCP_NAME_BYTES) return PHI_OK;
+    return phi__error(rt, PHI_BAD_ARG, "%s: expected 1 to %d bytes", what, PHI__MCP_NAME_BYTES);
+}
+
+static phi_status phi__mcp_server_tools(phi_runtime *rt, const phi_tool *tools,
+                                        const phi_mcp_serve_tool *infos, size_t count) {
+    phi_status status = PHI_OK;
+    size_t i, j;
+    if (count > 0 && tools == NULL) return phi__error(rt, PHI_BAD_ARG, "tools: missing");
+    for (i = 0; i < count && status == PHI_OK; i++) {
+        const char *name = tools[i].name;
+        status = phi__mcp_server_name(rt, "tools: name", name);
+        if (status == PHI_OK && tools[i].start == NULL)
+            status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", name);
+        for (j = 0; j < i && status == PHI_OK; j++)
+            if (strcmp(tools[j].name, name) == 0)
+                status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": there are two", name);
+        if (status == PHI_OK) status = phi__mcp_server_json(rt, "schema", name, tools[i].schema);
+        if (status != PHI_OK || infos == NULL) continue;
+        status = phi__mcp_server_json(rt, "output_schema", name, infos[i].output_schema);
+        if (status == PHI_OK)
+            status = phi__mcp_server_json(rt, "annotations", name, infos[i].annotations);
+    }
+    return status;
+}
+
+static phi_status phi__mcp_server_resources(phi_runtime *rt,
+                                            const phi_mcp_serve_resource *resources, size_t count,
+                                            const phi_mcp_serve_template *templates,
+                                            size_t template_count) {
+    phi_status status = PHI_OK;
+    size_t i;
+    if ((count > 0 && resources == NULL) || (template_count > 0 && templates == NULL))
+        return phi__error(rt, PHI_BAD_ARG, "resources, templates: missing");
+    for (i = 0; i < count && status == PHI_OK; i++) {
+        const phi_mcp_serve_resource *one = &resources[i];
+        status = phi__mcp_server_name(rt, "resources: uri", one->uri);
+        if (status == PHI_OK && one->text == NULL && one->bytes == NULL && one->read == NULL)
+            status = phi__error(rt, PHI_BAD_ARG, "resource \"%s\": expected text, bytes or read",
+                                one->uri);
+        if (status == PHI_OK)
+            status = phi__mcp_server_json(rt, "annotations", one->uri, one->annotations);
+    }
+    for (i = 0; i < template_count && status == PHI_OK; i++) {
+        status = phi__mcp_server_name(rt, "templates: uri", templates[i].uri);
+        if (status == PHI_OK && templates[i].read == NULL)
+            status =
+                phi__error(rt, PHI_BAD_ARG, "template \"%s\": read is missing", templates[i].uri);
+        if (status == PHI_OK)
+            status =
+                phi__mcp_server_json(rt, "annotations", templates[i].uri, templates[i].annotations);
+    }
+    return status;
+}
+
+static phi_status phi__mcp_server_prompts(phi_runtime *rt, const phi_mcp_serve_prompt *prompts,
+                                          size_t count) {
+    phi_status status = PHI_OK;
+    size_t i, j;
+    if (count > 0 && prompts == NULL) return phi__error(rt, PHI_BAD_ARG, "prompts: missing");
+    for (i = 0; i < count && status == PHI_OK; i++) {
+        status = phi__mcp_server_name(rt, "prompts: name", prompts[i].name);
+        if (status == PHI_OK && prompts[i].text == NULL && prompts[i].get == NULL)
+            status =
+                phi__error(rt, PHI_BAD_ARG, "prompt \"%s\": expected text or get", prompts[i].name);
+        for (j = 0; j < prompts[i].argument_count && status == PHI_OK; j++)
+            status = phi__mcp_server_name(rt, "prompts: an argument's name",
+                                          prompts[i].arguments[j].name);
+    }
+    return status;
+}
+
+static phi_status phi__mcp_server_check(phi_runtime *rt, const phi_mcp_server_desc *desc) {
+    phi__mcp_age age;
+    phi_status status = phi__mcp_server_name(rt, "phi_mcp_serve: name", desc->name);
+    if (status == PHI_OK && desc->era != NULL &&
+        !phi__mcp_serve_send_age(phi_str_of(desc->era), &age))
+        status = phi__error(rt, PHI_BAD_ARG,
+                            "phi_mcp_serve: era \"%s\": expected 2026-07-28, "
+                            "2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05",
+                            desc->era);
+    if (status == PHI_OK && desc->stdio == desc->http)
+        status = phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected stdio or http");
+    if (status == PHI_OK && (desc->hook_fn == NULL) != (desc->hook_points == 0))
+        status = phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected hook_fn and hook_points");
+    if (status == PHI_OK)
+        status = phi__mcp_server_tools(rt, desc->tools, desc->tool_infos, desc->tool_count);
+    if (status == PHI_OK)
+        status = phi__mcp_server_resources(rt, desc->resources, desc->resource_count,
+                                           desc->templates, desc->template_count);
+    return status == PHI_OK ? phi__mcp_server_prompts(rt, desc->prompts, desc->prompt_count)
+                            : status;
+}
+
+/* ---- defaults ---- */
+
+static void phi__mcp_server_u32(uint32_t *value, uint32_t standard) {
+    if (*value == 0) *value = standard;
+}
+
+static void phi__mcp_server_defaults(phi_mcp_server_desc *desc) {
+    if (desc->version == NULL) desc->version = "0";
+    if (desc->address == NULL) desc->address = "127.0.0.1";
+    if (desc->path == NULL) desc->path = "/mcp";
+    phi__mcp_server_u32(&desc->tool_timeout_ms, PHI__MCP_TOOL_MS);
+    phi__mcp_server_u32(&desc->decision_timeout_ms, PHI__MCP_DECISION_MS);
+    phi__mcp_server_u32(&desc->ask_timeout_ms, PHI__MCP_ASK_MS);
+    phi__mcp_server_u32(&desc->page, PHI__MCP_PAGE);
+    phi__mcp_server_u32(&desc->max_sessions, PHI__MCP_SESSIONS);
+    phi__mcp_server_u32(&desc->max_calls, PHI__MCP_CALLS);
+    phi__mcp_server_u32(&desc->max_subscriptions, PHI__MCP_SUBSCRIPTIONS);
+    phi__mcp_server_u32(&desc->session_idle_ms, PHI__MCP_IDLE_MS);
+    phi__mcp_server_u32(&desc->max_connections, PHI__MCP_CONNECTIONS);
+    if (desc->max_message_bytes == 0) desc->max_message_bytes = PHI__MCP_MESSAGE;
+    if (desc->max_queue_bytes == 0) desc->max_queue_bytes = PHI__MCP_QUEUE;
+}
+
+/* ---- the transports ---- */
+
+static phi_status phi__mcp_server_open_stdio(phi_mcp_server *server) {
+#ifndef PHI_NO_PROCESS
+    phi__mcp_serve_stdio *stdio = NULL;
+    phi_status status = phi__mcp_serve_stdio_new(server, &stdio);
+    server->stdio = stdio;
+    return status;
+#else
+    return phi__error(server->rt, PHI_UNSUPPORTED,
+                      "phi_mcp_serve: stdio: built with "
+                      "PHI_NO_PROCESS");
+#endif
+}
+
+static phi_status phi__mcp_server_open_http(phi_mcp_server *server) {
+#ifndef PHI_NO_LISTEN
+    phi__mcp_serve_http *http = NULL;
+    phi_status status = phi__mcp_serve_http_new(server, &http);
+    server->http = http;
+    return status;
+#else
+    return phi__error(server->rt, PHI_UNSUPPORTED,
+                      "phi_mcp_serve: http: built with "
+                      "PHI_NO_LISTEN");
+#endif
+}
+
+static void phi__mcp_server_close(phi_mcp_server *server) {
+#ifndef PHI_NO_PROCESS
+    phi__mcp_serve_stdio_free((phi__mcp_serve_stdio *)server->stdio);
+#endif
+#ifndef PHI_NO_LISTEN
+    phi__mcp_serve_http_free((phi__mcp_serve_http *)server->http);
+#endif
+    server->stdio = server->http = NULL;
+}
+
+/* ---- public ---- */
+
+static void phi__mcp_server_free(phi_mcp_server *server) {
+    phi_runtime *rt = server->rt;
+    phi__slots_free(&server->slots);
+    memset(server->key, 0, sizeof server->key);
+    phi__free(&rt->memory, server, sizeof *server);
+}
+
+PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc) {
+    phi_mcp_server *server;
+    phi_status status;
+    if (rt == NULL || desc == NULL || phi__mcp_server_check(rt, desc) != PHI_OK) return NULL;
+    server = (phi_mcp_server *)phi__alloc(&rt->memory, sizeof *server);
+    if (server == NULL) {
+        (void)phi__error(rt, PHI_NO_MEMORY, "phi_mcp_serve: out of memory");
+        return NULL;
+    }
+    server->rt = rt;
+    server->desc = *desc;
+    server->only = desc->era;
+    server->free_fn = phi__mcp_server_free;
+    server->has_tools = desc->tools != NULL;
+    server->has_resources = desc->resources != NULL || desc->templates != NULL;
+    server->has_prompts = desc->prompts != NULL;
+    phi__mcp_server_defaults(&server->desc);
+    phi__io_random(rt->io, server->key, sizeof server->key);
+    phi__slots_init(&server->slots, &rt->memory);
+    status = desc->stdio ? phi__mcp_server_open_stdio(server) : phi__mcp_server_open_http(server);
+    if (status == PHI_OK) return server;
+    phi_mcp_server_free(server);
+    return NULL;
+}
+
+PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server) {
+#ifndef PHI_NO_LISTEN
+    if (server != NULL && server->http != NULL)
+        return phi__mcp_serve_http_port((const phi__mcp_serve_http *)server->http);
+#endif
+    (void)server;
+    return 0;
+}
+
+PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server) {
+    if (server == NULL || !server->ended) return server == NULL;
+#ifndef PHI_NO_PROCESS
+    if (server->stdio != NULL)
+        return phi__mcp_serve_stdio_sent((const phi__mcp_serve_stdio *)server->stdio);
+#endif
+    return true;
+}
+
+PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server) {
+    return server != NULL ? server->fault : "";
+}
+
+PHI_API void phi_mcp_server_free(phi_mcp_server *server) {
+    if (server == NULL || server->retired) return;
+    server->depth++;
+    server->retired = true;
+    while (server->serving.first != NULL) {
+        phi__mcp_serving *serving = PHI__OWNER(server->serving.first, phi__mcp_serving, link);
+        phi__mcp_serve_request_drop(serving, false);
+    }
+    while (server->clients.first != NULL)
+        phi__mcp_serve_client_end(PHI__OWNER(server->clients.first, phi__mcp_client, link));
+    phi__mcp_server_close(server);
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_tool *tools,
+                                            const phi_mcp_serve_tool *infos, size_t count) {
+    phi_status status;
+    if (server == NULL) return PHI_BAD_ARG;
+    status = phi__mcp_server_tools(server->rt, tools, infos, count);
+    if (status != PHI_OK) return status;
+    server->desc.tools = tools;
+    server->desc.tool_infos = infos;
+    server->desc.tool_count = count;
+    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_TOOLS);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
+                                                const phi_mcp_serve_resource *resources,
+                                                size_t count,
+                                                const phi_mcp_serve_template *templates,
+                                                size_t template_count) {
+    phi_status status;
+    if (server == NULL) return PHI_BAD_ARG;
+    status = phi__mcp_server_resources(server->rt, resources, count, templates, template_count);
+    if (status != PHI_OK) return status;
+    server->desc.resources = resources;
+    server->desc.resource_count = count;
+    server->desc.templates = templates;
+    server->desc.template_count = template_count;
+    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_RESOURCES);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_mcp_server_set_prompts(phi_mcp_server *server,
+                                              const phi_mcp_serve_prompt *prompts, size_t count) {
+    phi_status status;
+    if (server == NULL) return PHI_BAD_ARG;
+    status = phi__mcp_server_prompts(server->rt, prompts, count);
+    if (status != PHI_OK) return status;
+    server->desc.prompts = prompts;
+    server->desc.prompt_count = count;
+    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_PROMPTS);
+    return PHI_OK;
+}
+
+PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri) {
+    if (server != NULL && uri != NULL) phi__mcp_serve_notify_updated(server, phi_str_of(uri));
+}
+
+PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const char *logger,
+                                const char *data) {
+    if (server != NULL && level != NULL && phi__mcp_serve_send_level(phi_str_of(level)) >= 0)
+        phi__mcp_serve_notify_log(server, level, logger, data);
+}
+
+#endif

@@ -1,0 +1,13 @@
+/* mcp_tools_in.h - the tools of a connection: the list now, those that agents still use, and calls
+   that wait for a connection. */
+#ifndef PHI_MCP_MCP_TOOLS_IN_H
+#define PHI_MCP_MCP_TOOLS_IN_H
+
+#include "mcp/mcp_in.h"
+
+#ifndef PHI_NO_MCP
+
+PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
+
+#endif
+#endif

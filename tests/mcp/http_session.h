@@ -1,0 +1,240 @@
+/* http_session.h - a session and an authorization that only take notes, for tests of the link over
+   HTTP; the transport is scripted (support/wires.h). What is noted is compared as text. */
+#ifndef PHI_TESTS_MCP_HTTP_SESSION_H
+#define PHI_TESTS_MCP_HTTP_SESSION_H
+
+#include "io/io_in.h"
+#include "loop/loop_in.h"
+#include "mcp/mcp_http_in.h"
+#include "mcp/mcp_in.h"
+#include "support/wires.h"
+
+#include <stdarg.h>
+
+enum { SESSION_OUTS = 32 };
+
+struct phi_mcp {
+    phi_runtime *rt;
+    phi_memory memory;
+    phi_mcp_desc desc;
+    phi__mcp_link *link;
+    phi__mcp_out outs[SESSION_OUTS];
+    char ids[SESSION_OUTS][8];
+    size_t out_count;
+    char notes[16384];
+    size_t len;
+    size_t messages, message_bytes;
+    bool quiet;      /* messages are counted alone */
+    int frees_after; /* callbacks, then the link is freed inside of one; 0: never */
+    bool gone;
+    bool closes_inside; /* a message closes the connection */
+    /* of the authorization */
+    phi__mcp_oauth_listener listener;
+    phi_status header, challenge; /* what they answer */
+    char token[40];
+    int challenges;
+};
+
+static phi_mcp *session_now; /* for the fake authorization */
+
+static inline void session_note(phi_mcp *m, const char *format, ...) PHI_PRINTF(2, 3);
+static inline void session_note(phi_mcp *m, const char *format, ...) {
+    va_list args;
+    int n;
+    va_start(args, format);
+    n = vsnprintf(m->notes + m->len, sizeof m->notes - m->len, format, args);
+    va_end(args);
+    if (n > 0) m->len += phi__min((size_t)n, sizeof m->notes - m->len - 1);
+}
+
+static inline const char *session_id(phi_mcp *m, const phi__mcp_out *out) {
+    return out == NULL ? "-" : m->ids[out - m->outs];
+}
+
+static inline bool session_stays(phi_mcp *m) {
+    if (m->gone) return false;
+    if (m->frees_after == 0 || --m->frees_after > 0) return true;
+    m->gone = true;
+    m->link->table->free(m->link);
+    m->link = NULL;
+    return false;
+}
+
+/* ---- what the link calls ---- */
+
+phi_runtime *phi__mcp_session_runtime(const phi_mcp *m) { return m->rt; }
+phi_memory *phi__mcp_session_memory(phi_mcp *m) { return &m->memory; }
+const phi_mcp_desc *phi__mcp_session_desc(const phi_mcp *m) { return &m->desc; }
+
+void phi__mcp_session_up(phi_mcp *m) { session_note(m, "up\n"); }
+void phi__mcp_session_drained(phi_mcp *m) { session_note(m, "drained\n"); }
+void phi__mcp_session_wait(phi_mcp *m, bool waits) { session_note(m, "wait %d\n", waits); }
+
+bool phi__mcp_session_message(phi_mcp *m, phi_str json, phi__mcp_out *from) {
+    CHECK(!m->gone);
+    m->messages++;
+    m->message_bytes += json.len;
+    if (!m->quiet)
+        session_note(m, "message %s %.*s\n", session_id(m, from), (int)json.len, json.at);
+    /* an answer, as these tests write them */
+    if (from != NULL && phi__str_find(json, 0, "\"result\"") != SIZE_MAX && from->of_link != NULL) {
+        m->link->table->forget(m->link, from);
+        CHECK(from->of_link == NULL);
+    }
+    if (m->closes_inside) m->link->table->close(m->link);
+    return session_stays(m);
+}
+
+bool phi__mcp_session_lost(phi_mcp *m, phi__mcp_out *out, phi_status status, int http_status,
+                           phi_str body, const char *message) {
+    CHECK(!m->gone);
+    CHECK(out->of_link == NULL);
+    session_note(m, "lost %s %d %d %s [%.*s]\n", session_id(m, out), (int)status, http_status,
+                 message, (int)body.len, body.len > 0 ? body.at : "");
+    return session_stays(m);
+}
+
+bool phi__mcp_session_down(phi_mcp *m, phi_status status, bool fatal, const char *message) {
+    session_note(m, "down %d %d %s\n", (int)status, fatal, message);
+    return session_stays(m);
+}
+
+bool phi__mcp_session_expired(phi_mcp *m, phi__mcp_out *out) {
+    session_note(m, "expired %s\n", session_id(m, out));
+    if (out != NULL) CHECK(out->of_link == NULL);
+    return session_stays(m);
+}
+
+bool phi__mcp_session_tell(phi_mcp *m, phi_mcp_event_kind kind, phi_str name, phi_str before,
+                           phi_str text) {
+    (void)name;
+    (void)before;
+    session_note(m, "tell %d %.*s\n", (int)kind, (int)text.len, text.at);
+    return session_stays(m);
+}
+
+/* ---- an authorization ---- */
+
+phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory, const phi_mcp_oauth_desc *desc,
+                              phi_str url, const char *client_name,
+                              const phi__mcp_oauth_listener *listener, phi__mcp_oauth **out) {
+    (void)rt;
+    (void)memory;
+    (void)desc;
+    (void)url;
+    (void)client_name;
+    session_now->listener = *listener;
+    *out = (phi__mcp_oauth *)(void *)session_now;
+    return PHI_OK;
+}
+
+void phi__mcp_oauth_free(phi__mcp_oauth *oauth) { (void)oauth; }
+
+phi_status phi__mcp_oauth_header(phi__mcp_oauth *oauth, phi_str *value) {
+    phi_mcp *m = (phi_mcp *)(void *)oauth;
+    *value = phi_str_of(m->token);
+    return m->header;
+}
+
+phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *oauth, int http_status, phi_str headers,
+                                    phi_str sent) {
+    phi_mcp *m = (phi_mcp *)(void *)oauth;
+    session_note(m, "challenge %d %.*s sent \"%.*s\"\n", http_status,
+                 (int)phi__min(headers.len, 30), headers.at, (int)sent.len,
+                 sent.len > 0 ? sent.at : "");
+    m->challenges++;
+    if (m->challenge != PHI_OK && m->challenge != PHI_BUSY)
+        return phi__error(m->rt, m->challenge, "the person said no");
+    return m->challenge;
+}
+
+/* ---- a session over wires ---- */
+
+static inline void session_open(phi_mcp *m, wires *w) {
+    phi_allocator allocator = test_allocator();
+    phi_mcp_desc desc = m->desc;
+    memset(m, 0, sizeof *m);
+    m->desc = desc;
+    session_now = m;
+    wires_init(w);
+    m->rt = wires_runtime(w, NULL);
+    REQUIRE(CHECK(m->rt != NULL));
+    phi_memory_init(&m->memory, &allocator, 0);
+    if (m->desc.url == NULL) m->desc.url = "http://h:1/mcp";
+    if (m->desc.max_message_bytes == 0) m->desc.max_message_bytes = 100000;
+    m->desc.timeout_ms = 30000;
+    m->desc.close_ms = 2000;
+    m->header = PHI_NOT_FOUND;
+}
+
+static inline void session_step(phi_mcp *m, int times) {
+    while (times-- > 0) (void)phi_step(m->rt, 0);
+}
+
+/* Time passes, and what is due is done. */
+static inline void session_later(phi_mcp *m, wires *w, uint64_t ms) {
+    w->now_us += ms * 1000;
+    session_step(m, 3);
+}
+
+static inline void session_begin(phi_mcp *m, wires *w) {
+    session_open(m, w);
+    CHECK_EQ_INT(phi__mcp_http_new(m, &m->link), PHI_OK);
+    CHECK_EQ_INT(m->link->table->open(m->link), PHI_OK);
+    session_step(m, 2);
+}
+
+static inline void session_end(phi_mcp *m, wires *w) {
+    phi_mcp_desc none = PHI_ZERO;
+    if (m->link != NULL) m->link->table->free(m->link);
+    phi_runtime_free(m->rt);
+    wires_free(w);
+    CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+    m->desc = none;
+}
+
+/* The next of outs, with an id of its own. */
+static inline phi__mcp_out *session_out(phi_mcp *m, const char *method, const char *json) {
+    phi__mcp_out *out = &m->outs[m->out_count];
+    (void)snprintf(m->ids[m->out_count], sizeof m->ids[0], "#%u", (unsigned)m->out_count + 1);
+    if (!CHECK(++m->out_count <= SESSION_OUTS)) abort();
+    memset(out, 0, sizeof *out);
+    out->method = phi_str_of(method);
+    out->json = phi_str_of(json);
+    out->request = true;
+    return out;
+}
+
+static inline phi__mcp_out *session_send(phi_mcp *m, const char *method, const char *json) {
+    phi__mcp_out *out = session_out(m, method, json);
+    CHECK_EQ_INT(m->link->table->send(m->link, out), PHI_OK);
+    session_step(m, 1);
+    return out;
+}
+
+static inline void session_tell(phi_mcp *m, const char *method, const char *json) {
+    phi__mcp_out *out = session_out(m, method, json);
+    out->request = false;
+    CHECK_EQ_INT(m->link->table->send(m->link, out), PHI_OK);
+    CHECK(out->of_link == NULL);
+    session_step(m, 1);
+}
+
+static inline void session_check(phi_mcp *m, const char *want) {
+    CHECK_EQ_STR(m->notes, want);
+    m->len = 0;
+    m->notes[0] = '\0';
+}
+
+/* Answers the request that was sent last. */
+static inline void session_reply(phi_mcp *m, wires *w, int status, const char *headers,
+                                 const char *body) {
+    wires_reply(w, w->count - 1, status, headers, body);
+    session_step(m, 3 + (int)(strlen(body) / 20000));
+}
+
+#define SESSION_JSON "Content-Type: application/json\r\n"
+#define SESSION_SSE "Content-Type: text/event-stream\r\n"
+#define SESSION_ANSWER "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"
+
+#endif

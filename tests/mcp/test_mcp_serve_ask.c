@@ -1,0 +1,268 @@
+/* test_mcp_serve_ask.c - questions of our server to its clients in both eras, and what a client does
+   with requestState. */
+#include "mcp/served.h"
+
+/* A tool that asks for a name, and one that asks twice. */
+typedef struct asker {
+    phi_call call;
+    phi_mcp_incoming incoming;
+    int calls, answers, rounds;
+    phi_status status, ask_status;
+    char message[200];
+    bool free_server;
+    served *s;
+} asker;
+
+static void ask_name(asker *a, const char *key);
+
+static void on_name(void *user_data, phi_status status, const phi_json *result, phi_str message) {
+    asker *a = (asker *)user_data;
+    char text[200];
+    a->answers++;
+    a->status = status;
+    (void)snprintf(a->message, sizeof a->message, "%.*s", (int)message.len,
+                   message.len > 0 ? message.at : "");
+    if (a->free_server) {
+        phi_mcp_server_free(a->s->server);
+        a->s->server = NULL;
+        return;
+    }
+    if (a->rounds-- > 1) {
+        ask_name(a, "again");
+        return;
+    }
+    (void)snprintf(text, sizeof text, "Hello, %.*s!",
+                   (int)phi_json_str(phi_json_path(result, "content.name"), "?").len,
+                   phi_json_str(phi_json_path(result, "content.name"), "?").at);
+    CHECK_EQ_INT(phi_call_finish(a->call, text, strlen(text), false), PHI_OK);
+}
+
+static void ask_name(asker *a, const char *key) {
+    phi_mcp_ask_desc ask;
+    memset(&ask, 0, sizeof ask);
+    ask.method = "elicitation/create";
+    ask.params = "{\"message\":\"What is your name?\",\n\"requestedSchema\":{\"type\":\"object\"}}";
+    ask.key = key;
+    ask.done = on_name;
+    ask.user_data = a;
+    a->ask_status = phi_mcp_ask(a->incoming, &ask);
+}
+
+static phi_flow asker_start(void *user_data, phi_call call, phi_str arguments) {
+    asker *a = (asker *)user_data;
+    (void)arguments;
+    a->calls++;
+    a->call = call;
+    a->incoming = phi_mcp_incoming_of(call);
+    ask_name(a, "name");
+    if (a->ask_status == PHI_OK) return PHI_PENDING;
+    CHECK_EQ_INT(phi_call_finish(call, "nobody to ask", 13, true), PHI_OK);
+    return PHI_PENDING;
+}
+
+static void asking_server(served *s, asker *a) {
+    static phi_tool tool;
+    phi_mcp_server_desc desc;
+    memset(&desc, 0, sizeof desc);
+    memset(&tool, 0, sizeof tool);
+    memset(a, 0, sizeof *a);
+    a->rounds = 1;
+    a->s = s;
+    tool.name = "greet";
+    tool.start = asker_start;
+    tool.user_data = a;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    served_open(s, &desc);
+}
+
+#define ELICITS "{\"elicitation\":{}}"
+#define GREET "\"name\":\"greet\",\"arguments\":{},"
+
+/* The requestState of a line, in a static buffer. */
+static const char *state_of(const char *line) {
+    static char state[300];
+    const char *at = strstr(line, "\"requestState\":\"");
+    state[0] = '\0';
+    if (at != NULL) (void)snprintf(state, sizeof state, "%s", at + 16);
+    state[strcspn(state, "\"")] = '\0';
+    return state;
+}
+
+static const char *repeat(int id, const char *key, const char *state) {
+    char params[800];
+    (void)snprintf(params, sizeof params,
+                   GREET "\"inputResponses\":{\"%s\":{\"action\":\"accept\",\"content\":{\"name\":"
+                         "\"Ada\"}}},\"requestState\":\"%s\",",
+                   key, state);
+    return modern(id, "tools/call", params, ELICITS);
+}
+
+TEST(a_session_is_asked_by_a_request) {
+    served s;
+    asker a;
+    asking_server(&s, &a);
+    served_begin(&s, "2025-06-18", ELICITS);
+    CHECK(has(served_ask(&s, legacy(1, "tools/call", "{\"name\":\"greet\"}")),
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\",\"params\":{"
+              "\"message\":\"What is your name?\","));
+    served_say(&s, "{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}"); /* of nothing */
+    CHECK(has(served_ask(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\","
+                             "\"content\":{\"name\":\"Ada\"}}}"),
+              "\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"Hello, Ada!\"}]"));
+    CHECK_EQ_INT(a.answers, 1);
+    served_free(&s);
+}
+
+TEST(a_session_that_answers_with_an_error_is_a_refusal) {
+    served s;
+    asker a;
+    asking_server(&s, &a);
+    served_begin(&s, "2025-06-18", ELICITS);
+    CHECK(has(served_ask(&s, legacy(1, "tools/call", "{\"name\":\"greet\"}")), "elicitation"));
+    CHECK(has(served_ask(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-1,"
+                             "\"message\":\"no person here\"}}"),
+              "Hello, ?!"));
+    CHECK_EQ_INT(a.status, PHI_REFUSED);
+    CHECK_EQ_STR(a.message, "no person here");
+    served_free(&s);
+}
+
+TEST(a_client_that_cannot_is_not_asked) {
+    served s;
+    asker a;
+    asking_server(&s, &a);
+    served_begin(&s, "2025-06-18", "{\"sampling\":{}}");
+    CHECK(has(served_ask(&s, legacy(1, "tools/call", "{\"name\":\"greet\"}")), "nobody to ask"));
+    CHECK_EQ_INT(a.ask_status, PHI_UNSUPPORTED);
+    CHECK(has(served_ask(&s, modern(2, "tools/call", GREET, "{}")), "nobody to ask"));
+    served_free(&s);
+}
+
+TEST(a_modern_client_repeats_its_request_with_the_answer) {
+    served s;
+    asker a;
+    const char *line;
+    asking_server(&s, &a);
+    line = served_ask(&s, modern(1, "tools/call", GREET, ELICITS));
+    CHECK(has(line, "\"id\":1,\"result\":{\"resultType\":\"input_required\",\"inputRequests\":{"
+                    "\"name\":{\"method\":\"elicitation/create\",\"params\":{"));
+    CHECK(has(served_ask(&s, repeat(2, "name", state_of(line))), "Hello, Ada!"));
+    CHECK(has(s.line, "\"id\":2"));
+    CHECK_EQ_INT(a.calls, 1);
+    served_free(&s);
+}
+
+TEST(a_second_round_has_another_state_and_the_first_one_is_void) {
+    served s;
+    asker a;
+    char first[300];
+    asking_server(&s, &a);
+    a.rounds = 2;
+    (void)snprintf(first, sizeof first, "%s",
+                   state_of(served_ask(&s, modern(1, "tools/call", GREET, ELICITS))));
+    CHECK(has(served_ask(&s, repeat(2, "name", first)), "\"again\":{\"method\""));
+    CHECK(strcmp(first, state_of(s.line)) != 0);
+    CHECK(has(served_ask(&s, repeat(3, "name", first)), "-32602"));
+    served_free(&s);
+}
+
+TEST(answers_that_come_with_the_first_request_are_taken) {
+    served s;
+    asker a;
+    asking_server(&s, &a);
+    CHECK(has(served_ask(&s, modern(1, "tools/call",
+                                    GREET "\"inputResponses\":{\"name\":{\"action\":\"accept\","
+                                          "\"content\":{\"name\":\"Bo\"}},\"more\":{}},",
+                                    ELICITS)),
+              "Hello, Bo!"));
+    CHECK(has(served_ask(
+                  &s, modern(2, "tools/call", GREET "\"inputResponses\":{\"other\":{}},", ELICITS)),
+              "input_required"));
+    served_free(&s);
+}
+
+TEST(answers_of_the_wrong_shape_are_refused) {
+    served s;
+    asker a;
+    asking_server(&s, &a);
+    CHECK(has(
+        served_ask(&s, modern(1, "tools/call", GREET "\"inputResponses\":{\"name\":1},", ELICITS)),
+        "-32602"));
+    CHECK(has(served_ask(&s, modern(2, "tools/call", GREET "\"inputResponses\":null,", ELICITS)),
+              "-32602"));
+    CHECK_EQ_INT(a.calls, 0);
+    served_free(&s);
+}
+
+TEST(a_state_that_was_tampered_with_is_refused) {
+    served s;
+    asker a;
+    char state[300];
+    size_t i;
+    asking_server(&s, &a);
+    (void)snprintf(state, sizeof state, "%s",
+                   state_of(served_ask(&s, modern(1, "tools/call", GREET, ELICITS))));
+    for (i = 0; i < strlen(state); i += 7) {
+        char was = state[i];
+        state[i] = was == '1' ? '2' : '1';
+        CHECK(has(served_ask(&s, repeat(2, "name", state)), "-32602"));
+        state[i] = was;
+    }
+    CHECK(has(served_ask(&s, repeat(3, "name", "")), "-32602"));
+    CHECK(has(
+        served_ask(&s, modern(4, "tools/call",
+                              "\"name\":\"greet\",\"arguments\":{\"x\":1},\"inputResponses\":{},"
+                              "\"requestState\":\"1.1.1.0\",",
+                              ELICITS)),
+        "-32602"));
+    CHECK(has(served_ask(&s, repeat(5, "name", state)), "Hello, Ada!"));
+    served_free(&s);
+}
+
+TEST(a_state_belongs_to_its_request_alone) {
+    served s;
+    asker a;
+    char params[600];
+    asking_server(&s, &a);
+    (void)snprintf(params, sizeof params,
+                   "\"name\":\"greet\",\"arguments\":{\"x\":1},\"inputResponses\":{},"
+                   "\"requestState\":\"%s\",",
+                   state_of(served_ask(&s, modern(1, "tools/call", GREET, ELICITS))));
+    CHECK(has(served_ask(&s, modern(2, "tools/call", params, ELICITS)), "-32602"));
+    served_free(&s);
+}
+
+TEST(the_server_may_be_freed_when_an_answer_comes) {
+    int modern_era;
+    for (modern_era = 0; modern_era < 2; modern_era++) {
+        served s;
+        asker a;
+        asking_server(&s, &a);
+        a.free_server = true;
+        if (modern_era) {
+            const char *line = served_ask(&s, modern(1, "tools/call", GREET, ELICITS));
+            served_say(&s, repeat(2, "name", state_of(line)));
+        } else {
+            served_begin(&s, "2025-06-18", ELICITS);
+            CHECK(has(served_ask(&s, legacy(1, "tools/call", "{\"name\":\"greet\"}")), "elicit"));
+            served_say(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"
+                           "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}");
+        }
+        CHECK_EQ_STR(served_hear(&s), "");
+        CHECK_EQ_INT(a.answers, 1);
+        CHECK(s.server == NULL);
+        served_free(&s);
+    }
+}
+
+TEST_MAIN(TEST_ENTRY(a_session_is_asked_by_a_request),
+          TEST_ENTRY(a_session_that_answers_with_an_error_is_a_refusal),
+          TEST_ENTRY(a_client_that_cannot_is_not_asked),
+          TEST_ENTRY(a_modern_client_repeats_its_request_with_the_answer),
+          TEST_ENTRY(a_second_round_has_another_state_and_the_first_one_is_void),
+          TEST_ENTRY(answers_that_come_with_the_first_request_are_taken),
+          TEST_ENTRY(answers_of_the_wrong_shape_are_refused),
+          TEST_ENTRY(a_state_that_was_tampered_with_is_refused),
+          TEST_ENTRY(a_state_belongs_to_its_request_alone),
+          TEST_ENTRY(the_server_may_be_freed_when_an_answer_comes))

@@ -1,0 +1,1 @@
+"""The parts of tests/mock/mcp_server.py."""
