@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xdce16b7c
+#if PHI__IMP_MCP != 0x1e993dd2
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xdce16b7c
+#define PHI__IMP_MCP 0x1e993dd2
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -12841,8 +12841,8 @@ typedef struct phi__mcp_oauth phi__mcp_oauth;
 /* Copies a desc with its defaults into an arena. False: no memory. */
 PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
                                  const phi_mcp_oauth_desc **out);
-/* Whether its fields fit; else PHI_BAD_ARG, and phi_last_error names one. */
-PHI__FN phi_status phi__mcp_oauth_check(phi_runtime *rt, const phi_mcp_oauth_desc *desc);
+/* What is wrong with it; NULL: nothing. Static. */
+PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc);
 
 /* Calls `changed` in phi_step, never inside of the functions below, whenever header or challenge
    had answered PHI_BUSY, once for all of them. PHI_OK: ask phi__mcp_oauth_header again. Else it is
@@ -14305,9 +14305,7 @@ static phi_status phi__mcp_link_of(phi_mcp *mcp, phi__mcp_link **out) {
 #ifndef PHI_NO_PROCESS
     if (mcp->desc.argv != NULL) return phi__mcp_stdio_new(mcp, out);
 #endif
-    (void)mcp;
-    *out = NULL;
-    return PHI_UNSUPPORTED;
+    return phi__mcp_http_new(mcp, out);
 }
 
 /* The parts of a connection, one line each. */
@@ -14762,6 +14760,48 @@ PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, i
         phi__mcp_asked_reply(mcp, phi__str(a->id, a->id_len), result, code,
                              message != NULL ? message : "Refused");
     phi__mcp_asked_free(mcp, a);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_authorized.c ---- */
+
+/* mcp_authorized.c - what a host says about an authorization: the redirect it got, and the end. */
+
+#ifndef PHI_NO_MCP
+
+
+/* NULL: the connection has none. */
+static phi__mcp_oauth *phi__mcp_authorized_of(phi_mcp *mcp) {
+    phi__mcp_link *link;
+    if (phi__mcp_session_desc(mcp)->url == NULL) return NULL;
+    link = phi__mcp_session_link(mcp);
+    return link != NULL ? phi__mcp_http_oauth(link) : NULL;
+}
+
+static phi_status phi__mcp_authorized_none(phi_mcp *mcp, const char *function) {
+    return phi__error(phi__mcp_session_runtime(mcp), PHI_MISUSE, "%s: the connection has no oauth",
+                      function);
+}
+
+PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url) {
+    phi__mcp_oauth *oauth;
+    if (mcp == NULL) return PHI_BAD_ARG;
+    oauth = phi__mcp_authorized_of(mcp);
+    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_authorized");
+    if (url == NULL)
+        return phi__error(phi__mcp_session_runtime(mcp), PHI_BAD_ARG,
+                          "phi_mcp_authorized: url is NULL");
+    return phi__mcp_oauth_redirected(oauth, phi_str_of(url));
+}
+
+PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
+    phi__mcp_oauth *oauth;
+    if (mcp == NULL) return PHI_BAD_ARG;
+    oauth = phi__mcp_authorized_of(mcp);
+    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_sign_out");
+    phi__mcp_oauth_sign_out(oauth);
+    return PHI_OK;
 }
 
 #endif
@@ -17673,30 +17713,28 @@ static bool phi__mcp_oauth_redirect_fits(const char *uri) {
     return text.len <= PHI__MCP_OAUTH_URL;
 }
 
-PHI__FN phi_status phi__mcp_oauth_check(phi_runtime *rt, const phi_mcp_oauth_desc *desc) {
+PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc) {
     phi__mcp_oauth_url url;
-    const char *fault = NULL;
+    bool person = desc->open_browser != NULL;
     if (desc->redirect_port < -1 || desc->redirect_port > 65535)
-        fault = "redirect_port: expected -1 to 65535";
-    else if (desc->redirect_port == -1 && desc->open_browser != NULL && desc->redirect_uri == NULL)
-        fault = "redirect_uri: needed where redirect_port is -1";
+        return "oauth: redirect_port: expected -1 to 65535";
+    if (desc->redirect_port == -1 && person && desc->redirect_uri == NULL)
+        return "oauth: redirect_uri: needed where redirect_port is -1";
 #ifdef PHI_NO_LISTEN
-    else if (desc->redirect_port != -1 && desc->open_browser != NULL)
-        fault = "redirect_port: expected -1, since listening is left out of this program: "
-                "PHI_NO_LISTEN";
+    if (desc->redirect_port != -1 && person)
+        return "oauth: redirect_port: expected -1, since listening is left out of this program: "
+               "PHI_NO_LISTEN";
 #endif
-    else if (desc->redirect_uri != NULL && !phi__mcp_oauth_redirect_fits(desc->redirect_uri))
-        fault = "redirect_uri: expected https, http on this machine, or a scheme with a dot";
-    else if (desc->client_metadata_url != NULL &&
-             (!phi__mcp_oauth_url_read(phi_str_of(desc->client_metadata_url), &url) || !url.https ||
-              url.path.len < 2))
-        fault = "client_metadata_url: expected https with a path";
-    else if (desc->client_id != NULL && desc->client_id[0] == '\0')
-        fault = "client_id: is empty";
-    else if (desc->store != NULL && (desc->store->load == NULL || desc->store->save == NULL))
-        fault = "store: load and save are needed";
-    if (fault == NULL) return PHI_OK;
-    return phi__error(rt, PHI_BAD_ARG, "oauth: %s", fault);
+    if (desc->redirect_uri != NULL && !phi__mcp_oauth_redirect_fits(desc->redirect_uri))
+        return "oauth: redirect_uri: expected https, http on this machine, or a scheme with a dot";
+    if (desc->client_metadata_url != NULL &&
+        (!phi__mcp_oauth_url_read(phi_str_of(desc->client_metadata_url), &url) || !url.https ||
+         url.path.len < 2))
+        return "oauth: client_metadata_url: expected https with a path";
+    if (desc->client_id != NULL && desc->client_id[0] == '\0') return "oauth: client_id is empty";
+    if (desc->store != NULL && (desc->store->load == NULL || desc->store->save == NULL))
+        return "oauth: store: load and save are needed";
+    return NULL;
 }
 
 static bool phi__mcp_oauth_copy_text(phi_arena *arena, const char **text) {
@@ -24930,7 +24968,7 @@ static const char *phi__mcp_settings_refuse_url(const phi_mcp_desc *desc) {
         if (!phi__fetch_value_fits(phi_str_of(p->value)))
             return "headers: a control character in a value";
     }
-    return NULL;
+    return desc->oauth != NULL ? phi__mcp_oauth_refuse(desc->oauth) : NULL;
 }
 
 PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc) {
@@ -25042,7 +25080,8 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
            phi__mcp_settings_text(arena, &out->client_name) &&
            phi__mcp_settings_text(arena, &out->client_version) &&
            phi__mcp_settings_list(arena, &out->argv) && phi__mcp_settings_list(arena, &out->env) &&
-           phi__mcp_settings_headers(arena, out) && phi__mcp_settings_roots(arena, out);
+           phi__mcp_settings_headers(arena, out) && phi__mcp_settings_roots(arena, out) &&
+           (out->oauth == NULL || phi__mcp_oauth_copy(arena, out->oauth, &out->oauth));
 }
 
 #endif

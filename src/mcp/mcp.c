@@ -18,9 +18,7 @@ static phi_status phi__mcp_link_of(phi_mcp *mcp, phi__mcp_link **out) {
 #ifndef PHI_NO_PROCESS
     if (mcp->desc.argv != NULL) return phi__mcp_stdio_new(mcp, out);
 #endif
-    (void)mcp;
-    *out = NULL;
-    return PHI_UNSUPPORTED;
+    return phi__mcp_http_new(mcp, out);
 }
 
 /* The parts of a connection, one line each. */

@@ -26,30 +26,28 @@ static bool phi__mcp_oauth_redirect_fits(const char *uri) {
     return text.len <= PHI__MCP_OAUTH_URL;
 }
 
-PHI__FN phi_status phi__mcp_oauth_check(phi_runtime *rt, const phi_mcp_oauth_desc *desc) {
+PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc) {
     phi__mcp_oauth_url url;
-    const char *fault = NULL;
+    bool person = desc->open_browser != NULL;
     if (desc->redirect_port < -1 || desc->redirect_port > 65535)
-        fault = "redirect_port: expected -1 to 65535";
-    else if (desc->redirect_port == -1 && desc->open_browser != NULL && desc->redirect_uri == NULL)
-        fault = "redirect_uri: needed where redirect_port is -1";
+        return "oauth: redirect_port: expected -1 to 65535";
+    if (desc->redirect_port == -1 && person && desc->redirect_uri == NULL)
+        return "oauth: redirect_uri: needed where redirect_port is -1";
 #ifdef PHI_NO_LISTEN
-    else if (desc->redirect_port != -1 && desc->open_browser != NULL)
-        fault = "redirect_port: expected -1, since listening is left out of this program: "
-                "PHI_NO_LISTEN";
+    if (desc->redirect_port != -1 && person)
+        return "oauth: redirect_port: expected -1, since listening is left out of this program: "
+               "PHI_NO_LISTEN";
 #endif
-    else if (desc->redirect_uri != NULL && !phi__mcp_oauth_redirect_fits(desc->redirect_uri))
-        fault = "redirect_uri: expected https, http on this machine, or a scheme with a dot";
-    else if (desc->client_metadata_url != NULL &&
-             (!phi__mcp_oauth_url_read(phi_str_of(desc->client_metadata_url), &url) || !url.https ||
-              url.path.len < 2))
-        fault = "client_metadata_url: expected https with a path";
-    else if (desc->client_id != NULL && desc->client_id[0] == '\0')
-        fault = "client_id: is empty";
-    else if (desc->store != NULL && (desc->store->load == NULL || desc->store->save == NULL))
-        fault = "store: load and save are needed";
-    if (fault == NULL) return PHI_OK;
-    return phi__error(rt, PHI_BAD_ARG, "oauth: %s", fault);
+    if (desc->redirect_uri != NULL && !phi__mcp_oauth_redirect_fits(desc->redirect_uri))
+        return "oauth: redirect_uri: expected https, http on this machine, or a scheme with a dot";
+    if (desc->client_metadata_url != NULL &&
+        (!phi__mcp_oauth_url_read(phi_str_of(desc->client_metadata_url), &url) || !url.https ||
+         url.path.len < 2))
+        return "oauth: client_metadata_url: expected https with a path";
+    if (desc->client_id != NULL && desc->client_id[0] == '\0') return "oauth: client_id is empty";
+    if (desc->store != NULL && (desc->store->load == NULL || desc->store->save == NULL))
+        return "oauth: store: load and save are needed";
+    return NULL;
 }
 
 static bool phi__mcp_oauth_copy_text(phi_arena *arena, const char **text) {

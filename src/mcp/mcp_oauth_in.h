@@ -25,8 +25,8 @@ typedef struct phi__mcp_oauth phi__mcp_oauth;
 /* Copies a desc with its defaults into an arena. False: no memory. */
 PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
                                  const phi_mcp_oauth_desc **out);
-/* Whether its fields fit; else PHI_BAD_ARG, and phi_last_error names one. */
-PHI__FN phi_status phi__mcp_oauth_check(phi_runtime *rt, const phi_mcp_oauth_desc *desc);
+/* What is wrong with it; NULL: nothing. Static. */
+PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc);
 
 /* Calls `changed` in phi_step, never inside of the functions below, whenever header or challenge
    had answered PHI_BUSY, once for all of them. PHI_OK: ask phi__mcp_oauth_header again. Else it is

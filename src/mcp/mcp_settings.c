@@ -5,6 +5,7 @@
 
 #include "loop/fetch_in.h"
 #include "mcp/mcp_eras_in.h"
+#include "mcp/mcp_oauth_in.h"
 
 enum {
     PHI__MCP_SETTINGS_RESTARTS = 3,
@@ -53,7 +54,7 @@ static const char *phi__mcp_settings_refuse_url(const phi_mcp_desc *desc) {
         if (!phi__fetch_value_fits(phi_str_of(p->value)))
             return "headers: a control character in a value";
     }
-    return NULL;
+    return desc->oauth != NULL ? phi__mcp_oauth_refuse(desc->oauth) : NULL;
 }
 
 PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc) {
@@ -165,7 +166,8 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
            phi__mcp_settings_text(arena, &out->client_name) &&
            phi__mcp_settings_text(arena, &out->client_version) &&
            phi__mcp_settings_list(arena, &out->argv) && phi__mcp_settings_list(arena, &out->env) &&
-           phi__mcp_settings_headers(arena, out) && phi__mcp_settings_roots(arena, out);
+           phi__mcp_settings_headers(arena, out) && phi__mcp_settings_roots(arena, out) &&
+           (out->oauth == NULL || phi__mcp_oauth_copy(arena, out->oauth, &out->oauth));
 }
 
 #endif

@@ -1,0 +1,43 @@
+/* mcp_authorized.c - what a host says about an authorization: the redirect it got, and the end. */
+#include "mcp/mcp_http_in.h"
+#include "mcp/mcp_in.h"
+#include "mcp/mcp_oauth_in.h"
+
+#ifndef PHI_NO_MCP
+
+#include "loop/error_in.h"
+
+/* NULL: the connection has none. */
+static phi__mcp_oauth *phi__mcp_authorized_of(phi_mcp *mcp) {
+    phi__mcp_link *link;
+    if (phi__mcp_session_desc(mcp)->url == NULL) return NULL;
+    link = phi__mcp_session_link(mcp);
+    return link != NULL ? phi__mcp_http_oauth(link) : NULL;
+}
+
+static phi_status phi__mcp_authorized_none(phi_mcp *mcp, const char *function) {
+    return phi__error(phi__mcp_session_runtime(mcp), PHI_MISUSE, "%s: the connection has no oauth",
+                      function);
+}
+
+PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url) {
+    phi__mcp_oauth *oauth;
+    if (mcp == NULL) return PHI_BAD_ARG;
+    oauth = phi__mcp_authorized_of(mcp);
+    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_authorized");
+    if (url == NULL)
+        return phi__error(phi__mcp_session_runtime(mcp), PHI_BAD_ARG,
+                          "phi_mcp_authorized: url is NULL");
+    return phi__mcp_oauth_redirected(oauth, phi_str_of(url));
+}
+
+PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
+    phi__mcp_oauth *oauth;
+    if (mcp == NULL) return PHI_BAD_ARG;
+    oauth = phi__mcp_authorized_of(mcp);
+    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_sign_out");
+    phi__mcp_oauth_sign_out(oauth);
+    return PHI_OK;
+}
+
+#endif
