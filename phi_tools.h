@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x1e993dd2
+#if PHI__IMP_MCP != 0x1560b27e
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x1e993dd2
+#define PHI__IMP_MCP 0x1560b27e
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -23367,21 +23367,485 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
 
 /* ---- src/mcp/mcp_serve_http.c ---- */
 
-/* mcp_serve_http.c - our server over HTTP. */
+/* mcp_serve_http.c - our server over HTTP: who may speak to it, and the streams of answers.
+
+   A POST is a way of its own, and so is the listening stream (GET) of a session. The answer to a
+   POST begins with its first message: JSON when that is the last one, else a stream of events.
+   A page of some other site must not speak to a server on this machine (DNS rebinding): the names
+   in Host and Origin are those of the loopback, or those that the desc allows; and a body is
+   application/json, which such a page cannot send without being asked first.
+
+   A way is freed by its own timer, never inside a function that the server calls. */
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
+
+enum {
+    PHI__MCP_HTTP_PING_MS = 25000 /* comments keep a quiet stream open; clients give up at 300 s */
+};
+
+typedef struct phi__mcp_post {
+    phi__mcp_way way;
+    phi__link link;
+    phi__mcp_serve_http *http;
+    phi__serve_exchange *exchange; /* NULL: over */
+    phi__timer timer;              /* frees it when it is over; else keeps its stream open */
+    phi__buf heads, body;          /* heads: "name: value\n" each */
+    char session[33];              /* a session that began here, for the answer's head */
+    bool streams;                  /* the answer is a stream that has begun */
+    bool last;                     /* the server sends no more */
+} phi__mcp_post;
+
+struct phi__mcp_serve_http {
+    phi_mcp_server *server;
+    phi_memory *memory;
+    phi__io *io;
+    phi__serve *serve;
+    phi__list posts;
+    bool closing;
+};
+
+/* ---- ways ---- */
+
+static void phi__mcp_serve_http_release(phi__io *io, phi__mcp_post *post) {
+    phi_memory *memory = post->heads.memory;
+    phi__io_timer_clear(io, &post->timer);
+    phi__buf_free(&post->heads);
+    phi__buf_free(&post->body);
+    phi__free(memory, post, sizeof *post);
+}
+
+/* Its timer frees it in a later turn. */
+static void phi__mcp_serve_http_over(phi__mcp_post *post) {
+    post->exchange = NULL;
+    (void)phi__io_timer_set(post->http->io, &post->timer, phi__io_now_us(post->http->io));
+}
+
+static void phi__mcp_serve_http_ping_later(phi__mcp_post *post) {
+    (void)phi__io_timer_set(post->http->io, &post->timer,
+                            phi__io_now_us(post->http->io) +
+                                (uint64_t)PHI__MCP_HTTP_PING_MS * 1000);
+}
+
+static void phi__mcp_serve_http_on_timer(phi__timer *timer) {
+    phi__mcp_post *post = PHI__OWNER(timer, phi__mcp_post, timer);
+    phi__mcp_serve_http *http = post->http;
+    phi_mcp_server *server = http->server;
+    phi__io *io = http->io;
+    if (post->exchange != NULL) {
+        (void)phi__serve_write(post->exchange, PHI__LIT(":\n\n")); /* a comment may be lost */
+        phi__mcp_serve_http_ping_later(post);
+        return;
+    }
+    phi__list_take(&http->posts, &post->link);
+    if (!post->last) {
+        phi__mcp_serve_ask_enter(server);
+        phi__mcp_serve_way_gone(server, &post->way); /* the host may free the server in it */
+        (void)phi__mcp_serve_ask_leave(server);
+    }
+    phi__mcp_serve_http_release(io, post);
+}
+
+/* ---- answers ---- */
+
+static phi__header phi__mcp_serve_http_header(const char *name, phi_str value) {
+    phi__header header;
+    header.name = phi_str_of(name);
+    header.value = value;
+    return header;
+}
+
+/* The headers of an answer with a body of that type; returns how many. */
+static size_t phi__mcp_serve_http_heads(const phi__mcp_post *post, const char *type,
+                                        phi__header out[3]) {
+    size_t n = 0;
+    if (type != NULL) out[n++] = phi__mcp_serve_http_header("Content-Type", phi_str_of(type));
+    out[n++] = phi__mcp_serve_http_header("Cache-Control", PHI__LIT("no-store"));
+    if (post->session[0] != '\0')
+        out[n++] = phi__mcp_serve_http_header("Mcp-Session-Id", phi_str_of(post->session));
+    return n;
+}
+
+/* The whole answer in one message. */
+static bool phi__mcp_serve_http_whole(phi__mcp_post *post, phi_str json, int http_status) {
+    phi__header headers[3];
+    size_t n = phi__mcp_serve_http_heads(post, json.len > 0 ? "application/json" : NULL, headers);
+    phi_status status = phi__serve_reply(post->exchange, http_status, headers, n, json);
+    if (status == PHI_BAD_ARG) phi__serve_drop(post->exchange);
+    return status == PHI_OK;
+}
+
+static bool phi__mcp_serve_http_begin(phi__mcp_post *post) {
+    phi__header headers[3];
+    size_t n = phi__mcp_serve_http_heads(post, "text/event-stream", headers);
+    if (phi__serve_begin(post->exchange, 200, headers, n) != PHI_OK) return false;
+    post->streams = true;
+    phi__mcp_serve_http_ping_later(post);
+    return true;
+}
+
+/* One event, which is taken whole or not at all. */
+static bool phi__mcp_serve_http_event(phi__mcp_post *post, phi_str json) {
+    phi__buf out;
+    bool good;
+    if (json.len == 0) return true;
+    phi__buf_init(&out, post->http->memory);
+    phi__buf_text(&out, "data: ");
+    phi__buf_add_str(&out, json);
+    phi__buf_text(&out, "\n\n");
+    good = !out.failed && phi__serve_write(post->exchange, phi__buf_str(&out)) == PHI_OK;
+    phi__buf_free(&out);
+    return good;
+}
+
+static bool phi__mcp_serve_http_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
+    phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
+    bool good = post->exchange != NULL;
+    post->last = post->last || last;
+    if (good && last && !post->streams) {
+        good = phi__mcp_serve_http_whole(post, json, http_status);
+        phi__mcp_serve_http_over(post);
+        return good;
+    }
+    if (good && !post->streams) good = phi__mcp_serve_http_begin(post);
+    good = good && phi__mcp_serve_http_event(post, json);
+    if (post->exchange != NULL && good && last) phi__serve_end(post->exchange);
+    if (post->exchange != NULL && !good) phi__serve_drop(post->exchange);
+    if (!good || last) phi__mcp_serve_http_over(post);
+    return good;
+}
+
+static void phi__mcp_serve_http_session(phi__mcp_way *way, phi__mcp_client *client) {
+    phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
+    memcpy(post->session, phi__mcp_serve_client_id(client), sizeof post->session);
+}
+
+static const phi__mcp_way_table *phi__mcp_serve_http_table(void) {
+    static const phi__mcp_way_table table = {phi__mcp_serve_http_send, phi__mcp_serve_http_session};
+    return &table;
+}
+
+/* ---- who may speak ---- */
+
+/* Of "name", "name:port" or "[v6]:port". */
+static phi_str phi__mcp_serve_http_name(phi_str authority) {
+    size_t i, end = authority.len;
+    for (i = 0; i < authority.len; i++) {
+        if (authority.at[i] == ']') return phi__str(authority.at, i + 1);
+        if (authority.at[i] == ':' && end == authority.len) end = i;
+    }
+    return authority.len > 0 && authority.at[0] == '[' ? authority : phi__str(authority.at, end);
+}
+
+static bool phi__mcp_serve_http_is_loopback(phi_str authority) {
+    phi_str name = phi__mcp_serve_http_name(authority);
+    return phi__str_is_nocase(name, "localhost") || phi__str_is(name, "127.0.0.1") ||
+           phi__str_is(name, "[::1]");
+}
+
+static bool phi__mcp_serve_http_listed(const char *const *list, phi_str value) {
+    for (; list != NULL && *list != NULL; list++)
+        if (phi__str_is_nocase(value, *list)) return true;
+    return false;
+}
+
+/* A token keeps strangers out of a server that others reach by names we cannot know. */
+static bool phi__mcp_serve_http_host_fits(const phi_mcp_server_desc *desc, phi_str host) {
+    phi_str name = phi__mcp_serve_http_name(host);
+    if (host.len == 0) return false;
+    if (phi__mcp_serve_http_is_loopback(host) || phi__str_is(name, desc->address)) return true;
+    if (name.at[0] == '[' && phi__str_is(phi__str(name.at + 1, name.len - 2), desc->address))
+        return true;
+    if (phi__mcp_serve_http_listed(desc->allowed_hosts, host) ||
+        phi__mcp_serve_http_listed(desc->allowed_hosts, name))
+        return true;
+    return desc->any_address && desc->token != NULL && desc->allowed_hosts == NULL;
+}
+
+static bool phi__mcp_serve_http_origin_fits(const phi_mcp_server_desc *desc, phi_str origin) {
+    size_t scheme = phi__str_find_nocase(origin, 0, "http://") == 0    ? 7
+                    : phi__str_find_nocase(origin, 0, "https://") == 0 ? 8
+                                                                       : 0;
+    if (origin.at == NULL) return true; /* no browser's page */
+    if (phi__mcp_serve_http_listed(desc->allowed_origins, origin)) return true;
+    return scheme > 0 &&
+           phi__mcp_serve_http_is_loopback(phi__str(origin.at + scheme, origin.len - scheme));
+}
+
+/* As long for every token. */
+static bool phi__mcp_serve_http_token_fits(const char *token, phi_str authorization) {
+    size_t want = strlen(token), i;
+    unsigned char differs = 0;
+    if (phi__str_find_nocase(authorization, 0, "bearer ") != 0) return false;
+    authorization = phi__str_trim(phi__str(authorization.at + 7, authorization.len - 7));
+    if (authorization.len != want) return false;
+    for (i = 0; i < want; i++)
+        differs = (unsigned char)(differs |
+                                  ((unsigned char)token[i] ^ (unsigned char)authorization.at[i]));
+    return differs == 0;
+}
+
+static void phi__mcp_serve_http_unauthorized(phi__serve_exchange *exchange) {
+    phi__header header =
+        phi__mcp_serve_http_header("WWW-Authenticate", PHI__LIT("Bearer realm=\"mcp\""));
+    (void)phi__serve_reply(exchange, 401, &header, 1, PHI__LIT("401 Unauthorized\n"));
+}
+
+/* False: it was refused. */
+static bool phi__mcp_serve_http_admit(const phi__mcp_serve_http *http,
+                                      phi__serve_exchange *exchange, const phi__http_head *head) {
+    const phi_mcp_server_desc *desc = phi__mcp_serve_desc(http->server);
+    if (!phi__mcp_serve_http_host_fits(desc, head->authority))
+        phi__serve_refuse(exchange, 421, "Host is not a name of this server");
+    else if (!phi__mcp_serve_http_origin_fits(desc, phi__http_head_get(head, "origin")))
+        phi__serve_refuse(exchange, 403, "Origin is not allowed");
+    else if (!phi__str_is(head->path, desc->path))
+        phi__serve_refuse(exchange, 404, NULL);
+    else if (desc->token != NULL && !phi__mcp_serve_http_token_fits(
+                                        desc->token, phi__http_head_get(head, "authorization")))
+        phi__mcp_serve_http_unauthorized(exchange);
+    else
+        return true;
+    return false;
+}
+
+/* ---- requests ---- */
+
+static phi_str phi__mcp_serve_http_get(void *ctx, const char *name) {
+    const phi__mcp_post *post = (const phi__mcp_post *)ctx;
+    phi_str rest = phi__buf_str(&post->heads);
+    while (rest.len > 0) {
+        const char *end = (const char *)memchr(rest.at, '\n', rest.len);
+        size_t len = (size_t)(end - rest.at), colon = phi__str_find(rest, 0, ": ");
+        if (phi__str_is_nocase(phi__str(rest.at, colon), name))
+            return phi__str(rest.at + colon + 2, len - colon - 2);
+        rest = phi__str(end + 1, rest.len - len - 1);
+    }
+    return phi__str(NULL, 0);
+}
+
+static phi_str phi__mcp_serve_http_text(phi__mcp_post *post, const char *name) {
+    phi_str value = phi__mcp_serve_http_get(post, name);
+    return value.at != NULL ? value : phi__str("", 0);
+}
+
+/* The session of the request; NULL with *unknown: it names one that there is not. */
+static phi__mcp_client *phi__mcp_serve_http_client(const phi__mcp_serve_http *http, phi_str id,
+                                                   bool *unknown) {
+    phi__mcp_client *client = id.at != NULL ? phi__mcp_serve_client_find(http->server, id) : NULL;
+    *unknown = id.at != NULL && client == NULL;
+    return client;
+}
+
+static bool phi__mcp_serve_http_on_body(void *ctx, const char *bytes, size_t len) {
+    phi__mcp_post *post = (phi__mcp_post *)ctx;
+    phi__buf_add(&post->body, bytes, len);
+    return true;
+}
+
+static void phi__mcp_serve_http_on_whole(void *ctx) {
+    phi__mcp_post *post = (phi__mcp_post *)ctx;
+    phi__mcp_serve_http *http = post->http;
+    phi__mcp_client *client;
+    phi__mcp_heads heads;
+    bool unknown;
+    client =
+        phi__mcp_serve_http_client(http, phi__mcp_serve_http_get(post, "mcp-session-id"), &unknown);
+    if (post->body.failed || unknown) {
+        phi__serve_refuse(post->exchange, unknown ? 404 : 500,
+                          unknown ? "there is no such session" : "out of memory");
+        post->last = true;
+        phi__mcp_serve_http_over(post);
+        return;
+    }
+    memset(&heads, 0, sizeof heads);
+    heads.version = phi__mcp_serve_http_text(post, "mcp-protocol-version");
+    heads.method = phi__mcp_serve_http_text(post, "mcp-method");
+    heads.name = phi__mcp_serve_http_text(post, "mcp-name");
+    heads.get = phi__mcp_serve_http_get;
+    heads.ctx = post;
+    if (!phi__mcp_serve_message(http->server, client, &post->way, phi__buf_str(&post->body),
+                                &heads))
+        return;
+    phi__buf_free(&post->body); /* a call can last for hours */
+    phi__buf_free(&post->heads);
+}
+
+static void phi__mcp_serve_http_on_gone(void *ctx) {
+    phi__mcp_post *post = (phi__mcp_post *)ctx;
+    if (!post->http->closing) phi__mcp_serve_http_over(post);
+}
+
+/* A way for the exchange; NULL: it was refused. */
+static phi__mcp_post *phi__mcp_serve_http_post_new(phi__mcp_serve_http *http,
+                                                   phi__serve_exchange *exchange,
+                                                   const phi__http_head *head) {
+    phi__mcp_post *post = (phi__mcp_post *)phi__alloc(http->memory, sizeof *post);
+    phi__serve_calls calls;
+    size_t i;
+    if (post == NULL) {
+        phi__serve_refuse(exchange, 500, "out of memory");
+        return NULL;
+    }
+    post->way.table = phi__mcp_serve_http_table();
+    post->http = http;
+    post->timer.fire = phi__mcp_serve_http_on_timer;
+    phi__buf_init(&post->heads, http->memory);
+    phi__buf_init(&post->body, http->memory);
+    for (i = 0; i < head->header_count; i++) {
+        phi__buf_add_str(&post->heads, head->headers[i].name);
+        phi__buf_text(&post->heads, ": ");
+        phi__buf_add_str(&post->heads, head->headers[i].value);
+        phi__buf_char(&post->heads, '\n');
+    }
+    if (post->heads.failed || phi__io_timer_set(http->io, &post->timer, UINT64_MAX) != PHI_OK) {
+        phi__mcp_serve_http_release(http->io, post);
+        phi__serve_refuse(exchange, 500, "out of memory");
+        return NULL;
+    }
+    memset(&calls, 0, sizeof calls);
+    calls.body = phi__mcp_serve_http_on_body;
+    calls.whole = phi__mcp_serve_http_on_whole;
+    calls.gone = phi__mcp_serve_http_on_gone;
+    post->exchange = exchange;
+    phi__list_push(&http->posts, &post->link);
+    phi__serve_keep(exchange, &calls, post);
+    return post;
+}
+
+static bool phi__mcp_serve_http_is_json(phi_str type) {
+    size_t end = phi__str_find(type, 0, ";");
+    if (end != SIZE_MAX) type.len = end;
+    return phi__str_is_nocase(phi__str_trim(type), "application/json");
+}
+
+static void phi__mcp_serve_http_post(phi__mcp_serve_http *http, phi__serve_exchange *exchange,
+                                     const phi__http_head *head) {
+    bool unknown;
+    (void)phi__mcp_serve_http_client(http, phi__http_head_get(head, "mcp-session-id"), &unknown);
+    if (!phi__mcp_serve_http_is_json(phi__http_head_get(head, "content-type")))
+        phi__serve_refuse(exchange, 415, "expected application/json");
+    else if (unknown)
+        phi__serve_refuse(exchange, 404, "there is no such session");
+    else
+        (void)phi__mcp_serve_http_post_new(http, exchange, head);
+}
+
+/* The listening stream. */
+static void phi__mcp_serve_http_listen(phi__mcp_serve_http *http, phi__serve_exchange *exchange,
+                                       const phi__http_head *head, phi__mcp_client *client) {
+    phi_str accept = phi__http_head_get(head, "accept");
+    phi__mcp_post *post;
+    if (accept.at != NULL && phi__str_find_nocase(accept, 0, "text/event-stream") == SIZE_MAX &&
+        phi__str_find(accept, 0, "*/*") == SIZE_MAX) {
+        phi__serve_refuse(exchange, 406, "the answer is text/event-stream");
+        return;
+    }
+    post = phi__mcp_serve_http_post_new(http, exchange, head);
+    if (post == NULL) return;
+    phi__buf_free(&post->heads);
+    if (!phi__mcp_serve_listen(http->server, client, &post->way)) {
+        phi__serve_refuse(exchange, 409, "the session has a stream already");
+        post->last = true;
+        phi__mcp_serve_http_over(post);
+    } else if (!phi__mcp_serve_http_begin(post)) {
+        phi__serve_drop(exchange);
+        phi__mcp_serve_http_over(post);
+    }
+}
+
+/* DELETE */
+static void phi__mcp_serve_http_end(phi__mcp_serve_http *http, phi__serve_exchange *exchange,
+                                    phi__mcp_client *client) {
+    phi_mcp_server *server = http->server;
+    (void)phi__serve_reply(exchange, 204, NULL, 0, phi__str("", 0));
+    phi__mcp_serve_ask_enter(server);
+    phi__mcp_serve_client_end(client);
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+static void phi__mcp_serve_http_wrong_method(phi__serve_exchange *exchange) {
+    phi__header header = phi__mcp_serve_http_header("Allow", PHI__LIT("POST, GET, DELETE"));
+    (void)phi__serve_reply(exchange, 405, &header, 1, PHI__LIT("405 Method Not Allowed\n"));
+}
+
+/* GET and DELETE are of sessions; 2026-07-28 has none. */
+static void phi__mcp_serve_http_on_request(void *ctx, phi__serve_exchange *exchange,
+                                           const phi__http_head *head) {
+    phi__mcp_serve_http *http = (phi__mcp_serve_http *)ctx;
+    phi_str id = phi__http_head_get(head, "mcp-session-id");
+    phi__mcp_client *client;
+    bool unknown;
+    if (!phi__mcp_serve_http_admit(http, exchange, head)) return;
+    if (phi__str_is(head->method, "POST")) {
+        phi__mcp_serve_http_post(http, exchange, head);
+        return;
+    }
+    client = phi__mcp_serve_http_client(http, id, &unknown);
+    if (unknown)
+        phi__serve_refuse(exchange, 404, "there is no such session");
+    else if (client != NULL && phi__str_is(head->method, "GET"))
+        phi__mcp_serve_http_listen(http, exchange, head, client);
+    else if (client != NULL && phi__str_is(head->method, "DELETE"))
+        phi__mcp_serve_http_end(http, exchange, client);
+    else
+        phi__mcp_serve_http_wrong_method(exchange);
+}
+
+/* ---- for other files ---- */
+
 PHI__FN phi_status phi__mcp_serve_http_new(phi_mcp_server *server, phi__mcp_serve_http **out) {
+    const phi_mcp_server_desc *desc = phi__mcp_serve_desc(server);
+    phi_runtime *rt = phi__mcp_serve_runtime(server);
+    phi__mcp_serve_http *http;
+    phi__serve_desc serve;
+    phi_status status;
+    char message[200];
     *out = NULL;
-    return phi__error(server->rt, PHI_UNSUPPORTED, "phi_mcp_serve: http");
+    if (desc->any_address && desc->token == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: any_address: needs a token");
+    if (desc->path[0] != '/')
+        return phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: path \"%s\": expected a '/' first",
+                          desc->path);
+    http = (phi__mcp_serve_http *)phi__alloc(&rt->memory, sizeof *http);
+    if (http == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_mcp_serve: out of memory");
+    http->server = server;
+    http->memory = &rt->memory;
+    http->io = rt->io;
+    memset(&serve, 0, sizeof serve);
+    serve.address = desc->address;
+    serve.any_address = desc->any_address;
+    serve.port = desc->port;
+    serve.max_connections = desc->max_connections;
+    serve.max_body_bytes = desc->max_message_bytes;
+    serve.max_queue_bytes = desc->max_queue_bytes;
+    serve.request = phi__mcp_serve_http_on_request;
+    serve.ctx = http;
+    status = phi__serve_new(rt->io, &serve, &http->serve, message, sizeof message);
+    if (status != PHI_OK) {
+        phi__free(http->memory, http, sizeof *http);
+        return phi__error(rt, status, "phi_mcp_serve: %s",
+                          status == PHI_NO_MEMORY ? "out of memory" : message);
+    }
+    *out = http;
+    return PHI_OK;
 }
 
 PHI__FN uint16_t phi__mcp_serve_http_port(const phi__mcp_serve_http *http) {
-    (void)http;
-    return 0;
+    return phi__serve_port(http->serve);
 }
 
-PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http) { (void)http; }
+PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http) {
+    if (http == NULL) return;
+    http->closing = true;
+    phi__serve_free(http->serve);
+    while (http->posts.first != NULL) {
+        phi__mcp_post *post = PHI__OWNER(http->posts.first, phi__mcp_post, link);
+        phi__list_take(&http->posts, &post->link);
+        phi__mcp_serve_http_release(http->io, post);
+    }
+    phi__free(http->memory, http, sizeof *http);
+}
 
 #endif
 
