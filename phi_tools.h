@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x1560b27e
+#if PHI__IMP_MCP != 0xc7ef4f04
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x1560b27e
+#define PHI__IMP_MCP 0xc7ef4f04
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -13630,29 +13630,6 @@ PHI__FN void phi__mcp_oauth_person_unlisten(phi__mcp_oauth *o);
 #endif
 #endif
 
-/* ---- src/mcp/mcp_open_in.h ---- */
-
-/* mcp_open_in.h - a connection over any link: for mcp.c, and for tests, which bring a link of their
-   own. */
-#ifndef PHI_MCP_MCP_OPEN_IN_H
-#define PHI_MCP_MCP_OPEN_IN_H
-
-
-#ifndef PHI_NO_MCP
-
-/* Makes the link of a new connection; mcp->desc is there. */
-typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
-typedef phi_status (*phi__mcp_open_join)(phi_mcp *mcp);
-
-/* joins: of parts, each of which calls phi__mcp_session_join. The connection begins to open in the
-   next step. PHI_BAD_ARG and others: phi_last_error has the message. */
-PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
-                                     phi__mcp_open_link link, const phi__mcp_open_join *joins,
-                                     size_t count, phi_mcp **out);
-
-#endif
-#endif
-
 /* ---- src/mcp/mcp_pages_in.h ---- */
 
 /* mcp_pages_in.h - a list that a server gives page by page, bounded: by phi_mcp_desc.max_list items,
@@ -13685,6 +13662,75 @@ struct phi__mcp_pages {
    of phi__mcp_session_send. */
 PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages);
 PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages); /* `done` is not called; harmless twice */
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_offers_in.h ---- */
+
+/* mcp_offers_in.h - what a server offers to hosts, besides tools: the operations under way, the
+   resources that are watched, and the notifications of all of it. */
+#ifndef PHI_MCP_MCP_OFFERS_IN_H
+#define PHI_MCP_MCP_OFFERS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_offer phi__mcp_offer;
+
+/* Reports an operation that has ended; `offer` is gone when it returns. */
+typedef void (*phi__mcp_offer_fn)(phi__mcp_offer *offer, const phi_mcp_reply *reply);
+
+/* An operation of the host's: one request, or a list of pages. */
+struct phi__mcp_offer {
+    phi__link link;
+    uint64_t id;
+    phi_mcp *mcp;
+    phi__mcp_request *request;
+    phi__mcp_pages pages;
+    phi_arena arena;
+    const phi_json **items; /* of a list */
+    size_t count, cap;
+    phi__mcp_offer_fn done;
+    void (*fn)(void); /* the host's, of the type that `done` knows */
+    void *user_data;
+};
+
+PHI__FN phi_status phi__mcp_offers_join(phi_mcp *mcp);
+/* PHI_MISUSE: not ready; PHI_UNSUPPORTED: the server lacks this capability (NULL: any); each with a
+   message that begins with `function`. */
+PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
+                                         const char *capability);
+/* Begins an operation. params: copied. name: for a header. *id may be NULL. */
+PHI__FN phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str params,
+                                       phi_str name, phi__mcp_offer_fn done, void (*fn)(void),
+                                       void *user_data, uint64_t *id);
+PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const char *key,
+                                        phi__mcp_offer_fn done, void (*fn)(void), void *user_data,
+                                        uint64_t *id);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_open_in.h ---- */
+
+/* mcp_open_in.h - a connection over any link: for mcp.c, and for tests, which bring a link of their
+   own. */
+#ifndef PHI_MCP_MCP_OPEN_IN_H
+#define PHI_MCP_MCP_OPEN_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* Makes the link of a new connection; mcp->desc is there. */
+typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
+typedef phi_status (*phi__mcp_open_join)(phi_mcp *mcp);
+
+/* joins: of parts, each of which calls phi__mcp_session_join. The connection begins to open in the
+   next step. PHI_BAD_ARG and others: phi_last_error has the message. */
+PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
+                                     phi__mcp_open_link link, const phi__mcp_open_join *joins,
+                                     size_t count, phi_mcp **out);
 
 #endif
 #endif
@@ -14288,6 +14334,42 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
 #ifndef PHI_NO_MCP
 
 PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_watch_in.h ---- */
+
+/* mcp_watch_in.h - the resources that a host watches.
+
+   Older eras: a request for each. Era 2026-07-28: one stream that names all of them; where they
+   change, a new stream is opened before the old one is closed. A lost connection, or a stream that
+   ends, is followed by all of it anew. */
+#ifndef PHI_MCP_MCP_WATCH_IN_H
+#define PHI_MCP_MCP_WATCH_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_watch {
+    phi_mcp *mcp;
+    phi__list all;
+    size_t count;
+    phi__mcp_request *stream, *level;
+    phi__timer timer;
+    bool up;
+} phi__mcp_watch;
+
+PHI__FN void phi__mcp_watch_init(phi__mcp_watch *watch, phi_mcp *mcp);
+PHI__FN void phi__mcp_watch_free(phi__mcp_watch *watch);
+PHI__FN void phi__mcp_watch_ready(phi__mcp_watch *watch);
+PHI__FN void phi__mcp_watch_down(phi__mcp_watch *watch);
+PHI__FN bool phi__mcp_watch_notified(phi__mcp_watch *watch, phi_str method, const phi_json *params);
+PHI__FN phi_status phi__mcp_watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp_done_fn done,
+                                      void *user_data);
+PHI__FN phi_status phi__mcp_watch_remove(phi__mcp_watch *watch, phi_str uri);
+/* Asks for messages of a level, in the older eras. */
+PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level);
 
 #endif
 #endif
@@ -20087,6 +20169,233 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text,
 
 #endif
 
+/* ---- src/mcp/mcp_offers.c ---- */
+
+/* mcp_offers.c - operations of the host's on a server's resources and prompts, and what the server
+   reports of them. */
+
+#ifndef PHI_NO_MCP
+
+
+typedef struct phi__mcp_offers {
+    phi__list open;
+    uint64_t next_id;
+    phi__mcp_watch watch;
+} phi__mcp_offers;
+
+static const phi__mcp_part phi__mcp_offers_table;
+
+static phi__mcp_offers *phi__mcp_offers_of(const phi_mcp *mcp) {
+    return (phi__mcp_offers *)phi__mcp_session_part(mcp, &phi__mcp_offers_table);
+}
+
+/* ---- operations ---- */
+
+static void phi__mcp_offers_destroy(phi__mcp_offer *offer) {
+    phi_memory *memory = phi__mcp_session_memory(offer->mcp);
+    phi__mcp_pages_stop(&offer->pages);
+    phi__mcp_session_cancel(offer->request, "not needed any more");
+    phi__free(memory, offer->items, offer->cap * sizeof *offer->items);
+    phi_arena_free(&offer->arena);
+    phi__free(memory, offer, sizeof *offer);
+}
+
+/* The host may free the connection inside of it; its memory is there until the session returns. */
+static void phi__mcp_offers_end(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    phi__mcp_offers *o = phi__mcp_offers_of(offer->mcp);
+    offer->request = NULL;
+    if (o != NULL) phi__list_take(&o->open, &offer->link);
+    if (!offer->mcp->dead) offer->done(offer, reply);
+    phi__mcp_offers_destroy(offer);
+}
+
+static void phi__mcp_offers_answered(void *ctx, const phi_mcp_reply *reply) {
+    phi__mcp_offers_end((phi__mcp_offer *)ctx, reply);
+}
+
+static void phi__mcp_offers_listed(phi__mcp_pages *pages, const phi_mcp_reply *reply) {
+    phi__mcp_offers_end(PHI__OWNER(pages, phi__mcp_offer, pages), reply);
+}
+
+static bool phi__mcp_offers_item(phi__mcp_pages *pages, const phi_json *item) {
+    phi__mcp_offer *offer = PHI__OWNER(pages, phi__mcp_offer, pages);
+    if (offer->count == offer->cap) {
+        void *grown = phi__grow(phi__mcp_session_memory(offer->mcp), (void *)offer->items,
+                                &offer->cap, offer->count + 1, sizeof *offer->items);
+        if (grown == NULL) return false;
+        offer->items = (const phi_json **)grown;
+    }
+    offer->items[offer->count] = phi_json_copy(&offer->arena, item);
+    return offer->items[offer->count++] != NULL;
+}
+
+PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
+                                         const char *capability) {
+    phi_runtime *rt;
+    if (mcp == NULL) return PHI_BAD_ARG;
+    rt = phi__mcp_session_runtime(mcp);
+    if (phi_mcp_state_of(mcp) != PHI_MCP_READY)
+        return phi__error(rt, PHI_MISUSE, "%s: the server is not ready", function);
+    if (capability != NULL && phi_json_get(phi__mcp_session_capabilities(mcp), capability) == NULL)
+        return phi__error(rt, PHI_UNSUPPORTED, "%s: the server does not offer \"%s\"", function,
+                          capability);
+    return PHI_OK;
+}
+
+static phi__mcp_offer *phi__mcp_offers_new(phi_mcp *mcp, phi__mcp_offer_fn done, void (*fn)(void),
+                                           void *user_data) {
+    phi_memory *memory = phi__mcp_session_memory(mcp);
+    phi__mcp_offer *offer = (phi__mcp_offer *)phi__alloc(memory, sizeof *offer);
+    if (offer == NULL) return NULL;
+    offer->mcp = mcp;
+    offer->id = ++phi__mcp_offers_of(mcp)->next_id;
+    phi_arena_init(&offer->arena, memory, 0);
+    phi__buf_init(&offer->pages.cursor, memory);
+    offer->done = done;
+    offer->fn = fn;
+    offer->user_data = user_data;
+    return offer;
+}
+
+static phi_status phi__mcp_offers_begun(phi__mcp_offer *offer, phi_status status, uint64_t *id) {
+    phi_mcp *mcp = offer->mcp;
+    if (status != PHI_OK) {
+        offer->request = NULL;
+        phi__mcp_offers_destroy(offer);
+        return phi__error(phi__mcp_session_runtime(mcp), status, "phi_mcp: a request: %s",
+                          phi_status_text(status));
+    }
+    phi__list_push(&phi__mcp_offers_of(mcp)->open, &offer->link);
+    if (id != NULL) *id = offer->id;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str params,
+                                       phi_str name, phi__mcp_offer_fn done, void (*fn)(void),
+                                       void *user_data, uint64_t *id) {
+    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, fn, user_data);
+    phi__mcp_request_desc desc;
+    if (offer == NULL) return PHI_NO_MEMORY;
+    memset(&desc, 0, sizeof desc);
+    desc.method = method;
+    desc.params = params;
+    desc.name = name;
+    desc.done = phi__mcp_offers_answered;
+    desc.ctx = offer;
+    return phi__mcp_offers_begun(offer, phi__mcp_session_send(mcp, &desc, &offer->request), id);
+}
+
+PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const char *key,
+                                        phi__mcp_offer_fn done, void (*fn)(void), void *user_data,
+                                        uint64_t *id) {
+    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, fn, user_data);
+    if (offer == NULL) return PHI_NO_MEMORY;
+    offer->pages.mcp = mcp;
+    offer->pages.method = method;
+    offer->pages.key = key;
+    offer->pages.item = phi__mcp_offers_item;
+    offer->pages.done = phi__mcp_offers_listed;
+    return phi__mcp_offers_begun(offer, phi__mcp_pages_begin(&offer->pages), id);
+}
+
+/* ---- the part ---- */
+
+static void phi__mcp_offers_ready(phi_mcp *mcp, void *part) {
+    phi__mcp_offers *o = (phi__mcp_offers *)part;
+    const char *level = phi__mcp_session_desc(mcp)->log_level;
+    phi__mcp_watch_ready(&o->watch);
+    if (level == NULL || phi__mcp_session_modern(mcp)) return;
+    if (phi_json_get(phi__mcp_session_capabilities(mcp), "logging") == NULL) return;
+    phi__mcp_watch_level(&o->watch, level);
+}
+
+static void phi__mcp_offers_down(phi_mcp *mcp, void *part) {
+    (void)mcp;
+    phi__mcp_watch_down(&((phi__mcp_offers *)part)->watch);
+}
+
+static void phi__mcp_offers_log(phi_mcp *mcp, const phi_json *params) {
+    phi__buf text;
+    phi__buf_init(&text, phi__mcp_session_memory(mcp));
+    if (phi__json_write(&text, params, 0) == PHI_OK && !text.failed)
+        (void)phi__mcp_session_tell(mcp, PHI_MCP_EV_LOG,
+                                    phi__json_text_of(phi_json_get(params, "level")),
+                                    phi__str("", 0), phi__buf_str(&text));
+    phi__buf_free(&text); /* the session's memory, there until it returns */
+}
+
+static bool phi__mcp_offers_notified(phi_mcp *mcp, void *part, phi_str method,
+                                     const phi_json *params) {
+    phi_str none = phi__str("", 0);
+    if (phi__str_is(method, "notifications/message"))
+        phi__mcp_offers_log(mcp, params);
+    else if (phi__str_is(method, "notifications/resources/list_changed"))
+        (void)phi__mcp_session_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);
+    else if (phi__str_is(method, "notifications/prompts/list_changed"))
+        (void)phi__mcp_session_tell(mcp, PHI_MCP_EV_PROMPTS, none, none, none);
+    else
+        return phi__mcp_watch_notified(&((phi__mcp_offers *)part)->watch, method, params);
+    return true;
+}
+
+static void phi__mcp_offers_free(phi_mcp *mcp, void *part) {
+    phi__mcp_offers *o = (phi__mcp_offers *)part;
+    while (o->open.first != NULL) {
+        phi__mcp_offer *offer = PHI__OWNER(o->open.first, phi__mcp_offer, link);
+        phi__list_take(&o->open, &offer->link);
+        phi__mcp_offers_destroy(offer);
+    }
+    phi__mcp_watch_free(&o->watch);
+    phi__free(phi__mcp_session_memory(mcp), o, sizeof *o);
+}
+
+static const phi__mcp_part phi__mcp_offers_table = {
+    phi__mcp_offers_ready, phi__mcp_offers_down, phi__mcp_offers_notified, NULL, NULL, NULL, NULL,
+    phi__mcp_offers_free};
+
+PHI__FN phi_status phi__mcp_offers_join(phi_mcp *mcp) {
+    phi__mcp_offers *o = (phi__mcp_offers *)phi__alloc(phi__mcp_session_memory(mcp), sizeof *o);
+    if (o == NULL) return PHI_NO_MEMORY;
+    phi__mcp_watch_init(&o->watch, mcp);
+    phi__mcp_session_join(mcp, &phi__mcp_offers_table, o);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id) {
+    phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
+    phi__link *link = o != NULL ? o->open.first : NULL;
+    for (; link != NULL; link = link->next) {
+        phi__mcp_offer *offer = PHI__OWNER(link, phi__mcp_offer, link);
+        if (offer->id != id) continue;
+        phi__list_take(&o->open, &offer->link);
+        phi__mcp_offers_destroy(offer);
+        return;
+    }
+}
+
+PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done_fn done,
+                                     void *user_data) {
+    const phi_json *resources;
+    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_subscribe", "resources");
+    if (status != PHI_OK) return status;
+    if (uri == NULL || uri[0] == '\0') return PHI_BAD_ARG;
+    resources = phi_json_get(phi__mcp_session_capabilities(mcp), "resources");
+    if (!phi_json_bool(phi_json_get(resources, "subscribe"), false))
+        return phi__error(phi__mcp_session_runtime(mcp), PHI_UNSUPPORTED,
+                          "phi_mcp_subscribe: the server offers no subscriptions");
+    return phi__mcp_watch_add(&phi__mcp_offers_of(mcp)->watch, phi_str_of(uri), done, user_data);
+}
+
+PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri) {
+    phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
+    if (o == NULL || uri == NULL) return PHI_BAD_ARG;
+    return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
+}
+
+#endif
+
 /* ---- src/mcp/mcp_open.c ---- */
 
 /* mcp_open.c - the object of a connection: made from settings, a link and parts. */
@@ -20556,6 +20865,229 @@ PHI__FN void phi__mcp_post_clear(phi_mcp *mcp) {
         phi__mcp_post_take(mcp, item);
         phi__mcp_post_free(mcp, item);
     }
+}
+
+#endif
+
+/* ---- src/mcp/mcp_prompts.c ---- */
+
+/* mcp_prompts.c - lists of prompts, prompts as messages, completion of arguments. */
+
+#ifndef PHI_NO_MCP
+
+
+enum { PHI__MCP_PROMPTS_MESSAGES = 1000, PHI__MCP_PROMPTS_VALUES = 100 };
+
+static phi_str phi__mcp_prompts_text(const phi_json *node, const char *key) {
+    return phi__json_text_of(phi_json_get(node, key));
+}
+
+/* ---- lists ---- */
+
+static bool phi__mcp_prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_prompt *out) {
+    const phi_json *list = phi_json_get(item, "arguments");
+    size_t count = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    phi_json_iter it = phi_json_each(count > 0 ? list : NULL);
+    phi_mcp_prompt_argument *made = (phi_mcp_prompt_argument *)phi__arena_zero(
+        arena, phi__mul(count + 1, sizeof(phi_mcp_prompt_argument)));
+    if (made == NULL) return false;
+    memset(out, 0, sizeof *out);
+    out->name = phi__mcp_prompts_text(item, "name");
+    out->title = phi__mcp_prompts_text(item, "title");
+    out->description = phi__mcp_prompts_text(item, "description");
+    out->arguments = made;
+    while (phi_json_next(&it) != NULL) {
+        phi_mcp_prompt_argument *to = &made[out->argument_count++];
+        to->name = phi__mcp_prompts_text(it.at, "name");
+        to->title = phi__mcp_prompts_text(it.at, "title");
+        to->description = phi__mcp_prompts_text(it.at, "description");
+        to->required = phi_json_bool(phi_json_get(it.at, "required"), false);
+    }
+    return true;
+}
+
+static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    phi_mcp_prompts_fn fn = (phi_mcp_prompts_fn)offer->fn;
+    phi_mcp_prompt *made = (phi_mcp_prompt *)phi__arena_zero(
+        &offer->arena, (offer->count + 1) * sizeof(phi_mcp_prompt));
+    phi_mcp_prompt_list list;
+    size_t i;
+    memset(&list, 0, sizeof list);
+    list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
+    list.message = reply->message;
+    list.code = reply->code;
+    list.cut = offer->pages.cut;
+    for (i = 0; made != NULL && i < offer->count; i++) {
+        if (!phi__mcp_prompts_one(offer->items[i], &offer->arena, &made[list.count])) {
+            list.status = PHI_NO_MEMORY;
+            break;
+        }
+        if (made[list.count].name.len > 0) list.count++;
+    }
+    list.prompts = made;
+    fn(offer->user_data, &list);
+}
+
+/* ---- one prompt ---- */
+
+/* Models take no images of an assistant. */
+static void phi__mcp_prompts_assistant(phi_content *content, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        if (content[i].kind != PHI_CONTENT_IMAGE) continue;
+        memset(&content[i], 0, sizeof content[i]);
+        content[i].kind = PHI_CONTENT_TEXT;
+        content[i].text = PHI__LIT("[image]");
+    }
+}
+
+static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
+                                      phi_mcp_prompted *out) {
+    size_t all = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    phi_json_iter it = phi_json_each(all > 0 ? list : NULL);
+    size_t count = phi__min(all, PHI__MCP_PROMPTS_MESSAGES);
+    phi_message *made = (phi_message *)phi__arena_zero(arena, (count + 1) * sizeof(phi_message));
+    if (made == NULL) return false;
+    out->messages = made;
+    while (out->count < count && phi_json_next(&it) != NULL) {
+        phi_message *to = &made[out->count++];
+        phi_content *content;
+        if (!phi__mcp_content_read(phi_json_get(it.at, "content"), arena, &content,
+                                   &to->content_count))
+            return false;
+        to->content = content;
+        to->role = PHI_ROLE_USER;
+        if (!phi__str_is(phi__mcp_prompts_text(it.at, "role"), "assistant")) continue;
+        to->role = PHI_ROLE_ASSISTANT;
+        to->stop_reason = PHI_STOP_REASON_STOP;
+        phi__mcp_prompts_assistant(content, to->content_count);
+    }
+    return true;
+}
+
+static void phi__mcp_prompts_got(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    phi_mcp_prompted_fn fn = (phi_mcp_prompted_fn)offer->fn;
+    phi_mcp_prompted prompted;
+    memset(&prompted, 0, sizeof prompted);
+    prompted.status = reply->status;
+    prompted.message = reply->message;
+    prompted.code = reply->code;
+    prompted.description = phi__mcp_prompts_text(reply->result, "description");
+    if (!phi__mcp_prompts_messages(phi_json_get(reply->result, "messages"), &offer->arena,
+                                   &prompted)) {
+        prompted.status = PHI_NO_MEMORY;
+        prompted.count = 0;
+    }
+    fn(offer->user_data, &prompted);
+}
+
+/* ---- completion ---- */
+
+static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    phi_mcp_completion_fn fn = (phi_mcp_completion_fn)offer->fn;
+    const phi_json *from = phi_json_get(reply->result, "completion");
+    const phi_json *values = phi_json_get(from, "values");
+    phi_json_iter it = phi_json_each(phi_json_is_array(values) ? values : NULL);
+    phi_str texts[PHI__MCP_PROMPTS_VALUES];
+    phi_mcp_completion out;
+    memset(&out, 0, sizeof out);
+    out.status = reply->status;
+    out.message = reply->message;
+    out.code = reply->code;
+    while (out.count < PHI__COUNT(texts) && phi_json_next(&it) != NULL)
+        if (phi_json_is_string(it.at)) texts[out.count++] = phi__json_text_of(it.at);
+    out.values = texts;
+    out.total = phi_json_uint(phi_json_get(from, "total"), 0);
+    out.more = it.left > 0 || phi_json_bool(phi_json_get(from, "hasMore"), false);
+    fn(offer->user_data, &out);
+}
+
+/* ---- public ---- */
+
+/* {"a":"1"}; an array of pairs without names or values is left out of it. */
+static void phi__mcp_prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t count) {
+    size_t i;
+    phi__buf_char(out, '{');
+    for (i = 0; i < count; i++) {
+        if (pairs[i].name == NULL || pairs[i].value == NULL) continue;
+        phi__json_write_key(out, phi_str_of(pairs[i].name));
+        phi__json_write_str(out, phi_str_of(pairs[i].value));
+    }
+    phi__buf_char(out, '}');
+}
+
+PHI_API phi_status phi_mcp_list_prompts(phi_mcp *mcp, phi_mcp_prompts_fn done, void *user_data,
+                                        uint64_t *id) {
+    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_list_prompts", "prompts");
+    if (status != PHI_OK) return status;
+    if (done == NULL) return PHI_BAD_ARG;
+    return phi__mcp_offers_list(mcp, "prompts/list", "prompts", phi__mcp_prompts_listed,
+                                (void (*)(void))done, user_data, id);
+}
+
+PHI_API phi_status phi_mcp_get_prompt(phi_mcp *mcp, const char *name, const phi_mcp_pair *arguments,
+                                      size_t argument_count, phi_mcp_prompted_fn done,
+                                      void *user_data, uint64_t *id) {
+    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_get_prompt", "prompts");
+    phi__buf params;
+    if (status != PHI_OK) return status;
+    if (name == NULL || name[0] == '\0' || done == NULL ||
+        (argument_count > 0 && arguments == NULL))
+        return PHI_BAD_ARG;
+    phi__buf_init(&params, phi__mcp_session_memory(mcp));
+    phi__buf_text(&params, "{\"name\":");
+    phi__json_write_str(&params, phi_str_of(name));
+    if (argument_count > 0) {
+        phi__buf_text(&params, ",\"arguments\":");
+        phi__mcp_prompts_pairs(&params, arguments, argument_count);
+    }
+    phi__buf_char(&params, '}');
+    status = params.failed
+                 ? PHI_NO_MEMORY
+                 : phi__mcp_offers_ask(mcp, "prompts/get", phi__buf_str(&params), phi_str_of(name),
+                                       phi__mcp_prompts_got, (void (*)(void))done, user_data, id);
+    phi__buf_free(&params);
+    return status;
+}
+
+static void phi__mcp_prompts_complete(const phi_mcp_complete_desc *desc, phi__buf *params) {
+    phi__buf_text(params, desc->prompt != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
+                                               : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
+    phi__json_write_str(params, phi_str_of(desc->prompt != NULL ? desc->prompt : desc->resource));
+    phi__buf_text(params, "},\"argument\":{\"name\":");
+    phi__json_write_str(params, phi_str_of(desc->argument));
+    phi__buf_text(params, ",\"value\":");
+    phi__json_write_str(params, phi_str_of(desc->value != NULL ? desc->value : ""));
+    phi__buf_char(params, '}');
+    if (desc->context_count > 0) {
+        phi__buf_text(params, ",\"context\":{\"arguments\":");
+        phi__mcp_prompts_pairs(params, desc->context, desc->context_count);
+        phi__buf_char(params, '}');
+    }
+    phi__buf_char(params, '}');
+}
+
+PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *desc,
+                                    phi_mcp_completion_fn done, void *user_data, uint64_t *id) {
+    /* the first era has no such capability */
+    const char *era = mcp != NULL ? phi__mcp_session_era(mcp) : NULL;
+    bool first = era != NULL && strcmp(era, "2024-11-05") == 0;
+    phi_status status =
+        phi__mcp_offers_check(mcp, "phi_mcp_complete", first ? NULL : "completions");
+    phi__buf params;
+    if (status != PHI_OK) return status;
+    if (desc == NULL || desc->argument == NULL || done == NULL ||
+        (desc->prompt == NULL) == (desc->resource == NULL) ||
+        (desc->context_count > 0 && desc->context == NULL))
+        return PHI_BAD_ARG;
+    phi__buf_init(&params, phi__mcp_session_memory(mcp));
+    phi__mcp_prompts_complete(desc, &params);
+    status = params.failed ? PHI_NO_MEMORY
+                           : phi__mcp_offers_ask(mcp, "completion/complete", phi__buf_str(&params),
+                                                 phi__str(NULL, 0), phi__mcp_prompts_completed,
+                                                 (void (*)(void))done, user_data, id);
+    phi__buf_free(&params);
+    return status;
 }
 
 #endif
@@ -21031,6 +21563,113 @@ PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all) {
         phi__mcp_requests_fail(r, status, "the message could not be sent");
     }
     return !mcp->dead;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_resources.c ---- */
+
+/* mcp_resources.c - lists of resources and templates, and reading. */
+
+#ifndef PHI_NO_MCP
+
+
+static phi_str phi__mcp_resources_text(const phi_json *node, const char *key) {
+    return phi__json_text_of(phi_json_get(node, key));
+}
+
+static phi_mcp_resource phi__mcp_resources_one(const phi_json *item) {
+    phi_mcp_resource out;
+    memset(&out, 0, sizeof out);
+    out.uri = phi__mcp_resources_text(item, "uri");
+    if (out.uri.len == 0) out.uri = phi__mcp_resources_text(item, "uriTemplate");
+    out.name = phi__mcp_resources_text(item, "name");
+    out.title = phi__mcp_resources_text(item, "title");
+    out.description = phi__mcp_resources_text(item, "description");
+    out.mime_type = phi__mcp_resources_text(item, "mimeType");
+    out.size = phi_json_uint(phi_json_get(item, "size"), 0);
+    out.json = item;
+    return out;
+}
+
+static void phi__mcp_resources_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    phi_mcp_resources_fn fn = (phi_mcp_resources_fn)offer->fn;
+    phi_mcp_resource *made = (phi_mcp_resource *)phi__arena_zero(
+        &offer->arena, (offer->count + 1) * sizeof(phi_mcp_resource));
+    phi_mcp_resource_list list;
+    size_t i;
+    memset(&list, 0, sizeof list);
+    list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
+    list.message = reply->message;
+    list.code = reply->code;
+    list.cut = offer->pages.cut;
+    for (i = 0; made != NULL && i < offer->count; i++) {
+        made[list.count] = phi__mcp_resources_one(offer->items[i]);
+        if (made[list.count].uri.len > 0) list.count++;
+    }
+    list.resources = made;
+    fn(offer->user_data, &list);
+}
+
+static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    phi_mcp_reading_fn fn = (phi_mcp_reading_fn)offer->fn;
+    const phi_json *contents = phi_json_get(reply->result, "contents");
+    size_t count = phi_json_is_array(contents) ? phi_json_count(contents) : 0;
+    phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);
+    phi_mcp_contents *made = (phi_mcp_contents *)phi__arena_zero(
+        &offer->arena, phi__mul(count + 1, sizeof(phi_mcp_contents)));
+    phi_mcp_reading reading;
+    memset(&reading, 0, sizeof reading);
+    reading.status = made != NULL ? reply->status : PHI_NO_MEMORY;
+    reading.message = reply->message;
+    reading.code = reply->code;
+    while (made != NULL && phi_json_next(&it) != NULL) {
+        phi_mcp_contents *to = &made[reading.count++];
+        to->uri = phi__mcp_resources_text(it.at, "uri");
+        to->mime_type = phi__mcp_resources_text(it.at, "mimeType");
+        to->text = phi__mcp_resources_text(it.at, "text");
+        to->blob = phi__mcp_resources_text(it.at, "blob");
+    }
+    reading.contents = made;
+    fn(offer->user_data, &reading);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_mcp_list_resources(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
+                                          uint64_t *id) {
+    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_list_resources", "resources");
+    if (status != PHI_OK) return status;
+    if (done == NULL) return PHI_BAD_ARG;
+    return phi__mcp_offers_list(mcp, "resources/list", "resources", phi__mcp_resources_listed,
+                                (void (*)(void))done, user_data, id);
+}
+
+PHI_API phi_status phi_mcp_list_templates(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
+                                          uint64_t *id) {
+    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_list_templates", "resources");
+    if (status != PHI_OK) return status;
+    if (done == NULL) return PHI_BAD_ARG;
+    return phi__mcp_offers_list(mcp, "resources/templates/list", "resourceTemplates",
+                                phi__mcp_resources_listed, (void (*)(void))done, user_data, id);
+}
+
+PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_reading_fn done,
+                                         void *user_data, uint64_t *id) {
+    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_read_resource", "resources");
+    phi__buf params;
+    if (status != PHI_OK) return status;
+    if (uri == NULL || uri[0] == '\0' || done == NULL) return PHI_BAD_ARG;
+    phi__buf_init(&params, phi__mcp_session_memory(mcp));
+    phi__buf_text(&params, "{\"uri\":");
+    phi__json_write_str(&params, phi_str_of(uri));
+    phi__buf_char(&params, '}');
+    status = params.failed ? PHI_NO_MEMORY
+                           : phi__mcp_offers_ask(mcp, "resources/read", phi__buf_str(&params),
+                                                 phi_str_of(uri), phi__mcp_resources_read,
+                                                 (void (*)(void))done, user_data, id);
+    phi__buf_free(&params);
+    return status;
 }
 
 #endif
@@ -26812,6 +27451,296 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp) {
     phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
     if (t == NULL || phi_mcp_state_of(mcp) != PHI_MCP_READY) return PHI_MISUSE;
     return phi__mcp_tools_list(t);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_watch.c ---- */
+
+/* mcp_watch.c - the resources that a host watches. */
+
+#ifndef PHI_NO_MCP
+
+
+enum { PHI__MCP_WATCH_MOST = 256, PHI__MCP_WATCH_AGAIN_MS = 2000 };
+
+/* Its uri stands behind it. */
+typedef struct phi__mcp_watched {
+    phi__link link;
+    phi__mcp_watch *watch;
+    phi_str uri;
+    phi__mcp_request *request; /* older eras: the subscription under way */
+    phi_mcp_done_fn done;      /* NULL: called, or none */
+    void *user_data;
+} phi__mcp_watched;
+
+static phi__mcp_watched *phi__mcp_watch_find(const phi__mcp_watch *watch, phi_str uri) {
+    phi__link *link;
+    for (link = watch->all.first; link != NULL; link = link->next) {
+        phi__mcp_watched *w = PHI__OWNER(link, phi__mcp_watched, link);
+        if (phi_str_equal(w->uri, uri)) return w;
+    }
+    return NULL;
+}
+
+static void phi__mcp_watch_drop(phi__mcp_watched *w) {
+    phi__mcp_watch *watch = w->watch;
+    phi__mcp_session_cancel(w->request, "not needed any more");
+    phi__list_take(&watch->all, &w->link);
+    watch->count--;
+    phi__free(phi__mcp_session_memory(watch->mcp), w, sizeof *w + w->uri.len + 1);
+}
+
+/* The server has agreed, or not: then it is not watched. The host may free the connection. */
+static void phi__mcp_watch_said(phi__mcp_watched *w, phi_status status, phi_str message) {
+    phi_mcp_done_fn done = w->done;
+    void *user_data = w->user_data;
+    w->done = NULL;
+    if (status != PHI_OK && done != NULL) phi__mcp_watch_drop(w);
+    if (done != NULL) done(user_data, status, message);
+}
+
+/* ---- older eras ---- */
+
+static phi_status phi__mcp_watch_ask(phi__mcp_watch *watch, const char *method, phi_str uri,
+                                     void (*done)(void *ctx, const phi_mcp_reply *reply), void *ctx,
+                                     phi__mcp_request **out) {
+    phi__mcp_request_desc desc;
+    phi_status status;
+    phi__buf params;
+    phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
+    phi__buf_text(&params, "{\"uri\":");
+    phi__json_write_str(&params, uri);
+    phi__buf_char(&params, '}');
+    memset(&desc, 0, sizeof desc);
+    desc.method = method;
+    desc.params = phi__buf_str(&params);
+    desc.done = done;
+    desc.ctx = ctx;
+    status = params.failed ? PHI_NO_MEMORY : phi__mcp_session_send(watch->mcp, &desc, out);
+    phi__buf_free(&params);
+    return status;
+}
+
+static void phi__mcp_watch_answered(void *ctx, const phi_mcp_reply *reply) {
+    phi__mcp_watched *w = (phi__mcp_watched *)ctx;
+    w->request = NULL;
+    /* a connection that was lost: `ready` subscribes again */
+    if (reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED) return;
+    phi__mcp_watch_said(w, reply->status, reply->message);
+}
+
+static phi_status phi__mcp_watch_one(phi__mcp_watched *w) {
+    phi_status status = phi__mcp_watch_ask(w->watch, "resources/subscribe", w->uri,
+                                           phi__mcp_watch_answered, w, &w->request);
+    if (status != PHI_OK) w->request = NULL;
+    return status;
+}
+
+static void phi__mcp_watch_ignored(void *ctx, const phi_mcp_reply *reply) {
+    (void)ctx, (void)reply;
+}
+
+/* ---- the modern era ---- */
+
+static void phi__mcp_watch_ended(void *ctx, const phi_mcp_reply *reply);
+
+static void phi__mcp_watch_in(phi__mcp_watch *watch, uint32_t ms) {
+    phi__io *io = phi__mcp_session_runtime(watch->mcp)->io;
+    if (watch->timer.place == 0 || ms == 0)
+        (void)phi__io_timer_set(io, &watch->timer, phi__io_now_us(io) + (uint64_t)ms * 1000);
+}
+
+static void phi__mcp_watch_params(const phi__mcp_watch *watch, phi__buf *params) {
+    const phi__link *link;
+    phi__buf_text(params, "{\"notifications\":{\"resourceSubscriptions\":[");
+    for (link = watch->all.first; link != NULL; link = link->next) {
+        phi__json_write_comma(params);
+        phi__json_write_str(params, PHI__OWNER(link, phi__mcp_watched, link)->uri);
+    }
+    phi__buf_text(params, "]}}");
+}
+
+static phi_status phi__mcp_watch_open(phi__mcp_watch *watch) {
+    phi__mcp_request *before = watch->stream, *now = NULL;
+    phi__mcp_request_desc desc;
+    phi_status status = PHI_OK;
+    phi__buf params;
+    phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
+    phi__mcp_watch_params(watch, &params);
+    memset(&desc, 0, sizeof desc);
+    desc.method = "subscriptions/listen";
+    desc.params = phi__buf_str(&params);
+    desc.stream = true;
+    desc.done = phi__mcp_watch_ended;
+    desc.ctx = watch;
+    if (params.failed)
+        status = PHI_NO_MEMORY;
+    else if (watch->count > 0)
+        status = phi__mcp_session_send(watch->mcp, &desc, &now);
+    phi__buf_free(&params);
+    if (status != PHI_OK) return status;
+    watch->stream = now;
+    phi__mcp_session_cancel(before, "another one takes its place");
+    return PHI_OK;
+}
+
+static void phi__mcp_watch_ended(void *ctx, const phi_mcp_reply *reply) {
+    phi__mcp_watch *watch = (phi__mcp_watch *)ctx;
+    phi_mcp *mcp = watch->mcp;
+    watch->stream = NULL;
+    if (reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED) {
+        if (watch->up && reply->status == PHI_NETWORK)
+            phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS);
+        return;
+    }
+    if (reply->status == PHI_OK) {
+        phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS);
+        return;
+    }
+    while (watch->all.first != NULL) { /* refused: those that still wait for a word get it */
+        phi__link *link = watch->all.first;
+        while (link != NULL && PHI__OWNER(link, phi__mcp_watched, link)->done == NULL)
+            link = link->next;
+        if (link == NULL) break;
+        phi__mcp_watch_said(PHI__OWNER(link, phi__mcp_watched, link), reply->status,
+                            reply->message);
+        if (phi_mcp_state_of(mcp) != PHI_MCP_READY) return; /* the host has closed or freed it */
+    }
+    if (watch->count > 0) phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS * 15);
+}
+
+static void phi__mcp_watch_fire(phi__timer *timer) {
+    phi__mcp_watch *watch = PHI__OWNER(timer, phi__mcp_watch, timer);
+    if (watch->up && phi__mcp_watch_open(watch) != PHI_OK)
+        phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS);
+}
+
+static void phi__mcp_watch_agreed(phi__mcp_watch *watch, const phi_json *params) {
+    const phi_json *list =
+        phi_json_get(phi_json_get(params, "notifications"), "resourceSubscriptions");
+    phi_mcp *mcp = watch->mcp;
+    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    while (phi_json_next(&it) != NULL) {
+        phi__mcp_watched *w = phi__mcp_watch_find(watch, phi__json_text_of(it.at));
+        if (w == NULL || w->done == NULL) continue;
+        phi__mcp_watch_said(w, PHI_OK, phi__str("", 0));
+        if (phi_mcp_state_of(mcp) != PHI_MCP_READY) return;
+    }
+}
+
+/* ---- for the part ---- */
+
+PHI__FN void phi__mcp_watch_init(phi__mcp_watch *watch, phi_mcp *mcp) {
+    memset(watch, 0, sizeof *watch);
+    watch->mcp = mcp;
+    watch->timer.fire = phi__mcp_watch_fire;
+}
+
+PHI__FN void phi__mcp_watch_down(phi__mcp_watch *watch) {
+    phi__link *link;
+    watch->up = false;
+    phi__io_timer_clear(phi__mcp_session_runtime(watch->mcp)->io, &watch->timer);
+    phi__mcp_session_cancel(watch->stream, "not needed any more");
+    phi__mcp_session_cancel(watch->level, "not needed any more");
+    watch->stream = watch->level = NULL;
+    for (link = watch->all.first; link != NULL; link = link->next) {
+        phi__mcp_watched *w = PHI__OWNER(link, phi__mcp_watched, link);
+        phi__mcp_session_cancel(w->request, "not needed any more");
+        w->request = NULL;
+    }
+}
+
+PHI__FN void phi__mcp_watch_free(phi__mcp_watch *watch) {
+    phi__mcp_watch_down(watch);
+    while (watch->all.first != NULL)
+        phi__mcp_watch_drop(PHI__OWNER(watch->all.first, phi__mcp_watched, link));
+}
+
+PHI__FN void phi__mcp_watch_ready(phi__mcp_watch *watch) {
+    phi__link *link;
+    watch->up = true;
+    if (watch->count == 0) return;
+    if (phi__mcp_session_modern(watch->mcp)) {
+        phi__mcp_watch_in(watch, 0);
+        return;
+    }
+    for (link = watch->all.first; link != NULL; link = link->next)
+        (void)phi__mcp_watch_one(PHI__OWNER(link, phi__mcp_watched, link));
+}
+
+PHI__FN bool phi__mcp_watch_notified(phi__mcp_watch *watch, phi_str method,
+                                     const phi_json *params) {
+    phi_str uri = phi__json_text_of(phi_json_get(params, "uri"));
+    phi_str none = phi__str("", 0);
+    if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
+        phi__mcp_watch_agreed(watch, params);
+        return false; /* the session has streams of its own */
+    }
+    if (!phi__str_is(method, "notifications/resources/updated")) return false;
+    (void)phi__mcp_session_tell(watch->mcp, PHI_MCP_EV_RESOURCE_UPDATED, uri, none, none);
+    return true;
+}
+
+PHI__FN phi_status phi__mcp_watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp_done_fn done,
+                                      void *user_data) {
+    phi__mcp_watched *w = phi__mcp_watch_find(watch, uri);
+    phi_status status = PHI_OK;
+    char *text;
+    if (w != NULL) return PHI_OK;
+    if (watch->count == PHI__MCP_WATCH_MOST) return PHI_FULL;
+    w = (phi__mcp_watched *)phi__alloc(phi__mcp_session_memory(watch->mcp),
+                                       sizeof *w + uri.len + 1);
+    if (w == NULL) return PHI_NO_MEMORY;
+    text = (char *)(w + 1);
+    memcpy(text, uri.at, uri.len);
+    w->uri = phi__str(text, uri.len);
+    w->watch = watch;
+    w->done = done;
+    w->user_data = user_data;
+    phi__list_push(&watch->all, &w->link);
+    watch->count++;
+    if (phi__mcp_session_modern(watch->mcp))
+        phi__mcp_watch_in(watch, 0);
+    else
+        status = phi__mcp_watch_one(w);
+    if (status != PHI_OK) phi__mcp_watch_drop(w);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_watch_remove(phi__mcp_watch *watch, phi_str uri) {
+    phi__mcp_watched *w = phi__mcp_watch_find(watch, uri);
+    phi__mcp_request *request = NULL;
+    if (w == NULL) return PHI_NOT_FOUND;
+    if (watch->up && phi__mcp_session_modern(watch->mcp))
+        phi__mcp_watch_in(watch, 0);
+    else if (watch->up)
+        (void)phi__mcp_watch_ask(watch, "resources/unsubscribe", uri, phi__mcp_watch_ignored, NULL,
+                                 &request);
+    phi__mcp_watch_drop(w);
+    return PHI_OK;
+}
+
+static void phi__mcp_watch_leveled(void *ctx, const phi_mcp_reply *reply) {
+    (void)reply;
+    ((phi__mcp_watch *)ctx)->level = NULL;
+}
+
+PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
+    phi__mcp_request_desc desc;
+    phi__buf params;
+    phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
+    phi__buf_text(&params, "{\"level\":");
+    phi__json_write_str(&params, phi_str_of(level));
+    phi__buf_char(&params, '}');
+    memset(&desc, 0, sizeof desc);
+    desc.method = "logging/setLevel";
+    desc.params = phi__buf_str(&params);
+    desc.done = phi__mcp_watch_leveled;
+    desc.ctx = watch;
+    if (params.failed || phi__mcp_session_send(watch->mcp, &desc, &watch->level) != PHI_OK)
+        watch->level = NULL;
+    phi__buf_free(&params);
 }
 
 #endif

@@ -1,0 +1,225 @@
+/* mcp_prompts.c - lists of prompts, prompts as messages, completion of arguments. */
+#include "mcp/mcp_prompts.h"
+
+#ifndef PHI_NO_MCP
+
+#include "loop/error_in.h"
+#include "loop/loop_in.h"
+#include "mcp/mcp_content_in.h"
+#include "mcp/mcp_offers_in.h"
+
+enum { PHI__MCP_PROMPTS_MESSAGES = 1000, PHI__MCP_PROMPTS_VALUES = 100 };
+
+static phi_str phi__mcp_prompts_text(const phi_json *node, const char *key) {
+    return phi__json_text_of(phi_json_get(node, key));
+}
+
+/* ---- lists ---- */
+
+static bool phi__mcp_prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_prompt *out) {
+    const phi_json *list = phi_json_get(item, "arguments");
+    size_t count = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    phi_json_iter it = phi_json_each(count > 0 ? list : NULL);
+    phi_mcp_prompt_argument *made = (phi_mcp_prompt_argument *)phi__arena_zero(
+        arena, phi__mul(count + 1, sizeof(phi_mcp_prompt_argument)));
+    if (made == NULL) return false;
+    memset(out, 0, sizeof *out);
+    out->name = phi__mcp_prompts_text(item, "name");
+    out->title = phi__mcp_prompts_text(item, "title");
+    out->description = phi__mcp_prompts_text(item, "description");
+    out->arguments = made;
+    while (phi_json_next(&it) != NULL) {
+        phi_mcp_prompt_argument *to = &made[out->argument_count++];
+        to->name = phi__mcp_prompts_text(it.at, "name");
+        to->title = phi__mcp_prompts_text(it.at, "title");
+        to->description = phi__mcp_prompts_text(it.at, "description");
+        to->required = phi_json_bool(phi_json_get(it.at, "required"), false);
+    }
+    return true;
+}
+
+static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    phi_mcp_prompts_fn fn = (phi_mcp_prompts_fn)offer->fn;
+    phi_mcp_prompt *made = (phi_mcp_prompt *)phi__arena_zero(
+        &offer->arena, (offer->count + 1) * sizeof(phi_mcp_prompt));
+    phi_mcp_prompt_list list;
+    size_t i;
+    memset(&list, 0, sizeof list);
+    list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
+    list.message = reply->message;
+    list.code = reply->code;
+    list.cut = offer->pages.cut;
+    for (i = 0; made != NULL && i < offer->count; i++) {
+        if (!phi__mcp_prompts_one(offer->items[i], &offer->arena, &made[list.count])) {
+            list.status = PHI_NO_MEMORY;
+            break;
+        }
+        if (made[list.count].name.len > 0) list.count++;
+    }
+    list.prompts = made;
+    fn(offer->user_data, &list);
+}
+
+/* ---- one prompt ---- */
+
+/* Models take no images of an assistant. */
+static void phi__mcp_prompts_assistant(phi_content *content, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        if (content[i].kind != PHI_CONTENT_IMAGE) continue;
+        memset(&content[i], 0, sizeof content[i]);
+        content[i].kind = PHI_CONTENT_TEXT;
+        content[i].text = PHI__LIT("[image]");
+    }
+}
+
+static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
+                                      phi_mcp_prompted *out) {
+    size_t all = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    phi_json_iter it = phi_json_each(all > 0 ? list : NULL);
+    size_t count = phi__min(all, PHI__MCP_PROMPTS_MESSAGES);
+    phi_message *made = (phi_message *)phi__arena_zero(arena, (count + 1) * sizeof(phi_message));
+    if (made == NULL) return false;
+    out->messages = made;
+    while (out->count < count && phi_json_next(&it) != NULL) {
+        phi_message *to = &made[out->count++];
+        phi_content *content;
+        if (!phi__mcp_content_read(phi_json_get(it.at, "content"), arena, &content,
+                                   &to->content_count))
+            return false;
+        to->content = content;
+        to->role = PHI_ROLE_USER;
+        if (!phi__str_is(phi__mcp_prompts_text(it.at, "role"), "assistant")) continue;
+        to->role = PHI_ROLE_ASSISTANT;
+        to->stop_reason = PHI_STOP_REASON_STOP;
+        phi__mcp_prompts_assistant(content, to->content_count);
+    }
+    return true;
+}
+
+static void phi__mcp_prompts_got(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    phi_mcp_prompted_fn fn = (phi_mcp_prompted_fn)offer->fn;
+    phi_mcp_prompted prompted;
+    memset(&prompted, 0, sizeof prompted);
+    prompted.status = reply->status;
+    prompted.message = reply->message;
+    prompted.code = reply->code;
+    prompted.description = phi__mcp_prompts_text(reply->result, "description");
+    if (!phi__mcp_prompts_messages(phi_json_get(reply->result, "messages"), &offer->arena,
+                                   &prompted)) {
+        prompted.status = PHI_NO_MEMORY;
+        prompted.count = 0;
+    }
+    fn(offer->user_data, &prompted);
+}
+
+/* ---- completion ---- */
+
+static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    phi_mcp_completion_fn fn = (phi_mcp_completion_fn)offer->fn;
+    const phi_json *from = phi_json_get(reply->result, "completion");
+    const phi_json *values = phi_json_get(from, "values");
+    phi_json_iter it = phi_json_each(phi_json_is_array(values) ? values : NULL);
+    phi_str texts[PHI__MCP_PROMPTS_VALUES];
+    phi_mcp_completion out;
+    memset(&out, 0, sizeof out);
+    out.status = reply->status;
+    out.message = reply->message;
+    out.code = reply->code;
+    while (out.count < PHI__COUNT(texts) && phi_json_next(&it) != NULL)
+        if (phi_json_is_string(it.at)) texts[out.count++] = phi__json_text_of(it.at);
+    out.values = texts;
+    out.total = phi_json_uint(phi_json_get(from, "total"), 0);
+    out.more = it.left > 0 || phi_json_bool(phi_json_get(from, "hasMore"), false);
+    fn(offer->user_data, &out);
+}
+
+/* ---- public ---- */
+
+/* {"a":"1"}; an array of pairs without names or values is left out of it. */
+static void phi__mcp_prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t count) {
+    size_t i;
+    phi__buf_char(out, '{');
+    for (i = 0; i < count; i++) {
+        if (pairs[i].name == NULL || pairs[i].value == NULL) continue;
+        phi__json_write_key(out, phi_str_of(pairs[i].name));
+        phi__json_write_str(out, phi_str_of(pairs[i].value));
+    }
+    phi__buf_char(out, '}');
+}
+
+PHI_API phi_status phi_mcp_list_prompts(phi_mcp *mcp, phi_mcp_prompts_fn done, void *user_data,
+                                        uint64_t *id) {
+    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_list_prompts", "prompts");
+    if (status != PHI_OK) return status;
+    if (done == NULL) return PHI_BAD_ARG;
+    return phi__mcp_offers_list(mcp, "prompts/list", "prompts", phi__mcp_prompts_listed,
+                                (void (*)(void))done, user_data, id);
+}
+
+PHI_API phi_status phi_mcp_get_prompt(phi_mcp *mcp, const char *name, const phi_mcp_pair *arguments,
+                                      size_t argument_count, phi_mcp_prompted_fn done,
+                                      void *user_data, uint64_t *id) {
+    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_get_prompt", "prompts");
+    phi__buf params;
+    if (status != PHI_OK) return status;
+    if (name == NULL || name[0] == '\0' || done == NULL ||
+        (argument_count > 0 && arguments == NULL))
+        return PHI_BAD_ARG;
+    phi__buf_init(&params, phi__mcp_session_memory(mcp));
+    phi__buf_text(&params, "{\"name\":");
+    phi__json_write_str(&params, phi_str_of(name));
+    if (argument_count > 0) {
+        phi__buf_text(&params, ",\"arguments\":");
+        phi__mcp_prompts_pairs(&params, arguments, argument_count);
+    }
+    phi__buf_char(&params, '}');
+    status = params.failed
+                 ? PHI_NO_MEMORY
+                 : phi__mcp_offers_ask(mcp, "prompts/get", phi__buf_str(&params), phi_str_of(name),
+                                       phi__mcp_prompts_got, (void (*)(void))done, user_data, id);
+    phi__buf_free(&params);
+    return status;
+}
+
+static void phi__mcp_prompts_complete(const phi_mcp_complete_desc *desc, phi__buf *params) {
+    phi__buf_text(params, desc->prompt != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
+                                               : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
+    phi__json_write_str(params, phi_str_of(desc->prompt != NULL ? desc->prompt : desc->resource));
+    phi__buf_text(params, "},\"argument\":{\"name\":");
+    phi__json_write_str(params, phi_str_of(desc->argument));
+    phi__buf_text(params, ",\"value\":");
+    phi__json_write_str(params, phi_str_of(desc->value != NULL ? desc->value : ""));
+    phi__buf_char(params, '}');
+    if (desc->context_count > 0) {
+        phi__buf_text(params, ",\"context\":{\"arguments\":");
+        phi__mcp_prompts_pairs(params, desc->context, desc->context_count);
+        phi__buf_char(params, '}');
+    }
+    phi__buf_char(params, '}');
+}
+
+PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *desc,
+                                    phi_mcp_completion_fn done, void *user_data, uint64_t *id) {
+    /* the first era has no such capability */
+    const char *era = mcp != NULL ? phi__mcp_session_era(mcp) : NULL;
+    bool first = era != NULL && strcmp(era, "2024-11-05") == 0;
+    phi_status status =
+        phi__mcp_offers_check(mcp, "phi_mcp_complete", first ? NULL : "completions");
+    phi__buf params;
+    if (status != PHI_OK) return status;
+    if (desc == NULL || desc->argument == NULL || done == NULL ||
+        (desc->prompt == NULL) == (desc->resource == NULL) ||
+        (desc->context_count > 0 && desc->context == NULL))
+        return PHI_BAD_ARG;
+    phi__buf_init(&params, phi__mcp_session_memory(mcp));
+    phi__mcp_prompts_complete(desc, &params);
+    status = params.failed ? PHI_NO_MEMORY
+                           : phi__mcp_offers_ask(mcp, "completion/complete", phi__buf_str(&params),
+                                                 phi__str(NULL, 0), phi__mcp_prompts_completed,
+                                                 (void (*)(void))done, user_data, id);
+    phi__buf_free(&params);
+    return status;
+}
+
+#endif
