@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xc7ef4f04
+#if PHI__IMP_MCP != 0x8d12bb5d
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xc7ef4f04
+#define PHI__IMP_MCP 0x8d12bb5d
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -14392,7 +14392,7 @@ static phi_status phi__mcp_link_of(phi_mcp *mcp, phi__mcp_link **out) {
 
 /* The parts of a connection, one line each. */
 static const phi__mcp_open_join *phi__mcp_joins(size_t *count) {
-    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join};
+    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__mcp_offers_join};
     *count = PHI__COUNT(joins);
     return joins;
 }
@@ -26704,7 +26704,7 @@ typedef struct phi__mcp_toolbox_maker {
     phi__mcp_toolbox_warn_fn warn;
     void *ctx;
     const phi_tool *functions;
-    bool marks, no_memory;
+    bool marks, structured, no_memory; /* structured: the era has output schemas */
 } phi__mcp_toolbox_maker;
 
 /* ---- definitions ---- */
@@ -26841,7 +26841,7 @@ static bool phi__mcp_toolbox_schemas(phi__mcp_toolbox_maker *m, phi__mcp_tool *i
         item->marked = phi_json_copy(arena, in);
         if (item->marked == NULL) status = PHI_NO_MEMORY;
     }
-    if (status == PHI_OK && phi_json_is_object(result)) {
+    if (status == PHI_OK && m->structured && phi_json_is_object(result)) {
         if (!phi__mcp_toolbox_json(m, result, &item->shown.output)) status = PHI_NO_MEMORY;
         if (item->shown.output.len <= PHI__MCP_SCHEMA_BYTES && status == PHI_OK) {
             item->output = phi_json_copy(arena, result);
@@ -26937,6 +26937,8 @@ PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition 
                                         phi__mcp_toolbox_warn_fn warn, void *ctx,
                                         phi__mcp_toolbox **out) {
     phi_memory *memory = phi__mcp_session_memory(mcp);
+    const char *version = phi__mcp_session_era(mcp);
+    const phi__mcp_era *era = version != NULL ? phi__mcp_eras_find(phi_str_of(version)) : NULL;
     phi__mcp_toolbox_maker m;
     bool fine;
     memset(&m, 0, sizeof m);
@@ -26945,6 +26947,7 @@ PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition 
     m.warn = warn;
     m.ctx = ctx;
     m.marks = marks;
+    m.structured = era != NULL && era->structured;
     m.box = (phi__mcp_toolbox *)phi__alloc(memory, sizeof *m.box);
     if (m.box == NULL) return PHI_NO_MEMORY;
     m.box->users = 1;

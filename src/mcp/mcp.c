@@ -6,6 +6,7 @@
 #include "loop/state_in.h"
 #include "mcp/mcp_core_in.h"
 #include "mcp/mcp_life_in.h"
+#include "mcp/mcp_offers_in.h"
 #include "mcp/mcp_open_in.h"
 #include "mcp/mcp_parts_in.h"
 #include "mcp/mcp_requests_in.h"
@@ -23,7 +24,7 @@ static phi_status phi__mcp_link_of(phi_mcp *mcp, phi__mcp_link **out) {
 
 /* The parts of a connection, one line each. */
 static const phi__mcp_open_join *phi__mcp_joins(size_t *count) {
-    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join};
+    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__mcp_offers_join};
     *count = PHI__COUNT(joins);
     return joins;
 }

@@ -6,6 +6,7 @@
 #include "base/sha256_in.h"
 #include "base/utf8_in.h"
 #include "match/tool_name_in.h"
+#include "mcp/mcp_eras_in.h"
 #include "mcp/mcp_headers_in.h"
 #include "mcp/mcp_schema_in.h"
 #include "text/json_in.h"
@@ -24,7 +25,7 @@ typedef struct phi__mcp_toolbox_maker {
     phi__mcp_toolbox_warn_fn warn;
     void *ctx;
     const phi_tool *functions;
-    bool marks, no_memory;
+    bool marks, structured, no_memory; /* structured: the era has output schemas */
 } phi__mcp_toolbox_maker;
 
 /* ---- definitions ---- */
@@ -161,7 +162,7 @@ static bool phi__mcp_toolbox_schemas(phi__mcp_toolbox_maker *m, phi__mcp_tool *i
         item->marked = phi_json_copy(arena, in);
         if (item->marked == NULL) status = PHI_NO_MEMORY;
     }
-    if (status == PHI_OK && phi_json_is_object(result)) {
+    if (status == PHI_OK && m->structured && phi_json_is_object(result)) {
         if (!phi__mcp_toolbox_json(m, result, &item->shown.output)) status = PHI_NO_MEMORY;
         if (item->shown.output.len <= PHI__MCP_SCHEMA_BYTES && status == PHI_OK) {
             item->output = phi_json_copy(arena, result);
@@ -257,6 +258,8 @@ PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition 
                                         phi__mcp_toolbox_warn_fn warn, void *ctx,
                                         phi__mcp_toolbox **out) {
     phi_memory *memory = phi__mcp_session_memory(mcp);
+    const char *version = phi__mcp_session_era(mcp);
+    const phi__mcp_era *era = version != NULL ? phi__mcp_eras_find(phi_str_of(version)) : NULL;
     phi__mcp_toolbox_maker m;
     bool fine;
     memset(&m, 0, sizeof m);
@@ -265,6 +268,7 @@ PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition 
     m.warn = warn;
     m.ctx = ctx;
     m.marks = marks;
+    m.structured = era != NULL && era->structured;
     m.box = (phi__mcp_toolbox *)phi__alloc(memory, sizeof *m.box);
     if (m.box == NULL) return PHI_NO_MEMORY;
     m.box->users = 1;
