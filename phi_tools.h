@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x8d12bb5d
+#if PHI__IMP_MCP != 0x5c56f4db
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x8d12bb5d
+#define PHI__IMP_MCP 0x5c56f4db
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -24318,7 +24318,7 @@ static void phi__mcp_serve_http_on_gone(void *ctx) {
 /* A way for the exchange; NULL: it was refused. */
 static phi__mcp_post *phi__mcp_serve_http_post_new(phi__mcp_serve_http *http,
                                                    phi__serve_exchange *exchange,
-                                                   const phi__http_head *head) {
+                                                   const phi__http_head *head, bool listens) {
     phi__mcp_post *post = (phi__mcp_post *)phi__alloc(http->memory, sizeof *post);
     phi__serve_calls calls;
     size_t i;
@@ -24343,8 +24343,10 @@ static phi__mcp_post *phi__mcp_serve_http_post_new(phi__mcp_serve_http *http,
         return NULL;
     }
     memset(&calls, 0, sizeof calls);
-    calls.body = phi__mcp_serve_http_on_body;
-    calls.whole = phi__mcp_serve_http_on_whole;
+    if (!listens) {
+        calls.body = phi__mcp_serve_http_on_body;
+        calls.whole = phi__mcp_serve_http_on_whole;
+    }
     calls.gone = phi__mcp_serve_http_on_gone;
     post->exchange = exchange;
     phi__list_push(&http->posts, &post->link);
@@ -24367,7 +24369,7 @@ static void phi__mcp_serve_http_post(phi__mcp_serve_http *http, phi__serve_excha
     else if (unknown)
         phi__serve_refuse(exchange, 404, "there is no such session");
     else
-        (void)phi__mcp_serve_http_post_new(http, exchange, head);
+        (void)phi__mcp_serve_http_post_new(http, exchange, head, false);
 }
 
 /* The listening stream. */
@@ -24380,7 +24382,7 @@ static void phi__mcp_serve_http_listen(phi__mcp_serve_http *http, phi__serve_exc
         phi__serve_refuse(exchange, 406, "the answer is text/event-stream");
         return;
     }
-    post = phi__mcp_serve_http_post_new(http, exchange, head);
+    post = phi__mcp_serve_http_post_new(http, exchange, head, true);
     if (post == NULL) return;
     phi__buf_free(&post->heads);
     if (!phi__mcp_serve_listen(http->server, client, &post->way)) {

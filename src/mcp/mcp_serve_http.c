@@ -312,7 +312,7 @@ static void phi__mcp_serve_http_on_gone(void *ctx) {
 /* A way for the exchange; NULL: it was refused. */
 static phi__mcp_post *phi__mcp_serve_http_post_new(phi__mcp_serve_http *http,
                                                    phi__serve_exchange *exchange,
-                                                   const phi__http_head *head) {
+                                                   const phi__http_head *head, bool listens) {
     phi__mcp_post *post = (phi__mcp_post *)phi__alloc(http->memory, sizeof *post);
     phi__serve_calls calls;
     size_t i;
@@ -337,8 +337,10 @@ static phi__mcp_post *phi__mcp_serve_http_post_new(phi__mcp_serve_http *http,
         return NULL;
     }
     memset(&calls, 0, sizeof calls);
-    calls.body = phi__mcp_serve_http_on_body;
-    calls.whole = phi__mcp_serve_http_on_whole;
+    if (!listens) {
+        calls.body = phi__mcp_serve_http_on_body;
+        calls.whole = phi__mcp_serve_http_on_whole;
+    }
     calls.gone = phi__mcp_serve_http_on_gone;
     post->exchange = exchange;
     phi__list_push(&http->posts, &post->link);
@@ -361,7 +363,7 @@ static void phi__mcp_serve_http_post(phi__mcp_serve_http *http, phi__serve_excha
     else if (unknown)
         phi__serve_refuse(exchange, 404, "there is no such session");
     else
-        (void)phi__mcp_serve_http_post_new(http, exchange, head);
+        (void)phi__mcp_serve_http_post_new(http, exchange, head, false);
 }
 
 /* The listening stream. */
@@ -374,7 +376,7 @@ static void phi__mcp_serve_http_listen(phi__mcp_serve_http *http, phi__serve_exc
         phi__serve_refuse(exchange, 406, "the answer is text/event-stream");
         return;
     }
-    post = phi__mcp_serve_http_post_new(http, exchange, head);
+    post = phi__mcp_serve_http_post_new(http, exchange, head, true);
     if (post == NULL) return;
     phi__buf_free(&post->heads);
     if (!phi__mcp_serve_listen(http->server, client, &post->way)) {

@@ -1,0 +1,453 @@
+/* test_mcp_serve_http.c - our server over HTTP, against raw sockets: who may speak, sessions, JSON
+   and streams, peers that leave. */
+#include "mcp/mcp_serve.h"
+#include "support/rig.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { PEERS = 8, ROOM = 1 << 20 };
+
+typedef struct web {
+    rig *r;
+    phi_tool tools[2];
+    phi_mcp_server *server;
+    int fds[PEERS];
+    char *got[PEERS];
+    size_t len[PEERS];
+    bool closed[PEERS];
+    char session[40];
+} web;
+
+static void web_open_with(web *w, phi_mcp_server_desc *desc, rig *r) {
+    int i;
+    memset(w, 0, sizeof *w);
+    w->r = r;
+    for (i = 0; i < PEERS; i++) {
+        w->fds[i] = -1;
+        w->got[i] = (char *)calloc(1, ROOM + 1);
+    }
+    w->tools[0] = rig_echo();
+    if (r != NULL) w->tools[1] = rig_wait(r);
+    desc->name = "game";
+    desc->tools = w->tools;
+    desc->tool_count = 2;
+    desc->http = true;
+    w->server = r != NULL ? phi_mcp_serve(rig_runtime(r), desc) : NULL;
+}
+
+static bool web_open(web *w) {
+    phi_mcp_server_desc desc;
+    memset(&desc, 0, sizeof desc);
+    web_open_with(w, &desc, rig_new());
+    return CHECK(w->server != NULL);
+}
+
+static void web_hang_up(web *w, int peer) {
+    if (w->fds[peer] >= 0) (void)close(w->fds[peer]);
+    w->fds[peer] = -1;
+    w->len[peer] = 0;
+    w->got[peer][0] = '\0';
+    w->closed[peer] = false;
+}
+
+static void web_close(web *w) {
+    int i;
+    phi_mcp_server_free(w->server);
+    for (i = 0; i < PEERS; i++) {
+        web_hang_up(w, i);
+        free(w->got[i]);
+    }
+    if (w->r != NULL) rig_free(w->r);
+}
+
+static void web_turns(web *w, int n) {
+    int i, k;
+    for (i = 0; i < n; i++) {
+        struct pollfd none;
+        none.fd = -1;
+        none.events = 0;
+        (void)poll(&none, 1, i % 4 == 3 ? 1 : 0);
+        (void)phi_step(rig_runtime(w->r), 0);
+        for (k = 0; k < PEERS; k++) {
+            ssize_t got = -1;
+            if (w->fds[k] < 0) continue;
+            got = read(w->fds[k], w->got[k] + w->len[k], ROOM - w->len[k]);
+            if (got > 0) w->len[k] += (size_t)got;
+            if (got == 0) w->closed[k] = true;
+            w->got[k][w->len[k]] = '\0';
+        }
+    }
+}
+
+static void web_dial(web *w, int peer) {
+    struct sockaddr_in address;
+    int one = 1;
+    web_hang_up(w, peer);
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(phi_mcp_server_port(w->server));
+    w->fds[peer] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(connect(w->fds[peer], (struct sockaddr *)&address, sizeof address) == 0);
+    (void)fcntl(w->fds[peer], F_SETFL, O_NONBLOCK);
+    (void)setsockopt(w->fds[peer], IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
+}
+
+/* Says it on a new connection. `heads`: lines with CRLF each. */
+static const char *web_say(web *w, int peer, const char *first, const char *heads,
+                           const char *body) {
+    char *text = (char *)malloc(strlen(heads) + strlen(body) + 400);
+    web_dial(w, peer);
+    (void)sprintf(text, "%s HTTP/1.1\r\n%s%s%s%s%sContent-Length: %u\r\n\r\n%s", first,
+                  strstr(heads, "Host:") != NULL ? "" : "Host: localhost:1\r\n",
+                  w->session[0] != '\0' ? "Mcp-Session-Id: " : "", w->session,
+                  w->session[0] != '\0' ? "\r\n" : "", heads, (unsigned)strlen(body), body);
+    (void)send(w->fds[peer], text, strlen(text), MSG_NOSIGNAL);
+    free(text);
+    web_turns(w, 12);
+    return w->got[peer];
+}
+
+#define JSON "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+#define INITIALIZE                                                                                 \
+    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"     \
+    "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}"
+#define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
+#define WAIT "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"wait\""
+#define MODERN                                                                                     \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
+    "\"io.modelcontextprotocol/clientCapabilities\":{}}}}"
+
+static bool has(const char *text, const char *part) {
+    if (strstr(text, part) != NULL) return true;
+    (void)printf("expected %s\n      in %s\n", part, text);
+    return false;
+}
+
+static void web_begin(web *w) {
+    const char *at = web_say(w, 0, "POST /mcp", JSON, INITIALIZE);
+    CHECK(has(at, "HTTP/1.1 200 OK\r\n"));
+    CHECK(has(at, "Content-Type: application/json\r\n"));
+    CHECK(has(at, "\"protocolVersion\":\"2025-11-25\""));
+    at = strstr(at, "Mcp-Session-Id: ");
+    REQUIRE(at != NULL);
+    (void)snprintf(w->session, sizeof w->session, "%.32s", at + 16);
+    CHECK_EQ_INT(strlen(w->session), 32);
+    CHECK(has(web_say(w, 0, "POST /mcp", JSON,
+                      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"),
+              "HTTP/1.1 202 Accepted\r\n"));
+    CHECK(has(w->got[0], "Content-Length: 0\r\n"));
+}
+
+/* ---- sessions and answers ---- */
+
+TEST(a_session_begins_is_found_by_its_id_and_ends_by_delete) {
+    web w;
+    if (web_open(&w)) {
+        web_begin(&w);
+        CHECK(has(web_say(&w, 0, "POST /mcp", JSON, PING),
+                  "\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"));
+        CHECK(strstr(w.got[0], "Mcp-Session-Id") == NULL);
+        CHECK(has(web_say(&w, 0, "DELETE /mcp", "", ""), "HTTP/1.1 204 No Content\r\n"));
+        CHECK(has(web_say(&w, 0, "POST /mcp", JSON, PING),
+                  "404 Not Found: there is no such session"));
+        CHECK(has(web_say(&w, 0, "GET /mcp", "", ""), "404 Not Found: there is no such session"));
+        CHECK(
+            has(web_say(&w, 0, "DELETE /mcp", "", ""), "404 Not Found: there is no such session"));
+    }
+    web_close(&w);
+}
+
+TEST(a_call_that_shows_progress_is_answered_by_a_stream) {
+    web w;
+    if (web_open(&w)) {
+        web_begin(&w);
+        CHECK_EQ_STR(web_say(&w, 1, "POST /mcp", JSON, WAIT ",\"_meta\":{\"progressToken\":1}}}"),
+                     "");
+        REQUIRE(rig_started(w.r) == 1);
+        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "half", 4), PHI_OK);
+        web_turns(&w, 8);
+        CHECK(has(w.got[1], "Content-Type: text/event-stream\r\n"));
+        CHECK(has(w.got[1], "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\""));
+        rig_finish(w.r, 0, "done");
+        web_turns(&w, 8);
+        CHECK(has(w.got[1], "\"text\":\"done\""));
+        CHECK(has(w.got[1], "\r\n0\r\n\r\n"));
+        CHECK(!w.closed[1]); /* the connection serves on */
+    }
+    web_close(&w);
+}
+
+TEST(a_call_without_news_is_answered_by_json) {
+    web w;
+    if (web_open(&w)) {
+        web_begin(&w);
+        CHECK_EQ_STR(web_say(&w, 1, "POST /mcp", JSON, WAIT "}}"), "");
+        rig_finish(w.r, 0, "done");
+        web_turns(&w, 8);
+        CHECK(has(w.got[1], "Content-Type: application/json\r\n"));
+        CHECK(has(w.got[1], "\"text\":\"done\""));
+    }
+    web_close(&w);
+}
+
+TEST(the_modern_era_has_no_session_and_no_get) {
+    web w;
+    if (web_open(&w)) {
+        CHECK(has(
+            web_say(&w, 0, "POST /mcp",
+                    JSON "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\n",
+                    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{" MODERN),
+            "\"name\":\"wait\""));
+        CHECK(strstr(w.got[0], "Mcp-Session-Id") == NULL);
+        CHECK(has(
+            web_say(&w, 0, "POST /mcp",
+                    JSON "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n",
+                    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{" MODERN),
+            "HTTP/1.1 400 Bad Request\r\n"));
+        CHECK(has(w.got[0], "-32020"));
+        CHECK(has(web_say(&w, 0, "GET /mcp", "MCP-Protocol-Version: 2026-07-28\r\n", ""),
+                  "HTTP/1.1 405 Method Not Allowed\r\n"));
+        CHECK(has(w.got[0], "Allow: POST, GET, DELETE\r\n"));
+        CHECK(has(web_say(&w, 0, "DELETE /mcp", "", ""), "HTTP/1.1 405 "));
+        CHECK(has(web_say(&w, 0, "OPTIONS /mcp", "", ""), "HTTP/1.1 405 "));
+    }
+    web_close(&w);
+}
+
+TEST(a_listening_stream_has_what_belongs_to_no_request) {
+    web w;
+    if (web_open(&w)) {
+        web_begin(&w);
+        CHECK(has(web_say(&w, 1, "GET /mcp", "Accept: text/event-stream\r\n", ""),
+                  "Content-Type: text/event-stream\r\n"));
+        CHECK(has(web_say(&w, 2, "GET /mcp", "Accept: application/json\r\n", ""), "HTTP/1.1 406 "));
+        CHECK(
+            has(web_say(&w, 2, "GET /mcp", "Accept: text/event-stream\r\n", ""), "HTTP/1.1 409 "));
+        CHECK_EQ_INT(phi_mcp_server_set_tools(w.server, w.tools, NULL, 1), PHI_OK);
+        web_turns(&w, 8);
+        CHECK(has(w.got[1],
+                  "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\""));
+        rig_pass_ms(w.r, 25001);
+        web_turns(&w, 8);
+        CHECK(has(w.got[1], "\r\n:\n\n\r\n")); /* keeps it open */
+        web_hang_up(&w, 1);
+        web_turns(&w, 8);
+        CHECK(has(web_say(&w, 1, "GET /mcp", "Accept: */*\r\n", ""), "text/event-stream"));
+        CHECK(has(web_say(&w, 2, "DELETE /mcp", "", ""), "204"));
+        web_turns(&w, 8);
+        CHECK(has(w.got[1], "\r\n0\r\n\r\n"));
+    }
+    web_close(&w);
+}
+
+/* ---- who may speak ---- */
+
+TEST(other_hosts_and_origins_are_refused) {
+    static const struct {
+        const char *heads, *want;
+    } cases[] = {
+        {"Host: evil.example\r\n", "421 Misdirected Request: Host is not a name of this server\n"},
+        {"Host: localhost.evil.example\r\n", "421 "},
+        {"Host: 127.0.0.1.evil.example:80\r\n", "421 "},
+        {"Host: [::2]\r\n", "421 "},
+        {"Host:\r\n", "421 "},
+        {"Host: 127.0.0.1:99\r\n", "\"result\":{}"},
+        {"Host: [::1]:99\r\n", "\"result\":{}"},
+        {"Host: LocalHost\r\n", "\"result\":{}"},
+        {"Origin: http://evil.example\r\n", "403 Forbidden: Origin is not allowed\n"},
+        {"Origin: null\r\n", "403 "},
+        {"Origin:\r\n", "403 "},
+        {"Origin: localhost\r\n", "403 "},
+        {"Origin: http://localhost.evil.example\r\n", "403 "},
+        {"Origin: file://localhost\r\n", "403 "},
+        {"Origin: http://localhost:3000\r\n", "\"result\":{}"},
+        {"Origin: https://127.0.0.1\r\n", "\"result\":{}"},
+    };
+    size_t i;
+    web w;
+    if (web_open(&w)) {
+        for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            char heads[300];
+            (void)snprintf(heads, sizeof heads, "%s%s", JSON, cases[i].heads);
+            if (!CHECK(has(web_say(&w, 0, "POST /mcp", heads, PING), cases[i].want)))
+                (void)printf("    with %s\n", cases[i].heads);
+        }
+    }
+    web_close(&w);
+}
+
+TEST(listed_hosts_and_origins_are_let_in) {
+    static const char *const hosts[] = {"game.example", NULL};
+    static const char *const origins[] = {"https://game.example:8443", NULL};
+    phi_mcp_server_desc desc;
+    web w;
+    memset(&desc, 0, sizeof desc);
+    desc.allowed_hosts = hosts;
+    desc.allowed_origins = origins;
+    web_open_with(&w, &desc, rig_new());
+    if (CHECK(w.server != NULL)) {
+        CHECK(has(web_say(&w, 0, "POST /mcp", JSON "Host: Game.Example:80\r\n", PING), "result"));
+        CHECK(has(web_say(&w, 0, "POST /mcp", JSON "Host: other.example\r\n", PING), "421"));
+        CHECK(has(web_say(&w, 0, "POST /mcp", JSON "Origin: https://game.example:8443\r\n", PING),
+                  "result"));
+        CHECK(
+            has(web_say(&w, 0, "POST /mcp", JSON "Origin: https://game.example\r\n", PING), "403"));
+    }
+    web_close(&w);
+}
+
+TEST(a_token_is_asked_for) {
+    static const char *const wrong[] = {"",
+                                        "Authorization: Bearer sesam2\r\n",
+                                        "Authorization: Bearer sesa\r\n",
+                                        "Authorization: Basic sesame\r\n",
+                                        "Authorization: sesame\r\n",
+                                        "Authorization: Bearer\r\n"};
+    phi_mcp_server_desc desc;
+    size_t i;
+    web w;
+    memset(&desc, 0, sizeof desc);
+    desc.token = "sesame";
+    web_open_with(&w, &desc, rig_new());
+    if (CHECK(w.server != NULL)) {
+        for (i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+            char heads[300];
+            (void)snprintf(heads, sizeof heads, "%s%s", JSON, wrong[i]);
+            CHECK(has(web_say(&w, 0, "POST /mcp", heads, PING), "HTTP/1.1 401 Unauthorized\r\n"));
+            CHECK(has(w.got[0], "WWW-Authenticate: Bearer realm=\"mcp\"\r\n"));
+        }
+        CHECK(has(web_say(&w, 0, "POST /mcp", JSON "Authorization: bearer sesame\r\n", PING),
+                  "result"));
+    }
+    web_close(&w);
+}
+
+TEST(paths_types_and_sizes_are_checked_before_the_body) {
+    phi_mcp_server_desc desc;
+    web w;
+    memset(&desc, 0, sizeof desc);
+    desc.max_message_bytes = 200;
+    desc.path = "/rpc";
+    web_open_with(&w, &desc, rig_new());
+    if (CHECK(w.server != NULL)) {
+        char big[300];
+        memset(big, ' ', 299);
+        big[299] = '\0';
+        CHECK(has(web_say(&w, 0, "POST /mcp", JSON, PING), "404 Not Found\n"));
+        CHECK(has(web_say(&w, 0, "POST /rpc", "Content-Type: text/plain\r\n", PING),
+                  "415 Unsupported Media Type: expected application/json\n"));
+        CHECK(has(web_say(&w, 0, "POST /rpc", "", PING), "415"));
+        CHECK(has(web_say(&w, 0, "POST /rpc?x=1",
+                          "content-type: Application/JSON ; charset=utf-8\r\n", PING),
+                  "result"));
+        CHECK(has(web_say(&w, 0, "POST /rpc", JSON, big), "413 Content Too Large"));
+        CHECK(has(web_say(&w, 0, "POST /rpc", JSON, ""), "HTTP/1.1 400 Bad Request\r\n"));
+        CHECK(has(web_say(&w, 0, "POST /rpc", JSON, "{"), "-32700"));
+    }
+    web_close(&w);
+}
+
+TEST(a_server_for_other_machines_needs_a_token_and_a_path_a_slash) {
+    const char *words;
+    phi_mcp_server_desc desc;
+    web w;
+    memset(&desc, 0, sizeof desc);
+    desc.any_address = true;
+    web_open_with(&w, &desc, rig_new());
+    CHECK(w.server == NULL);
+    (void)phi_last_error(rig_runtime(w.r), &words, NULL);
+    CHECK_EQ_STR(words, "phi_mcp_serve: any_address: needs a token");
+    web_close(&w);
+    memset(&desc, 0, sizeof desc);
+    desc.path = "mcp";
+    web_open_with(&w, &desc, rig_new());
+    CHECK(w.server == NULL);
+    (void)phi_last_error(rig_runtime(w.r), &words, NULL);
+    CHECK_EQ_STR(words, "phi_mcp_serve: path \"mcp\": expected a '/' first");
+    web_close(&w);
+    memset(&desc, 0, sizeof desc);
+    desc.address = "10.0.0.1";
+    web_open_with(&w, &desc, rig_new());
+    CHECK(w.server == NULL);
+    (void)phi_last_error(rig_runtime(w.r), &words, NULL);
+    CHECK(has(words, "phi_mcp_serve: cannot listen on \"10.0.0.1\": expected 127.0.0.1"));
+    web_close(&w);
+}
+
+/* ---- clients that leave ---- */
+
+TEST(a_modern_client_that_leaves_cancels_its_call) {
+    web w;
+    if (web_open(&w)) {
+        CHECK_EQ_STR(web_say(&w, 1, "POST /mcp",
+                             JSON "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
+                                  "Mcp-Name: wait\r\n",
+                             WAIT "," MODERN),
+                     "");
+        CHECK_EQ_INT(rig_started(w.r), 1);
+        web_hang_up(&w, 1);
+        web_turns(&w, 8);
+        CHECK_EQ_INT(rig_cancelled(w.r), 1);
+    }
+    web_close(&w);
+}
+
+TEST(a_server_that_is_freed_with_open_calls_and_streams_leaves_nothing) {
+    web w;
+    if (web_open(&w)) {
+        web_begin(&w);
+        CHECK_EQ_STR(web_say(&w, 1, "POST /mcp", JSON, WAIT "}}"), "");
+        (void)web_say(&w, 2, "GET /mcp", "", "");
+        phi_mcp_server_free(w.server);
+        w.server = NULL;
+        CHECK_EQ_INT(rig_cancelled(w.r), 1);
+        web_turns(&w, 4);
+        CHECK(w.closed[1] && w.closed[2]);
+    }
+    web_close(&w);
+}
+
+TEST(a_call_over_http_survives_every_failed_allocation) {
+    bool tripped = true;
+    int n;
+    for (n = 0; tripped && n < 2000; n += n < 100 ? 1 : 3) {
+        phi_mcp_server_desc desc;
+        web w;
+        memset(&desc, 0, sizeof desc);
+        web_open_with(&w, &desc, rig_new());
+        REQUIRE(w.server != NULL);
+        test_alloc_fail_at(n);
+        (void)web_say(
+            &w, 0, "POST /mcp",
+            JSON "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
+                 "Mcp-Name: echo\r\n",
+            "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":"
+            "\"echo\",\"arguments\":{\"a\":1}," MODERN);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK(tripped || has(w.got[0], "\"isError\":false"));
+        if (tripped && n % 7 == 0) CHECK(has(web_say(&w, 0, "POST /mcp", JSON, PING), "result"));
+        web_close(&w);
+    }
+    CHECK(n > 20);
+}
+
+TEST_MAIN(TEST_ENTRY(a_session_begins_is_found_by_its_id_and_ends_by_delete),
+          TEST_ENTRY(a_call_that_shows_progress_is_answered_by_a_stream),
+          TEST_ENTRY(a_call_without_news_is_answered_by_json),
+          TEST_ENTRY(the_modern_era_has_no_session_and_no_get),
+          TEST_ENTRY(a_listening_stream_has_what_belongs_to_no_request),
+          TEST_ENTRY(other_hosts_and_origins_are_refused),
+          TEST_ENTRY(listed_hosts_and_origins_are_let_in), TEST_ENTRY(a_token_is_asked_for),
+          TEST_ENTRY(paths_types_and_sizes_are_checked_before_the_body),
+          TEST_ENTRY(a_server_for_other_machines_needs_a_token_and_a_path_a_slash),
+          TEST_ENTRY(a_modern_client_that_leaves_cancels_its_call),
+          TEST_ENTRY(a_server_that_is_freed_with_open_calls_and_streams_leaves_nothing),
+          TEST_ENTRY(a_call_over_http_survives_every_failed_allocation))
