@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x5c56f4db
+#if PHI__IMP_MCP != 0xdec072c2
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x5c56f4db
+#define PHI__IMP_MCP 0xdec072c2
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -12312,6 +12312,9 @@ PHI__FN void phi__mcp_session_drained(phi_mcp *mcp);
 PHI__FN bool phi__mcp_session_message(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
 /* PHI_MCP_EV_WARNING, one a second at most. False as above. */
 PHI__FN bool phi__mcp_session_warn(phi_mcp *mcp, const char *message);
+/* A message that is longer than max_message_bytes and left out: its beginning, in which the id of
+   the request is looked for that it answers. False as above. */
+PHI__FN bool phi__mcp_session_cut(phi_mcp *mcp, phi_str beginning);
 /* This request gets no answer over the link: HTTP refused it, or its stream ended without one.
    body: of an HTTP answer, may be empty. As _message: false when the session is gone. */
 PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,
@@ -13126,6 +13129,8 @@ PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e);
 
 /* Entered. from: the request on whose stream it came, or NULL. */
 PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
+/* A message that is too long: its beginning. Entered. */
+PHI__FN void phi__mcp_incoming_cut(phi_mcp *mcp, phi_str beginning);
 /* As phi__mcp_session_lost. */
 PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status status,
                                     int http_status, phi_str body, const char *message);
@@ -17035,7 +17040,10 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
 #ifndef PHI_NO_MCP
 
 
+
 #include <stdio.h>
+
+enum { PHI__MCP_INCOMING_LEAVES = 8 }; /* values of a message before its id */
 
 /* ---- answers ---- */
 
@@ -17133,6 +17141,21 @@ static void phi__mcp_incoming_notification(phi_mcp *mcp, phi_arena *arena,
 
 /* ---- all ---- */
 
+/* The request whose answer it was meant to be need not wait for its deadline. */
+static void phi__mcp_incoming_invalid(phi_mcp *mcp, const phi__mcp_rpc *rpc) {
+    phi__mcp_request *r = NULL;
+    uint64_t id;
+    char words[120];
+    if (rpc->method.len == 0 && phi__mcp_rpc_number(rpc->id, &id))
+        r = phi__mcp_requests_find(mcp, id);
+    if (r == NULL) {
+        (void)phi__mcp_parts_warn(mcp, "a message that is none: %s", rpc->fault);
+        return;
+    }
+    (void)snprintf(words, sizeof words, "the answer is no message: %s", rpc->fault);
+    phi__mcp_requests_fail(r, PHI_PARSE, words);
+}
+
 static void phi__mcp_incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *node,
                                   phi__mcp_out *from) {
     phi__mcp_rpc rpc;
@@ -17147,9 +17170,8 @@ static void phi__mcp_incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json
         (void)phi__mcp_asked_request(mcp, &rpc, phi__mcp_requests_of(from));
         return;
     case PHI__MCP_RPC_NOTIFICATION: phi__mcp_incoming_notification(mcp, arena, &rpc); return;
-    case PHI__MCP_RPC_INVALID: break;
+    case PHI__MCP_RPC_INVALID: phi__mcp_incoming_invalid(mcp, &rpc); return;
     }
-    (void)phi__mcp_parts_warn(mcp, "a message that is none: %s", rpc.fault);
 }
 
 /* A text that cannot be read; where it is an answer, its request need not wait for the deadline. */
@@ -17186,6 +17208,27 @@ PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *fr
             phi__mcp_incoming_one(mcp, &arena, node,
                                   from != NULL && from->of_link != NULL ? from : NULL);
     phi_arena_free(&arena);
+}
+
+PHI__FN void phi__mcp_incoming_cut(phi_mcp *mcp, phi_str beginning) {
+    unsigned long long most = mcp->desc.max_message_bytes;
+    phi__mcp_request *r = NULL;
+    phi__json_fields fields;
+    phi_str path, value;
+    char words[96];
+    uint64_t id;
+    int leaves = 0;
+    phi__json_fields_init(&fields, &mcp->memory);
+    while (r == NULL && leaves++ < PHI__MCP_INCOMING_LEAVES &&
+           phi__json_fields_next(&fields, beginning, &path, &value) > 0)
+        if (phi__str_is(path, "/id") && phi__mcp_rpc_number(value, &id))
+            r = phi__mcp_requests_find(mcp, id);
+    phi__json_fields_free(&fields);
+    (void)snprintf(words, sizeof words, "a message of more than %llu bytes is left out", most);
+    if (r == NULL)
+        (void)phi__mcp_parts_warn(mcp, "%s", words);
+    else
+        phi__mcp_requests_fail(r, PHI_TOO_BIG, words);
 }
 
 PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status status,
@@ -25993,6 +26036,12 @@ PHI__FN bool phi__mcp_session_warn(phi_mcp *mcp, const char *message) {
     return phi__mcp_core_leave(mcp);
 }
 
+PHI__FN bool phi__mcp_session_cut(phi_mcp *mcp, phi_str beginning) {
+    phi__mcp_core_enter(mcp);
+    phi__mcp_incoming_cut(mcp, beginning);
+    return phi__mcp_core_leave(mcp);
+}
+
 PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,
                                    int http_status, phi_str body, const char *message) {
     phi__mcp_request *r = phi__mcp_requests_of(out);
@@ -26305,17 +26354,22 @@ static bool phi__mcp_stdio_ended(phi__mcp_stdio *s, const char *bytes, size_t le
 
 static bool phi__mcp_stdio_part(phi__mcp_stdio *s, const char *bytes, size_t len) {
     size_t most = phi__mcp_session_desc(s->link.mcp)->max_message_bytes;
-    char words[96];
+    phi_str beginning;
+    phi__buf line;
+    bool alive;
     if (s->skipping) return true;
     if (phi__add(s->line.len, len) <= most) {
         phi__buf_add(&s->line, bytes, len);
         if (!s->line.failed) return true;
     }
     s->skipping = true;
-    phi__buf_free(&s->line);
-    (void)snprintf(words, sizeof words, "a message of more than %llu bytes is left out",
-                   (unsigned long long)most);
-    return phi__mcp_session_warn(s->link.mcp, words);
+    line = s->line; /* the link may be freed */
+    phi__buf_init(&s->line, line.memory);
+    beginning = line.len > 0 ? phi__buf_str(&line) : phi__str(bytes, len);
+    alive = line.failed ? phi__mcp_session_warn(s->link.mcp, "no memory for a message")
+                        : phi__mcp_session_cut(s->link.mcp, beginning);
+    phi__buf_free(&line);
+    return alive;
 }
 
 static bool phi__mcp_stdio_output(void *ctx, int stream, const char *bytes, size_t len) {

@@ -8,7 +8,11 @@
 #include "mcp/mcp_requests_in.h"
 #include "mcp/mcp_rpc_in.h"
 
+#include "text/json_fields_in.h"
+
 #include <stdio.h>
+
+enum { PHI__MCP_INCOMING_LEAVES = 8 }; /* values of a message before its id */
 
 /* ---- answers ---- */
 
@@ -106,6 +110,21 @@ static void phi__mcp_incoming_notification(phi_mcp *mcp, phi_arena *arena,
 
 /* ---- all ---- */
 
+/* The request whose answer it was meant to be need not wait for its deadline. */
+static void phi__mcp_incoming_invalid(phi_mcp *mcp, const phi__mcp_rpc *rpc) {
+    phi__mcp_request *r = NULL;
+    uint64_t id;
+    char words[120];
+    if (rpc->method.len == 0 && phi__mcp_rpc_number(rpc->id, &id))
+        r = phi__mcp_requests_find(mcp, id);
+    if (r == NULL) {
+        (void)phi__mcp_parts_warn(mcp, "a message that is none: %s", rpc->fault);
+        return;
+    }
+    (void)snprintf(words, sizeof words, "the answer is no message: %s", rpc->fault);
+    phi__mcp_requests_fail(r, PHI_PARSE, words);
+}
+
 static void phi__mcp_incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *node,
                                   phi__mcp_out *from) {
     phi__mcp_rpc rpc;
@@ -120,9 +139,8 @@ static void phi__mcp_incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json
         (void)phi__mcp_asked_request(mcp, &rpc, phi__mcp_requests_of(from));
         return;
     case PHI__MCP_RPC_NOTIFICATION: phi__mcp_incoming_notification(mcp, arena, &rpc); return;
-    case PHI__MCP_RPC_INVALID: break;
+    case PHI__MCP_RPC_INVALID: phi__mcp_incoming_invalid(mcp, &rpc); return;
     }
-    (void)phi__mcp_parts_warn(mcp, "a message that is none: %s", rpc.fault);
 }
 
 /* A text that cannot be read; where it is an answer, its request need not wait for the deadline. */
@@ -159,6 +177,27 @@ PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *fr
             phi__mcp_incoming_one(mcp, &arena, node,
                                   from != NULL && from->of_link != NULL ? from : NULL);
     phi_arena_free(&arena);
+}
+
+PHI__FN void phi__mcp_incoming_cut(phi_mcp *mcp, phi_str beginning) {
+    unsigned long long most = mcp->desc.max_message_bytes;
+    phi__mcp_request *r = NULL;
+    phi__json_fields fields;
+    phi_str path, value;
+    char words[96];
+    uint64_t id;
+    int leaves = 0;
+    phi__json_fields_init(&fields, &mcp->memory);
+    while (r == NULL && leaves++ < PHI__MCP_INCOMING_LEAVES &&
+           phi__json_fields_next(&fields, beginning, &path, &value) > 0)
+        if (phi__str_is(path, "/id") && phi__mcp_rpc_number(value, &id))
+            r = phi__mcp_requests_find(mcp, id);
+    phi__json_fields_free(&fields);
+    (void)snprintf(words, sizeof words, "a message of more than %llu bytes is left out", most);
+    if (r == NULL)
+        (void)phi__mcp_parts_warn(mcp, "%s", words);
+    else
+        phi__mcp_requests_fail(r, PHI_TOO_BIG, words);
 }
 
 PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status status,

@@ -65,6 +65,9 @@ PHI__FN void phi__mcp_session_drained(phi_mcp *mcp);
 PHI__FN bool phi__mcp_session_message(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
 /* PHI_MCP_EV_WARNING, one a second at most. False as above. */
 PHI__FN bool phi__mcp_session_warn(phi_mcp *mcp, const char *message);
+/* A message that is longer than max_message_bytes and left out: its beginning, in which the id of
+   the request is looked for that it answers. False as above. */
+PHI__FN bool phi__mcp_session_cut(phi_mcp *mcp, phi_str beginning);
 /* This request gets no answer over the link: HTTP refused it, or its stream ended without one.
    body: of an HTTP answer, may be empty. As _message: false when the session is gone. */
 PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,

@@ -114,6 +114,12 @@ PHI__FN bool phi__mcp_session_warn(phi_mcp *mcp, const char *message) {
     return phi__mcp_core_leave(mcp);
 }
 
+PHI__FN bool phi__mcp_session_cut(phi_mcp *mcp, phi_str beginning) {
+    phi__mcp_core_enter(mcp);
+    phi__mcp_incoming_cut(mcp, beginning);
+    return phi__mcp_core_leave(mcp);
+}
+
 PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,
                                    int http_status, phi_str body, const char *message) {
     phi__mcp_request *r = phi__mcp_requests_of(out);

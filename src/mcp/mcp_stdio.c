@@ -114,17 +114,22 @@ static bool phi__mcp_stdio_ended(phi__mcp_stdio *s, const char *bytes, size_t le
 
 static bool phi__mcp_stdio_part(phi__mcp_stdio *s, const char *bytes, size_t len) {
     size_t most = phi__mcp_session_desc(s->link.mcp)->max_message_bytes;
-    char words[96];
+    phi_str beginning;
+    phi__buf line;
+    bool alive;
     if (s->skipping) return true;
     if (phi__add(s->line.len, len) <= most) {
         phi__buf_add(&s->line, bytes, len);
         if (!s->line.failed) return true;
     }
     s->skipping = true;
-    phi__buf_free(&s->line);
-    (void)snprintf(words, sizeof words, "a message of more than %llu bytes is left out",
-                   (unsigned long long)most);
-    return phi__mcp_session_warn(s->link.mcp, words);
+    line = s->line; /* the link may be freed */
+    phi__buf_init(&s->line, line.memory);
+    beginning = line.len > 0 ? phi__buf_str(&line) : phi__str(bytes, len);
+    alive = line.failed ? phi__mcp_session_warn(s->link.mcp, "no memory for a message")
+                        : phi__mcp_session_cut(s->link.mcp, beginning);
+    phi__buf_free(&line);
+    return alive;
 }
 
 static bool phi__mcp_stdio_output(void *ctx, int stream, const char *bytes, size_t len) {
