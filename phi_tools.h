@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xdec072c2
+#if PHI__IMP_MCP != 0x4501c253
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xdec072c2
+#define PHI__IMP_MCP 0x4501c253
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -14723,7 +14723,7 @@ static void phi__mcp_asked_got(phi__mcp_request *r, const phi__mcp_ask *a, phi_s
     phi__json_write_key(buf, phi__str(a->id, a->id_len));
     phi__mcp_rpc_line(buf, result.len > 0 ? result : PHI__LIT("{}"));
     if (buf->failed) phi__mcp_asked_refuse(r, PHI_NO_MEMORY, "no memory");
-    if (--r->input.pending == 0) phi__mcp_asked_due(r);
+    if (--r->input.pending == 0 && !r->input.busy) phi__mcp_asked_due(r);
 }
 
 /* False: the connection or the request is gone. */

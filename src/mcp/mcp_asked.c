@@ -168,7 +168,7 @@ static void phi__mcp_asked_got(phi__mcp_request *r, const phi__mcp_ask *a, phi_s
     phi__json_write_key(buf, phi__str(a->id, a->id_len));
     phi__mcp_rpc_line(buf, result.len > 0 ? result : PHI__LIT("{}"));
     if (buf->failed) phi__mcp_asked_refuse(r, PHI_NO_MEMORY, "no memory");
-    if (--r->input.pending == 0) phi__mcp_asked_due(r);
+    if (--r->input.pending == 0 && !r->input.busy) phi__mcp_asked_due(r);
 }
 
 /* False: the connection or the request is gone. */
