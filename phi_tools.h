@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x4501c253
+#if PHI__IMP_MCP != 0x98eaeabd
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x4501c253
+#define PHI__IMP_MCP 0x98eaeabd
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -12235,8 +12235,6 @@ typedef struct phi__mcp_era {
 
 enum { PHI__MCP_ERAS = 5 };
 
-/* The newest first; NULL beyond the last. */
-PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t index);
 /* NULL: unknown. */
 PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version);
 /* The newest with a handshake. */
@@ -12319,8 +12317,8 @@ PHI__FN bool phi__mcp_session_cut(phi_mcp *mcp, phi_str beginning);
    body: of an HTTP answer, may be empty. As _message: false when the session is gone. */
 PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,
                                    int http_status, phi_str body, const char *message);
-/* PHI_OK: after close. Else the connection is lost, and every request under way with it: the session
-   may open it again. fatal: it will not work when it is opened again. False as above. */
+/* PHI_OK: after close. Else the connection is lost, and every request under way with it: the
+   session may open it again. fatal: it will not work when it is opened again. False as above. */
 PHI__FN bool phi__mcp_session_down(phi_mcp *mcp, phi_status status, bool fatal,
                                    const char *message);
 /* The server has forgotten the session (HTTP 404): all is to be agreed upon again (`agreed` with
@@ -12362,9 +12360,9 @@ typedef struct phi__mcp_part {
     void (*down)(phi_mcp *mcp, void *part);
     /* A notification; params may be NULL. True: it was ours. */
     bool (*notified)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params);
-    /* A request of the server's; params are borrowed until it returns. call: the tool call on whose stream it came, or whose request is
-       under way alone; zero: unknown. True: it is ours, and phi__mcp_session_answer follows, now or
-       later, once. */
+    /* A request of the server's; params are borrowed until it returns. call: the tool call on
+       whose stream it came, or whose request is under way alone; zero: unknown. True: it is
+       ours, and phi__mcp_session_answer follows, now or later, once. */
     bool (*asked)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params, phi_call call,
                   phi_agent agent, uint64_t ask);
     void (*unasked)(phi_mcp *mcp, void *part, uint64_t ask); /* cancelled; no answer is wanted */
@@ -12420,9 +12418,10 @@ typedef struct phi__mcp_request_desc {
     phi_str meta; /* members of _meta of the caller's own, JSON text without brackets; copied */
 } phi__mcp_request_desc;
 
-/* `done` is never called inside of it; it is called with PHI_CANCELLED when mcp is freed. PHI_MISUSE:
-   not ready. A stream has no deadline; its `done` says that it has ended. Input that a server of the modern era asks for
-   (input_required) is got from the parts (`asked`), and the request repeated, by the session. */
+/* `done` is never called inside of it; it is called with PHI_CANCELLED when mcp is freed.
+   PHI_MISUSE: not ready. A stream has no deadline; its `done` says that it has ended. Input that
+   a server of the modern era asks for (input_required) is got from the parts (`asked`), and the
+   request repeated, by the session. */
 PHI__FN phi_status phi__mcp_session_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
                                          phi__mcp_request **out);
 /* Tells the server, where the era has that; `done` is not called. NULL is harmless. */
@@ -12674,7 +12673,6 @@ PHI__FN bool phi__mcp_rpc_number(phi_str id, uint64_t *out);
 
 /* Writes a message at the buffer's end; a failure shows in buf->failed. params, result, data: JSON
    texts, whose line breaks become spaces. params empty: none; an id that is empty: null. */
-PHI__FN void phi__mcp_rpc_request(phi__buf *buf, phi_str id, const char *method, phi_str params);
 PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params);
 PHI__FN void phi__mcp_rpc_result(phi__buf *buf, phi_str id, phi_str result);
 PHI__FN void phi__mcp_rpc_error(phi__buf *buf, phi_str id, int code, phi_str message, phi_str data);
@@ -12998,7 +12996,8 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
 
 #ifndef PHI_NO_MCP
 
-/* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from outside. */
+/* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
+   outside. */
 PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_status status,
                                                                   const char *message));
 /* Nothing is agreed upon any more; `legacy` is remembered. */
@@ -13795,8 +13794,8 @@ PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to);
 
 enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
 
-/* Sends item->out, or queues it. first: before all that wait. Failures other than PHI_FULL, which it
-   does not return: the message is lost. */
+/* Sends item->out, or queues it. first: before all that wait. Failures other than PHI_FULL,
+   which it does not return: the message is lost. */
 PHI__FN phi_status phi__mcp_post_item(phi_mcp *mcp, phi__mcp_item *item, bool first);
 /* Out of the queue. */
 PHI__FN void phi__mcp_post_take(phi_mcp *mcp, phi__mcp_item *item);
@@ -13806,8 +13805,9 @@ PHI__FN phi_status phi__mcp_post_text(phi_mcp *mcp, phi__buf *json, phi_str meth
 /* The same, made here. */
 PHI__FN phi_status phi__mcp_post_notification(phi_mcp *mcp, const char *method, phi_str params,
                                               bool first);
-/* Sends what waits; not all: up to the first request that is not of the handshake. Returns a request's item whose sending failed (it is out of the queue), with
-   *status; NULL: nothing more can be sent now. */
+/* Sends what waits; not all: up to the first request that is not of the handshake. Returns a
+   request's item whose sending failed (it is out of the queue), with *status; NULL: nothing more
+   can be sent now. */
 PHI__FN phi__mcp_item *phi__mcp_post_flush(phi_mcp *mcp, bool all, phi_status *status);
 /* Drops the notifications and answers that wait; requests are their owner's. */
 PHI__FN void phi__mcp_post_clear(phi_mcp *mcp);
@@ -14387,33 +14387,6 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level);
 
 
 /* ---- connections ---- */
-
-static phi_status phi__mcp_link_of(phi_mcp *mcp, phi__mcp_link **out) {
-#ifndef PHI_NO_PROCESS
-    if (mcp->desc.argv != NULL) return phi__mcp_stdio_new(mcp, out);
-#endif
-    return phi__mcp_http_new(mcp, out);
-}
-
-/* The parts of a connection, one line each. */
-static const phi__mcp_open_join *phi__mcp_joins(size_t *count) {
-    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__mcp_offers_join};
-    *count = PHI__COUNT(joins);
-    return joins;
-}
-
-PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
-    size_t count;
-    const phi__mcp_open_join *joins = phi__mcp_joins(&count);
-    phi_mcp *mcp;
-    if (rt == NULL) return NULL;
-    if (desc == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_mcp_connect: desc is missing");
-        return NULL;
-    }
-    (void)phi__mcp_open_new(rt, desc, phi__mcp_link_of, joins, count, &mcp);
-    return mcp;
-}
 
 PHI_API phi_mcp_state phi_mcp_state_of(const phi_mcp *mcp) {
     return mcp != NULL ? phi__mcp_life_state(mcp) : PHI_MCP_CLOSED;
@@ -15248,6 +15221,42 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool) {
 
 #endif
 
+/* ---- src/mcp/mcp_connect.c ---- */
+
+/* mcp_connect.c - puts a connection together: its link, and its parts. */
+
+#ifndef PHI_NO_MCP
+
+
+static phi_status phi__mcp_connect_link(phi_mcp *mcp, phi__mcp_link **out) {
+#ifndef PHI_NO_PROCESS
+    if (phi__mcp_session_desc(mcp)->argv != NULL) return phi__mcp_stdio_new(mcp, out);
+#endif
+    return phi__mcp_http_new(mcp, out);
+}
+
+/* The parts of a connection, one line each. */
+static const phi__mcp_open_join *phi__mcp_connect_joins(size_t *count) {
+    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__mcp_offers_join};
+    *count = PHI__COUNT(joins);
+    return joins;
+}
+
+PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
+    size_t count;
+    const phi__mcp_open_join *joins = phi__mcp_connect_joins(&count);
+    phi_mcp *mcp;
+    if (rt == NULL) return NULL;
+    if (desc == NULL) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_mcp_connect: desc is missing");
+        return NULL;
+    }
+    (void)phi__mcp_open_new(rt, desc, phi__mcp_connect_link, joins, count, &mcp);
+    return mcp;
+}
+
+#endif
+
 /* ---- src/mcp/mcp_content.c ---- */
 
 /* mcp_content.c - content blocks of MCP and content of messages. */
@@ -15524,10 +15533,6 @@ static const phi__mcp_era phi__mcp_eras_rows[PHI__MCP_ERAS] = {
      0, 1, 0, 0, 0, 0,  0, 0, 0, 0, 0,  0, 0, 0, 0},
 };
 /* clang-format on */
-
-PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t index) {
-    return index < PHI__MCP_ERAS ? &phi__mcp_eras_rows[index] : NULL;
-}
 
 PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version) {
     size_t i;
@@ -17410,6 +17415,12 @@ static void phi__mcp_life_in(phi_mcp *mcp, uint32_t ms) {
     phi__mcp_life_at(mcp, phi__mcp_core_after_ms(phi__io_now_us(mcp->rt->io), ms));
 }
 
+/* A server's bytes may stand in a message. */
+static void phi__mcp_life_words(char *words, size_t size, const char *message) {
+    (void)snprintf(words, size, "%s", message);
+    words[phi__words_clean_line(words, strlen(words))] = '\0';
+}
+
 static void phi__mcp_life_error(phi_mcp *mcp, const char *message) {
     if (message != mcp->life.error)
         (void)snprintf(mcp->life.error, sizeof mcp->life.error, "%s", message);
@@ -17433,7 +17444,7 @@ static bool phi__mcp_life_cut(phi_mcp *mcp, phi_status status, const char *messa
 /* For good. The link, where it is open still, is closed behind the scenes. */
 static void phi__mcp_life_break(phi_mcp *mcp, phi_status status, const char *message) {
     char words[sizeof mcp->life.error];
-    (void)snprintf(words, sizeof words, "%s", message);
+    phi__mcp_life_words(words, sizeof words, message);
     phi__mcp_life_error(mcp, words);
     mcp->phase = PHI__MCP_BROKEN;
     phi__mcp_life_at(mcp, UINT64_MAX);
@@ -17539,7 +17550,7 @@ PHI__FN void phi__mcp_life_down(phi_mcp *mcp, phi_status status, bool fatal, con
     }
     if (mcp->life.reopen) phi__mcp_life_in(mcp, 0); /* phi_mcp_reconnect did not have to wait */
     if (phase == PHI__MCP_BROKEN || mcp->life.reopen) return;
-    (void)snprintf(words, sizeof words, "%s", message);
+    phi__mcp_life_words(words, sizeof words, message);
     phi__mcp_life_error(mcp, words);
     if (!phi__mcp_life_may_restart(mcp, fatal)) {
         phi__mcp_life_break(mcp, status, words);
@@ -20635,6 +20646,7 @@ PHI__FN bool phi__mcp_parts_warn(phi_mcp *mcp, const char *format, ...) {
                      (unsigned)mcp->warned.hidden);
         len = n < 0 ? len : phi__min(len + (size_t)n, sizeof words - 1);
     }
+    len = phi__words_clean_line(words, len); /* the server's bytes may stand in it */
     mcp->warned.hidden = 0;
     mcp->warned.next_us = now_us + PHI__MCP_PARTS_WARN_US;
     return phi__mcp_parts_tell(mcp, PHI_MCP_EV_WARNING, phi__str("", 0), phi__str("", 0),
@@ -21846,12 +21858,6 @@ static void phi__mcp_rpc_put_call(phi__buf *buf, const char *method, phi_str par
         phi__mcp_rpc_line(buf, params);
     }
     phi__buf_char(buf, '}');
-}
-
-PHI__FN void phi__mcp_rpc_request(phi__buf *buf, phi_str id, const char *method, phi_str params) {
-    phi__mcp_rpc_begin(buf);
-    phi__mcp_rpc_put_id(buf, id);
-    phi__mcp_rpc_put_call(buf, method, params);
 }
 
 PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params) {

@@ -31,10 +31,6 @@ static const phi__mcp_era phi__mcp_eras_rows[PHI__MCP_ERAS] = {
 };
 /* clang-format on */
 
-PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t index) {
-    return index < PHI__MCP_ERAS ? &phi__mcp_eras_rows[index] : NULL;
-}
-
 PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version) {
     size_t i;
     for (i = 0; i < PHI__MCP_ERAS; i++)

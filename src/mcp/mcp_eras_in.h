@@ -45,8 +45,6 @@ typedef struct phi__mcp_era {
 
 enum { PHI__MCP_ERAS = 5 };
 
-/* The newest first; NULL beyond the last. */
-PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t index);
 /* NULL: unknown. */
 PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version);
 /* The newest with a handshake. */

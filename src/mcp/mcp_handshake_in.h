@@ -9,7 +9,8 @@
 
 #ifndef PHI_NO_MCP
 
-/* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from outside. */
+/* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
+   outside. */
 PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_status status,
                                                                   const char *message));
 /* Nothing is agreed upon any more; `legacy` is remembered. */

@@ -22,9 +22,9 @@ typedef struct phi__mcp_part {
     void (*down)(phi_mcp *mcp, void *part);
     /* A notification; params may be NULL. True: it was ours. */
     bool (*notified)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params);
-    /* A request of the server's; params are borrowed until it returns. call: the tool call on whose stream it came, or whose request is
-       under way alone; zero: unknown. True: it is ours, and phi__mcp_session_answer follows, now or
-       later, once. */
+    /* A request of the server's; params are borrowed until it returns. call: the tool call on
+       whose stream it came, or whose request is under way alone; zero: unknown. True: it is
+       ours, and phi__mcp_session_answer follows, now or later, once. */
     bool (*asked)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params, phi_call call,
                   phi_agent agent, uint64_t ask);
     void (*unasked)(phi_mcp *mcp, void *part, uint64_t ask); /* cancelled; no answer is wanted */
@@ -80,9 +80,10 @@ typedef struct phi__mcp_request_desc {
     phi_str meta; /* members of _meta of the caller's own, JSON text without brackets; copied */
 } phi__mcp_request_desc;
 
-/* `done` is never called inside of it; it is called with PHI_CANCELLED when mcp is freed. PHI_MISUSE:
-   not ready. A stream has no deadline; its `done` says that it has ended. Input that a server of the modern era asks for
-   (input_required) is got from the parts (`asked`), and the request repeated, by the session. */
+/* `done` is never called inside of it; it is called with PHI_CANCELLED when mcp is freed.
+   PHI_MISUSE: not ready. A stream has no deadline; its `done` says that it has ended. Input that
+   a server of the modern era asks for (input_required) is got from the parts (`asked`), and the
+   request repeated, by the session. */
 PHI__FN phi_status phi__mcp_session_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
                                          phi__mcp_request **out);
 /* Tells the server, where the era has that; `done` is not called. NULL is harmless. */

@@ -3,6 +3,7 @@
 
 #ifndef PHI_NO_MCP
 
+#include "base/words_in.h"
 #include "loop/state_in.h"
 #include "mcp/mcp_asked_in.h"
 #include "mcp/mcp_handshake_in.h"
@@ -49,6 +50,12 @@ static void phi__mcp_life_in(phi_mcp *mcp, uint32_t ms) {
     phi__mcp_life_at(mcp, phi__mcp_core_after_ms(phi__io_now_us(mcp->rt->io), ms));
 }
 
+/* A server's bytes may stand in a message. */
+static void phi__mcp_life_words(char *words, size_t size, const char *message) {
+    (void)snprintf(words, size, "%s", message);
+    words[phi__words_clean_line(words, strlen(words))] = '\0';
+}
+
 static void phi__mcp_life_error(phi_mcp *mcp, const char *message) {
     if (message != mcp->life.error)
         (void)snprintf(mcp->life.error, sizeof mcp->life.error, "%s", message);
@@ -72,7 +79,7 @@ static bool phi__mcp_life_cut(phi_mcp *mcp, phi_status status, const char *messa
 /* For good. The link, where it is open still, is closed behind the scenes. */
 static void phi__mcp_life_break(phi_mcp *mcp, phi_status status, const char *message) {
     char words[sizeof mcp->life.error];
-    (void)snprintf(words, sizeof words, "%s", message);
+    phi__mcp_life_words(words, sizeof words, message);
     phi__mcp_life_error(mcp, words);
     mcp->phase = PHI__MCP_BROKEN;
     phi__mcp_life_at(mcp, UINT64_MAX);
@@ -178,7 +185,7 @@ PHI__FN void phi__mcp_life_down(phi_mcp *mcp, phi_status status, bool fatal, con
     }
     if (mcp->life.reopen) phi__mcp_life_in(mcp, 0); /* phi_mcp_reconnect did not have to wait */
     if (phase == PHI__MCP_BROKEN || mcp->life.reopen) return;
-    (void)snprintf(words, sizeof words, "%s", message);
+    phi__mcp_life_words(words, sizeof words, message);
     phi__mcp_life_error(mcp, words);
     if (!phi__mcp_life_may_restart(mcp, fatal)) {
         phi__mcp_life_break(mcp, status, words);

@@ -72,8 +72,8 @@ PHI__FN bool phi__mcp_session_cut(phi_mcp *mcp, phi_str beginning);
    body: of an HTTP answer, may be empty. As _message: false when the session is gone. */
 PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,
                                    int http_status, phi_str body, const char *message);
-/* PHI_OK: after close. Else the connection is lost, and every request under way with it: the session
-   may open it again. fatal: it will not work when it is opened again. False as above. */
+/* PHI_OK: after close. Else the connection is lost, and every request under way with it: the
+   session may open it again. fatal: it will not work when it is opened again. False as above. */
 PHI__FN bool phi__mcp_session_down(phi_mcp *mcp, phi_status status, bool fatal,
                                    const char *message);
 /* The server has forgotten the session (HTTP 404): all is to be agreed upon again (`agreed` with

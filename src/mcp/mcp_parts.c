@@ -3,6 +3,7 @@
 
 #ifndef PHI_NO_MCP
 
+#include "base/words_in.h"
 #include "loop/state_in.h"
 #include "text/json_in.h"
 
@@ -44,6 +45,7 @@ PHI__FN bool phi__mcp_parts_warn(phi_mcp *mcp, const char *format, ...) {
                      (unsigned)mcp->warned.hidden);
         len = n < 0 ? len : phi__min(len + (size_t)n, sizeof words - 1);
     }
+    len = phi__words_clean_line(words, len); /* the server's bytes may stand in it */
     mcp->warned.hidden = 0;
     mcp->warned.next_us = now_us + PHI__MCP_PARTS_WARN_US;
     return phi__mcp_parts_tell(mcp, PHI_MCP_EV_WARNING, phi__str("", 0), phi__str("", 0),

@@ -8,8 +8,8 @@
 
 enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
 
-/* Sends item->out, or queues it. first: before all that wait. Failures other than PHI_FULL, which it
-   does not return: the message is lost. */
+/* Sends item->out, or queues it. first: before all that wait. Failures other than PHI_FULL,
+   which it does not return: the message is lost. */
 PHI__FN phi_status phi__mcp_post_item(phi_mcp *mcp, phi__mcp_item *item, bool first);
 /* Out of the queue. */
 PHI__FN void phi__mcp_post_take(phi_mcp *mcp, phi__mcp_item *item);
@@ -19,8 +19,9 @@ PHI__FN phi_status phi__mcp_post_text(phi_mcp *mcp, phi__buf *json, phi_str meth
 /* The same, made here. */
 PHI__FN phi_status phi__mcp_post_notification(phi_mcp *mcp, const char *method, phi_str params,
                                               bool first);
-/* Sends what waits; not all: up to the first request that is not of the handshake. Returns a request's item whose sending failed (it is out of the queue), with
-   *status; NULL: nothing more can be sent now. */
+/* Sends what waits; not all: up to the first request that is not of the handshake. Returns a
+   request's item whose sending failed (it is out of the queue), with *status; NULL: nothing more
+   can be sent now. */
 PHI__FN phi__mcp_item *phi__mcp_post_flush(phi_mcp *mcp, bool all, phi_status *status);
 /* Drops the notifications and answers that wait; requests are their owner's. */
 PHI__FN void phi__mcp_post_clear(phi_mcp *mcp);

@@ -129,12 +129,6 @@ static void phi__mcp_rpc_put_call(phi__buf *buf, const char *method, phi_str par
     phi__buf_char(buf, '}');
 }
 
-PHI__FN void phi__mcp_rpc_request(phi__buf *buf, phi_str id, const char *method, phi_str params) {
-    phi__mcp_rpc_begin(buf);
-    phi__mcp_rpc_put_id(buf, id);
-    phi__mcp_rpc_put_call(buf, method, params);
-}
-
 PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params) {
     phi__mcp_rpc_begin(buf);
     phi__mcp_rpc_put_call(buf, method, params);

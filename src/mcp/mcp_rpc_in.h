@@ -62,7 +62,6 @@ PHI__FN bool phi__mcp_rpc_number(phi_str id, uint64_t *out);
 
 /* Writes a message at the buffer's end; a failure shows in buf->failed. params, result, data: JSON
    texts, whose line breaks become spaces. params empty: none; an id that is empty: null. */
-PHI__FN void phi__mcp_rpc_request(phi__buf *buf, phi_str id, const char *method, phi_str params);
 PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params);
 PHI__FN void phi__mcp_rpc_result(phi__buf *buf, phi_str id, phi_str result);
 PHI__FN void phi__mcp_rpc_error(phi__buf *buf, phi_str id, int code, phi_str message, phi_str data);

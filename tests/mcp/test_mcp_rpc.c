@@ -136,9 +136,9 @@ TEST(ids_methods_and_nesting_are_bounded) {
 TEST(messages_are_written_as_one_line) {
     kit k;
     begin(&k);
-    phi__mcp_rpc_request(&k.buf, phi_str_of("7"), "tools/list", phi_str_of("{\n\"a\":\r\n1}"));
-    CHECK_STR(phi__buf_str(&k.buf), "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/list\","
-                                    "\"params\":{ \"a\":  1}}");
+    phi__mcp_rpc_notification(&k.buf, "n", phi_str_of("{\n\"a\":\r\n1}"));
+    CHECK_STR(phi__buf_str(&k.buf),
+              "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{ \"a\":  1}}");
     phi__buf_clear(&k.buf);
     phi__mcp_rpc_notification(&k.buf, "notifications/initialized", phi_str_of(""));
     CHECK_STR(phi__buf_str(&k.buf),
@@ -170,7 +170,7 @@ static void scenario(void) {
     begin(&k);
     (void)read_one(&k,
                    "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"m\",\"params\":{\"b\":[1]}}");
-    phi__mcp_rpc_request(&k.buf, phi_str_of("7"), "tools/list", phi_str_of("{}"));
+    phi__mcp_rpc_notification(&k.buf, "tools/list", phi_str_of("{}"));
     end(&k);
 }
 
