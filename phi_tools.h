@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x98eaeabd
+#if PHI__IMP_MCP != 0x5d703571
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x98eaeabd
+#define PHI__IMP_MCP 0x5d703571
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -27299,8 +27299,7 @@ static void phi__mcp_tools_listed(phi__mcp_pages *pages, const phi_mcp_reply *re
     t->again = false;
     if (again) phi__mcp_tools_later(t);
     if (reply->status == PHI_CANCELLED) return; /* it goes */
-    phi__mcp_tools_settle(t);
-    (void)phi__mcp_news_tell(mcp, &t->news);
+    if (phi__mcp_news_tell(mcp, &t->news)) phi__mcp_tools_settle(t); /* which reports it, too */
 }
 
 static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {

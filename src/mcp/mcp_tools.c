@@ -275,8 +275,7 @@ static void phi__mcp_tools_listed(phi__mcp_pages *pages, const phi_mcp_reply *re
     t->again = false;
     if (again) phi__mcp_tools_later(t);
     if (reply->status == PHI_CANCELLED) return; /* it goes */
-    phi__mcp_tools_settle(t);
-    (void)phi__mcp_news_tell(mcp, &t->news);
+    if (phi__mcp_news_tell(mcp, &t->news)) phi__mcp_tools_settle(t); /* which reports it, too */
 }
 
 static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {
