@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x5d703571
+#if PHI__IMP_MCP != 0x8c584206
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x5d703571
+#define PHI__IMP_MCP 0x8c584206
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -13872,9 +13872,9 @@ PHI__FN void phi__mcp_requests_off(phi__mcp_request *r);
 /* Out of all lists, then `done`, then gone. The link forgets it, if it has it. */
 PHI__FN void phi__mcp_requests_finish(phi__mcp_request *r, const phi_mcp_reply *reply);
 PHI__FN void phi__mcp_requests_fail(phi__mcp_request *r, phi_status status, const char *message);
-/* Each that is open, but `keep`; sent_only: that the link has. False: freed inside of a `done`. */
+/* Each that is open; sent_only: that the link has. False: freed inside of a `done`. */
 PHI__FN bool phi__mcp_requests_fail_all(phi_mcp *mcp, phi_status status, const char *message,
-                                        bool sent_only, const phi__mcp_request *keep);
+                                        bool sent_only);
 /* Without `done`; the server is told, where the era has that. */
 PHI__FN void phi__mcp_requests_cancel(phi__mcp_request *r, const char *reason);
 /* Sent once more under a new id, with further members of params. */
@@ -17433,7 +17433,7 @@ static bool phi__mcp_life_cut(phi_mcp *mcp, phi_status status, const char *messa
     mcp->life.holds = 0;
     mcp->life.waits = false;
     phi__mcp_listen_end(mcp);
-    if (!phi__mcp_requests_fail_all(mcp, status, message, false, NULL)) return false;
+    if (!phi__mcp_requests_fail_all(mcp, status, message, false)) return false;
     phi__mcp_asked_drop(mcp);
     phi__mcp_post_clear(mcp);
     if (mcp->dead || !phi__mcp_parts_down(mcp)) return false;
@@ -17545,7 +17545,7 @@ PHI__FN void phi__mcp_life_down(phi_mcp *mcp, phi_status status, bool fatal, con
     if (!mcp->life.link_open) return;
     mcp->life.link_open = false;
     if (phase == PHI__MCP_ENDING) {
-        phi__mcp_life_shut(mcp);
+        if (!mcp->life.close) phi__mcp_life_shut(mcp); /* else the timer does all */
         return;
     }
     if (mcp->life.reopen) phi__mcp_life_in(mcp, 0); /* phi_mcp_reconnect did not have to wait */
@@ -17575,8 +17575,8 @@ PHI__FN void phi__mcp_life_expired(phi_mcp *mcp, phi__mcp_request *refused) {
     mcp->phase = PHI__MCP_INITIALIZING; /* so that nothing new is sent */
     mcp->life.holds = 0;
     phi__mcp_listen_end(mcp);
-    if (!phi__mcp_requests_fail_all(mcp, PHI_NETWORK, words, true, refused)) return;
-    if (refused != NULL) phi__mcp_requests_again(refused);
+    if (refused != NULL) phi__mcp_requests_again(refused); /* it is as if it had not been sent */
+    if (!phi__mcp_requests_fail_all(mcp, PHI_NETWORK, words, true)) return;
     phi__mcp_asked_drop(mcp);
     if (mcp->dead || mcp->phase != PHI__MCP_INITIALIZING) return;
     phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);
@@ -21511,13 +21511,13 @@ PHI__FN void phi__mcp_requests_fail(phi__mcp_request *r, phi_status status, cons
 }
 
 PHI__FN bool phi__mcp_requests_fail_all(phi_mcp *mcp, phi_status status, const char *message,
-                                        bool sent_only, const phi__mcp_request *keep) {
+                                        bool sent_only) {
     uint64_t before = mcp->requests.next_id;
     phi__link *link = mcp->requests.open.first;
     while (link != NULL) {
         phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
         link = link->next;
-        if (r->first_id >= before || r == keep || (sent_only && !r->item.sent)) continue;
+        if (r->first_id >= before || (sent_only && !r->item.sent)) continue;
         phi__mcp_requests_fail(r, status, message);
         if (mcp->dead) return false;
         link = mcp->requests.open.first; /* `done` may have cancelled any of them */

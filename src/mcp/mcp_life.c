@@ -68,7 +68,7 @@ static bool phi__mcp_life_cut(phi_mcp *mcp, phi_status status, const char *messa
     mcp->life.holds = 0;
     mcp->life.waits = false;
     phi__mcp_listen_end(mcp);
-    if (!phi__mcp_requests_fail_all(mcp, status, message, false, NULL)) return false;
+    if (!phi__mcp_requests_fail_all(mcp, status, message, false)) return false;
     phi__mcp_asked_drop(mcp);
     phi__mcp_post_clear(mcp);
     if (mcp->dead || !phi__mcp_parts_down(mcp)) return false;
@@ -180,7 +180,7 @@ PHI__FN void phi__mcp_life_down(phi_mcp *mcp, phi_status status, bool fatal, con
     if (!mcp->life.link_open) return;
     mcp->life.link_open = false;
     if (phase == PHI__MCP_ENDING) {
-        phi__mcp_life_shut(mcp);
+        if (!mcp->life.close) phi__mcp_life_shut(mcp); /* else the timer does all */
         return;
     }
     if (mcp->life.reopen) phi__mcp_life_in(mcp, 0); /* phi_mcp_reconnect did not have to wait */
@@ -210,8 +210,8 @@ PHI__FN void phi__mcp_life_expired(phi_mcp *mcp, phi__mcp_request *refused) {
     mcp->phase = PHI__MCP_INITIALIZING; /* so that nothing new is sent */
     mcp->life.holds = 0;
     phi__mcp_listen_end(mcp);
-    if (!phi__mcp_requests_fail_all(mcp, PHI_NETWORK, words, true, refused)) return;
-    if (refused != NULL) phi__mcp_requests_again(refused);
+    if (refused != NULL) phi__mcp_requests_again(refused); /* it is as if it had not been sent */
+    if (!phi__mcp_requests_fail_all(mcp, PHI_NETWORK, words, true)) return;
     phi__mcp_asked_drop(mcp);
     if (mcp->dead || mcp->phase != PHI__MCP_INITIALIZING) return;
     phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);

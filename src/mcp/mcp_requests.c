@@ -252,13 +252,13 @@ PHI__FN void phi__mcp_requests_fail(phi__mcp_request *r, phi_status status, cons
 }
 
 PHI__FN bool phi__mcp_requests_fail_all(phi_mcp *mcp, phi_status status, const char *message,
-                                        bool sent_only, const phi__mcp_request *keep) {
+                                        bool sent_only) {
     uint64_t before = mcp->requests.next_id;
     phi__link *link = mcp->requests.open.first;
     while (link != NULL) {
         phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
         link = link->next;
-        if (r->first_id >= before || r == keep || (sent_only && !r->item.sent)) continue;
+        if (r->first_id >= before || (sent_only && !r->item.sent)) continue;
         phi__mcp_requests_fail(r, status, message);
         if (mcp->dead) return false;
         link = mcp->requests.open.first; /* `done` may have cancelled any of them */

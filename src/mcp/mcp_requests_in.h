@@ -25,9 +25,9 @@ PHI__FN void phi__mcp_requests_off(phi__mcp_request *r);
 /* Out of all lists, then `done`, then gone. The link forgets it, if it has it. */
 PHI__FN void phi__mcp_requests_finish(phi__mcp_request *r, const phi_mcp_reply *reply);
 PHI__FN void phi__mcp_requests_fail(phi__mcp_request *r, phi_status status, const char *message);
-/* Each that is open, but `keep`; sent_only: that the link has. False: freed inside of a `done`. */
+/* Each that is open; sent_only: that the link has. False: freed inside of a `done`. */
 PHI__FN bool phi__mcp_requests_fail_all(phi_mcp *mcp, phi_status status, const char *message,
-                                        bool sent_only, const phi__mcp_request *keep);
+                                        bool sent_only);
 /* Without `done`; the server is told, where the era has that. */
 PHI__FN void phi__mcp_requests_cancel(phi__mcp_request *r, const char *reason);
 /* Sent once more under a new id, with further members of params. */

@@ -114,15 +114,19 @@ static inline bool link_deliver(link_kit *k, link_scripted *s, const link_deed *
     case 'u': phi__mcp_session_up(mcp); break;
     case 'f': phi__mcp_session_drained(mcp); break;
     case 'm': return phi__mcp_session_message(mcp, phi_str_of(deed->text), NULL);
-    case 'd': return phi__mcp_session_down(mcp, deed->status, deed->fatal, deed->text);
-    case 'e':
-        if (deed->out != NULL && deed->out == k->last) deed->out->of_link = NULL;
-        return phi__mcp_session_expired(mcp, deed->out == k->last ? deed->out : NULL);
-    default:
-        if (deed->out == NULL || deed->out != k->last) break;
-        deed->out->of_link = NULL;
-        return phi__mcp_session_lost(mcp, deed->out, deed->status, deed->http_status,
-                                     phi_str_of(deed->text), "lost");
+    case 'd':
+        k->last = NULL; /* all that was sent is lost */
+        return phi__mcp_session_down(mcp, deed->status, deed->fatal, deed->text);
+    default: break;
+    }
+    if (deed->kind == 'e' || deed->kind == 'l') {
+        phi__mcp_out *out = deed->out != NULL && deed->out == k->last ? deed->out : NULL;
+        if (out != NULL) out->of_link = NULL;
+        k->last = NULL;
+        if (deed->kind == 'e') return phi__mcp_session_expired(mcp, out);
+        if (out != NULL)
+            return phi__mcp_session_lost(mcp, out, deed->status, deed->http_status,
+                                         phi_str_of(deed->text), "lost");
     }
     return k->made == s;
 }
