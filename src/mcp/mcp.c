@@ -82,6 +82,15 @@ static void phi__mcp_asking_done(void *ctx, const phi_mcp_reply *reply) {
     if (!mcp->dead) request.done(request.user_data, reply);
 }
 
+/* For the header Mcp-Name, of the methods that have it. */
+static phi_str phi__mcp_asking_name(const char *method, const phi_json *params) {
+    if (strcmp(method, "resources/read") == 0)
+        return phi__json_text_of(phi_json_get(params, "uri"));
+    if (strcmp(method, "tools/call") == 0 || strcmp(method, "prompts/get") == 0)
+        return phi__json_text_of(phi_json_get(params, "name"));
+    return phi__str(NULL, 0);
+}
+
 /* Takes _meta out of the params, which then are text again. */
 static phi_status phi__mcp_asking_params(phi_arena *arena, phi_str text,
                                          phi__mcp_request_desc *desc) {
@@ -91,6 +100,7 @@ static phi_status phi__mcp_asking_params(phi_arena *arena, phi_str text,
     status = phi_json_parse(arena, text, 0, &root, NULL);
     if (status != PHI_OK) return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
     if (!phi_json_is_object(root)) return PHI_BAD_ARG;
+    desc->name = phi__mcp_asking_name(desc->method, root);
     meta = phi_json_remove(root, "_meta");
     if (meta != NULL && phi_json_is_object(meta)) {
         (void)phi_json_remove(meta, "progressToken"); /* ours */
@@ -106,13 +116,13 @@ static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_request *requ
     phi__mcp_asking *a;
     phi_status status;
     memset(&desc, 0, sizeof desc);
+    desc.method = request->method;
     status = phi__mcp_asking_params(arena, request->params, &desc);
     if (status != PHI_OK) return status;
     a = (phi__mcp_asking *)phi__alloc(&mcp->memory, sizeof *a);
     if (a == NULL) return PHI_NO_MEMORY;
     a->mcp = mcp;
     a->request = *request;
-    desc.method = request->method;
     desc.timeout_ms = request->timeout_ms;
     desc.progress = request->progress != NULL ? phi__mcp_asking_progress : NULL;
     desc.done = phi__mcp_asking_done;
