@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xf5c94a42
+#if PHI__IMP_MCP != 0x03f1521a
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xf5c94a42
+#define PHI__IMP_MCP 0x03f1521a
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -26935,9 +26935,9 @@ static void phi__mcp_toolbox_fill(phi__mcp_toolbox_maker *m, phi__mcp_tool *item
     tool->user_data = item;
     tool->needs_approval = desc->needs_approval && !item->shown.read_only;
     tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
-#ifdef PHI_NO_SCHEMA
-    tool->checks_arguments = true; /* by the server */
-#endif
+    /* The server checks them: models send null for what they leave out, which most servers take,
+       and the schema may have keywords that phi does not know. */
+    tool->checks_arguments = true;
 }
 
 /* False: no memory. */
