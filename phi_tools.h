@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x03f1521a
+#if PHI__IMP_MCP != 0xabaec3a1
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x03f1521a
+#define PHI__IMP_MCP 0xabaec3a1
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -19606,6 +19606,14 @@ static bool phi__mcp_oauth_url_number(phi_str s, uint64_t *out) {
     return true;
 }
 
+/* Digits alone, however many, or hexadecimal: a host that ends so is an IPv4 address or nothing. */
+static bool phi__mcp_oauth_url_is_number(phi_str s) {
+    uint64_t number;
+    size_t i = 0;
+    while (i < s.len && s.at[i] >= '0' && s.at[i] <= '9') i++;
+    return (s.len > 0 && i == s.len) || phi__mcp_oauth_url_number(s, &number);
+}
+
 static phi__mcp_oauth_reach phi__mcp_oauth_url_reach_v4(uint32_t a) {
     static const struct {
         uint32_t net;
@@ -19704,7 +19712,6 @@ static bool phi__mcp_oauth_url_reach_of(phi_str host, phi__mcp_oauth_reach *out)
     static const char *const inner[] = {".local", ".internal", ".home.arpa", ".lan", ".intranet"};
     unsigned char v6[16];
     uint32_t v4;
-    uint64_t number;
     size_t i, last;
     if (host.at[0] == '[') {
         if (!phi__mcp_oauth_url_v6(phi__str(host.at + 1, host.len - 2), v6)) return false;
@@ -19714,7 +19721,7 @@ static bool phi__mcp_oauth_url_reach_of(phi_str host, phi__mcp_oauth_reach *out)
     if (host.at[host.len - 1] == '.') host.len--;
     if (host.len == 0 || host.at[0] == '.') return false;
     for (last = host.len; last > 0 && host.at[last - 1] != '.';) last--;
-    if (phi__mcp_oauth_url_number(phi__str(host.at + last, host.len - last), &number)) {
+    if (phi__mcp_oauth_url_is_number(phi__str(host.at + last, host.len - last))) {
         if (!phi__mcp_oauth_url_v4(host, &v4)) return false;
         *out = phi__mcp_oauth_url_reach_v4(v4);
         return true;

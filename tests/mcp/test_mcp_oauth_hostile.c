@@ -34,6 +34,8 @@ TEST(challenges_that_point_elsewhere_are_refused) {
                                          "https://evil.example/x"},
         {"https://127.0.0.1/x", "authorization: resource_metadata leads into a private network, "
                                 "which the server is not in: https://127.0.0.1/x"},
+        {"https://127.99999999999999999999/x", "authorization: resource_metadata is no address of "
+                                               "https: https://127.99999999999999999999/x"},
         {"https://u:p@mcp.example/", "authorization: resource_metadata is no address of https: "
                                      "https://u:p@mcp.example/"},
         {"https://mcp.example/a b", "authorization: resource_metadata is no address of https: "
