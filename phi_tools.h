@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xabaec3a1
+#if PHI__IMP_MCP != 0x99d8c0af
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xabaec3a1
+#define PHI__IMP_MCP 0x99d8c0af
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -12842,7 +12842,7 @@ typedef struct phi__mcp_oauth phi__mcp_oauth;
 /* Copies a desc with its defaults into an arena. False: no memory. */
 PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
                                  const phi_mcp_oauth_desc **out);
-/* What is wrong with it; NULL: nothing. Static. */
+/* The first fault of it; NULL: none. Static. */
 PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc);
 
 /* Calls `changed` in phi_step, never inside of the functions below, whenever header or challenge
@@ -12861,7 +12861,7 @@ PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
                                       const char *client_name,
                                       const phi__mcp_oauth_listener *listener,
                                       phi__mcp_oauth **out);
-/* Ends what is under way; `changed` is not called. Allowed inside changed and open_browser. NULL is
+/* Ends the authorization under way; `changed` is not called. Allowed inside changed and open_browser. NULL is
    harmless. */
 PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *oauth);
 
@@ -13277,10 +13277,10 @@ typedef struct phi__mcp_oauth_url {
     phi__mcp_oauth_reach reach;
 } phi__mcp_oauth_url;
 
-/* False: another scheme, user info, a fragment, a character that no address has, a host that cannot
-   be told from an address of ours, or too long. */
+/* False: another scheme, user info, a fragment, a character that no address has, a host that
+   ends as an IPv4 address and is none, or more than PHI__MCP_OAUTH_URL bytes. */
 PHI__FN bool phi__mcp_oauth_url_read(phi_str text, phi__mcp_oauth_url *out);
-/* Whether an MCP server may send us there: NULL, or what is wrong with it; static. */
+/* Whether an MCP server may send us there: NULL, or its fault; static. */
 PHI__FN const char *phi__mcp_oauth_url_fault(const phi__mcp_oauth_url *server, phi_str text,
                                              bool allow_private);
 PHI__FN bool phi__mcp_oauth_url_same_origin(const phi__mcp_oauth_url *a,
@@ -13328,8 +13328,8 @@ enum {
     PHI__MCP_OAUTH_SCOPE_BYTES = 4096 /* of a set */
 };
 
-/* A WWW-Authenticate challenge of the scheme Bearer (RFC 6750, RFC 9728); what is not there is
-   empty. */
+/* A WWW-Authenticate challenge of the scheme Bearer (RFC 6750, RFC 9728); a missing parameter
+   is empty. */
 typedef struct phi__mcp_oauth_dare {
     bool bearer;
     phi_str resource_metadata, scope, error;
@@ -13368,7 +13368,7 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text,
 
 PHI__FN bool phi__mcp_oauth_words_has(phi_str set, phi_str scope);
 PHI__FN bool phi__mcp_oauth_words_has_all(phi_str set, phi_str scopes);
-/* Appends the scopes that the buffer lacks; what is no scope is left out, and what is beyond the
+/* Appends the scopes that the buffer lacks, without malformed ones and without those beyond the
    limits above. */
 PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes);
 
@@ -13432,8 +13432,8 @@ typedef struct phi__mcp_oauth_reply {
 
 /* False: no memory. An answer that is no JSON has nothing. */
 PHI__FN bool phi__mcp_oauth_form_reply(phi_arena *arena, phi_str text, phi__mcp_oauth_reply *out);
-/* The client of a registration's answer; its id is empty where there is none. `client` has what was
-   asked for. */
+/* The client of a registration's answer; its id is empty where there is none. `client` holds the
+   registration's own method. */
 PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
                                         phi__mcp_oauth_client *client);
 
@@ -13458,7 +13458,7 @@ typedef struct phi__mcp_oauth_grant {
     phi_arena arena;
     phi_str bearer;           /* "Bearer ..."; empty: none */
     phi_str refresh;          /* empty: none */
-    phi_str scope;            /* that was asked for, and what was granted besides */
+    phi_str scope;            /* requested scopes, and granted ones besides */
     phi_str issuer, endpoint; /* of tokens */
     phi_str resource, client_id;
     uint32_t method;  /* of the client at the token endpoint */
@@ -18271,7 +18271,7 @@ static phi_status phi__mcp_oauth_client_document(phi__mcp_oauth *o) {
 
 /* ---- registration ---- */
 
-/* What is asked for at the registration: to have no secret, where the server allows that. */
+/* The method that the registration asks for: none, where the server allows that. */
 static uint32_t phi__mcp_oauth_client_method(const phi__mcp_oauth_server *server) {
     if (!server->says_methods || (server->methods & PHI__MCP_OAUTH_NONE) != 0)
         return PHI__MCP_OAUTH_NONE;

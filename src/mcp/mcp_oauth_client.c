@@ -62,7 +62,7 @@ static phi_status phi__mcp_oauth_client_document(phi__mcp_oauth *o) {
 
 /* ---- registration ---- */
 
-/* What is asked for at the registration: to have no secret, where the server allows that. */
+/* The method that the registration asks for: none, where the server allows that. */
 static uint32_t phi__mcp_oauth_client_method(const phi__mcp_oauth_server *server) {
     if (!server->says_methods || (server->methods & PHI__MCP_OAUTH_NONE) != 0)
         return PHI__MCP_OAUTH_NONE;

@@ -56,8 +56,8 @@ typedef struct phi__mcp_oauth_reply {
 
 /* False: no memory. An answer that is no JSON has nothing. */
 PHI__FN bool phi__mcp_oauth_form_reply(phi_arena *arena, phi_str text, phi__mcp_oauth_reply *out);
-/* The client of a registration's answer; its id is empty where there is none. `client` has what was
-   asked for. */
+/* The client of a registration's answer; its id is empty where there is none. `client` holds the
+   registration's own method. */
 PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
                                         phi__mcp_oauth_client *client);
 

@@ -25,7 +25,7 @@ typedef struct phi__mcp_oauth phi__mcp_oauth;
 /* Copies a desc with its defaults into an arena. False: no memory. */
 PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
                                  const phi_mcp_oauth_desc **out);
-/* What is wrong with it; NULL: nothing. Static. */
+/* The first fault of it; NULL: none. Static. */
 PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc);
 
 /* Calls `changed` in phi_step, never inside of the functions below, whenever header or challenge
@@ -44,7 +44,7 @@ PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
                                       const char *client_name,
                                       const phi__mcp_oauth_listener *listener,
                                       phi__mcp_oauth **out);
-/* Ends what is under way; `changed` is not called. Allowed inside changed and open_browser. NULL is
+/* Ends the authorization under way; `changed` is not called. Allowed inside changed and open_browser. NULL is
    harmless. */
 PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *oauth);
 

@@ -15,7 +15,7 @@ typedef struct phi__mcp_oauth_grant {
     phi_arena arena;
     phi_str bearer;           /* "Bearer ..."; empty: none */
     phi_str refresh;          /* empty: none */
-    phi_str scope;            /* that was asked for, and what was granted besides */
+    phi_str scope;            /* requested scopes, and granted ones besides */
     phi_str issuer, endpoint; /* of tokens */
     phi_str resource, client_id;
     uint32_t method;  /* of the client at the token endpoint */

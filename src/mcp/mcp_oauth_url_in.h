@@ -28,10 +28,10 @@ typedef struct phi__mcp_oauth_url {
     phi__mcp_oauth_reach reach;
 } phi__mcp_oauth_url;
 
-/* False: another scheme, user info, a fragment, a character that no address has, a host that cannot
-   be told from an address of ours, or too long. */
+/* False: another scheme, user info, a fragment, a character that no address has, a host that
+   ends as an IPv4 address and is none, or more than PHI__MCP_OAUTH_URL bytes. */
 PHI__FN bool phi__mcp_oauth_url_read(phi_str text, phi__mcp_oauth_url *out);
-/* Whether an MCP server may send us there: NULL, or what is wrong with it; static. */
+/* Whether an MCP server may send us there: NULL, or its fault; static. */
 PHI__FN const char *phi__mcp_oauth_url_fault(const phi__mcp_oauth_url *server, phi_str text,
                                              bool allow_private);
 PHI__FN bool phi__mcp_oauth_url_same_origin(const phi__mcp_oauth_url *a,

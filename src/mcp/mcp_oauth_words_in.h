@@ -15,8 +15,8 @@ enum {
     PHI__MCP_OAUTH_SCOPE_BYTES = 4096 /* of a set */
 };
 
-/* A WWW-Authenticate challenge of the scheme Bearer (RFC 6750, RFC 9728); what is not there is
-   empty. */
+/* A WWW-Authenticate challenge of the scheme Bearer (RFC 6750, RFC 9728); a missing parameter
+   is empty. */
 typedef struct phi__mcp_oauth_dare {
     bool bearer;
     phi_str resource_metadata, scope, error;
@@ -55,7 +55,7 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text,
 
 PHI__FN bool phi__mcp_oauth_words_has(phi_str set, phi_str scope);
 PHI__FN bool phi__mcp_oauth_words_has_all(phi_str set, phi_str scopes);
-/* Appends the scopes that the buffer lacks; what is no scope is left out, and what is beyond the
+/* Appends the scopes that the buffer lacks, without malformed ones and without those beyond the
    limits above. */
 PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes);
 
