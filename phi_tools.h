@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x99d8c0af
+#if PHI__IMP_MCP != 0x47f7e4ae
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x99d8c0af
+#define PHI__IMP_MCP 0x47f7e4ae
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -12861,8 +12861,8 @@ PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
                                       const char *client_name,
                                       const phi__mcp_oauth_listener *listener,
                                       phi__mcp_oauth **out);
-/* Ends the authorization under way; `changed` is not called. Allowed inside changed and open_browser. NULL is
-   harmless. */
+/* Ends the authorization under way; `changed` is not called. Allowed inside changed and
+   open_browser. NULL is harmless. */
 PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *oauth);
 
 /* PHI_OK: *value is "Bearer ...", valid until the next call of this file or phi_step. */

@@ -1,11 +1,11 @@
-/* test_mcp_oauth_hostile.c - servers that lie, point elsewhere, flood or echo secrets: each is refused
-   with words, and no secret is in them. */
+/* test_mcp_oauth_hostile.c - servers that lie, point elsewhere, flood or echo secrets: each is
+   refused with words, and no secret is in them. */
 #include "mcp/oauth_world.h"
 
 #include <stdio.h>
 
-/* An authorization whose pages are as given (NULL: as usual) ends with that message, before a browser
-   is opened. */
+/* An authorization whose pages are as given (NULL: as usual) ends with that message, before a
+   browser is opened. */
 static void refused_at(const char *file_line, const char *headers, const char *resource,
                        const char *server, const char *want) {
     world o;
