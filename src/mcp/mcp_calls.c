@@ -12,6 +12,7 @@
 #include "mcp/mcp_headers_in.h"
 #include "text/json_in.h"
 #include "text/schema.h"
+#include "wire/strict_in.h"
 
 #include <stdio.h>
 
@@ -300,6 +301,36 @@ static void phi__mcp_calls_timer(phi__timer *timer) {
     phi__mcp_calls_go(PHI__OWNER(timer, phi__mcp_call, timer));
 }
 
+/* ---- the arguments ---- */
+
+/* A null for a property that may be left out counts as left out: models write that. */
+static phi_status phi__mcp_calls_look(phi_arena *arena, const phi__mcp_tool *tool, phi_str text,
+                                      phi_schema_error *error) {
+    phi_json *schema = NULL, *arguments = NULL;
+    phi_status status = phi_json_parse(arena, tool->shown.schema, PHI_JSON_BORROW, &schema, NULL);
+    if (status == PHI_OK) status = phi_json_parse(arena, text, PHI_JSON_BORROW, &arguments, NULL);
+    if (status != PHI_OK) return status;
+    (void)phi__strict_nulls(schema, arguments);
+    return phi_schema_check(schema, arguments, "arguments", error);
+}
+
+/* Whether they fit the schema, as the loop checks it for other tools. */
+static bool phi__mcp_calls_fit(const phi__mcp_call *c, char *words, size_t size) {
+    phi_schema_error error;
+    phi_arena scratch;
+    phi_status status;
+    error.message[0] = '\0';
+    phi_arena_init(&scratch, c->memory, 0);
+    status = phi__mcp_calls_look(&scratch, c->tool, c->arguments, &error);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK || status == PHI_UNSUPPORTED) return true;
+    if (status == PHI_NO_MEMORY)
+        (void)snprintf(words, size, "Out of memory");
+    else
+        (void)snprintf(words, size, "Invalid arguments: %s", error.message);
+    return false;
+}
+
 /* ---- the tool ---- */
 
 static void phi__mcp_calls_gone(void *state) { phi__mcp_calls_end((phi__mcp_call *)state); }
@@ -312,6 +343,7 @@ static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arg
     const phi__toolcall *toolcall = phi__call_find(call);
     phi__mcp_call *c;
     const char *words = NULL;
+    char fault[300];
     if (call.rt != phi__mcp_session_runtime(tool->mcp)) words = foreign;
     if (tool->shown.held) words = changed;
     c = words == NULL ? (phi__mcp_call *)phi_call_state(call, sizeof *c) : NULL;
@@ -329,7 +361,10 @@ static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arg
                   (uint64_t)phi__mcp_session_desc(tool->mcp)->connect_timeout_ms * 1000;
     c->open = true;
     phi__call_on_gone(call, phi__mcp_calls_gone);
-    phi__mcp_calls_go(c);
+    if (phi__mcp_calls_fit(c, fault, sizeof fault))
+        phi__mcp_calls_go(c);
+    else
+        phi__mcp_calls_fail_str(c, phi_str_of(fault));
     return PHI_PENDING; /* or it has its result */
 }
 

@@ -184,9 +184,7 @@ static void phi__mcp_toolbox_fill(phi__mcp_toolbox_maker *m, phi__mcp_tool *item
     tool->user_data = item;
     tool->needs_approval = desc->needs_approval && !item->shown.read_only;
     tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
-    /* The server checks them: models send null for what they leave out, which most servers take,
-       and the schema may have keywords that phi does not know. */
-    tool->checks_arguments = true;
+    tool->checks_arguments = true; /* mcp_calls.c takes nulls that stand for nothing */
 }
 
 /* False: no memory. */
