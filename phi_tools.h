@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x4d22ec28
+#if PHI__IMP_MCP != 0x1380f455
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x4d22ec28
+#define PHI__IMP_MCP 0x1380f455
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -17223,14 +17223,25 @@ static void phi__mcp_incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json
     }
 }
 
+/* The request that a text answers which cannot be read whole: by an id among its first values. */
+static phi__mcp_request *phi__mcp_incoming_whose(phi_mcp *mcp, phi_str text) {
+    phi__mcp_request *r = NULL;
+    phi__json_fields fields;
+    phi_str path, value;
+    uint64_t id;
+    int leaves = 0;
+    phi__json_fields_init(&fields, &mcp->memory);
+    while (r == NULL && leaves++ < PHI__MCP_INCOMING_LEAVES &&
+           phi__json_fields_next(&fields, text, &path, &value) > 0)
+        if (phi__str_is(path, "/id") && phi__mcp_rpc_number(value, &id))
+            r = phi__mcp_requests_find(mcp, id);
+    phi__json_fields_free(&fields);
+    return r;
+}
+
 /* A text that cannot be read; where it is an answer, its request need not wait for the deadline. */
 static void phi__mcp_incoming_bad(phi_mcp *mcp, phi_str json, phi_status status) {
-    phi__mcp_request *r = NULL;
-    phi_json_found id;
-    uint64_t number;
-    if (status != PHI_PARSE && phi_json_find(json, "id", &id) == PHI_OK &&
-        phi__mcp_rpc_number(id.raw, &number))
-        r = phi__mcp_requests_find(mcp, number);
+    phi__mcp_request *r = status != PHI_PARSE ? phi__mcp_incoming_whose(mcp, json) : NULL;
     if (r != NULL)
         phi__mcp_requests_fail(r, status,
                                status == PHI_NO_MEMORY ? "no memory for the answer"
@@ -17261,18 +17272,8 @@ PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *fr
 
 PHI__FN void phi__mcp_incoming_cut(phi_mcp *mcp, phi_str beginning) {
     unsigned long long most = mcp->desc.max_message_bytes;
-    phi__mcp_request *r = NULL;
-    phi__json_fields fields;
-    phi_str path, value;
+    phi__mcp_request *r = phi__mcp_incoming_whose(mcp, beginning);
     char words[96];
-    uint64_t id;
-    int leaves = 0;
-    phi__json_fields_init(&fields, &mcp->memory);
-    while (r == NULL && leaves++ < PHI__MCP_INCOMING_LEAVES &&
-           phi__json_fields_next(&fields, beginning, &path, &value) > 0)
-        if (phi__str_is(path, "/id") && phi__mcp_rpc_number(value, &id))
-            r = phi__mcp_requests_find(mcp, id);
-    phi__json_fields_free(&fields);
     (void)snprintf(words, sizeof words, "a message of more than %llu bytes is left out", most);
     if (r == NULL)
         (void)phi__mcp_parts_warn(mcp, "%s", words);

@@ -262,6 +262,24 @@ TEST(requests_are_answered_by_id_whatever_comes_between) {
     link_end(&k);
 }
 
+TEST(an_answer_that_is_nested_too_deeply_ends_its_request) {
+    static char text[2000];
+    got g;
+    link_kit k;
+    int n;
+    ready(&k, "2025-06-18");
+    CHECK_EQ_INT(ask(&k, &g, "a", "", NULL), PHI_OK);
+    n = snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"a\":");
+    memset(text + n, '[', 400);
+    memset(text + n + 400, ']', 400);
+    memcpy(text + n + 800, "}}", 3);
+    link_says(&k, text);
+    link_run(&k);
+    CHECK_EQ_INT(g.times, 1);
+    CHECK_EQ_STR(g.text, "the answer is nested too deeply");
+    link_end(&k);
+}
+
 TEST(arguments_of_a_request_are_checked) {
     got g;
     link_kit k;
@@ -652,6 +670,7 @@ TEST_MAIN(TEST_ENTRY(a_server_without_a_handshake_is_ready_after_its_discovery),
           TEST_ENTRY(an_unknown_version_of_a_handshake_is_refused),
           TEST_ENTRY(over_http_a_refused_probe_is_followed_by_initialize_and_a_dead_network_is_not),
           TEST_ENTRY(requests_are_answered_by_id_whatever_comes_between),
+          TEST_ENTRY(an_answer_that_is_nested_too_deeply_ends_its_request),
           TEST_ENTRY(arguments_of_a_request_are_checked),
           TEST_ENTRY(a_request_times_out_and_progress_renews_it_up_to_a_bound),
           TEST_ENTRY(a_cancelled_request_is_told_to_the_server_and_not_reported),
