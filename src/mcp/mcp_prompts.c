@@ -82,11 +82,13 @@ static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
     if (made == NULL) return false;
     out->messages = made;
     while (out->count < count && phi_json_next(&it) != NULL) {
-        phi_message *to = &made[out->count++];
+        phi_message *to = &made[out->count];
         phi_content *content;
         if (!phi__mcp_content_read(phi_json_get(it.at, "content"), arena, &content,
                                    &to->content_count))
             return false;
+        if (to->content_count == 0) continue; /* a message says something */
+        out->count++;
         to->content = content;
         to->role = PHI_ROLE_USER;
         if (!phi__str_is(phi__mcp_prompts_text(it.at, "role"), "assistant")) continue;
