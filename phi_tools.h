@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x1185da19
+#if PHI__PUB_MCP != 0xf626ec66
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x1185da19
+#define PHI__PUB_MCP 0xf626ec66
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -990,9 +990,9 @@ PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_
                                          void *user_data, uint64_t *id);
 
 /* PHI_MCP_EV_RESOURCE_UPDATED reports each change from now on, also when the server was started
-   again meanwhile. `done`, where given, says whether the server agreed; in the era 2026-07-28, where
-   a subscription is a stream of its own, PHI_OK is called when the stream was opened. PHI_OK at once
-   for a resource that is watched already. At most 256. */
+   again meanwhile. `done`, where given, is called once: with the server's answer, or in the era
+   2026-07-28, where a stream has all subscriptions, when the stream was opened. A resource that is
+   watched already: PHI_OK, and `done` is not called. At most 256. */
 PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done_fn done,
                                      void *user_data);
 /* PHI_NOT_FOUND: it is not watched. */
@@ -1674,11 +1674,11 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #endif
 
 #ifdef PHI__IMP_MATCH
-#if PHI__IMP_MATCH != 0x840cfe42
+#if PHI__IMP_MATCH != 0xc8630ffc
 #error "phi: two versions of src/match in one file"
 #endif
 #else
-#define PHI__IMP_MATCH 0x840cfe42
+#define PHI__IMP_MATCH 0xc8630ffc
 
 /* ---- src/match/glob_in.h ---- */
 
@@ -2038,13 +2038,13 @@ PHI__FN bool phi__regex_program_is_word(const phi__regex_program *program, uint1
 
 /* ---- src/match/tool_name_in.h ---- */
 
-/* tool_name_in.h - names of tools within the rules of every provider: a-z A-Z 0-9 _ - and at most 64
-   bytes, the first of them a letter or "_".
+/* tool_name_in.h - names of tools within the rules of every provider: a-z A-Z 0-9 _ - and at most
+   64 bytes, the first of them a letter or "_".
 
    All tools of a set are counted first, then each claims its name. Characters that are not allowed
-   become "_". A name that is cut, and a name that several tools would have, ends in eight hex digits
-   of a hash; of several the one keeps it whose own name it is. So a name depends on the set of
-   tools, not on their order. */
+   become "_". A name that is cut, and a name that several tools would have, ends in eight hex
+   digits of a hash; of several the one keeps it whose own name it is. So a name depends on the set
+   of tools, not on their order. */
 #ifndef PHI_MATCH_TOOL_NAME_IN_H
 #define PHI_MATCH_TOOL_NAME_IN_H
 
@@ -2059,8 +2059,8 @@ typedef struct phi__tool_name {
     bool cut, exact; /* exact: what was put stands there as it is */
 } phi__tool_name;
 
-/* Begins with "{prefix}__", where there is one (NULL: none). first: the first character that will be
-   put. */
+/* Begins with "{prefix}__", where there is one (NULL: none). first: the first character
+   that will be put. */
 PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char first);
 PHI__FN void phi__tool_name_put(phi__tool_name *name, char c);
 PHI__FN void phi__tool_name_text(phi__tool_name *name, phi_str text);
@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x4b8b3476
+#if PHI__IMP_MCP != 0x690bc0cf
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x4b8b3476
+#define PHI__IMP_MCP 0x690bc0cf
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -12789,11 +12789,10 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
 
 /* ---- src/mcp/mcp_content_in.h ---- */
 
-/* mcp_content_in.h - content blocks of MCP and content of messages, in both directions.
+/* mcp_content_in.h - content blocks of MCP as content of messages.
 
-   Read: a text is a text, an image an image; audio, links and binary resources become a text in
-   brackets with type and size; a resource of text is its text; an unknown block is its JSON text.
-   Written: texts and images; other blocks of a message are left out. */
+   A text is a text, an image an image; audio, links and binary resources become a text in brackets
+   with type and size; a resource of text is its text; an unknown block is its JSON text. */
 #ifndef PHI_MCP_MCP_CONTENT_IN_H
 #define PHI_MCP_MCP_CONTENT_IN_H
 
@@ -12806,11 +12805,6 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
    memory. */
 PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                    size_t *count);
-/* One block as JSON: {"type":"text","text":"..."}. False: this kind has none, nothing was written.
-   A failure shows in out->failed. */
-PHI__FN bool phi__mcp_content_write_block(phi__buf *out, const phi_content *block);
-/* "[...]" */
-PHI__FN void phi__mcp_content_write(phi__buf *out, const phi_content *content, size_t count);
 
 #endif
 #endif
@@ -13139,8 +13133,8 @@ PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_statu
 
 /* ---- src/mcp/mcp_known_in.h ---- */
 
-/* mcp_known_in.h - the definitions of tools that were offered: a server that changes one later, also
-   after it was taken away, is found out. */
+/* mcp_known_in.h - the definitions of tools that were offered: a server that changes one later,
+   also after it was taken away, is found out. */
 #ifndef PHI_MCP_MCP_KNOWN_IN_H
 #define PHI_MCP_MCP_KNOWN_IN_H
 
@@ -13636,8 +13630,8 @@ PHI__FN void phi__mcp_oauth_person_unlisten(phi__mcp_oauth *o);
 
 /* ---- src/mcp/mcp_pages_in.h ---- */
 
-/* mcp_pages_in.h - a list that a server gives page by page, bounded: by phi_mcp_desc.max_list items,
-   by a number of pages, and where a cursor comes back. */
+/* mcp_pages_in.h - a list that a server gives page by page, bounded: by phi_mcp_desc.max_list
+   items, by a number of pages, and where a cursor comes back. */
 #ifndef PHI_MCP_MCP_PAGES_IN_H
 #define PHI_MCP_MCP_PAGES_IN_H
 
@@ -13651,7 +13645,7 @@ struct phi__mcp_pages {
     const char *method, *key; /* "tools/list", "tools"; borrowed */
     /* An object of the list, valid until it returns. False: no memory. */
     bool (*item)(phi__mcp_pages *pages, const phi_json *item);
-    /* Once, from inside of phi_step: the list is complete, or failed. It may free the connection. */
+    /* Once, inside of phi_step: the list is complete, or failed. It may free the connection. */
     void (*done)(phi__mcp_pages *pages, const phi_mcp_reply *reply);
     /* its own */
     phi__mcp_request *request;
@@ -14964,8 +14958,8 @@ typedef struct phi__mcp_outcome {
     bool is_error;
 } phi__mcp_outcome;
 
-/* A result that does not keep the output schema is an error: the model must not take it for what the
-   tool promises. False: no memory. */
+/* A result that does not keep the output schema is an error: the model must not take it for what
+   the tool promises. False: no memory. */
 static bool phi__mcp_calls_check(const phi__mcp_call *c, const phi_json *structured,
                                  phi__mcp_outcome *out) {
     phi_schema_error error;
@@ -15496,32 +15490,6 @@ PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi
     *out = made;
     *count = i;
     return true;
-}
-
-PHI__FN bool phi__mcp_content_write_block(phi__buf *out, const phi_content *block) {
-    if (block->kind == PHI_CONTENT_TEXT) {
-        phi__buf_text(out, "{\"type\":\"text\",\"text\":");
-        phi__json_write_str(out, block->text);
-    } else if (block->kind == PHI_CONTENT_IMAGE) {
-        phi__buf_text(out, "{\"type\":\"image\",\"data\":");
-        phi__json_write_str(out, block->data);
-        phi__json_write_key(out, PHI__LIT("mimeType"));
-        phi__json_write_str(out, block->mime_type);
-    } else
-        return false;
-    phi__buf_char(out, '}');
-    return true;
-}
-
-PHI__FN void phi__mcp_content_write(phi__buf *out, const phi_content *content, size_t count) {
-    size_t i;
-    phi__buf_char(out, '[');
-    for (i = 0; i < count; i++) {
-        if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE) continue;
-        phi__json_write_comma(out);
-        (void)phi__mcp_content_write_block(out, &content[i]);
-    }
-    phi__buf_char(out, ']');
 }
 
 #endif

@@ -1,10 +1,10 @@
-/* tool_name_in.h - names of tools within the rules of every provider: a-z A-Z 0-9 _ - and at most 64
-   bytes, the first of them a letter or "_".
+/* tool_name_in.h - names of tools within the rules of every provider: a-z A-Z 0-9 _ - and at most
+   64 bytes, the first of them a letter or "_".
 
    All tools of a set are counted first, then each claims its name. Characters that are not allowed
-   become "_". A name that is cut, and a name that several tools would have, ends in eight hex digits
-   of a hash; of several the one keeps it whose own name it is. So a name depends on the set of
-   tools, not on their order. */
+   become "_". A name that is cut, and a name that several tools would have, ends in eight hex
+   digits of a hash; of several the one keeps it whose own name it is. So a name depends on the set
+   of tools, not on their order. */
 #ifndef PHI_MATCH_TOOL_NAME_IN_H
 #define PHI_MATCH_TOOL_NAME_IN_H
 
@@ -21,8 +21,8 @@ typedef struct phi__tool_name {
     bool cut, exact; /* exact: what was put stands there as it is */
 } phi__tool_name;
 
-/* Begins with "{prefix}__", where there is one (NULL: none). first: the first character that will be
-   put. */
+/* Begins with "{prefix}__", where there is one (NULL: none). first: the first character
+   that will be put. */
 PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char first);
 PHI__FN void phi__tool_name_put(phi__tool_name *name, char c);
 PHI__FN void phi__tool_name_text(phi__tool_name *name, phi_str text);

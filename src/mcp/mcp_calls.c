@@ -91,8 +91,8 @@ typedef struct phi__mcp_outcome {
     bool is_error;
 } phi__mcp_outcome;
 
-/* A result that does not keep the output schema is an error: the model must not take it for what the
-   tool promises. False: no memory. */
+/* A result that does not keep the output schema is an error: the model must not take it for what
+   the tool promises. False: no memory. */
 static bool phi__mcp_calls_check(const phi__mcp_call *c, const phi_json *structured,
                                  phi__mcp_outcome *out) {
     phi_schema_error error;

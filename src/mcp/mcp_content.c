@@ -194,30 +194,4 @@ PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi
     return true;
 }
 
-PHI__FN bool phi__mcp_content_write_block(phi__buf *out, const phi_content *block) {
-    if (block->kind == PHI_CONTENT_TEXT) {
-        phi__buf_text(out, "{\"type\":\"text\",\"text\":");
-        phi__json_write_str(out, block->text);
-    } else if (block->kind == PHI_CONTENT_IMAGE) {
-        phi__buf_text(out, "{\"type\":\"image\",\"data\":");
-        phi__json_write_str(out, block->data);
-        phi__json_write_key(out, PHI__LIT("mimeType"));
-        phi__json_write_str(out, block->mime_type);
-    } else
-        return false;
-    phi__buf_char(out, '}');
-    return true;
-}
-
-PHI__FN void phi__mcp_content_write(phi__buf *out, const phi_content *content, size_t count) {
-    size_t i;
-    phi__buf_char(out, '[');
-    for (i = 0; i < count; i++) {
-        if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE) continue;
-        phi__json_write_comma(out);
-        (void)phi__mcp_content_write_block(out, &content[i]);
-    }
-    phi__buf_char(out, ']');
-}
-
 #endif

@@ -1,8 +1,7 @@
-/* mcp_content_in.h - content blocks of MCP and content of messages, in both directions.
+/* mcp_content_in.h - content blocks of MCP as content of messages.
 
-   Read: a text is a text, an image an image; audio, links and binary resources become a text in
-   brackets with type and size; a resource of text is its text; an unknown block is its JSON text.
-   Written: texts and images; other blocks of a message are left out. */
+   A text is a text, an image an image; audio, links and binary resources become a text in brackets
+   with type and size; a resource of text is its text; an unknown block is its JSON text. */
 #ifndef PHI_MCP_MCP_CONTENT_IN_H
 #define PHI_MCP_MCP_CONTENT_IN_H
 
@@ -18,11 +17,6 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
    memory. */
 PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                    size_t *count);
-/* One block as JSON: {"type":"text","text":"..."}. False: this kind has none, nothing was written.
-   A failure shows in out->failed. */
-PHI__FN bool phi__mcp_content_write_block(phi__buf *out, const phi_content *block);
-/* "[...]" */
-PHI__FN void phi__mcp_content_write(phi__buf *out, const phi_content *content, size_t count);
 
 #endif
 #endif

@@ -1,5 +1,5 @@
-/* mcp_known_in.h - the definitions of tools that were offered: a server that changes one later, also
-   after it was taken away, is found out. */
+/* mcp_known_in.h - the definitions of tools that were offered: a server that changes one later,
+   also after it was taken away, is found out. */
 #ifndef PHI_MCP_MCP_KNOWN_IN_H
 #define PHI_MCP_MCP_KNOWN_IN_H
 

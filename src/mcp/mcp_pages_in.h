@@ -1,5 +1,5 @@
-/* mcp_pages_in.h - a list that a server gives page by page, bounded: by phi_mcp_desc.max_list items,
-   by a number of pages, and where a cursor comes back. */
+/* mcp_pages_in.h - a list that a server gives page by page, bounded: by phi_mcp_desc.max_list
+   items, by a number of pages, and where a cursor comes back. */
 #ifndef PHI_MCP_MCP_PAGES_IN_H
 #define PHI_MCP_MCP_PAGES_IN_H
 
@@ -14,7 +14,7 @@ struct phi__mcp_pages {
     const char *method, *key; /* "tools/list", "tools"; borrowed */
     /* An object of the list, valid until it returns. False: no memory. */
     bool (*item)(phi__mcp_pages *pages, const phi_json *item);
-    /* Once, from inside of phi_step: the list is complete, or failed. It may free the connection. */
+    /* Once, inside of phi_step: the list is complete, or failed. It may free the connection. */
     void (*done)(phi__mcp_pages *pages, const phi_mcp_reply *reply);
     /* its own */
     phi__mcp_request *request;

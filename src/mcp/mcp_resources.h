@@ -64,9 +64,9 @@ PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_
                                          void *user_data, uint64_t *id);
 
 /* PHI_MCP_EV_RESOURCE_UPDATED reports each change from now on, also when the server was started
-   again meanwhile. `done`, where given, says whether the server agreed; in the era 2026-07-28, where
-   a subscription is a stream of its own, PHI_OK is called when the stream was opened. PHI_OK at once
-   for a resource that is watched already. At most 256. */
+   again meanwhile. `done`, where given, is called once: with the server's answer, or in the era
+   2026-07-28, where a stream has all subscriptions, when the stream was opened. A resource that is
+   watched already: PHI_OK, and `done` is not called. At most 256. */
 PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done_fn done,
                                      void *user_data);
 /* PHI_NOT_FOUND: it is not watched. */

@@ -62,6 +62,16 @@ TEST(tools_come_go_and_change_between_the_turns_of_an_agent) {
     }
 }
 
+TEST(a_list_that_no_reader_takes_leaves_a_connection_without_tools) {
+    mock_kit k;
+    if (mock_begin(&k, NULL, "2025-11-25", "hostile")) {
+        CHECK_EQ_STR(k.story, "warning  tools/list: the answer is nested too deeply\n");
+        CHECK_EQ_INT(phi_mcp_tool_count(k.mcp), 0);
+    }
+    mock_end(&k);
+}
+
 TEST_MAIN(TEST_ENTRY(an_agent_calls_tools_of_a_process_in_each_era),
           TEST_ENTRY(each_kind_of_content_reaches_the_model),
-          TEST_ENTRY(tools_come_go_and_change_between_the_turns_of_an_agent))
+          TEST_ENTRY(tools_come_go_and_change_between_the_turns_of_an_agent),
+          TEST_ENTRY(a_list_that_no_reader_takes_leaves_a_connection_without_tools))
