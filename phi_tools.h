@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xf626ec66
+#if PHI__PUB_MCP != 0x0612ab18
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xf626ec66
+#define PHI__PUB_MCP 0x0612ab18
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -1024,8 +1024,8 @@ PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
        phi_mcp_server_free(server);
 
    It is pumped by phi_step. A call of a client runs as a call of a model does: the schema is
-   checked, hooks are called, the deadline counts, and the phi_call_ functions work. Any phi_tool can
-   be served, a sub-agent too (phi_subagent_tool, with a model of its own).
+   checked, hooks are called, the deadline counts, and the phi_call_ functions work. Any phi_tool
+   can be served, a sub-agent too (phi_subagent_tool, with a model of its own).
    Eras: 2026-07-28 (each request by itself) and 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05 (a
    session that `initialize` begins), both at once.
 
@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x690bc0cf
+#if PHI__IMP_MCP != 0x98908ee3
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x690bc0cf
+#define PHI__IMP_MCP 0x98908ee3
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -13959,9 +13959,9 @@ typedef struct phi__mcp_heads {
 } phi__mcp_heads;
 
 /* A message, or a batch of them, borrowed until it returns. client: the session that the transport
-   found, or NULL. Answers go to the way, now or later; every message gets one `last`, with 202 where
-   there is nothing to answer. False: the server was freed meanwhile (a callback of the host's did
-   it): the transport touches nothing of its own. */
+   found, or NULL. Answers go to the way, now or later; every message gets one `last`, with 202
+   where there is nothing to answer. False: the server was freed meanwhile (by a callback of the
+   host's): the transport touches nothing of its own. */
 PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,
                                     phi__mcp_way *way, phi_str json, const phi__mcp_heads *heads);
 /* The other side is gone, or takes nothing any more: forgets the way, which the transport frees
@@ -13982,7 +13982,6 @@ PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_
 /* ---- what transports see ---- */
 
 PHI__FN phi_runtime *phi__mcp_serve_runtime(const phi_mcp_server *server);
-PHI__FN phi_memory *phi__mcp_serve_memory(phi_mcp_server *server);
 PHI__FN const phi_mcp_server_desc *
 phi__mcp_serve_desc(const phi_mcp_server *server);                          /* defaults in */
 PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why); /* stdio; "": EOF */
@@ -14011,8 +14010,9 @@ PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 
 /* mcp_serve_state_in.h - the structures of our server, for its files.
 
-   The server owns its clients and requests. A request (phi__mcp_serving) exists while the host works
-   on it: a tool call, a read that answers later, a subscription; what is answered at once has none.
+   The server owns its clients and requests. A request (phi__mcp_serving) exists while the host
+   works on it: a tool call, a read that answers later, a subscription; what is answered at once has
+   none.
    A request of 2026-07-28 that waits for the client's input is parked: it has no way until the
    client repeats it.
    Callbacks of the host's may free the server: it is then only retired while `depth` is above 0. */
@@ -14166,7 +14166,7 @@ struct phi_mcp_server {
     void (*free_fn)(phi_mcp_server *server); /* frees it at last */
 };
 
-static inline bool phi__mcp_modern(const phi__mcp_origin *origin) {
+static inline bool phi__mcp_serve_state_modern(const phi__mcp_origin *origin) {
     return origin->age == PHI__MCP_2026_07_28;
 }
 
@@ -14221,6 +14221,7 @@ PHI__FN void phi__mcp_serve_request_detach(phi__mcp_serving *serving);
 PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params);
 /* It was answered, or nobody waits for it: frees it. */
 PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving);
+PHI__FN void phi__mcp_serve_request_free_question(phi__mcp_question *question);
 /* Ends the work on it and frees it. answered: its way hears nothing more. */
 PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answered);
 /* Its stream, or that of its session; NULL: none. */
@@ -14233,7 +14234,6 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 
 /* ---- mcp_serve_ask.c ---- */
 
-PHI__FN void phi__mcp_serve_ask_free_all(phi__mcp_serving *serving);
 /* An answer of a session to one of our requests. */
 PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
                                          const phi_json *message);
@@ -22211,8 +22211,6 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
 
 PHI__FN phi_runtime *phi__mcp_serve_runtime(const phi_mcp_server *server) { return server->rt; }
 
-PHI__FN phi_memory *phi__mcp_serve_memory(phi_mcp_server *server) { return &server->rt->memory; }
-
 PHI__FN const phi_mcp_server_desc *phi__mcp_serve_desc(const phi_mcp_server *server) {
     return &server->desc;
 }
@@ -22591,7 +22589,7 @@ static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
 
 /* Whether it has the id of a request that is under way. */
 static bool phi__mcp_serve_twice(const phi__mcp_incoming_message *m) {
-    const phi__mcp_client *client = phi__mcp_modern(&m->origin) ? NULL : m->client;
+    const phi__mcp_client *client = phi__mcp_serve_state_modern(&m->origin) ? NULL : m->client;
     phi__link *link;
     for (link = m->server->serving.first; link != NULL; link = link->next) {
         const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
@@ -22804,23 +22802,10 @@ PHI__FN bool phi__mcp_serve_ask_leave(phi_mcp_server *server) {
 
 /* ---- one question ---- */
 
-static void phi__mcp_serve_ask_free(phi__mcp_question *ask) {
-    phi__mcp_serving *serving = ask->of;
-    phi__list_take(&serving->asks, &ask->link);
-    serving->ask_count--;
-    phi__io_timer_clear(serving->server->rt->io, &ask->timer);
-    phi__free(&serving->server->rt->memory, ask, ask->bytes);
-}
-
-PHI__FN void phi__mcp_serve_ask_free_all(phi__mcp_serving *serving) {
-    while (serving->asks.first != NULL)
-        phi__mcp_serve_ask_free(PHI__OWNER(serving->asks.first, phi__mcp_question, link));
-}
-
 static void phi__mcp_serve_ask_give(phi__mcp_question *ask, phi_status status,
                                     const phi_json *result, phi_str message) {
     phi_mcp_ask_desc desc = ask->desc;
-    phi__mcp_serve_ask_free(ask);
+    phi__mcp_serve_request_free_question(ask);
     if (desc.done != NULL) desc.done(desc.user_data, status, result, message);
 }
 
@@ -23174,7 +23159,7 @@ static phi_status phi__mcp_serve_ask_open(phi__mcp_serving *serving, const phi_m
         status = PHI_OK; /* it goes with the next round */
     else
         status = phi__mcp_serve_ask_soon(serving);
-    if (status != PHI_OK) phi__mcp_serve_ask_free(ask);
+    if (status != PHI_OK) phi__mcp_serve_request_free_question(ask);
     return status;
 }
 
@@ -23210,8 +23195,8 @@ PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc
 /* mcp_serve_call.c - tools that clients call.
 
    A call runs on an agent of its own, which is hidden: its model is a provider in here, whose one
-   answer is that call, and the run ends when its result is in. So the schema check, hooks, deadlines,
-   retries, caps and sub-agents are those of any run. */
+   answer is that call, and the run ends when its result is in. So the schema check, hooks,
+   deadlines, retries, caps and sub-agents are those of any run. */
 
 #ifndef PHI_NO_MCP
 
@@ -23298,7 +23283,7 @@ static const phi_json *phi__mcp_serve_call_structured(phi__mcp_serving *serving,
         return NULL;
     if (text.len == 0) text = phi_message_text(result, "", arena, NULL);
     if (phi_json_parse(arena, text, 0, &value, NULL) != PHI_OK ||
-        (!phi_json_is_object(value) && !phi__mcp_modern(&serving->origin))) {
+        (!phi_json_is_object(value) && !phi__mcp_serve_state_modern(&serving->origin))) {
         (void)snprintf(error->message, sizeof error->message,
                        "The tool's result is not the JSON that its output schema promises");
         return NULL;
@@ -23459,8 +23444,9 @@ static void phi__mcp_serve_call_needs(phi_mcp_server *server, phi__mcp_origin *o
     if ((missing & (uint32_t)PHI_MCP_CAN_ROOTS) != 0) phi__records_raw(&data, "roots", "{}");
     phi__buf_add(&data, "}}", 3); /* and its end */
     phi__mcp_serve_send_error(server, origin,
-                              phi__mcp_modern(origin) ? PHI__MCP_E_CAPABILITY : PHI__MCP_E_PARAMS,
-                              phi__mcp_modern(origin) ? 400 : 200,
+                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_E_CAPABILITY
+                                                                  : PHI__MCP_E_PARAMS,
+                              phi__mcp_serve_state_modern(origin) ? 400 : 200,
                               PHI__LIT("The tool needs a capability that the client has not "
                                        "declared"),
                               data.failed ? NULL : data.at);
@@ -23630,7 +23616,7 @@ static void phi__mcp_serve_data_lost(phi__mcp_serving *serving) {
 
 static void phi__mcp_serve_data_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out) {
-    if (!phi__mcp_modern(origin)) return;
+    if (!phi__mcp_serve_state_modern(origin)) return;
     phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
     phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
@@ -23687,7 +23673,8 @@ PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin
     phi__records_str(&data, "uri", phi__str(uri.at, phi__min(uri.len, PHI__MCP_NAME_BYTES)));
     phi__buf_add(&data, "}", 2);
     phi__mcp_serve_send_error(server, origin,
-                              phi__mcp_modern(origin) ? PHI__MCP_E_PARAMS : PHI__MCP_E_RESOURCE,
+                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_E_PARAMS
+                                                                  : PHI__MCP_E_RESOURCE,
                               200, PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
@@ -24032,7 +24019,7 @@ PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *
 }
 
 static void phi__mcp_serve_data_result(phi__mcp_serving *serving, const phi_json *root) {
-    bool modern = phi__mcp_modern(&serving->origin);
+    bool modern = phi__mcp_serve_state_modern(&serving->origin);
     phi_json_iter it = phi_json_each(root);
     const phi_json *child;
     phi__buf out;
@@ -24563,8 +24550,8 @@ PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http) {
 
 /* ---- src/mcp/mcp_serve_list.c ---- */
 
-/* mcp_serve_list.c - what our server says about itself: its capabilities, and its lists, a page at a
-   time. */
+/* mcp_serve_list.c - what our server says about itself: its capabilities, and its lists, a page
+   at a time. */
 
 #ifndef PHI_NO_MCP
 
@@ -24619,7 +24606,7 @@ PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf
 
 static void phi__mcp_serve_list_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out) {
-    if (!phi__mcp_modern(origin)) return;
+    if (!phi__mcp_serve_state_modern(origin)) return;
     phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
     phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
@@ -24809,8 +24796,8 @@ PHI__FN void phi__mcp_serve_list_prompts(phi_mcp_server *server, phi__mcp_origin
 
 /* ---- src/mcp/mcp_serve_notify.c ---- */
 
-/* mcp_serve_notify.c - what our server tells without being asked: lists that have changed, resources
-   that were updated, log messages; and who wants to hear of it. */
+/* mcp_serve_notify.c - what our server tells without being asked: lists that have changed,
+   resources that were updated, log messages; and who wants to hear of it. */
 
 #ifndef PHI_NO_MCP
 
@@ -25151,9 +25138,23 @@ PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
     return NULL;
 }
 
+PHI__FN void phi__mcp_serve_request_free_question(phi__mcp_question *ask) {
+    phi__mcp_serving *serving = ask->of;
+    phi__list_take(&serving->asks, &ask->link);
+    serving->ask_count--;
+    phi__io_timer_clear(serving->server->rt->io, &ask->timer);
+    phi__free(&serving->server->rt->memory, ask, ask->bytes);
+}
+
+PHI__FN void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving) {
+    while (serving->asks.first != NULL)
+        phi__mcp_serve_request_free_question(
+            PHI__OWNER(serving->asks.first, phi__mcp_question, link));
+}
+
 PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving) {
     phi_mcp_server *server = serving->server;
-    phi__mcp_serve_ask_free_all(serving);
+    phi__mcp_serve_request_free_questions(serving);
     phi__io_timer_clear(server->rt->io, &serving->timer);
     phi__mcp_serve_request_detach(serving);
     phi__list_take(&server->serving, &serving->link);
@@ -25221,7 +25222,7 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 
 /* ---- src/mcp/mcp_serve_send.c ---- */
 
-/* mcp_serve_send.c - messages of our server: results, errors, notifications, and batches of them. */
+/* mcp_serve_send.c - messages of our server: results, errors, notifications, batches. */
 
 #ifndef PHI_NO_MCP
 
@@ -25295,7 +25296,7 @@ static void phi__mcp_serve_send_head(phi__buf *out, const phi__mcp_origin *origi
     if (origin->id.len > 0) {
         phi__buf_text(out, ",\"id\":");
         phi__buf_add_str(out, origin->id);
-    } else if (!phi__mcp_modern(origin))
+    } else if (!phi__mcp_serve_state_modern(origin))
         phi__buf_text(out, ",\"id\":null");
 }
 
@@ -25362,7 +25363,7 @@ PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *
 
 PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
                                           const phi__mcp_origin *origin, phi__buf *out) {
-    if (!phi__mcp_modern(origin)) return;
+    if (!phi__mcp_serve_state_modern(origin)) return;
     phi__records_str(out, "resultType", PHI__LIT("complete"));
     phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
     phi__mcp_serve_send_server_info(server, out, origin->age);
@@ -25601,7 +25602,7 @@ static bool phi__mcp_serve_uri_value(phi_str value, phi__buf *out) {
     return good;
 }
 
-/* The end of a variable's value: it has no '/', and ends where the pattern's next literal begins. */
+/* The end of a variable's value: it has no '/', and ends where the next literal begins. */
 static size_t phi__mcp_serve_uri_end(phi_str uri, size_t at, char next) {
     while (at < uri.len && uri.at[at] != '/' && uri.at[at] != next) at++;
     return at;

@@ -11,8 +11,6 @@
 
 PHI__FN phi_runtime *phi__mcp_serve_runtime(const phi_mcp_server *server) { return server->rt; }
 
-PHI__FN phi_memory *phi__mcp_serve_memory(phi_mcp_server *server) { return &server->rt->memory; }
-
 PHI__FN const phi_mcp_server_desc *phi__mcp_serve_desc(const phi_mcp_server *server) {
     return &server->desc;
 }
@@ -391,7 +389,7 @@ static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
 
 /* Whether it has the id of a request that is under way. */
 static bool phi__mcp_serve_twice(const phi__mcp_incoming_message *m) {
-    const phi__mcp_client *client = phi__mcp_modern(&m->origin) ? NULL : m->client;
+    const phi__mcp_client *client = phi__mcp_serve_state_modern(&m->origin) ? NULL : m->client;
     phi__link *link;
     for (link = m->server->serving.first; link != NULL; link = link->next) {
         const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);

@@ -11,8 +11,8 @@
        phi_mcp_server_free(server);
 
    It is pumped by phi_step. A call of a client runs as a call of a model does: the schema is
-   checked, hooks are called, the deadline counts, and the phi_call_ functions work. Any phi_tool can
-   be served, a sub-agent too (phi_subagent_tool, with a model of its own).
+   checked, hooks are called, the deadline counts, and the phi_call_ functions work. Any phi_tool
+   can be served, a sub-agent too (phi_subagent_tool, with a model of its own).
    Eras: 2026-07-28 (each request by itself) and 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05 (a
    session that `initialize` begins), both at once.
 

@@ -25,23 +25,10 @@ PHI__FN bool phi__mcp_serve_ask_leave(phi_mcp_server *server) {
 
 /* ---- one question ---- */
 
-static void phi__mcp_serve_ask_free(phi__mcp_question *ask) {
-    phi__mcp_serving *serving = ask->of;
-    phi__list_take(&serving->asks, &ask->link);
-    serving->ask_count--;
-    phi__io_timer_clear(serving->server->rt->io, &ask->timer);
-    phi__free(&serving->server->rt->memory, ask, ask->bytes);
-}
-
-PHI__FN void phi__mcp_serve_ask_free_all(phi__mcp_serving *serving) {
-    while (serving->asks.first != NULL)
-        phi__mcp_serve_ask_free(PHI__OWNER(serving->asks.first, phi__mcp_question, link));
-}
-
 static void phi__mcp_serve_ask_give(phi__mcp_question *ask, phi_status status,
                                     const phi_json *result, phi_str message) {
     phi_mcp_ask_desc desc = ask->desc;
-    phi__mcp_serve_ask_free(ask);
+    phi__mcp_serve_request_free_question(ask);
     if (desc.done != NULL) desc.done(desc.user_data, status, result, message);
 }
 
@@ -395,7 +382,7 @@ static phi_status phi__mcp_serve_ask_open(phi__mcp_serving *serving, const phi_m
         status = PHI_OK; /* it goes with the next round */
     else
         status = phi__mcp_serve_ask_soon(serving);
-    if (status != PHI_OK) phi__mcp_serve_ask_free(ask);
+    if (status != PHI_OK) phi__mcp_serve_request_free_question(ask);
     return status;
 }
 

@@ -1,8 +1,8 @@
 /* mcp_serve_call.c - tools that clients call.
 
    A call runs on an agent of its own, which is hidden: its model is a provider in here, whose one
-   answer is that call, and the run ends when its result is in. So the schema check, hooks, deadlines,
-   retries, caps and sub-agents are those of any run. */
+   answer is that call, and the run ends when its result is in. So the schema check, hooks,
+   deadlines, retries, caps and sub-agents are those of any run. */
 #include "mcp/mcp_serve_state_in.h"
 
 #ifndef PHI_NO_MCP
@@ -93,7 +93,7 @@ static const phi_json *phi__mcp_serve_call_structured(phi__mcp_serving *serving,
         return NULL;
     if (text.len == 0) text = phi_message_text(result, "", arena, NULL);
     if (phi_json_parse(arena, text, 0, &value, NULL) != PHI_OK ||
-        (!phi_json_is_object(value) && !phi__mcp_modern(&serving->origin))) {
+        (!phi_json_is_object(value) && !phi__mcp_serve_state_modern(&serving->origin))) {
         (void)snprintf(error->message, sizeof error->message,
                        "The tool's result is not the JSON that its output schema promises");
         return NULL;
@@ -254,8 +254,9 @@ static void phi__mcp_serve_call_needs(phi_mcp_server *server, phi__mcp_origin *o
     if ((missing & (uint32_t)PHI_MCP_CAN_ROOTS) != 0) phi__records_raw(&data, "roots", "{}");
     phi__buf_add(&data, "}}", 3); /* and its end */
     phi__mcp_serve_send_error(server, origin,
-                              phi__mcp_modern(origin) ? PHI__MCP_E_CAPABILITY : PHI__MCP_E_PARAMS,
-                              phi__mcp_modern(origin) ? 400 : 200,
+                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_E_CAPABILITY
+                                                                  : PHI__MCP_E_PARAMS,
+                              phi__mcp_serve_state_modern(origin) ? 400 : 200,
                               PHI__LIT("The tool needs a capability that the client has not "
                                        "declared"),
                               data.failed ? NULL : data.at);

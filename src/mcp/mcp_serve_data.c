@@ -38,7 +38,7 @@ static void phi__mcp_serve_data_lost(phi__mcp_serving *serving) {
 
 static void phi__mcp_serve_data_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out) {
-    if (!phi__mcp_modern(origin)) return;
+    if (!phi__mcp_serve_state_modern(origin)) return;
     phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
     phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
@@ -95,7 +95,8 @@ PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin
     phi__records_str(&data, "uri", phi__str(uri.at, phi__min(uri.len, PHI__MCP_NAME_BYTES)));
     phi__buf_add(&data, "}", 2);
     phi__mcp_serve_send_error(server, origin,
-                              phi__mcp_modern(origin) ? PHI__MCP_E_PARAMS : PHI__MCP_E_RESOURCE,
+                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_E_PARAMS
+                                                                  : PHI__MCP_E_RESOURCE,
                               200, PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
@@ -440,7 +441,7 @@ PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *
 }
 
 static void phi__mcp_serve_data_result(phi__mcp_serving *serving, const phi_json *root) {
-    bool modern = phi__mcp_modern(&serving->origin);
+    bool modern = phi__mcp_serve_state_modern(&serving->origin);
     phi_json_iter it = phi_json_each(root);
     const phi_json *child;
     phi__buf out;

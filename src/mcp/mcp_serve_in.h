@@ -49,9 +49,9 @@ typedef struct phi__mcp_heads {
 } phi__mcp_heads;
 
 /* A message, or a batch of them, borrowed until it returns. client: the session that the transport
-   found, or NULL. Answers go to the way, now or later; every message gets one `last`, with 202 where
-   there is nothing to answer. False: the server was freed meanwhile (a callback of the host's did
-   it): the transport touches nothing of its own. */
+   found, or NULL. Answers go to the way, now or later; every message gets one `last`, with 202
+   where there is nothing to answer. False: the server was freed meanwhile (by a callback of the
+   host's): the transport touches nothing of its own. */
 PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,
                                     phi__mcp_way *way, phi_str json, const phi__mcp_heads *heads);
 /* The other side is gone, or takes nothing any more: forgets the way, which the transport frees
@@ -72,7 +72,6 @@ PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_
 /* ---- what transports see ---- */
 
 PHI__FN phi_runtime *phi__mcp_serve_runtime(const phi_mcp_server *server);
-PHI__FN phi_memory *phi__mcp_serve_memory(phi_mcp_server *server);
 PHI__FN const phi_mcp_server_desc *
 phi__mcp_serve_desc(const phi_mcp_server *server);                          /* defaults in */
 PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why); /* stdio; "": EOF */

@@ -1,5 +1,5 @@
-/* mcp_serve_list.c - what our server says about itself: its capabilities, and its lists, a page at a
-   time. */
+/* mcp_serve_list.c - what our server says about itself: its capabilities, and its lists, a page
+   at a time. */
 #include "mcp/mcp_serve_state_in.h"
 
 #ifndef PHI_NO_MCP
@@ -56,7 +56,7 @@ PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf
 
 static void phi__mcp_serve_list_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out) {
-    if (!phi__mcp_modern(origin)) return;
+    if (!phi__mcp_serve_state_modern(origin)) return;
     phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
     phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }

@@ -1,5 +1,5 @@
-/* mcp_serve_notify.c - what our server tells without being asked: lists that have changed, resources
-   that were updated, log messages; and who wants to hear of it. */
+/* mcp_serve_notify.c - what our server tells without being asked: lists that have changed,
+   resources that were updated, log messages; and who wants to hear of it. */
 #include "mcp/mcp_serve_state_in.h"
 
 #ifndef PHI_NO_MCP

@@ -124,9 +124,23 @@ PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
     return NULL;
 }
 
+PHI__FN void phi__mcp_serve_request_free_question(phi__mcp_question *ask) {
+    phi__mcp_serving *serving = ask->of;
+    phi__list_take(&serving->asks, &ask->link);
+    serving->ask_count--;
+    phi__io_timer_clear(serving->server->rt->io, &ask->timer);
+    phi__free(&serving->server->rt->memory, ask, ask->bytes);
+}
+
+PHI__FN void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving) {
+    while (serving->asks.first != NULL)
+        phi__mcp_serve_request_free_question(
+            PHI__OWNER(serving->asks.first, phi__mcp_question, link));
+}
+
 PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving) {
     phi_mcp_server *server = serving->server;
-    phi__mcp_serve_ask_free_all(serving);
+    phi__mcp_serve_request_free_questions(serving);
     phi__io_timer_clear(server->rt->io, &serving->timer);
     phi__mcp_serve_request_detach(serving);
     phi__list_take(&server->serving, &serving->link);

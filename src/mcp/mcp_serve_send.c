@@ -1,4 +1,4 @@
-/* mcp_serve_send.c - messages of our server: results, errors, notifications, and batches of them. */
+/* mcp_serve_send.c - messages of our server: results, errors, notifications, batches. */
 #include "mcp/mcp_serve_state_in.h"
 
 #ifndef PHI_NO_MCP
@@ -74,7 +74,7 @@ static void phi__mcp_serve_send_head(phi__buf *out, const phi__mcp_origin *origi
     if (origin->id.len > 0) {
         phi__buf_text(out, ",\"id\":");
         phi__buf_add_str(out, origin->id);
-    } else if (!phi__mcp_modern(origin))
+    } else if (!phi__mcp_serve_state_modern(origin))
         phi__buf_text(out, ",\"id\":null");
 }
 
@@ -141,7 +141,7 @@ PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *
 
 PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
                                           const phi__mcp_origin *origin, phi__buf *out) {
-    if (!phi__mcp_modern(origin)) return;
+    if (!phi__mcp_serve_state_modern(origin)) return;
     phi__records_str(out, "resultType", PHI__LIT("complete"));
     phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
     phi__mcp_serve_send_server_info(server, out, origin->age);

@@ -1,7 +1,8 @@
 /* mcp_serve_state_in.h - the structures of our server, for its files.
 
-   The server owns its clients and requests. A request (phi__mcp_serving) exists while the host works
-   on it: a tool call, a read that answers later, a subscription; what is answered at once has none.
+   The server owns its clients and requests. A request (phi__mcp_serving) exists while the host
+   works on it: a tool call, a read that answers later, a subscription; what is answered at once has
+   none.
    A request of 2026-07-28 that waits for the client's input is parked: it has no way until the
    client repeats it.
    Callbacks of the host's may free the server: it is then only retired while `depth` is above 0. */
@@ -160,7 +161,7 @@ struct phi_mcp_server {
     void (*free_fn)(phi_mcp_server *server); /* frees it at last */
 };
 
-static inline bool phi__mcp_modern(const phi__mcp_origin *origin) {
+static inline bool phi__mcp_serve_state_modern(const phi__mcp_origin *origin) {
     return origin->age == PHI__MCP_2026_07_28;
 }
 
@@ -215,6 +216,7 @@ PHI__FN void phi__mcp_serve_request_detach(phi__mcp_serving *serving);
 PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params);
 /* It was answered, or nobody waits for it: frees it. */
 PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving);
+PHI__FN void phi__mcp_serve_request_free_question(phi__mcp_question *question);
 /* Ends the work on it and frees it. answered: its way hears nothing more. */
 PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answered);
 /* Its stream, or that of its session; NULL: none. */
@@ -227,7 +229,6 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 
 /* ---- mcp_serve_ask.c ---- */
 
-PHI__FN void phi__mcp_serve_ask_free_all(phi__mcp_serving *serving);
 /* An answer of a session to one of our requests. */
 PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
                                          const phi_json *message);

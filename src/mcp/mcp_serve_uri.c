@@ -33,7 +33,7 @@ static bool phi__mcp_serve_uri_value(phi_str value, phi__buf *out) {
     return good;
 }
 
-/* The end of a variable's value: it has no '/', and ends where the pattern's next literal begins. */
+/* The end of a variable's value: it has no '/', and ends where the next literal begins. */
 static size_t phi__mcp_serve_uri_end(phi_str uri, size_t at, char next) {
     while (at < uri.len && uri.at[at] != '/' && uri.at[at] != next) at++;
     return at;
