@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x98908ee3
+#if PHI__IMP_MCP != 0x8fec77f9
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x98908ee3
+#define PHI__IMP_MCP 0x8fec77f9
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -12502,7 +12502,8 @@ struct phi__mcp_request {
         phi_status status; /* of the failure */
         char message[160];
     } input;
-    struct phi__mcp_task *task; /* mcp_tasks.c */
+    struct phi__mcp_task *task; /* mcp_tasks.c; NULL: none */
+    bool as_task;               /* it asks for one */
 };
 
 typedef struct phi__mcp_requests {
@@ -12510,8 +12511,10 @@ typedef struct phi__mcp_requests {
     size_t count;
     phi__map by_id;
     uint64_t next_id;
-    bool (*late)(phi__mcp_request *r); /* its timer; true: that was no deadline */
-    void (*gone)(phi__mcp_request *r); /* it is about to end */
+    bool (*late)(phi__mcp_request *r);      /* its timer; true: that was no deadline */
+    void (*gone)(phi__mcp_request *r);      /* it is about to end */
+    void (*answered)(phi__mcp_request *r);  /* the input of its task is there */
+    void (*drop_task)(phi__mcp_request *r); /* it is about to end, and has a task */
 } phi__mcp_requests;
 
 /* mcp_asked.c: a question of the server's that a part is about to answer. */
@@ -14322,6 +14325,26 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
 #endif
 #endif
 
+/* ---- src/mcp/mcp_tasks_in.h ---- */
+
+/* mcp_tasks_in.h - calls that a server answers with a task: it is asked for its state until it is
+   over, is given the input that it wants, and its result becomes that of the call.
+
+   A request with a task stays open, and ends as others do; a task that nobody waits for any more is
+   cancelled at the server. */
+#ifndef PHI_MCP_MCP_TASKS_IN_H
+#define PHI_MCP_MCP_TASKS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp);
+/* The result of `r` is a task. False: none that can be understood; nothing was done. */
+PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task);
+
+#endif
+#endif
+
 /* ---- src/mcp/mcp_tools_in.h ---- */
 
 /* mcp_tools_in.h - the tools of a connection: the list now, those that agents still use, and calls
@@ -14775,6 +14798,10 @@ static void phi__mcp_asked_repeat(phi__mcp_request *r) {
         char words[sizeof r->input.message];
         memcpy(words, r->input.message, sizeof words);
         phi__mcp_requests_fail(r, status, words);
+        return;
+    }
+    if (r->task != NULL) {
+        r->mcp->requests.answered(r);
         return;
     }
     phi__buf_init(&more, &r->mcp->memory);
@@ -17095,11 +17122,17 @@ static void phi__mcp_incoming_result(phi__mcp_request *r, const phi_json *result
             (void)phi__mcp_asked_input(r, result);
             return;
         }
+        if (phi__str_is(type, "task") && phi__str_is(r->item.out.method, "tools/call") &&
+            phi__mcp_tasks_begin(r, result))
+            return;
         (void)snprintf(words, sizeof words, "a result of the type \"%.*s\", which is unknown",
                        (int)phi__min(type.len, 60), type.at);
         phi__mcp_requests_fail(r, PHI_PARSE, words);
         return;
     }
+    if (r->as_task && phi_json_get(result, "task") != NULL &&
+        phi__mcp_tasks_begin(r, phi_json_get(result, "task")))
+        return;
     memset(&reply, 0, sizeof reply);
     reply.result = result;
     phi__mcp_requests_finish(r, &reply);
@@ -20506,6 +20539,7 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     phi_arena_init(&mcp->agreed.arena, &mcp->memory, 512);
     phi__mcp_requests_init(mcp);
     phi__mcp_asked_init(mcp);
+    phi__mcp_tasks_init(mcp);
     status = phi__mcp_open_fill(mcp, desc, link, joins, count);
     if (status == PHI_OK) {
         *out = mcp;
@@ -20715,6 +20749,19 @@ PHI__FN bool phi__mcp_parts_held(const phi_mcp *mcp) {
     return false;
 }
 
+/* An extension whose answers the session understands by itself. */
+static phi_status phi__mcp_parts_tasks(phi_arena *arena, phi_json *into) {
+    phi_json *extensions = phi_json_get(into, "extensions");
+    phi_status status = PHI_OK;
+    if (extensions == NULL) {
+        extensions = phi_json_new_object(arena);
+        status = phi_json_set(arena, into, "extensions", extensions);
+    }
+    if (status != PHI_OK) return status;
+    return phi_json_set(arena, extensions, "io.modelcontextprotocol/tasks",
+                        phi_json_new_object(arena));
+}
+
 PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out) {
     phi_json *into = phi_json_new_object(arena);
     phi_status status = into != NULL ? PHI_OK : PHI_NO_MEMORY;
@@ -20724,6 +20771,9 @@ PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, p
         if (p->table->capabilities != NULL)
             status = p->table->capabilities(mcp, p->part, into, arena);
     }
+    if (status == PHI_OK && mcp->agreed.era != NULL &&
+        mcp->agreed.era->tasks == PHI__MCP_TASKS_EXTENSION)
+        status = phi__mcp_parts_tasks(arena, into);
     return status == PHI_OK ? phi_json_write(arena, into, 0, out) : status;
 }
 
@@ -21425,6 +21475,10 @@ static bool phi__mcp_requests_write(phi__mcp_request *r, phi_str more) {
         phi__json_write_comma(buf);
         phi__mcp_rpc_line(buf, more);
     }
+    if (r->as_task) {
+        phi__json_write_key(buf, PHI__LIT("task"));
+        phi__buf_printf(buf, "{\"ttl\":%lu}", (unsigned long)r->desc.max_timeout_ms);
+    }
     phi__mcp_requests_put_meta(r, buf);
     if (!buf->failed && buf->at[buf->len - 1] == ',') buf->len--;
     phi__buf_text(buf, "}}");
@@ -21512,6 +21566,7 @@ static void phi__mcp_requests_detach(phi__mcp_request *r) {
     phi__io_timer_clear(mcp->rt->io, &r->timer);
     phi__list_take(&mcp->requests.open, &r->open);
     mcp->requests.count--;
+    if (r->task != NULL) mcp->requests.drop_task(r);
     if (mcp->requests.gone != NULL) mcp->requests.gone(r);
 }
 
@@ -21555,12 +21610,19 @@ PHI__FN void phi__mcp_requests_cancel(phi__mcp_request *r, const char *reason) {
 
 /* ---- beginnings ---- */
 
+/* Whether the server takes calls that ask for a task. */
+static bool phi__mcp_requests_has_tasks(const phi_mcp *mcp) {
+    return mcp->agreed.era != NULL && mcp->agreed.era->tasks == PHI__MCP_TASKS_ASKED &&
+           phi_json_path(mcp->agreed.capabilities, "tasks.requests.tools.call") != NULL;
+}
+
 static phi__mcp_request *phi__mcp_requests_make(phi_mcp *mcp, const phi__mcp_request_desc *desc,
                                                 bool handshake) {
     phi__mcp_request *r = (phi__mcp_request *)phi__alloc(&mcp->memory, sizeof *r);
     if (r == NULL) return NULL;
     r->mcp = mcp;
     r->handshake = handshake;
+    r->as_task = desc->task && phi__mcp_requests_has_tasks(mcp);
     r->began_us = phi__io_now_us(mcp->rt->io);
     phi_arena_init(&r->arena, &mcp->memory, 256);
     phi__buf_init(&r->item.json, &mcp->memory);
@@ -26767,6 +26829,294 @@ PHI__FN bool phi__mcp_stream_old(phi__mcp_http *http, phi__mcp_exchange *first) 
 
 #endif
 #undef PHI__MCP_STREAM_NAMED_MS
+
+/* ---- src/mcp/mcp_tasks.c ---- */
+
+/* mcp_tasks.c - tasks of 2025-11-25, and of the extension of 2026-07-28. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+enum {
+    PHI__MCP_TASKS_ID = 1024, /* bytes of an id */
+    PHI__MCP_TASKS_POLL_MS = 1000,
+    PHI__MCP_TASKS_POLL_LEAST_MS = 10,
+    PHI__MCP_TASKS_POLL_MOST_MS = 60000
+};
+
+struct phi__mcp_task {
+    phi__mcp_request *request; /* that it answers */
+    phi__mcp_request *sub;     /* under way for it; NULL: none */
+    phi__timer timer;          /* of the next look */
+    phi_str id;                /* in the request's arena */
+    phi__buf keys;             /* of the input that was asked for: each with its length before it */
+    uint32_t poll_ms, polls;
+    bool over; /* at the server */
+};
+
+typedef void (*phi__mcp_tasks_done)(void *ctx, const phi_mcp_reply *reply);
+
+static void phi__mcp_tasks_later(struct phi__mcp_task *t);
+
+/* ---- requests about it ---- */
+
+/* more: further members of params. */
+static void phi__mcp_tasks_send(struct phi__mcp_task *t, const char *method, phi_str more,
+                                phi__mcp_tasks_done done) {
+    phi__mcp_request *r = t->request;
+    phi__mcp_request_desc desc;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf params;
+    phi__buf_init(&params, &r->mcp->memory);
+    phi__buf_text(&params, "{\"taskId\":");
+    phi__json_write_str(&params, t->id);
+    if (more.len > 0) {
+        phi__buf_char(&params, ',');
+        phi__buf_add_str(&params, more);
+    }
+    phi__buf_char(&params, '}');
+    memset(&desc, 0, sizeof desc);
+    desc.method = method;
+    desc.params = phi__buf_str(&params);
+    desc.name = t->id;
+    desc.done = done;
+    if (done != NULL) {
+        desc.call = r->desc.call;
+        desc.agent = r->desc.agent;
+        desc.ctx = t;
+    }
+    if (strcmp(method, "tasks/result") == 0) desc.timeout_ms = r->desc.max_timeout_ms;
+    if (!params.failed)
+        status = phi__mcp_requests_new(r->mcp, &desc, false, done != NULL ? &t->sub : NULL);
+    phi__buf_free(&params);
+    if (status != PHI_OK && done != NULL)
+        phi__mcp_requests_fail(r, status, "the state of the task could not be asked for");
+}
+
+/* The request about it has failed, and with it the call. */
+static bool phi__mcp_tasks_failed(struct phi__mcp_task *t, const phi_mcp_reply *reply) {
+    t->sub = NULL;
+    if (reply->status == PHI_OK) return false;
+    phi__mcp_requests_finish(t->request, reply);
+    return true;
+}
+
+static void phi__mcp_tasks_got(void *ctx, const phi_mcp_reply *reply) {
+    struct phi__mcp_task *t = (struct phi__mcp_task *)ctx;
+    t->over = true;
+    t->sub = NULL;
+    phi__mcp_requests_finish(t->request, reply);
+}
+
+static void phi__mcp_tasks_updated(void *ctx, const phi_mcp_reply *reply) {
+    struct phi__mcp_task *t = (struct phi__mcp_task *)ctx;
+    if (!phi__mcp_tasks_failed(t, reply)) phi__mcp_tasks_later(t);
+}
+
+/* ---- input ---- */
+
+static bool phi__mcp_tasks_knows(const struct phi__mcp_task *t, phi_str key) {
+    size_t at = 0, len;
+    while (at < t->keys.len) {
+        memcpy(&len, t->keys.at + at, sizeof len);
+        at += sizeof len;
+        if (phi_str_equal(key, phi__str(t->keys.at + at, len))) return true;
+        at += len;
+    }
+    return false;
+}
+
+/* What is asked for and was not before, as a result that asks for it. NULL: no memory. */
+static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_json *questions,
+                                          phi_arena *arena, size_t *count) {
+    phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);
+    phi_json_iter it = phi_json_each(phi_json_is_object(questions) ? questions : NULL);
+    const phi_json *question;
+    *count = 0;
+    if (phi_json_set(arena, result, "inputRequests", fresh) != PHI_OK) return NULL;
+    while ((question = phi_json_next(&it)) != NULL) {
+        size_t len = it.key.len;
+        if (phi__mcp_tasks_knows(t, it.key)) continue;
+        phi__buf_add(&t->keys, (const char *)&len, sizeof len);
+        phi__buf_add_str(&t->keys, it.key);
+        if (t->keys.failed ||
+            phi_json_set_n(arena, fresh, it.key, phi_json_copy(arena, question)) != PHI_OK)
+            return NULL;
+        ++*count;
+    }
+    return result;
+}
+
+static void phi__mcp_tasks_ask(struct phi__mcp_task *t, const phi_json *questions) {
+    phi__mcp_request *r = t->request;
+    phi_arena arena;
+    phi_json *result;
+    size_t count;
+    phi_arena_init(&arena, &r->mcp->memory, 0);
+    result = phi__mcp_tasks_new_input(t, questions, &arena, &count);
+    if (result == NULL)
+        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory");
+    else if (count == 0)
+        phi__mcp_tasks_later(t); /* it has not seen the answers yet */
+    else
+        (void)phi__mcp_asked_input(r, result);
+    phi_arena_free(&arena);
+}
+
+/* All input is there. */
+static void phi__mcp_tasks_answered(phi__mcp_request *r) {
+    phi__buf more;
+    phi__buf_init(&more, &r->mcp->memory);
+    phi__buf_text(&more, "\"inputResponses\":{");
+    phi__buf_add_str(&more, phi__buf_str(&r->input.answers));
+    phi__buf_char(&more, '}');
+    r->began_us = phi__io_now_us(r->mcp->rt->io);
+    if (more.failed || phi__mcp_requests_renew(r, true) != PHI_OK)
+        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory");
+    else
+        phi__mcp_tasks_send(r->task, "tasks/update", phi__buf_str(&more), phi__mcp_tasks_updated);
+    phi__buf_free(&more);
+}
+
+/* ---- its state ---- */
+
+/* How often it wants to be looked at; where it does not say so, as before. */
+static void phi__mcp_tasks_read_poll(struct phi__mcp_task *t, const phi_json *task) {
+    const phi_json *node = phi_json_get(task, "pollIntervalMs");
+    double ms = t->poll_ms > 0 ? t->poll_ms : PHI__MCP_TASKS_POLL_MS;
+    if (node == NULL) node = phi_json_get(task, "pollInterval");
+    ms = phi_json_num(node, ms);
+    if (!(ms >= PHI__MCP_TASKS_POLL_LEAST_MS)) ms = PHI__MCP_TASKS_POLL_LEAST_MS;
+    if (ms > PHI__MCP_TASKS_POLL_MOST_MS) ms = PHI__MCP_TASKS_POLL_MOST_MS;
+    t->poll_ms = (uint32_t)ms;
+}
+
+/* The extension says in the task itself how it has ended. */
+static void phi__mcp_tasks_end(struct phi__mcp_task *t, const phi_json *task, bool failed) {
+    const phi_json *error = phi_json_get(task, "error");
+    phi_mcp_reply reply;
+    int64_t code;
+    memset(&reply, 0, sizeof reply);
+    t->over = true;
+    if (failed) {
+        reply.status = PHI_REFUSED;
+        code = phi_json_int(phi_json_get(error, "code"), 0);
+        reply.code = code >= INT32_MIN && code <= INT32_MAX ? (int)code : 0;
+        reply.message = phi_json_str(phi_json_get(error, "message"), "the task has failed");
+        reply.data = phi_json_get(error, "data");
+    } else if (!phi_json_is_object(reply.result = phi_json_get(task, "result"))) {
+        reply.result = NULL;
+        reply.status = PHI_PARSE;
+        reply.message = PHI__LIT("a task that is completed without a result");
+    }
+    phi__mcp_requests_finish(t->request, &reply);
+}
+
+static void phi__mcp_tasks_working(struct phi__mcp_task *t, const phi_json *task) {
+    phi__mcp_request *r = t->request;
+    phi_mcp *mcp = r->mcp;
+    uint64_t id = r->first_id;
+    phi_str message = phi_json_str(phi_json_get(task, "statusMessage"), "");
+    t->polls++;
+    if (message.len > 0 && r->desc.progress != NULL)
+        r->desc.progress(r->desc.ctx, t->polls, 0, message);
+    if (!mcp->dead && phi__mcp_requests_first(mcp, id) == r) phi__mcp_tasks_later(t);
+}
+
+static void phi__mcp_tasks_look(struct phi__mcp_task *t, const phi_json *task) {
+    phi_str status = phi_json_str(phi_json_get(task, "status"), "");
+    bool inlined = t->request->mcp->agreed.era->tasks == PHI__MCP_TASKS_EXTENSION;
+    bool completed = phi__str_is(status, "completed"), failed = phi__str_is(status, "failed");
+    bool asks = phi__str_is(status, "input_required");
+    char words[100];
+    phi__mcp_tasks_read_poll(t, task);
+    if (phi__str_is(status, "working"))
+        phi__mcp_tasks_working(t, task);
+    else if (inlined && asks)
+        phi__mcp_tasks_ask(t, phi_json_get(task, "inputRequests"));
+    else if (inlined && (completed || failed))
+        phi__mcp_tasks_end(t, task, failed);
+    else if (completed || failed || asks) /* its questions come while the result is waited for */
+        phi__mcp_tasks_send(t, "tasks/result", phi__str("", 0), phi__mcp_tasks_got);
+    else if (phi__str_is(status, "cancelled")) {
+        t->over = true;
+        phi__mcp_requests_fail(t->request, PHI_CANCELLED, "the server has cancelled the task");
+    } else {
+        (void)snprintf(words, sizeof words, "a task in the state \"%.*s\", which is unknown",
+                       (int)phi__min(status.len, 40), status.at);
+        phi__mcp_requests_fail(t->request, PHI_PARSE, words);
+    }
+}
+
+static void phi__mcp_tasks_polled(void *ctx, const phi_mcp_reply *reply) {
+    struct phi__mcp_task *t = (struct phi__mcp_task *)ctx;
+    if (!phi__mcp_tasks_failed(t, reply)) phi__mcp_tasks_look(t, reply->result);
+}
+
+static void phi__mcp_tasks_fire(phi__timer *timer) {
+    struct phi__mcp_task *t = PHI__OWNER(timer, struct phi__mcp_task, timer);
+    phi_mcp *mcp = t->request->mcp;
+    phi__mcp_core_enter(mcp);
+    phi__mcp_tasks_send(t, "tasks/get", phi__str("", 0), phi__mcp_tasks_polled);
+    (void)phi__mcp_core_leave(mcp);
+}
+
+static void phi__mcp_tasks_later(struct phi__mcp_task *t) {
+    phi__io *io = t->request->mcp->rt->io;
+    t->timer.fire = phi__mcp_tasks_fire;
+    if (phi__io_timer_set(io, &t->timer, phi__io_now_us(io) + (uint64_t)t->poll_ms * 1000) !=
+        PHI_OK)
+        phi__mcp_requests_fail(t->request, PHI_NO_MEMORY, "no memory");
+}
+
+/* ---- beginning and end ---- */
+
+/* The request is about to end. */
+static void phi__mcp_tasks_drop(phi__mcp_request *r) {
+    struct phi__mcp_task *t = r->task;
+    phi_mcp *mcp = r->mcp;
+    const phi_json *caps = phi_json_get(mcp->agreed.capabilities, "tasks");
+    bool inlined = mcp->agreed.era != NULL && mcp->agreed.era->tasks == PHI__MCP_TASKS_EXTENSION;
+    phi__io_timer_clear(mcp->rt->io, &t->timer);
+    if (t->sub != NULL) phi__mcp_requests_cancel(t->sub, "not wanted any more");
+    if (!t->over && mcp->phase == PHI__MCP_LIVE &&
+        (inlined || phi_json_get(caps, "cancel") != NULL))
+        phi__mcp_tasks_send(t, "tasks/cancel", phi__str("", 0), NULL);
+    r->task = NULL;
+    phi__buf_free(&t->keys);
+    phi__free(&mcp->memory, t, sizeof *t);
+}
+
+PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task) {
+    const phi_json *id = phi_json_get(task, "taskId");
+    struct phi__mcp_task *t;
+    phi_mcp *mcp = r->mcp;
+    if (!phi_json_is_string(id) || phi_json_str(id, "").len > PHI__MCP_TASKS_ID) return false;
+    t = (struct phi__mcp_task *)phi__alloc(&mcp->memory, sizeof *t);
+    if (t != NULL) {
+        t->request = r;
+        phi__buf_init(&t->keys, &mcp->memory);
+        r->task = t;
+        r->desc.timeout_ms = r->desc.max_timeout_ms; /* it is the server's turn; we look at it */
+    }
+    if (t == NULL || !phi__arena_str(&r->arena, phi_json_str(id, ""), &t->id) ||
+        phi__mcp_requests_renew(r, true) != PHI_OK) {
+        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory");
+        return true;
+    }
+    phi__mcp_tasks_read_poll(t, task);
+    phi__mcp_tasks_later(t);
+    return true;
+}
+
+PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp) {
+    mcp->requests.answered = phi__mcp_tasks_answered;
+    mcp->requests.drop_task = phi__mcp_tasks_drop;
+}
+
+#endif
 
 /* ---- src/mcp/mcp_toolbox.c ---- */
 

@@ -245,6 +245,10 @@ static void phi__mcp_asked_repeat(phi__mcp_request *r) {
         phi__mcp_requests_fail(r, status, words);
         return;
     }
+    if (r->task != NULL) {
+        r->mcp->requests.answered(r);
+        return;
+    }
     phi__buf_init(&more, &r->mcp->memory);
     if (r->input.answers.len > 0) {
         phi__buf_text(&more, "\"inputResponses\":{");

@@ -64,7 +64,8 @@ struct phi__mcp_request {
         phi_status status; /* of the failure */
         char message[160];
     } input;
-    struct phi__mcp_task *task; /* mcp_tasks.c */
+    struct phi__mcp_task *task; /* mcp_tasks.c; NULL: none */
+    bool as_task;               /* it asks for one */
 };
 
 typedef struct phi__mcp_requests {
@@ -72,8 +73,10 @@ typedef struct phi__mcp_requests {
     size_t count;
     phi__map by_id;
     uint64_t next_id;
-    bool (*late)(phi__mcp_request *r); /* its timer; true: that was no deadline */
-    void (*gone)(phi__mcp_request *r); /* it is about to end */
+    bool (*late)(phi__mcp_request *r);      /* its timer; true: that was no deadline */
+    void (*gone)(phi__mcp_request *r);      /* it is about to end */
+    void (*answered)(phi__mcp_request *r);  /* the input of its task is there */
+    void (*drop_task)(phi__mcp_request *r); /* it is about to end, and has a task */
 } phi__mcp_requests;
 
 /* mcp_asked.c: a question of the server's that a part is about to answer. */

@@ -7,6 +7,7 @@
 #include "mcp/mcp_parts_in.h"
 #include "mcp/mcp_requests_in.h"
 #include "mcp/mcp_rpc_in.h"
+#include "mcp/mcp_tasks_in.h"
 
 #include "text/json_fields_in.h"
 
@@ -47,11 +48,17 @@ static void phi__mcp_incoming_result(phi__mcp_request *r, const phi_json *result
             (void)phi__mcp_asked_input(r, result);
             return;
         }
+        if (phi__str_is(type, "task") && phi__str_is(r->item.out.method, "tools/call") &&
+            phi__mcp_tasks_begin(r, result))
+            return;
         (void)snprintf(words, sizeof words, "a result of the type \"%.*s\", which is unknown",
                        (int)phi__min(type.len, 60), type.at);
         phi__mcp_requests_fail(r, PHI_PARSE, words);
         return;
     }
+    if (r->as_task && phi_json_get(result, "task") != NULL &&
+        phi__mcp_tasks_begin(r, phi_json_get(result, "task")))
+        return;
     memset(&reply, 0, sizeof reply);
     reply.result = result;
     phi__mcp_requests_finish(r, &reply);

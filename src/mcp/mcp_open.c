@@ -9,6 +9,7 @@
 #include "mcp/mcp_life_in.h"
 #include "mcp/mcp_requests_in.h"
 #include "mcp/mcp_settings_in.h"
+#include "mcp/mcp_tasks_in.h"
 
 static phi_status phi__mcp_open_fill(phi_mcp *mcp, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
@@ -39,6 +40,7 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     phi_arena_init(&mcp->agreed.arena, &mcp->memory, 512);
     phi__mcp_requests_init(mcp);
     phi__mcp_asked_init(mcp);
+    phi__mcp_tasks_init(mcp);
     status = phi__mcp_open_fill(mcp, desc, link, joins, count);
     if (status == PHI_OK) {
         *out = mcp;

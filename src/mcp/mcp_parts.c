@@ -94,6 +94,19 @@ PHI__FN bool phi__mcp_parts_held(const phi_mcp *mcp) {
     return false;
 }
 
+/* An extension whose answers the session understands by itself. */
+static phi_status phi__mcp_parts_tasks(phi_arena *arena, phi_json *into) {
+    phi_json *extensions = phi_json_get(into, "extensions");
+    phi_status status = PHI_OK;
+    if (extensions == NULL) {
+        extensions = phi_json_new_object(arena);
+        status = phi_json_set(arena, into, "extensions", extensions);
+    }
+    if (status != PHI_OK) return status;
+    return phi_json_set(arena, extensions, "io.modelcontextprotocol/tasks",
+                        phi_json_new_object(arena));
+}
+
 PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out) {
     phi_json *into = phi_json_new_object(arena);
     phi_status status = into != NULL ? PHI_OK : PHI_NO_MEMORY;
@@ -103,6 +116,9 @@ PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, p
         if (p->table->capabilities != NULL)
             status = p->table->capabilities(mcp, p->part, into, arena);
     }
+    if (status == PHI_OK && mcp->agreed.era != NULL &&
+        mcp->agreed.era->tasks == PHI__MCP_TASKS_EXTENSION)
+        status = phi__mcp_parts_tasks(arena, into);
     return status == PHI_OK ? phi_json_write(arena, into, 0, out) : status;
 }
 

@@ -144,6 +144,10 @@ static bool phi__mcp_requests_write(phi__mcp_request *r, phi_str more) {
         phi__json_write_comma(buf);
         phi__mcp_rpc_line(buf, more);
     }
+    if (r->as_task) {
+        phi__json_write_key(buf, PHI__LIT("task"));
+        phi__buf_printf(buf, "{\"ttl\":%lu}", (unsigned long)r->desc.max_timeout_ms);
+    }
     phi__mcp_requests_put_meta(r, buf);
     if (!buf->failed && buf->at[buf->len - 1] == ',') buf->len--;
     phi__buf_text(buf, "}}");
@@ -231,6 +235,7 @@ static void phi__mcp_requests_detach(phi__mcp_request *r) {
     phi__io_timer_clear(mcp->rt->io, &r->timer);
     phi__list_take(&mcp->requests.open, &r->open);
     mcp->requests.count--;
+    if (r->task != NULL) mcp->requests.drop_task(r);
     if (mcp->requests.gone != NULL) mcp->requests.gone(r);
 }
 
@@ -274,12 +279,19 @@ PHI__FN void phi__mcp_requests_cancel(phi__mcp_request *r, const char *reason) {
 
 /* ---- beginnings ---- */
 
+/* Whether the server takes calls that ask for a task. */
+static bool phi__mcp_requests_has_tasks(const phi_mcp *mcp) {
+    return mcp->agreed.era != NULL && mcp->agreed.era->tasks == PHI__MCP_TASKS_ASKED &&
+           phi_json_path(mcp->agreed.capabilities, "tasks.requests.tools.call") != NULL;
+}
+
 static phi__mcp_request *phi__mcp_requests_make(phi_mcp *mcp, const phi__mcp_request_desc *desc,
                                                 bool handshake) {
     phi__mcp_request *r = (phi__mcp_request *)phi__alloc(&mcp->memory, sizeof *r);
     if (r == NULL) return NULL;
     r->mcp = mcp;
     r->handshake = handshake;
+    r->as_task = desc->task && phi__mcp_requests_has_tasks(mcp);
     r->began_us = phi__io_now_us(mcp->rt->io);
     phi_arena_init(&r->arena, &mcp->memory, 256);
     phi__buf_init(&r->item.json, &mcp->memory);

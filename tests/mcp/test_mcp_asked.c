@@ -95,7 +95,7 @@ static void start(link_kit *k, fake *f, const char *era) {
     CHECK_EQ_INT(link_connect(k, NULL, joins, 1), PHI_OK);
     link_run(k);
     CHECK_EQ_INT(phi_mcp_state_of(k->mcp), PHI_MCP_READY);
-    CHECK(strstr(link_sent(k), "apabilities\":{\"x\":{}}") != NULL);
+    CHECK(strstr(link_sent(k), "apabilities\":{\"x\":{}") != NULL);
     (void)link_story(k);
 }
 
@@ -204,7 +204,8 @@ TEST(a_request_waits_for_the_person_whom_its_server_asks) {
 #define META                                                                                       \
     "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
     "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"phi\",\"version\":\"0.1.0\"},"             \
-    "\"io.modelcontextprotocol/clientCapabilities\":{\"x\":{}}}"
+    "\"io.modelcontextprotocol/"                                                                   \
+    "clientCapabilities\":{\"x\":{},\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}}"
 
 TEST(input_that_is_required_is_got_from_parts_and_the_request_repeated) {
     link_kit k;

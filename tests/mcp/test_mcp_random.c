@@ -138,6 +138,11 @@ static void say(world *w) {
         "garbage %u",
         "[{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{}},{\"jsonrpc\":\"2.0\",\"id\":\"b\","
         "\"method\":\"x\"},[]]",
+        "{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{\"resultType\":\"task\",\"taskId\":"
+        "\"t\",\"status\":\"working\",\"pollIntervalMs\":50}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{\"status\":\"completed\",\"result\":{}}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{\"status\":\"input_required\","
+        "\"inputRequests\":{\"c\":{\"method\":\"x\"}}}}",
         "{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{\"protocolVersion\":\"2025-06-18\"}}",
         "{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{\"supportedVersions\":[\"2026-07-28\"],"
         "\"capabilities\":{\"tools\":{\"listChanged\":true}}}}"};

@@ -66,7 +66,8 @@ static void ready(link_kit *k, const char *era) {
 #define META                                                                                       \
     "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
     "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"phi\",\"version\":\"0.1.0\"},"             \
-    "\"io.modelcontextprotocol/clientCapabilities\":{}}"
+    "\"io.modelcontextprotocol/clientCapabilities\":{\"extensions\":{\"io.modelcontextprotocol/"   \
+    "tasks\":{}}}}"
 
 TEST(a_server_without_a_handshake_is_ready_after_its_discovery) {
     link_kit k;

@@ -144,6 +144,21 @@ TEST(the_ways_in_which_a_stream_may_look_odd_change_nothing) {
     }
 }
 
+TEST(a_call_that_the_server_makes_a_task_of_ends_as_any_other) {
+    char dir[200], log[260];
+    kit k;
+    got g;
+    REQUIRE(test_temp_dir(dir, sizeof dir));
+    (void)snprintf(log, sizeof log, "%s/log", dir);
+    begin(&k);
+    if (CHECK(connect_to(&k, "2026-07-28", NULL, log))) {
+        CHECK_EQ_STR(call(&k, &g, "slow", "{\"steps\":3,\"ms\":30}"), "slow is done");
+        CHECK_EQ_INT(g.status, PHI_OK);
+    }
+    end(&k);
+    CHECK_EQ_INT(mcp_mock_log_problems(log), 0);
+}
+
 TEST(a_misbehaving_server_breaks_no_session) {
     static const struct {
         const char *tool, *arguments, *want;
@@ -302,6 +317,7 @@ TEST(large_messages_wait_for_a_server_that_does_not_read) {
 
 TEST_MAIN(TEST_ENTRY(a_tool_is_called_in_each_era),
           TEST_ENTRY(the_ways_in_which_a_stream_may_look_odd_change_nothing),
+          TEST_ENTRY(a_call_that_the_server_makes_a_task_of_ends_as_any_other),
           TEST_ENTRY(a_misbehaving_server_breaks_no_session),
           TEST_ENTRY(a_call_in_flight_when_the_server_dies_ends_once_and_the_next_one_works),
           TEST_ENTRY(a_program_that_ends_at_once_is_given_up_after_its_restarts),

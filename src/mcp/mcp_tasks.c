@@ -1,0 +1,291 @@
+/* mcp_tasks.c - tasks of 2025-11-25, and of the extension of 2026-07-28. */
+#include "mcp/mcp_tasks_in.h"
+
+#ifndef PHI_NO_MCP
+
+#include "loop/state_in.h"
+#include "mcp/mcp_asked_in.h"
+#include "mcp/mcp_requests_in.h"
+#include "mcp/mcp_rpc_in.h"
+#include "text/json_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__MCP_TASKS_ID = 1024, /* bytes of an id */
+    PHI__MCP_TASKS_POLL_MS = 1000,
+    PHI__MCP_TASKS_POLL_LEAST_MS = 10,
+    PHI__MCP_TASKS_POLL_MOST_MS = 60000
+};
+
+struct phi__mcp_task {
+    phi__mcp_request *request; /* that it answers */
+    phi__mcp_request *sub;     /* under way for it; NULL: none */
+    phi__timer timer;          /* of the next look */
+    phi_str id;                /* in the request's arena */
+    phi__buf keys;             /* of the input that was asked for: each with its length before it */
+    uint32_t poll_ms, polls;
+    bool over; /* at the server */
+};
+
+typedef void (*phi__mcp_tasks_done)(void *ctx, const phi_mcp_reply *reply);
+
+static void phi__mcp_tasks_later(struct phi__mcp_task *t);
+
+/* ---- requests about it ---- */
+
+/* more: further members of params. */
+static void phi__mcp_tasks_send(struct phi__mcp_task *t, const char *method, phi_str more,
+                                phi__mcp_tasks_done done) {
+    phi__mcp_request *r = t->request;
+    phi__mcp_request_desc desc;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf params;
+    phi__buf_init(&params, &r->mcp->memory);
+    phi__buf_text(&params, "{\"taskId\":");
+    phi__json_write_str(&params, t->id);
+    if (more.len > 0) {
+        phi__buf_char(&params, ',');
+        phi__buf_add_str(&params, more);
+    }
+    phi__buf_char(&params, '}');
+    memset(&desc, 0, sizeof desc);
+    desc.method = method;
+    desc.params = phi__buf_str(&params);
+    desc.name = t->id;
+    desc.done = done;
+    if (done != NULL) {
+        desc.call = r->desc.call;
+        desc.agent = r->desc.agent;
+        desc.ctx = t;
+    }
+    if (strcmp(method, "tasks/result") == 0) desc.timeout_ms = r->desc.max_timeout_ms;
+    if (!params.failed)
+        status = phi__mcp_requests_new(r->mcp, &desc, false, done != NULL ? &t->sub : NULL);
+    phi__buf_free(&params);
+    if (status != PHI_OK && done != NULL)
+        phi__mcp_requests_fail(r, status, "the state of the task could not be asked for");
+}
+
+/* The request about it has failed, and with it the call. */
+static bool phi__mcp_tasks_failed(struct phi__mcp_task *t, const phi_mcp_reply *reply) {
+    t->sub = NULL;
+    if (reply->status == PHI_OK) return false;
+    phi__mcp_requests_finish(t->request, reply);
+    return true;
+}
+
+static void phi__mcp_tasks_got(void *ctx, const phi_mcp_reply *reply) {
+    struct phi__mcp_task *t = (struct phi__mcp_task *)ctx;
+    t->over = true;
+    t->sub = NULL;
+    phi__mcp_requests_finish(t->request, reply);
+}
+
+static void phi__mcp_tasks_updated(void *ctx, const phi_mcp_reply *reply) {
+    struct phi__mcp_task *t = (struct phi__mcp_task *)ctx;
+    if (!phi__mcp_tasks_failed(t, reply)) phi__mcp_tasks_later(t);
+}
+
+/* ---- input ---- */
+
+static bool phi__mcp_tasks_knows(const struct phi__mcp_task *t, phi_str key) {
+    size_t at = 0, len;
+    while (at < t->keys.len) {
+        memcpy(&len, t->keys.at + at, sizeof len);
+        at += sizeof len;
+        if (phi_str_equal(key, phi__str(t->keys.at + at, len))) return true;
+        at += len;
+    }
+    return false;
+}
+
+/* What is asked for and was not before, as a result that asks for it. NULL: no memory. */
+static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_json *questions,
+                                          phi_arena *arena, size_t *count) {
+    phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);
+    phi_json_iter it = phi_json_each(phi_json_is_object(questions) ? questions : NULL);
+    const phi_json *question;
+    *count = 0;
+    if (phi_json_set(arena, result, "inputRequests", fresh) != PHI_OK) return NULL;
+    while ((question = phi_json_next(&it)) != NULL) {
+        size_t len = it.key.len;
+        if (phi__mcp_tasks_knows(t, it.key)) continue;
+        phi__buf_add(&t->keys, (const char *)&len, sizeof len);
+        phi__buf_add_str(&t->keys, it.key);
+        if (t->keys.failed ||
+            phi_json_set_n(arena, fresh, it.key, phi_json_copy(arena, question)) != PHI_OK)
+            return NULL;
+        ++*count;
+    }
+    return result;
+}
+
+static void phi__mcp_tasks_ask(struct phi__mcp_task *t, const phi_json *questions) {
+    phi__mcp_request *r = t->request;
+    phi_arena arena;
+    phi_json *result;
+    size_t count;
+    phi_arena_init(&arena, &r->mcp->memory, 0);
+    result = phi__mcp_tasks_new_input(t, questions, &arena, &count);
+    if (result == NULL)
+        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory");
+    else if (count == 0)
+        phi__mcp_tasks_later(t); /* it has not seen the answers yet */
+    else
+        (void)phi__mcp_asked_input(r, result);
+    phi_arena_free(&arena);
+}
+
+/* All input is there. */
+static void phi__mcp_tasks_answered(phi__mcp_request *r) {
+    phi__buf more;
+    phi__buf_init(&more, &r->mcp->memory);
+    phi__buf_text(&more, "\"inputResponses\":{");
+    phi__buf_add_str(&more, phi__buf_str(&r->input.answers));
+    phi__buf_char(&more, '}');
+    r->began_us = phi__io_now_us(r->mcp->rt->io);
+    if (more.failed || phi__mcp_requests_renew(r, true) != PHI_OK)
+        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory");
+    else
+        phi__mcp_tasks_send(r->task, "tasks/update", phi__buf_str(&more), phi__mcp_tasks_updated);
+    phi__buf_free(&more);
+}
+
+/* ---- its state ---- */
+
+/* How often it wants to be looked at; where it does not say so, as before. */
+static void phi__mcp_tasks_read_poll(struct phi__mcp_task *t, const phi_json *task) {
+    const phi_json *node = phi_json_get(task, "pollIntervalMs");
+    double ms = t->poll_ms > 0 ? t->poll_ms : PHI__MCP_TASKS_POLL_MS;
+    if (node == NULL) node = phi_json_get(task, "pollInterval");
+    ms = phi_json_num(node, ms);
+    if (!(ms >= PHI__MCP_TASKS_POLL_LEAST_MS)) ms = PHI__MCP_TASKS_POLL_LEAST_MS;
+    if (ms > PHI__MCP_TASKS_POLL_MOST_MS) ms = PHI__MCP_TASKS_POLL_MOST_MS;
+    t->poll_ms = (uint32_t)ms;
+}
+
+/* The extension says in the task itself how it has ended. */
+static void phi__mcp_tasks_end(struct phi__mcp_task *t, const phi_json *task, bool failed) {
+    const phi_json *error = phi_json_get(task, "error");
+    phi_mcp_reply reply;
+    int64_t code;
+    memset(&reply, 0, sizeof reply);
+    t->over = true;
+    if (failed) {
+        reply.status = PHI_REFUSED;
+        code = phi_json_int(phi_json_get(error, "code"), 0);
+        reply.code = code >= INT32_MIN && code <= INT32_MAX ? (int)code : 0;
+        reply.message = phi_json_str(phi_json_get(error, "message"), "the task has failed");
+        reply.data = phi_json_get(error, "data");
+    } else if (!phi_json_is_object(reply.result = phi_json_get(task, "result"))) {
+        reply.result = NULL;
+        reply.status = PHI_PARSE;
+        reply.message = PHI__LIT("a task that is completed without a result");
+    }
+    phi__mcp_requests_finish(t->request, &reply);
+}
+
+static void phi__mcp_tasks_working(struct phi__mcp_task *t, const phi_json *task) {
+    phi__mcp_request *r = t->request;
+    phi_mcp *mcp = r->mcp;
+    uint64_t id = r->first_id;
+    phi_str message = phi_json_str(phi_json_get(task, "statusMessage"), "");
+    t->polls++;
+    if (message.len > 0 && r->desc.progress != NULL)
+        r->desc.progress(r->desc.ctx, t->polls, 0, message);
+    if (!mcp->dead && phi__mcp_requests_first(mcp, id) == r) phi__mcp_tasks_later(t);
+}
+
+static void phi__mcp_tasks_look(struct phi__mcp_task *t, const phi_json *task) {
+    phi_str status = phi_json_str(phi_json_get(task, "status"), "");
+    bool inlined = t->request->mcp->agreed.era->tasks == PHI__MCP_TASKS_EXTENSION;
+    bool completed = phi__str_is(status, "completed"), failed = phi__str_is(status, "failed");
+    bool asks = phi__str_is(status, "input_required");
+    char words[100];
+    phi__mcp_tasks_read_poll(t, task);
+    if (phi__str_is(status, "working"))
+        phi__mcp_tasks_working(t, task);
+    else if (inlined && asks)
+        phi__mcp_tasks_ask(t, phi_json_get(task, "inputRequests"));
+    else if (inlined && (completed || failed))
+        phi__mcp_tasks_end(t, task, failed);
+    else if (completed || failed || asks) /* its questions come while the result is waited for */
+        phi__mcp_tasks_send(t, "tasks/result", phi__str("", 0), phi__mcp_tasks_got);
+    else if (phi__str_is(status, "cancelled")) {
+        t->over = true;
+        phi__mcp_requests_fail(t->request, PHI_CANCELLED, "the server has cancelled the task");
+    } else {
+        (void)snprintf(words, sizeof words, "a task in the state \"%.*s\", which is unknown",
+                       (int)phi__min(status.len, 40), status.at);
+        phi__mcp_requests_fail(t->request, PHI_PARSE, words);
+    }
+}
+
+static void phi__mcp_tasks_polled(void *ctx, const phi_mcp_reply *reply) {
+    struct phi__mcp_task *t = (struct phi__mcp_task *)ctx;
+    if (!phi__mcp_tasks_failed(t, reply)) phi__mcp_tasks_look(t, reply->result);
+}
+
+static void phi__mcp_tasks_fire(phi__timer *timer) {
+    struct phi__mcp_task *t = PHI__OWNER(timer, struct phi__mcp_task, timer);
+    phi_mcp *mcp = t->request->mcp;
+    phi__mcp_core_enter(mcp);
+    phi__mcp_tasks_send(t, "tasks/get", phi__str("", 0), phi__mcp_tasks_polled);
+    (void)phi__mcp_core_leave(mcp);
+}
+
+static void phi__mcp_tasks_later(struct phi__mcp_task *t) {
+    phi__io *io = t->request->mcp->rt->io;
+    t->timer.fire = phi__mcp_tasks_fire;
+    if (phi__io_timer_set(io, &t->timer, phi__io_now_us(io) + (uint64_t)t->poll_ms * 1000) !=
+        PHI_OK)
+        phi__mcp_requests_fail(t->request, PHI_NO_MEMORY, "no memory");
+}
+
+/* ---- beginning and end ---- */
+
+/* The request is about to end. */
+static void phi__mcp_tasks_drop(phi__mcp_request *r) {
+    struct phi__mcp_task *t = r->task;
+    phi_mcp *mcp = r->mcp;
+    const phi_json *caps = phi_json_get(mcp->agreed.capabilities, "tasks");
+    bool inlined = mcp->agreed.era != NULL && mcp->agreed.era->tasks == PHI__MCP_TASKS_EXTENSION;
+    phi__io_timer_clear(mcp->rt->io, &t->timer);
+    if (t->sub != NULL) phi__mcp_requests_cancel(t->sub, "not wanted any more");
+    if (!t->over && mcp->phase == PHI__MCP_LIVE &&
+        (inlined || phi_json_get(caps, "cancel") != NULL))
+        phi__mcp_tasks_send(t, "tasks/cancel", phi__str("", 0), NULL);
+    r->task = NULL;
+    phi__buf_free(&t->keys);
+    phi__free(&mcp->memory, t, sizeof *t);
+}
+
+PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task) {
+    const phi_json *id = phi_json_get(task, "taskId");
+    struct phi__mcp_task *t;
+    phi_mcp *mcp = r->mcp;
+    if (!phi_json_is_string(id) || phi_json_str(id, "").len > PHI__MCP_TASKS_ID) return false;
+    t = (struct phi__mcp_task *)phi__alloc(&mcp->memory, sizeof *t);
+    if (t != NULL) {
+        t->request = r;
+        phi__buf_init(&t->keys, &mcp->memory);
+        r->task = t;
+        r->desc.timeout_ms = r->desc.max_timeout_ms; /* it is the server's turn; we look at it */
+    }
+    if (t == NULL || !phi__arena_str(&r->arena, phi_json_str(id, ""), &t->id) ||
+        phi__mcp_requests_renew(r, true) != PHI_OK) {
+        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory");
+        return true;
+    }
+    phi__mcp_tasks_read_poll(t, task);
+    phi__mcp_tasks_later(t);
+    return true;
+}
+
+PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp) {
+    mcp->requests.answered = phi__mcp_tasks_answered;
+    mcp->requests.drop_task = phi__mcp_tasks_drop;
+}
+
+#endif
