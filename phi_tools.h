@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x8fec77f9
+#if PHI__IMP_MCP != 0xe2bd41b2
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x8fec77f9
+#define PHI__IMP_MCP 0xe2bd41b2
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -12906,6 +12906,10 @@ typedef struct phi__mcp_wire {
     phi__list exchanges;
     uint32_t waiting; /* exchanges that wait for an authorization */
     uint32_t epoch;   /* of the agreement: session ids of an older one mean nothing */
+    /* notifications/initialized: what is sent later waits for its answer, for each message may take
+       another connection, and arrive first. NULL: nothing waits */
+    phi__mcp_exchange *gate;
+    phi__timer opened; /* sends what has waited */
 } phi__mcp_wire;
 
 /* How the body of an answer is read. */
@@ -12941,6 +12945,7 @@ struct phi__mcp_exchange {
     phi__fetch *fetch; /* NULL: not under way */
     phi__timer timer;
     phi__buf sent;     /* Authorization; wiped */
+    bool held;         /* for wire->gate */
     bool waits, again; /* for an authorization; again: it has changed */
     bool busy, closed; /* busy: in a call of kind's; closed meanwhile */
     bool initialize;   /* its answer gives the session id */
@@ -12962,7 +12967,7 @@ struct phi__mcp_exchange {
 PHI__FN phi__mcp_exchange *phi__mcp_exchange_new(phi__mcp_wire *wire,
                                                  const phi__mcp_exchange_kind *kind,
                                                  phi__mcp_out *out, phi_str json);
-/* Sends it, or has it wait for an authorization. Not PHI_OK: nothing was sent; e->words says why.
+/* Sends it, or has it wait for wire->gate or for an authorization. Not PHI_OK: nothing was sent; e->words says why.
    Calls no function of kind's. */
 PHI__FN phi_status phi__mcp_exchange_send(phi__mcp_exchange *e);
 /* After a delay: kind->late. */
@@ -12973,6 +12978,10 @@ PHI__FN void phi__mcp_exchange_stop(phi__mcp_exchange *e);
 PHI__FN void phi__mcp_exchange_close(phi__mcp_exchange *e);
 /* out is the session's again: it was answered, lost, or is unwanted. */
 PHI__FN void phi__mcp_exchange_detach(phi__mcp_exchange *e);
+
+/* Before the first exchange: PHI_NO_MEMORY. And behind the last. */
+PHI__FN phi_status phi__mcp_exchange_begin_wire(phi__mcp_wire *wire);
+PHI__FN void phi__mcp_exchange_end_wire(phi__mcp_wire *wire);
 
 /* For phi__mcp_oauth_listener. */
 PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status,
@@ -15670,8 +15679,17 @@ static void phi__mcp_exchange_waits(phi__mcp_exchange *e, bool waits) {
     if (wire->waiting == (waits ? 1 : 0)) phi__mcp_session_wait(wire->mcp, waits);
 }
 
+/* What waits behind it is sent in the next step. */
+static void phi__mcp_exchange_open_gate(phi__mcp_exchange *e) {
+    phi__mcp_wire *wire = e->wire;
+    if (wire->gate != e) return;
+    wire->gate = NULL;
+    (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0); /* it has a place */
+}
+
 PHI__FN void phi__mcp_exchange_close(phi__mcp_exchange *e) {
     phi__mcp_exchange_stop(e);
+    phi__mcp_exchange_open_gate(e);
     phi__mcp_exchange_detach(e);
     phi__mcp_exchange_waits(e, false);
     e->closed = true;
@@ -15910,6 +15928,8 @@ static phi_status phi__mcp_exchange_authorize(phi__mcp_exchange *e) {
 
 PHI__FN phi_status phi__mcp_exchange_send(phi__mcp_exchange *e) {
     phi_status status;
+    e->held = e->wire->gate != NULL && e->wire->gate != e;
+    if (e->held) return PHI_OK;
     phi__mcp_exchange_begin(e);
     status = phi__mcp_exchange_authorize(e);
     if (status == PHI_BUSY) {
@@ -15933,13 +15953,31 @@ PHI__FN phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms) {
     return phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + ms * 1000);
 }
 
-static phi__mcp_exchange *phi__mcp_exchange_again(phi__mcp_wire *wire) {
+/* The first that is to be sent again, or that was held. */
+static phi__mcp_exchange *phi__mcp_exchange_first(phi__mcp_wire *wire, bool held) {
     phi__link *link;
     for (link = wire->exchanges.first; link != NULL; link = link->next) {
         phi__mcp_exchange *e = PHI__OWNER(link, phi__mcp_exchange, link);
-        if (e->again) return e;
+        if (held ? e->held : e->again) return e;
     }
     return NULL;
+}
+
+static void phi__mcp_exchange_opened(phi__timer *timer) {
+    phi__mcp_wire *wire = PHI__OWNER(timer, phi__mcp_wire, opened);
+    phi__mcp_exchange *e;
+    (void)phi__io_timer_set(wire->rt->io, timer, UINT64_MAX);
+    while (wire->gate == NULL && (e = phi__mcp_exchange_first(wire, true)) != NULL)
+        if (!phi__mcp_exchange_repeat(e)) return;
+}
+
+PHI__FN phi_status phi__mcp_exchange_begin_wire(phi__mcp_wire *wire) {
+    wire->opened.fire = phi__mcp_exchange_opened;
+    return phi__io_timer_set(wire->rt->io, &wire->opened, UINT64_MAX);
+}
+
+PHI__FN void phi__mcp_exchange_end_wire(phi__mcp_wire *wire) {
+    phi__io_timer_clear(wire->rt->io, &wire->opened);
 }
 
 PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status,
@@ -15950,7 +15988,7 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
         e = PHI__OWNER(link, phi__mcp_exchange, link);
         e->again = e->waits;
     }
-    while ((e = phi__mcp_exchange_again(wire)) != NULL) {
+    while ((e = phi__mcp_exchange_first(wire, false)) != NULL) {
         bool good;
         e->again = false;
         phi__mcp_exchange_waits(e, false);
@@ -16877,6 +16915,7 @@ static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__mcp_out *out) {
                               out->json);
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
+    if (phi__str_is(out->method, "notifications/initialized")) http->wire.gate = e;
     if (http->old && http->endpoint.len == 0 && e->initialize) {
         status = phi__mcp_stream_again(http, e);
     } else {
@@ -17014,6 +17053,7 @@ static void phi__mcp_http_free(phi__mcp_link *link) {
     }
     phi__mcp_http_close_all(http);
     phi__mcp_oauth_free(http->wire.oauth);
+    phi__mcp_exchange_end_wire(&http->wire);
     phi__io_timer_clear(http->wire.rt->io, &http->timer);
     if (http->wire.session.len > 0) memset(http->wire.session.at, 0, http->wire.session.len);
     phi__buf_free(&http->wire.session);
@@ -17049,7 +17089,7 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
     phi_memory *memory = phi__mcp_session_memory(mcp);
     phi__mcp_http *http = (phi__mcp_http *)phi__alloc(memory, sizeof *http);
     phi__mcp_oauth_listener listener;
-    phi_status status = PHI_OK;
+    phi_status status;
     *out = NULL;
     if (http == NULL) return PHI_NO_MEMORY;
     http->link.table = phi__mcp_http_table();
@@ -17061,7 +17101,8 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
     http->wire.url = phi_str_of(http->wire.desc->url);
     phi__buf_init(&http->wire.session, memory);
     phi__buf_init(&http->endpoint, memory);
-    if (http->wire.desc->oauth != NULL) {
+    status = phi__mcp_exchange_begin_wire(&http->wire);
+    if (status == PHI_OK && http->wire.desc->oauth != NULL) {
         listener.changed = phi__mcp_http_authorized;
         listener.ctx = http;
         status = phi__mcp_oauth_new(http->wire.rt, memory, http->wire.desc->oauth, http->wire.url,

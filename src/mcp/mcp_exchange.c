@@ -81,8 +81,17 @@ static void phi__mcp_exchange_waits(phi__mcp_exchange *e, bool waits) {
     if (wire->waiting == (waits ? 1 : 0)) phi__mcp_session_wait(wire->mcp, waits);
 }
 
+/* What waits behind it is sent in the next step. */
+static void phi__mcp_exchange_open_gate(phi__mcp_exchange *e) {
+    phi__mcp_wire *wire = e->wire;
+    if (wire->gate != e) return;
+    wire->gate = NULL;
+    (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0); /* it has a place */
+}
+
 PHI__FN void phi__mcp_exchange_close(phi__mcp_exchange *e) {
     phi__mcp_exchange_stop(e);
+    phi__mcp_exchange_open_gate(e);
     phi__mcp_exchange_detach(e);
     phi__mcp_exchange_waits(e, false);
     e->closed = true;
@@ -321,6 +330,8 @@ static phi_status phi__mcp_exchange_authorize(phi__mcp_exchange *e) {
 
 PHI__FN phi_status phi__mcp_exchange_send(phi__mcp_exchange *e) {
     phi_status status;
+    e->held = e->wire->gate != NULL && e->wire->gate != e;
+    if (e->held) return PHI_OK;
     phi__mcp_exchange_begin(e);
     status = phi__mcp_exchange_authorize(e);
     if (status == PHI_BUSY) {
@@ -344,13 +355,31 @@ PHI__FN phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms) {
     return phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + ms * 1000);
 }
 
-static phi__mcp_exchange *phi__mcp_exchange_again(phi__mcp_wire *wire) {
+/* The first that is to be sent again, or that was held. */
+static phi__mcp_exchange *phi__mcp_exchange_first(phi__mcp_wire *wire, bool held) {
     phi__link *link;
     for (link = wire->exchanges.first; link != NULL; link = link->next) {
         phi__mcp_exchange *e = PHI__OWNER(link, phi__mcp_exchange, link);
-        if (e->again) return e;
+        if (held ? e->held : e->again) return e;
     }
     return NULL;
+}
+
+static void phi__mcp_exchange_opened(phi__timer *timer) {
+    phi__mcp_wire *wire = PHI__OWNER(timer, phi__mcp_wire, opened);
+    phi__mcp_exchange *e;
+    (void)phi__io_timer_set(wire->rt->io, timer, UINT64_MAX);
+    while (wire->gate == NULL && (e = phi__mcp_exchange_first(wire, true)) != NULL)
+        if (!phi__mcp_exchange_repeat(e)) return;
+}
+
+PHI__FN phi_status phi__mcp_exchange_begin_wire(phi__mcp_wire *wire) {
+    wire->opened.fire = phi__mcp_exchange_opened;
+    return phi__io_timer_set(wire->rt->io, &wire->opened, UINT64_MAX);
+}
+
+PHI__FN void phi__mcp_exchange_end_wire(phi__mcp_wire *wire) {
+    phi__io_timer_clear(wire->rt->io, &wire->opened);
 }
 
 PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status,
@@ -361,7 +390,7 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
         e = PHI__OWNER(link, phi__mcp_exchange, link);
         e->again = e->waits;
     }
-    while ((e = phi__mcp_exchange_again(wire)) != NULL) {
+    while ((e = phi__mcp_exchange_first(wire, false)) != NULL) {
         bool good;
         e->again = false;
         phi__mcp_exchange_waits(e, false);

@@ -33,6 +33,10 @@ typedef struct phi__mcp_wire {
     phi__list exchanges;
     uint32_t waiting; /* exchanges that wait for an authorization */
     uint32_t epoch;   /* of the agreement: session ids of an older one mean nothing */
+    /* notifications/initialized: what is sent later waits for its answer, for each message may take
+       another connection, and arrive first. NULL: nothing waits */
+    phi__mcp_exchange *gate;
+    phi__timer opened; /* sends what has waited */
 } phi__mcp_wire;
 
 /* How the body of an answer is read. */
@@ -68,6 +72,7 @@ struct phi__mcp_exchange {
     phi__fetch *fetch; /* NULL: not under way */
     phi__timer timer;
     phi__buf sent;     /* Authorization; wiped */
+    bool held;         /* for wire->gate */
     bool waits, again; /* for an authorization; again: it has changed */
     bool busy, closed; /* busy: in a call of kind's; closed meanwhile */
     bool initialize;   /* its answer gives the session id */
@@ -89,7 +94,7 @@ struct phi__mcp_exchange {
 PHI__FN phi__mcp_exchange *phi__mcp_exchange_new(phi__mcp_wire *wire,
                                                  const phi__mcp_exchange_kind *kind,
                                                  phi__mcp_out *out, phi_str json);
-/* Sends it, or has it wait for an authorization. Not PHI_OK: nothing was sent; e->words says why.
+/* Sends it, or has it wait for wire->gate or for an authorization. Not PHI_OK: nothing was sent; e->words says why.
    Calls no function of kind's. */
 PHI__FN phi_status phi__mcp_exchange_send(phi__mcp_exchange *e);
 /* After a delay: kind->late. */
@@ -100,6 +105,10 @@ PHI__FN void phi__mcp_exchange_stop(phi__mcp_exchange *e);
 PHI__FN void phi__mcp_exchange_close(phi__mcp_exchange *e);
 /* out is the session's again: it was answered, lost, or is unwanted. */
 PHI__FN void phi__mcp_exchange_detach(phi__mcp_exchange *e);
+
+/* Before the first exchange: PHI_NO_MEMORY. And behind the last. */
+PHI__FN phi_status phi__mcp_exchange_begin_wire(phi__mcp_wire *wire);
+PHI__FN void phi__mcp_exchange_end_wire(phi__mcp_wire *wire);
 
 /* For phi__mcp_oauth_listener. */
 PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status,

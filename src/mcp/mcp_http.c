@@ -164,6 +164,7 @@ static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__mcp_out *out) {
                               out->json);
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
+    if (phi__str_is(out->method, "notifications/initialized")) http->wire.gate = e;
     if (http->old && http->endpoint.len == 0 && e->initialize) {
         status = phi__mcp_stream_again(http, e);
     } else {
@@ -301,6 +302,7 @@ static void phi__mcp_http_free(phi__mcp_link *link) {
     }
     phi__mcp_http_close_all(http);
     phi__mcp_oauth_free(http->wire.oauth);
+    phi__mcp_exchange_end_wire(&http->wire);
     phi__io_timer_clear(http->wire.rt->io, &http->timer);
     if (http->wire.session.len > 0) memset(http->wire.session.at, 0, http->wire.session.len);
     phi__buf_free(&http->wire.session);
@@ -336,7 +338,7 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
     phi_memory *memory = phi__mcp_session_memory(mcp);
     phi__mcp_http *http = (phi__mcp_http *)phi__alloc(memory, sizeof *http);
     phi__mcp_oauth_listener listener;
-    phi_status status = PHI_OK;
+    phi_status status;
     *out = NULL;
     if (http == NULL) return PHI_NO_MEMORY;
     http->link.table = phi__mcp_http_table();
@@ -348,7 +350,8 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
     http->wire.url = phi_str_of(http->wire.desc->url);
     phi__buf_init(&http->wire.session, memory);
     phi__buf_init(&http->endpoint, memory);
-    if (http->wire.desc->oauth != NULL) {
+    status = phi__mcp_exchange_begin_wire(&http->wire);
+    if (status == PHI_OK && http->wire.desc->oauth != NULL) {
         listener.changed = phi__mcp_http_authorized;
         listener.ctx = http;
         status = phi__mcp_oauth_new(http->wire.rt, memory, http->wire.desc->oauth, http->wire.url,

@@ -52,6 +52,28 @@ static void a_legacy_session_sends_what_was_agreed(void) {
     session_end(&m, &w);
 }
 
+static void what_follows_initialized_waits_for_its_answer(void) {
+    agree("2025-06-18", "s");
+    session_tell(&m, "notifications/initialized", "{2}");
+    m.link->table->listen(m.link);
+    (void)session_send(&m, "tools/list", "{3}");
+    (void)session_send(&m, "ping", "{4}");
+    m.link->table->forget(m.link, &m.outs[3]);
+    CHECK_EQ_INT(w.count, 2);
+    session_reply(&m, &w, 202, "", "");
+    CHECK_EQ_INT(w.count, 4);
+    CHECK(strncmp(w.sent[2].text, "GET ", 4) == 0);
+    CHECK(strstr(w.sent[3].text, "\n\n{3}") != NULL);
+    session_end(&m, &w);
+    agree("2025-06-18", "s"); /* whatever the answer is */
+    session_tell(&m, "notifications/initialized", "{2}");
+    (void)session_send(&m, "tools/list", "{3}");
+    wires_end(&w, 1, PHI_NETWORK, "broken");
+    session_step(&m, 3);
+    CHECK_EQ_INT(w.count, 3);
+    session_end(&m, &w);
+}
+
 static void older_eras_have_no_version_header(void) {
     agree("2025-03-26", NULL);
     (void)session_send(&m, "tools/list", "{2}");
@@ -417,6 +439,7 @@ static void the_network_fails(void) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_legacy_session_sends_what_was_agreed),
+          TEST_ENTRY(what_follows_initialized_waits_for_its_answer),
           TEST_ENTRY(older_eras_have_no_version_header),
           TEST_ENTRY(the_modern_era_says_in_headers_what_the_message_says),
           TEST_ENTRY(session_ids_must_be_visible_ascii), TEST_ENTRY(answers_have_many_shapes),

@@ -192,7 +192,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def misbehave(self):
         """True: this request was dealt with."""
         options, site = self.options, self.site
-        only = options.arg("method")
+        only = options.arg("method").replace("|", "/")
         if only and ('"%s"' % only).encode() not in self.body:
             return False
         if options.has("slow-headers"):
