@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xe2bd41b2
+#if PHI__IMP_MCP != 0x4950976d
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xe2bd41b2
+#define PHI__IMP_MCP 0x4950976d
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -12927,8 +12927,8 @@ typedef struct phi__mcp_exchange_kind {
     bool skips;         /* the body of a good answer is not wanted */
     /* A message: the body, or an event of a stream with its name. False: all is freed. */
     bool (*message)(phi__mcp_exchange *e, phi_str event, phi_str json);
-    /* The answer has ended: e->words, e->http_status and e->body have what there is of a failure. It
-       closes the exchange, or sends it again. PHI_OK: whole, and of the 2xx. False: all is freed. */
+    /* The answer has ended: e->words, e->http_status and e->body say what failed. It closes the
+       exchange, or sends it again. PHI_OK: whole, and of the 2xx. False: all is freed. */
     bool (*ended)(phi__mcp_exchange *e, phi_status status);
     /* Its timer has fired. NULL: it is sent again. */
     void (*late)(phi__mcp_exchange *e);
@@ -12967,8 +12967,8 @@ struct phi__mcp_exchange {
 PHI__FN phi__mcp_exchange *phi__mcp_exchange_new(phi__mcp_wire *wire,
                                                  const phi__mcp_exchange_kind *kind,
                                                  phi__mcp_out *out, phi_str json);
-/* Sends it, or has it wait for wire->gate or for an authorization. Not PHI_OK: nothing was sent; e->words says why.
-   Calls no function of kind's. */
+/* Sends it, or has it wait for wire->gate or for an authorization. Not PHI_OK: nothing was sent;
+   e->words says why. Calls no function of kind's. */
 PHI__FN phi_status phi__mcp_exchange_send(phi__mcp_exchange *e);
 /* After a delay: kind->late. */
 PHI__FN phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms);
@@ -13109,8 +13109,8 @@ PHI__FN phi__mcp_oauth *phi__mcp_http_oauth(const phi__mcp_link *link);
 
 PHI__FN void phi__mcp_stream_listen(phi__mcp_http *http);
 PHI__FN void phi__mcp_stream_deafen(phi__mcp_http *http); /* not listening: harmless */
-/* Opens the stream of the old transport for an initialize, which is sent once the endpoint is known,
-   or lost as e->words say. False: all is freed. */
+/* Opens the stream of the old transport for an initialize, which is sent once the endpoint is
+   known, or lost as e->words say. False: all is freed. */
 PHI__FN bool phi__mcp_stream_old(phi__mcp_http *http, phi__mcp_exchange *first);
 /* The same where that transport is known: calls no function of the session. */
 PHI__FN phi_status phi__mcp_stream_again(phi__mcp_http *http, phi__mcp_exchange *first);

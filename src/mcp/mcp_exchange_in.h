@@ -54,8 +54,8 @@ typedef struct phi__mcp_exchange_kind {
     bool skips;         /* the body of a good answer is not wanted */
     /* A message: the body, or an event of a stream with its name. False: all is freed. */
     bool (*message)(phi__mcp_exchange *e, phi_str event, phi_str json);
-    /* The answer has ended: e->words, e->http_status and e->body have what there is of a failure. It
-       closes the exchange, or sends it again. PHI_OK: whole, and of the 2xx. False: all is freed. */
+    /* The answer has ended: e->words, e->http_status and e->body say what failed. It closes the
+       exchange, or sends it again. PHI_OK: whole, and of the 2xx. False: all is freed. */
     bool (*ended)(phi__mcp_exchange *e, phi_status status);
     /* Its timer has fired. NULL: it is sent again. */
     void (*late)(phi__mcp_exchange *e);
@@ -94,8 +94,8 @@ struct phi__mcp_exchange {
 PHI__FN phi__mcp_exchange *phi__mcp_exchange_new(phi__mcp_wire *wire,
                                                  const phi__mcp_exchange_kind *kind,
                                                  phi__mcp_out *out, phi_str json);
-/* Sends it, or has it wait for wire->gate or for an authorization. Not PHI_OK: nothing was sent; e->words says why.
-   Calls no function of kind's. */
+/* Sends it, or has it wait for wire->gate or for an authorization. Not PHI_OK: nothing was sent;
+   e->words says why. Calls no function of kind's. */
 PHI__FN phi_status phi__mcp_exchange_send(phi__mcp_exchange *e);
 /* After a delay: kind->late. */
 PHI__FN phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms);

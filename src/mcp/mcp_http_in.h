@@ -34,8 +34,8 @@ PHI__FN phi__mcp_oauth *phi__mcp_http_oauth(const phi__mcp_link *link);
 
 PHI__FN void phi__mcp_stream_listen(phi__mcp_http *http);
 PHI__FN void phi__mcp_stream_deafen(phi__mcp_http *http); /* not listening: harmless */
-/* Opens the stream of the old transport for an initialize, which is sent once the endpoint is known,
-   or lost as e->words say. False: all is freed. */
+/* Opens the stream of the old transport for an initialize, which is sent once the endpoint is
+   known, or lost as e->words say. False: all is freed. */
 PHI__FN bool phi__mcp_stream_old(phi__mcp_http *http, phi__mcp_exchange *first);
 /* The same where that transport is known: calls no function of the session. */
 PHI__FN phi_status phi__mcp_stream_again(phi__mcp_http *http, phi__mcp_exchange *first);
