@@ -48919,11 +48919,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x3618b550
+#if PHI__IMP_LOOP != 0xd14db6d8
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x3618b550
+#define PHI__IMP_LOOP 0xd14db6d8
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -49510,6 +49510,9 @@ typedef struct phi__fetch_desc {
     phi_deadlines deadlines;
     /* of the answer's body; beyond them it ends with PHI_TOO_BIG (0: no limit) */
     uint64_t max_bytes;
+    /* Stays open with nothing to say: of these only half of the runtime's max_connections are open at
+       once, so that others find one. */
+    bool stands;
     /* NULL on_head or on_body: not wanted. headers: "Name: value\r\n" each, valid during the
        call. */
     void (*on_head)(void *user_data, int http_status, phi_str headers);
@@ -49527,10 +49530,11 @@ typedef struct phi__fetches {
     const phi_transport *transport;
     bool stages;           /* it reports them */
     phi__list open, ready; /* ready: something has come for them */
+    uint32_t standing, standing_most;
 } phi__fetches;
 
 /* PHI_BAD_ARG: a URL or a header that cannot be sent; PHI_MISUSE: the runtime closes, or a tape is
-   played; PHI_NO_MEMORY. phi_last_error has the message. What the transport refuses comes by
+   played; PHI_FULL: too many stand; PHI_NO_MEMORY. phi_last_error has the message. What the transport refuses comes by
    on_end. */
 PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out);
 /* Cancels it; on_end is not called. NULL is harmless, and so is a close inside its own on_end. */
@@ -49542,7 +49546,8 @@ PHI__FN bool phi__fetch_name_fits(phi_str name); /* a token of RFC 9110 */
 
 /* ---- for the runtime ---- */
 
-PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages);
+PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages,
+                               uint32_t connections);
 PHI__FN void phi__fetch_pump(phi_runtime *rt); /* hands on a bounded part */
 /* All: they end with PHI_CANCELLED in the next step, or at once. */
 PHI__FN void phi__fetch_cancel_all(phi_runtime *rt);
@@ -54142,6 +54147,9 @@ static phi_status phi__fetch_check(phi_runtime *rt, const phi__fetch_desc *desc)
     if (rt->fetches.transport == NULL)
         return phi__error(rt, PHI_MISUSE,
                           "request: a tape is played, which has no requests of tools");
+    if (desc->stands && rt->fetches.standing >= rt->fetches.standing_most)
+        return phi__error(rt, PHI_FULL,
+                          "request: half of max_connections are streams that stay open");
     if (!phi__fetch_name_fits(desc->method))
         return phi__error(rt, PHI_BAD_ARG, "request: method: expected a token");
     if (!phi__fetch_url_fits(desc->url))
@@ -54255,6 +54263,7 @@ static void phi__fetch_detach(phi__fetch *f) {
     f->closed = true;
     phi__fetch_unready(f);
     phi__list_take(&f->rt->fetches.open, &f->open);
+    if (f->desc.stands) f->rt->fetches.standing--;
     phi__transfer_close(f->transfer);
     f->transfer = NULL;
 }
@@ -54369,6 +54378,7 @@ PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc,
         return phi__error(rt, PHI_NO_MEMORY, "request: no memory");
     }
     phi__list_push(&rt->fetches.open, &f->open);
+    if (desc->stands) rt->fetches.standing++;
     f->status = phi__fetch_status(status);
     if (status != PHI_OK) phi__fetch_wake(f);
     *out = f;
@@ -54390,7 +54400,9 @@ PHI__FN void phi__fetch_resume(phi__fetch *f) {
 
 /* ---- for the runtime ---- */
 
-PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages) {
+PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages,
+                               uint32_t connections) {
+    rt->fetches.standing_most = connections > 1 ? connections / 2 : 1;
     rt->fetches.transport = transport;
     rt->fetches.stages = stages;
 }
@@ -64649,11 +64661,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xfb3827a9
+#if PHI__IMP_AGENT != 0xdde279dc
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xfb3827a9
+#define PHI__IMP_AGENT 0xdde279dc
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -69005,10 +69017,11 @@ static phi_status phi__runtime_tape(phi_runtime *rt, const phi_runtime_desc *des
     return PHI_OK;
 }
 
-static void phi__runtime_attach(phi_runtime *rt) {
+static void phi__runtime_attach(phi_runtime *rt, uint32_t connections) {
     phi_tape *tape = rt->tape;
     rt->tells_stages = rt->http != NULL;
-    phi__fetch_attach(rt, tape != NULL && tape->plays ? NULL : rt->transport, rt->tells_stages);
+    phi__fetch_attach(rt, tape != NULL && tape->plays ? NULL : rt->transport, rt->tells_stages,
+                      connections);
     if (tape == NULL) return;
     tape->ops->attach(tape, rt, rt->transport, rt->tells_stages);
     rt->tells_stages = tape->stages;
@@ -69030,13 +69043,13 @@ static phi_status phi__runtime_io(phi_runtime *rt, const phi_runtime_desc *desc,
     if (status != PHI_OK) return status;
     rt->slice.io = rt->io;
     rt->transport = desc->transport;
-    if (rt->transport != NULL || (rt->tape != NULL && rt->tape->plays)) {
-        phi__runtime_attach(rt);
-        return PHI_OK;
-    }
     memset(&http, 0, sizeof http);
     http.max_connections =
         desc->max_connections != 0 ? desc->max_connections : (uint32_t)PHI__RUNTIME_CONNECTIONS;
+    if (rt->transport != NULL || (rt->tape != NULL && rt->tape->plays)) {
+        phi__runtime_attach(rt, http.max_connections);
+        return PHI_OK;
+    }
     http.enable_http2 = desc->enable_http2;
     http.use_environment = desc->use_environment;
     http.proxy = desc->proxy;
@@ -69045,7 +69058,7 @@ static phi_status phi__runtime_io(phi_runtime *rt, const phi_runtime_desc *desc,
     status = phi__http_new(rt->io, &http, phi__transfer_port_get(), &rt->http, why);
     if (status != PHI_OK) return status;
     rt->transport = phi__http_transport(rt->http);
-    phi__runtime_attach(rt);
+    phi__runtime_attach(rt, http.max_connections);
     return PHI_OK;
 }
 

@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x4950976d
+#if PHI__IMP_MCP != 0xc1d0a62a
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x4950976d
+#define PHI__IMP_MCP 0xc1d0a62a
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -12924,6 +12924,7 @@ typedef enum phi__mcp_shape {
 typedef struct phi__mcp_exchange_kind {
     const char *method; /* of HTTP */
     const char *accept; /* NULL: none */
+    bool stands;        /* a stream that may stay silent for ever */
     bool skips;         /* the body of a good answer is not wanted */
     /* A message: the body, or an event of a stream with its name. False: all is freed. */
     bool (*message)(phi__mcp_exchange *e, phi_str event, phi_str json);
@@ -15611,7 +15612,8 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void) { return &phi__mcp_eras_r
 enum {
     PHI__MCP_EXCHANGE_REDIRECTS = 3,
     PHI__MCP_EXCHANGE_CHALLENGES = 4,
-    PHI__MCP_EXCHANGE_FAULT = 65536 /* bytes of a refusal's body that are read */
+    PHI__MCP_EXCHANGE_FULL_MS = 5000, /* before a stream that may stay open is tried again */
+    PHI__MCP_EXCHANGE_FAULT = 65536   /* bytes of a refusal's body that are read */
 };
 
 /* ---- life ---- */
@@ -15800,7 +15802,7 @@ static void phi__mcp_exchange_events(phi__mcp_exchange *e, phi_str bytes) {
 
 static void phi__mcp_exchange_collect(phi__mcp_exchange *e, phi_str bytes) {
     bool fault = e->shape == PHI__MCP_SHAPE_FAULT;
-    size_t most = fault ? PHI__MCP_EXCHANGE_FAULT : e->wire->desc->max_message_bytes;
+    size_t most = fault ? (size_t)PHI__MCP_EXCHANGE_FAULT : e->wire->desc->max_message_bytes;
     char words[100];
     if (phi__add(e->body.len, bytes.len) > most && !fault) {
         (void)snprintf(words, sizeof words, "the answer is larger than %llu bytes",
@@ -15877,6 +15879,20 @@ static void phi__mcp_exchange_deadlines(const phi__mcp_exchange *e, phi_deadline
     d->first_event_ms = d->idle_ms = waits ? PHI_UNLIMITED : e->wire->desc->timeout_ms;
 }
 
+static void phi__mcp_exchange_timer(phi__timer *timer) {
+    phi__mcp_exchange *e = PHI__OWNER(timer, phi__mcp_exchange, timer);
+    if (e->kind->late != NULL)
+        e->kind->late(e);
+    else
+        (void)phi__mcp_exchange_repeat(e);
+}
+
+PHI__FN phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms) {
+    phi__io *io = e->wire->rt->io;
+    e->timer.fire = phi__mcp_exchange_timer;
+    return phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + ms * 1000);
+}
+
 static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     phi__fetch_desc desc;
     phi_arena arena;
@@ -15891,6 +15907,8 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     desc.url = e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url;
     desc.body = e->out != NULL ? e->out->json : phi__buf_str(&e->json);
     if (strcmp(e->kind->method, "POST") != 0) desc.body = phi__str(NULL, 0);
+    /* the stream of the old transport carries all answers: it is no idle one */
+    desc.stands = e->out != NULL ? e->out->stream : e->kind->stands;
     desc.on_head = phi__mcp_exchange_head;
     desc.on_body = phi__mcp_exchange_body;
     desc.on_end = phi__mcp_exchange_end;
@@ -15899,7 +15917,10 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     if (phi__mcp_head_make(e, phi__buf_str(&e->sent), &arena, &headers, &desc.header_count)) {
         desc.headers = headers;
         status = phi__fetch_open(e->wire->rt, &desc, &e->fetch);
-        if (status != PHI_OK) (void)phi_last_error(e->wire->rt, &words, NULL);
+        if (status == PHI_FULL)
+            status = phi__mcp_exchange_later(e, PHI__MCP_EXCHANGE_FULL_MS);
+        else if (status != PHI_OK)
+            (void)phi_last_error(e->wire->rt, &words, NULL);
     }
     if (status != PHI_OK)
         (void)snprintf(e->words, sizeof e->words, "%s", words[0] != '\0' ? words : "no memory");
@@ -15937,20 +15958,6 @@ PHI__FN phi_status phi__mcp_exchange_send(phi__mcp_exchange *e) {
         return PHI_OK;
     }
     return status == PHI_OK ? phi__mcp_exchange_open(e) : status;
-}
-
-static void phi__mcp_exchange_timer(phi__timer *timer) {
-    phi__mcp_exchange *e = PHI__OWNER(timer, phi__mcp_exchange, timer);
-    if (e->kind->late != NULL)
-        e->kind->late(e);
-    else
-        (void)phi__mcp_exchange_repeat(e);
-}
-
-PHI__FN phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms) {
-    phi__io *io = e->wire->rt->io;
-    e->timer.fire = phi__mcp_exchange_timer;
-    return phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + ms * 1000);
 }
 
 /* The first that is to be sent again, or that was held. */
@@ -16824,6 +16831,7 @@ static const phi__mcp_exchange_kind *phi__mcp_http_resuming(void) {
     static const phi__mcp_exchange_kind kind = {"GET",
                                                 "text/event-stream",
                                                 false,
+                                                false,
                                                 phi__mcp_http_message,
                                                 phi__mcp_http_ended,
                                                 phi__mcp_http_late};
@@ -16883,11 +16891,13 @@ static const phi__mcp_exchange_kind *phi__mcp_http_kind(const phi__mcp_http *htt
     static const phi__mcp_exchange_kind post = {"POST",
                                                 "application/json, text/event-stream",
                                                 false,
+                                                false,
                                                 phi__mcp_http_message,
                                                 phi__mcp_http_ended,
                                                 phi__mcp_http_late};
     static const phi__mcp_exchange_kind told = {"POST",
                                                 "application/json, text/event-stream",
+                                                false,
                                                 true,
                                                 phi__mcp_http_message,
                                                 phi__mcp_http_ended,
@@ -16899,6 +16909,7 @@ static const phi__mcp_exchange_kind *phi__mcp_http_kind(const phi__mcp_http *htt
 static const phi__mcp_exchange_kind *phi__mcp_http_old(void) {
     static const phi__mcp_exchange_kind old = {"POST",
                                                "application/json, text/event-stream",
+                                               false,
                                                true,
                                                phi__mcp_http_message,
                                                phi__mcp_http_posted,
@@ -16984,7 +16995,7 @@ static bool phi__mcp_http_no_message(phi__mcp_exchange *e, phi_str event, phi_st
 /* Tells the server that the session ends. */
 static void phi__mcp_http_leave(phi__mcp_http *http) {
     static const phi__mcp_exchange_kind kind = {
-        "DELETE", NULL, true, phi__mcp_http_no_message, phi__mcp_http_left, NULL};
+        "DELETE", NULL, false, true, phi__mcp_http_no_message, phi__mcp_http_left, NULL};
     phi__mcp_exchange *e;
     http->ended = true;
     e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
@@ -26703,11 +26714,11 @@ enum {
 
 PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e) {
     uint64_t now = phi__io_now_us(e->wire->rt->io);
-    uint64_t named = e->resume.has_retry ? e->resume.retry_ms : PHI__MCP_STREAM_RETRY_MS;
+    uint64_t named = e->resume.has_retry ? e->resume.retry_ms : (uint64_t)PHI__MCP_STREAM_RETRY_MS;
     uint64_t grown;
     if (now - e->opened_us >= PHI__MCP_STREAM_LASTED_US) e->tries = 0;
     grown = e->tries == 0 ? 0 : (uint64_t)PHI__MCP_STREAM_RETRY_MS << phi__min(e->tries - 1, 5);
-    if (grown > PHI__MCP_STREAM_MOST_MS) grown = PHI__MCP_STREAM_MOST_MS;
+    if (grown > (uint64_t)PHI__MCP_STREAM_MOST_MS) grown = PHI__MCP_STREAM_MOST_MS;
     if (named > PHI__MCP_STREAM_NAMED_MS) named = PHI__MCP_STREAM_NAMED_MS;
     e->tries++;
     return named > grown ? named : grown;
@@ -26762,7 +26773,8 @@ static bool phi__mcp_stream_unheard(phi__mcp_exchange *e, phi_status status) {
 
 PHI__FN void phi__mcp_stream_listen(phi__mcp_http *http) {
     static const phi__mcp_exchange_kind kind = {
-        "GET", "text/event-stream", false, phi__mcp_stream_heard, phi__mcp_stream_unheard, NULL};
+        "GET", "text/event-stream", true, false, phi__mcp_stream_heard, phi__mcp_stream_unheard,
+        NULL};
     phi__mcp_exchange *e;
     if (http->listening != NULL || http->stream != NULL) return;
     e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
@@ -26843,6 +26855,7 @@ static void phi__mcp_stream_late(phi__mcp_exchange *e) {
 PHI__FN phi_status phi__mcp_stream_again(phi__mcp_http *http, phi__mcp_exchange *first) {
     static const phi__mcp_exchange_kind kind = {"GET",
                                                 "text/event-stream",
+                                                false,
                                                 false,
                                                 phi__mcp_stream_message,
                                                 phi__mcp_stream_ended,

@@ -47,10 +47,11 @@ static phi_status phi__runtime_tape(phi_runtime *rt, const phi_runtime_desc *des
     return PHI_OK;
 }
 
-static void phi__runtime_attach(phi_runtime *rt) {
+static void phi__runtime_attach(phi_runtime *rt, uint32_t connections) {
     phi_tape *tape = rt->tape;
     rt->tells_stages = rt->http != NULL;
-    phi__fetch_attach(rt, tape != NULL && tape->plays ? NULL : rt->transport, rt->tells_stages);
+    phi__fetch_attach(rt, tape != NULL && tape->plays ? NULL : rt->transport, rt->tells_stages,
+                      connections);
     if (tape == NULL) return;
     tape->ops->attach(tape, rt, rt->transport, rt->tells_stages);
     rt->tells_stages = tape->stages;
@@ -72,13 +73,13 @@ static phi_status phi__runtime_io(phi_runtime *rt, const phi_runtime_desc *desc,
     if (status != PHI_OK) return status;
     rt->slice.io = rt->io;
     rt->transport = desc->transport;
-    if (rt->transport != NULL || (rt->tape != NULL && rt->tape->plays)) {
-        phi__runtime_attach(rt);
-        return PHI_OK;
-    }
     memset(&http, 0, sizeof http);
     http.max_connections =
         desc->max_connections != 0 ? desc->max_connections : (uint32_t)PHI__RUNTIME_CONNECTIONS;
+    if (rt->transport != NULL || (rt->tape != NULL && rt->tape->plays)) {
+        phi__runtime_attach(rt, http.max_connections);
+        return PHI_OK;
+    }
     http.enable_http2 = desc->enable_http2;
     http.use_environment = desc->use_environment;
     http.proxy = desc->proxy;
@@ -87,7 +88,7 @@ static phi_status phi__runtime_io(phi_runtime *rt, const phi_runtime_desc *desc,
     status = phi__http_new(rt->io, &http, phi__transfer_port_get(), &rt->http, why);
     if (status != PHI_OK) return status;
     rt->transport = phi__http_transport(rt->http);
-    phi__runtime_attach(rt);
+    phi__runtime_attach(rt, http.max_connections);
     return PHI_OK;
 }
 

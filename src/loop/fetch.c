@@ -69,6 +69,9 @@ static phi_status phi__fetch_check(phi_runtime *rt, const phi__fetch_desc *desc)
     if (rt->fetches.transport == NULL)
         return phi__error(rt, PHI_MISUSE,
                           "request: a tape is played, which has no requests of tools");
+    if (desc->stands && rt->fetches.standing >= rt->fetches.standing_most)
+        return phi__error(rt, PHI_FULL,
+                          "request: half of max_connections are streams that stay open");
     if (!phi__fetch_name_fits(desc->method))
         return phi__error(rt, PHI_BAD_ARG, "request: method: expected a token");
     if (!phi__fetch_url_fits(desc->url))
@@ -182,6 +185,7 @@ static void phi__fetch_detach(phi__fetch *f) {
     f->closed = true;
     phi__fetch_unready(f);
     phi__list_take(&f->rt->fetches.open, &f->open);
+    if (f->desc.stands) f->rt->fetches.standing--;
     phi__transfer_close(f->transfer);
     f->transfer = NULL;
 }
@@ -296,6 +300,7 @@ PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc,
         return phi__error(rt, PHI_NO_MEMORY, "request: no memory");
     }
     phi__list_push(&rt->fetches.open, &f->open);
+    if (desc->stands) rt->fetches.standing++;
     f->status = phi__fetch_status(status);
     if (status != PHI_OK) phi__fetch_wake(f);
     *out = f;
@@ -317,7 +322,9 @@ PHI__FN void phi__fetch_resume(phi__fetch *f) {
 
 /* ---- for the runtime ---- */
 
-PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages) {
+PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages,
+                               uint32_t connections) {
+    rt->fetches.standing_most = connections > 1 ? connections / 2 : 1;
     rt->fetches.transport = transport;
     rt->fetches.stages = stages;
 }

@@ -32,6 +32,9 @@ typedef struct phi__fetch_desc {
     phi_deadlines deadlines;
     /* of the answer's body; beyond them it ends with PHI_TOO_BIG (0: no limit) */
     uint64_t max_bytes;
+    /* Stays open with nothing to say: of these only half of the runtime's max_connections are open at
+       once, so that others find one. */
+    bool stands;
     /* NULL on_head or on_body: not wanted. headers: "Name: value\r\n" each, valid during the
        call. */
     void (*on_head)(void *user_data, int http_status, phi_str headers);
@@ -49,10 +52,11 @@ typedef struct phi__fetches {
     const phi_transport *transport;
     bool stages;           /* it reports them */
     phi__list open, ready; /* ready: something has come for them */
+    uint32_t standing, standing_most;
 } phi__fetches;
 
 /* PHI_BAD_ARG: a URL or a header that cannot be sent; PHI_MISUSE: the runtime closes, or a tape is
-   played; PHI_NO_MEMORY. phi_last_error has the message. What the transport refuses comes by
+   played; PHI_FULL: too many stand; PHI_NO_MEMORY. phi_last_error has the message. What the transport refuses comes by
    on_end. */
 PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out);
 /* Cancels it; on_end is not called. NULL is harmless, and so is a close inside its own on_end. */
@@ -64,7 +68,8 @@ PHI__FN bool phi__fetch_name_fits(phi_str name); /* a token of RFC 9110 */
 
 /* ---- for the runtime ---- */
 
-PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages);
+PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages,
+                               uint32_t connections);
 PHI__FN void phi__fetch_pump(phi_runtime *rt); /* hands on a bounded part */
 /* All: they end with PHI_CANCELLED in the next step, or at once. */
 PHI__FN void phi__fetch_cancel_all(phi_runtime *rt);

@@ -13,7 +13,8 @@
 enum {
     PHI__MCP_EXCHANGE_REDIRECTS = 3,
     PHI__MCP_EXCHANGE_CHALLENGES = 4,
-    PHI__MCP_EXCHANGE_FAULT = 65536 /* bytes of a refusal's body that are read */
+    PHI__MCP_EXCHANGE_FULL_MS = 5000, /* before a stream that may stay open is tried again */
+    PHI__MCP_EXCHANGE_FAULT = 65536   /* bytes of a refusal's body that are read */
 };
 
 /* ---- life ---- */
@@ -202,7 +203,7 @@ static void phi__mcp_exchange_events(phi__mcp_exchange *e, phi_str bytes) {
 
 static void phi__mcp_exchange_collect(phi__mcp_exchange *e, phi_str bytes) {
     bool fault = e->shape == PHI__MCP_SHAPE_FAULT;
-    size_t most = fault ? PHI__MCP_EXCHANGE_FAULT : e->wire->desc->max_message_bytes;
+    size_t most = fault ? (size_t)PHI__MCP_EXCHANGE_FAULT : e->wire->desc->max_message_bytes;
     char words[100];
     if (phi__add(e->body.len, bytes.len) > most && !fault) {
         (void)snprintf(words, sizeof words, "the answer is larger than %llu bytes",
@@ -279,6 +280,20 @@ static void phi__mcp_exchange_deadlines(const phi__mcp_exchange *e, phi_deadline
     d->first_event_ms = d->idle_ms = waits ? PHI_UNLIMITED : e->wire->desc->timeout_ms;
 }
 
+static void phi__mcp_exchange_timer(phi__timer *timer) {
+    phi__mcp_exchange *e = PHI__OWNER(timer, phi__mcp_exchange, timer);
+    if (e->kind->late != NULL)
+        e->kind->late(e);
+    else
+        (void)phi__mcp_exchange_repeat(e);
+}
+
+PHI__FN phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms) {
+    phi__io *io = e->wire->rt->io;
+    e->timer.fire = phi__mcp_exchange_timer;
+    return phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + ms * 1000);
+}
+
 static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     phi__fetch_desc desc;
     phi_arena arena;
@@ -293,6 +308,8 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     desc.url = e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url;
     desc.body = e->out != NULL ? e->out->json : phi__buf_str(&e->json);
     if (strcmp(e->kind->method, "POST") != 0) desc.body = phi__str(NULL, 0);
+    /* the stream of the old transport carries all answers: it is no idle one */
+    desc.stands = e->out != NULL ? e->out->stream : e->kind->stands;
     desc.on_head = phi__mcp_exchange_head;
     desc.on_body = phi__mcp_exchange_body;
     desc.on_end = phi__mcp_exchange_end;
@@ -301,7 +318,10 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     if (phi__mcp_head_make(e, phi__buf_str(&e->sent), &arena, &headers, &desc.header_count)) {
         desc.headers = headers;
         status = phi__fetch_open(e->wire->rt, &desc, &e->fetch);
-        if (status != PHI_OK) (void)phi_last_error(e->wire->rt, &words, NULL);
+        if (status == PHI_FULL)
+            status = phi__mcp_exchange_later(e, PHI__MCP_EXCHANGE_FULL_MS);
+        else if (status != PHI_OK)
+            (void)phi_last_error(e->wire->rt, &words, NULL);
     }
     if (status != PHI_OK)
         (void)snprintf(e->words, sizeof e->words, "%s", words[0] != '\0' ? words : "no memory");
@@ -339,20 +359,6 @@ PHI__FN phi_status phi__mcp_exchange_send(phi__mcp_exchange *e) {
         return PHI_OK;
     }
     return status == PHI_OK ? phi__mcp_exchange_open(e) : status;
-}
-
-static void phi__mcp_exchange_timer(phi__timer *timer) {
-    phi__mcp_exchange *e = PHI__OWNER(timer, phi__mcp_exchange, timer);
-    if (e->kind->late != NULL)
-        e->kind->late(e);
-    else
-        (void)phi__mcp_exchange_repeat(e);
-}
-
-PHI__FN phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms) {
-    phi__io *io = e->wire->rt->io;
-    e->timer.fire = phi__mcp_exchange_timer;
-    return phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + ms * 1000);
 }
 
 /* The first that is to be sent again, or that was held. */

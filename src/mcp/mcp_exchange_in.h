@@ -51,6 +51,7 @@ typedef enum phi__mcp_shape {
 typedef struct phi__mcp_exchange_kind {
     const char *method; /* of HTTP */
     const char *accept; /* NULL: none */
+    bool stands;        /* a stream that may stay silent for ever */
     bool skips;         /* the body of a good answer is not wanted */
     /* A message: the body, or an event of a stream with its name. False: all is freed. */
     bool (*message)(phi__mcp_exchange *e, phi_str event, phi_str json);

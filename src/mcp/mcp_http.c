@@ -73,6 +73,7 @@ static const phi__mcp_exchange_kind *phi__mcp_http_resuming(void) {
     static const phi__mcp_exchange_kind kind = {"GET",
                                                 "text/event-stream",
                                                 false,
+                                                false,
                                                 phi__mcp_http_message,
                                                 phi__mcp_http_ended,
                                                 phi__mcp_http_late};
@@ -132,11 +133,13 @@ static const phi__mcp_exchange_kind *phi__mcp_http_kind(const phi__mcp_http *htt
     static const phi__mcp_exchange_kind post = {"POST",
                                                 "application/json, text/event-stream",
                                                 false,
+                                                false,
                                                 phi__mcp_http_message,
                                                 phi__mcp_http_ended,
                                                 phi__mcp_http_late};
     static const phi__mcp_exchange_kind told = {"POST",
                                                 "application/json, text/event-stream",
+                                                false,
                                                 true,
                                                 phi__mcp_http_message,
                                                 phi__mcp_http_ended,
@@ -148,6 +151,7 @@ static const phi__mcp_exchange_kind *phi__mcp_http_kind(const phi__mcp_http *htt
 static const phi__mcp_exchange_kind *phi__mcp_http_old(void) {
     static const phi__mcp_exchange_kind old = {"POST",
                                                "application/json, text/event-stream",
+                                               false,
                                                true,
                                                phi__mcp_http_message,
                                                phi__mcp_http_posted,
@@ -233,7 +237,7 @@ static bool phi__mcp_http_no_message(phi__mcp_exchange *e, phi_str event, phi_st
 /* Tells the server that the session ends. */
 static void phi__mcp_http_leave(phi__mcp_http *http) {
     static const phi__mcp_exchange_kind kind = {
-        "DELETE", NULL, true, phi__mcp_http_no_message, phi__mcp_http_left, NULL};
+        "DELETE", NULL, false, true, phi__mcp_http_no_message, phi__mcp_http_left, NULL};
     phi__mcp_exchange *e;
     http->ended = true;
     e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));

@@ -21,11 +21,11 @@ enum {
 
 PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e) {
     uint64_t now = phi__io_now_us(e->wire->rt->io);
-    uint64_t named = e->resume.has_retry ? e->resume.retry_ms : PHI__MCP_STREAM_RETRY_MS;
+    uint64_t named = e->resume.has_retry ? e->resume.retry_ms : (uint64_t)PHI__MCP_STREAM_RETRY_MS;
     uint64_t grown;
     if (now - e->opened_us >= PHI__MCP_STREAM_LASTED_US) e->tries = 0;
     grown = e->tries == 0 ? 0 : (uint64_t)PHI__MCP_STREAM_RETRY_MS << phi__min(e->tries - 1, 5);
-    if (grown > PHI__MCP_STREAM_MOST_MS) grown = PHI__MCP_STREAM_MOST_MS;
+    if (grown > (uint64_t)PHI__MCP_STREAM_MOST_MS) grown = PHI__MCP_STREAM_MOST_MS;
     if (named > PHI__MCP_STREAM_NAMED_MS) named = PHI__MCP_STREAM_NAMED_MS;
     e->tries++;
     return named > grown ? named : grown;
@@ -80,7 +80,8 @@ static bool phi__mcp_stream_unheard(phi__mcp_exchange *e, phi_status status) {
 
 PHI__FN void phi__mcp_stream_listen(phi__mcp_http *http) {
     static const phi__mcp_exchange_kind kind = {
-        "GET", "text/event-stream", false, phi__mcp_stream_heard, phi__mcp_stream_unheard, NULL};
+        "GET", "text/event-stream", true, false, phi__mcp_stream_heard, phi__mcp_stream_unheard,
+        NULL};
     phi__mcp_exchange *e;
     if (http->listening != NULL || http->stream != NULL) return;
     e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
@@ -161,6 +162,7 @@ static void phi__mcp_stream_late(phi__mcp_exchange *e) {
 PHI__FN phi_status phi__mcp_stream_again(phi__mcp_http *http, phi__mcp_exchange *first) {
     static const phi__mcp_exchange_kind kind = {"GET",
                                                 "text/event-stream",
+                                                false,
                                                 false,
                                                 phi__mcp_stream_message,
                                                 phi__mcp_stream_ended,

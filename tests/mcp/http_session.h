@@ -35,7 +35,8 @@ struct phi_mcp {
     int challenges;
 };
 
-static phi_mcp *session_now; /* for the fake authorization */
+static phi_mcp *session_now;                     /* for the fake authorization */
+static const phi_runtime_desc *session_settings; /* NULL: defaults */
 
 static inline void session_note(phi_mcp *m, const char *format, ...) PHI_PRINTF(2, 3);
 static inline void session_note(phi_mcp *m, const char *format, ...) {
@@ -157,7 +158,7 @@ static inline void session_open(phi_mcp *m, wires *w) {
     m->desc = desc;
     session_now = m;
     wires_init(w);
-    m->rt = wires_runtime(w, NULL);
+    m->rt = wires_runtime(w, session_settings);
     REQUIRE(CHECK(m->rt != NULL));
     phi_memory_init(&m->memory, &allocator, 0);
     if (m->desc.url == NULL) m->desc.url = "http://h:1/mcp";

@@ -144,6 +144,31 @@ static void a_server_without_a_stream_is_asked_once(void) {
     }
 }
 
+static void streams_that_stay_open_leave_half_of_the_connections(void) {
+    phi_runtime_desc desc = PHI_ZERO;
+    phi__mcp_out *first, *second;
+    desc.max_connections = 2;
+    session_settings = &desc;
+    session_begin(&m, &w);
+    m.link->table->agreed(m.link, "2026-07-28", true);
+    first = session_out(&m, "subscriptions/listen", "{1}");
+    second = session_out(&m, "subscriptions/listen", "{2}");
+    first->stream = second->stream = true;
+    CHECK_EQ_INT(m.link->table->send(m.link, first), PHI_OK);
+    CHECK_EQ_INT(m.link->table->send(m.link, second), PHI_OK);
+    (void)session_send(&m, "tools/list", "{3}");
+    CHECK_EQ_INT(w.count, 2);
+    CHECK(strstr(w.sent[1].text, "\n\n{3}") != NULL);
+    session_later(&m, &w, 5000);
+    CHECK_EQ_INT(w.count, 2);
+    m.link->table->forget(m.link, first);
+    session_later(&m, &w, 5000);
+    CHECK_EQ_INT(w.count, 3);
+    CHECK(strstr(w.sent[2].text, "\n\n{2}") != NULL);
+    session_settings = NULL;
+    session_end(&m, &w);
+}
+
 /* ---- the old HTTP+SSE ---- */
 
 /* initialize was refused, and a stream is asked for. */
@@ -390,6 +415,7 @@ TEST_MAIN(TEST_ENTRY(a_broken_stream_is_resumed_after_the_delay),
           TEST_ENTRY(a_request_that_waits_for_its_resumption_can_be_forgotten),
           TEST_ENTRY(messages_of_the_servers_own_are_heard),
           TEST_ENTRY(a_server_without_a_stream_is_asked_once),
+          TEST_ENTRY(streams_that_stay_open_leave_half_of_the_connections),
           TEST_ENTRY(the_old_transport_is_found_and_spoken),
           TEST_ENTRY(an_endpoint_of_another_origin_is_refused),
           TEST_ENTRY(a_server_that_is_not_old_keeps_its_first_refusal),
