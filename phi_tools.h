@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xc1d0a62a
+#if PHI__IMP_MCP != 0xfbfde57f
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xc1d0a62a
+#define PHI__IMP_MCP 0xfbfde57f
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -13394,13 +13394,13 @@ PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes);
 
 /* What the program is to an authorization server. */
 typedef struct phi__mcp_oauth_client {
-    phi_str issuer;        /* that knows it; empty: there is no client */
-    phi_str id, secret;    /* secret: empty: none */
-    phi_str redirect;      /* that it was registered with */
-    phi_str scope;         /* the same */
-    uint32_t method;       /* PHI__MCP_OAUTH_NONE, _BASIC or _POST */
-    int64_t until_ms;      /* of the secret; INT64_MAX: for ever */
-    bool registered, used; /* registered: by us; used: it has brought a token */
+    phi_str issuer;     /* that knows it; empty: there is no client */
+    phi_str id, secret; /* secret: empty: none */
+    phi_str redirect;   /* that it was registered with */
+    phi_str scope;      /* the same */
+    uint32_t method;    /* PHI__MCP_OAUTH_NONE, _BASIC or _POST */
+    int64_t until_ms;   /* of the secret; INT64_MAX: for ever */
+    bool registered;    /* by us */
 } phi__mcp_oauth_client;
 
 /* One authorization. */

@@ -11,13 +11,13 @@
 
 /* What the program is to an authorization server. */
 typedef struct phi__mcp_oauth_client {
-    phi_str issuer;        /* that knows it; empty: there is no client */
-    phi_str id, secret;    /* secret: empty: none */
-    phi_str redirect;      /* that it was registered with */
-    phi_str scope;         /* the same */
-    uint32_t method;       /* PHI__MCP_OAUTH_NONE, _BASIC or _POST */
-    int64_t until_ms;      /* of the secret; INT64_MAX: for ever */
-    bool registered, used; /* registered: by us; used: it has brought a token */
+    phi_str issuer;     /* that knows it; empty: there is no client */
+    phi_str id, secret; /* secret: empty: none */
+    phi_str redirect;   /* that it was registered with */
+    phi_str scope;      /* the same */
+    uint32_t method;    /* PHI__MCP_OAUTH_NONE, _BASIC or _POST */
+    int64_t until_ms;   /* of the secret; INT64_MAX: for ever */
+    bool registered;    /* by us */
 } phi__mcp_oauth_client;
 
 /* One authorization. */

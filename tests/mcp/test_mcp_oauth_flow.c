@@ -1,5 +1,6 @@
 /* test_mcp_oauth_flow.c - connections to a server that wants an authorization, over HTTP: the
-   browser is redirected to our own port. The authorization server is strict (tests/mock/mcp_auth.py). */
+   browser is redirected to our own port. The authorization server, tests/mock/mcp_auth.py, is
+   strict. */
 #include "agent/agent.h"
 #include "io/secret_in.h"
 #include "loop/loop_in.h"
