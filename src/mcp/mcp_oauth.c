@@ -288,6 +288,7 @@ PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *o, int http_status, 
     phi__mcp_oauth_token_load(o);
     if (o->step != PHI__MCP_OAUTH_IDLE) return phi__mcp_oauth_wait(o);
     if (o->grant.bearer.len > 0 && !phi_str_equal(o->grant.bearer, sent)) return PHI_OK;
+    if (phi__mcp_oauth_token_reload(o)) return PHI_OK;
     phi_arena_free(&o->arena);
     if (!phi__arena_str(&o->arena, headers, &text) ||
         !phi__mcp_oauth_words_challenge(&o->arena, text, &o->found.dare)) {

@@ -120,6 +120,8 @@ PHI__FN uint16_t phi__mcp_oauth_client_port(phi__mcp_oauth *o);
 
 /* mcp_oauth_token.c */
 PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o); /* the stored grant, once */
+/* Takes a token that another process has put into the store. False: there is none. */
+PHI__FN bool phi__mcp_oauth_token_reload(phi__mcp_oauth *o);
 PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o);
 /* Sends a form with the client's proof. */
 PHI__FN phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint,

@@ -88,13 +88,10 @@ PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_o
     return PHI_OK;
 }
 
-/* The stored grant, once. One that is not ours or not well formed counts as none. */
-PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o) {
-    phi__mcp_oauth_grant *g = &o->grant;
+/* The stored grant; one that is not ours or not well formed counts as none. */
+static bool phi__mcp_oauth_token_stored(phi__mcp_oauth *o, phi__mcp_oauth_grant *g) {
     const char *id = o->desc->client_id;
-    if (o->loaded) return;
-    o->loaded = true;
-    if (phi__mcp_oauth_keep_load(o->desc->store, o->resource, g) != PHI_OK) return;
+    if (phi__mcp_oauth_keep_load(o->desc->store, o->resource, g) != PHI_OK) return false;
     if (g->bearer.len > 0 &&
         (!phi__str_starts(g->bearer, "Bearer ") ||
          !phi__mcp_oauth_token_fits(phi__str(g->bearer.at + 7, g->bearer.len - 7))))
@@ -104,6 +101,28 @@ PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o) {
         phi__mcp_oauth_keep_clear(g);
     if (phi__mcp_oauth_url_fault(&o->url, g->endpoint, o->desc->allow_private) != NULL)
         g->refresh = phi__str("", 0);
+    return true;
+}
+
+PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o) {
+    if (o->loaded) return;
+    o->loaded = true;
+    (void)phi__mcp_oauth_token_stored(o, &o->grant);
+}
+
+PHI__FN bool phi__mcp_oauth_token_reload(phi__mcp_oauth *o) {
+    phi__mcp_oauth_grant next;
+    bool fine;
+    if (o->desc->store == NULL) return false;
+    phi__mcp_oauth_keep_init(&next, &o->memory);
+    fine = phi__mcp_oauth_token_stored(o, &next) && next.bearer.len > 0 &&
+           !phi_str_equal(next.bearer, o->grant.bearer) &&
+           next.renew_ms > phi__io_wall_ms(o->rt->io);
+    if (fine)
+        phi__mcp_oauth_keep_move(&o->grant, &next);
+    else
+        phi__mcp_oauth_keep_clear(&next);
+    return fine;
 }
 
 PHI__FN phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint,
@@ -143,6 +162,7 @@ PHI__FN bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o,
 PHI__FN phi_status phi__mcp_oauth_token_renew(phi__mcp_oauth *o) {
     phi_status status;
     phi__buf body;
+    if (!o->renewing && phi__mcp_oauth_token_reload(o)) return PHI_OK;
     if (!phi__mcp_oauth_client_recall(o)) {
         o->grant.refresh = phi__str("", 0);
         o->step = PHI__MCP_OAUTH_BEGIN;

@@ -95,6 +95,55 @@ TEST(a_token_is_kept_in_the_store) {
     world_end(&o);
 }
 
+TEST(a_token_that_another_process_got_is_taken_from_the_store) {
+    phi__mcp_oauth_listener listener;
+    phi__mcp_oauth *first;
+    phi_str value;
+    world o;
+    world_init(&o);
+    o.store = store_mem_new();
+    o.desc.store = store_mem_store(o.store);
+    listener.changed = world_changed;
+    listener.ctx = &o;
+    REQUIRE(CHECK(world_begin(&o, SERVER)));
+    world_authorize(&o);
+    CHECK_EQ_INT(phi__mcp_oauth_new(o.rt, &o.rt->memory, &o.desc, phi_str_of(SERVER), "phi",
+                                    &listener, &first),
+                 PHI_OK);
+    CHECK_EQ_INT(phi__mcp_oauth_header(first, &value), PHI_OK);
+    world_page_first(&o, "POST " AS "/token", 200,
+                     "{\"access_token\":\"token-number-2\",\"refresh_token\":\"refresh-number-2\","
+                     "\"expires_in\":3600}",
+                     1);
+    /* the other one refreshes; this one has the same token, near its end, and then refused */
+    world_pass_s(&o, 3550);
+    CHECK_EQ_STR(world_header(&o), "busy");
+    world_step(&o, 5);
+    CHECK_EQ_STR(world_header(&o), "Bearer token-number-2");
+    CHECK_EQ_INT(o.w.count, 5);
+    CHECK_EQ_INT(phi__mcp_oauth_header(first, &value), PHI_BUSY);
+    world_step(&o, 5);
+    CHECK_EQ_INT(phi__mcp_oauth_header(first, &value), PHI_OK);
+    CHECK_STR(value, "Bearer token-number-2");
+    CHECK_EQ_INT(o.w.count, 5);
+    CHECK_EQ_INT(world_401(&o, "", "Bearer token-number-2"), PHI_BUSY);
+    world_step(&o, 10);
+    CHECK_EQ_INT(world_401(&o, "", "Bearer token-number-1"), PHI_BUSY);
+    world_step(&o, 30);
+    CHECK_EQ_INT(o.opened, 2);
+    CHECK_EQ_INT(world_back(&o, "code=code-number-1"), PHI_OK);
+    world_page_first(&o, "POST " AS "/token", 200, "{\"access_token\":\"token-number-4\"}", 1);
+    world_step(&o, 10);
+    CHECK_EQ_STR(world_header(&o), "Bearer token-number-4");
+    CHECK_EQ_INT(
+        phi__mcp_oauth_challenge(first, 401, phi_str_of(""), phi_str_of("Bearer token-number-2")),
+        PHI_OK);
+    CHECK_EQ_INT(phi__mcp_oauth_header(first, &value), PHI_OK);
+    CHECK_STR(value, "Bearer token-number-4");
+    phi__mcp_oauth_free(first);
+    world_end(&o);
+}
+
 TEST(a_token_is_refreshed_a_minute_early_by_one_request) {
     world o;
     world_init(&o);
@@ -511,6 +560,7 @@ TEST(every_allocation_of_an_authorization_may_fail) {
 
 TEST_MAIN(TEST_ENTRY(a_refused_request_leads_to_a_token),
           TEST_ENTRY(requests_that_wait_are_told_once), TEST_ENTRY(a_token_is_kept_in_the_store),
+          TEST_ENTRY(a_token_that_another_process_got_is_taken_from_the_store),
           TEST_ENTRY(a_token_is_refreshed_a_minute_early_by_one_request),
           TEST_ENTRY(a_refused_token_is_refreshed_and_then_asked_for_anew),
           TEST_ENTRY(a_dead_refresh_token_leads_to_the_person),
