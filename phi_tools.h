@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x236e3880
+#if PHI__IMP_MCP != 0x77d0247f
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x236e3880
+#define PHI__IMP_MCP 0x77d0247f
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -13408,7 +13408,8 @@ typedef struct phi__mcp_oauth_ask {
     phi_str redirect, state, verifier, scope, resource, code;
 } phi__mcp_oauth_ask;
 
-/* A new state and verifier of 32 random bytes each, in the arena. False: no memory. */
+/* A new state and verifier of 32 random bytes each, in the arena. io NULL: of the system's random
+   bytes. False: no memory. */
 PHI__FN bool phi__mcp_oauth_form_secrets(phi__io *io, phi_arena *arena, phi__mcp_oauth_ask *ask);
 /* The URL for the browser.. */
 PHI__FN void phi__mcp_oauth_form_authorize(phi__buf *out, phi_str endpoint,
@@ -18706,7 +18707,10 @@ static bool phi__mcp_oauth_form_secret(phi__io *io, phi_arena *arena, phi_str *o
     phi__buf text;
     bool fine;
     phi__buf_init(&text, arena->memory);
-    phi__io_random(io, random, sizeof random);
+    if (io != NULL)
+        phi__io_random(io, random, sizeof random);
+    else
+        phi__clock_random(random, sizeof random);
     phi__mcp_oauth_form_base64(&text, random, sizeof random);
     memset(random, 0, sizeof random);
     fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
@@ -19249,7 +19253,9 @@ static phi_status phi__mcp_oauth_person_scope(phi__mcp_oauth *o) {
 PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf url;
-    if (!phi__mcp_oauth_form_secrets(o->rt->io, &o->arena, &o->ask)) return PHI_NO_MEMORY;
+    /* the random bytes of a runtime with a tape follow from its seed, which is on the tape */
+    if (!phi__mcp_oauth_form_secrets(o->rt->tape == NULL ? o->rt->io : NULL, &o->arena, &o->ask))
+        return PHI_NO_MEMORY;
     phi__buf_init(&url, &o->memory);
     phi__mcp_oauth_form_authorize(&url, o->found.server.authorize, &o->client, &o->ask);
     phi__buf_char(&url, '\0');

@@ -5,6 +5,7 @@
 
 #include "base/base64_in.h"
 #include "base/sha256_in.h"
+#include "io/clock_in.h"
 #include "text/json_in.h"
 
 /* ---- secrets ---- */
@@ -26,7 +27,10 @@ static bool phi__mcp_oauth_form_secret(phi__io *io, phi_arena *arena, phi_str *o
     phi__buf text;
     bool fine;
     phi__buf_init(&text, arena->memory);
-    phi__io_random(io, random, sizeof random);
+    if (io != NULL)
+        phi__io_random(io, random, sizeof random);
+    else
+        phi__clock_random(random, sizeof random);
     phi__mcp_oauth_form_base64(&text, random, sizeof random);
     memset(random, 0, sizeof random);
     fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);

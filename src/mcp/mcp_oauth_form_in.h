@@ -25,7 +25,8 @@ typedef struct phi__mcp_oauth_ask {
     phi_str redirect, state, verifier, scope, resource, code;
 } phi__mcp_oauth_ask;
 
-/* A new state and verifier of 32 random bytes each, in the arena. False: no memory. */
+/* A new state and verifier of 32 random bytes each, in the arena. io NULL: of the system's random
+   bytes. False: no memory. */
 PHI__FN bool phi__mcp_oauth_form_secrets(phi__io *io, phi_arena *arena, phi__mcp_oauth_ask *ask);
 /* The URL for the browser.. */
 PHI__FN void phi__mcp_oauth_form_authorize(phi__buf *out, phi_str endpoint,

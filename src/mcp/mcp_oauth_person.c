@@ -120,7 +120,9 @@ static phi_status phi__mcp_oauth_person_scope(phi__mcp_oauth *o) {
 PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf url;
-    if (!phi__mcp_oauth_form_secrets(o->rt->io, &o->arena, &o->ask)) return PHI_NO_MEMORY;
+    /* the random bytes of a runtime with a tape follow from its seed, which is on the tape */
+    if (!phi__mcp_oauth_form_secrets(o->rt->tape == NULL ? o->rt->io : NULL, &o->arena, &o->ask))
+        return PHI_NO_MEMORY;
     phi__buf_init(&url, &o->memory);
     phi__mcp_oauth_form_authorize(&url, o->found.server.authorize, &o->client, &o->ask);
     phi__buf_char(&url, '\0');

@@ -1,6 +1,7 @@
 /* test_mcp_oauth_hostile.c - servers that lie, point elsewhere, flood or echo secrets: each is
    refused with words, and no secret is in them. */
 #include "mcp/oauth_world.h"
+#include "record/replay.h"
 
 #include <stdio.h>
 
@@ -329,6 +330,52 @@ TEST(memory_that_is_given_back_holds_no_secret) {
     CHECK_EQ_INT(memory.used_bytes, 0);
 }
 
+/* ---- tapes ---- */
+
+static phi_status tape_write(void *user_data, const char *bytes, size_t len) {
+    phi__buf_add((phi__buf *)user_data, bytes, len);
+    return PHI_OK;
+}
+
+TEST(a_tape_has_no_secret_and_none_follows_from_its_seed) {
+    static const char *const secrets[] = {"token-number-1", "refresh-number-1", "code-number-1",
+                                          "client-number-1"};
+    char states[2][100];
+    int i;
+    for (i = 0; i < 2; i++) {
+        phi_runtime_desc desc;
+        phi_tape_desc tape;
+        phi_memory memory;
+        phi__buf text;
+        size_t k;
+        world o;
+        phi_memory_init(&memory, NULL, 0);
+        phi__buf_init(&text, &memory);
+        memset(&tape, 0, sizeof tape);
+        memset(&desc, 0, sizeof desc);
+        tape.write_fn = tape_write;
+        tape.user_data = &text;
+        tape.whole_bodies = true;
+        world_init(&o);
+        desc.random_fn = world_random_of_wires;
+        desc.tape = phi_tape_record(&tape);
+        o.rt = wires_runtime(&o.w, &desc);
+        REQUIRE(CHECK(o.rt != NULL && world_make(&o, SERVER)));
+        world_authorize(&o);
+        CHECK_EQ_STR(world_header(&o), "Bearer token-number-1");
+        (void)snprintf(states[i], sizeof states[i], "%s", world_value(&o, "state"));
+        world_end(&o);
+        CHECK_EQ_INT(phi_tape_end(desc.tape, NULL), PHI_OK);
+        phi_tape_free(desc.tape);
+        CHECK(text.len > 0);
+        for (k = 0; k < PHI__COUNT(secrets); k++)
+            CHECK_EQ_INT(phi__str_find(phi__buf_str(&text), 0, secrets[k]), SIZE_MAX);
+        CHECK_EQ_INT(phi__str_find(phi__buf_str(&text), 0, states[i]), SIZE_MAX);
+        phi__buf_free(&text);
+    }
+    CHECK(strcmp(states[0], states[1]) != 0); /* though both seeds are the same */
+}
+
 TEST(a_token_never_goes_over_plain_http_to_another_machine) {
     static const char *const urls[] = {"http://mcp.example/mcp",
                                        "http://10.0.0.1/mcp",
@@ -361,4 +408,5 @@ TEST_MAIN(TEST_ENTRY(challenges_that_point_elsewhere_are_refused),
           TEST_ENTRY(tokens_that_cannot_be_sent_are_refused),
           TEST_ENTRY(secrets_that_a_server_echoes_are_hidden),
           TEST_ENTRY(memory_that_is_given_back_holds_no_secret),
+          TEST_ENTRY(a_tape_has_no_secret_and_none_follows_from_its_seed),
           TEST_ENTRY(a_token_never_goes_over_plain_http_to_another_machine))
