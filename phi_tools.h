@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x77d0247f
+#if PHI__IMP_MCP != 0x9cdd7e53
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x77d0247f
+#define PHI__IMP_MCP 0x9cdd7e53
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -13552,7 +13552,8 @@ typedef struct phi__mcp_oauth_found {
     size_t tries, tried;
     phi__mcp_oauth_resource resource;
     phi__mcp_oauth_server server;
-    bool legacy; /* no metadata about the resource */
+    bool legacy;       /* no metadata about the resource */
+    const char *fault; /* of an answer that was no metadata of a server; NULL: none */
 } phi__mcp_oauth_found;
 
 struct phi__mcp_oauth {
@@ -18602,6 +18603,9 @@ PHI__FN phi_status phi__mcp_oauth_find_server(phi__mcp_oauth *o) {
         if (o->found.tried < o->found.tries && http_status < 500)
             return phi__mcp_oauth_find_try(o, "the authorization server's metadata");
         if (o->found.legacy && http_status < 500) return phi__mcp_oauth_find_defaults(o);
+        if (o->found.fault != NULL)
+            return phi__mcp_oauth_state_fail(
+                o, PHI_REFUSED, "the authorization server's metadata %s", o->found.fault);
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%.*s has no metadata: HTTP status %d",
                                          phi__mcp_oauth_find_shown(o->found.resource.issuer),
                                          o->found.resource.issuer.at, http_status);
@@ -18609,8 +18613,10 @@ PHI__FN phi_status phi__mcp_oauth_find_server(phi__mcp_oauth *o) {
     if (!phi__mcp_oauth_find_text(o, &text)) return PHI_NO_MEMORY;
     status = phi__mcp_oauth_words_server(&o->arena, text, &o->found.server, &fault);
     if (status == PHI_NO_MEMORY) return status;
-    if (status != PHI_OK && o->found.tried < o->found.tries)
-        return phi__mcp_oauth_find_try(o, "the authorization server's metadata"); /* some page */
+    if (status != PHI_OK && o->found.tried < o->found.tries) {
+        o->found.fault = fault; /* some page, perhaps; else it is the reason in the end */
+        return phi__mcp_oauth_find_try(o, "the authorization server's metadata");
+    }
     if (status != PHI_OK)
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the authorization server's metadata %s",
                                          fault);

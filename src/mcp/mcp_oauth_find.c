@@ -110,6 +110,9 @@ PHI__FN phi_status phi__mcp_oauth_find_server(phi__mcp_oauth *o) {
         if (o->found.tried < o->found.tries && http_status < 500)
             return phi__mcp_oauth_find_try(o, "the authorization server's metadata");
         if (o->found.legacy && http_status < 500) return phi__mcp_oauth_find_defaults(o);
+        if (o->found.fault != NULL)
+            return phi__mcp_oauth_state_fail(
+                o, PHI_REFUSED, "the authorization server's metadata %s", o->found.fault);
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%.*s has no metadata: HTTP status %d",
                                          phi__mcp_oauth_find_shown(o->found.resource.issuer),
                                          o->found.resource.issuer.at, http_status);
@@ -117,8 +120,10 @@ PHI__FN phi_status phi__mcp_oauth_find_server(phi__mcp_oauth *o) {
     if (!phi__mcp_oauth_find_text(o, &text)) return PHI_NO_MEMORY;
     status = phi__mcp_oauth_words_server(&o->arena, text, &o->found.server, &fault);
     if (status == PHI_NO_MEMORY) return status;
-    if (status != PHI_OK && o->found.tried < o->found.tries)
-        return phi__mcp_oauth_find_try(o, "the authorization server's metadata"); /* some page */
+    if (status != PHI_OK && o->found.tried < o->found.tries) {
+        o->found.fault = fault; /* some page, perhaps; else it is the reason in the end */
+        return phi__mcp_oauth_find_try(o, "the authorization server's metadata");
+    }
     if (status != PHI_OK)
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the authorization server's metadata %s",
                                          fault);

@@ -55,7 +55,8 @@ typedef struct phi__mcp_oauth_found {
     size_t tries, tried;
     phi__mcp_oauth_resource resource;
     phi__mcp_oauth_server server;
-    bool legacy; /* no metadata about the resource */
+    bool legacy;       /* no metadata about the resource */
+    const char *fault; /* of an answer that was no metadata of a server; NULL: none */
 } phi__mcp_oauth_found;
 
 struct phi__mcp_oauth {

@@ -95,6 +95,142 @@ TEST(a_token_is_kept_in_the_store) {
     world_end(&o);
 }
 
+TEST(a_store_that_fails_costs_no_token) {
+    world o;
+    world_init(&o);
+    o.store = store_mem_new();
+    o.desc.store = store_mem_store(o.store);
+    REQUIRE(CHECK(world_begin(&o, SERVER)));
+    CHECK_EQ_INT(world_401(&o, "", ""), PHI_BUSY);
+    world_step(&o, 20);
+    store_mem_fail_at(o.store, 0, PHI_FULL);
+    CHECK_EQ_INT(world_back(&o, "code=code-number-1"), PHI_OK);
+    world_step(&o, 10);
+    CHECK_EQ_INT(o.status, PHI_OK);
+    CHECK_EQ_STR(world_error(&o), "authorization: the store does not keep the token: a bounded "
+                                  "queue is full");
+    CHECK_EQ_STR(world_header(&o), "Bearer token-number-1");
+    phi__mcp_oauth_free(o.oauth);
+    REQUIRE(CHECK(world_make(&o, SERVER)));
+    CHECK_EQ_STR(world_header(&o), "");
+    world_end(&o);
+}
+
+TEST(a_given_client_proves_itself_after_a_restart_as_before) {
+    world o;
+    world_init(&o);
+    world_page_first(&o, META, 200, SERVER_HEAD "}", 0);
+    o.store = store_mem_new();
+    o.desc.store = store_mem_store(o.store);
+    o.desc.client_id = "mine";
+    o.desc.client_secret = "a-client-secret";
+    REQUIRE(CHECK(world_begin(&o, SERVER)));
+    world_authorize(&o);
+    phi__mcp_oauth_free(o.oauth);
+    REQUIRE(CHECK(world_make(&o, SERVER)));
+    world_pass_s(&o, 3590);
+    CHECK_EQ_STR(world_header(&o), "busy");
+    world_step(&o, 5);
+    CHECK_EQ_STR(world_header(&o), "Bearer token-number-1");
+    REQUIRE(CHECK_EQ_INT(o.w.count, 4));
+    CHECK(says(sent(&o, 3), "\nAuthorization: Basic bWluZTphLWNsaWVudC1zZWNyZXQ=\n"));
+    CHECK(says(sent(&o, 3), "grant_type=refresh_token"));
+    CHECK(!says(sent(&o, 3), "client_id="));
+    phi__mcp_oauth_free(o.oauth);
+    o.desc.client_id = "another"; /* the stored token is not its own */
+    REQUIRE(CHECK(world_make(&o, SERVER)));
+    CHECK_EQ_STR(world_header(&o), "");
+    world_end(&o);
+}
+
+/* Copies the one document whose id begins so under another id, or over itself with a change. */
+static void change_document(world *o, const char *kind, const char *to, const char *from_text,
+                            const char *to_text) {
+    const phi_store *store = store_mem_store(o->store);
+    const phi_store_item *items;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = phi__str("", 0);
+    size_t i, count = 0, at;
+    char words[100], id[200], changed[3000];
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(store->list(store->user_data, NULL, &arena, &items, &count, words, sizeof words),
+                 PHI_OK);
+    for (i = 0; i < count; i++) {
+        (void)snprintf(id, sizeof id, "%.*s", (int)items[i].id.len, items[i].id.at);
+        if (strncmp(id, kind, strlen(kind)) == 0) break;
+    }
+    CHECK(i < count);
+    CHECK_EQ_INT(store->load(store->user_data, id, &arena, &text, words, sizeof words), PHI_OK);
+    at = phi__str_find(text, 0, from_text);
+    if (CHECK(at != SIZE_MAX)) {
+        (void)snprintf(changed, sizeof changed, "%.*s%s%.*s", (int)at, text.at, to_text,
+                       (int)(text.len - at - strlen(from_text)), text.at + at + strlen(from_text));
+        CHECK_EQ_INT(store->save(store->user_data, to != NULL ? to : id, "mcp", phi_str_of(changed),
+                                 words, sizeof words),
+                     PHI_OK);
+    }
+    phi_arena_free(&arena);
+}
+
+TEST(stored_documents_that_do_not_fit_count_as_none) {
+    static const struct {
+        const char *from, *to;
+    } rows[] = {{"\"v\":1", "\"v\":2"},
+                {"\"server\":\"" SERVER, "\"server\":\"https://other.example"},
+                {"{", "["},
+                {"Bearer token", "Basic token"},
+                {"Bearer token", "Bearer to\\nken"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(rows); i++) {
+        world o;
+        world_init(&o);
+        world_page_first(&o, "POST " AS "/token", 200, "{\"access_token\":\"token-number-1\"}", 0);
+        o.store = store_mem_new();
+        o.desc.store = store_mem_store(o.store);
+        REQUIRE(CHECK(world_begin(&o, SERVER)));
+        world_authorize(&o);
+        phi__mcp_oauth_free(o.oauth);
+        change_document(&o, "mcp-oauth-token-", NULL, rows[i].from, rows[i].to);
+        REQUIRE(CHECK(world_make(&o, SERVER)));
+        CHECK_EQ_STR(world_header(&o), "");
+        world_end(&o);
+    }
+}
+
+TEST(a_registration_that_does_not_fit_is_made_anew) {
+    static const struct {
+        const char *from, *to, *redirect, *challenge;
+    } rows[] = {
+        {"\"issuer\":\"" AS, "\"issuer\":\"https://other.example", NULL, ""},
+        {"client-number-1\"", "client-number-1\",\"secret_expires_at_ms\":1", NULL, ""},
+        {"{", "{", "https://app.example/other", ""},
+        {"\"v\":1", "\"v\":1,\"scope\":\"a\"", NULL, "WWW-Authenticate: Bearer scope=\"a b\"\r\n"},
+        {"{", "{", NULL, ""}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(rows); i++) {
+        world o;
+        world_init(&o);
+        world_page_first(&o, "POST " AS "/token", 200, "{\"access_token\":\"token-number-1\"}", 0);
+        o.store = store_mem_new();
+        o.desc.store = store_mem_store(o.store);
+        REQUIRE(CHECK(world_begin(&o, SERVER)));
+        world_authorize(&o);
+        phi__mcp_oauth_sign_out(o.oauth);
+        phi__mcp_oauth_free(o.oauth);
+        change_document(&o, "mcp-oauth-client-", NULL, rows[i].from, rows[i].to);
+        if (rows[i].redirect != NULL) o.desc.redirect_uri = rows[i].redirect;
+        world_page_first(&o, "POST " AS "/register", 201, "{\"client_id\":\"client-number-2\"}", 0);
+        REQUIRE(CHECK(world_make(&o, SERVER)));
+        CHECK_EQ_INT(world_401(&o, rows[i].challenge, ""), PHI_BUSY);
+        world_step(&o, 20);
+        CHECK_EQ_STR(world_value(&o, "client_id"),
+                     i + 1 == PHI__COUNT(rows) ? "client-number-1" : "client-number-2");
+        world_end(&o);
+    }
+}
+
 TEST(a_token_that_another_process_got_is_taken_from_the_store) {
     phi__mcp_oauth_listener listener;
     phi__mcp_oauth *first;
@@ -560,6 +696,10 @@ TEST(every_allocation_of_an_authorization_may_fail) {
 
 TEST_MAIN(TEST_ENTRY(a_refused_request_leads_to_a_token),
           TEST_ENTRY(requests_that_wait_are_told_once), TEST_ENTRY(a_token_is_kept_in_the_store),
+          TEST_ENTRY(a_store_that_fails_costs_no_token),
+          TEST_ENTRY(a_given_client_proves_itself_after_a_restart_as_before),
+          TEST_ENTRY(stored_documents_that_do_not_fit_count_as_none),
+          TEST_ENTRY(a_registration_that_does_not_fit_is_made_anew),
           TEST_ENTRY(a_token_that_another_process_got_is_taken_from_the_store),
           TEST_ENTRY(a_token_is_refreshed_a_minute_early_by_one_request),
           TEST_ENTRY(a_refused_token_is_refreshed_and_then_asked_for_anew),

@@ -118,6 +118,13 @@ TEST(servers_of_the_wrong_kind_are_refused) {
          "authorization: registration_endpoint leads into a private network, which the server is "
          "not "
          "in: https://10.1.2.3/"},
+        {"{\"issuer\":7,\"authorization_endpoint\":\"" AS "\"}",
+         "authorization: the authorization server's metadata names no issuer"},
+        {"{\"issuer\":\"" AS "\"}",
+         "authorization: the authorization server's metadata names no authorization_endpoint"},
+        {"{\"issuer\":\"" AS "\",\"authorization_endpoint\":\"" AS "\"}",
+         "authorization: the authorization server's metadata names no token_endpoint"},
+        {"[]", "authorization: the authorization server's metadata is no JSON object"},
         {SERVER_HEAD "}", "authorization: " AS " registers no clients: set client_id"},
         {SERVER_HEAD ",\"token_endpoint_auth_methods_supported\":[\"private_key_jwt\"],"
                      "\"registration_endpoint\":\"" AS "/register\"}",
