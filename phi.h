@@ -114,11 +114,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x61f0c888
+#if PHI__PUB_BASE != 0xb3c91b8d
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x61f0c888
+#define PHI__PUB_BASE 0xb3c91b8d
 
 /* ---- src/base/profile.h ---- */
 
@@ -129,8 +129,8 @@
    every part that needs it. No public struct changes by any of them: a part that is left out is not
    declared, or is refused with PHI_UNSUPPORTED and a message that names its macro. A new part adds
    its three lines here; the rest of the source tests PHI_NO_X alone. PHI_NO_CURL, PHI_NO_PROCESS,
-   PHI_NO_FILES and PHI_NO_THREADS, for systems that lack these, are no parts: PHI_MINIMAL changes
-   nothing about them. */
+   PHI_NO_FILES, PHI_NO_LISTEN and PHI_NO_THREADS, for systems that lack these, are no parts:
+   PHI_MINIMAL changes nothing about them. */
 #ifndef PHI_BASE_PROFILE_H
 #define PHI_BASE_PROFILE_H
 
@@ -15314,11 +15314,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xd19aa848
+#if PHI__IMP_IO != 0x95045ac6
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xd19aa848
+#define PHI__IMP_IO 0x95045ac6
 
 /* ---- src/io/io_in.h ---- */
 
@@ -15428,8 +15428,8 @@ PHI__FN phi_memory *phi__io_memory(phi__io *io);
    is at most PIPE_BUF bytes. One other reader or writer of the same descriptor can still make such
    a call wait. Files and devices that no poller takes are read by a timer, 16 KiB a step.
 
-   Ownership: the caller's until phi__channel_free, which closes neither descriptor and drops what
-   is still queued. Free it before the phi__io.
+   Ownership: the caller's until phi__channel_free, which closes neither descriptor and drops the
+   queued bytes. Free it before the phi__io.
    Callbacks: on the pumping thread, never inside a function of this file; every function here may
    be called inside them. Threads: the pumping thread. */
 #ifndef PHI_IO_CHANNEL_IN_H
@@ -15449,7 +15449,7 @@ typedef struct phi__channel_desc {
     bool (*input)(void *ctx, const char *bytes, size_t len);
     /* After a write that was not taken whole: half of the queue is free. May be NULL. */
     void (*room)(void *ctx);
-    /* Once, and no `input` after it. PHI_OK: the end of in_fd; what is written is still sent.
+    /* Once, and no `input` after it. PHI_OK: the end of in_fd; queued bytes are still sent.
        PHI_IO: in_fd cannot be read, or nobody reads out_fd any more: writes are refused from now.
        The message is borrowed until it returns. */
     void (*ended)(void *ctx, phi_status status, const char *message);
@@ -16543,7 +16543,7 @@ PHI__FN void phi__process_resume(phi__process *process);
    closed, by phi__process_end_input, by the child or by its end. PHI_NO_MEMORY: none was taken. */
 PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
                                       size_t *taken);
-/* Closes stdin once the child has read what is queued. Harmless when it is closed. */
+/* Closes stdin once the child has read the queued bytes. Harmless when it is closed. */
 PHI__FN void phi__process_end_input(phi__process *process);
 /* Sends SIGTERM to the child's group. Harmless when it has exited. */
 PHI__FN void phi__process_terminate(phi__process *process);

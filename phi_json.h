@@ -59,11 +59,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x61f0c888
+#if PHI__PUB_BASE != 0xb3c91b8d
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x61f0c888
+#define PHI__PUB_BASE 0xb3c91b8d
 
 /* ---- src/base/profile.h ---- */
 
@@ -74,8 +74,8 @@
    every part that needs it. No public struct changes by any of them: a part that is left out is not
    declared, or is refused with PHI_UNSUPPORTED and a message that names its macro. A new part adds
    its three lines here; the rest of the source tests PHI_NO_X alone. PHI_NO_CURL, PHI_NO_PROCESS,
-   PHI_NO_FILES and PHI_NO_THREADS, for systems that lack these, are no parts: PHI_MINIMAL changes
-   nothing about them. */
+   PHI_NO_FILES, PHI_NO_LISTEN and PHI_NO_THREADS, for systems that lack these, are no parts:
+   PHI_MINIMAL changes nothing about them. */
 #ifndef PHI_BASE_PROFILE_H
 #define PHI_BASE_PROFILE_H
 

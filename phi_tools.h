@@ -43,7 +43,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x61f0c888
+#if PHI__PUB_BASE != 0xb3c91b8d
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x74c3a362
@@ -12181,11 +12181,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x9cdd7e53
+#if PHI__IMP_MCP != 0xa3abe4f8
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x9cdd7e53
+#define PHI__IMP_MCP 0xa3abe4f8
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -13841,7 +13841,7 @@ PHI__FN void phi__mcp_post_clear(phi_mcp *mcp);
 typedef struct phi__mcp_redirect phi__mcp_redirect;
 
 /* Listens on 127.0.0.1; port 0: any. path is borrowed until free. `got` gets the query of each GET
-   of that path, without its '?', borrowed until it returns: PHI_OK: the browser is told that the
+   of that path, without its '?', borrowed until it returns: PHI_OK: the browser shows that the
    page can be closed; anything else: that the redirect belongs to no authorization that waits.
    Fails as phi__serve_new does. */
 PHI__FN phi_status phi__mcp_redirect_new(phi__io *io, uint16_t port, const char *path,

@@ -45,6 +45,7 @@ FILES = (r"open(at)?(64)?|__open\w*|creat(64)?|fopen(64)?|freopen(64)?|fdopen|re
          r"unlink\w*|remove|opendir|fdopendir|readdir(64)?|f?l?stat(at)?(64)?|statx|realpath|fsync|"
          r"fdatasync|flock|pread(64)?|f?truncate(64)?|mkstemp\w*|mkdtemp|link(at)?|symlink\w*|readlink\w*|access|"
          r"ftw|nftw|glob|scandir|f?ch(mod|own|dir)\w*")
+LISTEN = r"socket|bind|listen|accept4?|shutdown|[gs]etsockopt|getsockname|inet_\w+|recv\w*|send(to|msg)?"
 NEVER = (r"printf|fprintf|puts|fputs|putchar|perror|exit|_exit|atexit|signal|system|popen|fork|vfork|"
          r"pthread_create|thrd_create|srand|rand|gets|strtok|setlocale|longjmp|setenv|putenv|"
          r"getaddrinfo|gethostbyname|sleep|usleep")
@@ -58,7 +59,7 @@ PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VER
          "REWRITES", "MESSAGE_JSON", "SUBAGENTS", "EVALUATION", "STRATEGIES", "TOOL_STATE", "FACTS", "QUESTIONS",
          "TOOL_SOURCES"]
 MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
-PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
+PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES, "PHI_NO_LISTEN PHI_NO_CURL": LISTEN}
 # Of a desc that wants what is left out: `so`, whether phi_agent_new says so.
 REFUSED = ("phi_runtime *rt = phi_runtime_new(NULL); phi_agent_desc d = PHI_ZERO; const char *words = \"\"; "
            "d.model = phi_model_local(\"http://localhost:1/v1\", \"m\", NULL); %s; "
@@ -76,7 +77,7 @@ FEATURES = {
     "PHI_NO_FACTS": (r"phi_facts?_\w+|phi__fact_\w+|phi__facts_(?!free)\w+", None),
     "PHI_NO_OPENAPI": (r"phi_openapi_\w+|phi__(?:openapi|document|reading|selection|maker|tool_schema|naming)_\w+", None),
     "PHI_NO_MCP": (r"phi_mcp_\w+|phi__mcp_\w+", None),
-    "PHI_NO_LISTEN": (r"phi__(?:listen|serve|http_head)_\w+", None),
+    "PHI_NO_LISTEN": (r"phi__(?:listen|serve|connection|http_head)_\w+", None),
     "PHI_NO_PERMISSIONS": (r"phi_permissions_\w+|phi__(?:permissions|rules|wildcard|wrappers|shell_word)_\w+", None),
     "PHI_NO_QUESTIONS": (r"phi__question_\w+|phi__events_emit_asked", None),
     "PHI_NO_TOOL_SOURCES": (r"phi__tool_sources_\w+",
@@ -426,7 +427,7 @@ def symbols(name, defines):
 
 def job_audit(profile):
     name = profile or "full"
-    needed = run(["nm", "-u", symbols(name, [profile] if profile else [])])
+    needed = run(["nm", "-u", symbols(name.replace(" ", "_"), profile.split())])
     bad = [m.group(0) for m in re.finditer(rf"^ +[Uw] (?:{PROFILES[profile]})(?:@\S+)?$", needed, re.M)]
     if bad:
         raise Failed(f"{name}: these should not be needed:\n" + "\n".join(bad))

@@ -6,8 +6,8 @@
    is at most PIPE_BUF bytes. One other reader or writer of the same descriptor can still make such
    a call wait. Files and devices that no poller takes are read by a timer, 16 KiB a step.
 
-   Ownership: the caller's until phi__channel_free, which closes neither descriptor and drops what
-   is still queued. Free it before the phi__io.
+   Ownership: the caller's until phi__channel_free, which closes neither descriptor and drops the
+   queued bytes. Free it before the phi__io.
    Callbacks: on the pumping thread, never inside a function of this file; every function here may
    be called inside them. Threads: the pumping thread. */
 #ifndef PHI_IO_CHANNEL_IN_H
@@ -28,7 +28,7 @@ typedef struct phi__channel_desc {
     bool (*input)(void *ctx, const char *bytes, size_t len);
     /* After a write that was not taken whole: half of the queue is free. May be NULL. */
     void (*room)(void *ctx);
-    /* Once, and no `input` after it. PHI_OK: the end of in_fd; what is written is still sent.
+    /* Once, and no `input` after it. PHI_OK: the end of in_fd; queued bytes are still sent.
        PHI_IO: in_fd cannot be read, or nobody reads out_fd any more: writes are refused from now.
        The message is borrowed until it returns. */
     void (*ended)(void *ctx, phi_status status, const char *message);

@@ -67,7 +67,7 @@ PHI__FN void phi__process_resume(phi__process *process);
    closed, by phi__process_end_input, by the child or by its end. PHI_NO_MEMORY: none was taken. */
 PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
                                       size_t *taken);
-/* Closes stdin once the child has read what is queued. Harmless when it is closed. */
+/* Closes stdin once the child has read the queued bytes. Harmless when it is closed. */
 PHI__FN void phi__process_end_input(phi__process *process);
 /* Sends SIGTERM to the child's group. Harmless when it has exited. */
 PHI__FN void phi__process_terminate(phi__process *process);

@@ -12,7 +12,7 @@
 typedef struct phi__mcp_redirect phi__mcp_redirect;
 
 /* Listens on 127.0.0.1; port 0: any. path is borrowed until free. `got` gets the query of each GET
-   of that path, without its '?', borrowed until it returns: PHI_OK: the browser is told that the
+   of that path, without its '?', borrowed until it returns: PHI_OK: the browser shows that the
    page can be closed; anything else: that the redirect belongs to no authorization that waits.
    Fails as phi__serve_new does. */
 PHI__FN phi_status phi__mcp_redirect_new(phi__io *io, uint16_t port, const char *path,
