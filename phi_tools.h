@@ -12181,11 +12181,33 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xa3abe4f8
+#if PHI__IMP_MCP != 0x1443fe4d
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xa3abe4f8
+#define PHI__IMP_MCP 0x1443fe4d
+
+/* ---- src/mcp/mcp_admit_in.h ---- */
+
+/* mcp_admit_in.h - who may speak to our server over HTTP: a page of some other site, whose name
+   resolves to this machine (DNS rebinding), may not. Pure. */
+#ifndef PHI_MCP_MCP_ADMIT_IN_H
+#define PHI_MCP_MCP_ADMIT_IN_H
+
+
+#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+
+/* host: the request's authority. A name of the loopback, the address that the server listens on, or
+   one of desc->allowed_hosts, with or without its port. */
+PHI__FN bool phi__mcp_admit_host(const phi_mcp_server_desc *desc, phi_str host);
+/* at NULL: no browser's page. Else an http origin of the loopback, or one of
+   desc->allowed_origins. */
+PHI__FN bool phi__mcp_admit_origin(const phi_mcp_server_desc *desc, phi_str origin);
+/* authorization: the header, "Bearer TOKEN". */
+PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization);
+
+#endif
+#endif
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
@@ -12808,6 +12830,36 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
    memory. */
 PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                    size_t *count);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_events_in.h ---- */
+
+/* mcp_events_in.h - the events of a stream that a client may take up again: the last of them are
+   kept, up to 256 KiB.
+
+   Ownership: in its owner. Threads: the pumping thread. */
+#ifndef PHI_MCP_MCP_EVENTS_IN_H
+#define PHI_MCP_MCP_EVENTS_IN_H
+
+
+#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+
+typedef struct phi__mcp_events {
+    uint64_t stream;      /* its number; 0: its events have no ids, and none is kept */
+    uint64_t first, next; /* of those kept; the next one to come; from 1 */
+    phi__buf kept;
+} phi__mcp_events;
+
+PHI__FN void phi__mcp_events_init(phi__mcp_events *events, phi_memory *memory, uint64_t stream);
+PHI__FN void phi__mcp_events_free(phi__mcp_events *events);
+/* The next event as text, into `out`: "id: 3-1\ndata: {...}\n\n". json is one line. */
+PHI__FN void phi__mcp_events_put(phi__mcp_events *events, phi_str json, phi__buf *out);
+/* The kept ones behind number `last`. False: some of them are gone, or are still to come. */
+PHI__FN bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, phi_str *out);
+/* Reads an id of such an event. */
+PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number);
 
 #endif
 #endif
@@ -14571,6 +14623,72 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
 
 #endif
 
+/* ---- src/mcp/mcp_admit.c ---- */
+
+/* mcp_admit.c - mcp_admit_in.h. */
+
+#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+
+/* Of "name", "name:port" or "[v6]:port". */
+static phi_str phi__mcp_admit_name(phi_str authority) {
+    size_t i, end = authority.len;
+    for (i = 0; i < authority.len; i++) {
+        if (authority.at[i] == ']') return phi__str(authority.at, i + 1);
+        if (authority.at[i] == ':' && end == authority.len) end = i;
+    }
+    return authority.len > 0 && authority.at[0] == '[' ? authority : phi__str(authority.at, end);
+}
+
+static bool phi__mcp_admit_is_loopback(phi_str authority) {
+    phi_str name = phi__mcp_admit_name(authority);
+    return phi__str_is_nocase(name, "localhost") || phi__str_is(name, "127.0.0.1") ||
+           phi__str_is(name, "[::1]");
+}
+
+static bool phi__mcp_admit_listed(const char *const *list, phi_str value) {
+    for (; list != NULL && *list != NULL; list++)
+        if (phi__str_is_nocase(value, *list)) return true;
+    return false;
+}
+
+/* A token keeps strangers out of a server that others reach by names we cannot know. */
+PHI__FN bool phi__mcp_admit_host(const phi_mcp_server_desc *desc, phi_str host) {
+    phi_str name = phi__mcp_admit_name(host);
+    if (host.len == 0) return false;
+    if (phi__mcp_admit_is_loopback(host) || phi__str_is(name, desc->address)) return true;
+    if (name.at[0] == '[' && phi__str_is(phi__str(name.at + 1, name.len - 2), desc->address))
+        return true;
+    if (phi__mcp_admit_listed(desc->allowed_hosts, host) ||
+        phi__mcp_admit_listed(desc->allowed_hosts, name))
+        return true;
+    return desc->any_address && desc->token != NULL && desc->allowed_hosts == NULL;
+}
+
+PHI__FN bool phi__mcp_admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
+    size_t scheme = phi__str_find_nocase(origin, 0, "http://") == 0    ? 7
+                    : phi__str_find_nocase(origin, 0, "https://") == 0 ? 8
+                                                                       : 0;
+    if (origin.at == NULL) return true; /* no browser's page */
+    if (phi__mcp_admit_listed(desc->allowed_origins, origin)) return true;
+    return scheme > 0 &&
+           phi__mcp_admit_is_loopback(phi__str(origin.at + scheme, origin.len - scheme));
+}
+
+/* As long for every token. */
+PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization) {
+    size_t want = strlen(token), i;
+    unsigned char differs = 0;
+    if (phi__str_find_nocase(authorization, 0, "bearer ") != 0) return false;
+    authorization = phi__str_trim(phi__str(authorization.at + 7, authorization.len - 7));
+    if (authorization.len != want) return false;
+    for (i = 0; i < want; i++)
+        differs = (unsigned char)(differs |
+                                  ((unsigned char)token[i] ^ (unsigned char)authorization.at[i]));
+    return differs == 0;
+}
+
+#endif
+
 /* ---- src/mcp/mcp_asked.c ---- */
 
 /* mcp_asked.c - the server's questions. */
@@ -15601,6 +15719,77 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void) {
 }
 
 PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void) { return &phi__mcp_eras_rows[0]; }
+
+#endif
+
+/* ---- src/mcp/mcp_events.c ---- */
+
+/* mcp_events.c - mcp_events_in.h. */
+
+#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+
+enum { PHI__MCP_EVENTS_BYTES = 262144 };
+
+PHI__FN void phi__mcp_events_init(phi__mcp_events *events, phi_memory *memory, uint64_t stream) {
+    events->stream = stream;
+    events->first = events->next = 1;
+    phi__buf_init(&events->kept, memory);
+}
+
+PHI__FN void phi__mcp_events_free(phi__mcp_events *events) { phi__buf_free(&events->kept); }
+
+static void phi__mcp_events_forget_all(phi__mcp_events *events) {
+    phi__buf_free(&events->kept);
+    events->first = events->next;
+}
+
+/* Each ends with an empty line, and has no other. */
+static void phi__mcp_events_forget_first(phi__mcp_events *events) {
+    size_t end = phi__str_find(phi__buf_str(&events->kept), 0, "\n\n");
+    phi__buf_drop(&events->kept, phi__min(end, events->kept.len - 2) + 2);
+    events->first++;
+}
+
+static void phi__mcp_events_keep(phi__mcp_events *events, phi_str text) {
+    while (events->kept.len > 0 && text.len > PHI__MCP_EVENTS_BYTES - events->kept.len)
+        phi__mcp_events_forget_first(events);
+    if (text.len <= PHI__MCP_EVENTS_BYTES) phi__buf_add_str(&events->kept, text);
+    events->next++;
+    if (text.len > PHI__MCP_EVENTS_BYTES || events->kept.failed) phi__mcp_events_forget_all(events);
+}
+
+PHI__FN void phi__mcp_events_put(phi__mcp_events *events, phi_str json, phi__buf *out) {
+    size_t before = out->len;
+    if (events->stream != 0) {
+        phi__buf_text(out, "id: ");
+        phi__buf_u64(out, events->stream);
+        phi__buf_char(out, '-');
+        phi__buf_u64(out, events->next);
+        phi__buf_char(out, '\n');
+    }
+    phi__buf_text(out, "data: ");
+    phi__buf_add_str(out, json);
+    phi__buf_text(out, "\n\n");
+    if (events->stream != 0 && !out->failed)
+        phi__mcp_events_keep(events, phi__str(out->at + before, out->len - before));
+}
+
+PHI__FN bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, phi_str *out) {
+    uint64_t skip;
+    size_t at = 0;
+    if (last >= events->next || last + 1 < events->first) return false;
+    for (skip = last + 1 - events->first; skip > 0; skip--)
+        at = phi__str_find(phi__buf_str(&events->kept), at, "\n\n") + 2;
+    *out = phi__str(events->kept.at + at, events->kept.len - at);
+    return true;
+}
+
+PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number) {
+    size_t dash = phi__str_find(text, 0, "-");
+    return dash != SIZE_MAX && phi__str_to_u64(phi__str(text.at, dash), stream) &&
+           phi__str_to_u64(phi__str(text.at + dash + 1, text.len - dash - 1), number) &&
+           *stream != 0;
+}
 
 #endif
 
@@ -24221,13 +24410,22 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
    in Host and Origin are those of the loopback, or those that the desc allows; and a body is
    application/json, which such a page cannot send without being asked first.
 
+   In a session, the events of a stream are kept for a while: a client that lost its connection
+   takes the stream up again, by a GET with the id of the last event that it has. Meanwhile the
+   stream is adrift: it has no exchange, and what the server sends is kept alone.
+
    A way is freed by its own timer, never inside a function that the server calls. */
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
 
+#include <stdio.h>
+
 enum {
-    PHI__MCP_HTTP_PING_MS = 25000 /* comments keep a quiet stream open; clients give up at 300 s */
+    PHI__MCP_HTTP_PING_MS = 25000, /* comments keep a quiet stream open: clients give up at 300 s */
+    PHI__MCP_HTTP_BEGIN_MS = 15000,  /* an answer that takes longer becomes a stream */
+    PHI__MCP_HTTP_ADRIFT_MS = 60000, /* a lost stream waits for its client */
+    PHI__MCP_HTTP_ADRIFT_MOST = 32
 };
 
 typedef struct phi__mcp_post {
@@ -24238,8 +24436,12 @@ typedef struct phi__mcp_post {
     phi__timer timer;              /* frees it when it is over; else keeps its stream open */
     phi__buf heads, body;          /* heads: "name: value\n" each */
     char session[33];              /* a session that began here, for the answer's head */
-    bool streams;                  /* the answer is a stream that has begun */
-    bool last;                     /* the server sends no more */
+    char of[33];                   /* the session of the request; empty: none */
+    phi__mcp_events events;
+    bool streams; /* the answer is a stream that has begun */
+    bool last;    /* the server sends no more */
+    bool adrift;
+    bool primes; /* the client understands an event without data, which has an id alone */
 } phi__mcp_post;
 
 struct phi__mcp_serve_http {
@@ -24248,6 +24450,8 @@ struct phi__mcp_serve_http {
     phi__io *io;
     phi__serve *serve;
     phi__list posts;
+    uint64_t streams; /* that began, for their numbers */
+    uint32_t adrift;
     bool closing;
 };
 
@@ -24258,38 +24462,44 @@ static void phi__mcp_serve_http_release(phi__io *io, phi__mcp_post *post) {
     phi__io_timer_clear(io, &post->timer);
     phi__buf_free(&post->heads);
     phi__buf_free(&post->body);
+    phi__mcp_events_free(&post->events);
     phi__free(memory, post, sizeof *post);
+}
+
+static void phi__mcp_serve_http_timer_in(phi__mcp_post *post, uint32_t ms) {
+    (void)phi__io_timer_set(post->http->io, &post->timer,
+                            phi__io_now_us(post->http->io) + (uint64_t)ms * 1000);
+}
+
+static void phi__mcp_serve_http_moor(phi__mcp_post *post) {
+    if (post->adrift) post->http->adrift--;
+    post->adrift = false;
 }
 
 /* Its timer frees it in a later turn. */
 static void phi__mcp_serve_http_over(phi__mcp_post *post) {
+    phi__mcp_serve_http_moor(post);
     post->exchange = NULL;
-    (void)phi__io_timer_set(post->http->io, &post->timer, phi__io_now_us(post->http->io));
+    phi__mcp_serve_http_timer_in(post, 0);
 }
 
-static void phi__mcp_serve_http_ping_later(phi__mcp_post *post) {
-    (void)phi__io_timer_set(post->http->io, &post->timer,
-                            phi__io_now_us(post->http->io) +
-                                (uint64_t)PHI__MCP_HTTP_PING_MS * 1000);
-}
-
-static void phi__mcp_serve_http_on_timer(phi__timer *timer) {
-    phi__mcp_post *post = PHI__OWNER(timer, phi__mcp_post, timer);
+/* The exchange has ended. A stream with events that the client may lack waits for it. */
+static void phi__mcp_serve_http_leave(phi__mcp_post *post) {
     phi__mcp_serve_http *http = post->http;
-    phi_mcp_server *server = http->server;
-    phi__io *io = http->io;
-    if (post->exchange != NULL) {
-        (void)phi__serve_write(post->exchange, PHI__LIT(":\n\n")); /* a comment may be lost */
-        phi__mcp_serve_http_ping_later(post);
+    phi__link *link;
+    if (!post->streams || post->events.stream == 0) {
+        phi__mcp_serve_http_over(post);
         return;
     }
-    phi__list_take(&http->posts, &post->link);
-    if (!post->last) {
-        phi__mcp_serve_ask_enter(server);
-        phi__mcp_serve_way_gone(server, &post->way); /* the host may free the server in it */
-        (void)phi__mcp_serve_ask_leave(server);
+    for (link = http->posts.first; http->adrift >= PHI__MCP_HTTP_ADRIFT_MOST && link != NULL;
+         link = link->next) {
+        phi__mcp_post *oldest = PHI__OWNER(link, phi__mcp_post, link);
+        if (oldest->adrift) phi__mcp_serve_http_over(oldest);
     }
-    phi__mcp_serve_http_release(io, post);
+    post->exchange = NULL;
+    if (!post->adrift) http->adrift++;
+    post->adrift = true;
+    phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_ADRIFT_MS);
 }
 
 /* ---- answers ---- */
@@ -24326,8 +24536,42 @@ static bool phi__mcp_serve_http_begin(phi__mcp_post *post) {
     size_t n = phi__mcp_serve_http_heads(post, "text/event-stream", headers);
     if (phi__serve_begin(post->exchange, 200, headers, n) != PHI_OK) return false;
     post->streams = true;
-    phi__mcp_serve_http_ping_later(post);
+    phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_PING_MS);
     return true;
+}
+
+/* Keeps a quiet stream open, and begins one where an answer takes long. A comment may be lost. */
+static void phi__mcp_serve_http_ping(phi__mcp_post *post) {
+    char first[48] = ":\n\n";
+    if (!post->streams && !phi__mcp_serve_http_begin(post)) {
+        phi__serve_drop(post->exchange);
+        phi__mcp_serve_http_over(post);
+        return;
+    }
+    if (post->primes && post->events.next == 1)
+        (void)snprintf(first, sizeof first, "id: %lu-0\ndata: \n\n",
+                       (unsigned long)post->events.stream);
+    (void)phi__serve_write(post->exchange, phi_str_of(first));
+    phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_PING_MS);
+}
+
+static void phi__mcp_serve_http_on_timer(phi__timer *timer) {
+    phi__mcp_post *post = PHI__OWNER(timer, phi__mcp_post, timer);
+    phi__mcp_serve_http *http = post->http;
+    phi_mcp_server *server = http->server;
+    phi__io *io = http->io;
+    if (post->exchange != NULL) {
+        phi__mcp_serve_http_ping(post);
+        return;
+    }
+    phi__mcp_serve_http_moor(post);
+    phi__list_take(&http->posts, &post->link);
+    if (!post->last) {
+        phi__mcp_serve_ask_enter(server);
+        phi__mcp_serve_way_gone(server, &post->way); /* the host may free the server in it */
+        (void)phi__mcp_serve_ask_leave(server);
+    }
+    phi__mcp_serve_http_release(io, post);
 }
 
 /* One event, which is taken whole or not at all. */
@@ -24336,18 +24580,26 @@ static bool phi__mcp_serve_http_event(phi__mcp_post *post, phi_str json) {
     bool good;
     if (json.len == 0) return true;
     phi__buf_init(&out, post->http->memory);
-    phi__buf_text(&out, "data: ");
-    phi__buf_add_str(&out, json);
-    phi__buf_text(&out, "\n\n");
-    good = !out.failed && phi__serve_write(post->exchange, phi__buf_str(&out)) == PHI_OK;
+    phi__mcp_events_put(&post->events, json, &out);
+    good = !out.failed && (post->exchange == NULL ||
+                           phi__serve_write(post->exchange, phi__buf_str(&out)) == PHI_OK);
     phi__buf_free(&out);
     return good;
+}
+
+/* A stream that is adrift keeps what it cannot send, as long as that fits. */
+static bool phi__mcp_serve_http_keep(phi__mcp_post *post, phi_str json) {
+    uint64_t first = post->events.first;
+    if (phi__mcp_serve_http_event(post, json) && post->events.first == first) return true;
+    phi__mcp_serve_http_over(post);
+    return false;
 }
 
 static bool phi__mcp_serve_http_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
     phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
     bool good = post->exchange != NULL;
     post->last = post->last || last;
+    if (post->adrift) return phi__mcp_serve_http_keep(post, json);
     if (good && last && !post->streams) {
         good = phi__mcp_serve_http_whole(post, json, http_status);
         phi__mcp_serve_http_over(post);
@@ -24357,7 +24609,10 @@ static bool phi__mcp_serve_http_send(phi__mcp_way *way, phi_str json, int http_s
     good = good && phi__mcp_serve_http_event(post, json);
     if (post->exchange != NULL && good && last) phi__serve_end(post->exchange);
     if (post->exchange != NULL && !good) phi__serve_drop(post->exchange);
-    if (!good || last) phi__mcp_serve_http_over(post);
+    if (!good)
+        phi__mcp_serve_http_over(post);
+    else if (last)
+        phi__mcp_serve_http_leave(post);
     return good;
 }
 
@@ -24373,64 +24628,6 @@ static const phi__mcp_way_table *phi__mcp_serve_http_table(void) {
 
 /* ---- who may speak ---- */
 
-/* Of "name", "name:port" or "[v6]:port". */
-static phi_str phi__mcp_serve_http_name(phi_str authority) {
-    size_t i, end = authority.len;
-    for (i = 0; i < authority.len; i++) {
-        if (authority.at[i] == ']') return phi__str(authority.at, i + 1);
-        if (authority.at[i] == ':' && end == authority.len) end = i;
-    }
-    return authority.len > 0 && authority.at[0] == '[' ? authority : phi__str(authority.at, end);
-}
-
-static bool phi__mcp_serve_http_is_loopback(phi_str authority) {
-    phi_str name = phi__mcp_serve_http_name(authority);
-    return phi__str_is_nocase(name, "localhost") || phi__str_is(name, "127.0.0.1") ||
-           phi__str_is(name, "[::1]");
-}
-
-static bool phi__mcp_serve_http_listed(const char *const *list, phi_str value) {
-    for (; list != NULL && *list != NULL; list++)
-        if (phi__str_is_nocase(value, *list)) return true;
-    return false;
-}
-
-/* A token keeps strangers out of a server that others reach by names we cannot know. */
-static bool phi__mcp_serve_http_host_fits(const phi_mcp_server_desc *desc, phi_str host) {
-    phi_str name = phi__mcp_serve_http_name(host);
-    if (host.len == 0) return false;
-    if (phi__mcp_serve_http_is_loopback(host) || phi__str_is(name, desc->address)) return true;
-    if (name.at[0] == '[' && phi__str_is(phi__str(name.at + 1, name.len - 2), desc->address))
-        return true;
-    if (phi__mcp_serve_http_listed(desc->allowed_hosts, host) ||
-        phi__mcp_serve_http_listed(desc->allowed_hosts, name))
-        return true;
-    return desc->any_address && desc->token != NULL && desc->allowed_hosts == NULL;
-}
-
-static bool phi__mcp_serve_http_origin_fits(const phi_mcp_server_desc *desc, phi_str origin) {
-    size_t scheme = phi__str_find_nocase(origin, 0, "http://") == 0    ? 7
-                    : phi__str_find_nocase(origin, 0, "https://") == 0 ? 8
-                                                                       : 0;
-    if (origin.at == NULL) return true; /* no browser's page */
-    if (phi__mcp_serve_http_listed(desc->allowed_origins, origin)) return true;
-    return scheme > 0 &&
-           phi__mcp_serve_http_is_loopback(phi__str(origin.at + scheme, origin.len - scheme));
-}
-
-/* As long for every token. */
-static bool phi__mcp_serve_http_token_fits(const char *token, phi_str authorization) {
-    size_t want = strlen(token), i;
-    unsigned char differs = 0;
-    if (phi__str_find_nocase(authorization, 0, "bearer ") != 0) return false;
-    authorization = phi__str_trim(phi__str(authorization.at + 7, authorization.len - 7));
-    if (authorization.len != want) return false;
-    for (i = 0; i < want; i++)
-        differs = (unsigned char)(differs |
-                                  ((unsigned char)token[i] ^ (unsigned char)authorization.at[i]));
-    return differs == 0;
-}
-
 static void phi__mcp_serve_http_unauthorized(phi__serve_exchange *exchange) {
     phi__header header =
         phi__mcp_serve_http_header("WWW-Authenticate", PHI__LIT("Bearer realm=\"mcp\""));
@@ -24441,14 +24638,14 @@ static void phi__mcp_serve_http_unauthorized(phi__serve_exchange *exchange) {
 static bool phi__mcp_serve_http_admit(const phi__mcp_serve_http *http,
                                       phi__serve_exchange *exchange, const phi__http_head *head) {
     const phi_mcp_server_desc *desc = phi__mcp_serve_desc(http->server);
-    if (!phi__mcp_serve_http_host_fits(desc, head->authority))
+    if (!phi__mcp_admit_host(desc, head->authority))
         phi__serve_refuse(exchange, 421, "Host is not a name of this server");
-    else if (!phi__mcp_serve_http_origin_fits(desc, phi__http_head_get(head, "origin")))
+    else if (!phi__mcp_admit_origin(desc, phi__http_head_get(head, "origin")))
         phi__serve_refuse(exchange, 403, "Origin is not allowed");
     else if (!phi__str_is(head->path, desc->path))
         phi__serve_refuse(exchange, 404, NULL);
-    else if (desc->token != NULL && !phi__mcp_serve_http_token_fits(
-                                        desc->token, phi__http_head_get(head, "authorization")))
+    else if (desc->token != NULL &&
+             !phi__mcp_admit_token(desc->token, phi__http_head_get(head, "authorization")))
         phi__mcp_serve_http_unauthorized(exchange);
     else
         return true;
@@ -24489,6 +24686,14 @@ static bool phi__mcp_serve_http_on_body(void *ctx, const char *bytes, size_t len
     return true;
 }
 
+/* Streams of sessions can be taken up again, but for the first era's. */
+static void phi__mcp_serve_http_in_session(phi__mcp_post *post, const phi__mcp_client *client) {
+    if (client == NULL) return;
+    memcpy(post->of, phi__mcp_serve_client_id(client), sizeof post->of);
+    if (client->age >= PHI__MCP_2025_03_26) post->events.stream = ++post->http->streams;
+    post->primes = client->age >= PHI__MCP_2025_11_25;
+}
+
 static void phi__mcp_serve_http_on_whole(void *ctx) {
     phi__mcp_post *post = (phi__mcp_post *)ctx;
     phi__mcp_serve_http *http = post->http;
@@ -24510,16 +24715,18 @@ static void phi__mcp_serve_http_on_whole(void *ctx) {
     heads.name = phi__mcp_serve_http_text(post, "mcp-name");
     heads.get = phi__mcp_serve_http_get;
     heads.ctx = post;
+    phi__mcp_serve_http_in_session(post, client);
     if (!phi__mcp_serve_message(http->server, client, &post->way, phi__buf_str(&post->body),
                                 &heads))
         return;
     phi__buf_free(&post->body); /* a call can last for hours */
     phi__buf_free(&post->heads);
+    if (!post->last && !post->streams) phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
 }
 
 static void phi__mcp_serve_http_on_gone(void *ctx) {
     phi__mcp_post *post = (phi__mcp_post *)ctx;
-    if (!post->http->closing) phi__mcp_serve_http_over(post);
+    if (!post->http->closing) phi__mcp_serve_http_leave(post);
 }
 
 /* A way for the exchange; NULL: it was refused. */
@@ -24538,6 +24745,7 @@ static phi__mcp_post *phi__mcp_serve_http_post_new(phi__mcp_serve_http *http,
     post->timer.fire = phi__mcp_serve_http_on_timer;
     phi__buf_init(&post->heads, http->memory);
     phi__buf_init(&post->body, http->memory);
+    phi__mcp_events_init(&post->events, http->memory, 0);
     for (i = 0; i < head->header_count; i++) {
         phi__buf_add_str(&post->heads, head->headers[i].name);
         phi__buf_text(&post->heads, ": ");
@@ -24579,19 +24787,71 @@ static void phi__mcp_serve_http_post(phi__mcp_serve_http *http, phi__serve_excha
         (void)phi__mcp_serve_http_post_new(http, exchange, head, false);
 }
 
+/* The stream that the client was cut off from; NULL: it is not kept any more. */
+static phi__mcp_post *phi__mcp_serve_http_lost(const phi__mcp_serve_http *http, phi_str id,
+                                               const phi__mcp_client *client, phi_str *missed) {
+    uint64_t stream, number;
+    phi__link *link;
+    if (id.at == NULL || !phi__mcp_events_id(id, &stream, &number)) return NULL;
+    for (link = http->posts.first; link != NULL; link = link->next) {
+        phi__mcp_post *post = PHI__OWNER(link, phi__mcp_post, link);
+        if (post->events.stream != stream || !post->streams ||
+            strcmp(post->of, phi__mcp_serve_client_id(client)) != 0)
+            continue;
+        if (!post->adrift && post->exchange == NULL) return NULL; /* it is being freed */
+        return phi__mcp_events_after(&post->events, number, missed) ? post : NULL;
+    }
+    return NULL;
+}
+
+/* What it missed, and what is to come. */
+static void phi__mcp_serve_http_resume(phi__mcp_post *post, phi__serve_exchange *exchange,
+                                       phi_str missed) {
+    phi__serve_calls calls;
+    bool good;
+    if (post->exchange != NULL) phi__serve_drop(post->exchange); /* the cut was not seen here yet */
+    phi__mcp_serve_http_moor(post);
+    memset(&calls, 0, sizeof calls);
+    calls.gone = phi__mcp_serve_http_on_gone;
+    post->exchange = exchange;
+    phi__serve_keep(exchange, &calls, post);
+    good = phi__mcp_serve_http_begin(post) && phi__serve_write(exchange, missed) == PHI_OK;
+    if (good && post->last) phi__serve_end(exchange);
+    if (!good) phi__serve_drop(exchange);
+    if (!good || post->last) phi__mcp_serve_http_leave(post);
+}
+
+/* A stream of the session's own that nobody reads makes way for another. */
+static void phi__mcp_serve_http_replace(phi__mcp_serve_http *http, phi__mcp_client *client) {
+    phi__mcp_post *own = client->own != NULL ? PHI__OWNER(client->own, phi__mcp_post, way) : NULL;
+    if (own == NULL || own->exchange != NULL) return;
+    phi__mcp_serve_way_gone(http->server, &own->way); /* no call is answered there */
+    own->last = true;
+    phi__mcp_serve_http_over(own);
+}
+
 /* The listening stream. */
 static void phi__mcp_serve_http_listen(phi__mcp_serve_http *http, phi__serve_exchange *exchange,
                                        const phi__http_head *head, phi__mcp_client *client) {
     phi_str accept = phi__http_head_get(head, "accept");
+    phi_str missed;
     phi__mcp_post *post;
     if (accept.at != NULL && phi__str_find_nocase(accept, 0, "text/event-stream") == SIZE_MAX &&
         phi__str_find(accept, 0, "*/*") == SIZE_MAX) {
         phi__serve_refuse(exchange, 406, "the answer is text/event-stream");
         return;
     }
+    post =
+        phi__mcp_serve_http_lost(http, phi__http_head_get(head, "last-event-id"), client, &missed);
+    if (post != NULL) {
+        phi__mcp_serve_http_resume(post, exchange, missed);
+        return;
+    }
+    phi__mcp_serve_http_replace(http, client);
     post = phi__mcp_serve_http_post_new(http, exchange, head, true);
     if (post == NULL) return;
     phi__buf_free(&post->heads);
+    phi__mcp_serve_http_in_session(post, client);
     if (!phi__mcp_serve_listen(http->server, client, &post->way)) {
         phi__serve_refuse(exchange, 409, "the session has a stream already");
         post->last = true;

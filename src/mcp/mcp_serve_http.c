@@ -6,15 +6,26 @@
    in Host and Origin are those of the loopback, or those that the desc allows; and a body is
    application/json, which such a page cannot send without being asked first.
 
+   In a session, the events of a stream are kept for a while: a client that lost its connection
+   takes the stream up again, by a GET with the id of the last event that it has. Meanwhile the
+   stream is adrift: it has no exchange, and what the server sends is kept alone.
+
    A way is freed by its own timer, never inside a function that the server calls. */
 #include "mcp/mcp_serve_state_in.h"
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
 #include "io/serve_in.h"
+#include "mcp/mcp_admit_in.h"
+#include "mcp/mcp_events_in.h"
+
+#include <stdio.h>
 
 enum {
-    PHI__MCP_HTTP_PING_MS = 25000 /* comments keep a quiet stream open; clients give up at 300 s */
+    PHI__MCP_HTTP_PING_MS = 25000, /* comments keep a quiet stream open: clients give up at 300 s */
+    PHI__MCP_HTTP_BEGIN_MS = 15000,  /* an answer that takes longer becomes a stream */
+    PHI__MCP_HTTP_ADRIFT_MS = 60000, /* a lost stream waits for its client */
+    PHI__MCP_HTTP_ADRIFT_MOST = 32
 };
 
 typedef struct phi__mcp_post {
@@ -25,8 +36,12 @@ typedef struct phi__mcp_post {
     phi__timer timer;              /* frees it when it is over; else keeps its stream open */
     phi__buf heads, body;          /* heads: "name: value\n" each */
     char session[33];              /* a session that began here, for the answer's head */
-    bool streams;                  /* the answer is a stream that has begun */
-    bool last;                     /* the server sends no more */
+    char of[33];                   /* the session of the request; empty: none */
+    phi__mcp_events events;
+    bool streams; /* the answer is a stream that has begun */
+    bool last;    /* the server sends no more */
+    bool adrift;
+    bool primes; /* the client understands an event without data, which has an id alone */
 } phi__mcp_post;
 
 struct phi__mcp_serve_http {
@@ -35,6 +50,8 @@ struct phi__mcp_serve_http {
     phi__io *io;
     phi__serve *serve;
     phi__list posts;
+    uint64_t streams; /* that began, for their numbers */
+    uint32_t adrift;
     bool closing;
 };
 
@@ -45,38 +62,44 @@ static void phi__mcp_serve_http_release(phi__io *io, phi__mcp_post *post) {
     phi__io_timer_clear(io, &post->timer);
     phi__buf_free(&post->heads);
     phi__buf_free(&post->body);
+    phi__mcp_events_free(&post->events);
     phi__free(memory, post, sizeof *post);
+}
+
+static void phi__mcp_serve_http_timer_in(phi__mcp_post *post, uint32_t ms) {
+    (void)phi__io_timer_set(post->http->io, &post->timer,
+                            phi__io_now_us(post->http->io) + (uint64_t)ms * 1000);
+}
+
+static void phi__mcp_serve_http_moor(phi__mcp_post *post) {
+    if (post->adrift) post->http->adrift--;
+    post->adrift = false;
 }
 
 /* Its timer frees it in a later turn. */
 static void phi__mcp_serve_http_over(phi__mcp_post *post) {
+    phi__mcp_serve_http_moor(post);
     post->exchange = NULL;
-    (void)phi__io_timer_set(post->http->io, &post->timer, phi__io_now_us(post->http->io));
+    phi__mcp_serve_http_timer_in(post, 0);
 }
 
-static void phi__mcp_serve_http_ping_later(phi__mcp_post *post) {
-    (void)phi__io_timer_set(post->http->io, &post->timer,
-                            phi__io_now_us(post->http->io) +
-                                (uint64_t)PHI__MCP_HTTP_PING_MS * 1000);
-}
-
-static void phi__mcp_serve_http_on_timer(phi__timer *timer) {
-    phi__mcp_post *post = PHI__OWNER(timer, phi__mcp_post, timer);
+/* The exchange has ended. A stream with events that the client may lack waits for it. */
+static void phi__mcp_serve_http_leave(phi__mcp_post *post) {
     phi__mcp_serve_http *http = post->http;
-    phi_mcp_server *server = http->server;
-    phi__io *io = http->io;
-    if (post->exchange != NULL) {
-        (void)phi__serve_write(post->exchange, PHI__LIT(":\n\n")); /* a comment may be lost */
-        phi__mcp_serve_http_ping_later(post);
+    phi__link *link;
+    if (!post->streams || post->events.stream == 0) {
+        phi__mcp_serve_http_over(post);
         return;
     }
-    phi__list_take(&http->posts, &post->link);
-    if (!post->last) {
-        phi__mcp_serve_ask_enter(server);
-        phi__mcp_serve_way_gone(server, &post->way); /* the host may free the server in it */
-        (void)phi__mcp_serve_ask_leave(server);
+    for (link = http->posts.first; http->adrift >= PHI__MCP_HTTP_ADRIFT_MOST && link != NULL;
+         link = link->next) {
+        phi__mcp_post *oldest = PHI__OWNER(link, phi__mcp_post, link);
+        if (oldest->adrift) phi__mcp_serve_http_over(oldest);
     }
-    phi__mcp_serve_http_release(io, post);
+    post->exchange = NULL;
+    if (!post->adrift) http->adrift++;
+    post->adrift = true;
+    phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_ADRIFT_MS);
 }
 
 /* ---- answers ---- */
@@ -113,8 +136,42 @@ static bool phi__mcp_serve_http_begin(phi__mcp_post *post) {
     size_t n = phi__mcp_serve_http_heads(post, "text/event-stream", headers);
     if (phi__serve_begin(post->exchange, 200, headers, n) != PHI_OK) return false;
     post->streams = true;
-    phi__mcp_serve_http_ping_later(post);
+    phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_PING_MS);
     return true;
+}
+
+/* Keeps a quiet stream open, and begins one where an answer takes long. A comment may be lost. */
+static void phi__mcp_serve_http_ping(phi__mcp_post *post) {
+    char first[48] = ":\n\n";
+    if (!post->streams && !phi__mcp_serve_http_begin(post)) {
+        phi__serve_drop(post->exchange);
+        phi__mcp_serve_http_over(post);
+        return;
+    }
+    if (post->primes && post->events.next == 1)
+        (void)snprintf(first, sizeof first, "id: %lu-0\ndata: \n\n",
+                       (unsigned long)post->events.stream);
+    (void)phi__serve_write(post->exchange, phi_str_of(first));
+    phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_PING_MS);
+}
+
+static void phi__mcp_serve_http_on_timer(phi__timer *timer) {
+    phi__mcp_post *post = PHI__OWNER(timer, phi__mcp_post, timer);
+    phi__mcp_serve_http *http = post->http;
+    phi_mcp_server *server = http->server;
+    phi__io *io = http->io;
+    if (post->exchange != NULL) {
+        phi__mcp_serve_http_ping(post);
+        return;
+    }
+    phi__mcp_serve_http_moor(post);
+    phi__list_take(&http->posts, &post->link);
+    if (!post->last) {
+        phi__mcp_serve_ask_enter(server);
+        phi__mcp_serve_way_gone(server, &post->way); /* the host may free the server in it */
+        (void)phi__mcp_serve_ask_leave(server);
+    }
+    phi__mcp_serve_http_release(io, post);
 }
 
 /* One event, which is taken whole or not at all. */
@@ -123,18 +180,26 @@ static bool phi__mcp_serve_http_event(phi__mcp_post *post, phi_str json) {
     bool good;
     if (json.len == 0) return true;
     phi__buf_init(&out, post->http->memory);
-    phi__buf_text(&out, "data: ");
-    phi__buf_add_str(&out, json);
-    phi__buf_text(&out, "\n\n");
-    good = !out.failed && phi__serve_write(post->exchange, phi__buf_str(&out)) == PHI_OK;
+    phi__mcp_events_put(&post->events, json, &out);
+    good = !out.failed && (post->exchange == NULL ||
+                           phi__serve_write(post->exchange, phi__buf_str(&out)) == PHI_OK);
     phi__buf_free(&out);
     return good;
+}
+
+/* A stream that is adrift keeps what it cannot send, as long as that fits. */
+static bool phi__mcp_serve_http_keep(phi__mcp_post *post, phi_str json) {
+    uint64_t first = post->events.first;
+    if (phi__mcp_serve_http_event(post, json) && post->events.first == first) return true;
+    phi__mcp_serve_http_over(post);
+    return false;
 }
 
 static bool phi__mcp_serve_http_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
     phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
     bool good = post->exchange != NULL;
     post->last = post->last || last;
+    if (post->adrift) return phi__mcp_serve_http_keep(post, json);
     if (good && last && !post->streams) {
         good = phi__mcp_serve_http_whole(post, json, http_status);
         phi__mcp_serve_http_over(post);
@@ -144,7 +209,10 @@ static bool phi__mcp_serve_http_send(phi__mcp_way *way, phi_str json, int http_s
     good = good && phi__mcp_serve_http_event(post, json);
     if (post->exchange != NULL && good && last) phi__serve_end(post->exchange);
     if (post->exchange != NULL && !good) phi__serve_drop(post->exchange);
-    if (!good || last) phi__mcp_serve_http_over(post);
+    if (!good)
+        phi__mcp_serve_http_over(post);
+    else if (last)
+        phi__mcp_serve_http_leave(post);
     return good;
 }
 
@@ -160,64 +228,6 @@ static const phi__mcp_way_table *phi__mcp_serve_http_table(void) {
 
 /* ---- who may speak ---- */
 
-/* Of "name", "name:port" or "[v6]:port". */
-static phi_str phi__mcp_serve_http_name(phi_str authority) {
-    size_t i, end = authority.len;
-    for (i = 0; i < authority.len; i++) {
-        if (authority.at[i] == ']') return phi__str(authority.at, i + 1);
-        if (authority.at[i] == ':' && end == authority.len) end = i;
-    }
-    return authority.len > 0 && authority.at[0] == '[' ? authority : phi__str(authority.at, end);
-}
-
-static bool phi__mcp_serve_http_is_loopback(phi_str authority) {
-    phi_str name = phi__mcp_serve_http_name(authority);
-    return phi__str_is_nocase(name, "localhost") || phi__str_is(name, "127.0.0.1") ||
-           phi__str_is(name, "[::1]");
-}
-
-static bool phi__mcp_serve_http_listed(const char *const *list, phi_str value) {
-    for (; list != NULL && *list != NULL; list++)
-        if (phi__str_is_nocase(value, *list)) return true;
-    return false;
-}
-
-/* A token keeps strangers out of a server that others reach by names we cannot know. */
-static bool phi__mcp_serve_http_host_fits(const phi_mcp_server_desc *desc, phi_str host) {
-    phi_str name = phi__mcp_serve_http_name(host);
-    if (host.len == 0) return false;
-    if (phi__mcp_serve_http_is_loopback(host) || phi__str_is(name, desc->address)) return true;
-    if (name.at[0] == '[' && phi__str_is(phi__str(name.at + 1, name.len - 2), desc->address))
-        return true;
-    if (phi__mcp_serve_http_listed(desc->allowed_hosts, host) ||
-        phi__mcp_serve_http_listed(desc->allowed_hosts, name))
-        return true;
-    return desc->any_address && desc->token != NULL && desc->allowed_hosts == NULL;
-}
-
-static bool phi__mcp_serve_http_origin_fits(const phi_mcp_server_desc *desc, phi_str origin) {
-    size_t scheme = phi__str_find_nocase(origin, 0, "http://") == 0    ? 7
-                    : phi__str_find_nocase(origin, 0, "https://") == 0 ? 8
-                                                                       : 0;
-    if (origin.at == NULL) return true; /* no browser's page */
-    if (phi__mcp_serve_http_listed(desc->allowed_origins, origin)) return true;
-    return scheme > 0 &&
-           phi__mcp_serve_http_is_loopback(phi__str(origin.at + scheme, origin.len - scheme));
-}
-
-/* As long for every token. */
-static bool phi__mcp_serve_http_token_fits(const char *token, phi_str authorization) {
-    size_t want = strlen(token), i;
-    unsigned char differs = 0;
-    if (phi__str_find_nocase(authorization, 0, "bearer ") != 0) return false;
-    authorization = phi__str_trim(phi__str(authorization.at + 7, authorization.len - 7));
-    if (authorization.len != want) return false;
-    for (i = 0; i < want; i++)
-        differs = (unsigned char)(differs |
-                                  ((unsigned char)token[i] ^ (unsigned char)authorization.at[i]));
-    return differs == 0;
-}
-
 static void phi__mcp_serve_http_unauthorized(phi__serve_exchange *exchange) {
     phi__header header =
         phi__mcp_serve_http_header("WWW-Authenticate", PHI__LIT("Bearer realm=\"mcp\""));
@@ -228,14 +238,14 @@ static void phi__mcp_serve_http_unauthorized(phi__serve_exchange *exchange) {
 static bool phi__mcp_serve_http_admit(const phi__mcp_serve_http *http,
                                       phi__serve_exchange *exchange, const phi__http_head *head) {
     const phi_mcp_server_desc *desc = phi__mcp_serve_desc(http->server);
-    if (!phi__mcp_serve_http_host_fits(desc, head->authority))
+    if (!phi__mcp_admit_host(desc, head->authority))
         phi__serve_refuse(exchange, 421, "Host is not a name of this server");
-    else if (!phi__mcp_serve_http_origin_fits(desc, phi__http_head_get(head, "origin")))
+    else if (!phi__mcp_admit_origin(desc, phi__http_head_get(head, "origin")))
         phi__serve_refuse(exchange, 403, "Origin is not allowed");
     else if (!phi__str_is(head->path, desc->path))
         phi__serve_refuse(exchange, 404, NULL);
-    else if (desc->token != NULL && !phi__mcp_serve_http_token_fits(
-                                        desc->token, phi__http_head_get(head, "authorization")))
+    else if (desc->token != NULL &&
+             !phi__mcp_admit_token(desc->token, phi__http_head_get(head, "authorization")))
         phi__mcp_serve_http_unauthorized(exchange);
     else
         return true;
@@ -276,6 +286,14 @@ static bool phi__mcp_serve_http_on_body(void *ctx, const char *bytes, size_t len
     return true;
 }
 
+/* Streams of sessions can be taken up again, but for the first era's. */
+static void phi__mcp_serve_http_in_session(phi__mcp_post *post, const phi__mcp_client *client) {
+    if (client == NULL) return;
+    memcpy(post->of, phi__mcp_serve_client_id(client), sizeof post->of);
+    if (client->age >= PHI__MCP_2025_03_26) post->events.stream = ++post->http->streams;
+    post->primes = client->age >= PHI__MCP_2025_11_25;
+}
+
 static void phi__mcp_serve_http_on_whole(void *ctx) {
     phi__mcp_post *post = (phi__mcp_post *)ctx;
     phi__mcp_serve_http *http = post->http;
@@ -297,16 +315,18 @@ static void phi__mcp_serve_http_on_whole(void *ctx) {
     heads.name = phi__mcp_serve_http_text(post, "mcp-name");
     heads.get = phi__mcp_serve_http_get;
     heads.ctx = post;
+    phi__mcp_serve_http_in_session(post, client);
     if (!phi__mcp_serve_message(http->server, client, &post->way, phi__buf_str(&post->body),
                                 &heads))
         return;
     phi__buf_free(&post->body); /* a call can last for hours */
     phi__buf_free(&post->heads);
+    if (!post->last && !post->streams) phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
 }
 
 static void phi__mcp_serve_http_on_gone(void *ctx) {
     phi__mcp_post *post = (phi__mcp_post *)ctx;
-    if (!post->http->closing) phi__mcp_serve_http_over(post);
+    if (!post->http->closing) phi__mcp_serve_http_leave(post);
 }
 
 /* A way for the exchange; NULL: it was refused. */
@@ -325,6 +345,7 @@ static phi__mcp_post *phi__mcp_serve_http_post_new(phi__mcp_serve_http *http,
     post->timer.fire = phi__mcp_serve_http_on_timer;
     phi__buf_init(&post->heads, http->memory);
     phi__buf_init(&post->body, http->memory);
+    phi__mcp_events_init(&post->events, http->memory, 0);
     for (i = 0; i < head->header_count; i++) {
         phi__buf_add_str(&post->heads, head->headers[i].name);
         phi__buf_text(&post->heads, ": ");
@@ -366,19 +387,71 @@ static void phi__mcp_serve_http_post(phi__mcp_serve_http *http, phi__serve_excha
         (void)phi__mcp_serve_http_post_new(http, exchange, head, false);
 }
 
+/* The stream that the client was cut off from; NULL: it is not kept any more. */
+static phi__mcp_post *phi__mcp_serve_http_lost(const phi__mcp_serve_http *http, phi_str id,
+                                               const phi__mcp_client *client, phi_str *missed) {
+    uint64_t stream, number;
+    phi__link *link;
+    if (id.at == NULL || !phi__mcp_events_id(id, &stream, &number)) return NULL;
+    for (link = http->posts.first; link != NULL; link = link->next) {
+        phi__mcp_post *post = PHI__OWNER(link, phi__mcp_post, link);
+        if (post->events.stream != stream || !post->streams ||
+            strcmp(post->of, phi__mcp_serve_client_id(client)) != 0)
+            continue;
+        if (!post->adrift && post->exchange == NULL) return NULL; /* it is being freed */
+        return phi__mcp_events_after(&post->events, number, missed) ? post : NULL;
+    }
+    return NULL;
+}
+
+/* What it missed, and what is to come. */
+static void phi__mcp_serve_http_resume(phi__mcp_post *post, phi__serve_exchange *exchange,
+                                       phi_str missed) {
+    phi__serve_calls calls;
+    bool good;
+    if (post->exchange != NULL) phi__serve_drop(post->exchange); /* the cut was not seen here yet */
+    phi__mcp_serve_http_moor(post);
+    memset(&calls, 0, sizeof calls);
+    calls.gone = phi__mcp_serve_http_on_gone;
+    post->exchange = exchange;
+    phi__serve_keep(exchange, &calls, post);
+    good = phi__mcp_serve_http_begin(post) && phi__serve_write(exchange, missed) == PHI_OK;
+    if (good && post->last) phi__serve_end(exchange);
+    if (!good) phi__serve_drop(exchange);
+    if (!good || post->last) phi__mcp_serve_http_leave(post);
+}
+
+/* A stream of the session's own that nobody reads makes way for another. */
+static void phi__mcp_serve_http_replace(phi__mcp_serve_http *http, phi__mcp_client *client) {
+    phi__mcp_post *own = client->own != NULL ? PHI__OWNER(client->own, phi__mcp_post, way) : NULL;
+    if (own == NULL || own->exchange != NULL) return;
+    phi__mcp_serve_way_gone(http->server, &own->way); /* no call is answered there */
+    own->last = true;
+    phi__mcp_serve_http_over(own);
+}
+
 /* The listening stream. */
 static void phi__mcp_serve_http_listen(phi__mcp_serve_http *http, phi__serve_exchange *exchange,
                                        const phi__http_head *head, phi__mcp_client *client) {
     phi_str accept = phi__http_head_get(head, "accept");
+    phi_str missed;
     phi__mcp_post *post;
     if (accept.at != NULL && phi__str_find_nocase(accept, 0, "text/event-stream") == SIZE_MAX &&
         phi__str_find(accept, 0, "*/*") == SIZE_MAX) {
         phi__serve_refuse(exchange, 406, "the answer is text/event-stream");
         return;
     }
+    post =
+        phi__mcp_serve_http_lost(http, phi__http_head_get(head, "last-event-id"), client, &missed);
+    if (post != NULL) {
+        phi__mcp_serve_http_resume(post, exchange, missed);
+        return;
+    }
+    phi__mcp_serve_http_replace(http, client);
     post = phi__mcp_serve_http_post_new(http, exchange, head, true);
     if (post == NULL) return;
     phi__buf_free(&post->heads);
+    phi__mcp_serve_http_in_session(post, client);
     if (!phi__mcp_serve_listen(http->server, client, &post->way)) {
         phi__serve_refuse(exchange, 409, "the session has a stream already");
         post->last = true;

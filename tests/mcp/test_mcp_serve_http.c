@@ -247,6 +247,147 @@ TEST(a_listening_stream_has_what_belongs_to_no_request) {
     web_close(&w);
 }
 
+/* ---- streams that are cut ---- */
+
+/* The last id of an event that a peer heard, as a header line. */
+static const char *last_id(const web *w, int peer) {
+    static char line[80];
+    const char *at = w->got[peer], *next;
+    line[0] = '\0';
+    while ((next = strstr(at, "id: ")) != NULL) {
+        (void)snprintf(line, sizeof line, "Last-Event-ID: %.*s\r\n", (int)strcspn(next + 4, "\n"),
+                       next + 4);
+        at = next + 4;
+    }
+    return line;
+}
+
+TEST(a_stream_that_was_cut_is_taken_up_behind_the_last_event) {
+    char heads[80];
+    web w;
+    if (web_open(&w)) {
+        web_begin(&w);
+        (void)web_say(&w, 1, "POST /mcp", JSON, WAIT ",\"_meta\":{\"progressToken\":1}}}");
+        REQUIRE(rig_started(w.r) == 1);
+        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "first", 5), PHI_OK);
+        web_turns(&w, 8);
+        CHECK(has(w.got[1], "\ndata: {"));
+        (void)snprintf(heads, sizeof heads, "%s", last_id(&w, 1));
+        CHECK(has(heads, "Last-Event-ID: "));
+        web_hang_up(&w, 1);
+        web_turns(&w, 8);
+        CHECK_EQ_INT(rig_cancelled(w.r), 0);
+        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "second", 6), PHI_OK);
+        web_turns(&w, 8);
+        CHECK(has(web_say(&w, 2, "GET /mcp", heads, ""), "second"));
+        CHECK(strstr(w.got[2], "first") == NULL);
+        rig_finish(w.r, 0, "done");
+        web_turns(&w, 8);
+        CHECK(has(w.got[2], "\"text\":\"done\""));
+        CHECK(has(w.got[2], "\r\n0\r\n\r\n"));
+        /* the end may be lost as well */
+        CHECK(has(web_say(&w, 3, "GET /mcp", heads, ""), "\"text\":\"done\""));
+        CHECK(has(w.got[3], "second"));
+        CHECK(has(w.got[3], "\r\n0\r\n\r\n"));
+        rig_pass_ms(w.r, 60001);
+        web_turns(&w, 4);
+        (void)web_say(&w, 4, "GET /mcp", heads, "");
+        CHECK(has(w.got[4], "text/event-stream"));
+        CHECK(strstr(w.got[4], "done") == NULL);
+    }
+    web_close(&w);
+}
+
+TEST(ids_of_other_sessions_and_of_nothing_begin_a_new_stream) {
+    static const char *const ids[] = {"0-0", "99-1", "1", "-", "1-99999999999999999999", "x-1", ""};
+    char heads[80], first[40];
+    size_t i;
+    web w;
+    if (web_open(&w)) {
+        web_begin(&w);
+        (void)web_say(&w, 1, "GET /mcp", "", "");
+        CHECK_EQ_INT(phi_mcp_server_set_tools(w.server, w.tools, NULL, 1), PHI_OK);
+        web_turns(&w, 8);
+        (void)snprintf(heads, sizeof heads, "%s", last_id(&w, 1));
+        memcpy(first, w.session, sizeof first);
+        w.session[0] = '\0';
+        web_begin(&w);
+        CHECK(strcmp(first, w.session) != 0);
+        heads[strlen(heads) - 3] = '0'; /* from the beginning */
+        (void)web_say(&w, 2, "GET /mcp", heads, "");
+        CHECK(has(w.got[2], "text/event-stream"));
+        CHECK(strstr(w.got[2], "data:") == NULL);
+        for (i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+            web_hang_up(&w, 2);
+            web_turns(&w, 6);
+            (void)snprintf(heads, sizeof heads, "Last-Event-ID: %s\r\n", ids[i]);
+            CHECK(has(web_say(&w, 2, "GET /mcp", heads, ""), "HTTP/1.1 200 OK\r\n"));
+            CHECK(strstr(w.got[2], "data:") == NULL);
+        }
+    }
+    web_close(&w);
+}
+
+TEST(a_listening_stream_that_was_cut_keeps_what_is_said_meanwhile) {
+    char heads[80];
+    web w;
+    if (web_open(&w)) {
+        web_begin(&w);
+        (void)web_say(&w, 1, "GET /mcp", "", "");
+        CHECK_EQ_INT(phi_mcp_server_set_tools(w.server, w.tools, NULL, 1), PHI_OK);
+        web_turns(&w, 8);
+        (void)snprintf(heads, sizeof heads, "%s", last_id(&w, 1));
+        web_hang_up(&w, 1);
+        web_turns(&w, 8);
+        phi_mcp_server_log(w.server, "error", "game", "\"meanwhile\"");
+        CHECK(has(web_say(&w, 1, "GET /mcp", heads, ""), "meanwhile"));
+        phi_mcp_server_log(w.server, "error", "game", "\"afterwards\"");
+        web_turns(&w, 8);
+        CHECK(has(w.got[1], "afterwards"));
+    }
+    web_close(&w);
+}
+
+TEST(an_answer_that_takes_long_begins_as_a_stream_that_can_be_taken_up) {
+    char heads[80];
+    web w;
+    if (web_open(&w)) {
+        web_begin(&w);
+        CHECK_EQ_STR(web_say(&w, 1, "POST /mcp", JSON, WAIT "}}"), "");
+        rig_pass_ms(w.r, 15001);
+        web_turns(&w, 8);
+        CHECK(has(w.got[1], "text/event-stream"));
+        CHECK(has(w.got[1], "-0\ndata: \n\n"));
+        (void)snprintf(heads, sizeof heads, "%s", last_id(&w, 1));
+        web_hang_up(&w, 1);
+        web_turns(&w, 6);
+        rig_finish(w.r, 0, "late");
+        web_turns(&w, 6);
+        CHECK(has(web_say(&w, 1, "GET /mcp", heads, ""), "\"text\":\"late\""));
+    }
+    web_close(&w);
+}
+
+TEST(streams_that_nobody_takes_up_are_bounded) {
+    size_t before, i;
+    web w;
+    if (web_open(&w)) {
+        web_begin(&w);
+        before = phi_memory_used(rig_runtime(w.r), NULL);
+        for (i = 0; i < 60; i++) {
+            (void)web_say(&w, 1, "POST /mcp", JSON, WAIT ",\"_meta\":{\"progressToken\":1}}}");
+            (void)phi_call_progress(rig_call_at(w.r, i), "x", 1);
+            rig_finish(w.r, i, "done");
+            web_turns(&w, 6);
+        }
+        CHECK(phi_memory_used(rig_runtime(w.r), NULL) < before + 100000);
+        rig_pass_ms(w.r, 60001);
+        web_turns(&w, 6);
+        CHECK(phi_memory_used(rig_runtime(w.r), NULL) < before + 40000);
+    }
+    web_close(&w);
+}
+
 /* ---- who may speak ---- */
 
 TEST(other_hosts_and_origins_are_refused) {
@@ -444,6 +585,11 @@ TEST_MAIN(TEST_ENTRY(a_session_begins_is_found_by_its_id_and_ends_by_delete),
           TEST_ENTRY(a_call_without_news_is_answered_by_json),
           TEST_ENTRY(the_modern_era_has_no_session_and_no_get),
           TEST_ENTRY(a_listening_stream_has_what_belongs_to_no_request),
+          TEST_ENTRY(a_stream_that_was_cut_is_taken_up_behind_the_last_event),
+          TEST_ENTRY(ids_of_other_sessions_and_of_nothing_begin_a_new_stream),
+          TEST_ENTRY(a_listening_stream_that_was_cut_keeps_what_is_said_meanwhile),
+          TEST_ENTRY(an_answer_that_takes_long_begins_as_a_stream_that_can_be_taken_up),
+          TEST_ENTRY(streams_that_nobody_takes_up_are_bounded),
           TEST_ENTRY(other_hosts_and_origins_are_refused),
           TEST_ENTRY(listed_hosts_and_origins_are_let_in), TEST_ENTRY(a_token_is_asked_for),
           TEST_ENTRY(paths_types_and_sizes_are_checked_before_the_body),
