@@ -42,9 +42,9 @@ def report(name, passed, failed, notes=()):
     print("%s: %d passed, %d failed" % (name, passed, failed), flush=True)
 
 
-def run(command, timeout=300, **more):
+def run(command, timeout=300, answers="", **more):
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        done = subprocess.run(command, input=answers, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace", timeout=timeout, env=dict(ENV, **more), cwd=ROOT)
         return done.returncode, done.stdout
     except subprocess.TimeoutExpired as e:
@@ -168,7 +168,7 @@ def scenarios(folder):
 
 
 def agent(model, name, kind, target):
-    code, out = run([AGENT, "Use the tools.", *target], 120,
+    code, out = run([AGENT, "Use the tools.", *target], 120, "y\n" * 20,
                     PHI_BASE_URL="http://127.0.0.1:%d/s/mcp-%s" % (model, kind), PHI_MODEL="claude-test")
     missing = [w for w in EXPECTED[kind] if w not in out.split("RESULTS")[-1]]
     good = code == 0 and "RESULTS" in out and not missing
@@ -182,7 +182,7 @@ def agents():
     everything = os.path.join(OFFICIAL, "server-everything", "dist", "index.js")
     files = os.path.join(OFFICIAL, "server-filesystem", "dist", "index.js")
     python = os.path.join(HERE, "server_python.py")
-    mock = [sys.executable, "tests/mock/server.py", "--port", "0", "--scenario", scenarios(folder)]
+    mock = [os.environ.get("PYTHON") or "/usr/bin/python3", "tests/mock/server.py", "--port", "0", "--scenario", scenarios(folder)]
     with server(mock) as model:
         agent(model, "server-everything over stdio", "everything", [NODE, everything])
         port = free_port()

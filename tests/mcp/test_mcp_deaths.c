@@ -1,0 +1,278 @@
+/* test_mcp_deaths.c - servers that die, hang, babble and flood, again and again: each call gets one
+   answer, the connection is good for the next, no process is left (the harness looks), and memory
+   stays under a cap.
+
+   PHI_SEEDS says how many rounds (make soak; default 1). The server is tests/mock/mcp_server.py. */
+#include "mcp/mcp.h"
+#include "support/mcp_mock.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MESSAGE_MOST = 1 << 20,    /* max_message_bytes of these tests */
+    MEMORY_MOST = 12 * 1048576 /* of a runtime with one such connection */
+};
+
+/* ---- an allocator that keeps the highest sum ---- */
+
+typedef struct counted {
+    phi_allocator below;
+    size_t now, peak;
+} counted;
+
+static void *counted_resize(void *ctx, void *old, size_t old_size, size_t size) {
+    counted *c = (counted *)ctx;
+    void *at = c->below.realloc_fn(c->below.user_data, old, old_size, size);
+    if (at == NULL && size > 0) return NULL;
+    c->now = c->now - (old != NULL ? old_size : 0) + size;
+    if (c->now > c->peak) c->peak = c->now;
+    return at;
+}
+
+/* ---- a connection ---- */
+
+typedef struct kit {
+    counted memory;
+    phi_runtime *rt;
+    phi_mcp *mcp;
+    int answers; /* how often `done` was called for the last call */
+    phi_status status;
+    char text[400];
+} kit;
+
+static void kit_begin(kit *k, const char *behaviour, uint32_t timeout_ms) {
+    phi_runtime_desc desc = PHI_ZERO;
+    phi_mcp_desc to = PHI_ZERO;
+    memset(k, 0, sizeof *k);
+    k->memory.below = test_allocator();
+    desc.allocator.realloc_fn = counted_resize;
+    desc.allocator.user_data = &k->memory;
+    REQUIRE((k->rt = phi_runtime_new(&desc)) != NULL);
+    to.argv = mcp_mock_argv("2025-06-18", behaviour, NULL);
+    to.max_message_bytes = MESSAGE_MOST;
+    to.timeout_ms = timeout_ms;
+    to.max_restarts = PHI_UNLIMITED;
+    to.restart_delay_ms = 1;
+    to.close_ms = 300;
+    REQUIRE((k->mcp = phi_mcp_connect(k->rt, &to)) != NULL);
+}
+
+static void kit_end(kit *k) {
+    CHECK(k->memory.peak < MEMORY_MOST);
+    if (k->memory.peak >= MEMORY_MOST) printf("%u bytes\n", (unsigned)k->memory.peak);
+    CHECK(phi_mcp_free(k->mcp) == PHI_OK);
+    phi_runtime_free(k->rt);
+}
+
+static int64_t now_ms(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static bool ready(kit *k) {
+    int64_t end = now_ms() + 20000;
+    while (phi_mcp_state_of(k->mcp) == PHI_MCP_CONNECTING && now_ms() < end)
+        (void)phi_step(k->rt, 20);
+    if (phi_mcp_state_of(k->mcp) == PHI_MCP_READY) return true;
+    printf("state %d: %s\n", (int)phi_mcp_state_of(k->mcp), phi_mcp_error(k->mcp));
+    return false;
+}
+
+static void done(void *user_data, const phi_mcp_reply *reply) {
+    kit *k = (kit *)user_data;
+    phi_str text = reply->message;
+    k->answers++;
+    k->status = reply->status;
+    if (reply->status == PHI_OK)
+        text = phi_json_str(phi_json_path(reply->result, "content[0].text"), "(no text)");
+    (void)snprintf(k->text, sizeof k->text, "%.*s", (int)text.len, text.at);
+}
+
+/* Calls a tool and waits for its answer; then looks whether a second one comes. */
+static phi_status call(kit *k, const char *tool, const char *arguments) {
+    char params[300];
+    phi_mcp_request request = PHI_ZERO;
+    int64_t end = now_ms() + 60000;
+    int i;
+    if (!CHECK(ready(k))) return PHI_MISUSE;
+    (void)snprintf(params, sizeof params, "{\"name\":\"%s\",\"arguments\":%s}", tool, arguments);
+    request.method = "tools/call";
+    request.params = phi_str_of(params);
+    request.done = done;
+    request.user_data = k;
+    k->answers = 0;
+    k->text[0] = '\0';
+    if (!CHECK(phi_mcp_send(k->mcp, &request, NULL) == PHI_OK)) return PHI_MISUSE;
+    while (k->answers == 0 && now_ms() < end) (void)phi_step(k->rt, 20);
+    for (i = 0; i < 3; i++) (void)phi_step(k->rt, 1);
+    CHECK_EQ_INT(k->answers, 1);
+    return k->status;
+}
+
+static void works(kit *k, const char *word) {
+    char arguments[60];
+    (void)snprintf(arguments, sizeof arguments, "{\"text\":\"%s\"}", word);
+    CHECK_EQ_INT(call(k, "echo", arguments), PHI_OK);
+    CHECK_EQ_STR(k->text, word);
+}
+
+static int rounds(void) {
+    const char *more = getenv("PHI_SEEDS");
+    return more != NULL && atoi(more) > 0 ? atoi(more) : 1;
+}
+
+/* ---- deaths ---- */
+
+/* A connection for each round: restarts in a row wait longer and longer. */
+static void dies(const char *tool, const char *arguments) {
+    int i, n;
+    for (n = 0; n < rounds(); n++) {
+        kit k;
+        kit_begin(&k, "bad", 20000);
+        for (i = 0; i < 2; i++) {
+            works(&k, "before");
+            CHECK(call(&k, tool, arguments) != PHI_OK);
+            CHECK(k.text[0] != '\0');
+        }
+        works(&k, "after");
+        CHECK_EQ_INT(phi_mcp_info_of(k.mcp).restarts, 2);
+        kit_end(&k);
+    }
+}
+
+TEST(a_server_that_exits_in_a_call_gives_one_error_and_is_started_again) { dies("die", "{}"); }
+
+TEST(a_server_that_is_killed_in_a_call_gives_one_error_and_is_started_again) {
+    dies("die", "{\"signal\":9}");
+}
+
+TEST(a_server_that_dies_in_the_midst_of_an_answer_gives_one_error) { dies("die_midway", "{}"); }
+
+TEST(a_server_that_hangs_gives_one_error_and_answers_the_next_call) {
+    kit k;
+    int i;
+    kit_begin(&k, "bad", 300);
+    for (i = 0; i < rounds(); i++) {
+        CHECK_EQ_INT(call(&k, "hang", "{}"), PHI_TIMEOUT);
+        works(&k, "after");
+    }
+    kit_end(&k);
+}
+
+/* ---- noise ---- */
+
+TEST(lines_that_are_no_messages_break_nothing) {
+    static const char *const tools[] = {"garbage", "strange_notes", "stray",        "huge_id",
+                                        "deep",    "odd_request",   "stderr_flood", "twice"};
+    size_t i;
+    int n;
+    kit k;
+    kit_begin(&k, "bad+noise+chatty", 20000);
+    for (n = 0; n < rounds(); n++)
+        for (i = 0; i < sizeof tools / sizeof tools[0]; i++) {
+            if (!CHECK_EQ_INT(call(&k, tools[i], "{}"), PHI_OK)) printf("%s\n", tools[i]);
+            works(&k, tools[i]);
+        }
+    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).restarts, 0);
+    kit_end(&k);
+}
+
+TEST(answers_in_a_wrong_form_give_one_error_each) {
+    char arguments[40];
+    int i, n;
+    kit k;
+    kit_begin(&k, "bad", 300);
+    for (n = 0; n < rounds(); n++)
+        for (i = 0; i < 7; i++) {
+            (void)snprintf(arguments, sizeof arguments, "{\"which\":%d}", i);
+            if (!CHECK(call(&k, "wrong_envelope", arguments) != PHI_OK)) printf("%d\n", i);
+            works(&k, "after");
+        }
+    kit_end(&k);
+}
+
+/* 100 MB in the soak; an answer of that size is refused, too. */
+TEST(a_flood_without_a_line_break_costs_no_memory) {
+    char arguments[40];
+    int i, mb = getenv("PHI_SEEDS") != NULL ? 100 : 8;
+    kit k;
+    kit_begin(&k, "bad", mb == 100 ? 5000 : 1500);
+    (void)snprintf(arguments, sizeof arguments, "{\"mb\":%d}", mb);
+    for (i = 0; i < (rounds() + 9) / 10; i++) {
+        (void)call(&k, "flood", arguments);
+        works(&k, "after");
+        CHECK(call(&k, "huge", arguments) != PHI_OK);
+        works(&k, "after");
+    }
+    kit_end(&k);
+}
+
+/* ---- beginnings and ends ---- */
+
+TEST(a_server_that_dies_in_the_handshake_fails_with_its_words) {
+    kit k;
+    kit_begin(&k, "no-start=3", 1000);
+    (void)phi_mcp_free(k.mcp);
+    {
+        phi_mcp_desc to = PHI_ZERO;
+        to.argv = mcp_mock_argv(NULL, "no-start=3", NULL);
+        to.max_restarts = 1;
+        to.restart_delay_ms = 1;
+        REQUIRE((k.mcp = phi_mcp_connect(k.rt, &to)) != NULL);
+    }
+    CHECK(!ready(&k));
+    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_FAILED);
+    CHECK(phi_mcp_error(k.mcp)[0] != '\0');
+    CHECK(strstr(phi_mcp_stderr(k.mcp).at, "no configuration") != NULL);
+    kit_end(&k);
+}
+
+TEST(a_server_that_ignores_eof_and_sigterm_is_killed) {
+    int64_t began;
+    kit k;
+    kit_begin(&k, "stay", 1000);
+    works(&k, "there");
+    began = now_ms();
+    phi_mcp_close(k.mcp);
+    while (phi_mcp_state_of(k.mcp) == PHI_MCP_CLOSING && now_ms() < began + 20000)
+        (void)phi_step(k.rt, 20);
+    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_CLOSED);
+    CHECK(now_ms() - began >= 500); /* twice close_ms */
+    kit_end(&k);
+}
+
+TEST(a_server_is_freed_in_the_midst_of_a_call) {
+    static const char *const tools[] = {"hang", "busy", "flood"};
+    phi_mcp_request request = PHI_ZERO;
+    char params[60];
+    size_t i;
+    int n;
+    for (i = 0; i < 3; i++) {
+        kit k;
+        kit_begin(&k, "bad", 20000);
+        if (!CHECK(ready(&k))) break;
+        (void)snprintf(params, sizeof params, "{\"name\":\"%s\"}", tools[i]);
+        request.method = "tools/call";
+        request.params = phi_str_of(params);
+        request.done = done;
+        request.user_data = &k;
+        CHECK(phi_mcp_send(k.mcp, &request, NULL) == PHI_OK);
+        for (n = 0; n < 10; n++) (void)phi_step(k.rt, 5);
+        kit_end(&k);
+        CHECK(k.answers <= 1);
+    }
+}
+
+TEST_MAIN(TEST_ENTRY(a_server_that_exits_in_a_call_gives_one_error_and_is_started_again),
+          TEST_ENTRY(a_server_that_is_killed_in_a_call_gives_one_error_and_is_started_again),
+          TEST_ENTRY(a_server_that_dies_in_the_midst_of_an_answer_gives_one_error),
+          TEST_ENTRY(a_server_that_hangs_gives_one_error_and_answers_the_next_call),
+          TEST_ENTRY(lines_that_are_no_messages_break_nothing),
+          TEST_ENTRY(answers_in_a_wrong_form_give_one_error_each),
+          TEST_ENTRY(a_flood_without_a_line_break_costs_no_memory),
+          TEST_ENTRY(a_server_that_dies_in_the_handshake_fails_with_its_words),
+          TEST_ENTRY(a_server_that_ignores_eof_and_sigterm_is_killed),
+          TEST_ENTRY(a_server_is_freed_in_the_midst_of_a_call))
