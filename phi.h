@@ -48919,11 +48919,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xd14db6d8
+#if PHI__IMP_LOOP != 0x8ca75f09
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xd14db6d8
+#define PHI__IMP_LOOP 0x8ca75f09
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -49944,14 +49944,13 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
    no call needs no run, and outlives those that its agent has.
    A question is in no snapshot and on no tape: it belongs to a live connection.
 
+   PHI_NO_QUESTIONS: open says PHI_UNSUPPORTED.
    Memory: the agent's budget. Threads: the pumping thread. */
 #ifndef PHI_LOOP_QUESTION_IN_H
 #define PHI_LOOP_QUESTION_IN_H
 
 
 struct phi__decision;
-
-#ifndef PHI_NO_QUESTIONS
 
 typedef struct phi__question phi__question;
 
@@ -49968,6 +49967,8 @@ typedef struct phi__question_desc {
 } phi__question_desc;
 
 enum { PHI__QUESTION_MOST = 64 }; /* open at once for one agent */
+
+#ifndef PHI_NO_QUESTIONS
 
 /* PHI_STALE: the agent is gone, or the call is over; PHI_MISUSE: the runtime closes; PHI_FULL:
    PHI__QUESTION_MOST are open; PHI_NO_MEMORY. Then nothing was opened. */
@@ -49986,6 +49987,14 @@ PHI__FN const struct phi__decision *phi__question_waiting(const phi__link *quest
 
 #else
 
+static inline phi_status phi__question_open(phi_agent agent, const phi__question_desc *desc,
+                                            phi__question **out) {
+    (void)agent;
+    (void)desc;
+    (void)out;
+    return PHI_UNSUPPORTED;
+}
+static inline void phi__question_close(phi__question *question) { (void)question; }
 static inline void phi__question_call_over(const phi__toolcall *call) { (void)call; }
 static inline void phi__question_drop_all(phi__agent *agent) { (void)agent; }
 

@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x0612ab18
+#if PHI__PUB_MCP != 0x2d79b21a
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x0612ab18
+#define PHI__PUB_MCP 0x2d79b21a
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -739,6 +739,47 @@ typedef struct phi_mcp_request {
    PHI_FULL: 4,096 are under way; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unknown is harmless */
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/mcp/mcp_asks.h ---- */
+
+/* mcp_asks.h - what a server may ask of its client: directories, forms, answers of a model.
+
+   Roots are answered by themselves, where phi_mcp_desc.roots offers some. The others are questions
+   to the host of the agent whose call led to them, or else of phi_mcp_desc.agent: PHI_HOOK_QUESTION
+   with `source`, the server's name, and
+
+     question_kind      arguments
+     "elicitation"      the JSON Schema of a form
+     "elicitation_url"  {"url":..,"elicitationId":..}
+     "sampling"         the request: messages, systemPrompt, maxTokens, tools...
+
+   PHI_ALLOW answers. To a form its reply has the values, a JSON object; members that are missing
+   get the schema's defaults. To a page it has none: the person will open it. To sampling it has
+   none, and the agent's own model answers, without its history and tools, and its budget pays; or
+   {"messages":[..]}, which are asked instead; or any other text, which is the answer itself.
+   PHI_DENY declines; with the reply "cancel" a form counts as dismissed. So it does after the
+   deadline, and when the values do not fit the schema, which PHI_MCP_EV_WARNING reports. */
+#ifndef PHI_MCP_MCP_ASKS_H
+#define PHI_MCP_MCP_ASKS_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef PHI_NO_MCP
+
+/* Other directories from now on; copied. Servers with a handshake get a notification. PHI_MISUSE: the
+   connection was made without roots, so none are offered; PHI_BAD_ARG: a root without a uri that
+   begins with "file:"; PHI_NO_MEMORY. */
+PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, size_t count);
 
 #endif
 
@@ -12181,11 +12222,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x1443fe4d
+#if PHI__IMP_MCP != 0xeb62722b
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x1443fe4d
+#define PHI__IMP_MCP 0xeb62722b
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12741,6 +12782,20 @@ PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp);
 #endif
 #endif
 
+/* ---- src/mcp/mcp_asks_in.h ---- */
+
+/* mcp_asks_in.h - the part of a connection that answers what its server asks. */
+#ifndef PHI_MCP_MCP_ASKS_IN_H
+#define PHI_MCP_MCP_ASKS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
+
+#endif
+#endif
+
 /* ---- src/mcp/mcp_toolbox_in.h ---- */
 
 /* mcp_toolbox_in.h - one list of a server's tools, as agents and hosts see it.
@@ -13039,6 +13094,24 @@ PHI__FN void phi__mcp_exchange_end_wire(phi__mcp_wire *wire);
 /* For phi__mcp_oauth_listener. */
 PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status,
                                           const char *message);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_forms_in.h ---- */
+
+/* mcp_forms_in.h - forms that a server wants filled in (elicitation). */
+#ifndef PHI_MCP_MCP_FORMS_IN_H
+#define PHI_MCP_MCP_FORMS_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* The host's values for a form: writes the object, with the schema's defaults for members that are
+   missing. PHI_PARSE: no object, or it does not fit; PHI_TOO_BIG: the schema is too much work;
+   error says why. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
+                                       phi__buf *out, phi_schema_error *error);
 
 #endif
 #endif
@@ -13950,6 +14023,39 @@ PHI__FN void phi__mcp_requests_progress(phi_mcp *mcp, const phi_json *params);
 PHI__FN phi_status phi__mcp_requests_renew(phi__mcp_request *r, bool bounded);
 /* Sends what waited; not all: of the handshake alone. False: freed inside of a `done`. */
 PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all);
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_sampling_in.h ---- */
+
+/* mcp_sampling_in.h - an answer of an agent's model for a server (sampling): one model call of a
+   hidden agent below it, whose history is the server's messages. */
+#ifndef PHI_MCP_MCP_SAMPLING_IN_H
+#define PHI_MCP_MCP_SAMPLING_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+typedef struct phi__mcp_sampling {
+    phi_agent child; /* rt NULL: none */
+    phi_memory *memory;
+    bool tools;      /* the era knows them, and lists of blocks */
+    phi_arena arena; /* the child's tools */
+    /* Once, from phi_step: the result as JSON text, or, with PHI_OK not, a message. The child is
+       gone. */
+    void (*done)(void *ctx, phi_status status, phi_str result);
+    void *ctx;
+} phi__mcp_sampling;
+
+/* params: of sampling/createMessage. `sampling` must stay until done or drop. PHI_OK: `done` will
+   be called; else it will not, and *words says why: static, or phi_last_error's. */
+PHI__FN phi_status phi__mcp_sampling_start(phi__mcp_sampling *sampling, phi__agent *agent,
+                                           const phi_json *params, const char **words);
+PHI__FN void phi__mcp_sampling_drop(phi__mcp_sampling *sampling); /* without `done` */
+/* The result that a host has written itself: a text, or {"content":..}. False: no memory. */
+PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, phi_str reply,
+                                   phi__buf *out);
 
 #endif
 #endif
@@ -14983,6 +15089,495 @@ PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, i
         phi__mcp_asked_reply(mcp, phi__str(a->id, a->id_len), result, code,
                              message != NULL ? message : "Refused");
     phi__mcp_asked_free(mcp, a);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_asks.c ---- */
+
+/* mcp_asks.c - answers the questions of a server: roots at once, forms and answers of a model by a
+   question to the host of the agent. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+typedef enum phi__mcp_asks_kind {
+    PHI__MCP_ASKS_FORM = 1,
+    PHI__MCP_ASKS_URL,
+    PHI__MCP_ASKS_SAMPLING
+} phi__mcp_asks_kind;
+
+enum {
+    PHI__MCP_ASKS_REFUSED = -1, /* code: the person does not want a model to answer */
+    PHI__MCP_ASKS_SHOWN = 500   /* bytes of a prompt that a person is shown */
+};
+
+/* The part. */
+typedef struct phi__mcp_asks_all {
+    phi_mcp *mcp;
+    phi__list open;
+    phi_arena arena; /* of roots, once they were set */
+    const phi_mcp_root *roots;
+    size_t root_count;
+} phi__mcp_asks_all;
+
+/* A question to a host, and then perhaps to a model. */
+typedef struct phi__mcp_asks_one {
+    phi__link link;
+    phi__mcp_asks_all *of;
+    uint64_t ask;
+    phi__mcp_asks_kind kind;
+    phi_agent agent;
+    phi_arena arena;
+    phi_json *params; /* of the server's request */
+    phi__question *question;
+    phi__mcp_sampling sampling;
+} phi__mcp_asks_one;
+
+/* ---- its end ---- */
+
+static void phi__mcp_asks_free(phi__mcp_asks_one *one) {
+    phi_memory *memory = &one->of->mcp->memory;
+    phi__question_close(one->question);
+    phi__mcp_sampling_drop(&one->sampling);
+    phi__list_take(&one->of->open, &one->link);
+    phi_arena_free(&one->arena);
+    phi__free(memory, one, sizeof *one);
+}
+
+static void phi__mcp_asks_end(phi__mcp_asks_one *one, phi_str result, int code,
+                              const char *message) {
+    phi_mcp *mcp = one->of->mcp;
+    uint64_t ask = one->ask;
+    phi__mcp_asks_free(one);
+    phi__mcp_session_answer(mcp, ask, result, code, message);
+}
+
+static void phi__mcp_asks_fail(phi__mcp_asks_one *one, int code, const char *message) {
+    phi__mcp_asks_end(one, phi__str("", 0), code, message);
+}
+
+static void phi__mcp_asks_act(phi__mcp_asks_one *one, const char *action) {
+    phi__mcp_asks_end(one, phi_str_of(action), 0, NULL);
+}
+
+static void phi__mcp_asks_cancel(phi__mcp_asks_one *one) {
+    if (one->kind == PHI__MCP_ASKS_SAMPLING)
+        phi__mcp_asks_fail(one, PHI__MCP_RPC_INTERNAL, "Nobody has decided");
+    else
+        phi__mcp_asks_act(one, "{\"action\":\"cancel\"}");
+}
+
+static void phi__mcp_asks_deny(phi__mcp_asks_one *one) {
+    if (one->kind == PHI__MCP_ASKS_SAMPLING)
+        phi__mcp_asks_fail(one, PHI__MCP_ASKS_REFUSED, "The user rejected the sampling request");
+    else
+        phi__mcp_asks_act(one, "{\"action\":\"decline\"}");
+}
+
+/* ---- forms ---- */
+
+static void phi__mcp_asks_filled(phi__mcp_asks_one *one, phi_str values) {
+    phi_mcp *mcp = one->of->mcp;
+    phi_schema_error error;
+    phi_status status;
+    phi__buf out;
+    error.message[0] = '\0';
+    phi__buf_init(&out, &mcp->memory);
+    phi__buf_text(&out, "{\"action\":\"accept\",\"content\":");
+    status = phi__mcp_forms_fill(&one->arena, phi_json_get(one->params, "requestedSchema"), values,
+                                 &out, &error);
+    phi__buf_char(&out, '}');
+    if (status == PHI_OK && !out.failed) {
+        phi__mcp_asks_end(one, phi__buf_str(&out), 0, NULL);
+    } else {
+        phi__mcp_asks_cancel(one);
+        (void)phi__mcp_parts_warn(mcp, "the reply to a form was not sent: %s",
+                                  error.message[0] != '\0' ? error.message
+                                                           : phi_status_text(status));
+    }
+    phi__buf_free(&out);
+}
+
+/* ---- answers of a model ---- */
+
+static void phi__mcp_asks_sampled(void *ctx, phi_status status, phi_str result) {
+    phi__mcp_asks_one *one = (phi__mcp_asks_one *)ctx;
+    phi_mcp *mcp = one->of->mcp;
+    char words[160];
+    phi__mcp_core_enter(mcp);
+    (void)snprintf(words, sizeof words, "%.*s",
+                   (int)(status == PHI_OK ? 0 : phi__utf8_cut(result, 150)), result.at);
+    phi__mcp_asks_end(one, result, status == PHI_OK ? 0 : PHI__MCP_RPC_INTERNAL, words);
+    (void)phi__mcp_core_leave(mcp);
+}
+
+/* The host may have written other messages, or the answer. */
+static void phi__mcp_asks_sample(phi__mcp_asks_one *one, phi__agent *agent, phi_str reply) {
+    phi_mcp *mcp = one->of->mcp;
+    phi_json *root = NULL, *messages = NULL;
+    const char *words = "no memory";
+    phi_status status = PHI_OK;
+    phi__buf own;
+    if (reply.len > 0 && phi_json_parse(&one->arena, reply, 0, &root, NULL) == PHI_OK)
+        messages = phi_json_remove(root, "messages");
+    phi__buf_init(&own, &mcp->memory);
+    if (messages != NULL)
+        status = phi_json_set(&one->arena, one->params, "messages", messages);
+    else if (reply.len > 0) {
+        if (phi__mcp_sampling_own(agent, &one->arena, reply, &own))
+            phi__mcp_asks_end(one, phi__buf_str(&own), 0, NULL);
+        else
+            phi__mcp_asks_fail(one, PHI__MCP_RPC_INTERNAL, "no memory");
+        phi__buf_free(&own);
+        return;
+    }
+    if (status == PHI_OK)
+        status = phi__mcp_sampling_start(&one->sampling, agent, one->params, &words);
+    if (status != PHI_OK)
+        phi__mcp_asks_fail(
+            one, status == PHI_NO_MEMORY ? PHI__MCP_RPC_INTERNAL : PHI__MCP_RPC_BAD_PARAMS, words);
+}
+
+/* ---- the host's answer ---- */
+
+static void phi__mcp_asks_decided(void *ctx, phi_verdict verdict, phi_str reply) {
+    phi__mcp_asks_one *one = (phi__mcp_asks_one *)ctx;
+    phi_mcp *mcp = one->of->mcp;
+    phi__agent *agent = phi__find_agent(one->agent);
+    phi__mcp_core_enter(mcp);
+    one->question = NULL;
+    if (verdict == PHI_WAIT || agent == NULL ||
+        (verdict == PHI_DENY && phi__str_is(reply, "cancel") &&
+         one->kind != PHI__MCP_ASKS_SAMPLING))
+        phi__mcp_asks_cancel(one);
+    else if (verdict == PHI_DENY)
+        phi__mcp_asks_deny(one);
+    else if (one->kind == PHI__MCP_ASKS_FORM)
+        phi__mcp_asks_filled(one, reply);
+    else if (one->kind == PHI__MCP_ASKS_URL)
+        phi__mcp_asks_act(one, "{\"action\":\"accept\"}");
+    else
+        phi__mcp_asks_sample(one, agent, reply);
+    (void)phi__mcp_core_leave(mcp);
+}
+
+/* What a person is shown of a request to a model: its last message. */
+static phi_str phi__mcp_asks_prompt(const phi_json *params) {
+    const phi_json *messages = phi_json_get(params, "messages"), *content;
+    size_t n = phi_json_is_array(messages) ? phi_json_count(messages) : 0;
+    phi_str text;
+    if (n == 0) return phi__str("", 0);
+    content = phi_json_get(phi_json_at(messages, n - 1), "content");
+    if (phi_json_is_array(content)) content = phi_json_at(content, 0);
+    text = phi_json_str(phi_json_get(content, "text"), "");
+    return phi__str(text.at, phi__utf8_cut(text, PHI__MCP_ASKS_SHOWN));
+}
+
+/* The JSON that a host sees. */
+static phi_status phi__mcp_asks_arguments(phi__mcp_asks_one *one, phi_str *out) {
+    const phi_json *shown = one->params;
+    phi_json *page;
+    phi_status status = PHI_OK;
+    if (one->kind == PHI__MCP_ASKS_FORM) shown = phi_json_get(one->params, "requestedSchema");
+    if (one->kind == PHI__MCP_ASKS_URL) {
+        static const char *const keys[] = {"url", "elicitationId"};
+        size_t i;
+        shown = page = phi_json_new_object(&one->arena);
+        if (page == NULL) return PHI_NO_MEMORY;
+        for (i = 0; i < PHI__COUNT(keys) && status == PHI_OK; i++)
+            status = phi_json_set(
+                &one->arena, page, keys[i],
+                phi_json_new_str(&one->arena,
+                                 phi_json_str(phi_json_get(one->params, keys[i]), "")));
+    }
+    return status == PHI_OK ? phi_json_write(&one->arena, shown, 0, out) : status;
+}
+
+static phi_status phi__mcp_asks_question(phi__mcp_asks_one *one, phi_call call) {
+    static const char *const kinds[] = {"", "elicitation", "elicitation_url", "sampling"};
+    phi__question_desc desc;
+    phi_status status;
+    memset(&desc, 0, sizeof desc);
+    desc.call = call;
+    desc.source = phi__mcp_session_name(one->of->mcp);
+    desc.kind = phi_str_of(kinds[one->kind]);
+    desc.text = one->kind == PHI__MCP_ASKS_SAMPLING
+                    ? phi__mcp_asks_prompt(one->params)
+                    : phi_json_str(phi_json_get(one->params, "message"), "");
+    status = phi__mcp_asks_arguments(one, &desc.arguments);
+    if (status != PHI_OK) return status;
+    desc.decided = phi__mcp_asks_decided;
+    desc.ctx = one;
+    return phi__question_open(one->agent, &desc, &one->question);
+}
+
+/* ---- requests of the server ---- */
+
+/* A page that a browser may open: http or https, without blanks and controls. */
+static bool phi__mcp_asks_is_page(phi_str url) {
+    size_t i;
+    for (i = 0; i < url.len; i++)
+        if ((unsigned char)url.at[i] <= ' ' || url.at[i] == 0x7f) return false;
+    return phi__str_starts(url, "https://") || phi__str_starts(url, "http://");
+}
+
+/* The fault of a request, or NULL; one that was not offered is at fault. */
+static const char *phi__mcp_asks_fault(const phi_mcp *mcp, const phi_json *params,
+                                       phi__mcp_asks_kind kind) {
+    uint32_t answers = mcp->desc.answers;
+    const phi__mcp_era *era = mcp->agreed.era;
+    const phi_json *tools = phi_json_get(params, "tools");
+    if (kind == PHI__MCP_ASKS_FORM) {
+        if ((answers & PHI_MCP_FORMS) == 0) return "forms are not offered";
+        return phi_json_is_object(phi_json_get(params, "requestedSchema"))
+                   ? NULL
+                   : "requestedSchema: expected an object";
+    }
+    if (kind == PHI__MCP_ASKS_URL) {
+        if ((answers & PHI_MCP_URLS) == 0 || (era != NULL && !era->urls))
+            return "pages are not offered";
+        return phi__mcp_asks_is_page(phi_json_str(phi_json_get(params, "url"), ""))
+                   ? NULL
+                   : "url: expected http:// or https://";
+    }
+    if (phi_json_is_array(tools) && phi_json_count(tools) > 0 && era != NULL &&
+        !era->sampling_tools)
+        return "tools are not offered";
+    return phi_json_is_array(phi_json_get(params, "messages")) ? NULL
+                                                               : "messages: expected an array";
+}
+
+static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_json *params,
+                                            phi__mcp_asks_kind kind, phi_agent agent,
+                                            uint64_t ask) {
+    phi_memory *memory = &all->mcp->memory;
+    phi__mcp_asks_one *one = (phi__mcp_asks_one *)phi__alloc(memory, sizeof *one);
+    if (one == NULL) return NULL;
+    phi_arena_init(&one->arena, memory, 0);
+    one->of = all;
+    one->ask = ask;
+    one->kind = kind;
+    one->agent = agent;
+    one->sampling.memory = memory;
+    one->sampling.tools = all->mcp->agreed.era != NULL && all->mcp->agreed.era->sampling_tools;
+    one->sampling.done = phi__mcp_asks_sampled;
+    one->sampling.ctx = one;
+    phi__list_push(&all->open, &one->link);
+    one->params = phi_json_copy(&one->arena, params);
+    if (one->params != NULL) return one;
+    phi__mcp_asks_free(one);
+    return NULL;
+}
+
+static void phi__mcp_asks_begin(phi__mcp_asks_all *all, const phi_json *params,
+                                phi__mcp_asks_kind kind, phi_call call, phi_agent agent,
+                                uint64_t ask) {
+    phi_str none = phi__str("", 0);
+    const char *fault = phi__mcp_asks_fault(all->mcp, params, kind);
+    phi__mcp_asks_one *one;
+    phi_status status;
+    if (fault != NULL) {
+        phi__mcp_session_answer(all->mcp, ask, none, PHI__MCP_RPC_BAD_PARAMS, fault);
+        return;
+    }
+    one = phi__mcp_asks_new(all, params, kind, agent, ask);
+    if (one == NULL) {
+        phi__mcp_session_answer(all->mcp, ask, none, PHI__MCP_RPC_INTERNAL, "no memory");
+        return;
+    }
+    status = agent.rt != NULL ? phi__mcp_asks_question(one, call) : PHI_UNSUPPORTED;
+    if (status == PHI_UNSUPPORTED)
+        phi__mcp_asks_deny(one); /* there is nobody to ask */
+    else if (status != PHI_OK)
+        phi__mcp_asks_cancel(one);
+}
+
+/* ---- roots ---- */
+
+static void phi__mcp_asks_roots(phi__mcp_asks_all *all, uint64_t ask) {
+    phi__buf out;
+    size_t i;
+    phi__buf_init(&out, &all->mcp->memory);
+    phi__buf_text(&out, "{\"roots\":[");
+    for (i = 0; i < all->root_count; i++) {
+        phi__json_write_comma(&out);
+        phi__buf_text(&out, "{\"uri\":");
+        phi__json_write_str(&out, phi_str_of(all->roots[i].uri));
+        if (all->roots[i].name != NULL) {
+            phi__json_write_key(&out, PHI__LIT("name"));
+            phi__json_write_str(&out, phi_str_of(all->roots[i].name));
+        }
+        phi__buf_char(&out, '}');
+    }
+    phi__buf_text(&out, "]}");
+    if (out.failed)
+        phi__mcp_session_answer(all->mcp, ask, phi__str("", 0), PHI__MCP_RPC_INTERNAL, "no memory");
+    else
+        phi__mcp_session_answer(all->mcp, ask, phi__buf_str(&out), 0, NULL);
+    phi__buf_free(&out);
+}
+
+/* ---- the part ---- */
+
+static bool phi__mcp_asks_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json *params,
+                                phi_call call, phi_agent agent, uint64_t ask) {
+    phi__mcp_asks_all *all = (phi__mcp_asks_all *)part;
+    phi__mcp_asks_kind kind = PHI__MCP_ASKS_FORM;
+    if (phi__str_is(method, "roots/list")) {
+        if (mcp->desc.root_count == 0) return false;
+        phi__mcp_asks_roots(all, ask);
+        return true;
+    }
+    if (phi__str_is(method, "sampling/createMessage")) {
+        if ((mcp->desc.answers & PHI_MCP_SAMPLING) == 0) return false;
+        kind = PHI__MCP_ASKS_SAMPLING;
+    } else if (!phi__str_is(method, "elicitation/create") ||
+               (mcp->desc.answers & ((uint32_t)PHI_MCP_FORMS | PHI_MCP_URLS)) == 0)
+        return false;
+    else if (phi__str_is(phi_json_str(phi_json_get(params, "mode"), "form"), "url"))
+        kind = PHI__MCP_ASKS_URL;
+    phi__mcp_asks_begin(all, params, kind, call, agent, ask);
+    return true;
+}
+
+static void phi__mcp_asks_unasked(phi_mcp *mcp, void *part, uint64_t ask) {
+    phi__link *link = ((phi__mcp_asks_all *)part)->open.first;
+    (void)mcp;
+    for (; link != NULL; link = link->next) {
+        phi__mcp_asks_one *one = PHI__OWNER(link, phi__mcp_asks_one, link);
+        if (one->ask != ask) continue;
+        phi__mcp_asks_free(one);
+        return;
+    }
+}
+
+/* The person has been to a page: nothing here waits for it. */
+static bool phi__mcp_asks_notified(phi_mcp *mcp, void *part, phi_str method,
+                                   const phi_json *params) {
+    (void)mcp;
+    (void)part;
+    (void)params;
+    return phi__str_is(method, "notifications/elicitation/complete");
+}
+
+/* {"a":{},"b":{}} of the flags that are set. NULL: no memory. */
+static phi_json *phi__mcp_asks_object(phi_arena *arena, const char *a, bool has_a, const char *b,
+                                      bool has_b) {
+    phi_json *object = phi_json_new_object(arena);
+    phi_status status = object != NULL ? PHI_OK : PHI_NO_MEMORY;
+    if (status == PHI_OK && has_a)
+        status = phi_json_set(arena, object, a, phi_json_new_object(arena));
+    if (status == PHI_OK && has_b)
+        status = phi_json_set(arena, object, b, phi_json_new_object(arena));
+    return status == PHI_OK ? object : NULL;
+}
+
+static phi_status phi__mcp_asks_capabilities(phi_mcp *mcp, void *part, phi_json *into,
+                                             phi_arena *arena) {
+    const phi__mcp_era *era = mcp->agreed.era;
+    uint32_t answers = mcp->desc.answers;
+    bool forms = (answers & PHI_MCP_FORMS) != 0;
+    bool pages = (answers & PHI_MCP_URLS) != 0 && (era == NULL || era->urls);
+    phi_status status = PHI_OK;
+    phi_json *roots;
+    (void)part;
+    if ((answers & PHI_MCP_SAMPLING) != 0)
+        status = phi_json_set(
+            arena, into, "sampling",
+            phi__mcp_asks_object(arena, "tools", era == NULL || era->sampling_tools, "", false));
+    if (status == PHI_OK && (forms || pages) && (era == NULL || era->forms))
+        status = phi_json_set(
+            arena, into, "elicitation",
+            phi__mcp_asks_object(arena, "form", forms && (era == NULL || era->urls), "url", pages));
+    if (status != PHI_OK || mcp->desc.root_count == 0) return status;
+    roots = phi_json_new_object(arena);
+    if (roots != NULL && (era == NULL || era->handshake))
+        status = phi_json_set(arena, roots, "listChanged", phi_json_new_bool(arena, true));
+    return status == PHI_OK ? phi_json_set(arena, into, "roots", roots) : status;
+}
+
+static void phi__mcp_asks_freed(phi_mcp *mcp, void *part) {
+    phi__mcp_asks_all *all = (phi__mcp_asks_all *)part;
+    while (all->open.first != NULL)
+        phi__mcp_asks_free(PHI__OWNER(all->open.first, phi__mcp_asks_one, link));
+    phi_arena_free(&all->arena);
+    phi__free(&mcp->memory, all, sizeof *all);
+}
+
+static const phi__mcp_part *phi__mcp_asks_table(void) {
+    static const phi__mcp_part table = {NULL,
+                                        NULL,
+                                        phi__mcp_asks_notified,
+                                        phi__mcp_asks_asked,
+                                        phi__mcp_asks_unasked,
+                                        phi__mcp_asks_capabilities,
+                                        NULL,
+                                        phi__mcp_asks_freed};
+    return &table;
+}
+
+PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp) {
+    phi__mcp_asks_all *all = (phi__mcp_asks_all *)phi__alloc(&mcp->memory, sizeof *all);
+    if (all == NULL) return PHI_NO_MEMORY;
+    all->mcp = mcp;
+    all->roots = mcp->desc.roots;
+    all->root_count = mcp->desc.root_count;
+    phi_arena_init(&all->arena, &mcp->memory, 0);
+    phi__mcp_session_join(mcp, phi__mcp_asks_table(), all);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+static phi_status phi__mcp_asks_copy(phi__mcp_asks_all *all, const phi_mcp_root *roots,
+                                     size_t count) {
+    phi_arena arena;
+    phi_mcp_root *copy;
+    phi_str uri, name;
+    size_t i;
+    phi_arena_init(&arena, &all->mcp->memory, 0);
+    copy = (phi_mcp_root *)phi__arena_zero(&arena, phi__mul(phi__max(count, 1), sizeof *copy));
+    for (i = 0; copy != NULL && i < count; i++) {
+        if (!phi__arena_str(&arena, phi_str_of(roots[i].uri), &uri) ||
+            !phi__arena_str(&arena, phi_str_of(roots[i].name), &name)) {
+            copy = NULL;
+            break;
+        }
+        copy[i].uri = uri.at;
+        copy[i].name = roots[i].name != NULL ? name.at : NULL;
+    }
+    if (copy == NULL) {
+        phi_arena_free(&arena);
+        return PHI_NO_MEMORY;
+    }
+    phi_arena_free(&all->arena);
+    all->arena = arena;
+    all->roots = copy;
+    all->root_count = count;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, size_t count) {
+    phi__mcp_asks_all *all;
+    phi_status status;
+    size_t i;
+    if (mcp == NULL) return PHI_BAD_ARG;
+    if (mcp->desc.root_count == 0)
+        return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_set_roots: the connection offers none");
+    for (i = 0; i < count; i++)
+        if (roots == NULL || roots[i].uri == NULL ||
+            !phi__str_starts(phi_str_of(roots[i].uri), "file:"))
+            return phi__error(mcp->rt, PHI_BAD_ARG,
+                              "phi_mcp_set_roots: roots[%u].uri: expected file:", (unsigned)i);
+    all = (phi__mcp_asks_all *)phi__mcp_session_part(mcp, phi__mcp_asks_table());
+    status = phi__mcp_asks_copy(all, roots, count);
+    if (status != PHI_OK) return phi__error(mcp->rt, status, "phi_mcp_set_roots: out of memory");
+    if (mcp->agreed.era != NULL && mcp->agreed.era->handshake)
+        (void)phi__mcp_session_notify(mcp, "notifications/roots/list_changed", phi__str("", 0));
+    return PHI_OK;
 }
 
 #endif
@@ -16196,6 +16791,53 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
                                 : phi__mcp_exchange_fail(e, status, message);
         if (!good) return;
     }
+}
+
+#endif
+
+/* ---- src/mcp/mcp_forms.c ---- */
+
+/* mcp_forms.c - forms that a server wants filled in: a flat object, whose members are texts,
+   numbers, truth values, or choices. */
+
+#ifndef PHI_NO_MCP
+
+
+#include <stdio.h>
+
+/* Members that are missing get their defaults. */
+static phi_status phi__mcp_forms_defaults(phi_arena *arena, const phi_json *schema,
+                                          phi_json *values) {
+    const phi_json *properties = phi_json_get(schema, "properties"), *property;
+    phi_json_iter it = phi_json_each(phi_json_is_object(properties) ? properties : NULL);
+    phi_status status = PHI_OK;
+    while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
+        const phi_json *value = phi_json_get(property, "default");
+        phi_json *copy;
+        if (value == NULL || phi_json_get_n(values, it.key) != NULL) continue;
+        copy = phi_json_copy(arena, value);
+        status = copy != NULL ? phi_json_set_n(arena, values, it.key, copy) : PHI_NO_MEMORY;
+    }
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
+                                       phi__buf *out, phi_schema_error *error) {
+    phi_parse_error parse;
+    phi_json *root = NULL;
+    phi_status status;
+    if (values.len == 0) values = PHI__LIT("{}");
+    status = phi_json_parse(arena, values, 0, &root, &parse);
+    if (status != PHI_OK || !phi_json_is_object(root)) {
+        (void)snprintf(error->message, sizeof error->message, "%s",
+                       status == PHI_PARSE ? parse.message : "expected a JSON object");
+        return status == PHI_NO_MEMORY ? status : PHI_PARSE;
+    }
+    status = phi__mcp_forms_defaults(arena, schema, root);
+    if (status == PHI_OK) status = phi_schema_check(schema, root, "form", error);
+    if (status == PHI_UNSUPPORTED) status = PHI_OK; /* a build without PHI_SCHEMA checks nothing */
+    if (status == PHI_OK) status = phi__json_write(out, root, 0);
+    return status == PHI_OK && out->failed ? PHI_NO_MEMORY : status;
 }
 
 #endif
@@ -22253,6 +22895,423 @@ PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out) {
     if (text.len < 2 || text.at[0] != '{' || text.at[text.len - 1] != '}') return false;
     *out = phi__str_trim(phi__str(text.at + 1, text.len - 2));
     return true;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_sampling.c ---- */
+
+/* mcp_sampling.c - an answer of an agent's model for a server.
+
+   The server's messages become the history of a hidden agent, which makes one model call. Tools are
+   the server's: a call of one is part of the answer, and nothing is run here. */
+
+#ifndef PHI_NO_MCP
+
+
+enum { PHI__MCP_SAMPLING_MESSAGES = 4096 };
+
+/* ---- messages ---- */
+
+typedef struct phi__mcp_sampling_list {
+    phi_arena *arena;
+    phi_message *messages;
+    size_t count, most;
+    const char *fault; /* static */
+} phi__mcp_sampling_list;
+
+static phi_message *phi__mcp_sampling_add(phi__mcp_sampling_list *list, phi_role role) {
+    phi_message *message;
+    if (list->count == list->most) return NULL;
+    message = &list->messages[list->count++];
+    memset(message, 0, sizeof *message);
+    message->role = role;
+    return message;
+}
+
+/* The name of the call that a result is for. */
+static phi_str phi__mcp_sampling_called(const phi__mcp_sampling_list *list, phi_str id) {
+    size_t i = list->count, j;
+    while (i-- > 0)
+        for (j = 0; j < list->messages[i].content_count; j++)
+            if (list->messages[i].content[j].kind == PHI_CONTENT_TOOL_CALL &&
+                phi_str_equal(list->messages[i].content[j].id, id))
+                return list->messages[i].content[j].name;
+    return PHI__LIT("tool");
+}
+
+static bool phi__mcp_sampling_is(const phi_json *block, const char *type) {
+    return phi__str_is(phi_json_str(phi_json_get(block, "type"), ""), type);
+}
+
+/* Each result is a message of its own. False: no memory. */
+static bool phi__mcp_sampling_result(phi__mcp_sampling_list *list, const phi_json *block) {
+    phi_message *m = phi__mcp_sampling_add(list, PHI_ROLE_TOOL_RESULT);
+    phi_content *content = NULL;
+    if (m == NULL) return false;
+    m->tool_call_id = phi_json_str(phi_json_get(block, "toolUseId"), "");
+    m->tool_name = phi__mcp_sampling_called(list, m->tool_call_id);
+    m->is_error = phi_json_bool(phi_json_get(block, "isError"), false);
+    if (!phi__mcp_content_read(phi_json_get(block, "content"), list->arena, &content,
+                               &m->content_count))
+        return false;
+    m->content = content;
+    return true;
+}
+
+static bool phi__mcp_sampling_block(phi_arena *arena, const phi_json *block, phi_content *out) {
+    if (!phi__mcp_sampling_is(block, "tool_use")) return phi__mcp_content_block(block, arena, out);
+    memset(out, 0, sizeof *out);
+    out->kind = PHI_CONTENT_TOOL_CALL;
+    out->id = phi_json_str(phi_json_get(block, "id"), "");
+    out->name = phi_json_str(phi_json_get(block, "name"), "");
+    out->arguments = PHI__LIT("{}");
+    return !phi_json_is_object(phi_json_get(block, "input")) ||
+           phi_json_write(arena, phi_json_get(block, "input"), 0, &out->arguments) == PHI_OK;
+}
+
+/* A message whose content is an array, or one block. */
+static bool phi__mcp_sampling_message(phi__mcp_sampling_list *list, const phi_json *node) {
+    const phi_json *content = phi_json_get(node, "content"), *block;
+    bool assistant = phi__str_is(phi_json_str(phi_json_get(node, "role"), ""), "assistant");
+    size_t most = phi_json_is_array(content) ? phi_json_count(content) : 1, n = 0, i;
+    phi_content *out =
+        (phi_content *)phi_arena_alloc(list->arena, phi__mul(phi__max(most, 1), sizeof *out));
+    phi_message *m;
+    if (out == NULL) return false;
+    for (i = 0; i < most; i++) {
+        block = phi_json_is_array(content) ? phi_json_at(content, i) : content;
+        if (!phi_json_is_object(block)) {
+            list->fault = "messages: a block of content is no object";
+            return true;
+        }
+        if (phi__mcp_sampling_is(block, "tool_result")) {
+            if (!phi__mcp_sampling_result(list, block)) return false;
+        } else if (!phi__mcp_sampling_block(list->arena, block, &out[n++]))
+            return false;
+    }
+    if (n == 0) return true;
+    m = phi__mcp_sampling_add(list, assistant ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER);
+    if (m == NULL) return false;
+    m->content = out;
+    m->content_count = n;
+    if (assistant) m->stop_reason = PHI_STOP_REASON_STOP;
+    return true;
+}
+
+static size_t phi__mcp_sampling_most(const phi_json *messages) {
+    const phi_json *node;
+    phi_json_iter it = phi_json_each(messages);
+    size_t most = 0;
+    while ((node = phi_json_next(&it)) != NULL) {
+        const phi_json *content = phi_json_get(node, "content");
+        most += 1 + (phi_json_is_array(content) ? phi_json_count(content) : 1);
+    }
+    return most;
+}
+
+static phi_status phi__mcp_sampling_read(phi__mcp_sampling_list *list, const phi_json *params) {
+    const phi_json *messages = phi_json_get(params, "messages"), *node;
+    phi_json_iter it = phi_json_each(phi_json_is_array(messages) ? messages : NULL);
+    list->most = phi_json_is_array(messages) ? phi__mcp_sampling_most(messages) : 0;
+    if (list->most == 0) list->fault = "messages are missing";
+    if (list->most > PHI__MCP_SAMPLING_MESSAGES) list->fault = "too many messages";
+    if (list->fault != NULL) return PHI_BAD_ARG;
+    list->messages =
+        (phi_message *)phi_arena_alloc(list->arena, phi__mul(list->most, sizeof *list->messages));
+    if (list->messages == NULL) return PHI_NO_MEMORY;
+    while (list->fault == NULL && (node = phi_json_next(&it)) != NULL)
+        if (!phi__mcp_sampling_message(list, node)) return PHI_NO_MEMORY;
+    if (list->fault == NULL &&
+        (list->count == 0 || list->messages[list->count - 1].role == PHI_ROLE_ASSISTANT))
+        list->fault = "messages: the last one is not the user's";
+    return list->fault == NULL ? PHI_OK : PHI_BAD_ARG;
+}
+
+/* ---- the agent ---- */
+
+/* A call of the server's tool ends the run's one turn. */
+static phi_flow phi__mcp_sampling_call(void *user_data, phi_call call, phi_str arguments) {
+    (void)user_data;
+    (void)call;
+    (void)arguments;
+    return PHI_DONE;
+}
+
+static bool phi__mcp_sampling_text(phi_arena *arena, phi_str text, const char **out) {
+    phi_str copy;
+    *out = NULL;
+    if (!phi__arena_str(arena, text, &copy)) return false;
+    *out = copy.at; /* terminated */
+    return true;
+}
+
+/* False: no memory. */
+static bool phi__mcp_sampling_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
+    const phi_json *list = phi_json_get(params, "tools"), *node;
+    phi_str mode = phi_json_str(phi_json_path(params, "/toolChoice/mode"), "auto");
+    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_tool *tools;
+    if (!phi_json_is_array(list) || phi_json_count(list) == 0) return true;
+    tools = (phi_tool *)phi__arena_zero(arena, phi__mul(phi_json_count(list), sizeof *tools));
+    if (tools == NULL) return false;
+    d->tools = tools;
+    d->tool_choice = phi__str_is(mode, "required") ? PHI_TOOL_CHOICE_REQUIRED
+                     : phi__str_is(mode, "none")   ? PHI_TOOL_CHOICE_NONE
+                                                   : PHI_TOOL_CHOICE_AUTO;
+    while ((node = phi_json_next(&it)) != NULL) {
+        phi_tool *tool = &tools[d->tool_count++];
+        const phi_json *schema = phi_json_get(node, "inputSchema");
+        phi_str text = phi__str(NULL, 0);
+        if (schema != NULL && phi_json_write(arena, schema, 0, &text) != PHI_OK) return false;
+        if (!phi__mcp_sampling_text(arena, phi_json_str(phi_json_get(node, "name"), ""),
+                                    &tool->name) ||
+            !phi__mcp_sampling_text(arena, phi_json_str(phi_json_get(node, "description"), ""),
+                                    &tool->description))
+            return false;
+        tool->schema = text.len > 0 ? text.at : NULL;
+        tool->start = phi__mcp_sampling_call;
+        tool->checks_arguments = true;
+    }
+    return true;
+}
+
+/* As the agent is, without what makes it one: its prompt, history, tools and facts. */
+static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_json *params) {
+    uint64_t most = phi_json_uint(phi_json_get(params, "maxTokens"), 0);
+    phi_agent_desc d;
+    memset(&d, 0, sizeof d);
+    d.model = agent->desc.model;
+    d.provider = agent->desc.provider;
+    d.max_tokens = most > UINT32_MAX ? 0 : (uint32_t)most;
+    if (d.model.max_tokens != 0 && (d.max_tokens == 0 || d.max_tokens > d.model.max_tokens))
+        d.max_tokens = d.model.max_tokens;
+    d.has_temperature = phi_json_is_number(phi_json_get(params, "temperature"));
+    d.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
+    if (!(d.temperature >= 0.0 && d.temperature <= 100.0)) d.has_temperature = false;
+    d.cache = agent->desc.cache;
+    d.compaction.disable = true;
+    d.limits.max_turns = 1;
+    d.limits.max_tokens = UINT64_MAX;
+    d.deadlines = agent->desc.deadlines;
+    d.retry = agent->desc.retry;
+    d.parent = agent->handle;
+    d.config_id = "sampling";
+    d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
+    if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
+    d.decision_timeout_ms = agent->desc.decision_timeout_ms;
+    d.memory_limit_bytes = agent->desc.memory_limit_bytes;
+    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    d.max_event_bytes = agent->desc.max_event_bytes;
+    d.max_response_bytes = agent->desc.max_response_bytes;
+    d.translate_fn = agent->desc.translate_fn;
+    d.user_data = agent->desc.user_data;
+    d.hook_user_data = agent->desc.hook_user_data;
+    d.disable_facts = true;
+    return d;
+}
+
+/* ---- its answer ---- */
+
+static const char *phi__mcp_sampling_stop(phi_stop_reason reason) {
+    return reason == PHI_STOP_REASON_TOOL_USE ? "toolUse"
+           : reason == PHI_STOP_REASON_LENGTH ? "maxTokens"
+                                              : "endTurn";
+}
+
+static void phi__mcp_sampling_end(phi__buf *out, phi_str model, const char *stop) {
+    phi__json_write_key(out, PHI__LIT("model"));
+    phi__json_write_str(out, model);
+    phi__json_write_key(out, PHI__LIT("stopReason"));
+    phi__json_write_str(out, phi_str_of(stop));
+    phi__buf_char(out, '}');
+}
+
+static void phi__mcp_sampling_put_call(phi__buf *out, const phi_content *block) {
+    phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
+    phi__json_write_str(out, block->id);
+    phi__json_write_key(out, PHI__LIT("name"));
+    phi__json_write_str(out, block->name);
+    phi__json_write_key(out, PHI__LIT("input"));
+    phi__buf_add_str(out, block->arguments.len > 0 ? block->arguments : PHI__LIT("{}"));
+    phi__buf_char(out, '}');
+}
+
+static void phi__mcp_sampling_put_text(phi__buf *out, phi_str text) {
+    phi__buf_text(out, "{\"type\":\"text\",\"text\":");
+    phi__json_write_str(out, text);
+    phi__buf_char(out, '}');
+}
+
+/* A list of blocks where the era has lists and there is more than one; else one block. */
+static void phi__mcp_sampling_content(phi__buf *out, const phi_message *m, bool lists,
+                                      phi_arena *arena) {
+    size_t i, shown = 0;
+    bool failed = false;
+    for (i = 0; i < m->content_count; i++)
+        shown +=
+            m->content[i].kind == PHI_CONTENT_TEXT || m->content[i].kind == PHI_CONTENT_TOOL_CALL;
+    if (!lists || (shown <= 1 && m->stop_reason != PHI_STOP_REASON_TOOL_USE)) {
+        phi__mcp_sampling_put_text(out, phi_message_text(m, "\n", arena, &failed));
+        out->failed = out->failed || failed;
+        return;
+    }
+    phi__buf_char(out, '[');
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *block = &m->content[i];
+        if (block->kind != PHI_CONTENT_TEXT && block->kind != PHI_CONTENT_TOOL_CALL) continue;
+        phi__json_write_comma(out);
+        if (block->kind == PHI_CONTENT_TOOL_CALL)
+            phi__mcp_sampling_put_call(out, block);
+        else
+            phi__mcp_sampling_put_text(out, block->text);
+    }
+    phi__buf_char(out, ']');
+}
+
+/* The answer of the one turn; NULL: there is none. */
+static const phi_message *phi__mcp_sampling_reply(const phi__agent *child) {
+    const phi_thread *thread = child->thread;
+    const phi_message *m;
+    size_t i = thread->messages.count;
+    while (i-- > 0) {
+        m = phi__lane_message(thread, i)->message;
+        if (m->role == PHI_ROLE_ASSISTANT && m->loop_id.len > 0)
+            return m->stop_reason != PHI_STOP_REASON_ERROR &&
+                           m->stop_reason != PHI_STOP_REASON_ABORTED
+                       ? m
+                       : NULL;
+    }
+    return NULL;
+}
+
+static void phi__mcp_sampling_free(phi__mcp_sampling *s, phi__agent *child) {
+    s->child.rt = NULL;
+    child->tree.watch = NULL; /* `gone` is not for us */
+    (void)phi_agent_free(child->handle);
+    phi_arena_free(&s->arena);
+}
+
+static void phi__mcp_sampling_over(phi__agent *child, phi_status status, const phi_failure *failure,
+                                   bool stopping) {
+    phi__mcp_sampling *s = (phi__mcp_sampling *)child->tree.watched;
+    const phi_message *reply = phi__mcp_sampling_reply(child);
+    phi_arena scratch;
+    phi__buf out;
+    (void)stopping;
+    phi__buf_init(&out, s->memory);
+    phi_arena_init(&scratch, s->memory, 0);
+    if (reply != NULL && (status == PHI_OK || status == PHI_LIMIT)) {
+        phi__buf_text(&out, "{\"role\":\"assistant\",\"content\":");
+        phi__mcp_sampling_content(&out, reply, s->tools, &scratch);
+        phi__mcp_sampling_end(
+            &out, reply->model.len > 0 ? reply->model : phi_str_of(child->desc.model.id),
+            phi__mcp_sampling_stop(reply->stop_reason));
+        status = out.failed ? PHI_NO_MEMORY : PHI_OK;
+    } else if (status == PHI_OK)
+        status = PHI_LIMIT;
+    if (status != PHI_OK) {
+        phi__buf_clear(&out);
+        phi__buf_text(&out, "the model gave no answer: ");
+        phi__buf_text(&out, failure != NULL ? phi_failure_kind_text(failure->kind)
+                                            : phi_status_text(status));
+    }
+    phi_arena_free(&scratch);
+    phi__mcp_sampling_free(s, child);
+    s->done(s->ctx, status, out.failed ? PHI__LIT("no memory") : phi__buf_str(&out));
+    phi__buf_free(&out);
+}
+
+static void phi__mcp_sampling_gone(phi__agent *child) {
+    phi__mcp_sampling *s = (phi__mcp_sampling *)child->tree.watched;
+    s->child.rt = NULL;
+    phi_arena_free(&s->arena);
+    s->done(s->ctx, PHI_CANCELLED, PHI__LIT("the agent was freed"));
+}
+
+static const phi__child_watch phi__mcp_sampling_watch = {
+    true, false, NULL, NULL, phi__mcp_sampling_over, phi__mcp_sampling_gone};
+
+/* ---- starting ---- */
+
+static phi_status phi__mcp_sampling_run(phi__agent *child, const phi__mcp_sampling_list *list) {
+    phi__run_order order;
+    phi_status status = PHI_OK;
+    size_t before = list->count, i;
+    while (before > 0 && list->messages[before - 1].role == PHI_ROLE_USER) before--;
+    for (i = 0; i < before && status == PHI_OK; i++)
+        status = phi__history_append(child->rt, child->thread, "sampling", &list->messages[i]);
+    if (status != PHI_OK) return status;
+    memset(&order, 0, sizeof order);
+    order.prompts = &list->messages[before];
+    order.prompt_count = list->count - before;
+    if (order.prompt_count == 0) order.continuation = PHI_CONTINUATION_DEFAULT;
+    return phi__run_new(child, &order);
+}
+
+static phi_status phi__mcp_sampling_begin(phi__mcp_sampling *s, phi__agent *agent,
+                                          const phi_json *params,
+                                          const phi__mcp_sampling_list *list) {
+    phi_agent_desc d = phi__mcp_sampling_desc(agent, params);
+    const phi_json *system = phi_json_get(params, "systemPrompt");
+    phi__agent *child;
+    phi_status status;
+    if (system != NULL &&
+        !phi__mcp_sampling_text(list->arena, phi_json_str(system, ""), &d.system_prompt))
+        return PHI_NO_MEMORY;
+    if (s->tools && !phi__mcp_sampling_tools(list->arena, params, &d)) return PHI_NO_MEMORY;
+    child = phi__agent_make(agent->rt, &d, NULL);
+    if (child == NULL) return phi__error_last(agent->rt, NULL, NULL);
+    child->tree.watch = &phi__mcp_sampling_watch;
+    child->tree.watched = s;
+    status = phi__mcp_sampling_run(child, list);
+    if (status == PHI_OK)
+        s->child = child->handle;
+    else
+        phi__mcp_sampling_free(s, child);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_sampling_start(phi__mcp_sampling *s, phi__agent *agent,
+                                           const phi_json *params, const char **words) {
+    phi__mcp_sampling_list list;
+    phi_status status;
+    memset(&list, 0, sizeof list);
+    phi_arena_init(&s->arena, s->memory, 0);
+    list.arena = &s->arena;
+    *words = "no memory";
+    status = phi__mcp_sampling_read(&list, params);
+    if (list.fault != NULL)
+        *words = list.fault;
+    else if (status == PHI_OK) {
+        status = phi__mcp_sampling_begin(s, agent, params, &list);
+        if (status != PHI_OK && status != PHI_NO_MEMORY)
+            (void)phi__error_last(agent->rt, words, NULL);
+    }
+    if (status != PHI_OK) phi_arena_free(&s->arena);
+    return status;
+}
+
+PHI__FN void phi__mcp_sampling_drop(phi__mcp_sampling *s) {
+    phi__agent *child = s->child.rt != NULL ? phi__find_agent(s->child) : NULL;
+    s->child.rt = NULL;
+    if (child != NULL) phi__mcp_sampling_free(s, child);
+}
+
+PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, phi_str reply,
+                                   phi__buf *out) {
+    phi_json *root = NULL;
+    const phi_json *content = NULL;
+    if (phi_json_parse(arena, reply, 0, &root, NULL) == PHI_OK && phi_json_is_object(root))
+        content = phi_json_get(root, "content");
+    phi__buf_text(out, "{\"role\":\"assistant\",\"content\":");
+    if (content != NULL)
+        (void)phi__json_write(out, content, 0);
+    else
+        phi__mcp_sampling_put_text(out, reply);
+    phi__mcp_sampling_end(out, phi_json_str(phi_json_get(root, "model"), agent->desc.model.id),
+                          "endTurn");
+    return !out->failed;
 }
 
 #endif

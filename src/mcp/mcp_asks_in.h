@@ -1,0 +1,12 @@
+/* mcp_asks_in.h - the part of a connection that answers what its server asks. */
+#ifndef PHI_MCP_MCP_ASKS_IN_H
+#define PHI_MCP_MCP_ASKS_IN_H
+
+#include "mcp/mcp_in.h"
+
+#ifndef PHI_NO_MCP
+
+PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
+
+#endif
+#endif
