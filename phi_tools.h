@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x2d79b21a
+#if PHI__PUB_MCP != 0xb45064dd
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x2d79b21a
+#define PHI__PUB_MCP 0xb45064dd
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -776,9 +776,9 @@ extern "C" {
 
 #ifndef PHI_NO_MCP
 
-/* Other directories from now on; copied. Servers with a handshake get a notification. PHI_MISUSE: the
-   connection was made without roots, so none are offered; PHI_BAD_ARG: a root without a uri that
-   begins with "file:"; PHI_NO_MEMORY. */
+/* Other directories from now on; copied. Servers with a handshake get a notification. PHI_MISUSE:
+   the connection was made without roots, so none are offered; PHI_BAD_ARG: a root without a uri
+   that begins with "file:"; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, size_t count);
 
 #endif
@@ -12222,11 +12222,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xeb62722b
+#if PHI__IMP_MCP != 0xdba0f96e
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xeb62722b
+#define PHI__IMP_MCP 0xdba0f96e
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -16029,7 +16029,8 @@ static phi_status phi__mcp_connect_link(phi_mcp *mcp, phi__mcp_link **out) {
 
 /* The parts of a connection, one line each. */
 static const phi__mcp_open_join *phi__mcp_connect_joins(size_t *count) {
-    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__mcp_offers_join};
+    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__mcp_offers_join,
+                                               phi__mcp_asks_join};
     *count = PHI__COUNT(joins);
     return joins;
 }
@@ -23049,7 +23050,7 @@ static bool phi__mcp_sampling_text(phi_arena *arena, phi_str text, const char **
 /* False: no memory. */
 static bool phi__mcp_sampling_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
     const phi_json *list = phi_json_get(params, "tools"), *node;
-    phi_str mode = phi_json_str(phi_json_path(params, "/toolChoice/mode"), "auto");
+    phi_str mode = phi_json_str(phi_json_path(params, "toolChoice.mode"), "auto");
     phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
     phi_tool *tools;
     if (!phi_json_is_array(list) || phi_json_count(list) == 0) return true;

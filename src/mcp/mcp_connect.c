@@ -4,6 +4,7 @@
 #ifndef PHI_NO_MCP
 
 #include "loop/state_in.h"
+#include "mcp/mcp_asks_in.h"
 #include "mcp/mcp_offers_in.h"
 #include "mcp/mcp_open_in.h"
 #include "mcp/mcp_tools_in.h"
@@ -17,7 +18,8 @@ static phi_status phi__mcp_connect_link(phi_mcp *mcp, phi__mcp_link **out) {
 
 /* The parts of a connection, one line each. */
 static const phi__mcp_open_join *phi__mcp_connect_joins(size_t *count) {
-    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__mcp_offers_join};
+    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__mcp_offers_join,
+                                               phi__mcp_asks_join};
     *count = PHI__COUNT(joins);
     return joins;
 }

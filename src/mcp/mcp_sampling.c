@@ -150,7 +150,7 @@ static bool phi__mcp_sampling_text(phi_arena *arena, phi_str text, const char **
 /* False: no memory. */
 static bool phi__mcp_sampling_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
     const phi_json *list = phi_json_get(params, "tools"), *node;
-    phi_str mode = phi_json_str(phi_json_path(params, "/toolChoice/mode"), "auto");
+    phi_str mode = phi_json_str(phi_json_path(params, "toolChoice.mode"), "auto");
     phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
     phi_tool *tools;
     if (!phi_json_is_array(list) || phi_json_count(list) == 0) return true;

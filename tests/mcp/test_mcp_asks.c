@@ -345,7 +345,7 @@ TEST(a_host_may_deny_change_or_write_the_answer) {
 #define TOOLS                                                                                      \
     ",\"tools\":[{\"name\":\"weather\",\"description\":\"W\",\"inputSchema\":{\"type\":"           \
     "\"object\",\"properties\":{\"city\":{\"type\":\"string\",\"pattern\":\"x\"}}}}],"             \
-    "\"toolChoice\":{\"mode\":\"auto\"}"
+    "\"toolChoice\":{\"mode\":\"required\"}"
 
 TEST(a_call_of_the_servers_tool_is_an_answer) {
     link_kit k;
@@ -360,6 +360,7 @@ TEST(a_call_of_the_servers_tool_is_an_answer) {
                    "\"stopReason\":\"toolUse\""));
     CHECK_EQ_INT(rig_requests(k.rig), 1);
     CHECK(strstr(rig_request(k.rig, 0), "\"weather\"") != NULL);
+    CHECK(strstr(rig_request(k.rig, 0), "\"tool_choice\":{\"type\":\"any\"}") != NULL);
     link_end(&k);
     ready(&k, "2025-06-18"); /* this era has no tools there */
     link_says(&k, SAMPLE(TOOLS));
