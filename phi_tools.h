@@ -12222,11 +12222,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xdba0f96e
+#if PHI__IMP_MCP != 0x4db81da6
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xdba0f96e
+#define PHI__IMP_MCP 0x4db81da6
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -25864,7 +25864,7 @@ static phi__mcp_post *phi__mcp_serve_http_lost(const phi__mcp_serve_http *http, 
     return NULL;
 }
 
-/* What it missed, and what is to come. */
+/* The missed events first, then those to come. */
 static void phi__mcp_serve_http_resume(phi__mcp_post *post, phi__serve_exchange *exchange,
                                        phi_str missed) {
     phi__serve_calls calls;

@@ -404,7 +404,7 @@ static phi__mcp_post *phi__mcp_serve_http_lost(const phi__mcp_serve_http *http, 
     return NULL;
 }
 
-/* What it missed, and what is to come. */
+/* The missed events first, then those to come. */
 static void phi__mcp_serve_http_resume(phi__mcp_post *post, phi__serve_exchange *exchange,
                                        phi_str missed) {
     phi__serve_calls calls;

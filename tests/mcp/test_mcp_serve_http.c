@@ -247,6 +247,22 @@ TEST(a_listening_stream_has_what_belongs_to_no_request) {
     web_close(&w);
 }
 
+TEST(a_step_that_waits_for_ever_wakes_for_a_client) {
+    struct pollfd none;
+    web w;
+    int i;
+    if (web_open(&w)) {
+        web_dial(&w, 0);
+        (void)phi_step(rig_runtime(w.r), -1);
+        (void)send(w.fds[0], "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n", 38, MSG_NOSIGNAL);
+        for (i = 0; i < 3; i++) CHECK_EQ_INT(phi_step(rig_runtime(w.r), i == 0 ? -1 : 0), 0);
+        none.fd = w.fds[0];
+        none.events = POLLIN;
+        CHECK_EQ_INT(poll(&none, 1, 1000), 1);
+    }
+    web_close(&w);
+}
+
 /* ---- streams that are cut ---- */
 
 /* The last id of an event that a peer heard, as a header line. */
@@ -585,6 +601,7 @@ TEST_MAIN(TEST_ENTRY(a_session_begins_is_found_by_its_id_and_ends_by_delete),
           TEST_ENTRY(a_call_without_news_is_answered_by_json),
           TEST_ENTRY(the_modern_era_has_no_session_and_no_get),
           TEST_ENTRY(a_listening_stream_has_what_belongs_to_no_request),
+          TEST_ENTRY(a_step_that_waits_for_ever_wakes_for_a_client),
           TEST_ENTRY(a_stream_that_was_cut_is_taken_up_behind_the_last_event),
           TEST_ENTRY(ids_of_other_sessions_and_of_nothing_begin_a_new_stream),
           TEST_ENTRY(a_listening_stream_that_was_cut_keeps_what_is_said_meanwhile),
