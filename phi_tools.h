@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xb45064dd
+#if PHI__PUB_MCP != 0xdd6d01c1
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xb45064dd
+#define PHI__PUB_MCP 0xdd6d01c1
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -950,7 +950,7 @@ typedef struct phi_mcp_complete_desc {
     const char *prompt;          /* its name; or */
     const char *resource;        /* the template's uri */
     const char *argument;        /* its name */
-    const char *value;           /* what is there so far (default: nothing) */
+    const char *value;           /* typed so far (default: nothing) */
     const phi_mcp_pair *context; /* other arguments that are known (default: none) */
     size_t context_count;
 } phi_mcp_complete_desc;
@@ -1039,7 +1039,7 @@ PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done
 /* PHI_NOT_FOUND: it is not watched. */
 PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
 
-/* Ends what was begun by a function of mcp_resources.h or mcp_prompts.h, without its callback.
+/* Ends an operation of mcp_resources.h or mcp_prompts.h, without its callback.
    Unknown ids are harmless. */
 PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
 
@@ -1715,11 +1715,11 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #endif
 
 #ifdef PHI__IMP_MATCH
-#if PHI__IMP_MATCH != 0xc8630ffc
+#if PHI__IMP_MATCH != 0x49b63fe1
 #error "phi: two versions of src/match in one file"
 #endif
 #else
-#define PHI__IMP_MATCH 0xc8630ffc
+#define PHI__IMP_MATCH 0x49b63fe1
 
 /* ---- src/match/glob_in.h ---- */
 
@@ -2097,7 +2097,7 @@ enum { PHI__TOOL_NAME_MOST = 64 };
 typedef struct phi__tool_name {
     char at[PHI__TOOL_NAME_MOST]; /* not terminated */
     size_t len;
-    bool cut, exact; /* exact: what was put stands there as it is */
+    bool cut, exact; /* exact: no character was changed */
 } phi__tool_name;
 
 /* Begins with "{prefix}__", where there is one (NULL: none). first: the first character
@@ -12222,11 +12222,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x4db81da6
+#if PHI__IMP_MCP != 0xe13ef3db
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x4db81da6
+#define PHI__IMP_MCP 0xe13ef3db
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -28814,7 +28814,7 @@ PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box) {
 /* ---- src/mcp/mcp_tools.c ---- */
 
 /* mcp_tools.c - the tools of a connection: listed when it is ready and when they change, compared
-   with what was offered before, and handed to agents.
+   with earlier definitions, and handed to agents.
 
    The host's event function is called last of all: it may free the connection. */
 
@@ -28998,7 +28998,7 @@ static bool phi__mcp_tools_item(phi__mcp_pages *pages, const phi_json *tool) {
     return true;
 }
 
-/* Compares with what was offered before. False: no memory. */
+/* Compares with an earlier definition. False: no memory. */
 static bool phi__mcp_tools_compare(phi__mcp_tools *t, phi__mcp_definition *definition) {
     bool hold = phi__mcp_session_desc(t->mcp)->hold_changed_tools;
     phi_str before;

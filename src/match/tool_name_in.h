@@ -18,7 +18,7 @@ enum { PHI__TOOL_NAME_MOST = 64 };
 typedef struct phi__tool_name {
     char at[PHI__TOOL_NAME_MOST]; /* not terminated */
     size_t len;
-    bool cut, exact; /* exact: what was put stands there as it is */
+    bool cut, exact; /* exact: no character was changed */
 } phi__tool_name;
 
 /* Begins with "{prefix}__", where there is one (NULL: none). first: the first character

@@ -68,7 +68,7 @@ typedef struct phi_mcp_complete_desc {
     const char *prompt;          /* its name; or */
     const char *resource;        /* the template's uri */
     const char *argument;        /* its name */
-    const char *value;           /* what is there so far (default: nothing) */
+    const char *value;           /* typed so far (default: nothing) */
     const phi_mcp_pair *context; /* other arguments that are known (default: none) */
     size_t context_count;
 } phi_mcp_complete_desc;

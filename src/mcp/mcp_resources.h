@@ -72,7 +72,7 @@ PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done
 /* PHI_NOT_FOUND: it is not watched. */
 PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
 
-/* Ends what was begun by a function of mcp_resources.h or mcp_prompts.h, without its callback.
+/* Ends an operation of mcp_resources.h or mcp_prompts.h, without its callback.
    Unknown ids are harmless. */
 PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
 

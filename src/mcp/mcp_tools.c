@@ -1,5 +1,5 @@
 /* mcp_tools.c - the tools of a connection: listed when it is ready and when they change, compared
-   with what was offered before, and handed to agents.
+   with earlier definitions, and handed to agents.
 
    The host's event function is called last of all: it may free the connection. */
 #include "mcp/mcp_tools_in.h"
@@ -194,7 +194,7 @@ static bool phi__mcp_tools_item(phi__mcp_pages *pages, const phi_json *tool) {
     return true;
 }
 
-/* Compares with what was offered before. False: no memory. */
+/* Compares with an earlier definition. False: no memory. */
 static bool phi__mcp_tools_compare(phi__mcp_tools *t, phi__mcp_definition *definition) {
     bool hold = phi__mcp_session_desc(t->mcp)->hold_changed_tools;
     phi_str before;
