@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xdd6d01c1
+#if PHI__PUB_MCP != 0x1fcd128f
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xdd6d01c1
+#define PHI__PUB_MCP 0x1fcd128f
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -1224,8 +1224,8 @@ PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server);
 /* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
 PHI_API void phi_mcp_server_free(phi_mcp_server *server);
 
-/* Other lists, borrowed as the first ones; clients are told. Calls under way go on. PHI_BAD_ARG as
-   phi_mcp_serve; nothing changed. */
+/* Other lists, borrowed as the first ones; clients get a notification. Calls under way go on.
+   PHI_BAD_ARG as phi_mcp_serve; nothing changed. */
 PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_tool *tools,
                                             const phi_mcp_serve_tool *infos, size_t count);
 PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
@@ -1235,7 +1235,7 @@ PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
                                                 size_t template_count);
 PHI_API phi_status phi_mcp_server_set_prompts(phi_mcp_server *server,
                                               const phi_mcp_serve_prompt *prompts, size_t count);
-/* A resource has changed: those who subscribed to it are told. */
+/* A resource has changed: subscribed clients get a notification. */
 PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
 /* A log message for every client of a legacy era that wants the level: "debug", "info", "notice",
    "warning", "error", "critical", "alert", "emergency". data: JSON text, or a plain text. Lost
@@ -1266,7 +1266,7 @@ typedef struct phi_mcp_ask_desc {
     void *user_data;
 } phi_mcp_ask_desc;
 
-/* Asks the client, or the person who sits there. A session is sent a request; a client of
+/* Asks the client, or its user. A session is sent a request; a client of
    2026-07-28 gets the question as the result of its request, and repeats that with the answer:
    meanwhile the call goes on waiting. Questions of one phi_step go together.
    PHI_STALE; PHI_UNSUPPORTED: the client cannot (phi_last_error has words); PHI_BAD_ARG, PHI_FULL:
@@ -12222,11 +12222,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xe13ef3db
+#if PHI__IMP_MCP != 0xfd8d2c74
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xe13ef3db
+#define PHI__IMP_MCP 0xfd8d2c74
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -14186,8 +14186,7 @@ PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 /* mcp_serve_state_in.h - the structures of our server, for its files.
 
    The server owns its clients and requests. A request (phi__mcp_serving) exists while the host
-   works on it: a tool call, a read that answers later, a subscription; what is answered at once has
-   none.
+   works on it: a tool call, a read that answers later, a subscription. Answers at once need none.
    A request of 2026-07-28 that waits for the client's input is parked: it has no way until the
    client repeats it.
    Callbacks of the host's may free the server: it is then only retired while `depth` is above 0. */
@@ -14440,6 +14439,12 @@ PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin
 PHI__FN bool phi__mcp_serve_data_known(const phi_mcp_server *server, phi_str uri);
 /* A uri by a template: true, and an object of its values is written into out, where given. */
 PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf *out);
+
+/* ---- mcp_serve_heads.c ---- */
+
+/* NULL: the headers fit the body; else why not (static). */
+PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi__mcp_heads *heads,
+                                               phi_str method, const phi_json *params);
 
 /* ---- mcp_serve_list.c ---- */
 
@@ -23602,7 +23607,6 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
 
 #ifndef PHI_NO_MCP
 
-
 #include <stdio.h>
 
 /* ---- what transports see ---- */
@@ -23897,33 +23901,6 @@ static void phi__mcp_serve_refuse(phi__mcp_incoming_message *m, int code, int ht
     phi__mcp_serve_send_error(m->server, &m->origin, code, http_status, phi_str_of(message), NULL);
 }
 
-/* The value of a header, "=?base64?...?=" decoded, against a member of the body. */
-static bool phi__mcp_serve_header_is(phi_mcp_server *server, phi_str header, phi_str value) {
-    phi__buf plain;
-    bool same;
-    if (header.len < 11 || !phi__str_starts(header, "=?base64?") ||
-        memcmp(header.at + header.len - 2, "?=", 2) != 0)
-        return phi_str_equal(header, value);
-    phi__buf_init(&plain, &server->rt->memory);
-    same = phi__base64_decode(&plain, phi__str(header.at + 9, header.len - 11)) &&
-           phi_str_equal(phi__buf_str(&plain), value);
-    phi__buf_free(&plain);
-    return same;
-}
-
-/* 2026-07-28: the headers say what the body says. */
-static const char *phi__mcp_serve_headers(const phi__mcp_incoming_message *m) {
-    bool named = phi__str_is(m->method, "tools/call") || phi__str_is(m->method, "prompts/get");
-    bool placed = phi__str_is(m->method, "resources/read");
-    phi_str name = phi_json_str(phi_json_get(m->params, named ? "name" : "uri"), NULL);
-    if (!phi_str_equal(m->heads->method, m->method))
-        return "Header mismatch: Mcp-Method is not the method of the body";
-    if ((named || placed) && name.len > 0 &&
-        !phi__mcp_serve_header_is(m->server, m->heads->name, name))
-        return "Header mismatch: Mcp-Name is not the name in the body";
-    return NULL;
-}
-
 /* A request of 2026-07-28 has all that it needs; false: it was refused. */
 static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
     const phi_json *meta = phi_json_get(m->params, "_meta");
@@ -23943,7 +23920,8 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
         phi__mcp_serve_unsupported(m->server, &m->origin, phi_json_str(version, NULL));
         return false;
     }
-    if (fault == NULL && m->heads != NULL) fault = phi__mcp_serve_headers(m);
+    if (fault == NULL && m->heads != NULL)
+        fault = phi__mcp_serve_heads_check(m->server, m->heads, m->method, m->params);
     if (fault != NULL) phi__mcp_serve_refuse(m, PHI__MCP_E_HEADER, 400, fault);
     return fault == NULL;
 }
@@ -24106,7 +24084,7 @@ static phi__mcp_batch *phi__mcp_serve_batch(phi__mcp_incoming_message *m) {
         return NULL;
     }
     batch->way = m->origin.way;
-    batch->waiting = count + 1; /* and who hands them in */
+    batch->waiting = count + 1; /* one more until all were read */
     phi__buf_init(&batch->out, &m->server->rt->memory);
     return batch;
 }
@@ -25460,6 +25438,94 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
 
 #endif
 
+/* ---- src/mcp/mcp_serve_heads.c ---- */
+
+/* mcp_serve_heads.c - the headers of an HTTP request of 2026-07-28, which must repeat its body. */
+
+#ifndef PHI_NO_MCP
+
+
+/* A value without its "=?base64?...?=". False: broken, or no memory. */
+static bool phi__mcp_serve_heads_plain(phi_str header, phi__buf *out) {
+    bool encoded = header.len >= 11 && phi__str_starts(header, "=?base64?") &&
+                   memcmp(header.at + header.len - 2, "?=", 2) == 0;
+    phi__buf_clear(out);
+    if (encoded) return phi__base64_decode(out, phi__str(header.at + 9, header.len - 11));
+    phi__buf_add_str(out, header);
+    return !out->failed;
+}
+
+static bool phi__mcp_serve_heads_is(phi_mcp_server *server, phi_str header, phi_str value) {
+    phi__buf plain;
+    bool same;
+    phi__buf_init(&plain, &server->rt->memory);
+    same = phi__mcp_serve_heads_plain(header, &plain) && phi_str_equal(phi__buf_str(&plain), value);
+    phi__buf_free(&plain);
+    return same;
+}
+
+/* 42.0 is 42. */
+static bool phi__mcp_serve_heads_same_number(phi_arena *arena, phi_str a, phi_str b) {
+    phi_json *x = NULL, *y = NULL;
+    return phi_json_parse(arena, a, PHI_JSON_BORROW, &x, NULL) == PHI_OK &&
+           phi_json_parse(arena, b, PHI_JSON_BORROW, &y, NULL) == PHI_OK && phi_json_is_number(x) &&
+           phi_json_equal(x, y);
+}
+
+static bool phi__mcp_serve_heads_param(phi_mcp_server *server, const phi__mcp_heads *heads,
+                                       const phi_mcp_pair *pair, phi_arena *arena) {
+    phi_str header = heads->get(heads->ctx, pair->name);
+    phi__buf want;
+    bool same;
+    if (header.at == NULL) return false;
+    phi__buf_init(&want, &server->rt->memory);
+    same = phi__mcp_serve_heads_plain(phi_str_of(pair->value), &want) &&
+           (phi__mcp_serve_heads_is(server, header, phi__buf_str(&want)) ||
+            phi__mcp_serve_heads_same_number(arena, header, phi__buf_str(&want)));
+    phi__buf_free(&want);
+    return same;
+}
+
+/* The headers of marked parameters; a schema without a mark is not parsed. */
+static bool phi__mcp_serve_heads_params(phi_mcp_server *server, const phi__mcp_heads *heads,
+                                        const char *schema, const phi_json *arguments) {
+    phi_mcp_pair *pairs = NULL;
+    phi_json *root = NULL;
+    phi_arena arena;
+    size_t count = 0, i;
+    bool same = true;
+    if (schema == NULL || heads->get == NULL || strstr(schema, "x-mcp-header") == NULL) return true;
+    phi_arena_init(&arena, &server->rt->memory, 0);
+    if (phi_json_parse(&arena, phi_str_of(schema), PHI_JSON_BORROW, &root, NULL) != PHI_OK ||
+        phi__mcp_headers_of(root, arguments, &arena, &pairs, &count) != PHI_OK)
+        same = false;
+    for (i = 0; same && i < count; i++)
+        same = phi__mcp_serve_heads_param(server, heads, &pairs[i], &arena);
+    phi_arena_free(&arena);
+    return same;
+}
+
+PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi__mcp_heads *heads,
+                                               phi_str method, const phi_json *params) {
+    bool call = phi__str_is(method, "tools/call"), named = phi__str_is(method, "prompts/get");
+    bool placed = phi__str_is(method, "resources/read");
+    phi_str name = phi_json_str(phi_json_get(params, placed ? "uri" : "name"), NULL);
+    size_t i;
+    if (!phi_str_equal(heads->method, method))
+        return "Header mismatch: Mcp-Method is not the method of the body";
+    if ((call || named || placed) && name.len > 0 &&
+        !phi__mcp_serve_heads_is(server, heads->name, name))
+        return "Header mismatch: Mcp-Name is not the name in the body";
+    for (i = 0; call && i < server->desc.tool_count; i++)
+        if (phi__str_is(name, server->desc.tools[i].name) &&
+            !phi__mcp_serve_heads_params(server, heads, server->desc.tools[i].schema,
+                                         phi_json_get(params, "arguments")))
+            return "Header mismatch: an Mcp-Param header is missing, or is not the argument";
+    return NULL;
+}
+
+#endif
+
 /* ---- src/mcp/mcp_serve_http.c ---- */
 
 /* mcp_serve_http.c - our server over HTTP: who may speak to it, and the streams of answers.
@@ -26615,7 +26681,7 @@ PHI__FN void phi__mcp_serve_request_free_question(phi__mcp_question *ask) {
     phi__free(&serving->server->rt->memory, ask, ask->bytes);
 }
 
-PHI__FN void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving) {
+static void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving) {
     while (serving->asks.first != NULL)
         phi__mcp_serve_request_free_question(
             PHI__OWNER(serving->asks.first, phi__mcp_question, link));

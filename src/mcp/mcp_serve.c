@@ -3,8 +3,6 @@
 
 #ifndef PHI_NO_MCP
 
-#include "base/base64_in.h"
-
 #include <stdio.h>
 
 /* ---- what transports see ---- */
@@ -299,33 +297,6 @@ static void phi__mcp_serve_refuse(phi__mcp_incoming_message *m, int code, int ht
     phi__mcp_serve_send_error(m->server, &m->origin, code, http_status, phi_str_of(message), NULL);
 }
 
-/* The value of a header, "=?base64?...?=" decoded, against a member of the body. */
-static bool phi__mcp_serve_header_is(phi_mcp_server *server, phi_str header, phi_str value) {
-    phi__buf plain;
-    bool same;
-    if (header.len < 11 || !phi__str_starts(header, "=?base64?") ||
-        memcmp(header.at + header.len - 2, "?=", 2) != 0)
-        return phi_str_equal(header, value);
-    phi__buf_init(&plain, &server->rt->memory);
-    same = phi__base64_decode(&plain, phi__str(header.at + 9, header.len - 11)) &&
-           phi_str_equal(phi__buf_str(&plain), value);
-    phi__buf_free(&plain);
-    return same;
-}
-
-/* 2026-07-28: the headers say what the body says. */
-static const char *phi__mcp_serve_headers(const phi__mcp_incoming_message *m) {
-    bool named = phi__str_is(m->method, "tools/call") || phi__str_is(m->method, "prompts/get");
-    bool placed = phi__str_is(m->method, "resources/read");
-    phi_str name = phi_json_str(phi_json_get(m->params, named ? "name" : "uri"), NULL);
-    if (!phi_str_equal(m->heads->method, m->method))
-        return "Header mismatch: Mcp-Method is not the method of the body";
-    if ((named || placed) && name.len > 0 &&
-        !phi__mcp_serve_header_is(m->server, m->heads->name, name))
-        return "Header mismatch: Mcp-Name is not the name in the body";
-    return NULL;
-}
-
 /* A request of 2026-07-28 has all that it needs; false: it was refused. */
 static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
     const phi_json *meta = phi_json_get(m->params, "_meta");
@@ -345,7 +316,8 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
         phi__mcp_serve_unsupported(m->server, &m->origin, phi_json_str(version, NULL));
         return false;
     }
-    if (fault == NULL && m->heads != NULL) fault = phi__mcp_serve_headers(m);
+    if (fault == NULL && m->heads != NULL)
+        fault = phi__mcp_serve_heads_check(m->server, m->heads, m->method, m->params);
     if (fault != NULL) phi__mcp_serve_refuse(m, PHI__MCP_E_HEADER, 400, fault);
     return fault == NULL;
 }
@@ -508,7 +480,7 @@ static phi__mcp_batch *phi__mcp_serve_batch(phi__mcp_incoming_message *m) {
         return NULL;
     }
     batch->way = m->origin.way;
-    batch->waiting = count + 1; /* and who hands them in */
+    batch->waiting = count + 1; /* one more until all were read */
     phi__buf_init(&batch->out, &m->server->rt->memory);
     return batch;
 }

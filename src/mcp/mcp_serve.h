@@ -174,8 +174,8 @@ PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server);
 /* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
 PHI_API void phi_mcp_server_free(phi_mcp_server *server);
 
-/* Other lists, borrowed as the first ones; clients are told. Calls under way go on. PHI_BAD_ARG as
-   phi_mcp_serve; nothing changed. */
+/* Other lists, borrowed as the first ones; clients get a notification. Calls under way go on.
+   PHI_BAD_ARG as phi_mcp_serve; nothing changed. */
 PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_tool *tools,
                                             const phi_mcp_serve_tool *infos, size_t count);
 PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
@@ -185,7 +185,7 @@ PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
                                                 size_t template_count);
 PHI_API phi_status phi_mcp_server_set_prompts(phi_mcp_server *server,
                                               const phi_mcp_serve_prompt *prompts, size_t count);
-/* A resource has changed: those who subscribed to it are told. */
+/* A resource has changed: subscribed clients get a notification. */
 PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
 /* A log message for every client of a legacy era that wants the level: "debug", "info", "notice",
    "warning", "error", "critical", "alert", "emergency". data: JSON text, or a plain text. Lost
@@ -216,7 +216,7 @@ typedef struct phi_mcp_ask_desc {
     void *user_data;
 } phi_mcp_ask_desc;
 
-/* Asks the client, or the person who sits there. A session is sent a request; a client of
+/* Asks the client, or its user. A session is sent a request; a client of
    2026-07-28 gets the question as the result of its request, and repeats that with the answer:
    meanwhile the call goes on waiting. Questions of one phi_step go together.
    PHI_STALE; PHI_UNSUPPORTED: the client cannot (phi_last_error has words); PHI_BAD_ARG, PHI_FULL:

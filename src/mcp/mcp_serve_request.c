@@ -132,7 +132,7 @@ PHI__FN void phi__mcp_serve_request_free_question(phi__mcp_question *ask) {
     phi__free(&serving->server->rt->memory, ask, ask->bytes);
 }
 
-PHI__FN void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving) {
+static void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving) {
     while (serving->asks.first != NULL)
         phi__mcp_serve_request_free_question(
             PHI__OWNER(serving->asks.first, phi__mcp_question, link));

@@ -1,8 +1,7 @@
 /* mcp_serve_state_in.h - the structures of our server, for its files.
 
    The server owns its clients and requests. A request (phi__mcp_serving) exists while the host
-   works on it: a tool call, a read that answers later, a subscription; what is answered at once has
-   none.
+   works on it: a tool call, a read that answers later, a subscription. Answers at once need none.
    A request of 2026-07-28 that waits for the client's input is parked: it has no way until the
    client repeats it.
    Callbacks of the host's may free the server: it is then only retired while `depth` is above 0. */
@@ -260,6 +259,12 @@ PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin
 PHI__FN bool phi__mcp_serve_data_known(const phi_mcp_server *server, phi_str uri);
 /* A uri by a template: true, and an object of its values is written into out, where given. */
 PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf *out);
+
+/* ---- mcp_serve_heads.c ---- */
+
+/* NULL: the headers fit the body; else why not (static). */
+PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi__mcp_heads *heads,
+                                               phi_str method, const phi_json *params);
 
 /* ---- mcp_serve_list.c ---- */
 

@@ -468,6 +468,54 @@ TEST(a_flood_of_calls_is_bounded) {
     served_free(&w.s);
 }
 
+enum { CALLS = 1000 };
+
+typedef struct many {
+    phi_call calls[CALLS];
+    size_t count;
+} many;
+
+static phi_flow many_start(void *user_data, phi_call call, phi_str arguments) {
+    many *m = (many *)user_data;
+    (void)arguments;
+    if (m->count < CALLS) m->calls[m->count++] = call;
+    return PHI_PENDING;
+}
+
+/* A thousand calls under way on one thread: what one costs, and that all of it comes back. */
+TEST(a_thousand_calls_may_be_under_way) {
+    static many m;
+    char line[160];
+    size_t before, during;
+    int i, answered = 0;
+    world w;
+    world_begin(&w);
+    memset(&m, 0, sizeof m);
+    w.tools[1].start = many_start;
+    w.tools[1].user_data = &m;
+    w.desc.max_calls = CALLS;
+    world_open(&w, "2025-11-25");
+    before = phi_memory_used(rig_runtime(w.r), NULL);
+    for (i = 0; i < CALLS; i++) {
+        (void)snprintf(line, sizeof line,
+                       "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{"
+                       "\"name\":\"wait\"}}",
+                       i);
+        served_say(&w.s, line);
+    }
+    for (i = 0; i < 2000 && m.count < CALLS; i++) (void)phi_step(rig_runtime(w.r), 0);
+    CHECK_EQ_INT(m.count, CALLS);
+    during = phi_memory_used(rig_runtime(w.r), NULL);
+    CHECK((during - before) / CALLS < 20000); /* docs/mcp.md says 17 KB */
+    for (i = 0; i < CALLS; i++) {
+        CHECK_EQ_INT(phi_call_finish(m.calls[i], "x", 1, false), PHI_OK);
+        answered += served_hear(&w.s)[0] != '\0';
+    }
+    CHECK_EQ_INT(answered, CALLS);
+    CHECK(phi_memory_used(rig_runtime(w.r), NULL) <= before + 400000); /* tables stay */
+    served_free(&w.s);
+}
+
 TEST(bytes_may_come_one_at_a_time) {
     const char *line = legacy(3, "tools/list", "{}");
     char kept[200];
@@ -574,6 +622,7 @@ TEST_MAIN(TEST_ENTRY(resources_are_listed_and_read), TEST_ENTRY(a_read_may_answe
           TEST_ENTRY(what_is_no_message_is_refused_with_words),
           TEST_ENTRY(a_request_before_initialize_is_refused),
           TEST_ENTRY(what_is_too_long_or_too_deep_is_refused_and_leaves_nothing),
-          TEST_ENTRY(a_flood_of_calls_is_bounded), TEST_ENTRY(bytes_may_come_one_at_a_time),
+          TEST_ENTRY(a_flood_of_calls_is_bounded), TEST_ENTRY(a_thousand_calls_may_be_under_way),
+          TEST_ENTRY(bytes_may_come_one_at_a_time),
           TEST_ENTRY(a_desc_with_a_fault_is_refused_with_words),
           TEST_ENTRY(every_failed_allocation_leaves_a_server_that_can_be_freed))

@@ -375,6 +375,9 @@ static void make_plain_tools(void) {
     tool = add("json_schema_2020_12_tool", "Tool with JSON Schema 2020-12 features", plain, "ok");
     tool->schema = focal;
     tool->checks_arguments = true;
+    tool = add("test_header_param", "Has a parameter that is a header, too", plain, "ok");
+    tool->schema = "{\"type\":\"object\",\"properties\":{\"region\":{\"type\":\"string\","
+                   "\"x-mcp-header\":\"Region\"}}}";
     (void)add("test_trigger_tool_change", "Changes the tools", change, NULL);
     (void)add("test_trigger_prompt_change", "Changes the prompts", change, "prompts");
 }
