@@ -12222,11 +12222,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xfd8d2c74
+#if PHI__IMP_MCP != 0xfea6ec55
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xfd8d2c74
+#define PHI__IMP_MCP 0xfea6ec55
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -13013,10 +13013,10 @@ typedef struct phi__mcp_wire {
     phi__list exchanges;
     uint32_t waiting; /* exchanges that wait for an authorization */
     uint32_t epoch;   /* of the agreement: session ids of an older one mean nothing */
-    /* notifications/initialized: what is sent later waits for its answer, for each message may take
+    /* notifications/initialized: later messages wait for its answer, for each message may take
        another connection, and arrive first. NULL: nothing waits */
     phi__mcp_exchange *gate;
-    phi__timer opened; /* sends what has waited */
+    phi__timer opened; /* sends the messages that have waited */
 } phi__mcp_wire;
 
 /* How the body of an answer is read. */
@@ -13217,7 +13217,7 @@ typedef struct phi__mcp_http {
     phi__timer timer;
     bool opening, closing;
     bool ended;           /* DELETE was sent */
-    uint64_t close_by_us; /* closing ends then, whatever is under way */
+    uint64_t close_by_us; /* closing ends then at the latest */
 
     /* mcp_stream.c */
     phi__mcp_exchange *listening;        /* NULL: there is no such stream */
@@ -16587,6 +16587,7 @@ static void phi__mcp_exchange_events(phi__mcp_exchange *e, phi_str bytes) {
     phi__sse_feed(&e->sse, bytes.at, bytes.len);
     while ((got = phi__sse_next(&e->sse, &event)) > 0)
         if (!phi__mcp_exchange_give(e, event.name, event.data)) return;
+    if (!phi__fetch_value_fits(phi__buf_str(&e->resume.id))) phi__buf_clear(&e->resume.id);
     if (got == 0) return;
     (void)snprintf(words, sizeof words, "an event is larger than %llu bytes",
                    (unsigned long long)e->wire->desc->max_message_bytes);
@@ -16667,7 +16668,7 @@ static void phi__mcp_exchange_begin(phi__mcp_exchange *e) {
     e->sse.resume = &e->resume;
 }
 
-/* An answer is the session's to wait for; of what has none, the connection's time counts. */
+/* The session's deadline counts for a request, the connection's timeout for a notification. */
 static void phi__mcp_exchange_deadlines(const phi__mcp_exchange *e, phi_deadlines *d) {
     bool waits = e->out != NULL || strcmp(e->kind->method, "GET") == 0;
     d->first_event_ms = d->idle_ms = waits ? PHI_UNLIMITED : e->wire->desc->timeout_ms;
@@ -17843,7 +17844,7 @@ static void phi__mcp_http_leave(phi__mcp_http *http) {
     if (e != NULL && phi__mcp_exchange_send(e) != PHI_OK) phi__mcp_exchange_close(e);
 }
 
-/* What is under way ends by itself, then the session; all of it by a deadline. */
+/* Exchanges under way end by themselves, then the session; all of it by a deadline. */
 static void phi__mcp_http_closes(phi__mcp_http *http) {
     phi__io *io = http->wire.rt->io;
     uint64_t now = phi__io_now_us(io);
@@ -17901,7 +17902,7 @@ static void phi__mcp_http_free(phi__mcp_link *link) {
     phi__link *at;
     for (at = http->wire.exchanges.first; at != NULL; at = at->next) {
         phi__mcp_exchange *e = PHI__OWNER(at, phi__mcp_exchange, link);
-        e->waits = e->busy = false; /* the session is told nothing any more */
+        e->waits = e->busy = false; /* no call of the session's any more */
     }
     phi__mcp_http_close_all(http);
     phi__mcp_oauth_free(http->wire.oauth);

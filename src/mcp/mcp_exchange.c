@@ -194,6 +194,7 @@ static void phi__mcp_exchange_events(phi__mcp_exchange *e, phi_str bytes) {
     phi__sse_feed(&e->sse, bytes.at, bytes.len);
     while ((got = phi__sse_next(&e->sse, &event)) > 0)
         if (!phi__mcp_exchange_give(e, event.name, event.data)) return;
+    if (!phi__fetch_value_fits(phi__buf_str(&e->resume.id))) phi__buf_clear(&e->resume.id);
     if (got == 0) return;
     (void)snprintf(words, sizeof words, "an event is larger than %llu bytes",
                    (unsigned long long)e->wire->desc->max_message_bytes);
@@ -274,7 +275,7 @@ static void phi__mcp_exchange_begin(phi__mcp_exchange *e) {
     e->sse.resume = &e->resume;
 }
 
-/* An answer is the session's to wait for; of what has none, the connection's time counts. */
+/* The session's deadline counts for a request, the connection's timeout for a notification. */
 static void phi__mcp_exchange_deadlines(const phi__mcp_exchange *e, phi_deadlines *d) {
     bool waits = e->out != NULL || strcmp(e->kind->method, "GET") == 0;
     d->first_event_ms = d->idle_ms = waits ? PHI_UNLIMITED : e->wire->desc->timeout_ms;

@@ -33,10 +33,10 @@ typedef struct phi__mcp_wire {
     phi__list exchanges;
     uint32_t waiting; /* exchanges that wait for an authorization */
     uint32_t epoch;   /* of the agreement: session ids of an older one mean nothing */
-    /* notifications/initialized: what is sent later waits for its answer, for each message may take
+    /* notifications/initialized: later messages wait for its answer, for each message may take
        another connection, and arrive first. NULL: nothing waits */
     phi__mcp_exchange *gate;
-    phi__timer opened; /* sends what has waited */
+    phi__timer opened; /* sends the messages that have waited */
 } phi__mcp_wire;
 
 /* How the body of an answer is read. */

@@ -244,7 +244,7 @@ static void phi__mcp_http_leave(phi__mcp_http *http) {
     if (e != NULL && phi__mcp_exchange_send(e) != PHI_OK) phi__mcp_exchange_close(e);
 }
 
-/* What is under way ends by itself, then the session; all of it by a deadline. */
+/* Exchanges under way end by themselves, then the session; all of it by a deadline. */
 static void phi__mcp_http_closes(phi__mcp_http *http) {
     phi__io *io = http->wire.rt->io;
     uint64_t now = phi__io_now_us(io);
@@ -302,7 +302,7 @@ static void phi__mcp_http_free(phi__mcp_link *link) {
     phi__link *at;
     for (at = http->wire.exchanges.first; at != NULL; at = at->next) {
         phi__mcp_exchange *e = PHI__OWNER(at, phi__mcp_exchange, link);
-        e->waits = e->busy = false; /* the session is told nothing any more */
+        e->waits = e->busy = false; /* no call of the session's any more */
     }
     phi__mcp_http_close_all(http);
     phi__mcp_oauth_free(http->wire.oauth);

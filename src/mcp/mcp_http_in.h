@@ -16,7 +16,7 @@ typedef struct phi__mcp_http {
     phi__timer timer;
     bool opening, closing;
     bool ended;           /* DELETE was sent */
-    uint64_t close_by_us; /* closing ends then, whatever is under way */
+    uint64_t close_by_us; /* closing ends then at the latest */
 
     /* mcp_stream.c */
     phi__mcp_exchange *listening;        /* NULL: there is no such stream */

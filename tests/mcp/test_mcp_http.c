@@ -173,6 +173,43 @@ static void answers_that_are_none_are_lost_with_words(void) {
                  "lost #1 -16 401 HTTP 401 from server (phi_mcp_desc.oauth is not set) []\n");
 }
 
+static void headers_of_any_size_are_read_in_bounded_memory(void) {
+    enum { HUGE_HEADER = 5 << 20 };
+    char *headers = (char *)malloc(HUGE_HEADER + 100);
+    size_t n = (size_t)sprintf(headers, "X: ");
+    memset(headers + n, 'x', HUGE_HEADER);
+    (void)sprintf(headers + n + HUGE_HEADER, "\r\n" SESSION_SSE);
+    session_begin(&m, &w);
+    session_check(&m, "up\n");
+    (void)session_send(&m, "tools/call", "{1}");
+    wires_head(&w, 0, 200, headers); /* only the first 16 KiB count */
+    session_step(&m, 2);
+    CHECK(test_alloc_live_bytes() < 500000);
+    (void)wires_push(&w, 0, SESSION_ANSWER, sizeof SESSION_ANSWER - 1);
+    wires_end(&w, 0, PHI_OK, NULL);
+    session_step(&m, 2);
+    session_check(&m, "message #1 " SESSION_ANSWER "\n");
+    session_end(&m, &w);
+    free(headers);
+}
+
+static void event_ids_with_a_nul_are_never_sent_back(void) {
+    static const char stream[] = "id: a\ndata: {}\n\nid: b\0\r\nX: 1\ndata: {}\n\n";
+    session_begin(&m, &w);
+    (void)session_send(&m, "tools/call", "{1}");
+    wires_head(&w, 0, 200, SESSION_SSE);
+    CHECK_EQ_INT(wires_push(&w, 0, stream, sizeof stream - 1), PHI_OK);
+    session_step(&m, 2);
+    wires_end(&w, 0, PHI_OK, NULL);
+    session_step(&m, 2);
+    session_later(&m, &w, 1000);
+    REQUIRE(CHECK_EQ_INT(w.count, 2));
+    CHECK(strstr(w.sent[1].text, "\nLast-Event-ID: a\n\n") != NULL);
+    session_end(&m, &w);
+    check_answer(200, SESSION_SSE, "id: a\x01z\ndata: {}\n\n", /* nor those no header can carry */
+                 "message #1 {}\nlost #1 -9 200 the stream has ended without an answer []\n");
+}
+
 static void large_answers_are_refused_in_bounded_memory(void) {
     char *body = (char *)malloc(3 << 20);
     memset(body, 'x', (3 << 20) - 1);
@@ -444,6 +481,8 @@ TEST_MAIN(TEST_ENTRY(a_legacy_session_sends_what_was_agreed),
           TEST_ENTRY(the_modern_era_says_in_headers_what_the_message_says),
           TEST_ENTRY(session_ids_must_be_visible_ascii), TEST_ENTRY(answers_have_many_shapes),
           TEST_ENTRY(answers_that_are_none_are_lost_with_words),
+          TEST_ENTRY(headers_of_any_size_are_read_in_bounded_memory),
+          TEST_ENTRY(event_ids_with_a_nul_are_never_sent_back),
           TEST_ENTRY(large_answers_are_refused_in_bounded_memory),
           TEST_ENTRY(answers_are_read_at_every_split),
           TEST_ENTRY(a_stream_of_100_mb_is_read_in_bounded_memory),
