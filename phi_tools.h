@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x1fcd128f
+#if PHI__PUB_MCP != 0x4e527b6f
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x1fcd128f
+#define PHI__PUB_MCP 0x4e527b6f
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -607,8 +607,8 @@ typedef enum phi_mcp_state {
 } phi_mcp_state;
 
 /* What the host answers for its agents, as bits of phi_mcp_desc.answers: a server asks, and the
-   hook PHI_HOOK_QUESTION of the agent whose call is under way decides. What is not in `answers` is
-   not offered to the server. */
+   hook PHI_HOOK_QUESTION of the agent whose call is under way decides. Nothing else is offered to
+   the server. */
 enum {
     PHI_MCP_SAMPLING = 1, /* an answer of the agent's own model; kind "sampling" */
     PHI_MCP_FORMS = 2,    /* elicitation: a form for the person; kind "elicitation" */
@@ -12222,11 +12222,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xfea6ec55
+#if PHI__IMP_MCP != 0x8226b997
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xfea6ec55
+#define PHI__IMP_MCP 0x8226b997
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12313,8 +12313,8 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
    (mcp_stdio.c) and one for HTTP (mcp_http.c).
 
    The session (mcp_session.c) calls the link by its table; the link calls phi__mcp_session_up and
-   its like. No function of the table calls the session before it returns: what is known at once is
-   reported in the next phi_step (a timer at now).
+   its like. No function of the table calls the session before it returns: a result known at once
+   is reported in the next phi_step (a timer at now).
    A link keeps its own state behind `link`. Lifetime: from the table's `free` on it is gone. */
 #ifndef PHI_MCP_MCP_LINK_IN_H
 #define PHI_MCP_MCP_LINK_IN_H
@@ -12525,7 +12525,7 @@ typedef enum phi__mcp_phase {
     PHI__MCP_BROKEN   /* failed for good */
 } phi__mcp_phase;
 
-/* mcp_post.c: what is sent, in its order. */
+/* mcp_post.c: messages to the server, in their order. */
 typedef struct phi__mcp_item {
     phi__link link; /* of the queue */
     bool waits;     /* in the queue */
@@ -12567,6 +12567,8 @@ struct phi__mcp_request {
     } input;
     struct phi__mcp_task *task; /* mcp_tasks.c; NULL: none */
     bool as_task;               /* it asks for one */
+    /* mcp_incoming.c: its answer, which is being read a slice a step; NULL: none */
+    struct phi__mcp_reading *reading;
 };
 
 typedef struct phi__mcp_requests {
@@ -12578,6 +12580,7 @@ typedef struct phi__mcp_requests {
     void (*gone)(phi__mcp_request *r);      /* it is about to end */
     void (*answered)(phi__mcp_request *r);  /* the input of its task is there */
     void (*drop_task)(phi__mcp_request *r); /* it is about to end, and has a task */
+    void (*drop_reading)(phi__mcp_request *r);
 } phi__mcp_requests;
 
 /* mcp_asked.c: a question of the server's that a part is about to answer. */
@@ -12685,7 +12688,7 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
        phi__mcp_rpc_read(&arena, root, &message);                     // or each item of an array
        if (message.kind == PHI__MCP_RPC_REQUEST) ...
 
-   Shared by our client and our server. What is read is borrowed from the arena and the text. */
+   Shared by our client and our server. The parts of a message are borrowed from the arena and the text. */
 #ifndef PHI_MCP_MCP_RPC_IN_H
 #define PHI_MCP_MCP_RPC_IN_H
 
@@ -12776,7 +12779,7 @@ PHI__FN void phi__mcp_asked_cancelled(phi_mcp *mcp, phi_str id);
 /* As phi__mcp_session_answer. */
 PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                                    const char *message);
-/* All of the connection: parts are told. */
+/* Drops all of the connection, by `unasked` of their parts. */
 PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp);
 
 #endif
@@ -13258,6 +13261,7 @@ PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e);
 
 #ifndef PHI_NO_MCP
 
+PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp);
 /* Entered. from: the request on whose stream it came, or NULL. */
 PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
 /* A message that is too long: its beginning. Entered. */
@@ -13332,7 +13336,7 @@ PHI__FN void phi__mcp_life_expired(phi_mcp *mcp, phi__mcp_request *refused);
 PHI__FN void phi__mcp_life_settle(phi_mcp *mcp); /* one hold less */
 PHI__FN void phi__mcp_life_wait(phi_mcp *mcp, bool waits);
 PHI__FN void phi__mcp_life_close(phi_mcp *mcp); /* in the next step */
-/* All but the struct: everybody is told. */
+/* Ends requests, parts and link, and frees all but the struct. */
 PHI__FN void phi__mcp_life_end(phi_mcp *mcp);
 
 #endif
@@ -14011,7 +14015,7 @@ PHI__FN void phi__mcp_requests_fail(phi__mcp_request *r, phi_status status, cons
 /* Each that is open; sent_only: that the link has. False: freed inside of a `done`. */
 PHI__FN bool phi__mcp_requests_fail_all(phi_mcp *mcp, phi_status status, const char *message,
                                         bool sent_only);
-/* Without `done`; the server is told, where the era has that. */
+/* Without `done`. The server gets notifications/cancelled, where the era has that. */
 PHI__FN void phi__mcp_requests_cancel(phi__mcp_request *r, const char *reason);
 /* Sent once more under a new id, with further members of params. */
 PHI__FN phi_status phi__mcp_requests_repeat(phi__mcp_request *r, phi_str members);
@@ -14494,7 +14498,7 @@ PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level
 
 #ifndef PHI_NO_MCP
 
-/* NULL: they are good; else what is at fault (static). */
+/* NULL: they are good; else the field at fault and the right values (static). */
 PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc);
 /* A deep copy with defaults. False: no memory. */
 PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out);
@@ -17981,7 +17985,18 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
 
 #include <stdio.h>
 
-enum { PHI__MCP_INCOMING_LEAVES = 8 }; /* values of a message before its id */
+enum {
+    PHI__MCP_INCOMING_LEAVES = 8,    /* values of a message before its id */
+    PHI__MCP_INCOMING_WHOLE = 131072 /* bytes that are read at once; longer answers in slices */
+};
+
+/* A long answer on its way into a tree. */
+struct phi__mcp_reading {
+    phi__mcp_request *request;
+    phi_arena arena;
+    phi_json_reader reader;
+    phi__timer timer; /* of the next slice */
+};
 
 /* ---- answers ---- */
 
@@ -18118,7 +18133,8 @@ static void phi__mcp_incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json
     }
 }
 
-/* The request that a text answers which cannot be read whole: by an id among its first values. */
+/* The request that a long text answers: by an id among its first values. A request of the server's
+   may have the same id. */
 static phi__mcp_request *phi__mcp_incoming_whose(phi_mcp *mcp, phi_str text) {
     phi__mcp_request *r = NULL;
     phi__json_fields fields;
@@ -18126,10 +18142,16 @@ static phi__mcp_request *phi__mcp_incoming_whose(phi_mcp *mcp, phi_str text) {
     uint64_t id;
     int leaves = 0;
     phi__json_fields_init(&fields, &mcp->memory);
-    while (r == NULL && leaves++ < PHI__MCP_INCOMING_LEAVES &&
-           phi__json_fields_next(&fields, text, &path, &value) > 0)
+    while (leaves++ < PHI__MCP_INCOMING_LEAVES &&
+           phi__json_fields_next(&fields, text, &path, &value) > 0) {
         if (phi__str_is(path, "/id") && phi__mcp_rpc_number(value, &id))
             r = phi__mcp_requests_find(mcp, id);
+        else if (phi__str_is(path, "/method") || phi__str_starts(path, "/params")) {
+            r = NULL;
+            break;
+        } else if (r != NULL)
+            break;
+    }
     phi__json_fields_free(&fields);
     return r;
 }
@@ -18146,12 +18168,101 @@ static void phi__mcp_incoming_bad(phi_mcp *mcp, phi_str json, phi_status status)
                                   phi_status_text(status), (int)phi__min(json.len, 80), json.at);
 }
 
+/* ---- long answers ---- */
+
+static void phi__mcp_incoming_drop(phi__mcp_request *r) {
+    struct phi__mcp_reading *reading = r->reading;
+    phi_mcp *mcp = r->mcp;
+    r->reading = NULL;
+    phi__io_timer_clear(mcp->rt->io, &reading->timer);
+    phi_arena_free(&reading->arena);
+    phi__free(&mcp->memory, reading, sizeof *reading);
+}
+
+/* It is read: the answer of its request, which keeps the memory until it has ended. */
+static void phi__mcp_incoming_read(phi__mcp_request *r, phi_status status) {
+    struct phi__mcp_reading *reading = r->reading;
+    phi_mcp *mcp = r->mcp;
+    phi_arena arena = reading->arena;
+    phi_json *root = NULL;
+    phi__mcp_rpc rpc;
+    (void)phi_json_reader_result(&reading->reader, &root, NULL);
+    phi_arena_init(&reading->arena, &mcp->memory, 0); /* the tree is ours */
+    phi__mcp_incoming_drop(r);
+    mcp->agreed.http_status = 0;
+    if (status != PHI_OK)
+        phi__mcp_requests_fail(r, status, "the answer cannot be read");
+    else if (!phi__mcp_rpc_read(&arena, root, &rpc))
+        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");
+    else if (rpc.kind == PHI__MCP_RPC_RESULT)
+        phi__mcp_incoming_result(r, rpc.result);
+    else if (rpc.kind == PHI__MCP_RPC_ERROR)
+        phi__mcp_incoming_error(r, &rpc);
+    else
+        phi__mcp_requests_fail(r, PHI_PARSE, "the answer is no message");
+    phi_arena_free(&arena);
+}
+
+static void phi__mcp_incoming_slice(phi__timer *timer) {
+    struct phi__mcp_reading *reading = PHI__OWNER(timer, struct phi__mcp_reading, timer);
+    phi__mcp_request *r = reading->request;
+    phi_mcp *mcp = r->mcp;
+    phi_status status = phi_json_reader_advance(&reading->reader, mcp->rt->slice.budget_bytes);
+    phi__mcp_core_enter(mcp);
+    if (status == PHI_BUSY &&
+        (phi__mcp_requests_renew(r, false) != PHI_OK ||
+         phi__io_timer_set(mcp->rt->io, timer, phi__io_now_us(mcp->rt->io)) != PHI_OK))
+        status = PHI_NO_MEMORY;
+    if (status != PHI_BUSY) phi__mcp_incoming_read(r, status);
+    (void)phi__mcp_core_leave(mcp);
+}
+
+/* Reads a long answer from the next step on. False: no memory. */
+static bool phi__mcp_incoming_begin(phi__mcp_request *r, phi_str json) {
+    phi_mcp *mcp = r->mcp;
+    phi_str copy;
+    struct phi__mcp_reading *reading =
+        (struct phi__mcp_reading *)phi__alloc(&mcp->memory, sizeof *reading);
+    if (reading == NULL) return false;
+    reading->request = r;
+    reading->timer.fire = phi__mcp_incoming_slice;
+    phi_arena_init(&reading->arena, &mcp->memory, 0);
+    r->reading = reading;
+    if (!phi__arena_str(&reading->arena, json, &copy) ||
+        phi__mcp_requests_renew(r, false) != PHI_OK ||
+        phi__io_timer_set(mcp->rt->io, &reading->timer, phi__io_now_us(mcp->rt->io)) != PHI_OK) {
+        phi__mcp_incoming_drop(r);
+        return false;
+    }
+    phi_json_reader_begin(&reading->reader, &reading->arena, copy,
+                          PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, PHI__MCP_RPC_DEPTH);
+    phi__mcp_requests_off(r);
+    return true;
+}
+
+/* Whether it is a long answer: it is read in slices. */
+static bool phi__mcp_incoming_long(phi_mcp *mcp, phi_str json) {
+    phi__mcp_request *r = NULL;
+    if (json.len > PHI__MCP_INCOMING_WHOLE) r = phi__mcp_incoming_whose(mcp, json);
+    if (r == NULL) return false;
+    if (!phi__mcp_incoming_begin(r, json))
+        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");
+    return true;
+}
+
+PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp) {
+    mcp->requests.drop_reading = phi__mcp_incoming_drop;
+}
+
+/* ---- all texts ---- */
+
 PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from) {
     phi_arena arena;
     phi_json *root;
     const phi_json *node;
     phi_json_iter it;
     phi_status status;
+    if (phi__mcp_incoming_long(mcp, json)) return;
     phi_arena_init(&arena, &mcp->memory, 0);
     status = phi__mcp_rpc_parse(&arena, json, &root);
     if (status != PHI_OK)
@@ -21465,6 +21576,7 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     phi__mcp_requests_init(mcp);
     phi__mcp_asked_init(mcp);
     phi__mcp_tasks_init(mcp);
+    phi__mcp_incoming_init(mcp);
     status = phi__mcp_open_fill(mcp, desc, link, joins, count);
     if (status == PHI_OK) {
         *out = mcp;
@@ -22492,6 +22604,7 @@ static void phi__mcp_requests_detach(phi__mcp_request *r) {
     phi__list_take(&mcp->requests.open, &r->open);
     mcp->requests.count--;
     if (r->task != NULL) mcp->requests.drop_task(r);
+    if (r->reading != NULL) mcp->requests.drop_reading(r);
     if (mcp->requests.gone != NULL) mcp->requests.gone(r);
 }
 
@@ -27880,7 +27993,7 @@ static void phi__mcp_stdio_exited(void *ctx, int code, int signal_number) {
     phi__mcp_stdio_down(s, PHI_NETWORK, false, words);
 }
 
-/* ---- what it says ---- */
+/* ---- its stdout and stderr ---- */
 
 static void phi__mcp_stdio_stderr(phi__mcp_stdio *s, const char *bytes, size_t len) {
     phi__buf_add(&s->error, bytes, len);
@@ -27962,7 +28075,7 @@ static bool phi__mcp_stdio_output(void *ctx, int stream, const char *bytes, size
     return true;
 }
 
-/* ---- what it is told ---- */
+/* ---- its stdin ---- */
 
 static void phi__mcp_stdio_room(void *ctx) {
     phi__mcp_stdio *s = (phi__mcp_stdio *)ctx;
@@ -28404,7 +28517,7 @@ static bool phi__mcp_tasks_knows(const struct phi__mcp_task *t, phi_str key) {
     return false;
 }
 
-/* What is asked for and was not before, as a result that asks for it. NULL: no memory. */
+/* The questions with new keys, as a result that asks them. NULL: no memory. */
 static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_json *questions,
                                           phi_arena *arena, size_t *count) {
     phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);

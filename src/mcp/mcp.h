@@ -48,8 +48,8 @@ typedef enum phi_mcp_state {
 } phi_mcp_state;
 
 /* What the host answers for its agents, as bits of phi_mcp_desc.answers: a server asks, and the
-   hook PHI_HOOK_QUESTION of the agent whose call is under way decides. What is not in `answers` is
-   not offered to the server. */
+   hook PHI_HOOK_QUESTION of the agent whose call is under way decides. Nothing else is offered to
+   the server. */
 enum {
     PHI_MCP_SAMPLING = 1, /* an answer of the agent's own model; kind "sampling" */
     PHI_MCP_FORMS = 2,    /* elicitation: a form for the person; kind "elicitation" */

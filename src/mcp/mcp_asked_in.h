@@ -23,7 +23,7 @@ PHI__FN void phi__mcp_asked_cancelled(phi_mcp *mcp, phi_str id);
 /* As phi__mcp_session_answer. */
 PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                                    const char *message);
-/* All of the connection: parts are told. */
+/* Drops all of the connection, by `unasked` of their parts. */
 PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp);
 
 #endif

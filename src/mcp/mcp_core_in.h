@@ -24,7 +24,7 @@ typedef enum phi__mcp_phase {
     PHI__MCP_BROKEN   /* failed for good */
 } phi__mcp_phase;
 
-/* mcp_post.c: what is sent, in its order. */
+/* mcp_post.c: messages to the server, in their order. */
 typedef struct phi__mcp_item {
     phi__link link; /* of the queue */
     bool waits;     /* in the queue */
@@ -66,6 +66,8 @@ struct phi__mcp_request {
     } input;
     struct phi__mcp_task *task; /* mcp_tasks.c; NULL: none */
     bool as_task;               /* it asks for one */
+    /* mcp_incoming.c: its answer, which is being read a slice a step; NULL: none */
+    struct phi__mcp_reading *reading;
 };
 
 typedef struct phi__mcp_requests {
@@ -77,6 +79,7 @@ typedef struct phi__mcp_requests {
     void (*gone)(phi__mcp_request *r);      /* it is about to end */
     void (*answered)(phi__mcp_request *r);  /* the input of its task is there */
     void (*drop_task)(phi__mcp_request *r); /* it is about to end, and has a task */
+    void (*drop_reading)(phi__mcp_request *r);
 } phi__mcp_requests;
 
 /* mcp_asked.c: a question of the server's that a part is about to answer. */

@@ -3,6 +3,7 @@
 
 #ifndef PHI_NO_MCP
 
+#include "loop/state_in.h"
 #include "mcp/mcp_asked_in.h"
 #include "mcp/mcp_parts_in.h"
 #include "mcp/mcp_requests_in.h"
@@ -13,7 +14,18 @@
 
 #include <stdio.h>
 
-enum { PHI__MCP_INCOMING_LEAVES = 8 }; /* values of a message before its id */
+enum {
+    PHI__MCP_INCOMING_LEAVES = 8,    /* values of a message before its id */
+    PHI__MCP_INCOMING_WHOLE = 131072 /* bytes that are read at once; longer answers in slices */
+};
+
+/* A long answer on its way into a tree. */
+struct phi__mcp_reading {
+    phi__mcp_request *request;
+    phi_arena arena;
+    phi_json_reader reader;
+    phi__timer timer; /* of the next slice */
+};
 
 /* ---- answers ---- */
 
@@ -150,7 +162,8 @@ static void phi__mcp_incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json
     }
 }
 
-/* The request that a text answers which cannot be read whole: by an id among its first values. */
+/* The request that a long text answers: by an id among its first values. A request of the server's
+   may have the same id. */
 static phi__mcp_request *phi__mcp_incoming_whose(phi_mcp *mcp, phi_str text) {
     phi__mcp_request *r = NULL;
     phi__json_fields fields;
@@ -158,10 +171,16 @@ static phi__mcp_request *phi__mcp_incoming_whose(phi_mcp *mcp, phi_str text) {
     uint64_t id;
     int leaves = 0;
     phi__json_fields_init(&fields, &mcp->memory);
-    while (r == NULL && leaves++ < PHI__MCP_INCOMING_LEAVES &&
-           phi__json_fields_next(&fields, text, &path, &value) > 0)
+    while (leaves++ < PHI__MCP_INCOMING_LEAVES &&
+           phi__json_fields_next(&fields, text, &path, &value) > 0) {
         if (phi__str_is(path, "/id") && phi__mcp_rpc_number(value, &id))
             r = phi__mcp_requests_find(mcp, id);
+        else if (phi__str_is(path, "/method") || phi__str_starts(path, "/params")) {
+            r = NULL;
+            break;
+        } else if (r != NULL)
+            break;
+    }
     phi__json_fields_free(&fields);
     return r;
 }
@@ -178,12 +197,101 @@ static void phi__mcp_incoming_bad(phi_mcp *mcp, phi_str json, phi_status status)
                                   phi_status_text(status), (int)phi__min(json.len, 80), json.at);
 }
 
+/* ---- long answers ---- */
+
+static void phi__mcp_incoming_drop(phi__mcp_request *r) {
+    struct phi__mcp_reading *reading = r->reading;
+    phi_mcp *mcp = r->mcp;
+    r->reading = NULL;
+    phi__io_timer_clear(mcp->rt->io, &reading->timer);
+    phi_arena_free(&reading->arena);
+    phi__free(&mcp->memory, reading, sizeof *reading);
+}
+
+/* It is read: the answer of its request, which keeps the memory until it has ended. */
+static void phi__mcp_incoming_read(phi__mcp_request *r, phi_status status) {
+    struct phi__mcp_reading *reading = r->reading;
+    phi_mcp *mcp = r->mcp;
+    phi_arena arena = reading->arena;
+    phi_json *root = NULL;
+    phi__mcp_rpc rpc;
+    (void)phi_json_reader_result(&reading->reader, &root, NULL);
+    phi_arena_init(&reading->arena, &mcp->memory, 0); /* the tree is ours */
+    phi__mcp_incoming_drop(r);
+    mcp->agreed.http_status = 0;
+    if (status != PHI_OK)
+        phi__mcp_requests_fail(r, status, "the answer cannot be read");
+    else if (!phi__mcp_rpc_read(&arena, root, &rpc))
+        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");
+    else if (rpc.kind == PHI__MCP_RPC_RESULT)
+        phi__mcp_incoming_result(r, rpc.result);
+    else if (rpc.kind == PHI__MCP_RPC_ERROR)
+        phi__mcp_incoming_error(r, &rpc);
+    else
+        phi__mcp_requests_fail(r, PHI_PARSE, "the answer is no message");
+    phi_arena_free(&arena);
+}
+
+static void phi__mcp_incoming_slice(phi__timer *timer) {
+    struct phi__mcp_reading *reading = PHI__OWNER(timer, struct phi__mcp_reading, timer);
+    phi__mcp_request *r = reading->request;
+    phi_mcp *mcp = r->mcp;
+    phi_status status = phi_json_reader_advance(&reading->reader, mcp->rt->slice.budget_bytes);
+    phi__mcp_core_enter(mcp);
+    if (status == PHI_BUSY &&
+        (phi__mcp_requests_renew(r, false) != PHI_OK ||
+         phi__io_timer_set(mcp->rt->io, timer, phi__io_now_us(mcp->rt->io)) != PHI_OK))
+        status = PHI_NO_MEMORY;
+    if (status != PHI_BUSY) phi__mcp_incoming_read(r, status);
+    (void)phi__mcp_core_leave(mcp);
+}
+
+/* Reads a long answer from the next step on. False: no memory. */
+static bool phi__mcp_incoming_begin(phi__mcp_request *r, phi_str json) {
+    phi_mcp *mcp = r->mcp;
+    phi_str copy;
+    struct phi__mcp_reading *reading =
+        (struct phi__mcp_reading *)phi__alloc(&mcp->memory, sizeof *reading);
+    if (reading == NULL) return false;
+    reading->request = r;
+    reading->timer.fire = phi__mcp_incoming_slice;
+    phi_arena_init(&reading->arena, &mcp->memory, 0);
+    r->reading = reading;
+    if (!phi__arena_str(&reading->arena, json, &copy) ||
+        phi__mcp_requests_renew(r, false) != PHI_OK ||
+        phi__io_timer_set(mcp->rt->io, &reading->timer, phi__io_now_us(mcp->rt->io)) != PHI_OK) {
+        phi__mcp_incoming_drop(r);
+        return false;
+    }
+    phi_json_reader_begin(&reading->reader, &reading->arena, copy,
+                          PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, PHI__MCP_RPC_DEPTH);
+    phi__mcp_requests_off(r);
+    return true;
+}
+
+/* Whether it is a long answer: it is read in slices. */
+static bool phi__mcp_incoming_long(phi_mcp *mcp, phi_str json) {
+    phi__mcp_request *r = NULL;
+    if (json.len > PHI__MCP_INCOMING_WHOLE) r = phi__mcp_incoming_whose(mcp, json);
+    if (r == NULL) return false;
+    if (!phi__mcp_incoming_begin(r, json))
+        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");
+    return true;
+}
+
+PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp) {
+    mcp->requests.drop_reading = phi__mcp_incoming_drop;
+}
+
+/* ---- all texts ---- */
+
 PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from) {
     phi_arena arena;
     phi_json *root;
     const phi_json *node;
     phi_json_iter it;
     phi_status status;
+    if (phi__mcp_incoming_long(mcp, json)) return;
     phi_arena_init(&arena, &mcp->memory, 0);
     status = phi__mcp_rpc_parse(&arena, json, &root);
     if (status != PHI_OK)

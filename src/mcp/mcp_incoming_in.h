@@ -6,6 +6,7 @@
 
 #ifndef PHI_NO_MCP
 
+PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp);
 /* Entered. from: the request on whose stream it came, or NULL. */
 PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
 /* A message that is too long: its beginning. Entered. */

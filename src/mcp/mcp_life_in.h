@@ -18,7 +18,7 @@ PHI__FN void phi__mcp_life_expired(phi_mcp *mcp, phi__mcp_request *refused);
 PHI__FN void phi__mcp_life_settle(phi_mcp *mcp); /* one hold less */
 PHI__FN void phi__mcp_life_wait(phi_mcp *mcp, bool waits);
 PHI__FN void phi__mcp_life_close(phi_mcp *mcp); /* in the next step */
-/* All but the struct: everybody is told. */
+/* Ends requests, parts and link, and frees all but the struct. */
 PHI__FN void phi__mcp_life_end(phi_mcp *mcp);
 
 #endif

@@ -2,8 +2,8 @@
    (mcp_stdio.c) and one for HTTP (mcp_http.c).
 
    The session (mcp_session.c) calls the link by its table; the link calls phi__mcp_session_up and
-   its like. No function of the table calls the session before it returns: what is known at once is
-   reported in the next phi_step (a timer at now).
+   its like. No function of the table calls the session before it returns: a result known at once
+   is reported in the next phi_step (a timer at now).
    A link keeps its own state behind `link`. Lifetime: from the table's `free` on it is gone. */
 #ifndef PHI_MCP_MCP_LINK_IN_H
 #define PHI_MCP_MCP_LINK_IN_H

@@ -6,6 +6,7 @@
 #include "loop/state_in.h"
 #include "mcp/mcp_asked_in.h"
 #include "mcp/mcp_core_in.h"
+#include "mcp/mcp_incoming_in.h"
 #include "mcp/mcp_life_in.h"
 #include "mcp/mcp_requests_in.h"
 #include "mcp/mcp_settings_in.h"
@@ -41,6 +42,7 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     phi__mcp_requests_init(mcp);
     phi__mcp_asked_init(mcp);
     phi__mcp_tasks_init(mcp);
+    phi__mcp_incoming_init(mcp);
     status = phi__mcp_open_fill(mcp, desc, link, joins, count);
     if (status == PHI_OK) {
         *out = mcp;

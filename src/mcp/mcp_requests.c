@@ -236,6 +236,7 @@ static void phi__mcp_requests_detach(phi__mcp_request *r) {
     phi__list_take(&mcp->requests.open, &r->open);
     mcp->requests.count--;
     if (r->task != NULL) mcp->requests.drop_task(r);
+    if (r->reading != NULL) mcp->requests.drop_reading(r);
     if (mcp->requests.gone != NULL) mcp->requests.gone(r);
 }
 

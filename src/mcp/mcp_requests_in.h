@@ -28,7 +28,7 @@ PHI__FN void phi__mcp_requests_fail(phi__mcp_request *r, phi_status status, cons
 /* Each that is open; sent_only: that the link has. False: freed inside of a `done`. */
 PHI__FN bool phi__mcp_requests_fail_all(phi_mcp *mcp, phi_status status, const char *message,
                                         bool sent_only);
-/* Without `done`; the server is told, where the era has that. */
+/* Without `done`. The server gets notifications/cancelled, where the era has that. */
 PHI__FN void phi__mcp_requests_cancel(phi__mcp_request *r, const char *reason);
 /* Sent once more under a new id, with further members of params. */
 PHI__FN phi_status phi__mcp_requests_repeat(phi__mcp_request *r, phi_str members);

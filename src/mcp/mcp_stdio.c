@@ -75,7 +75,7 @@ static void phi__mcp_stdio_exited(void *ctx, int code, int signal_number) {
     phi__mcp_stdio_down(s, PHI_NETWORK, false, words);
 }
 
-/* ---- what it says ---- */
+/* ---- its stdout and stderr ---- */
 
 static void phi__mcp_stdio_stderr(phi__mcp_stdio *s, const char *bytes, size_t len) {
     phi__buf_add(&s->error, bytes, len);
@@ -157,7 +157,7 @@ static bool phi__mcp_stdio_output(void *ctx, int stream, const char *bytes, size
     return true;
 }
 
-/* ---- what it is told ---- */
+/* ---- its stdin ---- */
 
 static void phi__mcp_stdio_room(void *ctx) {
     phi__mcp_stdio *s = (phi__mcp_stdio *)ctx;

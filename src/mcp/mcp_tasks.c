@@ -100,7 +100,7 @@ static bool phi__mcp_tasks_knows(const struct phi__mcp_task *t, phi_str key) {
     return false;
 }
 
-/* What is asked for and was not before, as a result that asks for it. NULL: no memory. */
+/* The questions with new keys, as a result that asks them. NULL: no memory. */
 static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_json *questions,
                                           phi_arena *arena, size_t *count) {
     phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);

@@ -281,6 +281,86 @@ TEST(an_answer_that_is_nested_too_deeply_ends_its_request) {
     link_end(&k);
 }
 
+/* A message of 600,000 bytes: head, a string, tail. */
+static void long_message(link_kit *k, const char *head, const char *tail) {
+    static char text[600400];
+    size_t n = (size_t)snprintf(text, 200, "%s", head);
+    memset(text + n, 'y', 600000);
+    memcpy(text + n + 600000, tail, strlen(tail) + 1);
+    link_says(k, text);
+}
+
+#define HEAD "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"a\":\""
+
+TEST(a_long_answer_is_read_in_slices) {
+    int when;
+    for (when = 0; when < 4; when++) {
+        got g;
+        link_kit k;
+        uint64_t id = 0;
+        ready(&k, "2025-06-18");
+        CHECK_EQ_INT(ask(&k, &g, "a", "", &id), PHI_OK);
+        long_message(&k, HEAD, "\"}}");
+        link_says(&k, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}"); /* twice: of no interest */
+        link_steps(&k, 4);
+        CHECK_EQ_INT(g.times, 0);
+        rig_pass_ms(k.rig, 100000); /* a host that steps seldom */
+        if (when == 1) phi_mcp_cancel(k.mcp, id);
+        if (when == 2) link_down(&k, PHI_NETWORK, false, "died");
+        if (when == 3) {
+            CHECK_EQ_INT(phi_mcp_free(k.mcp), PHI_OK);
+            k.mcp = NULL;
+        }
+        link_steps(&k, 30);
+        CHECK_EQ_INT(g.times, when == 0 || when == 2);
+        if (when == 0) CHECK_EQ_INT(g.status, PHI_OK);
+        if (when == 2) CHECK_EQ_INT(g.status, PHI_NETWORK);
+        link_end(&k);
+    }
+}
+
+TEST(a_long_text_that_is_no_good_answer_ends_its_request_or_none) {
+    got g;
+    link_kit k;
+    ready(&k, "2025-06-18");
+    CHECK_EQ_INT(ask(&k, &g, "a", "", NULL), PHI_OK);
+    long_message(&k, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\",\"params\":{\"a\":\"",
+                 "\"}}");
+    link_run(&k);
+    CHECK_EQ_INT(g.times, 0);
+    CHECK(strstr(link_sent(&k), "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}") != NULL);
+    long_message(&k, HEAD, "\"}");
+    link_steps(&k, 30);
+    CHECK_EQ_INT(g.times, 1);
+    CHECK_EQ_INT(g.status, PHI_PARSE);
+    CHECK_EQ_INT(ask(&k, &g, "a", "", NULL), PHI_OK);
+    long_message(&k, "{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":{\"code\":5,\"message\":\"", "\"}}");
+    link_steps(&k, 30);
+    CHECK_EQ_INT(g.times, 1);
+    CHECK_EQ_INT(g.code, 5);
+    link_end(&k);
+}
+
+TEST(every_failed_allocation_of_a_long_answer_ends_its_request) {
+    int n = 0;
+    bool tripped;
+    do {
+        got g;
+        link_kit k;
+        ready(&k, "2025-06-18");
+        CHECK_EQ_INT(ask(&k, &g, "a", "", NULL), PHI_OK);
+        long_message(&k, HEAD, "\"}}");
+        test_alloc_fail_at(n++);
+        link_steps(&k, 30);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        link_steps(&k, 30);
+        CHECK_EQ_INT(g.times, 1);
+        link_end(&k);
+    } while (tripped && n < 50);
+    CHECK(n > 3);
+}
+
 TEST(arguments_of_a_request_are_checked) {
     got g;
     link_kit k;
@@ -672,6 +752,9 @@ TEST_MAIN(TEST_ENTRY(a_server_without_a_handshake_is_ready_after_its_discovery),
           TEST_ENTRY(over_http_a_refused_probe_is_followed_by_initialize_and_a_dead_network_is_not),
           TEST_ENTRY(requests_are_answered_by_id_whatever_comes_between),
           TEST_ENTRY(an_answer_that_is_nested_too_deeply_ends_its_request),
+          TEST_ENTRY(a_long_answer_is_read_in_slices),
+          TEST_ENTRY(a_long_text_that_is_no_good_answer_ends_its_request_or_none),
+          TEST_ENTRY(every_failed_allocation_of_a_long_answer_ends_its_request),
           TEST_ENTRY(arguments_of_a_request_are_checked),
           TEST_ENTRY(a_request_times_out_and_progress_renews_it_up_to_a_bound),
           TEST_ENTRY(a_cancelled_request_is_told_to_the_server_and_not_reported),
