@@ -79,7 +79,8 @@ TEST(each_era_is_told_what_it_knows) {
         {"2025-11-25", "\"capabilities\":{\"sampling\":{\"tools\":{}},\"elicitation\":{\"form\":{},"
                        "\"url\":{}},\"roots\":{\"listChanged\":true}}"},
         {"2026-07-28", "clientCapabilities\":{\"sampling\":{\"tools\":{}},\"elicitation\":{"
-                       "\"form\":{},\"url\":{}},\"roots\":{}}"}};
+                       "\"form\":{},\"url\":{}},\"roots\":{},\"extensions\":{"
+                       "\"io.modelcontextprotocol/tasks\":{}}}"}};
     size_t i;
     for (i = 0; i < 5; i++) {
         phi_mcp_desc desc;
