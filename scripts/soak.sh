@@ -27,6 +27,8 @@ echo "strategies, $((seeds / 10)) seeds"
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/strategy/test_strategy_random
 echo "calls of operations, $((seeds / 10)) seeds"
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/openapi/test_random_calls
+echo "tools of MCP servers, $((seeds / 10)) seeds"
+PHI_SEEDS=$((seeds / 10)) build/asan/tests/mcp/test_mcp_random_tools
 round=1
 while [ "$round" -le "$rounds" ]; do
     echo "end to end, round $round of $rounds"

@@ -71,8 +71,9 @@ PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema) {
 typedef struct phi__mcp_schema {
     phi_arena *arena;
     const phi_json *root;
-    size_t depth, looked;
-    bool failed; /* no memory */
+    size_t depth, looked, work;
+    bool failed;  /* no memory */
+    bool endless; /* references lead too far */
 } phi__mcp_schema;
 
 static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schema);
@@ -191,12 +192,151 @@ static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schem
     return s->failed ? NULL : made;
 }
 
+/* ---- schemas inside of themselves ---- */
+
+/* A reference that is being followed. optional: a property that may be left out was entered since. */
+typedef struct phi__mcp_schema_under {
+    const struct phi__mcp_schema_under *above;
+    const phi_json *target;
+    bool optional;
+} phi__mcp_schema_under;
+
+static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
+                                   phi__mcp_schema_under *under);
+
+static bool phi__mcp_schema_requires(const phi_json *schema, phi_str name) {
+    const phi_json *names = phi_json_get(schema, "required");
+    phi_json_iter it = phi_json_each(phi_json_is_array(names) ? names : NULL);
+    while (phi_json_next(&it) != NULL)
+        if (phi_str_equal(phi__json_text_of(it.at), name)) return true;
+    return false;
+}
+
+/* Gemini takes a circle of references only through a property that may be left out, as no value has
+   another: a reference that closes one is left open. Gemini takes none beside anyOf, either. */
+static void phi__mcp_schema_follow_ref(phi__mcp_schema *s, phi_json *node,
+                                       phi__mcp_schema_under *under) {
+    phi_str ref = phi__json_text_of(phi_json_get(node, "$ref"));
+    const phi_json *target = phi__schema_ref_find(s->root, ref, &s->looked);
+    const phi__mcp_schema_under *u;
+    phi__mcp_schema_under next;
+    bool optional = false;
+    for (u = under; u != NULL; u = u->above) {
+        optional = optional || u->optional;
+        if (u->target != target) continue;
+        if (!optional) (void)phi_json_remove(node, "$ref");
+        return;
+    }
+    if (target == NULL) return;
+    next.above = under;
+    next.target = target;
+    next.optional = false;
+    phi__mcp_schema_follow(s, (phi_json *)(uintptr_t)target, &next);
+}
+
+static void phi__mcp_schema_beside(phi__mcp_schema *s, phi_json *node) {
+    phi_json *all = phi_json_get(node, "allOf"), *inner;
+    if (phi_json_get(node, "$ref") == NULL || phi_json_get(node, "anyOf") == NULL) return;
+    if (!phi_json_is_array(all)) {
+        all = phi_json_new_array(s->arena);
+        phi__mcp_schema_set(s, node, PHI__LIT("allOf"), all);
+    }
+    inner = phi_json_new_object(s->arena);
+    if (all == NULL || inner == NULL || s->failed) {
+        s->failed = true;
+        return;
+    }
+    phi__mcp_schema_set(s, inner, PHI__LIT("$ref"), phi_json_remove(node, "$ref"));
+    (void)phi_json_add(all, inner);
+}
+
+static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
+                                   phi__mcp_schema_under *under) {
+    static const char *const one[] = {"items", "additionalProperties"};
+    static const char *const many[] = {"properties", "anyOf", "oneOf", "allOf"};
+    bool was = under->optional;
+    size_t i;
+    if (!phi_json_is_object(node) || s->failed) return;
+    if (s->depth >= PHI__MCP_SCHEMA_DEPTH * 4 || ++s->work > PHI__MCP_SCHEMA_WORK ||
+        s->looked > PHI__MCP_SCHEMA_LOOKED) {
+        s->endless = true;
+        return;
+    }
+    s->depth++;
+    phi__mcp_schema_beside(s, node);
+    if (phi_json_get(node, "$ref") != NULL) phi__mcp_schema_follow_ref(s, node, under);
+    for (i = 0; i < PHI__COUNT(one); i++)
+        phi__mcp_schema_follow(s, phi_json_get(node, one[i]), under);
+    for (i = 0; i < PHI__COUNT(many) && !s->endless; i++) {
+        phi_json_iter it = phi_json_each(phi_json_get(node, many[i]));
+        while (!s->endless && phi_json_next(&it) != NULL) {
+            under->optional = was || (i == 0 && !phi__mcp_schema_requires(node, it.key));
+            phi__mcp_schema_follow(s, it.at, under);
+        }
+        under->optional = was;
+    }
+    s->depth--;
+}
+
+/* False: following it has no end within bounds. */
+static bool phi__mcp_schema_open(phi__mcp_schema *s, phi_json *root) {
+    phi__mcp_schema_under top;
+    memset(&top, 0, sizeof top);
+    top.target = root;
+    s->root = root;
+    s->depth = s->work = 0;
+    phi__mcp_schema_follow(s, root, &top);
+    return !s->endless;
+}
+
 /* ---- the whole ---- */
 
 static phi_status phi__mcp_schema_refuse(phi_status status, char *message, size_t size,
                                          const char *words) {
     (void)snprintf(message, size, "%s", words);
     return status;
+}
+
+/* The properties of an alternative become the root's, where that has no such property. */
+static void phi__mcp_schema_merge(phi__mcp_schema *s, phi_json *root, const phi_json *from) {
+    const phi_json *ref = phi_json_get(from, "$ref");
+    phi_json *properties = phi_json_get(root, "properties");
+    phi_json_iter it;
+    if (phi_json_is_string(ref))
+        from = phi__schema_ref_find(root, phi__json_text_of(ref), &s->looked);
+    it = phi_json_each(phi_json_get(from, "properties"));
+    if (!phi_json_is_object(phi_json_get(from, "properties")) || from == root) return;
+    if (!phi_json_is_object(properties)) {
+        properties = phi_json_new_object(s->arena);
+        phi__mcp_schema_set(s, root, PHI__LIT("properties"), properties);
+    }
+    while (properties != NULL && !s->failed && phi_json_next(&it) != NULL)
+        if (phi_json_get_n(properties, it.key) == NULL)
+            phi__mcp_schema_set(s, properties, it.key, phi_json_copy(s->arena, it.at));
+}
+
+/* No provider takes alternatives at the root: they are named in the description. */
+static void phi__mcp_schema_root_choices(phi__mcp_schema *s, phi_json *root) {
+    static const char *const keys[] = {"anyOf", "oneOf", "allOf"};
+    bool any = false;
+    phi__buf words;
+    size_t i;
+    phi__buf_init(&words, s->arena->memory);
+    phi__buf_add_str(&words, phi__json_text_of(phi_json_get(root, "description")));
+    for (i = 0; i < PHI__COUNT(keys); i++) {
+        const phi_json *list = phi_json_get(root, keys[i]);
+        phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+        if (list == NULL) continue;
+        any = true;
+        phi__mcp_schema_note(&words, phi_str_of(keys[i]), list);
+        while (phi_json_next(&it) != NULL) phi__mcp_schema_merge(s, root, it.at);
+        (void)phi_json_remove(root, keys[i]);
+    }
+    if (words.failed) s->failed = true;
+    if (any && !s->failed)
+        phi__mcp_schema_set(s, root, PHI__LIT("description"),
+                            phi_json_new_str(s->arena, phi__buf_str(&words)));
+    phi__buf_free(&words);
 }
 
 /* Every provider wants an object by that word. False: it is something else. */
@@ -206,8 +346,10 @@ static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
     bool is = type == NULL || phi__str_is(phi__json_text_of(type), "object");
     while (phi_json_next(&it) != NULL)
         if (phi__str_is(phi__json_text_of(it.at), "object")) is = true;
-    if (is) phi__mcp_schema_set(s, root, PHI__LIT("type"), phi_json_new_text(s->arena, "object"));
-    return is;
+    if (!is) return false;
+    phi__mcp_schema_set(s, root, PHI__LIT("type"), phi_json_new_text(s->arena, "object"));
+    phi__mcp_schema_root_choices(s, root);
+    return true;
 }
 
 static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *error) {
@@ -262,6 +404,10 @@ static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena,
         }
     }
     if (root == NULL || s.failed) return PHI_NO_MEMORY;
+    if (!phi__mcp_schema_open(&s, root))
+        return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size,
+                                      "the references of its input schema explode");
+    if (s.failed) return PHI_NO_MEMORY;
     return phi_json_write(arena, root, 0, out) == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }
 

@@ -167,6 +167,30 @@ TEST(a_schema_that_is_understood_stays_as_it_is_and_others_are_adapted) {
         "{\"type\":\"object\",\"properties\":{\"a\":{},\"b\":{}}}");
 }
 
+TEST(alternatives_at_the_root_become_properties_and_words) {
+    CHECK_EQ_STR(
+        schema_of(
+            "{\"anyOf\":[{\"properties\":{\"a\":{\"type\":\"string\"}},\"required\":[\"a\"]},{"
+            "\"$ref\":\"#/$defs/b\"}],\"$defs\":{\"b\":{\"properties\":{\"a\":{},\"b\":{\"type\":"
+            "\"integer\"}}}}}",
+            NULL, 0),
+        "{\"$defs\":{\"b\":{\"properties\":{\"a\":{},\"b\":{\"type\":\"integer\"}}}},\"type\":"
+        "\"object\","
+        "\"properties\":{\"a\":{\"type\":\"string\"},\"b\":{\"type\":\"integer\"}},\"description\":"
+        "\"(anyOf: "
+        "[{\\\"properties\\\":{\\\"a\\\":{\\\"type\\\":\\\"string\\\"}},\\\"required\\\":[\\\"a\\"
+        "\"]},{\\\"$ref\\\":\\\"#/$defs/b\\\"}])\"}");
+    CHECK_EQ_STR(
+        schema_of("{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":\"#/$defs/a\"}},"
+                  "\"required\":[\"a\"],\"$defs\":{\"a\":{\"properties\":{\"next\":{"
+                  "\"$ref\":\"#/$defs/a\"},\"must\":{\"$ref\":\"#/$defs/a\"}},\"required\":["
+                  "\"must\"]}}}",
+                  NULL, 0),
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":\"#/$defs/a\"}},\"required\":["
+        "\"a\"],\"$defs\":{\"a\":{\"properties\":{\"next\":{\"$ref\":\"#/$defs/a\"},\"must\":{}"
+        "},\"required\":[\"must\"]}}}");
+}
+
 TEST(schemas_that_no_agent_could_take_leave_their_tool_out_alone) {
     char story[1000], *text = (char *)malloc(300000);
     size_t n, i;
@@ -363,6 +387,7 @@ TEST_MAIN(TEST_ENTRY(an_agent_calls_a_tool_of_a_server_in_each_era),
           TEST_ENTRY(names_keep_every_providers_rule_and_calls_use_the_servers_own),
           TEST_ENTRY(a_tool_without_description_and_schema_gets_both),
           TEST_ENTRY(a_schema_that_is_understood_stays_as_it_is_and_others_are_adapted),
+          TEST_ENTRY(alternatives_at_the_root_become_properties_and_words),
           TEST_ENTRY(schemas_that_no_agent_could_take_leave_their_tool_out_alone),
           TEST_ENTRY(pages_are_followed_and_cursors_that_come_back_end_the_list),
           TEST_ENTRY(changes_come_with_the_next_turn_and_reports_of_them_are_taken_together),
