@@ -99,6 +99,9 @@ AIMS = [
      "talk_compact_64k_over_policy", "most", 2),
     ("  forget", "talk_forget_64k_over_policy", "most", 2),
     ("JSON write over cJSON", "json_write_conversation_over_cjson", "least", 2),
+    ("MCP, 100 servers and 1,000 calls in flight: a step in which nothing happens", "mcp_idle_step_p99", "most", 5),
+    ("  bytes of ours, a connection", "mcp_bytes_a_server", "most", 16384),
+    ("  CPU of a call", "mcp_cpu_a_call", "most", 50),
     ("YAML tree of an OpenAPI document of 13 MB", "yaml_read_phi_13mb", "most", 1000),
     ("  over libyaml", "yaml_read_over_libyaml", "least", 2),
     ("  bytes a byte of text", "yaml_tree_bytes", "most", 2.5),
@@ -143,6 +146,8 @@ def build(name):
     elif name == "bench_yaml":
         peer = ["-DBENCH_LIBYAML", "-lyaml"] if has("yaml.h") else []
         sh(C + ["-I" + INCLUDE, "bench/bench_yaml.c", "-lm"] + peer + ["-o", target])
+    elif name == "bench_mcp":
+        sh(C + ["-I" + INCLUDE, "bench/bench_mcp.c", "build/normal/libphi_all.a", "-lcurl", "-lm", "-o", target])
     elif name == "bench_decode":
         peer = ["-DBENCH_CJSON", "-lcjson"] if has("cjson/cJSON.h") else []
         sh(C + ["-Isrc", "bench/bench_decode.c", INSIDE, "-lcurl", "-lm"] + peer +
@@ -203,7 +208,7 @@ def run_program(name, results):
     command = [program]
     if name not in ("bench_json", "bench_wire", "bench_decode", "bench_stores", "bench_project",
                     "bench_thread", "bench_load", "bench_strategies",
-                    "bench_subagents", "bench_yaml"):
+                    "bench_subagents", "bench_yaml", "bench_mcp"):
         command.append(SERVER)
     if name != "bench_step":
         stream(command, results)
@@ -235,7 +240,7 @@ def run_frame_loop(results):
 PROGRAMS = ["bench_memory", "bench_delta", "bench_step", "bench_arguments", "bench_first_byte",
             "bench_turns", "bench_starts", "bench_http", "bench_wire", "bench_decode", "bench_project",
             "bench_thread", "bench_load", "bench_stores", "bench_strategies", "bench_subagents", "bench_json",
-            "bench_yaml"]
+            "bench_yaml", "bench_mcp"]
 OTHERS = {"bench_build": run_build, "bench_frame_loop": run_frame_loop}
 
 

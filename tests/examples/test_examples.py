@@ -19,6 +19,7 @@ import termios
 import threading
 import time
 import unittest
+import urllib.error
 import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -667,6 +668,116 @@ class OpenApi(unittest.TestCase):
         self.assertTrue(said.startswith(file.name + ":2:10: "), said)
         said, code = run("openapi", self.url.replace("http", "ftp"))
         self.assertIn("No such file or directory", said)
+
+
+class Mcp(unittest.TestCase):
+    SERVER = [PYTHON, os.path.join(ROOT, "tests/mock/mcp_server.py")]
+
+    def test_tools_of_a_program_are_called_and_what_is_not_read_only_is_asked_about(self):
+        said, code = run("mcp", "Count", *self.SERVER, scenario="mcp", text="y\n")
+        self.assertEqual(code, 0, said)
+        self.assertIn("server   mcp-mock 1.0, 2026-07-28\n", said)
+        self.assertIn("tool     count (asks first)\n", said)
+        self.assertIn("answer   42\n", said)
+        self.assertIn("may it?  count {} [y/n] ", said)
+        self.assertIn("answer   1\n", said)
+
+    def test_a_refused_tool_is_not_called(self):
+        said, code = run("mcp", "Count", *self.SERVER, "--eras", "2025-06-18", scenario="mcp", text="n\n")
+        self.assertEqual(code, 0, said)
+        self.assertIn("server   mcp-mock 1.0, 2025-06-18\n", said)
+        self.assertNotIn("answer   1\n", said)
+
+    def test_a_server_that_does_not_start_says_why(self):
+        said, code = run("mcp", "Count", *self.SERVER, "--m", "no-start=3", scenario="mcp")
+        self.assertEqual(code, 1, said)
+        self.assertIn("cannot start: no configuration", said)
+
+    def test_a_server_over_http_with_a_token(self):
+        child = subprocess.Popen([*self.SERVER, "--port", "0"], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, text=True)
+        try:
+            url = "http://127.0.0.1:%s/m/token=abc/mcp" % child.stdout.readline().split()[2]
+            said, code = run("mcp", "Count", url, scenario="mcp", text="y\n", MCP_TOKEN="abc")
+            self.assertEqual(code, 0, said)
+            self.assertIn("answer   42\n", said)
+            said, code = run("mcp", "Count", url, scenario="mcp")
+            self.assertEqual(code, 1, said)
+            self.assertIn("401", said)
+        finally:
+            child.stdin.close()
+            child.stdout.close()
+            child.wait()
+
+
+class McpServer(unittest.TestCase):
+    """The island, played by a client of 2025-06-18 over stdio and one of 2026-07-28 over HTTP."""
+    def ask(self, child, number, method, params):
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        child.stdin.write(json.dumps(message) + "\n")
+        child.stdin.flush()
+        notes = []
+        while True:
+            got = json.loads(child.stdout.readline())
+            if got.get("id") == number:
+                return got, notes
+            notes.append(got)
+
+    def test_a_client_over_stdio_plants_a_tree_and_walks_into_it(self):
+        child = subprocess.Popen([program("mcp_server")], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, text=True)
+        try:
+            got, _ = self.ask(child, 1, "initialize", {
+                "protocolVersion": "2025-06-18", "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"}})
+            self.assertEqual(got["result"]["serverInfo"]["name"], "island")
+            child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+            got, _ = self.ask(child, 2, "tools/list", {})
+            self.assertEqual([t["name"] for t in got["result"]["tools"]], ["look", "plant", "walk"])
+            self.ask(child, 3, "resources/subscribe", {"uri": "island://map"})
+            got, notes = self.ask(child, 4, "tools/call", {
+                "name": "plant", "arguments": {"x": 3, "y": 0}})
+            self.assertEqual(got["result"]["content"][0]["text"], "A tree grows there.")
+            got, notes = self.ask(child, 5, "tools/call", {
+                "name": "walk", "arguments": {"x": 5, "y": 0}, "_meta": {"progressToken": "w"}})
+            self.assertTrue(got["result"]["isError"])
+            self.assertEqual(got["result"]["content"][0]["text"], "A tree is in the way.")
+            seen = {n["method"] for n in notes}
+            self.assertEqual(seen, {"notifications/progress", "notifications/resources/updated"})
+            got, _ = self.ask(child, 6, "resources/read", {"uri": "island://map"})
+            self.assertTrue(got["result"]["contents"][0]["text"].startswith("..@T........\n"))
+            got, _ = self.ask(child, 7, "tools/call", {"name": "walk", "arguments": {"x": "a"}})
+            self.assertTrue("error" in got or got["result"]["isError"])
+        finally:
+            child.stdin.close()
+            self.assertEqual(child.wait(LONGEST), 0)
+            child.stdout.close()
+
+    def test_a_client_over_http_needs_the_token(self):
+        child = subprocess.Popen([program("mcp_server"), "0", "abc"], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, text=True)
+        try:
+            port = int(child.stdout.readline().split()[2])
+            meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                    "io.modelcontextprotocol/clientCapabilities": {}}
+            body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                               "params": {"_meta": meta, "name": "look", "arguments": {}}}).encode()
+            headers = {"Content-Type": "application/json", "Mcp-Method": "tools/call",
+                       "Accept": "application/json, text/event-stream", "Mcp-Name": "look",
+                       "MCP-Protocol-Version": "2026-07-28"}
+            url = "http://127.0.0.1:%d/mcp" % port
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                DIRECT.open(urllib.request.Request(url, body, headers))
+            self.assertEqual(refused.exception.code, 401)
+            refused.exception.close()
+            headers["Authorization"] = "Bearer abc"
+            with DIRECT.open(urllib.request.Request(url, body, headers)) as answer:
+                self.assertIn("@...........", answer.read().decode())
+        finally:
+            child.terminate()
+            child.wait(LONGEST)
+            child.stdin.close()
+            child.stdout.close()
 
 
 class Ollama(http.server.BaseHTTPRequestHandler):
