@@ -3,7 +3,10 @@
    stays under a cap.
 
    PHI_SEEDS says how many rounds (make soak; default 1). The server is tests/mock/mcp_server.py. */
+#include "agent/agent.h"
+#include "loop/provider.h"
 #include "mcp/mcp.h"
+#include "mcp/mcp_tools.h"
 #include "support/mcp_mock.h"
 
 #include <signal.h>
@@ -61,6 +64,8 @@ static void kit_begin(kit *k, const char *behaviour, uint32_t timeout_ms) {
 
 static void kit_end(kit *k) {
     CHECK(k->memory.peak < MEMORY_MOST);
+    if (getenv("V") != NULL)
+        printf("peak %u restarts %u\n", (unsigned)k->memory.peak, phi_mcp_info_of(k->mcp).restarts);
     if (k->memory.peak >= MEMORY_MOST) printf("%u bytes\n", (unsigned)k->memory.peak);
     CHECK(phi_mcp_free(k->mcp) == PHI_OK);
     phi_runtime_free(k->rt);
@@ -210,6 +215,118 @@ TEST(a_flood_without_a_line_break_costs_no_memory) {
     kit_end(&k);
 }
 
+/* ---- an agent ---- */
+
+/* Its model calls each tool of the list, one a turn, and an echo after each of them. */
+typedef struct script {
+    const char *const *calls; /* "name {arguments}" */
+    size_t count, next;       /* turns */
+    int results, errors;      /* of tools: all, and those of echo that failed */
+} script;
+
+static phi_status model_open(void *user_data, const phi_model_request *request, void **call) {
+    (void)request;
+    *call = user_data;
+    return PHI_OK;
+}
+
+static phi_poll model_poll(void *user_data, void *call, phi_answer *answer) {
+    script *s = (script *)user_data;
+    size_t i = s->next++;
+    char again[40]; /* another text each time: no call is repeated */
+    const char *space;
+    phi_str name;
+    (void)call;
+    if (i >= 2 * s->count) {
+        phi_answer_text(answer, phi_str_of("done"));
+        return PHI_POLL_DONE;
+    }
+    (void)snprintf(again, sizeof again, "{\"text\":\"good %u\"}", (unsigned)i);
+    space = strchr(s->calls[i / 2], ' ');
+    name.at = s->calls[i / 2];
+    name.len = (size_t)(space - name.at);
+    phi_answer_call(answer, phi_str_of(""), i % 2 == 1 ? phi_str_of("echo") : name);
+    phi_answer_arguments(answer, phi_str_of(i % 2 == 1 ? again : space + 1));
+    phi_answer_call_end(answer);
+    return PHI_POLL_DONE;
+}
+
+static void model_close(void *user_data, void *call) {
+    (void)user_data;
+    (void)call;
+}
+
+static phi_agent agent_of(kit *k, script *s, const phi_tool_source **source) {
+    phi_provider model = PHI_ZERO;
+    phi_agent_desc desc = PHI_ZERO;
+    model.protocol = "scripted";
+    model.user_data = s;
+    model.open = model_open;
+    model.poll = model_poll;
+    model.close = model_close;
+    CHECK(phi_register_provider(k->rt, &model) == PHI_OK);
+    *source = phi_mcp_tools(k->mcp);
+    desc.model.protocol = "scripted";
+    desc.model.id = "scripted";
+    desc.tool_sources = source;
+    desc.tool_source_count = 1;
+    return phi_agent_new(k->rt, &desc);
+}
+
+static phi_status run_of(kit *k, script *s, phi_agent agent) {
+    phi_status status = PHI_BUSY;
+    int64_t end = now_ms() + 90000;
+    phi_event ev;
+    CHECK(phi_prompt(agent, "Go.") == PHI_OK);
+    while (status == PHI_BUSY && now_ms() < end) {
+        (void)phi_step(k->rt, 20);
+        while (phi_next_event(k->rt, &ev)) {
+            if (ev.kind == PHI_EV_TOOL_END) s->results++;
+            if (ev.kind == PHI_EV_TOOL_END && ev.is_error &&
+                phi_str_equal(ev.tool_name, phi_str_of("echo"))) {
+                s->errors++;
+                printf("echo after %s failed: %s\n", s->calls[(s->next - 1) / 2],
+                       phi_mcp_error(k->mcp));
+            }
+            if (ev.kind == PHI_EV_AGENT_END) {
+                status = ev.status;
+                if (status != PHI_OK) printf("%.*s\n", (int)ev.text.len, ev.text.at);
+            }
+        }
+    }
+    return status;
+}
+
+TEST(an_agent_goes_on_whatever_its_server_does) {
+    static const char *const calls[] = {"die {}",
+                                        "garbage {\"lines\":50}",
+                                        "die {\"signal\":9}",
+                                        "hang {}",
+                                        "flood {\"mb\":3}",
+                                        "die_midway {}",
+                                        "huge {\"mb\":3}",
+                                        "wrong_envelope {\"which\":2}",
+                                        "stray {}",
+                                        "stderr_flood {\"mb\":1}",
+                                        "twice {}",
+                                        "wrong_types {\"which\":1}"};
+    int i;
+    for (i = 0; i < rounds(); i++) {
+        script s = {calls, sizeof calls / sizeof calls[0], 0, 0, 0};
+        const phi_tool_source *source;
+        phi_agent agent;
+        kit k;
+        kit_begin(&k, "bad", 1000);
+        if (!CHECK(ready(&k))) break;
+        agent = agent_of(&k, &s, &source);
+        CHECK_EQ_INT(run_of(&k, &s, agent), PHI_OK);
+        CHECK_EQ_INT(s.results, 2 * (int)s.count);
+        CHECK_EQ_INT(s.errors, 0);
+        phi_agent_free(agent);
+        kit_end(&k);
+    }
+}
+
 /* ---- beginnings and ends ---- */
 
 TEST(a_server_that_dies_in_the_handshake_fails_with_its_words) {
@@ -273,6 +390,7 @@ TEST_MAIN(TEST_ENTRY(a_server_that_exits_in_a_call_gives_one_error_and_is_starte
           TEST_ENTRY(lines_that_are_no_messages_break_nothing),
           TEST_ENTRY(answers_in_a_wrong_form_give_one_error_each),
           TEST_ENTRY(a_flood_without_a_line_break_costs_no_memory),
+          TEST_ENTRY(an_agent_goes_on_whatever_its_server_does),
           TEST_ENTRY(a_server_that_dies_in_the_handshake_fails_with_its_words),
           TEST_ENTRY(a_server_that_ignores_eof_and_sigterm_is_killed),
           TEST_ENTRY(a_server_is_freed_in_the_midst_of_a_call))
