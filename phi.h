@@ -48919,11 +48919,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x8ca75f09
+#if PHI__IMP_LOOP != 0x3fc2279d
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x8ca75f09
+#define PHI__IMP_LOOP 0x3fc2279d
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -49510,8 +49510,8 @@ typedef struct phi__fetch_desc {
     phi_deadlines deadlines;
     /* of the answer's body; beyond them it ends with PHI_TOO_BIG (0: no limit) */
     uint64_t max_bytes;
-    /* Stays open with nothing to say: of these only half of the runtime's max_connections are open at
-       once, so that others find one. */
+    /* Stays open in silence: such fetches take at most half of the runtime's max_connections, so
+       that others find one. */
     bool stands;
     /* NULL on_head or on_body: not wanted. headers: "Name: value\r\n" each, valid during the
        call. */
@@ -49534,8 +49534,8 @@ typedef struct phi__fetches {
 } phi__fetches;
 
 /* PHI_BAD_ARG: a URL or a header that cannot be sent; PHI_MISUSE: the runtime closes, or a tape is
-   played; PHI_FULL: too many stand; PHI_NO_MEMORY. phi_last_error has the message. What the transport refuses comes by
-   on_end. */
+   played; PHI_FULL: too many stay open in silence; PHI_NO_MEMORY. phi_last_error has the message.
+   What the transport refuses comes by on_end. */
 PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out);
 /* Cancels it; on_end is not called. NULL is harmless, and so is a close inside its own on_end. */
 PHI__FN void phi__fetch_close(phi__fetch *fetch);
