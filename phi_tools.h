@@ -12222,11 +12222,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x4c76a320
+#if PHI__IMP_MCP != 0x4463cbae
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x4c76a320
+#define PHI__IMP_MCP 0x4463cbae
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12818,6 +12818,7 @@ typedef struct phi__mcp_tool {
     phi_str definition;     /* JSON text that was hashed */
     const phi_json *output; /* the output schema; NULL: none that can be checked */
     const phi_json *marked; /* the input schema with its marks for headers; NULL: none */
+    bool task;              /* 2025-11-25: its calls must ask for a task */
     char hash[65];
 } phi__mcp_tool;
 
@@ -12841,7 +12842,7 @@ typedef struct phi__mcp_toolbox {
 /* Warns of a tool that is left out. */
 typedef void (*phi__mcp_toolbox_warn_fn)(void *ctx, phi_str original, const char *message);
 
-/* The text by which definitions are compared: name, title, description, schemas, annotations. In
+/* The text by which definitions are compared: name, title, description, schemas, annotations, execution. In
    the arena. False: no memory. */
 PHI__FN bool phi__mcp_toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out);
 /* Makes a box with one user. functions: of a phi_tool, those that serve calls. marks: schemas are
@@ -15886,7 +15887,7 @@ static phi_status phi__mcp_calls_send(phi__mcp_call *c) {
     desc.params = phi__buf_str(&params);
     desc.name = c->tool->shown.original;
     desc.call = c->call;
-    desc.task = true;
+    desc.task = c->tool->task;
     desc.progress = phi__mcp_calls_progress;
     desc.done = phi__mcp_calls_done;
     desc.ctx = c;
@@ -28880,8 +28881,8 @@ typedef struct phi__mcp_toolbox_maker {
 /* ---- definitions ---- */
 
 PHI__FN bool phi__mcp_toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out) {
-    static const char *const keys[] = {"name",        "title",        "description",
-                                       "inputSchema", "outputSchema", "annotations"};
+    static const char *const keys[] = {"name",         "title",       "description", "inputSchema",
+                                       "outputSchema", "annotations", "execution"};
     phi__buf text;
     bool fine;
     size_t i;
@@ -28987,6 +28988,8 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
     const phi_json *hints = phi_json_get(tool, "annotations");
     phi_str title = phi__json_text_of(phi_json_get(tool, "title"));
     phi_mcp_tool *shown = &item->shown;
+    phi_str support = phi__json_text_of(phi_json_path(tool, "execution.taskSupport"));
+    item->task = phi__str_is(support, "required");
     if (title.len == 0) title = phi__json_text_of(phi_json_get(hints, "title"));
     if (title.len == 0) title = shown->original;
     if (phi_json_is_object(hints)) {
@@ -29033,7 +29036,7 @@ static void phi__mcp_toolbox_fill(phi__mcp_toolbox_maker *m, phi__mcp_tool *item
     tool->user_data = item;
     tool->needs_approval = desc->needs_approval && !item->shown.read_only;
     tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
-    tool->checks_arguments = true; /* mcp_calls.c takes nulls that stand for nothing */
+    tool->checks_arguments = true;    /* mcp_calls.c takes nulls that stand for nothing */
 }
 
 /* False: no memory. */

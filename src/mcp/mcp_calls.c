@@ -256,7 +256,7 @@ static phi_status phi__mcp_calls_send(phi__mcp_call *c) {
     desc.params = phi__buf_str(&params);
     desc.name = c->tool->shown.original;
     desc.call = c->call;
-    desc.task = true;
+    desc.task = c->tool->task;
     desc.progress = phi__mcp_calls_progress;
     desc.done = phi__mcp_calls_done;
     desc.ctx = c;

@@ -31,8 +31,8 @@ typedef struct phi__mcp_toolbox_maker {
 /* ---- definitions ---- */
 
 PHI__FN bool phi__mcp_toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out) {
-    static const char *const keys[] = {"name",        "title",        "description",
-                                       "inputSchema", "outputSchema", "annotations"};
+    static const char *const keys[] = {"name",         "title",       "description", "inputSchema",
+                                       "outputSchema", "annotations", "execution"};
     phi__buf text;
     bool fine;
     size_t i;
@@ -138,6 +138,8 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
     const phi_json *hints = phi_json_get(tool, "annotations");
     phi_str title = phi__json_text_of(phi_json_get(tool, "title"));
     phi_mcp_tool *shown = &item->shown;
+    phi_str support = phi__json_text_of(phi_json_path(tool, "execution.taskSupport"));
+    item->task = phi__str_is(support, "required");
     if (title.len == 0) title = phi__json_text_of(phi_json_get(hints, "title"));
     if (title.len == 0) title = shown->original;
     if (phi_json_is_object(hints)) {
@@ -184,7 +186,7 @@ static void phi__mcp_toolbox_fill(phi__mcp_toolbox_maker *m, phi__mcp_tool *item
     tool->user_data = item;
     tool->needs_approval = desc->needs_approval && !item->shown.read_only;
     tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
-    tool->checks_arguments = true; /* mcp_calls.c takes nulls that stand for nothing */
+    tool->checks_arguments = true;    /* mcp_calls.c takes nulls that stand for nothing */
 }
 
 /* False: no memory. */

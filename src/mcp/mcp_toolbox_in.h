@@ -18,6 +18,7 @@ typedef struct phi__mcp_tool {
     phi_str definition;     /* JSON text that was hashed */
     const phi_json *output; /* the output schema; NULL: none that can be checked */
     const phi_json *marked; /* the input schema with its marks for headers; NULL: none */
+    bool task;              /* 2025-11-25: its calls must ask for a task */
     char hash[65];
 } phi__mcp_tool;
 
@@ -41,7 +42,7 @@ typedef struct phi__mcp_toolbox {
 /* Warns of a tool that is left out. */
 typedef void (*phi__mcp_toolbox_warn_fn)(void *ctx, phi_str original, const char *message);
 
-/* The text by which definitions are compared: name, title, description, schemas, annotations. In
+/* The text by which definitions are compared: name, title, description, schemas, annotations, execution. In
    the arena. False: no memory. */
 PHI__FN bool phi__mcp_toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out);
 /* Makes a box with one user. functions: of a phi_tool, those that serve calls. marks: schemas are

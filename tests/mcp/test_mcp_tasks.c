@@ -1,5 +1,5 @@
 /* Calls that a server answers with a task, over a scripted link: polled, asked, ended, cancelled. */
-#include "mcp/link.h"
+#include "mcp/tools.h"
 
 typedef struct got {
     int times;
@@ -277,6 +277,41 @@ TEST(a_task_that_is_none_is_no_result) {
     link_end(&k);
 }
 
+TEST(an_agent_calls_a_tool_that_must_be_a_task) {
+    static const char caps[] = "{\"tools\":{},\"tasks\":{\"requests\":{\"tools\":{\"call\":{}}}}}";
+    static const char *const supports[] = {"required", "optional", "forbidden"};
+    size_t i;
+    for (i = 0; i < 3; i++) {
+        char list[200];
+        tools_kit t;
+        tools_begin(&t, "2025-11-25", NULL);
+        link_answers(&t.k, "2025-11-25", caps);
+        (void)snprintf(list, sizeof list,
+                       "{\"tools\":[{\"name\":\"long\",\"inputSchema\":{\"type\":\"object\"},"
+                       "\"execution\":{\"taskSupport\":\"%s\"}}]}",
+                       supports[i]);
+        t.list = list;
+        if (CHECK(tools_ready(&t, NULL))) {
+            tools_agent(&t);
+            t.result = i > 0 ? "{\"content\":[{\"type\":\"text\",\"text\":\"at once\"}]}"
+                             : "{\"task\":{\"taskId\":\"a\",\"status\":\"working\","
+                               "\"pollInterval\":20}}";
+            tools_call(&t, "long", "{}");
+            CHECK((strstr(link_sent(&t.k), "\"task\":{\"ttl\":") != NULL) == (i == 0));
+            if (i == 0) {
+                link_says(&t.k, "{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{\"status\":"
+                                "\"completed\"}}");
+                link_says(&t.k, "{\"jsonrpc\":\"2.0\",\"id\":6,\"result\":{\"content\":[{"
+                                "\"type\":\"text\",\"text\":\"in the end\"}]}}");
+            }
+            (void)rig_run(t.k.rig, 40);
+            CHECK(strstr(rig_story(t.k.rig), i == 0 ? "in the end" : "at once") != NULL);
+            CHECK(strstr(rig_story(t.k.rig), "AgentEnd ok") != NULL);
+        }
+        tools_end(&t);
+    }
+}
+
 /* ---- failing memory ---- */
 
 static void serve(link_kit *k, const char *json) {
@@ -351,4 +386,5 @@ TEST_MAIN(TEST_ENTRY(a_task_of_2025_is_polled_and_its_result_fetched),
           TEST_ENTRY(a_task_without_an_end_is_given_up_at_the_longest_timeout),
           TEST_ENTRY(a_connection_that_is_lost_ends_its_tasks),
           TEST_ENTRY(a_task_that_is_none_is_no_result),
+          TEST_ENTRY(an_agent_calls_a_tool_that_must_be_a_task),
           TEST_ENTRY(every_failed_allocation_of_a_task_leaves_one_end_and_nothing_behind))
