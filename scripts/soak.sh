@@ -29,6 +29,8 @@ echo "calls of operations, $((seeds / 10)) seeds"
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/openapi/test_random_calls
 echo "tools of MCP servers, $((seeds / 10)) seeds"
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/mcp/test_mcp_random_tools
+echo "MCP servers that die, hang and flood, 100 rounds"
+PHI_SEEDS=100 build/asan/tests/mcp/test_mcp_deaths
 round=1
 while [ "$round" -le "$rounds" ]; do
     echo "end to end, round $round of $rounds"
