@@ -48919,11 +48919,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x3fc2279d
+#if PHI__IMP_LOOP != 0xf38a3aa3
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x3fc2279d
+#define PHI__IMP_LOOP 0xf38a3aa3
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -49070,8 +49070,10 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
    child_loop_id. */
 PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
                                    const phi_message *part);
+#ifndef PHI_NO_QUESTIONS
 /* The same with copies of all strings of a question. */
 PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event);
+#endif
 /* The same for a part of an answer, made in place: there are many of them. */
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len);
@@ -50816,11 +50818,6 @@ PHI__FN void phi__call_poll_all(phi_runtime *rt);
 
 /* hooks.c */
 PHI__FN void phi__hooks_decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
-/* The decision of a question; call: that it comes from, or NULL. asked: borrowed. settled: called
-   when a wait is over, however; phi__hooks_decide has the verdict. */
-PHI__FN void phi__hooks_decision_asked(phi__decision *decision, phi__agent *agent,
-                                       phi__toolcall *call, const phi__asked *asked,
-                                       void (*settled)(phi__decision *decision));
 /* Fills the arguments that every hook of a run gets; the caller adds those of the point. */
 PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point);
 /* Calls the hook, or takes the decision made since. The reply is in decision->reply until the next
@@ -50834,8 +50831,15 @@ PHI__FN phi__hooked phi__hooks_call(phi__toolcall *call, phi_hook *hook);
 /* Where a state goes after a hook: on, back to itself, or out. */
 PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait);
-/* The same for an agent that need not run. */
+#ifndef PHI_NO_QUESTIONS
+/* Those for an agent that need not run. */
 PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point point);
+/* The decision of a question; call: that it comes from, or NULL. asked: borrowed. settled: called
+   when a wait is over, however; phi__hooks_decide has the verdict. */
+PHI__FN void phi__hooks_decision_asked(phi__decision *decision, phi__agent *agent,
+                                       phi__toolcall *call, const phi__asked *asked,
+                                       void (*settled)(phi__decision *decision));
+#endif
 PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
 PHI__FN void *phi__hooks_user_data(const phi__agent *agent); /* that hook_fn is called with */
 /* The arguments of its call that a person is to decide on: those of the round before, if it changed
@@ -54804,10 +54808,13 @@ static void phi__hooks_decision_settle(phi__decision *d, phi_verdict verdict, ph
     phi__hooks_decision_close(d); /* may free the reply */
     d->state = PHI__DECISION_MADE;
     d->verdict = phi__hooks_verdict(d->point, verdict);
-    if (d->run != NULL)
-        phi__schedule_wake(d->run);
-    else
+#ifndef PHI_NO_QUESTIONS
+    if (d->run == NULL) {
         d->settled(d);
+        return;
+    }
+#endif
+    phi__schedule_wake(d->run);
 }
 
 /* ---- waiting ---- */
@@ -64670,11 +64677,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xdde279dc
+#if PHI__IMP_AGENT != 0x1c1f2e27
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xdde279dc
+#define PHI__IMP_AGENT 0x1c1f2e27
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -65426,6 +65433,21 @@ PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool 
 
 /* ---- the rest ---- */
 
+static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc *desc) {
+#ifndef PHI_NO_TOOL_SOURCES
+    size_t i;
+    for (i = 0; i < desc->tool_source_count; i++)
+        if (desc->tool_sources == NULL || desc->tool_sources[i] == NULL ||
+            desc->tool_sources[i]->version == NULL || desc->tool_sources[i]->take == NULL)
+            return phi__error(rt, PHI_BAD_ARG,
+                              "tool_sources[%u]: it is missing, or its version or take",
+                              (unsigned)i);
+#endif
+    (void)rt;
+    (void)desc;
+    return PHI_OK;
+}
+
 static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
     size_t i;
     if (desc->policy != NULL && phi__policy_fault(desc->policy) != NULL)
@@ -65441,12 +65463,7 @@ static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc
     for (i = 0; i < desc->filter_count; i++)
         if (desc->filters[i].fn == NULL)
             return phi__error(rt, PHI_BAD_ARG, "filters[%u].fn is missing", (unsigned)i);
-    for (i = 0; i < desc->tool_source_count; i++)
-        if (desc->tool_sources == NULL || desc->tool_sources[i] == NULL ||
-            desc->tool_sources[i]->version == NULL || desc->tool_sources[i]->take == NULL)
-            return phi__error(rt, PHI_BAD_ARG,
-                              "tool_sources[%u]: it is missing, or its version or take",
-                              (unsigned)i);
+    if (phi__agent_check_sources(rt, desc) != PHI_OK) return PHI_BAD_ARG;
     if (desc->parent.rt != NULL && desc->parent.rt != rt)
         return phi__error(rt, PHI_BAD_ARG, "parent is of another runtime");
     if (desc->parent.rt != NULL && phi__find_agent(desc->parent) == NULL)

@@ -4464,11 +4464,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x83c68fd8
+#if PHI__IMP_PERMISSIONS != 0x02a4adc4
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x83c68fd8
+#define PHI__IMP_PERMISSIONS 0x02a4adc4
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -5465,7 +5465,8 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
         return PHI_DENY;
     }
     if (verdict == PHI_PERMISSION_ASK) return phi__permissions_ask(p, hook);
-    return p->hook_fn != NULL ? phi__permissions_call(p, p->hook_fn, hook) : PHI_ALLOW;
+    if (p->hook_fn != NULL) return phi__permissions_call(p, p->hook_fn, hook);
+    return hook->point == PHI_HOOK_QUESTION ? PHI_DENY : PHI_ALLOW; /* there is nobody to answer */
 }
 
 PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
@@ -7931,11 +7932,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xf509717c
+#if PHI__IMP_TOOLS != 0x3a7e9529
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xf509717c
+#define PHI__IMP_TOOLS 0x3a7e9529
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -10974,7 +10975,8 @@ static phi_verdict phi__scripts_chain(phi_scripts *set, phi_hook *hook, bool ask
     void *user_data = set->hook_user_data;
     phi_hook inner = *hook;
     phi_verdict verdict;
-    if (set->hook_fn == NULL || (set->hook_points & (uint32_t)hook->point) == 0) return PHI_ALLOW;
+    if (set->hook_fn == NULL || (set->hook_points & (uint32_t)hook->point) == 0)
+        return hook->point == PHI_HOOK_QUESTION ? PHI_DENY : PHI_ALLOW;
     if (user_data == NULL && agent != NULL) user_data = agent->desc.user_data;
     if (asked) inner.round--;
     if (asked && hook->point == PHI_HOOK_BEFORE_TOOL && hook->reply.len > 0)

@@ -131,6 +131,21 @@ PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool 
 
 /* ---- the rest ---- */
 
+static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc *desc) {
+#ifndef PHI_NO_TOOL_SOURCES
+    size_t i;
+    for (i = 0; i < desc->tool_source_count; i++)
+        if (desc->tool_sources == NULL || desc->tool_sources[i] == NULL ||
+            desc->tool_sources[i]->version == NULL || desc->tool_sources[i]->take == NULL)
+            return phi__error(rt, PHI_BAD_ARG,
+                              "tool_sources[%u]: it is missing, or its version or take",
+                              (unsigned)i);
+#endif
+    (void)rt;
+    (void)desc;
+    return PHI_OK;
+}
+
 static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
     size_t i;
     if (desc->policy != NULL && phi__policy_fault(desc->policy) != NULL)
@@ -146,12 +161,7 @@ static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc
     for (i = 0; i < desc->filter_count; i++)
         if (desc->filters[i].fn == NULL)
             return phi__error(rt, PHI_BAD_ARG, "filters[%u].fn is missing", (unsigned)i);
-    for (i = 0; i < desc->tool_source_count; i++)
-        if (desc->tool_sources == NULL || desc->tool_sources[i] == NULL ||
-            desc->tool_sources[i]->version == NULL || desc->tool_sources[i]->take == NULL)
-            return phi__error(rt, PHI_BAD_ARG,
-                              "tool_sources[%u]: it is missing, or its version or take",
-                              (unsigned)i);
+    if (phi__agent_check_sources(rt, desc) != PHI_OK) return PHI_BAD_ARG;
     if (desc->parent.rt != NULL && desc->parent.rt != rt)
         return phi__error(rt, PHI_BAD_ARG, "parent is of another runtime");
     if (desc->parent.rt != NULL && phi__find_agent(desc->parent) == NULL)

@@ -88,8 +88,10 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
    child_loop_id. */
 PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
                                    const phi_message *part);
+#ifndef PHI_NO_QUESTIONS
 /* The same with copies of all strings of a question. */
 PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event);
+#endif
 /* The same for a part of an answer, made in place: there are many of them. */
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len);

@@ -78,10 +78,13 @@ static void phi__hooks_decision_settle(phi__decision *d, phi_verdict verdict, ph
     phi__hooks_decision_close(d); /* may free the reply */
     d->state = PHI__DECISION_MADE;
     d->verdict = phi__hooks_verdict(d->point, verdict);
-    if (d->run != NULL)
-        phi__schedule_wake(d->run);
-    else
+#ifndef PHI_NO_QUESTIONS
+    if (d->run == NULL) {
         d->settled(d);
+        return;
+    }
+#endif
+    phi__schedule_wake(d->run);
 }
 
 /* ---- waiting ---- */

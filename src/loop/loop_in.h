@@ -85,11 +85,6 @@ PHI__FN void phi__call_poll_all(phi_runtime *rt);
 
 /* hooks.c */
 PHI__FN void phi__hooks_decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
-/* The decision of a question; call: that it comes from, or NULL. asked: borrowed. settled: called
-   when a wait is over, however; phi__hooks_decide has the verdict. */
-PHI__FN void phi__hooks_decision_asked(phi__decision *decision, phi__agent *agent,
-                                       phi__toolcall *call, const phi__asked *asked,
-                                       void (*settled)(phi__decision *decision));
 /* Fills the arguments that every hook of a run gets; the caller adds those of the point. */
 PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point);
 /* Calls the hook, or takes the decision made since. The reply is in decision->reply until the next
@@ -103,8 +98,15 @@ PHI__FN phi__hooked phi__hooks_call(phi__toolcall *call, phi_hook *hook);
 /* Where a state goes after a hook: on, back to itself, or out. */
 PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait);
-/* The same for an agent that need not run. */
+#ifndef PHI_NO_QUESTIONS
+/* Those for an agent that need not run. */
 PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point point);
+/* The decision of a question; call: that it comes from, or NULL. asked: borrowed. settled: called
+   when a wait is over, however; phi__hooks_decide has the verdict. */
+PHI__FN void phi__hooks_decision_asked(phi__decision *decision, phi__agent *agent,
+                                       phi__toolcall *call, const phi__asked *asked,
+                                       void (*settled)(phi__decision *decision));
+#endif
 PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
 PHI__FN void *phi__hooks_user_data(const phi__agent *agent); /* that hook_fn is called with */
 /* The arguments of its call that a person is to decide on: those of the round before, if it changed

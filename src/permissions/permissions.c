@@ -147,7 +147,8 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
         return PHI_DENY;
     }
     if (verdict == PHI_PERMISSION_ASK) return phi__permissions_ask(p, hook);
-    return p->hook_fn != NULL ? phi__permissions_call(p, p->hook_fn, hook) : PHI_ALLOW;
+    if (p->hook_fn != NULL) return phi__permissions_call(p, p->hook_fn, hook);
+    return hook->point == PHI_HOOK_QUESTION ? PHI_DENY : PHI_ALLOW; /* there is nobody to answer */
 }
 
 PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,

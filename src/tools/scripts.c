@@ -417,7 +417,8 @@ static phi_verdict phi__scripts_chain(phi_scripts *set, phi_hook *hook, bool ask
     void *user_data = set->hook_user_data;
     phi_hook inner = *hook;
     phi_verdict verdict;
-    if (set->hook_fn == NULL || (set->hook_points & (uint32_t)hook->point) == 0) return PHI_ALLOW;
+    if (set->hook_fn == NULL || (set->hook_points & (uint32_t)hook->point) == 0)
+        return hook->point == PHI_HOOK_QUESTION ? PHI_DENY : PHI_ALLOW;
     if (user_data == NULL && agent != NULL) user_data = agent->desc.user_data;
     if (asked) inner.round--;
     if (asked && hook->point == PHI_HOOK_BEFORE_TOOL && hook->reply.len > 0)

@@ -589,6 +589,21 @@ static void end(world *w) {
     phi_permissions_free(w->p);
 }
 
+TEST(rules_for_tools_answer_no_question_from_outside) {
+    phi_permissions_desc how;
+    phi_permissions *p;
+    phi_hook hook;
+    memset(&how, 0, sizeof how);
+    memset(&hook, 0, sizeof hook);
+    how.allocator = test_allocator();
+    p = phi_permissions_new(&how, NULL);
+    hook.point = PHI_HOOK_QUESTION;
+    CHECK_EQ_INT(phi_permissions_hook(p, &hook), PHI_DENY);
+    hook.point = PHI_HOOK_BEFORE_TURN;
+    CHECK_EQ_INT(phi_permissions_hook(p, &hook), PHI_ALLOW);
+    phi_permissions_free(p);
+}
+
 TEST(without_a_person_a_call_to_ask_about_is_denied_and_nothing_hangs) {
     world w;
     memset(&w, 0, sizeof w);
@@ -914,6 +929,7 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(always_refuses_what_no_rule_should_allow),
           TEST_ENTRY(rules_are_the_same_through_json),
           TEST_ENTRY(rules_that_are_misspelt_are_refused_with_their_place),
+          TEST_ENTRY(rules_for_tools_answer_no_question_from_outside),
           TEST_ENTRY(without_a_person_a_call_to_ask_about_is_denied_and_nothing_hangs),
           TEST_ENTRY(an_allowed_call_runs_and_the_hosts_own_hook_has_its_word),
           TEST_ENTRY(a_question_may_wait_and_is_decided_later),

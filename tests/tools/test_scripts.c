@@ -398,6 +398,38 @@ static phi_verdict host_hook(void *user_data, phi_hook *hook) {
     return h->verdict;
 }
 
+TEST(scripts_leave_questions_from_outside_to_the_hosts_hook) {
+    stage s;
+    host h;
+    phi_hook hook;
+    phi_script script = script_of(PHI_HOOK_QUESTION, "true");
+    phi_scripts_desc desc;
+    int with;
+    memset(&desc, 0, sizeof desc);
+    desc.scripts = &script;
+    desc.count = 1;
+    CHECK(phi_scripts_new(&desc, NULL, 0) == NULL);
+    script = script_of(PHI_HOOK_BEFORE_TOOL, "true");
+    for (with = 0; with < 2; with++) {
+        memset(&s, 0, sizeof s);
+        memset(&h, 0, sizeof h);
+        s.desc = rig_desc();
+        if (with == 1) {
+            s.desc.hook_fn = host_hook;
+            s.desc.hook_points = PHI_HOOK_QUESTION;
+            s.desc.user_data = &h;
+        }
+        REQUIRE(stage_open(&s, &script, 1, NULL));
+        memset(&hook, 0, sizeof hook);
+        hook.point = PHI_HOOK_QUESTION;
+        hook.agent = s.agent;
+        CHECK_EQ_INT(s.desc.hook_fn(s.desc.hook_user_data, &hook),
+                     with == 1 ? PHI_ALLOW : PHI_DENY);
+        CHECK_EQ_INT(h.calls, with);
+        stage_close(&s);
+    }
+}
+
 TEST(the_hosts_hook_is_called_after_the_scripts_and_may_wait) {
     stage s;
     host h;
@@ -774,6 +806,7 @@ TEST_MAIN(TEST_ENTRY(a_restored_snapshot_runs_the_script_anew),
           TEST_ENTRY(a_script_may_be_for_one_tool_alone),
           TEST_ENTRY(the_answer_of_a_script_is_not_taken_for_that_of_the_next),
           TEST_ENTRY(of_standard_error_a_quarter_of_the_outputs_limit_is_kept),
+          TEST_ENTRY(scripts_leave_questions_from_outside_to_the_hosts_hook),
           TEST_ENTRY(the_hosts_hook_is_called_after_the_scripts_and_may_wait),
           TEST_ENTRY(permissions_behind_scripts_decide_on_the_arguments_that_a_script_has_changed),
           TEST_ENTRY(a_decision_of_the_hosts_before_the_script_ends_counts_and_kills_it),
