@@ -12224,11 +12224,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x4463cbae
+#if PHI__IMP_MCP != 0x79052342
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x4463cbae
+#define PHI__IMP_MCP 0x79052342
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -13940,6 +13940,8 @@ enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
 /* Sends item->out, or queues it. first: before all that wait. Failures other than PHI_FULL,
    which it does not return: the message is lost. */
 PHI__FN phi_status phi__mcp_post_item(phi_mcp *mcp, phi__mcp_item *item, bool first);
+/* Queues it behind the others, whatever the link has room for. */
+PHI__FN void phi__mcp_post_hold(phi_mcp *mcp, phi__mcp_item *item);
 /* Out of the queue. */
 PHI__FN void phi__mcp_post_take(phi_mcp *mcp, phi__mcp_item *item);
 /* Sends a notification or an answer. `json` is taken over and freed in any case; `method` is a
@@ -17075,6 +17077,11 @@ static bool phi__mcp_handshake_is_modern(int code) {
 
 static void phi__mcp_handshake_refused(phi_mcp *mcp, const phi_mcp_reply *reply) {
     char words[200];
+    if (reply->status == PHI_OK) {
+        phi__mcp_handshake_fail(mcp, PHI_UNSUPPORTED,
+                                "server/discover: the result names no versions");
+        return;
+    }
     (void)snprintf(words, sizeof words, "server/discover: %.*s",
                    (int)phi__min(reply->message.len, 160), reply->message.at);
     phi__mcp_handshake_fail(mcp, reply->status, words);
@@ -21971,6 +21978,10 @@ PHI__FN phi_status phi__mcp_post_item(phi_mcp *mcp, phi__mcp_item *item, bool fi
     return PHI_OK;
 }
 
+PHI__FN void phi__mcp_post_hold(phi_mcp *mcp, phi__mcp_item *item) {
+    phi__mcp_post_queue(mcp, item, false);
+}
+
 PHI__FN void phi__mcp_post_take(phi_mcp *mcp, phi__mcp_item *item) {
     if (!item->waits) return;
     phi__list_take(&mcp->queue.waiting, &item->link);
@@ -22531,7 +22542,10 @@ static phi_status phi__mcp_requests_send(phi__mcp_request *r, bool first) {
     r->item.out.request = true;
     r->item.out.stream = r->desc.stream;
     r->item.out.of_link = NULL;
-    return phi__mcp_post_item(r->mcp, &r->item, first);
+    if (r->handshake || r->mcp->phase == PHI__MCP_LIVE || r->mcp->phase == PHI__MCP_SETTLING)
+        return phi__mcp_post_item(r->mcp, &r->item, first);
+    phi__mcp_post_hold(r->mcp, &r->item); /* until it is agreed upon again */
+    return PHI_OK;
 }
 
 /* Tells the server that the answer is not wanted. */
@@ -22715,8 +22729,7 @@ PHI__FN phi_status phi__mcp_requests_repeat(phi__mcp_request *r, phi_str members
 PHI__FN void phi__mcp_requests_again(phi__mcp_request *r) {
     phi__mcp_post_take(r->mcp, &r->item);
     r->item.sent = false;
-    r->item.waits = true;
-    phi__list_push_first(&r->mcp->queue.waiting, &r->item.link);
+    phi__mcp_post_hold(r->mcp, &r->item);
 }
 
 /* ---- what comes for them ---- */
@@ -28765,7 +28778,7 @@ static void phi__mcp_tasks_working(struct phi__mcp_task *t, const phi_json *task
 
 static void phi__mcp_tasks_look(struct phi__mcp_task *t, const phi_json *task) {
     phi_str status = phi_json_str(phi_json_get(task, "status"), "");
-    bool inlined = t->request->mcp->agreed.era->tasks == PHI__MCP_TASKS_EXTENSION;
+    bool inlined = !t->request->as_task; /* of the extension */
     bool completed = phi__str_is(status, "completed"), failed = phi__str_is(status, "failed");
     bool asks = phi__str_is(status, "input_required");
     char words[100];
@@ -28816,11 +28829,10 @@ static void phi__mcp_tasks_drop(phi__mcp_request *r) {
     struct phi__mcp_task *t = r->task;
     phi_mcp *mcp = r->mcp;
     const phi_json *caps = phi_json_get(mcp->agreed.capabilities, "tasks");
-    bool inlined = mcp->agreed.era != NULL && mcp->agreed.era->tasks == PHI__MCP_TASKS_EXTENSION;
     phi__io_timer_clear(mcp->rt->io, &t->timer);
     if (t->sub != NULL) phi__mcp_requests_cancel(t->sub, "not wanted any more");
     if (!t->over && mcp->phase == PHI__MCP_LIVE &&
-        (inlined || phi_json_get(caps, "cancel") != NULL))
+        (!r->as_task || phi_json_get(caps, "cancel") != NULL))
         phi__mcp_tasks_send(t, "tasks/cancel", phi__str("", 0), NULL);
     r->task = NULL;
     phi__buf_free(&t->keys);

@@ -221,6 +221,11 @@ static bool phi__mcp_handshake_is_modern(int code) {
 
 static void phi__mcp_handshake_refused(phi_mcp *mcp, const phi_mcp_reply *reply) {
     char words[200];
+    if (reply->status == PHI_OK) {
+        phi__mcp_handshake_fail(mcp, PHI_UNSUPPORTED,
+                                "server/discover: the result names no versions");
+        return;
+    }
     (void)snprintf(words, sizeof words, "server/discover: %.*s",
                    (int)phi__min(reply->message.len, 160), reply->message.at);
     phi__mcp_handshake_fail(mcp, reply->status, words);

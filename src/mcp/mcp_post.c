@@ -33,6 +33,10 @@ PHI__FN phi_status phi__mcp_post_item(phi_mcp *mcp, phi__mcp_item *item, bool fi
     return PHI_OK;
 }
 
+PHI__FN void phi__mcp_post_hold(phi_mcp *mcp, phi__mcp_item *item) {
+    phi__mcp_post_queue(mcp, item, false);
+}
+
 PHI__FN void phi__mcp_post_take(phi_mcp *mcp, phi__mcp_item *item) {
     if (!item->waits) return;
     phi__list_take(&mcp->queue.waiting, &item->link);

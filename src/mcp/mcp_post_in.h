@@ -11,6 +11,8 @@ enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
 /* Sends item->out, or queues it. first: before all that wait. Failures other than PHI_FULL,
    which it does not return: the message is lost. */
 PHI__FN phi_status phi__mcp_post_item(phi_mcp *mcp, phi__mcp_item *item, bool first);
+/* Queues it behind the others, whatever the link has room for. */
+PHI__FN void phi__mcp_post_hold(phi_mcp *mcp, phi__mcp_item *item);
 /* Out of the queue. */
 PHI__FN void phi__mcp_post_take(phi_mcp *mcp, phi__mcp_item *item);
 /* Sends a notification or an answer. `json` is taken over and freed in any case; `method` is a

@@ -160,7 +160,10 @@ static phi_status phi__mcp_requests_send(phi__mcp_request *r, bool first) {
     r->item.out.request = true;
     r->item.out.stream = r->desc.stream;
     r->item.out.of_link = NULL;
-    return phi__mcp_post_item(r->mcp, &r->item, first);
+    if (r->handshake || r->mcp->phase == PHI__MCP_LIVE || r->mcp->phase == PHI__MCP_SETTLING)
+        return phi__mcp_post_item(r->mcp, &r->item, first);
+    phi__mcp_post_hold(r->mcp, &r->item); /* until it is agreed upon again */
+    return PHI_OK;
 }
 
 /* Tells the server that the answer is not wanted. */
@@ -344,8 +347,7 @@ PHI__FN phi_status phi__mcp_requests_repeat(phi__mcp_request *r, phi_str members
 PHI__FN void phi__mcp_requests_again(phi__mcp_request *r) {
     phi__mcp_post_take(r->mcp, &r->item);
     r->item.sent = false;
-    r->item.waits = true;
-    phi__list_push_first(&r->mcp->queue.waiting, &r->item.link);
+    phi__mcp_post_hold(r->mcp, &r->item);
 }
 
 /* ---- what comes for them ---- */

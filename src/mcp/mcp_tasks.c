@@ -199,7 +199,7 @@ static void phi__mcp_tasks_working(struct phi__mcp_task *t, const phi_json *task
 
 static void phi__mcp_tasks_look(struct phi__mcp_task *t, const phi_json *task) {
     phi_str status = phi_json_str(phi_json_get(task, "status"), "");
-    bool inlined = t->request->mcp->agreed.era->tasks == PHI__MCP_TASKS_EXTENSION;
+    bool inlined = !t->request->as_task; /* of the extension */
     bool completed = phi__str_is(status, "completed"), failed = phi__str_is(status, "failed");
     bool asks = phi__str_is(status, "input_required");
     char words[100];
@@ -250,11 +250,10 @@ static void phi__mcp_tasks_drop(phi__mcp_request *r) {
     struct phi__mcp_task *t = r->task;
     phi_mcp *mcp = r->mcp;
     const phi_json *caps = phi_json_get(mcp->agreed.capabilities, "tasks");
-    bool inlined = mcp->agreed.era != NULL && mcp->agreed.era->tasks == PHI__MCP_TASKS_EXTENSION;
     phi__io_timer_clear(mcp->rt->io, &t->timer);
     if (t->sub != NULL) phi__mcp_requests_cancel(t->sub, "not wanted any more");
     if (!t->over && mcp->phase == PHI__MCP_LIVE &&
-        (inlined || phi_json_get(caps, "cancel") != NULL))
+        (!r->as_task || phi_json_get(caps, "cancel") != NULL))
         phi__mcp_tasks_send(t, "tasks/cancel", phi__str("", 0), NULL);
     r->task = NULL;
     phi__buf_free(&t->keys);

@@ -208,6 +208,7 @@ static void run(uint32_t seed, bool failing) {
     world_current = &w;
     link_answers(&w.k, eras[dice(&w, 4)], "{\"tools\":{\"listChanged\":true}}");
     if (dice(&w, 2)) desc.url = "http://127.0.0.1:1/";
+    if (dice(&w, 4) == 0) desc.era = dice(&w, 2) ? "2026-07-28" : "2025-03-26";
     desc.event_fn = on_event;
     desc.user_data = &w;
     if (failing) test_alloc_fail_some(seed, 40);

@@ -145,6 +145,31 @@ TEST(a_pinned_era_is_the_only_one_that_is_tried) {
     link_end(&k);
 }
 
+TEST(a_pinned_modern_era_is_refused_with_words) {
+    static const char *const answers[] = {
+        "\"result\":{}", "\"result\":{\"supportedVersions\":[\"2025-06-18\"]}",
+        "\"error\":{\"code\":-32601,\"message\":\"Method not found\"}"};
+    static const char *const want[] = {
+        "state: 5 server/discover: the result names no versions\n",
+        "state: 5 server/discover: no version that both sides speak\n",
+        "state: 5 server/discover: Method not found\n"};
+    size_t i;
+    for (i = 0; i < 3; i++) {
+        phi_mcp_desc desc = PHI_ZERO;
+        char text[200];
+        link_kit k;
+        link_begin(&k, NULL);
+        desc.era = "2026-07-28";
+        CHECK_EQ_INT(link_connect(&k, &desc, NULL, 0), PHI_OK);
+        link_run(&k);
+        (void)snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":1,%s}", answers[i]);
+        link_says(&k, text);
+        link_run(&k);
+        CHECK_EQ_STR(link_story(&k), want[i]);
+        link_end(&k);
+    }
+}
+
 /* What the server says to the probe (%s), and what follows. */
 static void probe_answered(const char *tail, const char *want_story, const char *want_sent) {
     char text[400];
@@ -747,6 +772,7 @@ TEST_MAIN(TEST_ENTRY(a_server_without_a_handshake_is_ready_after_its_discovery),
           TEST_ENTRY(any_other_error_to_the_probe_is_followed_by_initialize),
           TEST_ENTRY(silence_to_the_probe_is_followed_by_initialize),
           TEST_ENTRY(a_pinned_era_is_the_only_one_that_is_tried),
+          TEST_ENTRY(a_pinned_modern_era_is_refused_with_words),
           TEST_ENTRY(a_version_that_is_refused_is_chosen_anew_from_those_that_the_server_names),
           TEST_ENTRY(an_unknown_version_of_a_handshake_is_refused),
           TEST_ENTRY(over_http_a_refused_probe_is_followed_by_initialize_and_a_dead_network_is_not),
