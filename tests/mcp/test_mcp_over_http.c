@@ -42,6 +42,9 @@ static bool until(phi_runtime *rt, const int *flag, int ms) {
 }
 
 #define ECHO "{\"name\":\"echo\",\"arguments\":{\"text\":\"hi\"}}"
+#define LOGS                                                                                       \
+    "{\"name\":\"logs\",\"arguments\":{},\"_meta\":{\"io.modelcontextprotocol/"                    \
+    "logLevel\":\"debug\"}}"
 #define SLOW "{\"name\":\"slow\",\"arguments\":{\"ms\":100}}"
 
 static phi_mcp *connect_to(phi_runtime *rt, const char *url, const char *era, heard *h) {
@@ -160,16 +163,15 @@ static void odd_transports_are_survived(void) {
 static void a_stream_that_is_cut_is_resumed(void) {
     phi_runtime *rt = runtime();
     heard h;
-    phi_mcp *mcp = connect_to(
-        rt, mcp_mock_url("2025-11-25", "cut=1+sse+retry=30+method=tools|call"), NULL, &h);
+    phi_mcp *mcp = connect_to(rt, mcp_mock_url("2025-11-25", "cut=1+sse+retry=30"), NULL, &h);
     CHECK_EQ_INT(phi_mcp_state_of(mcp), PHI_MCP_READY);
     CHECK_EQ_INT(call(rt, mcp, SLOW, &h), PHI_OK);
     close_it(rt, mcp);
     no_problems();
     /* the modern era loses the request, and no more */
-    mcp = connect_to(rt, mcp_mock_url("2026-07-28", "cut=0+sse+method=tools|call"), NULL, &h);
+    mcp = connect_to(rt, mcp_mock_url("2026-07-28", "cut=1+sse"), NULL, &h);
     CHECK_EQ_INT(phi_mcp_state_of(mcp), PHI_MCP_READY);
-    CHECK_EQ_INT(call(rt, mcp, ECHO, &h), PHI_NETWORK);
+    CHECK_EQ_INT(call(rt, mcp, LOGS, &h), PHI_NETWORK);
     CHECK_EQ_INT(call(rt, mcp, ECHO, &h), PHI_OK);
     close_it(rt, mcp);
     phi_runtime_free(rt);
