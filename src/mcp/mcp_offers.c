@@ -16,10 +16,10 @@ typedef struct phi__mcp_offers {
     phi__mcp_watch watch;
 } phi__mcp_offers;
 
-static const phi__mcp_part phi__mcp_offers_table;
+static const phi__mcp_part *phi__mcp_offers_table(void);
 
 static phi__mcp_offers *phi__mcp_offers_of(const phi_mcp *mcp) {
-    return (phi__mcp_offers *)phi__mcp_session_part(mcp, &phi__mcp_offers_table);
+    return (phi__mcp_offers *)phi__mcp_session_part(mcp, phi__mcp_offers_table());
 }
 
 /* ---- operations ---- */
@@ -182,15 +182,23 @@ static void phi__mcp_offers_free(phi_mcp *mcp, void *part) {
     phi__free(phi__mcp_session_memory(mcp), o, sizeof *o);
 }
 
-static const phi__mcp_part phi__mcp_offers_table = {
-    phi__mcp_offers_ready, phi__mcp_offers_down, phi__mcp_offers_notified, NULL, NULL, NULL, NULL,
-    phi__mcp_offers_free};
+static const phi__mcp_part *phi__mcp_offers_table(void) {
+    static const phi__mcp_part table = {phi__mcp_offers_ready,
+                                        phi__mcp_offers_down,
+                                        phi__mcp_offers_notified,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        phi__mcp_offers_free};
+    return &table;
+}
 
 PHI__FN phi_status phi__mcp_offers_join(phi_mcp *mcp) {
     phi__mcp_offers *o = (phi__mcp_offers *)phi__alloc(phi__mcp_session_memory(mcp), sizeof *o);
     if (o == NULL) return PHI_NO_MEMORY;
     phi__mcp_watch_init(&o->watch, mcp);
-    phi__mcp_session_join(mcp, &phi__mcp_offers_table, o);
+    phi__mcp_session_join(mcp, phi__mcp_offers_table(), o);
     return PHI_OK;
 }
 

@@ -46,10 +46,10 @@ typedef struct phi__mcp_tools {
     uint64_t listed_us, stale_us;
 } phi__mcp_tools;
 
-static const phi__mcp_part phi__mcp_tools_table;
+static const phi__mcp_part *phi__mcp_tools_table(void);
 
 static phi__mcp_tools *phi__mcp_tools_of(const phi_mcp *mcp) {
-    return (phi__mcp_tools *)phi__mcp_session_part(mcp, &phi__mcp_tools_table);
+    return (phi__mcp_tools *)phi__mcp_session_part(mcp, phi__mcp_tools_table());
 }
 
 static phi__io *phi__mcp_tools_io(const phi__mcp_tools *t) {
@@ -274,7 +274,7 @@ static void phi__mcp_tools_listed(phi__mcp_pages *pages, const phi_mcp_reply *re
     phi__mcp_tools_drop_list(t);
     t->again = false;
     if (again) phi__mcp_tools_later(t);
-    if (reply->status == PHI_CANCELLED) return; /* it goes */
+    if (reply->status == PHI_CANCELLED) return;                      /* it goes */
     if (phi__mcp_news_tell(mcp, &t->news)) phi__mcp_tools_settle(t); /* which reports it, too */
 }
 
@@ -397,9 +397,12 @@ static void phi__mcp_tools_free(phi_mcp *mcp, void *part) {
     phi__free(phi__mcp_session_memory(mcp), t, sizeof *t);
 }
 
-static const phi__mcp_part phi__mcp_tools_table = {
-    phi__mcp_tools_ready, phi__mcp_tools_down, phi__mcp_tools_notified, NULL, NULL, NULL,
-    phi__mcp_tools_held,  phi__mcp_tools_free};
+static const phi__mcp_part *phi__mcp_tools_table(void) {
+    static const phi__mcp_part table = {
+        phi__mcp_tools_ready, phi__mcp_tools_down, phi__mcp_tools_notified, NULL, NULL, NULL,
+        phi__mcp_tools_held,  phi__mcp_tools_free};
+    return &table;
+}
 
 PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp) {
     phi_memory *memory = phi__mcp_session_memory(mcp);
@@ -417,7 +420,7 @@ PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp) {
     phi_arena_init(&t->arena, memory, 0);
     phi__map_init(&t->names, memory);
     phi__mcp_known_init(&t->known, memory);
-    phi__mcp_session_join(mcp, &phi__mcp_tools_table, t);
+    phi__mcp_session_join(mcp, phi__mcp_tools_table(), t);
     return PHI_OK;
 }
 

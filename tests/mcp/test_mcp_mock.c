@@ -43,6 +43,30 @@ TEST(each_kind_of_content_reaches_the_model) {
     mock_end(&k);
 }
 
+/* 100 MB with PHI_SEEDS. */
+TEST(a_long_result_is_whole_in_a_file_and_cut_for_the_model) {
+    bool all = getenv("PHI_SEEDS") != NULL;
+    phi_mcp_desc to;
+    char dir[300], arguments[60], want[100];
+    mock_kit k;
+    REQUIRE(test_temp_dir(dir, sizeof dir));
+    memset(&to, 0, sizeof to);
+    to.max_message_bytes = (size_t)128 << 20;
+    (void)snprintf(arguments, sizeof arguments, "{\"bytes\":%s}", all ? "100000000" : "4000000");
+    (void)snprintf(want, sizeof want, "the whole result is in %.60s", dir);
+    if (mock_begin(&k, &to, "2025-11-25", NULL)) {
+        phi_agent_desc desc = rig_desc();
+        desc.tool_sources = k.sources;
+        desc.tool_source_count = 1;
+        desc.result_directory = dir;
+        desc.max_result_bytes = 20000;
+        CHECK_EQ_INT(phi_agent_free(k.agent), PHI_OK);
+        k.agent = rig_agent(k.rig, &desc);
+        mock_calls(&k, "large", arguments, want);
+    }
+    mock_end(&k);
+}
+
 TEST(tools_come_go_and_change_between_the_turns_of_an_agent) {
     static const char *const eras[] = {"2026-07-28", "2025-06-18"};
     size_t i;
@@ -73,5 +97,6 @@ TEST(a_list_that_no_reader_takes_leaves_a_connection_without_tools) {
 
 TEST_MAIN(TEST_ENTRY(an_agent_calls_tools_of_a_process_in_each_era),
           TEST_ENTRY(each_kind_of_content_reaches_the_model),
+          TEST_ENTRY(a_long_result_is_whole_in_a_file_and_cut_for_the_model),
           TEST_ENTRY(tools_come_go_and_change_between_the_turns_of_an_agent),
           TEST_ENTRY(a_list_that_no_reader_takes_leaves_a_connection_without_tools))
