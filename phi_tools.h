@@ -12224,11 +12224,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xd403532a
+#if PHI__IMP_MCP != 0x965bb719
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xd403532a
+#define PHI__IMP_MCP 0x965bb719
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -14214,19 +14214,6 @@ typedef enum phi__mcp_age {
     PHI__MCP_2026_07_28,
     PHI__MCP_AGES
 } phi__mcp_age;
-
-/* JSON-RPC's codes, and the protocol's own. */
-enum {
-    PHI__MCP_E_PARSE = -32700,
-    PHI__MCP_E_REQUEST = -32600,
-    PHI__MCP_E_METHOD = -32601,
-    PHI__MCP_E_PARAMS = -32602,
-    PHI__MCP_E_INTERNAL = -32603,
-    PHI__MCP_E_RESOURCE = -32002, /* not found; until 2025-11-25 */
-    PHI__MCP_E_HEADER = -32020,
-    PHI__MCP_E_CAPABILITY = -32021,
-    PHI__MCP_E_VERSION = -32022
-};
 
 enum {
     PHI__MCP_ID_BYTES = 256,    /* of a request's id, as JSON text; ours to choose, as all here */
@@ -24041,7 +24028,7 @@ static void phi__mcp_serve_set_level(phi_mcp_server *server, phi__mcp_origin *or
                                      phi__mcp_client *client, const phi_json *params) {
     int level = phi__mcp_serve_send_level(phi_json_str(phi_json_get(params, "level"), NULL));
     if (level < 0) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                                   PHI__LIT("params.level: expected debug, info, notice, warning, "
                                            "error, critical, alert or emergency"),
                                   NULL);
@@ -24073,7 +24060,7 @@ static void phi__mcp_serve_unsupported(phi_mcp_server *server, phi__mcp_origin *
     phi__json_write_key(&data, PHI__LIT("requested"));
     phi__json_write_str(&data, phi__str(requested.at, phi__min(requested.len, 64)));
     phi__buf_add(&data, "}", 2);
-    phi__mcp_serve_send_error(server, origin, PHI__MCP_E_VERSION, 400,
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_VERSION, 400,
                               PHI__LIT("Unsupported protocol version"),
                               data.failed ? NULL : data.at);
     phi__buf_free(&data);
@@ -24088,14 +24075,14 @@ static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *o
         return;
     }
     if (version.len == 0) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 400,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 400,
                                   PHI__LIT("params.protocolVersion: expected a string"), NULL);
         return;
     }
     if (client == NULL && phi__mcp_serve_room(server))
         client = phi__mcp_serve_client_new(server, origin);
     if (client == NULL) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 503,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 503,
                                   PHI__LIT("Too many sessions"), NULL);
         return;
     }
@@ -24193,7 +24180,7 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
     m->origin.age = PHI__MCP_2026_07_28;
     if (!phi_json_is_string(version) ||
         !phi_json_is_object(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"))) {
-        phi__mcp_serve_refuse(m, PHI__MCP_E_PARAMS, 400,
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_PARAMS, 400,
                               "params._meta: expected io.modelcontextprotocol/protocolVersion and "
                               "io.modelcontextprotocol/clientCapabilities");
         return false;
@@ -24206,7 +24193,7 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
     }
     if (fault == NULL && m->heads != NULL)
         fault = phi__mcp_serve_heads_check(m->server, m->heads, m->method, m->params);
-    if (fault != NULL) phi__mcp_serve_refuse(m, PHI__MCP_E_HEADER, 400, fault);
+    if (fault != NULL) phi__mcp_serve_refuse(m, PHI__MCP_RPC_HEADERS, 400, fault);
     return fault == NULL;
 }
 
@@ -24230,7 +24217,7 @@ static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
     }
     if (m->heads != NULL && m->heads->version.len > 0 &&
         !phi__mcp_serve_send_age(m->heads->version, &age)) {
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
                               "MCP-Protocol-Version: not a version of the protocol");
         return false;
     }
@@ -24242,7 +24229,7 @@ static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
     if (phi__str_is(m->method, "ping"))
         phi__mcp_serve_send_empty(m->server, &m->origin);
     else
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
                               "There is no session: initialize comes first");
     return false;
 }
@@ -24273,11 +24260,12 @@ static void phi__mcp_serve_request(phi__mcp_incoming_message *m) {
     if (method == NULL ||
         (method->eras & (modern ? PHI__MCP_FOR_MODERN : PHI__MCP_FOR_LEGACY)) == 0 ||
         !phi__mcp_serve_offers(m->server, (phi__mcp_offered)method->offered)) {
-        phi__mcp_serve_refuse(m, PHI__MCP_E_METHOD, modern ? 404 : 200, "Method not found");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_NO_METHOD, modern ? 404 : 200, "Method not found");
         return;
     }
     if (phi__mcp_serve_twice(m)) {
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400, "id: a request of that id is under way");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
+                              "id: a request of that id is under way");
         return;
     }
     if (modern && method->inputs) {
@@ -24334,16 +24322,16 @@ static void phi__mcp_serve_one(phi__mcp_incoming_message *m) {
     m->params = params;
     if (id != NULL && !phi__mcp_serve_id(id, &text, &m->origin.id)) {
         m->origin.id = phi__str("", 0);
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
                               "id: expected a string of at most 128 bytes, or a number");
     } else if (!phi__str_is(phi_json_str(phi_json_get(m->root, "jsonrpc"), NULL), "2.0"))
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400, "jsonrpc: expected \"2.0\"");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400, "jsonrpc: expected \"2.0\"");
     else if (method == NULL && id != NULL &&
              (phi_json_get(m->root, "result") != NULL || phi_json_get(m->root, "error") != NULL)) {
         phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
         if (m->client != NULL) phi__mcp_serve_ask_answered(m->server, m->client, m->root);
     } else if (m->method.len == 0 || (params != NULL && !phi_json_is_object(params)))
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
                               "Expected a method, and params that are an object");
     else if (id == NULL)
         phi__mcp_serve_notification(m);
@@ -24363,7 +24351,7 @@ static phi__mcp_batch *phi__mcp_serve_batch(phi__mcp_incoming_message *m) {
     batch =
         fault == NULL ? (phi__mcp_batch *)phi__alloc(&m->server->rt->memory, sizeof *batch) : NULL;
     if (batch == NULL) {
-        phi__mcp_serve_refuse(m, fault != NULL ? PHI__MCP_E_REQUEST : PHI__MCP_E_INTERNAL,
+        phi__mcp_serve_refuse(m, fault != NULL ? PHI__MCP_RPC_BAD_REQUEST : PHI__MCP_RPC_INTERNAL,
                               fault != NULL ? 400 : 500, fault != NULL ? fault : "Out of memory");
         return NULL;
     }
@@ -24400,11 +24388,12 @@ static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
 
 static void phi__mcp_serve_unread(phi__mcp_incoming_message *m, phi_status status) {
     if (status == PHI_NO_MEMORY)
-        phi__mcp_serve_refuse(m, PHI__MCP_E_INTERNAL, 500, "Out of memory");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_INTERNAL, 500, "Out of memory");
     else if (status == PHI_TOO_BIG)
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400, "The message is too large, or too deep");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
+                              "The message is too large, or too deep");
     else
-        phi__mcp_serve_refuse(m, PHI__MCP_E_PARSE, 400, "The message is not JSON");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_PARSE, 400, "The message is not JSON");
 }
 
 PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,
@@ -24724,7 +24713,8 @@ static phi_status phi__mcp_serve_ask_soon(phi__mcp_serving *serving) {
 
 static void phi__mcp_serve_ask_refuse(phi_mcp_server *server, phi__mcp_origin *origin,
                                       const char *message) {
-    phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200, phi_str_of(message), NULL);
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200, phi_str_of(message),
+                              NULL);
 }
 
 PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *origin,
@@ -24765,7 +24755,7 @@ PHI__FN bool phi__mcp_serve_ask_repeated(phi_mcp_server *server, phi__mcp_origin
     }
     if (!phi__arena_str(&serving->arena, origin->id, &id) ||
         !phi__mcp_serve_ask_keep(serving, method, params)) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 500,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 500,
                                   PHI__LIT("Out of memory"), NULL);
         return true;
     }
@@ -24996,8 +24986,8 @@ static void phi__mcp_serve_call_failed(phi__mcp_serving *serving, phi_status sta
                                        const phi_failure *failure) {
     phi_str message = phi_str_of(phi_status_text(status));
     if (failure != NULL && failure->message.len > 0) message = failure->message;
-    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_E_INTERNAL, 500, message,
-                              NULL);
+    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
+                              message, NULL);
 }
 
 /* ---- its agent ---- */
@@ -25104,8 +25094,8 @@ static void phi__mcp_serve_call_needs(phi_mcp_server *server, phi__mcp_origin *o
     if ((missing & (uint32_t)PHI_MCP_CAN_ROOTS) != 0) phi__records_raw(&data, "roots", "{}");
     phi__buf_add(&data, "}}", 3); /* and its end */
     phi__mcp_serve_send_error(server, origin,
-                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_E_CAPABILITY
-                                                                  : PHI__MCP_E_PARAMS,
+                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_RPC_CAPABILITY
+                                                                  : PHI__MCP_RPC_BAD_PARAMS,
                               phi__mcp_serve_state_modern(origin) ? 400 : 200,
                               PHI__LIT("The tool needs a capability that the client has not "
                                        "declared"),
@@ -25140,7 +25130,7 @@ static void phi__mcp_serve_call_run(phi__mcp_serving *serving) {
         if (status == PHI_OK) return;
     }
     (void)phi__error_last(serving->server->rt, &why, NULL);
-    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_E_INTERNAL, 500,
+    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                               phi_str_of(why), NULL);
     phi__mcp_serve_request_drop(serving, true);
 }
@@ -25157,7 +25147,7 @@ PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *
         (void)snprintf(message, sizeof message,
                        tool != NULL ? "params.arguments: expected an object" : "Unknown tool: %.*s",
                        (int)phi__min(name.len, 100), name.len > 0 ? name.at : "");
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200, phi_str_of(message),
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200, phi_str_of(message),
                                   NULL);
         return;
     }
@@ -25262,12 +25252,13 @@ static void phi__mcp_serve_data_refuse(phi_mcp_server *server, phi__mcp_origin *
     char message[200];
     (void)snprintf(message, sizeof message, format, (int)phi__min(name.len, 120),
                    name.len > 0 ? name.at : "");
-    phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200, phi_str_of(message), NULL);
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200, phi_str_of(message),
+                              NULL);
 }
 
 /* Calls one of the host's functions about a request. */
 static void phi__mcp_serve_data_lost(phi__mcp_serving *serving) {
-    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_E_INTERNAL, 500,
+    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                               PHI__LIT("Out of memory"), NULL);
     phi__mcp_serve_request_drop(serving, true);
 }
@@ -25333,8 +25324,8 @@ PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin
     phi__records_str(&data, "uri", phi__str(uri.at, phi__min(uri.len, PHI__MCP_NAME_BYTES)));
     phi__buf_add(&data, "}", 2);
     phi__mcp_serve_send_error(server, origin,
-                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_E_PARAMS
-                                                                  : PHI__MCP_E_RESOURCE,
+                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_RPC_BAD_PARAMS
+                                                                  : PHI__MCP_RPC_NO_RESOURCE,
                               200, PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
@@ -25353,7 +25344,7 @@ static void phi__mcp_serve_data_template_read(phi__mcp_serving *serving,
         (void)phi__mcp_serve_ask_leave(server);
         return;
     } else
-        phi__mcp_serve_send_error(server, &serving->origin, PHI__MCP_E_INTERNAL, 500,
+        phi__mcp_serve_send_error(server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                                   PHI__LIT("Out of memory"), NULL);
     phi__buf_free(&values);
     phi__mcp_serve_request_drop(serving, true);
@@ -25504,7 +25495,7 @@ static void phi__mcp_serve_data_static(phi_mcp_server *server, phi__mcp_origin *
     phi__buf_init(&text, &server->rt->memory);
     phi__mcp_serve_data_fill(prompt, arguments, &text);
     if (text.failed)
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 500,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 500,
                                   PHI__LIT("Out of memory"), NULL);
     else
         phi__mcp_serve_data_said(server, origin, prompt, phi__buf_str(&text));
@@ -25714,7 +25705,7 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
     phi__mcp_serving *serving = phi__mcp_serve_data_open(
         incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
     if (serving == NULL) return status;
-    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_E_INTERNAL, 200,
+    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 200,
                               phi_str_of(message), NULL);
     phi__mcp_serve_request_free(serving);
     return PHI_OK;
@@ -26559,7 +26550,7 @@ static void phi__mcp_serve_list_page(phi_mcp_server *server, phi__mcp_origin *or
     phi__buf out;
     size_t i, to;
     if (!phi__mcp_serve_list_cursor(params, count, &i)) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                                   PHI__LIT("params.cursor: not one of this list"), NULL);
         return;
     }
@@ -26665,12 +26656,12 @@ PHI__FN void phi__mcp_serve_notify_subscribe(phi_mcp_server *server, phi__mcp_or
     } else if (phi__mcp_serve_notify_find(client, uri) != NULL) {
         phi__mcp_serve_send_empty(server, origin);
     } else if (client->uri_count >= server->desc.max_subscriptions) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 200,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 200,
                                   PHI__LIT("Too many subscriptions"), NULL);
     } else if (phi__mcp_serve_notify_keep(client, uri)) {
         phi__mcp_serve_send_empty(server, origin);
     } else
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 500,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 500,
                                   PHI__LIT("Out of memory"), NULL);
 }
 
@@ -26736,7 +26727,7 @@ PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origi
     const phi_json *filter = phi_json_get(params, "notifications");
     phi__mcp_serving *serving;
     if (!phi_json_is_object(filter)) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                                   PHI__LIT("params.notifications: expected an object"), NULL);
         return;
     }
@@ -26752,7 +26743,7 @@ PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origi
         phi__mcp_serve_notify_acknowledge(serving);
         return;
     }
-    phi__mcp_serve_send_error(server, &serving->origin, PHI__MCP_E_INTERNAL, 500,
+    phi__mcp_serve_send_error(server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                               PHI__LIT("Out of memory"), NULL);
     phi__mcp_serve_request_drop(serving, true);
 }
@@ -26939,7 +26930,7 @@ PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
         kind == PHI__MCP_SERVING_LISTEN ? server->desc.max_subscriptions : server->desc.max_calls;
     phi_str id;
     if (*phi__mcp_serve_request_count(server, kind) >= most) {
-        phi__mcp_serve_send_error(server, &refused, PHI__MCP_E_INTERNAL, 503,
+        phi__mcp_serve_send_error(server, &refused, PHI__MCP_RPC_INTERNAL, 503,
                                   PHI__LIT("Too many requests are under way"), NULL);
         return NULL;
     }
@@ -26952,8 +26943,8 @@ PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
         return serving;
     }
     if (serving != NULL) phi__mcp_serve_request_free(serving);
-    phi__mcp_serve_send_error(server, &refused, PHI__MCP_E_INTERNAL, 500, PHI__LIT("Out of memory"),
-                              NULL);
+    phi__mcp_serve_send_error(server, &refused, PHI__MCP_RPC_INTERNAL, 500,
+                              PHI__LIT("Out of memory"), NULL);
     return NULL;
 }
 

@@ -153,7 +153,7 @@ static void phi__mcp_serve_set_level(phi_mcp_server *server, phi__mcp_origin *or
                                      phi__mcp_client *client, const phi_json *params) {
     int level = phi__mcp_serve_send_level(phi_json_str(phi_json_get(params, "level"), NULL));
     if (level < 0) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                                   PHI__LIT("params.level: expected debug, info, notice, warning, "
                                            "error, critical, alert or emergency"),
                                   NULL);
@@ -185,7 +185,7 @@ static void phi__mcp_serve_unsupported(phi_mcp_server *server, phi__mcp_origin *
     phi__json_write_key(&data, PHI__LIT("requested"));
     phi__json_write_str(&data, phi__str(requested.at, phi__min(requested.len, 64)));
     phi__buf_add(&data, "}", 2);
-    phi__mcp_serve_send_error(server, origin, PHI__MCP_E_VERSION, 400,
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_VERSION, 400,
                               PHI__LIT("Unsupported protocol version"),
                               data.failed ? NULL : data.at);
     phi__buf_free(&data);
@@ -200,14 +200,14 @@ static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *o
         return;
     }
     if (version.len == 0) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 400,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 400,
                                   PHI__LIT("params.protocolVersion: expected a string"), NULL);
         return;
     }
     if (client == NULL && phi__mcp_serve_room(server))
         client = phi__mcp_serve_client_new(server, origin);
     if (client == NULL) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 503,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 503,
                                   PHI__LIT("Too many sessions"), NULL);
         return;
     }
@@ -305,7 +305,7 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
     m->origin.age = PHI__MCP_2026_07_28;
     if (!phi_json_is_string(version) ||
         !phi_json_is_object(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"))) {
-        phi__mcp_serve_refuse(m, PHI__MCP_E_PARAMS, 400,
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_PARAMS, 400,
                               "params._meta: expected io.modelcontextprotocol/protocolVersion and "
                               "io.modelcontextprotocol/clientCapabilities");
         return false;
@@ -318,7 +318,7 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
     }
     if (fault == NULL && m->heads != NULL)
         fault = phi__mcp_serve_heads_check(m->server, m->heads, m->method, m->params);
-    if (fault != NULL) phi__mcp_serve_refuse(m, PHI__MCP_E_HEADER, 400, fault);
+    if (fault != NULL) phi__mcp_serve_refuse(m, PHI__MCP_RPC_HEADERS, 400, fault);
     return fault == NULL;
 }
 
@@ -342,7 +342,7 @@ static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
     }
     if (m->heads != NULL && m->heads->version.len > 0 &&
         !phi__mcp_serve_send_age(m->heads->version, &age)) {
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
                               "MCP-Protocol-Version: not a version of the protocol");
         return false;
     }
@@ -354,7 +354,7 @@ static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
     if (phi__str_is(m->method, "ping"))
         phi__mcp_serve_send_empty(m->server, &m->origin);
     else
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
                               "There is no session: initialize comes first");
     return false;
 }
@@ -385,11 +385,12 @@ static void phi__mcp_serve_request(phi__mcp_incoming_message *m) {
     if (method == NULL ||
         (method->eras & (modern ? PHI__MCP_FOR_MODERN : PHI__MCP_FOR_LEGACY)) == 0 ||
         !phi__mcp_serve_offers(m->server, (phi__mcp_offered)method->offered)) {
-        phi__mcp_serve_refuse(m, PHI__MCP_E_METHOD, modern ? 404 : 200, "Method not found");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_NO_METHOD, modern ? 404 : 200, "Method not found");
         return;
     }
     if (phi__mcp_serve_twice(m)) {
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400, "id: a request of that id is under way");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
+                              "id: a request of that id is under way");
         return;
     }
     if (modern && method->inputs) {
@@ -446,16 +447,16 @@ static void phi__mcp_serve_one(phi__mcp_incoming_message *m) {
     m->params = params;
     if (id != NULL && !phi__mcp_serve_id(id, &text, &m->origin.id)) {
         m->origin.id = phi__str("", 0);
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
                               "id: expected a string of at most 128 bytes, or a number");
     } else if (!phi__str_is(phi_json_str(phi_json_get(m->root, "jsonrpc"), NULL), "2.0"))
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400, "jsonrpc: expected \"2.0\"");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400, "jsonrpc: expected \"2.0\"");
     else if (method == NULL && id != NULL &&
              (phi_json_get(m->root, "result") != NULL || phi_json_get(m->root, "error") != NULL)) {
         phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
         if (m->client != NULL) phi__mcp_serve_ask_answered(m->server, m->client, m->root);
     } else if (m->method.len == 0 || (params != NULL && !phi_json_is_object(params)))
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400,
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
                               "Expected a method, and params that are an object");
     else if (id == NULL)
         phi__mcp_serve_notification(m);
@@ -475,7 +476,7 @@ static phi__mcp_batch *phi__mcp_serve_batch(phi__mcp_incoming_message *m) {
     batch =
         fault == NULL ? (phi__mcp_batch *)phi__alloc(&m->server->rt->memory, sizeof *batch) : NULL;
     if (batch == NULL) {
-        phi__mcp_serve_refuse(m, fault != NULL ? PHI__MCP_E_REQUEST : PHI__MCP_E_INTERNAL,
+        phi__mcp_serve_refuse(m, fault != NULL ? PHI__MCP_RPC_BAD_REQUEST : PHI__MCP_RPC_INTERNAL,
                               fault != NULL ? 400 : 500, fault != NULL ? fault : "Out of memory");
         return NULL;
     }
@@ -512,11 +513,12 @@ static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
 
 static void phi__mcp_serve_unread(phi__mcp_incoming_message *m, phi_status status) {
     if (status == PHI_NO_MEMORY)
-        phi__mcp_serve_refuse(m, PHI__MCP_E_INTERNAL, 500, "Out of memory");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_INTERNAL, 500, "Out of memory");
     else if (status == PHI_TOO_BIG)
-        phi__mcp_serve_refuse(m, PHI__MCP_E_REQUEST, 400, "The message is too large, or too deep");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
+                              "The message is too large, or too deep");
     else
-        phi__mcp_serve_refuse(m, PHI__MCP_E_PARSE, 400, "The message is not JSON");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_PARSE, 400, "The message is not JSON");
 }
 
 PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,

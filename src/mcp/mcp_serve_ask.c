@@ -287,7 +287,8 @@ static phi_status phi__mcp_serve_ask_soon(phi__mcp_serving *serving) {
 
 static void phi__mcp_serve_ask_refuse(phi_mcp_server *server, phi__mcp_origin *origin,
                                       const char *message) {
-    phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200, phi_str_of(message), NULL);
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200, phi_str_of(message),
+                              NULL);
 }
 
 PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *origin,
@@ -328,7 +329,7 @@ PHI__FN bool phi__mcp_serve_ask_repeated(phi_mcp_server *server, phi__mcp_origin
     }
     if (!phi__arena_str(&serving->arena, origin->id, &id) ||
         !phi__mcp_serve_ask_keep(serving, method, params)) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 500,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 500,
                                   PHI__LIT("Out of memory"), NULL);
         return true;
     }

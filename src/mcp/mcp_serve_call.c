@@ -146,8 +146,8 @@ static void phi__mcp_serve_call_failed(phi__mcp_serving *serving, phi_status sta
                                        const phi_failure *failure) {
     phi_str message = phi_str_of(phi_status_text(status));
     if (failure != NULL && failure->message.len > 0) message = failure->message;
-    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_E_INTERNAL, 500, message,
-                              NULL);
+    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
+                              message, NULL);
 }
 
 /* ---- its agent ---- */
@@ -254,8 +254,8 @@ static void phi__mcp_serve_call_needs(phi_mcp_server *server, phi__mcp_origin *o
     if ((missing & (uint32_t)PHI_MCP_CAN_ROOTS) != 0) phi__records_raw(&data, "roots", "{}");
     phi__buf_add(&data, "}}", 3); /* and its end */
     phi__mcp_serve_send_error(server, origin,
-                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_E_CAPABILITY
-                                                                  : PHI__MCP_E_PARAMS,
+                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_RPC_CAPABILITY
+                                                                  : PHI__MCP_RPC_BAD_PARAMS,
                               phi__mcp_serve_state_modern(origin) ? 400 : 200,
                               PHI__LIT("The tool needs a capability that the client has not "
                                        "declared"),
@@ -290,7 +290,7 @@ static void phi__mcp_serve_call_run(phi__mcp_serving *serving) {
         if (status == PHI_OK) return;
     }
     (void)phi__error_last(serving->server->rt, &why, NULL);
-    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_E_INTERNAL, 500,
+    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                               phi_str_of(why), NULL);
     phi__mcp_serve_request_drop(serving, true);
 }
@@ -307,7 +307,7 @@ PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *
         (void)snprintf(message, sizeof message,
                        tool != NULL ? "params.arguments: expected an object" : "Unknown tool: %.*s",
                        (int)phi__min(name.len, 100), name.len > 0 ? name.at : "");
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200, phi_str_of(message),
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200, phi_str_of(message),
                                   NULL);
         return;
     }

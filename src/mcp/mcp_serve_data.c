@@ -24,12 +24,13 @@ static void phi__mcp_serve_data_refuse(phi_mcp_server *server, phi__mcp_origin *
     char message[200];
     (void)snprintf(message, sizeof message, format, (int)phi__min(name.len, 120),
                    name.len > 0 ? name.at : "");
-    phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200, phi_str_of(message), NULL);
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200, phi_str_of(message),
+                              NULL);
 }
 
 /* Calls one of the host's functions about a request. */
 static void phi__mcp_serve_data_lost(phi__mcp_serving *serving) {
-    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_E_INTERNAL, 500,
+    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                               PHI__LIT("Out of memory"), NULL);
     phi__mcp_serve_request_drop(serving, true);
 }
@@ -95,8 +96,8 @@ PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin
     phi__records_str(&data, "uri", phi__str(uri.at, phi__min(uri.len, PHI__MCP_NAME_BYTES)));
     phi__buf_add(&data, "}", 2);
     phi__mcp_serve_send_error(server, origin,
-                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_E_PARAMS
-                                                                  : PHI__MCP_E_RESOURCE,
+                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_RPC_BAD_PARAMS
+                                                                  : PHI__MCP_RPC_NO_RESOURCE,
                               200, PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
@@ -115,7 +116,7 @@ static void phi__mcp_serve_data_template_read(phi__mcp_serving *serving,
         (void)phi__mcp_serve_ask_leave(server);
         return;
     } else
-        phi__mcp_serve_send_error(server, &serving->origin, PHI__MCP_E_INTERNAL, 500,
+        phi__mcp_serve_send_error(server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                                   PHI__LIT("Out of memory"), NULL);
     phi__buf_free(&values);
     phi__mcp_serve_request_drop(serving, true);
@@ -266,7 +267,7 @@ static void phi__mcp_serve_data_static(phi_mcp_server *server, phi__mcp_origin *
     phi__buf_init(&text, &server->rt->memory);
     phi__mcp_serve_data_fill(prompt, arguments, &text);
     if (text.failed)
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 500,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 500,
                                   PHI__LIT("Out of memory"), NULL);
     else
         phi__mcp_serve_data_said(server, origin, prompt, phi__buf_str(&text));
@@ -476,7 +477,7 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
     phi__mcp_serving *serving = phi__mcp_serve_data_open(
         incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
     if (serving == NULL) return status;
-    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_E_INTERNAL, 200,
+    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 200,
                               phi_str_of(message), NULL);
     phi__mcp_serve_request_free(serving);
     return PHI_OK;

@@ -190,7 +190,7 @@ static void phi__mcp_serve_list_page(phi_mcp_server *server, phi__mcp_origin *or
     phi__buf out;
     size_t i, to;
     if (!phi__mcp_serve_list_cursor(params, count, &i)) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                                   PHI__LIT("params.cursor: not one of this list"), NULL);
         return;
     }

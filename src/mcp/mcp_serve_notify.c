@@ -50,12 +50,12 @@ PHI__FN void phi__mcp_serve_notify_subscribe(phi_mcp_server *server, phi__mcp_or
     } else if (phi__mcp_serve_notify_find(client, uri) != NULL) {
         phi__mcp_serve_send_empty(server, origin);
     } else if (client->uri_count >= server->desc.max_subscriptions) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 200,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 200,
                                   PHI__LIT("Too many subscriptions"), NULL);
     } else if (phi__mcp_serve_notify_keep(client, uri)) {
         phi__mcp_serve_send_empty(server, origin);
     } else
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_INTERNAL, 500,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 500,
                                   PHI__LIT("Out of memory"), NULL);
 }
 
@@ -121,7 +121,7 @@ PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origi
     const phi_json *filter = phi_json_get(params, "notifications");
     phi__mcp_serving *serving;
     if (!phi_json_is_object(filter)) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_E_PARAMS, 200,
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                                   PHI__LIT("params.notifications: expected an object"), NULL);
         return;
     }
@@ -137,7 +137,7 @@ PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origi
         phi__mcp_serve_notify_acknowledge(serving);
         return;
     }
-    phi__mcp_serve_send_error(server, &serving->origin, PHI__MCP_E_INTERNAL, 500,
+    phi__mcp_serve_send_error(server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                               PHI__LIT("Out of memory"), NULL);
     phi__mcp_serve_request_drop(serving, true);
 }

@@ -106,7 +106,7 @@ PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
         kind == PHI__MCP_SERVING_LISTEN ? server->desc.max_subscriptions : server->desc.max_calls;
     phi_str id;
     if (*phi__mcp_serve_request_count(server, kind) >= most) {
-        phi__mcp_serve_send_error(server, &refused, PHI__MCP_E_INTERNAL, 503,
+        phi__mcp_serve_send_error(server, &refused, PHI__MCP_RPC_INTERNAL, 503,
                                   PHI__LIT("Too many requests are under way"), NULL);
         return NULL;
     }
@@ -119,8 +119,8 @@ PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
         return serving;
     }
     if (serving != NULL) phi__mcp_serve_request_free(serving);
-    phi__mcp_serve_send_error(server, &refused, PHI__MCP_E_INTERNAL, 500, PHI__LIT("Out of memory"),
-                              NULL);
+    phi__mcp_serve_send_error(server, &refused, PHI__MCP_RPC_INTERNAL, 500,
+                              PHI__LIT("Out of memory"), NULL);
     return NULL;
 }
 

@@ -12,6 +12,7 @@
 #include "base/sha256_in.h"
 #include "base/slots_in.h"
 #include "loop/loop_in.h"
+#include "mcp/mcp_rpc_in.h"
 #include "mcp/mcp_serve_in.h"
 
 #ifndef PHI_NO_MCP
@@ -25,19 +26,6 @@ typedef enum phi__mcp_age {
     PHI__MCP_2026_07_28,
     PHI__MCP_AGES
 } phi__mcp_age;
-
-/* JSON-RPC's codes, and the protocol's own. */
-enum {
-    PHI__MCP_E_PARSE = -32700,
-    PHI__MCP_E_REQUEST = -32600,
-    PHI__MCP_E_METHOD = -32601,
-    PHI__MCP_E_PARAMS = -32602,
-    PHI__MCP_E_INTERNAL = -32603,
-    PHI__MCP_E_RESOURCE = -32002, /* not found; until 2025-11-25 */
-    PHI__MCP_E_HEADER = -32020,
-    PHI__MCP_E_CAPABILITY = -32021,
-    PHI__MCP_E_VERSION = -32022
-};
 
 enum {
     PHI__MCP_ID_BYTES = 256,    /* of a request's id, as JSON text; ours to choose, as all here */
