@@ -12224,11 +12224,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x965bb719
+#if PHI__IMP_MCP != 0xad38ea90
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x965bb719
+#define PHI__IMP_MCP 0xad38ea90
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12964,7 +12964,7 @@ typedef struct phi__mcp_oauth_listener {
     void *ctx;
 } phi__mcp_oauth_listener;
 
-/* url: the MCP server's. desc: borrowed until free. client_name: borrowed; for a desc without one.
+/* memory: outlives a callback that calls free. url: the MCP server's. desc: borrowed until free. client_name: borrowed; for a desc without one.
    PHI_BAD_ARG: the url; PHI_NO_MEMORY. Nothing is sent. */
 PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
                                       const phi_mcp_oauth_desc *desc, phi_str url,
@@ -17959,8 +17959,10 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
     if (status == PHI_OK && http->wire.desc->oauth != NULL) {
         listener.changed = phi__mcp_http_authorized;
         listener.ctx = http;
-        status = phi__mcp_oauth_new(http->wire.rt, memory, http->wire.desc->oauth, http->wire.url,
-                                    http->wire.desc->client_name, &listener, &http->wire.oauth);
+        /* the runtime's memory: a callback of the authorization may free mcp, and then returns to it */
+        status = phi__mcp_oauth_new(http->wire.rt, &http->wire.rt->memory, http->wire.desc->oauth,
+                                    http->wire.url, http->wire.desc->client_name, &listener,
+                                    &http->wire.oauth);
     }
     if (status != PHI_OK) {
         phi__mcp_http_free(&http->link);
@@ -20219,7 +20221,7 @@ PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o) {
         o->calling = false;
     }
     phi__buf_free(&url);
-    if (status == PHI_OK) return PHI_BUSY;
+    if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
     return phi__mcp_oauth_state_fail(o, status, "the browser: %s", phi_status_text(status));
 }
 

@@ -134,7 +134,7 @@ PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o) {
         o->calling = false;
     }
     phi__buf_free(&url);
-    if (status == PHI_OK) return PHI_BUSY;
+    if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
     return phi__mcp_oauth_state_fail(o, status, "the browser: %s", phi_status_text(status));
 }
 
