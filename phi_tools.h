@@ -12224,11 +12224,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xad38ea90
+#if PHI__IMP_MCP != 0xdc3356be
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xad38ea90
+#define PHI__IMP_MCP 0xdc3356be
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -14131,7 +14131,6 @@ struct phi__mcp_way {
     const phi__mcp_way_table *table;
     phi__list waiting;       /* the server's: requests whose answers go here */
     phi__mcp_client *client; /* the server's: whose stream of its own this is */
-    bool busy;               /* the server's: inside phi__mcp_serve_message */
 };
 
 /* Of an HTTP request; NULL for stdio. */
@@ -23920,19 +23919,23 @@ static phi__mcp_serving *phi__mcp_serve_first_of(const phi_mcp_server *server,
 
 PHI__FN void phi__mcp_serve_client_end(phi__mcp_client *client) {
     phi_mcp_server *server = client->server;
+    phi_memory *memory = &server->rt->memory;
     phi__mcp_way *own = client->own;
     phi__mcp_serving *serving;
-    while ((serving = phi__mcp_serve_first_of(server, client)) != NULL)
-        phi__mcp_serve_request_drop(serving, false);
     phi__mcp_serve_notify_end(client);
     phi__io_timer_clear(server->rt->io, &client->timer);
     phi__list_take(&server->clients, &client->link);
     server->client_count--;
+    client->own = NULL;
     if (own != NULL) {
         own->client = NULL;
         (void)own->table->send(own, phi__str("", 0), 200, true);
     }
-    phi__free(&server->rt->memory, client, sizeof *client);
+    phi__mcp_serve_ask_enter(server);
+    while ((serving = phi__mcp_serve_first_of(server, client)) != NULL)
+        phi__mcp_serve_request_drop(serving, false);
+    phi__free(memory, client, sizeof *client);
+    (void)phi__mcp_serve_ask_leave(server);
 }
 
 static void phi__mcp_serve_renew(phi__mcp_client *client) {
@@ -24002,8 +24005,10 @@ PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *clie
 }
 
 PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
-    (void)server;
-    while (way->waiting.first != NULL) {
+    if (way->client != NULL) way->client->own = NULL;
+    way->client = NULL;
+    phi__mcp_serve_ask_enter(server);
+    while (!server->retired && way->waiting.first != NULL) {
         phi__mcp_serving *serving = PHI__OWNER(way->waiting.first, phi__mcp_serving, at_way);
         if (serving->origin.batch != NULL) serving->origin.batch->way = NULL;
         if (serving->client != NULL && serving->origin.http) {
@@ -24013,8 +24018,7 @@ PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) 
         phi__mcp_serve_request_detach(serving);
         phi__mcp_serve_request_drop(serving, false);
     }
-    if (way->client != NULL) way->client->own = NULL;
-    way->client = NULL;
+    (void)phi__mcp_serve_ask_leave(server);
 }
 
 /* ---- methods of the protocol itself ---- */
@@ -24298,8 +24302,8 @@ static void phi__mcp_serve_cancelled(phi__mcp_incoming_message *m) {
 
 static void phi__mcp_serve_notification(phi__mcp_incoming_message *m) {
     if (m->client != NULL) phi__mcp_serve_renew(m->client);
-    if (phi__str_is(m->method, "notifications/cancelled")) phi__mcp_serve_cancelled(m);
     phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
+    if (phi__str_is(m->method, "notifications/cancelled")) phi__mcp_serve_cancelled(m);
 }
 
 /* ---- reading ---- */
@@ -26964,7 +26968,8 @@ static void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving) {
             PHI__OWNER(serving->asks.first, phi__mcp_question, link));
 }
 
-PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving) {
+/* Nobody finds it any more; its memory stays. */
+static void phi__mcp_serve_request_leave(phi__mcp_serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__mcp_serve_request_free_questions(serving);
     phi__io_timer_clear(server->rt->io, &serving->timer);
@@ -26972,21 +26977,27 @@ PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving) {
     phi__list_take(&server->serving, &serving->link);
     --*phi__mcp_serve_request_count(server, serving->kind);
     phi__slots_release(&server->slots, serving->slot);
-    phi_arena_free(&serving->arena);
-    phi__free(&server->rt->memory, serving, sizeof *serving);
 }
 
+static void phi__mcp_serve_request_release(phi__mcp_serving *serving, phi_memory *memory) {
+    phi_arena_free(&serving->arena);
+    phi__free(memory, serving, sizeof *serving);
+}
+
+PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving) {
+    phi_memory *memory = &serving->server->rt->memory;
+    phi__mcp_serve_request_leave(serving);
+    phi__mcp_serve_request_release(serving, memory);
+}
+
+/* The tool's cancel function may free the server, and the way with it: it is called last. */
 PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answered) {
-    void (*drop)(phi__mcp_serving *) = serving->drop;
+    phi_memory *memory = &serving->server->rt->memory;
     phi__mcp_origin origin = serving->origin;
-    serving->drop = NULL;
-    phi__mcp_serve_request_detach(serving);
-    if (drop != NULL) drop(serving);
-    if (!answered) {
-        serving->origin.batch = NULL;
-        phi__mcp_serve_send_nothing(serving->server, &origin, 200);
-    }
-    phi__mcp_serve_request_free(serving);
+    phi__mcp_serve_request_leave(serving);
+    if (!answered) phi__mcp_serve_send_nothing(serving->server, &origin, 200);
+    if (serving->drop != NULL) serving->drop(serving);
+    phi__mcp_serve_request_release(serving, memory);
 }
 
 /* ---- what it says meanwhile ---- */
@@ -27279,14 +27290,17 @@ static const phi__mcp_way_table *phi__mcp_serve_stdio_table(void) {
 /* ---- the end ---- */
 
 static void phi__mcp_serve_stdio_end(phi__mcp_serve_stdio *stdio, const char *why) {
+    phi_mcp_server *server = stdio->server;
     phi__mcp_client *client = stdio->client;
     if (stdio->over) return;
     stdio->over = true;
     stdio->client = NULL;
-    phi__io_timer_clear(stdio->server->rt->io, &stdio->timer);
-    phi__mcp_serve_way_gone(stdio->server, &stdio->way);
-    if (client != NULL) phi__mcp_serve_client_end(client);
-    phi__mcp_serve_ended(stdio->server, why);
+    phi__io_timer_clear(server->rt->io, &stdio->timer);
+    phi__mcp_serve_ended(server, why);
+    phi__mcp_serve_ask_enter(server); /* the host may free it when its calls are cancelled */
+    phi__mcp_serve_way_gone(server, &stdio->way);
+    if (client != NULL && !server->retired) phi__mcp_serve_client_end(client);
+    (void)phi__mcp_serve_ask_leave(server);
 }
 
 static void phi__mcp_serve_stdio_late(phi__timer *timer) {

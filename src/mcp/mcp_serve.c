@@ -43,19 +43,23 @@ static phi__mcp_serving *phi__mcp_serve_first_of(const phi_mcp_server *server,
 
 PHI__FN void phi__mcp_serve_client_end(phi__mcp_client *client) {
     phi_mcp_server *server = client->server;
+    phi_memory *memory = &server->rt->memory;
     phi__mcp_way *own = client->own;
     phi__mcp_serving *serving;
-    while ((serving = phi__mcp_serve_first_of(server, client)) != NULL)
-        phi__mcp_serve_request_drop(serving, false);
     phi__mcp_serve_notify_end(client);
     phi__io_timer_clear(server->rt->io, &client->timer);
     phi__list_take(&server->clients, &client->link);
     server->client_count--;
+    client->own = NULL;
     if (own != NULL) {
         own->client = NULL;
         (void)own->table->send(own, phi__str("", 0), 200, true);
     }
-    phi__free(&server->rt->memory, client, sizeof *client);
+    phi__mcp_serve_ask_enter(server);
+    while ((serving = phi__mcp_serve_first_of(server, client)) != NULL)
+        phi__mcp_serve_request_drop(serving, false);
+    phi__free(memory, client, sizeof *client);
+    (void)phi__mcp_serve_ask_leave(server);
 }
 
 static void phi__mcp_serve_renew(phi__mcp_client *client) {
@@ -125,8 +129,10 @@ PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *clie
 }
 
 PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
-    (void)server;
-    while (way->waiting.first != NULL) {
+    if (way->client != NULL) way->client->own = NULL;
+    way->client = NULL;
+    phi__mcp_serve_ask_enter(server);
+    while (!server->retired && way->waiting.first != NULL) {
         phi__mcp_serving *serving = PHI__OWNER(way->waiting.first, phi__mcp_serving, at_way);
         if (serving->origin.batch != NULL) serving->origin.batch->way = NULL;
         if (serving->client != NULL && serving->origin.http) {
@@ -136,8 +142,7 @@ PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) 
         phi__mcp_serve_request_detach(serving);
         phi__mcp_serve_request_drop(serving, false);
     }
-    if (way->client != NULL) way->client->own = NULL;
-    way->client = NULL;
+    (void)phi__mcp_serve_ask_leave(server);
 }
 
 /* ---- methods of the protocol itself ---- */
@@ -421,8 +426,8 @@ static void phi__mcp_serve_cancelled(phi__mcp_incoming_message *m) {
 
 static void phi__mcp_serve_notification(phi__mcp_incoming_message *m) {
     if (m->client != NULL) phi__mcp_serve_renew(m->client);
-    if (phi__str_is(m->method, "notifications/cancelled")) phi__mcp_serve_cancelled(m);
     phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
+    if (phi__str_is(m->method, "notifications/cancelled")) phi__mcp_serve_cancelled(m);
 }
 
 /* ---- reading ---- */

@@ -37,7 +37,6 @@ struct phi__mcp_way {
     const phi__mcp_way_table *table;
     phi__list waiting;       /* the server's: requests whose answers go here */
     phi__mcp_client *client; /* the server's: whose stream of its own this is */
-    bool busy;               /* the server's: inside phi__mcp_serve_message */
 };
 
 /* Of an HTTP request; NULL for stdio. */

@@ -138,7 +138,8 @@ static void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving) {
             PHI__OWNER(serving->asks.first, phi__mcp_question, link));
 }
 
-PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving) {
+/* Nobody finds it any more; its memory stays. */
+static void phi__mcp_serve_request_leave(phi__mcp_serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__mcp_serve_request_free_questions(serving);
     phi__io_timer_clear(server->rt->io, &serving->timer);
@@ -146,21 +147,27 @@ PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving) {
     phi__list_take(&server->serving, &serving->link);
     --*phi__mcp_serve_request_count(server, serving->kind);
     phi__slots_release(&server->slots, serving->slot);
-    phi_arena_free(&serving->arena);
-    phi__free(&server->rt->memory, serving, sizeof *serving);
 }
 
+static void phi__mcp_serve_request_release(phi__mcp_serving *serving, phi_memory *memory) {
+    phi_arena_free(&serving->arena);
+    phi__free(memory, serving, sizeof *serving);
+}
+
+PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving) {
+    phi_memory *memory = &serving->server->rt->memory;
+    phi__mcp_serve_request_leave(serving);
+    phi__mcp_serve_request_release(serving, memory);
+}
+
+/* The tool's cancel function may free the server, and the way with it: it is called last. */
 PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answered) {
-    void (*drop)(phi__mcp_serving *) = serving->drop;
+    phi_memory *memory = &serving->server->rt->memory;
     phi__mcp_origin origin = serving->origin;
-    serving->drop = NULL;
-    phi__mcp_serve_request_detach(serving);
-    if (drop != NULL) drop(serving);
-    if (!answered) {
-        serving->origin.batch = NULL;
-        phi__mcp_serve_send_nothing(serving->server, &origin, 200);
-    }
-    phi__mcp_serve_request_free(serving);
+    phi__mcp_serve_request_leave(serving);
+    if (!answered) phi__mcp_serve_send_nothing(serving->server, &origin, 200);
+    if (serving->drop != NULL) serving->drop(serving);
+    phi__mcp_serve_request_release(serving, memory);
 }
 
 /* ---- what it says meanwhile ---- */

@@ -52,14 +52,17 @@ static const phi__mcp_way_table *phi__mcp_serve_stdio_table(void) {
 /* ---- the end ---- */
 
 static void phi__mcp_serve_stdio_end(phi__mcp_serve_stdio *stdio, const char *why) {
+    phi_mcp_server *server = stdio->server;
     phi__mcp_client *client = stdio->client;
     if (stdio->over) return;
     stdio->over = true;
     stdio->client = NULL;
-    phi__io_timer_clear(stdio->server->rt->io, &stdio->timer);
-    phi__mcp_serve_way_gone(stdio->server, &stdio->way);
-    if (client != NULL) phi__mcp_serve_client_end(client);
-    phi__mcp_serve_ended(stdio->server, why);
+    phi__io_timer_clear(server->rt->io, &stdio->timer);
+    phi__mcp_serve_ended(server, why);
+    phi__mcp_serve_ask_enter(server); /* the host may free it when its calls are cancelled */
+    phi__mcp_serve_way_gone(server, &stdio->way);
+    if (client != NULL && !server->retired) phi__mcp_serve_client_end(client);
+    (void)phi__mcp_serve_ask_leave(server);
 }
 
 static void phi__mcp_serve_stdio_late(phi__timer *timer) {
