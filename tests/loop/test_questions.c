@@ -283,6 +283,42 @@ TEST(an_open_question_is_due_at_once) {
     rig_free(r);
 }
 
+/* The same event after it was written as JSON and read again. */
+static void through_json(void *user_data, const phi_event *e) {
+    int *seen = (int *)user_data;
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    phi_event back;
+    phi_str text;
+    if (e->kind != PHI_EV_DECISION) return;
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_event_to_json(e, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_event_from_json(text, &arena, &back, NULL), PHI_OK);
+    CHECK_EQ_INT(back.point, PHI_HOOK_QUESTION);
+    CHECK_STR(back.source, "forge");
+    CHECK_STR(back.question_kind, "sampling");
+    CHECK_STR(back.text, "Which metal?");
+    CHECK_STR(back.arguments, "{\"of\":[\"iron\"]}");
+    phi_arena_free(&arena);
+    ++*seen;
+}
+
+TEST(the_event_of_a_question_is_the_same_in_json) {
+    rig *r = rig_new();
+    asker a;
+    int seen = 0;
+    phi_agent agent = asking(r, &a, PHI_HOOK_QUESTION);
+    rig_answers(r, PHI_HOOK_QUESTION, PHI_WAIT, NULL);
+    rig_watch(r, through_json, &seen);
+    ask(&a, agent, no_call, "sampling");
+    (void)rig_run(r, 3);
+    rig_step(r);
+    CHECK_EQ_INT(seen, 1);
+    rig_free(r);
+}
+
 /* ---- many, and bad ones ---- */
 
 TEST(an_agent_has_at_most_64_questions_open) {
@@ -613,6 +649,7 @@ TEST_MAIN(TEST_ENTRY(a_hook_answers_a_question_at_once),
           TEST_ENTRY(an_agent_is_asked_between_its_runs),
           TEST_ENTRY(a_question_of_no_call_outlives_runs_and_aborts),
           TEST_ENTRY(an_open_question_is_due_at_once),
+          TEST_ENTRY(the_event_of_a_question_is_the_same_in_json),
           TEST_ENTRY(an_agent_has_at_most_64_questions_open),
           TEST_ENTRY(questions_to_agents_and_calls_that_are_gone_are_refused),
           TEST_ENTRY(empty_and_huge_questions_are_asked_as_they_are),

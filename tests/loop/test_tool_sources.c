@@ -5,6 +5,8 @@
 #include "agent/snapshot.h"
 #include "base/buf_in.h"
 #include "evaluate/evaluate.h"
+#include "record/replay.h"
+#include "subagents/subagents.h"
 #include "support/heard.h"
 
 enum { LISTS = 8, TOOLS = 4 };
@@ -545,6 +547,102 @@ TEST(branches_have_the_sources_of_their_agent) {
     CHECK_EQ_INT(s.out, 0);
 }
 
+TEST(a_sub_agent_has_the_sources_of_its_desc) {
+    rig *r = rig_new();
+    shelf s;
+    phi_agent_desc desc = rig_desc(), child = rig_desc();
+    const phi_tool_source *sources[1];
+    phi_subagent helper;
+    phi_tool tool;
+    phi_agent agent;
+    shelf_init(&s);
+    shelf_put(&s, "door");
+    sources[0] = &s.source;
+    child.tool_sources = sources;
+    child.tool_source_count = 1;
+    memset(&helper, 0, sizeof helper);
+    helper.name = "helper";
+    helper.description = "Helps";
+    helper.agent = &child;
+    tool = phi_subagent_tool(&helper);
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "helper", "{\"task\":\"open it\"}");
+    rig_call(r, "c2", "door", "{}");
+    rig_says(r, "opened");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 200), 0);
+    CHECK_EQ_INT(s.taken, 1);
+    CHECK_EQ_INT(s.ran, 1);
+    CHECK(!sent(r, 0, "door") && sent(r, 1, "door"));
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    CHECK_EQ_INT(s.out, 0);
+    rig_free(r);
+}
+
+/* ---- tapes ---- */
+
+typedef struct reel {
+    char *at;
+    size_t len;
+} reel;
+
+static phi_status reel_write(void *user_data, const char *bytes, size_t len) {
+    reel *t = (reel *)user_data;
+    t->at = (char *)realloc(t->at, t->len + len + 1);
+    if (t->at == NULL) abort();
+    memcpy(t->at + t->len, bytes, len);
+    t->len += len;
+    t->at[t->len] = '\0';
+    return PHI_OK;
+}
+
+static phi_status taped(const char *from, reel *out, const char *name) {
+    phi_runtime_desc desc;
+    phi_agent_desc agent_desc = rig_desc();
+    phi_tape_desc how;
+    phi_tape_divergence d;
+    phi_parse_error error;
+    phi_status status;
+    phi_agent agent;
+    shelf s;
+    rig *r;
+    memset(&desc, 0, sizeof desc);
+    memset(&how, 0, sizeof how);
+    how.allocator = test_allocator();
+    how.write_fn = reel_write;
+    how.user_data = out;
+    desc.tape =
+        from == NULL ? phi_tape_record(&how) : phi_tape_play(&how, phi_str_of(from), &error);
+    r = rig_new_with(&desc);
+    shelf_init(&s);
+    shelf_put(&s, name);
+    agent_desc.agent_id = "a";
+    agent = shelf_agent(r, &s, &agent_desc);
+    rig_watch(r, change_at_tool_end, &s);
+    rig_call(r, "c1", "door", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 200), 0);
+    rig_free(r);
+    CHECK_EQ_INT(s.out, 0);
+    memset(&d, 0, sizeof d);
+    status = phi_tape_end(desc.tape, &d);
+    phi_tape_free(desc.tape);
+    return status;
+}
+
+TEST(a_tape_is_played_with_the_same_lists_in_the_same_turns) {
+    reel tape;
+    memset(&tape, 0, sizeof tape);
+    CHECK_EQ_INT(taped(NULL, &tape, "door"), PHI_OK);
+    CHECK_EQ_INT(taped(tape.at, NULL, "door"), PHI_OK);
+    CHECK_EQ_INT(taped(tape.at, NULL, "gate"), PHI_REFUSED);
+    free(tape.at);
+}
+
 /* ---- memory ---- */
 
 static bool with_failure(int at, bool in_run) {
@@ -665,5 +763,7 @@ TEST_MAIN(TEST_ENTRY(a_source_gives_an_agent_its_tools),
           TEST_ENTRY(a_tool_of_a_source_may_free_the_agent),
           TEST_ENTRY(a_call_out_of_a_snapshot_finds_the_tool_of_its_source),
           TEST_ENTRY(branches_have_the_sources_of_their_agent),
+          TEST_ENTRY(a_sub_agent_has_the_sources_of_its_desc),
+          TEST_ENTRY(a_tape_is_played_with_the_same_lists_in_the_same_turns),
           TEST_ENTRY(every_allocation_of_an_exchange_may_fail),
           TEST_ENTRY(two_thousand_tools_come_and_go_and_the_event_stays_short))
