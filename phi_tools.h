@@ -12224,11 +12224,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xdc3356be
+#if PHI__IMP_MCP != 0x3ac9b2e9
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xdc3356be
+#define PHI__IMP_MCP 0x3ac9b2e9
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -28751,7 +28751,7 @@ static void phi__mcp_tasks_answered(phi__mcp_request *r) {
 /* How often it wants to be looked at; where it does not say so, as before. */
 static void phi__mcp_tasks_read_poll(struct phi__mcp_task *t, const phi_json *task) {
     const phi_json *node = phi_json_get(task, "pollIntervalMs");
-    double ms = t->poll_ms > 0 ? t->poll_ms : PHI__MCP_TASKS_POLL_MS;
+    double ms = t->poll_ms > 0 ? (double)t->poll_ms : (double)PHI__MCP_TASKS_POLL_MS;
     if (node == NULL) node = phi_json_get(task, "pollInterval");
     ms = phi_json_num(node, ms);
     if (!(ms >= PHI__MCP_TASKS_POLL_LEAST_MS)) ms = PHI__MCP_TASKS_POLL_LEAST_MS;
