@@ -12224,11 +12224,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x3ac9b2e9
+#if PHI__IMP_MCP != 0x88caa973
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x3ac9b2e9
+#define PHI__IMP_MCP 0x88caa973
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12690,7 +12690,8 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
        phi__mcp_rpc_read(&arena, root, &message);                     // or each item of an array
        if (message.kind == PHI__MCP_RPC_REQUEST) ...
 
-   Shared by our client and our server. The parts of a message are borrowed from the arena and the text. */
+   Shared by our client and our server. The parts of a message are borrowed from the arena and the
+   text. */
 #ifndef PHI_MCP_MCP_RPC_IN_H
 #define PHI_MCP_MCP_RPC_IN_H
 
@@ -12844,8 +12845,8 @@ typedef struct phi__mcp_toolbox {
 /* Warns of a tool that is left out. */
 typedef void (*phi__mcp_toolbox_warn_fn)(void *ctx, phi_str original, const char *message);
 
-/* The text by which definitions are compared: name, title, description, schemas, annotations, execution. In
-   the arena. False: no memory. */
+/* The text by which definitions are compared: name, title, description, schemas, annotations,
+   execution. In the arena. False: no memory. */
 PHI__FN bool phi__mcp_toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out);
 /* Makes a box with one user. functions: of a phi_tool, those that serve calls. marks: schemas are
    checked for headers. PHI_NO_MEMORY. */
@@ -12964,8 +12965,9 @@ typedef struct phi__mcp_oauth_listener {
     void *ctx;
 } phi__mcp_oauth_listener;
 
-/* memory: outlives a callback that calls free. url: the MCP server's. desc: borrowed until free. client_name: borrowed; for a desc without one.
-   PHI_BAD_ARG: the url; PHI_NO_MEMORY. Nothing is sent. */
+/* memory: outlives a callback that calls free. url: the MCP server's. desc: borrowed until free.
+   client_name: borrowed; for a desc without one. PHI_BAD_ARG: the url; PHI_NO_MEMORY. Nothing is
+   sent. */
 PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
                                       const phi_mcp_oauth_desc *desc, phi_str url,
                                       const char *client_name,
@@ -17958,7 +17960,7 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
     if (status == PHI_OK && http->wire.desc->oauth != NULL) {
         listener.changed = phi__mcp_http_authorized;
         listener.ctx = http;
-        /* the runtime's memory: a callback of the authorization may free mcp, and then returns to it */
+        /* the runtime's memory: a callback of the authorization may free mcp, and returns to it */
         status = phi__mcp_oauth_new(http->wire.rt, &http->wire.rt->memory, http->wire.desc->oauth,
                                     http->wire.url, http->wire.desc->client_name, &listener,
                                     &http->wire.oauth);
@@ -23641,7 +23643,7 @@ static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schem
 
 /* ---- schemas inside of themselves ---- */
 
-/* A reference that is being followed. optional: a property that may be left out was entered since. */
+/* A reference that is being followed. optional: below it a property that may be left out. */
 typedef struct phi__mcp_schema_under {
     const struct phi__mcp_schema_under *above;
     const phi_json *target;

@@ -358,7 +358,7 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
     if (status == PHI_OK && http->wire.desc->oauth != NULL) {
         listener.changed = phi__mcp_http_authorized;
         listener.ctx = http;
-        /* the runtime's memory: a callback of the authorization may free mcp, and then returns to it */
+        /* the runtime's memory: a callback of the authorization may free mcp, and returns to it */
         status = phi__mcp_oauth_new(http->wire.rt, &http->wire.rt->memory, http->wire.desc->oauth,
                                     http->wire.url, http->wire.desc->client_name, &listener,
                                     &http->wire.oauth);

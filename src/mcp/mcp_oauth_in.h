@@ -37,8 +37,9 @@ typedef struct phi__mcp_oauth_listener {
     void *ctx;
 } phi__mcp_oauth_listener;
 
-/* memory: outlives a callback that calls free. url: the MCP server's. desc: borrowed until free. client_name: borrowed; for a desc without one.
-   PHI_BAD_ARG: the url; PHI_NO_MEMORY. Nothing is sent. */
+/* memory: outlives a callback that calls free. url: the MCP server's. desc: borrowed until free.
+   client_name: borrowed; for a desc without one. PHI_BAD_ARG: the url; PHI_NO_MEMORY. Nothing is
+   sent. */
 PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
                                       const phi_mcp_oauth_desc *desc, phi_str url,
                                       const char *client_name,

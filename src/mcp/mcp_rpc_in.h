@@ -5,7 +5,8 @@
        phi__mcp_rpc_read(&arena, root, &message);                     // or each item of an array
        if (message.kind == PHI__MCP_RPC_REQUEST) ...
 
-   Shared by our client and our server. The parts of a message are borrowed from the arena and the text. */
+   Shared by our client and our server. The parts of a message are borrowed from the arena and the
+   text. */
 #ifndef PHI_MCP_MCP_RPC_IN_H
 #define PHI_MCP_MCP_RPC_IN_H
 

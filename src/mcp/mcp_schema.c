@@ -194,7 +194,7 @@ static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schem
 
 /* ---- schemas inside of themselves ---- */
 
-/* A reference that is being followed. optional: a property that may be left out was entered since. */
+/* A reference that is being followed. optional: below it a property that may be left out. */
 typedef struct phi__mcp_schema_under {
     const struct phi__mcp_schema_under *above;
     const phi_json *target;

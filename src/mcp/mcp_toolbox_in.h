@@ -42,8 +42,8 @@ typedef struct phi__mcp_toolbox {
 /* Warns of a tool that is left out. */
 typedef void (*phi__mcp_toolbox_warn_fn)(void *ctx, phi_str original, const char *message);
 
-/* The text by which definitions are compared: name, title, description, schemas, annotations, execution. In
-   the arena. False: no memory. */
+/* The text by which definitions are compared: name, title, description, schemas, annotations,
+   execution. In the arena. False: no memory. */
 PHI__FN bool phi__mcp_toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out);
 /* Makes a box with one user. functions: of a phi_tool, those that serve calls. marks: schemas are
    checked for headers. PHI_NO_MEMORY. */
