@@ -12224,11 +12224,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x88caa973
+#if PHI__IMP_MCP != 0x1e8524da
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x88caa973
+#define PHI__IMP_MCP 0x1e8524da
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -21636,11 +21636,11 @@ static void phi__mcp_pages_end(phi__mcp_pages *pages, const phi_mcp_reply *reply
     pages->done(pages, reply);
 }
 
-static void phi__mcp_pages_fail(phi__mcp_pages *pages, phi_status status) {
+static void phi__mcp_pages_fail(phi__mcp_pages *pages, phi_status status, const char *message) {
     phi_mcp_reply reply;
     memset(&reply, 0, sizeof reply);
     reply.status = status;
-    reply.message = phi_str_of(phi_status_text(status));
+    reply.message = phi_str_of(message);
     phi__mcp_pages_end(pages, &reply);
 }
 
@@ -21664,6 +21664,10 @@ static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
     phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
     phi_status status = PHI_OK;
     pages->request = NULL;
+    if (reply->status == PHI_OK && !phi_json_is_array(list)) {
+        phi__mcp_pages_fail(pages, PHI_PARSE, "the result has no list");
+        return;
+    }
     while (status == PHI_OK && !pages->cut && phi_json_next(&it) != NULL) {
         if (pages->count == phi__mcp_session_desc(pages->mcp)->max_list)
             pages->cut = true;
@@ -21680,7 +21684,7 @@ static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
         if (status == PHI_OK) return;
     }
     if (status != PHI_OK)
-        phi__mcp_pages_fail(pages, status);
+        phi__mcp_pages_fail(pages, status, phi_status_text(status));
     else
         phi__mcp_pages_end(pages, reply);
 }
@@ -29028,8 +29032,9 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
         if (!phi__mcp_toolbox_json(m, hints, &shown->annotations)) return false;
     } else
         phi__mcp_toolbox_hints(shown, NULL);
-    return phi__mcp_toolbox_label(m, title, &shown->title) &&
-           phi__mcp_toolbox_text(m, phi__json_text_of(phi_json_get(tool, "description")),
+    if (!phi__mcp_toolbox_label(m, title, &shown->title)) return false;
+    if (shown->title.len == 0) shown->title = shown->name; /* nothing of it can be seen */
+    return phi__mcp_toolbox_text(m, phi__json_text_of(phi_json_get(tool, "description")),
                                  &shown->description);
 }
 
@@ -29081,6 +29086,7 @@ static bool phi__mcp_toolbox_add(phi__mcp_toolbox_maker *m, const phi__mcp_defin
     memset(item, 0, sizeof *item);
     item->mcp = m->mcp;
     item->shown.held = from->held;
+    item->shown.output = item->shown.annotations = phi__str("", 0);
     if (!phi__arena_str(&box->arena, from->original, &item->shown.original) ||
         !phi__arena_str(&box->arena, from->definition, &item->definition))
         return false;

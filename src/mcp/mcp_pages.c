@@ -36,11 +36,11 @@ static void phi__mcp_pages_end(phi__mcp_pages *pages, const phi_mcp_reply *reply
     pages->done(pages, reply);
 }
 
-static void phi__mcp_pages_fail(phi__mcp_pages *pages, phi_status status) {
+static void phi__mcp_pages_fail(phi__mcp_pages *pages, phi_status status, const char *message) {
     phi_mcp_reply reply;
     memset(&reply, 0, sizeof reply);
     reply.status = status;
-    reply.message = phi_str_of(phi_status_text(status));
+    reply.message = phi_str_of(message);
     phi__mcp_pages_end(pages, &reply);
 }
 
@@ -64,6 +64,10 @@ static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
     phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
     phi_status status = PHI_OK;
     pages->request = NULL;
+    if (reply->status == PHI_OK && !phi_json_is_array(list)) {
+        phi__mcp_pages_fail(pages, PHI_PARSE, "the result has no list");
+        return;
+    }
     while (status == PHI_OK && !pages->cut && phi_json_next(&it) != NULL) {
         if (pages->count == phi__mcp_session_desc(pages->mcp)->max_list)
             pages->cut = true;
@@ -80,7 +84,7 @@ static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
         if (status == PHI_OK) return;
     }
     if (status != PHI_OK)
-        phi__mcp_pages_fail(pages, status);
+        phi__mcp_pages_fail(pages, status, phi_status_text(status));
     else
         phi__mcp_pages_end(pages, reply);
 }

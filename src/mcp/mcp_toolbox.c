@@ -147,8 +147,9 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
         if (!phi__mcp_toolbox_json(m, hints, &shown->annotations)) return false;
     } else
         phi__mcp_toolbox_hints(shown, NULL);
-    return phi__mcp_toolbox_label(m, title, &shown->title) &&
-           phi__mcp_toolbox_text(m, phi__json_text_of(phi_json_get(tool, "description")),
+    if (!phi__mcp_toolbox_label(m, title, &shown->title)) return false;
+    if (shown->title.len == 0) shown->title = shown->name; /* nothing of it can be seen */
+    return phi__mcp_toolbox_text(m, phi__json_text_of(phi_json_get(tool, "description")),
                                  &shown->description);
 }
 
@@ -200,6 +201,7 @@ static bool phi__mcp_toolbox_add(phi__mcp_toolbox_maker *m, const phi__mcp_defin
     memset(item, 0, sizeof *item);
     item->mcp = m->mcp;
     item->shown.held = from->held;
+    item->shown.output = item->shown.annotations = phi__str("", 0);
     if (!phi__arena_str(&box->arena, from->original, &item->shown.original) ||
         !phi__arena_str(&box->arena, from->definition, &item->definition))
         return false;

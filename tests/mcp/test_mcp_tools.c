@@ -373,6 +373,24 @@ TEST(tools_stay_while_a_connection_is_made_again) {
     tools_end(&t);
 }
 
+TEST(an_answer_without_a_list_keeps_the_one_before) {
+    tools_kit t;
+    tools_begin(&t, "2025-06-18", NULL);
+    if (CHECK(tools_ready(&t, NULL))) {
+        CHECK_STR(tool_at(&t, 0).output, "");
+        CHECK_STR(tool_at(&t, 0).annotations, "");
+        (void)link_story(&t.k);
+        t.list = "{\"tools\":{}}";
+        changed(&t);
+        CHECK_EQ_INT(phi_mcp_tool_count(t.k.mcp), 1);
+        CHECK_EQ_STR(link_story(&t.k), "warning: 2 tools/list: the result has no list\n");
+        t.list = "{\"tools\":[{\"name\":\"\\u202e\"}]}";
+        changed(&t);
+        CHECK_STR(tool_at(&t, 0).title, "___");
+    }
+    tools_end(&t);
+}
+
 TEST(hosts_may_free_a_connection_inside_its_events) {
     tools_kit t;
     tools_begin(&t, "2025-06-18", NULL);
@@ -394,4 +412,5 @@ TEST_MAIN(TEST_ENTRY(an_agent_calls_a_tool_of_a_server_in_each_era),
           TEST_ENTRY(a_changed_definition_is_held_back_until_the_host_accepts_it),
           TEST_ENTRY(a_list_with_a_lifetime_is_asked_for_again_when_an_agent_looks),
           TEST_ENTRY(tools_stay_while_a_connection_is_made_again),
+          TEST_ENTRY(an_answer_without_a_list_keeps_the_one_before),
           TEST_ENTRY(hosts_may_free_a_connection_inside_its_events))
