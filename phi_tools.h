@@ -12224,11 +12224,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x1e8524da
+#if PHI__IMP_MCP != 0xbb37b08a
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x1e8524da
+#define PHI__IMP_MCP 0xbb37b08a
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -16961,6 +16961,13 @@ static void phi__mcp_handshake_initialized(void *ctx, const phi_mcp_reply *reply
     const phi__mcp_era *era = phi__mcp_eras_find(version);
     char words[200];
     if (mcp->dead || mcp->phase != PHI__MCP_INITIALIZING) return;
+    if (reply->status == PHI_REFUSED && mcp->agreed.legacy && mcp->desc.era == NULL &&
+        !mcp->agreed.second_try) {
+        mcp->agreed.legacy = false; /* that was wrong, or is so no more */
+        mcp->agreed.second_try = true;
+        phi__mcp_handshake_probe(mcp, phi__mcp_eras_modern());
+        return;
+    }
     if (reply->status != PHI_OK)
         (void)snprintf(words, sizeof words, "initialize: %.*s",
                        (int)phi__min(reply->message.len, 160), reply->message.at);

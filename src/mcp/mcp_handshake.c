@@ -117,6 +117,13 @@ static void phi__mcp_handshake_initialized(void *ctx, const phi_mcp_reply *reply
     const phi__mcp_era *era = phi__mcp_eras_find(version);
     char words[200];
     if (mcp->dead || mcp->phase != PHI__MCP_INITIALIZING) return;
+    if (reply->status == PHI_REFUSED && mcp->agreed.legacy && mcp->desc.era == NULL &&
+        !mcp->agreed.second_try) {
+        mcp->agreed.legacy = false; /* that was wrong, or is so no more */
+        mcp->agreed.second_try = true;
+        phi__mcp_handshake_probe(mcp, phi__mcp_eras_modern());
+        return;
+    }
     if (reply->status != PHI_OK)
         (void)snprintf(words, sizeof words, "initialize: %.*s",
                        (int)phi__min(reply->message.len, 160), reply->message.at);

@@ -591,6 +591,19 @@ TEST(a_server_that_ends_at_the_probe_gets_initialize_the_next_time) {
     link_end(&k);
 }
 
+TEST(a_modern_server_that_ended_at_the_probe_is_probed_once_more) {
+    link_kit k;
+    link_begin(&k, NULL);
+    CHECK_EQ_INT(link_connect(&k, NULL, NULL, 0), PHI_OK);
+    link_run(&k);
+    link_answers(&k, "2026-07-28", "{}");
+    link_down(&k, PHI_NETWORK, false, "ended");
+    link_pass(&k, 600);
+    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_READY);
+    CHECK_STR(phi_mcp_info_of(k.mcp).era, "2026-07-28");
+    link_end(&k);
+}
+
 TEST(what_cannot_be_started_fails_for_good) {
     link_kit k;
     link_begin(&k, NULL);
@@ -790,6 +803,7 @@ TEST_MAIN(TEST_ENTRY(a_server_without_a_handshake_is_ready_after_its_discovery),
           TEST_ENTRY(at_most_4096_requests_are_under_way),
           TEST_ENTRY(a_lost_connection_is_opened_again_with_growing_delays_and_given_up_at_last),
           TEST_ENTRY(a_server_that_ends_at_the_probe_gets_initialize_the_next_time),
+          TEST_ENTRY(a_modern_server_that_ended_at_the_probe_is_probed_once_more),
           TEST_ENTRY(what_cannot_be_started_fails_for_good),
           TEST_ENTRY(a_connection_that_does_not_become_ready_fails),
           TEST_ENTRY(deadlines_stand_still_while_a_person_is_waited_for),
