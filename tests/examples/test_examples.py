@@ -688,6 +688,17 @@ class Mcp(unittest.TestCase):
         self.assertIn("server   mcp-mock 1.0, 2025-06-18\n", said)
         self.assertNotIn("answer   1\n", said)
 
+    def test_what_a_server_asks_is_answered_on_the_terminal(self):
+        for era in ("2026-07-28", "2025-06-18"):
+            said, code = run("mcp", "Ask", *self.SERVER, "--eras", era, scenario="mcp-ask",
+                             text='y\n{"name":"Ada"}\n')
+            self.assertEqual(code, 0, said)
+            self.assertIn("mcp-mock asks: Who is there?\n", said)
+            self.assertIn("answer   hello name=Ada\n", said)
+        said, code = run("mcp", "Ask", *self.SERVER, scenario="mcp-ask", text="y\n\n")
+        self.assertEqual(code, 0, said)
+        self.assertIn("answer   the user said decline\n", said)
+
     def test_a_server_that_does_not_start_says_why(self):
         said, code = run("mcp", "Count", *self.SERVER, "--m", "no-start=3", scenario="mcp")
         self.assertEqual(code, 1, said)

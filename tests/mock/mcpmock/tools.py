@@ -96,6 +96,9 @@ def call(session, call):
         return text("%s was called" % name)
     if found is None:
         raise Refused("Unknown tool: %s" % name, -32602, 200, probe=True)
+    if "task" in call.params:
+        support = found.more.get("execution", {}).get("taskSupport", "forbidden")
+        need(support != "forbidden", "%s cannot be called as a task" % name, -32601, 200)
     task = tasked(session, call)
     if task is not None:
         return task
