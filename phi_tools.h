@@ -12224,11 +12224,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xbb37b08a
+#if PHI__IMP_MCP != 0x361fb6cb
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xbb37b08a
+#define PHI__IMP_MCP 0x361fb6cb
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12277,6 +12277,7 @@ typedef struct phi__mcp_era {
     bool version_header;  /* MCP-Protocol-Version on each HTTP request after the handshake */
     bool session_id;      /* Mcp-Session-Id */
     bool resumption;      /* Last-Event-ID */
+    bool primes;          /* a stream that can be resumed begins with an id alone */
     bool message_headers; /* Mcp-Method, Mcp-Name, Mcp-Param-... */
     bool asks;            /* servers send requests; else input_required and a repetition */
     bool ping;
@@ -12291,6 +12292,7 @@ typedef struct phi__mcp_era {
     bool structured;  /* structuredContent, outputSchema */
     bool any_output;  /* structuredContent may be of any type, not an object alone */
     bool titles;
+    bool completions;         /* the capability of completion/complete */
     bool completions_context; /* context.arguments of completion/complete */
     bool forms;               /* elicitation */
     bool urls;                /* elicitation by a page */
@@ -12300,6 +12302,8 @@ typedef struct phi__mcp_era {
 
 enum { PHI__MCP_ERAS = 5 };
 
+/* Newest first; i is less than PHI__MCP_ERAS. */
+PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t i);
 /* NULL: unknown. */
 PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version);
 /* The newest with a handshake. */
@@ -14206,16 +14210,6 @@ PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 
 #ifndef PHI_NO_MCP
 
-/* The eras, oldest first. */
-typedef enum phi__mcp_age {
-    PHI__MCP_2024_11_05 = 0,
-    PHI__MCP_2025_03_26,
-    PHI__MCP_2025_06_18,
-    PHI__MCP_2025_11_25,
-    PHI__MCP_2026_07_28,
-    PHI__MCP_AGES
-} phi__mcp_age;
-
 enum {
     PHI__MCP_ID_BYTES = 256,    /* of a request's id, as JSON text; ours to choose, as all here */
     PHI__MCP_NAME_BYTES = 2048, /* of names and addresses in requests */
@@ -14232,10 +14226,10 @@ typedef struct phi__mcp_batch {
 
 /* Where the answer to a message goes, and how. */
 typedef struct phi__mcp_origin {
-    phi__mcp_way *way;     /* NULL: gone, or parked */
-    phi__mcp_batch *batch; /* NULL: none */
-    phi_str id;            /* JSON text; empty: unknown */
-    phi__mcp_age age;
+    phi__mcp_way *way;       /* NULL: gone, or parked */
+    phi__mcp_batch *batch;   /* NULL: none */
+    phi_str id;              /* JSON text; empty: unknown */
+    const phi__mcp_era *era; /* legacy until it is known */
     bool http;
 } phi__mcp_origin;
 
@@ -14303,7 +14297,7 @@ struct phi__mcp_client {
     phi__link link;
     phi_mcp_server *server;
     char id[33];
-    phi__mcp_age age;
+    const phi__mcp_era *era;
     bool http;
     uint32_t can;
     int log_level;
@@ -14322,7 +14316,7 @@ typedef struct phi__mcp_subscribed {
 struct phi_mcp_server {
     phi_runtime *rt;
     phi_mcp_server_desc desc; /* with its defaults */
-    const char *only;         /* the era of desc.era; NULL: all */
+    const phi__mcp_era *only; /* the era of desc.era; NULL: all */
     unsigned char key[32];    /* of requestState */
     phi__slots slots;
     phi__list serving, clients;
@@ -14337,16 +14331,10 @@ struct phi_mcp_server {
     void (*free_fn)(phi_mcp_server *server); /* frees it at last */
 };
 
-static inline bool phi__mcp_serve_state_modern(const phi__mcp_origin *origin) {
-    return origin->age == PHI__MCP_2026_07_28;
-}
-
 /* ---- mcp_serve_send.c ---- */
 
 enum { PHI__MCP_LOG_DEBUG = 0, PHI__MCP_LOG_INFO = 1, PHI__MCP_LOG_NONE = 8 };
 
-PHI__FN const char *phi__mcp_serve_send_version(phi__mcp_age age);
-PHI__FN bool phi__mcp_serve_send_age(phi_str version, phi__mcp_age *out);
 PHI__FN int phi__mcp_serve_send_level(phi_str name); /* -1: unknown */
 /* JSON text of the host's in one line: line breaks are only white space in it. */
 PHI__FN void phi__mcp_serve_send_raw(phi__buf *out, phi_str json);
@@ -14372,7 +14360,7 @@ PHI__FN void phi__mcp_serve_send_nothing(phi_mcp_server *server, phi__mcp_origin
 PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method);
 PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out);
 PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
-                                             phi__mcp_age age);
+                                             const phi__mcp_era *era);
 
 /* ---- mcp_serve_request.c ---- */
 
@@ -16283,25 +16271,28 @@ static const phi__mcp_era phi__mcp_eras_rows[PHI__MCP_ERAS] = {
                                           |  |  |  version_header
                                           |  |  |  |  session_id
                                           |  |  |  |  |  resumption
-                                          |  |  |  |  |  |  message_headers
-                                          |  |  |  |  |  |  |  asks, ping, log_request */
-    {"2026-07-28", PHI__MCP_TASKS_EXTENSION, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0,
+                                          |  |  |  |  |  |  primes
+                                          |  |  |  |  |  |  |  message_headers
+                                          |  |  |  |  |  |  |  |  asks, ping, log_request */
+    {"2026-07-28", PHI__MCP_TASKS_EXTENSION, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0,
      /* listen, subscribe, cancel_by_stream, progress_message, annotations, audio */
      1, 0, 1, 1, 1, 1,
-     /* links, structured, any_output, titles, completions_context */
-     1, 1, 1, 1, 1,
+     /* links, structured, any_output, titles, completions, completions_context */
+     1, 1, 1, 1, 1, 1,
      /* forms, urls, sampling_tools, result_type */
      1, 1, 1, 1},
-    {"2025-11-25", PHI__MCP_TASKS_ASKED,     1, 0, 0, 1, 1, 1, 0, 1, 1, 1,
-     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1,  1, 1, 1, 0},
-    {"2025-06-18", PHI__MCP_TASKS_NONE,      1, 0, 0, 1, 1, 1, 0, 1, 1, 1,
-     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1,  1, 0, 0, 0},
-    {"2025-03-26", PHI__MCP_TASKS_NONE,      1, 0, 1, 0, 1, 1, 0, 1, 1, 1,
-     0, 1, 0, 1, 1, 1,  0, 0, 0, 0, 0,  0, 0, 0, 0},
-    {"2024-11-05", PHI__MCP_TASKS_NONE,      1, 1, 0, 0, 0, 0, 0, 1, 1, 1,
-     0, 1, 0, 0, 0, 0,  0, 0, 0, 0, 0,  0, 0, 0, 0},
+    {"2025-11-25", PHI__MCP_TASKS_ASKED,     1, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1,
+     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1, 1,  1, 1, 1, 0},
+    {"2025-06-18", PHI__MCP_TASKS_NONE,      1, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1,
+     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1, 1,  1, 0, 0, 0},
+    {"2025-03-26", PHI__MCP_TASKS_NONE,      1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 1,
+     0, 1, 0, 1, 1, 1,  0, 0, 0, 0, 1, 0,  0, 0, 0, 0},
+    {"2024-11-05", PHI__MCP_TASKS_NONE,      1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1,
+     0, 1, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0,  0, 0, 0, 0},
 };
 /* clang-format on */
+
+PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t i) { return &phi__mcp_eras_rows[i]; }
 
 PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version) {
     size_t i;
@@ -24057,17 +24048,11 @@ static void phi__mcp_serve_set_level(phi_mcp_server *server, phi__mcp_origin *or
     phi__mcp_serve_send_empty(server, origin);
 }
 
-/* The era that a client proposed, or the newest of those with sessions. */
-static bool phi__mcp_serve_agree(const phi_mcp_server *server, phi_str version, phi__mcp_age *out) {
-    phi__mcp_age age = PHI__MCP_2025_11_25;
-    if (server->only != NULL) {
-        (void)phi__mcp_serve_send_age(phi_str_of(server->only), out);
-        return *out != PHI__MCP_2026_07_28;
-    }
-    if (!phi__mcp_serve_send_age(version, &age) || age == PHI__MCP_2026_07_28)
-        age = PHI__MCP_2025_11_25;
-    *out = age;
-    return true;
+/* The era that a client proposed, or the newest of those with sessions. NULL: none. */
+static const phi__mcp_era *phi__mcp_serve_agree(const phi_mcp_server *server, phi_str version) {
+    const phi__mcp_era *era = server->only != NULL ? server->only : phi__mcp_eras_find(version);
+    if (era != NULL && era->handshake) return era;
+    return server->only == NULL ? phi__mcp_eras_legacy() : NULL;
 }
 
 static void phi__mcp_serve_unsupported(phi_mcp_server *server, phi__mcp_origin *origin,
@@ -24089,7 +24074,8 @@ static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *o
                                       phi__mcp_client *client, const phi_json *params) {
     const phi_json *can = phi_json_get(params, "capabilities");
     phi_str version = phi_json_str(phi_json_get(params, "protocolVersion"), NULL);
-    if (!phi__mcp_serve_agree(server, version, &origin->age)) {
+    const phi__mcp_era *era = phi__mcp_serve_agree(server, version);
+    if (era == NULL) {
         phi__mcp_serve_unsupported(server, origin, version);
         return;
     }
@@ -24105,7 +24091,7 @@ static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *o
                                   PHI__LIT("Too many sessions"), NULL);
         return;
     }
-    client->age = origin->age;
+    client->era = origin->era = era;
     client->log_level = PHI__MCP_LOG_INFO;
     client->can = 0;
     if (phi_json_is_object(phi_json_get(can, "sampling")))
@@ -24196,7 +24182,7 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
     const phi_json *meta = phi_json_get(m->params, "_meta");
     const phi_json *version = phi_json_get(meta, "io.modelcontextprotocol/protocolVersion");
     const char *fault = NULL;
-    m->origin.age = PHI__MCP_2026_07_28;
+    m->origin.era = phi__mcp_eras_modern();
     if (!phi_json_is_string(version) ||
         !phi_json_is_object(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"))) {
         phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_PARAMS, 400,
@@ -24206,7 +24192,7 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
     }
     if (m->heads != NULL && !phi_str_equal(m->heads->version, phi_json_str(version, NULL)))
         fault = "Header mismatch: MCP-Protocol-Version is not the version of the body";
-    if (fault == NULL && !phi__str_is(phi_json_str(version, NULL), "2026-07-28")) {
+    if (fault == NULL && phi__mcp_eras_find(phi_json_str(version, NULL)) != m->origin.era) {
         phi__mcp_serve_unsupported(m->server, &m->origin, phi_json_str(version, NULL));
         return false;
     }
@@ -24218,30 +24204,28 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
 
 static bool phi__mcp_serve_is_modern(const phi__mcp_incoming_message *m) {
     const phi_json *meta = phi_json_get(m->params, "_meta");
-    const char *only = m->server->only;
-    if (only != NULL) return strcmp(only, "2026-07-28") == 0;
+    if (m->server->only != NULL) return !m->server->only->handshake;
     return phi_json_get(meta, "io.modelcontextprotocol/protocolVersion") != NULL ||
            phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities") != NULL ||
-           (m->heads != NULL && phi__str_is(m->heads->version, "2026-07-28")) ||
+           (m->heads != NULL && phi__mcp_eras_find(m->heads->version) == phi__mcp_eras_modern()) ||
            phi__str_is(m->method, "server/discover") ||
            phi__str_is(m->method, "subscriptions/listen");
 }
 
 /* A request of a session; false: it was answered. */
 static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
-    phi__mcp_age age;
     if (phi__str_is(m->method, "initialize")) {
         phi__mcp_serve_initialize(m->server, &m->origin, m->client, m->params);
         return false;
     }
     if (m->heads != NULL && m->heads->version.len > 0 &&
-        !phi__mcp_serve_send_age(m->heads->version, &age)) {
+        phi__mcp_eras_find(m->heads->version) == NULL) {
         phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
                               "MCP-Protocol-Version: not a version of the protocol");
         return false;
     }
     if (m->client != NULL) {
-        m->origin.age = m->client->age;
+        m->origin.era = m->client->era;
         phi__mcp_serve_renew(m->client);
         return true;
     }
@@ -24255,7 +24239,7 @@ static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
 
 /* Whether it has the id of a request that is under way. */
 static bool phi__mcp_serve_twice(const phi__mcp_incoming_message *m) {
-    const phi__mcp_client *client = phi__mcp_serve_state_modern(&m->origin) ? NULL : m->client;
+    const phi__mcp_client *client = m->origin.era->handshake ? m->client : NULL;
     phi__link *link;
     for (link = m->server->serving.first; link != NULL; link = link->next) {
         const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
@@ -24335,7 +24319,7 @@ static void phi__mcp_serve_one(phi__mcp_incoming_message *m) {
     const phi_json *method = phi_json_get(m->root, "method");
     phi__buf text;
     phi__buf_init(&text, &m->server->rt->memory);
-    m->origin.age = m->client != NULL ? m->client->age : PHI__MCP_2025_11_25;
+    m->origin.era = m->client != NULL ? m->client->era : phi__mcp_eras_legacy();
     m->origin.id = phi__str("", 0);
     m->method = phi_json_str(method, NULL);
     m->params = params;
@@ -24363,7 +24347,7 @@ static phi__mcp_batch *phi__mcp_serve_batch(phi__mcp_incoming_message *m) {
     phi__mcp_batch *batch;
     size_t count = phi_json_count(m->root);
     const char *fault = NULL;
-    if (m->client != NULL && m->client->age > PHI__MCP_2025_03_26)
+    if (m->client != NULL && !m->client->era->batches)
         fault = "Expected one message, not a batch";
     else if (count == 0 || count > PHI__MCP_BATCH_MOST)
         fault = "Expected a batch of 1 to 64 messages";
@@ -24427,7 +24411,7 @@ PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *cli
     m.heads = heads;
     m.origin.way = way;
     m.origin.http = heads != NULL;
-    m.origin.age = PHI__MCP_2025_11_25;
+    m.origin.era = phi__mcp_eras_legacy();
     phi__mcp_serve_ask_enter(server);
     phi_arena_init(&arena, &server->rt->memory, 0);
     if (json.len <= server->desc.max_message_bytes)
@@ -24947,12 +24931,11 @@ static const phi_json *phi__mcp_serve_call_structured(phi__mcp_serving *serving,
     phi_json *value = NULL, *schema = NULL;
     phi_str text = result->details;
     error->message[0] = '\0';
-    if (serving->output_schema == NULL || result->is_error ||
-        serving->origin.age < PHI__MCP_2025_06_18)
+    if (serving->output_schema == NULL || result->is_error || !serving->origin.era->structured)
         return NULL;
     if (text.len == 0) text = phi_message_text(result, "", arena, NULL);
     if (phi_json_parse(arena, text, 0, &value, NULL) != PHI_OK ||
-        (!phi_json_is_object(value) && !phi__mcp_serve_state_modern(&serving->origin))) {
+        (!phi_json_is_object(value) && !serving->origin.era->any_output)) {
         (void)snprintf(error->message, sizeof error->message,
                        "The tool's result is not the JSON that its output schema promises");
         return NULL;
@@ -25112,13 +25095,12 @@ static void phi__mcp_serve_call_needs(phi_mcp_server *server, phi__mcp_origin *o
     if ((missing & (uint32_t)PHI_MCP_CAN_ELICIT) != 0) phi__records_raw(&data, "elicitation", "{}");
     if ((missing & (uint32_t)PHI_MCP_CAN_ROOTS) != 0) phi__records_raw(&data, "roots", "{}");
     phi__buf_add(&data, "}}", 3); /* and its end */
-    phi__mcp_serve_send_error(server, origin,
-                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_RPC_CAPABILITY
-                                                                  : PHI__MCP_RPC_BAD_PARAMS,
-                              phi__mcp_serve_state_modern(origin) ? 400 : 200,
-                              PHI__LIT("The tool needs a capability that the client has not "
-                                       "declared"),
-                              data.failed ? NULL : data.at);
+    phi__mcp_serve_send_error(
+        server, origin, !origin->era->asks ? PHI__MCP_RPC_CAPABILITY : PHI__MCP_RPC_BAD_PARAMS,
+        !origin->era->asks ? 400 : 200,
+        PHI__LIT("The tool needs a capability that the client has not "
+                 "declared"),
+        data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
 
@@ -25286,7 +25268,7 @@ static void phi__mcp_serve_data_lost(phi__mcp_serving *serving) {
 
 static void phi__mcp_serve_data_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out) {
-    if (!phi__mcp_serve_state_modern(origin)) return;
+    if (!origin->era->result_type) return;
     phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
     phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
@@ -25342,10 +25324,9 @@ PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin
     phi__buf_char(&data, '{');
     phi__records_str(&data, "uri", phi__str(uri.at, phi__min(uri.len, PHI__MCP_NAME_BYTES)));
     phi__buf_add(&data, "}", 2);
-    phi__mcp_serve_send_error(server, origin,
-                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_RPC_BAD_PARAMS
-                                                                  : PHI__MCP_RPC_NO_RESOURCE,
-                              200, PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
+    phi__mcp_serve_send_error(
+        server, origin, origin->era->handshake ? PHI__MCP_RPC_NO_RESOURCE : PHI__MCP_RPC_BAD_PARAMS,
+        200, PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
 
@@ -25689,12 +25670,11 @@ PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *
 }
 
 static void phi__mcp_serve_data_result(phi__mcp_serving *serving, const phi_json *root) {
-    bool modern = phi__mcp_serve_state_modern(&serving->origin);
     phi_json_iter it = phi_json_each(root);
     const phi_json *child;
     phi__buf out;
     phi__mcp_serve_send_open(serving->server, &serving->origin, &out);
-    if (modern && phi_json_get(root, "resultType") == NULL)
+    if (serving->origin.era->result_type && phi_json_get(root, "resultType") == NULL)
         phi__records_str(&out, "resultType", PHI__LIT("complete"));
     if (serving->kind == PHI__MCP_SERVING_READ && phi_json_get(root, "ttlMs") == NULL)
         phi__mcp_serve_data_cache(serving->server, &serving->origin, &out);
@@ -26110,8 +26090,8 @@ static bool phi__mcp_serve_http_on_body(void *ctx, const char *bytes, size_t len
 static void phi__mcp_serve_http_in_session(phi__mcp_post *post, const phi__mcp_client *client) {
     if (client == NULL) return;
     memcpy(post->of, phi__mcp_serve_client_id(client), sizeof post->of);
-    if (client->age >= PHI__MCP_2025_03_26) post->events.stream = ++post->http->streams;
-    post->primes = client->age >= PHI__MCP_2025_11_25;
+    if (client->era->resumption) post->events.stream = ++post->http->streams;
+    post->primes = client->era->primes;
 }
 
 static void phi__mcp_serve_http_on_whole(void *ctx) {
@@ -26393,13 +26373,13 @@ static void phi__mcp_serve_list_capability(phi__buf *out, bool has, const char *
 }
 
 static void phi__mcp_serve_list_capabilities(const phi_mcp_server *server, phi__buf *out,
-                                             phi__mcp_age age) {
+                                             const phi__mcp_era *era) {
     phi__records_raw(out, "capabilities", "{");
     phi__mcp_serve_list_capability(out, server->has_tools, "tools", "{\"listChanged\":true}");
     phi__mcp_serve_list_capability(out, server->has_resources, "resources",
                                    "{\"subscribe\":true,\"listChanged\":true}");
     phi__mcp_serve_list_capability(out, server->has_prompts, "prompts", "{\"listChanged\":true}");
-    phi__mcp_serve_list_capability(out, server->desc.complete != NULL && age >= PHI__MCP_2025_03_26,
+    phi__mcp_serve_list_capability(out, server->desc.complete != NULL && era->completions,
                                    "completions", "{}");
     phi__records_raw(out, "logging", "{}}");
 }
@@ -26412,30 +26392,29 @@ static void phi__mcp_serve_list_instructions(const phi_mcp_server *server, phi__
 PHI__FN void phi__mcp_serve_list_initialized(phi_mcp_server *server, phi__mcp_origin *origin) {
     phi__buf out;
     phi__mcp_serve_send_open(server, origin, &out);
-    phi__records_str(&out, "protocolVersion", phi_str_of(phi__mcp_serve_send_version(origin->age)));
-    phi__mcp_serve_list_capabilities(server, &out, origin->age);
+    phi__records_str(&out, "protocolVersion", phi_str_of(origin->era->version));
+    phi__mcp_serve_list_capabilities(server, &out, origin->era);
     phi__records_raw(&out, "serverInfo", "");
-    phi__mcp_serve_send_server_info(server, &out, origin->age);
-    if (origin->age >= PHI__MCP_2025_03_26 || server->desc.instructions != NULL)
-        phi__mcp_serve_list_instructions(server, &out);
+    phi__mcp_serve_send_server_info(server, &out, origin->era);
+    phi__mcp_serve_list_instructions(server, &out);
     phi__mcp_serve_send_close(server, origin, &out);
 }
 
 PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf *out) {
-    int age;
+    size_t i;
     phi__buf_char(out, '[');
-    for (age = (int)PHI__MCP_AGES - 1; age >= 0; age--) {
-        const char *version = phi__mcp_serve_send_version((phi__mcp_age)age);
-        if (server->only != NULL && strcmp(server->only, version) != 0) continue;
+    for (i = 0; i < PHI__MCP_ERAS; i++) {
+        const phi__mcp_era *era = phi__mcp_eras_at(i);
+        if (server->only != NULL && server->only != era) continue;
         phi__json_write_comma(out);
-        phi__json_write_str(out, phi_str_of(version));
+        phi__json_write_str(out, phi_str_of(era->version));
     }
     phi__buf_char(out, ']');
 }
 
 static void phi__mcp_serve_list_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out) {
-    if (!phi__mcp_serve_state_modern(origin)) return;
+    if (!origin->era->result_type) return;
     phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
     phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
@@ -26449,7 +26428,7 @@ PHI__FN void phi__mcp_serve_list_discover(phi_mcp_server *server, phi__mcp_origi
     phi__mcp_serve_send_complete(server, origin, &out);
     phi__records_raw(&out, "supportedVersions", "");
     phi__mcp_serve_list_versions(server, &out);
-    phi__mcp_serve_list_capabilities(server, &out, origin->age);
+    phi__mcp_serve_list_capabilities(server, &out, origin->era);
     phi__mcp_serve_list_instructions(server, &out);
     phi__mcp_serve_list_cache(server, origin, &out);
     phi__mcp_serve_send_close(server, origin, &out);
@@ -26486,48 +26465,47 @@ static void phi__mcp_serve_list_schema(phi__buf *out, const char *schema) {
     phi__mcp_serve_send_raw(out, text);
 }
 
-static void phi__mcp_serve_list_tool(const phi_mcp_server *server, phi__mcp_age age, size_t i,
-                                     phi__buf *out) {
+static void phi__mcp_serve_list_tool(const phi_mcp_server *server, const phi__mcp_era *era,
+                                     size_t i, phi__buf *out) {
     const phi_tool *tool = &server->desc.tools[i];
     const phi_mcp_serve_tool *info =
         server->desc.tool_infos != NULL ? &server->desc.tool_infos[i] : NULL;
     const char *title = info != NULL && info->title != NULL ? info->title : tool->label;
     phi__records_str(out, "name", phi_str_of(tool->name));
-    if (age >= PHI__MCP_2025_06_18) phi__mcp_serve_list_some(out, "title", title);
+    if (era->titles) phi__mcp_serve_list_some(out, "title", title);
     phi__mcp_serve_list_some(out, "description", tool->description);
     phi__mcp_serve_list_schema(out, tool->schema);
     if (info == NULL) return;
-    if (age >= PHI__MCP_2025_06_18)
-        phi__mcp_serve_list_json(out, "outputSchema", info->output_schema);
-    if (age >= PHI__MCP_2025_03_26) phi__mcp_serve_list_json(out, "annotations", info->annotations);
+    if (era->structured) phi__mcp_serve_list_json(out, "outputSchema", info->output_schema);
+    if (era->annotations) phi__mcp_serve_list_json(out, "annotations", info->annotations);
 }
 
-static void phi__mcp_serve_list_resource(const phi_mcp_server *server, phi__mcp_age age, size_t i,
-                                         phi__buf *out) {
+static void phi__mcp_serve_list_resource(const phi_mcp_server *server, const phi__mcp_era *era,
+                                         size_t i, phi__buf *out) {
     const phi_mcp_serve_resource *item = &server->desc.resources[i];
     phi__records_str(out, "uri", phi_str_of(item->uri));
     phi__records_str(out, "name", phi_str_of(item->name != NULL ? item->name : item->uri));
-    if (age >= PHI__MCP_2025_06_18) phi__mcp_serve_list_some(out, "title", item->title);
+    if (era->titles) phi__mcp_serve_list_some(out, "title", item->title);
     phi__mcp_serve_list_some(out, "description", item->description);
     phi__mcp_serve_list_some(out, "mimeType", item->mime_type);
     phi__mcp_serve_list_json(out, "annotations", item->annotations);
 }
 
-static void phi__mcp_serve_list_template(const phi_mcp_server *server, phi__mcp_age age, size_t i,
-                                         phi__buf *out) {
+static void phi__mcp_serve_list_template(const phi_mcp_server *server, const phi__mcp_era *era,
+                                         size_t i, phi__buf *out) {
     const phi_mcp_serve_template *item = &server->desc.templates[i];
     phi__records_str(out, "uriTemplate", phi_str_of(item->uri));
     phi__records_str(out, "name", phi_str_of(item->name != NULL ? item->name : item->uri));
-    if (age >= PHI__MCP_2025_06_18) phi__mcp_serve_list_some(out, "title", item->title);
+    if (era->titles) phi__mcp_serve_list_some(out, "title", item->title);
     phi__mcp_serve_list_some(out, "description", item->description);
     phi__mcp_serve_list_some(out, "mimeType", item->mime_type);
     phi__mcp_serve_list_json(out, "annotations", item->annotations);
 }
 
-static void phi__mcp_serve_list_prompt(const phi_mcp_server *server, phi__mcp_age age, size_t i,
-                                       phi__buf *out) {
+static void phi__mcp_serve_list_prompt(const phi_mcp_server *server, const phi__mcp_era *era,
+                                       size_t i, phi__buf *out) {
     const phi_mcp_serve_prompt *item = &server->desc.prompts[i];
-    bool titles = age >= PHI__MCP_2025_06_18;
+    bool titles = era->titles;
     size_t j;
     phi__records_str(out, "name", phi_str_of(item->name));
     if (titles) phi__mcp_serve_list_some(out, "title", item->title);
@@ -26549,8 +26527,8 @@ static void phi__mcp_serve_list_prompt(const phi_mcp_server *server, phi__mcp_ag
 
 /* ---- pages ---- */
 
-typedef void (*phi__mcp_serve_list_fn)(const phi_mcp_server *server, phi__mcp_age age, size_t i,
-                                       phi__buf *out);
+typedef void (*phi__mcp_serve_list_fn)(const phi_mcp_server *server, const phi__mcp_era *era,
+                                       size_t i, phi__buf *out);
 
 /* A cursor is the number of the first item. */
 static bool phi__mcp_serve_list_cursor(const phi_json *params, size_t count, size_t *from) {
@@ -26580,7 +26558,7 @@ static void phi__mcp_serve_list_page(phi_mcp_server *server, phi__mcp_origin *or
     for (; i < to; i++) {
         phi__json_write_comma(&out);
         phi__buf_char(&out, '{');
-        item(server, origin->age, i, &out);
+        item(server, origin->era, i, &out);
         phi__buf_char(&out, '}');
     }
     phi__buf_char(&out, ']');
@@ -27026,7 +27004,7 @@ PHI__FN void phi__mcp_serve_request_progress(phi__mcp_serving *serving, double p
     phi__buf_add_str(&out, serving->token);
     phi__records_double(&out, "progress", progress);
     if (total > 0) phi__records_double(&out, "total", total);
-    if (message.len > 0 && serving->origin.age >= PHI__MCP_2025_03_26)
+    if (message.len > 0 && serving->origin.era->progress_message)
         phi__records_str(&out, "message", message);
     (void)phi__mcp_serve_send_noted(way, &out);
 }
@@ -27067,22 +27045,6 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 
 /* ---- names of the protocol ---- */
 
-PHI__FN const char *phi__mcp_serve_send_version(phi__mcp_age age) {
-    static const char *const versions[] = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25",
-                                           "2026-07-28"};
-    return versions[age];
-}
-
-PHI__FN bool phi__mcp_serve_send_age(phi_str version, phi__mcp_age *out) {
-    int age;
-    for (age = 0; age < (int)PHI__MCP_AGES; age++) {
-        if (!phi__str_is(version, phi__mcp_serve_send_version((phi__mcp_age)age))) continue;
-        *out = (phi__mcp_age)age;
-        return true;
-    }
-    return false;
-}
-
 PHI__FN int phi__mcp_serve_send_level(phi_str name) {
     static const char *const levels[] = {"debug", "info",     "notice", "warning",
                                          "error", "critical", "alert",  "emergency"};
@@ -27117,12 +27079,11 @@ PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block) 
 }
 
 PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
-                                             phi__mcp_age age) {
+                                             const phi__mcp_era *era) {
     const phi_mcp_server_desc *desc = &server->desc;
     phi__buf_char(out, '{');
     phi__records_str(out, "name", phi_str_of(desc->name));
-    if (desc->title != NULL && age >= PHI__MCP_2025_06_18)
-        phi__records_str(out, "title", phi_str_of(desc->title));
+    if (desc->title != NULL && era->titles) phi__records_str(out, "title", phi_str_of(desc->title));
     phi__records_str(out, "version", phi_str_of(desc->version));
     phi__buf_char(out, '}');
 }
@@ -27132,7 +27093,7 @@ static void phi__mcp_serve_send_head(phi__buf *out, const phi__mcp_origin *origi
     if (origin->id.len > 0) {
         phi__buf_text(out, ",\"id\":");
         phi__buf_add_str(out, origin->id);
-    } else if (!phi__mcp_serve_state_modern(origin))
+    } else if (origin->era->handshake)
         phi__buf_text(out, ",\"id\":null");
 }
 
@@ -27199,10 +27160,10 @@ PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *
 
 PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
                                           const phi__mcp_origin *origin, phi__buf *out) {
-    if (!phi__mcp_serve_state_modern(origin)) return;
+    if (!origin->era->result_type) return;
     phi__records_str(out, "resultType", PHI__LIT("complete"));
     phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
-    phi__mcp_serve_send_server_info(server, out, origin->age);
+    phi__mcp_serve_send_server_info(server, out, origin->era);
     phi__buf_char(out, '}');
 }
 
@@ -27588,10 +27549,8 @@ static phi_status phi__mcp_server_prompts(phi_runtime *rt, const phi_mcp_serve_p
 }
 
 static phi_status phi__mcp_server_check(phi_runtime *rt, const phi_mcp_server_desc *desc) {
-    phi__mcp_age age;
     phi_status status = phi__mcp_server_name(rt, "phi_mcp_serve: name", desc->name);
-    if (status == PHI_OK && desc->era != NULL &&
-        !phi__mcp_serve_send_age(phi_str_of(desc->era), &age))
+    if (status == PHI_OK && desc->era != NULL && phi__mcp_eras_find(phi_str_of(desc->era)) == NULL)
         status = phi__error(rt, PHI_BAD_ARG,
                             "phi_mcp_serve: era \"%s\": expected 2026-07-28, "
                             "2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05",
@@ -27690,7 +27649,7 @@ PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc
     }
     server->rt = rt;
     server->desc = *desc;
-    server->only = desc->era;
+    if (desc->era != NULL) server->only = phi__mcp_eras_find(phi_str_of(desc->era));
     server->free_fn = phi__mcp_server_free;
     server->has_tools = desc->tools != NULL;
     server->has_resources = desc->resources != NULL || desc->templates != NULL;

@@ -11,25 +11,28 @@ static const phi__mcp_era phi__mcp_eras_rows[PHI__MCP_ERAS] = {
                                           |  |  |  version_header
                                           |  |  |  |  session_id
                                           |  |  |  |  |  resumption
-                                          |  |  |  |  |  |  message_headers
-                                          |  |  |  |  |  |  |  asks, ping, log_request */
-    {"2026-07-28", PHI__MCP_TASKS_EXTENSION, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0,
+                                          |  |  |  |  |  |  primes
+                                          |  |  |  |  |  |  |  message_headers
+                                          |  |  |  |  |  |  |  |  asks, ping, log_request */
+    {"2026-07-28", PHI__MCP_TASKS_EXTENSION, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0,
      /* listen, subscribe, cancel_by_stream, progress_message, annotations, audio */
      1, 0, 1, 1, 1, 1,
-     /* links, structured, any_output, titles, completions_context */
-     1, 1, 1, 1, 1,
+     /* links, structured, any_output, titles, completions, completions_context */
+     1, 1, 1, 1, 1, 1,
      /* forms, urls, sampling_tools, result_type */
      1, 1, 1, 1},
-    {"2025-11-25", PHI__MCP_TASKS_ASKED,     1, 0, 0, 1, 1, 1, 0, 1, 1, 1,
-     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1,  1, 1, 1, 0},
-    {"2025-06-18", PHI__MCP_TASKS_NONE,      1, 0, 0, 1, 1, 1, 0, 1, 1, 1,
-     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1,  1, 0, 0, 0},
-    {"2025-03-26", PHI__MCP_TASKS_NONE,      1, 0, 1, 0, 1, 1, 0, 1, 1, 1,
-     0, 1, 0, 1, 1, 1,  0, 0, 0, 0, 0,  0, 0, 0, 0},
-    {"2024-11-05", PHI__MCP_TASKS_NONE,      1, 1, 0, 0, 0, 0, 0, 1, 1, 1,
-     0, 1, 0, 0, 0, 0,  0, 0, 0, 0, 0,  0, 0, 0, 0},
+    {"2025-11-25", PHI__MCP_TASKS_ASKED,     1, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1,
+     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1, 1,  1, 1, 1, 0},
+    {"2025-06-18", PHI__MCP_TASKS_NONE,      1, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1,
+     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1, 1,  1, 0, 0, 0},
+    {"2025-03-26", PHI__MCP_TASKS_NONE,      1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 1,
+     0, 1, 0, 1, 1, 1,  0, 0, 0, 0, 1, 0,  0, 0, 0, 0},
+    {"2024-11-05", PHI__MCP_TASKS_NONE,      1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1,
+     0, 1, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0,  0, 0, 0, 0},
 };
 /* clang-format on */
+
+PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t i) { return &phi__mcp_eras_rows[i]; }
 
 PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version) {
     size_t i;

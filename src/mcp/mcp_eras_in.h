@@ -22,6 +22,7 @@ typedef struct phi__mcp_era {
     bool version_header;  /* MCP-Protocol-Version on each HTTP request after the handshake */
     bool session_id;      /* Mcp-Session-Id */
     bool resumption;      /* Last-Event-ID */
+    bool primes;          /* a stream that can be resumed begins with an id alone */
     bool message_headers; /* Mcp-Method, Mcp-Name, Mcp-Param-... */
     bool asks;            /* servers send requests; else input_required and a repetition */
     bool ping;
@@ -36,6 +37,7 @@ typedef struct phi__mcp_era {
     bool structured;  /* structuredContent, outputSchema */
     bool any_output;  /* structuredContent may be of any type, not an object alone */
     bool titles;
+    bool completions;         /* the capability of completion/complete */
     bool completions_context; /* context.arguments of completion/complete */
     bool forms;               /* elicitation */
     bool urls;                /* elicitation by a page */
@@ -45,6 +47,8 @@ typedef struct phi__mcp_era {
 
 enum { PHI__MCP_ERAS = 5 };
 
+/* Newest first; i is less than PHI__MCP_ERAS. */
+PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t i);
 /* NULL: unknown. */
 PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version);
 /* The newest with a handshake. */

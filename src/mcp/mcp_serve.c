@@ -168,17 +168,11 @@ static void phi__mcp_serve_set_level(phi_mcp_server *server, phi__mcp_origin *or
     phi__mcp_serve_send_empty(server, origin);
 }
 
-/* The era that a client proposed, or the newest of those with sessions. */
-static bool phi__mcp_serve_agree(const phi_mcp_server *server, phi_str version, phi__mcp_age *out) {
-    phi__mcp_age age = PHI__MCP_2025_11_25;
-    if (server->only != NULL) {
-        (void)phi__mcp_serve_send_age(phi_str_of(server->only), out);
-        return *out != PHI__MCP_2026_07_28;
-    }
-    if (!phi__mcp_serve_send_age(version, &age) || age == PHI__MCP_2026_07_28)
-        age = PHI__MCP_2025_11_25;
-    *out = age;
-    return true;
+/* The era that a client proposed, or the newest of those with sessions. NULL: none. */
+static const phi__mcp_era *phi__mcp_serve_agree(const phi_mcp_server *server, phi_str version) {
+    const phi__mcp_era *era = server->only != NULL ? server->only : phi__mcp_eras_find(version);
+    if (era != NULL && era->handshake) return era;
+    return server->only == NULL ? phi__mcp_eras_legacy() : NULL;
 }
 
 static void phi__mcp_serve_unsupported(phi_mcp_server *server, phi__mcp_origin *origin,
@@ -200,7 +194,8 @@ static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *o
                                       phi__mcp_client *client, const phi_json *params) {
     const phi_json *can = phi_json_get(params, "capabilities");
     phi_str version = phi_json_str(phi_json_get(params, "protocolVersion"), NULL);
-    if (!phi__mcp_serve_agree(server, version, &origin->age)) {
+    const phi__mcp_era *era = phi__mcp_serve_agree(server, version);
+    if (era == NULL) {
         phi__mcp_serve_unsupported(server, origin, version);
         return;
     }
@@ -216,7 +211,7 @@ static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *o
                                   PHI__LIT("Too many sessions"), NULL);
         return;
     }
-    client->age = origin->age;
+    client->era = origin->era = era;
     client->log_level = PHI__MCP_LOG_INFO;
     client->can = 0;
     if (phi_json_is_object(phi_json_get(can, "sampling")))
@@ -307,7 +302,7 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
     const phi_json *meta = phi_json_get(m->params, "_meta");
     const phi_json *version = phi_json_get(meta, "io.modelcontextprotocol/protocolVersion");
     const char *fault = NULL;
-    m->origin.age = PHI__MCP_2026_07_28;
+    m->origin.era = phi__mcp_eras_modern();
     if (!phi_json_is_string(version) ||
         !phi_json_is_object(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"))) {
         phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_PARAMS, 400,
@@ -317,7 +312,7 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
     }
     if (m->heads != NULL && !phi_str_equal(m->heads->version, phi_json_str(version, NULL)))
         fault = "Header mismatch: MCP-Protocol-Version is not the version of the body";
-    if (fault == NULL && !phi__str_is(phi_json_str(version, NULL), "2026-07-28")) {
+    if (fault == NULL && phi__mcp_eras_find(phi_json_str(version, NULL)) != m->origin.era) {
         phi__mcp_serve_unsupported(m->server, &m->origin, phi_json_str(version, NULL));
         return false;
     }
@@ -329,30 +324,28 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
 
 static bool phi__mcp_serve_is_modern(const phi__mcp_incoming_message *m) {
     const phi_json *meta = phi_json_get(m->params, "_meta");
-    const char *only = m->server->only;
-    if (only != NULL) return strcmp(only, "2026-07-28") == 0;
+    if (m->server->only != NULL) return !m->server->only->handshake;
     return phi_json_get(meta, "io.modelcontextprotocol/protocolVersion") != NULL ||
            phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities") != NULL ||
-           (m->heads != NULL && phi__str_is(m->heads->version, "2026-07-28")) ||
+           (m->heads != NULL && phi__mcp_eras_find(m->heads->version) == phi__mcp_eras_modern()) ||
            phi__str_is(m->method, "server/discover") ||
            phi__str_is(m->method, "subscriptions/listen");
 }
 
 /* A request of a session; false: it was answered. */
 static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
-    phi__mcp_age age;
     if (phi__str_is(m->method, "initialize")) {
         phi__mcp_serve_initialize(m->server, &m->origin, m->client, m->params);
         return false;
     }
     if (m->heads != NULL && m->heads->version.len > 0 &&
-        !phi__mcp_serve_send_age(m->heads->version, &age)) {
+        phi__mcp_eras_find(m->heads->version) == NULL) {
         phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
                               "MCP-Protocol-Version: not a version of the protocol");
         return false;
     }
     if (m->client != NULL) {
-        m->origin.age = m->client->age;
+        m->origin.era = m->client->era;
         phi__mcp_serve_renew(m->client);
         return true;
     }
@@ -366,7 +359,7 @@ static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
 
 /* Whether it has the id of a request that is under way. */
 static bool phi__mcp_serve_twice(const phi__mcp_incoming_message *m) {
-    const phi__mcp_client *client = phi__mcp_serve_state_modern(&m->origin) ? NULL : m->client;
+    const phi__mcp_client *client = m->origin.era->handshake ? m->client : NULL;
     phi__link *link;
     for (link = m->server->serving.first; link != NULL; link = link->next) {
         const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
@@ -446,7 +439,7 @@ static void phi__mcp_serve_one(phi__mcp_incoming_message *m) {
     const phi_json *method = phi_json_get(m->root, "method");
     phi__buf text;
     phi__buf_init(&text, &m->server->rt->memory);
-    m->origin.age = m->client != NULL ? m->client->age : PHI__MCP_2025_11_25;
+    m->origin.era = m->client != NULL ? m->client->era : phi__mcp_eras_legacy();
     m->origin.id = phi__str("", 0);
     m->method = phi_json_str(method, NULL);
     m->params = params;
@@ -474,7 +467,7 @@ static phi__mcp_batch *phi__mcp_serve_batch(phi__mcp_incoming_message *m) {
     phi__mcp_batch *batch;
     size_t count = phi_json_count(m->root);
     const char *fault = NULL;
-    if (m->client != NULL && m->client->age > PHI__MCP_2025_03_26)
+    if (m->client != NULL && !m->client->era->batches)
         fault = "Expected one message, not a batch";
     else if (count == 0 || count > PHI__MCP_BATCH_MOST)
         fault = "Expected a batch of 1 to 64 messages";
@@ -538,7 +531,7 @@ PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *cli
     m.heads = heads;
     m.origin.way = way;
     m.origin.http = heads != NULL;
-    m.origin.age = PHI__MCP_2025_11_25;
+    m.origin.era = phi__mcp_eras_legacy();
     phi__mcp_serve_ask_enter(server);
     phi_arena_init(&arena, &server->rt->memory, 0);
     if (json.len <= server->desc.max_message_bytes)

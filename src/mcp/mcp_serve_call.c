@@ -88,12 +88,11 @@ static const phi_json *phi__mcp_serve_call_structured(phi__mcp_serving *serving,
     phi_json *value = NULL, *schema = NULL;
     phi_str text = result->details;
     error->message[0] = '\0';
-    if (serving->output_schema == NULL || result->is_error ||
-        serving->origin.age < PHI__MCP_2025_06_18)
+    if (serving->output_schema == NULL || result->is_error || !serving->origin.era->structured)
         return NULL;
     if (text.len == 0) text = phi_message_text(result, "", arena, NULL);
     if (phi_json_parse(arena, text, 0, &value, NULL) != PHI_OK ||
-        (!phi_json_is_object(value) && !phi__mcp_serve_state_modern(&serving->origin))) {
+        (!phi_json_is_object(value) && !serving->origin.era->any_output)) {
         (void)snprintf(error->message, sizeof error->message,
                        "The tool's result is not the JSON that its output schema promises");
         return NULL;
@@ -253,13 +252,12 @@ static void phi__mcp_serve_call_needs(phi_mcp_server *server, phi__mcp_origin *o
     if ((missing & (uint32_t)PHI_MCP_CAN_ELICIT) != 0) phi__records_raw(&data, "elicitation", "{}");
     if ((missing & (uint32_t)PHI_MCP_CAN_ROOTS) != 0) phi__records_raw(&data, "roots", "{}");
     phi__buf_add(&data, "}}", 3); /* and its end */
-    phi__mcp_serve_send_error(server, origin,
-                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_RPC_CAPABILITY
-                                                                  : PHI__MCP_RPC_BAD_PARAMS,
-                              phi__mcp_serve_state_modern(origin) ? 400 : 200,
-                              PHI__LIT("The tool needs a capability that the client has not "
-                                       "declared"),
-                              data.failed ? NULL : data.at);
+    phi__mcp_serve_send_error(
+        server, origin, !origin->era->asks ? PHI__MCP_RPC_CAPABILITY : PHI__MCP_RPC_BAD_PARAMS,
+        !origin->era->asks ? 400 : 200,
+        PHI__LIT("The tool needs a capability that the client has not "
+                 "declared"),
+        data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
 

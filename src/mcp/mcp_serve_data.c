@@ -39,7 +39,7 @@ static void phi__mcp_serve_data_lost(phi__mcp_serving *serving) {
 
 static void phi__mcp_serve_data_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out) {
-    if (!phi__mcp_serve_state_modern(origin)) return;
+    if (!origin->era->result_type) return;
     phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
     phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
@@ -95,10 +95,9 @@ PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin
     phi__buf_char(&data, '{');
     phi__records_str(&data, "uri", phi__str(uri.at, phi__min(uri.len, PHI__MCP_NAME_BYTES)));
     phi__buf_add(&data, "}", 2);
-    phi__mcp_serve_send_error(server, origin,
-                              phi__mcp_serve_state_modern(origin) ? PHI__MCP_RPC_BAD_PARAMS
-                                                                  : PHI__MCP_RPC_NO_RESOURCE,
-                              200, PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
+    phi__mcp_serve_send_error(
+        server, origin, origin->era->handshake ? PHI__MCP_RPC_NO_RESOURCE : PHI__MCP_RPC_BAD_PARAMS,
+        200, PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
 
@@ -442,12 +441,11 @@ PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *
 }
 
 static void phi__mcp_serve_data_result(phi__mcp_serving *serving, const phi_json *root) {
-    bool modern = phi__mcp_serve_state_modern(&serving->origin);
     phi_json_iter it = phi_json_each(root);
     const phi_json *child;
     phi__buf out;
     phi__mcp_serve_send_open(serving->server, &serving->origin, &out);
-    if (modern && phi_json_get(root, "resultType") == NULL)
+    if (serving->origin.era->result_type && phi_json_get(root, "resultType") == NULL)
         phi__records_str(&out, "resultType", PHI__LIT("complete"));
     if (serving->kind == PHI__MCP_SERVING_READ && phi_json_get(root, "ttlMs") == NULL)
         phi__mcp_serve_data_cache(serving->server, &serving->origin, &out);

@@ -290,8 +290,8 @@ static bool phi__mcp_serve_http_on_body(void *ctx, const char *bytes, size_t len
 static void phi__mcp_serve_http_in_session(phi__mcp_post *post, const phi__mcp_client *client) {
     if (client == NULL) return;
     memcpy(post->of, phi__mcp_serve_client_id(client), sizeof post->of);
-    if (client->age >= PHI__MCP_2025_03_26) post->events.stream = ++post->http->streams;
-    post->primes = client->age >= PHI__MCP_2025_11_25;
+    if (client->era->resumption) post->events.stream = ++post->http->streams;
+    post->primes = client->era->primes;
 }
 
 static void phi__mcp_serve_http_on_whole(void *ctx) {

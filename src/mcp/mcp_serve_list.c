@@ -14,13 +14,13 @@ static void phi__mcp_serve_list_capability(phi__buf *out, bool has, const char *
 }
 
 static void phi__mcp_serve_list_capabilities(const phi_mcp_server *server, phi__buf *out,
-                                             phi__mcp_age age) {
+                                             const phi__mcp_era *era) {
     phi__records_raw(out, "capabilities", "{");
     phi__mcp_serve_list_capability(out, server->has_tools, "tools", "{\"listChanged\":true}");
     phi__mcp_serve_list_capability(out, server->has_resources, "resources",
                                    "{\"subscribe\":true,\"listChanged\":true}");
     phi__mcp_serve_list_capability(out, server->has_prompts, "prompts", "{\"listChanged\":true}");
-    phi__mcp_serve_list_capability(out, server->desc.complete != NULL && age >= PHI__MCP_2025_03_26,
+    phi__mcp_serve_list_capability(out, server->desc.complete != NULL && era->completions,
                                    "completions", "{}");
     phi__records_raw(out, "logging", "{}}");
 }
@@ -33,30 +33,29 @@ static void phi__mcp_serve_list_instructions(const phi_mcp_server *server, phi__
 PHI__FN void phi__mcp_serve_list_initialized(phi_mcp_server *server, phi__mcp_origin *origin) {
     phi__buf out;
     phi__mcp_serve_send_open(server, origin, &out);
-    phi__records_str(&out, "protocolVersion", phi_str_of(phi__mcp_serve_send_version(origin->age)));
-    phi__mcp_serve_list_capabilities(server, &out, origin->age);
+    phi__records_str(&out, "protocolVersion", phi_str_of(origin->era->version));
+    phi__mcp_serve_list_capabilities(server, &out, origin->era);
     phi__records_raw(&out, "serverInfo", "");
-    phi__mcp_serve_send_server_info(server, &out, origin->age);
-    if (origin->age >= PHI__MCP_2025_03_26 || server->desc.instructions != NULL)
-        phi__mcp_serve_list_instructions(server, &out);
+    phi__mcp_serve_send_server_info(server, &out, origin->era);
+    phi__mcp_serve_list_instructions(server, &out);
     phi__mcp_serve_send_close(server, origin, &out);
 }
 
 PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf *out) {
-    int age;
+    size_t i;
     phi__buf_char(out, '[');
-    for (age = (int)PHI__MCP_AGES - 1; age >= 0; age--) {
-        const char *version = phi__mcp_serve_send_version((phi__mcp_age)age);
-        if (server->only != NULL && strcmp(server->only, version) != 0) continue;
+    for (i = 0; i < PHI__MCP_ERAS; i++) {
+        const phi__mcp_era *era = phi__mcp_eras_at(i);
+        if (server->only != NULL && server->only != era) continue;
         phi__json_write_comma(out);
-        phi__json_write_str(out, phi_str_of(version));
+        phi__json_write_str(out, phi_str_of(era->version));
     }
     phi__buf_char(out, ']');
 }
 
 static void phi__mcp_serve_list_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out) {
-    if (!phi__mcp_serve_state_modern(origin)) return;
+    if (!origin->era->result_type) return;
     phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
     phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
@@ -70,7 +69,7 @@ PHI__FN void phi__mcp_serve_list_discover(phi_mcp_server *server, phi__mcp_origi
     phi__mcp_serve_send_complete(server, origin, &out);
     phi__records_raw(&out, "supportedVersions", "");
     phi__mcp_serve_list_versions(server, &out);
-    phi__mcp_serve_list_capabilities(server, &out, origin->age);
+    phi__mcp_serve_list_capabilities(server, &out, origin->era);
     phi__mcp_serve_list_instructions(server, &out);
     phi__mcp_serve_list_cache(server, origin, &out);
     phi__mcp_serve_send_close(server, origin, &out);
@@ -107,48 +106,47 @@ static void phi__mcp_serve_list_schema(phi__buf *out, const char *schema) {
     phi__mcp_serve_send_raw(out, text);
 }
 
-static void phi__mcp_serve_list_tool(const phi_mcp_server *server, phi__mcp_age age, size_t i,
-                                     phi__buf *out) {
+static void phi__mcp_serve_list_tool(const phi_mcp_server *server, const phi__mcp_era *era,
+                                     size_t i, phi__buf *out) {
     const phi_tool *tool = &server->desc.tools[i];
     const phi_mcp_serve_tool *info =
         server->desc.tool_infos != NULL ? &server->desc.tool_infos[i] : NULL;
     const char *title = info != NULL && info->title != NULL ? info->title : tool->label;
     phi__records_str(out, "name", phi_str_of(tool->name));
-    if (age >= PHI__MCP_2025_06_18) phi__mcp_serve_list_some(out, "title", title);
+    if (era->titles) phi__mcp_serve_list_some(out, "title", title);
     phi__mcp_serve_list_some(out, "description", tool->description);
     phi__mcp_serve_list_schema(out, tool->schema);
     if (info == NULL) return;
-    if (age >= PHI__MCP_2025_06_18)
-        phi__mcp_serve_list_json(out, "outputSchema", info->output_schema);
-    if (age >= PHI__MCP_2025_03_26) phi__mcp_serve_list_json(out, "annotations", info->annotations);
+    if (era->structured) phi__mcp_serve_list_json(out, "outputSchema", info->output_schema);
+    if (era->annotations) phi__mcp_serve_list_json(out, "annotations", info->annotations);
 }
 
-static void phi__mcp_serve_list_resource(const phi_mcp_server *server, phi__mcp_age age, size_t i,
-                                         phi__buf *out) {
+static void phi__mcp_serve_list_resource(const phi_mcp_server *server, const phi__mcp_era *era,
+                                         size_t i, phi__buf *out) {
     const phi_mcp_serve_resource *item = &server->desc.resources[i];
     phi__records_str(out, "uri", phi_str_of(item->uri));
     phi__records_str(out, "name", phi_str_of(item->name != NULL ? item->name : item->uri));
-    if (age >= PHI__MCP_2025_06_18) phi__mcp_serve_list_some(out, "title", item->title);
+    if (era->titles) phi__mcp_serve_list_some(out, "title", item->title);
     phi__mcp_serve_list_some(out, "description", item->description);
     phi__mcp_serve_list_some(out, "mimeType", item->mime_type);
     phi__mcp_serve_list_json(out, "annotations", item->annotations);
 }
 
-static void phi__mcp_serve_list_template(const phi_mcp_server *server, phi__mcp_age age, size_t i,
-                                         phi__buf *out) {
+static void phi__mcp_serve_list_template(const phi_mcp_server *server, const phi__mcp_era *era,
+                                         size_t i, phi__buf *out) {
     const phi_mcp_serve_template *item = &server->desc.templates[i];
     phi__records_str(out, "uriTemplate", phi_str_of(item->uri));
     phi__records_str(out, "name", phi_str_of(item->name != NULL ? item->name : item->uri));
-    if (age >= PHI__MCP_2025_06_18) phi__mcp_serve_list_some(out, "title", item->title);
+    if (era->titles) phi__mcp_serve_list_some(out, "title", item->title);
     phi__mcp_serve_list_some(out, "description", item->description);
     phi__mcp_serve_list_some(out, "mimeType", item->mime_type);
     phi__mcp_serve_list_json(out, "annotations", item->annotations);
 }
 
-static void phi__mcp_serve_list_prompt(const phi_mcp_server *server, phi__mcp_age age, size_t i,
-                                       phi__buf *out) {
+static void phi__mcp_serve_list_prompt(const phi_mcp_server *server, const phi__mcp_era *era,
+                                       size_t i, phi__buf *out) {
     const phi_mcp_serve_prompt *item = &server->desc.prompts[i];
-    bool titles = age >= PHI__MCP_2025_06_18;
+    bool titles = era->titles;
     size_t j;
     phi__records_str(out, "name", phi_str_of(item->name));
     if (titles) phi__mcp_serve_list_some(out, "title", item->title);
@@ -170,8 +168,8 @@ static void phi__mcp_serve_list_prompt(const phi_mcp_server *server, phi__mcp_ag
 
 /* ---- pages ---- */
 
-typedef void (*phi__mcp_serve_list_fn)(const phi_mcp_server *server, phi__mcp_age age, size_t i,
-                                       phi__buf *out);
+typedef void (*phi__mcp_serve_list_fn)(const phi_mcp_server *server, const phi__mcp_era *era,
+                                       size_t i, phi__buf *out);
 
 /* A cursor is the number of the first item. */
 static bool phi__mcp_serve_list_cursor(const phi_json *params, size_t count, size_t *from) {
@@ -201,7 +199,7 @@ static void phi__mcp_serve_list_page(phi_mcp_server *server, phi__mcp_origin *or
     for (; i < to; i++) {
         phi__json_write_comma(&out);
         phi__buf_char(&out, '{');
-        item(server, origin->age, i, &out);
+        item(server, origin->era, i, &out);
         phi__buf_char(&out, '}');
     }
     phi__buf_char(&out, ']');

@@ -183,7 +183,7 @@ PHI__FN void phi__mcp_serve_request_progress(phi__mcp_serving *serving, double p
     phi__buf_add_str(&out, serving->token);
     phi__records_double(&out, "progress", progress);
     if (total > 0) phi__records_double(&out, "total", total);
-    if (message.len > 0 && serving->origin.age >= PHI__MCP_2025_03_26)
+    if (message.len > 0 && serving->origin.era->progress_message)
         phi__records_str(&out, "message", message);
     (void)phi__mcp_serve_send_noted(way, &out);
 }

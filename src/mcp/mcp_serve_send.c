@@ -9,22 +9,6 @@
 
 /* ---- names of the protocol ---- */
 
-PHI__FN const char *phi__mcp_serve_send_version(phi__mcp_age age) {
-    static const char *const versions[] = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25",
-                                           "2026-07-28"};
-    return versions[age];
-}
-
-PHI__FN bool phi__mcp_serve_send_age(phi_str version, phi__mcp_age *out) {
-    int age;
-    for (age = 0; age < (int)PHI__MCP_AGES; age++) {
-        if (!phi__str_is(version, phi__mcp_serve_send_version((phi__mcp_age)age))) continue;
-        *out = (phi__mcp_age)age;
-        return true;
-    }
-    return false;
-}
-
 PHI__FN int phi__mcp_serve_send_level(phi_str name) {
     static const char *const levels[] = {"debug", "info",     "notice", "warning",
                                          "error", "critical", "alert",  "emergency"};
@@ -59,12 +43,11 @@ PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block) 
 }
 
 PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
-                                             phi__mcp_age age) {
+                                             const phi__mcp_era *era) {
     const phi_mcp_server_desc *desc = &server->desc;
     phi__buf_char(out, '{');
     phi__records_str(out, "name", phi_str_of(desc->name));
-    if (desc->title != NULL && age >= PHI__MCP_2025_06_18)
-        phi__records_str(out, "title", phi_str_of(desc->title));
+    if (desc->title != NULL && era->titles) phi__records_str(out, "title", phi_str_of(desc->title));
     phi__records_str(out, "version", phi_str_of(desc->version));
     phi__buf_char(out, '}');
 }
@@ -74,7 +57,7 @@ static void phi__mcp_serve_send_head(phi__buf *out, const phi__mcp_origin *origi
     if (origin->id.len > 0) {
         phi__buf_text(out, ",\"id\":");
         phi__buf_add_str(out, origin->id);
-    } else if (!phi__mcp_serve_state_modern(origin))
+    } else if (origin->era->handshake)
         phi__buf_text(out, ",\"id\":null");
 }
 
@@ -141,10 +124,10 @@ PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *
 
 PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
                                           const phi__mcp_origin *origin, phi__buf *out) {
-    if (!phi__mcp_serve_state_modern(origin)) return;
+    if (!origin->era->result_type) return;
     phi__records_str(out, "resultType", PHI__LIT("complete"));
     phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
-    phi__mcp_serve_send_server_info(server, out, origin->age);
+    phi__mcp_serve_send_server_info(server, out, origin->era);
     phi__buf_char(out, '}');
 }
 

@@ -12,20 +12,11 @@
 #include "base/sha256_in.h"
 #include "base/slots_in.h"
 #include "loop/loop_in.h"
+#include "mcp/mcp_eras_in.h"
 #include "mcp/mcp_rpc_in.h"
 #include "mcp/mcp_serve_in.h"
 
 #ifndef PHI_NO_MCP
-
-/* The eras, oldest first. */
-typedef enum phi__mcp_age {
-    PHI__MCP_2024_11_05 = 0,
-    PHI__MCP_2025_03_26,
-    PHI__MCP_2025_06_18,
-    PHI__MCP_2025_11_25,
-    PHI__MCP_2026_07_28,
-    PHI__MCP_AGES
-} phi__mcp_age;
 
 enum {
     PHI__MCP_ID_BYTES = 256,    /* of a request's id, as JSON text; ours to choose, as all here */
@@ -43,10 +34,10 @@ typedef struct phi__mcp_batch {
 
 /* Where the answer to a message goes, and how. */
 typedef struct phi__mcp_origin {
-    phi__mcp_way *way;     /* NULL: gone, or parked */
-    phi__mcp_batch *batch; /* NULL: none */
-    phi_str id;            /* JSON text; empty: unknown */
-    phi__mcp_age age;
+    phi__mcp_way *way;       /* NULL: gone, or parked */
+    phi__mcp_batch *batch;   /* NULL: none */
+    phi_str id;              /* JSON text; empty: unknown */
+    const phi__mcp_era *era; /* legacy until it is known */
     bool http;
 } phi__mcp_origin;
 
@@ -114,7 +105,7 @@ struct phi__mcp_client {
     phi__link link;
     phi_mcp_server *server;
     char id[33];
-    phi__mcp_age age;
+    const phi__mcp_era *era;
     bool http;
     uint32_t can;
     int log_level;
@@ -133,7 +124,7 @@ typedef struct phi__mcp_subscribed {
 struct phi_mcp_server {
     phi_runtime *rt;
     phi_mcp_server_desc desc; /* with its defaults */
-    const char *only;         /* the era of desc.era; NULL: all */
+    const phi__mcp_era *only; /* the era of desc.era; NULL: all */
     unsigned char key[32];    /* of requestState */
     phi__slots slots;
     phi__list serving, clients;
@@ -148,16 +139,10 @@ struct phi_mcp_server {
     void (*free_fn)(phi_mcp_server *server); /* frees it at last */
 };
 
-static inline bool phi__mcp_serve_state_modern(const phi__mcp_origin *origin) {
-    return origin->age == PHI__MCP_2026_07_28;
-}
-
 /* ---- mcp_serve_send.c ---- */
 
 enum { PHI__MCP_LOG_DEBUG = 0, PHI__MCP_LOG_INFO = 1, PHI__MCP_LOG_NONE = 8 };
 
-PHI__FN const char *phi__mcp_serve_send_version(phi__mcp_age age);
-PHI__FN bool phi__mcp_serve_send_age(phi_str version, phi__mcp_age *out);
 PHI__FN int phi__mcp_serve_send_level(phi_str name); /* -1: unknown */
 /* JSON text of the host's in one line: line breaks are only white space in it. */
 PHI__FN void phi__mcp_serve_send_raw(phi__buf *out, phi_str json);
@@ -183,7 +168,7 @@ PHI__FN void phi__mcp_serve_send_nothing(phi_mcp_server *server, phi__mcp_origin
 PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method);
 PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out);
 PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
-                                             phi__mcp_age age);
+                                             const phi__mcp_era *era);
 
 /* ---- mcp_serve_request.c ---- */
 

@@ -111,10 +111,8 @@ static phi_status phi__mcp_server_prompts(phi_runtime *rt, const phi_mcp_serve_p
 }
 
 static phi_status phi__mcp_server_check(phi_runtime *rt, const phi_mcp_server_desc *desc) {
-    phi__mcp_age age;
     phi_status status = phi__mcp_server_name(rt, "phi_mcp_serve: name", desc->name);
-    if (status == PHI_OK && desc->era != NULL &&
-        !phi__mcp_serve_send_age(phi_str_of(desc->era), &age))
+    if (status == PHI_OK && desc->era != NULL && phi__mcp_eras_find(phi_str_of(desc->era)) == NULL)
         status = phi__error(rt, PHI_BAD_ARG,
                             "phi_mcp_serve: era \"%s\": expected 2026-07-28, "
                             "2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05",
@@ -213,7 +211,7 @@ PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc
     }
     server->rt = rt;
     server->desc = *desc;
-    server->only = desc->era;
+    if (desc->era != NULL) server->only = phi__mcp_eras_find(phi_str_of(desc->era));
     server->free_fn = phi__mcp_server_free;
     server->has_tools = desc->tools != NULL;
     server->has_resources = desc->resources != NULL || desc->templates != NULL;

@@ -15,6 +15,7 @@ static const char *facts(const char *version) {
     FACT(version_header, 'v');
     FACT(session_id, 's');
     FACT(resumption, 'r');
+    FACT(primes, 'i');
     FACT(message_headers, 'm');
     FACT(asks, 'a');
     FACT(ping, 'p');
@@ -29,6 +30,7 @@ static const char *facts(const char *version) {
     FACT(structured, 'T');
     FACT(any_output, 'Y');
     FACT(titles, 'I');
+    FACT(completions, 'c');
     FACT(completions_context, 'X');
     FACT(forms, 'F');
     FACT(urls, 'G');
@@ -40,11 +42,11 @@ static const char *facts(const char *version) {
 }
 
 TEST(each_era_has_its_facts) {
-    CHECK_EQ_STR(facts("2024-11-05"), "ho.....apl.S............. 0");
-    CHECK_EQ_STR(facts("2025-03-26"), "h.b.sr.apl.S.PAU......... 0");
-    CHECK_EQ_STR(facts("2025-06-18"), "h..vsr.apl.S.PAUKT.IXF... 0");
-    CHECK_EQ_STR(facts("2025-11-25"), "h..vsr.apl.S.PAUKT.IXFGZ. 1");
-    CHECK_EQ_STR(facts("2026-07-28"), "...v..m...L.CPAUKTYIXFGZR 2");
+    CHECK_EQ_STR(facts("2024-11-05"), "ho......apl.S.............. 0");
+    CHECK_EQ_STR(facts("2025-03-26"), "h.b.sr..apl.S.PAU....c..... 0");
+    CHECK_EQ_STR(facts("2025-06-18"), "h..vsr..apl.S.PAUKT.IcXF... 0");
+    CHECK_EQ_STR(facts("2025-11-25"), "h..vsri.apl.S.PAUKT.IcXFGZ. 1");
+    CHECK_EQ_STR(facts("2026-07-28"), "...v...m...L.CPAUKTYIcXFGZR 2");
     CHECK_EQ_STR(facts("2027-01-01"), "unknown");
     CHECK_EQ_STR(facts(""), "unknown");
 }
