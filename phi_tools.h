@@ -12224,11 +12224,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x361fb6cb
+#if PHI__IMP_MCP != 0xc11f41ab
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x361fb6cb
+#define PHI__IMP_MCP 0xc11f41ab
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12729,8 +12729,8 @@ typedef enum phi__mcp_rpc_kind {
 
 typedef struct phi__mcp_rpc {
     phi__mcp_rpc_kind kind;
-    phi_str id; /* its JSON text: 7, "seven"; empty: none, or null */
-    phi_str method;
+    phi_str id;             /* its JSON text: 7, "seven"; empty: none, or null */
+    phi_str method;         /* also of what is invalid */
     const phi_json *params; /* an object, or NULL */
     const phi_json *result; /* of any type */
     int code;               /* of an error */
@@ -12749,6 +12749,10 @@ PHI__FN bool phi__mcp_rpc_number(phi_str id, uint64_t *out);
 
 /* Writes a message at the buffer's end; a failure shows in buf->failed. params, result, data: JSON
    texts, whose line breaks become spaces. params empty: none; an id that is empty: null. */
+/* Their heads, up to params and result: the caller writes the JSON text in one line, and "}". */
+PHI__FN void phi__mcp_rpc_open_result(phi__buf *buf, phi_str id);
+PHI__FN void phi__mcp_rpc_open_notification(phi__buf *buf, const char *method);
+PHI__FN void phi__mcp_rpc_open_request(phi__buf *buf, uint64_t id, phi_str method);
 PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params);
 PHI__FN void phi__mcp_rpc_result(phi__buf *buf, phi_str id, phi_str result);
 PHI__FN void phi__mcp_rpc_error(phi__buf *buf, phi_str id, int code, phi_str message, phi_str data);
@@ -14211,8 +14215,8 @@ PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 #ifndef PHI_NO_MCP
 
 enum {
-    PHI__MCP_ID_BYTES = 256,    /* of a request's id, as JSON text; ours to choose, as all here */
-    PHI__MCP_NAME_BYTES = 2048, /* of names and addresses in requests */
+    PHI__MCP_NAME_BYTES =
+        2048, /* of names and addresses in requests; ours to choose, as all here */
     PHI__MCP_BATCH_MOST = 64,
     PHI__MCP_ASKS_MOST = 16
 };
@@ -14336,8 +14340,6 @@ struct phi_mcp_server {
 enum { PHI__MCP_LOG_DEBUG = 0, PHI__MCP_LOG_INFO = 1, PHI__MCP_LOG_NONE = 8 };
 
 PHI__FN int phi__mcp_serve_send_level(phi_str name); /* -1: unknown */
-/* JSON text of the host's in one line: line breaks are only white space in it. */
-PHI__FN void phi__mcp_serve_send_raw(phi__buf *out, phi_str json);
 /* A block of the protocol, of a text or an image. */
 PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block);
 /* A result: its members are written between the two; a buffer that failed becomes an error. */
@@ -14393,9 +14395,9 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 
 /* ---- mcp_serve_ask.c ---- */
 
-/* An answer of a session to one of our requests. */
+/* An answer of a session to one of our requests, or what was to be one (`message` says why not). */
 PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
-                                         const phi_json *message);
+                                         const phi__mcp_rpc *answer);
 /* Whether the answers that came with a request are well formed; false: refused, and answered so. */
 PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *origin,
                                        const phi_json *params);
@@ -22518,9 +22520,8 @@ static void phi__mcp_requests_put_meta(phi__mcp_request *r, phi__buf *buf) {
 static bool phi__mcp_requests_write(phi__mcp_request *r, phi_str more) {
     phi__buf *buf = &r->item.json;
     phi__buf_clear(buf);
-    phi__buf_printf(buf, "{\"jsonrpc\":\"2.0\",\"id\":%llu,\"method\":", (unsigned long long)r->id);
-    phi__json_write_str(buf, r->item.out.method);
-    phi__buf_text(buf, ",\"params\":{");
+    phi__mcp_rpc_open_request(buf, r->id, r->item.out.method);
+    phi__buf_char(buf, '{');
     phi__mcp_rpc_line(buf, r->members);
     if (more.len > 0) {
         phi__json_write_comma(buf);
@@ -22897,16 +22898,17 @@ static bool phi__mcp_rpc_read_id(phi_arena *arena, const phi_json *node, phi__mc
         out->fault = "its id is neither a string nor a number";
         return true;
     }
-    if (phi_json_str(node, "").len > PHI__MCP_RPC_ID) {
-        out->fault = "its id is longer than 1,024 bytes";
-        return true;
-    }
-    return phi_json_write(arena, node, 0, &out->id) == PHI_OK;
+    if (phi_json_str(node, "").len <= PHI__MCP_RPC_ID &&
+        phi_json_write(arena, node, 0, &out->id) != PHI_OK)
+        return false;
+    if (out->id.len > 0 && out->id.len <= PHI__MCP_RPC_ID) return true;
+    out->id = phi__str("", 0);
+    out->fault = "its id is longer than 1,024 bytes";
+    return true;
 }
 
 static void phi__mcp_rpc_read_call(const phi_json *node, phi__mcp_rpc *out) {
     const phi_json *method = phi_json_get(node, "method"), *id = phi_json_get(node, "id");
-    out->method = phi_json_str(method, "");
     out->params = phi_json_get(node, "params");
     if (phi_json_is_null(out->params)) out->params = NULL;
     if (!phi_json_is_string(method))
@@ -22954,6 +22956,7 @@ PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_
         out->fault = "it is no object";
         return true;
     }
+    out->method = phi_json_str(phi_json_get(node, "method"), "");
     if (!phi__mcp_rpc_read_id(arena, phi_json_get(node, "id"), out)) return false;
     if (out->fault != NULL) return true;
     if (!phi__str_is(phi_json_str(phi_json_get(node, "jsonrpc"), ""), "2.0"))
@@ -22988,25 +22991,43 @@ static void phi__mcp_rpc_put_id(phi__buf *buf, phi_str id) {
     phi__buf_add_str(buf, id.len > 0 ? id : PHI__LIT("null"));
 }
 
-static void phi__mcp_rpc_put_call(phi__buf *buf, const char *method, phi_str params) {
+PHI__FN void phi__mcp_rpc_open_result(phi__buf *buf, phi_str id) {
+    phi__mcp_rpc_begin(buf);
+    phi__mcp_rpc_put_id(buf, id);
+    phi__buf_text(buf, ",\"result\":");
+}
+
+static void phi__mcp_rpc_put_method(phi__buf *buf, phi_str method) {
     phi__buf_text(buf, ",\"method\":");
-    phi__json_write_str(buf, phi_str_of(method));
+    phi__json_write_str(buf, method);
+}
+
+PHI__FN void phi__mcp_rpc_open_notification(phi__buf *buf, const char *method) {
+    phi__mcp_rpc_begin(buf);
+    phi__mcp_rpc_put_method(buf, phi_str_of(method));
+    phi__buf_text(buf, ",\"params\":");
+}
+
+PHI__FN void phi__mcp_rpc_open_request(phi__buf *buf, uint64_t id, phi_str method) {
+    phi__mcp_rpc_begin(buf);
+    phi__buf_printf(buf, ",\"id\":%llu", (unsigned long long)id);
+    phi__mcp_rpc_put_method(buf, method);
+    phi__buf_text(buf, ",\"params\":");
+}
+
+PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params) {
     if (params.len > 0) {
-        phi__buf_text(buf, ",\"params\":");
+        phi__mcp_rpc_open_notification(buf, method);
         phi__mcp_rpc_line(buf, params);
+    } else {
+        phi__mcp_rpc_begin(buf);
+        phi__mcp_rpc_put_method(buf, phi_str_of(method));
     }
     phi__buf_char(buf, '}');
 }
 
-PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params) {
-    phi__mcp_rpc_begin(buf);
-    phi__mcp_rpc_put_call(buf, method, params);
-}
-
 PHI__FN void phi__mcp_rpc_result(phi__buf *buf, phi_str id, phi_str result) {
-    phi__mcp_rpc_begin(buf);
-    phi__mcp_rpc_put_id(buf, id);
-    phi__buf_text(buf, ",\"result\":");
+    phi__mcp_rpc_open_result(buf, id);
     phi__mcp_rpc_line(buf, result.len > 0 ? result : PHI__LIT("{}"));
     phi__buf_char(buf, '}');
 }
@@ -24167,6 +24188,7 @@ typedef struct phi__mcp_incoming_message {
     phi_mcp_server *server;
     phi__mcp_client *client;
     const phi__mcp_heads *heads;
+    phi_arena *arena; /* of the message */
     const phi_json *root, *params;
     phi_str method;
     phi__mcp_origin origin;
@@ -24305,42 +24327,39 @@ static void phi__mcp_serve_notification(phi__mcp_incoming_message *m) {
 
 /* ---- reading ---- */
 
-/* The id as JSON text, into `text`. False: it is none. */
-static bool phi__mcp_serve_id(const phi_json *id, phi__buf *text, phi_str *out) {
-    if (!phi_json_is_string(id) && !phi_json_is_number(id)) return false;
-    if (phi_json_str(id, NULL).len > PHI__MCP_ID_BYTES / 2) return false;
-    (void)phi__json_write(text, id, 0);
-    *out = phi__buf_str(text);
-    return !text->failed && text->len <= PHI__MCP_ID_BYTES;
+/* What is no message. One that has no method may be meant as the answer to a question of ours,
+   which need not wait for its deadline then. */
+static void phi__mcp_serve_invalid(phi__mcp_incoming_message *m, phi__mcp_rpc *rpc) {
+    char text[120];
+    (void)snprintf(text, sizeof text, "Not a message: %s", rpc->fault);
+    phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400, text);
+    rpc->message = phi_str_of(text);
+    if (m->client != NULL && rpc->method.len == 0)
+        phi__mcp_serve_ask_answered(m->server, m->client, rpc);
 }
 
-static void phi__mcp_serve_one(phi__mcp_incoming_message *m) {
-    const phi_json *id = phi_json_get(m->root, "id"), *params = phi_json_get(m->root, "params");
-    const phi_json *method = phi_json_get(m->root, "method");
-    phi__buf text;
-    phi__buf_init(&text, &m->server->rt->memory);
+static void phi__mcp_serve_one(phi__mcp_incoming_message *m, const phi_json *node) {
+    phi__mcp_rpc rpc;
+    bool read = phi__mcp_rpc_read(m->arena, node, &rpc);
     m->origin.era = m->client != NULL ? m->client->era : phi__mcp_eras_legacy();
-    m->origin.id = phi__str("", 0);
-    m->method = phi_json_str(method, NULL);
-    m->params = params;
-    if (id != NULL && !phi__mcp_serve_id(id, &text, &m->origin.id)) {
+    m->origin.id = rpc.id;
+    m->method = rpc.method;
+    m->params = rpc.params;
+    if (!read) {
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_INTERNAL, 500, "Out of memory");
+        return;
+    }
+    switch (rpc.kind) {
+    case PHI__MCP_RPC_INVALID: phi__mcp_serve_invalid(m, &rpc); return;
+    case PHI__MCP_RPC_REQUEST: phi__mcp_serve_request(m); return;
+    case PHI__MCP_RPC_NOTIFICATION: phi__mcp_serve_notification(m); return;
+    case PHI__MCP_RPC_RESULT:
+    case PHI__MCP_RPC_ERROR:
         m->origin.id = phi__str("", 0);
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
-                              "id: expected a string of at most 128 bytes, or a number");
-    } else if (!phi__str_is(phi_json_str(phi_json_get(m->root, "jsonrpc"), NULL), "2.0"))
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400, "jsonrpc: expected \"2.0\"");
-    else if (method == NULL && id != NULL &&
-             (phi_json_get(m->root, "result") != NULL || phi_json_get(m->root, "error") != NULL)) {
         phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
-        if (m->client != NULL) phi__mcp_serve_ask_answered(m->server, m->client, m->root);
-    } else if (m->method.len == 0 || (params != NULL && !phi_json_is_object(params)))
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
-                              "Expected a method, and params that are an object");
-    else if (id == NULL)
-        phi__mcp_serve_notification(m);
-    else
-        phi__mcp_serve_request(m);
-    phi__buf_free(&text);
+        if (m->client != NULL) phi__mcp_serve_ask_answered(m->server, m->client, &rpc);
+        return;
+    }
 }
 
 static phi__mcp_batch *phi__mcp_serve_batch(phi__mcp_incoming_message *m) {
@@ -24370,7 +24389,7 @@ static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
     const phi_json *child;
     phi__mcp_batch *batch;
     if (!phi_json_is_array(m->root)) {
-        phi__mcp_serve_one(m);
+        phi__mcp_serve_one(m, m->root);
         return;
     }
     batch = phi__mcp_serve_batch(m);
@@ -24378,12 +24397,11 @@ static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
     origin.batch = batch;
     while ((child = phi_json_next(&it)) != NULL) {
         m->origin = origin;
-        m->root = child;
         if (m->server->retired) batch->way = NULL; /* it went with the server */
         if (m->server->retired)
             phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
         else
-            phi__mcp_serve_one(m);
+            phi__mcp_serve_one(m, child);
     }
     if (m->server->retired) batch->way = NULL;
     phi__mcp_serve_send_nothing(m->server, &origin, 202);
@@ -24409,13 +24427,14 @@ PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *cli
     m.server = server;
     m.client = client;
     m.heads = heads;
+    m.arena = &arena;
     m.origin.way = way;
     m.origin.http = heads != NULL;
     m.origin.era = phi__mcp_eras_legacy();
     phi__mcp_serve_ask_enter(server);
     phi_arena_init(&arena, &server->rt->memory, 0);
     if (json.len <= server->desc.max_message_bytes)
-        status = phi_json_parse(&arena, json, PHI_JSON_BORROW, &root, NULL);
+        status = phi__mcp_rpc_parse(&arena, json, &root);
     m.root = root;
     if (status == PHI_OK)
         phi__mcp_serve_all(&m);
@@ -24521,10 +24540,7 @@ static phi_status phi__mcp_serve_ask_send(phi__mcp_question *ask) {
         PHI_OK)
         return PHI_NO_MEMORY;
     phi__buf_init(&out, &server->rt->memory);
-    phi__buf_text(&out, "{\"jsonrpc\":\"2.0\"");
-    phi__records_u64(&out, "id", ask->number);
-    phi__records_str(&out, "method", ask->method);
-    phi__records_raw(&out, "params", "");
+    phi__mcp_rpc_open_request(&out, ask->number, ask->method);
     phi__buf_add_str(&out, ask->params);
     phi__buf_char(&out, '}');
     sent = !out.failed && way->table->send(way, phi__buf_str(&out), 200, false);
@@ -24546,18 +24562,19 @@ static phi__mcp_question *phi__mcp_serve_ask_find(phi_mcp_server *server,
 }
 
 PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
-                                         const phi_json *message) {
-    const phi_json *result = phi_json_get(message, "result"),
-                   *error = phi_json_get(message, "error");
-    phi__mcp_question *ask =
-        phi__mcp_serve_ask_find(server, client, phi_json_uint(phi_json_get(message, "id"), 0));
+                                         const phi__mcp_rpc *answer) {
+    uint64_t number = 0;
+    phi__mcp_question *ask = NULL;
+    if (phi__mcp_rpc_number(answer->id, &number))
+        ask = phi__mcp_serve_ask_find(server, client, number);
     if (ask == NULL) return;
-    if (phi_json_is_object(result))
-        phi__mcp_serve_ask_give(ask, PHI_OK, result, phi__str("", 0));
+    if (answer->kind == PHI__MCP_RPC_RESULT && phi_json_is_object(answer->result))
+        phi__mcp_serve_ask_give(ask, PHI_OK, answer->result, phi__str("", 0));
     else
-        phi__mcp_serve_ask_give(
-            ask, PHI_REFUSED, NULL,
-            phi_json_str(phi_json_get(error, "message"), "The client's answer has no result"));
+        phi__mcp_serve_ask_give(ask, PHI_REFUSED, NULL,
+                                answer->message.len > 0
+                                    ? answer->message
+                                    : PHI__LIT("The client's answer has no result"));
 }
 
 /* ---- 2026-07-28: requestState ---- */
@@ -26443,7 +26460,7 @@ static void phi__mcp_serve_list_some(phi__buf *out, const char *key, const char 
 static void phi__mcp_serve_list_json(phi__buf *out, const char *key, const char *json) {
     if (json == NULL) return;
     phi__records_raw(out, key, "");
-    phi__mcp_serve_send_raw(out, phi_str_of(json));
+    phi__mcp_rpc_line(out, phi_str_of(json));
 }
 
 /* The protocol wants "type":"object" in each schema of arguments. */
@@ -26456,13 +26473,13 @@ static void phi__mcp_serve_list_schema(phi__buf *out, const char *schema) {
         return;
     }
     if (phi_json_find(text, "type", &type) == PHI_OK) {
-        phi__mcp_serve_send_raw(out, text);
+        phi__mcp_rpc_line(out, text);
         return;
     }
     phi__buf_text(out, "{\"type\":\"object\"");
     text = phi__str_trim(phi__str(text.at + 1, text.len - 1));
     if (text.at[0] != '}') phi__buf_char(out, ',');
-    phi__mcp_serve_send_raw(out, text);
+    phi__mcp_rpc_line(out, text);
 }
 
 static void phi__mcp_serve_list_tool(const phi_mcp_server *server, const phi__mcp_era *era,
@@ -26887,7 +26904,7 @@ PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_js
     }
     token = phi_json_get(meta, "progressToken");
     if (phi_json_is_number(token) ||
-        (phi_json_is_string(token) && phi_json_str(token, NULL).len <= PHI__MCP_ID_BYTES))
+        (phi_json_is_string(token) && phi_json_str(token, NULL).len <= PHI__MCP_RPC_ID))
         (void)phi_json_write(&serving->arena, token, 0, &serving->token);
 }
 
@@ -27056,15 +27073,6 @@ PHI__FN int phi__mcp_serve_send_level(phi_str name) {
 
 /* ---- pieces ---- */
 
-PHI__FN void phi__mcp_serve_send_raw(phi__buf *out, phi_str json) {
-    char *to = phi__buf_reserve(out, json.len);
-    size_t i;
-    if (to == NULL) return;
-    for (i = 0; i < json.len; i++)
-        to[i] = json.at[i] == '\n' || json.at[i] == '\r' ? ' ' : json.at[i];
-    phi__buf_add_len(out, json.len);
-}
-
 PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block) {
     phi__buf_char(out, '{');
     if (block->kind == PHI_CONTENT_IMAGE) {
@@ -27086,15 +27094,6 @@ PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__
     if (desc->title != NULL && era->titles) phi__records_str(out, "title", phi_str_of(desc->title));
     phi__records_str(out, "version", phi_str_of(desc->version));
     phi__buf_char(out, '}');
-}
-
-static void phi__mcp_serve_send_head(phi__buf *out, const phi__mcp_origin *origin) {
-    phi__buf_text(out, "{\"jsonrpc\":\"2.0\"");
-    if (origin->id.len > 0) {
-        phi__buf_text(out, ",\"id\":");
-        phi__buf_add_str(out, origin->id);
-    } else if (origin->era->handshake)
-        phi__buf_text(out, ",\"id\":null");
 }
 
 /* ---- out ---- */
@@ -27127,11 +27126,12 @@ static void phi__mcp_serve_send_text(phi_mcp_server *server, phi__mcp_origin *or
 }
 
 static void phi__mcp_serve_send_lost(phi_mcp_server *server, phi__mcp_origin *origin) {
-    char text[PHI__MCP_ID_BYTES + 120];
+    char text[PHI__MCP_RPC_ID + 120]; /* there is no memory for a buffer */
     int n = snprintf(text, sizeof text,
-                     "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":-32603,"
+                     "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":%d,"
                      "\"message\":\"Out of memory\"}}",
-                     (int)origin->id.len, origin->id.len > 0 ? origin->id.at : "");
+                     (int)origin->id.len, origin->id.len > 0 ? origin->id.at : "",
+                     (int)PHI__MCP_RPC_INTERNAL);
     if (origin->id.len == 0 || n < 0) n = 0;
     phi__mcp_serve_send_text(server, origin, phi__str(text, (size_t)n), 500);
 }
@@ -27144,8 +27144,8 @@ PHI__FN void phi__mcp_serve_send_nothing(phi_mcp_server *server, phi__mcp_origin
 PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out) {
     phi__buf_init(out, &server->rt->memory);
-    phi__mcp_serve_send_head(out, origin);
-    phi__buf_text(out, ",\"result\":{");
+    phi__mcp_rpc_open_result(out, origin->id);
+    phi__buf_char(out, '{');
 }
 
 PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *origin,
@@ -27178,12 +27178,7 @@ PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *
                                        int http_status, phi_str message, const char *data) {
     phi__buf out;
     phi__buf_init(&out, &server->rt->memory);
-    phi__mcp_serve_send_head(&out, origin);
-    phi__buf_text(&out, ",\"error\":{");
-    phi__records_i64(&out, "code", code);
-    phi__records_str(&out, "message", message);
-    if (data != NULL) phi__records_raw(&out, "data", data);
-    phi__buf_text(&out, "}}");
+    phi__mcp_rpc_error(&out, origin->id, code, message, phi_str_of(data));
     if (out.failed)
         phi__mcp_serve_send_lost(server, origin);
     else
@@ -27195,9 +27190,8 @@ PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *
 
 PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method) {
     phi__buf_init(out, &server->rt->memory);
-    phi__buf_text(out, "{\"jsonrpc\":\"2.0\"");
-    phi__records_str(out, "method", phi_str_of(method));
-    phi__records_raw(out, "params", "{");
+    phi__mcp_rpc_open_notification(out, method);
+    phi__buf_char(out, '{');
 }
 
 PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {

@@ -136,9 +136,8 @@ static void phi__mcp_requests_put_meta(phi__mcp_request *r, phi__buf *buf) {
 static bool phi__mcp_requests_write(phi__mcp_request *r, phi_str more) {
     phi__buf *buf = &r->item.json;
     phi__buf_clear(buf);
-    phi__buf_printf(buf, "{\"jsonrpc\":\"2.0\",\"id\":%llu,\"method\":", (unsigned long long)r->id);
-    phi__json_write_str(buf, r->item.out.method);
-    phi__buf_text(buf, ",\"params\":{");
+    phi__mcp_rpc_open_request(buf, r->id, r->item.out.method);
+    phi__buf_char(buf, '{');
     phi__mcp_rpc_line(buf, r->members);
     if (more.len > 0) {
         phi__json_write_comma(buf);

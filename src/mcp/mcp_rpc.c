@@ -28,16 +28,17 @@ static bool phi__mcp_rpc_read_id(phi_arena *arena, const phi_json *node, phi__mc
         out->fault = "its id is neither a string nor a number";
         return true;
     }
-    if (phi_json_str(node, "").len > PHI__MCP_RPC_ID) {
-        out->fault = "its id is longer than 1,024 bytes";
-        return true;
-    }
-    return phi_json_write(arena, node, 0, &out->id) == PHI_OK;
+    if (phi_json_str(node, "").len <= PHI__MCP_RPC_ID &&
+        phi_json_write(arena, node, 0, &out->id) != PHI_OK)
+        return false;
+    if (out->id.len > 0 && out->id.len <= PHI__MCP_RPC_ID) return true;
+    out->id = phi__str("", 0);
+    out->fault = "its id is longer than 1,024 bytes";
+    return true;
 }
 
 static void phi__mcp_rpc_read_call(const phi_json *node, phi__mcp_rpc *out) {
     const phi_json *method = phi_json_get(node, "method"), *id = phi_json_get(node, "id");
-    out->method = phi_json_str(method, "");
     out->params = phi_json_get(node, "params");
     if (phi_json_is_null(out->params)) out->params = NULL;
     if (!phi_json_is_string(method))
@@ -85,6 +86,7 @@ PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_
         out->fault = "it is no object";
         return true;
     }
+    out->method = phi_json_str(phi_json_get(node, "method"), "");
     if (!phi__mcp_rpc_read_id(arena, phi_json_get(node, "id"), out)) return false;
     if (out->fault != NULL) return true;
     if (!phi__str_is(phi_json_str(phi_json_get(node, "jsonrpc"), ""), "2.0"))
@@ -119,25 +121,43 @@ static void phi__mcp_rpc_put_id(phi__buf *buf, phi_str id) {
     phi__buf_add_str(buf, id.len > 0 ? id : PHI__LIT("null"));
 }
 
-static void phi__mcp_rpc_put_call(phi__buf *buf, const char *method, phi_str params) {
+PHI__FN void phi__mcp_rpc_open_result(phi__buf *buf, phi_str id) {
+    phi__mcp_rpc_begin(buf);
+    phi__mcp_rpc_put_id(buf, id);
+    phi__buf_text(buf, ",\"result\":");
+}
+
+static void phi__mcp_rpc_put_method(phi__buf *buf, phi_str method) {
     phi__buf_text(buf, ",\"method\":");
-    phi__json_write_str(buf, phi_str_of(method));
+    phi__json_write_str(buf, method);
+}
+
+PHI__FN void phi__mcp_rpc_open_notification(phi__buf *buf, const char *method) {
+    phi__mcp_rpc_begin(buf);
+    phi__mcp_rpc_put_method(buf, phi_str_of(method));
+    phi__buf_text(buf, ",\"params\":");
+}
+
+PHI__FN void phi__mcp_rpc_open_request(phi__buf *buf, uint64_t id, phi_str method) {
+    phi__mcp_rpc_begin(buf);
+    phi__buf_printf(buf, ",\"id\":%llu", (unsigned long long)id);
+    phi__mcp_rpc_put_method(buf, method);
+    phi__buf_text(buf, ",\"params\":");
+}
+
+PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params) {
     if (params.len > 0) {
-        phi__buf_text(buf, ",\"params\":");
+        phi__mcp_rpc_open_notification(buf, method);
         phi__mcp_rpc_line(buf, params);
+    } else {
+        phi__mcp_rpc_begin(buf);
+        phi__mcp_rpc_put_method(buf, phi_str_of(method));
     }
     phi__buf_char(buf, '}');
 }
 
-PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params) {
-    phi__mcp_rpc_begin(buf);
-    phi__mcp_rpc_put_call(buf, method, params);
-}
-
 PHI__FN void phi__mcp_rpc_result(phi__buf *buf, phi_str id, phi_str result) {
-    phi__mcp_rpc_begin(buf);
-    phi__mcp_rpc_put_id(buf, id);
-    phi__buf_text(buf, ",\"result\":");
+    phi__mcp_rpc_open_result(buf, id);
     phi__mcp_rpc_line(buf, result.len > 0 ? result : PHI__LIT("{}"));
     phi__buf_char(buf, '}');
 }

@@ -43,8 +43,8 @@ typedef enum phi__mcp_rpc_kind {
 
 typedef struct phi__mcp_rpc {
     phi__mcp_rpc_kind kind;
-    phi_str id; /* its JSON text: 7, "seven"; empty: none, or null */
-    phi_str method;
+    phi_str id;             /* its JSON text: 7, "seven"; empty: none, or null */
+    phi_str method;         /* also of what is invalid */
     const phi_json *params; /* an object, or NULL */
     const phi_json *result; /* of any type */
     int code;               /* of an error */
@@ -63,6 +63,10 @@ PHI__FN bool phi__mcp_rpc_number(phi_str id, uint64_t *out);
 
 /* Writes a message at the buffer's end; a failure shows in buf->failed. params, result, data: JSON
    texts, whose line breaks become spaces. params empty: none; an id that is empty: null. */
+/* Their heads, up to params and result: the caller writes the JSON text in one line, and "}". */
+PHI__FN void phi__mcp_rpc_open_result(phi__buf *buf, phi_str id);
+PHI__FN void phi__mcp_rpc_open_notification(phi__buf *buf, const char *method);
+PHI__FN void phi__mcp_rpc_open_request(phi__buf *buf, uint64_t id, phi_str method);
 PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params);
 PHI__FN void phi__mcp_rpc_result(phi__buf *buf, phi_str id, phi_str result);
 PHI__FN void phi__mcp_rpc_error(phi__buf *buf, phi_str id, int code, phi_str message, phi_str data);

@@ -287,6 +287,7 @@ typedef struct phi__mcp_incoming_message {
     phi_mcp_server *server;
     phi__mcp_client *client;
     const phi__mcp_heads *heads;
+    phi_arena *arena; /* of the message */
     const phi_json *root, *params;
     phi_str method;
     phi__mcp_origin origin;
@@ -425,42 +426,39 @@ static void phi__mcp_serve_notification(phi__mcp_incoming_message *m) {
 
 /* ---- reading ---- */
 
-/* The id as JSON text, into `text`. False: it is none. */
-static bool phi__mcp_serve_id(const phi_json *id, phi__buf *text, phi_str *out) {
-    if (!phi_json_is_string(id) && !phi_json_is_number(id)) return false;
-    if (phi_json_str(id, NULL).len > PHI__MCP_ID_BYTES / 2) return false;
-    (void)phi__json_write(text, id, 0);
-    *out = phi__buf_str(text);
-    return !text->failed && text->len <= PHI__MCP_ID_BYTES;
+/* What is no message. One that has no method may be meant as the answer to a question of ours,
+   which need not wait for its deadline then. */
+static void phi__mcp_serve_invalid(phi__mcp_incoming_message *m, phi__mcp_rpc *rpc) {
+    char text[120];
+    (void)snprintf(text, sizeof text, "Not a message: %s", rpc->fault);
+    phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400, text);
+    rpc->message = phi_str_of(text);
+    if (m->client != NULL && rpc->method.len == 0)
+        phi__mcp_serve_ask_answered(m->server, m->client, rpc);
 }
 
-static void phi__mcp_serve_one(phi__mcp_incoming_message *m) {
-    const phi_json *id = phi_json_get(m->root, "id"), *params = phi_json_get(m->root, "params");
-    const phi_json *method = phi_json_get(m->root, "method");
-    phi__buf text;
-    phi__buf_init(&text, &m->server->rt->memory);
+static void phi__mcp_serve_one(phi__mcp_incoming_message *m, const phi_json *node) {
+    phi__mcp_rpc rpc;
+    bool read = phi__mcp_rpc_read(m->arena, node, &rpc);
     m->origin.era = m->client != NULL ? m->client->era : phi__mcp_eras_legacy();
-    m->origin.id = phi__str("", 0);
-    m->method = phi_json_str(method, NULL);
-    m->params = params;
-    if (id != NULL && !phi__mcp_serve_id(id, &text, &m->origin.id)) {
+    m->origin.id = rpc.id;
+    m->method = rpc.method;
+    m->params = rpc.params;
+    if (!read) {
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_INTERNAL, 500, "Out of memory");
+        return;
+    }
+    switch (rpc.kind) {
+    case PHI__MCP_RPC_INVALID: phi__mcp_serve_invalid(m, &rpc); return;
+    case PHI__MCP_RPC_REQUEST: phi__mcp_serve_request(m); return;
+    case PHI__MCP_RPC_NOTIFICATION: phi__mcp_serve_notification(m); return;
+    case PHI__MCP_RPC_RESULT:
+    case PHI__MCP_RPC_ERROR:
         m->origin.id = phi__str("", 0);
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
-                              "id: expected a string of at most 128 bytes, or a number");
-    } else if (!phi__str_is(phi_json_str(phi_json_get(m->root, "jsonrpc"), NULL), "2.0"))
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400, "jsonrpc: expected \"2.0\"");
-    else if (method == NULL && id != NULL &&
-             (phi_json_get(m->root, "result") != NULL || phi_json_get(m->root, "error") != NULL)) {
         phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
-        if (m->client != NULL) phi__mcp_serve_ask_answered(m->server, m->client, m->root);
-    } else if (m->method.len == 0 || (params != NULL && !phi_json_is_object(params)))
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
-                              "Expected a method, and params that are an object");
-    else if (id == NULL)
-        phi__mcp_serve_notification(m);
-    else
-        phi__mcp_serve_request(m);
-    phi__buf_free(&text);
+        if (m->client != NULL) phi__mcp_serve_ask_answered(m->server, m->client, &rpc);
+        return;
+    }
 }
 
 static phi__mcp_batch *phi__mcp_serve_batch(phi__mcp_incoming_message *m) {
@@ -490,7 +488,7 @@ static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
     const phi_json *child;
     phi__mcp_batch *batch;
     if (!phi_json_is_array(m->root)) {
-        phi__mcp_serve_one(m);
+        phi__mcp_serve_one(m, m->root);
         return;
     }
     batch = phi__mcp_serve_batch(m);
@@ -498,12 +496,11 @@ static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
     origin.batch = batch;
     while ((child = phi_json_next(&it)) != NULL) {
         m->origin = origin;
-        m->root = child;
         if (m->server->retired) batch->way = NULL; /* it went with the server */
         if (m->server->retired)
             phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
         else
-            phi__mcp_serve_one(m);
+            phi__mcp_serve_one(m, child);
     }
     if (m->server->retired) batch->way = NULL;
     phi__mcp_serve_send_nothing(m->server, &origin, 202);
@@ -529,13 +526,14 @@ PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *cli
     m.server = server;
     m.client = client;
     m.heads = heads;
+    m.arena = &arena;
     m.origin.way = way;
     m.origin.http = heads != NULL;
     m.origin.era = phi__mcp_eras_legacy();
     phi__mcp_serve_ask_enter(server);
     phi_arena_init(&arena, &server->rt->memory, 0);
     if (json.len <= server->desc.max_message_bytes)
-        status = phi_json_parse(&arena, json, PHI_JSON_BORROW, &root, NULL);
+        status = phi__mcp_rpc_parse(&arena, json, &root);
     m.root = root;
     if (status == PHI_OK)
         phi__mcp_serve_all(&m);

@@ -92,10 +92,7 @@ static phi_status phi__mcp_serve_ask_send(phi__mcp_question *ask) {
         PHI_OK)
         return PHI_NO_MEMORY;
     phi__buf_init(&out, &server->rt->memory);
-    phi__buf_text(&out, "{\"jsonrpc\":\"2.0\"");
-    phi__records_u64(&out, "id", ask->number);
-    phi__records_str(&out, "method", ask->method);
-    phi__records_raw(&out, "params", "");
+    phi__mcp_rpc_open_request(&out, ask->number, ask->method);
     phi__buf_add_str(&out, ask->params);
     phi__buf_char(&out, '}');
     sent = !out.failed && way->table->send(way, phi__buf_str(&out), 200, false);
@@ -117,18 +114,19 @@ static phi__mcp_question *phi__mcp_serve_ask_find(phi_mcp_server *server,
 }
 
 PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
-                                         const phi_json *message) {
-    const phi_json *result = phi_json_get(message, "result"),
-                   *error = phi_json_get(message, "error");
-    phi__mcp_question *ask =
-        phi__mcp_serve_ask_find(server, client, phi_json_uint(phi_json_get(message, "id"), 0));
+                                         const phi__mcp_rpc *answer) {
+    uint64_t number = 0;
+    phi__mcp_question *ask = NULL;
+    if (phi__mcp_rpc_number(answer->id, &number))
+        ask = phi__mcp_serve_ask_find(server, client, number);
     if (ask == NULL) return;
-    if (phi_json_is_object(result))
-        phi__mcp_serve_ask_give(ask, PHI_OK, result, phi__str("", 0));
+    if (answer->kind == PHI__MCP_RPC_RESULT && phi_json_is_object(answer->result))
+        phi__mcp_serve_ask_give(ask, PHI_OK, answer->result, phi__str("", 0));
     else
-        phi__mcp_serve_ask_give(
-            ask, PHI_REFUSED, NULL,
-            phi_json_str(phi_json_get(error, "message"), "The client's answer has no result"));
+        phi__mcp_serve_ask_give(ask, PHI_REFUSED, NULL,
+                                answer->message.len > 0
+                                    ? answer->message
+                                    : PHI__LIT("The client's answer has no result"));
 }
 
 /* ---- 2026-07-28: requestState ---- */

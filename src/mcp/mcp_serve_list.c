@@ -84,7 +84,7 @@ static void phi__mcp_serve_list_some(phi__buf *out, const char *key, const char 
 static void phi__mcp_serve_list_json(phi__buf *out, const char *key, const char *json) {
     if (json == NULL) return;
     phi__records_raw(out, key, "");
-    phi__mcp_serve_send_raw(out, phi_str_of(json));
+    phi__mcp_rpc_line(out, phi_str_of(json));
 }
 
 /* The protocol wants "type":"object" in each schema of arguments. */
@@ -97,13 +97,13 @@ static void phi__mcp_serve_list_schema(phi__buf *out, const char *schema) {
         return;
     }
     if (phi_json_find(text, "type", &type) == PHI_OK) {
-        phi__mcp_serve_send_raw(out, text);
+        phi__mcp_rpc_line(out, text);
         return;
     }
     phi__buf_text(out, "{\"type\":\"object\"");
     text = phi__str_trim(phi__str(text.at + 1, text.len - 1));
     if (text.at[0] != '}') phi__buf_char(out, ',');
-    phi__mcp_serve_send_raw(out, text);
+    phi__mcp_rpc_line(out, text);
 }
 
 static void phi__mcp_serve_list_tool(const phi_mcp_server *server, const phi__mcp_era *era,

@@ -66,7 +66,7 @@ PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_js
     }
     token = phi_json_get(meta, "progressToken");
     if (phi_json_is_number(token) ||
-        (phi_json_is_string(token) && phi_json_str(token, NULL).len <= PHI__MCP_ID_BYTES))
+        (phi_json_is_string(token) && phi_json_str(token, NULL).len <= PHI__MCP_RPC_ID))
         (void)phi_json_write(&serving->arena, token, 0, &serving->token);
 }
 

@@ -20,15 +20,6 @@ PHI__FN int phi__mcp_serve_send_level(phi_str name) {
 
 /* ---- pieces ---- */
 
-PHI__FN void phi__mcp_serve_send_raw(phi__buf *out, phi_str json) {
-    char *to = phi__buf_reserve(out, json.len);
-    size_t i;
-    if (to == NULL) return;
-    for (i = 0; i < json.len; i++)
-        to[i] = json.at[i] == '\n' || json.at[i] == '\r' ? ' ' : json.at[i];
-    phi__buf_add_len(out, json.len);
-}
-
 PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block) {
     phi__buf_char(out, '{');
     if (block->kind == PHI_CONTENT_IMAGE) {
@@ -50,15 +41,6 @@ PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__
     if (desc->title != NULL && era->titles) phi__records_str(out, "title", phi_str_of(desc->title));
     phi__records_str(out, "version", phi_str_of(desc->version));
     phi__buf_char(out, '}');
-}
-
-static void phi__mcp_serve_send_head(phi__buf *out, const phi__mcp_origin *origin) {
-    phi__buf_text(out, "{\"jsonrpc\":\"2.0\"");
-    if (origin->id.len > 0) {
-        phi__buf_text(out, ",\"id\":");
-        phi__buf_add_str(out, origin->id);
-    } else if (origin->era->handshake)
-        phi__buf_text(out, ",\"id\":null");
 }
 
 /* ---- out ---- */
@@ -91,11 +73,12 @@ static void phi__mcp_serve_send_text(phi_mcp_server *server, phi__mcp_origin *or
 }
 
 static void phi__mcp_serve_send_lost(phi_mcp_server *server, phi__mcp_origin *origin) {
-    char text[PHI__MCP_ID_BYTES + 120];
+    char text[PHI__MCP_RPC_ID + 120]; /* there is no memory for a buffer */
     int n = snprintf(text, sizeof text,
-                     "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":-32603,"
+                     "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":%d,"
                      "\"message\":\"Out of memory\"}}",
-                     (int)origin->id.len, origin->id.len > 0 ? origin->id.at : "");
+                     (int)origin->id.len, origin->id.len > 0 ? origin->id.at : "",
+                     (int)PHI__MCP_RPC_INTERNAL);
     if (origin->id.len == 0 || n < 0) n = 0;
     phi__mcp_serve_send_text(server, origin, phi__str(text, (size_t)n), 500);
 }
@@ -108,8 +91,8 @@ PHI__FN void phi__mcp_serve_send_nothing(phi_mcp_server *server, phi__mcp_origin
 PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out) {
     phi__buf_init(out, &server->rt->memory);
-    phi__mcp_serve_send_head(out, origin);
-    phi__buf_text(out, ",\"result\":{");
+    phi__mcp_rpc_open_result(out, origin->id);
+    phi__buf_char(out, '{');
 }
 
 PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *origin,
@@ -142,12 +125,7 @@ PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *
                                        int http_status, phi_str message, const char *data) {
     phi__buf out;
     phi__buf_init(&out, &server->rt->memory);
-    phi__mcp_serve_send_head(&out, origin);
-    phi__buf_text(&out, ",\"error\":{");
-    phi__records_i64(&out, "code", code);
-    phi__records_str(&out, "message", message);
-    if (data != NULL) phi__records_raw(&out, "data", data);
-    phi__buf_text(&out, "}}");
+    phi__mcp_rpc_error(&out, origin->id, code, message, phi_str_of(data));
     if (out.failed)
         phi__mcp_serve_send_lost(server, origin);
     else
@@ -159,9 +137,8 @@ PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *
 
 PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method) {
     phi__buf_init(out, &server->rt->memory);
-    phi__buf_text(out, "{\"jsonrpc\":\"2.0\"");
-    phi__records_str(out, "method", phi_str_of(method));
-    phi__records_raw(out, "params", "{");
+    phi__mcp_rpc_open_notification(out, method);
+    phi__buf_char(out, '{');
 }
 
 PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {

@@ -19,8 +19,8 @@
 #ifndef PHI_NO_MCP
 
 enum {
-    PHI__MCP_ID_BYTES = 256,    /* of a request's id, as JSON text; ours to choose, as all here */
-    PHI__MCP_NAME_BYTES = 2048, /* of names and addresses in requests */
+    PHI__MCP_NAME_BYTES =
+        2048, /* of names and addresses in requests; ours to choose, as all here */
     PHI__MCP_BATCH_MOST = 64,
     PHI__MCP_ASKS_MOST = 16
 };
@@ -144,8 +144,6 @@ struct phi_mcp_server {
 enum { PHI__MCP_LOG_DEBUG = 0, PHI__MCP_LOG_INFO = 1, PHI__MCP_LOG_NONE = 8 };
 
 PHI__FN int phi__mcp_serve_send_level(phi_str name); /* -1: unknown */
-/* JSON text of the host's in one line: line breaks are only white space in it. */
-PHI__FN void phi__mcp_serve_send_raw(phi__buf *out, phi_str json);
 /* A block of the protocol, of a text or an image. */
 PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block);
 /* A result: its members are written between the two; a buffer that failed becomes an error. */
@@ -201,9 +199,9 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 
 /* ---- mcp_serve_ask.c ---- */
 
-/* An answer of a session to one of our requests. */
+/* An answer of a session to one of our requests, or what was to be one (`message` says why not). */
 PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
-                                         const phi_json *message);
+                                         const phi__mcp_rpc *answer);
 /* Whether the answers that came with a request are well formed; false: refused, and answered so. */
 PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *origin,
                                        const phi_json *params);

@@ -128,6 +128,29 @@ TEST(a_session_that_answers_with_an_error_is_a_refusal) {
     served_free(&s);
 }
 
+TEST(a_malformed_answer_of_a_session_ends_the_question) {
+    static const char *const answers[] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":\"no\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{},\"error\":{\"code\":1}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":\"1\"}", "{\"id\":1,\"result\":{}}"};
+    size_t i;
+    for (i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        served s;
+        asker a;
+        asking_server(&s, &a);
+        served_begin(&s, "2025-06-18", ELICITS);
+        CHECK(has(served_ask(&s, legacy(1, "tools/call", "{\"name\":\"greet\"}")), "elicitation"));
+        /* a malformed request of the same id is not meant */
+        CHECK(has(served_ask(&s, "{\"id\":1,\"method\":\"ping\"}"), "-32600"));
+        CHECK_EQ_INT(a.answers, 0);
+        CHECK(has(served_ask(&s, answers[i]), "Not a message: "));
+        CHECK(has(served_hear(&s), "Hello, ?!"));
+        CHECK_EQ_INT(a.status, PHI_REFUSED);
+        CHECK(has(a.message, "Not a message: "));
+        served_free(&s);
+    }
+}
+
 TEST(a_client_that_cannot_is_not_asked) {
     served s;
     asker a;
@@ -258,6 +281,7 @@ TEST(the_server_may_be_freed_when_an_answer_comes) {
 
 TEST_MAIN(TEST_ENTRY(a_session_is_asked_by_a_request),
           TEST_ENTRY(a_session_that_answers_with_an_error_is_a_refusal),
+          TEST_ENTRY(a_malformed_answer_of_a_session_ends_the_question),
           TEST_ENTRY(a_client_that_cannot_is_not_asked),
           TEST_ENTRY(a_modern_client_repeats_its_request_with_the_answer),
           TEST_ENTRY(a_second_round_has_another_state_and_the_first_one_is_void),
