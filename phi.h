@@ -7679,11 +7679,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x98d17d9e
+#if PHI__IMP_TEXT != 0x834bb898
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x98d17d9e
+#define PHI__IMP_TEXT 0x834bb898
 
 /* ---- src/text/json_in.h ---- */
 
@@ -8305,6 +8305,9 @@ typedef struct phi__sse {
    memory yet. */
 PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes);
 PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
+/* Before the first byte of a stream that resumes another one: it reads ids into `resume`, where the
+   id of an event that was cut counts for nothing. */
+PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume);
 /* The next bytes of the stream, borrowed. The bytes fed before must be read: next returned 0. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 /* 1: an event; 0: needs more bytes; PHI_TOO_BIG or PHI_NO_MEMORY: dead until reset. */
@@ -12557,6 +12560,11 @@ PHI__FN void phi__sse_free(phi__sse *sse) {
     phi__buf_free(&sse->data);
     phi__buf_free(&sse->name);
     phi__sse_init(sse, sse->line.memory, sse->max_event_bytes);
+}
+
+PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume) {
+    sse->resume = resume;
+    resume->has_next = false;
 }
 
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len) {

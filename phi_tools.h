@@ -12224,11 +12224,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xc11f41ab
+#if PHI__IMP_MCP != 0x34f3fb1f
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xc11f41ab
+#define PHI__IMP_MCP 0x34f3fb1f
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -16655,7 +16655,7 @@ static void phi__mcp_exchange_begin(phi__mcp_exchange *e) {
     e->opened_us = phi__io_now_us(e->wire->rt->io);
     phi__buf_clear(&e->body);
     phi__sse_free(&e->sse);
-    e->sse.resume = &e->resume;
+    phi__sse_resume_with(&e->sse, &e->resume);
 }
 
 /* The session's deadline counts for a request, the connection's timeout for a notification. */

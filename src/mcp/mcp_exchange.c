@@ -272,7 +272,7 @@ static void phi__mcp_exchange_begin(phi__mcp_exchange *e) {
     e->opened_us = phi__io_now_us(e->wire->rt->io);
     phi__buf_clear(&e->body);
     phi__sse_free(&e->sse);
-    e->sse.resume = &e->resume;
+    phi__sse_resume_with(&e->sse, &e->resume);
 }
 
 /* The session's deadline counts for a request, the connection's timeout for a notification. */

@@ -253,6 +253,11 @@ PHI__FN void phi__sse_free(phi__sse *sse) {
     phi__sse_init(sse, sse->line.memory, sse->max_event_bytes);
 }
 
+PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume) {
+    sse->resume = resume;
+    resume->has_next = false;
+}
+
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len) {
     PHI_ASSERT(sse->at == sse->end);
     if (sse->handed) {

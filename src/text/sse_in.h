@@ -61,6 +61,9 @@ typedef struct phi__sse {
    memory yet. */
 PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes);
 PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
+/* Before the first byte of a stream that resumes another one: it reads ids into `resume`, where the
+   id of an event that was cut counts for nothing. */
+PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume);
 /* The next bytes of the stream, borrowed. The bytes fed before must be read: next returned 0. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 /* 1: an event; 0: needs more bytes; PHI_TOO_BIG or PHI_NO_MEMORY: dead until reset. */

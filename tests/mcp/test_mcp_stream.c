@@ -48,6 +48,58 @@ static void a_broken_stream_is_resumed_after_the_delay(void) {
     }
 }
 
+/* An event that was cut has not come: its id counts for nothing on the next stream. */
+static void the_id_of_a_cut_event_is_forgotten(void) {
+    agree("2025-11-25");
+    (void)session_send(&m, "tools/call", "{1}");
+    wires_head(&w, 1, 200, SESSION_SSE);
+    push(1, "id: 6\ndata: {\"n\":6}\n\nid: 7\ndata: {\"n\"");
+    wires_end(&w, 1, PHI_NETWORK, "broken");
+    session_step(&m, 3);
+    session_later(&m, &w, 1000);
+    REQUIRE(CHECK_EQ_INT(w.count, 3));
+    CHECK(strstr(w.sent[2].text, "Last-Event-ID: 6\n") != NULL);
+    wires_head(&w, 2, 200, SESSION_SSE);
+    push(2, ": alive\n\n"); /* and cut again, before the event came anew */
+    wires_end(&w, 2, PHI_NETWORK, "broken");
+    session_step(&m, 3);
+    session_later(&m, &w, 3000);
+    REQUIRE(CHECK_EQ_INT(w.count, 4));
+    CHECK(strstr(w.sent[3].text, "Last-Event-ID: 6\n") != NULL);
+    session_end(&m, &w);
+}
+
+/* A stream that is cut behind each of its bytes brings each message once. */
+static void a_stream_cut_at_any_byte_brings_each_message_once(void) {
+    static const char *const events[] = {"id: 1\ndata: {\"n\":1}\n\n",
+                                         "id: 2\ndata: {\"n\":2}\r\n\r\n",
+                                         "data: " SESSION_ANSWER "\nid: 3\n\n"};
+    char whole[300];
+    size_t cut, first = strlen(events[0]), second = strlen(events[1]);
+    (void)snprintf(whole, sizeof whole, "%s%s%s", events[0], events[1], events[2]);
+    for (cut = first; cut < strlen(whole); cut++) {
+        const char *from;
+        agree("2025-11-25");
+        (void)session_send(&m, "tools/call", "{1}");
+        wires_head(&w, 1, 200, SESSION_SSE);
+        CHECK_EQ_INT(wires_push(&w, 1, whole, cut), PHI_OK);
+        session_step(&m, 2);
+        if (w.sent[1].live) wires_end(&w, 1, PHI_NETWORK, "broken");
+        session_step(&m, 3);
+        session_later(&m, &w, 1000);
+        REQUIRE(CHECK_EQ_INT(w.count, 3));
+        from = strstr(w.sent[2].text, "Last-Event-ID: 1\n") != NULL ? events[1] : events[2];
+        if (from == events[2]) CHECK(cut + 1 >= first + second);
+        wires_head(&w, 2, 200, SESSION_SSE);
+        push(2, ":\n\n");
+        push(2, from);
+        if (from == events[1]) push(2, events[2]);
+        session_check(&m, "message #2 {\"n\":1}\nmessage #2 {\"n\":2}\nmessage #2 " SESSION_ANSWER
+                          "\n");
+        session_end(&m, &w);
+    }
+}
+
 static void a_resumption_that_is_refused_loses_the_request(void) {
     agree("2025-06-18");
     (void)session_send(&m, "tools/call", "{1}");
@@ -409,6 +461,8 @@ static void each_failed_allocation_leaves_a_link_that_can_be_freed(void) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_broken_stream_is_resumed_after_the_delay),
+          TEST_ENTRY(the_id_of_a_cut_event_is_forgotten),
+          TEST_ENTRY(a_stream_cut_at_any_byte_brings_each_message_once),
           TEST_ENTRY(a_resumption_that_is_refused_loses_the_request),
           TEST_ENTRY(resumptions_without_a_message_slow_down_and_end),
           TEST_ENTRY(the_modern_era_does_not_resume),
