@@ -28,13 +28,20 @@ static phi_str phi__mcp_oauth_words_token(phi__mcp_oauth_scan *s, const char *en
     return phi__str(s->text.at + from, s->at - from);
 }
 
+/* Bytes from the quote at s->at to the one that ends the string, or to the end. */
+static size_t phi__mcp_oauth_words_quoted(const phi__mcp_oauth_scan *s) {
+    size_t at = s->at + 1;
+    while (at < s->text.len && s->text.at[at] != '"') at += s->text.at[at] == '\\' ? 2 : 1;
+    return phi__min(at, s->text.len) - s->at;
+}
+
 /* A quoted string without its quotes and backslashes, or a token. */
 static phi_str phi__mcp_oauth_words_value(phi__mcp_oauth_scan *s) {
     char *to;
     size_t n = 0;
     if (s->at >= s->text.len || s->text.at[s->at] != '"')
         return phi__mcp_oauth_words_token(s, ", \t");
-    to = phi__arena_bytes(s->arena, s->text.len - s->at);
+    to = phi__arena_bytes(s->arena, phi__mcp_oauth_words_quoted(s));
     if (to == NULL) {
         s->failed = true;
         s->at = s->text.len;
