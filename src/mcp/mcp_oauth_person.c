@@ -24,8 +24,10 @@ static bool phi__mcp_oauth_person_same(phi_str a, phi_str b) {
 
 PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str url) {
     size_t from = 0, to;
+    phi_arena_mark mark = phi_arena_save(&o->arena);
     phi_status status;
     phi_str state;
+    bool ours;
     if (o->step != PHI__MCP_OAUTH_PERSON || o->redirected.len > 0)
         return phi__error(o->rt, PHI_MISUSE, "authorization: none waits for a redirect");
     while (from < url.len && url.at[from] != '?') from++;
@@ -34,8 +36,10 @@ PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str u
         return phi__error(o->rt, PHI_BAD_ARG, "authorization: the URL of a redirect has a query");
     url = phi__str(url.at + from + 1, to - from - 1);
     status = phi__mcp_oauth_url_get(&o->arena, url, "state", &state);
+    ours = status == PHI_OK && phi__mcp_oauth_person_same(state, o->ask.state);
+    phi_arena_reset(&o->arena, mark); /* any page can send the browser here, again and again */
     if (status == PHI_NO_MEMORY) return phi__error(o->rt, status, "authorization: no memory");
-    if (status != PHI_OK || !phi__mcp_oauth_person_same(state, o->ask.state))
+    if (!ours)
         return phi__error(o->rt, PHI_REFUSED, "authorization: the redirect belongs to another one");
     phi__buf_add_str(&o->redirected, url);
     if (o->redirected.failed) {
