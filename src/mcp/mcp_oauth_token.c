@@ -5,7 +5,8 @@
 
 enum {
     PHI__MCP_OAUTH_EARLY_MS = 60000, /* a token is refreshed so long before its end */
-    PHI__MCP_OAUTH_RETRY_MS = 30000  /* after a refresh that failed in the network */
+    PHI__MCP_OAUTH_RETRY_MS = 30000, /* after a refresh that failed in the network */
+    PHI__MCP_OAUTH_AGAIN_MS = 1000   /* after one that gave a token, which may have ended already */
 };
 
 static bool phi__mcp_oauth_token_fits(phi_str token) {
@@ -43,6 +44,10 @@ static bool phi__mcp_oauth_token_bearer(phi_arena *arena, phi_str token, phi_str
     at[token.len + 7] = '\0';
     *out = phi__str(at, token.len + 7);
     return true;
+}
+
+static void phi__mcp_oauth_token_rest(phi__mcp_oauth *o, uint32_t ms) {
+    o->retry_us = phi__io_now_us(o->rt->io) + ms * (uint64_t)1000;
 }
 
 static void phi__mcp_oauth_token_times(phi__mcp_oauth *o, phi__mcp_oauth_grant *g,
@@ -83,6 +88,7 @@ PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_o
     next.method = o->client.method;
     next.refreshed = refreshed;
     phi__mcp_oauth_token_times(o, &next, reply->lifetime_s);
+    phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_AGAIN_MS);
     phi__mcp_oauth_keep_move(&o->grant, &next);
     phi__mcp_oauth_token_save(o);
     return PHI_OK;
@@ -186,7 +192,7 @@ PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
         return phi__mcp_oauth_token_take(o, &reply, true);
     if (status == PHI_OK) status = phi__mcp_oauth_token_refused(o, &reply);
     if (o->sent.status != PHI_OK || o->sent.http_status >= 500 || o->sent.http_status == 429) {
-        o->retry_us = phi__io_now_us(o->rt->io) + PHI__MCP_OAUTH_RETRY_MS * (uint64_t)1000;
+        phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_RETRY_MS);
         return o->grant.bearer.len > 0 ? PHI_OK : status; /* it may serve until its end */
     }
     if (phi__str_is(reply.error, "invalid_client")) phi__mcp_oauth_client_forget(o);

@@ -90,4 +90,89 @@ TEST(a_connection_can_be_freed_while_it_is_authorized) {
     }
 }
 
-TEST_MAIN(TEST_ENTRY(a_connection_can_be_freed_while_it_is_authorized))
+/* ---- tokens ---- */
+
+static int world_sent(const world *o, const char *line) {
+    size_t i, n = strlen(line);
+    int count = 0;
+    for (i = 0; i < o->w.count; i++)
+        if (strncmp(o->w.sent[i].text, line, n) == 0) count++;
+    return count;
+}
+
+/* A link sends its request as soon as there is a token: one that has ended already must not be
+   refreshed for ever. */
+TEST(tokens_that_end_at_once_are_not_refreshed_without_end) {
+    static const char *const lives[] = {"0", "1e-3", "\"0\"", "1"};
+    size_t k;
+    for (k = 0; k < PHI__COUNT(lives); k++) {
+        char token[200];
+        int i, sends = 0;
+        world o;
+        world_init(&o);
+        (void)snprintf(token, sizeof token,
+                       "{\"access_token\":\"token-number-1\",\"expires_in\":%s,"
+                       "\"refresh_token\":\"refresh-number-1\"}",
+                       lives[k]);
+        world_page_first(&o, "POST " AS "/token", 200, token, 0);
+        REQUIRE(CHECK(world_begin(&o, SERVER)));
+        world_authorize(&o);
+        for (i = 0; i < 40; i++) {
+            if (strcmp(world_header(&o), "Bearer token-number-1") == 0) sends++;
+            world_step(&o, 3);
+        }
+        CHECK_EQ_INT(world_sent(&o, "POST " AS "/token"), 1);
+        CHECK(sends == 40);
+        world_pass_s(&o, 10);
+        (void)world_header(&o);
+        world_step(&o, 6);
+        CHECK_EQ_INT(world_sent(&o, "POST " AS "/token"), 2);
+        world_end(&o);
+    }
+}
+
+/* ---- floods ---- */
+
+TEST(redirects_of_others_take_no_memory) {
+    char url[8000];
+    size_t before, i;
+    world o;
+    world_init(&o);
+    REQUIRE(CHECK(world_begin(&o, SERVER)));
+    CHECK_EQ_INT(world_401(&o, "", ""), PHI_BUSY);
+    world_step(&o, 20);
+    REQUIRE(CHECK_EQ_INT(o.opened, 1));
+    memset(url, 'a', sizeof url);
+    memcpy(url, "x:/?state=", 10);
+    before = test_alloc_live_bytes();
+    for (i = 0; i < 1000; i++)
+        CHECK_EQ_INT(phi__mcp_oauth_redirected(o.oauth, phi__str(url, sizeof url)), PHI_REFUSED);
+    CHECK(test_alloc_live_bytes() < before + 20000);
+    CHECK_EQ_INT(world_back(&o, "code=code-number-1"), PHI_OK);
+    world_step(&o, 10);
+    CHECK_EQ_STR(world_header(&o), "Bearer token-number-1");
+    world_end(&o);
+}
+
+TEST(challenges_take_as_much_memory_as_they_are_long) {
+    char headers[16300];
+    size_t before, i, n = 0;
+    world o;
+    world_init(&o);
+    REQUIRE(CHECK(world_begin(&o, SERVER)));
+    n = (size_t)snprintf(headers, sizeof headers, "WWW-Authenticate: Bearer ");
+    while (n + 10 < sizeof headers) n += (size_t)snprintf(headers + n, 10, "a=\"\",");
+    before = test_alloc_live_bytes();
+    CHECK_EQ_INT(world_401(&o, headers, ""), PHI_BUSY);
+    CHECK(test_alloc_live_bytes() < before + 100000);
+    n = (size_t)snprintf(headers, sizeof headers, "WWW-Authenticate: Bearer ");
+    world_step(&o, 20);
+    CHECK_EQ_INT(o.opened, 1);
+    for (i = 0; i < 3; i++) CHECK_EQ_INT(world_401(&o, headers, ""), PHI_BUSY);
+    world_end(&o);
+}
+
+TEST_MAIN(TEST_ENTRY(tokens_that_end_at_once_are_not_refreshed_without_end),
+          TEST_ENTRY(redirects_of_others_take_no_memory),
+          TEST_ENTRY(challenges_take_as_much_memory_as_they_are_long),
+          TEST_ENTRY(a_connection_can_be_freed_while_it_is_authorized))
