@@ -12224,11 +12224,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x68f792b5
+#if PHI__IMP_MCP != 0x99d02ff3
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x68f792b5
+#define PHI__IMP_MCP 0x99d02ff3
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -20562,19 +20562,25 @@ PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o) {
     (void)phi__mcp_oauth_token_stored(o, &o->grant);
 }
 
-PHI__FN bool phi__mcp_oauth_token_reload(phi__mcp_oauth *o) {
+/* A stored grant whose token, or refresh token, is another one. */
+static bool phi__mcp_oauth_token_newer(phi__mcp_oauth *o, bool refresh) {
     phi__mcp_oauth_grant next;
     bool fine;
     if (o->desc->store == NULL) return false;
     phi__mcp_oauth_keep_init(&next, &o->memory);
     fine = phi__mcp_oauth_token_stored(o, &next) && next.bearer.len > 0 &&
-           !phi_str_equal(next.bearer, o->grant.bearer) &&
+           !phi_str_equal(refresh ? next.refresh : next.bearer,
+                          refresh ? o->grant.refresh : o->grant.bearer) &&
            next.renew_ms > phi__io_wall_ms(o->rt->io);
     if (fine)
         phi__mcp_oauth_keep_move(&o->grant, &next);
     else
         phi__mcp_oauth_keep_clear(&next);
     return fine;
+}
+
+PHI__FN bool phi__mcp_oauth_token_reload(phi__mcp_oauth *o) {
+    return phi__mcp_oauth_token_newer(o, false);
 }
 
 PHI__FN phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint,
@@ -20641,6 +20647,8 @@ PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
         phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_RETRY_MS);
         return o->grant.bearer.len > 0 ? PHI_OK : status; /* it may serve until its end */
     }
+    /* refresh tokens that serve once: another connection was faster */
+    if (phi__mcp_oauth_token_newer(o, true)) return PHI_OK;
     if (phi__str_is(reply.error, "invalid_client")) phi__mcp_oauth_client_forget(o);
     o->grant.refresh = phi__str("", 0);
     phi__mcp_oauth_token_save(o);
