@@ -12224,11 +12224,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x99d02ff3
+#if PHI__IMP_MCP != 0x5e57f6c7
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x99d02ff3
+#define PHI__IMP_MCP 0x5e57f6c7
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -24261,6 +24261,10 @@ static bool phi__mcp_serve_is_modern(const phi__mcp_incoming_message *m) {
 
 /* A request of a session; false: it was answered. */
 static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
+    if (phi__str_is(m->method, "initialize") && m->origin.batch != NULL) {
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_REQUEST, 400, "initialize: not in a batch");
+        return false;
+    }
     if (phi__str_is(m->method, "initialize")) {
         phi__mcp_serve_initialize(m->server, &m->origin, m->client, m->params);
         return false;
@@ -27173,11 +27177,36 @@ PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_ori
     phi__buf_char(out, '{');
 }
 
+PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *origin, int code,
+                                       int http_status, phi_str message, const char *data) {
+    phi__buf out;
+    phi__buf_init(&out, &server->rt->memory);
+    phi__mcp_rpc_error(&out, origin->id, code, message, phi_str_of(data));
+    if (out.failed)
+        phi__mcp_serve_send_lost(server, origin);
+    else
+        phi__mcp_serve_send_text(server, origin, phi__buf_str(&out), http_status);
+    phi__buf_free(&out);
+}
+
+/* No queue would hold it: the client gets an error, and is not dropped for it. */
+static void phi__mcp_serve_send_too_long(phi_mcp_server *server, phi__mcp_origin *origin) {
+    char message[80];
+    (void)snprintf(message, sizeof message, "The answer has more than %lu bytes",
+                   (unsigned long)server->desc.max_queue_bytes);
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 200, phi_str_of(message),
+                              NULL);
+}
+
 PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *origin,
                                        phi__buf *out) {
+    size_t most = server->desc.max_queue_bytes, before;
+    before = origin->batch != NULL ? phi__min(origin->batch->out.len, most) : 0;
     phi__buf_text(out, "}}");
     if (out->failed)
         phi__mcp_serve_send_lost(server, origin);
+    else if (out->len >= most - before)
+        phi__mcp_serve_send_too_long(server, origin);
     else
         phi__mcp_serve_send_text(server, origin, phi__buf_str(out), 200);
     phi__buf_free(out);
@@ -27197,18 +27226,6 @@ PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *
     phi__mcp_serve_send_open(server, origin, &out);
     phi__mcp_serve_send_complete(server, origin, &out);
     phi__mcp_serve_send_close(server, origin, &out);
-}
-
-PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *origin, int code,
-                                       int http_status, phi_str message, const char *data) {
-    phi__buf out;
-    phi__buf_init(&out, &server->rt->memory);
-    phi__mcp_rpc_error(&out, origin->id, code, message, phi_str_of(data));
-    if (out.failed)
-        phi__mcp_serve_send_lost(server, origin);
-    else
-        phi__mcp_serve_send_text(server, origin, phi__buf_str(&out), http_status);
-    phi__buf_free(&out);
 }
 
 /* ---- notifications ---- */

@@ -335,6 +335,10 @@ static bool phi__mcp_serve_is_modern(const phi__mcp_incoming_message *m) {
 
 /* A request of a session; false: it was answered. */
 static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
+    if (phi__str_is(m->method, "initialize") && m->origin.batch != NULL) {
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_REQUEST, 400, "initialize: not in a batch");
+        return false;
+    }
     if (phi__str_is(m->method, "initialize")) {
         phi__mcp_serve_initialize(m->server, &m->origin, m->client, m->params);
         return false;

@@ -95,11 +95,36 @@ PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_ori
     phi__buf_char(out, '{');
 }
 
+PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *origin, int code,
+                                       int http_status, phi_str message, const char *data) {
+    phi__buf out;
+    phi__buf_init(&out, &server->rt->memory);
+    phi__mcp_rpc_error(&out, origin->id, code, message, phi_str_of(data));
+    if (out.failed)
+        phi__mcp_serve_send_lost(server, origin);
+    else
+        phi__mcp_serve_send_text(server, origin, phi__buf_str(&out), http_status);
+    phi__buf_free(&out);
+}
+
+/* No queue would hold it: the client gets an error, and is not dropped for it. */
+static void phi__mcp_serve_send_too_long(phi_mcp_server *server, phi__mcp_origin *origin) {
+    char message[80];
+    (void)snprintf(message, sizeof message, "The answer has more than %lu bytes",
+                   (unsigned long)server->desc.max_queue_bytes);
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 200, phi_str_of(message),
+                              NULL);
+}
+
 PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *origin,
                                        phi__buf *out) {
+    size_t most = server->desc.max_queue_bytes, before;
+    before = origin->batch != NULL ? phi__min(origin->batch->out.len, most) : 0;
     phi__buf_text(out, "}}");
     if (out->failed)
         phi__mcp_serve_send_lost(server, origin);
+    else if (out->len >= most - before)
+        phi__mcp_serve_send_too_long(server, origin);
     else
         phi__mcp_serve_send_text(server, origin, phi__buf_str(out), 200);
     phi__buf_free(out);
@@ -119,18 +144,6 @@ PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *
     phi__mcp_serve_send_open(server, origin, &out);
     phi__mcp_serve_send_complete(server, origin, &out);
     phi__mcp_serve_send_close(server, origin, &out);
-}
-
-PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *origin, int code,
-                                       int http_status, phi_str message, const char *data) {
-    phi__buf out;
-    phi__buf_init(&out, &server->rt->memory);
-    phi__mcp_rpc_error(&out, origin->id, code, message, phi_str_of(data));
-    if (out.failed)
-        phi__mcp_serve_send_lost(server, origin);
-    else
-        phi__mcp_serve_send_text(server, origin, phi__buf_str(&out), http_status);
-    phi__buf_free(&out);
 }
 
 /* ---- notifications ---- */

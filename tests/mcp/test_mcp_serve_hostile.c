@@ -1,0 +1,63 @@
+/* test_mcp_serve_hostile.c - clients of our server that mean harm: what they send is refused with
+   words, and nothing grows. */
+#include "mcp/served.h"
+
+static const char *text_of(size_t len, char fill) {
+    static char *text;
+    free(text);
+    text = (char *)malloc(len + 1);
+    if (text == NULL) abort();
+    memset(text, fill, len);
+    text[len] = '\0';
+    return text;
+}
+
+TEST(an_answer_that_no_queue_holds_is_an_error_and_the_server_goes_on) {
+    phi_mcp_serve_resource resources[2];
+    phi_mcp_server_desc desc;
+    served s;
+    memset(&desc, 0, sizeof desc);
+    memset(resources, 0, sizeof resources);
+    resources[0].uri = "a:big";
+    resources[0].text = text_of(200000, 'x');
+    resources[1].uri = "a:small";
+    resources[1].text = "y";
+    desc.resources = resources;
+    desc.resource_count = 2;
+    desc.max_queue_bytes = 100000;
+    served_open(&s, &desc);
+    served_begin(&s, "2025-03-26", "{}");
+    CHECK(has(
+        served_ask(&s, legacy(1, "resources/read", "{\"uri\":\"a:big\"}")),
+        "\"id\":1,\"error\":{\"code\":-32603,\"message\":\"The answer has more than 100000 bytes"));
+    CHECK(has(served_ask(&s, legacy(2, "resources/read", "{\"uri\":\"a:small\"}")),
+              "\"text\":\"y\""));
+    (void)served_ask(&s, "[{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"resources/"
+                         "read\",\"params\":{\"uri\":\"a:big\"}},"
+                         "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\"}]");
+    CHECK(has(s.line, "\"id\":3,\"error\"") && has(s.line, "\"id\":4,\"result\""));
+    served_free(&s);
+}
+
+TEST(a_batch_begins_no_session) {
+    phi_mcp_server_desc desc;
+    phi_tool tool = rig_echo();
+    served s;
+    memset(&desc, 0, sizeof desc);
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    served_open(&s, &desc);
+#define BEGIN(id)                                                                                  \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id                                                              \
+    ",\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-03-26\"}}"
+    (void)served_ask(&s, "[" BEGIN("1") "," BEGIN("2") "]");
+    CHECK(has(s.line, "\"id\":1,\"error\"") && has(s.line, "\"id\":2,\"error\""));
+    served_begin(&s, "2025-03-26", "{}");
+    CHECK_EQ_INT(phi_mcp_server_set_tools(s.server, &tool, NULL, 1), PHI_OK);
+    CHECK(has(served_hear(&s), "list_changed"));
+    CHECK_EQ_STR(served_hear(&s), "");
+    served_free(&s);
+}
+
+TEST_MAIN(TEST_ENTRY(an_answer_that_no_queue_holds_is_an_error_and_the_server_goes_on),
+          TEST_ENTRY(a_batch_begins_no_session))
