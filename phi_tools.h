@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x4e527b6f
+#if PHI__PUB_MCP != 0xe24931e2
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x4e527b6f
+#define PHI__PUB_MCP 0xe24931e2
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -1090,7 +1090,8 @@ extern "C" {
 typedef struct phi_mcp_server phi_mcp_server;
 
 /* A request of a client that a function of the host's is to answer. A value handle; when the
-   request was answered, cancelled, or its client is gone, it is stale. */
+   request was answered, cancelled, or its client is gone, it is stale. phi_mcp_server_free ends
+   the lifetime of all of its server's: use none afterwards. */
 typedef struct phi_mcp_incoming {
     phi_mcp_server *server; /* NULL: no request */
     uint32_t index, gen;
@@ -1201,7 +1202,7 @@ typedef struct phi_mcp_server_desc {
     size_t max_message_bytes;   /* of a client (default 4,194,304) */
     size_t max_queue_bytes;     /* that wait for a slow client; then it is dropped (16,777,216) */
 
-    bool stdio;          /* over stdin and stdout of this process; EOF ends it */
+    bool stdio;          /* over stdin and stdout of this process; EOF ends it: close_ms */
     int in_fd, out_fd;   /* of stdio, in place of 0 and 1 (default: those) */
     bool http;           /* over HTTP */
     const char *address; /* to listen on (default "127.0.0.1"; others need any_address) */
@@ -1212,12 +1213,15 @@ typedef struct phi_mcp_server_desc {
     /* Values of Host and Origin beside loopback names; NULL-ended (default: none) */
     const char *const *allowed_hosts, *const *allowed_origins;
     uint32_t max_connections; /* (default 64) */
+    /* How long answers of calls under way are still sent after the end of stdin; then the calls are
+       cancelled (default 2,000; PHI_UNLIMITED) */
+    uint32_t close_ms;
 } phi_mcp_server_desc;
 
 /* Begins to serve. NULL: phi_last_error names the field, or why the port cannot be had. */
 PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc);
 PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server); /* of http; 0: none */
-/* stdin has ended, and every answer was sent (never true with http). */
+/* stdin has ended, every call with it, and every answer was sent (never true with http). */
 PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server);
 /* Why stdin or stdout failed; empty: no fault. Valid until the server is freed. */
 PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server);
@@ -12224,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x5e57f6c7
+#if PHI__IMP_MCP != 0xa030fb07
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x5e57f6c7
+#define PHI__IMP_MCP 0xa030fb07
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12730,7 +12734,7 @@ typedef enum phi__mcp_rpc_kind {
 typedef struct phi__mcp_rpc {
     phi__mcp_rpc_kind kind;
     phi_str id;             /* its JSON text: 7, "seven"; empty: none, or null */
-    phi_str method;         /* also of what is invalid */
+    phi_str method;         /* of an invalid message, too */
     const phi_json *params; /* an object, or NULL */
     const phi_json *result; /* of any type */
     int code;               /* of an error */
@@ -14395,7 +14399,7 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 
 /* ---- mcp_serve_ask.c ---- */
 
-/* An answer of a session to one of our requests, or what was to be one (`message` says why not). */
+/* An answer of a session to one of our requests, or a malformed one (`message` says why). */
 PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
                                          const phi__mcp_rpc *answer);
 /* Whether the answers that came with a request are well formed; false: refused, and answered so. */
@@ -24356,7 +24360,7 @@ static void phi__mcp_serve_notification(phi__mcp_incoming_message *m) {
 
 /* ---- reading ---- */
 
-/* What is no message. One that has no method may be meant as the answer to a question of ours,
+/* Refuses an invalid message. One without a method may be meant as the answer to a question of ours,
    which need not wait for its deadline then. */
 static void phi__mcp_serve_invalid(phi__mcp_incoming_message *m, phi__mcp_rpc *rpc) {
     char text[120];
@@ -27261,6 +27265,8 @@ struct phi__mcp_serve_stdio {
     phi__buf line;
     bool skipping; /* the rest of a line that is too long */
     bool lost;     /* a message could not be sent: the end is due */
+    bool ending;   /* stdin has ended: answers of calls under way are still sent until `until` */
+    uint64_t until;
     bool over;
     phi__timer timer;
 };
@@ -27272,7 +27278,7 @@ static bool phi__mcp_serve_stdio_send(phi__mcp_way *way, phi_str json, int http_
     phi__io *io = stdio->server->rt->io;
     size_t taken = 0, ended = 0;
     (void)http_status;
-    (void)last;
+    if (stdio->ending && last) (void)phi__io_timer_set(io, &stdio->timer, phi__io_now_us(io));
     if (json.len == 0) return true;
     if (stdio->lost || stdio->over) return false;
     /* half a message is worse than none */
@@ -27313,13 +27319,37 @@ static void phi__mcp_serve_stdio_end(phi__mcp_serve_stdio *stdio, const char *wh
     (void)phi__mcp_serve_ask_leave(server);
 }
 
-static void phi__mcp_serve_stdio_late(phi__timer *timer) {
-    phi__mcp_serve_stdio_end(PHI__OWNER(timer, phi__mcp_serve_stdio, timer),
-                             "the client does not take its messages");
+/* Whether a request is under way whose answer stdin's end does not take away; a subscription has
+   none. */
+static bool phi__mcp_serve_stdio_owes(const phi__mcp_serve_stdio *stdio) {
+    const phi__link *link;
+    for (link = stdio->way.waiting.first; link != NULL; link = link->next)
+        if (PHI__OWNER(link, const phi__mcp_serving, at_way)->kind != PHI__MCP_SERVING_LISTEN)
+            return true;
+    return false;
+}
+
+static void phi__mcp_serve_stdio_due(phi__timer *timer) {
+    phi__mcp_serve_stdio *stdio = PHI__OWNER(timer, phi__mcp_serve_stdio, timer);
+    phi__io *io = stdio->server->rt->io;
+    if (stdio->lost)
+        phi__mcp_serve_stdio_end(stdio, "the client does not take its messages");
+    else if (!phi__mcp_serve_stdio_owes(stdio) || phi__io_now_us(io) >= stdio->until)
+        phi__mcp_serve_stdio_end(stdio, "");
+    else
+        (void)phi__io_timer_set(io, &stdio->timer, stdio->until); /* its place is kept */
 }
 
 static void phi__mcp_serve_stdio_ended(void *ctx, phi_status status, const char *message) {
-    phi__mcp_serve_stdio_end((phi__mcp_serve_stdio *)ctx, status == PHI_OK ? "" : message);
+    phi__mcp_serve_stdio *stdio = (phi__mcp_serve_stdio *)ctx;
+    phi__io *io = stdio->server->rt->io;
+    uint32_t ms = stdio->server->desc.close_ms;
+    if (status == PHI_OK && !stdio->lost && phi__mcp_serve_stdio_owes(stdio)) {
+        stdio->ending = true;
+        stdio->until = ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(io) + (uint64_t)ms * 1000;
+        (void)phi__io_timer_set(io, &stdio->timer, stdio->until);
+    } else
+        phi__mcp_serve_stdio_end(stdio, status == PHI_OK ? "" : message);
 }
 
 /* ---- in ---- */
@@ -27369,7 +27399,7 @@ PHI__FN phi_status phi__mcp_serve_stdio_new(phi_mcp_server *server, phi__mcp_ser
     if (stdio != NULL) {
         stdio->server = server;
         stdio->way.table = phi__mcp_serve_stdio_table();
-        stdio->timer.fire = phi__mcp_serve_stdio_late;
+        stdio->timer.fire = phi__mcp_serve_stdio_due;
         phi__buf_init(&stdio->line, memory);
         desc.in_fd = server->desc.in_fd;
         desc.out_fd = server->desc.out_fd;
@@ -27490,7 +27520,8 @@ enum {
     PHI__MCP_IDLE_MS = 1800000,
     PHI__MCP_MESSAGE = 4194304,
     PHI__MCP_QUEUE = 16777216,
-    PHI__MCP_CONNECTIONS = 64
+    PHI__MCP_CONNECTIONS = 64,
+    PHI__MCP_CLOSE_MS = 2000
 };
 
 /* ---- checks ---- */
@@ -27623,6 +27654,7 @@ static void phi__mcp_server_defaults(phi_mcp_server_desc *desc) {
     phi__mcp_server_u32(&desc->max_subscriptions, PHI__MCP_SUBSCRIPTIONS);
     phi__mcp_server_u32(&desc->session_idle_ms, PHI__MCP_IDLE_MS);
     phi__mcp_server_u32(&desc->max_connections, PHI__MCP_CONNECTIONS);
+    phi__mcp_server_u32(&desc->close_ms, PHI__MCP_CLOSE_MS);
     if (desc->max_message_bytes == 0) desc->max_message_bytes = PHI__MCP_MESSAGE;
     if (desc->max_queue_bytes == 0) desc->max_queue_bytes = PHI__MCP_QUEUE;
 }

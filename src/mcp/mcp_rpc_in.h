@@ -44,7 +44,7 @@ typedef enum phi__mcp_rpc_kind {
 typedef struct phi__mcp_rpc {
     phi__mcp_rpc_kind kind;
     phi_str id;             /* its JSON text: 7, "seven"; empty: none, or null */
-    phi_str method;         /* also of what is invalid */
+    phi_str method;         /* of an invalid message, too */
     const phi_json *params; /* an object, or NULL */
     const phi_json *result; /* of any type */
     int code;               /* of an error */

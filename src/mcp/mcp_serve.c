@@ -430,7 +430,7 @@ static void phi__mcp_serve_notification(phi__mcp_incoming_message *m) {
 
 /* ---- reading ---- */
 
-/* What is no message. One that has no method may be meant as the answer to a question of ours,
+/* Refuses an invalid message. One without a method may be meant as the answer to a question of ours,
    which need not wait for its deadline then. */
 static void phi__mcp_serve_invalid(phi__mcp_incoming_message *m, phi__mcp_rpc *rpc) {
     char text[120];

@@ -40,7 +40,8 @@ extern "C" {
 typedef struct phi_mcp_server phi_mcp_server;
 
 /* A request of a client that a function of the host's is to answer. A value handle; when the
-   request was answered, cancelled, or its client is gone, it is stale. */
+   request was answered, cancelled, or its client is gone, it is stale. phi_mcp_server_free ends
+   the lifetime of all of its server's: use none afterwards. */
 typedef struct phi_mcp_incoming {
     phi_mcp_server *server; /* NULL: no request */
     uint32_t index, gen;
@@ -151,7 +152,7 @@ typedef struct phi_mcp_server_desc {
     size_t max_message_bytes;   /* of a client (default 4,194,304) */
     size_t max_queue_bytes;     /* that wait for a slow client; then it is dropped (16,777,216) */
 
-    bool stdio;          /* over stdin and stdout of this process; EOF ends it */
+    bool stdio;          /* over stdin and stdout of this process; EOF ends it: close_ms */
     int in_fd, out_fd;   /* of stdio, in place of 0 and 1 (default: those) */
     bool http;           /* over HTTP */
     const char *address; /* to listen on (default "127.0.0.1"; others need any_address) */
@@ -162,12 +163,15 @@ typedef struct phi_mcp_server_desc {
     /* Values of Host and Origin beside loopback names; NULL-ended (default: none) */
     const char *const *allowed_hosts, *const *allowed_origins;
     uint32_t max_connections; /* (default 64) */
+    /* How long answers of calls under way are still sent after the end of stdin; then the calls are
+       cancelled (default 2,000; PHI_UNLIMITED) */
+    uint32_t close_ms;
 } phi_mcp_server_desc;
 
 /* Begins to serve. NULL: phi_last_error names the field, or why the port cannot be had. */
 PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc);
 PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server); /* of http; 0: none */
-/* stdin has ended, and every answer was sent (never true with http). */
+/* stdin has ended, every call with it, and every answer was sent (never true with http). */
 PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server);
 /* Why stdin or stdout failed; empty: no fault. Valid until the server is freed. */
 PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server);

@@ -199,7 +199,7 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 
 /* ---- mcp_serve_ask.c ---- */
 
-/* An answer of a session to one of our requests, or what was to be one (`message` says why not). */
+/* An answer of a session to one of our requests, or a malformed one (`message` says why). */
 PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
                                          const phi__mcp_rpc *answer);
 /* Whether the answers that came with a request are well formed; false: refused, and answered so. */

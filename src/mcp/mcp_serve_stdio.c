@@ -13,6 +13,8 @@ struct phi__mcp_serve_stdio {
     phi__buf line;
     bool skipping; /* the rest of a line that is too long */
     bool lost;     /* a message could not be sent: the end is due */
+    bool ending;   /* stdin has ended: answers of calls under way are still sent until `until` */
+    uint64_t until;
     bool over;
     phi__timer timer;
 };
@@ -24,7 +26,7 @@ static bool phi__mcp_serve_stdio_send(phi__mcp_way *way, phi_str json, int http_
     phi__io *io = stdio->server->rt->io;
     size_t taken = 0, ended = 0;
     (void)http_status;
-    (void)last;
+    if (stdio->ending && last) (void)phi__io_timer_set(io, &stdio->timer, phi__io_now_us(io));
     if (json.len == 0) return true;
     if (stdio->lost || stdio->over) return false;
     /* half a message is worse than none */
@@ -65,13 +67,37 @@ static void phi__mcp_serve_stdio_end(phi__mcp_serve_stdio *stdio, const char *wh
     (void)phi__mcp_serve_ask_leave(server);
 }
 
-static void phi__mcp_serve_stdio_late(phi__timer *timer) {
-    phi__mcp_serve_stdio_end(PHI__OWNER(timer, phi__mcp_serve_stdio, timer),
-                             "the client does not take its messages");
+/* Whether a request is under way whose answer stdin's end does not take away; a subscription has
+   none. */
+static bool phi__mcp_serve_stdio_owes(const phi__mcp_serve_stdio *stdio) {
+    const phi__link *link;
+    for (link = stdio->way.waiting.first; link != NULL; link = link->next)
+        if (PHI__OWNER(link, const phi__mcp_serving, at_way)->kind != PHI__MCP_SERVING_LISTEN)
+            return true;
+    return false;
+}
+
+static void phi__mcp_serve_stdio_due(phi__timer *timer) {
+    phi__mcp_serve_stdio *stdio = PHI__OWNER(timer, phi__mcp_serve_stdio, timer);
+    phi__io *io = stdio->server->rt->io;
+    if (stdio->lost)
+        phi__mcp_serve_stdio_end(stdio, "the client does not take its messages");
+    else if (!phi__mcp_serve_stdio_owes(stdio) || phi__io_now_us(io) >= stdio->until)
+        phi__mcp_serve_stdio_end(stdio, "");
+    else
+        (void)phi__io_timer_set(io, &stdio->timer, stdio->until); /* its place is kept */
 }
 
 static void phi__mcp_serve_stdio_ended(void *ctx, phi_status status, const char *message) {
-    phi__mcp_serve_stdio_end((phi__mcp_serve_stdio *)ctx, status == PHI_OK ? "" : message);
+    phi__mcp_serve_stdio *stdio = (phi__mcp_serve_stdio *)ctx;
+    phi__io *io = stdio->server->rt->io;
+    uint32_t ms = stdio->server->desc.close_ms;
+    if (status == PHI_OK && !stdio->lost && phi__mcp_serve_stdio_owes(stdio)) {
+        stdio->ending = true;
+        stdio->until = ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(io) + (uint64_t)ms * 1000;
+        (void)phi__io_timer_set(io, &stdio->timer, stdio->until);
+    } else
+        phi__mcp_serve_stdio_end(stdio, status == PHI_OK ? "" : message);
 }
 
 /* ---- in ---- */
@@ -121,7 +147,7 @@ PHI__FN phi_status phi__mcp_serve_stdio_new(phi_mcp_server *server, phi__mcp_ser
     if (stdio != NULL) {
         stdio->server = server;
         stdio->way.table = phi__mcp_serve_stdio_table();
-        stdio->timer.fire = phi__mcp_serve_stdio_late;
+        stdio->timer.fire = phi__mcp_serve_stdio_due;
         phi__buf_init(&stdio->line, memory);
         desc.in_fd = server->desc.in_fd;
         desc.out_fd = server->desc.out_fd;

@@ -16,7 +16,8 @@ enum {
     PHI__MCP_IDLE_MS = 1800000,
     PHI__MCP_MESSAGE = 4194304,
     PHI__MCP_QUEUE = 16777216,
-    PHI__MCP_CONNECTIONS = 64
+    PHI__MCP_CONNECTIONS = 64,
+    PHI__MCP_CLOSE_MS = 2000
 };
 
 /* ---- checks ---- */
@@ -149,6 +150,7 @@ static void phi__mcp_server_defaults(phi_mcp_server_desc *desc) {
     phi__mcp_server_u32(&desc->max_subscriptions, PHI__MCP_SUBSCRIPTIONS);
     phi__mcp_server_u32(&desc->session_idle_ms, PHI__MCP_IDLE_MS);
     phi__mcp_server_u32(&desc->max_connections, PHI__MCP_CONNECTIONS);
+    phi__mcp_server_u32(&desc->close_ms, PHI__MCP_CLOSE_MS);
     if (desc->max_message_bytes == 0) desc->max_message_bytes = PHI__MCP_MESSAGE;
     if (desc->max_queue_bytes == 0) desc->max_queue_bytes = PHI__MCP_QUEUE;
 }

@@ -194,9 +194,39 @@ TEST(the_end_of_stdin_ends_it) {
     CHECK(!phi_mcp_server_ended(s.server));
     served_close(&s.to);
     CHECK_EQ_STR(served_hear(&s), "");
+    CHECK(!phi_mcp_server_ended(s.server));
+    rig_pass_ms(r, 1999);
+    CHECK(!phi_mcp_server_ended(s.server));
+    rig_pass_ms(r, 1);
+    CHECK_EQ_STR(served_hear(&s), "");
     CHECK(phi_mcp_server_ended(s.server));
     CHECK_EQ_STR(phi_mcp_server_error(s.server), "");
     CHECK_EQ_INT(rig_cancelled(r), 1);
+    served_free(&s);
+}
+
+TEST(calls_under_way_at_the_end_of_stdin_are_answered) {
+    served s;
+    rig *r = rig_new();
+    phi_tool tool = rig_wait(r);
+    phi_mcp_server_desc desc = plain(&tool, 1);
+    served_open_with(&s, &desc, r);
+    served_begin(&s, "2025-11-25", "{}");
+    served_say(&s, modern(9, "subscriptions/listen", "\"notifications\":{},", "{}"));
+    CHECK(has(served_hear(&s), "acknowledged")); /* which waits for no end */
+    served_say(&s, legacy(5, "tools/call", "{\"name\":\"wait\"}"));
+    served_say(&s, legacy(6, "tools/call", "{\"name\":\"wait\"}"));
+    CHECK_EQ_STR(served_hear(&s), "");
+    served_close(&s.to);
+    CHECK_EQ_STR(served_hear(&s), "");
+    rig_finish(r, 1, "second");
+    CHECK(has(served_hear(&s), "second"));
+    CHECK(!phi_mcp_server_ended(s.server));
+    rig_finish(r, 0, "first");
+    CHECK(has(served_hear(&s), "first"));
+    CHECK_EQ_STR(served_hear(&s), "");
+    CHECK(phi_mcp_server_ended(s.server));
+    CHECK_EQ_INT(rig_cancelled(r), 0);
     served_free(&s);
 }
 
@@ -205,6 +235,7 @@ TEST_MAIN(TEST_ENTRY(each_legacy_era_is_agreed_upon),
           TEST_ENTRY(the_modern_era_needs_no_session), TEST_ENTRY(both_eras_are_spoken_at_once),
           TEST_ENTRY(a_modern_request_without_its_meta_is_refused),
           TEST_ENTRY(one_era_alone_can_be_served),
+          TEST_ENTRY(calls_under_way_at_the_end_of_stdin_are_answered),
           TEST_ENTRY(a_call_may_span_frames_and_shows_progress),
           TEST_ENTRY(a_cancelled_call_has_no_answer),
           TEST_ENTRY(arguments_are_checked_as_a_model_s), TEST_ENTRY(the_end_of_stdin_ends_it))
