@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xa030fb07
+#if PHI__IMP_MCP != 0x42aef6dd
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xa030fb07
+#define PHI__IMP_MCP 0x42aef6dd
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -28267,28 +28267,36 @@ static bool phi__mcp_stdio_part(phi__mcp_stdio *s, const char *bytes, size_t len
     return alive;
 }
 
-static bool phi__mcp_stdio_output(void *ctx, int stream, const char *bytes, size_t len) {
-    phi__mcp_stdio *s = (phi__mcp_stdio *)ctx;
+static void phi__mcp_stdio_lines(phi__mcp_stdio *s, const char *bytes, size_t len) {
     const phi__process *process = s->process;
-    if (stream == 2) {
-        phi__mcp_stdio_stderr(s, bytes, len);
-        return true;
-    }
     while (len > 0) {
         const char *end = (const char *)memchr(bytes, '\n', len);
         size_t n = end != NULL ? (size_t)(end - bytes) : len;
         if (end == NULL) {
             (void)phi__mcp_stdio_part(s, bytes, n);
-            return true;
+            return;
         }
         if (s->line.len + n > phi__mcp_session_desc(s->link.mcp)->max_message_bytes &&
             !phi__mcp_stdio_part(s, bytes, n))
-            return true;
-        if (!phi__mcp_stdio_ended(s, bytes, n)) return true;
-        if (s->process != process) return true;
+            return;
+        if (!phi__mcp_stdio_ended(s, bytes, n)) return;
+        if (s->process != process) return;
         bytes += n + 1;
         len -= n + 1;
     }
+}
+
+/* The host may free the connection inside of it; a line's buffer needs its memory until then. */
+static bool phi__mcp_stdio_output(void *ctx, int stream, const char *bytes, size_t len) {
+    phi__mcp_stdio *s = (phi__mcp_stdio *)ctx;
+    phi_mcp *mcp = s->link.mcp;
+    if (stream == 2) {
+        phi__mcp_stdio_stderr(s, bytes, len);
+        return true;
+    }
+    phi__mcp_core_enter(mcp);
+    phi__mcp_stdio_lines(s, bytes, len);
+    (void)phi__mcp_core_leave(mcp);
     return true;
 }
 

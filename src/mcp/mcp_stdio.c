@@ -5,7 +5,7 @@
 
 #include "io/process_in.h"
 #include "loop/state_in.h"
-#include "mcp/mcp_in.h"
+#include "mcp/mcp_core_in.h"
 
 #include <stdio.h>
 
@@ -132,28 +132,36 @@ static bool phi__mcp_stdio_part(phi__mcp_stdio *s, const char *bytes, size_t len
     return alive;
 }
 
-static bool phi__mcp_stdio_output(void *ctx, int stream, const char *bytes, size_t len) {
-    phi__mcp_stdio *s = (phi__mcp_stdio *)ctx;
+static void phi__mcp_stdio_lines(phi__mcp_stdio *s, const char *bytes, size_t len) {
     const phi__process *process = s->process;
-    if (stream == 2) {
-        phi__mcp_stdio_stderr(s, bytes, len);
-        return true;
-    }
     while (len > 0) {
         const char *end = (const char *)memchr(bytes, '\n', len);
         size_t n = end != NULL ? (size_t)(end - bytes) : len;
         if (end == NULL) {
             (void)phi__mcp_stdio_part(s, bytes, n);
-            return true;
+            return;
         }
         if (s->line.len + n > phi__mcp_session_desc(s->link.mcp)->max_message_bytes &&
             !phi__mcp_stdio_part(s, bytes, n))
-            return true;
-        if (!phi__mcp_stdio_ended(s, bytes, n)) return true;
-        if (s->process != process) return true;
+            return;
+        if (!phi__mcp_stdio_ended(s, bytes, n)) return;
+        if (s->process != process) return;
         bytes += n + 1;
         len -= n + 1;
     }
+}
+
+/* The host may free the connection inside of it; a line's buffer needs its memory until then. */
+static bool phi__mcp_stdio_output(void *ctx, int stream, const char *bytes, size_t len) {
+    phi__mcp_stdio *s = (phi__mcp_stdio *)ctx;
+    phi_mcp *mcp = s->link.mcp;
+    if (stream == 2) {
+        phi__mcp_stdio_stderr(s, bytes, len);
+        return true;
+    }
+    phi__mcp_core_enter(mcp);
+    phi__mcp_stdio_lines(s, bytes, len);
+    (void)phi__mcp_core_leave(mcp);
     return true;
 }
 
