@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x42aef6dd
+#if PHI__IMP_MCP != 0x3b7cd1d7
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x42aef6dd
+#define PHI__IMP_MCP 0x3b7cd1d7
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -18260,11 +18260,22 @@ PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp) {
 
 /* ---- all texts ---- */
 
+/* A batch of older eras. An answer in it ends the request on whose stream it came. */
+static void phi__mcp_incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_json *list,
+                                    phi__mcp_out *from) {
+    const phi__mcp_request *r = phi__mcp_requests_of(from);
+    uint64_t id = r != NULL ? r->id : 0;
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *node;
+    while (!mcp->dead && (node = phi_json_next(&it)) != NULL) {
+        if (from != NULL && phi__mcp_requests_find(mcp, id) != r) from = NULL;
+        phi__mcp_incoming_one(mcp, arena, node, from);
+    }
+}
+
 PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from) {
     phi_arena arena;
     phi_json *root;
-    const phi_json *node;
-    phi_json_iter it;
     phi_status status;
     if (phi__mcp_incoming_long(mcp, json)) return;
     phi_arena_init(&arena, &mcp->memory, 0);
@@ -18274,9 +18285,7 @@ PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *fr
     else if (!phi_json_is_array(root))
         phi__mcp_incoming_one(mcp, &arena, root, from);
     else
-        for (it = phi_json_each(root); !mcp->dead && (node = phi_json_next(&it)) != NULL;)
-            phi__mcp_incoming_one(mcp, &arena, node,
-                                  from != NULL && from->of_link != NULL ? from : NULL);
+        phi__mcp_incoming_batch(mcp, &arena, root, from);
     phi_arena_free(&arena);
 }
 
