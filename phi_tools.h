@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x3b7cd1d7
+#if PHI__IMP_MCP != 0x830f00a6
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x3b7cd1d7
+#define PHI__IMP_MCP 0x830f00a6
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12250,6 +12250,8 @@ PHI__FN bool phi__mcp_admit_host(const phi_mcp_server_desc *desc, phi_str host);
 /* at NULL: no browser's page. Else an http origin of the loopback, or one of
    desc->allowed_origins. */
 PHI__FN bool phi__mcp_admit_origin(const phi_mcp_server_desc *desc, phi_str origin);
+/* Whether each header that counts is there once at most: a reader before us might take the other. */
+PHI__FN bool phi__mcp_admit_once(const phi__http_head *head);
 /* authorization: the header, "Bearer TOKEN". */
 PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization);
 
@@ -14747,6 +14749,15 @@ static bool phi__mcp_admit_is_loopback(phi_str authority) {
            phi__str_is(name, "[::1]");
 }
 
+/* Whether nothing but a port is behind the name. */
+static bool phi__mcp_admit_ends(phi_str authority) {
+    size_t i = phi__mcp_admit_name(authority).len;
+    if (i == authority.len) return true;
+    if (authority.at[i++] != ':' || authority.len - i > 5) return false;
+    while (i < authority.len && authority.at[i] >= '0' && authority.at[i] <= '9') i++;
+    return i == authority.len;
+}
+
 static bool phi__mcp_admit_listed(const char *const *list, phi_str value) {
     for (; list != NULL && *list != NULL; list++)
         if (phi__str_is_nocase(value, *list)) return true;
@@ -14772,8 +14783,23 @@ PHI__FN bool phi__mcp_admit_origin(const phi_mcp_server_desc *desc, phi_str orig
                                                                        : 0;
     if (origin.at == NULL) return true; /* no browser's page */
     if (phi__mcp_admit_listed(desc->allowed_origins, origin)) return true;
-    return scheme > 0 &&
-           phi__mcp_admit_is_loopback(phi__str(origin.at + scheme, origin.len - scheme));
+    origin = phi__str(origin.at + scheme, origin.len - scheme);
+    return scheme > 0 && phi__mcp_admit_ends(origin) && phi__mcp_admit_is_loopback(origin);
+}
+
+PHI__FN bool phi__mcp_admit_once(const phi__http_head *head) {
+    static const char *const names[] = {"authorization",  "content-type", "last-event-id",
+                                        "mcp-method",     "mcp-name",     "mcp-protocol-version",
+                                        "mcp-session-id", "origin"};
+    unsigned seen = 0;
+    size_t i, k;
+    for (i = 0; i < head->header_count; i++)
+        for (k = 0; k < PHI__COUNT(names); k++) {
+            if (!phi__str_is_nocase(head->headers[i].name, names[k])) continue;
+            if ((seen >> k & 1u) != 0) return false;
+            seen |= 1u << k;
+        }
+    return true;
 }
 
 /* As long for every token. */
@@ -26097,7 +26123,9 @@ static void phi__mcp_serve_http_unauthorized(phi__serve_exchange *exchange) {
 static bool phi__mcp_serve_http_admit(const phi__mcp_serve_http *http,
                                       phi__serve_exchange *exchange, const phi__http_head *head) {
     const phi_mcp_server_desc *desc = phi__mcp_serve_desc(http->server);
-    if (!phi__mcp_admit_host(desc, head->authority))
+    if (!phi__mcp_admit_once(head))
+        phi__serve_refuse(exchange, 400, "a header that counts came twice");
+    else if (!phi__mcp_admit_host(desc, head->authority))
         phi__serve_refuse(exchange, 421, "Host is not a name of this server");
     else if (!phi__mcp_admit_origin(desc, phi__http_head_get(head, "origin")))
         phi__serve_refuse(exchange, 403, "Origin is not allowed");

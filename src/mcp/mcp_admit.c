@@ -19,6 +19,15 @@ static bool phi__mcp_admit_is_loopback(phi_str authority) {
            phi__str_is(name, "[::1]");
 }
 
+/* Whether nothing but a port is behind the name. */
+static bool phi__mcp_admit_ends(phi_str authority) {
+    size_t i = phi__mcp_admit_name(authority).len;
+    if (i == authority.len) return true;
+    if (authority.at[i++] != ':' || authority.len - i > 5) return false;
+    while (i < authority.len && authority.at[i] >= '0' && authority.at[i] <= '9') i++;
+    return i == authority.len;
+}
+
 static bool phi__mcp_admit_listed(const char *const *list, phi_str value) {
     for (; list != NULL && *list != NULL; list++)
         if (phi__str_is_nocase(value, *list)) return true;
@@ -44,8 +53,23 @@ PHI__FN bool phi__mcp_admit_origin(const phi_mcp_server_desc *desc, phi_str orig
                                                                        : 0;
     if (origin.at == NULL) return true; /* no browser's page */
     if (phi__mcp_admit_listed(desc->allowed_origins, origin)) return true;
-    return scheme > 0 &&
-           phi__mcp_admit_is_loopback(phi__str(origin.at + scheme, origin.len - scheme));
+    origin = phi__str(origin.at + scheme, origin.len - scheme);
+    return scheme > 0 && phi__mcp_admit_ends(origin) && phi__mcp_admit_is_loopback(origin);
+}
+
+PHI__FN bool phi__mcp_admit_once(const phi__http_head *head) {
+    static const char *const names[] = {"authorization",  "content-type", "last-event-id",
+                                        "mcp-method",     "mcp-name",     "mcp-protocol-version",
+                                        "mcp-session-id", "origin"};
+    unsigned seen = 0;
+    size_t i, k;
+    for (i = 0; i < head->header_count; i++)
+        for (k = 0; k < PHI__COUNT(names); k++) {
+            if (!phi__str_is_nocase(head->headers[i].name, names[k])) continue;
+            if ((seen >> k & 1u) != 0) return false;
+            seen |= 1u << k;
+        }
+    return true;
 }
 
 /* As long for every token. */

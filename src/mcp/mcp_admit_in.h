@@ -3,7 +3,7 @@
 #ifndef PHI_MCP_MCP_ADMIT_IN_H
 #define PHI_MCP_MCP_ADMIT_IN_H
 
-#include "base/base_in.h"
+#include "io/http_head_in.h"
 #include "mcp/mcp_serve.h"
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
@@ -14,6 +14,8 @@ PHI__FN bool phi__mcp_admit_host(const phi_mcp_server_desc *desc, phi_str host);
 /* at NULL: no browser's page. Else an http origin of the loopback, or one of
    desc->allowed_origins. */
 PHI__FN bool phi__mcp_admit_origin(const phi_mcp_server_desc *desc, phi_str origin);
+/* Whether each header that counts is there once at most: a reader before us might take the other. */
+PHI__FN bool phi__mcp_admit_once(const phi__http_head *head);
 /* authorization: the header, "Bearer TOKEN". */
 PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization);
 

@@ -238,7 +238,9 @@ static void phi__mcp_serve_http_unauthorized(phi__serve_exchange *exchange) {
 static bool phi__mcp_serve_http_admit(const phi__mcp_serve_http *http,
                                       phi__serve_exchange *exchange, const phi__http_head *head) {
     const phi_mcp_server_desc *desc = phi__mcp_serve_desc(http->server);
-    if (!phi__mcp_admit_host(desc, head->authority))
+    if (!phi__mcp_admit_once(head))
+        phi__serve_refuse(exchange, 400, "a header that counts came twice");
+    else if (!phi__mcp_admit_host(desc, head->authority))
         phi__serve_refuse(exchange, 421, "Host is not a name of this server");
     else if (!phi__mcp_admit_origin(desc, phi__http_head_get(head, "origin")))
         phi__serve_refuse(exchange, 403, "Origin is not allowed");

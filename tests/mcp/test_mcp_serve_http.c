@@ -281,6 +281,28 @@ TEST(other_hosts_and_origins_are_refused) {
         {"Origin: localhost\r\n", "403 "},
         {"Origin: http://localhost.evil.example\r\n", "403 "},
         {"Origin: file://localhost\r\n", "403 "},
+        {"Host: localhost.\r\n", "421 "},
+        {"Host: 0.0.0.0\r\n", "421 "},
+        {"Host: 127.1\r\n", "421 "},
+        {"Host: [::ffff:127.0.0.1]\r\n", "421 "},
+        {"Host: localhost@evil.example\r\n", "400 "},
+        {"Host: localhost:80@evil.example\r\n", "400 "},
+        {"Host: localhost, evil.example\r\n", "400 "},
+        {"Host: [::1].evil.example\r\n", "400 "},
+        {"Origin: http://localhost.\r\n", "403 "},
+        {"Origin: http://0.0.0.0\r\n", "403 "},
+        {"Origin: http://localhost@evil.example\r\n", "403 "},
+        {"Origin: http://localhost:80@evil.example\r\n", "403 "},
+        {"Origin: http://localhost:80.evil.example\r\n", "403 "},
+        {"Origin: http://[::1].evil.example\r\n", "403 "},
+        {"Origin: http://[::1]evil.example:80\r\n", "403 "},
+        {"Origin: http://localhost/evil\r\n", "403 "},
+        {"Origin: http://localhost:1, http://evil.example\r\n", "403 "},
+        {"Origin: http://localhost:\xd9\xa1\r\n", "403 "},
+        {"Origin: http://\xef\xbd\x8cocalhost\r\n", "403 "},
+        {"Origin: http://localhost\r\nOrigin: http://evil.example\r\n", "400 "},
+        {"Origin: HTTP://LOCALHOST:3000\r\n", "\"result\":{}"},
+        {"Origin: http://[::1]:3000\r\n", "\"result\":{}"},
         {"Origin: http://localhost:3000\r\n", "\"result\":{}"},
         {"Origin: https://127.0.0.1\r\n", "\"result\":{}"},
     };
@@ -339,6 +361,10 @@ TEST(a_token_is_asked_for) {
         }
         CHECK(has(web_say(&w, 0, "POST /mcp", JSON "Authorization: bearer sesame\r\n", PING),
                   "result"));
+        CHECK(has(web_say(&w, 0, "POST /mcp",
+                          JSON "Authorization: Bearer sesame\r\nAuthorization: Bearer other\r\n",
+                          PING),
+                  "400 Bad Request: a header that counts came twice\n"));
     }
     web_close(&w);
 }
