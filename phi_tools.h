@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x830f00a6
+#if PHI__IMP_MCP != 0xdfcb6f3e
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x830f00a6
+#define PHI__IMP_MCP 0xdfcb6f3e
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -14340,6 +14340,12 @@ struct phi_mcp_server {
     void *stdio, *http;                      /* the transports; mcp_server.c */
     void (*free_fn)(phi_mcp_server *server); /* frees it at last */
 };
+
+/* ---- mcp_serve.c ---- */
+
+/* Random bytes that nobody guesses: those of a runtime with a tape follow from its seed, which is
+   on the tape, so they are then the system's. */
+PHI__FN void phi__mcp_serve_secret(const phi_mcp_server *server, void *out, size_t len);
 
 /* ---- mcp_serve_send.c ---- */
 
@@ -23968,6 +23974,7 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
 
 #ifndef PHI_NO_MCP
 
+
 #include <stdio.h>
 
 /* ---- what transports see ---- */
@@ -24043,11 +24050,18 @@ static void phi__mcp_serve_idle(phi__timer *timer) {
         phi__mcp_serve_client_end(client);
 }
 
+PHI__FN void phi__mcp_serve_secret(const phi_mcp_server *server, void *out, size_t len) {
+    if (server->rt->tape == NULL)
+        phi__io_random(server->rt->io, out, len);
+    else
+        phi__clock_random(out, len);
+}
+
 static void phi__mcp_serve_name(phi__mcp_client *client) {
     static const char digits[] = "0123456789abcdef";
     unsigned char random[16];
     int i;
-    phi__io_random(client->server->rt->io, random, sizeof random);
+    phi__mcp_serve_secret(client->server, random, sizeof random);
     for (i = 0; i < 16; i++) {
         client->id[2 * i] = digits[random[i] >> 4];
         client->id[2 * i + 1] = digits[random[i] & 15];
@@ -24301,7 +24315,7 @@ static bool phi__mcp_serve_is_modern(const phi__mcp_incoming_message *m) {
 /* A request of a session; false: it was answered. */
 static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
     if (phi__str_is(m->method, "initialize") && m->origin.batch != NULL) {
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_REQUEST, 400, "initialize: not in a batch");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400, "initialize: not in a batch");
         return false;
     }
     if (phi__str_is(m->method, "initialize")) {
@@ -27760,7 +27774,7 @@ PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc
     server->has_resources = desc->resources != NULL || desc->templates != NULL;
     server->has_prompts = desc->prompts != NULL;
     phi__mcp_server_defaults(&server->desc);
-    phi__io_random(rt->io, server->key, sizeof server->key);
+    phi__mcp_serve_secret(server, server->key, sizeof server->key);
     phi__slots_init(&server->slots, &rt->memory);
     status = desc->stdio ? phi__mcp_server_open_stdio(server) : phi__mcp_server_open_http(server);
     if (status == PHI_OK) return server;

@@ -3,6 +3,8 @@
 
 #ifndef PHI_NO_MCP
 
+#include "io/clock_in.h"
+
 #include <stdio.h>
 
 /* ---- what transports see ---- */
@@ -78,11 +80,18 @@ static void phi__mcp_serve_idle(phi__timer *timer) {
         phi__mcp_serve_client_end(client);
 }
 
+PHI__FN void phi__mcp_serve_secret(const phi_mcp_server *server, void *out, size_t len) {
+    if (server->rt->tape == NULL)
+        phi__io_random(server->rt->io, out, len);
+    else
+        phi__clock_random(out, len);
+}
+
 static void phi__mcp_serve_name(phi__mcp_client *client) {
     static const char digits[] = "0123456789abcdef";
     unsigned char random[16];
     int i;
-    phi__io_random(client->server->rt->io, random, sizeof random);
+    phi__mcp_serve_secret(client->server, random, sizeof random);
     for (i = 0; i < 16; i++) {
         client->id[2 * i] = digits[random[i] >> 4];
         client->id[2 * i + 1] = digits[random[i] & 15];
@@ -336,7 +345,7 @@ static bool phi__mcp_serve_is_modern(const phi__mcp_incoming_message *m) {
 /* A request of a session; false: it was answered. */
 static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
     if (phi__str_is(m->method, "initialize") && m->origin.batch != NULL) {
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_REQUEST, 400, "initialize: not in a batch");
+        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400, "initialize: not in a batch");
         return false;
     }
     if (phi__str_is(m->method, "initialize")) {

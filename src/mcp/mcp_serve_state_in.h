@@ -139,6 +139,12 @@ struct phi_mcp_server {
     void (*free_fn)(phi_mcp_server *server); /* frees it at last */
 };
 
+/* ---- mcp_serve.c ---- */
+
+/* Random bytes that nobody guesses: those of a runtime with a tape follow from its seed, which is
+   on the tape, so they are then the system's. */
+PHI__FN void phi__mcp_serve_secret(const phi_mcp_server *server, void *out, size_t len);
+
 /* ---- mcp_serve_send.c ---- */
 
 enum { PHI__MCP_LOG_DEBUG = 0, PHI__MCP_LOG_INFO = 1, PHI__MCP_LOG_NONE = 8 };

@@ -1,6 +1,7 @@
 /* test_mcp_serve_http.c - our server over HTTP, against raw sockets: who may speak, sessions, JSON
    and streams, peers that leave. */
 #include "mcp/web.h"
+#include "record/replay.h"
 
 /* ---- sessions and answers ---- */
 
@@ -19,6 +20,36 @@ TEST(a_session_begins_is_found_by_its_id_and_ends_by_delete) {
             has(web_say(&w, 0, "DELETE /mcp", "", ""), "404 Not Found: there is no such session"));
     }
     web_close(&w);
+}
+
+static phi_status tape_takes(void *user_data, const char *bytes, size_t len) {
+    (void)user_data;
+    (void)bytes;
+    (void)len;
+    return PHI_OK;
+}
+
+TEST(names_of_sessions_do_not_follow_from_a_tape_s_seed) {
+    char names[2][40];
+    int i;
+    for (i = 0; i < 2; i++) {
+        phi_mcp_server_desc desc;
+        phi_runtime_desc settings;
+        phi_tape_desc tape;
+        web w;
+        memset(&desc, 0, sizeof desc);
+        memset(&settings, 0, sizeof settings);
+        memset(&tape, 0, sizeof tape);
+        tape.write_fn = tape_takes;
+        settings.tape = phi_tape_record(&tape);
+        web_open_with(&w, &desc, rig_new_with(&settings));
+        if (CHECK(w.server != NULL)) web_begin(&w);
+        (void)snprintf(names[i], sizeof names[i], "%s", w.session);
+        web_close(&w);
+        CHECK_EQ_INT(phi_tape_end(settings.tape, NULL), PHI_OK);
+        phi_tape_free(settings.tape);
+    }
+    CHECK(strcmp(names[0], names[1]) != 0); /* though both seeds are the same */
 }
 
 TEST(a_call_that_shows_progress_is_answered_by_a_stream) {
@@ -517,6 +548,7 @@ TEST(a_call_over_http_survives_every_failed_allocation) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_session_begins_is_found_by_its_id_and_ends_by_delete),
+          TEST_ENTRY(names_of_sessions_do_not_follow_from_a_tape_s_seed),
           TEST_ENTRY(a_call_that_shows_progress_is_answered_by_a_stream),
           TEST_ENTRY(a_call_without_news_is_answered_by_json),
           TEST_ENTRY(the_modern_era_has_no_session_and_no_get),
