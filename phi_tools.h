@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xdfcb6f3e
+#if PHI__IMP_MCP != 0xe3547b41
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xdfcb6f3e
+#define PHI__IMP_MCP 0xe3547b41
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -13077,6 +13077,7 @@ struct phi__mcp_exchange {
     phi__buf sent;     /* Authorization; wiped */
     bool held;         /* for wire->gate */
     bool waits, again; /* for an authorization; again: it has changed */
+    bool denied;       /* that has failed: a person is not asked again for its sake */
     bool busy, closed; /* busy: in a call of kind's; closed meanwhile */
     bool initialize;   /* its answer gives the session id */
     bool in_session;   /* a session id was sent, in that epoch */
@@ -17686,7 +17687,8 @@ static bool phi__mcp_http_maybe_old(const phi__mcp_exchange *e, phi_status statu
 static bool phi__mcp_http_resumable(const phi__mcp_exchange *e, phi_status status) {
     const phi__mcp_http *http = (const phi__mcp_http *)e->owner;
     bool get = strcmp(e->kind->method, "GET") == 0;
-    if (http->closing || e->resume.id.len == 0 || e->tries >= PHI__MCP_HTTP_TRIES) return false;
+    if (http->closing || e->denied || e->resume.id.len == 0 || e->tries >= PHI__MCP_HTTP_TRIES)
+        return false;
     if (e->wire->era != NULL && !e->wire->era->resumption) return false;
     if (get && status == PHI_REFUSED) return e->http_status >= 500;
     if (!get && e->shape != PHI__MCP_SHAPE_SSE) return false;

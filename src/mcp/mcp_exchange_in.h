@@ -75,6 +75,7 @@ struct phi__mcp_exchange {
     phi__buf sent;     /* Authorization; wiped */
     bool held;         /* for wire->gate */
     bool waits, again; /* for an authorization; again: it has changed */
+    bool denied;       /* that has failed: a person is not asked again for its sake */
     bool busy, closed; /* busy: in a call of kind's; closed meanwhile */
     bool initialize;   /* its answer gives the session id */
     bool in_session;   /* a session id was sent, in that epoch */

@@ -48,7 +48,8 @@ static bool phi__mcp_http_maybe_old(const phi__mcp_exchange *e, phi_status statu
 static bool phi__mcp_http_resumable(const phi__mcp_exchange *e, phi_status status) {
     const phi__mcp_http *http = (const phi__mcp_http *)e->owner;
     bool get = strcmp(e->kind->method, "GET") == 0;
-    if (http->closing || e->resume.id.len == 0 || e->tries >= PHI__MCP_HTTP_TRIES) return false;
+    if (http->closing || e->denied || e->resume.id.len == 0 || e->tries >= PHI__MCP_HTTP_TRIES)
+        return false;
     if (e->wire->era != NULL && !e->wire->era->resumption) return false;
     if (get && status == PHI_REFUSED) return e->http_status >= 500;
     if (!get && e->shape != PHI__MCP_SHAPE_SSE) return false;
