@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xe3547b41
+#if PHI__IMP_MCP != 0xb6ece75f
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xe3547b41
+#define PHI__IMP_MCP 0xb6ece75f
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -16588,6 +16588,7 @@ static void phi__mcp_exchange_head(void *user_data, int http_status, phi_str hea
     phi__mcp_exchange *e = (phi__mcp_exchange *)user_data;
     phi_str location = phi__headers_value(headers, "location");
     e->http_status = http_status;
+    if (http_status / 100 == 2) e->redirects = e->challenges = 0; /* it may be opened again */
     if (phi__mcp_head_redirects(http_status) && location.len > 0 &&
         e->redirects < PHI__MCP_EXCHANGE_REDIRECTS) {
         e->redirects++;
@@ -16820,6 +16821,7 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
     while ((e = phi__mcp_exchange_first(wire, false)) != NULL) {
         bool good;
         e->again = false;
+        e->denied = status != PHI_OK && status != PHI_NETWORK && status != PHI_NO_MEMORY;
         phi__mcp_exchange_waits(e, false);
         good = status == PHI_OK ? phi__mcp_exchange_repeat(e)
                                 : phi__mcp_exchange_fail(e, status, message);
@@ -28516,6 +28518,7 @@ PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out) {
 
 enum {
     PHI__MCP_STREAM_RETRY_MS = 1000, /* where the server names no delay */
+    PHI__MCP_STREAM_LEAST_MS = 100,  /* where it names a shorter one */
     PHI__MCP_STREAM_MOST_MS = 30000,
     PHI__MCP_STREAM_LASTED_US = 5000000, /* a stream that lasted so long was no failure */
     PHI__MCP_STREAM_ENDPOINT_MS = 10000  /* the old transport: until its first event */
@@ -28533,6 +28536,7 @@ PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e) {
     grown = e->tries == 0 ? 0 : (uint64_t)PHI__MCP_STREAM_RETRY_MS << phi__min(e->tries - 1, 5);
     if (grown > (uint64_t)PHI__MCP_STREAM_MOST_MS) grown = PHI__MCP_STREAM_MOST_MS;
     if (named > PHI__MCP_STREAM_NAMED_MS) named = PHI__MCP_STREAM_NAMED_MS;
+    if (named < PHI__MCP_STREAM_LEAST_MS) named = PHI__MCP_STREAM_LEAST_MS;
     e->tries++;
     return named > grown ? named : grown;
 }
@@ -28574,7 +28578,7 @@ PHI__FN void phi__mcp_stream_deafen(phi__mcp_http *http) {
 /* What the server refuses, it does not have; all else is tried again. */
 static bool phi__mcp_stream_unheard(phi__mcp_exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
-    bool none = status == PHI_PARSE || (status == PHI_REFUSED && e->http_status < 500);
+    bool none = e->denied || status == PHI_PARSE || (status == PHI_REFUSED && e->http_status < 500);
     bool expired = e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
     if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* not the same event again */
     if (!none && status != PHI_CANCELLED && !http->closing &&

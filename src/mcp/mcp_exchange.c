@@ -168,6 +168,7 @@ static void phi__mcp_exchange_head(void *user_data, int http_status, phi_str hea
     phi__mcp_exchange *e = (phi__mcp_exchange *)user_data;
     phi_str location = phi__headers_value(headers, "location");
     e->http_status = http_status;
+    if (http_status / 100 == 2) e->redirects = e->challenges = 0; /* it may be opened again */
     if (phi__mcp_head_redirects(http_status) && location.len > 0 &&
         e->redirects < PHI__MCP_EXCHANGE_REDIRECTS) {
         e->redirects++;
@@ -400,6 +401,7 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
     while ((e = phi__mcp_exchange_first(wire, false)) != NULL) {
         bool good;
         e->again = false;
+        e->denied = status != PHI_OK && status != PHI_NETWORK && status != PHI_NO_MEMORY;
         phi__mcp_exchange_waits(e, false);
         good = status == PHI_OK ? phi__mcp_exchange_repeat(e)
                                 : phi__mcp_exchange_fail(e, status, message);

@@ -10,6 +10,7 @@
 
 enum {
     PHI__MCP_STREAM_RETRY_MS = 1000, /* where the server names no delay */
+    PHI__MCP_STREAM_LEAST_MS = 100,  /* where it names a shorter one */
     PHI__MCP_STREAM_MOST_MS = 30000,
     PHI__MCP_STREAM_LASTED_US = 5000000, /* a stream that lasted so long was no failure */
     PHI__MCP_STREAM_ENDPOINT_MS = 10000  /* the old transport: until its first event */
@@ -27,6 +28,7 @@ PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e) {
     grown = e->tries == 0 ? 0 : (uint64_t)PHI__MCP_STREAM_RETRY_MS << phi__min(e->tries - 1, 5);
     if (grown > (uint64_t)PHI__MCP_STREAM_MOST_MS) grown = PHI__MCP_STREAM_MOST_MS;
     if (named > PHI__MCP_STREAM_NAMED_MS) named = PHI__MCP_STREAM_NAMED_MS;
+    if (named < PHI__MCP_STREAM_LEAST_MS) named = PHI__MCP_STREAM_LEAST_MS;
     e->tries++;
     return named > grown ? named : grown;
 }
@@ -68,7 +70,7 @@ PHI__FN void phi__mcp_stream_deafen(phi__mcp_http *http) {
 /* What the server refuses, it does not have; all else is tried again. */
 static bool phi__mcp_stream_unheard(phi__mcp_exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
-    bool none = status == PHI_PARSE || (status == PHI_REFUSED && e->http_status < 500);
+    bool none = e->denied || status == PHI_PARSE || (status == PHI_REFUSED && e->http_status < 500);
     bool expired = e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
     if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* not the same event again */
     if (!none && status != PHI_CANCELLED && !http->closing &&

@@ -181,6 +181,23 @@ static void messages_of_the_servers_own_are_heard(void) {
     session_end(&m, &w);
 }
 
+/* A server that ends its stream behind each message, and names no delay. */
+static void streams_that_end_at_once_are_not_opened_without_a_pause(void) {
+    uint64_t began;
+    agree("2025-11-25");
+    m.link->table->listen(m.link);
+    session_step(&m, 1);
+    began = w.now_us;
+    while (w.count < 40 && w.now_us - began < 60000000) {
+        if (w.sent[w.count - 1].live)
+            session_reply(&m, &w, 200, SESSION_SSE, "id: 1\nretry: 0\ndata: {}\n\n");
+        session_later(&m, &w, 10);
+    }
+    CHECK_EQ_INT(w.count, 40);
+    CHECK(w.now_us - began > 3500000);
+    session_end(&m, &w);
+}
+
 static void a_server_without_a_stream_is_asked_once(void) {
     static const char *const kinds[] = {SESSION_JSON, "Content-Type: text/html\r\n", ""};
     size_t i;
@@ -382,6 +399,54 @@ static void challenges_of_one_request_are_bounded(void) {
     session_end(&m, &w);
 }
 
+/* The person has said no, or has not come: a stream in the background does not ask again. */
+static void streams_do_not_ask_a_person_again(void) {
+    static const phi_status ends[] = {PHI_DENIED, PHI_TIMEOUT, PHI_REFUSED, PHI_CANCELLED};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(ends); i++) {
+        m.desc.oauth = some_oauth();
+        agree("2025-11-25");
+        m.challenge = PHI_BUSY;
+        m.link->table->listen(m.link);
+        session_step(&m, 1);
+        session_reply(&m, &w, 401, "", "");
+        m.listener.changed(m.listener.ctx, ends[i], "no");
+        session_later(&m, &w, 100000);
+        CHECK_EQ_INT(w.count, 2);
+        session_end(&m, &w);
+        m.desc.oauth = some_oauth();
+        agree("2025-11-25");
+        m.challenge = PHI_BUSY;
+        (void)session_send(&m, "tools/call", "{1}");
+        session_reply(&m, &w, 200, SESSION_SSE, "id: 1\ndata: {}\n\n");
+        session_later(&m, &w, 1000);
+        session_reply(&m, &w, 401, "", "");
+        m.listener.changed(m.listener.ctx, ends[i], "no");
+        session_later(&m, &w, 100000);
+        CHECK_EQ_INT(w.count, 3);
+        CHECK(strstr(m.notes, "lost #2 ") != NULL);
+        session_end(&m, &w);
+    }
+}
+
+/* A stream of days meets more refused tokens than one request may. */
+static void a_stream_that_was_opened_may_be_challenged_again(void) {
+    int i;
+    m.desc.oauth = some_oauth();
+    agree("2025-11-25");
+    m.challenge = PHI_OK;
+    m.link->table->listen(m.link);
+    session_step(&m, 1);
+    for (i = 0; i < 6; i++) {
+        session_reply(&m, &w, 401, "", "");
+        session_reply(&m, &w, 200, SESSION_SSE, "data: {}\n\n");
+        session_later(&m, &w, 1000);
+    }
+    CHECK_EQ_INT(m.challenges, 6);
+    CHECK_EQ_INT(w.count, 14);
+    session_end(&m, &w);
+}
+
 static void an_authorization_that_fails_loses_what_waits(void) {
     begin_oauth();
     m.challenge = PHI_BUSY;
@@ -468,6 +533,9 @@ TEST_MAIN(TEST_ENTRY(a_broken_stream_is_resumed_after_the_delay),
           TEST_ENTRY(the_modern_era_does_not_resume),
           TEST_ENTRY(a_request_that_waits_for_its_resumption_can_be_forgotten),
           TEST_ENTRY(messages_of_the_servers_own_are_heard),
+          TEST_ENTRY(streams_that_end_at_once_are_not_opened_without_a_pause),
+          TEST_ENTRY(streams_do_not_ask_a_person_again),
+          TEST_ENTRY(a_stream_that_was_opened_may_be_challenged_again),
           TEST_ENTRY(a_server_without_a_stream_is_asked_once),
           TEST_ENTRY(streams_that_stay_open_leave_half_of_the_connections),
           TEST_ENTRY(the_old_transport_is_found_and_spoken),
