@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xb6ece75f
+#if PHI__IMP_MCP != 0x663da686
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xb6ece75f
+#define PHI__IMP_MCP 0x663da686
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -16823,8 +16823,11 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
         e->again = false;
         e->denied = status != PHI_OK && status != PHI_NETWORK && status != PHI_NO_MEMORY;
         phi__mcp_exchange_waits(e, false);
-        good = status == PHI_OK ? phi__mcp_exchange_repeat(e)
-                                : phi__mcp_exchange_fail(e, status, message);
+        if (status == PHI_OK)
+            good = phi__mcp_exchange_repeat(e);
+        else /* a stream learns by this status that it is not to be opened again */
+            good = phi__mcp_exchange_fail(
+                e, e->denied && e->out != NULL && e->out->stream ? PHI_DENIED : status, message);
         if (!good) return;
     }
 }
@@ -18780,7 +18783,8 @@ static void phi__mcp_listen_done(void *ctx, const phi_mcp_reply *reply) {
     uint64_t now_us = phi__io_now_us(mcp->rt->io);
     mcp->listening.request = NULL;
     if (mcp->dead || mcp->phase != PHI__MCP_LIVE) return;
-    if (reply->status == PHI_REFUSED) return; /* the server does not have it */
+    /* the server does not have it; or a person has not allowed it, who is not to be asked again */
+    if (reply->status == PHI_REFUSED || reply->status == PHI_DENIED) return;
     if (now_us - mcp->listening.opened_us >= PHI__MCP_LISTEN_STEADY_US) mcp->listening.tries = 0;
     phi__mcp_listen_later(mcp);
 }
@@ -29919,7 +29923,9 @@ static void phi__mcp_watch_ended(void *ctx, const phi_mcp_reply *reply) {
                             reply->message);
         if (phi_mcp_state_of(mcp) != PHI_MCP_READY) return; /* the host has closed or freed it */
     }
-    if (watch->count > 0) phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS * 15);
+    /* denied: a person is not asked again, but for another subscription */
+    if (watch->count > 0 && reply->status != PHI_DENIED)
+        phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS * 15);
 }
 
 static void phi__mcp_watch_fire(phi__timer *timer) {

@@ -403,8 +403,11 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
         e->again = false;
         e->denied = status != PHI_OK && status != PHI_NETWORK && status != PHI_NO_MEMORY;
         phi__mcp_exchange_waits(e, false);
-        good = status == PHI_OK ? phi__mcp_exchange_repeat(e)
-                                : phi__mcp_exchange_fail(e, status, message);
+        if (status == PHI_OK)
+            good = phi__mcp_exchange_repeat(e);
+        else /* a stream learns by this status that it is not to be opened again */
+            good = phi__mcp_exchange_fail(
+                e, e->denied && e->out != NULL && e->out->stream ? PHI_DENIED : status, message);
         if (!good) return;
     }
 }

@@ -34,7 +34,8 @@ static void phi__mcp_listen_done(void *ctx, const phi_mcp_reply *reply) {
     uint64_t now_us = phi__io_now_us(mcp->rt->io);
     mcp->listening.request = NULL;
     if (mcp->dead || mcp->phase != PHI__MCP_LIVE) return;
-    if (reply->status == PHI_REFUSED) return; /* the server does not have it */
+    /* the server does not have it; or a person has not allowed it, who is not to be asked again */
+    if (reply->status == PHI_REFUSED || reply->status == PHI_DENIED) return;
     if (now_us - mcp->listening.opened_us >= PHI__MCP_LISTEN_STEADY_US) mcp->listening.tries = 0;
     phi__mcp_listen_later(mcp);
 }

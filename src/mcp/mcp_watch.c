@@ -151,7 +151,9 @@ static void phi__mcp_watch_ended(void *ctx, const phi_mcp_reply *reply) {
                             reply->message);
         if (phi_mcp_state_of(mcp) != PHI_MCP_READY) return; /* the host has closed or freed it */
     }
-    if (watch->count > 0) phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS * 15);
+    /* denied: a person is not asked again, but for another subscription */
+    if (watch->count > 0 && reply->status != PHI_DENIED)
+        phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS * 15);
 }
 
 static void phi__mcp_watch_fire(phi__timer *timer) {

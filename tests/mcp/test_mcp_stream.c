@@ -426,6 +426,17 @@ static void streams_do_not_ask_a_person_again(void) {
         CHECK_EQ_INT(w.count, 3);
         CHECK(strstr(m.notes, "lost #2 ") != NULL);
         session_end(&m, &w);
+        m.desc.oauth = some_oauth();
+        agree("2026-07-28");
+        m.challenge = PHI_BUSY;
+        session_out(&m, "subscriptions/listen", "{1}")->stream = true;
+        CHECK_EQ_INT(m.link->table->send(m.link, &m.outs[1]), PHI_OK);
+        session_step(&m, 1);
+        session_reply(&m, &w, 401, "", "");
+        m.len = 0;
+        m.listener.changed(m.listener.ctx, ends[i], "no");
+        session_check(&m, "wait 0\nlost #2 -19 401 no []\n"); /* PHI_DENIED: not again */
+        session_end(&m, &w);
     }
 }
 
