@@ -7,7 +7,7 @@
 typedef struct visit {
     world o; /* its oauth is not used */
     phi_mcp *mcp;
-    bool free_in_browser, free_in_event;
+    bool free_in_browser, free_in_event, modern;
     char events[4000];
 } visit;
 
@@ -56,7 +56,7 @@ static bool visit_begin(visit *v) {
     memset(&desc, 0, sizeof desc);
     desc.url = SERVER;
     desc.oauth = &v->o.desc;
-    desc.era = "2025-11-25";
+    desc.era = v->modern ? "2026-07-28" : "2025-11-25";
     desc.event_fn = visit_event;
     desc.user_data = v;
     v->o.rt = wires_runtime(&v->o.w, NULL);
@@ -68,6 +68,62 @@ static void visit_end(visit *v) {
     if (v->mcp != NULL) CHECK_EQ_INT(phi_mcp_free(v->mcp), PHI_OK);
     world_end(&v->o);
     CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+}
+
+/* ---- a server of 2026-07-28 that refuses the token of its stream alone ---- */
+
+static void modern_answer(wires *w, size_t i) {
+    const char *text = w->sent[i].text, *id = strstr(text, "\"id\":"), *result = "{}";
+    char body[500];
+    if (strncmp(text, "POST " SERVER "\n", strlen("POST " SERVER "\n")) != 0) {
+        world_answer(w, i);
+        return;
+    }
+    if (strstr(text, "Authorization: Bearer ") == NULL || strstr(text, "subscriptions/listen")) {
+        wires_reply(w, i, 401, "WWW-Authenticate: Bearer\r\n", "");
+        return;
+    }
+    if (strstr(text, "server/discover") != NULL)
+        result = "{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],"
+                 "\"capabilities\":{\"tools\":{\"listChanged\":true}},"
+                 "\"serverInfo\":{\"name\":\"s\",\"version\":\"1\"},\"ttlMs\":0,"
+                 "\"cacheScope\":\"private\"}";
+    if (strstr(text, "tools/list") != NULL) result = "{\"resultType\":\"complete\",\"tools\":[]}";
+    (void)snprintf(body, sizeof body, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":%s}",
+                   id != NULL ? atoi(id + 5) : 0, result);
+    wires_reply(w, i, 200, "Content-Type: application/json\r\n", body);
+}
+
+/* The first authorization is allowed, all others are not. */
+static phi_status modern_browser(void *user_data, const char *url) {
+    visit *v = (visit *)user_data;
+    char back[2048];
+    v->o.opened++;
+    (void)snprintf(v->o.url, sizeof v->o.url, "%s", url);
+    (void)snprintf(back, sizeof back, "https://app.example/back?%s&state=%s",
+                   v->o.opened == 1 ? "code=code-number-1" : "error=access_denied",
+                   world_value(&v->o, "state"));
+    CHECK_EQ_INT(phi_mcp_authorized(v->mcp, back), PHI_OK);
+    return PHI_OK;
+}
+
+TEST(a_stream_in_the_background_asks_a_person_once) {
+    visit v;
+    int i;
+    visit_init(&v);
+    v.o.w.answer = modern_answer;
+    v.o.desc.open_browser = modern_browser;
+    v.modern = true;
+    REQUIRE(CHECK(visit_begin(&v)));
+    world_step(&v.o, 60);
+    CHECK_EQ_INT(phi_mcp_state_of(v.mcp), PHI_MCP_READY);
+    for (i = 0; i < 20; i++) {
+        world_pass_s(&v.o, 60);
+        world_step(&v.o, 20);
+    }
+    CHECK_EQ_INT(v.o.opened, 2);
+    CHECK_EQ_INT(phi_mcp_state_of(v.mcp), PHI_MCP_READY);
+    visit_end(&v);
 }
 
 TEST(a_connection_can_be_freed_while_it_is_authorized) {
@@ -221,6 +277,7 @@ TEST(challenges_take_as_much_memory_as_they_are_long) {
 }
 
 TEST_MAIN(
+    TEST_ENTRY(a_stream_in_the_background_asks_a_person_once),
     TEST_ENTRY(of_two_connections_that_refresh_at_once_the_second_takes_the_token_of_the_first),
     TEST_ENTRY(tokens_that_end_at_once_are_not_refreshed_without_end),
     TEST_ENTRY(redirects_of_others_take_no_memory),
