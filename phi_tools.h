@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x663da686
+#if PHI__IMP_MCP != 0xc5633311
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x663da686
+#define PHI__IMP_MCP 0xc5633311
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -13039,6 +13039,8 @@ typedef struct phi__mcp_wire {
        another connection, and arrive first. NULL: nothing waits */
     phi__mcp_exchange *gate;
     phi__timer opened; /* sends the messages that have waited */
+    uint32_t notes;    /* notifications, and answers of ours, under way */
+    bool full;         /* one was refused: the session is to be told of room */
 } phi__mcp_wire;
 
 /* How the body of an answer is read. */
@@ -13079,6 +13081,7 @@ struct phi__mcp_exchange {
     bool waits, again; /* for an authorization; again: it has changed */
     bool denied;       /* that has failed: a person is not asked again for its sake */
     bool busy, closed; /* busy: in a call of kind's; closed meanwhile */
+    bool note;         /* counted by wire->notes */
     bool initialize;   /* its answer gives the session id */
     bool in_session;   /* a session id was sent, in that epoch */
     uint32_t epoch;
@@ -13094,10 +13097,14 @@ struct phi__mcp_exchange {
     char words[400]; /* of a failure */
 };
 
+enum { PHI__MCP_EXCHANGE_NOTES = 64 }; /* more wait in the session */
+
 /* json: copied unless out is given, whose message is sent. NULL: no memory. */
 PHI__FN phi__mcp_exchange *phi__mcp_exchange_new(phi__mcp_wire *wire,
                                                  const phi__mcp_exchange_kind *kind,
                                                  phi__mcp_out *out, phi_str json);
+/* It is a notification or an answer of ours, of which few are under way. */
+PHI__FN void phi__mcp_exchange_count(phi__mcp_exchange *e);
 /* Sends it, or has it wait for wire->gate or for an authorization. Not PHI_OK: nothing was sent;
    e->words says why. Calls no function of kind's. */
 PHI__FN phi_status phi__mcp_exchange_send(phi__mcp_exchange *e);
@@ -16510,7 +16517,21 @@ static void phi__mcp_exchange_open_gate(phi__mcp_exchange *e) {
     (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0); /* it has a place */
 }
 
+PHI__FN void phi__mcp_exchange_count(phi__mcp_exchange *e) {
+    e->note = true;
+    e->wire->notes++;
+}
+
+static void phi__mcp_exchange_discount(phi__mcp_exchange *e) {
+    phi__mcp_wire *wire = e->wire;
+    if (!e->note) return;
+    e->note = false;
+    wire->notes--;
+    if (wire->full) (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0);
+}
+
 PHI__FN void phi__mcp_exchange_close(phi__mcp_exchange *e) {
+    phi__mcp_exchange_discount(e);
     phi__mcp_exchange_stop(e);
     phi__mcp_exchange_open_gate(e);
     phi__mcp_exchange_detach(e);
@@ -16799,6 +16820,9 @@ static void phi__mcp_exchange_opened(phi__timer *timer) {
     (void)phi__io_timer_set(wire->rt->io, timer, UINT64_MAX);
     while (wire->gate == NULL && (e = phi__mcp_exchange_first(wire, true)) != NULL)
         if (!phi__mcp_exchange_repeat(e)) return;
+    if (!wire->full || wire->notes >= PHI__MCP_EXCHANGE_NOTES) return;
+    wire->full = false;
+    phi__mcp_session_drained(wire->mcp);
 }
 
 PHI__FN phi_status phi__mcp_exchange_begin_wire(phi__mcp_wire *wire) {
@@ -17809,10 +17833,15 @@ static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__mcp_out *out) {
     phi__mcp_exchange *e;
     phi_status status = PHI_OK;
     if (http->closing && out->request) return PHI_MISUSE;
+    if (!out->request && http->wire.notes >= PHI__MCP_EXCHANGE_NOTES) {
+        http->wire.full = true; /* a server can ask faster than it takes our answers */
+        return PHI_FULL;
+    }
     e = phi__mcp_exchange_new(&http->wire, phi__mcp_http_kind(http, out), out->request ? out : NULL,
                               out->json);
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
+    if (!out->request) phi__mcp_exchange_count(e);
     if (phi__str_is(out->method, "notifications/initialized")) http->wire.gate = e;
     if (http->old && http->endpoint.len == 0 && e->initialize) {
         status = phi__mcp_stream_again(http, e);

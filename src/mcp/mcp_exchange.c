@@ -90,7 +90,21 @@ static void phi__mcp_exchange_open_gate(phi__mcp_exchange *e) {
     (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0); /* it has a place */
 }
 
+PHI__FN void phi__mcp_exchange_count(phi__mcp_exchange *e) {
+    e->note = true;
+    e->wire->notes++;
+}
+
+static void phi__mcp_exchange_discount(phi__mcp_exchange *e) {
+    phi__mcp_wire *wire = e->wire;
+    if (!e->note) return;
+    e->note = false;
+    wire->notes--;
+    if (wire->full) (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0);
+}
+
 PHI__FN void phi__mcp_exchange_close(phi__mcp_exchange *e) {
+    phi__mcp_exchange_discount(e);
     phi__mcp_exchange_stop(e);
     phi__mcp_exchange_open_gate(e);
     phi__mcp_exchange_detach(e);
@@ -379,6 +393,9 @@ static void phi__mcp_exchange_opened(phi__timer *timer) {
     (void)phi__io_timer_set(wire->rt->io, timer, UINT64_MAX);
     while (wire->gate == NULL && (e = phi__mcp_exchange_first(wire, true)) != NULL)
         if (!phi__mcp_exchange_repeat(e)) return;
+    if (!wire->full || wire->notes >= PHI__MCP_EXCHANGE_NOTES) return;
+    wire->full = false;
+    phi__mcp_session_drained(wire->mcp);
 }
 
 PHI__FN phi_status phi__mcp_exchange_begin_wire(phi__mcp_wire *wire) {

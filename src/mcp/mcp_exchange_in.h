@@ -37,6 +37,8 @@ typedef struct phi__mcp_wire {
        another connection, and arrive first. NULL: nothing waits */
     phi__mcp_exchange *gate;
     phi__timer opened; /* sends the messages that have waited */
+    uint32_t notes;    /* notifications, and answers of ours, under way */
+    bool full;         /* one was refused: the session is to be told of room */
 } phi__mcp_wire;
 
 /* How the body of an answer is read. */
@@ -77,6 +79,7 @@ struct phi__mcp_exchange {
     bool waits, again; /* for an authorization; again: it has changed */
     bool denied;       /* that has failed: a person is not asked again for its sake */
     bool busy, closed; /* busy: in a call of kind's; closed meanwhile */
+    bool note;         /* counted by wire->notes */
     bool initialize;   /* its answer gives the session id */
     bool in_session;   /* a session id was sent, in that epoch */
     uint32_t epoch;
@@ -92,10 +95,14 @@ struct phi__mcp_exchange {
     char words[400]; /* of a failure */
 };
 
+enum { PHI__MCP_EXCHANGE_NOTES = 64 }; /* more wait in the session */
+
 /* json: copied unless out is given, whose message is sent. NULL: no memory. */
 PHI__FN phi__mcp_exchange *phi__mcp_exchange_new(phi__mcp_wire *wire,
                                                  const phi__mcp_exchange_kind *kind,
                                                  phi__mcp_out *out, phi_str json);
+/* It is a notification or an answer of ours, of which few are under way. */
+PHI__FN void phi__mcp_exchange_count(phi__mcp_exchange *e);
 /* Sends it, or has it wait for wire->gate or for an authorization. Not PHI_OK: nothing was sent;
    e->words says why. Calls no function of kind's. */
 PHI__FN phi_status phi__mcp_exchange_send(phi__mcp_exchange *e);

@@ -165,10 +165,15 @@ static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__mcp_out *out) {
     phi__mcp_exchange *e;
     phi_status status = PHI_OK;
     if (http->closing && out->request) return PHI_MISUSE;
+    if (!out->request && http->wire.notes >= PHI__MCP_EXCHANGE_NOTES) {
+        http->wire.full = true; /* a server can ask faster than it takes our answers */
+        return PHI_FULL;
+    }
     e = phi__mcp_exchange_new(&http->wire, phi__mcp_http_kind(http, out), out->request ? out : NULL,
                               out->json);
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
+    if (!out->request) phi__mcp_exchange_count(e);
     if (phi__str_is(out->method, "notifications/initialized")) http->wire.gate = e;
     if (http->old && http->endpoint.len == 0 && e->initialize) {
         status = phi__mcp_stream_again(http, e);

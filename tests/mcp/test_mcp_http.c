@@ -210,6 +210,32 @@ static void event_ids_with_a_nul_are_never_sent_back(void) {
                  "message #1 {}\nlost #1 -9 200 the stream has ended without an answer []\n");
 }
 
+/* A server that asks and asks, and takes no answer, does not make us keep one request for each. */
+static void answers_of_ours_wait_while_many_are_under_way(void) {
+    phi__mcp_out *out;
+    int i;
+    session_begin(&m, &w);
+    m.link->table->agreed(m.link, "2025-06-18", false);
+    for (i = 0; i < 64; i++) {
+        m.out_count = 0;
+        session_tell(&m, "", "{\"id\":1,\"result\":{}}");
+    }
+    m.out_count = 0;
+    out = session_out(&m, "", "{}");
+    out->request = false;
+    CHECK_EQ_INT(m.link->table->send(m.link, out), PHI_FULL);
+    (void)session_send(&m, "tools/list", "{2}"); /* a request has its own place */
+    session_check(&m, "up\n");
+    wires_reply(&w, 0, 202, "", "");
+    session_step(&m, 3);
+    session_check(&m, "drained\n");
+    CHECK_EQ_INT(m.link->table->send(m.link, out), PHI_OK);
+    wires_end(&w, 1, PHI_NETWORK, "broken");
+    session_step(&m, 3);
+    CHECK(strstr(m.notes, "drained") == NULL); /* nothing was refused since */
+    session_end(&m, &w);
+}
+
 static void large_answers_are_refused_in_bounded_memory(void) {
     char *body = (char *)malloc(3 << 20);
     memset(body, 'x', (3 << 20) - 1);
@@ -483,6 +509,7 @@ TEST_MAIN(TEST_ENTRY(a_legacy_session_sends_what_was_agreed),
           TEST_ENTRY(answers_that_are_none_are_lost_with_words),
           TEST_ENTRY(headers_of_any_size_are_read_in_bounded_memory),
           TEST_ENTRY(event_ids_with_a_nul_are_never_sent_back),
+          TEST_ENTRY(answers_of_ours_wait_while_many_are_under_way),
           TEST_ENTRY(large_answers_are_refused_in_bounded_memory),
           TEST_ENTRY(answers_are_read_at_every_split),
           TEST_ENTRY(a_stream_of_100_mb_is_read_in_bounded_memory),

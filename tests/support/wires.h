@@ -6,7 +6,7 @@
 #include "agent/runtime.h"
 #include "support/test.h"
 
-enum { WIRES_MOST = 64 };
+enum { WIRES_MOST = 80 };
 
 typedef struct wires_sent {
     phi_transfer transfer;
