@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xc5633311
+#if PHI__IMP_MCP != 0x3d3969a0
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xc5633311
+#define PHI__IMP_MCP 0x3d3969a0
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12748,6 +12748,8 @@ typedef struct phi__mcp_rpc {
 /* Reads one JSON text. PHI_PARSE, PHI_TOO_BIG (nested too deeply), PHI_NO_MEMORY. Bad UTF-8 is
    replaced. Strings point into `text` and are not terminated. */
 PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root);
+/* As that, for a reader that advances in slices. */
+PHI__FN void phi__mcp_rpc_begin_parse(phi_json_reader *reader, phi_arena *arena, phi_str text);
 /* Reads a message. False: no memory. */
 PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out);
 /* The number of an id that we made, also where it comes back as a string. */
@@ -14148,13 +14150,17 @@ typedef struct phi__mcp_way_table {
     /* A session began with this way's `initialize`: the transport names it (HTTP: the header
        Mcp-Session-Id of the answer, which is sent afterwards). NULL: no names (stdio). */
     void (*session)(phi__mcp_way *way, phi__mcp_client *client);
+    /* A long message was read, and answered or is under way: its text and headers are the
+       transport's again. May hand in the next message. */
+    void (*taken)(phi__mcp_way *way);
 } phi__mcp_way_table;
 
 /* In memory of the transport's, which zeroes it and sets `table`. */
 struct phi__mcp_way {
     const phi__mcp_way_table *table;
-    phi__list waiting;       /* the server's: requests whose answers go here */
-    phi__mcp_client *client; /* the server's: whose stream of its own this is */
+    phi__list waiting;             /* the server's: requests whose answers go here */
+    phi__mcp_client *client;       /* the server's: whose stream of its own this is */
+    struct phi__mcp_long *reading; /* the server's: a long message is being read */
 };
 
 /* Of an HTTP request; NULL for stdio. */
@@ -14167,7 +14173,9 @@ typedef struct phi__mcp_heads {
 
 /* A message, or a batch of them, borrowed until it returns. client: the session that the transport
    found, or NULL. Answers go to the way, now or later; every message gets one `last`, with 202
-   where there is nothing to answer. False: the server was freed meanwhile (by a callback of the
+   where there is nothing to answer. A long message is read in slices, in later steps: way->reading
+   is set then; its text and headers stay, and no other message is handed in for this way, until
+   `taken`. False: the server was freed meanwhile (by a callback of the
    host's): the transport touches nothing of its own. */
 PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,
                                     phi__mcp_way *way, phi_str json, const phi__mcp_heads *heads);
@@ -14209,6 +14217,40 @@ PHI__FN uint16_t phi__mcp_serve_http_port(const phi__mcp_serve_http *http);
 /* Every way of it is gone for the server by then, or forgotten without a call. */
 PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 #endif
+
+#endif
+#endif
+
+/* ---- src/mcp/mcp_slices_in.h ---- */
+
+/* mcp_slices_in.h - long JSON texts of the other side, read into a tree a budget a step, so that no
+   step takes long. Texts up to PHI__MCP_SLICES_WHOLE are read at once. */
+#ifndef PHI_MCP_MCP_SLICES_IN_H
+#define PHI_MCP_MCP_SLICES_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+enum { PHI__MCP_SLICES_WHOLE = 131072 };
+
+/* In memory of the caller's, which zeroes it and sets `sliced`. */
+typedef struct phi__mcp_slices phi__mcp_slices;
+struct phi__mcp_slices {
+    phi_runtime *rt;
+    phi_arena arena; /* of the tree; the caller may take it out when the reading is over */
+    phi_json_reader reader;
+    phi__timer timer;
+    /* After each slice, in phi_step. PHI_BUSY: more follow, unless it ends them. Else the reading is
+       over, root may be NULL, and the caller ends it. */
+    void (*sliced)(phi__mcp_slices *slices, phi_status status, phi_json *root);
+};
+
+/* text: borrowed until the end, or copied. Nothing is read before phi__mcp_slices_go, which cannot
+   fail. PHI_NO_MEMORY: nothing has begun. */
+PHI__FN phi_status phi__mcp_slices_begin(phi__mcp_slices *slices, phi_runtime *rt,
+                                         phi_memory *memory, phi_str text, bool copy);
+PHI__FN void phi__mcp_slices_go(phi__mcp_slices *slices); /* from the next step on */
+PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
 
 #endif
 #endif
@@ -14331,13 +14373,24 @@ typedef struct phi__mcp_subscribed {
     phi_str uri; /* behind this */
 } phi__mcp_subscribed;
 
+/* A long message that is being read, or waits for others; its text is the transport's. */
+typedef struct phi__mcp_long {
+    phi__link link; /* of server->longs */
+    phi_mcp_server *server;
+    phi__mcp_client *client;
+    phi__mcp_way *way;
+    phi__mcp_heads heads;
+    bool http;
+    phi__mcp_slices slices;
+} phi__mcp_long;
+
 struct phi_mcp_server {
     phi_runtime *rt;
     phi_mcp_server_desc desc; /* with its defaults */
     const phi__mcp_era *only; /* the era of desc.era; NULL: all */
     unsigned char key[32];    /* of requestState */
     phi__slots slots;
-    phi__list serving, clients;
+    phi__list serving, clients, longs;
     uint32_t serving_count, listen_count, client_count; /* serving_count: without those */
     uint64_t asked;                                     /* numbers of our requests */
     bool has_tools, has_resources, has_prompts;         /* were declared: once and for all */
@@ -14383,6 +14436,16 @@ PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, con
 PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out);
 PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
                                              const phi__mcp_era *era);
+
+/* ---- mcp_serve_long.c ---- */
+
+/* `message` is copied; json is borrowed until its end. The first one begins in the next step. */
+PHI__FN phi_status phi__mcp_serve_long_begin(phi_mcp_server *server, const phi__mcp_long *message,
+                                             phi_str json);
+PHI__FN void phi__mcp_serve_long_end(phi__mcp_long *one); /* frees it; the next one begins */
+PHI__FN void phi__mcp_serve_long_end_all(phi_mcp_server *server);
+/* The session ends: its messages that are being read have none. */
+PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_client *client);
 
 /* ---- mcp_serve_request.c ---- */
 
@@ -18058,16 +18121,13 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
 #include <stdio.h>
 
 enum {
-    PHI__MCP_INCOMING_LEAVES = 8,    /* values of a message before its id */
-    PHI__MCP_INCOMING_WHOLE = 131072 /* bytes that are read at once; longer answers in slices */
+    PHI__MCP_INCOMING_LEAVES = 8 /* values of a message before its id */
 };
 
 /* A long answer on its way into a tree. */
 struct phi__mcp_reading {
     phi__mcp_request *request;
-    phi_arena arena;
-    phi_json_reader reader;
-    phi__timer timer; /* of the next slice */
+    phi__mcp_slices slices;
 };
 
 /* ---- answers ---- */
@@ -18246,20 +18306,16 @@ static void phi__mcp_incoming_drop(phi__mcp_request *r) {
     struct phi__mcp_reading *reading = r->reading;
     phi_mcp *mcp = r->mcp;
     r->reading = NULL;
-    phi__io_timer_clear(mcp->rt->io, &reading->timer);
-    phi_arena_free(&reading->arena);
+    phi__mcp_slices_end(&reading->slices);
     phi__free(&mcp->memory, reading, sizeof *reading);
 }
 
 /* It is read: the answer of its request, which keeps the memory until it has ended. */
-static void phi__mcp_incoming_read(phi__mcp_request *r, phi_status status) {
-    struct phi__mcp_reading *reading = r->reading;
+static void phi__mcp_incoming_read(phi__mcp_request *r, phi_status status, const phi_json *root) {
     phi_mcp *mcp = r->mcp;
-    phi_arena arena = reading->arena;
-    phi_json *root = NULL;
+    phi_arena arena = r->reading->slices.arena;
     phi__mcp_rpc rpc;
-    (void)phi_json_reader_result(&reading->reader, &root, NULL);
-    phi_arena_init(&reading->arena, &mcp->memory, 0); /* the tree is ours */
+    phi_arena_init(&r->reading->slices.arena, &mcp->memory, 0); /* the tree is ours */
     phi__mcp_incoming_drop(r);
     mcp->agreed.http_status = 0;
     if (status != PHI_OK)
@@ -18275,39 +18331,33 @@ static void phi__mcp_incoming_read(phi__mcp_request *r, phi_status status) {
     phi_arena_free(&arena);
 }
 
-static void phi__mcp_incoming_slice(phi__timer *timer) {
-    struct phi__mcp_reading *reading = PHI__OWNER(timer, struct phi__mcp_reading, timer);
-    phi__mcp_request *r = reading->request;
+static void phi__mcp_incoming_sliced(phi__mcp_slices *slices, phi_status status, phi_json *root) {
+    phi__mcp_request *r = PHI__OWNER(slices, struct phi__mcp_reading, slices)->request;
     phi_mcp *mcp = r->mcp;
-    phi_status status = phi_json_reader_advance(&reading->reader, mcp->rt->slice.budget_bytes);
     phi__mcp_core_enter(mcp);
-    if (status == PHI_BUSY &&
-        (phi__mcp_requests_renew(r, false) != PHI_OK ||
-         phi__io_timer_set(mcp->rt->io, timer, phi__io_now_us(mcp->rt->io)) != PHI_OK))
-        status = PHI_NO_MEMORY;
-    if (status != PHI_BUSY) phi__mcp_incoming_read(r, status);
+    if (status == PHI_BUSY && phi__mcp_requests_renew(r, false) != PHI_OK) status = PHI_NO_MEMORY;
+    if (status != PHI_BUSY) phi__mcp_incoming_read(r, status, root);
     (void)phi__mcp_core_leave(mcp);
 }
 
 /* Reads a long answer from the next step on. False: no memory. */
 static bool phi__mcp_incoming_begin(phi__mcp_request *r, phi_str json) {
     phi_mcp *mcp = r->mcp;
-    phi_str copy;
     struct phi__mcp_reading *reading =
         (struct phi__mcp_reading *)phi__alloc(&mcp->memory, sizeof *reading);
     if (reading == NULL) return false;
     reading->request = r;
-    reading->timer.fire = phi__mcp_incoming_slice;
-    phi_arena_init(&reading->arena, &mcp->memory, 0);
+    reading->slices.sliced = phi__mcp_incoming_sliced;
+    if (phi__mcp_slices_begin(&reading->slices, mcp->rt, &mcp->memory, json, true) != PHI_OK) {
+        phi__free(&mcp->memory, reading, sizeof *reading);
+        return false;
+    }
     r->reading = reading;
-    if (!phi__arena_str(&reading->arena, json, &copy) ||
-        phi__mcp_requests_renew(r, false) != PHI_OK ||
-        phi__io_timer_set(mcp->rt->io, &reading->timer, phi__io_now_us(mcp->rt->io)) != PHI_OK) {
+    if (phi__mcp_requests_renew(r, false) != PHI_OK) {
         phi__mcp_incoming_drop(r);
         return false;
     }
-    phi_json_reader_begin(&reading->reader, &reading->arena, copy,
-                          PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, PHI__MCP_RPC_DEPTH);
+    phi__mcp_slices_go(&reading->slices);
     phi__mcp_requests_off(r);
     return true;
 }
@@ -18315,7 +18365,7 @@ static bool phi__mcp_incoming_begin(phi__mcp_request *r, phi_str json) {
 /* Whether it is a long answer: it is read in slices. */
 static bool phi__mcp_incoming_long(phi_mcp *mcp, phi_str json) {
     phi__mcp_request *r = NULL;
-    if (json.len > PHI__MCP_INCOMING_WHOLE) r = phi__mcp_incoming_whose(mcp, json);
+    if (json.len > PHI__MCP_SLICES_WHOLE) r = phi__mcp_incoming_whose(mcp, json);
     if (r == NULL) return false;
     if (!phi__mcp_incoming_begin(r, json))
         phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");
@@ -22986,12 +23036,16 @@ PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_
 
 /* ---- reading ---- */
 
+PHI__FN void phi__mcp_rpc_begin_parse(phi_json_reader *reader, phi_arena *arena, phi_str text) {
+    phi_json_reader_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                          PHI__MCP_RPC_DEPTH);
+}
+
 PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root) {
     phi_json_reader reader;
     phi_status status;
     *root = NULL;
-    phi_json_reader_begin(&reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                          PHI__MCP_RPC_DEPTH);
+    phi__mcp_rpc_begin_parse(&reader, arena, text);
     do {
         status = phi_json_reader_advance(&reader, SIZE_MAX);
     } while (status == PHI_BUSY);
@@ -24056,6 +24110,7 @@ PHI__FN void phi__mcp_serve_client_end(phi__mcp_client *client) {
     phi__mcp_way *own = client->own;
     phi__mcp_serving *serving;
     phi__mcp_serve_notify_end(client);
+    phi__mcp_serve_long_without(server, client);
     phi__io_timer_clear(server->rt->io, &client->timer);
     phi__list_take(&server->clients, &client->link);
     server->client_count--;
@@ -24145,6 +24200,7 @@ PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *clie
 }
 
 PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
+    if (way->reading != NULL) phi__mcp_serve_long_end(way->reading);
     if (way->client != NULL) way->client->own = NULL;
     way->client = NULL;
     phi__mcp_serve_ask_enter(server);
@@ -24536,29 +24592,67 @@ static void phi__mcp_serve_unread(phi__mcp_incoming_message *m, phi_status statu
         phi__mcp_serve_refuse(m, PHI__MCP_RPC_PARSE, 400, "The message is not JSON");
 }
 
+static void phi__mcp_serve_read(phi__mcp_incoming_message *m, phi_status status) {
+    if (status == PHI_OK)
+        phi__mcp_serve_all(m);
+    else
+        phi__mcp_serve_unread(m, status);
+}
+
+/* A message that nothing is known of yet; of *from, its server, client, way and heads are taken. */
+static void phi__mcp_serve_begin(phi__mcp_incoming_message *m, const phi__mcp_long *from,
+                                 phi_arena *arena) {
+    memset(m, 0, sizeof *m);
+    m->server = from->server;
+    m->client = from->client;
+    m->heads = from->http ? &from->heads : NULL;
+    m->arena = arena;
+    m->origin.way = from->way;
+    m->origin.http = from->http;
+    m->origin.era = phi__mcp_eras_legacy();
+}
+
+static void phi__mcp_serve_sliced(phi__mcp_slices *slices, phi_status status, phi_json *root) {
+    phi__mcp_long *one = PHI__OWNER(slices, phi__mcp_long, slices), from = *one;
+    phi_arena arena = slices->arena;
+    phi__mcp_incoming_message m;
+    if (status == PHI_BUSY) return;
+    phi_arena_init(&slices->arena, &one->server->rt->memory, 0); /* the tree is ours */
+    phi__mcp_serve_ask_enter(from.server);
+    phi__mcp_serve_long_end(one);
+    phi__mcp_serve_begin(&m, &from, &arena);
+    m.root = root;
+    phi__mcp_serve_read(&m, status);
+    phi_arena_free(&arena);
+    if (phi__mcp_serve_ask_leave(from.server)) from.way->table->taken(from.way);
+}
+
 PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,
                                     phi__mcp_way *way, phi_str json, const phi__mcp_heads *heads) {
     phi__mcp_incoming_message m;
+    phi__mcp_long from;
     phi_json *root = NULL;
     phi_arena arena;
     phi_status status = PHI_TOO_BIG;
-    memset(&m, 0, sizeof m);
-    m.server = server;
-    m.client = client;
-    m.heads = heads;
-    m.arena = &arena;
-    m.origin.way = way;
-    m.origin.http = heads != NULL;
-    m.origin.era = phi__mcp_eras_legacy();
+    bool whole = json.len <= PHI__MCP_SLICES_WHOLE;
+    memset(&from, 0, sizeof from);
+    from.server = server;
+    from.client = client;
+    from.way = way;
+    from.http = heads != NULL;
+    if (heads != NULL) from.heads = *heads;
+    from.slices.sliced = phi__mcp_serve_sliced;
+    if (json.len <= server->desc.max_message_bytes && !whole) {
+        status = phi__mcp_serve_long_begin(server, &from, json);
+        if (status == PHI_OK) return true;
+    }
     phi__mcp_serve_ask_enter(server);
     phi_arena_init(&arena, &server->rt->memory, 0);
-    if (json.len <= server->desc.max_message_bytes)
+    phi__mcp_serve_begin(&m, &from, &arena);
+    if (json.len <= server->desc.max_message_bytes && whole)
         status = phi__mcp_rpc_parse(&arena, json, &root);
     m.root = root;
-    if (status == PHI_OK)
-        phi__mcp_serve_all(&m);
-    else
-        phi__mcp_serve_unread(&m, status);
+    phi__mcp_serve_read(&m, status);
     phi_arena_free(&arena);
     return phi__mcp_serve_ask_leave(server);
 }
@@ -26157,8 +26251,16 @@ static void phi__mcp_serve_http_session(phi__mcp_way *way, phi__mcp_client *clie
     memcpy(post->session, phi__mcp_serve_client_id(client), sizeof post->session);
 }
 
+static void phi__mcp_serve_http_taken(phi__mcp_way *way) {
+    phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
+    phi__buf_free(&post->body); /* a call can last for hours */
+    phi__buf_free(&post->heads);
+    if (!post->last && !post->streams) phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
+}
+
 static const phi__mcp_way_table *phi__mcp_serve_http_table(void) {
-    static const phi__mcp_way_table table = {phi__mcp_serve_http_send, phi__mcp_serve_http_session};
+    static const phi__mcp_way_table table = {phi__mcp_serve_http_send, phi__mcp_serve_http_session,
+                                             phi__mcp_serve_http_taken};
     return &table;
 }
 
@@ -26254,12 +26356,10 @@ static void phi__mcp_serve_http_on_whole(void *ctx) {
     heads.get = phi__mcp_serve_http_get;
     heads.ctx = post;
     phi__mcp_serve_http_in_session(post, client);
-    if (!phi__mcp_serve_message(http->server, client, &post->way, phi__buf_str(&post->body),
-                                &heads))
-        return;
-    phi__buf_free(&post->body); /* a call can last for hours */
-    phi__buf_free(&post->heads);
-    if (!post->last && !post->streams) phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
+    if (phi__mcp_serve_message(http->server, client, &post->way, phi__buf_str(&post->body),
+                               &heads) &&
+        post->way.reading == NULL)
+        phi__mcp_serve_http_taken(&post->way);
 }
 
 static void phi__mcp_serve_http_on_gone(void *ctx) {
@@ -26735,6 +26835,59 @@ PHI__FN void phi__mcp_serve_list_prompts(phi_mcp_server *server, phi__mcp_origin
     (void)client;
     phi__mcp_serve_list_page(server, origin, params, "prompts", server->desc.prompt_count,
                              phi__mcp_serve_list_prompt);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_serve_long.c ---- */
+
+/* mcp_serve_long.c - long messages to our server: read in slices, one message after another, so that
+   no more than one tree stands at a time. */
+
+#ifndef PHI_NO_MCP
+
+static void phi__mcp_serve_long_next(phi_mcp_server *server) {
+    if (server->longs.first != NULL)
+        phi__mcp_slices_go(&PHI__OWNER(server->longs.first, phi__mcp_long, link)->slices);
+}
+
+PHI__FN phi_status phi__mcp_serve_long_begin(phi_mcp_server *server, const phi__mcp_long *message,
+                                             phi_str json) {
+    phi_memory *memory = &server->rt->memory;
+    phi__mcp_long *one = (phi__mcp_long *)phi__alloc(memory, sizeof *one);
+    if (one == NULL) return PHI_NO_MEMORY;
+    *one = *message;
+    one->server = server;
+    if (phi__mcp_slices_begin(&one->slices, server->rt, memory, json, false) != PHI_OK) {
+        phi__free(memory, one, sizeof *one);
+        return PHI_NO_MEMORY;
+    }
+    one->way->reading = one;
+    phi__list_push(&server->longs, &one->link);
+    if (server->longs.first == &one->link) phi__mcp_serve_long_next(server);
+    return PHI_OK;
+}
+
+PHI__FN void phi__mcp_serve_long_end(phi__mcp_long *one) {
+    phi_mcp_server *server = one->server;
+    one->way->reading = NULL;
+    phi__list_take(&server->longs, &one->link);
+    phi__mcp_slices_end(&one->slices);
+    phi__free(&server->rt->memory, one, sizeof *one);
+    phi__mcp_serve_long_next(server);
+}
+
+PHI__FN void phi__mcp_serve_long_end_all(phi_mcp_server *server) {
+    while (server->longs.first != NULL)
+        phi__mcp_serve_long_end(PHI__OWNER(server->longs.first, phi__mcp_long, link));
+}
+
+PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_client *client) {
+    phi__link *link;
+    for (link = server->longs.first; link != NULL; link = link->next) {
+        phi__mcp_long *one = PHI__OWNER(link, phi__mcp_long, link);
+        if (one->client == client) one->client = NULL;
+    }
 }
 
 #endif
@@ -27350,10 +27503,10 @@ struct phi__mcp_serve_stdio {
     phi_mcp_server *server;
     phi__mcp_client *client; /* of `initialize`; NULL: none yet */
     phi__channel *channel;
-    phi__buf line;
-    bool skipping; /* the rest of a line that is too long */
-    bool lost;     /* a message could not be sent: the end is due */
-    bool ending;   /* stdin has ended: answers of calls under way are still sent until `until` */
+    phi__buf line, rest; /* rest: bytes behind a long message that is being read */
+    bool skipping;       /* the rest of a line that is too long */
+    bool lost;           /* a message could not be sent: the end is due */
+    bool ending; /* stdin has ended: answers of calls under way are still sent until `until` */
     uint64_t until;
     bool over;
     phi__timer timer;
@@ -27383,12 +27536,6 @@ static void phi__mcp_serve_stdio_session(phi__mcp_way *way, phi__mcp_client *cli
     phi__mcp_serve_stdio *stdio = PHI__OWNER(way, phi__mcp_serve_stdio, way);
     stdio->client = client;
     (void)phi__mcp_serve_listen(stdio->server, client, way);
-}
-
-static const phi__mcp_way_table *phi__mcp_serve_stdio_table(void) {
-    static const phi__mcp_way_table table = {phi__mcp_serve_stdio_send,
-                                             phi__mcp_serve_stdio_session};
-    return &table;
 }
 
 /* ---- the end ---- */
@@ -27442,6 +27589,12 @@ static void phi__mcp_serve_stdio_ended(void *ctx, phi_status status, const char 
 
 /* ---- in ---- */
 
+static void phi__mcp_serve_stdio_cleared(phi__mcp_serve_stdio *stdio) {
+    phi__buf_clear(&stdio->line);
+    if (stdio->line.cap > 65536) phi__buf_free(&stdio->line);
+    stdio->skipping = false;
+}
+
 static bool phi__mcp_serve_stdio_line(phi__mcp_serve_stdio *stdio) {
     phi_str line = phi__str_trim(phi__buf_str(&stdio->line));
     bool alive = true;
@@ -27449,11 +27602,19 @@ static bool phi__mcp_serve_stdio_line(phi__mcp_serve_stdio *stdio) {
         line = phi__str(NULL, SIZE_MAX);
     if (line.len > 0)
         alive = phi__mcp_serve_message(stdio->server, stdio->client, &stdio->way, line, NULL);
-    if (!alive) return false;
-    phi__buf_clear(&stdio->line);
-    if (stdio->line.cap > 65536) phi__buf_free(&stdio->line);
-    stdio->skipping = false;
-    return true;
+    if (alive && stdio->way.reading == NULL) phi__mcp_serve_stdio_cleared(stdio);
+    return alive;
+}
+
+/* What came behind a long message waits until that is read. */
+static bool phi__mcp_serve_stdio_wait(phi__mcp_serve_stdio *stdio, const char *bytes, size_t len) {
+    phi__io *io = stdio->server->rt->io;
+    phi__buf_add(&stdio->rest, bytes, len);
+    if (stdio->rest.failed) {
+        stdio->lost = true;
+        (void)phi__io_timer_set(io, &stdio->timer, phi__io_now_us(io));
+    }
+    return false;
 }
 
 static bool phi__mcp_serve_stdio_input(void *ctx, const char *bytes, size_t len) {
@@ -27462,6 +27623,7 @@ static bool phi__mcp_serve_stdio_input(void *ctx, const char *bytes, size_t len)
     while (len > 0 && !stdio->over) {
         const char *end = (const char *)memchr(bytes, '\n', len);
         size_t part = end != NULL ? (size_t)(end - bytes) : len;
+        if (stdio->way.reading != NULL) return phi__mcp_serve_stdio_wait(stdio, bytes, len);
         if (stdio->line.len + part > most) stdio->skipping = true;
         if (stdio->skipping)
             phi__buf_clear(&stdio->line);
@@ -27472,7 +27634,26 @@ static bool phi__mcp_serve_stdio_input(void *ctx, const char *bytes, size_t len)
         len -= part;
         if (end != NULL && !phi__mcp_serve_stdio_line(stdio)) return true; /* it is freed */
     }
-    return true;
+    return stdio->way.reading == NULL;
+}
+
+static void phi__mcp_serve_stdio_taken(phi__mcp_way *way) {
+    phi__mcp_serve_stdio *stdio = PHI__OWNER(way, phi__mcp_serve_stdio, way);
+    phi_mcp_server *server = stdio->server;
+    phi__buf rest = stdio->rest;
+    phi__mcp_serve_stdio_cleared(stdio);
+    phi__buf_init(&stdio->rest, rest.memory);
+    phi__mcp_serve_ask_enter(server); /* a callback of the host's may free it */
+    if (!rest.failed) (void)phi__mcp_serve_stdio_input(stdio, rest.at, rest.len);
+    phi__buf_free(&rest);
+    if (!server->retired && stdio->way.reading == NULL) phi__channel_resume(stdio->channel);
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+static const phi__mcp_way_table *phi__mcp_serve_stdio_table(void) {
+    static const phi__mcp_way_table table = {
+        phi__mcp_serve_stdio_send, phi__mcp_serve_stdio_session, phi__mcp_serve_stdio_taken};
+    return &table;
 }
 
 /* ---- public within ---- */
@@ -27489,6 +27670,7 @@ PHI__FN phi_status phi__mcp_serve_stdio_new(phi_mcp_server *server, phi__mcp_ser
         stdio->way.table = phi__mcp_serve_stdio_table();
         stdio->timer.fire = phi__mcp_serve_stdio_due;
         phi__buf_init(&stdio->line, memory);
+        phi__buf_init(&stdio->rest, memory);
         desc.in_fd = server->desc.in_fd;
         desc.out_fd = server->desc.out_fd;
         desc.max_out_bytes = server->desc.max_queue_bytes;
@@ -27515,6 +27697,7 @@ PHI__FN void phi__mcp_serve_stdio_free(phi__mcp_serve_stdio *stdio) {
     phi__io_timer_clear(rt->io, &stdio->timer);
     phi__channel_free(stdio->channel);
     phi__buf_free(&stdio->line);
+    phi__buf_free(&stdio->rest);
     phi__free(&rt->memory, stdio, sizeof *stdio);
 }
 
@@ -27845,6 +28028,7 @@ PHI_API void phi_mcp_server_free(phi_mcp_server *server) {
     if (server == NULL || server->retired) return;
     server->depth++;
     server->retired = true;
+    phi__mcp_serve_long_end_all(server);
     while (server->serving.first != NULL) {
         phi__mcp_serving *serving = PHI__OWNER(server->serving.first, phi__mcp_serving, link);
         phi__mcp_serve_request_drop(serving, false);
@@ -28219,6 +28403,51 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
            phi__mcp_settings_list(arena, &out->argv) && phi__mcp_settings_list(arena, &out->env) &&
            phi__mcp_settings_headers(arena, out) && phi__mcp_settings_roots(arena, out) &&
            (out->oauth == NULL || phi__mcp_oauth_copy(arena, out->oauth, &out->oauth));
+}
+
+#endif
+
+/* ---- src/mcp/mcp_slices.c ---- */
+
+/* mcp_slices.c - mcp_slices_in.h. */
+
+#ifndef PHI_NO_MCP
+
+
+static void phi__mcp_slices_fire(phi__timer *timer) {
+    phi__mcp_slices *slices = PHI__OWNER(timer, phi__mcp_slices, timer);
+    phi_runtime *rt = slices->rt;
+    phi_status status = phi_json_reader_advance(&slices->reader, rt->slice.budget_bytes);
+    phi_json *root = NULL;
+    if (status == PHI_BUSY && phi__io_timer_set(rt->io, timer, phi__io_now_us(rt->io)) != PHI_OK)
+        status = PHI_NO_MEMORY;
+    if (status != PHI_BUSY) (void)phi_json_reader_result(&slices->reader, &root, NULL);
+    slices->sliced(slices, status, status == PHI_OK ? root : NULL);
+}
+
+PHI__FN phi_status phi__mcp_slices_begin(phi__mcp_slices *slices, phi_runtime *rt,
+                                         phi_memory *memory, phi_str text, bool copy) {
+    phi_str own = text;
+    slices->rt = rt;
+    slices->timer.fire = phi__mcp_slices_fire;
+    phi_arena_init(&slices->arena, memory, 0);
+    if ((copy && !phi__arena_str(&slices->arena, text, &own)) ||
+        phi__io_timer_set(rt->io, &slices->timer, UINT64_MAX) != PHI_OK) { /* keeps a place */
+        phi_arena_free(&slices->arena);
+        return PHI_NO_MEMORY;
+    }
+    phi__mcp_rpc_begin_parse(&slices->reader, &slices->arena, own);
+    return PHI_OK;
+}
+
+PHI__FN void phi__mcp_slices_go(phi__mcp_slices *slices) {
+    phi__io *io = slices->rt->io;
+    (void)phi__io_timer_set(io, &slices->timer, phi__io_now_us(io));
+}
+
+PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices) {
+    phi__io_timer_clear(slices->rt->io, &slices->timer);
+    phi_arena_free(&slices->arena);
 }
 
 #endif

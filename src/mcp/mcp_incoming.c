@@ -8,6 +8,7 @@
 #include "mcp/mcp_parts_in.h"
 #include "mcp/mcp_requests_in.h"
 #include "mcp/mcp_rpc_in.h"
+#include "mcp/mcp_slices_in.h"
 #include "mcp/mcp_tasks_in.h"
 
 #include "text/json_fields_in.h"
@@ -15,16 +16,13 @@
 #include <stdio.h>
 
 enum {
-    PHI__MCP_INCOMING_LEAVES = 8,    /* values of a message before its id */
-    PHI__MCP_INCOMING_WHOLE = 131072 /* bytes that are read at once; longer answers in slices */
+    PHI__MCP_INCOMING_LEAVES = 8 /* values of a message before its id */
 };
 
 /* A long answer on its way into a tree. */
 struct phi__mcp_reading {
     phi__mcp_request *request;
-    phi_arena arena;
-    phi_json_reader reader;
-    phi__timer timer; /* of the next slice */
+    phi__mcp_slices slices;
 };
 
 /* ---- answers ---- */
@@ -203,20 +201,16 @@ static void phi__mcp_incoming_drop(phi__mcp_request *r) {
     struct phi__mcp_reading *reading = r->reading;
     phi_mcp *mcp = r->mcp;
     r->reading = NULL;
-    phi__io_timer_clear(mcp->rt->io, &reading->timer);
-    phi_arena_free(&reading->arena);
+    phi__mcp_slices_end(&reading->slices);
     phi__free(&mcp->memory, reading, sizeof *reading);
 }
 
 /* It is read: the answer of its request, which keeps the memory until it has ended. */
-static void phi__mcp_incoming_read(phi__mcp_request *r, phi_status status) {
-    struct phi__mcp_reading *reading = r->reading;
+static void phi__mcp_incoming_read(phi__mcp_request *r, phi_status status, const phi_json *root) {
     phi_mcp *mcp = r->mcp;
-    phi_arena arena = reading->arena;
-    phi_json *root = NULL;
+    phi_arena arena = r->reading->slices.arena;
     phi__mcp_rpc rpc;
-    (void)phi_json_reader_result(&reading->reader, &root, NULL);
-    phi_arena_init(&reading->arena, &mcp->memory, 0); /* the tree is ours */
+    phi_arena_init(&r->reading->slices.arena, &mcp->memory, 0); /* the tree is ours */
     phi__mcp_incoming_drop(r);
     mcp->agreed.http_status = 0;
     if (status != PHI_OK)
@@ -232,39 +226,33 @@ static void phi__mcp_incoming_read(phi__mcp_request *r, phi_status status) {
     phi_arena_free(&arena);
 }
 
-static void phi__mcp_incoming_slice(phi__timer *timer) {
-    struct phi__mcp_reading *reading = PHI__OWNER(timer, struct phi__mcp_reading, timer);
-    phi__mcp_request *r = reading->request;
+static void phi__mcp_incoming_sliced(phi__mcp_slices *slices, phi_status status, phi_json *root) {
+    phi__mcp_request *r = PHI__OWNER(slices, struct phi__mcp_reading, slices)->request;
     phi_mcp *mcp = r->mcp;
-    phi_status status = phi_json_reader_advance(&reading->reader, mcp->rt->slice.budget_bytes);
     phi__mcp_core_enter(mcp);
-    if (status == PHI_BUSY &&
-        (phi__mcp_requests_renew(r, false) != PHI_OK ||
-         phi__io_timer_set(mcp->rt->io, timer, phi__io_now_us(mcp->rt->io)) != PHI_OK))
-        status = PHI_NO_MEMORY;
-    if (status != PHI_BUSY) phi__mcp_incoming_read(r, status);
+    if (status == PHI_BUSY && phi__mcp_requests_renew(r, false) != PHI_OK) status = PHI_NO_MEMORY;
+    if (status != PHI_BUSY) phi__mcp_incoming_read(r, status, root);
     (void)phi__mcp_core_leave(mcp);
 }
 
 /* Reads a long answer from the next step on. False: no memory. */
 static bool phi__mcp_incoming_begin(phi__mcp_request *r, phi_str json) {
     phi_mcp *mcp = r->mcp;
-    phi_str copy;
     struct phi__mcp_reading *reading =
         (struct phi__mcp_reading *)phi__alloc(&mcp->memory, sizeof *reading);
     if (reading == NULL) return false;
     reading->request = r;
-    reading->timer.fire = phi__mcp_incoming_slice;
-    phi_arena_init(&reading->arena, &mcp->memory, 0);
+    reading->slices.sliced = phi__mcp_incoming_sliced;
+    if (phi__mcp_slices_begin(&reading->slices, mcp->rt, &mcp->memory, json, true) != PHI_OK) {
+        phi__free(&mcp->memory, reading, sizeof *reading);
+        return false;
+    }
     r->reading = reading;
-    if (!phi__arena_str(&reading->arena, json, &copy) ||
-        phi__mcp_requests_renew(r, false) != PHI_OK ||
-        phi__io_timer_set(mcp->rt->io, &reading->timer, phi__io_now_us(mcp->rt->io)) != PHI_OK) {
+    if (phi__mcp_requests_renew(r, false) != PHI_OK) {
         phi__mcp_incoming_drop(r);
         return false;
     }
-    phi_json_reader_begin(&reading->reader, &reading->arena, copy,
-                          PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, PHI__MCP_RPC_DEPTH);
+    phi__mcp_slices_go(&reading->slices);
     phi__mcp_requests_off(r);
     return true;
 }
@@ -272,7 +260,7 @@ static bool phi__mcp_incoming_begin(phi__mcp_request *r, phi_str json) {
 /* Whether it is a long answer: it is read in slices. */
 static bool phi__mcp_incoming_long(phi_mcp *mcp, phi_str json) {
     phi__mcp_request *r = NULL;
-    if (json.len > PHI__MCP_INCOMING_WHOLE) r = phi__mcp_incoming_whose(mcp, json);
+    if (json.len > PHI__MCP_SLICES_WHOLE) r = phi__mcp_incoming_whose(mcp, json);
     if (r == NULL) return false;
     if (!phi__mcp_incoming_begin(r, json))
         phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");

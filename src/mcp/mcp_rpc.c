@@ -9,12 +9,16 @@
 
 /* ---- reading ---- */
 
+PHI__FN void phi__mcp_rpc_begin_parse(phi_json_reader *reader, phi_arena *arena, phi_str text) {
+    phi_json_reader_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                          PHI__MCP_RPC_DEPTH);
+}
+
 PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root) {
     phi_json_reader reader;
     phi_status status;
     *root = NULL;
-    phi_json_reader_begin(&reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                          PHI__MCP_RPC_DEPTH);
+    phi__mcp_rpc_begin_parse(&reader, arena, text);
     do {
         status = phi_json_reader_advance(&reader, SIZE_MAX);
     } while (status == PHI_BUSY);

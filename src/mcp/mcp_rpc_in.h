@@ -56,6 +56,8 @@ typedef struct phi__mcp_rpc {
 /* Reads one JSON text. PHI_PARSE, PHI_TOO_BIG (nested too deeply), PHI_NO_MEMORY. Bad UTF-8 is
    replaced. Strings point into `text` and are not terminated. */
 PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root);
+/* As that, for a reader that advances in slices. */
+PHI__FN void phi__mcp_rpc_begin_parse(phi_json_reader *reader, phi_arena *arena, phi_str text);
 /* Reads a message. False: no memory. */
 PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out);
 /* The number of an id that we made, also where it comes back as a string. */

@@ -49,6 +49,7 @@ PHI__FN void phi__mcp_serve_client_end(phi__mcp_client *client) {
     phi__mcp_way *own = client->own;
     phi__mcp_serving *serving;
     phi__mcp_serve_notify_end(client);
+    phi__mcp_serve_long_without(server, client);
     phi__io_timer_clear(server->rt->io, &client->timer);
     phi__list_take(&server->clients, &client->link);
     server->client_count--;
@@ -138,6 +139,7 @@ PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *clie
 }
 
 PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
+    if (way->reading != NULL) phi__mcp_serve_long_end(way->reading);
     if (way->client != NULL) way->client->own = NULL;
     way->client = NULL;
     phi__mcp_serve_ask_enter(server);
@@ -529,29 +531,67 @@ static void phi__mcp_serve_unread(phi__mcp_incoming_message *m, phi_status statu
         phi__mcp_serve_refuse(m, PHI__MCP_RPC_PARSE, 400, "The message is not JSON");
 }
 
+static void phi__mcp_serve_read(phi__mcp_incoming_message *m, phi_status status) {
+    if (status == PHI_OK)
+        phi__mcp_serve_all(m);
+    else
+        phi__mcp_serve_unread(m, status);
+}
+
+/* A message that nothing is known of yet; of *from, its server, client, way and heads are taken. */
+static void phi__mcp_serve_begin(phi__mcp_incoming_message *m, const phi__mcp_long *from,
+                                 phi_arena *arena) {
+    memset(m, 0, sizeof *m);
+    m->server = from->server;
+    m->client = from->client;
+    m->heads = from->http ? &from->heads : NULL;
+    m->arena = arena;
+    m->origin.way = from->way;
+    m->origin.http = from->http;
+    m->origin.era = phi__mcp_eras_legacy();
+}
+
+static void phi__mcp_serve_sliced(phi__mcp_slices *slices, phi_status status, phi_json *root) {
+    phi__mcp_long *one = PHI__OWNER(slices, phi__mcp_long, slices), from = *one;
+    phi_arena arena = slices->arena;
+    phi__mcp_incoming_message m;
+    if (status == PHI_BUSY) return;
+    phi_arena_init(&slices->arena, &one->server->rt->memory, 0); /* the tree is ours */
+    phi__mcp_serve_ask_enter(from.server);
+    phi__mcp_serve_long_end(one);
+    phi__mcp_serve_begin(&m, &from, &arena);
+    m.root = root;
+    phi__mcp_serve_read(&m, status);
+    phi_arena_free(&arena);
+    if (phi__mcp_serve_ask_leave(from.server)) from.way->table->taken(from.way);
+}
+
 PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,
                                     phi__mcp_way *way, phi_str json, const phi__mcp_heads *heads) {
     phi__mcp_incoming_message m;
+    phi__mcp_long from;
     phi_json *root = NULL;
     phi_arena arena;
     phi_status status = PHI_TOO_BIG;
-    memset(&m, 0, sizeof m);
-    m.server = server;
-    m.client = client;
-    m.heads = heads;
-    m.arena = &arena;
-    m.origin.way = way;
-    m.origin.http = heads != NULL;
-    m.origin.era = phi__mcp_eras_legacy();
+    bool whole = json.len <= PHI__MCP_SLICES_WHOLE;
+    memset(&from, 0, sizeof from);
+    from.server = server;
+    from.client = client;
+    from.way = way;
+    from.http = heads != NULL;
+    if (heads != NULL) from.heads = *heads;
+    from.slices.sliced = phi__mcp_serve_sliced;
+    if (json.len <= server->desc.max_message_bytes && !whole) {
+        status = phi__mcp_serve_long_begin(server, &from, json);
+        if (status == PHI_OK) return true;
+    }
     phi__mcp_serve_ask_enter(server);
     phi_arena_init(&arena, &server->rt->memory, 0);
-    if (json.len <= server->desc.max_message_bytes)
+    phi__mcp_serve_begin(&m, &from, &arena);
+    if (json.len <= server->desc.max_message_bytes && whole)
         status = phi__mcp_rpc_parse(&arena, json, &root);
     m.root = root;
-    if (status == PHI_OK)
-        phi__mcp_serve_all(&m);
-    else
-        phi__mcp_serve_unread(&m, status);
+    phi__mcp_serve_read(&m, status);
     phi_arena_free(&arena);
     return phi__mcp_serve_ask_leave(server);
 }

@@ -221,8 +221,16 @@ static void phi__mcp_serve_http_session(phi__mcp_way *way, phi__mcp_client *clie
     memcpy(post->session, phi__mcp_serve_client_id(client), sizeof post->session);
 }
 
+static void phi__mcp_serve_http_taken(phi__mcp_way *way) {
+    phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
+    phi__buf_free(&post->body); /* a call can last for hours */
+    phi__buf_free(&post->heads);
+    if (!post->last && !post->streams) phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
+}
+
 static const phi__mcp_way_table *phi__mcp_serve_http_table(void) {
-    static const phi__mcp_way_table table = {phi__mcp_serve_http_send, phi__mcp_serve_http_session};
+    static const phi__mcp_way_table table = {phi__mcp_serve_http_send, phi__mcp_serve_http_session,
+                                             phi__mcp_serve_http_taken};
     return &table;
 }
 
@@ -318,12 +326,10 @@ static void phi__mcp_serve_http_on_whole(void *ctx) {
     heads.get = phi__mcp_serve_http_get;
     heads.ctx = post;
     phi__mcp_serve_http_in_session(post, client);
-    if (!phi__mcp_serve_message(http->server, client, &post->way, phi__buf_str(&post->body),
-                                &heads))
-        return;
-    phi__buf_free(&post->body); /* a call can last for hours */
-    phi__buf_free(&post->heads);
-    if (!post->last && !post->streams) phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
+    if (phi__mcp_serve_message(http->server, client, &post->way, phi__buf_str(&post->body),
+                               &heads) &&
+        post->way.reading == NULL)
+        phi__mcp_serve_http_taken(&post->way);
 }
 
 static void phi__mcp_serve_http_on_gone(void *ctx) {

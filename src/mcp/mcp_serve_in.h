@@ -30,13 +30,17 @@ typedef struct phi__mcp_way_table {
     /* A session began with this way's `initialize`: the transport names it (HTTP: the header
        Mcp-Session-Id of the answer, which is sent afterwards). NULL: no names (stdio). */
     void (*session)(phi__mcp_way *way, phi__mcp_client *client);
+    /* A long message was read, and answered or is under way: its text and headers are the
+       transport's again. May hand in the next message. */
+    void (*taken)(phi__mcp_way *way);
 } phi__mcp_way_table;
 
 /* In memory of the transport's, which zeroes it and sets `table`. */
 struct phi__mcp_way {
     const phi__mcp_way_table *table;
-    phi__list waiting;       /* the server's: requests whose answers go here */
-    phi__mcp_client *client; /* the server's: whose stream of its own this is */
+    phi__list waiting;             /* the server's: requests whose answers go here */
+    phi__mcp_client *client;       /* the server's: whose stream of its own this is */
+    struct phi__mcp_long *reading; /* the server's: a long message is being read */
 };
 
 /* Of an HTTP request; NULL for stdio. */
@@ -49,7 +53,9 @@ typedef struct phi__mcp_heads {
 
 /* A message, or a batch of them, borrowed until it returns. client: the session that the transport
    found, or NULL. Answers go to the way, now or later; every message gets one `last`, with 202
-   where there is nothing to answer. False: the server was freed meanwhile (by a callback of the
+   where there is nothing to answer. A long message is read in slices, in later steps: way->reading
+   is set then; its text and headers stay, and no other message is handed in for this way, until
+   `taken`. False: the server was freed meanwhile (by a callback of the
    host's): the transport touches nothing of its own. */
 PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,
                                     phi__mcp_way *way, phi_str json, const phi__mcp_heads *heads);

@@ -15,6 +15,7 @@
 #include "mcp/mcp_eras_in.h"
 #include "mcp/mcp_rpc_in.h"
 #include "mcp/mcp_serve_in.h"
+#include "mcp/mcp_slices_in.h"
 
 #ifndef PHI_NO_MCP
 
@@ -121,13 +122,24 @@ typedef struct phi__mcp_subscribed {
     phi_str uri; /* behind this */
 } phi__mcp_subscribed;
 
+/* A long message that is being read, or waits for others; its text is the transport's. */
+typedef struct phi__mcp_long {
+    phi__link link; /* of server->longs */
+    phi_mcp_server *server;
+    phi__mcp_client *client;
+    phi__mcp_way *way;
+    phi__mcp_heads heads;
+    bool http;
+    phi__mcp_slices slices;
+} phi__mcp_long;
+
 struct phi_mcp_server {
     phi_runtime *rt;
     phi_mcp_server_desc desc; /* with its defaults */
     const phi__mcp_era *only; /* the era of desc.era; NULL: all */
     unsigned char key[32];    /* of requestState */
     phi__slots slots;
-    phi__list serving, clients;
+    phi__list serving, clients, longs;
     uint32_t serving_count, listen_count, client_count; /* serving_count: without those */
     uint64_t asked;                                     /* numbers of our requests */
     bool has_tools, has_resources, has_prompts;         /* were declared: once and for all */
@@ -173,6 +185,16 @@ PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, con
 PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out);
 PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
                                              const phi__mcp_era *era);
+
+/* ---- mcp_serve_long.c ---- */
+
+/* `message` is copied; json is borrowed until its end. The first one begins in the next step. */
+PHI__FN phi_status phi__mcp_serve_long_begin(phi_mcp_server *server, const phi__mcp_long *message,
+                                             phi_str json);
+PHI__FN void phi__mcp_serve_long_end(phi__mcp_long *one); /* frees it; the next one begins */
+PHI__FN void phi__mcp_serve_long_end_all(phi_mcp_server *server);
+/* The session ends: its messages that are being read have none. */
+PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_client *client);
 
 /* ---- mcp_serve_request.c ---- */
 

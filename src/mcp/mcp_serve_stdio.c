@@ -10,10 +10,10 @@ struct phi__mcp_serve_stdio {
     phi_mcp_server *server;
     phi__mcp_client *client; /* of `initialize`; NULL: none yet */
     phi__channel *channel;
-    phi__buf line;
-    bool skipping; /* the rest of a line that is too long */
-    bool lost;     /* a message could not be sent: the end is due */
-    bool ending;   /* stdin has ended: answers of calls under way are still sent until `until` */
+    phi__buf line, rest; /* rest: bytes behind a long message that is being read */
+    bool skipping;       /* the rest of a line that is too long */
+    bool lost;           /* a message could not be sent: the end is due */
+    bool ending; /* stdin has ended: answers of calls under way are still sent until `until` */
     uint64_t until;
     bool over;
     phi__timer timer;
@@ -43,12 +43,6 @@ static void phi__mcp_serve_stdio_session(phi__mcp_way *way, phi__mcp_client *cli
     phi__mcp_serve_stdio *stdio = PHI__OWNER(way, phi__mcp_serve_stdio, way);
     stdio->client = client;
     (void)phi__mcp_serve_listen(stdio->server, client, way);
-}
-
-static const phi__mcp_way_table *phi__mcp_serve_stdio_table(void) {
-    static const phi__mcp_way_table table = {phi__mcp_serve_stdio_send,
-                                             phi__mcp_serve_stdio_session};
-    return &table;
 }
 
 /* ---- the end ---- */
@@ -102,6 +96,12 @@ static void phi__mcp_serve_stdio_ended(void *ctx, phi_status status, const char 
 
 /* ---- in ---- */
 
+static void phi__mcp_serve_stdio_cleared(phi__mcp_serve_stdio *stdio) {
+    phi__buf_clear(&stdio->line);
+    if (stdio->line.cap > 65536) phi__buf_free(&stdio->line);
+    stdio->skipping = false;
+}
+
 static bool phi__mcp_serve_stdio_line(phi__mcp_serve_stdio *stdio) {
     phi_str line = phi__str_trim(phi__buf_str(&stdio->line));
     bool alive = true;
@@ -109,11 +109,19 @@ static bool phi__mcp_serve_stdio_line(phi__mcp_serve_stdio *stdio) {
         line = phi__str(NULL, SIZE_MAX);
     if (line.len > 0)
         alive = phi__mcp_serve_message(stdio->server, stdio->client, &stdio->way, line, NULL);
-    if (!alive) return false;
-    phi__buf_clear(&stdio->line);
-    if (stdio->line.cap > 65536) phi__buf_free(&stdio->line);
-    stdio->skipping = false;
-    return true;
+    if (alive && stdio->way.reading == NULL) phi__mcp_serve_stdio_cleared(stdio);
+    return alive;
+}
+
+/* What came behind a long message waits until that is read. */
+static bool phi__mcp_serve_stdio_wait(phi__mcp_serve_stdio *stdio, const char *bytes, size_t len) {
+    phi__io *io = stdio->server->rt->io;
+    phi__buf_add(&stdio->rest, bytes, len);
+    if (stdio->rest.failed) {
+        stdio->lost = true;
+        (void)phi__io_timer_set(io, &stdio->timer, phi__io_now_us(io));
+    }
+    return false;
 }
 
 static bool phi__mcp_serve_stdio_input(void *ctx, const char *bytes, size_t len) {
@@ -122,6 +130,7 @@ static bool phi__mcp_serve_stdio_input(void *ctx, const char *bytes, size_t len)
     while (len > 0 && !stdio->over) {
         const char *end = (const char *)memchr(bytes, '\n', len);
         size_t part = end != NULL ? (size_t)(end - bytes) : len;
+        if (stdio->way.reading != NULL) return phi__mcp_serve_stdio_wait(stdio, bytes, len);
         if (stdio->line.len + part > most) stdio->skipping = true;
         if (stdio->skipping)
             phi__buf_clear(&stdio->line);
@@ -132,7 +141,26 @@ static bool phi__mcp_serve_stdio_input(void *ctx, const char *bytes, size_t len)
         len -= part;
         if (end != NULL && !phi__mcp_serve_stdio_line(stdio)) return true; /* it is freed */
     }
-    return true;
+    return stdio->way.reading == NULL;
+}
+
+static void phi__mcp_serve_stdio_taken(phi__mcp_way *way) {
+    phi__mcp_serve_stdio *stdio = PHI__OWNER(way, phi__mcp_serve_stdio, way);
+    phi_mcp_server *server = stdio->server;
+    phi__buf rest = stdio->rest;
+    phi__mcp_serve_stdio_cleared(stdio);
+    phi__buf_init(&stdio->rest, rest.memory);
+    phi__mcp_serve_ask_enter(server); /* a callback of the host's may free it */
+    if (!rest.failed) (void)phi__mcp_serve_stdio_input(stdio, rest.at, rest.len);
+    phi__buf_free(&rest);
+    if (!server->retired && stdio->way.reading == NULL) phi__channel_resume(stdio->channel);
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+static const phi__mcp_way_table *phi__mcp_serve_stdio_table(void) {
+    static const phi__mcp_way_table table = {
+        phi__mcp_serve_stdio_send, phi__mcp_serve_stdio_session, phi__mcp_serve_stdio_taken};
+    return &table;
 }
 
 /* ---- public within ---- */
@@ -149,6 +177,7 @@ PHI__FN phi_status phi__mcp_serve_stdio_new(phi_mcp_server *server, phi__mcp_ser
         stdio->way.table = phi__mcp_serve_stdio_table();
         stdio->timer.fire = phi__mcp_serve_stdio_due;
         phi__buf_init(&stdio->line, memory);
+        phi__buf_init(&stdio->rest, memory);
         desc.in_fd = server->desc.in_fd;
         desc.out_fd = server->desc.out_fd;
         desc.max_out_bytes = server->desc.max_queue_bytes;
@@ -175,6 +204,7 @@ PHI__FN void phi__mcp_serve_stdio_free(phi__mcp_serve_stdio *stdio) {
     phi__io_timer_clear(rt->io, &stdio->timer);
     phi__channel_free(stdio->channel);
     phi__buf_free(&stdio->line);
+    phi__buf_free(&stdio->rest);
     phi__free(&rt->memory, stdio, sizeof *stdio);
 }
 

@@ -253,6 +253,7 @@ PHI_API void phi_mcp_server_free(phi_mcp_server *server) {
     if (server == NULL || server->retired) return;
     server->depth++;
     server->retired = true;
+    phi__mcp_serve_long_end_all(server);
     while (server->serving.first != NULL) {
         phi__mcp_serving *serving = PHI__OWNER(server->serving.first, phi__mcp_serving, link);
         phi__mcp_serve_request_drop(serving, false);

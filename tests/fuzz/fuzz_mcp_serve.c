@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         line.at = at;
         line.len = len;
         must(phi__mcp_serve_message(p.server, p.client, &p.way, line, NULL));
-        for (steps = 0; steps < 3; steps++) (void)phi_step(rt, 0);
+        for (steps = 0; steps < 3 || p.way.reading != NULL; steps++) (void)phi_step(rt, 0);
         at += len + 1;
     }
     phi__mcp_serve_way_gone(p.server, &p.way);

@@ -485,6 +485,57 @@ TEST(a_server_that_is_freed_with_open_calls_and_streams_leaves_nothing) {
     web_close(&w);
 }
 
+/* A call of `echo` with 300,000 bytes, sent while the server takes no more than it must. */
+static void say_long(web *w, int peer) {
+    static const char head[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/call\",\"params\":{"
+        "\"name\":\"echo\",\"arguments\":{\"text\":\"";
+    enum { FILL = 300000, END = 4 };
+    char *text = (char *)malloc(FILL + 1000);
+    size_t at = 0, len;
+    int stuck = 0, n;
+    web_dial(w, peer);
+    n = snprintf(text, 900,
+                 "POST /mcp HTTP/1.1\r\nHost: localhost:1\r\nMcp-Session-Id: %s\r\n" JSON
+                 "Content-Length: %u\r\n\r\n%s",
+                 w->session, (unsigned)(sizeof head - 1 + FILL + END), head);
+    memset(text + n, 'x', FILL);
+    memcpy(text + n + FILL, "\"}}}", END);
+    len = (size_t)n + FILL + END;
+    while (at < len && stuck++ < 1000) {
+        ssize_t sent = send(w->fds[peer], text + at, len - at, MSG_NOSIGNAL);
+        if (sent > 0) at += (size_t)sent;
+        if (at < len) web_turns(w, 1);
+    }
+    CHECK_EQ_INT(at, len);
+    free(text);
+}
+
+TEST(long_messages_are_read_one_after_another_and_hold_up_no_other) {
+    web w;
+    int i;
+    if (web_open(&w)) {
+        web_begin(&w);
+        for (i = 1; i < 5; i++) say_long(&w, i);
+        web_hang_up(&w, 2);
+        web_turns(&w, 80);
+        for (i = 1; i < 5; i++) CHECK(i == 2 || has(w.got[i], "\"id\":9,\"result\""));
+        for (i = 1; i < 5; i++) say_long(&w, i);
+        web_turns(&w, 2);
+        CHECK(has(web_say(&w, 0, "DELETE /mcp", "", ""), "204"));
+        web_turns(&w, 80);
+        /* the session may have ended before it was read, or while it waited */
+        for (i = 1; i < 5; i++) CHECK(w.len[i] > 0);
+    }
+    web_close(&w);
+    if (web_open(&w)) {
+        web_begin(&w);
+        for (i = 1; i < 5; i++) say_long(&w, i);
+        web_turns(&w, 1);
+    }
+    web_close(&w);
+}
+
 static web *web_to_free;
 
 static void free_the_server(void *user_data, phi_call call) {
@@ -565,5 +616,6 @@ TEST_MAIN(TEST_ENTRY(a_session_begins_is_found_by_its_id_and_ends_by_delete),
           TEST_ENTRY(a_server_for_other_machines_needs_a_token_and_a_path_a_slash),
           TEST_ENTRY(a_modern_client_that_leaves_cancels_its_call),
           TEST_ENTRY(a_server_that_is_freed_with_open_calls_and_streams_leaves_nothing),
+          TEST_ENTRY(long_messages_are_read_one_after_another_and_hold_up_no_other),
           TEST_ENTRY(a_call_that_ends_may_free_the_server),
           TEST_ENTRY(a_call_over_http_survives_every_failed_allocation))

@@ -404,6 +404,91 @@ TEST(what_is_no_message_is_refused_with_words) {
     served_free(&w.s);
 }
 
+/* A call of `echo` of about that many bytes; the caller frees it. */
+static char *long_call(int id, size_t bytes, const char *end) {
+    char *line = (char *)malloc(bytes + 300);
+    int n;
+    CHECK(line != NULL);
+    n = snprintf(line, 200,
+                 "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":"
+                 "\"echo\",\"arguments\":{\"text\":\"",
+                 id);
+    memset(line + n, 'x', bytes);
+    (void)snprintf(line + n + bytes, 100, "%s", end);
+    return line;
+}
+
+TEST(long_messages_are_read_in_slices_and_in_their_order) {
+    char *one = long_call(1, 400000, "\"}}}"), *two = long_call(2, 300000, "\"}}}");
+    char *broken = long_call(3, 200000, "\"}}");
+    int steps = 0;
+    world w;
+    world_begin(&w);
+    world_open(&w, "2025-11-25");
+    served_say(&w.s, one);
+    while (served_read(&w.s), w.s.len == w.s.at && steps < 100) {
+        (void)phi_step(rig_runtime(w.r), 0);
+        steps++;
+    }
+    CHECK(steps >= 4 && steps < 100); /* 64 KiB each */
+    CHECK(has(served_hear(&w.s), "\"id\":1,\"result\""));
+    served_say(&w.s, two);
+    served_say(&w.s, broken);
+    served_say(&w.s, legacy(4, "ping", "{}"));
+    CHECK(has(served_hear(&w.s), "\"id\":2,\"result\""));
+    CHECK(has(served_hear(&w.s), "-32700"));
+    CHECK(has(served_hear(&w.s), "\"id\":4,\"result\""));
+    served_say(&w.s, two);
+    served_close(&w.s.to); /* its end is seen behind the message */
+    CHECK(has(served_hear(&w.s), "\"id\":2,\"result\""));
+    CHECK_EQ_STR(served_hear(&w.s), "");
+    CHECK(phi_mcp_server_ended(w.s.server));
+    served_free(&w.s);
+    free(one);
+    free(two);
+    free(broken);
+}
+
+TEST(a_server_may_be_freed_at_every_slice_of_a_message) {
+    char *line = long_call(1, 300000, "\"}}}");
+    int at, i;
+    for (at = 0; at < 8; at++) {
+        world w;
+        world_begin(&w);
+        world_open(&w, "2025-11-25");
+        served_say(&w.s, line);
+        served_say(&w.s, legacy(4, "ping", "{}"));
+        for (i = 0; i < at; i++) (void)phi_step(rig_runtime(w.r), 0);
+        phi_mcp_server_free(w.s.server);
+        w.s.server = NULL;
+        (void)phi_step(rig_runtime(w.r), 0);
+        served_free(&w.s);
+    }
+    free(line);
+}
+
+TEST(every_failed_allocation_of_a_long_message_leaves_a_server_that_goes_on) {
+    char *line = long_call(1, 200000, "\"}}}");
+    int n = 0, answered = 0;
+    bool tripped;
+    do {
+        world w;
+        world_begin(&w);
+        world_open(&w, "2025-11-25");
+        test_alloc_fail_at(n++);
+        served_say(&w.s, line);
+        served_say(&w.s, legacy(4, "ping", "{}"));
+        while (served_hear(&w.s)[0] != '\0')
+            answered += strstr(w.s.line, "\"id\":1,\"result\"") != NULL;
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        if (!phi_mcp_server_ended(w.s.server)) CHECK(has(ASK(77, "ping", "{}"), "\"id\":77"));
+        served_free(&w.s);
+    } while (tripped && n < 500);
+    CHECK(n > 5 && n < 500 && answered > 0);
+    free(line);
+}
+
 TEST(a_request_before_initialize_is_refused) {
     world w;
     world_begin(&w);
@@ -620,6 +705,9 @@ TEST_MAIN(TEST_ENTRY(resources_are_listed_and_read), TEST_ENTRY(a_read_may_answe
           TEST_ENTRY(hooks_decide_about_calls_of_clients), TEST_ENTRY(an_agent_can_be_a_tool),
           TEST_ENTRY(a_batch_is_answered_by_one_array_where_the_era_has_that),
           TEST_ENTRY(what_is_no_message_is_refused_with_words),
+          TEST_ENTRY(long_messages_are_read_in_slices_and_in_their_order),
+          TEST_ENTRY(a_server_may_be_freed_at_every_slice_of_a_message),
+          TEST_ENTRY(every_failed_allocation_of_a_long_message_leaves_a_server_that_goes_on),
           TEST_ENTRY(a_request_before_initialize_is_refused),
           TEST_ENTRY(what_is_too_long_or_too_deep_is_refused_and_leaves_nothing),
           TEST_ENTRY(a_flood_of_calls_is_bounded), TEST_ENTRY(a_thousand_calls_may_be_under_way),
