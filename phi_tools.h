@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x3d3969a0
+#if PHI__IMP_MCP != 0x035251c4
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x3d3969a0
+#define PHI__IMP_MCP 0x035251c4
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12602,6 +12602,7 @@ typedef struct phi__mcp_ask {
     const phi__mcp_part *table;
     void *part;
     phi__mcp_request *request; /* on whose behalf; NULL: unknown */
+    phi_agent agent;           /* on whose behalf; zero: unknown */
     bool input;                /* of input_required: `id` is its key */
     size_t id_len;
     char id[1]; /* JSON text, or a key */
@@ -14035,8 +14036,12 @@ PHI__FN phi__mcp_request *phi__mcp_requests_find(const phi_mcp *mcp, uint64_t id
 /* That has this first id; NULL: none. */
 PHI__FN phi__mcp_request *phi__mcp_requests_first(const phi_mcp *mcp, uint64_t id);
 PHI__FN bool phi__mcp_requests_issued(const phi_mcp *mcp, uint64_t id);
-/* The one under way for a tool call, where it is the only one; NULL. */
-PHI__FN phi__mcp_request *phi__mcp_requests_calling(const phi_mcp *mcp);
+/* The agent that waits for it; zero: none. */
+PHI__FN phi_agent phi__mcp_requests_agent(const phi__mcp_request *r);
+PHI__FN bool phi__mcp_requests_same_call(phi_call a, phi_call b); /* false for no call */
+/* The agent that all requests of agents under way belong to; zero: none, or several. *only: the
+   request, where they are of one call; a task's own requests count as those of its call. NULL. */
+PHI__FN phi_agent phi__mcp_requests_calling(const phi_mcp *mcp, phi__mcp_request **only);
 PHI__FN phi__mcp_request *phi__mcp_requests_of(phi__mcp_out *out);
 /* The link has no more to do with it: it was answered, or lost. */
 PHI__FN void phi__mcp_requests_off(phi__mcp_request *r);
@@ -14921,6 +14926,7 @@ static phi__mcp_ask *phi__mcp_asked_new(phi_mcp *mcp, phi_str id, phi__mcp_reque
     if (a == NULL) return NULL;
     a->ask = ++mcp->asks.next;
     a->request = r;
+    if (r != NULL) a->agent = phi__mcp_requests_agent(r);
     a->id_len = id.len;
     if (id.len > 0) memcpy(a->id, id.at, id.len);
     phi__list_push(&mcp->asks.open, &a->link);
@@ -14949,7 +14955,10 @@ static void phi__mcp_asked_unask_of(phi_mcp *mcp, const phi__mcp_request *r) {
     while (link != NULL) {
         phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
         link = link->next;
-        if (r != NULL && a->request == r && !a->input) a->request = NULL;
+        if (r != NULL && a->request == r && !a->input) {
+            a->request = NULL;
+            memset(&a->agent, 0, sizeof a->agent);
+        }
         if (r != NULL && a->request != r) continue;
         phi__mcp_asked_unask(mcp, a);
         link = mcp->asks.open.first;
@@ -14961,17 +14970,14 @@ PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp) { phi__mcp_asked_unask_of(mcp, NU
 /* ---- asking a part ---- */
 
 /* The part that takes the question, or none. It may answer at once, or free the connection. */
-static bool phi__mcp_asked_part(phi_mcp *mcp, uint64_t ask, phi_str method, const phi_json *params,
-                                const phi__mcp_request *r) {
-    phi_agent agent = mcp->desc.agent;
+static bool phi__mcp_asked_part(phi_mcp *mcp, uint64_t ask, phi_str method,
+                                const phi_json *params) {
+    const phi__mcp_ask *asked = phi__mcp_asked_find(mcp, ask);
+    phi_agent agent = asked->agent.rt != NULL ? asked->agent : mcp->desc.agent;
     phi_call call;
     size_t i;
     memset(&call, 0, sizeof call);
-    if (r != NULL) call = r->desc.call;
-    if (r != NULL && r->desc.agent.rt != NULL)
-        agent = r->desc.agent;
-    else if (call.rt != NULL)
-        agent = phi_call_agent(call);
+    if (asked->request != NULL) call = asked->request->desc.call;
     for (i = 0; i < mcp->part_count && !mcp->dead; i++) {
         const phi__mcp_joined *p = &mcp->parts[i];
         phi__mcp_ask *a = phi__mcp_asked_find(mcp, ask);
@@ -15000,22 +15006,25 @@ static void phi__mcp_asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int c
 
 PHI__FN bool phi__mcp_asked_request(phi_mcp *mcp, const phi__mcp_rpc *rpc, phi__mcp_request *from) {
     phi_str none = phi__str("", 0);
+    phi_agent agent;
     phi__mcp_ask *a;
     uint64_t ask;
+    memset(&agent, 0, sizeof agent);
     if (mcp->agreed.era != NULL && !mcp->agreed.era->asks)
         return phi__mcp_parts_warn(mcp, "a request of the server's, which this era does not have");
     if (phi__str_is(rpc->method, "ping")) {
         phi__mcp_asked_reply(mcp, rpc->id, none, 0, NULL);
         return true;
     }
-    if (from == NULL) from = phi__mcp_requests_calling(mcp);
+    if (from == NULL) agent = phi__mcp_requests_calling(mcp, &from);
     a = phi__mcp_asked_new(mcp, rpc->id, from);
     if (a == NULL) {
         phi__mcp_asked_reply(mcp, rpc->id, none, PHI__MCP_RPC_INTERNAL, "Too many requests");
         return true;
     }
+    if (from == NULL) a->agent = agent;
     ask = a->ask;
-    if (phi__mcp_asked_part(mcp, ask, rpc->method, rpc->params, from)) return !mcp->dead;
+    if (phi__mcp_asked_part(mcp, ask, rpc->method, rpc->params)) return !mcp->dead;
     a = phi__mcp_asked_find(mcp, ask);
     if (a == NULL) return true;
     phi__mcp_asked_free(mcp, a);
@@ -15080,7 +15089,7 @@ static bool phi__mcp_asked_one(phi__mcp_request *r, phi_str key, const phi_json 
     r->input.pending++;
     ask = a->ask;
     if (!phi_json_is_object(params)) params = NULL;
-    taken = phi__mcp_asked_part(mcp, ask, method, params, r);
+    taken = phi__mcp_asked_part(mcp, ask, method, params);
     if (mcp->dead || phi__mcp_requests_first(mcp, id) == NULL) return false;
     if (taken) return true;
     a = phi__mcp_asked_find(mcp, ask);
@@ -15158,6 +15167,16 @@ static void phi__mcp_asked_repeat(phi__mcp_request *r) {
 
 /* ---- points of the requests ---- */
 
+/* Whether the question may be on behalf of r. One whose call is not known holds all of its agent's
+   requests, and one of a task, its call's. */
+static bool phi__mcp_asked_holds(const phi__mcp_ask *a, const phi__mcp_request *r) {
+    phi_agent agent = phi__mcp_requests_agent(r);
+    if (a->request == r) return true;
+    if (a->input || a->agent.rt == NULL || agent.rt == NULL) return false;
+    if (a->agent.index != agent.index || a->agent.gen != agent.gen) return false;
+    return a->request == NULL || phi__mcp_requests_same_call(a->request->desc.call, r->desc.call);
+}
+
 static bool phi__mcp_asked_late(phi__mcp_request *r) {
     phi__link *link;
     if (r->input.due) {
@@ -15166,7 +15185,7 @@ static bool phi__mcp_asked_late(phi__mcp_request *r) {
     }
     /* A person may be thinking about a question of this request's. */
     for (link = r->mcp->asks.open.first; link != NULL; link = link->next)
-        if (PHI__OWNER(link, phi__mcp_ask, link)->request == r)
+        if (phi__mcp_asked_holds(PHI__OWNER(link, phi__mcp_ask, link), r))
             return phi__mcp_requests_renew(r, false) == PHI_OK;
     return false;
 }
@@ -22583,14 +22602,33 @@ PHI__FN bool phi__mcp_requests_issued(const phi_mcp *mcp, uint64_t id) {
     return id > 0 && id < mcp->requests.next_id;
 }
 
-PHI__FN phi__mcp_request *phi__mcp_requests_calling(const phi_mcp *mcp) {
-    phi__mcp_request *found = NULL;
+PHI__FN phi_agent phi__mcp_requests_agent(const phi__mcp_request *r) {
+    return r->desc.agent.rt != NULL ? r->desc.agent : phi_call_agent(r->desc.call);
+}
+
+PHI__FN bool phi__mcp_requests_same_call(phi_call a, phi_call b) {
+    return a.rt != NULL && a.rt == b.rt && a.index == b.index && a.gen == b.gen;
+}
+
+PHI__FN phi_agent phi__mcp_requests_calling(const phi_mcp *mcp, phi__mcp_request **only) {
+    const phi__mcp_request *first = NULL;
+    phi_agent found, agent;
     phi__link *link;
+    memset(&found, 0, sizeof found);
+    *only = NULL;
     for (link = mcp->requests.open.first; link != NULL; link = link->next) {
         phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
-        if (r->desc.call.rt == NULL && r->desc.agent.rt == NULL) continue;
-        if (found != NULL) return NULL;
-        found = r;
+        agent = phi__mcp_requests_agent(r);
+        if (agent.rt == NULL) continue;
+        if (first == NULL) {
+            first = *only = r;
+            found = agent;
+        } else if (agent.index != found.index || agent.gen != found.gen) {
+            memset(&found, 0, sizeof found);
+            *only = NULL;
+            break;
+        } else if (!phi__mcp_requests_same_call(r->desc.call, first->desc.call))
+            *only = NULL;
     }
     return found;
 }

@@ -29,6 +29,7 @@ static phi__mcp_ask *phi__mcp_asked_new(phi_mcp *mcp, phi_str id, phi__mcp_reque
     if (a == NULL) return NULL;
     a->ask = ++mcp->asks.next;
     a->request = r;
+    if (r != NULL) a->agent = phi__mcp_requests_agent(r);
     a->id_len = id.len;
     if (id.len > 0) memcpy(a->id, id.at, id.len);
     phi__list_push(&mcp->asks.open, &a->link);
@@ -57,7 +58,10 @@ static void phi__mcp_asked_unask_of(phi_mcp *mcp, const phi__mcp_request *r) {
     while (link != NULL) {
         phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
         link = link->next;
-        if (r != NULL && a->request == r && !a->input) a->request = NULL;
+        if (r != NULL && a->request == r && !a->input) {
+            a->request = NULL;
+            memset(&a->agent, 0, sizeof a->agent);
+        }
         if (r != NULL && a->request != r) continue;
         phi__mcp_asked_unask(mcp, a);
         link = mcp->asks.open.first;
@@ -69,17 +73,14 @@ PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp) { phi__mcp_asked_unask_of(mcp, NU
 /* ---- asking a part ---- */
 
 /* The part that takes the question, or none. It may answer at once, or free the connection. */
-static bool phi__mcp_asked_part(phi_mcp *mcp, uint64_t ask, phi_str method, const phi_json *params,
-                                const phi__mcp_request *r) {
-    phi_agent agent = mcp->desc.agent;
+static bool phi__mcp_asked_part(phi_mcp *mcp, uint64_t ask, phi_str method,
+                                const phi_json *params) {
+    const phi__mcp_ask *asked = phi__mcp_asked_find(mcp, ask);
+    phi_agent agent = asked->agent.rt != NULL ? asked->agent : mcp->desc.agent;
     phi_call call;
     size_t i;
     memset(&call, 0, sizeof call);
-    if (r != NULL) call = r->desc.call;
-    if (r != NULL && r->desc.agent.rt != NULL)
-        agent = r->desc.agent;
-    else if (call.rt != NULL)
-        agent = phi_call_agent(call);
+    if (asked->request != NULL) call = asked->request->desc.call;
     for (i = 0; i < mcp->part_count && !mcp->dead; i++) {
         const phi__mcp_joined *p = &mcp->parts[i];
         phi__mcp_ask *a = phi__mcp_asked_find(mcp, ask);
@@ -108,22 +109,25 @@ static void phi__mcp_asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int c
 
 PHI__FN bool phi__mcp_asked_request(phi_mcp *mcp, const phi__mcp_rpc *rpc, phi__mcp_request *from) {
     phi_str none = phi__str("", 0);
+    phi_agent agent;
     phi__mcp_ask *a;
     uint64_t ask;
+    memset(&agent, 0, sizeof agent);
     if (mcp->agreed.era != NULL && !mcp->agreed.era->asks)
         return phi__mcp_parts_warn(mcp, "a request of the server's, which this era does not have");
     if (phi__str_is(rpc->method, "ping")) {
         phi__mcp_asked_reply(mcp, rpc->id, none, 0, NULL);
         return true;
     }
-    if (from == NULL) from = phi__mcp_requests_calling(mcp);
+    if (from == NULL) agent = phi__mcp_requests_calling(mcp, &from);
     a = phi__mcp_asked_new(mcp, rpc->id, from);
     if (a == NULL) {
         phi__mcp_asked_reply(mcp, rpc->id, none, PHI__MCP_RPC_INTERNAL, "Too many requests");
         return true;
     }
+    if (from == NULL) a->agent = agent;
     ask = a->ask;
-    if (phi__mcp_asked_part(mcp, ask, rpc->method, rpc->params, from)) return !mcp->dead;
+    if (phi__mcp_asked_part(mcp, ask, rpc->method, rpc->params)) return !mcp->dead;
     a = phi__mcp_asked_find(mcp, ask);
     if (a == NULL) return true;
     phi__mcp_asked_free(mcp, a);
@@ -188,7 +192,7 @@ static bool phi__mcp_asked_one(phi__mcp_request *r, phi_str key, const phi_json 
     r->input.pending++;
     ask = a->ask;
     if (!phi_json_is_object(params)) params = NULL;
-    taken = phi__mcp_asked_part(mcp, ask, method, params, r);
+    taken = phi__mcp_asked_part(mcp, ask, method, params);
     if (mcp->dead || phi__mcp_requests_first(mcp, id) == NULL) return false;
     if (taken) return true;
     a = phi__mcp_asked_find(mcp, ask);
@@ -266,6 +270,16 @@ static void phi__mcp_asked_repeat(phi__mcp_request *r) {
 
 /* ---- points of the requests ---- */
 
+/* Whether the question may be on behalf of r. One whose call is not known holds all of its agent's
+   requests, and one of a task, its call's. */
+static bool phi__mcp_asked_holds(const phi__mcp_ask *a, const phi__mcp_request *r) {
+    phi_agent agent = phi__mcp_requests_agent(r);
+    if (a->request == r) return true;
+    if (a->input || a->agent.rt == NULL || agent.rt == NULL) return false;
+    if (a->agent.index != agent.index || a->agent.gen != agent.gen) return false;
+    return a->request == NULL || phi__mcp_requests_same_call(a->request->desc.call, r->desc.call);
+}
+
 static bool phi__mcp_asked_late(phi__mcp_request *r) {
     phi__link *link;
     if (r->input.due) {
@@ -274,7 +288,7 @@ static bool phi__mcp_asked_late(phi__mcp_request *r) {
     }
     /* A person may be thinking about a question of this request's. */
     for (link = r->mcp->asks.open.first; link != NULL; link = link->next)
-        if (PHI__OWNER(link, phi__mcp_ask, link)->request == r)
+        if (phi__mcp_asked_holds(PHI__OWNER(link, phi__mcp_ask, link), r))
             return phi__mcp_requests_renew(r, false) == PHI_OK;
     return false;
 }

@@ -89,6 +89,7 @@ typedef struct phi__mcp_ask {
     const phi__mcp_part *table;
     void *part;
     phi__mcp_request *request; /* on whose behalf; NULL: unknown */
+    phi_agent agent;           /* on whose behalf; zero: unknown */
     bool input;                /* of input_required: `id` is its key */
     size_t id_len;
     char id[1]; /* JSON text, or a key */

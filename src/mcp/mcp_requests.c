@@ -42,14 +42,33 @@ PHI__FN bool phi__mcp_requests_issued(const phi_mcp *mcp, uint64_t id) {
     return id > 0 && id < mcp->requests.next_id;
 }
 
-PHI__FN phi__mcp_request *phi__mcp_requests_calling(const phi_mcp *mcp) {
-    phi__mcp_request *found = NULL;
+PHI__FN phi_agent phi__mcp_requests_agent(const phi__mcp_request *r) {
+    return r->desc.agent.rt != NULL ? r->desc.agent : phi_call_agent(r->desc.call);
+}
+
+PHI__FN bool phi__mcp_requests_same_call(phi_call a, phi_call b) {
+    return a.rt != NULL && a.rt == b.rt && a.index == b.index && a.gen == b.gen;
+}
+
+PHI__FN phi_agent phi__mcp_requests_calling(const phi_mcp *mcp, phi__mcp_request **only) {
+    const phi__mcp_request *first = NULL;
+    phi_agent found, agent;
     phi__link *link;
+    memset(&found, 0, sizeof found);
+    *only = NULL;
     for (link = mcp->requests.open.first; link != NULL; link = link->next) {
         phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
-        if (r->desc.call.rt == NULL && r->desc.agent.rt == NULL) continue;
-        if (found != NULL) return NULL;
-        found = r;
+        agent = phi__mcp_requests_agent(r);
+        if (agent.rt == NULL) continue;
+        if (first == NULL) {
+            first = *only = r;
+            found = agent;
+        } else if (agent.index != found.index || agent.gen != found.gen) {
+            memset(&found, 0, sizeof found);
+            *only = NULL;
+            break;
+        } else if (!phi__mcp_requests_same_call(r->desc.call, first->desc.call))
+            *only = NULL;
     }
     return found;
 }

@@ -17,8 +17,12 @@ PHI__FN phi__mcp_request *phi__mcp_requests_find(const phi_mcp *mcp, uint64_t id
 /* That has this first id; NULL: none. */
 PHI__FN phi__mcp_request *phi__mcp_requests_first(const phi_mcp *mcp, uint64_t id);
 PHI__FN bool phi__mcp_requests_issued(const phi_mcp *mcp, uint64_t id);
-/* The one under way for a tool call, where it is the only one; NULL. */
-PHI__FN phi__mcp_request *phi__mcp_requests_calling(const phi_mcp *mcp);
+/* The agent that waits for it; zero: none. */
+PHI__FN phi_agent phi__mcp_requests_agent(const phi__mcp_request *r);
+PHI__FN bool phi__mcp_requests_same_call(phi_call a, phi_call b); /* false for no call */
+/* The agent that all requests of agents under way belong to; zero: none, or several. *only: the
+   request, where they are of one call; a task's own requests count as those of its call. NULL. */
+PHI__FN phi_agent phi__mcp_requests_calling(const phi_mcp *mcp, phi__mcp_request **only);
 PHI__FN phi__mcp_request *phi__mcp_requests_of(phi__mcp_out *out);
 /* The link has no more to do with it: it was answered, or lost. */
 PHI__FN void phi__mcp_requests_off(phi__mcp_request *r);

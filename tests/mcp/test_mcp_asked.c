@@ -7,6 +7,7 @@ typedef struct fake {
     uint64_t asks[80];
     size_t count, unasked, downs, readies, frees;
     char methods[400];
+    phi_agent agent;    /* of the last question */
     bool held, cancels; /* cancels: the call's request, inside of asked */
     phi__mcp_request *request;
 } fake;
@@ -27,7 +28,7 @@ static bool fake_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json 
                        phi_call call, phi_agent agent, uint64_t ask) {
     fake *f = (fake *)part;
     (void)call;
-    (void)agent;
+    f->agent = agent;
     if (!phi__str_starts(method, "x/")) return false;
     (void)snprintf(f->methods + strlen(f->methods), sizeof f->methods - strlen(f->methods),
                    "%.*s%s ", (int)method.len, method.at, params != NULL ? "+" : "");
@@ -157,6 +158,42 @@ TEST(a_question_that_the_server_cancels_is_not_answered) {
     link_run(&k);
     CHECK_EQ_INT(f.unasked, 2);
     CHECK_EQ_INT(f.downs, 1);
+    link_end(&k);
+}
+
+static void call_of(link_kit *k, got *g, uint32_t agent) {
+    phi__mcp_request_desc desc;
+    memset(g, 0, sizeof *g);
+    memset(&desc, 0, sizeof desc);
+    desc.method = "m";
+    desc.done = got_done;
+    desc.ctx = g;
+    desc.timeout_ms = 50;
+    desc.agent.rt = k->rt;
+    desc.agent.index = agent;
+    CHECK_EQ_INT(phi__mcp_session_send(k->mcp, &desc, NULL), PHI_OK);
+}
+
+TEST(the_agent_of_several_calls_is_asked_and_all_of_them_wait) {
+    link_kit k;
+    fake f;
+    got g[3];
+    start(&k, &f, "2025-06-18");
+    call_of(&k, &g[0], 7);
+    call_of(&k, &g[1], 7);
+    link_says(&k, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x/later\"}");
+    link_run(&k);
+    CHECK_EQ_INT(f.agent.index, 7);
+    link_pass(&k, 1000); /* a person thinks, and it is not known for which of the two */
+    CHECK_EQ_INT(g[0].times + g[1].times, 0);
+    phi__mcp_session_answer(k.mcp, f.asks[0], phi_str_of("{}"), 0, NULL);
+    call_of(&k, &g[2], 8); /* of two agents: nobody knows who is meant */
+    link_says(&k, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x/later\"}");
+    link_run(&k);
+    CHECK(f.agent.rt == NULL);
+    link_pass(&k, 1000);
+    CHECK_EQ_INT(g[0].status, PHI_TIMEOUT);
+    CHECK_EQ_INT(g[2].status, PHI_TIMEOUT);
     link_end(&k);
 }
 
@@ -419,6 +456,7 @@ TEST(every_failed_allocation_of_a_connection_leaves_one_end_and_nothing_behind) 
 
 TEST_MAIN(TEST_ENTRY(a_request_of_the_servers_is_answered_now_or_later_by_a_part),
           TEST_ENTRY(a_question_that_the_server_cancels_is_not_answered),
+          TEST_ENTRY(the_agent_of_several_calls_is_asked_and_all_of_them_wait),
           TEST_ENTRY(at_most_64_questions_are_open),
           TEST_ENTRY(a_request_waits_for_the_person_whom_its_server_asks),
           TEST_ENTRY(input_that_is_required_is_got_from_parts_and_the_request_repeated),

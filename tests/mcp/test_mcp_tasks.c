@@ -25,6 +25,7 @@ static void got_progress(void *ctx, double progress, double total, phi_str messa
 }
 
 static uint64_t last_ask;
+static phi_agent last_agent;
 
 static bool part_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json *params,
                        phi_call call, phi_agent agent, uint64_t ask) {
@@ -32,9 +33,9 @@ static bool part_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json 
     (void)part;
     (void)params;
     (void)call;
-    (void)agent;
     if (!phi__str_is(method, "x")) return false;
     last_ask = ask;
+    last_agent = agent;
     return true;
 }
 
@@ -65,6 +66,8 @@ static void start(link_kit *k, got *g, bool modern, phi__mcp_request **out) {
     desc.progress = got_progress;
     desc.done = got_done;
     desc.ctx = g;
+    desc.agent.rt = k->rt;
+    desc.agent.index = 7;
     CHECK_EQ_INT(phi__mcp_session_send(k->mcp, &desc, out), PHI_OK);
     sent = link_sent(k);
     CHECK(modern == (strstr(sent, "\"task\":{\"ttl\":600000}") == NULL));
@@ -121,6 +124,9 @@ TEST(a_task_of_2025_that_wants_input_is_waited_for_and_its_questions_answered) {
     CHECK(strstr(link_sent(&k), "tasks/result") != NULL);
     link_says(&k, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}");
     link_run(&k);
+    CHECK_EQ_INT(last_agent.index, 7); /* the host of the agent, though two requests are its */
+    link_pass(&k, 700000);             /* a person thinks */
+    CHECK_EQ_STR(link_sent(&k), "");
     phi__mcp_session_answer(k.mcp, last_ask, phi_str_of("{\"a\":1}"), 0, NULL);
     CHECK_EQ_STR(link_sent(&k), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":1}}\n");
     link_says(&k, "{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":-7,\"message\":\"no\"}}");
