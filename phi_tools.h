@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x035251c4
+#if PHI__IMP_MCP != 0x3bd31d80
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x035251c4
+#define PHI__IMP_MCP 0x3bd31d80
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -14080,7 +14080,7 @@ PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all);
 typedef struct phi__mcp_sampling {
     phi_agent child; /* rt NULL: none */
     phi_memory *memory;
-    bool tools;      /* the era knows them, and lists of blocks */
+    bool tools;      /* the request has some, so its answer may be a list of blocks */
     phi_arena arena; /* the child's tools */
     /* Once, from phi_step: the result as JSON text, or, with PHI_OK not, a message. The child is
        gone. */
@@ -15473,6 +15473,7 @@ static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_js
                                             uint64_t ask) {
     phi_memory *memory = &all->mcp->memory;
     phi__mcp_asks_one *one = (phi__mcp_asks_one *)phi__alloc(memory, sizeof *one);
+    const phi_json *tools = phi_json_get(params, "tools");
     if (one == NULL) return NULL;
     phi_arena_init(&one->arena, memory, 0);
     one->of = all;
@@ -15480,7 +15481,7 @@ static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_js
     one->kind = kind;
     one->agent = agent;
     one->sampling.memory = memory;
-    one->sampling.tools = all->mcp->agreed.era != NULL && all->mcp->agreed.era->sampling_tools;
+    one->sampling.tools = phi_json_is_array(tools) && phi_json_count(tools) > 0;
     one->sampling.done = phi__mcp_asks_sampled;
     one->sampling.ctx = one;
     phi__list_push(&all->open, &one->link);
@@ -23499,7 +23500,7 @@ static void phi__mcp_sampling_put_text(phi__buf *out, phi_str text) {
     phi__buf_char(out, '}');
 }
 
-/* A list of blocks where the era has lists and there is more than one; else one block. */
+/* A list of blocks where the request has tools and there is more than one; else one block. */
 static void phi__mcp_sampling_content(phi__buf *out, const phi_message *m, bool lists,
                                       phi_arena *arena) {
     size_t i, shown = 0;
@@ -23562,7 +23563,9 @@ static void phi__mcp_sampling_over(phi__agent *child, phi_status status, const p
         phi__mcp_sampling_content(&out, reply, s->tools, &scratch);
         phi__mcp_sampling_end(
             &out, reply->model.len > 0 ? reply->model : phi_str_of(child->desc.model.id),
-            phi__mcp_sampling_stop(reply->stop_reason));
+            phi__mcp_sampling_stop(s->tools || reply->stop_reason != PHI_STOP_REASON_TOOL_USE
+                                       ? reply->stop_reason
+                                       : PHI_STOP_REASON_STOP));
         status = out.failed ? PHI_NO_MEMORY : PHI_OK;
     } else if (status == PHI_OK)
         status = PHI_LIMIT;

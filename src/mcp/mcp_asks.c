@@ -269,6 +269,7 @@ static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_js
                                             uint64_t ask) {
     phi_memory *memory = &all->mcp->memory;
     phi__mcp_asks_one *one = (phi__mcp_asks_one *)phi__alloc(memory, sizeof *one);
+    const phi_json *tools = phi_json_get(params, "tools");
     if (one == NULL) return NULL;
     phi_arena_init(&one->arena, memory, 0);
     one->of = all;
@@ -276,7 +277,7 @@ static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_js
     one->kind = kind;
     one->agent = agent;
     one->sampling.memory = memory;
-    one->sampling.tools = all->mcp->agreed.era != NULL && all->mcp->agreed.era->sampling_tools;
+    one->sampling.tools = phi_json_is_array(tools) && phi_json_count(tools) > 0;
     one->sampling.done = phi__mcp_asks_sampled;
     one->sampling.ctx = one;
     phi__list_push(&all->open, &one->link);

@@ -244,7 +244,7 @@ static void phi__mcp_sampling_put_text(phi__buf *out, phi_str text) {
     phi__buf_char(out, '}');
 }
 
-/* A list of blocks where the era has lists and there is more than one; else one block. */
+/* A list of blocks where the request has tools and there is more than one; else one block. */
 static void phi__mcp_sampling_content(phi__buf *out, const phi_message *m, bool lists,
                                       phi_arena *arena) {
     size_t i, shown = 0;
@@ -307,7 +307,9 @@ static void phi__mcp_sampling_over(phi__agent *child, phi_status status, const p
         phi__mcp_sampling_content(&out, reply, s->tools, &scratch);
         phi__mcp_sampling_end(
             &out, reply->model.len > 0 ? reply->model : phi_str_of(child->desc.model.id),
-            phi__mcp_sampling_stop(reply->stop_reason));
+            phi__mcp_sampling_stop(s->tools || reply->stop_reason != PHI_STOP_REASON_TOOL_USE
+                                       ? reply->stop_reason
+                                       : PHI_STOP_REASON_STOP));
         status = out.failed ? PHI_NO_MEMORY : PHI_OK;
     } else if (status == PHI_OK)
         status = PHI_LIMIT;

@@ -11,7 +11,7 @@
 typedef struct phi__mcp_sampling {
     phi_agent child; /* rt NULL: none */
     phi_memory *memory;
-    bool tools;      /* the era knows them, and lists of blocks */
+    bool tools;      /* the request has some, so its answer may be a list of blocks */
     phi_arena arena; /* the child's tools */
     /* Once, from phi_step: the result as JSON text, or, with PHI_OK not, a message. The child is
        gone. */

@@ -370,6 +370,19 @@ TEST(a_call_of_the_servers_tool_is_an_answer) {
     link_end(&k);
 }
 
+TEST(without_tools_the_answer_is_one_block_whatever_the_model_says) {
+    link_kit k;
+    ready(&k, "2025-11-25");
+    rig_answers(k.rig, PHI_HOOK_QUESTION, PHI_ALLOW, NULL);
+    rig_call(k.rig, "c1", "weather", "{}"); /* that nobody offered */
+    link_says(&k, SAMPLE(""));
+    link_run(&k);
+    (void)rig_run(k.rig, 50);
+    CHECK(sent(&k, "\"content\":{\"type\":\"text\",\"text\":\"\"},\"model\":\"test-model\","
+                   "\"stopReason\":\"endTurn\""));
+    link_end(&k);
+}
+
 TEST(results_of_the_servers_tools_come_back_in_the_messages) {
     link_kit k;
     ready(&k, "2025-11-25");
@@ -635,6 +648,7 @@ TEST_MAIN(TEST_ENTRY(each_era_is_told_what_it_knows),
           TEST_ENTRY(the_agents_own_model_answers_without_the_agents_history),
           TEST_ENTRY(a_host_may_deny_change_or_write_the_answer),
           TEST_ENTRY(a_call_of_the_servers_tool_is_an_answer),
+          TEST_ENTRY(without_tools_the_answer_is_one_block_whatever_the_model_says),
           TEST_ENTRY(results_of_the_servers_tools_come_back_in_the_messages),
           TEST_ENTRY(requests_to_a_model_that_make_no_sense_are_refused_with_words),
           TEST_ENTRY(a_model_that_fails_is_an_error_without_the_providers_words),
