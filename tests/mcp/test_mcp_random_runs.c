@@ -351,6 +351,7 @@ static bool connects(world *w) {
 static void settle(world *w) {
     int i;
     w->ending = true;
+    rig_drop_answers(w->k.rig);
     w->k.full = false;
     if (w->k.made != NULL && w->k.deed_count < LINK_SAYS - 16) link_room(&w->k);
     for (i = 0; i < 60; i++) { /* longer than all deadlines */
