@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x3bd31d80
+#if PHI__IMP_MCP != 0x67bfa263
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x3bd31d80
+#define PHI__IMP_MCP 0x67bfa263
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -13751,6 +13751,9 @@ struct phi__mcp_oauth {
 /* Sets the message, one clean line, and returns the status. */
 PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status status,
                                              const char *format, ...) PHI_PRINTF(3, 4);
+/* The beginning of a server's text for a message, in the arena: secrets are hidden before it is cut,
+   so that it does not end in a part of one. */
+PHI__FN const char *phi__mcp_oauth_state_shown(phi__mcp_oauth *o, phi_str text, size_t most);
 /* Requests; the step must be set. PHI_BUSY, or a failure. what: static. */
 PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, const char *what);
 /* type: of the body. basic: the value of Authorization; empty: none. */
@@ -19510,11 +19513,11 @@ PHI__FN phi_status phi__mcp_oauth_client_registered(phi__mcp_oauth *o) {
     if (o->sent.http_status < 200 || o->sent.http_status > 299 || client->id.len == 0) {
         int code = o->sent.http_status;
         phi__mcp_oauth_client_clear(o);
-        return phi__mcp_oauth_state_fail(
-            o, PHI_REFUSED, "registration: HTTP status %d%s%.*s%s%.*s", code,
-            reply.error.len > 0 ? ": " : ", no client", (int)phi__min(reply.error.len, 60),
-            reply.error.at, reply.description.len > 0 ? ": " : "",
-            (int)phi__min(reply.description.len, 120), reply.description.at);
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "registration: HTTP status %d%s%s%s%s",
+                                         code, reply.error.len > 0 ? ": " : ", no client",
+                                         phi__mcp_oauth_state_shown(o, reply.error, 60),
+                                         reply.description.len > 0 ? ": " : "",
+                                         phi__mcp_oauth_state_shown(o, reply.description, 120));
     }
     phi__buf_free(&o->sent.answer);
     client->registered = true;
@@ -20426,9 +20429,9 @@ PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o) {
         if (phi__mcp_oauth_url_get(&o->arena, query, "error_description", &words) != PHI_OK)
             words = phi__str("", 0);
         status = phi__str_is(error, "access_denied") ? PHI_DENIED : PHI_REFUSED;
-        return phi__mcp_oauth_state_fail(o, status, "%.*s%s%.*s", (int)phi__min(error.len, 60),
-                                         error.at, words.len > 0 ? ": " : "",
-                                         (int)phi__min(words.len, 160), words.at);
+        return phi__mcp_oauth_state_fail(
+            o, status, "%s%s%s", phi__mcp_oauth_state_shown(o, error, 60),
+            words.len > 0 ? ": " : "", phi__mcp_oauth_state_shown(o, words, 160));
     }
     status = phi__mcp_oauth_url_get(&o->arena, query, "code", &code);
     if (status == PHI_NO_MEMORY) return status;
@@ -20467,7 +20470,7 @@ PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
 #include <stdio.h>
 
 /* No secret of ours stands in a message, though a server puts it there. */
-static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words) {
+static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words, size_t len) {
     phi__secrets set;
     phi_arena arena;
     bool fine;
@@ -20482,7 +20485,7 @@ static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words) {
     phi__secret_add(&set, o->ask.verifier);
     phi__secret_add(&set, o->ask.code);
     fine = !set.failed;
-    if (fine) (void)phi__secret_hide(&set, words, strlen(words), PHI__SECRET_WORDS);
+    if (fine) (void)phi__secret_hide(&set, words, len, PHI__SECRET_WORDS);
     phi_arena_free(&arena);
     return fine;
 }
@@ -20497,11 +20500,20 @@ PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status statu
     va_end(args);
     n = phi__words_clean_line(words, strlen(words));
     words[n] = '\0';
-    if (!phi__mcp_oauth_state_hide(o, words))
+    if (!phi__mcp_oauth_state_hide(o, words, n))
         (void)snprintf(words, sizeof words, "%s", phi_status_text(PHI_NO_MEMORY));
     (void)snprintf(o->message, sizeof o->message, "authorization: %.*s",
                    (int)sizeof o->message - 20, words);
     return status;
+}
+
+PHI__FN const char *phi__mcp_oauth_state_shown(phi__mcp_oauth *o, phi_str text, size_t most) {
+    phi_str copy;
+    if (!phi__arena_str(&o->arena, text, &copy) ||
+        !phi__mcp_oauth_state_hide(o, (char *)(uintptr_t)copy.at, copy.len))
+        return "";
+    if (copy.len > most) ((char *)(uintptr_t)copy.at)[most] = '\0';
+    return copy.at;
 }
 
 PHI__FN void phi__mcp_oauth_state_wake(phi__mcp_oauth *o) {
@@ -20755,10 +20767,10 @@ PHI__FN phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
                                          "the token endpoint gave a token that is no bearer token");
     return phi__mcp_oauth_state_fail(
-        o, PHI_REFUSED, "the token endpoint: HTTP status %d%s%.*s%s%.*s", o->sent.http_status,
-        reply->error.len > 0 ? ": " : ", no token", (int)phi__min(reply->error.len, 60),
-        reply->error.at, reply->description.len > 0 ? ": " : "",
-        (int)phi__min(reply->description.len, 120), reply->description.at);
+        o, PHI_REFUSED, "the token endpoint: HTTP status %d%s%s%s%s", o->sent.http_status,
+        reply->error.len > 0 ? ": " : ", no token", phi__mcp_oauth_state_shown(o, reply->error, 60),
+        reply->description.len > 0 ? ": " : "",
+        phi__mcp_oauth_state_shown(o, reply->description, 120));
 }
 
 PHI__FN bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o,

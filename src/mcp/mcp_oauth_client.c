@@ -107,11 +107,11 @@ PHI__FN phi_status phi__mcp_oauth_client_registered(phi__mcp_oauth *o) {
     if (o->sent.http_status < 200 || o->sent.http_status > 299 || client->id.len == 0) {
         int code = o->sent.http_status;
         phi__mcp_oauth_client_clear(o);
-        return phi__mcp_oauth_state_fail(
-            o, PHI_REFUSED, "registration: HTTP status %d%s%.*s%s%.*s", code,
-            reply.error.len > 0 ? ": " : ", no client", (int)phi__min(reply.error.len, 60),
-            reply.error.at, reply.description.len > 0 ? ": " : "",
-            (int)phi__min(reply.description.len, 120), reply.description.at);
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "registration: HTTP status %d%s%s%s%s",
+                                         code, reply.error.len > 0 ? ": " : ", no client",
+                                         phi__mcp_oauth_state_shown(o, reply.error, 60),
+                                         reply.description.len > 0 ? ": " : "",
+                                         phi__mcp_oauth_state_shown(o, reply.description, 120));
     }
     phi__buf_free(&o->sent.answer);
     client->registered = true;

@@ -186,9 +186,9 @@ PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o) {
         if (phi__mcp_oauth_url_get(&o->arena, query, "error_description", &words) != PHI_OK)
             words = phi__str("", 0);
         status = phi__str_is(error, "access_denied") ? PHI_DENIED : PHI_REFUSED;
-        return phi__mcp_oauth_state_fail(o, status, "%.*s%s%.*s", (int)phi__min(error.len, 60),
-                                         error.at, words.len > 0 ? ": " : "",
-                                         (int)phi__min(words.len, 160), words.at);
+        return phi__mcp_oauth_state_fail(
+            o, status, "%s%s%s", phi__mcp_oauth_state_shown(o, error, 60),
+            words.len > 0 ? ": " : "", phi__mcp_oauth_state_shown(o, words, 160));
     }
     status = phi__mcp_oauth_url_get(&o->arena, query, "code", &code);
     if (status == PHI_NO_MEMORY) return status;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* No secret of ours stands in a message, though a server puts it there. */
-static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words) {
+static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words, size_t len) {
     phi__secrets set;
     phi_arena arena;
     bool fine;
@@ -25,7 +25,7 @@ static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words) {
     phi__secret_add(&set, o->ask.verifier);
     phi__secret_add(&set, o->ask.code);
     fine = !set.failed;
-    if (fine) (void)phi__secret_hide(&set, words, strlen(words), PHI__SECRET_WORDS);
+    if (fine) (void)phi__secret_hide(&set, words, len, PHI__SECRET_WORDS);
     phi_arena_free(&arena);
     return fine;
 }
@@ -40,11 +40,20 @@ PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status statu
     va_end(args);
     n = phi__words_clean_line(words, strlen(words));
     words[n] = '\0';
-    if (!phi__mcp_oauth_state_hide(o, words))
+    if (!phi__mcp_oauth_state_hide(o, words, n))
         (void)snprintf(words, sizeof words, "%s", phi_status_text(PHI_NO_MEMORY));
     (void)snprintf(o->message, sizeof o->message, "authorization: %.*s",
                    (int)sizeof o->message - 20, words);
     return status;
+}
+
+PHI__FN const char *phi__mcp_oauth_state_shown(phi__mcp_oauth *o, phi_str text, size_t most) {
+    phi_str copy;
+    if (!phi__arena_str(&o->arena, text, &copy) ||
+        !phi__mcp_oauth_state_hide(o, (char *)(uintptr_t)copy.at, copy.len))
+        return "";
+    if (copy.len > most) ((char *)(uintptr_t)copy.at)[most] = '\0';
+    return copy.at;
 }
 
 PHI__FN void phi__mcp_oauth_state_wake(phi__mcp_oauth *o) {

@@ -157,10 +157,10 @@ PHI__FN phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
                                          "the token endpoint gave a token that is no bearer token");
     return phi__mcp_oauth_state_fail(
-        o, PHI_REFUSED, "the token endpoint: HTTP status %d%s%.*s%s%.*s", o->sent.http_status,
-        reply->error.len > 0 ? ": " : ", no token", (int)phi__min(reply->error.len, 60),
-        reply->error.at, reply->description.len > 0 ? ": " : "",
-        (int)phi__min(reply->description.len, 120), reply->description.at);
+        o, PHI_REFUSED, "the token endpoint: HTTP status %d%s%s%s%s", o->sent.http_status,
+        reply->error.len > 0 ? ": " : ", no token", phi__mcp_oauth_state_shown(o, reply->error, 60),
+        reply->description.len > 0 ? ": " : "",
+        phi__mcp_oauth_state_shown(o, reply->description, 120));
 }
 
 PHI__FN bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o,

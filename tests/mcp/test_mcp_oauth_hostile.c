@@ -286,6 +286,32 @@ TEST(secrets_that_a_server_echoes_are_hidden) {
     world_end(&o);
 }
 
+/* A message shows the beginning of what a server says: not the beginning of a secret, either. */
+TEST(secrets_are_hidden_before_a_message_is_cut) {
+    static const char filler[] = "0123456789 0123456789 0123456789 0123456789 012345";
+    char text[600];
+    int i;
+    for (i = 0; i < 2; i++) { /* of the token endpoint, or of the browser */
+        world o;
+        world_init(&o);
+        o.desc.client_id = "an id";
+        o.desc.client_secret = "a-client-secret";
+        world_page_first(&o, META, 200, SERVER_HEAD "}", 0);
+        REQUIRE(CHECK(world_begin(&o, SERVER)));
+        CHECK_EQ_INT(world_401(&o, "", ""), PHI_BUSY);
+        world_step(&o, 20);
+        (void)snprintf(text, sizeof text,
+                       i == 0 ? "{\"error\":\"%s a-client-secret\",\"error_description\":\"sorry\"}"
+                              : "error=%s%%20a-client-secret&error_description=sorry",
+                       filler);
+        world_page_first(&o, "POST " AS "/token", 400, text, 0);
+        CHECK_EQ_INT(world_back(&o, i == 0 ? "code=code-number-1" : text), PHI_OK);
+        world_step(&o, 5);
+        CHECK(strstr(o.message, "012345 *********: sorry") != NULL);
+        world_end(&o);
+    }
+}
+
 /* ---- memory ---- */
 
 static int leaked;
@@ -414,6 +440,7 @@ TEST_MAIN(TEST_ENTRY(challenges_that_point_elsewhere_are_refused),
           TEST_ENTRY(a_redirect_of_another_authorization_changes_nothing),
           TEST_ENTRY(tokens_that_cannot_be_sent_are_refused),
           TEST_ENTRY(secrets_that_a_server_echoes_are_hidden),
+          TEST_ENTRY(secrets_are_hidden_before_a_message_is_cut),
           TEST_ENTRY(memory_that_is_given_back_holds_no_secret),
           TEST_ENTRY(a_tape_has_no_secret_and_none_follows_from_its_seed),
           TEST_ENTRY(a_token_never_goes_over_plain_http_to_another_machine))
