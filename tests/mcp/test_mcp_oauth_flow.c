@@ -182,6 +182,8 @@ TEST(a_person_who_says_no_ends_the_connection) {
     CHECK(!connect_to(&k, "deny"));
     CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_FAILED);
     CHECK(strstr(phi_mcp_error(k.mcp), "authorization: access_denied") != NULL);
+    while (k.fetch != NULL) (void)phi_step(k.rt, 5);
+    CHECK_EQ_INT(k.pages, 1); /* the browser has got its page, though nothing waits any more */
     finish(&k);
 }
 
