@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x67bfa263
+#if PHI__IMP_MCP != 0x9897b75c
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x67bfa263
+#define PHI__IMP_MCP 0x9897b75c
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -14193,6 +14193,8 @@ PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
 
 /* ---- sessions ---- */
 
+/* Over HTTP: so many streams stand open that none may be added. */
+PHI__FN bool phi__mcp_serve_crowded(const phi_mcp_server *server);
 /* The stream for messages that belong to no request. False: there is one already. */
 PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *client,
                                    phi__mcp_way *way);
@@ -24242,6 +24244,15 @@ static phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
     return client;
 }
 
+/* A quarter of the connections stays for requests: a stream can stand for days. */
+PHI__FN bool phi__mcp_serve_crowded(const phi_mcp_server *server) {
+    uint32_t most = server->desc.max_connections, count = server->listen_count;
+    phi__link *link;
+    for (link = server->clients.first; link != NULL; link = link->next)
+        count += PHI__OWNER(link, phi__mcp_client, link)->own != NULL;
+    return count >= most - most / 4;
+}
+
 PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *client,
                                    phi__mcp_way *way) {
     (void)server;
@@ -26539,6 +26550,10 @@ static void phi__mcp_serve_http_listen(phi__mcp_serve_http *http, phi__serve_exc
         return;
     }
     phi__mcp_serve_http_replace(http, client);
+    if (client->own == NULL && phi__mcp_serve_crowded(http->server)) {
+        phi__serve_refuse(exchange, 503, "too many streams are open");
+        return;
+    }
     post = phi__mcp_serve_http_post_new(http, exchange, head, true);
     if (post == NULL) return;
     phi__buf_free(&post->heads);
@@ -27270,7 +27285,8 @@ PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
     uint32_t most =
         kind == PHI__MCP_SERVING_LISTEN ? server->desc.max_subscriptions : server->desc.max_calls;
     phi_str id;
-    if (*phi__mcp_serve_request_count(server, kind) >= most) {
+    if (*phi__mcp_serve_request_count(server, kind) >= most ||
+        (kind == PHI__MCP_SERVING_LISTEN && origin->http && phi__mcp_serve_crowded(server))) {
         phi__mcp_serve_send_error(server, &refused, PHI__MCP_RPC_INTERNAL, 503,
                                   PHI__LIT("Too many requests are under way"), NULL);
         return NULL;

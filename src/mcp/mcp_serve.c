@@ -128,6 +128,15 @@ static phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
     return client;
 }
 
+/* A quarter of the connections stays for requests: a stream can stand for days. */
+PHI__FN bool phi__mcp_serve_crowded(const phi_mcp_server *server) {
+    uint32_t most = server->desc.max_connections, count = server->listen_count;
+    phi__link *link;
+    for (link = server->clients.first; link != NULL; link = link->next)
+        count += PHI__OWNER(link, phi__mcp_client, link)->own != NULL;
+    return count >= most - most / 4;
+}
+
 PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *client,
                                    phi__mcp_way *way) {
     (void)server;

@@ -456,6 +456,10 @@ static void phi__mcp_serve_http_listen(phi__mcp_serve_http *http, phi__serve_exc
         return;
     }
     phi__mcp_serve_http_replace(http, client);
+    if (client->own == NULL && phi__mcp_serve_crowded(http->server)) {
+        phi__serve_refuse(exchange, 503, "too many streams are open");
+        return;
+    }
     post = phi__mcp_serve_http_post_new(http, exchange, head, true);
     if (post == NULL) return;
     phi__buf_free(&post->heads);

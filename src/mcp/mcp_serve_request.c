@@ -105,7 +105,8 @@ PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
     uint32_t most =
         kind == PHI__MCP_SERVING_LISTEN ? server->desc.max_subscriptions : server->desc.max_calls;
     phi_str id;
-    if (*phi__mcp_serve_request_count(server, kind) >= most) {
+    if (*phi__mcp_serve_request_count(server, kind) >= most ||
+        (kind == PHI__MCP_SERVING_LISTEN && origin->http && phi__mcp_serve_crowded(server))) {
         phi__mcp_serve_send_error(server, &refused, PHI__MCP_RPC_INTERNAL, 503,
                                   PHI__LIT("Too many requests are under way"), NULL);
         return NULL;

@@ -536,6 +536,41 @@ TEST(long_messages_are_read_one_after_another_and_hold_up_no_other) {
     web_close(&w);
 }
 
+TEST(streams_that_stand_open_leave_connections_for_requests) {
+    phi_mcp_server_desc desc;
+    char first[40];
+    web w;
+    int i;
+    memset(&desc, 0, sizeof desc);
+    desc.max_connections = 5;
+    web_open_with(&w, &desc, rig_new());
+    if (CHECK(w.server != NULL)) {
+        web_begin(&w);
+        (void)snprintf(first, sizeof first, "%s", w.session);
+        CHECK(has(web_say(&w, 1, "GET /mcp", "", ""), "200 OK"));
+        w.session[0] = '\0';
+        for (i = 2; i < 6; i++) {
+            (void)web_say(&w, i, "POST /mcp",
+                          JSON "MCP-Protocol-Version: 2026-07-28\r\n"
+                               "Mcp-Method: subscriptions/listen\r\n",
+                          "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\","
+                          "\"params\":{\"notifications\":{}," MODERN);
+            if (i < 5)
+                CHECK(has(w.got[i], "acknowledged"));
+            else
+                CHECK(has(w.got[i], "503 ") && has(w.got[i], "Too many requests"));
+        }
+        web_hang_up(&w, 5);
+        web_begin(&w);
+        CHECK(strcmp(w.session, first) != 0);
+        CHECK(has(web_say(&w, 0, "GET /mcp", "", ""), "503 Service Unavailable: too many streams"));
+        web_hang_up(&w, 2);
+        web_turns(&w, 8);
+        CHECK(has(web_say(&w, 0, "GET /mcp", "", ""), "200 OK"));
+    }
+    web_close(&w);
+}
+
 static web *web_to_free;
 
 static void free_the_server(void *user_data, phi_call call) {
@@ -617,5 +652,10 @@ TEST_MAIN(TEST_ENTRY(a_session_begins_is_found_by_its_id_and_ends_by_delete),
           TEST_ENTRY(a_modern_client_that_leaves_cancels_its_call),
           TEST_ENTRY(a_server_that_is_freed_with_open_calls_and_streams_leaves_nothing),
           TEST_ENTRY(long_messages_are_read_one_after_another_and_hold_up_no_other),
+    }
+    web_close(&w);
+}
+
+          TEST_ENTRY(streams_that_stand_open_leave_connections_for_requests),
           TEST_ENTRY(a_call_that_ends_may_free_the_server),
           TEST_ENTRY(a_call_over_http_survives_every_failed_allocation))
