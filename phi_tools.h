@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x9897b75c
+#if PHI__IMP_MCP != 0x07b0ac2b
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x9897b75c
+#define PHI__IMP_MCP 0x07b0ac2b
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -13625,6 +13625,7 @@ typedef struct phi__mcp_oauth_grant {
     phi_arena arena;
     phi_str bearer;           /* "Bearer ..."; empty: none */
     phi_str refresh;          /* empty: none */
+    phi_str spent[2];         /* the two, after they were refused: still hidden in messages */
     phi_str scope;            /* requested scopes, and granted ones besides */
     phi_str issuer, endpoint; /* of tokens */
     phi_str resource, client_id;
@@ -13639,6 +13640,10 @@ PHI__FN void phi__mcp_oauth_keep_init(phi__mcp_oauth_grant *grant, phi_memory *m
 PHI__FN void phi__mcp_oauth_keep_clear(phi__mcp_oauth_grant *grant);
 /* Takes over `from`, which is then empty. */
 PHI__FN void phi__mcp_oauth_keep_move(phi__mcp_oauth_grant *to, phi__mcp_oauth_grant *from);
+
+/* They were refused, and are not used any more. */
+PHI__FN void phi__mcp_oauth_keep_spend_bearer(phi__mcp_oauth_grant *grant);
+PHI__FN void phi__mcp_oauth_keep_spend_refresh(phi__mcp_oauth_grant *grant);
 
 /* store NULL: PHI_NOT_FOUND, and saving does nothing. */
 PHI__FN phi_status phi__mcp_oauth_keep_load(const phi_store *store, phi_str server,
@@ -19287,10 +19292,10 @@ static phi_status phi__mcp_oauth_refused(phi__mcp_oauth *o) {
     bool young = g->refreshed && phi__io_wall_ms(o->rt->io) - g->since_ms < PHI__MCP_OAUTH_YOUNG_MS;
     bool had = g->bearer.len > 0;
     phi_status status;
-    g->bearer = phi__str("", 0);
+    phi__mcp_oauth_keep_spend_bearer(g);
     o->renewing = true;
     if (had && g->refresh.len > 0 && !young) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_RENEW);
-    g->refresh = phi__str("", 0);
+    phi__mcp_oauth_keep_spend_refresh(g);
     if (had) phi__mcp_oauth_token_save(o);
     if (o->desc->open_browser != NULL) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
     status = phi__mcp_oauth_may_ask(o);
@@ -20064,6 +20069,19 @@ PHI__FN void phi__mcp_oauth_keep_move(phi__mcp_oauth_grant *to, phi__mcp_oauth_g
     phi__mcp_oauth_keep_init(from, to->arena.memory);
 }
 
+static void phi__mcp_oauth_keep_spend(phi_str *token, phi_str *spent) {
+    if (token->len > 0) *spent = *token;
+    *token = phi__str("", 0);
+}
+
+PHI__FN void phi__mcp_oauth_keep_spend_bearer(phi__mcp_oauth_grant *grant) {
+    phi__mcp_oauth_keep_spend(&grant->bearer, &grant->spent[0]);
+}
+
+PHI__FN void phi__mcp_oauth_keep_spend_refresh(phi__mcp_oauth_grant *grant) {
+    phi__mcp_oauth_keep_spend(&grant->refresh, &grant->spent[1]);
+}
+
 /* ---- documents ---- */
 
 /* "mcp-oauth-token-" and half of a hash. */
@@ -20471,6 +20489,10 @@ PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
 #include <stdarg.h>
 #include <stdio.h>
 
+static void phi__mcp_oauth_state_add_bearer(phi__secrets *set, phi_str bearer) {
+    if (bearer.len > 7) phi__secret_add(set, phi__str(bearer.at + 7, bearer.len - 7));
+}
+
 /* No secret of ours stands in a message, though a server puts it there. */
 static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words, size_t len) {
     phi__secrets set;
@@ -20478,9 +20500,10 @@ static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words, size_t len
     bool fine;
     phi_arena_init(&arena, &o->memory, 1024);
     phi__secret_init(&set, &arena);
-    if (o->grant.bearer.len > 7)
-        phi__secret_add(&set, phi__str(o->grant.bearer.at + 7, o->grant.bearer.len - 7));
+    phi__mcp_oauth_state_add_bearer(&set, o->grant.bearer);
+    phi__mcp_oauth_state_add_bearer(&set, o->grant.spent[0]);
     phi__secret_add(&set, o->grant.refresh);
+    phi__secret_add(&set, o->grant.spent[1]);
     phi__secret_add(&set, o->client.secret);
     phi__secret_add(&set, phi_str_of(o->desc->client_secret));
     phi__secret_add(&set, o->ask.state);
@@ -20788,7 +20811,7 @@ PHI__FN phi_status phi__mcp_oauth_token_renew(phi__mcp_oauth *o) {
     phi__buf body;
     if (!o->renewing && phi__mcp_oauth_token_reload(o)) return PHI_OK;
     if (!phi__mcp_oauth_client_recall(o)) {
-        o->grant.refresh = phi__str("", 0);
+        phi__mcp_oauth_keep_spend_refresh(&o->grant);
         o->step = PHI__MCP_OAUTH_BEGIN;
         return o->renewing ? PHI_BUSY : PHI_OK;
     }
@@ -20816,7 +20839,7 @@ PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
     /* refresh tokens that serve once: another connection was faster */
     if (phi__mcp_oauth_token_newer(o, true)) return PHI_OK;
     if (phi__str_is(reply.error, "invalid_client")) phi__mcp_oauth_client_forget(o);
-    o->grant.refresh = phi__str("", 0);
+    phi__mcp_oauth_keep_spend_refresh(&o->grant);
     phi__mcp_oauth_token_save(o);
     o->step = PHI__MCP_OAUTH_BEGIN;
     return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: the server will say what it wants */

@@ -256,10 +256,10 @@ static phi_status phi__mcp_oauth_refused(phi__mcp_oauth *o) {
     bool young = g->refreshed && phi__io_wall_ms(o->rt->io) - g->since_ms < PHI__MCP_OAUTH_YOUNG_MS;
     bool had = g->bearer.len > 0;
     phi_status status;
-    g->bearer = phi__str("", 0);
+    phi__mcp_oauth_keep_spend_bearer(g);
     o->renewing = true;
     if (had && g->refresh.len > 0 && !young) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_RENEW);
-    g->refresh = phi__str("", 0);
+    phi__mcp_oauth_keep_spend_refresh(g);
     if (had) phi__mcp_oauth_token_save(o);
     if (o->desc->open_browser != NULL) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
     status = phi__mcp_oauth_may_ask(o);

@@ -27,6 +27,19 @@ PHI__FN void phi__mcp_oauth_keep_move(phi__mcp_oauth_grant *to, phi__mcp_oauth_g
     phi__mcp_oauth_keep_init(from, to->arena.memory);
 }
 
+static void phi__mcp_oauth_keep_spend(phi_str *token, phi_str *spent) {
+    if (token->len > 0) *spent = *token;
+    *token = phi__str("", 0);
+}
+
+PHI__FN void phi__mcp_oauth_keep_spend_bearer(phi__mcp_oauth_grant *grant) {
+    phi__mcp_oauth_keep_spend(&grant->bearer, &grant->spent[0]);
+}
+
+PHI__FN void phi__mcp_oauth_keep_spend_refresh(phi__mcp_oauth_grant *grant) {
+    phi__mcp_oauth_keep_spend(&grant->refresh, &grant->spent[1]);
+}
+
 /* ---- documents ---- */
 
 /* "mcp-oauth-token-" and half of a hash. */

@@ -15,6 +15,7 @@ typedef struct phi__mcp_oauth_grant {
     phi_arena arena;
     phi_str bearer;           /* "Bearer ..."; empty: none */
     phi_str refresh;          /* empty: none */
+    phi_str spent[2];         /* the two, after they were refused: still hidden in messages */
     phi_str scope;            /* requested scopes, and granted ones besides */
     phi_str issuer, endpoint; /* of tokens */
     phi_str resource, client_id;
@@ -29,6 +30,10 @@ PHI__FN void phi__mcp_oauth_keep_init(phi__mcp_oauth_grant *grant, phi_memory *m
 PHI__FN void phi__mcp_oauth_keep_clear(phi__mcp_oauth_grant *grant);
 /* Takes over `from`, which is then empty. */
 PHI__FN void phi__mcp_oauth_keep_move(phi__mcp_oauth_grant *to, phi__mcp_oauth_grant *from);
+
+/* They were refused, and are not used any more. */
+PHI__FN void phi__mcp_oauth_keep_spend_bearer(phi__mcp_oauth_grant *grant);
+PHI__FN void phi__mcp_oauth_keep_spend_refresh(phi__mcp_oauth_grant *grant);
 
 /* store NULL: PHI_NOT_FOUND, and saving does nothing. */
 PHI__FN phi_status phi__mcp_oauth_keep_load(const phi_store *store, phi_str server,

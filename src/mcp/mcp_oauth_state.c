@@ -9,6 +9,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+static void phi__mcp_oauth_state_add_bearer(phi__secrets *set, phi_str bearer) {
+    if (bearer.len > 7) phi__secret_add(set, phi__str(bearer.at + 7, bearer.len - 7));
+}
+
 /* No secret of ours stands in a message, though a server puts it there. */
 static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words, size_t len) {
     phi__secrets set;
@@ -16,9 +20,10 @@ static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words, size_t len
     bool fine;
     phi_arena_init(&arena, &o->memory, 1024);
     phi__secret_init(&set, &arena);
-    if (o->grant.bearer.len > 7)
-        phi__secret_add(&set, phi__str(o->grant.bearer.at + 7, o->grant.bearer.len - 7));
+    phi__mcp_oauth_state_add_bearer(&set, o->grant.bearer);
+    phi__mcp_oauth_state_add_bearer(&set, o->grant.spent[0]);
     phi__secret_add(&set, o->grant.refresh);
+    phi__secret_add(&set, o->grant.spent[1]);
     phi__secret_add(&set, o->client.secret);
     phi__secret_add(&set, phi_str_of(o->desc->client_secret));
     phi__secret_add(&set, o->ask.state);

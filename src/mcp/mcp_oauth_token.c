@@ -176,7 +176,7 @@ PHI__FN phi_status phi__mcp_oauth_token_renew(phi__mcp_oauth *o) {
     phi__buf body;
     if (!o->renewing && phi__mcp_oauth_token_reload(o)) return PHI_OK;
     if (!phi__mcp_oauth_client_recall(o)) {
-        o->grant.refresh = phi__str("", 0);
+        phi__mcp_oauth_keep_spend_refresh(&o->grant);
         o->step = PHI__MCP_OAUTH_BEGIN;
         return o->renewing ? PHI_BUSY : PHI_OK;
     }
@@ -204,7 +204,7 @@ PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
     /* refresh tokens that serve once: another connection was faster */
     if (phi__mcp_oauth_token_newer(o, true)) return PHI_OK;
     if (phi__str_is(reply.error, "invalid_client")) phi__mcp_oauth_client_forget(o);
-    o->grant.refresh = phi__str("", 0);
+    phi__mcp_oauth_keep_spend_refresh(&o->grant);
     phi__mcp_oauth_token_save(o);
     o->step = PHI__MCP_OAUTH_BEGIN;
     return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: the server will say what it wants */
