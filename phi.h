@@ -78937,11 +78937,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xa204f507
+#if PHI__IMP_STRATEGY != 0x6be574d4
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xa204f507
+#define PHI__IMP_STRATEGY 0x6be574d4
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -82012,6 +82012,14 @@ static phi__strategy_call *phi__strategy_call_of(const phi__agent *child) {
     return NULL;
 }
 
+static bool phi__strategy_call_emit(phi__agent *agent, phi_arena *room, phi_event *event) {
+#ifndef PHI_NO_QUESTIONS
+    if (event->point == PHI_HOOK_QUESTION) return phi__events_emit_asked(agent, event);
+#endif
+    return phi__arena_str(room, event->arguments, &event->arguments) &&
+           phi__events_emit(agent, event, NULL, 0);
+}
+
 /* A decision about a tool is the host's to make: it gets the ticket as the agent's. Its strings
    must outlive the child. False: no memory. */
 static bool phi__strategy_call_show(const phi__agent *child, const phi_event *event) {
@@ -82022,8 +82030,7 @@ static bool phi__strategy_call_show(const phi__agent *child, const phi_event *ev
     shown.loop_id = phi__str(NULL, 0);
     return phi__arena_str(room, event->tool_call_id, &shown.tool_call_id) &&
            phi__arena_str(room, event->tool_name, &shown.tool_name) &&
-           phi__arena_str(room, event->arguments, &shown.arguments) &&
-           phi__events_emit(agent, &shown, NULL, 0);
+           phi__strategy_call_emit(agent, room, &shown);
 }
 
 static bool phi__strategy_call_event(phi__agent *child, const phi_event *event) {
@@ -82095,7 +82102,8 @@ static uint32_t phi__strategy_call_timeout(const phi__strategy_job *job,
 static void phi__strategy_call_tools(const phi__agent *agent, phi_agent_desc *d) {
     static const uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL |
                                    (uint32_t)PHI_HOOK_BEFORE_TOOL_UPDATE |
-                                   (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE;
+                                   (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE |
+                                   (uint32_t)PHI_HOOK_QUESTION;
     d->tools = agent->tools->tools; /* the run's, which may not be the agent's */
     d->tool_count = agent->tools->count;
     d->tool_mode = agent->desc.tool_mode;
