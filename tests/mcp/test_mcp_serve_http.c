@@ -652,10 +652,6 @@ TEST_MAIN(TEST_ENTRY(a_session_begins_is_found_by_its_id_and_ends_by_delete),
           TEST_ENTRY(a_modern_client_that_leaves_cancels_its_call),
           TEST_ENTRY(a_server_that_is_freed_with_open_calls_and_streams_leaves_nothing),
           TEST_ENTRY(long_messages_are_read_one_after_another_and_hold_up_no_other),
-    }
-    web_close(&w);
-}
-
           TEST_ENTRY(streams_that_stand_open_leave_connections_for_requests),
           TEST_ENTRY(a_call_that_ends_may_free_the_server),
           TEST_ENTRY(a_call_over_http_survives_every_failed_allocation))
