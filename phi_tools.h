@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x07b0ac2b
+#if PHI__IMP_MCP != 0x0f632bc1
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x07b0ac2b
+#define PHI__IMP_MCP 0x0f632bc1
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -14255,8 +14255,8 @@ struct phi__mcp_slices {
     phi_arena arena; /* of the tree; the caller may take it out when the reading is over */
     phi_json_reader reader;
     phi__timer timer;
-    /* After each slice, in phi_step. PHI_BUSY: more follow, unless it ends them. Else the reading is
-       over, root may be NULL, and the caller ends it. */
+    /* After each slice, in phi_step. PHI_BUSY: more follow, unless it ends them. Else the reading
+       is over, root may be NULL, and the caller ends it. */
     void (*sliced)(phi__mcp_slices *slices, phi_status status, phi_json *root);
 };
 
