@@ -48927,11 +48927,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xf38a3aa3
+#if PHI__IMP_LOOP != 0xecd8c560
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xf38a3aa3
+#define PHI__IMP_LOOP 0xecd8c560
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -50420,6 +50420,7 @@ struct phi__decision {
 
 /* question.c: the open questions of an agent, oldest first. */
 typedef struct phi__questions {
+    phi__agent *agent;
     phi__list list;
     size_t count;
     phi__timer timer; /* set while there are any */
@@ -50655,7 +50656,7 @@ struct phi__agent {
     uint8_t context_level;            /* projection.c: the last warning to the host */
     phi__agent_spent spent;
     phi__agent_events events;
-    phi__questions questions;
+    phi__questions *questions; /* NULL: it never had any */
 };
 
 /* ---- the runtime ---- */
@@ -52062,7 +52063,7 @@ static void phi__call_clear_timers(phi__toolcall *call) {
 static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     call->result = result;
     if (call->begun && call->slot != NULL) call->run->tools.running--;
-    if (call->run->agent->questions.count > 0) phi__question_call_over(call);
+    if (call->run->agent->questions != NULL) phi__question_call_over(call);
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
@@ -52179,7 +52180,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
     /* Claimed before the tool is called, which may free the agent again from there. */
     if (call->slot != NULL && phi__call_claim(call) && phi__call_held(call) && tool->cancel != NULL)
         tool->cancel(tool->user_data, phi__call_handle(call));
-    if (call->run->agent->questions.count > 0) phi__question_call_over(call);
+    if (call->run->agent->questions != NULL) phi__question_call_over(call);
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
     if (call->cap != NULL) phi__cap_drop(call);
@@ -56510,8 +56511,8 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
 /* In front of what the run waits for: a call may wait for its questions. */
 static void phi__pending_questions(phi__pending_list *list, const phi__agent *agent) {
 #ifndef PHI_NO_QUESTIONS
-    const phi__link *link;
-    for (link = agent->questions.list.first; link != NULL; link = link->next) {
+    const phi__link *link = agent->questions != NULL ? agent->questions->list.first : NULL;
+    for (; link != NULL; link = link->next) {
         const phi__decision *d = phi__question_waiting(link);
         phi_pending_item item;
         if (d == NULL) continue;
@@ -57248,7 +57249,7 @@ static void phi__question_due(phi__question *q) {
     phi__io *io = q->agent->rt->io;
     q->due = true;
     /* it has a place */
-    (void)phi__io_timer_set(io, &q->agent->questions.timer, phi__io_now_us(io));
+    (void)phi__io_timer_set(io, &q->agent->questions->timer, phi__io_now_us(io));
 }
 
 static void phi__question_settled(phi__decision *decision) {
@@ -57258,7 +57259,7 @@ static void phi__question_settled(phi__decision *decision) {
 /* ---- its end ---- */
 
 static void phi__question_unlist(phi__question *q) {
-    phi__questions *questions = &q->agent->questions;
+    phi__questions *questions = q->agent->questions;
     if (q->freed) return;
     phi__list_take(&questions->list, &q->link);
     if (--questions->count == 0) phi__io_timer_clear(q->agent->rt->io, &questions->timer);
@@ -57345,8 +57346,8 @@ static void phi__question_serve(phi__question *q) {
 
 /* As many as are open now: those that come meanwhile are due in the next step. */
 static void phi__question_fire(phi__timer *timer) {
-    phi__agent *agent = PHI__OWNER(timer, phi__agent, questions.timer);
-    phi__questions *questions = &agent->questions;
+    phi__questions *questions = PHI__OWNER(timer, phi__questions, timer);
+    phi__agent *agent = questions->agent;
     size_t left = questions->count;
     /* its place was given back just now */
     (void)phi__io_timer_set(agent->rt->io, timer, UINT64_MAX);
@@ -57361,7 +57362,7 @@ static void phi__question_fire(phi__timer *timer) {
 /* ---- what others do ---- */
 
 PHI__FN void phi__question_call_over(const phi__toolcall *call) {
-    phi__link *link = call->run->agent->questions.list.first;
+    phi__link *link = call->run->agent->questions->list.first;
     for (; link != NULL; link = link->next) {
         phi__question *q = PHI__OWNER(link, phi__question, link);
         if (!q->of_call || q->call.index != call->index || q->call.gen != call->gen) continue;
@@ -57374,8 +57375,8 @@ PHI__FN void phi__question_call_over(const phi__toolcall *call) {
 }
 
 PHI__FN void phi__question_drop_all(phi__agent *agent) {
-    while (agent->questions.list.first != NULL) {
-        phi__question *q = PHI__OWNER(agent->questions.list.first, phi__question, link);
+    while (agent->questions->list.first != NULL) {
+        phi__question *q = PHI__OWNER(agent->questions->list.first, phi__question, link);
         if (!q->asking) {
             phi__question_conclude(q, PHI_WAIT, PHI__LIT("The agent was freed."));
             continue;
@@ -57427,6 +57428,16 @@ static phi__toolcall *phi__question_call(phi_call call) {
     return slot != NULL ? (phi__toolcall *)slot->object : NULL;
 }
 
+/* The list of an agent's questions begins with its first one, and stays. */
+static bool phi__question_list(phi__agent *agent) {
+    if (agent->questions != NULL) return true;
+    agent->questions = (phi__questions *)phi__alloc(&agent->memory, sizeof *agent->questions);
+    if (agent->questions == NULL) return false;
+    agent->questions->agent = agent;
+    agent->questions->timer.fire = phi__question_fire;
+    return true;
+}
+
 PHI__FN phi_status phi__question_open(phi_agent handle, const phi__question_desc *desc,
                                       phi__question **out) {
     phi__agent *agent = phi__find_agent(handle);
@@ -57435,11 +57446,11 @@ PHI__FN phi_status phi__question_open(phi_agent handle, const phi__question_desc
     if (agent == NULL || (desc->call.rt != NULL && (call == NULL || call->run->agent != agent)))
         return PHI_STALE;
     if (agent->rt->closing) return PHI_MISUSE;
-    if (agent->questions.count >= PHI__QUESTION_MOST) return PHI_FULL;
+    if (!phi__question_list(agent)) return PHI_NO_MEMORY;
+    if (agent->questions->count >= PHI__QUESTION_MOST) return PHI_FULL;
     q = phi__question_make(agent, desc);
     if (q == NULL) return PHI_NO_MEMORY;
-    agent->questions.timer.fire = phi__question_fire;
-    if (phi__io_timer_set(agent->rt->io, &agent->questions.timer, phi__io_now_us(agent->rt->io)) !=
+    if (phi__io_timer_set(agent->rt->io, &agent->questions->timer, phi__io_now_us(agent->rt->io)) !=
         PHI_OK) {
         phi__free(&agent->memory, q, q->bytes);
         return PHI_NO_MEMORY;
@@ -57448,8 +57459,8 @@ PHI__FN phi_status phi__question_open(phi_agent handle, const phi__question_desc
     phi__hooks_decision_asked(&q->decision, agent, call, &q->asked, phi__question_settled);
     q->of_call = call != NULL;
     q->call = desc->call;
-    phi__list_push(&agent->questions.list, &q->link);
-    agent->questions.count++;
+    phi__list_push(&agent->questions->list, &q->link);
+    agent->questions->count++;
     *out = q;
     return PHI_OK;
 }
@@ -64685,11 +64696,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x1c1f2e27
+#if PHI__IMP_AGENT != 0x67a5f43e
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x1c1f2e27
+#define PHI__IMP_AGENT 0x67a5f43e
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -65635,6 +65646,7 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
     phi__journal_free_thread(&agent->own);
     phi__toolset_free(&agent->toolset);
     if (agent->sources != NULL) phi__tool_sources_free(agent);
+    phi__free(&agent->memory, agent->questions, sizeof *agent->questions);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->arena);
     phi__line_free(agent);
@@ -65689,7 +65701,7 @@ PHI__FN void phi__agent_end_retire(phi__agent *agent) {
     if (agent->run != NULL) phi__run_detach(agent->run);
     if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
     agent->slot = NULL;
-    if (agent->questions.count > 0) phi__question_drop_all(agent);
+    if (agent->questions != NULL) phi__question_drop_all(agent);
     phi__forget_unpress(agent);
     phi__agent_end_drop_hidden(agent);
     phi__agent_end_cancel_children(agent);

@@ -46,6 +46,7 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
     phi__journal_free_thread(&agent->own);
     phi__toolset_free(&agent->toolset);
     if (agent->sources != NULL) phi__tool_sources_free(agent);
+    phi__free(&agent->memory, agent->questions, sizeof *agent->questions);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->arena);
     phi__line_free(agent);
@@ -100,7 +101,7 @@ PHI__FN void phi__agent_end_retire(phi__agent *agent) {
     if (agent->run != NULL) phi__run_detach(agent->run);
     if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
     agent->slot = NULL;
-    if (agent->questions.count > 0) phi__question_drop_all(agent);
+    if (agent->questions != NULL) phi__question_drop_all(agent);
     phi__forget_unpress(agent);
     phi__agent_end_drop_hidden(agent);
     phi__agent_end_cancel_children(agent);

@@ -68,7 +68,7 @@ static void phi__call_clear_timers(phi__toolcall *call) {
 static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     call->result = result;
     if (call->begun && call->slot != NULL) call->run->tools.running--;
-    if (call->run->agent->questions.count > 0) phi__question_call_over(call);
+    if (call->run->agent->questions != NULL) phi__question_call_over(call);
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
@@ -185,7 +185,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
     /* Claimed before the tool is called, which may free the agent again from there. */
     if (call->slot != NULL && phi__call_claim(call) && phi__call_held(call) && tool->cancel != NULL)
         tool->cancel(tool->user_data, phi__call_handle(call));
-    if (call->run->agent->questions.count > 0) phi__question_call_over(call);
+    if (call->run->agent->questions != NULL) phi__question_call_over(call);
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
     if (call->cap != NULL) phi__cap_drop(call);

@@ -61,8 +61,8 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
 /* In front of what the run waits for: a call may wait for its questions. */
 static void phi__pending_questions(phi__pending_list *list, const phi__agent *agent) {
 #ifndef PHI_NO_QUESTIONS
-    const phi__link *link;
-    for (link = agent->questions.list.first; link != NULL; link = link->next) {
+    const phi__link *link = agent->questions != NULL ? agent->questions->list.first : NULL;
+    for (; link != NULL; link = link->next) {
         const phi__decision *d = phi__question_waiting(link);
         phi_pending_item item;
         if (d == NULL) continue;

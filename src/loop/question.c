@@ -31,7 +31,7 @@ static void phi__question_due(phi__question *q) {
     phi__io *io = q->agent->rt->io;
     q->due = true;
     /* it has a place */
-    (void)phi__io_timer_set(io, &q->agent->questions.timer, phi__io_now_us(io));
+    (void)phi__io_timer_set(io, &q->agent->questions->timer, phi__io_now_us(io));
 }
 
 static void phi__question_settled(phi__decision *decision) {
@@ -41,7 +41,7 @@ static void phi__question_settled(phi__decision *decision) {
 /* ---- its end ---- */
 
 static void phi__question_unlist(phi__question *q) {
-    phi__questions *questions = &q->agent->questions;
+    phi__questions *questions = q->agent->questions;
     if (q->freed) return;
     phi__list_take(&questions->list, &q->link);
     if (--questions->count == 0) phi__io_timer_clear(q->agent->rt->io, &questions->timer);
@@ -128,8 +128,8 @@ static void phi__question_serve(phi__question *q) {
 
 /* As many as are open now: those that come meanwhile are due in the next step. */
 static void phi__question_fire(phi__timer *timer) {
-    phi__agent *agent = PHI__OWNER(timer, phi__agent, questions.timer);
-    phi__questions *questions = &agent->questions;
+    phi__questions *questions = PHI__OWNER(timer, phi__questions, timer);
+    phi__agent *agent = questions->agent;
     size_t left = questions->count;
     /* its place was given back just now */
     (void)phi__io_timer_set(agent->rt->io, timer, UINT64_MAX);
@@ -144,7 +144,7 @@ static void phi__question_fire(phi__timer *timer) {
 /* ---- what others do ---- */
 
 PHI__FN void phi__question_call_over(const phi__toolcall *call) {
-    phi__link *link = call->run->agent->questions.list.first;
+    phi__link *link = call->run->agent->questions->list.first;
     for (; link != NULL; link = link->next) {
         phi__question *q = PHI__OWNER(link, phi__question, link);
         if (!q->of_call || q->call.index != call->index || q->call.gen != call->gen) continue;
@@ -157,8 +157,8 @@ PHI__FN void phi__question_call_over(const phi__toolcall *call) {
 }
 
 PHI__FN void phi__question_drop_all(phi__agent *agent) {
-    while (agent->questions.list.first != NULL) {
-        phi__question *q = PHI__OWNER(agent->questions.list.first, phi__question, link);
+    while (agent->questions->list.first != NULL) {
+        phi__question *q = PHI__OWNER(agent->questions->list.first, phi__question, link);
         if (!q->asking) {
             phi__question_conclude(q, PHI_WAIT, PHI__LIT("The agent was freed."));
             continue;
@@ -210,6 +210,16 @@ static phi__toolcall *phi__question_call(phi_call call) {
     return slot != NULL ? (phi__toolcall *)slot->object : NULL;
 }
 
+/* The list of an agent's questions begins with its first one, and stays. */
+static bool phi__question_list(phi__agent *agent) {
+    if (agent->questions != NULL) return true;
+    agent->questions = (phi__questions *)phi__alloc(&agent->memory, sizeof *agent->questions);
+    if (agent->questions == NULL) return false;
+    agent->questions->agent = agent;
+    agent->questions->timer.fire = phi__question_fire;
+    return true;
+}
+
 PHI__FN phi_status phi__question_open(phi_agent handle, const phi__question_desc *desc,
                                       phi__question **out) {
     phi__agent *agent = phi__find_agent(handle);
@@ -218,11 +228,11 @@ PHI__FN phi_status phi__question_open(phi_agent handle, const phi__question_desc
     if (agent == NULL || (desc->call.rt != NULL && (call == NULL || call->run->agent != agent)))
         return PHI_STALE;
     if (agent->rt->closing) return PHI_MISUSE;
-    if (agent->questions.count >= PHI__QUESTION_MOST) return PHI_FULL;
+    if (!phi__question_list(agent)) return PHI_NO_MEMORY;
+    if (agent->questions->count >= PHI__QUESTION_MOST) return PHI_FULL;
     q = phi__question_make(agent, desc);
     if (q == NULL) return PHI_NO_MEMORY;
-    agent->questions.timer.fire = phi__question_fire;
-    if (phi__io_timer_set(agent->rt->io, &agent->questions.timer, phi__io_now_us(agent->rt->io)) !=
+    if (phi__io_timer_set(agent->rt->io, &agent->questions->timer, phi__io_now_us(agent->rt->io)) !=
         PHI_OK) {
         phi__free(&agent->memory, q, q->bytes);
         return PHI_NO_MEMORY;
@@ -231,8 +241,8 @@ PHI__FN phi_status phi__question_open(phi_agent handle, const phi__question_desc
     phi__hooks_decision_asked(&q->decision, agent, call, &q->asked, phi__question_settled);
     q->of_call = call != NULL;
     q->call = desc->call;
-    phi__list_push(&agent->questions.list, &q->link);
-    agent->questions.count++;
+    phi__list_push(&agent->questions->list, &q->link);
+    agent->questions->count++;
     *out = q;
     return PHI_OK;
 }

@@ -132,6 +132,7 @@ struct phi__decision {
 
 /* question.c: the open questions of an agent, oldest first. */
 typedef struct phi__questions {
+    phi__agent *agent;
     phi__list list;
     size_t count;
     phi__timer timer; /* set while there are any */
@@ -367,7 +368,7 @@ struct phi__agent {
     uint8_t context_level;            /* projection.c: the last warning to the host */
     phi__agent_spent spent;
     phi__agent_events events;
-    phi__questions questions;
+    phi__questions *questions; /* NULL: it never had any */
 };
 
 /* ---- the runtime ---- */
