@@ -863,11 +863,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x7feaa27c
+#if PHI__IMP_BASE != 0x4e3ff41a
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x7feaa27c
+#define PHI__IMP_BASE 0x4e3ff41a
 
 /* ---- src/base/base_in.h ---- */
 
@@ -966,6 +966,9 @@ PHI__FN size_t phi__mul(size_t a, size_t b);
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
 /* ASCII only, as header names and error phrases are. */
 PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);
+PHI__FN bool phi__str_equal_nocase(phi_str a, phi_str b);
+/* Secrets: the time does not say where they differ, only whether their lengths do. */
+PHI__FN bool phi__str_equal_secret(phi_str a, phi_str b);
 /* Offset of `needle` in `s` from `from`, or SIZE_MAX. */
 PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle);
 PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle);
@@ -1662,6 +1665,18 @@ static bool phi__base_same_nocase(const char *a, const char *b, size_t n) {
 
 PHI__FN bool phi__str_is_nocase(phi_str s, const char *text) {
     return s.len == strlen(text) && phi__base_same_nocase(s.at, text, s.len);
+}
+
+PHI__FN bool phi__str_equal_nocase(phi_str a, phi_str b) {
+    return a.len == b.len && phi__base_same_nocase(a.at, b.at, a.len);
+}
+
+PHI__FN bool phi__str_equal_secret(phi_str a, phi_str b) {
+    unsigned char differ = 0;
+    size_t i;
+    if (a.len != b.len) return false;
+    for (i = 0; i < a.len; i++) differ = (unsigned char)(differ | (a.at[i] ^ b.at[i]));
+    return differ == 0;
 }
 
 PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle) {

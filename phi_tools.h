@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x0f632bc1
+#if PHI__IMP_MCP != 0x2e201d78
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x0f632bc1
+#define PHI__IMP_MCP 0x2e201d78
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -14894,17 +14894,10 @@ PHI__FN bool phi__mcp_admit_once(const phi__http_head *head) {
     return true;
 }
 
-/* As long for every token. */
 PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization) {
-    size_t want = strlen(token), i;
-    unsigned char differs = 0;
     if (phi__str_find_nocase(authorization, 0, "bearer ") != 0) return false;
     authorization = phi__str_trim(phi__str(authorization.at + 7, authorization.len - 7));
-    if (authorization.len != want) return false;
-    for (i = 0; i < want; i++)
-        differs = (unsigned char)(differs |
-                                  ((unsigned char)token[i] ^ (unsigned char)authorization.at[i]));
-    return differs == 0;
+    return phi__str_equal_secret(authorization, phi_str_of(token));
 }
 
 #endif
@@ -17550,18 +17543,6 @@ static bool phi__mcp_headers_type(const phi_json *type) {
     return primitives == 1;
 }
 
-static bool phi__mcp_headers_same(phi_str a, phi_str b) {
-    size_t i;
-    if (a.len != b.len) return false;
-    for (i = 0; i < a.len; i++) {
-        char x = a.at[i], y = b.at[i];
-        if (x >= 'A' && x <= 'Z') x = (char)(x + 32);
-        if (y >= 'A' && y <= 'Z') y = (char)(y + 32);
-        if (x != y) return false;
-    }
-    return true;
-}
-
 static bool phi__mcp_headers_mark(phi__mcp_headers_check *c, const phi_json *schema,
                                   const phi_json *mark, bool reachable) {
     phi_str name = phi__json_text_of(mark);
@@ -17575,7 +17556,7 @@ static bool phi__mcp_headers_mark(phi__mcp_headers_check *c, const phi_json *sch
     if (!phi__mcp_headers_type(phi_json_get(schema, "type")))
         return phi__mcp_headers_refuse(c, name, "expected a string, an integer or a boolean");
     for (i = 0; i < c->count; i++)
-        if (phi__mcp_headers_same(c->seen[i], name))
+        if (phi__str_equal_nocase(c->seen[i], name))
             return phi__mcp_headers_refuse(c, name, "two parameters have it");
     if (c->count == PHI__MCP_HEADERS_MOST)
         return phi__mcp_headers_refuse(c, name, "more than 64 parameters have one");
@@ -20276,15 +20257,6 @@ static const char phi__mcp_oauth_person_path[] = "/callback";
 
 /* ---- the redirect ---- */
 
-/* In a time that says nothing about where they differ. */
-static bool phi__mcp_oauth_person_same(phi_str a, phi_str b) {
-    unsigned char differ = 0;
-    size_t i;
-    if (a.len != b.len) return false;
-    for (i = 0; i < a.len; i++) differ |= (unsigned char)(a.at[i] ^ b.at[i]);
-    return differ == 0;
-}
-
 PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str url) {
     size_t from = 0, to;
     phi_arena_mark mark = phi_arena_save(&o->arena);
@@ -20299,7 +20271,7 @@ PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str u
         return phi__error(o->rt, PHI_BAD_ARG, "authorization: the URL of a redirect has a query");
     url = phi__str(url.at + from + 1, to - from - 1);
     status = phi__mcp_oauth_url_get(&o->arena, url, "state", &state);
-    ours = status == PHI_OK && phi__mcp_oauth_person_same(state, o->ask.state);
+    ours = status == PHI_OK && phi__str_equal_secret(state, o->ask.state);
     phi_arena_reset(&o->arena, mark); /* any page can send the browser here, again and again */
     if (status == PHI_NO_MEMORY) return phi__error(o->rt, status, "authorization: no memory");
     if (!ours)
@@ -21087,16 +21059,9 @@ PHI__FN const char *phi__mcp_oauth_url_fault(const phi__mcp_oauth_url *server, p
     return NULL;
 }
 
-static bool phi__mcp_oauth_url_same_nocase(phi_str a, phi_str b) {
-    size_t i;
-    for (i = 0; i < a.len && i < b.len; i++)
-        if (phi__mcp_oauth_url_lower(a.at[i]) != phi__mcp_oauth_url_lower(b.at[i])) return false;
-    return a.len == b.len;
-}
-
 PHI__FN bool phi__mcp_oauth_url_same_host(const phi__mcp_oauth_url *a,
                                           const phi__mcp_oauth_url *b) {
-    return phi__mcp_oauth_url_same_nocase(a->host, b->host);
+    return phi__str_equal_nocase(a->host, b->host);
 }
 
 PHI__FN bool phi__mcp_oauth_url_same_origin(const phi__mcp_oauth_url *a,
@@ -22055,18 +22020,6 @@ typedef struct phi__mcp_place {
     size_t path; /* where it begins */
 } phi__mcp_place;
 
-static bool phi__mcp_place_same(phi_str a, phi_str b) {
-    size_t i;
-    if (a.len != b.len) return false;
-    for (i = 0; i < a.len; i++) {
-        char x = a.at[i], y = b.at[i];
-        if (x >= 'A' && x <= 'Z') x = (char)(x + 32);
-        if (y >= 'A' && y <= 'Z') y = (char)(y + 32);
-        if (x != y) return false;
-    }
-    return true;
-}
-
 static phi_str phi__mcp_place_upto(phi_str s, const char *ends) {
     size_t i = 0;
     while (i < s.len && strchr(ends, s.at[i]) == NULL) i++;
@@ -22152,9 +22105,9 @@ PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to) {
     }
     if (out->failed) return false;
     return phi__mcp_place_read(phi__buf_str(out), &other) &&
-           phi__mcp_place_same(own.scheme, other.scheme) &&
-           phi__mcp_place_same(phi__mcp_place_without_user(&own), other.host) &&
-           phi__mcp_place_same(own.port, other.port);
+           phi__str_equal_nocase(own.scheme, other.scheme) &&
+           phi__str_equal_nocase(phi__mcp_place_without_user(&own), other.host) &&
+           phi__str_equal_nocase(own.port, other.port);
 }
 
 #endif
@@ -24917,14 +24870,6 @@ static void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[P
     out[n + PHI__SHA256_HEX] = '\0';
 }
 
-/* Every byte is compared, wherever the first difference is. */
-static bool phi__mcp_serve_ask_same(phi_str a, const char *b) {
-    size_t i, n = strlen(b);
-    unsigned differ = a.len != n;
-    for (i = 0; i < a.len && i < n; i++) differ |= (unsigned char)(a.at[i] ^ b[i]);
-    return differ == 0;
-}
-
 static bool phi__mcp_serve_ask_numbers(phi_str state, unsigned long out[2]) {
     size_t i, part = 0, digits = 0;
     out[0] = out[1] = 0;
@@ -24956,7 +24901,7 @@ static phi__mcp_serving *phi__mcp_serve_ask_parked(phi_mcp_server *server, phi_s
     serving = phi__mcp_serve_request_find(handle);
     if (serving == NULL || !serving->parked) return NULL;
     phi__mcp_serve_ask_state(serving, good);
-    if (!phi__mcp_serve_ask_same(state, good)) return NULL;
+    if (!phi__str_equal_secret(state, phi_str_of(good))) return NULL;
     if (!phi__mcp_serve_ask_digest(server, method, params, digest)) return NULL;
     return memcmp(digest, serving->digest, sizeof digest) == 0 ? serving : NULL;
 }

@@ -74,6 +74,18 @@ PHI__FN bool phi__str_is_nocase(phi_str s, const char *text) {
     return s.len == strlen(text) && phi__base_same_nocase(s.at, text, s.len);
 }
 
+PHI__FN bool phi__str_equal_nocase(phi_str a, phi_str b) {
+    return a.len == b.len && phi__base_same_nocase(a.at, b.at, a.len);
+}
+
+PHI__FN bool phi__str_equal_secret(phi_str a, phi_str b) {
+    unsigned char differ = 0;
+    size_t i;
+    if (a.len != b.len) return false;
+    for (i = 0; i < a.len; i++) differ = (unsigned char)(differ | (a.at[i] ^ b.at[i]));
+    return differ == 0;
+}
+
 PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle) {
     size_t n = strlen(needle), i;
     for (i = from; n <= s.len && i <= s.len - n; i++)

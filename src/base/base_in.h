@@ -94,6 +94,9 @@ PHI__FN size_t phi__mul(size_t a, size_t b);
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
 /* ASCII only, as header names and error phrases are. */
 PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);
+PHI__FN bool phi__str_equal_nocase(phi_str a, phi_str b);
+/* Secrets: the time does not say where they differ, only whether their lengths do. */
+PHI__FN bool phi__str_equal_secret(phi_str a, phi_str b);
 /* Offset of `needle` in `s` from `from`, or SIZE_MAX. */
 PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle);
 PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle);

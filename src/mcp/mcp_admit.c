@@ -72,17 +72,10 @@ PHI__FN bool phi__mcp_admit_once(const phi__http_head *head) {
     return true;
 }
 
-/* As long for every token. */
 PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization) {
-    size_t want = strlen(token), i;
-    unsigned char differs = 0;
     if (phi__str_find_nocase(authorization, 0, "bearer ") != 0) return false;
     authorization = phi__str_trim(phi__str(authorization.at + 7, authorization.len - 7));
-    if (authorization.len != want) return false;
-    for (i = 0; i < want; i++)
-        differs = (unsigned char)(differs |
-                                  ((unsigned char)token[i] ^ (unsigned char)authorization.at[i]));
-    return differs == 0;
+    return phi__str_equal_secret(authorization, phi_str_of(token));
 }
 
 #endif

@@ -53,18 +53,6 @@ static bool phi__mcp_headers_type(const phi_json *type) {
     return primitives == 1;
 }
 
-static bool phi__mcp_headers_same(phi_str a, phi_str b) {
-    size_t i;
-    if (a.len != b.len) return false;
-    for (i = 0; i < a.len; i++) {
-        char x = a.at[i], y = b.at[i];
-        if (x >= 'A' && x <= 'Z') x = (char)(x + 32);
-        if (y >= 'A' && y <= 'Z') y = (char)(y + 32);
-        if (x != y) return false;
-    }
-    return true;
-}
-
 static bool phi__mcp_headers_mark(phi__mcp_headers_check *c, const phi_json *schema,
                                   const phi_json *mark, bool reachable) {
     phi_str name = phi__json_text_of(mark);
@@ -78,7 +66,7 @@ static bool phi__mcp_headers_mark(phi__mcp_headers_check *c, const phi_json *sch
     if (!phi__mcp_headers_type(phi_json_get(schema, "type")))
         return phi__mcp_headers_refuse(c, name, "expected a string, an integer or a boolean");
     for (i = 0; i < c->count; i++)
-        if (phi__mcp_headers_same(c->seen[i], name))
+        if (phi__str_equal_nocase(c->seen[i], name))
             return phi__mcp_headers_refuse(c, name, "two parameters have it");
     if (c->count == PHI__MCP_HEADERS_MOST)
         return phi__mcp_headers_refuse(c, name, "more than 64 parameters have one");

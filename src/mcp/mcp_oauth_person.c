@@ -13,15 +13,6 @@ static const char phi__mcp_oauth_person_path[] = "/callback";
 
 /* ---- the redirect ---- */
 
-/* In a time that says nothing about where they differ. */
-static bool phi__mcp_oauth_person_same(phi_str a, phi_str b) {
-    unsigned char differ = 0;
-    size_t i;
-    if (a.len != b.len) return false;
-    for (i = 0; i < a.len; i++) differ |= (unsigned char)(a.at[i] ^ b.at[i]);
-    return differ == 0;
-}
-
 PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str url) {
     size_t from = 0, to;
     phi_arena_mark mark = phi_arena_save(&o->arena);
@@ -36,7 +27,7 @@ PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str u
         return phi__error(o->rt, PHI_BAD_ARG, "authorization: the URL of a redirect has a query");
     url = phi__str(url.at + from + 1, to - from - 1);
     status = phi__mcp_oauth_url_get(&o->arena, url, "state", &state);
-    ours = status == PHI_OK && phi__mcp_oauth_person_same(state, o->ask.state);
+    ours = status == PHI_OK && phi__str_equal_secret(state, o->ask.state);
     phi_arena_reset(&o->arena, mark); /* any page can send the browser here, again and again */
     if (status == PHI_NO_MEMORY) return phi__error(o->rt, status, "authorization: no memory");
     if (!ours)

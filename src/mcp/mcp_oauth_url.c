@@ -237,16 +237,9 @@ PHI__FN const char *phi__mcp_oauth_url_fault(const phi__mcp_oauth_url *server, p
     return NULL;
 }
 
-static bool phi__mcp_oauth_url_same_nocase(phi_str a, phi_str b) {
-    size_t i;
-    for (i = 0; i < a.len && i < b.len; i++)
-        if (phi__mcp_oauth_url_lower(a.at[i]) != phi__mcp_oauth_url_lower(b.at[i])) return false;
-    return a.len == b.len;
-}
-
 PHI__FN bool phi__mcp_oauth_url_same_host(const phi__mcp_oauth_url *a,
                                           const phi__mcp_oauth_url *b) {
-    return phi__mcp_oauth_url_same_nocase(a->host, b->host);
+    return phi__str_equal_nocase(a->host, b->host);
 }
 
 PHI__FN bool phi__mcp_oauth_url_same_origin(const phi__mcp_oauth_url *a,

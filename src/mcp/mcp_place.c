@@ -10,18 +10,6 @@ typedef struct phi__mcp_place {
     size_t path; /* where it begins */
 } phi__mcp_place;
 
-static bool phi__mcp_place_same(phi_str a, phi_str b) {
-    size_t i;
-    if (a.len != b.len) return false;
-    for (i = 0; i < a.len; i++) {
-        char x = a.at[i], y = b.at[i];
-        if (x >= 'A' && x <= 'Z') x = (char)(x + 32);
-        if (y >= 'A' && y <= 'Z') y = (char)(y + 32);
-        if (x != y) return false;
-    }
-    return true;
-}
-
 static phi_str phi__mcp_place_upto(phi_str s, const char *ends) {
     size_t i = 0;
     while (i < s.len && strchr(ends, s.at[i]) == NULL) i++;
@@ -107,9 +95,9 @@ PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to) {
     }
     if (out->failed) return false;
     return phi__mcp_place_read(phi__buf_str(out), &other) &&
-           phi__mcp_place_same(own.scheme, other.scheme) &&
-           phi__mcp_place_same(phi__mcp_place_without_user(&own), other.host) &&
-           phi__mcp_place_same(own.port, other.port);
+           phi__str_equal_nocase(own.scheme, other.scheme) &&
+           phi__str_equal_nocase(phi__mcp_place_without_user(&own), other.host) &&
+           phi__str_equal_nocase(own.port, other.port);
 }
 
 #endif

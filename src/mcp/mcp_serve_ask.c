@@ -169,14 +169,6 @@ static void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[P
     out[n + PHI__SHA256_HEX] = '\0';
 }
 
-/* Every byte is compared, wherever the first difference is. */
-static bool phi__mcp_serve_ask_same(phi_str a, const char *b) {
-    size_t i, n = strlen(b);
-    unsigned differ = a.len != n;
-    for (i = 0; i < a.len && i < n; i++) differ |= (unsigned char)(a.at[i] ^ b[i]);
-    return differ == 0;
-}
-
 static bool phi__mcp_serve_ask_numbers(phi_str state, unsigned long out[2]) {
     size_t i, part = 0, digits = 0;
     out[0] = out[1] = 0;
@@ -208,7 +200,7 @@ static phi__mcp_serving *phi__mcp_serve_ask_parked(phi_mcp_server *server, phi_s
     serving = phi__mcp_serve_request_find(handle);
     if (serving == NULL || !serving->parked) return NULL;
     phi__mcp_serve_ask_state(serving, good);
-    if (!phi__mcp_serve_ask_same(state, good)) return NULL;
+    if (!phi__str_equal_secret(state, phi_str_of(good))) return NULL;
     if (!phi__mcp_serve_ask_digest(server, method, params, digest)) return NULL;
     return memcmp(digest, serving->digest, sizeof digest) == 0 ? serving : NULL;
 }

@@ -247,6 +247,12 @@ TEST(a_string_is_or_starts_with_a_text) {
     CHECK(!phi__str_is_nocase(phi_str_of("Retry_After"), "retry-after"));
     CHECK(!phi__str_is_nocase(phi_str_of("Retry"), "retry-after"));
     CHECK(!phi__str_is_nocase(phi_str_of("["), "{"));
+    CHECK(phi__str_equal_nocase(phi_str_of("Host-7"), phi_str_of("hOST-7")));
+    CHECK(!phi__str_equal_nocase(phi_str_of("Host"), phi_str_of("Host-7")));
+    CHECK(phi__str_equal_nocase(phi__str(NULL, 0), phi_str_of("")));
+    CHECK(phi__str_equal_secret(phi_str_of("a\xff"), phi_str_of("a\xff")));
+    CHECK(!phi__str_equal_secret(phi_str_of("ab"), phi_str_of("aB")));
+    CHECK(!phi__str_equal_secret(phi_str_of("ab"), phi_str_of("abc")));
     CHECK(phi__str_is_nocase(null, ""));
 }
 
