@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x2e201d78
+#if PHI__IMP_MCP != 0x138d9bd5
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x2e201d78
+#define PHI__IMP_MCP 0x138d9bd5
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -13345,6 +13345,24 @@ PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most);
 #endif
 #endif
 
+/* ---- src/mcp/mcp_level_in.h ---- */
+
+/* mcp_level_in.h - the levels of log messages. */
+#ifndef PHI_MCP_MCP_LEVEL_IN_H
+#define PHI_MCP_MCP_LEVEL_IN_H
+
+
+#ifndef PHI_NO_MCP
+
+/* NONE is above all: no message has it. */
+enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
+
+/* From 0, "debug", to 7, "emergency"; -1: unknown. */
+PHI__FN int phi__mcp_level_of(phi_str name);
+
+#endif
+#endif
+
 /* ---- src/mcp/mcp_life_in.h ---- */
 
 /* mcp_life_in.h - the phases of a connection: opened, agreed upon, lost, started again, closed.
@@ -14348,7 +14366,7 @@ struct phi__mcp_serving {
     phi_str token;   /* of progress, JSON text; empty: none is wanted */
     double progress; /* the last that was sent; -1: none */
     uint32_t can;
-    int log_level; /* the least severe that is wanted; PHI__MCP_LOG_NONE */
+    int log_level; /* the least severe that is wanted; PHI__MCP_LEVEL_NONE */
     /* questions */
     phi__list asks;
     uint32_t ask_count, asked;
@@ -14425,9 +14443,6 @@ PHI__FN void phi__mcp_serve_secret(const phi_mcp_server *server, void *out, size
 
 /* ---- mcp_serve_send.c ---- */
 
-enum { PHI__MCP_LOG_DEBUG = 0, PHI__MCP_LOG_INFO = 1, PHI__MCP_LOG_NONE = 8 };
-
-PHI__FN int phi__mcp_serve_send_level(phi_str name); /* -1: unknown */
 /* A block of the protocol, of a text or an image. */
 PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block);
 /* A result: its members are written between the two; a buffer that failed becomes an error. */
@@ -14438,6 +14453,9 @@ PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *
 /* The members that each result of 2026-07-28 has. */
 PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
                                           const phi__mcp_origin *origin, phi__buf *out);
+/* How long a client may keep it, where the era's results say so. */
+PHI__FN void phi__mcp_serve_send_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
+                                       phi__buf *out);
 /* {} */
 PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *origin);
 /* data: JSON text, or NULL. */
@@ -18559,6 +18577,23 @@ PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most) {
         phi__mcp_known_drop(known, oldest);
     }
     known->round++;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_level.c ---- */
+
+/* mcp_level.c - mcp_level_in.h. */
+
+#ifndef PHI_NO_MCP
+
+PHI__FN int phi__mcp_level_of(phi_str name) {
+    static const char *const levels[] = {"debug", "info",     "notice", "warning",
+                                         "error", "critical", "alert",  "emergency"};
+    int i;
+    for (i = 0; i < (int)PHI__COUNT(levels); i++)
+        if (phi__str_is(name, levels[i])) return i;
+    return -1;
 }
 
 #endif
@@ -24268,7 +24303,7 @@ static void phi__mcp_serve_ping(phi_mcp_server *server, phi__mcp_origin *origin,
 
 static void phi__mcp_serve_set_level(phi_mcp_server *server, phi__mcp_origin *origin,
                                      phi__mcp_client *client, const phi_json *params) {
-    int level = phi__mcp_serve_send_level(phi_json_str(phi_json_get(params, "level"), NULL));
+    int level = phi__mcp_level_of(phi_json_str(phi_json_get(params, "level"), NULL));
     if (level < 0) {
         phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                                   PHI__LIT("params.level: expected debug, info, notice, warning, "
@@ -24324,7 +24359,7 @@ static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *o
         return;
     }
     client->era = origin->era = era;
-    client->log_level = PHI__MCP_LOG_INFO;
+    client->log_level = PHI__MCP_LEVEL_INFO;
     client->can = 0;
     if (phi_json_is_object(phi_json_get(can, "sampling")))
         client->can |= (uint32_t)PHI_MCP_CAN_SAMPLE;
@@ -25462,7 +25497,7 @@ PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, 
 PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, const char *logger,
                                const char *data) {
     const phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
-    int severity = level != NULL ? phi__mcp_serve_send_level(phi_str_of(level)) : -1;
+    int severity = level != NULL ? phi__mcp_level_of(phi_str_of(level)) : -1;
     phi__mcp_way *way;
     if (incoming.server == NULL || severity < 0) return PHI_BAD_ARG;
     if (serving == NULL) return PHI_STALE;
@@ -25528,20 +25563,13 @@ static void phi__mcp_serve_data_lost(phi__mcp_serving *serving) {
 
 /* ---- resources ---- */
 
-static void phi__mcp_serve_data_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
-                                      phi__buf *out) {
-    if (!origin->era->result_type) return;
-    phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
-    phi__records_str(out, "cacheScope", PHI__LIT("private"));
-}
-
 static void phi__mcp_serve_data_contents(phi_mcp_server *server, phi__mcp_origin *origin,
                                          phi_str uri, const char *mime_type, phi_str content,
                                          bool is_text) {
     phi__buf out;
     phi__mcp_serve_send_open(server, origin, &out);
     phi__mcp_serve_send_complete(server, origin, &out);
-    phi__mcp_serve_data_cache(server, origin, &out);
+    phi__mcp_serve_send_cache(server, origin, &out);
     phi__records_raw(&out, "contents", "[{");
     phi__records_str(&out, "uri", uri);
     if (mime_type != NULL) phi__records_str(&out, "mimeType", phi_str_of(mime_type));
@@ -25939,7 +25967,7 @@ static void phi__mcp_serve_data_result(phi__mcp_serving *serving, const phi_json
     if (serving->origin.era->result_type && phi_json_get(root, "resultType") == NULL)
         phi__records_str(&out, "resultType", PHI__LIT("complete"));
     if (serving->kind == PHI__MCP_SERVING_READ && phi_json_get(root, "ttlMs") == NULL)
-        phi__mcp_serve_data_cache(serving->server, &serving->origin, &out);
+        phi__mcp_serve_send_cache(serving->server, &serving->origin, &out);
     while ((child = phi_json_next(&it)) != NULL) {
         phi__json_write_key(&out, it.key);
         (void)phi__json_write(&out, child, 0);
@@ -26686,13 +26714,6 @@ PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf
     phi__buf_char(out, ']');
 }
 
-static void phi__mcp_serve_list_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
-                                      phi__buf *out) {
-    if (!origin->era->result_type) return;
-    phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
-    phi__records_str(out, "cacheScope", PHI__LIT("private"));
-}
-
 PHI__FN void phi__mcp_serve_list_discover(phi_mcp_server *server, phi__mcp_origin *origin,
                                           phi__mcp_client *client, const phi_json *params) {
     phi__buf out;
@@ -26704,7 +26725,7 @@ PHI__FN void phi__mcp_serve_list_discover(phi_mcp_server *server, phi__mcp_origi
     phi__mcp_serve_list_versions(server, &out);
     phi__mcp_serve_list_capabilities(server, &out, origin->era);
     phi__mcp_serve_list_instructions(server, &out);
-    phi__mcp_serve_list_cache(server, origin, &out);
+    phi__mcp_serve_send_cache(server, origin, &out);
     phi__mcp_serve_send_close(server, origin, &out);
 }
 
@@ -26841,7 +26862,7 @@ static void phi__mcp_serve_list_page(phi_mcp_server *server, phi__mcp_origin *or
         phi__buf_u64(&out, to);
         phi__buf_char(&out, '"');
     }
-    phi__mcp_serve_list_cache(server, origin, &out);
+    phi__mcp_serve_send_cache(server, origin, &out);
     phi__mcp_serve_send_close(server, origin, &out);
 }
 
@@ -27135,7 +27156,7 @@ PHI__FN void phi__mcp_serve_notify_updated(phi_mcp_server *server, phi_str uri) 
 
 PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level,
                                        const char *logger, const char *data) {
-    int severity = phi__mcp_serve_send_level(phi_str_of(level));
+    int severity = phi__mcp_level_of(phi_str_of(level));
     phi__link *link;
     for (link = server->clients.first; link != NULL; link = link->next) {
         const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
@@ -27197,7 +27218,7 @@ PHI__FN phi__mcp_way *phi__mcp_serve_request_stream(const phi__mcp_serving *serv
 PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params) {
     const phi_json *meta = phi_json_get(params, "_meta"), *can, *token;
     phi_str level;
-    serving->log_level = PHI__MCP_LOG_NONE;
+    serving->log_level = PHI__MCP_LEVEL_NONE;
     serving->token = phi__str("", 0);
     if (serving->client != NULL) {
         serving->can = serving->client->can;
@@ -27209,8 +27230,7 @@ PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_js
         if (phi_json_get(can, "elicitation") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
         if (phi_json_get(can, "roots") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
         level = phi_json_str(phi_json_get(meta, "io.modelcontextprotocol/logLevel"), NULL);
-        if (phi__mcp_serve_send_level(level) >= 0)
-            serving->log_level = phi__mcp_serve_send_level(level);
+        if (phi__mcp_level_of(level) >= 0) serving->log_level = phi__mcp_level_of(level);
     }
     token = phi_json_get(meta, "progressToken");
     if (phi_json_is_number(token) ||
@@ -27371,17 +27391,6 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 
 #include <stdio.h>
 
-/* ---- names of the protocol ---- */
-
-PHI__FN int phi__mcp_serve_send_level(phi_str name) {
-    static const char *const levels[] = {"debug", "info",     "notice", "warning",
-                                         "error", "critical", "alert",  "emergency"};
-    int i;
-    for (i = 0; i < (int)PHI__COUNT(levels); i++)
-        if (phi__str_is(name, levels[i])) return i;
-    return -1;
-}
-
 /* ---- pieces ---- */
 
 PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block) {
@@ -27501,6 +27510,13 @@ PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
     phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
     phi__mcp_serve_send_server_info(server, out, origin->era);
     phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__mcp_serve_send_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
+                                       phi__buf *out) {
+    if (!origin->era->result_type) return;
+    phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
+    phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
 
 PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *origin) {
@@ -28124,7 +28140,7 @@ PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri) {
 
 PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const char *logger,
                                 const char *data) {
-    if (server != NULL && level != NULL && phi__mcp_serve_send_level(phi_str_of(level)) >= 0)
+    if (server != NULL && level != NULL && phi__mcp_level_of(phi_str_of(level)) >= 0)
         phi__mcp_serve_notify_log(server, level, logger, data);
 }
 
@@ -28294,15 +28310,6 @@ enum {
 
 /* ---- checks ---- */
 
-static bool phi__mcp_settings_is_level(const char *level) {
-    static const char *const levels[] = {"debug", "info",     "notice", "warning",
-                                         "error", "critical", "alert",  "emergency"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(levels); i++)
-        if (strcmp(level, levels[i]) == 0) return true;
-    return false;
-}
-
 static bool phi__mcp_settings_is_prefix(const char *prefix) {
     size_t i;
     for (i = 0; prefix[i] != '\0'; i++) {
@@ -28341,7 +28348,7 @@ PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc) {
         return "era: expected 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 or 2026-07-28";
     if (desc->name_prefix != NULL && !phi__mcp_settings_is_prefix(desc->name_prefix))
         return "name_prefix: expected 1 to 32 letters, digits, _ or -";
-    if (desc->log_level != NULL && !phi__mcp_settings_is_level(desc->log_level))
+    if (desc->log_level != NULL && phi__mcp_level_of(phi_str_of(desc->log_level)) < 0)
         return "log_level: expected debug, info, notice, warning, error, critical, alert or "
                "emergency";
     if (desc->max_message_bytes > 0 && desc->max_message_bytes < PHI__MCP_SETTINGS_MESSAGE_LEAST)

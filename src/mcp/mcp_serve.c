@@ -176,7 +176,7 @@ static void phi__mcp_serve_ping(phi_mcp_server *server, phi__mcp_origin *origin,
 
 static void phi__mcp_serve_set_level(phi_mcp_server *server, phi__mcp_origin *origin,
                                      phi__mcp_client *client, const phi_json *params) {
-    int level = phi__mcp_serve_send_level(phi_json_str(phi_json_get(params, "level"), NULL));
+    int level = phi__mcp_level_of(phi_json_str(phi_json_get(params, "level"), NULL));
     if (level < 0) {
         phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                                   PHI__LIT("params.level: expected debug, info, notice, warning, "
@@ -232,7 +232,7 @@ static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *o
         return;
     }
     client->era = origin->era = era;
-    client->log_level = PHI__MCP_LOG_INFO;
+    client->log_level = PHI__MCP_LEVEL_INFO;
     client->can = 0;
     if (phi_json_is_object(phi_json_get(can, "sampling")))
         client->can |= (uint32_t)PHI_MCP_CAN_SAMPLE;

@@ -357,7 +357,7 @@ PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, 
 PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, const char *logger,
                                const char *data) {
     const phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
-    int severity = level != NULL ? phi__mcp_serve_send_level(phi_str_of(level)) : -1;
+    int severity = level != NULL ? phi__mcp_level_of(phi_str_of(level)) : -1;
     phi__mcp_way *way;
     if (incoming.server == NULL || severity < 0) return PHI_BAD_ARG;
     if (serving == NULL) return PHI_STALE;

@@ -37,20 +37,13 @@ static void phi__mcp_serve_data_lost(phi__mcp_serving *serving) {
 
 /* ---- resources ---- */
 
-static void phi__mcp_serve_data_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
-                                      phi__buf *out) {
-    if (!origin->era->result_type) return;
-    phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
-    phi__records_str(out, "cacheScope", PHI__LIT("private"));
-}
-
 static void phi__mcp_serve_data_contents(phi_mcp_server *server, phi__mcp_origin *origin,
                                          phi_str uri, const char *mime_type, phi_str content,
                                          bool is_text) {
     phi__buf out;
     phi__mcp_serve_send_open(server, origin, &out);
     phi__mcp_serve_send_complete(server, origin, &out);
-    phi__mcp_serve_data_cache(server, origin, &out);
+    phi__mcp_serve_send_cache(server, origin, &out);
     phi__records_raw(&out, "contents", "[{");
     phi__records_str(&out, "uri", uri);
     if (mime_type != NULL) phi__records_str(&out, "mimeType", phi_str_of(mime_type));
@@ -448,7 +441,7 @@ static void phi__mcp_serve_data_result(phi__mcp_serving *serving, const phi_json
     if (serving->origin.era->result_type && phi_json_get(root, "resultType") == NULL)
         phi__records_str(&out, "resultType", PHI__LIT("complete"));
     if (serving->kind == PHI__MCP_SERVING_READ && phi_json_get(root, "ttlMs") == NULL)
-        phi__mcp_serve_data_cache(serving->server, &serving->origin, &out);
+        phi__mcp_serve_send_cache(serving->server, &serving->origin, &out);
     while ((child = phi_json_next(&it)) != NULL) {
         phi__json_write_key(&out, it.key);
         (void)phi__json_write(&out, child, 0);

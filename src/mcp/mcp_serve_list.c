@@ -53,13 +53,6 @@ PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf
     phi__buf_char(out, ']');
 }
 
-static void phi__mcp_serve_list_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
-                                      phi__buf *out) {
-    if (!origin->era->result_type) return;
-    phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
-    phi__records_str(out, "cacheScope", PHI__LIT("private"));
-}
-
 PHI__FN void phi__mcp_serve_list_discover(phi_mcp_server *server, phi__mcp_origin *origin,
                                           phi__mcp_client *client, const phi_json *params) {
     phi__buf out;
@@ -71,7 +64,7 @@ PHI__FN void phi__mcp_serve_list_discover(phi_mcp_server *server, phi__mcp_origi
     phi__mcp_serve_list_versions(server, &out);
     phi__mcp_serve_list_capabilities(server, &out, origin->era);
     phi__mcp_serve_list_instructions(server, &out);
-    phi__mcp_serve_list_cache(server, origin, &out);
+    phi__mcp_serve_send_cache(server, origin, &out);
     phi__mcp_serve_send_close(server, origin, &out);
 }
 
@@ -208,7 +201,7 @@ static void phi__mcp_serve_list_page(phi_mcp_server *server, phi__mcp_origin *or
         phi__buf_u64(&out, to);
         phi__buf_char(&out, '"');
     }
-    phi__mcp_serve_list_cache(server, origin, &out);
+    phi__mcp_serve_send_cache(server, origin, &out);
     phi__mcp_serve_send_close(server, origin, &out);
 }
 

@@ -205,7 +205,7 @@ PHI__FN void phi__mcp_serve_notify_updated(phi_mcp_server *server, phi_str uri) 
 
 PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level,
                                        const char *logger, const char *data) {
-    int severity = phi__mcp_serve_send_level(phi_str_of(level));
+    int severity = phi__mcp_level_of(phi_str_of(level));
     phi__link *link;
     for (link = server->clients.first; link != NULL; link = link->next) {
         const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);

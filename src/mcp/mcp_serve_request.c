@@ -49,7 +49,7 @@ PHI__FN phi__mcp_way *phi__mcp_serve_request_stream(const phi__mcp_serving *serv
 PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params) {
     const phi_json *meta = phi_json_get(params, "_meta"), *can, *token;
     phi_str level;
-    serving->log_level = PHI__MCP_LOG_NONE;
+    serving->log_level = PHI__MCP_LEVEL_NONE;
     serving->token = phi__str("", 0);
     if (serving->client != NULL) {
         serving->can = serving->client->can;
@@ -61,8 +61,7 @@ PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_js
         if (phi_json_get(can, "elicitation") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
         if (phi_json_get(can, "roots") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
         level = phi_json_str(phi_json_get(meta, "io.modelcontextprotocol/logLevel"), NULL);
-        if (phi__mcp_serve_send_level(level) >= 0)
-            serving->log_level = phi__mcp_serve_send_level(level);
+        if (phi__mcp_level_of(level) >= 0) serving->log_level = phi__mcp_level_of(level);
     }
     token = phi_json_get(meta, "progressToken");
     if (phi_json_is_number(token) ||

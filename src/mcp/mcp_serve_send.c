@@ -7,17 +7,6 @@
 
 #include <stdio.h>
 
-/* ---- names of the protocol ---- */
-
-PHI__FN int phi__mcp_serve_send_level(phi_str name) {
-    static const char *const levels[] = {"debug", "info",     "notice", "warning",
-                                         "error", "critical", "alert",  "emergency"};
-    int i;
-    for (i = 0; i < (int)PHI__COUNT(levels); i++)
-        if (phi__str_is(name, levels[i])) return i;
-    return -1;
-}
-
 /* ---- pieces ---- */
 
 PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block) {
@@ -137,6 +126,13 @@ PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
     phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
     phi__mcp_serve_send_server_info(server, out, origin->era);
     phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__mcp_serve_send_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
+                                       phi__buf *out) {
+    if (!origin->era->result_type) return;
+    phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
+    phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
 
 PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *origin) {

@@ -13,6 +13,7 @@
 #include "base/slots_in.h"
 #include "loop/loop_in.h"
 #include "mcp/mcp_eras_in.h"
+#include "mcp/mcp_level_in.h"
 #include "mcp/mcp_rpc_in.h"
 #include "mcp/mcp_serve_in.h"
 #include "mcp/mcp_slices_in.h"
@@ -82,7 +83,7 @@ struct phi__mcp_serving {
     phi_str token;   /* of progress, JSON text; empty: none is wanted */
     double progress; /* the last that was sent; -1: none */
     uint32_t can;
-    int log_level; /* the least severe that is wanted; PHI__MCP_LOG_NONE */
+    int log_level; /* the least severe that is wanted; PHI__MCP_LEVEL_NONE */
     /* questions */
     phi__list asks;
     uint32_t ask_count, asked;
@@ -159,9 +160,6 @@ PHI__FN void phi__mcp_serve_secret(const phi_mcp_server *server, void *out, size
 
 /* ---- mcp_serve_send.c ---- */
 
-enum { PHI__MCP_LOG_DEBUG = 0, PHI__MCP_LOG_INFO = 1, PHI__MCP_LOG_NONE = 8 };
-
-PHI__FN int phi__mcp_serve_send_level(phi_str name); /* -1: unknown */
 /* A block of the protocol, of a text or an image. */
 PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block);
 /* A result: its members are written between the two; a buffer that failed becomes an error. */
@@ -172,6 +170,9 @@ PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *
 /* The members that each result of 2026-07-28 has. */
 PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
                                           const phi__mcp_origin *origin, phi__buf *out);
+/* How long a client may keep it, where the era's results say so. */
+PHI__FN void phi__mcp_serve_send_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
+                                       phi__buf *out);
 /* {} */
 PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *origin);
 /* data: JSON text, or NULL. */

@@ -312,7 +312,7 @@ PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri) {
 
 PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const char *logger,
                                 const char *data) {
-    if (server != NULL && level != NULL && phi__mcp_serve_send_level(phi_str_of(level)) >= 0)
+    if (server != NULL && level != NULL && phi__mcp_level_of(phi_str_of(level)) >= 0)
         phi__mcp_serve_notify_log(server, level, logger, data);
 }
 

@@ -5,6 +5,7 @@
 
 #include "loop/fetch_in.h"
 #include "mcp/mcp_eras_in.h"
+#include "mcp/mcp_level_in.h"
 #include "mcp/mcp_oauth_in.h"
 
 enum {
@@ -21,15 +22,6 @@ enum {
 };
 
 /* ---- checks ---- */
-
-static bool phi__mcp_settings_is_level(const char *level) {
-    static const char *const levels[] = {"debug", "info",     "notice", "warning",
-                                         "error", "critical", "alert",  "emergency"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(levels); i++)
-        if (strcmp(level, levels[i]) == 0) return true;
-    return false;
-}
 
 static bool phi__mcp_settings_is_prefix(const char *prefix) {
     size_t i;
@@ -69,7 +61,7 @@ PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc) {
         return "era: expected 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 or 2026-07-28";
     if (desc->name_prefix != NULL && !phi__mcp_settings_is_prefix(desc->name_prefix))
         return "name_prefix: expected 1 to 32 letters, digits, _ or -";
-    if (desc->log_level != NULL && !phi__mcp_settings_is_level(desc->log_level))
+    if (desc->log_level != NULL && phi__mcp_level_of(phi_str_of(desc->log_level)) < 0)
         return "log_level: expected debug, info, notice, warning, error, critical, alert or "
                "emergency";
     if (desc->max_message_bytes > 0 && desc->max_message_bytes < PHI__MCP_SETTINGS_MESSAGE_LEAST)
