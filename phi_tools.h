@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x138d9bd5
+#if PHI__IMP_MCP != 0xee42c76a
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x138d9bd5
+#define PHI__IMP_MCP 0xee42c76a
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -14469,6 +14469,15 @@ PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, con
 PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out);
 PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
                                              const phi__mcp_era *era);
+
+/* ---- mcp_serve_client.c ---- */
+
+PHI__FN phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
+                                                   const phi__mcp_origin *origin);
+/* Room for one more: the oldest session ends that has neither a stream nor a request. */
+PHI__FN bool phi__mcp_serve_client_room(phi_mcp_server *server);
+/* It was heard of: its idle time begins anew. */
+PHI__FN void phi__mcp_serve_client_renew(phi__mcp_client *client);
 
 /* ---- mcp_serve_long.c ---- */
 
@@ -24127,7 +24136,7 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
 
 /* ---- src/mcp/mcp_serve.c ---- */
 
-/* mcp_serve.c - messages to our server: which era they are of, and who answers; sessions. */
+/* mcp_serve.c - messages to our server: which era they are of, and who answers. */
 
 #ifndef PHI_NO_MCP
 
@@ -24149,110 +24158,11 @@ PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why) {
 
 /* ---- sessions ---- */
 
-PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client) { return client->id; }
-
-PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_str id) {
-    phi__link *link;
-    for (link = server->clients.first; link != NULL; link = link->next) {
-        phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
-        if (client->http && phi__str_is(id, client->id)) return client;
-    }
-    return NULL;
-}
-
-static phi__mcp_serving *phi__mcp_serve_first_of(const phi_mcp_server *server,
-                                                 const phi__mcp_client *client) {
-    phi__link *link;
-    for (link = server->serving.first; link != NULL; link = link->next) {
-        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
-        if (serving->client == client) return serving;
-    }
-    return NULL;
-}
-
-PHI__FN void phi__mcp_serve_client_end(phi__mcp_client *client) {
-    phi_mcp_server *server = client->server;
-    phi_memory *memory = &server->rt->memory;
-    phi__mcp_way *own = client->own;
-    phi__mcp_serving *serving;
-    phi__mcp_serve_notify_end(client);
-    phi__mcp_serve_long_without(server, client);
-    phi__io_timer_clear(server->rt->io, &client->timer);
-    phi__list_take(&server->clients, &client->link);
-    server->client_count--;
-    client->own = NULL;
-    if (own != NULL) {
-        own->client = NULL;
-        (void)own->table->send(own, phi__str("", 0), 200, true);
-    }
-    phi__mcp_serve_ask_enter(server);
-    while ((serving = phi__mcp_serve_first_of(server, client)) != NULL)
-        phi__mcp_serve_request_drop(serving, false);
-    phi__free(memory, client, sizeof *client);
-    (void)phi__mcp_serve_ask_leave(server);
-}
-
-static void phi__mcp_serve_renew(phi__mcp_client *client) {
-    phi_mcp_server *server = client->server;
-    uint32_t ms = server->desc.session_idle_ms;
-    if (!client->http || ms == PHI_UNLIMITED) return;
-    (void)phi__io_timer_set(server->rt->io, &client->timer,
-                            phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000);
-}
-
-static void phi__mcp_serve_idle(phi__timer *timer) {
-    phi__mcp_client *client = PHI__OWNER(timer, phi__mcp_client, timer);
-    if (client->own != NULL || phi__mcp_serve_first_of(client->server, client) != NULL)
-        phi__mcp_serve_renew(client);
-    else
-        phi__mcp_serve_client_end(client);
-}
-
 PHI__FN void phi__mcp_serve_secret(const phi_mcp_server *server, void *out, size_t len) {
     if (server->rt->tape == NULL)
         phi__io_random(server->rt->io, out, len);
     else
         phi__clock_random(out, len);
-}
-
-static void phi__mcp_serve_name(phi__mcp_client *client) {
-    static const char digits[] = "0123456789abcdef";
-    unsigned char random[16];
-    int i;
-    phi__mcp_serve_secret(client->server, random, sizeof random);
-    for (i = 0; i < 16; i++) {
-        client->id[2 * i] = digits[random[i] >> 4];
-        client->id[2 * i + 1] = digits[random[i] & 15];
-    }
-}
-
-/* Room for one more: the oldest session goes that has neither a stream nor a request. */
-static bool phi__mcp_serve_room(phi_mcp_server *server) {
-    phi__link *link;
-    if (server->client_count < server->desc.max_sessions) return true;
-    for (link = server->clients.first; link != NULL; link = link->next) {
-        phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
-        if (!client->http || client->own != NULL || phi__mcp_serve_first_of(server, client) != NULL)
-            continue;
-        phi__mcp_serve_client_end(client);
-        return true;
-    }
-    return false;
-}
-
-static phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
-                                                  const phi__mcp_origin *origin) {
-    phi__mcp_client *client = (phi__mcp_client *)phi__alloc(&server->rt->memory, sizeof *client);
-    if (client == NULL) return NULL;
-    client->server = server;
-    client->http = origin->http;
-    client->timer.fire = phi__mcp_serve_idle;
-    phi__mcp_serve_name(client);
-    phi__list_push(&server->clients, &client->link);
-    server->client_count++;
-    phi__mcp_serve_renew(client);
-    if (origin->way->table->session != NULL) origin->way->table->session(origin->way, client);
-    return client;
 }
 
 /* A quarter of the connections stays for requests: a stream can stand for days. */
@@ -24270,7 +24180,7 @@ PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *clie
     if (client->own != NULL) return false;
     client->own = way;
     way->client = client;
-    phi__mcp_serve_renew(client);
+    phi__mcp_serve_client_renew(client);
     return true;
 }
 
@@ -24351,7 +24261,7 @@ static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *o
                                   PHI__LIT("params.protocolVersion: expected a string"), NULL);
         return;
     }
-    if (client == NULL && phi__mcp_serve_room(server))
+    if (client == NULL && phi__mcp_serve_client_room(server))
         client = phi__mcp_serve_client_new(server, origin);
     if (client == NULL) {
         phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 503,
@@ -24498,7 +24408,7 @@ static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
     }
     if (m->client != NULL) {
         m->origin.era = m->client->era;
-        phi__mcp_serve_renew(m->client);
+        phi__mcp_serve_client_renew(m->client);
         return true;
     }
     if (phi__str_is(m->method, "ping"))
@@ -24570,15 +24480,15 @@ static void phi__mcp_serve_cancelled(phi__mcp_incoming_message *m) {
 }
 
 static void phi__mcp_serve_notification(phi__mcp_incoming_message *m) {
-    if (m->client != NULL) phi__mcp_serve_renew(m->client);
+    if (m->client != NULL) phi__mcp_serve_client_renew(m->client);
     phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
     if (phi__str_is(m->method, "notifications/cancelled")) phi__mcp_serve_cancelled(m);
 }
 
 /* ---- reading ---- */
 
-/* Refuses an invalid message. One without a method may be meant as the answer to a question of ours,
-   which need not wait for its deadline then. */
+/* Refuses an invalid message. One without a method may be meant as the answer to a question of
+   ours, which need not wait for its deadline then. */
 static void phi__mcp_serve_invalid(phi__mcp_incoming_message *m, phi__mcp_rpc *rpc) {
     char text[120];
     (void)snprintf(text, sizeof text, "Not a message: %s", rpc->fault);
@@ -25521,6 +25431,113 @@ PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks
     phi_arena_free(&arena);
     if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
     return status == PHI_PARSE || status == PHI_TOO_BIG ? PHI_BAD_ARG : status;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_serve_client.c ---- */
+
+/* mcp_serve_client.c - sessions of our server's clients. */
+
+#ifndef PHI_NO_MCP
+
+PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client) { return client->id; }
+
+PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_str id) {
+    phi__link *link;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (client->http && phi__str_is(id, client->id)) return client;
+    }
+    return NULL;
+}
+
+static phi__mcp_serving *phi__mcp_serve_client_serving(const phi_mcp_server *server,
+                                                       const phi__mcp_client *client) {
+    phi__link *link;
+    for (link = server->serving.first; link != NULL; link = link->next) {
+        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        if (serving->client == client) return serving;
+    }
+    return NULL;
+}
+
+PHI__FN void phi__mcp_serve_client_end(phi__mcp_client *client) {
+    phi_mcp_server *server = client->server;
+    phi_memory *memory = &server->rt->memory;
+    phi__mcp_way *own = client->own;
+    phi__mcp_serving *serving;
+    phi__mcp_serve_notify_end(client);
+    phi__mcp_serve_long_without(server, client);
+    phi__io_timer_clear(server->rt->io, &client->timer);
+    phi__list_take(&server->clients, &client->link);
+    server->client_count--;
+    client->own = NULL;
+    if (own != NULL) {
+        own->client = NULL;
+        (void)own->table->send(own, phi__str("", 0), 200, true);
+    }
+    phi__mcp_serve_ask_enter(server);
+    while ((serving = phi__mcp_serve_client_serving(server, client)) != NULL)
+        phi__mcp_serve_request_drop(serving, false);
+    phi__free(memory, client, sizeof *client);
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+PHI__FN void phi__mcp_serve_client_renew(phi__mcp_client *client) {
+    phi_mcp_server *server = client->server;
+    uint32_t ms = server->desc.session_idle_ms;
+    if (!client->http || ms == PHI_UNLIMITED) return;
+    (void)phi__io_timer_set(server->rt->io, &client->timer,
+                            phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000);
+}
+
+static void phi__mcp_serve_client_idle(phi__timer *timer) {
+    phi__mcp_client *client = PHI__OWNER(timer, phi__mcp_client, timer);
+    if (client->own != NULL || phi__mcp_serve_client_serving(client->server, client) != NULL)
+        phi__mcp_serve_client_renew(client);
+    else
+        phi__mcp_serve_client_end(client);
+}
+
+static void phi__mcp_serve_client_name(phi__mcp_client *client) {
+    static const char digits[] = "0123456789abcdef";
+    unsigned char random[16];
+    int i;
+    phi__mcp_serve_secret(client->server, random, sizeof random);
+    for (i = 0; i < 16; i++) {
+        client->id[2 * i] = digits[random[i] >> 4];
+        client->id[2 * i + 1] = digits[random[i] & 15];
+    }
+}
+
+PHI__FN bool phi__mcp_serve_client_room(phi_mcp_server *server) {
+    phi__link *link;
+    if (server->client_count < server->desc.max_sessions) return true;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (!client->http || client->own != NULL ||
+            phi__mcp_serve_client_serving(server, client) != NULL)
+            continue;
+        phi__mcp_serve_client_end(client);
+        return true;
+    }
+    return false;
+}
+
+PHI__FN phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
+                                                   const phi__mcp_origin *origin) {
+    phi__mcp_client *client = (phi__mcp_client *)phi__alloc(&server->rt->memory, sizeof *client);
+    if (client == NULL) return NULL;
+    client->server = server;
+    client->http = origin->http;
+    client->timer.fire = phi__mcp_serve_client_idle;
+    phi__mcp_serve_client_name(client);
+    phi__list_push(&server->clients, &client->link);
+    server->client_count++;
+    phi__mcp_serve_client_renew(client);
+    if (origin->way->table->session != NULL) origin->way->table->session(origin->way, client);
+    return client;
 }
 
 #endif
@@ -26898,8 +26915,8 @@ PHI__FN void phi__mcp_serve_list_prompts(phi_mcp_server *server, phi__mcp_origin
 
 /* ---- src/mcp/mcp_serve_long.c ---- */
 
-/* mcp_serve_long.c - long messages to our server: read in slices, one message after another, so that
-   no more than one tree stands at a time. */
+/* mcp_serve_long.c - long messages to our server: read in slices, one message after another, so
+   that one tree stands at a time. */
 
 #ifndef PHI_NO_MCP
 

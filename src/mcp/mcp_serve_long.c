@@ -1,5 +1,5 @@
-/* mcp_serve_long.c - long messages to our server: read in slices, one message after another, so that
-   no more than one tree stands at a time. */
+/* mcp_serve_long.c - long messages to our server: read in slices, one message after another, so
+   that one tree stands at a time. */
 #include "mcp/mcp_serve_state_in.h"
 
 #ifndef PHI_NO_MCP

@@ -187,6 +187,15 @@ PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out);
 PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
                                              const phi__mcp_era *era);
 
+/* ---- mcp_serve_client.c ---- */
+
+PHI__FN phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
+                                                   const phi__mcp_origin *origin);
+/* Room for one more: the oldest session ends that has neither a stream nor a request. */
+PHI__FN bool phi__mcp_serve_client_room(phi_mcp_server *server);
+/* It was heard of: its idle time begins anew. */
+PHI__FN void phi__mcp_serve_client_renew(phi__mcp_client *client);
+
 /* ---- mcp_serve_long.c ---- */
 
 /* `message` is copied; json is borrowed until its end. The first one begins in the next step. */
