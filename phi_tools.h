@@ -12228,11 +12228,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xee42c76a
+#if PHI__IMP_MCP != 0x91d94a90
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xee42c76a
+#define PHI__IMP_MCP 0x91d94a90
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -28545,6 +28545,7 @@ typedef struct phi__mcp_stdio {
     phi__timer timer;
     phi__mcp_stdio_end end;
     bool skipping;  /* the rest of a line that was too long */
+    bool deaf;      /* its stdin is closed, from its side */
     phi__buf line;  /* the beginning of a line that has not ended */
     phi__buf rest;  /* of a message that was not taken whole: until then it is full */
     phi__buf error; /* of stderr, at least the last 64 KB */
@@ -28566,7 +28567,7 @@ static void phi__mcp_stdio_down(phi__mcp_stdio *s, phi_status status, bool fatal
     phi__process_free(s->process);
     s->process = NULL;
     s->end = PHI__MCP_STDIO_CLOSED;
-    s->skipping = false;
+    s->skipping = s->deaf = false;
     phi__io_timer_clear(s->io, &s->timer);
     phi__buf_free(&s->line);
     phi__buf_free(&s->rest);
@@ -28689,6 +28690,14 @@ static void phi__mcp_stdio_room(void *ctx) {
     if (s->rest.len == 0) phi__mcp_session_drained(s->link.mcp);
 }
 
+/* The child has closed its stdin. It is about to end, as a rule: then its exit code and its stderr
+   are the reason, so what was to be sent counts as sent and is lost with the child. */
+static phi_status phi__mcp_stdio_unread(phi__mcp_stdio *s) {
+    if (!s->deaf) phi__mcp_stdio_in(s, phi__mcp_session_desc(s->link.mcp)->close_ms);
+    s->deaf = true;
+    return PHI_OK;
+}
+
 static phi_status phi__mcp_stdio_send(phi__mcp_link *link, phi__mcp_out *out) {
     phi__mcp_stdio *s = phi__mcp_stdio_of(link);
     size_t taken = 0;
@@ -28705,7 +28714,7 @@ static phi_status phi__mcp_stdio_send(phi__mcp_link *link, phi__mcp_out *out) {
     status = phi__process_write(s->process, s->rest.at, s->rest.len, &taken);
     phi__buf_drop(&s->rest, status == PHI_OK ? taken : s->rest.len);
     if (s->rest.len == 0 && s->rest.cap > PHI__MCP_STDIO_KEEP) phi__buf_free(&s->rest);
-    return status == PHI_STALE ? PHI_NETWORK : status;
+    return status == PHI_STALE ? phi__mcp_stdio_unread(s) : status;
 }
 
 /* ---- its life ---- */
@@ -28751,8 +28760,12 @@ static void phi__mcp_stdio_fire(phi__timer *timer) {
         return;
     case PHI__MCP_STDIO_TERM:
     case PHI__MCP_STDIO_CLOSING: phi__mcp_stdio_down(s, PHI_OK, false, "closed"); return;
-    case PHI__MCP_STDIO_CLOSED:
-    case PHI__MCP_STDIO_OPEN: return;
+    case PHI__MCP_STDIO_OPEN:
+        if (s->deaf)
+            phi__mcp_stdio_down(s, PHI_NETWORK, false,
+                                "the server's program does not read any more");
+        return;
+    case PHI__MCP_STDIO_CLOSED: return;
     }
 }
 

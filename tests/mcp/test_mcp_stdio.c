@@ -246,6 +246,39 @@ TEST(a_program_that_ends_at_once_is_given_up_after_its_restarts) {
     end(&k);
 }
 
+/* Its stdin is closed before it says why it ends: that message is lost, not the reason. */
+TEST(a_program_that_stops_reading_and_ends_gives_its_own_reason) {
+    static const char script[] =
+        "read -r line; exec 0<&-; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
+        "\"message\":\"no\"}}'; sleep 0.1; echo 'no key file' >&2; exit 3";
+    const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+    phi_mcp_desc desc = PHI_ZERO;
+    kit k;
+    desc.argv = argv;
+    desc.no_restart = true;
+    begin(&k);
+    CHECK(!connect_desc(&k, &desc));
+    CHECK_EQ_STR(phi_mcp_error(k.mcp), "the server's program has ended with code 3");
+    CHECK(phi_str_equal(phi_mcp_stderr(k.mcp), phi_str_of("no key file\n")));
+    end(&k);
+}
+
+TEST(a_program_that_stops_reading_and_stays_is_ended) {
+    static const char script[] = "read -r line; exec 0<&-; echo '{\"jsonrpc\":\"2.0\",\"id\":1,"
+                                 "\"error\":{\"code\":-32601,\"message\":\"no\"}}'; exec sleep 60";
+    const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+    phi_mcp_desc desc = PHI_ZERO;
+    kit k;
+    desc.argv = argv;
+    desc.no_restart = true;
+    desc.close_ms = 50;
+    begin(&k);
+    CHECK(!connect_desc(&k, &desc));
+    CHECK_EQ_STR(phi_mcp_error(k.mcp), "the server's program does not read any more");
+    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).process_id, 0);
+    end(&k);
+}
+
 TEST(a_program_that_is_not_there_fails_with_words) {
     static const char *const argv[] = {"no-such-program-anywhere", NULL};
     phi_mcp_desc desc = PHI_ZERO;
@@ -321,6 +354,8 @@ TEST_MAIN(TEST_ENTRY(a_tool_is_called_in_each_era),
           TEST_ENTRY(a_misbehaving_server_breaks_no_session),
           TEST_ENTRY(a_call_in_flight_when_the_server_dies_ends_once_and_the_next_one_works),
           TEST_ENTRY(a_program_that_ends_at_once_is_given_up_after_its_restarts),
+          TEST_ENTRY(a_program_that_stops_reading_and_ends_gives_its_own_reason),
+          TEST_ENTRY(a_program_that_stops_reading_and_stays_is_ended),
           TEST_ENTRY(a_program_that_is_not_there_fails_with_words),
           TEST_ENTRY(a_program_that_ignores_everything_is_killed_in_the_end),
           TEST_ENTRY(large_messages_wait_for_a_server_that_does_not_read))
