@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xe24931e2
+#if PHI__PUB_MCP != 0x5a8f73b4
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xe24931e2
+#define PHI__PUB_MCP 0x5a8f73b4
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -1218,7 +1218,8 @@ typedef struct phi_mcp_server_desc {
     uint32_t close_ms;
 } phi_mcp_server_desc;
 
-/* Begins to serve. NULL: phi_last_error names the field, or why the port cannot be had. */
+/* Begins to serve. NULL: phi_last_error names the field, or why the port cannot be had. Tools must
+   fit the rules of phi_agent_new: one with needs_approval needs hook_fn at BEFORE_TOOL. */
 PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc);
 PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server); /* of http; 0: none */
 /* stdin has ended, every call with it, and every answer was sent (never true with http). */
@@ -12228,11 +12229,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x91d94a90
+#if PHI__IMP_MCP != 0xa4f31dcc
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x91d94a90
+#define PHI__IMP_MCP 0xa4f31dcc
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -27848,6 +27849,7 @@ PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf
 
 #ifndef PHI_NO_MCP
 
+
 #include <stdio.h>
 
 enum {
@@ -27888,20 +27890,24 @@ static phi_status phi__mcp_server_name(phi_runtime *rt, const char *what, const 
     return phi__error(rt, PHI_BAD_ARG, "%s: expected 1 to %d bytes", what, PHI__MCP_NAME_BYTES);
 }
 
-static phi_status phi__mcp_server_tools(phi_runtime *rt, const phi_tool *tools,
-                                        const phi_mcp_serve_tool *infos, size_t count) {
+/* A fault of a tool is found here, and not by the first client that calls it. */
+static phi_status phi__mcp_server_tools(phi_runtime *rt, const phi_mcp_server_desc *desc,
+                                        const phi_tool *tools, const phi_mcp_serve_tool *infos,
+                                        size_t count) {
     phi_status status = PHI_OK;
+    phi__tool_rules rules;
     size_t i, j;
+    rules.codec = NULL;
+    rules.can_approve =
+        desc->hook_fn != NULL && (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0;
     if (count > 0 && tools == NULL) return phi__error(rt, PHI_BAD_ARG, "tools: missing");
     for (i = 0; i < count && status == PHI_OK; i++) {
         const char *name = tools[i].name;
         status = phi__mcp_server_name(rt, "tools: name", name);
-        if (status == PHI_OK && tools[i].start == NULL)
-            status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", name);
         for (j = 0; j < i && status == PHI_OK; j++)
             if (strcmp(tools[j].name, name) == 0)
                 status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": there are two", name);
-        if (status == PHI_OK) status = phi__mcp_server_json(rt, "schema", name, tools[i].schema);
+        if (status == PHI_OK) status = phi__tool_check_one(rt, &rules, &tools[i]);
         if (status != PHI_OK || infos == NULL) continue;
         status = phi__mcp_server_json(rt, "output_schema", name, infos[i].output_schema);
         if (status == PHI_OK)
@@ -27964,11 +27970,11 @@ static phi_status phi__mcp_server_check(phi_runtime *rt, const phi_mcp_server_de
                             "2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05",
                             desc->era);
     if (status == PHI_OK && desc->stdio == desc->http)
-        status = phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected stdio or http");
+        status = phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected either stdio or http");
     if (status == PHI_OK && (desc->hook_fn == NULL) != (desc->hook_points == 0))
         status = phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected hook_fn and hook_points");
     if (status == PHI_OK)
-        status = phi__mcp_server_tools(rt, desc->tools, desc->tool_infos, desc->tool_count);
+        status = phi__mcp_server_tools(rt, desc, desc->tools, desc->tool_infos, desc->tool_count);
     if (status == PHI_OK)
         status = phi__mcp_server_resources(rt, desc->resources, desc->resource_count,
                                            desc->templates, desc->template_count);
@@ -28113,7 +28119,7 @@ PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_to
                                             const phi_mcp_serve_tool *infos, size_t count) {
     phi_status status;
     if (server == NULL) return PHI_BAD_ARG;
-    status = phi__mcp_server_tools(server->rt, tools, infos, count);
+    status = phi__mcp_server_tools(server->rt, &server->desc, tools, infos, count);
     if (status != PHI_OK) return status;
     server->desc.tools = tools;
     server->desc.tool_infos = infos;

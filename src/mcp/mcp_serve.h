@@ -168,7 +168,8 @@ typedef struct phi_mcp_server_desc {
     uint32_t close_ms;
 } phi_mcp_server_desc;
 
-/* Begins to serve. NULL: phi_last_error names the field, or why the port cannot be had. */
+/* Begins to serve. NULL: phi_last_error names the field, or why the port cannot be had. Tools must
+   fit the rules of phi_agent_new: one with needs_approval needs hook_fn at BEFORE_TOOL. */
 PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc);
 PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server); /* of http; 0: none */
 /* stdin has ended, every call with it, and every answer was sent (never true with http). */

@@ -3,6 +3,8 @@
 
 #ifndef PHI_NO_MCP
 
+#include "loop/tool_check_in.h"
+
 #include <stdio.h>
 
 enum {
@@ -43,20 +45,24 @@ static phi_status phi__mcp_server_name(phi_runtime *rt, const char *what, const 
     return phi__error(rt, PHI_BAD_ARG, "%s: expected 1 to %d bytes", what, PHI__MCP_NAME_BYTES);
 }
 
-static phi_status phi__mcp_server_tools(phi_runtime *rt, const phi_tool *tools,
-                                        const phi_mcp_serve_tool *infos, size_t count) {
+/* A fault of a tool is found here, and not by the first client that calls it. */
+static phi_status phi__mcp_server_tools(phi_runtime *rt, const phi_mcp_server_desc *desc,
+                                        const phi_tool *tools, const phi_mcp_serve_tool *infos,
+                                        size_t count) {
     phi_status status = PHI_OK;
+    phi__tool_rules rules;
     size_t i, j;
+    rules.codec = NULL;
+    rules.can_approve =
+        desc->hook_fn != NULL && (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0;
     if (count > 0 && tools == NULL) return phi__error(rt, PHI_BAD_ARG, "tools: missing");
     for (i = 0; i < count && status == PHI_OK; i++) {
         const char *name = tools[i].name;
         status = phi__mcp_server_name(rt, "tools: name", name);
-        if (status == PHI_OK && tools[i].start == NULL)
-            status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", name);
         for (j = 0; j < i && status == PHI_OK; j++)
             if (strcmp(tools[j].name, name) == 0)
                 status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": there are two", name);
-        if (status == PHI_OK) status = phi__mcp_server_json(rt, "schema", name, tools[i].schema);
+        if (status == PHI_OK) status = phi__tool_check_one(rt, &rules, &tools[i]);
         if (status != PHI_OK || infos == NULL) continue;
         status = phi__mcp_server_json(rt, "output_schema", name, infos[i].output_schema);
         if (status == PHI_OK)
@@ -119,11 +125,11 @@ static phi_status phi__mcp_server_check(phi_runtime *rt, const phi_mcp_server_de
                             "2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05",
                             desc->era);
     if (status == PHI_OK && desc->stdio == desc->http)
-        status = phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected stdio or http");
+        status = phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected either stdio or http");
     if (status == PHI_OK && (desc->hook_fn == NULL) != (desc->hook_points == 0))
         status = phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected hook_fn and hook_points");
     if (status == PHI_OK)
-        status = phi__mcp_server_tools(rt, desc->tools, desc->tool_infos, desc->tool_count);
+        status = phi__mcp_server_tools(rt, desc, desc->tools, desc->tool_infos, desc->tool_count);
     if (status == PHI_OK)
         status = phi__mcp_server_resources(rt, desc->resources, desc->resource_count,
                                            desc->templates, desc->template_count);
@@ -268,7 +274,7 @@ PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_to
                                             const phi_mcp_serve_tool *infos, size_t count) {
     phi_status status;
     if (server == NULL) return PHI_BAD_ARG;
-    status = phi__mcp_server_tools(server->rt, tools, infos, count);
+    status = phi__mcp_server_tools(server->rt, &server->desc, tools, infos, count);
     if (status != PHI_OK) return status;
     server->desc.tools = tools;
     server->desc.tool_infos = infos;

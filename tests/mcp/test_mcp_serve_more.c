@@ -624,11 +624,22 @@ TEST(a_desc_with_a_fault_is_refused_with_words) {
     w.desc.stdio = w.desc.http = true;
     CHECK(phi_mcp_serve(rig_runtime(w.r), &w.desc) == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(w.r), &why, NULL), PHI_BAD_ARG);
-    CHECK_EQ_STR(why, "phi_mcp_serve: expected stdio or http");
+    CHECK_EQ_STR(why, "phi_mcp_serve: expected either stdio or http");
     w.desc.http = false;
     w.desc.era = "2020";
     CHECK(phi_mcp_serve(rig_runtime(w.r), &w.desc) == NULL);
     w.desc.era = NULL;
+    w.tools[0].schema = "{\"type\":\"object\",\"not\":{}}";
+    CHECK(phi_mcp_serve(rig_runtime(w.r), &w.desc) == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(w.r), &why, NULL), PHI_UNSUPPORTED);
+    CHECK(strstr(why, "tool \"echo\": ") == why);
+    w.tools[0] = rig_echo();
+    w.tools[0].needs_approval = true;
+    CHECK(phi_mcp_serve(rig_runtime(w.r), &w.desc) == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(w.r), &why, NULL), PHI_BAD_ARG);
+    CHECK_EQ_STR(why, "tool \"echo\": needs_approval, and nothing can approve: set hook_fn, and "
+                      "PHI_HOOK_BEFORE_TOOL in hook_points");
+    w.tools[0] = rig_echo();
     w.infos[0].output_schema = "[]";
     CHECK(phi_mcp_serve(rig_runtime(w.r), &w.desc) == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(w.r), &why, NULL), PHI_BAD_ARG);
