@@ -209,7 +209,7 @@ static phi_status phi__mcp_stdio_send(phi__mcp_link *link, phi__mcp_out *out) {
 static void phi__mcp_stdio_start(phi__mcp_stdio *s) {
     const phi_mcp_desc *desc = phi__mcp_session_desc(s->link.mcp);
     phi__process_desc process;
-    char words[160], message[240];
+    char words[160], message[320];
     phi_status status;
     memset(&process, 0, sizeof process);
     process.argv = desc->argv;
@@ -230,7 +230,8 @@ static void phi__mcp_stdio_start(phi__mcp_stdio *s) {
     } else if (status == PHI_BUSY)
         phi__mcp_stdio_in(s, PHI__MCP_STDIO_BUSY_MS);
     else {
-        (void)snprintf(message, sizeof message, "%.60s cannot be started: %s", desc->argv[0],
+        (void)snprintf(message, sizeof message, "%.60s cannot be started%s%.80s: %s", desc->argv[0],
+                       desc->cwd != NULL ? " in " : "", desc->cwd != NULL ? desc->cwd : "",
                        words[0] != '\0' ? words : phi_status_text(status));
         phi__mcp_stdio_down(s, status, status != PHI_NO_MEMORY, message);
     }

@@ -281,6 +281,7 @@ TEST(a_program_that_stops_reading_and_stays_is_ended) {
 
 TEST(a_program_that_is_not_there_fails_with_words) {
     static const char *const argv[] = {"no-such-program-anywhere", NULL};
+    static const char *const there[] = {"/bin/true", NULL};
     phi_mcp_desc desc = PHI_ZERO;
     kit k;
     begin(&k);
@@ -288,6 +289,13 @@ TEST(a_program_that_is_not_there_fails_with_words) {
     CHECK(!connect_desc(&k, &desc));
     CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_FAILED);
     CHECK(strstr(phi_mcp_error(k.mcp), "no-such-program-anywhere cannot be started: ") ==
+          phi_mcp_error(k.mcp));
+    end(&k);
+    begin(&k); /* the directory is at fault, and named */
+    desc.argv = there;
+    desc.cwd = "/no-such-directory";
+    CHECK(!connect_desc(&k, &desc));
+    CHECK(strstr(phi_mcp_error(k.mcp), "/bin/true cannot be started in /no-such-directory: ") ==
           phi_mcp_error(k.mcp));
     end(&k);
 }
