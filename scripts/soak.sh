@@ -33,6 +33,7 @@ echo "MCP servers that die, hang and flood, 100 rounds"
 PHI_SEEDS=100 build/asan/tests/mcp/test_mcp_deaths
 echo "connections to MCP servers, and our server, $((seeds / 10)) seeds"
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/mcp/test_mcp_random
+PHI_SEEDS=$((seeds / 4)) build/asan/tests/mcp/test_mcp_random_runs
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/mcp/test_mcp_serve_random
 round=1
 while [ "$round" -le "$rounds" ]; do

@@ -256,15 +256,18 @@ static void model_close(void *user_data, void *call) {
     (void)call;
 }
 
-static phi_agent agent_of(kit *k, script *s, const phi_tool_source **source) {
+static void model_of(kit *k, script *s) {
     phi_provider model = PHI_ZERO;
-    phi_agent_desc desc = PHI_ZERO;
     model.protocol = "scripted";
     model.user_data = s;
     model.open = model_open;
     model.poll = model_poll;
     model.close = model_close;
     CHECK(phi_register_provider(k->rt, &model) == PHI_OK);
+}
+
+static phi_agent agent_of(kit *k, const phi_tool_source **source) {
+    phi_agent_desc desc = PHI_ZERO;
     *source = phi_mcp_tools(k->mcp);
     desc.model.protocol = "scripted";
     desc.model.id = "scripted";
@@ -318,7 +321,8 @@ TEST(an_agent_goes_on_whatever_its_server_does) {
         kit k;
         kit_begin(&k, "bad", 1000);
         if (!CHECK(ready(&k))) break;
-        agent = agent_of(&k, &s, &source);
+        model_of(&k, &s);
+        agent = agent_of(&k, &source);
         CHECK_EQ_INT(run_of(&k, &s, agent), PHI_OK);
         CHECK_EQ_INT(s.results, 2 * (int)s.count);
         CHECK_EQ_INT(s.errors, 0);
@@ -383,6 +387,101 @@ TEST(a_server_is_freed_in_the_midst_of_a_call) {
     }
 }
 
+/* ---- a hundred times in a row ---- */
+
+/* A server that is a shell: a start costs a millisecond. */
+static const char *const *shell(void) {
+    static const char text[] =
+        "say() { printf '{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\\n' \"$id\" \"$1\"; }\n"
+        "while read -r line; do\n"
+        "  id=${line#*\\\"id\\\":}; id=${id%%,*}\n"
+        "  case $line in\n"
+        "  *tools/list*) say '{\"tools\":[{\"name\":\"die\"},{\"name\":\"kill\"},{\"name\":"
+        "\"half\"},{\"name\":\"garbage\"},{\"name\":\"flood\"},{\"name\":\"hang\"},{\"name\":"
+        "\"twice\"},"
+        "{\"name\":\"echo\"}]}' ;;\n"
+        "  *:?initialize?*) say "
+        "'{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{}},"
+        "\"serverInfo\":{\"name\":\"sh\",\"version\":\"1\"}}' ;;\n"
+        "  *name*:?die?*) exit 1 ;;\n"
+        "  *name*:?kill?*) kill -9 $$ ;;\n"
+        "  *name*:?half?*) printf '{\"jsonrpc\":\"2.0\",\"id\":%s,\"resu' \"$id\"; exit 0 ;;\n"
+        "  *name*:?garbage?*) printf '\\377\\000{[\\n\\n[[[[\\n'; say '{\"content\":[]}' ;;\n"
+        "  *name*:?flood?*) head -c ${FLOOD} /dev/zero; echo; say '{\"content\":[]}' ;;\n"
+        "  *name*:?hang?*) ;;\n"
+        "  *name*:?twice?*) say '{\"content\":[]}'; say '{\"content\":[]}' ;;\n"
+        "  *tools/call*) say '{\"content\":[{\"type\":\"text\",\"text\":\"good\"}]}' ;;\n"
+        "  *id*:*) printf '{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,\"message\":"
+        "\"no\"}}\\n' \"$id\" ;;\n"
+        "  esac\n"
+        "done\n";
+    static const char *const argv[] = {"/bin/sh", "-c", text, NULL};
+    return argv;
+}
+
+static phi_mcp *shell_connect(kit *k) {
+    static const char *const small[] = {"FLOOD=3000000", NULL};
+    static const char *const large[] = {"FLOOD=104857600", NULL};
+    phi_mcp_desc to = PHI_ZERO;
+    to.argv = shell();
+    to.env = getenv("PHI_SEEDS") != NULL ? large : small;
+    to.era = "2025-06-18";
+    to.max_message_bytes = MESSAGE_MOST;
+    to.timeout_ms = getenv("PHI_SEEDS") != NULL ? 20000 : 300;
+    to.restart_delay_ms = 1;
+    to.close_ms = 300;
+    return phi_mcp_connect(k->rt, &to);
+}
+
+/* One agent, which calls that tool and then one that works. */
+static void once(kit *k, script *s, const char *const *calls) {
+    script fresh = {calls, 1, 0, 0, 0};
+    const phi_tool_source *source;
+    phi_agent agent;
+    int i, pid;
+    k->mcp = shell_connect(k);
+    if (!CHECK(ready(k))) return;
+    pid = phi_mcp_info_of(k->mcp).process_id;
+    *s = fresh;
+    agent = agent_of(k, &source);
+    CHECK_EQ_INT(run_of(k, s, agent), PHI_OK);
+    CHECK_EQ_INT(s->results, 2);
+    CHECK_EQ_INT(s->errors, 0);
+    CHECK_EQ_INT(phi_mcp_state_of(k->mcp), PHI_MCP_READY);
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    (void)phi_step(k->rt, 0);
+    CHECK_EQ_INT(phi_mcp_free(k->mcp), PHI_OK);
+    for (i = 0; i < 100 && kill(pid, 0) == 0; i++) (void)phi_step(k->rt, 5);
+    CHECK(kill(pid, 0) != 0);
+}
+
+TEST(a_hundred_troubles_in_a_row_give_one_result_each_and_leave_nothing) {
+    static const char *const tools[] = {"die {}",   "kill {}", "half {}", "garbage {}",
+                                        "flood {}", "hang {}", "twice {}"};
+    phi_runtime_desc desc = PHI_ZERO;
+    size_t before = SIZE_MAX;
+    script s;
+    int i, j, before_failures = test_failures();
+    kit k;
+    memset(&k, 0, sizeof k);
+    k.memory.below = test_allocator();
+    desc.allocator.realloc_fn = counted_resize;
+    desc.allocator.user_data = &k.memory;
+    REQUIRE((k.rt = phi_runtime_new(&desc)) != NULL);
+    model_of(&k, &s);
+    for (i = 0; i < 100 && test_failures() == before_failures; i++) {
+        once(&k, &s, &tools[i % 7]);
+        for (j = 0; j < 40 && i >= 14 && k.memory.now > before; j++)
+            (void)phi_step(k.rt, 5); /* until a killed program is reaped */
+        if (i < 14) before = phi__min(before, k.memory.now);
+        if (i >= 14) CHECK_EQ_INT((int)k.memory.now, (int)before);
+        if (test_failures() != before_failures) printf("round %d: %s\n", i, tools[i % 7]);
+    }
+    CHECK(k.memory.peak < MEMORY_MOST);
+    phi_runtime_free(k.rt);
+    CHECK_EQ_INT((int)k.memory.now, 0);
+}
+
 TEST_MAIN(TEST_ENTRY(a_server_that_exits_in_a_call_gives_one_error_and_is_started_again),
           TEST_ENTRY(a_server_that_is_killed_in_a_call_gives_one_error_and_is_started_again),
           TEST_ENTRY(a_server_that_dies_in_the_midst_of_an_answer_gives_one_error),
@@ -393,4 +492,5 @@ TEST_MAIN(TEST_ENTRY(a_server_that_exits_in_a_call_gives_one_error_and_is_starte
           TEST_ENTRY(an_agent_goes_on_whatever_its_server_does),
           TEST_ENTRY(a_server_that_dies_in_the_handshake_fails_with_its_words),
           TEST_ENTRY(a_server_that_ignores_eof_and_sigterm_is_killed),
-          TEST_ENTRY(a_server_is_freed_in_the_midst_of_a_call))
+          TEST_ENTRY(a_server_is_freed_in_the_midst_of_a_call),
+          TEST_ENTRY(a_hundred_troubles_in_a_row_give_one_result_each_and_leave_nothing))
