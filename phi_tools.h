@@ -12229,11 +12229,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x94d388c8
+#if PHI__IMP_MCP != 0xa8e66a02
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x94d388c8
+#define PHI__IMP_MCP 0xa8e66a02
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -15260,7 +15260,8 @@ typedef enum phi__mcp_asks_kind {
 
 enum {
     PHI__MCP_ASKS_REFUSED = -1, /* code: the person does not want a model to answer */
-    PHI__MCP_ASKS_SHOWN = 500   /* bytes of a prompt that a person is shown */
+    PHI__MCP_ASKS_SHOWN = 500,  /* bytes of a prompt that a person is shown */
+    PHI__MCP_ASKS_FIELDS = 1000 /* of a form */
 };
 
 /* The part. */
@@ -15473,6 +15474,14 @@ static bool phi__mcp_asks_is_page(phi_str url) {
     return phi__str_starts(url, "https://") || phi__str_starts(url, "http://");
 }
 
+static const char *phi__mcp_asks_form_fault(const phi_json *schema) {
+    const phi_json *fields = phi_json_get(schema, "properties");
+    if (!phi_json_is_object(schema)) return "requestedSchema: expected an object";
+    return phi_json_is_object(fields) && phi_json_count(fields) > PHI__MCP_ASKS_FIELDS
+               ? "requestedSchema: expected at most 1,000 properties"
+               : NULL;
+}
+
 /* The fault of a request, or NULL; one that was not offered is at fault. */
 static const char *phi__mcp_asks_fault(const phi_mcp *mcp, const phi_json *params,
                                        phi__mcp_asks_kind kind) {
@@ -15481,9 +15490,7 @@ static const char *phi__mcp_asks_fault(const phi_mcp *mcp, const phi_json *param
     const phi_json *tools = phi_json_get(params, "tools");
     if (kind == PHI__MCP_ASKS_FORM) {
         if ((answers & PHI_MCP_FORMS) == 0) return "forms are not offered";
-        return phi_json_is_object(phi_json_get(params, "requestedSchema"))
-                   ? NULL
-                   : "requestedSchema: expected an object";
+        return phi__mcp_asks_form_fault(phi_json_get(params, "requestedSchema"));
     }
     if (kind == PHI__MCP_ASKS_URL) {
         if ((answers & PHI_MCP_URLS) == 0 || (era != NULL && !era->urls))
@@ -29142,7 +29149,8 @@ static bool phi__mcp_tasks_knows(const struct phi__mcp_task *t, phi_str key) {
     return false;
 }
 
-/* The questions with new keys, as a result that asks them. NULL: no memory. */
+/* The questions with new keys, as a result that asks them; those after more than may be asked at once
+   are not looked at, for the whole is refused then. NULL: no memory. */
 static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_json *questions,
                                           phi_arena *arena, size_t *count) {
     phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);
@@ -29150,7 +29158,7 @@ static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_jso
     const phi_json *question;
     *count = 0;
     if (phi_json_set(arena, result, "inputRequests", fresh) != PHI_OK) return NULL;
-    while ((question = phi_json_next(&it)) != NULL) {
+    while (*count <= PHI__MCP_ASKED_MOST && (question = phi_json_next(&it)) != NULL) {
         size_t len = it.key.len;
         if (phi__mcp_tasks_knows(t, it.key)) continue;
         phi__buf_add(&t->keys, (const char *)&len, sizeof len);

@@ -25,7 +25,8 @@ typedef enum phi__mcp_asks_kind {
 
 enum {
     PHI__MCP_ASKS_REFUSED = -1, /* code: the person does not want a model to answer */
-    PHI__MCP_ASKS_SHOWN = 500   /* bytes of a prompt that a person is shown */
+    PHI__MCP_ASKS_SHOWN = 500,  /* bytes of a prompt that a person is shown */
+    PHI__MCP_ASKS_FIELDS = 1000 /* of a form */
 };
 
 /* The part. */
@@ -238,6 +239,14 @@ static bool phi__mcp_asks_is_page(phi_str url) {
     return phi__str_starts(url, "https://") || phi__str_starts(url, "http://");
 }
 
+static const char *phi__mcp_asks_form_fault(const phi_json *schema) {
+    const phi_json *fields = phi_json_get(schema, "properties");
+    if (!phi_json_is_object(schema)) return "requestedSchema: expected an object";
+    return phi_json_is_object(fields) && phi_json_count(fields) > PHI__MCP_ASKS_FIELDS
+               ? "requestedSchema: expected at most 1,000 properties"
+               : NULL;
+}
+
 /* The fault of a request, or NULL; one that was not offered is at fault. */
 static const char *phi__mcp_asks_fault(const phi_mcp *mcp, const phi_json *params,
                                        phi__mcp_asks_kind kind) {
@@ -246,9 +255,7 @@ static const char *phi__mcp_asks_fault(const phi_mcp *mcp, const phi_json *param
     const phi_json *tools = phi_json_get(params, "tools");
     if (kind == PHI__MCP_ASKS_FORM) {
         if ((answers & PHI_MCP_FORMS) == 0) return "forms are not offered";
-        return phi_json_is_object(phi_json_get(params, "requestedSchema"))
-                   ? NULL
-                   : "requestedSchema: expected an object";
+        return phi__mcp_asks_form_fault(phi_json_get(params, "requestedSchema"));
     }
     if (kind == PHI__MCP_ASKS_URL) {
         if ((answers & PHI_MCP_URLS) == 0 || (era != NULL && !era->urls))

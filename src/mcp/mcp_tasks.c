@@ -100,7 +100,8 @@ static bool phi__mcp_tasks_knows(const struct phi__mcp_task *t, phi_str key) {
     return false;
 }
 
-/* The questions with new keys, as a result that asks them. NULL: no memory. */
+/* The questions with new keys, as a result that asks them; those after more than may be asked at once
+   are not looked at, for the whole is refused then. NULL: no memory. */
 static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_json *questions,
                                           phi_arena *arena, size_t *count) {
     phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);
@@ -108,7 +109,7 @@ static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_jso
     const phi_json *question;
     *count = 0;
     if (phi_json_set(arena, result, "inputRequests", fresh) != PHI_OK) return NULL;
-    while ((question = phi_json_next(&it)) != NULL) {
+    while (*count <= PHI__MCP_ASKED_MOST && (question = phi_json_next(&it)) != NULL) {
         size_t len = it.key.len;
         if (phi__mcp_tasks_knows(t, it.key)) continue;
         phi__buf_add(&t->keys, (const char *)&len, sizeof len);

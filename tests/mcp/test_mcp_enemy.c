@@ -88,6 +88,99 @@ TEST(a_batch_on_the_stream_of_a_request_may_go_on_after_its_answer) {
     tools_end(&t);
 }
 
+/* ---- much of everything ---- */
+
+enum { MANY = 60000 };
+
+/* before, then "k0":each,"k1":each..., then after */
+static char *many(const char *before, const char *each, const char *after) {
+    char *text = (char *)malloc(MANY * (strlen(each) + 12) + strlen(before) + strlen(after) + 1);
+    char *to = text;
+    int i;
+    if (text == NULL) abort();
+    to += sprintf(to, "%s", before);
+    for (i = 0; i < MANY; i++) to += sprintf(to, "%s\"k%d\":%s", i > 0 ? "," : "", i, each);
+    (void)sprintf(to, "%s", after);
+    return text;
+}
+
+/* An agent in the midst of a call of "echo"; forms are answered with "{}". */
+static bool calling(tools_kit *t, const char *era) {
+    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__mcp_asks_join};
+    phi_mcp_desc to;
+    phi_agent_desc desc;
+    memset(&to, 0, sizeof to);
+    to.answers = PHI_MCP_FORMS;
+    tools_begin(t, era, NULL);
+    t->result = NULL;
+    CHECK_EQ_INT(link_connect(&t->k, &to, joins, 2), PHI_OK);
+    link_run(&t->k);
+    if (!CHECK_EQ_INT(phi_mcp_state_of(t->k.mcp), PHI_MCP_READY)) return false;
+    desc = tools_desc(t);
+    rig_hooks(t->k.rig, &desc, PHI_HOOK_QUESTION);
+    rig_answers(t->k.rig, PHI_HOOK_QUESTION, PHI_ALLOW, "{}");
+    t->agent = rig_agent(t->k.rig, &desc);
+    rig_call(t->k.rig, "c1", "echo", "{\"text\":\"x\"}");
+    rig_says(t->k.rig, "done");
+    CHECK_EQ_INT(phi_prompt(t->agent, "go"), PHI_OK);
+    (void)rig_run(t->k.rig, 5);
+    (void)link_sent(&t->k);
+    return CHECK(t->calls == 1);
+}
+
+/* The id of the last request of that method. */
+static void asked_id(tools_kit *t, const char *method, char id[24]) {
+    const char *at = strstr(t->k.sent, method);
+    if (!CHECK(at != NULL)) return;
+    while (at > t->k.sent && strncmp(at, "\"id\":", 5) != 0) at--;
+    (void)snprintf(id, 24, "%lu", strtoul(at + 5, NULL, 10));
+}
+
+TEST(a_task_that_asks_for_thousands_of_things_is_refused_at_once) {
+    char *text = many("{\"taskId\":\"t\",\"status\":\"input_required\",\"inputRequests\":{",
+                      "{\"method\":\"x\"}", "}}");
+    clock_t began = clock();
+    char id[24] = "0";
+    tools_kit t;
+    if (calling(&t, "2026-07-28")) {
+        tools_result(&t, "{\"resultType\":\"task\",\"taskId\":\"t\",\"status\":\"working\","
+                         "\"pollIntervalMs\":10}");
+        link_pass(&t.k, 50);
+        asked_id(&t, "tasks/get", id);
+        tools_answer(&t, id, "result", text);
+        (void)rig_run(t.k.rig, 2000);
+        CHECK(strstr(rig_story(t.k.rig), "AgentEnd ok") != NULL);
+        CHECK(strstr(rig_story(t.k.rig), "c1 error \"MCP call failed: the server asks for x, which "
+                                         "is not offered") != NULL);
+    }
+    tools_end(&t);
+    CHECK((clock() - began) / CLOCKS_PER_SEC < 3);
+    free(text);
+}
+
+TEST(a_form_with_thousands_of_fields_is_refused) {
+    char *text = many("{\"jsonrpc\":\"2.0\",\"id\":\"e\",\"method\":\"elicitation/create\","
+                      "\"params\":{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
+                      "\"properties\":{",
+                      "{\"type\":\"string\",\"default\":\"a\"}", "}}}}");
+    clock_t began = clock();
+    tools_kit t;
+    if (calling(&t, "2025-06-18")) {
+        link_says(&t.k, text);
+        link_run(&t.k);
+        CHECK(strstr(link_sent(&t.k), "requestedSchema: expected at most 1,000 properties") !=
+              NULL);
+        tools_result(&t, "{\"content\":[]}");
+        (void)rig_run(t.k.rig, 50);
+        CHECK(strstr(rig_story(t.k.rig), "AgentEnd ok") != NULL);
+    }
+    tools_end(&t);
+    CHECK((clock() - began) / CLOCKS_PER_SEC < 3);
+    free(text);
+}
+
 TEST_MAIN(TEST_ENTRY(a_connection_may_be_freed_by_an_answer_that_came_in_pieces),
           TEST_ENTRY(a_connection_may_be_freed_by_an_answer_that_was_too_long),
-          TEST_ENTRY(a_batch_on_the_stream_of_a_request_may_go_on_after_its_answer))
+          TEST_ENTRY(a_batch_on_the_stream_of_a_request_may_go_on_after_its_answer),
+          TEST_ENTRY(a_task_that_asks_for_thousands_of_things_is_refused_at_once),
+          TEST_ENTRY(a_form_with_thousands_of_fields_is_refused))
