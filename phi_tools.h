@@ -12229,11 +12229,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xa8e66a02
+#if PHI__IMP_MCP != 0xf517bdd2
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xa8e66a02
+#define PHI__IMP_MCP 0xf517bdd2
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -13327,7 +13327,7 @@ typedef struct phi__mcp_known {
     phi_memory *memory;
     phi__map map;
     phi__list tools;
-    size_t count;
+    size_t count, bytes; /* of all texts */
     uint32_t round;
 } phi__mcp_known;
 
@@ -13340,8 +13340,9 @@ PHI__FN phi__mcp_known_tool *phi__mcp_known_offer(phi__mcp_known *known, phi_str
                                                   phi_str definition, phi_str *before);
 /* The waiting definition counts from now on. */
 PHI__FN void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *tool);
-/* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most`. */
-PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most);
+/* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most` tools and
+   most_bytes. */
+PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t most_bytes);
 
 #endif
 #endif
@@ -13834,7 +13835,8 @@ PHI__FN void phi__mcp_oauth_person_unlisten(phi__mcp_oauth *o);
 /* ---- src/mcp/mcp_pages_in.h ---- */
 
 /* mcp_pages_in.h - a list that a server gives page by page, bounded: by phi_mcp_desc.max_list
-   items, by a number of pages, and where a cursor comes back. */
+   items, by the memory that they take (four times max_message_bytes), by a number of pages, and
+   where a cursor comes back. */
 #ifndef PHI_MCP_MCP_PAGES_IN_H
 #define PHI_MCP_MCP_PAGES_IN_H
 
@@ -13854,6 +13856,7 @@ struct phi__mcp_pages {
     phi__mcp_request *request;
     phi__buf cursor;
     size_t count, page;
+    size_t bytes; /* of memory that `item` took */
     uint64_t ttl_ms;
     bool cut;     /* there was more than the bounds allow */
     bool has_ttl; /* of the last page, ttl_ms */
@@ -18497,11 +18500,13 @@ static bool phi__mcp_known_copy(phi__mcp_known *known, phi_str from, phi_str *ou
     if (from.len > 0) memcpy(text, from.at, from.len);
     text[from.len] = '\0';
     *out = phi__str(text, from.len);
+    known->bytes += from.len;
     return true;
 }
 
 static void phi__mcp_known_drop_text(phi__mcp_known *known, phi_str *text) {
     if (text->at != NULL) phi__free(known->memory, (char *)(uintptr_t)text->at, text->len + 1);
+    known->bytes -= text->len;
     *text = phi__str(NULL, 0);
 }
 
@@ -18587,8 +18592,8 @@ PHI__FN void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *t
     tool->waiting = phi__str(NULL, 0);
 }
 
-PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most) {
-    while (known->count > most && known->tools.first != NULL) {
+PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t most_bytes) {
+    while ((known->count > most || known->bytes > most_bytes) && known->tools.first != NULL) {
         phi__mcp_known_tool *oldest = PHI__OWNER(known->tools.first, phi__mcp_known_tool, link);
         if (oldest->round == known->round) break;
         phi__mcp_known_drop(known, oldest);
@@ -21836,7 +21841,11 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
 #ifndef PHI_NO_MCP
 
 
-enum { PHI__MCP_PAGES_MOST = 1000, PHI__MCP_PAGES_CURSOR = 65536 /* bytes */ };
+enum {
+    PHI__MCP_PAGES_MOST = 1000,
+    PHI__MCP_PAGES_CURSOR = 65536, /* bytes */
+    PHI__MCP_PAGES_MEMORY = 4      /* times the bytes of the longest message: a tree takes that */
+};
 
 static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply);
 
@@ -21888,6 +21897,22 @@ static bool phi__mcp_pages_next(phi__mcp_pages *pages, const phi_json *result) {
     return true;
 }
 
+/* False: no memory. */
+static bool phi__mcp_pages_item(phi__mcp_pages *pages, const phi_json *item) {
+    const phi_memory *memory = phi__mcp_session_memory(pages->mcp);
+    size_t before = memory->used_bytes;
+    pages->count++;
+    if (!pages->item(pages, item)) return false;
+    if (memory->used_bytes > before) pages->bytes += memory->used_bytes - before;
+    return true;
+}
+
+static bool phi__mcp_pages_full(const phi__mcp_pages *pages) {
+    const phi_mcp_desc *desc = phi__mcp_session_desc(pages->mcp);
+    return pages->count >= desc->max_list ||
+           pages->bytes > phi__mul(desc->max_message_bytes, PHI__MCP_PAGES_MEMORY);
+}
+
 static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
     phi__mcp_pages *pages = (phi__mcp_pages *)ctx;
     const phi_json *ttl = phi_json_get(reply->result, "ttlMs");
@@ -21900,12 +21925,10 @@ static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
         return;
     }
     while (status == PHI_OK && !pages->cut && phi_json_next(&it) != NULL) {
-        if (pages->count == phi__mcp_session_desc(pages->mcp)->max_list)
+        if (phi__mcp_pages_full(pages))
             pages->cut = true;
-        else if (phi_json_is_object(it.at)) {
-            pages->count++;
-            if (!pages->item(pages, it.at)) status = PHI_NO_MEMORY;
-        }
+        else if (phi_json_is_object(it.at) && !phi__mcp_pages_item(pages, it.at))
+            status = PHI_NO_MEMORY;
     }
     pages->has_ttl = phi_json_is_integer(ttl);
     pages->ttl_ms = phi_json_uint(ttl, 0);
@@ -21922,7 +21945,7 @@ static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
 
 PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages) {
     phi__buf_init(&pages->cursor, phi__mcp_session_memory(pages->mcp));
-    pages->count = pages->page = 0;
+    pages->count = pages->page = pages->bytes = 0;
     pages->cut = false;
     return phi__mcp_pages_send(pages);
 }
@@ -29831,6 +29854,7 @@ static bool phi__mcp_tools_compare(phi__mcp_tools *t, phi__mcp_definition *defin
 }
 
 static bool phi__mcp_tools_build(phi__mcp_tools *t) {
+    const phi_mcp_desc *desc = phi__mcp_session_desc(t->mcp);
     phi__mcp_toolbox *box = NULL;
     size_t i;
     for (i = 0; i < t->count; i++)
@@ -29839,7 +29863,8 @@ static bool phi__mcp_tools_build(phi__mcp_tools *t) {
                              &t->functions, phi__mcp_tools_warn, t, &box) != PHI_OK)
         return false;
     phi__mcp_tools_install(t, box);
-    phi__mcp_known_round(&t->known, (size_t)phi__mcp_session_desc(t->mcp)->max_list * 2);
+    phi__mcp_known_round(&t->known, (size_t)desc->max_list * 2,
+                         phi__mul(desc->max_message_bytes, 2));
     return true;
 }
 

@@ -12,11 +12,13 @@ static bool phi__mcp_known_copy(phi__mcp_known *known, phi_str from, phi_str *ou
     if (from.len > 0) memcpy(text, from.at, from.len);
     text[from.len] = '\0';
     *out = phi__str(text, from.len);
+    known->bytes += from.len;
     return true;
 }
 
 static void phi__mcp_known_drop_text(phi__mcp_known *known, phi_str *text) {
     if (text->at != NULL) phi__free(known->memory, (char *)(uintptr_t)text->at, text->len + 1);
+    known->bytes -= text->len;
     *text = phi__str(NULL, 0);
 }
 
@@ -102,8 +104,8 @@ PHI__FN void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *t
     tool->waiting = phi__str(NULL, 0);
 }
 
-PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most) {
-    while (known->count > most && known->tools.first != NULL) {
+PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t most_bytes) {
+    while ((known->count > most || known->bytes > most_bytes) && known->tools.first != NULL) {
         phi__mcp_known_tool *oldest = PHI__OWNER(known->tools.first, phi__mcp_known_tool, link);
         if (oldest->round == known->round) break;
         phi__mcp_known_drop(known, oldest);

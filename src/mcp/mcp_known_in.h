@@ -21,7 +21,7 @@ typedef struct phi__mcp_known {
     phi_memory *memory;
     phi__map map;
     phi__list tools;
-    size_t count;
+    size_t count, bytes; /* of all texts */
     uint32_t round;
 } phi__mcp_known;
 
@@ -34,8 +34,9 @@ PHI__FN phi__mcp_known_tool *phi__mcp_known_offer(phi__mcp_known *known, phi_str
                                                   phi_str definition, phi_str *before);
 /* The waiting definition counts from now on. */
 PHI__FN void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *tool);
-/* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most`. */
-PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most);
+/* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most` tools and
+   most_bytes. */
+PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t most_bytes);
 
 #endif
 #endif

@@ -5,7 +5,11 @@
 
 #include "text/json_in.h"
 
-enum { PHI__MCP_PAGES_MOST = 1000, PHI__MCP_PAGES_CURSOR = 65536 /* bytes */ };
+enum {
+    PHI__MCP_PAGES_MOST = 1000,
+    PHI__MCP_PAGES_CURSOR = 65536, /* bytes */
+    PHI__MCP_PAGES_MEMORY = 4      /* times the bytes of the longest message: a tree takes that */
+};
 
 static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply);
 
@@ -57,6 +61,22 @@ static bool phi__mcp_pages_next(phi__mcp_pages *pages, const phi_json *result) {
     return true;
 }
 
+/* False: no memory. */
+static bool phi__mcp_pages_item(phi__mcp_pages *pages, const phi_json *item) {
+    const phi_memory *memory = phi__mcp_session_memory(pages->mcp);
+    size_t before = memory->used_bytes;
+    pages->count++;
+    if (!pages->item(pages, item)) return false;
+    if (memory->used_bytes > before) pages->bytes += memory->used_bytes - before;
+    return true;
+}
+
+static bool phi__mcp_pages_full(const phi__mcp_pages *pages) {
+    const phi_mcp_desc *desc = phi__mcp_session_desc(pages->mcp);
+    return pages->count >= desc->max_list ||
+           pages->bytes > phi__mul(desc->max_message_bytes, PHI__MCP_PAGES_MEMORY);
+}
+
 static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
     phi__mcp_pages *pages = (phi__mcp_pages *)ctx;
     const phi_json *ttl = phi_json_get(reply->result, "ttlMs");
@@ -69,12 +89,10 @@ static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
         return;
     }
     while (status == PHI_OK && !pages->cut && phi_json_next(&it) != NULL) {
-        if (pages->count == phi__mcp_session_desc(pages->mcp)->max_list)
+        if (phi__mcp_pages_full(pages))
             pages->cut = true;
-        else if (phi_json_is_object(it.at)) {
-            pages->count++;
-            if (!pages->item(pages, it.at)) status = PHI_NO_MEMORY;
-        }
+        else if (phi_json_is_object(it.at) && !phi__mcp_pages_item(pages, it.at))
+            status = PHI_NO_MEMORY;
     }
     pages->has_ttl = phi_json_is_integer(ttl);
     pages->ttl_ms = phi_json_uint(ttl, 0);
@@ -91,7 +109,7 @@ static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
 
 PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages) {
     phi__buf_init(&pages->cursor, phi__mcp_session_memory(pages->mcp));
-    pages->count = pages->page = 0;
+    pages->count = pages->page = pages->bytes = 0;
     pages->cut = false;
     return phi__mcp_pages_send(pages);
 }

@@ -1,5 +1,6 @@
 /* mcp_pages_in.h - a list that a server gives page by page, bounded: by phi_mcp_desc.max_list
-   items, by a number of pages, and where a cursor comes back. */
+   items, by the memory that they take (four times max_message_bytes), by a number of pages, and
+   where a cursor comes back. */
 #ifndef PHI_MCP_MCP_PAGES_IN_H
 #define PHI_MCP_MCP_PAGES_IN_H
 
@@ -20,6 +21,7 @@ struct phi__mcp_pages {
     phi__mcp_request *request;
     phi__buf cursor;
     size_t count, page;
+    size_t bytes; /* of memory that `item` took */
     uint64_t ttl_ms;
     bool cut;     /* there was more than the bounds allow */
     bool has_ttl; /* of the last page, ttl_ms */

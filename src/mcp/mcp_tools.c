@@ -211,6 +211,7 @@ static bool phi__mcp_tools_compare(phi__mcp_tools *t, phi__mcp_definition *defin
 }
 
 static bool phi__mcp_tools_build(phi__mcp_tools *t) {
+    const phi_mcp_desc *desc = phi__mcp_session_desc(t->mcp);
     phi__mcp_toolbox *box = NULL;
     size_t i;
     for (i = 0; i < t->count; i++)
@@ -219,7 +220,8 @@ static bool phi__mcp_tools_build(phi__mcp_tools *t) {
                              &t->functions, phi__mcp_tools_warn, t, &box) != PHI_OK)
         return false;
     phi__mcp_tools_install(t, box);
-    phi__mcp_known_round(&t->known, (size_t)phi__mcp_session_desc(t->mcp)->max_list * 2);
+    phi__mcp_known_round(&t->known, (size_t)desc->max_list * 2,
+                         phi__mul(desc->max_message_bytes, 2));
     return true;
 }
 

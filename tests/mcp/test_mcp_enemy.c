@@ -179,8 +179,50 @@ TEST(a_form_with_thousands_of_fields_is_refused) {
     free(text);
 }
 
+/* Each page is small enough; all of them are not. Later lists have tools of other names. */
+TEST(a_list_without_an_end_takes_no_more_memory_than_a_few_messages) {
+    enum { BIG = 60000, PAGES = 60 };
+    static char big[BIG + 1];
+    static char text[BIG + 400];
+    phi_mcp_desc to;
+    char id[24] = "0";
+    int i, round;
+    size_t most = 0;
+    tools_kit t;
+    memset(big, 'd', BIG);
+    memset(&to, 0, sizeof to);
+    to.max_message_bytes = 65536;
+    tools_begin(&t, "2025-06-18", NULL);
+    t.list = NULL;
+    (void)tools_ready(&t, &to);
+    for (round = 0; round < 4; round++) {
+        for (i = 0; i < PAGES && strstr(t.k.sent, "tools/list") != NULL; i++) {
+            asked_id(&t, "tools/list", id);
+            (void)link_sent(&t.k);
+            (void)snprintf(text, sizeof text,
+                           "{\"tools\":[{\"name\":\"t%d_%d\",\"description\":\"%s\"}],"
+                           "\"nextCursor\":\"%d\"}",
+                           round, i, big, i);
+            tools_answer(&t, id, "result", text);
+            link_run(&t.k);
+            if (test_alloc_live_bytes() > most) most = test_alloc_live_bytes();
+        }
+        CHECK(i > 2 && i < 10);
+        CHECK_EQ_INT(phi_mcp_state_of(t.k.mcp), PHI_MCP_READY);
+        CHECK(strstr(link_story(&t.k), "its list of tools is too long, the rest is left out") !=
+              NULL);
+        rig_pass_ms(t.k.rig, 1000);
+        CHECK_EQ_INT(phi_mcp_list_tools(t.k.mcp), PHI_OK);
+        link_run(&t.k);
+    }
+    CHECK(most < (size_t)2 << 20);
+    if (most >= (size_t)2 << 20) printf("%lu bytes\n", (unsigned long)most);
+    tools_end(&t);
+}
+
 TEST_MAIN(TEST_ENTRY(a_connection_may_be_freed_by_an_answer_that_came_in_pieces),
           TEST_ENTRY(a_connection_may_be_freed_by_an_answer_that_was_too_long),
           TEST_ENTRY(a_batch_on_the_stream_of_a_request_may_go_on_after_its_answer),
           TEST_ENTRY(a_task_that_asks_for_thousands_of_things_is_refused_at_once),
-          TEST_ENTRY(a_form_with_thousands_of_fields_is_refused))
+          TEST_ENTRY(a_form_with_thousands_of_fields_is_refused),
+          TEST_ENTRY(a_list_without_an_end_takes_no_more_memory_than_a_few_messages))
