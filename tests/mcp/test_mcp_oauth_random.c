@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { MOVES = 60, REQUESTS_MOST = WIRES_MOST - 12 };
+enum { MOVES = 250, REQUESTS_MOST = WIRES_MOST - 12 };
 
 typedef struct game {
     world o;
@@ -14,8 +14,11 @@ typedef struct game {
     int told;
     uint64_t opened_us[64];
     char token[64], refresh[64], code[64];
-    int given; /* codes and tokens so far */
-    bool inside;
+    int given;         /* codes and tokens so far */
+    bool fresh[500];   /* a refresh token was given with the token of that number */
+    bool inside, over; /* over: the host does nothing more */
+    uint32_t calm;     /* the larger, the less goes wrong */
+    int browsers;
 } game;
 
 static uint32_t dice(game *g, uint32_t sides) { return test_random(&g->seed) % sides; }
@@ -43,7 +46,8 @@ static const char *token_answer(game *g, char *out, size_t size) {
     g->given++;
     (void)snprintf(out, size, "{\"access_token\":\"token-number-%d\"%s", g->given,
                    ends[dice(g, PHI__COUNT(ends))]);
-    if (dice(g, 3) > 0)
+    g->fresh[g->given] = dice(g, 3) > 0;
+    if (g->fresh[g->given])
         (void)snprintf(out + strlen(out), size - strlen(out),
                        ",\"refresh_token\":\"refresh-number-%d\"", g->given);
     (void)snprintf(out + strlen(out), size - strlen(out), "}");
@@ -63,9 +67,9 @@ static const char *refusal(game *g, bool code, char *out, size_t size) {
 static const char *page(game *g, const char *text, int *status, char *out, size_t size) {
     static const char *const odd[] = {
         "", "[]", "{", "{\"issuer\":7}", "null", "{\"resource\":\"" SERVER "\"}"};
-    bool token = strncmp(text, "POST " AS "/token", 22) == 0;
-    bool client = strncmp(text, "POST " AS "/register", 25) == 0;
-    if (dice(g, 6) == 0) {
+    bool token = strncmp(text, "POST " AS "/t", strlen("POST " AS "/t")) == 0;
+    bool client = strncmp(text, "POST " AS "/r", strlen("POST " AS "/r")) == 0;
+    if (dice(g, 6 * g->calm) == 0) {
         static const int codes[] = {200, 204, 302, 400, 401, 403, 404, 429, 500, 503};
         *status = codes[dice(g, PHI__COUNT(codes))];
         if (token || client) return refusal(g, strstr(text, "&code_verifier=") != NULL, out, size);
@@ -92,11 +96,11 @@ static void answer(wires *w, size_t i) {
     char out[1000];
     int status = 200;
     const char *body;
-    if (dice(g, 12) == 0) {
+    if (dice(g, 12 * g->calm) == 0) {
         wires_end(w, i, PHI_NETWORK, "broken");
         return;
     }
-    if (dice(g, 30) == 0) return; /* never */
+    if (dice(g, 30 * g->calm) == 0) return; /* never */
     body = page(g, w->sent[i].text, &status, out, sizeof out);
     wires_reply(w, i, status, "", body);
 }
@@ -112,7 +116,9 @@ static void ask(game *g) {
     if (status == PHI_OK) {
         (void)snprintf(g->token, sizeof g->token, "%.*s", (int)value.len, value.at);
         CHECK(strncmp(g->token, "Bearer token-number-", 20) == 0);
-        (void)snprintf(g->refresh, sizeof g->refresh, "refresh-number-%s", g->token + 20);
+        g->refresh[0] = '\0';
+        if (g->fresh[atoi(g->token + 20)])
+            (void)snprintf(g->refresh, sizeof g->refresh, "refresh-number-%s", g->token + 20);
     }
 }
 
@@ -133,7 +139,7 @@ static void challenge(game *g) {
 static void come_back(game *g) {
     static const char *const ways[] = {"code=code-number-%d", "code=code-number-%d&code=2",
                                        "error=access_denied",
-                                       "error=server_error&error_description=%%20code-number-%d",
+                                       "error=server_error&error_description=sorry+%d",
                                        "code=code-number-%d&iss=https%%3A%%2F%%2Fevil.example"};
     char parameters[200];
     if (g->o.oauth == NULL || g->o.opened == 0) return;
@@ -154,7 +160,7 @@ static void changed(void *ctx, phi_status status, const char *message) {
     CHECK((status == PHI_OK) == (message[0] == '\0'));
     clean(message);
     g->inside = true;
-    if (dice(g, 3) == 0) change(g);
+    if (!g->over && dice(g, 3) == 0) change(g);
     g->inside = false;
 }
 
@@ -162,8 +168,11 @@ static phi_status browser(void *user_data, const char *url) {
     game *g = (game *)user_data;
     static const phi_status says[] = {PHI_OK, PHI_OK, PHI_OK, PHI_DENIED, PHI_IO};
     int n = g->o.opened++;
+    g->browsers++;
     (void)snprintf(g->o.url, sizeof g->o.url, "%s", url);
-    if (n >= 4 && n < 64) CHECK(g->o.w.now_us - g->opened_us[n - 4] >= 600000000 || g->told < 0);
+    /* four authorizations in ten minutes, of which finding the server may have taken five; and a
+       client that was forgotten is registered anew in each */
+    if (n >= 8 && n < 64) CHECK(g->o.w.now_us - g->opened_us[n - 8] >= 300000000);
     if (n < 64) g->opened_us[n] = g->o.w.now_us;
     if (dice(g, 2) == 0) come_back(g);
     if (dice(g, 20) == 0) {
@@ -179,29 +188,34 @@ static bool make(game *g) {
     listener.changed = changed;
     listener.ctx = g;
     g->waits = false;
+    g->token[0] = g->refresh[0] = '\0';
     g->o.opened = 0;
     return phi__mcp_oauth_new(g->o.rt, &g->o.rt->memory, &g->o.desc, phi_str_of(SERVER), "phi",
                               &listener, &g->o.oauth) == PHI_OK;
 }
 
 static void change(game *g) {
-    switch (dice(g, g->inside ? 6 : 12)) {
+    switch (dice(g, g->inside ? 6 : 18)) {
     case 0:
     case 1: ask(g); break;
     case 2: challenge(g); break;
     case 3: come_back(g); break;
     case 4:
-        if (g->o.oauth != NULL && dice(g, 4) == 0) phi__mcp_oauth_sign_out(g->o.oauth);
+        if (g->o.oauth == NULL || dice(g, 4) > 0) break;
+        phi__mcp_oauth_sign_out(g->o.oauth);
+        g->token[0] = g->refresh[0] = '\0';
         break;
     case 5:
-        if (dice(g, 6) > 0) break;
+        if (dice(g, 6 * g->calm) > 0) break;
         phi__mcp_oauth_free(g->o.oauth);
         g->o.oauth = NULL;
         if (!g->inside) (void)make(g);
         break;
     case 6: store_mem_fail_at(g->o.store, (int)dice(g, 4), PHI_FULL); break;
     case 7: world_pass_s(&g->o, dice(g, 4) == 0 ? 4000 : dice(g, 400)); break;
-    case 8: test_alloc_fail_at((int)dice(g, 40)); break;
+    case 8:
+        if (dice(g, g->calm) == 0) test_alloc_fail_at((int)dice(g, 40));
+        break;
     default: world_step(&g->o, (int)dice(g, 8)); break;
     }
 }
@@ -212,6 +226,7 @@ static void play(uint32_t seed) {
     memset(&g, 0, sizeof g);
     world_init(&g.o);
     g.seed = seed;
+    g.calm = 1 + dice(&g, 8);
     g.o.w.answer = answer;
     g.o.w.user_data = &g;
     g.o.desc.open_browser = browser;
@@ -224,6 +239,7 @@ static void play(uint32_t seed) {
         if (g.o.oauth == NULL && !make(&g)) test_alloc_fail_at(-1);
         change(&g);
     }
+    g.over = true;
     test_alloc_fail_at(-1);
     store_mem_fail_at(g.o.store, -1, PHI_OK);
     for (i = 0; i < 20 && g.waits && g.o.oauth != NULL; i++) { /* who waits is told in the end */
