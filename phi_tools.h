@@ -12229,11 +12229,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xf517bdd2
+#if PHI__IMP_MCP != 0xaba835ae
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xf517bdd2
+#define PHI__IMP_MCP 0xaba835ae
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -13044,7 +13044,7 @@ typedef struct phi__mcp_wire {
     phi__mcp_exchange *gate;
     phi__timer opened; /* sends the messages that have waited */
     uint32_t notes;    /* notifications, and answers of ours, under way */
-    bool full;         /* one was refused: the session is to be told of room */
+    bool full;         /* one was refused: phi__mcp_session_drained follows */
 } phi__mcp_wire;
 
 /* How the body of an answer is read. */

@@ -38,7 +38,7 @@ typedef struct phi__mcp_wire {
     phi__mcp_exchange *gate;
     phi__timer opened; /* sends the messages that have waited */
     uint32_t notes;    /* notifications, and answers of ours, under way */
-    bool full;         /* one was refused: the session is to be told of room */
+    bool full;         /* one was refused: phi__mcp_session_drained follows */
 } phi__mcp_wire;
 
 /* How the body of an answer is read. */
