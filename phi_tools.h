@@ -12229,11 +12229,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xaba835ae
+#if PHI__IMP_MCP != 0x5a7ed1fc
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xaba835ae
+#define PHI__IMP_MCP 0x5a7ed1fc
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -13195,8 +13195,11 @@ PHI__FN bool phi__mcp_head_session(phi__mcp_exchange *e, phi_str headers);
 /* Adds the message of the body's JSON-RPC error to e->words, and hides secrets of the request in
    both. */
 PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e);
-/* Hides them in e->words alone. */
+/* Hides them alone. */
 PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e);
+/* Hides secrets of the request in a text. False: no memory, they may still be there. */
+PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t len,
+                                   phi__secret_text kind);
 
 #endif
 #endif
@@ -16666,11 +16669,31 @@ PHI__FN void phi__mcp_exchange_close(phi__mcp_exchange *e) {
 
 /* ---- what the kind does ---- */
 
+/* A JSON-RPC error is shown to people, and may quote a token: its text without secrets, in `copy`
+   where it is not in e->body. Without memory for that: nothing. */
+static phi_str phi__mcp_exchange_quiet(phi__mcp_exchange *e, phi_str json, phi__buf *copy) {
+    phi_json_found found;
+    phi__buf *own = json.at == e->body.at ? &e->body : copy;
+    if ((e->sent.len == 0 && e->wire->desc->header_count == 0) ||
+        json.len > (size_t)PHI__MCP_EXCHANGE_FAULT ||
+        phi_json_find(json, "error", &found) != PHI_OK)
+        return json;
+    if (own == copy) phi__buf_add_str(copy, json);
+    if (own->failed || !phi__mcp_head_hide_in(e, own->at, own->len, PHI__SECRET_JSON))
+        return phi__str(NULL, 0);
+    return phi__buf_str(own);
+}
+
 /* False: the exchange is gone. */
 static bool phi__mcp_exchange_give(phi__mcp_exchange *e, phi_str event, phi_str json) {
+    phi__buf copy;
+    bool stays;
     if (json.len > 0) e->tries = 0;
+    phi__buf_init(&copy, &e->wire->rt->memory); /* the message may free mcp */
     e->busy = true;
-    if (!e->kind->message(e, event, json)) return false;
+    stays = e->kind->message(e, event, phi__mcp_exchange_quiet(e, json, &copy));
+    phi__buf_free(&copy);
+    if (!stays) return false;
     e->busy = false;
     if (!e->closed) return true;
     phi__mcp_exchange_destroy(e);
@@ -17493,21 +17516,26 @@ static void phi__mcp_head_secrets(const phi__mcp_exchange *e, phi__secrets *set)
     if (e->wire->session.len > 0) phi__secret_add(set, phi__buf_str(&e->wire->session));
 }
 
-PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e) {
+PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t len,
+                                   phi__secret_text kind) {
     phi_arena arena;
     phi__secrets set;
+    bool fine;
     phi_arena_init(&arena, e->wire->memory, 0);
     phi__secret_init(&set, &arena);
     phi__mcp_head_secrets(e, &set);
-    if (set.failed) {
-        (void)snprintf(e->words, sizeof e->words, "HTTP %d from server", e->http_status);
-        phi__buf_clear(&e->body);
-    } else {
-        (void)phi__secret_hide(&set, e->words, strlen(e->words), PHI__SECRET_WORDS);
-        if (e->body.len > 0)
-            (void)phi__secret_hide(&set, e->body.at, e->body.len, PHI__SECRET_JSON);
-    }
+    fine = !set.failed;
+    if (fine && len > 0) (void)phi__secret_hide(&set, at, len, kind);
     phi_arena_free(&arena);
+    return fine;
+}
+
+PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e) {
+    if (phi__mcp_head_hide_in(e, e->words, strlen(e->words), PHI__SECRET_WORDS) &&
+        phi__mcp_head_hide_in(e, e->body.at, e->body.len, PHI__SECRET_JSON))
+        return;
+    (void)snprintf(e->words, sizeof e->words, "HTTP %d from server", e->http_status);
+    phi__buf_clear(&e->body);
 }
 
 PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e) {

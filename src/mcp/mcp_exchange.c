@@ -4,6 +4,7 @@
 #include "loop/loop_in.h"
 #include "mcp/mcp_head_in.h"
 #include "mcp/mcp_place_in.h"
+#include "text/json.h"
 #include "wire/headers_in.h"
 
 #include <stdio.h>
@@ -115,11 +116,31 @@ PHI__FN void phi__mcp_exchange_close(phi__mcp_exchange *e) {
 
 /* ---- what the kind does ---- */
 
+/* A JSON-RPC error is shown to people, and may quote a token: its text without secrets, in `copy`
+   where it is not in e->body. Without memory for that: nothing. */
+static phi_str phi__mcp_exchange_quiet(phi__mcp_exchange *e, phi_str json, phi__buf *copy) {
+    phi_json_found found;
+    phi__buf *own = json.at == e->body.at ? &e->body : copy;
+    if ((e->sent.len == 0 && e->wire->desc->header_count == 0) ||
+        json.len > (size_t)PHI__MCP_EXCHANGE_FAULT ||
+        phi_json_find(json, "error", &found) != PHI_OK)
+        return json;
+    if (own == copy) phi__buf_add_str(copy, json);
+    if (own->failed || !phi__mcp_head_hide_in(e, own->at, own->len, PHI__SECRET_JSON))
+        return phi__str(NULL, 0);
+    return phi__buf_str(own);
+}
+
 /* False: the exchange is gone. */
 static bool phi__mcp_exchange_give(phi__mcp_exchange *e, phi_str event, phi_str json) {
+    phi__buf copy;
+    bool stays;
     if (json.len > 0) e->tries = 0;
+    phi__buf_init(&copy, &e->wire->rt->memory); /* the message may free mcp */
     e->busy = true;
-    if (!e->kind->message(e, event, json)) return false;
+    stays = e->kind->message(e, event, phi__mcp_exchange_quiet(e, json, &copy));
+    phi__buf_free(&copy);
+    if (!stays) return false;
     e->busy = false;
     if (!e->closed) return true;
     phi__mcp_exchange_destroy(e);

@@ -174,21 +174,26 @@ static void phi__mcp_head_secrets(const phi__mcp_exchange *e, phi__secrets *set)
     if (e->wire->session.len > 0) phi__secret_add(set, phi__buf_str(&e->wire->session));
 }
 
-PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e) {
+PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t len,
+                                   phi__secret_text kind) {
     phi_arena arena;
     phi__secrets set;
+    bool fine;
     phi_arena_init(&arena, e->wire->memory, 0);
     phi__secret_init(&set, &arena);
     phi__mcp_head_secrets(e, &set);
-    if (set.failed) {
-        (void)snprintf(e->words, sizeof e->words, "HTTP %d from server", e->http_status);
-        phi__buf_clear(&e->body);
-    } else {
-        (void)phi__secret_hide(&set, e->words, strlen(e->words), PHI__SECRET_WORDS);
-        if (e->body.len > 0)
-            (void)phi__secret_hide(&set, e->body.at, e->body.len, PHI__SECRET_JSON);
-    }
+    fine = !set.failed;
+    if (fine && len > 0) (void)phi__secret_hide(&set, at, len, kind);
     phi_arena_free(&arena);
+    return fine;
+}
+
+PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e) {
+    if (phi__mcp_head_hide_in(e, e->words, strlen(e->words), PHI__SECRET_WORDS) &&
+        phi__mcp_head_hide_in(e, e->body.at, e->body.len, PHI__SECRET_JSON))
+        return;
+    (void)snprintf(e->words, sizeof e->words, "HTTP %d from server", e->http_status);
+    phi__buf_clear(&e->body);
 }
 
 PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e) {

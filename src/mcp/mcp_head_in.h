@@ -2,6 +2,7 @@
 #ifndef PHI_MCP_MCP_HEAD_IN_H
 #define PHI_MCP_MCP_HEAD_IN_H
 
+#include "io/secret_in.h"
 #include "mcp/mcp_exchange_in.h"
 
 #ifndef PHI_NO_MCP
@@ -20,8 +21,11 @@ PHI__FN bool phi__mcp_head_session(phi__mcp_exchange *e, phi_str headers);
 /* Adds the message of the body's JSON-RPC error to e->words, and hides secrets of the request in
    both. */
 PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e);
-/* Hides them in e->words alone. */
+/* Hides them alone. */
 PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e);
+/* Hides secrets of the request in a text. False: no memory, they may still be there. */
+PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t len,
+                                   phi__secret_text kind);
 
 #endif
 #endif

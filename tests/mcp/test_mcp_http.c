@@ -488,6 +488,18 @@ static void secrets_that_a_server_echoes_are_hidden(void) {
                   "{\"error\":{\"message\":\"bad key secret-key-0001\"}}");
     session_check(&m, "lost #1 -16 400 HTTP 400 from server: bad key *************** "
                       "[{\"error\":{\"message\":\"bad key ***************\"}}]\n");
+    /* whether the status is one of HTTP or of JSON-RPC, in JSON or in a stream */
+    (void)session_send(&m, "tools/call", "{1}");
+    session_reply(&m, &w, 200, SESSION_JSON,
+                  "{\"id\":1,\"error\":{\"message\":\"bad secret-key-000\\u0031\"}}");
+    CHECK(strstr(m.notes, "message #2 {\"id\":1,\"error\":{\"message\":\"bad ****") == m.notes);
+    CHECK(strstr(m.notes, "secret") == NULL);
+    m.len = 0;
+    (void)session_send(&m, "tools/call", "{1}");
+    session_reply(&m, &w, 200, SESSION_SSE,
+                  "data: {\"id\":1,\"error\":{\"message\":\"bad secret-key-0001\"}}\n\n");
+    CHECK(strstr(m.notes, "message #3 {\"id\":1,\"error\":{\"message\":\"bad ****") == m.notes);
+    CHECK(strstr(m.notes, "secret") == NULL);
     session_end(&m, &w);
 }
 
