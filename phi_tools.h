@@ -12229,11 +12229,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x5a7ed1fc
+#if PHI__IMP_MCP != 0x855cd1b2
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x5a7ed1fc
+#define PHI__IMP_MCP 0x855cd1b2
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -14913,18 +14913,26 @@ PHI__FN bool phi__mcp_admit_origin(const phi_mcp_server_desc *desc, phi_str orig
     return scheme > 0 && phi__mcp_admit_ends(origin) && phi__mcp_admit_is_loopback(origin);
 }
 
+static bool phi__mcp_admit_counts(phi_str name) {
+    static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is_nocase(name, names[i])) return true;
+    return phi__str_find_nocase(name, 0, "mcp-") == 0;
+}
+
+static bool phi__mcp_admit_same(phi_str a, phi_str b) {
+    size_t i;
+    for (i = 0; i < a.len && a.len == b.len; i++) /* of letters, digits and '-' */
+        if ((a.at[i] | 0x20) != (b.at[i] | 0x20)) return false;
+    return a.len == b.len;
+}
+
 PHI__FN bool phi__mcp_admit_once(const phi__http_head *head) {
-    static const char *const names[] = {"authorization",  "content-type", "last-event-id",
-                                        "mcp-method",     "mcp-name",     "mcp-protocol-version",
-                                        "mcp-session-id", "origin"};
-    unsigned seen = 0;
     size_t i, k;
-    for (i = 0; i < head->header_count; i++)
-        for (k = 0; k < PHI__COUNT(names); k++) {
-            if (!phi__str_is_nocase(head->headers[i].name, names[k])) continue;
-            if ((seen >> k & 1u) != 0) return false;
-            seen |= 1u << k;
-        }
+    for (i = 1; i < head->header_count; i++)
+        for (k = 0; phi__mcp_admit_counts(head->headers[i].name) && k < i; k++)
+            if (phi__mcp_admit_same(head->headers[i].name, head->headers[k].name)) return false;
     return true;
 }
 

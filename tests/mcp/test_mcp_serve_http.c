@@ -332,6 +332,8 @@ TEST(other_hosts_and_origins_are_refused) {
         {"Origin: http://localhost:\xd9\xa1\r\n", "403 "},
         {"Origin: http://\xef\xbd\x8cocalhost\r\n", "403 "},
         {"Origin: http://localhost\r\nOrigin: http://evil.example\r\n", "400 "},
+        {"Mcp-Param-Region: a\r\nmcp-param-region: b\r\n", "400 "},
+        {"Mcp-Param-Region: a\r\nmcp-param-regiom: b\r\n", "\"result\":{}"},
         {"Origin: HTTP://LOCALHOST:3000\r\n", "\"result\":{}"},
         {"Origin: http://[::1]:3000\r\n", "\"result\":{}"},
         {"Origin: http://localhost:3000\r\n", "\"result\":{}"},
