@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x5a8f73b4
+#if PHI__PUB_MCP != 0x6273a7c0
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x5a8f73b4
+#define PHI__PUB_MCP 0x6273a7c0
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -1188,8 +1188,10 @@ typedef struct phi_mcp_server_desc {
     uint32_t hook_points;
     uint32_t tool_timeout_ms;     /* of tools that have none of their own (default 120,000) */
     uint32_t decision_timeout_ms; /* of hooks that wait (default 300,000) */
-    uint32_t ask_timeout_ms;      /* for the answer to phi_mcp_ask (default 600,000) */
-    void *user_data;              /* of complete, hook_fn and client_fn */
+    /* For the answer to phi_mcp_ask (default 600,000). Where more than half of max_calls wait for a
+       client of 2026-07-28 to come back, the oldest of them gets PHI_TIMEOUT before. */
+    uint32_t ask_timeout_ms;
+    void *user_data; /* of complete, hook_fn and client_fn */
 
     /* "2025-06-18": only this era is spoken (default: all) */
     const char *era;
@@ -12229,11 +12231,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x855cd1b2
+#if PHI__IMP_MCP != 0xfae8db81
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x855cd1b2
+#define PHI__IMP_MCP 0xfae8db81
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -24920,6 +24922,22 @@ static phi__mcp_serving *phi__mcp_serve_ask_parked(phi_mcp_server *server, phi_s
 
 /* ---- 2026-07-28: asking, and going on ---- */
 
+/* Requests whose clients never come back must not take the places of all others: when half of
+   max_calls is parked, the oldest one has waited long enough. */
+static void phi__mcp_serve_ask_crowded(phi_mcp_server *server) {
+    phi__mcp_serving *oldest = NULL;
+    uint32_t count = 0;
+    phi__link *link;
+    for (link = server->serving.first; link != NULL; link = link->next) {
+        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        if (!serving->parked || serving->asks.first == NULL) continue;
+        if (oldest == NULL) oldest = serving;
+        count++;
+    }
+    if (count > (server->desc.max_calls + 1) / 2)
+        (void)phi__io_timer_set(server->rt->io, &oldest->timer, phi__io_now_us(server->rt->io));
+}
+
 static void phi__mcp_serve_ask_required(phi__mcp_serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__mcp_origin origin = serving->origin;
@@ -24947,6 +24965,7 @@ static void phi__mcp_serve_ask_required(phi__mcp_serving *serving) {
     serving->parked = true;
     phi__mcp_serve_send_close(server, &origin, &out);
     (void)phi__io_timer_set(server->rt->io, &serving->timer, phi__mcp_serve_ask_deadline(server));
+    phi__mcp_serve_ask_crowded(server);
 }
 
 /* Gives the first question that has an answer its answer. False: there is none. */

@@ -138,8 +138,10 @@ typedef struct phi_mcp_server_desc {
     uint32_t hook_points;
     uint32_t tool_timeout_ms;     /* of tools that have none of their own (default 120,000) */
     uint32_t decision_timeout_ms; /* of hooks that wait (default 300,000) */
-    uint32_t ask_timeout_ms;      /* for the answer to phi_mcp_ask (default 600,000) */
-    void *user_data;              /* of complete, hook_fn and client_fn */
+    /* For the answer to phi_mcp_ask (default 600,000). Where more than half of max_calls wait for a
+       client of 2026-07-28 to come back, the oldest of them gets PHI_TIMEOUT before. */
+    uint32_t ask_timeout_ms;
+    void *user_data; /* of complete, hook_fn and client_fn */
 
     /* "2025-06-18": only this era is spoken (default: all) */
     const char *era;

@@ -207,6 +207,22 @@ static phi__mcp_serving *phi__mcp_serve_ask_parked(phi_mcp_server *server, phi_s
 
 /* ---- 2026-07-28: asking, and going on ---- */
 
+/* Requests whose clients never come back must not take the places of all others: when half of
+   max_calls is parked, the oldest one has waited long enough. */
+static void phi__mcp_serve_ask_crowded(phi_mcp_server *server) {
+    phi__mcp_serving *oldest = NULL;
+    uint32_t count = 0;
+    phi__link *link;
+    for (link = server->serving.first; link != NULL; link = link->next) {
+        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        if (!serving->parked || serving->asks.first == NULL) continue;
+        if (oldest == NULL) oldest = serving;
+        count++;
+    }
+    if (count > (server->desc.max_calls + 1) / 2)
+        (void)phi__io_timer_set(server->rt->io, &oldest->timer, phi__io_now_us(server->rt->io));
+}
+
 static void phi__mcp_serve_ask_required(phi__mcp_serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__mcp_origin origin = serving->origin;
@@ -234,6 +250,7 @@ static void phi__mcp_serve_ask_required(phi__mcp_serving *serving) {
     serving->parked = true;
     phi__mcp_serve_send_close(server, &origin, &out);
     (void)phi__io_timer_set(server->rt->io, &serving->timer, phi__mcp_serve_ask_deadline(server));
+    phi__mcp_serve_ask_crowded(server);
 }
 
 /* Gives the first question that has an answer its answer. False: there is none. */

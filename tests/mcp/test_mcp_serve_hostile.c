@@ -59,5 +59,61 @@ TEST(a_batch_begins_no_session) {
     served_free(&s);
 }
 
+/* ---- clients that never come back ---- */
+
+typedef struct question {
+    phi_call call;
+    phi_status status; /* PHI_OK: none yet */
+} question;
+
+static question questions[8];
+static int question_count;
+
+static void question_done(void *user_data, phi_status status, const phi_json *result,
+                          phi_str message) {
+    question *q = (question *)user_data;
+    (void)result;
+    q->status = status;
+    (void)phi_call_finish(q->call, message.at, message.len, true);
+}
+
+static phi_flow question_start(void *user_data, phi_call call, phi_str arguments) {
+    question *q = &questions[question_count++];
+    phi_mcp_ask_desc ask;
+    (void)user_data;
+    (void)arguments;
+    memset(&ask, 0, sizeof ask);
+    ask.method = "elicitation/create";
+    ask.done = question_done;
+    ask.user_data = q;
+    q->call = call;
+    q->status = phi_mcp_ask(phi_mcp_incoming_of(call), &ask);
+    return PHI_PENDING;
+}
+
+TEST(questions_that_are_never_answered_leave_room_for_others) {
+    phi_mcp_server_desc desc;
+    phi_tool tool;
+    served s;
+    int i;
+    memset(&desc, 0, sizeof desc);
+    memset(&tool, 0, sizeof tool);
+    question_count = 0;
+    tool.name = "ask";
+    tool.start = question_start;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.max_calls = 4;
+    served_open(&s, &desc);
+    for (i = 0; i < 8; i++) {
+        (void)served_ask(&s, modern(i, "tools/call", "\"name\":\"ask\",", "{\"elicitation\":{}}"));
+        CHECK(has(s.line, "input_required"));
+        CHECK_EQ_STR(served_hear(&s), "");
+    }
+    for (i = 0; i < 8; i++) CHECK_EQ_INT(questions[i].status, i < 6 ? PHI_TIMEOUT : PHI_OK);
+    served_free(&s);
+}
+
 TEST_MAIN(TEST_ENTRY(an_answer_that_no_queue_holds_is_an_error_and_the_server_goes_on),
-          TEST_ENTRY(a_batch_begins_no_session))
+          TEST_ENTRY(a_batch_begins_no_session),
+          TEST_ENTRY(questions_that_are_never_answered_leave_room_for_others))
