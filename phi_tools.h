@@ -12231,11 +12231,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xfae8db81
+#if PHI__IMP_MCP != 0x2323e24a
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xfae8db81
+#define PHI__IMP_MCP 0x2323e24a
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -25028,7 +25028,7 @@ PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *
 PHI__FN bool phi__mcp_serve_ask_keep(phi__mcp_serving *serving, phi_str method,
                                      const phi_json *params) {
     const phi_json *inputs = phi_json_get(params, "inputResponses");
-    if (serving->client != NULL) return true;
+    if (serving->client != NULL || serving->can == 0) return true; /* nothing can be asked */
     if (inputs != NULL) {
         serving->inputs = phi_json_copy(&serving->arena, inputs);
         if (serving->inputs == NULL) return false;

@@ -313,7 +313,7 @@ PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *
 PHI__FN bool phi__mcp_serve_ask_keep(phi__mcp_serving *serving, phi_str method,
                                      const phi_json *params) {
     const phi_json *inputs = phi_json_get(params, "inputResponses");
-    if (serving->client != NULL) return true;
+    if (serving->client != NULL || serving->can == 0) return true; /* nothing can be asked */
     if (inputs != NULL) {
         serving->inputs = phi_json_copy(&serving->arena, inputs);
         if (serving->inputs == NULL) return false;
