@@ -281,10 +281,27 @@ static void phi__tool_sources_settle(phi__agent *agent, bool good) {
     if (good) sources->recheck = false;
 }
 
-static bool phi__tool_sources_install(phi__tool_exchange *x) {
-    phi__toolset *set = &x->agent->toolset;
+static bool phi__tool_sources_emit(const phi__tool_exchange *x) {
+    phi_event event;
+    if (x->text.len == 0) return true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_TOOLS_CHANGED;
+    event.text = phi__buf_str(&x->text);
+    return phi__events_emit(x->agent, &event, NULL, 0);
+}
+
+/* The event comes last of all that may fail. */
+static bool phi__tool_sources_install(phi__tool_exchange *x, bool quiet) {
+    phi__toolset *set = &x->agent->toolset, made;
     bool stood = set->has_fields || set->names_steps;
-    if (!phi__toolset_take(set, x->all, x->count, x->agent->desc.tool_timeout_ms)) return false;
+    phi__toolset_init(&made, &x->agent->memory);
+    if (!phi__toolset_take(&made, x->all, x->count, x->agent->desc.tool_timeout_ms)) return false;
+    if (!quiet && !phi__tool_sources_emit(x)) {
+        phi__toolset_free(&made);
+        return false;
+    }
+    phi__toolset_free(set);
+    *set = made;
     set->own = x->own_count;
     phi__feature_agent(x->agent, PHI__POINT_CHANGED);
     if (x->agent->run != NULL && !stood && (set->has_fields || set->names_steps))
@@ -294,15 +311,8 @@ static bool phi__tool_sources_install(phi__tool_exchange *x) {
 
 static phi_status phi__tool_sources_exchange(phi__tool_exchange *x, bool quiet) {
     phi__agent *agent = x->agent;
-    bool good = phi__tool_sources_prepare(x) && phi__tool_sources_install(x);
-    phi_event event;
+    bool good = phi__tool_sources_prepare(x) && phi__tool_sources_install(x, quiet);
     phi__tool_sources_settle(agent, good);
-    if (good && !quiet && x->text.len > 0) {
-        memset(&event, 0, sizeof event);
-        event.kind = PHI_EV_TOOLS_CHANGED;
-        event.text = phi__buf_str(&x->text);
-        good = phi__events_emit(agent, &event, NULL, 0);
-    }
     phi__tool_sources_end(x);
     return good ? PHI_OK : PHI_NO_MEMORY;
 }

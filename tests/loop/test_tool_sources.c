@@ -695,6 +695,46 @@ TEST(every_allocation_of_an_exchange_may_fail) {
     CHECK(n > 30 && m > 20);
 }
 
+/* Hypothesis: without memory the agent has other tools, and the caller is told that it has not. */
+static bool set_with_failure(int at, int before) {
+    rig *r = rig_new();
+    shelf s;
+    phi_agent_desc desc = rig_desc(), got;
+    phi_tool echo = rig_echo();
+    phi_agent agent;
+    phi_status status;
+    bool tripped;
+    int i;
+    shelf_init(&s);
+    shelf_put(&s, "echo"); /* hidden by the agent's own */
+    desc.tools = &echo;
+    desc.tool_count = 1;
+    agent = shelf_agent(r, &s, &desc);
+    for (i = 0; i < 2 * before; i++) /* until the events need another block */
+        CHECK_EQ_INT(phi_agent_set_tools(agent, &echo, i % 2 == 0 ? 0 : 1), PHI_OK);
+    test_alloc_fail_at(at);
+    status = phi_agent_set_tools(agent, NULL, 0);
+    tripped = test_alloc_tripped();
+    test_alloc_fail_at(-1);
+    CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
+    CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
+    CHECK_EQ_INT(got.tool_count, tripped ? 1 : 0);
+    rig_step(r);
+    CHECK_EQ_INT(count_of(rig_story(r), "ToolsChanged \"+echo\""), before + (tripped ? 0 : 1));
+    rig_free(r);
+    CHECK_EQ_INT(s.out, 0);
+    return tripped;
+}
+
+TEST(tools_that_there_is_no_memory_for_change_nothing) {
+    int n, before, most = 0;
+    for (before = 0; before < 16; before++) {
+        for (n = 0; set_with_failure(n, before);) n++;
+        if (n > most) most = n;
+    }
+    CHECK(most > 2);
+}
+
 /* ---- many ---- */
 
 typedef struct store {
@@ -766,4 +806,5 @@ TEST_MAIN(TEST_ENTRY(a_source_gives_an_agent_its_tools),
           TEST_ENTRY(a_sub_agent_has_the_sources_of_its_desc),
           TEST_ENTRY(a_tape_is_played_with_the_same_lists_in_the_same_turns),
           TEST_ENTRY(every_allocation_of_an_exchange_may_fail),
+          TEST_ENTRY(tools_that_there_is_no_memory_for_change_nothing),
           TEST_ENTRY(two_thousand_tools_come_and_go_and_the_event_stays_short))
