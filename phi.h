@@ -2794,11 +2794,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0xab44e29d
+#if PHI__PUB_LOOP != 0xfc0ffae3
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0xab44e29d
+#define PHI__PUB_LOOP 0xfc0ffae3
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -3470,10 +3470,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
    gives the one before back. Tool calls run inside turns, so no list changes below a call. The
    model sees the new list in the next request, PHI_EV_TOOLS_CHANGED names what came and went.
 
-   The agent's own tools come first, then the sources in order. Of two tools with one name the first
-   counts. A tool that phi_agent_new would refuse, or whose name is taken, is left out with a
-   PHI_EV_WARNING. phi_agent_set_tools replaces the agent's own tools alone. A run of phi_ask with
-   `tools`, `allowed_tools` or `no_tools` keeps the list it began with. */
+   The agent's own tools come first, then the sources in order. Of two tools with one name the
+   first counts. A tool that phi_agent_new would refuse, or whose name is taken, is left out with
+   a PHI_EV_WARNING; from the 17th of an exchange on, one warning counts them.
+   phi_agent_set_tools replaces the agent's own tools alone. A run of phi_ask with `tools`,
+   `allowed_tools` or `no_tools` keeps the list it began with. */
 #ifndef PHI_LOOP_TOOL_SOURCE_H
 #define PHI_LOOP_TOOL_SOURCE_H
 
@@ -48942,11 +48943,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xdc7c2912
+#if PHI__IMP_LOOP != 0x33870b89
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xdc7c2912
+#define PHI__IMP_LOOP 0x33870b89
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -59731,9 +59732,10 @@ PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *r
 #include <stdio.h>
 
 enum {
-    PHI__TOOL_SOURCES_NAME = 80,   /* bytes of a name in events */
-    PHI__TOOL_SOURCES_TEXT = 2048, /* bytes of PHI_EV_TOOLS_CHANGED; then the others are counted */
-    PHI__TOOL_SOURCES_WORDS = 320  /* all that phi_last_error has */
+    PHI__TOOL_SOURCES_NAME = 80,    /* bytes of a name in events */
+    PHI__TOOL_SOURCES_TEXT = 2048,  /* bytes of PHI_EV_TOOLS_CHANGED; then the others are counted */
+    PHI__TOOL_SOURCES_WORDS = 320,  /* all that phi_last_error has */
+    PHI__TOOL_SOURCES_WARNINGS = 16 /* of tools left out, an exchange; then they are counted */
 };
 
 /* A list that was taken. */
@@ -59770,6 +59772,7 @@ typedef struct phi__tool_exchange {
     phi__map before, after; /* tools of sources by their names: phi_tool */
     phi__buf text;          /* what came and went */
     size_t unsaid;          /* names that the text has no room for */
+    size_t left_out;        /* tools that the agent does not get, and was warned of or not */
 } phi__tool_exchange;
 
 /* ---- lists ---- */
@@ -59789,6 +59792,18 @@ static void phi__tool_sources_warn(phi__agent *agent, const char *words) {
     (void)phi__events_emit(agent, &event, NULL, 0);
 }
 
+static void phi__tool_sources_leave_out(phi__tool_exchange *x, const char *words) {
+    if (x->left_out++ < PHI__TOOL_SOURCES_WARNINGS) phi__tool_sources_warn(x->agent, words);
+}
+
+static void phi__tool_sources_count_left(const phi__tool_exchange *x) {
+    char words[60];
+    if (x->left_out <= PHI__TOOL_SOURCES_WARNINGS) return;
+    (void)snprintf(words, sizeof words, "%u more tools were left out",
+                   (unsigned)(x->left_out - PHI__TOOL_SOURCES_WARNINGS));
+    phi__tool_sources_warn(x->agent, words);
+}
+
 /* What phi_last_error says, which stays the host's. */
 static phi_status phi__tool_sources_judge(phi__tool_exchange *x, const phi_tool *tool) {
     phi_runtime *rt = x->agent->rt;
@@ -59806,7 +59821,7 @@ static phi_status phi__tool_sources_judge(phi__tool_exchange *x, const phi_tool 
     if (status != PHI_OK && status != PHI_NO_MEMORY) {
         (void)phi__error_last(rt, &said, NULL);
         (void)snprintf(words, sizeof words, "A tool was left out: %s", said);
-        phi__tool_sources_warn(x->agent, words);
+        phi__tool_sources_leave_out(x, words);
     }
     rt->last_error = kept;
     return status;
@@ -59872,7 +59887,7 @@ static bool phi__tool_sources_add(phi__tool_exchange *x, const phi_tool *tool, b
     }
     (void)snprintf(words, sizeof words, "A tool was left out: there is another one named \"%.*s\"",
                    (int)phi__utf8_cut(phi_str_of(tool->name), PHI__TOOL_SOURCES_NAME), tool->name);
-    if (fresh) phi__tool_sources_warn(x->agent, words);
+    if (fresh) phi__tool_sources_leave_out(x, words);
     return true;
 }
 
@@ -59969,7 +59984,9 @@ static bool phi__tool_sources_prepare(phi__tool_exchange *x) {
             !phi__tool_sources_judge_all(x, &place->list))
             return false;
     }
-    return phi__tool_sources_combine(x) && phi__tool_sources_compare(x);
+    if (!phi__tool_sources_combine(x) || !phi__tool_sources_compare(x)) return false;
+    phi__tool_sources_count_left(x);
+    return true;
 }
 
 /* The new lists take the place of the old, or, where it came to nothing, are given back. */

@@ -17,9 +17,10 @@
 #include <stdio.h>
 
 enum {
-    PHI__TOOL_SOURCES_NAME = 80,   /* bytes of a name in events */
-    PHI__TOOL_SOURCES_TEXT = 2048, /* bytes of PHI_EV_TOOLS_CHANGED; then the others are counted */
-    PHI__TOOL_SOURCES_WORDS = 320  /* all that phi_last_error has */
+    PHI__TOOL_SOURCES_NAME = 80,    /* bytes of a name in events */
+    PHI__TOOL_SOURCES_TEXT = 2048,  /* bytes of PHI_EV_TOOLS_CHANGED; then the others are counted */
+    PHI__TOOL_SOURCES_WORDS = 320,  /* all that phi_last_error has */
+    PHI__TOOL_SOURCES_WARNINGS = 16 /* of tools left out, an exchange; then they are counted */
 };
 
 /* A list that was taken. */
@@ -56,6 +57,7 @@ typedef struct phi__tool_exchange {
     phi__map before, after; /* tools of sources by their names: phi_tool */
     phi__buf text;          /* what came and went */
     size_t unsaid;          /* names that the text has no room for */
+    size_t left_out;        /* tools that the agent does not get, and was warned of or not */
 } phi__tool_exchange;
 
 /* ---- lists ---- */
@@ -75,6 +77,18 @@ static void phi__tool_sources_warn(phi__agent *agent, const char *words) {
     (void)phi__events_emit(agent, &event, NULL, 0);
 }
 
+static void phi__tool_sources_leave_out(phi__tool_exchange *x, const char *words) {
+    if (x->left_out++ < PHI__TOOL_SOURCES_WARNINGS) phi__tool_sources_warn(x->agent, words);
+}
+
+static void phi__tool_sources_count_left(const phi__tool_exchange *x) {
+    char words[60];
+    if (x->left_out <= PHI__TOOL_SOURCES_WARNINGS) return;
+    (void)snprintf(words, sizeof words, "%u more tools were left out",
+                   (unsigned)(x->left_out - PHI__TOOL_SOURCES_WARNINGS));
+    phi__tool_sources_warn(x->agent, words);
+}
+
 /* What phi_last_error says, which stays the host's. */
 static phi_status phi__tool_sources_judge(phi__tool_exchange *x, const phi_tool *tool) {
     phi_runtime *rt = x->agent->rt;
@@ -92,7 +106,7 @@ static phi_status phi__tool_sources_judge(phi__tool_exchange *x, const phi_tool 
     if (status != PHI_OK && status != PHI_NO_MEMORY) {
         (void)phi__error_last(rt, &said, NULL);
         (void)snprintf(words, sizeof words, "A tool was left out: %s", said);
-        phi__tool_sources_warn(x->agent, words);
+        phi__tool_sources_leave_out(x, words);
     }
     rt->last_error = kept;
     return status;
@@ -158,7 +172,7 @@ static bool phi__tool_sources_add(phi__tool_exchange *x, const phi_tool *tool, b
     }
     (void)snprintf(words, sizeof words, "A tool was left out: there is another one named \"%.*s\"",
                    (int)phi__utf8_cut(phi_str_of(tool->name), PHI__TOOL_SOURCES_NAME), tool->name);
-    if (fresh) phi__tool_sources_warn(x->agent, words);
+    if (fresh) phi__tool_sources_leave_out(x, words);
     return true;
 }
 
@@ -255,7 +269,9 @@ static bool phi__tool_sources_prepare(phi__tool_exchange *x) {
             !phi__tool_sources_judge_all(x, &place->list))
             return false;
     }
-    return phi__tool_sources_combine(x) && phi__tool_sources_compare(x);
+    if (!phi__tool_sources_combine(x) || !phi__tool_sources_compare(x)) return false;
+    phi__tool_sources_count_left(x);
+    return true;
 }
 
 /* The new lists take the place of the old, or, where it came to nothing, are given back. */

@@ -790,6 +790,36 @@ TEST(two_thousand_tools_come_and_go_and_the_event_stays_short) {
     free(tools);
 }
 
+/* Hypothesis: a list of faulty tools floods the host with warnings. */
+TEST(many_tools_that_are_left_out_are_counted) {
+    enum { MANY = 3000 };
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    const phi_tool_source *sources[1];
+    store s;
+    phi_tool *tools = (phi_tool *)calloc(MANY, sizeof *tools);
+    int i;
+    memset(&s, 0, sizeof s);
+    s.source.user_data = &s;
+    s.source.version = store_version;
+    s.source.take = store_take;
+    s.tools = tools;
+    s.count = MANY;
+    for (i = 0; i < MANY; i++) {
+        tools[i] = rig_echo(); /* all of one name */
+        if (i % 2 == 0) tools[i].schema = "[";
+    }
+    sources[0] = &s.source;
+    desc.tool_sources = sources;
+    desc.tool_source_count = 1;
+    (void)rig_agent(r, &desc);
+    rig_step(r);
+    CHECK_EQ_INT(count_of(rig_story(r), "Warning \"A tool was left out: "), 16);
+    CHECK_EQ_INT(count_of(rig_story(r), "Warning \"2983 more tools were left out\""), 1);
+    rig_free(r);
+    free(tools);
+}
+
 TEST_MAIN(TEST_ENTRY(a_source_gives_an_agent_its_tools),
           TEST_ENTRY(a_list_changes_between_two_turns_of_a_run),
           TEST_ENTRY(no_list_is_given_back_below_a_pending_call),
@@ -807,4 +837,5 @@ TEST_MAIN(TEST_ENTRY(a_source_gives_an_agent_its_tools),
           TEST_ENTRY(a_tape_is_played_with_the_same_lists_in_the_same_turns),
           TEST_ENTRY(every_allocation_of_an_exchange_may_fail),
           TEST_ENTRY(tools_that_there_is_no_memory_for_change_nothing),
-          TEST_ENTRY(two_thousand_tools_come_and_go_and_the_event_stays_short))
+          TEST_ENTRY(two_thousand_tools_come_and_go_and_the_event_stays_short),
+          TEST_ENTRY(many_tools_that_are_left_out_are_counted))
