@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x6273a7c0
+#if PHI__PUB_MCP != 0x7320067c
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x6273a7c0
+#define PHI__PUB_MCP 0x7320067c
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -762,8 +762,9 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unk
 
    PHI_ALLOW answers. To a form its reply has the values, a JSON object; members that are missing
    get the schema's defaults. To a page it has none: the person will open it. To sampling it has
-   none, and the agent's own model answers, without its history and tools, and its budget pays; or
-   {"messages":[..]}, which are asked instead; or any other text, which is the answer itself.
+   none, and the agent's own model answers, without its history and tools; the agent's budget pays,
+   and its max_tokens holds; or {"messages":[..]}, which are asked instead; or any other text, which
+   is the answer itself.
    PHI_DENY declines; with the reply "cancel" a form counts as dismissed. So it does after the
    deadline, and when the values do not fit the schema, which PHI_MCP_EV_WARNING reports. */
 #ifndef PHI_MCP_MCP_ASKS_H
@@ -12231,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x2323e24a
+#if PHI__IMP_MCP != 0x3c9a1c3f
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x2323e24a
+#define PHI__IMP_MCP 0x3c9a1c3f
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -23536,6 +23537,11 @@ static bool phi__mcp_sampling_tools(phi_arena *arena, const phi_json *params, ph
     return true;
 }
 
+/* 0: none. */
+static uint32_t phi__mcp_sampling_least(uint32_t a, uint32_t b) {
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
 /* As the agent is, without what makes it one: its prompt, history, tools and facts. */
 static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_json *params) {
     uint64_t most = phi_json_uint(phi_json_get(params, "maxTokens"), 0);
@@ -23543,9 +23549,9 @@ static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_
     memset(&d, 0, sizeof d);
     d.model = agent->desc.model;
     d.provider = agent->desc.provider;
-    d.max_tokens = most > UINT32_MAX ? 0 : (uint32_t)most;
-    if (d.model.max_tokens != 0 && (d.max_tokens == 0 || d.max_tokens > d.model.max_tokens))
-        d.max_tokens = d.model.max_tokens;
+    d.max_tokens = phi__mcp_sampling_least(
+        most > UINT32_MAX ? 0 : (uint32_t)most,
+        phi__mcp_sampling_least(agent->desc.max_tokens, agent->desc.model.max_tokens));
     d.has_temperature = phi_json_is_number(phi_json_get(params, "temperature"));
     d.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
     if (!(d.temperature >= 0.0 && d.temperature <= 100.0)) d.has_temperature = false;
@@ -23659,7 +23665,7 @@ static void phi__mcp_sampling_over(phi__agent *child, phi_status status, const p
     phi_arena scratch;
     phi__buf out;
     (void)stopping;
-    phi__buf_init(&out, s->memory);
+    phi__buf_init(&out, &child->rt->memory); /* `done` may free the connection */
     phi_arena_init(&scratch, s->memory, 0);
     if (reply != NULL && (status == PHI_OK || status == PHI_LIMIT)) {
         phi__buf_text(&out, "{\"role\":\"assistant\",\"content\":");

@@ -11,8 +11,9 @@
 
    PHI_ALLOW answers. To a form its reply has the values, a JSON object; members that are missing
    get the schema's defaults. To a page it has none: the person will open it. To sampling it has
-   none, and the agent's own model answers, without its history and tools, and its budget pays; or
-   {"messages":[..]}, which are asked instead; or any other text, which is the answer itself.
+   none, and the agent's own model answers, without its history and tools; the agent's budget pays,
+   and its max_tokens holds; or {"messages":[..]}, which are asked instead; or any other text, which
+   is the answer itself.
    PHI_DENY declines; with the reply "cancel" a form counts as dismissed. So it does after the
    deadline, and when the values do not fit the schema, which PHI_MCP_EV_WARNING reports. */
 #ifndef PHI_MCP_MCP_ASKS_H

@@ -177,6 +177,11 @@ static bool phi__mcp_sampling_tools(phi_arena *arena, const phi_json *params, ph
     return true;
 }
 
+/* 0: none. */
+static uint32_t phi__mcp_sampling_least(uint32_t a, uint32_t b) {
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
 /* As the agent is, without what makes it one: its prompt, history, tools and facts. */
 static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_json *params) {
     uint64_t most = phi_json_uint(phi_json_get(params, "maxTokens"), 0);
@@ -184,9 +189,9 @@ static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_
     memset(&d, 0, sizeof d);
     d.model = agent->desc.model;
     d.provider = agent->desc.provider;
-    d.max_tokens = most > UINT32_MAX ? 0 : (uint32_t)most;
-    if (d.model.max_tokens != 0 && (d.max_tokens == 0 || d.max_tokens > d.model.max_tokens))
-        d.max_tokens = d.model.max_tokens;
+    d.max_tokens = phi__mcp_sampling_least(
+        most > UINT32_MAX ? 0 : (uint32_t)most,
+        phi__mcp_sampling_least(agent->desc.max_tokens, agent->desc.model.max_tokens));
     d.has_temperature = phi_json_is_number(phi_json_get(params, "temperature"));
     d.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
     if (!(d.temperature >= 0.0 && d.temperature <= 100.0)) d.has_temperature = false;
@@ -300,7 +305,7 @@ static void phi__mcp_sampling_over(phi__agent *child, phi_status status, const p
     phi_arena scratch;
     phi__buf out;
     (void)stopping;
-    phi__buf_init(&out, s->memory);
+    phi__buf_init(&out, &child->rt->memory); /* `done` may free the connection */
     phi_arena_init(&scratch, s->memory, 0);
     if (reply != NULL && (status == PHI_OK || status == PHI_LIMIT)) {
         phi__buf_text(&out, "{\"role\":\"assistant\",\"content\":");

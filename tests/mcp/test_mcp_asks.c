@@ -7,11 +7,14 @@
 
 static const phi__mcp_open_join joins[] = {phi__mcp_asks_join};
 
+static uint32_t most_tokens, most_requests = 1000; /* of the next agent */
+
 static phi_agent_desc asked_desc(rig *r) {
     phi_agent_desc desc = rig_desc();
+    desc.max_tokens = most_tokens;
     rig_hooks(r, &desc, PHI_HOOK_QUESTION);
     desc.decision_timeout_ms = 400;
-    desc.budget.max_requests = 1000;
+    desc.budget.max_requests = most_requests;
     desc.system_prompt = "secret prompt";
     return desc;
 }
@@ -461,6 +464,31 @@ TEST(the_callers_budget_pays) {
     link_end(&k);
 }
 
+/* Hypothesis: a server may have more of the model than the agent itself. */
+TEST(the_agents_own_limits_hold_for_a_server) {
+    link_kit k;
+    phi_agent agent;
+    most_tokens = 50;
+    most_requests = 1;
+    agent = begin(&k, "2025-11-25", ALL, NULL);
+    most_tokens = 0;
+    most_requests = 1000;
+    rig_answers(k.rig, PHI_HOOK_QUESTION, PHI_ALLOW, NULL);
+    rig_answers(k.rig, PHI_HOOK_QUESTION, PHI_ALLOW, NULL);
+    rig_says(k.rig, "Paris");
+    link_says(&k, SAMPLE(""));
+    link_run(&k);
+    (void)rig_run(k.rig, 50);
+    CHECK(strstr(rig_request(k.rig, 0), "\"max_tokens\":50") != NULL);
+    link_says(&k, SAMPLE(""));
+    link_run(&k);
+    (void)rig_run(k.rig, 50);
+    CHECK_EQ_INT(rig_requests(k.rig), 1);
+    CHECK_EQ_INT(phi_agent_spending(agent).requests, 1);
+    CHECK(sent(&k, "\"error\":{\"code\":-32603,\"message\":\"the model gave no answer: "));
+    link_end(&k);
+}
+
 /* ---- the era of input ---- */
 
 typedef struct got {
@@ -653,6 +681,7 @@ TEST_MAIN(TEST_ENTRY(each_era_is_told_what_it_knows),
           TEST_ENTRY(requests_to_a_model_that_make_no_sense_are_refused_with_words),
           TEST_ENTRY(a_model_that_fails_is_an_error_without_the_providers_words),
           TEST_ENTRY(the_callers_budget_pays),
+          TEST_ENTRY(the_agents_own_limits_hold_for_a_server),
           TEST_ENTRY(input_of_all_kinds_is_given_with_the_repetition),
           TEST_ENTRY(input_that_is_denied_ends_the_request_of_a_model_and_declines_a_form),
           TEST_ENTRY(everything_may_go_away_while_a_question_is_under_way),
