@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x7320067c
+#if PHI__PUB_MCP != 0xae4f1d5b
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x7320067c
+#define PHI__PUB_MCP 0xae4f1d5b
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -1265,7 +1265,7 @@ typedef struct phi_mcp_ask_desc {
     const char *method;
     const char *params; /* JSON object (default {}); copied */
     /* Names the question within its request: a client may answer questions before they are asked,
-       by these names; copied (default: the number of the question, "1") */
+       by these names; copied (default: the number of the question, "1", or the next free one) */
     const char *key;
     /* Called once, in phi_step, unless the request ends before. PHI_OK: result is the client's
        answer; PHI_REFUSED: the client answered with an error, and message has its words;
@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x3c9a1c3f
+#if PHI__IMP_MCP != 0x586b26f5
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x3c9a1c3f
+#define PHI__IMP_MCP 0x586b26f5
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -24760,16 +24760,30 @@ static phi_str phi__mcp_serve_ask_put(char **at, phi_str text) {
     return phi__str(to, text.len);
 }
 
+static bool phi__mcp_serve_ask_has(const phi__mcp_serving *serving, phi_str key) {
+    const phi__link *link;
+    for (link = serving->asks.first; link != NULL; link = link->next)
+        if (phi_str_equal(PHI__OWNER(link, const phi__mcp_question, link)->key, key)) return true;
+    return false;
+}
+
+/* The number of the question, or the next that the host did not give to another as its key. */
+static phi_str phi__mcp_serve_ask_number(const phi__mcp_serving *serving, char out[16]) {
+    unsigned number = serving->asked;
+    do (void)snprintf(out, 16, "%u", ++number);
+    while (phi__mcp_serve_ask_has(serving, phi_str_of(out)));
+    return phi_str_of(out);
+}
+
 static phi__mcp_question *phi__mcp_serve_ask_make(phi__mcp_serving *serving,
                                                   const phi_mcp_ask_desc *desc, phi_str params) {
     phi_mcp_server *server = serving->server;
     phi_str method = phi_str_of(desc->method);
     char number[16], *at;
-    phi_str key = phi_str_of(desc->key != NULL ? desc->key : number);
+    phi_str key =
+        desc->key != NULL ? phi_str_of(desc->key) : phi__mcp_serve_ask_number(serving, number);
     phi__mcp_question *ask;
     size_t bytes;
-    (void)snprintf(number, sizeof number, "%u", serving->asked + 1);
-    if (desc->key == NULL) key = phi_str_of(number);
     bytes = phi__add(sizeof *ask, phi__add(key.len, phi__add(method.len, params.len)));
     ask = (phi__mcp_question *)phi__alloc(&server->rt->memory, bytes);
     if (ask == NULL) return NULL;
@@ -25002,8 +25016,13 @@ static void phi__mcp_serve_ask_due(phi__timer *timer) {
     phi__mcp_serve_ask_enter(server);
     while (serving != NULL && most-- > 0 && phi__mcp_serve_ask_settle(serving, late))
         serving = phi__mcp_serve_request_find(handle);
-    if (serving != NULL && !server->retired && serving->asks.first != NULL && !late)
-        phi__mcp_serve_ask_required(serving);
+    if (serving != NULL && !server->retired && serving->asks.first != NULL) {
+        if (!late)
+            phi__mcp_serve_ask_required(serving);
+        else /* what was asked meanwhile has its own deadline */
+            (void)phi__io_timer_set(server->rt->io, &serving->timer,
+                                    phi__mcp_serve_ask_deadline(server));
+    }
     (void)phi__mcp_serve_ask_leave(server);
 }
 
@@ -25080,9 +25099,7 @@ static uint32_t phi__mcp_serve_ask_bit(phi_str method) {
 static phi_status phi__mcp_serve_ask_check(phi__mcp_serving *serving,
                                            const phi_mcp_ask_desc *desc) {
     phi_runtime *rt = serving->server->rt;
-    phi_str method = phi_str_of(desc->method), key = phi_str_of(desc->key);
-    uint32_t bit = phi__mcp_serve_ask_bit(method);
-    phi__link *link;
+    uint32_t bit = phi__mcp_serve_ask_bit(phi_str_of(desc->method));
     if (bit == 0)
         return phi__error(rt, PHI_BAD_ARG,
                           "phi_mcp_ask: method: expected elicitation/create, "
@@ -25094,9 +25111,8 @@ static phi_status phi__mcp_serve_ask_check(phi__mcp_serving *serving,
                           desc->method);
     if (serving->ask_count >= PHI__MCP_ASKS_MOST)
         return phi__error(rt, PHI_FULL, "phi_mcp_ask: %d questions are open", PHI__MCP_ASKS_MOST);
-    for (link = serving->asks.first; link != NULL && desc->key != NULL; link = link->next)
-        if (phi_str_equal(PHI__OWNER(link, phi__mcp_question, link)->key, key))
-            return phi__error(rt, PHI_BAD_ARG, "phi_mcp_ask: key: a question of that name is open");
+    if (desc->key != NULL && phi__mcp_serve_ask_has(serving, phi_str_of(desc->key)))
+        return phi__error(rt, PHI_BAD_ARG, "phi_mcp_ask: key: a question of that name is open");
     return PHI_OK;
 }
 

@@ -214,7 +214,7 @@ typedef struct phi_mcp_ask_desc {
     const char *method;
     const char *params; /* JSON object (default {}); copied */
     /* Names the question within its request: a client may answer questions before they are asked,
-       by these names; copied (default: the number of the question, "1") */
+       by these names; copied (default: the number of the question, "1", or the next free one) */
     const char *key;
     /* Called once, in phi_step, unless the request ends before. PHI_OK: result is the client's
        answer; PHI_REFUSED: the client answered with an error, and message has its words;

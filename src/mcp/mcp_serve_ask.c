@@ -39,16 +39,30 @@ static phi_str phi__mcp_serve_ask_put(char **at, phi_str text) {
     return phi__str(to, text.len);
 }
 
+static bool phi__mcp_serve_ask_has(const phi__mcp_serving *serving, phi_str key) {
+    const phi__link *link;
+    for (link = serving->asks.first; link != NULL; link = link->next)
+        if (phi_str_equal(PHI__OWNER(link, const phi__mcp_question, link)->key, key)) return true;
+    return false;
+}
+
+/* The number of the question, or the next that the host did not give to another as its key. */
+static phi_str phi__mcp_serve_ask_number(const phi__mcp_serving *serving, char out[16]) {
+    unsigned number = serving->asked;
+    do (void)snprintf(out, 16, "%u", ++number);
+    while (phi__mcp_serve_ask_has(serving, phi_str_of(out)));
+    return phi_str_of(out);
+}
+
 static phi__mcp_question *phi__mcp_serve_ask_make(phi__mcp_serving *serving,
                                                   const phi_mcp_ask_desc *desc, phi_str params) {
     phi_mcp_server *server = serving->server;
     phi_str method = phi_str_of(desc->method);
     char number[16], *at;
-    phi_str key = phi_str_of(desc->key != NULL ? desc->key : number);
+    phi_str key =
+        desc->key != NULL ? phi_str_of(desc->key) : phi__mcp_serve_ask_number(serving, number);
     phi__mcp_question *ask;
     size_t bytes;
-    (void)snprintf(number, sizeof number, "%u", serving->asked + 1);
-    if (desc->key == NULL) key = phi_str_of(number);
     bytes = phi__add(sizeof *ask, phi__add(key.len, phi__add(method.len, params.len)));
     ask = (phi__mcp_question *)phi__alloc(&server->rt->memory, bytes);
     if (ask == NULL) return NULL;
@@ -281,8 +295,13 @@ static void phi__mcp_serve_ask_due(phi__timer *timer) {
     phi__mcp_serve_ask_enter(server);
     while (serving != NULL && most-- > 0 && phi__mcp_serve_ask_settle(serving, late))
         serving = phi__mcp_serve_request_find(handle);
-    if (serving != NULL && !server->retired && serving->asks.first != NULL && !late)
-        phi__mcp_serve_ask_required(serving);
+    if (serving != NULL && !server->retired && serving->asks.first != NULL) {
+        if (!late)
+            phi__mcp_serve_ask_required(serving);
+        else /* what was asked meanwhile has its own deadline */
+            (void)phi__io_timer_set(server->rt->io, &serving->timer,
+                                    phi__mcp_serve_ask_deadline(server));
+    }
     (void)phi__mcp_serve_ask_leave(server);
 }
 
@@ -359,9 +378,7 @@ static uint32_t phi__mcp_serve_ask_bit(phi_str method) {
 static phi_status phi__mcp_serve_ask_check(phi__mcp_serving *serving,
                                            const phi_mcp_ask_desc *desc) {
     phi_runtime *rt = serving->server->rt;
-    phi_str method = phi_str_of(desc->method), key = phi_str_of(desc->key);
-    uint32_t bit = phi__mcp_serve_ask_bit(method);
-    phi__link *link;
+    uint32_t bit = phi__mcp_serve_ask_bit(phi_str_of(desc->method));
     if (bit == 0)
         return phi__error(rt, PHI_BAD_ARG,
                           "phi_mcp_ask: method: expected elicitation/create, "
@@ -373,9 +390,8 @@ static phi_status phi__mcp_serve_ask_check(phi__mcp_serving *serving,
                           desc->method);
     if (serving->ask_count >= PHI__MCP_ASKS_MOST)
         return phi__error(rt, PHI_FULL, "phi_mcp_ask: %d questions are open", PHI__MCP_ASKS_MOST);
-    for (link = serving->asks.first; link != NULL && desc->key != NULL; link = link->next)
-        if (phi_str_equal(PHI__OWNER(link, phi__mcp_question, link)->key, key))
-            return phi__error(rt, PHI_BAD_ARG, "phi_mcp_ask: key: a question of that name is open");
+    if (desc->key != NULL && phi__mcp_serve_ask_has(serving, phi_str_of(desc->key)))
+        return phi__error(rt, PHI_BAD_ARG, "phi_mcp_ask: key: a question of that name is open");
     return PHI_OK;
 }
 

@@ -10,6 +10,9 @@ typedef struct asker {
     phi_status status, ask_status;
     char message[200];
     bool free_server, without_memory;
+    const char *params; /* NULL: of a person's name */
+    int many;           /* questions at once, of these names; 0: one */
+    const char *keys[4];
     served *s;
 } asker;
 
@@ -42,7 +45,10 @@ static void ask_name(asker *a, const char *key) {
     phi_mcp_ask_desc ask;
     memset(&ask, 0, sizeof ask);
     ask.method = "elicitation/create";
-    ask.params = "{\"message\":\"What is your name?\",\n\"requestedSchema\":{\"type\":\"object\"}}";
+    ask.params =
+        a->params != NULL
+            ? a->params
+            : "{\"message\":\"What is your name?\",\n\"requestedSchema\":{\"type\":\"object\"}}";
     ask.key = key;
     ask.done = on_name;
     ask.user_data = a;
@@ -51,12 +57,14 @@ static void ask_name(asker *a, const char *key) {
 
 static phi_flow asker_start(void *user_data, phi_call call, phi_str arguments) {
     asker *a = (asker *)user_data;
+    int i;
     (void)arguments;
     a->calls++;
     a->call = call;
     a->incoming = phi_mcp_incoming_of(call);
-    ask_name(a, "name");
-    if (a->ask_status == PHI_OK) return PHI_PENDING;
+    if (a->many == 0) ask_name(a, "name");
+    for (i = 0; i < a->many; i++) ask_name(a, a->keys[i]);
+    if (a->many > 0 || a->ask_status == PHI_OK) return PHI_PENDING;
     CHECK(phi_call_finish(call, "nobody to ask", 13, true) == PHI_OK || a->without_memory);
     return PHI_PENDING;
 }
@@ -74,6 +82,7 @@ static void asking_server_with(served *s, asker *a, rig *r) {
     tool.user_data = a;
     desc.tools = &tool;
     desc.tool_count = 1;
+    desc.ask_timeout_ms = 1000;
     served_open_with(s, &desc, r);
 }
 
@@ -262,6 +271,119 @@ TEST(a_state_belongs_to_its_request_alone) {
     served_free(&s);
 }
 
+static void pass(served *s, uint32_t ms) {
+    rig_pass_ms(s->r, ms);
+    (void)phi_step(rig_runtime(s->r), 0);
+}
+
+TEST(a_question_that_is_not_answered_in_time_ends) {
+    int modern_era;
+    for (modern_era = 0; modern_era < 2; modern_era++) {
+        served s;
+        asker a;
+        asking_server(&s, &a);
+        a.rounds = 2; /* the second question has a deadline of its own */
+        if (modern_era)
+            (void)served_ask(&s, modern(1, "tools/call", GREET, ELICITS));
+        else {
+            served_begin(&s, "2025-06-18", ELICITS);
+            (void)served_ask(&s, legacy(1, "tools/call", "{\"name\":\"greet\"}"));
+        }
+        CHECK(has(s.line, "elicitation/create"));
+        pass(&s, 999);
+        CHECK_EQ_INT(a.answers, 0);
+        pass(&s, 1);
+        CHECK_EQ_INT(a.answers, 1);
+        CHECK_EQ_INT(a.status, PHI_TIMEOUT);
+        CHECK_EQ_STR(a.message, modern_era ? "The client did not repeat its request in time"
+                                           : "The client did not answer in time");
+        CHECK_EQ_INT(a.ask_status, PHI_OK);
+        pass(&s, 999);
+        CHECK_EQ_INT(a.answers, 1);
+        pass(&s, 1);
+        CHECK_EQ_INT(a.answers, 2);
+        CHECK_EQ_INT(a.status, PHI_TIMEOUT);
+        served_free(&s);
+    }
+}
+
+TEST(the_server_may_be_freed_when_no_answer_comes) {
+    int modern_era;
+    for (modern_era = 0; modern_era < 2; modern_era++) {
+        served s;
+        asker a;
+        asking_server(&s, &a);
+        a.free_server = true;
+        if (modern_era)
+            (void)served_ask(&s, modern(1, "tools/call", GREET, ELICITS));
+        else {
+            served_begin(&s, "2025-06-18", ELICITS);
+            (void)served_ask(&s, legacy(1, "tools/call", "{\"name\":\"greet\"}"));
+        }
+        pass(&s, 1000);
+        CHECK_EQ_INT(a.answers, 1);
+        CHECK(s.server == NULL);
+        served_free(&s);
+    }
+}
+
+TEST(questions_without_a_name_are_numbered) {
+    served s;
+    asker a;
+    const char *line, *message;
+    phi_memory memory;
+    phi_arena arena;
+    phi_json *root = NULL;
+    asking_server(&s, &a);
+    a.keys[0] = "2"; /* which the second question's number must not be */
+    a.keys[1] = NULL;
+    a.keys[2] = "2";
+    a.many = 3;
+    line = served_ask(&s, modern(1, "tools/call", GREET, ELICITS));
+    CHECK(has(line, "\"2\":{"));
+    CHECK(has(line, "\"3\":{"));
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_json_parse(&arena, phi_str_of(line), 0, &root, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_json_count(phi_json_path(root, "result.inputRequests")), 2);
+    phi_arena_free(&arena);
+    CHECK_EQ_INT(a.ask_status, PHI_BAD_ARG);
+    (void)phi_last_error(rig_runtime(s.r), &message, NULL);
+    CHECK_EQ_STR(message, "phi_mcp_ask: key: a question of that name is open");
+    served_free(&s);
+}
+
+TEST(questions_whose_parameters_are_no_object_are_refused) {
+    static const char *const bad[] = {"[]", "1", "{", ""};
+    size_t i;
+    for (i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const char *message;
+        served s;
+        asker a;
+        asking_server(&s, &a);
+        a.params = bad[i];
+        CHECK(has(served_ask(&s, modern(1, "tools/call", GREET, ELICITS)), "nobody to ask"));
+        CHECK_EQ_INT(a.ask_status, PHI_BAD_ARG);
+        (void)phi_last_error(rig_runtime(s.r), &message, NULL);
+        CHECK_EQ_STR(message, "phi_mcp_ask: params: expected a JSON object");
+        served_free(&s);
+    }
+}
+
+TEST(a_request_of_a_batch_asks_in_the_answer_of_the_batch) {
+    served s;
+    asker a;
+    char line[1200], state[300];
+    asking_server(&s, &a);
+    (void)snprintf(line, sizeof line, "[%s]", modern(1, "tools/call", GREET, ELICITS));
+    CHECK(has(served_ask(&s, line), "input_required"));
+    CHECK_EQ_INT(s.line[0], '[');
+    (void)snprintf(state, sizeof state, "%s", state_of(s.line));
+    CHECK(has(served_ask(&s, repeat(2, "name", state)), "Hello, Ada!"));
+    CHECK_EQ_INT(s.line[0], '{');
+    served_free(&s);
+}
+
 TEST(the_server_may_be_freed_when_an_answer_comes) {
     int modern_era;
     for (modern_era = 0; modern_era < 2; modern_era++) {
@@ -336,5 +458,10 @@ TEST_MAIN(TEST_ENTRY(a_session_is_asked_by_a_request),
           TEST_ENTRY(answers_of_the_wrong_shape_are_refused),
           TEST_ENTRY(a_state_that_was_tampered_with_is_refused),
           TEST_ENTRY(a_state_belongs_to_its_request_alone),
+          TEST_ENTRY(a_question_that_is_not_answered_in_time_ends),
+          TEST_ENTRY(the_server_may_be_freed_when_no_answer_comes),
+          TEST_ENTRY(questions_without_a_name_are_numbered),
+          TEST_ENTRY(questions_whose_parameters_are_no_object_are_refused),
+          TEST_ENTRY(a_request_of_a_batch_asks_in_the_answer_of_the_batch),
           TEST_ENTRY(the_server_may_be_freed_when_an_answer_comes),
           TEST_ENTRY(every_failed_allocation_of_a_question_leaves_a_server_that_goes_on))
