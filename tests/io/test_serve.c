@@ -437,6 +437,18 @@ TEST(a_body_is_invited_by_100_continue_only_when_it_is_wanted) {
         CHECK_EQ_INT(count(&r, 1, "100 Continue"), 0);
         CHECK(has(&r, 1, "Connection: close"));
         CHECK(r.closed[1]);
+        hush(&r, 0);
+        say(&r, 0,
+            "POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\nExpect: 100-continue\r\n\r\n"
+            "not");
+        turns(&r, 5);
+        if (CHECK(r.kept != NULL)) /* it has begun: the rest comes, and then another request */
+            CHECK_EQ_INT(phi__serve_reply(r.kept, 200, NULL, 0, phi_str_of("early")), PHI_OK);
+        say(&r, 0, "yet" HELLO);
+        turns(&r, 8);
+        CHECK_EQ_INT(count(&r, 0, "100 Continue"), 0);
+        CHECK(has(&r, 0, "early"));
+        CHECK(has(&r, 0, "hello"));
     }
     rig_close(&r);
 }
@@ -466,6 +478,7 @@ TEST(a_body_of_a_refused_request_is_dropped_and_the_connection_goes_on) {
 
 TEST(bodies_beyond_the_cap_are_refused_by_length_and_by_count) {
     phi__serve_desc desc;
+    int i;
     rig r;
     memset(&desc, 0, sizeof desc);
     desc.max_body_bytes = 10;
@@ -481,9 +494,12 @@ TEST(bodies_beyond_the_cap_are_refused_by_length_and_by_count) {
         CHECK(has(&r, 1, "413 Content Too Large: the body is too long\n"));
         CHECK_EQ_INT(r.gones, 1);
         CHECK_EQ_INT(r.requests, 1);
-        say(&r, 2, "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n1234567890");
-        turns(&r, 8);
-        CHECK(has(&r, 2, "\r\n\r\n1234567890"));
+        for (i = 0; i < 3; i++) { /* it is a cap of each */
+            hush(&r, 2);
+            say(&r, 2, "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n1234567890");
+            turns(&r, 8);
+            CHECK(has(&r, 2, "\r\n\r\n1234567890"));
+        }
     }
     rig_close(&r);
 }
@@ -604,6 +620,38 @@ TEST(slow_heads_bodies_and_idle_peers_lose_their_connection) {
         CHECK(has(&r, 2, "408 Request Timeout: the body of the request is late\n"));
         CHECK_EQ_INT(r.gones, 1);
         pass(&r, 1100);
+        CHECK_EQ_INT(phi__serve_connections(r.serve), 0);
+    }
+    rig_close(&r);
+}
+
+TEST(a_peer_that_goes_on_sending_after_its_last_answer_is_cut_off) {
+    int i;
+    rig r;
+    if (rig_open(&r) && dial(&r, 0)) {
+        say(&r, 0, "GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        turns(&r, 6);
+        CHECK(has(&r, 0, "hello"));
+        CHECK_EQ_INT(phi__serve_connections(r.serve), 1);
+        for (i = 0; i < 4; i++) {
+            pass(&r, 300);
+            say(&r, 0, "and more");
+        }
+        turns(&r, 4);
+        CHECK_EQ_INT(phi__serve_connections(r.serve), 0);
+    }
+    rig_close(&r);
+}
+
+TEST(a_refused_body_that_does_not_come_loses_its_connection) {
+    rig r;
+    if (rig_open(&r) && dial(&r, 0)) {
+        say(&r, 0, "POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\nx");
+        turns(&r, 5);
+        CHECK(has(&r, 0, "404 Not Found"));
+        pass(&r, 59000);
+        CHECK_EQ_INT(phi__serve_connections(r.serve), 1);
+        pass(&r, 1001);
         CHECK_EQ_INT(phi__serve_connections(r.serve), 0);
     }
     rig_close(&r);
@@ -803,6 +851,7 @@ TEST(a_port_in_use_and_an_address_that_is_not_loopback_are_refused) {
         desc.address = "0.0.0.0";
         desc.any_address = true;
         CHECK_EQ_INT(phi__serve_new(r.io, &desc, &other, message, sizeof message), PHI_OK);
+        CHECK_EQ_STR(message, "");
         phi__serve_free(other);
         desc.address = "::1";
         desc.any_address = false;
@@ -886,6 +935,8 @@ TEST_MAIN(TEST_ENTRY(one_connection_serves_many_requests_with_exact_answers),
           TEST_ENTRY(a_stopped_body_is_not_read_and_comes_whole_after_resumes),
           TEST_ENTRY(writes_beyond_the_queue_are_refused_until_it_drains),
           TEST_ENTRY(slow_heads_bodies_and_idle_peers_lose_their_connection),
+          TEST_ENTRY(a_peer_that_goes_on_sending_after_its_last_answer_is_cut_off),
+          TEST_ENTRY(a_refused_body_that_does_not_come_loses_its_connection),
           TEST_ENTRY(a_peer_that_reads_nothing_loses_its_connection),
           TEST_ENTRY(a_quiet_stream_has_no_deadline_and_its_end_is_noticed),
           TEST_ENTRY(a_peer_that_leaves_at_any_byte_leaves_nothing),

@@ -26,6 +26,7 @@ static void addresses_of_the_same_origin_are_joined(void) {
     check_join("http://h:8080/a", "http://h:8080/m", "http://h:8080/m");
     check_join("http://h/a", "http://H:80/m#top", "http://H:80/m");
     check_join("https://h/a", "HTTPS://h:443/m", "HTTPS://h:443/m");
+    check_join("http://AbC/a", "http://aBc/m", "http://aBc/m");
     check_join("https://h/a", "//h/m", "https://h/m");
     check_join("http://[::1]:81/a", "http://[::1]:81/b", "http://[::1]:81/b");
     check_join("http://u:p@h/a", "http://h/b", "http://h/b");
@@ -66,6 +67,18 @@ static void what_is_no_address_is_refused(void) {
     free(huge);
 }
 
+static void the_buffer_is_written_anew(void) {
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi__buf out;
+    phi_memory_init(&memory, &allocator, 0);
+    phi__buf_init(&out, &memory);
+    CHECK(phi__mcp_place_join(&out, phi_str_of("http://h/a"), phi_str_of("/b")));
+    CHECK(phi__mcp_place_join(&out, phi_str_of("http://h/a"), phi_str_of("/c")));
+    CHECK_STR(phi__buf_str(&out), "http://h/c");
+    phi__buf_free(&out);
+}
+
 static void no_memory_is_a_refusal(void) {
     test_alloc_fail_at(0);
     check_join("http://h/a", "/b", NULL);
@@ -74,4 +87,5 @@ static void no_memory_is_a_refusal(void) {
 
 TEST_MAIN(TEST_ENTRY(addresses_of_the_same_origin_are_joined),
           TEST_ENTRY(addresses_of_other_origins_are_refused),
-          TEST_ENTRY(what_is_no_address_is_refused), TEST_ENTRY(no_memory_is_a_refusal))
+          TEST_ENTRY(what_is_no_address_is_refused), TEST_ENTRY(the_buffer_is_written_anew),
+          TEST_ENTRY(no_memory_is_a_refusal))

@@ -1,5 +1,6 @@
 /* test_mcp_serve_web.c - our server over HTTP: whose answers count, headers that repeat parameters,
    bounds of streams, and what is given back when an answer was sent. */
+#include "mcp/mcp_admit_in.h"
 #include "mcp/web.h"
 
 static size_t used(const web *w) { return phi_memory_used(rig_runtime(w->r), NULL); }
@@ -68,6 +69,36 @@ TEST(a_token_that_goes_on_behind_the_right_one_is_refused) {
                   "result"));
     }
     web_close(&w);
+}
+
+TEST(a_request_without_a_host_is_refused) {
+    static const char request[] = "POST /mcp HTTP/1.0\r\n" JSON
+                                  "Authorization: Bearer sesame\r\nContent-Length: 40\r\n\r\n" PING;
+    phi_mcp_server_desc desc;
+    web w;
+    memset(&desc, 0, sizeof desc);
+    desc.any_address = true; /* for which any other host is good */
+    desc.token = "sesame";
+    web_open_with(&w, &desc, rig_new());
+    web_dial(&w, 0);
+    (void)send(w.fds[0], request, sizeof request - 1, MSG_NOSIGNAL);
+    web_turns(&w, 8);
+    CHECK(has(w.got[0], "HTTP/1.1 421 "));
+    web_close(&w);
+}
+
+static bool admits(const phi_mcp_server_desc *desc, const char *host) {
+    return phi__mcp_admit_host(desc, phi_str_of(host));
+}
+
+TEST(a_host_may_be_the_address_that_is_listened_on) {
+    phi_mcp_server_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.address = "fe80::1";
+    CHECK(admits(&desc, "[fe80::1]:80") && admits(&desc, "[fe80::1]"));
+    CHECK(!admits(&desc, "[fe80::2]") && !admits(&desc, "fe80::1"));
+    desc.address = "10.0.0.1";
+    CHECK(admits(&desc, "10.0.0.1:80") && !admits(&desc, "10.0.0.11") && !admits(&desc, ""));
 }
 
 /* A modern call of "go" with those headers and arguments. */
@@ -233,6 +264,8 @@ TEST(what_was_answered_gives_its_memory_back) {
 
 TEST_MAIN(TEST_ENTRY(a_session_cannot_answer_a_question_to_another),
           TEST_ENTRY(a_token_that_goes_on_behind_the_right_one_is_refused),
+          TEST_ENTRY(a_request_without_a_host_is_refused),
+          TEST_ENTRY(a_host_may_be_the_address_that_is_listened_on),
           TEST_ENTRY(headers_of_parameters_must_be_the_arguments),
           TEST_ENTRY(a_post_to_an_unknown_session_is_refused_before_its_body),
           TEST_ENTRY(of_many_lost_streams_the_oldest_go_and_open_ones_stay),
