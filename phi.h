@@ -15338,11 +15338,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x95045ac6
+#if PHI__IMP_IO != 0x784c7274
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x95045ac6
+#define PHI__IMP_IO 0x784c7274
 
 /* ---- src/io/io_in.h ---- */
 
@@ -18850,9 +18850,7 @@ static phi_status phi__http_head_parse(phi__http_head *head) {
     size_t at = head->bytes.at[0] == '\r' ? 2 : 0, n = head->lines - 1;
     phi_status status = phi__http_head_request_line(head, phi__http_head_line(&head->bytes, &at));
     if (status != PHI_OK) return status;
-    if (n > head->room_count) {
-        phi__free(head->memory, head->room, head->room_count * sizeof *head->room);
-        head->room_count = 0;
+    if (n > 0) { /* a head is parsed once */
         head->room = (phi__header *)phi__alloc(head->memory, n * sizeof *head->room);
         if (head->room == NULL) return PHI_NO_MEMORY;
         head->room_count = n;

@@ -254,9 +254,7 @@ static phi_status phi__http_head_parse(phi__http_head *head) {
     size_t at = head->bytes.at[0] == '\r' ? 2 : 0, n = head->lines - 1;
     phi_status status = phi__http_head_request_line(head, phi__http_head_line(&head->bytes, &at));
     if (status != PHI_OK) return status;
-    if (n > head->room_count) {
-        phi__free(head->memory, head->room, head->room_count * sizeof *head->room);
-        head->room_count = 0;
+    if (n > 0) { /* a head is parsed once */
         head->room = (phi__header *)phi__alloc(head->memory, n * sizeof *head->room);
         if (head->room == NULL) return PHI_NO_MEMORY;
         head->room_count = n;

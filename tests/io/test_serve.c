@@ -657,6 +657,83 @@ TEST(a_refused_body_that_does_not_come_loses_its_connection) {
     rig_close(&r);
 }
 
+TEST(deadlines_of_bodies_count_from_the_head_the_answer_and_the_resume) {
+    static const char later[] = "POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx";
+    phi__serve_desc desc;
+    rig r;
+    memset(&desc, 0, sizeof desc);
+    desc.body_ms = 5000;
+    rig_open_io(&r);
+    if (CHECK_EQ_INT(rig_serve(&r, &desc), PHI_OK) && dial(&r, 0) && dial(&r, 1)) {
+        turns(&r, 4);
+        pass(&r, 3000);
+        say(&r, 0, later);
+        turns(&r, 5);
+        pass(&r, 4900);
+        CHECK_EQ_STR(heard(&r, 0), "");
+        if (CHECK(r.kept != NULL)) (void)phi__serve_reply(r.kept, 200, NULL, 0, phi_str_of("ok"));
+        pass(&r, 4900);
+        CHECK(has(&r, 0, "ok"));
+        CHECK_EQ_INT(phi__serve_connections(r.serve), 2);
+        pass(&r, 101);
+        CHECK_EQ_INT(phi__serve_connections(r.serve), 1);
+        r.stop_each_piece = true;
+        say(&r, 1, later);
+        turns(&r, 5);
+        pass(&r, 50000); /* a body that is stopped has none */
+        CHECK_EQ_STR(heard(&r, 1), "");
+        if (CHECK(r.kept != NULL)) phi__serve_resume(r.kept);
+        pass(&r, 4900);
+        CHECK_EQ_STR(heard(&r, 1), "");
+        pass(&r, 101);
+        CHECK(has(&r, 1, "408 Request Timeout: the body of the request is late\n"));
+    }
+    rig_close(&r);
+}
+
+TEST(a_refused_head_after_head_has_a_body) {
+    rig r;
+    if (rig_open(&r) && dial(&r, 0)) {
+        say(&r, 0, "HEAD /hello HTTP/1.1\r\nHost: a\r\n\r\n");
+        turns(&r, 6);
+        say(&r, 0, "nonsense\r\n\r\n");
+        turns(&r, 6);
+        CHECK(has(&r, 0, "400 Bad Request: a request line without a version\n"));
+    }
+    rig_close(&r);
+}
+
+TEST(a_whole_answer_has_a_deadline_and_a_peer_that_sends_no_more_gets_all_of_it) {
+    enum { ALL = 16000000 };
+    char *bytes = (char *)calloc(1, ALL);
+    int i, k;
+    for (i = 0; i < 2; i++) {
+        rig r;
+        if (rig_open(&r) && dial(&r, 0)) {
+            say(&r, 0, "GET /later HTTP/1.1\r\nHost: a\r\n\r\n");
+            for (k = 0; k < 8; k++) turn(&r);
+            REQUIRE(r.kept != NULL);
+            CHECK_EQ_INT(phi__serve_reply(r.kept, 200, NULL, 0, phi__str(bytes, ALL)), PHI_OK);
+            for (k = 0; k < 300; k++) turn(&r); /* until the sockets are full */
+            if (i == 0) {
+                r.now_us += 29000000;
+                turn(&r);
+                CHECK_EQ_INT(phi__serve_connections(r.serve), 1);
+                r.now_us += 1100000;
+                turn(&r);
+            } else {
+                (void)shutdown(r.fds[0], SHUT_WR);
+                for (k = 0; k < 4000 && !r.closed[0]; k++) turns(&r, 1);
+                CHECK(r.got_len[0] > ALL);
+                turns(&r, 2);
+            }
+            CHECK_EQ_INT(phi__serve_connections(r.serve), 0);
+        }
+        rig_close(&r);
+    }
+    free(bytes);
+}
+
 TEST(a_peer_that_reads_nothing_loses_its_connection) {
     char *bytes = (char *)calloc(1, 1000000);
     rig r;
@@ -888,9 +965,23 @@ static void talk(rig *r) {
     turns(r, 12);
     say(r, 0, "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n");
     turns(r, 8);
-    if (r->kept != NULL && phi__serve_write(r->kept, phi_str_of("streamed")) == PHI_OK)
+    if (r->kept != NULL) {
+        if (phi__serve_write(r->kept, phi_str_of("streamed")) == PHI_NO_MEMORY)
+            CHECK_EQ_INT(phi__serve_write(r->kept, phi_str_of("streamed")), PHI_OK);
         phi__serve_end(r->kept);
+    }
     turns(r, 8);
+}
+
+/* Both answers are whole, or the peer sees the end of its connection behind what came. */
+static bool whole_or_closed(const rig *r) {
+    const char *length = strstr(heard(r, 0), "Content-Length: "), *body;
+    size_t want;
+    if (r->closed[0]) return true;
+    if (length == NULL || (body = strstr(length, "\r\n\r\n")) == NULL) return false;
+    want = (size_t)strtoul(length + 16, NULL, 10);
+    return strlen(body + 4) > want && strncmp(body + 4 + want, "HTTP/1.1 ", 9) == 0 &&
+           strstr(body, "\r\n\r\n8\r\nstreamed\r\n0\r\n\r\n") != NULL;
 }
 
 TEST(a_conversation_survives_every_failed_allocation) {
@@ -906,6 +997,8 @@ TEST(a_conversation_survives_every_failed_allocation) {
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         phi__buf_clear(&r.body);
+        if (r.serve != NULL && !CHECK(whole_or_closed(&r)))
+            printf("    allocation %d: %s\n", n, heard(&r, 0));
         if (r.serve != NULL) { /* it is as good as new */
             r.kept = NULL;
             hang_up(&r, 0);
@@ -937,6 +1030,9 @@ TEST_MAIN(TEST_ENTRY(one_connection_serves_many_requests_with_exact_answers),
           TEST_ENTRY(slow_heads_bodies_and_idle_peers_lose_their_connection),
           TEST_ENTRY(a_peer_that_goes_on_sending_after_its_last_answer_is_cut_off),
           TEST_ENTRY(a_refused_body_that_does_not_come_loses_its_connection),
+          TEST_ENTRY(deadlines_of_bodies_count_from_the_head_the_answer_and_the_resume),
+          TEST_ENTRY(a_refused_head_after_head_has_a_body),
+          TEST_ENTRY(a_whole_answer_has_a_deadline_and_a_peer_that_sends_no_more_gets_all_of_it),
           TEST_ENTRY(a_peer_that_reads_nothing_loses_its_connection),
           TEST_ENTRY(a_quiet_stream_has_no_deadline_and_its_end_is_noticed),
           TEST_ENTRY(a_peer_that_leaves_at_any_byte_leaves_nothing),

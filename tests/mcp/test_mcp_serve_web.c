@@ -54,6 +54,47 @@ TEST(a_session_cannot_answer_a_question_to_another) {
     web_close(&w);
 }
 
+/* A modern call of "wait", whose client can tell its roots; `more`: members of params. */
+static const char *wait_with_roots(web *w, int peer, const char *more) {
+    char body[900];
+    (void)snprintf(body, sizeof body,
+                   WAIT ",%s\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+                        "\"io.modelcontextprotocol/clientCapabilities\":{\"roots\":{}}}}}",
+                   more);
+    return web_say(w, peer, "POST /mcp",
+                   JSON "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
+                        "Mcp-Name: wait\r\n",
+                   body);
+}
+
+TEST(a_modern_client_answers_over_another_connection) {
+    char more[400];
+    const char *state;
+    int answers = 0;
+    web w;
+    if (web_open(&w)) {
+        (void)wait_with_roots(&w, 1, "");
+        REQUIRE(rig_started(w.r) == 1);
+        CHECK_EQ_INT(ask_roots(rig_call_at(w.r, 0), &answers), PHI_OK);
+        web_turns(&w, 6);
+        state = strstr(w.got[1], "\"requestState\":\"");
+        REQUIRE(state != NULL);
+        (void)snprintf(more, sizeof more,
+                       "\"inputResponses\":{\"1\":{\"roots\":[]}},\"requestState\":\"%.*s\",",
+                       (int)strcspn(state + 16, "\""), state + 16);
+        web_hang_up(&w, 1);
+        rig_pass_ms(w.r, 20000);
+        web_turns(&w, 6);
+        CHECK_EQ_INT(rig_cancelled(w.r), 0);
+        (void)wait_with_roots(&w, 2, more);
+        CHECK_EQ_INT(answers, 1);
+        rig_finish(w.r, 0, "over there");
+        web_turns(&w, 6);
+        CHECK(has(w.got[2], "over there"));
+    }
+    web_close(&w);
+}
+
 /* ---- tokens and headers ---- */
 
 TEST(a_token_that_goes_on_behind_the_right_one_is_refused) {
@@ -263,6 +304,7 @@ TEST(what_was_answered_gives_its_memory_back) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_session_cannot_answer_a_question_to_another),
+          TEST_ENTRY(a_modern_client_answers_over_another_connection),
           TEST_ENTRY(a_token_that_goes_on_behind_the_right_one_is_refused),
           TEST_ENTRY(a_request_without_a_host_is_refused),
           TEST_ENTRY(a_host_may_be_the_address_that_is_listened_on),
