@@ -200,7 +200,7 @@ def objects_of(paths, folder, flags, pool):
 
 
 def link(objects, out, flags=()):
-    return run(CC + ["-shared", "-Wl,-Bsymbolic", "-Wl,-soname,libphi.so"] + list(objects) + ["-lcurl", "-lm", "-lpthread"] +
+    return run(CC + ["-shared", "-Wl,-soname,libphi.so"] + list(objects) + ["-lcurl", "-lm", "-lpthread"] +
                list(flags) + ["-o", out])
 
 
