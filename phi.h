@@ -15338,11 +15338,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x784c7274
+#if PHI__IMP_IO != 0x35092480
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x784c7274
+#define PHI__IMP_IO 0x35092480
 
 /* ---- src/io/io_in.h ---- */
 
@@ -18669,7 +18669,6 @@ static bool phi__http_head_is_authority(phi_str s) {
 
 static void phi__http_head_split_path(phi__http_head *head, phi_str path) {
     size_t mark = phi__str_find(path, 0, "?");
-    head->query = phi__str(path.at + path.len, 0);
     if (mark != SIZE_MAX) {
         head->query = phi__str(path.at + mark + 1, path.len - mark - 1);
         path.len = mark;
@@ -18691,7 +18690,6 @@ static phi_status phi__http_head_target(phi__http_head *head) {
         return phi__http_head_refuse(head, 501, "CONNECT is not served");
     if (phi__str_is(t, "*")) {
         head->path = t;
-        head->query = phi__str(t.at + 1, 0);
         return phi__str_is(head->method, "OPTIONS")
                    ? PHI_OK
                    : phi__http_head_refuse(head, 400, "\"*\" is a target of OPTIONS alone");

@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x586b26f5
+#if PHI__IMP_MCP != 0xb64e86e1
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x586b26f5
+#define PHI__IMP_MCP 0xb64e86e1
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -26341,9 +26341,7 @@ static size_t phi__mcp_serve_http_heads(const phi__mcp_post *post, const char *t
 static bool phi__mcp_serve_http_whole(phi__mcp_post *post, phi_str json, int http_status) {
     phi__header headers[3];
     size_t n = phi__mcp_serve_http_heads(post, json.len > 0 ? "application/json" : NULL, headers);
-    phi_status status = phi__serve_reply(post->exchange, http_status, headers, n, json);
-    if (status == PHI_BAD_ARG) phi__serve_drop(post->exchange);
-    return status == PHI_OK;
+    return phi__serve_reply(post->exchange, http_status, headers, n, json) == PHI_OK;
 }
 
 static bool phi__mcp_serve_http_begin(phi__mcp_post *post) {

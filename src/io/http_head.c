@@ -73,7 +73,6 @@ static bool phi__http_head_is_authority(phi_str s) {
 
 static void phi__http_head_split_path(phi__http_head *head, phi_str path) {
     size_t mark = phi__str_find(path, 0, "?");
-    head->query = phi__str(path.at + path.len, 0);
     if (mark != SIZE_MAX) {
         head->query = phi__str(path.at + mark + 1, path.len - mark - 1);
         path.len = mark;
@@ -95,7 +94,6 @@ static phi_status phi__http_head_target(phi__http_head *head) {
         return phi__http_head_refuse(head, 501, "CONNECT is not served");
     if (phi__str_is(t, "*")) {
         head->path = t;
-        head->query = phi__str(t.at + 1, 0);
         return phi__str_is(head->method, "OPTIONS")
                    ? PHI_OK
                    : phi__http_head_refuse(head, 400, "\"*\" is a target of OPTIONS alone");

@@ -126,9 +126,7 @@ static size_t phi__mcp_serve_http_heads(const phi__mcp_post *post, const char *t
 static bool phi__mcp_serve_http_whole(phi__mcp_post *post, phi_str json, int http_status) {
     phi__header headers[3];
     size_t n = phi__mcp_serve_http_heads(post, json.len > 0 ? "application/json" : NULL, headers);
-    phi_status status = phi__serve_reply(post->exchange, http_status, headers, n, json);
-    if (status == PHI_BAD_ARG) phi__serve_drop(post->exchange);
-    return status == PHI_OK;
+    return phi__serve_reply(post->exchange, http_status, headers, n, json) == PHI_OK;
 }
 
 static bool phi__mcp_serve_http_begin(phi__mcp_post *post) {

@@ -916,6 +916,7 @@ TEST(a_port_in_use_and_an_address_that_is_not_loopback_are_refused) {
         desc.port = phi__serve_port(r.serve);
         CHECK_EQ_INT(phi__serve_new(r.io, &desc, &other, message, sizeof message), PHI_REFUSED);
         CHECK(strstr(message, "cannot listen on 127.0.0.1 port ") == message);
+        CHECK(strstr(message, strerror(EADDRINUSE)) != NULL);
         desc.port = 0;
         desc.address = "0.0.0.0";
         CHECK_EQ_INT(phi__serve_new(r.io, &desc, &other, message, sizeof message), PHI_BAD_ARG);
