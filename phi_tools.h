@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xb64e86e1
+#if PHI__IMP_MCP != 0x0a73b800
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xb64e86e1
+#define PHI__IMP_MCP 0x0a73b800
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12254,7 +12254,7 @@ PHI__FN bool phi__mcp_admit_host(const phi_mcp_server_desc *desc, phi_str host);
 /* at NULL: no browser's page. Else an http origin of the loopback, or one of
    desc->allowed_origins. */
 PHI__FN bool phi__mcp_admit_origin(const phi_mcp_server_desc *desc, phi_str origin);
-/* Whether each header that counts is there once at most: a reader before us might take the other. */
+/* Whether each header that counts is there once at most: a reader before us might take another. */
 PHI__FN bool phi__mcp_admit_once(const phi__http_head *head);
 /* authorization: the header, "Bearer TOKEN". */
 PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization);
@@ -13782,8 +13782,8 @@ struct phi__mcp_oauth {
 /* Sets the message, one clean line, and returns the status. */
 PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status status,
                                              const char *format, ...) PHI_PRINTF(3, 4);
-/* The beginning of a server's text for a message, in the arena: secrets are hidden before it is cut,
-   so that it does not end in a part of one. */
+/* The beginning of a server's text for a message, in the arena: secrets are hidden before it is
+   cut, so that it does not end in a part of one. */
 PHI__FN const char *phi__mcp_oauth_state_shown(phi__mcp_oauth *o, phi_str text, size_t most);
 /* Requests; the step must be set. PHI_BUSY, or a failure. what: static. */
 PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, const char *what);
@@ -25019,7 +25019,7 @@ static void phi__mcp_serve_ask_due(phi__timer *timer) {
     if (serving != NULL && !server->retired && serving->asks.first != NULL) {
         if (!late)
             phi__mcp_serve_ask_required(serving);
-        else /* what was asked meanwhile has its own deadline */
+        else /* questions asked meanwhile have deadlines of their own */
             (void)phi__io_timer_set(server->rt->io, &serving->timer,
                                     phi__mcp_serve_ask_deadline(server));
     }
@@ -28802,7 +28802,7 @@ static void phi__mcp_stdio_room(void *ctx) {
 }
 
 /* The child has closed its stdin. It is about to end, as a rule: then its exit code and its stderr
-   are the reason, so what was to be sent counts as sent and is lost with the child. */
+   are the reason, so the rest counts as sent and is lost with the child. */
 static phi_status phi__mcp_stdio_unread(phi__mcp_stdio *s) {
     if (!s->deaf) phi__mcp_stdio_in(s, phi__mcp_session_desc(s->link.mcp)->close_ms);
     s->deaf = true;
@@ -29247,8 +29247,8 @@ static bool phi__mcp_tasks_knows(const struct phi__mcp_task *t, phi_str key) {
     return false;
 }
 
-/* The questions with new keys, as a result that asks them; those after more than may be asked at once
-   are not looked at, for the whole is refused then. NULL: no memory. */
+/* The questions with new keys, as a result that asks them. Once there are more than may be asked at
+   a time the rest is not looked at, for the whole is refused then. NULL: no memory. */
 static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_json *questions,
                                           phi_arena *arena, size_t *count) {
     phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);

@@ -14,7 +14,7 @@ PHI__FN bool phi__mcp_admit_host(const phi_mcp_server_desc *desc, phi_str host);
 /* at NULL: no browser's page. Else an http origin of the loopback, or one of
    desc->allowed_origins. */
 PHI__FN bool phi__mcp_admit_origin(const phi_mcp_server_desc *desc, phi_str origin);
-/* Whether each header that counts is there once at most: a reader before us might take the other. */
+/* Whether each header that counts is there once at most: a reader before us might take another. */
 PHI__FN bool phi__mcp_admit_once(const phi__http_head *head);
 /* authorization: the header, "Bearer TOKEN". */
 PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization);

@@ -95,8 +95,8 @@ struct phi__mcp_oauth {
 /* Sets the message, one clean line, and returns the status. */
 PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status status,
                                              const char *format, ...) PHI_PRINTF(3, 4);
-/* The beginning of a server's text for a message, in the arena: secrets are hidden before it is cut,
-   so that it does not end in a part of one. */
+/* The beginning of a server's text for a message, in the arena: secrets are hidden before it is
+   cut, so that it does not end in a part of one. */
 PHI__FN const char *phi__mcp_oauth_state_shown(phi__mcp_oauth *o, phi_str text, size_t most);
 /* Requests; the step must be set. PHI_BUSY, or a failure. what: static. */
 PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, const char *what);

@@ -298,7 +298,7 @@ static void phi__mcp_serve_ask_due(phi__timer *timer) {
     if (serving != NULL && !server->retired && serving->asks.first != NULL) {
         if (!late)
             phi__mcp_serve_ask_required(serving);
-        else /* what was asked meanwhile has its own deadline */
+        else /* questions asked meanwhile have deadlines of their own */
             (void)phi__io_timer_set(server->rt->io, &serving->timer,
                                     phi__mcp_serve_ask_deadline(server));
     }

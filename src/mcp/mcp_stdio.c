@@ -178,7 +178,7 @@ static void phi__mcp_stdio_room(void *ctx) {
 }
 
 /* The child has closed its stdin. It is about to end, as a rule: then its exit code and its stderr
-   are the reason, so what was to be sent counts as sent and is lost with the child. */
+   are the reason, so the rest counts as sent and is lost with the child. */
 static phi_status phi__mcp_stdio_unread(phi__mcp_stdio *s) {
     if (!s->deaf) phi__mcp_stdio_in(s, phi__mcp_session_desc(s->link.mcp)->close_ms);
     s->deaf = true;

@@ -100,8 +100,8 @@ static bool phi__mcp_tasks_knows(const struct phi__mcp_task *t, phi_str key) {
     return false;
 }
 
-/* The questions with new keys, as a result that asks them; those after more than may be asked at once
-   are not looked at, for the whole is refused then. NULL: no memory. */
+/* The questions with new keys, as a result that asks them. Once there are more than may be asked at
+   a time the rest is not looked at, for the whole is refused then. NULL: no memory. */
 static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_json *questions,
                                           phi_arena *arena, size_t *count) {
     phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);
