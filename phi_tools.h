@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x0a73b800
+#if PHI__IMP_MCP != 0x6bb1bce4
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x0a73b800
+#define PHI__IMP_MCP 0x6bb1bce4
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -14227,7 +14227,7 @@ PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
 /* ---- sessions ---- */
 
 /* Over HTTP: so many streams stand open that none may be added. */
-PHI__FN bool phi__mcp_serve_crowded(const phi_mcp_server *server);
+PHI__FN bool phi__mcp_serve_request_crowded(const phi_mcp_server *server);
 /* The stream for messages that belong to no request. False: there is one already. */
 PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *client,
                                    phi__mcp_way *way);
@@ -14449,7 +14449,7 @@ struct phi_mcp_server {
 
 /* Random bytes that nobody guesses: those of a runtime with a tape follow from its seed, which is
    on the tape, so they are then the system's. */
-PHI__FN void phi__mcp_serve_secret(const phi_mcp_server *server, void *out, size_t len);
+PHI__FN void phi__mcp_serve_client_secret(const phi_mcp_server *server, void *out, size_t len);
 
 /* ---- mcp_serve_send.c ---- */
 
@@ -24215,7 +24215,6 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
 
 #ifndef PHI_NO_MCP
 
-
 #include <stdio.h>
 
 /* ---- what transports see ---- */
@@ -24232,22 +24231,6 @@ PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why) {
 }
 
 /* ---- sessions ---- */
-
-PHI__FN void phi__mcp_serve_secret(const phi_mcp_server *server, void *out, size_t len) {
-    if (server->rt->tape == NULL)
-        phi__io_random(server->rt->io, out, len);
-    else
-        phi__clock_random(out, len);
-}
-
-/* A quarter of the connections stays for requests: a stream can stand for days. */
-PHI__FN bool phi__mcp_serve_crowded(const phi_mcp_server *server) {
-    uint32_t most = server->desc.max_connections, count = server->listen_count;
-    phi__link *link;
-    for (link = server->clients.first; link != NULL; link = link->next)
-        count += PHI__OWNER(link, phi__mcp_client, link)->own != NULL;
-    return count >= most - most / 4;
-}
 
 PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *client,
                                    phi__mcp_way *way) {
@@ -25549,6 +25532,7 @@ PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks
 
 #ifndef PHI_NO_MCP
 
+
 PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client) { return client->id; }
 
 PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_str id) {
@@ -25608,11 +25592,18 @@ static void phi__mcp_serve_client_idle(phi__timer *timer) {
         phi__mcp_serve_client_end(client);
 }
 
+PHI__FN void phi__mcp_serve_client_secret(const phi_mcp_server *server, void *out, size_t len) {
+    if (server->rt->tape == NULL)
+        phi__io_random(server->rt->io, out, len);
+    else
+        phi__clock_random(out, len);
+}
+
 static void phi__mcp_serve_client_name(phi__mcp_client *client) {
     static const char digits[] = "0123456789abcdef";
     unsigned char random[16];
     int i;
-    phi__mcp_serve_secret(client->server, random, sizeof random);
+    phi__mcp_serve_client_secret(client->server, random, sizeof random);
     for (i = 0; i < 16; i++) {
         client->id[2 * i] = digits[random[i] >> 4];
         client->id[2 * i + 1] = digits[random[i] & 15];
@@ -26669,7 +26660,7 @@ static void phi__mcp_serve_http_listen(phi__mcp_serve_http *http, phi__serve_exc
         return;
     }
     phi__mcp_serve_http_replace(http, client);
-    if (client->own == NULL && phi__mcp_serve_crowded(http->server)) {
+    if (client->own == NULL && phi__mcp_serve_request_crowded(http->server)) {
         phi__serve_refuse(exchange, 503, "too many streams are open");
         return;
     }
@@ -27386,6 +27377,15 @@ static phi__mcp_serving *phi__mcp_serve_request_make(phi_mcp_server *server,
     return serving;
 }
 
+/* A quarter of the connections stays for requests: a stream can stand for days. */
+PHI__FN bool phi__mcp_serve_request_crowded(const phi_mcp_server *server) {
+    uint32_t most = server->desc.max_connections, count = server->listen_count;
+    phi__link *link;
+    for (link = server->clients.first; link != NULL; link = link->next)
+        count += PHI__OWNER(link, phi__mcp_client, link)->own != NULL;
+    return count >= most - most / 4;
+}
+
 PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
                                                      const phi__mcp_origin *origin,
                                                      phi__mcp_client *client,
@@ -27397,7 +27397,8 @@ PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
         kind == PHI__MCP_SERVING_LISTEN ? server->desc.max_subscriptions : server->desc.max_calls;
     phi_str id;
     if (*phi__mcp_serve_request_count(server, kind) >= most ||
-        (kind == PHI__MCP_SERVING_LISTEN && origin->http && phi__mcp_serve_crowded(server))) {
+        (kind == PHI__MCP_SERVING_LISTEN && origin->http &&
+         phi__mcp_serve_request_crowded(server))) {
         phi__mcp_serve_send_error(server, &refused, PHI__MCP_RPC_INTERNAL, 503,
                                   PHI__LIT("Too many requests are under way"), NULL);
         return NULL;
@@ -28175,7 +28176,7 @@ PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc
     server->has_resources = desc->resources != NULL || desc->templates != NULL;
     server->has_prompts = desc->prompts != NULL;
     phi__mcp_server_defaults(&server->desc);
-    phi__mcp_serve_secret(server, server->key, sizeof server->key);
+    phi__mcp_serve_client_secret(server, server->key, sizeof server->key);
     phi__slots_init(&server->slots, &rt->memory);
     status = desc->stdio ? phi__mcp_server_open_stdio(server) : phi__mcp_server_open_http(server);
     if (status == PHI_OK) return server;

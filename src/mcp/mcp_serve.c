@@ -3,8 +3,6 @@
 
 #ifndef PHI_NO_MCP
 
-#include "io/clock_in.h"
-
 #include <stdio.h>
 
 /* ---- what transports see ---- */
@@ -21,22 +19,6 @@ PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why) {
 }
 
 /* ---- sessions ---- */
-
-PHI__FN void phi__mcp_serve_secret(const phi_mcp_server *server, void *out, size_t len) {
-    if (server->rt->tape == NULL)
-        phi__io_random(server->rt->io, out, len);
-    else
-        phi__clock_random(out, len);
-}
-
-/* A quarter of the connections stays for requests: a stream can stand for days. */
-PHI__FN bool phi__mcp_serve_crowded(const phi_mcp_server *server) {
-    uint32_t most = server->desc.max_connections, count = server->listen_count;
-    phi__link *link;
-    for (link = server->clients.first; link != NULL; link = link->next)
-        count += PHI__OWNER(link, phi__mcp_client, link)->own != NULL;
-    return count >= most - most / 4;
-}
 
 PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *client,
                                    phi__mcp_way *way) {

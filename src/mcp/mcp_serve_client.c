@@ -3,6 +3,8 @@
 
 #ifndef PHI_NO_MCP
 
+#include "io/clock_in.h"
+
 PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client) { return client->id; }
 
 PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_str id) {
@@ -62,11 +64,18 @@ static void phi__mcp_serve_client_idle(phi__timer *timer) {
         phi__mcp_serve_client_end(client);
 }
 
+PHI__FN void phi__mcp_serve_client_secret(const phi_mcp_server *server, void *out, size_t len) {
+    if (server->rt->tape == NULL)
+        phi__io_random(server->rt->io, out, len);
+    else
+        phi__clock_random(out, len);
+}
+
 static void phi__mcp_serve_client_name(phi__mcp_client *client) {
     static const char digits[] = "0123456789abcdef";
     unsigned char random[16];
     int i;
-    phi__mcp_serve_secret(client->server, random, sizeof random);
+    phi__mcp_serve_client_secret(client->server, random, sizeof random);
     for (i = 0; i < 16; i++) {
         client->id[2 * i] = digits[random[i] >> 4];
         client->id[2 * i + 1] = digits[random[i] & 15];

@@ -454,7 +454,7 @@ static void phi__mcp_serve_http_listen(phi__mcp_serve_http *http, phi__serve_exc
         return;
     }
     phi__mcp_serve_http_replace(http, client);
-    if (client->own == NULL && phi__mcp_serve_crowded(http->server)) {
+    if (client->own == NULL && phi__mcp_serve_request_crowded(http->server)) {
         phi__serve_refuse(exchange, 503, "too many streams are open");
         return;
     }

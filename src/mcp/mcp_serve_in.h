@@ -66,7 +66,7 @@ PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
 /* ---- sessions ---- */
 
 /* Over HTTP: so many streams stand open that none may be added. */
-PHI__FN bool phi__mcp_serve_crowded(const phi_mcp_server *server);
+PHI__FN bool phi__mcp_serve_request_crowded(const phi_mcp_server *server);
 /* The stream for messages that belong to no request. False: there is one already. */
 PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *client,
                                    phi__mcp_way *way);

@@ -94,6 +94,15 @@ static phi__mcp_serving *phi__mcp_serve_request_make(phi_mcp_server *server,
     return serving;
 }
 
+/* A quarter of the connections stays for requests: a stream can stand for days. */
+PHI__FN bool phi__mcp_serve_request_crowded(const phi_mcp_server *server) {
+    uint32_t most = server->desc.max_connections, count = server->listen_count;
+    phi__link *link;
+    for (link = server->clients.first; link != NULL; link = link->next)
+        count += PHI__OWNER(link, phi__mcp_client, link)->own != NULL;
+    return count >= most - most / 4;
+}
+
 PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
                                                      const phi__mcp_origin *origin,
                                                      phi__mcp_client *client,
@@ -105,7 +114,8 @@ PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
         kind == PHI__MCP_SERVING_LISTEN ? server->desc.max_subscriptions : server->desc.max_calls;
     phi_str id;
     if (*phi__mcp_serve_request_count(server, kind) >= most ||
-        (kind == PHI__MCP_SERVING_LISTEN && origin->http && phi__mcp_serve_crowded(server))) {
+        (kind == PHI__MCP_SERVING_LISTEN && origin->http &&
+         phi__mcp_serve_request_crowded(server))) {
         phi__mcp_serve_send_error(server, &refused, PHI__MCP_RPC_INTERNAL, 503,
                                   PHI__LIT("Too many requests are under way"), NULL);
         return NULL;

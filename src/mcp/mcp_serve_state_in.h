@@ -156,7 +156,7 @@ struct phi_mcp_server {
 
 /* Random bytes that nobody guesses: those of a runtime with a tape follow from its seed, which is
    on the tape, so they are then the system's. */
-PHI__FN void phi__mcp_serve_secret(const phi_mcp_server *server, void *out, size_t len);
+PHI__FN void phi__mcp_serve_client_secret(const phi_mcp_server *server, void *out, size_t len);
 
 /* ---- mcp_serve_send.c ---- */
 

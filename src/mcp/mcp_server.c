@@ -225,7 +225,7 @@ PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc
     server->has_resources = desc->resources != NULL || desc->templates != NULL;
     server->has_prompts = desc->prompts != NULL;
     phi__mcp_server_defaults(&server->desc);
-    phi__mcp_serve_secret(server, server->key, sizeof server->key);
+    phi__mcp_serve_client_secret(server, server->key, sizeof server->key);
     phi__slots_init(&server->slots, &rt->memory);
     status = desc->stdio ? phi__mcp_server_open_stdio(server) : phi__mcp_server_open_http(server);
     if (status == PHI_OK) return server;
