@@ -30514,11 +30514,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xf4500d2c
+#if PHI__IMP_OPENAPI != 0xb5fab4a1
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xf4500d2c
+#define PHI__IMP_OPENAPI 0xb5fab4a1
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -31421,25 +31421,9 @@ static bool phi__address_is_redirect(int status) {
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-/* The value of a header; empty: it is not there. */
-static phi_str phi__address_header(phi_str headers, const char *name) {
-    size_t at = 0;
-    while (at < headers.len) {
-        size_t end = phi__str_find(headers, at, "\n"), colon;
-        phi_str line;
-        if (end == SIZE_MAX) end = headers.len;
-        line = phi__str(headers.at + at, end - at);
-        colon = phi__str_find(line, 0, ":");
-        if (colon != SIZE_MAX && phi__str_is_nocase(phi__str(line.at, colon), name))
-            return phi__str_trim(phi__str(line.at + colon + 1, line.len - colon - 1));
-        at = end + 1;
-    }
-    return phi__str(NULL, 0);
-}
-
 static void phi__address_head(void *user_data, int http_status, phi_str headers) {
     phi_openapi *api = (phi_openapi *)user_data;
-    phi_str location = phi__address_header(headers, "location");
+    phi_str location = phi__headers_value(headers, "location");
     api->address.http_status = http_status;
     api->address.location = phi__str(NULL, 0);
     if (!phi__address_is_redirect(http_status) || location.len == 0) return;
