@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x6bb1bce4
+#if PHI__IMP_MCP != 0xab8644db
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x6bb1bce4
+#define PHI__IMP_MCP 0xab8644db
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12978,9 +12978,9 @@ PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *fro
 PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc);
 
 /* Calls `changed` in phi_step, never inside of the functions below, whenever header or challenge
-   had answered PHI_BUSY, once for all of them. PHI_OK: ask phi__mcp_oauth_header again. Else it is
-   hopeless, and the message (valid during the call) says why; a later challenge tries anew. It may
-   free the object. */
+   had answered PHI_BUSY, once for all of them. PHI_OK: ask phi__mcp_oauth_header again; a message that
+   is not empty is a warning. Else it is hopeless, and the message (valid during the call) says why;
+   a later challenge tries anew. It may free the object. */
 typedef struct phi__mcp_oauth_listener {
     void (*changed)(void *ctx, phi_status status, const char *message);
     void *ctx;
@@ -13759,6 +13759,7 @@ struct phi__mcp_oauth {
     phi__mcp_oauth_step step;
     bool loaded;     /* the store was read */
     bool waiting;    /* `changed` is owed */
+    bool unkept;     /* the store has not taken the token: the host is to hear of it */
     bool renewing;   /* a refused token is behind the refresh: a person may be needed */
     bool registered; /* in this authorization: no second time */
     bool cancelled;  /* signed out */
@@ -18143,6 +18144,8 @@ static void phi__mcp_http_free(phi__mcp_link *link) {
 
 static void phi__mcp_http_authorized(void *ctx, phi_status status, const char *message) {
     phi__mcp_http *http = (phi__mcp_http *)ctx;
+    if (status == PHI_OK && message[0] != '\0' && !phi__mcp_session_warn(http->wire.mcp, message))
+        return;
     phi__mcp_exchange_authorized(&http->wire, status, message);
 }
 
@@ -19255,10 +19258,15 @@ static void phi__mcp_oauth_finish(phi__mcp_oauth *o, phi_status status) {
     bool waiting = o->waiting;
     if (status == PHI_NO_MEMORY)
         (void)phi__mcp_oauth_state_fail(o, status, "%s", phi_status_text(status));
-    (void)snprintf(message, sizeof message, "%s", status == PHI_OK ? "" : o->message);
+    (void)snprintf(message, sizeof message, "%s",
+                   status != PHI_OK ? o->message
+                   : o->unkept      ? "authorization: the store does not keep the token; a person "
+                                      "will be asked again when the program has ended"
+                                    : "");
     phi__mcp_oauth_rest(o);
     o->waiting = false;
     if (!waiting) return;
+    o->unkept = false;
     o->calling = true;
     o->listener.changed(o->listener.ctx, status, message);
     (void)phi__mcp_oauth_still(o);
@@ -20721,7 +20729,8 @@ static bool phi__mcp_oauth_token_fits(phi_str token) {
 
 PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o) {
     phi_status status = phi__mcp_oauth_keep_save(o->desc->store, o->resource, &o->grant);
-    if (status != PHI_OK)
+    o->unkept = status != PHI_OK;
+    if (o->unkept)
         (void)phi__error(o->rt, status, "authorization: the store does not keep the token: %s",
                          phi_status_text(status));
 }

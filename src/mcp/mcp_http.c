@@ -324,6 +324,8 @@ static void phi__mcp_http_free(phi__mcp_link *link) {
 
 static void phi__mcp_http_authorized(void *ctx, phi_status status, const char *message) {
     phi__mcp_http *http = (phi__mcp_http *)ctx;
+    if (status == PHI_OK && message[0] != '\0' && !phi__mcp_session_warn(http->wire.mcp, message))
+        return;
     phi__mcp_exchange_authorized(&http->wire, status, message);
 }
 

@@ -142,10 +142,15 @@ static void phi__mcp_oauth_finish(phi__mcp_oauth *o, phi_status status) {
     bool waiting = o->waiting;
     if (status == PHI_NO_MEMORY)
         (void)phi__mcp_oauth_state_fail(o, status, "%s", phi_status_text(status));
-    (void)snprintf(message, sizeof message, "%s", status == PHI_OK ? "" : o->message);
+    (void)snprintf(message, sizeof message, "%s",
+                   status != PHI_OK ? o->message
+                   : o->unkept      ? "authorization: the store does not keep the token; a person "
+                                      "will be asked again when the program has ended"
+                                    : "");
     phi__mcp_oauth_rest(o);
     o->waiting = false;
     if (!waiting) return;
+    o->unkept = false;
     o->calling = true;
     o->listener.changed(o->listener.ctx, status, message);
     (void)phi__mcp_oauth_still(o);

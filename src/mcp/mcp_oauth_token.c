@@ -18,7 +18,8 @@ static bool phi__mcp_oauth_token_fits(phi_str token) {
 
 PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o) {
     phi_status status = phi__mcp_oauth_keep_save(o->desc->store, o->resource, &o->grant);
-    if (status != PHI_OK)
+    o->unkept = status != PHI_OK;
+    if (o->unkept)
         (void)phi__error(o->rt, status, "authorization: the store does not keep the token: %s",
                          phi_status_text(status));
 }

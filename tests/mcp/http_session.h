@@ -114,6 +114,11 @@ bool phi__mcp_session_tell(phi_mcp *m, phi_mcp_event_kind kind, phi_str name, ph
     return session_stays(m);
 }
 
+bool phi__mcp_session_warn(phi_mcp *m, const char *message) {
+    return phi__mcp_session_tell(m, PHI_MCP_EV_WARNING, phi__str("", 0), phi__str("", 0),
+                                 phi_str_of(message));
+}
+
 /* ---- an authorization ---- */
 
 phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory, const phi_mcp_oauth_desc *desc,

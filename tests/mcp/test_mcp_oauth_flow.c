@@ -22,6 +22,7 @@ typedef struct kit {
     phi__fetch *fetch;
     char location[2048];
     int opened, pages;
+    bool free_in_warning;
     /* a request */
     bool waiting;
     phi_status status;
@@ -80,6 +81,10 @@ static phi_status open_browser(void *user_data, const char *url) {
 static void on_event(void *user_data, const phi_mcp_event *event) {
     hear((kit *)user_data, event->name);
     hear((kit *)user_data, event->text);
+    if (event->kind == PHI_MCP_EV_WARNING && ((kit *)user_data)->free_in_warning) {
+        CHECK_EQ_INT(phi_mcp_free(event->mcp), PHI_OK);
+        ((kit *)user_data)->mcp = NULL;
+    }
 }
 
 static void pump(kit *k, bool ready) {
@@ -260,6 +265,40 @@ TEST(another_process_uses_the_stored_token_and_registration) {
     phi_file_store_close(&store);
 }
 
+static phi_status full_save(void *user_data, const char *id, const char *agent_id, phi_str bytes,
+                            char *words, size_t words_size) {
+    (void)user_data;
+    (void)id;
+    (void)agent_id;
+    (void)bytes;
+    (void)snprintf(words, words_size, "the disk is full");
+    return PHI_IO;
+}
+
+TEST(a_store_that_keeps_no_token_is_a_warning) {
+    char dir[300];
+    phi_file_store_desc files;
+    phi_store store;
+    kit k;
+    int i;
+    REQUIRE(test_temp_dir(dir, sizeof dir));
+    memset(&files, 0, sizeof files);
+    files.directory = dir;
+    REQUIRE(CHECK_EQ_INT(phi_file_store_open(&files, &store), PHI_OK));
+    store.save = full_save;
+    for (i = 0; i < 2; i++) { /* the second time the host frees the connection inside of it */
+        REQUIRE(begin(&k));
+        k.oauth.store = &store;
+        k.free_in_warning = i == 1;
+        CHECK(connect_to(&k, "plain") == (i == 0));
+        CHECK(strstr(k.heard, "authorization: the store does not keep the token; a person will be "
+                              "asked again when the program has ended") != NULL);
+        if (i == 0) CHECK_EQ_STR(call(&k), "called");
+        finish(&k);
+    }
+    phi_file_store_close(&store);
+}
+
 TEST(the_host_may_receive_the_redirect_itself) {
     phi_mcp_desc desc;
     kit k;
@@ -291,6 +330,7 @@ int main(int argc, char **argv) {
         TEST_ENTRY(a_call_that_needs_more_scopes_gets_them),
         TEST_ENTRY(tokens_of_two_seconds_are_refreshed_without_the_person),
         TEST_ENTRY(another_process_uses_the_stored_token_and_registration),
+        TEST_ENTRY(a_store_that_keeps_no_token_is_a_warning),
         TEST_ENTRY(the_host_may_receive_the_redirect_itself)};
     int failed;
     if (!mock_start_script(&mock, "tests/mock/mcp_auth.py", NULL)) return 1;
