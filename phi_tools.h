@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xab8644db
+#if PHI__IMP_MCP != 0xb26c7cfc
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xab8644db
+#define PHI__IMP_MCP 0xb26c7cfc
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -28342,7 +28342,9 @@ PHI__FN void phi__mcp_session_settle(phi_mcp *mcp) { phi__mcp_life_settle(mcp); 
 
 PHI__FN bool phi__mcp_session_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
                                    phi_str before, phi_str text) {
-    return phi__mcp_parts_tell(mcp, kind, name, before, text);
+    phi__mcp_core_enter(mcp); /* a link may tell outside of anything that holds mcp */
+    (void)phi__mcp_parts_tell(mcp, kind, name, before, text);
+    return phi__mcp_core_leave(mcp);
 }
 
 /* ---- requests ---- */

@@ -62,7 +62,9 @@ PHI__FN void phi__mcp_session_settle(phi_mcp *mcp) { phi__mcp_life_settle(mcp); 
 
 PHI__FN bool phi__mcp_session_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
                                    phi_str before, phi_str text) {
-    return phi__mcp_parts_tell(mcp, kind, name, before, text);
+    phi__mcp_core_enter(mcp); /* a link may tell outside of anything that holds mcp */
+    (void)phi__mcp_parts_tell(mcp, kind, name, before, text);
+    return phi__mcp_core_leave(mcp);
 }
 
 /* ---- requests ---- */

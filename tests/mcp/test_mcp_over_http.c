@@ -264,9 +264,43 @@ static void the_headers_of_the_host_are_sent(void) {
     phi_runtime_free(rt);
 }
 
-MCP_MOCK_MAIN(TEST_ENTRY(each_era_is_found_and_spoken), TEST_ENTRY(the_old_transport_is_spoken),
-              TEST_ENTRY(odd_transports_are_survived), TEST_ENTRY(a_stream_that_is_cut_is_resumed),
-              TEST_ENTRY(failures_have_words),
-              TEST_ENTRY(a_server_that_is_not_there_fails_with_words),
-              TEST_ENTRY(many_calls_at_once_share_a_connection),
-              TEST_ENTRY(the_headers_of_the_host_are_sent))
+static void free_it(void *user_data, const phi_mcp_event *e) {
+    if (e->kind != PHI_MCP_EV_WARNING || ++*(int *)user_data > 1) return;
+    CHECK_EQ_INT(phi_mcp_free(e->mcp), PHI_OK);
+}
+
+TEST(a_refused_notification_is_a_warning_inside_of_which_the_host_may_free_the_connection) {
+    phi_runtime *rt = phi_runtime_new(NULL);
+    phi_mcp_request request = PHI_ZERO;
+    phi_mcp_desc desc = PHI_ZERO;
+    uint64_t id = 0;
+    int warnings = 0;
+    phi_mcp *mcp;
+    heard h;
+    desc.url = mcp_mock_url("2025-06-18", "status=400,0+method=notifications|cancelled");
+    desc.event_fn = free_it;
+    desc.user_data = &warnings;
+    mcp = phi_mcp_connect(rt, &desc);
+    while (phi_mcp_state_of(mcp) == PHI_MCP_CONNECTING) (void)phi_step(rt, 20);
+    CHECK_EQ_INT(phi_mcp_state_of(mcp), PHI_MCP_READY);
+    memset(&h, 0, sizeof h);
+    request.method = "tools/call";
+    request.params = phi_str_of("{\"name\":\"slow\",\"arguments\":{\"ms\":3000}}");
+    request.done = done;
+    request.user_data = &h;
+    CHECK_EQ_INT(phi_mcp_send(mcp, &request, &id), PHI_OK);
+    (void)phi_step(rt, 20);
+    phi_mcp_cancel(mcp, id);
+    CHECK(until(rt, &warnings, 5000));
+    if (warnings == 0) CHECK_EQ_INT(phi_mcp_free(mcp), PHI_OK);
+    CHECK_EQ_INT(h.done, 0);
+    phi_runtime_free(rt);
+}
+
+MCP_MOCK_MAIN(
+    TEST_ENTRY(each_era_is_found_and_spoken), TEST_ENTRY(the_old_transport_is_spoken),
+    TEST_ENTRY(odd_transports_are_survived), TEST_ENTRY(a_stream_that_is_cut_is_resumed),
+    TEST_ENTRY(failures_have_words), TEST_ENTRY(a_server_that_is_not_there_fails_with_words),
+    TEST_ENTRY(many_calls_at_once_share_a_connection), TEST_ENTRY(the_headers_of_the_host_are_sent),
+    TEST_ENTRY(
+        a_refused_notification_is_a_warning_inside_of_which_the_host_may_free_the_connection))
