@@ -24,15 +24,17 @@ typedef enum phi__mcp_asks_kind {
 } phi__mcp_asks_kind;
 
 enum {
-    PHI__MCP_ASKS_REFUSED = -1, /* code: the person does not want a model to answer */
-    PHI__MCP_ASKS_SHOWN = 500,  /* bytes of a prompt that a person is shown */
-    PHI__MCP_ASKS_FIELDS = 1000 /* of a form */
+    PHI__MCP_ASKS_REFUSED = -1,  /* code: the person does not want a model to answer */
+    PHI__MCP_ASKS_SHOWN = 500,   /* bytes of a prompt that a person is shown */
+    PHI__MCP_ASKS_FIELDS = 1000, /* of a form */
+    PHI__MCP_ASKS_MEMORY = 4     /* times the bytes of the longest message, for all of them */
 };
 
 /* The part. */
 typedef struct phi__mcp_asks_all {
     phi_mcp *mcp;
     phi__list open;
+    size_t bytes;    /* of the params of all that are open */
     phi_arena arena; /* of roots, once they were set */
     const phi_mcp_root *roots;
     size_t root_count;
@@ -47,6 +49,7 @@ typedef struct phi__mcp_asks_one {
     phi_agent agent;
     phi_arena arena;
     phi_json *params; /* of the server's request */
+    size_t bytes;     /* of memory that they take */
     phi__question *question;
     phi__mcp_sampling sampling;
 } phi__mcp_asks_one;
@@ -58,6 +61,7 @@ static void phi__mcp_asks_free(phi__mcp_asks_one *one) {
     phi__question_close(one->question);
     phi__mcp_sampling_drop(&one->sampling);
     phi__list_take(&one->of->open, &one->link);
+    one->of->bytes -= one->bytes;
     phi_arena_free(&one->arena);
     phi__free(memory, one, sizeof *one);
 }
@@ -277,6 +281,7 @@ static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_js
     phi_memory *memory = &all->mcp->memory;
     phi__mcp_asks_one *one = (phi__mcp_asks_one *)phi__alloc(memory, sizeof *one);
     const phi_json *tools = phi_json_get(params, "tools");
+    size_t before = memory->used_bytes;
     if (one == NULL) return NULL;
     phi_arena_init(&one->arena, memory, 0);
     one->of = all;
@@ -289,6 +294,8 @@ static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_js
     one->sampling.ctx = one;
     phi__list_push(&all->open, &one->link);
     one->params = phi_json_copy(&one->arena, params);
+    one->bytes = memory->used_bytes - before;
+    all->bytes += one->bytes;
     if (one->params != NULL) return one;
     phi__mcp_asks_free(one);
     return NULL;
@@ -308,6 +315,10 @@ static void phi__mcp_asks_begin(phi__mcp_asks_all *all, const phi_json *params,
     one = phi__mcp_asks_new(all, params, kind, agent, ask);
     if (one == NULL) {
         phi__mcp_session_answer(all->mcp, ask, none, PHI__MCP_RPC_INTERNAL, "no memory");
+        return;
+    }
+    if (all->bytes > phi__mul(all->mcp->desc.max_message_bytes, PHI__MCP_ASKS_MEMORY)) {
+        phi__mcp_asks_fail(one, PHI__MCP_RPC_INTERNAL, "too much is asked at once");
         return;
     }
     status = agent.rt != NULL ? phi__mcp_asks_question(one, call) : PHI_UNSUPPORTED;

@@ -179,6 +179,43 @@ TEST(a_form_with_thousands_of_fields_is_refused) {
     free(text);
 }
 
+TEST(questions_of_many_megabytes_are_refused_together) {
+    enum { BIG = 60000, QUESTIONS = 60 };
+    static char big[BIG + 1], text[BIG + 400];
+    static const phi__mcp_open_join joins[] = {phi__mcp_asks_join};
+    phi_mcp_desc to;
+    phi_agent_desc desc;
+    size_t refused = 0, i;
+    const char *at;
+    tools_kit t;
+    memset(big, 'd', BIG);
+    memset(&to, 0, sizeof to);
+    tools_begin(&t, "2025-06-18", NULL);
+    desc = rig_desc();
+    rig_hooks(t.k.rig, &desc, PHI_HOOK_QUESTION);
+    t.agent = rig_agent(t.k.rig, &desc);
+    to.agent = t.agent;
+    to.answers = PHI_MCP_FORMS;
+    to.max_message_bytes = 65536;
+    CHECK_EQ_INT(link_connect(&t.k, &to, joins, 1), PHI_OK);
+    link_run(&t.k);
+    (void)link_sent(&t.k);
+    for (i = 0; i < QUESTIONS; i++) {
+        rig_answers(t.k.rig, PHI_HOOK_QUESTION, PHI_WAIT, NULL);
+        (void)snprintf(text, sizeof text,
+                       "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"elicitation/create\","
+                       "\"params\":{\"message\":\"m\",\"requestedSchema\":{\"a\":\"%s\"}}}",
+                       (int)i, big);
+        link_says(&t.k, text);
+        link_steps(&t.k, 2);
+    }
+    for (at = link_sent(&t.k); (at = strstr(at, "too much is asked at once")) != NULL; at++)
+        refused++;
+    CHECK(refused > QUESTIONS - 10 && refused < QUESTIONS - 2);
+    CHECK(test_alloc_live_bytes() < (size_t)2 << 20);
+    tools_end(&t);
+}
+
 /* Each page is small enough; all of them are not. Later lists have tools of other names. */
 TEST(a_list_without_an_end_takes_no_more_memory_than_a_few_messages) {
     enum { BIG = 60000, PAGES = 60 };
@@ -225,4 +262,5 @@ TEST_MAIN(TEST_ENTRY(a_connection_may_be_freed_by_an_answer_that_came_in_pieces)
           TEST_ENTRY(a_batch_on_the_stream_of_a_request_may_go_on_after_its_answer),
           TEST_ENTRY(a_task_that_asks_for_thousands_of_things_is_refused_at_once),
           TEST_ENTRY(a_form_with_thousands_of_fields_is_refused),
+          TEST_ENTRY(questions_of_many_megabytes_are_refused_together),
           TEST_ENTRY(a_list_without_an_end_takes_no_more_memory_than_a_few_messages))
