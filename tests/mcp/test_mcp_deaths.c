@@ -222,6 +222,7 @@ typedef struct script {
     const char *const *calls; /* "name {arguments}" */
     size_t count, next;       /* turns */
     int results, errors;      /* of tools: all, and those of echo that failed */
+    int all_errors;
 } script;
 
 static phi_status model_open(void *user_data, const phi_model_request *request, void **call) {
@@ -285,11 +286,11 @@ static phi_status run_of(kit *k, script *s, phi_agent agent) {
         (void)phi_step(k->rt, 20);
         while (phi_next_event(k->rt, &ev)) {
             if (ev.kind == PHI_EV_TOOL_END) s->results++;
+            if (ev.kind == PHI_EV_TOOL_END && ev.is_error) s->all_errors++;
             if (ev.kind == PHI_EV_TOOL_END && ev.is_error &&
                 phi_str_equal(ev.tool_name, phi_str_of("echo"))) {
                 s->errors++;
-                printf("echo after %s failed: %s\n", s->calls[(s->next - 1) / 2],
-                       phi_mcp_error(k->mcp));
+                if (getenv("V") != NULL) printf("echo failed: %s\n", phi_mcp_error(k->mcp));
             }
             if (ev.kind == PHI_EV_AGENT_END) {
                 status = ev.status;
@@ -315,7 +316,7 @@ TEST(an_agent_goes_on_whatever_its_server_does) {
                                         "wrong_types {\"which\":1}"};
     int i;
     for (i = 0; i < rounds(); i++) {
-        script s = {calls, sizeof calls / sizeof calls[0], 0, 0, 0};
+        script s = {calls, sizeof calls / sizeof calls[0], 0, 0, 0, 0};
         const phi_tool_source *source;
         phi_agent agent;
         kit k;
@@ -435,7 +436,7 @@ static phi_mcp *shell_connect(kit *k) {
 
 /* One agent, which calls that tool and then one that works. */
 static void once(kit *k, script *s, const char *const *calls) {
-    script fresh = {calls, 1, 0, 0, 0};
+    script fresh = {calls, 1, 0, 0, 0, 0};
     const phi_tool_source *source;
     phi_agent agent;
     int i, pid;
@@ -482,6 +483,79 @@ TEST(a_hundred_troubles_in_a_row_give_one_result_each_and_leave_nothing) {
     CHECK_EQ_INT((int)k.memory.now, 0);
 }
 
+/* ---- cut at each byte ---- */
+
+/* Its answers, all together, are as long as CUT; then it ends. */
+static const char *const *cut_shell(void) {
+    static const char text[] =
+        "left=$CUT\n"
+        "say() { s=\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"result\\\":$1}\"\n"
+        "  if [ $left -le ${#s} ]; then printf %s \"$s\" | head -c $left; exit 0; fi\n"
+        "  left=$((left - ${#s} - 1)); printf '%s\\n' \"$s\"; }\n"
+        "while read -r line; do\n"
+        "  id=${line#*\\\"id\\\":}; id=${id%%,*}\n"
+        "  case $line in\n"
+        "  *tools/list*) say '{\"tools\":[{\"name\":\"good\"},{\"name\":\"echo\"}]}' ;;\n"
+        "  *:?initialize?*) say "
+        "'{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{}},"
+        "\"serverInfo\":{\"name\":\"sh\",\"version\":\"1\"}}' ;;\n"
+        "  *tools/call*) say '{\"content\":[{\"type\":\"text\",\"text\":\"good\"}]}' ;;\n"
+        "  esac\n"
+        "done\n";
+    static const char *const argv[] = {"/bin/sh", "-c", text, NULL};
+    return argv;
+}
+
+/* How many of the two calls of an agent are answered with errors. */
+static int cut_at(kit *k, script *s, int cut) {
+    static const char *const calls[] = {"good {}"};
+    script fresh = {calls, 1, 0, 0, 0, 0};
+    const phi_tool_source *source;
+    const char *env[] = {NULL, NULL};
+    phi_mcp_desc to = PHI_ZERO;
+    char text[20];
+    phi_agent agent;
+    (void)snprintf(text, sizeof text, "CUT=%d", cut);
+    env[0] = text;
+    to.argv = cut_shell();
+    to.env = env;
+    to.era = "2025-06-18";
+    to.no_restart = true;
+    to.timeout_ms = to.connect_timeout_ms = 5000;
+    k->mcp = phi_mcp_connect(k->rt, &to);
+    *s = fresh;
+    while (phi_mcp_state_of(k->mcp) == PHI_MCP_CONNECTING) (void)phi_step(k->rt, 20);
+    agent = agent_of(k, &source);
+    CHECK_EQ_INT(run_of(k, s, agent), PHI_OK);
+    CHECK_EQ_INT(s->results, 2);
+    if (phi_mcp_state_of(k->mcp) != PHI_MCP_READY) CHECK(phi_mcp_error(k->mcp)[0] != '\0');
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    (void)phi_step(k->rt, 0);
+    CHECK_EQ_INT(phi_mcp_free(k->mcp), PHI_OK);
+    return s->all_errors;
+}
+
+TEST(a_conversation_that_is_cut_at_any_byte_ends_with_words) {
+    int cut, fails = 0, last = 2, errors, before = test_failures();
+    int stride = getenv("PHI_SEEDS") != NULL ? 1 : 9;
+    phi_runtime_desc desc = PHI_ZERO;
+    script s;
+    kit k;
+    memset(&k, 0, sizeof k);
+    desc.allocator = test_allocator();
+    REQUIRE((k.rt = phi_runtime_new(&desc)) != NULL);
+    model_of(&k, &s);
+    for (cut = 0; cut < 470 && test_failures() == before; cut += stride) {
+        errors = cut_at(&k, &s, cut);
+        CHECK(errors <= last); /* the longer it lives, the better */
+        if (test_failures() != before) printf("cut at %d: %d errors\n", cut, errors);
+        last = errors;
+        fails += errors > 0;
+    }
+    CHECK(fails > 10 && last == 0);
+    phi_runtime_free(k.rt);
+}
+
 TEST_MAIN(TEST_ENTRY(a_server_that_exits_in_a_call_gives_one_error_and_is_started_again),
           TEST_ENTRY(a_server_that_is_killed_in_a_call_gives_one_error_and_is_started_again),
           TEST_ENTRY(a_server_that_dies_in_the_midst_of_an_answer_gives_one_error),
@@ -493,4 +567,5 @@ TEST_MAIN(TEST_ENTRY(a_server_that_exits_in_a_call_gives_one_error_and_is_starte
           TEST_ENTRY(a_server_that_dies_in_the_handshake_fails_with_its_words),
           TEST_ENTRY(a_server_that_ignores_eof_and_sigterm_is_killed),
           TEST_ENTRY(a_server_is_freed_in_the_midst_of_a_call),
-          TEST_ENTRY(a_hundred_troubles_in_a_row_give_one_result_each_and_leave_nothing))
+          TEST_ENTRY(a_hundred_troubles_in_a_row_give_one_result_each_and_leave_nothing),
+          TEST_ENTRY(a_conversation_that_is_cut_at_any_byte_ends_with_words))
