@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x27b102e0
+#if PHI__IMP_MCP != 0x4ef6240e
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x27b102e0
+#define PHI__IMP_MCP 0x4ef6240e
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -17921,8 +17921,7 @@ static bool phi__mcp_http_unsent(phi__mcp_exchange *e, phi_status status) {
     (void)snprintf(words, sizeof words, "a notification was refused: %s", e->words);
     phi__mcp_exchange_close(e);
     if (expired) return phi__mcp_session_expired(mcp, NULL);
-    return !refused || phi__mcp_session_tell(mcp, PHI_MCP_EV_WARNING, phi__str(NULL, 0),
-                                             phi__str(NULL, 0), phi_str_of(words));
+    return !refused || phi__mcp_session_warn(mcp, words);
 }
 
 static bool phi__mcp_http_ended(phi__mcp_exchange *e, phi_status status) {

@@ -90,8 +90,7 @@ static bool phi__mcp_http_unsent(phi__mcp_exchange *e, phi_status status) {
     (void)snprintf(words, sizeof words, "a notification was refused: %s", e->words);
     phi__mcp_exchange_close(e);
     if (expired) return phi__mcp_session_expired(mcp, NULL);
-    return !refused || phi__mcp_session_tell(mcp, PHI_MCP_EV_WARNING, phi__str(NULL, 0),
-                                             phi__str(NULL, 0), phi_str_of(words));
+    return !refused || phi__mcp_session_warn(mcp, words);
 }
 
 static bool phi__mcp_http_ended(phi__mcp_exchange *e, phi_status status) {

@@ -106,11 +106,8 @@ bool phi__mcp_session_expired(phi_mcp *m, phi__mcp_out *out) {
     return session_stays(m);
 }
 
-bool phi__mcp_session_tell(phi_mcp *m, phi_mcp_event_kind kind, phi_str name, phi_str before,
-                           phi_str text) {
-    (void)name;
-    (void)before;
-    session_note(m, "tell %d %.*s\n", (int)kind, (int)text.len, text.at);
+bool phi__mcp_session_warn(phi_mcp *m, const char *message) {
+    session_note(m, "warn %s\n", message);
     return session_stays(m);
 }
 

@@ -433,7 +433,7 @@ static void a_session_that_the_server_forgot_is_told(void) {
     session_check(&m, "lost #2 -16 404 HTTP 404 from server []\n");
     session_tell(&m, "notifications/x", "{}");
     session_reply(&m, &w, 400, "", "");
-    session_check(&m, "tell 8 a notification was refused: HTTP 400 from server\n");
+    session_check(&m, "warn a notification was refused: HTTP 400 from server\n");
     session_end(&m, &w);
 }
 
