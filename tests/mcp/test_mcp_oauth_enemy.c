@@ -8,6 +8,7 @@ typedef struct visit {
     world o; /* its oauth is not used */
     phi_mcp *mcp;
     bool free_in_browser, free_in_event, modern;
+    bool scarce; /* memory may be: the redirect may find none */
     char events[4000];
 } visit;
 
@@ -59,7 +60,7 @@ static bool visit_begin(visit *v) {
     desc.era = v->modern ? "2026-07-28" : "2025-11-25";
     desc.event_fn = visit_event;
     desc.user_data = v;
-    v->o.rt = wires_runtime(&v->o.w, NULL);
+    if (v->o.rt == NULL) v->o.rt = wires_runtime(&v->o.w, NULL);
     if (v->o.rt != NULL) v->mcp = phi_mcp_connect(v->o.rt, &desc);
     return v->mcp != NULL;
 }
@@ -103,7 +104,7 @@ static phi_status modern_browser(void *user_data, const char *url) {
     (void)snprintf(back, sizeof back, "https://app.example/back?%s&state=%s",
                    v->o.opened == 1 ? "code=code-number-1" : "error=access_denied",
                    world_value(&v->o, "state"));
-    CHECK_EQ_INT(phi_mcp_authorized(v->mcp, back), PHI_OK);
+    CHECK(phi_mcp_authorized(v->mcp, back) == PHI_OK || v->scarce);
     return PHI_OK;
 }
 
@@ -124,6 +125,33 @@ TEST(a_stream_in_the_background_asks_a_person_once) {
     CHECK_EQ_INT(v.o.opened, 2);
     CHECK_EQ_INT(phi_mcp_state_of(v.mcp), PHI_MCP_READY);
     visit_end(&v);
+}
+
+/* A connection that authorizes itself, gets its tools, and is refused the token of its stream. */
+TEST(every_allocation_of_a_connection_with_an_authorization_may_fail) {
+    bool tripped = true;
+    int n, ready = 0;
+    for (n = 0; tripped && test_failures() == 0; n++) {
+        visit v;
+        visit_init(&v);
+        v.o.w.answer = modern_answer;
+        v.o.desc.open_browser = modern_browser;
+        v.o.store = store_mem_new();
+        v.o.desc.store = store_mem_store(v.o.store);
+        v.modern = v.scarce = true;
+        v.o.rt = wires_runtime(&v.o.w, NULL);
+        REQUIRE(CHECK(v.o.rt != NULL));
+        test_alloc_fail_at(n);
+        if (visit_begin(&v)) world_step(&v.o, 80);
+        if (v.mcp != NULL && phi_mcp_state_of(v.mcp) == PHI_MCP_READY) ready++;
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        if (!tripped) CHECK_EQ_INT(v.o.opened, 2); /* the whole story */
+        if (v.mcp != NULL) world_step(&v.o, 10);
+        visit_end(&v);
+    }
+    CHECK(n > 150);
+    CHECK(ready > 0);
 }
 
 TEST(a_connection_can_be_freed_while_it_is_authorized) {
@@ -277,6 +305,7 @@ TEST(challenges_take_as_much_memory_as_they_are_long) {
 }
 
 TEST_MAIN(
+    TEST_ENTRY(every_allocation_of_a_connection_with_an_authorization_may_fail),
     TEST_ENTRY(a_stream_in_the_background_asks_a_person_once),
     TEST_ENTRY(of_two_connections_that_refresh_at_once_the_second_takes_the_token_of_the_first),
     TEST_ENTRY(tokens_that_end_at_once_are_not_refreshed_without_end),
