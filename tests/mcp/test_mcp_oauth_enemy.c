@@ -8,6 +8,7 @@ typedef struct visit {
     world o; /* its oauth is not used */
     phi_mcp *mcp;
     bool free_in_browser, free_in_event, modern;
+    bool plain;  /* without an authorization */
     bool scarce; /* memory may be: the redirect may find none */
     char events[4000];
 } visit;
@@ -56,7 +57,7 @@ static bool visit_begin(visit *v) {
     phi_mcp_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.url = SERVER;
-    desc.oauth = &v->o.desc;
+    desc.oauth = v->plain ? NULL : &v->o.desc;
     desc.era = v->modern ? "2026-07-28" : "2025-11-25";
     desc.event_fn = visit_event;
     desc.user_data = v;
@@ -304,7 +305,62 @@ TEST(challenges_take_as_much_memory_as_they_are_long) {
     world_end(&o);
 }
 
+/* ---- a server that asks and asks, and takes no answer ---- */
+
+static void asking_answer(wires *w, size_t i) {
+    static const char ask[] = "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n\n";
+    const char *text = w->sent[i].text, *id = strstr(text, "\"id\":");
+    size_t k, n = 0;
+    char *body;
+    if (strstr(text, "notifications/initialized") != NULL) {
+        wires_reply(w, i, 202, "", "");
+    } else if (strncmp(text, "GET ", 4) == 0) {
+        wires_reply(w, i, 405, "", "");
+    } else if (strstr(text, "\"initialize\"") != NULL) {
+        wires_reply(w, i, 200, "Content-Type: application/json\r\n",
+                    "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"2025-11-25\","
+                    "\"capabilities\":{},\"serverInfo\":{\"name\":\"s\",\"version\":\"1\"}}}");
+    } else if (strstr(text, "\"method\"") != NULL) {
+        body = (char *)malloc(2000 * sizeof ask + 100);
+        REQUIRE(body != NULL);
+        for (k = 0; k < 2000; k++, n += sizeof ask - 1) memcpy(body + n, ask, sizeof ask - 1);
+        (void)snprintf(body + n, 100, "data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{}}\n\n",
+                       atoi(id + 5));
+        wires_reply(w, i, 200, "Content-Type: text/event-stream\r\n", body);
+        free(body);
+    } /* answers to its questions are never taken */
+}
+
+static void asking_done(void *user_data, const phi_mcp_reply *reply) {
+    *(int *)user_data = reply->status == PHI_OK ? 1 : 2;
+}
+
+TEST(a_server_that_asks_faster_than_it_listens_gets_64_answers_at_once) {
+    phi_mcp_request request;
+    size_t before;
+    int done = 0;
+    visit v;
+    visit_init(&v);
+    v.o.w.answer = asking_answer;
+    v.plain = true;
+    REQUIRE(CHECK(visit_begin(&v)));
+    world_step(&v.o, 20);
+    REQUIRE(CHECK_EQ_INT(phi_mcp_state_of(v.mcp), PHI_MCP_READY));
+    memset(&request, 0, sizeof request);
+    request.method = "ping";
+    request.done = asking_done;
+    request.user_data = &done;
+    before = test_alloc_live_bytes();
+    CHECK_EQ_INT(phi_mcp_send(v.mcp, &request, NULL), PHI_OK);
+    world_step(&v.o, 40);
+    CHECK_EQ_INT(done, 1);
+    CHECK(v.o.w.count > 60 && v.o.w.count < 75);
+    CHECK(test_alloc_live_bytes() < before + 1000000);
+    visit_end(&v);
+}
+
 TEST_MAIN(
+    TEST_ENTRY(a_server_that_asks_faster_than_it_listens_gets_64_answers_at_once),
     TEST_ENTRY(every_allocation_of_a_connection_with_an_authorization_may_fail),
     TEST_ENTRY(a_stream_in_the_background_asks_a_person_once),
     TEST_ENTRY(of_two_connections_that_refresh_at_once_the_second_takes_the_token_of_the_first),
