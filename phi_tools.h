@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x4ef6240e
+#if PHI__IMP_MCP != 0xc1c8d585
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x4ef6240e
+#define PHI__IMP_MCP 0xc1c8d585
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -29135,6 +29135,8 @@ static bool phi__mcp_stream_ended(phi__mcp_exchange *e, phi_status status) {
 
 static void phi__mcp_stream_late(phi__mcp_exchange *e) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
+    /* a person may be asked, before anything is sent */
+    if (e->waits && phi__mcp_exchange_later(e, PHI__MCP_STREAM_ENDPOINT_MS) == PHI_OK) return;
     (void)phi__mcp_stream_fail(http, PHI_TIMEOUT,
                                http->old ? "the server names no endpoint" : NULL);
 }

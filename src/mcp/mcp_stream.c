@@ -157,6 +157,8 @@ static bool phi__mcp_stream_ended(phi__mcp_exchange *e, phi_status status) {
 
 static void phi__mcp_stream_late(phi__mcp_exchange *e) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
+    /* a person may be asked, before anything is sent */
+    if (e->waits && phi__mcp_exchange_later(e, PHI__MCP_STREAM_ENDPOINT_MS) == PHI_OK) return;
     (void)phi__mcp_stream_fail(http, PHI_TIMEOUT,
                                http->old ? "the server names no endpoint" : NULL);
 }

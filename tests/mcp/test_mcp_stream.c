@@ -385,6 +385,28 @@ static void requests_wait_for_the_authorization_and_are_sent_again(void) {
     session_end(&m, &w);
 }
 
+/* The old transport's deadline for its endpoint does not run while a person is asked. */
+static void an_old_stream_waits_for_its_authorization(void) {
+    begin_oauth();
+    (void)session_send(&m, "initialize", "{1}");
+    m.header = PHI_BUSY;
+    session_reply(&m, &w, 405, "", "");
+    session_check(&m, "wait 1\n");
+    CHECK_EQ_INT(w.count, 1);
+    session_later(&m, &w, 60000);
+    session_check(&m, "");
+    m.header = PHI_OK;
+    m.listener.changed(m.listener.ctx, PHI_OK, "");
+    session_step(&m, 1);
+    session_check(&m, "wait 0\n");
+    REQUIRE(CHECK_EQ_INT(w.count, 2));
+    wires_head(&w, 1, 200, SESSION_SSE);
+    push(1, "event: endpoint\ndata: /m\n\n");
+    REQUIRE(CHECK_EQ_INT(w.count, 3));
+    CHECK(strncmp(w.sent[2].text, "POST http://h:1/m\n", 18) == 0);
+    session_end(&m, &w);
+}
+
 static void challenges_of_one_request_are_bounded(void) {
     int i;
     begin_oauth();
@@ -554,6 +576,7 @@ TEST_MAIN(TEST_ENTRY(a_broken_stream_is_resumed_after_the_delay),
           TEST_ENTRY(a_server_that_is_not_old_keeps_its_first_refusal),
           TEST_ENTRY(an_initialize_that_waits_for_the_endpoint_can_be_forgotten),
           TEST_ENTRY(requests_wait_for_the_authorization_and_are_sent_again),
+          TEST_ENTRY(an_old_stream_waits_for_its_authorization),
           TEST_ENTRY(challenges_of_one_request_are_bounded),
           TEST_ENTRY(an_authorization_that_fails_loses_what_waits),
           TEST_ENTRY(each_failed_allocation_leaves_a_link_that_can_be_freed))
