@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xc1c8d585
+#if PHI__IMP_MCP != 0x1873f3ae
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xc1c8d585
+#define PHI__IMP_MCP 0x1873f3ae
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -25424,7 +25424,11 @@ static void phi__mcp_serve_call_needs(phi_mcp_server *server, phi__mcp_origin *o
 static bool phi__mcp_serve_call_take(phi__mcp_serving *serving, const phi_json *params,
                                      const phi_mcp_serve_tool *info) {
     const phi_json *arguments = phi_json_get(params, "arguments");
-    serving->output_schema = info != NULL ? info->output_schema : NULL;
+    phi_str schema = phi_str_of(info != NULL ? info->output_schema : NULL);
+    if (schema.at != NULL) { /* the host may replace the list meanwhile */
+        if (!phi__arena_str(&serving->arena, schema, &schema)) return false;
+        serving->output_schema = schema.at;
+    }
     serving->arguments = PHI__LIT("{}");
     if (arguments != NULL &&
         phi_json_write(&serving->arena, arguments, 0, &serving->arguments) != PHI_OK)
@@ -25775,10 +25779,20 @@ static void phi__mcp_serve_data_template_read(phi__mcp_serving *serving,
     phi__mcp_serve_request_drop(serving, true);
 }
 
+/* Keeps the type: the host may replace the list before it answers. False: no memory. */
+static bool phi__mcp_serve_data_type(phi__mcp_serving *serving, const char *type) {
+    phi_str own;
+    if (type == NULL) return true;
+    if (!phi__arena_str(&serving->arena, phi_str_of(type), &own)) return false;
+    serving->mime_type = own.at;
+    return true;
+}
+
 PHI__FN void phi__mcp_serve_data_read(phi_mcp_server *server, phi__mcp_origin *origin,
                                       phi__mcp_client *client, const phi_json *params) {
     phi_str uri = phi_json_str(phi_json_get(params, "uri"), NULL);
     const phi_mcp_serve_resource *resource;
+    const phi_mcp_serve_template *of;
     phi__mcp_serving *serving;
     const char *own;
     if (!phi__mcp_serve_data_known(server, uri)) {
@@ -25795,22 +25809,20 @@ PHI__FN void phi__mcp_serve_data_read(phi_mcp_server *server, phi__mcp_origin *o
     }
     serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_READ, params);
     if (serving == NULL) return;
+    of = resource == NULL ? phi__mcp_serve_data_template(server, uri) : NULL;
     own = phi__mcp_serve_data_text(serving, uri);
-    if (own == NULL || !phi__mcp_serve_ask_keep(serving, PHI__LIT("resources/read"), params)) {
+    if (own == NULL || !phi__mcp_serve_ask_keep(serving, PHI__LIT("resources/read"), params) ||
+        !phi__mcp_serve_data_type(serving, of != NULL ? of->mime_type : resource->mime_type)) {
         phi__mcp_serve_data_lost(serving);
         return;
     }
     serving->name = phi_str_of(own);
-    if (resource != NULL) {
-        serving->mime_type = resource->mime_type;
+    if (of == NULL) {
         phi__mcp_serve_ask_enter(server);
         resource->read(resource->user_data, phi__mcp_serve_request_handle(serving), own);
         (void)phi__mcp_serve_ask_leave(server);
-    } else {
-        const phi_mcp_serve_template *of = phi__mcp_serve_data_template(server, uri);
-        serving->mime_type = of->mime_type;
+    } else
         phi__mcp_serve_data_template_read(serving, of, own);
-    }
 }
 
 /* ---- prompts ---- */

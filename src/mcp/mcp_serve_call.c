@@ -264,7 +264,11 @@ static void phi__mcp_serve_call_needs(phi_mcp_server *server, phi__mcp_origin *o
 static bool phi__mcp_serve_call_take(phi__mcp_serving *serving, const phi_json *params,
                                      const phi_mcp_serve_tool *info) {
     const phi_json *arguments = phi_json_get(params, "arguments");
-    serving->output_schema = info != NULL ? info->output_schema : NULL;
+    phi_str schema = phi_str_of(info != NULL ? info->output_schema : NULL);
+    if (schema.at != NULL) { /* the host may replace the list meanwhile */
+        if (!phi__arena_str(&serving->arena, schema, &schema)) return false;
+        serving->output_schema = schema.at;
+    }
     serving->arguments = PHI__LIT("{}");
     if (arguments != NULL &&
         phi_json_write(&serving->arena, arguments, 0, &serving->arguments) != PHI_OK)

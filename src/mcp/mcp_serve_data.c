@@ -114,10 +114,20 @@ static void phi__mcp_serve_data_template_read(phi__mcp_serving *serving,
     phi__mcp_serve_request_drop(serving, true);
 }
 
+/* Keeps the type: the host may replace the list before it answers. False: no memory. */
+static bool phi__mcp_serve_data_type(phi__mcp_serving *serving, const char *type) {
+    phi_str own;
+    if (type == NULL) return true;
+    if (!phi__arena_str(&serving->arena, phi_str_of(type), &own)) return false;
+    serving->mime_type = own.at;
+    return true;
+}
+
 PHI__FN void phi__mcp_serve_data_read(phi_mcp_server *server, phi__mcp_origin *origin,
                                       phi__mcp_client *client, const phi_json *params) {
     phi_str uri = phi_json_str(phi_json_get(params, "uri"), NULL);
     const phi_mcp_serve_resource *resource;
+    const phi_mcp_serve_template *of;
     phi__mcp_serving *serving;
     const char *own;
     if (!phi__mcp_serve_data_known(server, uri)) {
@@ -134,22 +144,20 @@ PHI__FN void phi__mcp_serve_data_read(phi_mcp_server *server, phi__mcp_origin *o
     }
     serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_READ, params);
     if (serving == NULL) return;
+    of = resource == NULL ? phi__mcp_serve_data_template(server, uri) : NULL;
     own = phi__mcp_serve_data_text(serving, uri);
-    if (own == NULL || !phi__mcp_serve_ask_keep(serving, PHI__LIT("resources/read"), params)) {
+    if (own == NULL || !phi__mcp_serve_ask_keep(serving, PHI__LIT("resources/read"), params) ||
+        !phi__mcp_serve_data_type(serving, of != NULL ? of->mime_type : resource->mime_type)) {
         phi__mcp_serve_data_lost(serving);
         return;
     }
     serving->name = phi_str_of(own);
-    if (resource != NULL) {
-        serving->mime_type = resource->mime_type;
+    if (of == NULL) {
         phi__mcp_serve_ask_enter(server);
         resource->read(resource->user_data, phi__mcp_serve_request_handle(serving), own);
         (void)phi__mcp_serve_ask_leave(server);
-    } else {
-        const phi_mcp_serve_template *of = phi__mcp_serve_data_template(server, uri);
-        serving->mime_type = of->mime_type;
+    } else
         phi__mcp_serve_data_template_read(serving, of, own);
-    }
 }
 
 /* ---- prompts ---- */

@@ -114,6 +114,89 @@ TEST(questions_that_are_never_answered_leave_room_for_others) {
     served_free(&s);
 }
 
+/* ---- lists that go under way ---- */
+
+TEST(a_call_outlives_the_list_that_its_tool_was_in) {
+    int way;
+    for (way = 0; way < 3; way++) {
+        phi_mcp_server_desc desc;
+        rig *r = rig_new();
+        phi_tool *tools = (phi_tool *)malloc(sizeof *tools), echo = rig_echo();
+        phi_mcp_serve_tool *infos = (phi_mcp_serve_tool *)calloc(1, sizeof *infos);
+        char *name = (char *)malloc(5), *schema = (char *)malloc(30);
+        served s;
+        REQUIRE(tools != NULL && infos != NULL && name != NULL && schema != NULL);
+        memset(&desc, 0, sizeof desc);
+        *tools = rig_wait(r);
+        memcpy(name, "wait", 5);
+        (void)strcpy(schema, "{\"type\":\"object\"}");
+        tools->name = name;
+        infos->output_schema = schema;
+        desc.tools = tools;
+        desc.tool_infos = infos;
+        desc.tool_count = 1;
+        served_open_with(&s, &desc, r);
+        served_begin(&s, "2025-11-25", "{}");
+        CHECK_EQ_STR(served_ask(&s, legacy(1, "tools/call", "{\"name\":\"wait\"}")), "");
+        CHECK_EQ_INT(rig_started(r), 1);
+        CHECK_EQ_INT(phi_mcp_server_set_tools(s.server, &echo, NULL, 1), PHI_OK);
+        memset(tools, 0x55, sizeof *tools);
+        free(tools);
+        free(infos);
+        free(name);
+        free(schema);
+        CHECK(has(served_hear(&s), "list_changed"));
+        if (way == 0) {
+            rig_finish(r, 0, "{}");
+            CHECK(has(served_hear(&s), "\"isError\":false"));
+        } else if (way == 1) {
+            served_say(&s, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                           "\"params\":{\"requestId\":1}}");
+            CHECK_EQ_STR(served_hear(&s), "");
+            CHECK_EQ_INT(rig_cancelled(r), 1);
+        }
+        served_free(&s);
+    }
+}
+
+static phi_mcp_incoming read_of;
+
+static void read_later(void *user_data, phi_mcp_incoming incoming, const char *uri) {
+    (void)user_data;
+    (void)uri;
+    read_of = incoming;
+}
+
+TEST(a_read_outlives_the_list_that_its_resource_was_in) {
+    phi_mcp_serve_resource other, *resource = (phi_mcp_serve_resource *)calloc(1, sizeof *resource);
+    char *type = (char *)malloc(11);
+    phi_mcp_server_desc desc;
+    served s;
+    REQUIRE(resource != NULL && type != NULL);
+    memset(&desc, 0, sizeof desc);
+    memset(&other, 0, sizeof other);
+    memcpy(type, "text/plain", 11);
+    other.uri = "a:other";
+    other.text = "";
+    resource->uri = "a:late";
+    resource->mime_type = type;
+    resource->read = read_later;
+    desc.resources = resource;
+    desc.resource_count = 1;
+    served_open(&s, &desc);
+    served_begin(&s, "2025-11-25", "{}");
+    CHECK_EQ_STR(served_ask(&s, legacy(1, "resources/read", "{\"uri\":\"a:late\"}")), "");
+    CHECK_EQ_INT(phi_mcp_server_set_resources(s.server, &other, 1, NULL, 0), PHI_OK);
+    free(resource);
+    free(type);
+    CHECK(has(served_hear(&s), "list_changed"));
+    CHECK_EQ_INT(phi_mcp_answer_text(read_of, phi_str_of("late"), NULL), PHI_OK);
+    CHECK(has(served_hear(&s), "\"mimeType\":\"text/plain\",\"text\":\"late\""));
+    served_free(&s);
+}
+
 TEST_MAIN(TEST_ENTRY(an_answer_that_no_queue_holds_is_an_error_and_the_server_goes_on),
           TEST_ENTRY(a_batch_begins_no_session),
-          TEST_ENTRY(questions_that_are_never_answered_leave_room_for_others))
+          TEST_ENTRY(questions_that_are_never_answered_leave_room_for_others),
+          TEST_ENTRY(a_call_outlives_the_list_that_its_tool_was_in),
+          TEST_ENTRY(a_read_outlives_the_list_that_its_resource_was_in))
