@@ -64734,11 +64734,11 @@ PHI__FN const phi__feature_fn *phi__table_features(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x67a5f43e
+#if PHI__IMP_AGENT != 0xa412c7d2
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x67a5f43e
+#define PHI__IMP_AGENT 0xa412c7d2
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -65497,7 +65497,7 @@ static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc
         if (desc->tool_sources == NULL || desc->tool_sources[i] == NULL ||
             desc->tool_sources[i]->version == NULL || desc->tool_sources[i]->take == NULL)
             return phi__error(rt, PHI_BAD_ARG,
-                              "tool_sources[%u]: it is missing, or its version or take",
+                              "tool_sources[%u]: expected a source with version and take",
                               (unsigned)i);
 #endif
     (void)rt;

@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xae4f1d5b
+#if PHI__PUB_MCP != 0xc86f2f44
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xae4f1d5b
+#define PHI__PUB_MCP 0xc86f2f44
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -626,7 +626,7 @@ typedef struct phi_mcp_root {
 
 /* What a connection reports, besides its state. */
 typedef enum phi_mcp_event_kind {
-    PHI_MCP_EV_STATE = 1,        /* phi_mcp_state_of has changed; text: why */
+    PHI_MCP_EV_STATE = 1,        /* phi_mcp_state_of has changed; text: why; READY: the era */
     PHI_MCP_EV_LOG,              /* name: the level; text: the message's JSON text */
     PHI_MCP_EV_TOOLS,            /* the list of tools has changed; text: "+a -b ~c" */
     PHI_MCP_EV_TOOL_CHANGED,     /* name: a tool with another definition; before, text: the two */
@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x1873f3ae
+#if PHI__IMP_MCP != 0x402d8b8d
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x1873f3ae
+#define PHI__IMP_MCP 0x402d8b8d
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -13759,7 +13759,7 @@ struct phi__mcp_oauth {
     phi__mcp_oauth_step step;
     bool loaded;     /* the store was read */
     bool waiting;    /* `changed` is owed */
-    bool unkept;     /* the store has not taken the token: the host is to hear of it */
+    bool unkept;     /* the store refused the token, and the host does not know it yet */
     bool renewing;   /* a refused token is behind the refresh: a person may be needed */
     bool registered; /* in this authorization: no second time */
     bool cancelled;  /* signed out */

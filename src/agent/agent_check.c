@@ -138,7 +138,7 @@ static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc
         if (desc->tool_sources == NULL || desc->tool_sources[i] == NULL ||
             desc->tool_sources[i]->version == NULL || desc->tool_sources[i]->take == NULL)
             return phi__error(rt, PHI_BAD_ARG,
-                              "tool_sources[%u]: it is missing, or its version or take",
+                              "tool_sources[%u]: expected a source with version and take",
                               (unsigned)i);
 #endif
     (void)rt;

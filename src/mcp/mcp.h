@@ -67,7 +67,7 @@ typedef struct phi_mcp_root {
 
 /* What a connection reports, besides its state. */
 typedef enum phi_mcp_event_kind {
-    PHI_MCP_EV_STATE = 1,        /* phi_mcp_state_of has changed; text: why */
+    PHI_MCP_EV_STATE = 1,        /* phi_mcp_state_of has changed; text: why; READY: the era */
     PHI_MCP_EV_LOG,              /* name: the level; text: the message's JSON text */
     PHI_MCP_EV_TOOLS,            /* the list of tools has changed; text: "+a -b ~c" */
     PHI_MCP_EV_TOOL_CHANGED,     /* name: a tool with another definition; before, text: the two */

@@ -72,7 +72,7 @@ struct phi__mcp_oauth {
     phi__mcp_oauth_step step;
     bool loaded;     /* the store was read */
     bool waiting;    /* `changed` is owed */
-    bool unkept;     /* the store has not taken the token: the host is to hear of it */
+    bool unkept;     /* the store refused the token, and the host does not know it yet */
     bool renewing;   /* a refused token is behind the refresh: a person may be needed */
     bool registered; /* in this authorization: no second time */
     bool cancelled;  /* signed out */

@@ -339,8 +339,8 @@ TEST(a_source_is_checked_when_an_agent_is_made) {
         s.source.take = how == 3 ? NULL : shelf_take;
         CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
         CHECK_EQ_STR(words_of(r), how == 1
-                                      ? "tool_sources[1]: it is missing, or its version or take"
-                                      : "tool_sources[0]: it is missing, or its version or take");
+                                      ? "tool_sources[1]: expected a source with version and take"
+                                      : "tool_sources[0]: expected a source with version and take");
     }
     rig_free(r);
 }
