@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x402d8b8d
+#if PHI__IMP_MCP != 0x7dbe3b5a
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x402d8b8d
+#define PHI__IMP_MCP 0x7dbe3b5a
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -21866,6 +21866,8 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     phi_status status;
     phi_mcp *mcp;
     *out = NULL;
+    if (fault == NULL && desc->agent.rt != NULL && desc->agent.rt != rt)
+        fault = "agent: it belongs to another runtime";
     if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "phi_mcp_connect: %s", fault);
     mcp = (phi_mcp *)phi__alloc(&rt->memory, sizeof *mcp);
     if (mcp == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_mcp_connect: no memory");

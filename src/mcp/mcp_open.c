@@ -30,6 +30,8 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     phi_status status;
     phi_mcp *mcp;
     *out = NULL;
+    if (fault == NULL && desc->agent.rt != NULL && desc->agent.rt != rt)
+        fault = "agent: it belongs to another runtime";
     if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "phi_mcp_connect: %s", fault);
     mcp = (phi_mcp *)phi__alloc(&rt->memory, sizeof *mcp);
     if (mcp == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_mcp_connect: no memory");
