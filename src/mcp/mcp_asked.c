@@ -220,7 +220,8 @@ PHI__FN bool phi__mcp_asked_input(phi__mcp_request *r, const phi_json *result) {
     phi_mcp *mcp = r->mcp;
     phi_json_iter it;
     phi__mcp_requests_off(r);
-    phi__io_timer_clear(mcp->rt->io, &r->timer);
+    /* no deadline; it keeps its place, so that being due needs no memory */
+    (void)phi__io_timer_set(mcp->rt->io, &r->timer, UINT64_MAX);
     if (r->input.rounds++ >= PHI__MCP_ASKED_ROUNDS) {
         phi__mcp_requests_fail(r, PHI_REFUSED, "the server asked for input more than 16 times");
         return !mcp->dead;

@@ -88,6 +88,27 @@ TEST(a_batch_on_the_stream_of_a_request_may_go_on_after_its_answer) {
     tools_end(&t);
 }
 
+/* ---- two runtimes ---- */
+
+TEST(an_agent_of_another_runtime_is_not_asked) {
+    phi_runtime_desc other = PHI_ZERO;
+    phi_mcp_desc to;
+    phi_runtime *rt;
+    const char *words = "";
+    tools_kit t;
+    memset(&to, 0, sizeof to);
+    other.allocator = test_allocator();
+    rt = phi_runtime_new(&other);
+    tools_begin(&t, "2025-06-18", NULL);
+    to.agent.rt = rt;
+    to.agent.gen = 1;
+    CHECK_EQ_INT(link_connect(&t.k, &to, NULL, 0), PHI_BAD_ARG);
+    (void)phi_last_error(t.k.rt, &words, NULL);
+    CHECK_EQ_STR(words, "phi_mcp_connect: agent: it belongs to another runtime");
+    tools_end(&t);
+    phi_runtime_free(rt);
+}
+
 /* ---- much of everything ---- */
 
 enum { MANY = 60000 };
@@ -179,6 +200,36 @@ TEST(a_form_with_thousands_of_fields_is_refused) {
     free(text);
 }
 
+/* False: the input was got without a failure. */
+static bool input_fails_at(int n) {
+    tools_kit t;
+    bool tripped = false;
+    const char *end;
+    if (calling(&t, "2026-07-28")) {
+        t.result = "{\"content\":[]}";
+        tools_result(&t, "{\"resultType\":\"input_required\",\"requestState\":\"s\","
+                         "\"inputRequests\":{\"a\":{\"method\":\"elicitation/create\",\"params\":{"
+                         "\"requestedSchema\":{\"type\":\"object\"}}}}}");
+        test_alloc_fail_at(n);
+        link_run(&t.k);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        (void)rig_run_until(t.k.rig, 60000);
+        end = strstr(rig_story(t.k.rig), "ToolExecutionEnd");
+        CHECK(end != NULL && strstr(end + 1, "ToolExecutionEnd") == NULL);
+        CHECK(!phi_agent_running(t.agent));
+    }
+    tools_end(&t);
+    return tripped;
+}
+
+TEST(every_allocation_of_input_may_fail) {
+    int n = 0;
+    while (input_fails_at(n) && test_failures() == 0) n++;
+    CHECK(n > 20);
+    if (test_failures() > 0) printf("at %d\n", n);
+}
+
 TEST(questions_of_many_megabytes_are_refused_together) {
     enum { BIG = 60000, QUESTIONS = 60 };
     static char big[BIG + 1], text[BIG + 400];
@@ -262,5 +313,7 @@ TEST_MAIN(TEST_ENTRY(a_connection_may_be_freed_by_an_answer_that_came_in_pieces)
           TEST_ENTRY(a_batch_on_the_stream_of_a_request_may_go_on_after_its_answer),
           TEST_ENTRY(a_task_that_asks_for_thousands_of_things_is_refused_at_once),
           TEST_ENTRY(a_form_with_thousands_of_fields_is_refused),
+          TEST_ENTRY(an_agent_of_another_runtime_is_not_asked),
+          TEST_ENTRY(every_allocation_of_input_may_fail),
           TEST_ENTRY(questions_of_many_megabytes_are_refused_together),
           TEST_ENTRY(a_list_without_an_end_takes_no_more_memory_than_a_few_messages))
