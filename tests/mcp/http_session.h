@@ -111,11 +111,6 @@ bool phi__mcp_session_warn(phi_mcp *m, const char *message) {
     return session_stays(m);
 }
 
-bool phi__mcp_session_warn(phi_mcp *m, const char *message) {
-    return phi__mcp_session_tell(m, PHI_MCP_EV_WARNING, phi__str("", 0), phi__str("", 0),
-                                 phi_str_of(message));
-}
-
 /* ---- an authorization ---- */
 
 phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory, const phi_mcp_oauth_desc *desc,
