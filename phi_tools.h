@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xf5609f7e
+#if PHI__IMP_MCP != 0x4e62f289
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xf5609f7e
+#define PHI__IMP_MCP 0x4e62f289
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -25960,11 +25960,11 @@ PHI__FN void phi__mcp_serve_data_prompt(phi_mcp_server *server, phi__mcp_origin 
     serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_PROMPT, params);
     if (serving == NULL) return;
     if ((arguments != NULL && phi_json_write(&serving->arena, arguments, 0, &text) != PHI_OK) ||
+        !phi__arena_str(&serving->arena, name, &serving->name) ||
         !phi__mcp_serve_ask_keep(serving, PHI__LIT("prompts/get"), params)) {
         phi__mcp_serve_data_lost(serving);
         return;
     }
-    serving->name = phi_str_of(prompt->name);
     phi__mcp_serve_ask_enter(server);
     prompt->get(prompt->user_data, phi__mcp_serve_request_handle(serving), text);
     (void)phi__mcp_serve_ask_leave(server);

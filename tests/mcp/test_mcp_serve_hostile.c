@@ -195,8 +195,42 @@ TEST(a_read_outlives_the_list_that_its_resource_was_in) {
     served_free(&s);
 }
 
+static void get_later(void *user_data, phi_mcp_incoming incoming, phi_str arguments) {
+    (void)user_data;
+    (void)arguments;
+    read_of = incoming;
+}
+
+TEST(a_prompt_under_way_outlives_its_list) {
+    phi_mcp_serve_prompt other, *prompt = (phi_mcp_serve_prompt *)calloc(1, sizeof *prompt);
+    char *name = (char *)malloc(5);
+    phi_mcp_server_desc desc;
+    served s;
+    REQUIRE(prompt != NULL && name != NULL);
+    memset(&desc, 0, sizeof desc);
+    memset(&other, 0, sizeof other);
+    memcpy(name, "late", 5);
+    other.name = "next";
+    other.text = "";
+    prompt->name = name;
+    prompt->get = get_later;
+    desc.prompts = prompt;
+    desc.prompt_count = 1;
+    served_open(&s, &desc);
+    served_begin(&s, "2025-11-25", "{}");
+    CHECK_EQ_STR(served_ask(&s, legacy(1, "prompts/get", "{\"name\":\"late\"}")), "");
+    CHECK_EQ_INT(phi_mcp_server_set_prompts(s.server, &other, 1), PHI_OK);
+    free(prompt);
+    free(name);
+    CHECK(has(served_hear(&s), "list_changed"));
+    CHECK_EQ_INT(phi_mcp_answer_text(read_of, phi_str_of("words"), NULL), PHI_OK);
+    CHECK(has(served_hear(&s), "\"text\":\"words\""));
+    served_free(&s);
+}
+
 TEST_MAIN(TEST_ENTRY(an_answer_that_no_queue_holds_is_an_error_and_the_server_goes_on),
           TEST_ENTRY(a_batch_begins_no_session),
           TEST_ENTRY(questions_that_are_never_answered_leave_room_for_others),
           TEST_ENTRY(a_call_outlives_the_list_that_its_tool_was_in),
-          TEST_ENTRY(a_read_outlives_the_list_that_its_resource_was_in))
+          TEST_ENTRY(a_read_outlives_the_list_that_its_resource_was_in),
+          TEST_ENTRY(a_prompt_under_way_outlives_its_list))
