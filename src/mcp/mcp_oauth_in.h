@@ -29,9 +29,9 @@ PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *fro
 PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc);
 
 /* Calls `changed` in phi_step, never inside of the functions below, whenever header or challenge
-   had answered PHI_BUSY, once for all of them. PHI_OK: ask phi__mcp_oauth_header again; a message that
-   is not empty is a warning. Else it is hopeless, and the message (valid during the call) says why;
-   a later challenge tries anew. It may free the object. */
+   had answered PHI_BUSY, once for all of them. PHI_OK: ask phi__mcp_oauth_header again; a
+   message that is not empty is a warning. Else it is hopeless, and the message (valid during the
+   call) says why; a later challenge tries anew. It may free the object. */
 typedef struct phi__mcp_oauth_listener {
     void (*changed)(void *ctx, phi_status status, const char *message);
     void *ctx;
