@@ -223,15 +223,48 @@ static void peer_hears(world *w, peer *p) {
     "\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{},\"roots\":{}},"            \
     "\"progressToken\":1}"
 
+/* Messages of sessions alone. */
+static void peer_session_body(world *w, uint32_t kind, unsigned id, const char *name, char *to,
+                              size_t size) {
+    static const char *const versions[] = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
+    switch (kind) {
+    case 6:
+        (void)snprintf(to, size,
+                       "{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"initialize\",\"params\":{"
+                       "\"protocolVersion\":\"%s\",\"capabilities\":{\"elicitation\":{},"
+                       "\"roots\":{}},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}",
+                       id, versions[dice(w, 4)]);
+        break;
+    case 7:
+        (void)snprintf(to, size,
+                       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+                       "\"requestId\":%u}}",
+                       id);
+        break;
+    case 8:
+        (void)snprintf(to, size, "{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{\"roots\":[]}}",
+                       1 + dice(w, 2 + w->asked));
+        break;
+    default:
+        (void)snprintf(to, size,
+                       "[{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\","
+                       "\"id\":%u,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\"}},"
+                       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+                       "\"requestId\":%u}}]",
+                       id, name, dice(w, 5));
+        break;
+    }
+}
+
 /* A request of the modern era, or a message of a session. */
 static bool peer_body(world *w, char *to, size_t size, const char **method, const char **name) {
     static const char *const tools[] = {"echo", "wait", "ask", "big", "none"};
-    static const char *const versions[] = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
     bool modern = dice(w, 3) == 0;
+    uint32_t kind = dice(w, modern ? 6 : 10);
     unsigned id = dice(w, 5);
     *name = tools[dice(w, 5)];
     *method = "tools/call";
-    switch (dice(w, modern ? 6 : 10)) {
+    switch (kind) {
     default:
         (void)snprintf(to, size,
                        "{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"tools/call\",\"params\":{"
@@ -263,30 +296,9 @@ static bool peer_body(world *w, char *to, size_t size, const char **method, cons
                        id, w->states[dice(w, LEARNT)], modern ? "," META : "");
         break;
     case 6:
-        (void)snprintf(to, size,
-                       "{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"initialize\",\"params\":{"
-                       "\"protocolVersion\":\"%s\",\"capabilities\":{\"elicitation\":{},"
-                       "\"roots\":{}},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}",
-                       id, versions[dice(w, 4)]);
-        break;
     case 7:
-        (void)snprintf(to, size,
-                       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
-                       "\"requestId\":%u}}",
-                       id);
-        break;
     case 8:
-        (void)snprintf(to, size, "{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{\"roots\":[]}}",
-                       1 + dice(w, 2 + w->asked));
-        break;
-    case 9:
-        (void)snprintf(to, size,
-                       "[{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\","
-                       "\"id\":%u,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\"}},"
-                       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
-                       "\"requestId\":%u}}]",
-                       id, *name, dice(w, 5));
-        break;
+    case 9: peer_session_body(w, kind, id, *name, to, size); break;
     }
     return modern;
 }
