@@ -48939,11 +48939,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x33870b89
+#if PHI__IMP_LOOP != 0xb4404f04
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x33870b89
+#define PHI__IMP_LOOP 0xb4404f04
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -49980,7 +49980,7 @@ typedef struct phi__question_desc {
     phi_call call;       /* that it comes from (default: none) */
     phi_str source;      /* who asks: a server's name; this and the next three are copied */
     phi_str kind;        /* "elicitation", "sampling"; the hook's question_kind */
-    phi_str text;        /* for a person */
+    phi_str text;        /* for a person: without control characters then, as source */
     phi_str arguments;   /* JSON text: the question itself */
     uint32_t timeout_ms; /* (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
     /* reply: valid until it returns. */
@@ -57413,6 +57413,16 @@ static phi_str phi__question_copy(char **at, phi_str text) {
     return phi__str(to, text.len);
 }
 
+/* A person reads it, on a terminal perhaps, and somebody outside wrote it. */
+static phi_str phi__question_words(char **at, phi_str text) {
+    char *copy = *at;
+    size_t len;
+    (void)phi__question_copy(at, text);
+    len = phi__words_clean(copy, text.len);
+    copy[len] = '\0';
+    return phi__str(copy, len);
+}
+
 static phi__question *phi__question_make(phi__agent *agent, const phi__question_desc *desc) {
     size_t bytes = phi__add(sizeof(phi__question) + 4,
                             phi__add(phi__add(desc->source.len, desc->kind.len),
@@ -57423,9 +57433,9 @@ static phi__question *phi__question_make(phi__agent *agent, const phi__question_
     at = (char *)(q + 1);
     q->agent = agent;
     q->bytes = bytes;
-    q->asked.source = phi__question_copy(&at, desc->source);
+    q->asked.source = phi__question_words(&at, desc->source);
     q->asked.kind = phi__question_copy(&at, desc->kind);
-    q->asked.text = phi__question_copy(&at, desc->text);
+    q->asked.text = phi__question_words(&at, desc->text);
     q->asked.arguments = phi__question_copy(&at, desc->arguments);
     q->timeout_ms = desc->timeout_ms;
     q->decided = desc->decided;

@@ -5,6 +5,7 @@
    are due, the oldest first. So everything of the host's and of the asker's is called from
    phi_step, but for agents that are freed. The timer keeps its place among the timers, so that
    being due never needs memory. */
+#include "base/words_in.h"
 #include "loop/loop_in.h"
 
 #ifndef PHI_NO_QUESTIONS
@@ -183,6 +184,16 @@ static phi_str phi__question_copy(char **at, phi_str text) {
     return phi__str(to, text.len);
 }
 
+/* A person reads it, on a terminal perhaps, and somebody outside wrote it. */
+static phi_str phi__question_words(char **at, phi_str text) {
+    char *copy = *at;
+    size_t len;
+    (void)phi__question_copy(at, text);
+    len = phi__words_clean(copy, text.len);
+    copy[len] = '\0';
+    return phi__str(copy, len);
+}
+
 static phi__question *phi__question_make(phi__agent *agent, const phi__question_desc *desc) {
     size_t bytes = phi__add(sizeof(phi__question) + 4,
                             phi__add(phi__add(desc->source.len, desc->kind.len),
@@ -193,9 +204,9 @@ static phi__question *phi__question_make(phi__agent *agent, const phi__question_
     at = (char *)(q + 1);
     q->agent = agent;
     q->bytes = bytes;
-    q->asked.source = phi__question_copy(&at, desc->source);
+    q->asked.source = phi__question_words(&at, desc->source);
     q->asked.kind = phi__question_copy(&at, desc->kind);
-    q->asked.text = phi__question_copy(&at, desc->text);
+    q->asked.text = phi__question_words(&at, desc->text);
     q->asked.arguments = phi__question_copy(&at, desc->arguments);
     q->timeout_ms = desc->timeout_ms;
     q->decided = desc->decided;

@@ -31,7 +31,7 @@ typedef struct phi__question_desc {
     phi_call call;       /* that it comes from (default: none) */
     phi_str source;      /* who asks: a server's name; this and the next three are copied */
     phi_str kind;        /* "elicitation", "sampling"; the hook's question_kind */
-    phi_str text;        /* for a person */
+    phi_str text;        /* for a person: without control characters then, as source */
     phi_str arguments;   /* JSON text: the question itself */
     uint32_t timeout_ms; /* (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
     /* reply: valid until it returns. */

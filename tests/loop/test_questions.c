@@ -413,6 +413,32 @@ TEST(empty_and_huge_questions_are_asked_as_they_are) {
     CHECK_EQ_INT(a.decided, 1); /* with the agent */
 }
 
+/* Hypothesis: who asks writes on the terminal of the person whom the host shows the text. */
+TEST(a_person_is_not_shown_control_characters) {
+    rig *r = rig_new();
+    asker a;
+    phi_agent agent = asking(r, &a, PHI_HOOK_QUESTION);
+    phi__question_desc desc;
+    phi__question *q = NULL;
+    phi_pending_item item;
+    memset(&desc, 0, sizeof desc);
+    desc.decided = asker_decided;
+    desc.ctx = &a;
+    desc.source = phi_str_of("for\x1b[2Jge");
+    desc.text = phi_str_of("Which\x1b]0;metal\a of\nthese?");
+    rig_silent(r, true);
+    rig_answers(r, PHI_HOOK_QUESTION, PHI_WAIT, NULL);
+    CHECK_EQ_INT(phi__question_open(agent, &desc, &q), PHI_OK);
+    rig_step(r);
+    CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_DECISION);
+    CHECK(memchr(item.source.at, 0x1b, item.source.len) == NULL);
+    CHECK(memchr(item.text.at, 0x1b, item.text.len) == NULL);
+    CHECK(memchr(item.text.at, '\a', item.text.len) == NULL);
+    CHECK(item.text.len > 10 && item.text.at[item.text.len] == '\0');
+    rig_silent(r, false);
+    rig_free(r);
+}
+
 /* ---- in the midst of the hook ---- */
 
 typedef struct deed {
@@ -653,6 +679,7 @@ TEST_MAIN(TEST_ENTRY(a_hook_answers_a_question_at_once),
           TEST_ENTRY(an_agent_has_at_most_64_questions_open),
           TEST_ENTRY(questions_to_agents_and_calls_that_are_gone_are_refused),
           TEST_ENTRY(empty_and_huge_questions_are_asked_as_they_are),
+          TEST_ENTRY(a_person_is_not_shown_control_characters),
           TEST_ENTRY(a_hook_may_do_anything_to_the_question_it_is_asked),
           TEST_ENTRY(the_one_who_asks_may_free_the_agent_and_ask_again_in_decided),
           TEST_ENTRY(a_hook_that_calls_others_asks_again), TEST_ENTRY(another_thread_answers),
