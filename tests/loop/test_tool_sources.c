@@ -1,6 +1,7 @@
 /* test_tool_sources.c - tools that come and go while an agent lives: between the turns of a run, with
    clashes, with tools that no agent may have, without memory; and each list is given back once. */
 #include "agent/agent_in.h"
+#include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "base/buf_in.h"
@@ -582,6 +583,91 @@ TEST(a_sub_agent_has_the_sources_of_its_desc) {
     rig_free(r);
 }
 
+/* Hypothesis: a run without an agent to keep, which nobody frees, keeps the list. */
+TEST(a_one_shot_run_gives_its_list_back) {
+    rig *r = rig_new();
+    shelf s;
+    phi_agent_desc desc = rig_desc();
+    const phi_tool_source *sources[1];
+    phi_run_desc how;
+    phi_message prompt;
+    phi_content content;
+    phi_agent agent;
+    shelf_init(&s);
+    shelf_put(&s, "door");
+    sources[0] = &s.source;
+    desc.tool_sources = sources;
+    desc.tool_source_count = 1;
+    memset(&how, 0, sizeof how);
+    memset(&prompt, 0, sizeof prompt);
+    memset(&content, 0, sizeof content);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = phi_str_of("go");
+    prompt.role = PHI_ROLE_USER;
+    prompt.content = &content;
+    prompt.content_count = 1;
+    how.agent = &desc;
+    how.thread = phi_thread_new(rig_runtime(r), 0);
+    how.prompts = &prompt;
+    how.prompt_count = 1;
+    how.loop_id = "one";
+    rig_watch(r, change_at_tool_end, &s);
+    rig_call(r, "c1", "door", "{}");
+    rig_call(r, "c2", "window", "{}");
+    rig_says(r, "done");
+    agent = phi_run(rig_runtime(r), &how);
+    CHECK(agent.rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_EQ_INT(s.ran, 2);
+    CHECK_EQ_INT(rig_step(r), 0);
+    CHECK(!phi_agent_alive(agent));
+    CHECK_EQ_INT(s.out, 0);
+    CHECK(phi_run(rig_runtime(r), &how).rt == NULL); /* a run of this id is there */
+    CHECK_EQ_INT(s.out, 0);
+    CHECK_EQ_INT(phi_thread_free(how.thread), PHI_OK);
+    rig_free(r);
+}
+
+/* Hypothesis: a call that waits finds no tool any more, and hangs. */
+TEST(a_call_out_of_a_snapshot_whose_tool_is_gone_ends_with_an_error) {
+    rig *r = rig_new();
+    shelf s;
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str saved;
+    const phi_tool_source *sources[1];
+    phi_allocator allocator = test_allocator();
+    shelf_init(&s);
+    *shelf_put(&s, "wait") = rig_wait(r);
+    desc.agent_id = "a";
+    desc.session_id = "s";
+    agent = shelf_agent(r, &s, &desc);
+    rig_call(r, "c1", "wait", "{}");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 1);
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &saved), PHI_OK);
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    shelf_clear(&s);
+    shelf_put(&s, "door");
+    sources[0] = &s.source;
+    desc.tool_sources = sources;
+    desc.tool_source_count = 1;
+    rig_forget(r);
+    rig_says(r, "done");
+    agent = phi_agent_restore(rig_runtime(r), &desc, saved, PHI_RESTORE_RESUME);
+    CHECK(phi_agent_alive(agent));
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK(strstr(rig_story(r), "toolResult c1 error") != NULL);
+    CHECK(strstr(rig_story(r), "\"done\"") != NULL);
+    phi_arena_free(&arena);
+    rig_free(r);
+    CHECK_EQ_INT(s.out, 0);
+}
+
 /* ---- tapes ---- */
 
 typedef struct reel {
@@ -834,6 +920,8 @@ TEST_MAIN(TEST_ENTRY(a_source_gives_an_agent_its_tools),
           TEST_ENTRY(a_call_out_of_a_snapshot_finds_the_tool_of_its_source),
           TEST_ENTRY(branches_have_the_sources_of_their_agent),
           TEST_ENTRY(a_sub_agent_has_the_sources_of_its_desc),
+          TEST_ENTRY(a_one_shot_run_gives_its_list_back),
+          TEST_ENTRY(a_call_out_of_a_snapshot_whose_tool_is_gone_ends_with_an_error),
           TEST_ENTRY(a_tape_is_played_with_the_same_lists_in_the_same_turns),
           TEST_ENTRY(every_allocation_of_an_exchange_may_fail),
           TEST_ENTRY(tools_that_there_is_no_memory_for_change_nothing),
