@@ -612,6 +612,19 @@ TEST(a_grandchild_that_holds_the_pipe_delays_the_end_by_a_tenth_of_a_second_and_
     rig_close(&r);
 }
 
+TEST(what_a_grandchild_writes_within_a_tenth_of_a_second_is_kept) {
+    bool kept = false;
+    int tries;
+    for (tries = 0; tries < 20 && !kept; tries++) { /* a busy machine may be too slow for it */
+        rig r;
+        rig_open(&r);
+        if (shell(&r, "{ sleep 0.03; echo late; } & echo now"))
+            kept = strcmp(r.text[1], "now\nlate\n") == 0;
+        rig_close(&r);
+    }
+    CHECK(kept);
+}
+
 /* A grandchild in a session of its own writes its number, says that it is there, and does `then`; its
    parent exits with 3. It is ended here. */
 static void escape_and(const char *then) {
@@ -863,6 +876,7 @@ TEST_MAIN(TEST_ENTRY(output_of_both_streams_arrives_apart_and_in_order),
           TEST_ENTRY(free_ends_the_whole_group),
           TEST_ENTRY(
               a_grandchild_that_holds_the_pipe_delays_the_end_by_a_tenth_of_a_second_and_is_killed),
+          TEST_ENTRY(what_a_grandchild_writes_within_a_tenth_of_a_second_is_kept),
           TEST_ENTRY(a_grandchild_that_left_the_group_cannot_hold_the_end_up),
           TEST_ENTRY(a_grandchild_that_left_the_group_and_never_stops_writing_cannot_either),
           TEST_ENTRY(two_hundred_children_one_after_another_leave_nothing),

@@ -185,6 +185,13 @@ TEST(structured_content_is_kept_in_the_details) {
         CHECK_EQ_STR(details, "{\"structuredContent\":{\"a\":1},\"_meta\":{\"b\":2}}");
     }
     tools_end(&t);
+    if (calling(&t, "2025-06-18", NULL)) {
+        rig_watch(t.k.rig, details_event, details);
+        tools_result(&t, "{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}");
+        link_run(&t.k);
+        CHECK_EQ_STR(details, "");
+    }
+    tools_end(&t);
 }
 
 /* How the call of a tool with these annotations ends after a snapshot. */

@@ -93,6 +93,7 @@ TEST(a_modern_request_without_its_meta_is_refused) {
                                   "\"v999\",\"io.modelcontextprotocol/clientCapabilities\":{}}}")),
             "\"code\":-32022,\"message\":\"Unsupported protocol version\",\"data\":{\"supported\":"
             "[\"2026-07-28\""));
+    CHECK(has(s.line, "],\"requested\":\"v999\"}}}"));
     served_free(&s);
 }
 
