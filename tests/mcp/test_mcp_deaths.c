@@ -348,7 +348,7 @@ TEST(a_server_that_dies_in_the_handshake_fails_with_its_words) {
     CHECK(!ready(&k));
     CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_FAILED);
     CHECK(phi_mcp_error(k.mcp)[0] != '\0');
-    CHECK(strstr(phi_mcp_stderr(k.mcp).at, "no configuration") != NULL);
+    CHECK(phi__str_find(phi_mcp_stderr(k.mcp), 0, "no configuration") != SIZE_MAX);
     kit_end(&k);
 }
 
