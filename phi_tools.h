@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xc783e1b6
+#if PHI__IMP_MCP != 0x44ac034d
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xc783e1b6
+#define PHI__IMP_MCP 0x44ac034d
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -12638,6 +12638,7 @@ typedef struct phi__mcp_agreed {
     phi_str name, title, version, instructions;
     phi_str meta;    /* members of _meta on each request: the modern era's */
     bool legacy;     /* known from an earlier start: no probe */
+    bool silent;     /* the probe was not answered: a guess, which initialize confirms or not */
     bool second_try; /* a version that was refused is tried again */
     int http_status; /* of the answer that is being reported; 0: none */
     void (*ended)(phi_mcp *mcp, phi_status status, const char *message);
@@ -17191,8 +17192,8 @@ static void phi__mcp_handshake_initialized(void *ctx, const phi_mcp_reply *reply
     const phi__mcp_era *era = phi__mcp_eras_find(version);
     char words[200];
     if (mcp->dead || mcp->phase != PHI__MCP_INITIALIZING) return;
-    if (reply->status == PHI_REFUSED && mcp->agreed.legacy && mcp->desc.era == NULL &&
-        !mcp->agreed.second_try) {
+    if (reply->status == PHI_REFUSED && (mcp->agreed.legacy || mcp->agreed.silent) &&
+        mcp->desc.era == NULL && !mcp->agreed.second_try) {
         mcp->agreed.legacy = false; /* that was wrong, or is so no more */
         mcp->agreed.second_try = true;
         phi__mcp_handshake_probe(mcp, phi__mcp_eras_modern());
@@ -17328,8 +17329,10 @@ static void phi__mcp_handshake_probed(void *ctx, const phi_mcp_reply *reply) {
         phi__mcp_handshake_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
     else if (lost || pinned || phi__mcp_handshake_is_modern(reply->code))
         phi__mcp_handshake_refused(mcp, reply);
-    else
+    else {
+        mcp->agreed.silent = reply->status == PHI_TIMEOUT;
         phi__mcp_handshake_initialize(mcp);
+    }
 }
 
 static void phi__mcp_handshake_probe(phi_mcp *mcp, const phi__mcp_era *era) {
@@ -17358,6 +17361,7 @@ PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, 
                                                     : phi__mcp_eras_modern();
     mcp->agreed.ended = ended;
     mcp->agreed.second_try = false;
+    mcp->agreed.silent = false;
     mcp->agreed.http_status = 0;
     if (era->handshake || (mcp->agreed.legacy && mcp->desc.era == NULL))
         phi__mcp_handshake_initialize(mcp);

@@ -121,6 +121,7 @@ typedef struct phi__mcp_agreed {
     phi_str name, title, version, instructions;
     phi_str meta;    /* members of _meta on each request: the modern era's */
     bool legacy;     /* known from an earlier start: no probe */
+    bool silent;     /* the probe was not answered: a guess, which initialize confirms or not */
     bool second_try; /* a version that was refused is tried again */
     int http_status; /* of the answer that is being reported; 0: none */
     void (*ended)(phi_mcp *mcp, phi_status status, const char *message);

@@ -117,8 +117,8 @@ static void phi__mcp_handshake_initialized(void *ctx, const phi_mcp_reply *reply
     const phi__mcp_era *era = phi__mcp_eras_find(version);
     char words[200];
     if (mcp->dead || mcp->phase != PHI__MCP_INITIALIZING) return;
-    if (reply->status == PHI_REFUSED && mcp->agreed.legacy && mcp->desc.era == NULL &&
-        !mcp->agreed.second_try) {
+    if (reply->status == PHI_REFUSED && (mcp->agreed.legacy || mcp->agreed.silent) &&
+        mcp->desc.era == NULL && !mcp->agreed.second_try) {
         mcp->agreed.legacy = false; /* that was wrong, or is so no more */
         mcp->agreed.second_try = true;
         phi__mcp_handshake_probe(mcp, phi__mcp_eras_modern());
@@ -254,8 +254,10 @@ static void phi__mcp_handshake_probed(void *ctx, const phi_mcp_reply *reply) {
         phi__mcp_handshake_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
     else if (lost || pinned || phi__mcp_handshake_is_modern(reply->code))
         phi__mcp_handshake_refused(mcp, reply);
-    else
+    else {
+        mcp->agreed.silent = reply->status == PHI_TIMEOUT;
         phi__mcp_handshake_initialize(mcp);
+    }
 }
 
 static void phi__mcp_handshake_probe(phi_mcp *mcp, const phi__mcp_era *era) {
@@ -284,6 +286,7 @@ PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, 
                                                     : phi__mcp_eras_modern();
     mcp->agreed.ended = ended;
     mcp->agreed.second_try = false;
+    mcp->agreed.silent = false;
     mcp->agreed.http_status = 0;
     if (era->handshake || (mcp->agreed.legacy && mcp->desc.era == NULL))
         phi__mcp_handshake_initialize(mcp);

@@ -122,6 +122,20 @@ TEST(silence_to_the_probe_is_followed_by_initialize) {
     link_end(&k);
 }
 
+TEST(a_modern_server_that_was_slow_to_start_is_probed_once_more) {
+    link_kit k;
+    link_begin(&k, NULL);
+    CHECK_EQ_INT(link_connect(&k, NULL, NULL, 0), PHI_OK);
+    link_run(&k);
+    (void)link_sent(&k);
+    link_answers(&k, "2026-07-28", "{}");
+    link_pass(&k, 4000);
+    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_READY);
+    CHECK_STR(phi_mcp_info_of(k.mcp).era, "2026-07-28");
+    CHECK(strstr(link_sent(&k), "\"initialize\"") != NULL);
+    link_end(&k);
+}
+
 TEST(a_pinned_era_is_the_only_one_that_is_tried) {
     phi_mcp_desc desc = PHI_ZERO;
     link_kit k;
@@ -784,6 +798,7 @@ TEST(settings_are_checked_with_words) {
 TEST_MAIN(TEST_ENTRY(a_server_without_a_handshake_is_ready_after_its_discovery),
           TEST_ENTRY(any_other_error_to_the_probe_is_followed_by_initialize),
           TEST_ENTRY(silence_to_the_probe_is_followed_by_initialize),
+          TEST_ENTRY(a_modern_server_that_was_slow_to_start_is_probed_once_more),
           TEST_ENTRY(a_pinned_era_is_the_only_one_that_is_tried),
           TEST_ENTRY(a_pinned_modern_era_is_refused_with_words),
           TEST_ENTRY(a_version_that_is_refused_is_chosen_anew_from_those_that_the_server_names),
