@@ -5901,11 +5901,11 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x4e3ff41a
+#if PHI__IMP_BASE != 0x812d10fb
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x4e3ff41a
+#define PHI__IMP_BASE 0x812d10fb
 
 /* ---- src/base/base_in.h ---- */
 
@@ -6530,7 +6530,8 @@ static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t alig
 }
 
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes) {
-    void *out = phi_arena_alloc(arena, bytes);
+    /* a product that did not fit: compilers want to know that memset never sees it */
+    void *out = bytes <= SIZE_MAX / 2 ? phi_arena_alloc(arena, bytes) : NULL;
     if (out != NULL) memset(out, 0, bytes);
     return out;
 }

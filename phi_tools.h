@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x44ac034d
+#if PHI__IMP_MCP != 0x6a4fab6c
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x44ac034d
+#define PHI__IMP_MCP 0x6a4fab6c
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -29103,7 +29103,8 @@ PHI__FN void phi__mcp_stream_close(phi__mcp_http *http) {
 static bool phi__mcp_stream_fail(phi__mcp_http *http, phi_status status, const char *words) {
     phi__mcp_exchange *first = http->first;
     char message[sizeof first->words];
-    (void)snprintf(message, sizeof message, "%s", words != NULL ? words : "");
+    (void)snprintf(message, sizeof message, "%.*s", (int)sizeof message - 1,
+                   words != NULL ? words : "");
     http->first = NULL;
     phi__mcp_stream_close(http);
     if (first == NULL) return true;
@@ -29351,8 +29352,8 @@ static void phi__mcp_tasks_read_poll(struct phi__mcp_task *t, const phi_json *ta
     double ms = t->poll_ms > 0 ? (double)t->poll_ms : (double)PHI__MCP_TASKS_POLL_MS;
     if (node == NULL) node = phi_json_get(task, "pollInterval");
     ms = phi_json_num(node, ms);
-    if (!(ms >= PHI__MCP_TASKS_POLL_LEAST_MS)) ms = PHI__MCP_TASKS_POLL_LEAST_MS;
-    if (ms > PHI__MCP_TASKS_POLL_MOST_MS) ms = PHI__MCP_TASKS_POLL_MOST_MS;
+    if (!(ms >= (double)PHI__MCP_TASKS_POLL_LEAST_MS)) ms = (double)PHI__MCP_TASKS_POLL_LEAST_MS;
+    if (ms > (double)PHI__MCP_TASKS_POLL_MOST_MS) ms = (double)PHI__MCP_TASKS_POLL_MOST_MS;
     t->poll_ms = (uint32_t)ms;
 }
 

@@ -119,7 +119,8 @@ static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t alig
 }
 
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes) {
-    void *out = phi_arena_alloc(arena, bytes);
+    /* a product that did not fit: compilers want to know that memset never sees it */
+    void *out = bytes <= SIZE_MAX / 2 ? phi_arena_alloc(arena, bytes) : NULL;
     if (out != NULL) memset(out, 0, bytes);
     return out;
 }

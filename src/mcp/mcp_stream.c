@@ -106,7 +106,8 @@ PHI__FN void phi__mcp_stream_close(phi__mcp_http *http) {
 static bool phi__mcp_stream_fail(phi__mcp_http *http, phi_status status, const char *words) {
     phi__mcp_exchange *first = http->first;
     char message[sizeof first->words];
-    (void)snprintf(message, sizeof message, "%s", words != NULL ? words : "");
+    (void)snprintf(message, sizeof message, "%.*s", (int)sizeof message - 1,
+                   words != NULL ? words : "");
     http->first = NULL;
     phi__mcp_stream_close(http);
     if (first == NULL) return true;

@@ -161,8 +161,8 @@ static void phi__mcp_tasks_read_poll(struct phi__mcp_task *t, const phi_json *ta
     double ms = t->poll_ms > 0 ? (double)t->poll_ms : (double)PHI__MCP_TASKS_POLL_MS;
     if (node == NULL) node = phi_json_get(task, "pollInterval");
     ms = phi_json_num(node, ms);
-    if (!(ms >= PHI__MCP_TASKS_POLL_LEAST_MS)) ms = PHI__MCP_TASKS_POLL_LEAST_MS;
-    if (ms > PHI__MCP_TASKS_POLL_MOST_MS) ms = PHI__MCP_TASKS_POLL_MOST_MS;
+    if (!(ms >= (double)PHI__MCP_TASKS_POLL_LEAST_MS)) ms = (double)PHI__MCP_TASKS_POLL_LEAST_MS;
+    if (ms > (double)PHI__MCP_TASKS_POLL_MOST_MS) ms = (double)PHI__MCP_TASKS_POLL_MOST_MS;
     t->poll_ms = (uint32_t)ms;
 }
 
