@@ -553,11 +553,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xc86f2f44
+#if PHI__PUB_MCP != 0xff808650
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xc86f2f44
+#define PHI__PUB_MCP 0xff808650
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -1012,7 +1012,7 @@ typedef struct phi_mcp_contents {
 } phi_mcp_contents;
 
 typedef struct phi_mcp_reading {
-    phi_status status;
+    phi_status status; /* PHI_TOO_BIG: more than 1,000 contents */
     phi_str message;
     int code;
     const phi_mcp_contents *contents;
@@ -12232,11 +12232,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x6a4fab6c
+#if PHI__IMP_MCP != 0x9e3c0d81
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x6a4fab6c
+#define PHI__IMP_MCP 0x9e3c0d81
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -22361,7 +22361,11 @@ PHI__FN void phi__mcp_post_clear(phi_mcp *mcp) {
 #ifndef PHI_NO_MCP
 
 
-enum { PHI__MCP_PROMPTS_MESSAGES = 1000, PHI__MCP_PROMPTS_VALUES = 100 };
+enum {
+    PHI__MCP_PROMPTS_MESSAGES = 1000,
+    PHI__MCP_PROMPTS_ARGUMENTS = 100, /* of one prompt */
+    PHI__MCP_PROMPTS_VALUES = 100
+};
 
 static phi_str phi__mcp_prompts_text(const phi_json *node, const char *key) {
     return phi__json_text_of(phi_json_get(node, key));
@@ -22371,17 +22375,18 @@ static phi_str phi__mcp_prompts_text(const phi_json *node, const char *key) {
 
 static bool phi__mcp_prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_prompt *out) {
     const phi_json *list = phi_json_get(item, "arguments");
-    size_t count = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    size_t all = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    size_t count = phi__min(all, PHI__MCP_PROMPTS_ARGUMENTS);
     phi_json_iter it = phi_json_each(count > 0 ? list : NULL);
     phi_mcp_prompt_argument *made = (phi_mcp_prompt_argument *)phi__arena_zero(
-        arena, phi__mul(count + 1, sizeof(phi_mcp_prompt_argument)));
+        arena, (count + 1) * sizeof(phi_mcp_prompt_argument));
     if (made == NULL) return false;
     memset(out, 0, sizeof *out);
     out->name = phi__mcp_prompts_text(item, "name");
     out->title = phi__mcp_prompts_text(item, "title");
     out->description = phi__mcp_prompts_text(item, "description");
     out->arguments = made;
-    while (phi_json_next(&it) != NULL) {
+    while (out->argument_count < count && phi_json_next(&it) != NULL) {
         phi_mcp_prompt_argument *to = &made[out->argument_count++];
         to->name = phi__mcp_prompts_text(it.at, "name");
         to->title = phi__mcp_prompts_text(it.at, "title");
@@ -23094,6 +23099,8 @@ PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all) {
 #ifndef PHI_NO_MCP
 
 
+enum { PHI__MCP_RESOURCES_CONTENTS = 1000 }; /* of one resource */
+
 static phi_str phi__mcp_resources_text(const phi_json *node, const char *key) {
     return phi__json_text_of(phi_json_get(node, key));
 }
@@ -23134,15 +23141,21 @@ static void phi__mcp_resources_listed(phi__mcp_offer *offer, const phi_mcp_reply
 static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
     phi_mcp_reading_fn fn = (phi_mcp_reading_fn)offer->fn;
     const phi_json *contents = phi_json_get(reply->result, "contents");
-    size_t count = phi_json_is_array(contents) ? phi_json_count(contents) : 0;
+    size_t all = phi_json_is_array(contents) ? phi_json_count(contents) : 0;
+    bool many = all > PHI__MCP_RESOURCES_CONTENTS;
+    size_t count = many ? 0 : all;
     phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);
-    phi_mcp_contents *made = (phi_mcp_contents *)phi__arena_zero(
-        &offer->arena, phi__mul(count + 1, sizeof(phi_mcp_contents)));
+    phi_mcp_contents *made =
+        (phi_mcp_contents *)phi__arena_zero(&offer->arena, (count + 1) * sizeof(phi_mcp_contents));
     phi_mcp_reading reading;
     memset(&reading, 0, sizeof reading);
     reading.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     reading.message = reply->message;
     reading.code = reply->code;
+    if (many && made != NULL) {
+        reading.status = PHI_TOO_BIG;
+        reading.message = PHI__LIT("The resource has more than 1,000 contents");
+    }
     while (made != NULL && phi_json_next(&it) != NULL) {
         phi_mcp_contents *to = &made[reading.count++];
         to->uri = phi__mcp_resources_text(it.at, "uri");

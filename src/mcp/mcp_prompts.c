@@ -8,7 +8,11 @@
 #include "mcp/mcp_content_in.h"
 #include "mcp/mcp_offers_in.h"
 
-enum { PHI__MCP_PROMPTS_MESSAGES = 1000, PHI__MCP_PROMPTS_VALUES = 100 };
+enum {
+    PHI__MCP_PROMPTS_MESSAGES = 1000,
+    PHI__MCP_PROMPTS_ARGUMENTS = 100, /* of one prompt */
+    PHI__MCP_PROMPTS_VALUES = 100
+};
 
 static phi_str phi__mcp_prompts_text(const phi_json *node, const char *key) {
     return phi__json_text_of(phi_json_get(node, key));
@@ -18,17 +22,18 @@ static phi_str phi__mcp_prompts_text(const phi_json *node, const char *key) {
 
 static bool phi__mcp_prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_prompt *out) {
     const phi_json *list = phi_json_get(item, "arguments");
-    size_t count = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    size_t all = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    size_t count = phi__min(all, PHI__MCP_PROMPTS_ARGUMENTS);
     phi_json_iter it = phi_json_each(count > 0 ? list : NULL);
     phi_mcp_prompt_argument *made = (phi_mcp_prompt_argument *)phi__arena_zero(
-        arena, phi__mul(count + 1, sizeof(phi_mcp_prompt_argument)));
+        arena, (count + 1) * sizeof(phi_mcp_prompt_argument));
     if (made == NULL) return false;
     memset(out, 0, sizeof *out);
     out->name = phi__mcp_prompts_text(item, "name");
     out->title = phi__mcp_prompts_text(item, "title");
     out->description = phi__mcp_prompts_text(item, "description");
     out->arguments = made;
-    while (phi_json_next(&it) != NULL) {
+    while (out->argument_count < count && phi_json_next(&it) != NULL) {
         phi_mcp_prompt_argument *to = &made[out->argument_count++];
         to->name = phi__mcp_prompts_text(it.at, "name");
         to->title = phi__mcp_prompts_text(it.at, "title");

@@ -7,6 +7,8 @@
 #include "loop/loop_in.h"
 #include "mcp/mcp_offers_in.h"
 
+enum { PHI__MCP_RESOURCES_CONTENTS = 1000 }; /* of one resource */
+
 static phi_str phi__mcp_resources_text(const phi_json *node, const char *key) {
     return phi__json_text_of(phi_json_get(node, key));
 }
@@ -47,15 +49,21 @@ static void phi__mcp_resources_listed(phi__mcp_offer *offer, const phi_mcp_reply
 static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
     phi_mcp_reading_fn fn = (phi_mcp_reading_fn)offer->fn;
     const phi_json *contents = phi_json_get(reply->result, "contents");
-    size_t count = phi_json_is_array(contents) ? phi_json_count(contents) : 0;
+    size_t all = phi_json_is_array(contents) ? phi_json_count(contents) : 0;
+    bool many = all > PHI__MCP_RESOURCES_CONTENTS;
+    size_t count = many ? 0 : all;
     phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);
-    phi_mcp_contents *made = (phi_mcp_contents *)phi__arena_zero(
-        &offer->arena, phi__mul(count + 1, sizeof(phi_mcp_contents)));
+    phi_mcp_contents *made =
+        (phi_mcp_contents *)phi__arena_zero(&offer->arena, (count + 1) * sizeof(phi_mcp_contents));
     phi_mcp_reading reading;
     memset(&reading, 0, sizeof reading);
     reading.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     reading.message = reply->message;
     reading.code = reply->code;
+    if (many && made != NULL) {
+        reading.status = PHI_TOO_BIG;
+        reading.message = PHI__LIT("The resource has more than 1,000 contents");
+    }
     while (made != NULL && phi_json_next(&it) != NULL) {
         phi_mcp_contents *to = &made[reading.count++];
         to->uri = phi__mcp_resources_text(it.at, "uri");

@@ -44,7 +44,7 @@ typedef struct phi_mcp_contents {
 } phi_mcp_contents;
 
 typedef struct phi_mcp_reading {
-    phi_status status;
+    phi_status status; /* PHI_TOO_BIG: more than 1,000 contents */
     phi_str message;
     int code;
     const phi_mcp_contents *contents;

@@ -297,6 +297,40 @@ TEST(lists_that_come_back_to_a_cursor_end_and_odd_items_are_left_out) {
     link_end(&k);
 }
 
+/* Each answer has 1,001 of everything. */
+static void floods(link_kit *k, const char *json) {
+    static char text[40000];
+    phi_json_found id, method;
+    size_t len;
+    int i;
+    if (phi_json_find(phi_str_of(json), "method", &method) != PHI_OK) return;
+    if (phi_json_find(phi_str_of(json), "id", &id) != PHI_OK) return;
+    len = (size_t)snprintf(
+        text, 200, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":{%s[{}", (int)id.raw.len, id.raw.at,
+        phi__str_is(method.raw, "resources/read") ? "\"contents\":"
+                                                  : "\"prompts\":[{\"name\":\"p\",\"arguments\":");
+    for (i = 0; i < 1000; i++) len += (size_t)snprintf(text + len, 20, ",{}");
+    (void)snprintf(text + len, 20, "%s",
+                   phi__str_is(method.raw, "resources/read") ? "]}}" : "]}]}}");
+    link_says(k, text);
+}
+
+TEST(contents_and_arguments_without_end_take_no_memory) {
+    link_kit k;
+    heard h;
+    if (CHECK(scripted(&h, &k))) {
+        k.on_send = floods;
+        CHECK_EQ_INT(phi_mcp_read_resource(k.mcp, "a", on_reading, &h, NULL), PHI_OK);
+        link_run(&k);
+        CHECK(strstr(h.text, "more than 1,000 contents:\n") != NULL);
+        h.text[0] = '\0';
+        CHECK_EQ_INT(phi_mcp_list_prompts(k.mcp, on_prompts, &h, NULL), PHI_OK);
+        link_run(&k);
+        CHECK_EQ_INT(strlen(h.text), strlen("0: p()\n") + 100);
+    }
+    link_end(&k);
+}
+
 TEST(operations_survive_every_failed_allocation) {
     int n = 0;
     bool tripped;
@@ -347,5 +381,6 @@ TEST_MAIN(TEST_ENTRY(resources_and_templates_are_listed_page_by_page_and_read),
           TEST_ENTRY(log_messages_from_the_level_on_are_events),
           TEST_ENTRY(operations_are_refused_with_words_and_can_be_stopped),
           TEST_ENTRY(lists_that_come_back_to_a_cursor_end_and_odd_items_are_left_out),
+          TEST_ENTRY(contents_and_arguments_without_end_take_no_memory),
           TEST_ENTRY(operations_survive_every_failed_allocation),
           TEST_ENTRY(a_lost_connection_fails_operations_and_watches_again))
