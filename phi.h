@@ -5885,6 +5885,216 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 
 #endif /* PHI__PUB_STRATEGY */
 
+#ifdef PHI__PUB_CONFIG
+#if PHI__PUB_CONFIG != 0xb1a34331
+#error "phi: two versions of src/config in one file"
+#endif
+#else
+#define PHI__PUB_CONFIG 0xb1a34331
+
+/* ---- src/config/config.h ---- */
+
+/* config.h - configuration files: TOML, YAML or JSON that says which agents there are.
+
+       phi_config_desc from = PHI_ZERO;
+       from.path = "agent.toml";
+       from.variable_fn = phi_config_environment;     // ${NAME} is read from the environment
+       phi_config *config = phi_config_load(&from);
+       if (phi_config_status(config) != PHI_OK) show(phi_config_message(config));
+       phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
+
+   A file is read whole and checked whole: every fault is a problem in a list, each with its file,
+   line, column, field, value and what was expected. Faults are errors; a field that is not known is
+   a warning, with the nearest name that is. docs/configuration.md lists every section and field.
+
+   ${NAME} inside a text is replaced by the variable's value, ${NAME:-text} by the text where there
+   is none, and $${ stands for ${. It is done in values after the file was read, so that a value
+   never becomes syntax and comments are not looked at; a field that wants a number or a bool takes
+   a text that is one after that. Values of variables, and secrets, are never shown: a problem has
+   them as they stand in the file.
+
+   Loading reads the disk until it is done: it is for start-up. PHI_NO_CONFIG leaves all of it out;
+   TOML needs PHI_NO_TOML unset, YAML PHI_NO_YAML.
+   Ownership: a config owns all its memory, from its own allocator; every string it hands out is
+   valid until phi_config_free. Threads: one at a time. */
+#ifndef PHI_CONFIG_CONFIG_H
+#define PHI_CONFIG_CONFIG_H
+
+
+#ifndef PHI_NO_CONFIG
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_config phi_config;
+
+/* A section that a further header brings (phi_tools.h: phi_config_sections); opaque. */
+typedef struct phi_config_section phi_config_section;
+
+typedef enum phi_config_format {
+    PHI_CONFIG_AUTO = 0, /* by the path's extension; of a text: TOML, then JSON, then YAML */
+    PHI_CONFIG_TOML,
+    PHI_CONFIG_JSON,
+    PHI_CONFIG_YAML
+} phi_config_format;
+
+/* Zero means default for every field but path or text. */
+typedef struct phi_config_desc {
+    phi_allocator allocator;   /* copied (default: the C library's) */
+    size_t memory_limit_bytes; /* of everything of ours (default: none) */
+    const char *path;          /* of the file: .toml, .json, .yaml or .yml; copied */
+    phi_str text;              /* instead of the file's content; path is then its name alone */
+    phi_config_format format;
+    /* The value of a variable, valid until the next call; NULL: there is none. (default: there are
+       no variables) */
+    const char *(*variable_fn)(void *user_data, const char *name);
+    void *user_data;
+    /* Sections besides phi.h's own, NULL-ended; borrowed as long as the config and the agents made
+       of it (default: none: a file that has one is an error with words) */
+    const phi_config_section *const *sections;
+    size_t max_bytes;      /* of a file (default 4 MiB) */
+    uint32_t max_problems; /* kept; further ones are counted (default 1,000) */
+} phi_config_desc;
+
+/* For phi_config_desc.variable_fn: the variables of the process. user_data is ignored. */
+PHI_API const char *phi_config_environment(void *user_data, const char *name);
+
+/* Reads and checks. NULL: no memory for the config itself. Otherwise ask phi_config_status. */
+PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
+PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
+
+/* PHI_OK: no error (there may be warnings). PHI_NOT_FOUND, PHI_IO: the file. PHI_PARSE: its syntax.
+   PHI_UNSUPPORTED: its extension or format. PHI_BAD_ARG: a field, a variable or a reference.
+   PHI_TOO_BIG, PHI_NO_MEMORY. It is the first error's. */
+PHI_API phi_status phi_config_status(const phi_config *config);
+
+typedef struct phi_config_problem {
+    bool is_warning;
+    phi_status status;
+    phi_str file;          /* the path, or "" */
+    uint32_t line, column; /* from 1; 0: no place in the text */
+    phi_str field;         /* "agent.profile.thinking_level", "provider.instances[1].id"; or "" */
+    phi_str value;         /* as it stands in the file; a secret is "****"; or "" */
+    phi_str expected;      /* "one of off, minimal, low, medium, high"; or "" */
+    phi_str message;       /* all of it in a line, with file:line:column: before it */
+} phi_config_problem;
+
+/* In the order of the text; false past the last. */
+PHI_API size_t phi_config_problem_count(const phi_config *config);
+PHI_API size_t phi_config_error_count(const phi_config *config);
+PHI_API bool phi_config_problem_at(const phi_config *config, size_t index, phi_config_problem *out);
+/* The first error's message, or "". */
+PHI_API const char *phi_config_message(const phi_config *config);
+
+/* The values, variables replaced; NULL: it could not be read. Do not change it. */
+PHI_API const phi_json *phi_config_tree(const phi_config *config);
+
+/* A JSON Schema (draft 2020-12) of all of a configuration: phi.h's sections and those given
+   (NULL-ended; may be NULL), with descriptions and defaults; for editors. In the arena. */
+PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, phi_arena *arena,
+                                     phi_str *out);
+
+#ifdef __cplusplus
+}
+inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_config_load(&desc); }
+#endif
+#endif
+#endif
+
+/* ---- src/config/config_agents.h ---- */
+
+/* config_agents.h - agents out of a configuration, and a configuration out of an agent.
+
+       phi_agents_desc with = PHI_ZERO;
+       with.base = &desc;                              // hook_fn, user_data... of every agent
+       phi_agents *agents = phi_agents_from_config(rt, config, &with);
+       while (phi_agents_step(agents) == PHI_BUSY) phi_step(rt, 10);
+       phi_prompt(phi_agents_get(agents, "planner"), "...");
+
+   Each [[agent.instances]] is an agent; without one there is a single agent "default". What agents
+   borrow (tools, connections to MCP servers, stores, sub-agents, strategies) belongs to the
+   phi_agents. Documents that must be read or fetched first are why phi_agents_step may be busy; an
+   MCP server may still be connecting when the agents are ready.
+   Ownership: it borrows the runtime and the config: free it before them.
+   Threads: the pumping thread. */
+#ifndef PHI_CONFIG_CONFIG_AGENTS_H
+#define PHI_CONFIG_CONFIG_AGENTS_H
+
+
+#ifndef PHI_NO_CONFIG
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_agents phi_agents;
+
+/* Zero means default for every field. */
+typedef struct phi_agents_desc {
+    /* Fields that no file has (hook_fn, user_data, filters, provider, token_counter...), of every
+       agent; a field that the file sets too is the file's. Borrowed until the agents are made. */
+    const phi_agent_desc *base;
+    /* The host's own tools, for [tools] enabled and the tools of sub-agents, by name; they come
+       before built-in tools of the same name. As phi_agent_desc.tools (default: none) */
+    const phi_tool *tools;
+    size_t tool_count;
+    /* Asked about calls that the [permissions] rules ask about; it may say PHI_WAIT (default: such
+       calls are denied) */
+    phi_hook_fn ask_fn;
+    void *ask_user_data;
+    /* Keeps threads where [session] scope is "persistent" and names no directory; copied */
+    const phi_store *store;
+    const char *session_file; /* a directory's or thread's place instead of [session]'s; copied */
+    /* Everything is checked and nothing is begun: no file of a store, no process, no connection, no
+       agent. phi_agents_step says PHI_OK where agents could have been made. */
+    bool check_only;
+} phi_agents_desc;
+
+/* Begins. A config whose status is not PHI_OK gives an object with that status and its problems.
+   NULL: no memory for the object, or rt or config is NULL. */
+PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *config,
+                                           const phi_agents_desc *desc);
+/* Frees the agents, and then all that they borrowed. NULL is harmless. Not inside a callback:
+   PHI_MISUSE, and nothing is freed. */
+PHI_API phi_status phi_agents_free(phi_agents *agents);
+
+/* Does a bounded amount of work. PHI_BUSY: call phi_step, then this again. PHI_OK: all agents
+   exist. All else stays: none exists, and the problems say why. */
+PHI_API phi_status phi_agents_step(phi_agents *agents);
+
+/* Problems that show only now (files of prompts, names of tools, documents that cannot be read), as
+   phi_config_problem_at; errors and warnings. False past the last. */
+PHI_API size_t phi_agents_problem_count(const phi_agents *agents);
+PHI_API bool phi_agents_problem_at(const phi_agents *agents, size_t index, phi_config_problem *out);
+
+/* The agent of that name, NULL: the first. rt NULL: there is none, or not yet. */
+PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name);
+PHI_API size_t phi_agents_count(const phi_agents *agents);
+PHI_API phi_agent phi_agents_at(const phi_agents *agents, size_t index);
+PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index);
+
+/* The model that an alias or a reference of the file means, ":fast" or "{{provider.openai}}", for
+   phi_agent_set_model; its strings are the object's. PHI_NOT_FOUND, PHI_BAD_ARG. */
+PHI_API phi_status phi_agents_model(const phi_agents *agents, const char *name, phi_model *out);
+
+/* ---- an agent as a configuration ---- */
+
+/* What an agent is now, as a file that phi_config_load reads: model, prompt, profile, limits,
+   retry, cache, compaction, names of tools. What a file cannot say (hooks, callbacks, tools of the
+   host) is left out; keys and headers are "${API_KEY}" and never their values. In the arena.
+   PHI_STALE, PHI_UNSUPPORTED (a format that is left out), PHI_NO_MEMORY. */
+PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, phi_arena *arena,
+                                    phi_str *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+#endif
+
+#endif /* PHI__PUB_CONFIG */
+
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #elif defined(__GNUC__) && __GNUC__ >= 5
@@ -83782,6 +83992,160 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif
 
 #endif /* PHI__IMP_STRATEGY */
+
+#ifdef PHI__IMP_CONFIG
+#if PHI__IMP_CONFIG != 0xde2cc019
+#error "phi: two versions of src/config in one file"
+#endif
+#else
+#define PHI__IMP_CONFIG 0xde2cc019
+
+/* ---- src/config/config_in.h ---- */
+
+/* config_in.h - the tables of a configuration, from which everything follows: what the reader
+   checks and warns about, the structs that are filled, the JSON Schema, the reference in docs/, the
+   JSON of settings, and what phi_config_write writes.
+
+   A table lists the fields of one kind of TOML table. phi__config_take checks a node against a
+   table and fills the struct that the table describes. Sections of phi_tools.h have tables of the
+   same kind in their phi_config_section. */
+#ifndef PHI_CONFIG_CONFIG_IN_H
+#define PHI_CONFIG_CONFIG_IN_H
+
+
+#ifndef PHI_NO_CONFIG
+
+typedef enum phi__config_kind {
+    PHI__CONFIG_TEXT = 0, /* const char *: terminated; NULL: not set */
+    PHI__CONFIG_BOOL,     /* bool */
+    PHI__CONFIG_INTEGER,  /* uint8_t to uint64_t, by its size; min and max bound it */
+    PHI__CONFIG_NUMBER,   /* double; the same */
+    PHI__CONFIG_SECONDS,  /* uint32_t milliseconds of a number of seconds in the file */
+    PHI__CONFIG_CHOICE,   /* int of `choices`; case and - or _ make no difference */
+    PHI__CONFIG_TEXTS,    /* phi__config_texts: an array of texts */
+    PHI__CONFIG_TABLE,    /* const phi_json *: checked against `table`; NULL: not set */
+    PHI__CONFIG_TABLES,   /* const phi_json *: an array of such tables */
+    PHI__CONFIG_MAP,      /* const phi_json *: a table of texts with any keys */
+    PHI__CONFIG_MAP_TABLES, /* const phi_json *: a table of such tables with any keys */
+    PHI__CONFIG_VALUE     /* const phi_json *: anything */
+} phi__config_kind;
+
+enum {
+    PHI__CONFIG_REQUIRED = 1,
+    PHI__CONFIG_SECRET = 2,    /* never shown, never written */
+    PHI__CONFIG_FILE = 4,      /* a text may be "file:path" */
+    PHI__CONFIG_REFERENCE = 8, /* a text may be a reference into `space` */
+    PHI__CONFIG_ONLY_REFERENCE = 16, /* ... and a plain name counts as one, too */
+    PHI__CONFIG_ID = 32,             /* declares an entity in `space` */
+    PHI__CONFIG_PATH = 64            /* of a file or directory, for editors */
+};
+
+typedef struct phi__config_choice {
+    const char *name;
+    int value;
+    bool alias; /* read, and not written or listed */
+} phi__config_choice;
+
+typedef struct phi__config_texts {
+    const char *const *at; /* NULL-ended, in the config's arena; NULL: not set */
+    size_t count;
+} phi__config_texts;
+
+struct phi__config_table;
+
+typedef struct phi__config_field {
+    const char *key;
+    uint8_t kind, size;
+    uint16_t flags, offset;
+    const char *alias;                  /* another key of the same meaning; NULL: none */
+    const phi__config_choice *choices;  /* ends with a name NULL */
+    const struct phi__config_table *table;
+    const char *space; /* of references and ids: "provider" */
+    double min, max;   /* both 0: no bounds but the type's */
+    const char *fallback; /* the default, as JSON: "50", "\"off\"", "null" */
+    const char *text;     /* one sentence, for the schema and docs/configuration.md */
+} phi__config_field;
+
+/* The struct of a table begins with `uint64_t set`: bit i says that field i stood in the file. */
+typedef struct phi__config_table {
+    const char *name; /* "provider", for docs */
+    const phi__config_field *fields;
+    size_t count;
+    bool open; /* other keys are texts of their own (blocks of a system prompt) */
+    const char *text;
+} phi__config_table;
+
+/* ---- reading (config_take.c) ---- */
+
+/* Fills *out, of the table's struct, from a node (NULL: nothing is set). The node was checked when
+   the config was loaded: nothing is reported. Strings are the config's. */
+PHI__FN void phi__config_take(const phi_config *config, const phi_json *node,
+                              const phi__config_table *table, void *out);
+/* The same from plain JSON, for the JSON of settings; a value that does not fit is reported into
+   error. PHI_PARSE, PHI_NO_MEMORY. */
+
+/* ---- references (config_refs.c) ---- */
+
+/* {{type.name}} {{name}} {{%..%}} {{#id#}}; anything else is LITERAL. */
+typedef struct phi__config_ref {
+    enum {
+        PHI__CONFIG_REF_LITERAL = 0,
+        PHI__CONFIG_REF_NAME,
+        PHI__CONFIG_REF_ID /* {{#id#}} */
+    } kind;
+    phi_str space, name; /* space: empty where it is not qualified */
+    bool keep;           /* with %: an entity that exists already is used again */
+} phi__config_ref;
+PHI__FN phi__config_ref phi__config_refs_parse(phi_str text);
+
+/* The table that a reference means, checked when the config was loaded; NULL: it is a literal, or
+   (with errors) there is none. `space`: of the field. */
+PHI__FN const phi_json *phi__config_refs_find(const phi_config *config, const char *space,
+                                              const char *text);
+
+/* ---- problems (config_problems.c) ---- */
+
+/* A list of problems, of a config or of a phi_agents. */
+typedef struct phi__config_problems phi__config_problems;
+/* `node`: of the value, for its place and its text as it stands in the file. Parts that are NULL
+   are left out. */
+PHI__FN void phi__config_problems_add(phi__config_problems *problems, const phi_config *config,
+                                      const phi_json *node, bool is_warning, phi_status status,
+                                      const char *field, const char *expected, const char *words);
+
+#endif
+#endif
+
+/* ---- src/config/config_section_in.h ---- */
+
+/* config_section_in.h - a section of the configuration that a room above brings: its table, and the
+   factory that makes of it what agents borrow. */
+#ifndef PHI_CONFIG_CONFIG_SECTION_IN_H
+#define PHI_CONFIG_CONFIG_SECTION_IN_H
+
+
+#ifndef PHI_NO_CONFIG
+
+/* An agent, or a child's settings, under construction. C2 owns this struct. */
+typedef struct phi__config_making phi__config_making;
+
+struct phi_config_section {
+    const char *name;               /* "mcp": its key at the top of a file */
+    const phi__config_field *field; /* of the top: TABLE or TABLES */
+    const char *space;              /* namespace of its instances; NULL: none */
+    /* Begins what all agents share; *state is handed to the others. Problems are added to the list.
+       check_only: nothing is opened. */
+    phi_status (*begin)(phi_agents *agents, const phi_json *node, bool check_only, void **state);
+    phi_status (*step)(void *state); /* PHI_BUSY: again after phi_step; NULL: begin did all */
+    /* Gives one agent its part: adds tools, sources, hooks to its desc. */
+    phi_status (*use)(void *state, phi__config_making *making);
+    void (*end)(void *state); /* the agents are freed already */
+};
+
+#endif
+#endif
+
+#endif /* PHI__IMP_CONFIG */
 
 #endif /* PHI_IMPLEMENTATION */
 

@@ -91,6 +91,9 @@
 #if PHI__PUB_STRATEGY != 0x719c5783
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
+#if PHI__PUB_CONFIG != 0xb1a34331
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
 
 #if defined(__clang__)
 #pragma clang diagnostic push

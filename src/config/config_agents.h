@@ -1,0 +1,90 @@
+/* config_agents.h - agents out of a configuration, and a configuration out of an agent.
+
+       phi_agents_desc with = PHI_ZERO;
+       with.base = &desc;                              // hook_fn, user_data... of every agent
+       phi_agents *agents = phi_agents_from_config(rt, config, &with);
+       while (phi_agents_step(agents) == PHI_BUSY) phi_step(rt, 10);
+       phi_prompt(phi_agents_get(agents, "planner"), "...");
+
+   Each [[agent.instances]] is an agent; without one there is a single agent "default". What agents
+   borrow (tools, connections to MCP servers, stores, sub-agents, strategies) belongs to the
+   phi_agents. Documents that must be read or fetched first are why phi_agents_step may be busy; an
+   MCP server may still be connecting when the agents are ready.
+   Ownership: it borrows the runtime and the config: free it before them.
+   Threads: the pumping thread. */
+#ifndef PHI_CONFIG_CONFIG_AGENTS_H
+#define PHI_CONFIG_CONFIG_AGENTS_H
+
+#include "agent/agent.h"
+#include "config/config.h"
+
+#ifndef PHI_NO_CONFIG
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_agents phi_agents;
+
+/* Zero means default for every field. */
+typedef struct phi_agents_desc {
+    /* Fields that no file has (hook_fn, user_data, filters, provider, token_counter...), of every
+       agent; a field that the file sets too is the file's. Borrowed until the agents are made. */
+    const phi_agent_desc *base;
+    /* The host's own tools, for [tools] enabled and the tools of sub-agents, by name; they come
+       before built-in tools of the same name. As phi_agent_desc.tools (default: none) */
+    const phi_tool *tools;
+    size_t tool_count;
+    /* Asked about calls that the [permissions] rules ask about; it may say PHI_WAIT (default: such
+       calls are denied) */
+    phi_hook_fn ask_fn;
+    void *ask_user_data;
+    /* Keeps threads where [session] scope is "persistent" and names no directory; copied */
+    const phi_store *store;
+    const char *session_file; /* a directory's or thread's place instead of [session]'s; copied */
+    /* Everything is checked and nothing is begun: no file of a store, no process, no connection, no
+       agent. phi_agents_step says PHI_OK where agents could have been made. */
+    bool check_only;
+} phi_agents_desc;
+
+/* Begins. A config whose status is not PHI_OK gives an object with that status and its problems.
+   NULL: no memory for the object, or rt or config is NULL. */
+PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *config,
+                                           const phi_agents_desc *desc);
+/* Frees the agents, and then all that they borrowed. NULL is harmless. Not inside a callback:
+   PHI_MISUSE, and nothing is freed. */
+PHI_API phi_status phi_agents_free(phi_agents *agents);
+
+/* Does a bounded amount of work. PHI_BUSY: call phi_step, then this again. PHI_OK: all agents
+   exist. All else stays: none exists, and the problems say why. */
+PHI_API phi_status phi_agents_step(phi_agents *agents);
+
+/* Problems that show only now (files of prompts, names of tools, documents that cannot be read), as
+   phi_config_problem_at; errors and warnings. False past the last. */
+PHI_API size_t phi_agents_problem_count(const phi_agents *agents);
+PHI_API bool phi_agents_problem_at(const phi_agents *agents, size_t index, phi_config_problem *out);
+
+/* The agent of that name, NULL: the first. rt NULL: there is none, or not yet. */
+PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name);
+PHI_API size_t phi_agents_count(const phi_agents *agents);
+PHI_API phi_agent phi_agents_at(const phi_agents *agents, size_t index);
+PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index);
+
+/* The model that an alias or a reference of the file means, ":fast" or "{{provider.openai}}", for
+   phi_agent_set_model; its strings are the object's. PHI_NOT_FOUND, PHI_BAD_ARG. */
+PHI_API phi_status phi_agents_model(const phi_agents *agents, const char *name, phi_model *out);
+
+/* ---- an agent as a configuration ---- */
+
+/* What an agent is now, as a file that phi_config_load reads: model, prompt, profile, limits,
+   retry, cache, compaction, names of tools. What a file cannot say (hooks, callbacks, tools of the
+   host) is left out; keys and headers are "${API_KEY}" and never their values. In the arena.
+   PHI_STALE, PHI_UNSUPPORTED (a format that is left out), PHI_NO_MEMORY. */
+PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, phi_arena *arena,
+                                    phi_str *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+#endif
