@@ -22,7 +22,7 @@ ROOT = os.path.dirname(os.path.abspath(__file__))
 
 FRAGMENTS = ["base", "text", "io", "model", "wire", "codecs", "log", "history", "persist", "loop", "features", "agent", "record",
              "subagents", "evaluate", "strategy", "config",
-             "match", "permissions", "tools", "mcp", "openapi", "skills"]
+             "match", "permissions", "tools", "mcp", "openapi", "skills", "sections", "trace"]
 
 # A header, the header it includes, and its own fragments.
 OUT = {

@@ -6,14 +6,15 @@
    Elsewhere only the #include.
 
    It is the ground phi.h stands on, useful alone: an arena allocator with budgets, byte strings,
-   a strict JSON reader and writer with a schema check, and YAML into the same tree. phi.h contains
-   all of it, and the two may be included together, in any order.
+   a strict JSON reader and writer with a schema check, and YAML and TOML into the same tree. phi.h
+   contains all of it, and the two may be included together, in any order.
 
    OPTIONS  Defined before the #include, the same in every file of a program.
      PHI_IMPLEMENTATION  emits the functions; in one file of the program
      PHI_STATIC          makes every function static: the whole library inside one file
      PHI_API             linkage of the public functions, where PHI_STATIC is not what you want
      PHI_NO_YAML         without YAML
+     PHI_NO_TOML         without TOML
      PHI_ASSERT(x)       for our own invariants (default: assert)
 
    MEMORY   Comes from a phi_memory: your allocator, a limit, and counters. What belongs together is
@@ -59,11 +60,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xb3c91b8d
+#if PHI__PUB_BASE != 0xe91efe09
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xb3c91b8d
+#define PHI__PUB_BASE 0xe91efe09
 
 /* ---- src/base/profile.h ---- */
 
@@ -143,6 +144,9 @@
 #if !defined(PHI_WITH_YAML) && !defined(PHI_NO_YAML)
 #define PHI_NO_YAML 1
 #endif
+#if !defined(PHI_WITH_TOML) && !defined(PHI_NO_TOML)
+#define PHI_NO_TOML 1
+#endif
 #if !defined(PHI_WITH_FORGETTING) && !defined(PHI_NO_FORGETTING)
 #define PHI_NO_FORGETTING 1
 #endif
@@ -163,6 +167,9 @@
 #endif
 #if !defined(PHI_WITH_FACTS) && !defined(PHI_NO_FACTS)
 #define PHI_NO_FACTS 1
+#endif
+#if !defined(PHI_WITH_FAILOVER) && !defined(PHI_NO_FAILOVER)
+#define PHI_NO_FAILOVER 1
 #endif
 #if !defined(PHI_WITH_QUESTIONS) && !defined(PHI_NO_QUESTIONS)
 #define PHI_NO_QUESTIONS 1
@@ -452,6 +459,7 @@ PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_b
    changes nothing. Zero bytes give a valid pointer. */
 PHI_API void *phi_arena_alloc(phi_arena *arena, size_t bytes);
 
+/* The place up to which phi_arena_reset frees: valid until a reset to an earlier mark. */
 PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena);
 
 /* Frees all that was handed out since the mark. */
@@ -468,11 +476,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x74c3a362
+#if PHI__PUB_TEXT != 0xdaad09dc
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x74c3a362
+#define PHI__PUB_TEXT 0xdaad09dc
 
 /* ---- src/text/json.h ---- */
 
@@ -545,7 +553,9 @@ typedef struct phi_json_reader {
     const char *key;                /* of the next value */
     phi_json *root, *open;
     phi_json *spare, *spare_end; /* room for nodes */
+    struct phi__marks *marks;    /* where nodes stand; NULL: nobody asks */
     uint32_t key_len, bad, line, flags, depth, max_depth;
+    uint32_t key_line, key_column; /* of the next value; with marks alone */
     uint8_t state;
     bool is_key;
     phi_status status;
@@ -716,6 +726,156 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 #endif
 
+/* ---- src/text/toml.h ---- */
+
+/* toml.h - TOML 1.0 into the tree of json.h, such a tree as TOML, and changes in a TOML text.
+
+       phi_json *root;
+       phi_parse_error error;
+       if (phi_toml_parse(&arena, text, NULL, &root, &error) != PHI_OK)
+           complain(error.line, error.column, error.message);
+
+   All of TOML 1.0.0 is read, and all that it forbids is an error with its place; see docs/toml.md.
+   Tables are objects, integers are of 64 bits, inf and nan are doubles. A date or a time is a
+   string of RFC 3339 ("T" and "Z" in capitals, at most nine digits of fraction, more are cut) that
+   remembers its type: phi_toml_type_of tells it, and phi_toml_write writes it without quotes.
+   Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
+   4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
+   Threads: a reader belongs to one at a time. PHI_NO_TOML leaves all of this out. */
+#ifndef PHI_TEXT_TOML_H
+#define PHI_TEXT_TOML_H
+
+
+#ifndef PHI_NO_TOML
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- reading ---- */
+
+typedef struct phi_toml_options {
+    uint32_t max_depth; /* nested tables and arrays (default 512, at most PHI_JSON_MAX_DEPTH) */
+} phi_toml_options;
+
+/* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out, an object.
+   PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the
+   arena until then is freed with it. `text` is borrowed until return. */
+PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
+                                  phi_json **out, phi_parse_error *error);
+
+/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
+   time. The fields are phi's. */
+typedef struct phi_toml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at;            /* where the line begins */
+    struct phi__toml_frame *top;    /* open arrays and inline tables */
+    struct phi__toml_frame *unused; /* for later ones */
+    struct phi__toml_name *names;   /* every key of every table, by hash */
+    struct phi__marks *marks;       /* where nodes stand; NULL: nobody asks */
+    phi_json *root;                 /* the table of the whole text */
+    phi_json *section;              /* the table of the last header */
+    phi_json *table;                /* where the key under way belongs */
+    phi_json *spare, *spare_end;    /* room for nodes */
+    char *room, *room_end;          /* room for text */
+    char *string, *to;              /* a copy under way; NULL: none is needed yet */
+    const char *mark;               /* text not yet copied */
+    const char *key_at, *value_at;  /* where they begin */
+    const char *line_key_at;        /* where the key's first part begins */
+    phi_str key;                    /* the last part that was read */
+    size_t name_cap, name_count;
+    uint32_t max_depth, line, section_number;
+    uint32_t first_header;               /* its offset, where section_number is not 0 */
+    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
+    uint32_t key_line, key_column, value_line, value_column;
+    uint8_t state, style, back; /* back: the state behind a comment */
+    bool in_header, tables_header, is_key, joined;
+    phi_status status;
+    phi_parse_error error;
+} phi_toml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI_API void phi_toml_reader_begin(phi_toml_reader *reader, phi_arena *arena, phi_str text,
+                                   const phi_toml_options *options);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *reader, phi_json **out,
+                                          phi_parse_error *error);
+
+/* ---- types and dates ---- */
+
+typedef enum phi_toml_type {
+    PHI_TOML_NONE, /* of NULL, and of JSON's null */
+    PHI_TOML_STRING,
+    PHI_TOML_INTEGER,
+    PHI_TOML_FLOAT,
+    PHI_TOML_BOOL,
+    PHI_TOML_OFFSET_DATETIME,
+    PHI_TOML_LOCAL_DATETIME,
+    PHI_TOML_LOCAL_DATE,
+    PHI_TOML_LOCAL_TIME,
+    PHI_TOML_ARRAY,
+    PHI_TOML_TABLE
+} phi_toml_type;
+
+/* Of any tree's node; only strings that phi_toml_parse or phi_toml_new_date made are dates. */
+PHI_API phi_toml_type phi_toml_type_of(const phi_json *node);
+
+/* Fields that the type does not have are 0. */
+typedef struct phi_toml_date {
+    phi_toml_type type;
+    int32_t year, month, day;                 /* month and day from 1 */
+    int32_t hour, minute, second, nanosecond; /* second: to 60 */
+    int32_t offset_minutes;                   /* east of UTC */
+} phi_toml_date;
+
+/* False: no date, and *out is untouched. */
+PHI_API bool phi_toml_date_of(const phi_json *node, phi_toml_date *out);
+/* A date of its text, as TOML writes it. NULL: it is none, or no memory. */
+PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text);
+
+/* ---- writing ---- */
+
+/* Members that are null are left out; without this flag a null is PHI_UNSUPPORTED. */
+#define PHI_TOML_SKIP_NULLS 1u
+
+/* Writes an object into the arena as a text that reads back equal; *out is terminated, the
+   terminator not counted. Objects become tables with headers, but those that were read in braces
+   and those in arrays of other values; arrays of objects become arrays of tables. Text of several
+   lines is in three quotes. Bytes that are not UTF-8 become U+FFFD. A tree with duplicate keys is
+   written with them, and phi_toml_parse refuses that text. flags: PHI_TOML_SKIP_NULLS.
+   PHI_BAD_ARG: no object. PHI_UNSUPPORTED: a null, or an integer beyond INT64_MAX, which TOML does
+   not have. PHI_NO_MEMORY, or PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
+PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
+                                  phi_str *out);
+
+/* ---- changing a text ---- */
+
+/* Writes `text` with the least changes that make it read as `tree` (an object): values that are the
+   same keep their bytes, and so do comments, order and white space. New keys come behind those of
+   their table, new tables behind those of the table around them, and what is gone takes its lines
+   with it. 1 and 1.0 differ here, and a date differs from a string. *error (which may be NULL) is
+   for a `text` that phi_toml_parse refuses; otherwise as phi_toml_write. Reads all at once. */
+PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json *tree,
+                                 uint32_t flags, phi_str *out, phi_parse_error *error);
+
+/* The same of one value: sets what is at the path, or removes it where `value` is NULL. A path is
+   like phi_json_path's, "servers[0].port"; a key with one of ". [ ]" in it is in quotes (which know
+   no escapes): servers."a.b".port. Tables on the way are made, and an index that is the count of
+   an array appends to it. PHI_NOT_FOUND: nothing there to remove, or an index beyond the count.
+   PHI_BAD_ARG: a path that is none, or that leads through a value that is no table or array. */
+PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
+                                const phi_json *value, uint32_t flags, phi_str *out,
+                                phi_parse_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+#endif
+
 /* ---- src/text/yaml.h ---- */
 
 /* yaml.h - YAML 1.2 into the tree of json.h, and such a tree as YAML.
@@ -808,6 +968,7 @@ typedef struct phi_yaml_reader {
     phi_json *spare, *spare_end; /* room for nodes */
     char *room, *room_end;       /* room for text */
     phi_yaml_options options;
+    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
     size_t alias_bytes;
     uint32_t line, depth, flow_depth, alias_nodes, handle_count;
     int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
@@ -863,11 +1024,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x812d10fb
+#if PHI__IMP_BASE != 0xebcd23e4
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x812d10fb
+#define PHI__IMP_BASE 0xebcd23e4
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1190,6 +1351,10 @@ typedef struct phi__map {
     phi__map_slot *slots;
     size_t cap, count; /* cap: a power of two, or 0 */
 } phi__map;
+
+/* A hash of a text, good in its low and its high bits. A seed that differs from run to run (an
+   address) keeps anyone from making texts in advance that collide. */
+PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text);
 
 /* Takes no memory yet. */
 PHI__FN void phi__map_init(phi__map *map, phi_memory *memory);
@@ -2149,6 +2314,27 @@ PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZ
 
 enum { PHI__MAP_FIRST = 16 }; /* slots of the first table */
 
+static inline uint64_t phi__map_mix(uint64_t hash, const char *at, size_t bytes) {
+    uint64_t word = 0;
+    memcpy(&word, at, bytes);
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text) {
+    uint64_t hash = seed ^ (uint64_t)text.len;
+    const char *at = text.at;
+    size_t left = text.len;
+    for (; left > 8; left -= 8, at += 8) hash = phi__map_mix(hash, at, 8);
+    if (left >= 4) { /* the halves may overlap */
+        hash = phi__map_mix(hash, at, 4);
+        hash = phi__map_mix(hash, at + left - 4, 4);
+    } else
+        for (; left > 0; left--, at++) hash = phi__map_mix(hash, at, 1);
+    hash *= UINT64_C(0xbf58476d1ce4e5b9);
+    return hash ^ hash >> 32;
+}
+
 PHI__FN void phi__map_init(phi__map *map, phi_memory *memory) {
     memset(map, 0, sizeof *map);
     map->memory = memory;
@@ -2658,11 +2844,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x834bb898
+#if PHI__IMP_TEXT != 0x61eeaf67
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x834bb898
+#define PHI__IMP_TEXT 0x61eeaf67
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2691,6 +2877,17 @@ enum phi__json_kind {
     PHI__JSON_OBJECT
 };
 
+/* What the text was in TOML; 0 in all other trees. The functions of json.h keep it, and none looks
+   at it: a date is a string to them. */
+enum phi__json_form {
+    PHI__JSON_OFFSET_DATETIME = 1, /* of strings */
+    PHI__JSON_LOCAL_DATETIME,
+    PHI__JSON_LOCAL_DATE,
+    PHI__JSON_LOCAL_TIME,
+    PHI__JSON_INLINE, /* an object in braces */
+    PHI__JSON_TABLES  /* an array of [[headers]] */
+};
+
 typedef union phi__json_value {
     const char *str;
     phi_json *last;
@@ -2705,10 +2902,11 @@ struct phi_json {
     const char *key;
     phi__json_value v;
     uint32_t len;  /* bytes of a string, children of a container */
-    uint32_t meta; /* key length << 8 | kind */
+    uint32_t meta; /* key length << 8 | form << 4 | kind */
 };
 
-static inline uint32_t phi__json_kind_of(const phi_json *node) { return node->meta & 0xffu; }
+static inline uint32_t phi__json_kind_of(const phi_json *node) { return node->meta & 0xfu; }
+static inline uint32_t phi__json_form_of(const phi_json *node) { return node->meta >> 4 & 0xfu; }
 static inline uint32_t phi__json_key_len(const phi_json *node) { return node->meta >> 8; }
 
 /* Appends without any check: for readers. */
@@ -3096,6 +3294,58 @@ PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *membe
 
 #endif
 
+/* ---- src/text/marks_in.h ---- */
+
+/* marks_in.h - where the nodes of a tree stand in the text that they were read from.
+
+       phi__marks_init(&marks, &arena);
+       phi_json_reader_begin(&reader, &arena, text, 0, 0);
+       reader.marks = &marks;           // the readers of YAML and TOML have the same field
+       ...
+       if (phi__marks_find(&marks, node, &line, &column)) complain(line, column);
+
+   A table from a node's address to the places of its value and of its key. Copies that YAML's
+   aliases make stand where the alias stands. Where memory runs out, `failed` is set and the reading
+   goes on: nodes that come later then have no place.
+   Lifetime: the places are valid as long as the tree; the arena is borrowed. */
+#ifndef PHI_TEXT_MARKS_IN_H
+#define PHI_TEXT_MARKS_IN_H
+
+
+/* Lines and columns count from 1, columns in bytes; 0: there is none. */
+typedef struct phi__marks_entry {
+    const phi_json *node; /* NULL: a free slot */
+    uint32_t line, column;
+    uint32_t key_line, key_column;
+    uint32_t from, to,
+        key_from; /* offsets, of TOML alone: the value, and where its line's key is */
+} phi__marks_entry;
+
+typedef struct phi__marks {
+    phi_arena *arena;
+    phi__marks_entry *slots;
+    size_t cap, count; /* cap: a power of two, or 0 */
+    bool failed;       /* a place found no memory */
+} phi__marks;
+
+/* Takes no memory yet. */
+PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena);
+/* The place of a node's value, and that of its key, in any order. */
+PHI__FN void phi__marks_add(phi__marks *marks, const phi_json *node, uint32_t line,
+                            uint32_t column);
+PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_t line,
+                                uint32_t column);
+/* False: the node has no place, and *line and *column are 0. */
+PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint32_t *line,
+                             uint32_t *column);
+/* All of it, to read and to change until the next add; NULL: the node has no place. */
+PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json *node);
+/* The same of a member's key. */
+PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
+                            uint32_t *column);
+
+#endif
+
 /* ---- src/text/records_in.h ---- */
 
 /* records_in.h - plain fields of a struct as members of a JSON object, and back: a table says
@@ -3297,6 +3547,241 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
 
 #endif
 
+/* ---- src/text/toml_in.h ---- */
+
+/* toml_in.h - the reader of TOML inside: who calls whom, and what they share.
+
+   The reader walks the caller's text once and never changes it. Headers and dotted keys walk down
+   from the root or from the section's table, part by part; a table of names says for each member
+   how it came to be, which decides what may still be added to it. Values join their table or array
+   as soon as they begin, so a container that is open needs no more than a frame.
+   Files, each using those before it alone: text, names, date, number, tree, string, read,
+   write, change, array, edit, set. Every function of the reader leaves its verdict in the status: PHI_BUSY goes on. */
+#ifndef PHI_TEXT_TOML_IN_H
+#define PHI_TEXT_TOML_IN_H
+
+
+#ifndef PHI_NO_TOML
+
+enum {
+    PHI__TOML_KEY_MOST = 0xffffff, /* bytes; what a node's meta can hold */
+    PHI__TOML_NUMBER_MOST = 65536, /* bytes; keeps the work of one step bounded */
+    PHI__TOML_DATE_MOST = 36       /* bytes of a canonical date, terminated */
+};
+
+enum phi__toml_state {
+    PHI__TOML_LINE,         /* before a header, a key, a comment or the end of a line */
+    PHI__TOML_KEY,          /* before a part of a key */
+    PHI__TOML_BARE,         /* in a bare part */
+    PHI__TOML_KEY_AFTER,    /* behind a part */
+    PHI__TOML_VALUE,        /* before a value of a key */
+    PHI__TOML_ITEM,         /* before an item of an array, or its end */
+    PHI__TOML_ITEM_AFTER,   /* behind an item */
+    PHI__TOML_MEMBER,       /* before a key in braces */
+    PHI__TOML_FIRST_MEMBER, /* or the closing brace */
+    PHI__TOML_MEMBER_AFTER, /* behind a member */
+    PHI__TOML_STRING_TEXT,
+    PHI__TOML_STRING_JOIN, /* behind a backslash at the end of a line: white space is skipped */
+    PHI__TOML_REST,        /* nothing but a comment may follow on the line */
+    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER behind it */
+    PHI__TOML_DONE
+};
+
+enum phi__toml_style {
+    PHI__TOML_BASIC = 1,
+    PHI__TOML_LITERAL,
+    PHI__TOML_MULTI_BASIC,
+    PHI__TOML_MULTI_LITERAL
+};
+
+/* How a member came to be. */
+enum phi__toml_how {
+    PHI__TOML_FIXED,    /* a value; its inside is complete once it ends */
+    PHI__TOML_IMPLICIT, /* a table on the way of a header */
+    PHI__TOML_EXPLICIT, /* a table with a header of its own */
+    PHI__TOML_DOTTED,   /* a table on the way of a dotted key */
+    PHI__TOML_LIST      /* an array of headers in double brackets */
+};
+
+typedef struct phi__toml_frame {
+    struct phi__toml_frame *up;
+    phi_json *node;
+    uint32_t depth;
+} phi__toml_frame;
+
+typedef struct phi__toml_name {
+    const phi_json *table; /* NULL: a free slot */
+    phi_json *node;        /* of that key */
+    uint32_t section;      /* DOTTED: the section that may add to it */
+    uint8_t how;
+} phi__toml_name;
+
+/* ---- toml_text.c: errors, characters, lines, room ---- */
+
+PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_wrong(phi_toml_reader *r, const char *at, const char *what);
+/* At the part of a key that was read last, which stands between the two in the message. */
+PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, const char *behind);
+PHI__FN void phi__toml_text_too_big(phi_toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_no_memory(phi_toml_reader *r);
+/* Bytes of the character at `at`, which is before the end. 0: it is none that comments and strings
+   may have, and the error is set. Line breaks are none. */
+PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at);
+/* Skips spaces and tabs. True: something else, or the end of the text. */
+PHI__FN bool phi__toml_text_space(phi_toml_reader *r, const char *stop);
+/* Whether a line break is at `at`. */
+PHI__FN bool phi__toml_text_at_break(const phi_toml_reader *r, const char *at);
+/* Past the line break at r->at. */
+PHI__FN void phi__toml_text_newline(phi_toml_reader *r);
+/* Adds to the copy under way. */
+PHI__FN bool phi__toml_text_add(phi_toml_reader *r, const char *at, size_t len);
+/* Ends the copy of all up to `at`: terminated. */
+PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at);
+/* The text ended last is not needed. */
+PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text);
+
+static inline bool phi__toml_is_bare(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+static inline uint32_t phi__toml_column(const phi_toml_reader *r, const char *at) {
+    return (uint32_t)(at - r->line_at) + 1;
+}
+
+/* ---- toml_names.c ---- */
+
+/* The member of that table, or NULL. */
+PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi_json *table,
+                                             phi_str key);
+/* A member that is not in there; its key is in the node. False: no memory. */
+PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_json *node,
+                                 uint8_t how);
+
+/* ---- toml_date.c ---- */
+
+/* Whether a text begins like a date or a time. */
+PHI__FN bool phi__toml_date_begins(phi_str text);
+/* Reads all of a text; false: it is no date, or one that does not exist. */
+PHI__FN bool phi__toml_date_read(phi_str text, phi_toml_date *out);
+/* Its canonical text, terminated; returns the length. */
+PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]);
+
+/* ---- toml_number.c ---- */
+
+/* What a bare value is: a kind of json_in.h with *value, or 0 and *what, why it is none. `room` has
+   room for as many bytes as the text and a terminator. */
+PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value *value,
+                                       const char **what);
+
+/* ---- toml_tree.c: tables, keys, values ---- */
+
+/* The root; false: no memory. */
+PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r);
+/* "[" or "[[" was read: parts of the key follow. */
+PHI__FN void phi__toml_tree_header(phi_toml_reader *r);
+/* A key of the section, or of the inline table on top, begins. */
+PHI__FN void phi__toml_tree_key(phi_toml_reader *r);
+/* A dot is behind the part that was read. */
+PHI__FN void phi__toml_tree_descend(phi_toml_reader *r);
+/* The part that was read was the header's last. */
+PHI__FN void phi__toml_tree_section(phi_toml_reader *r);
+/* The part that was read was the key's last: its value may come. */
+PHI__FN void phi__toml_tree_assign(phi_toml_reader *r);
+/* A value begins here: remembers the place. */
+PHI__FN void phi__toml_tree_value(phi_toml_reader *r);
+/* A scalar of that kind and form that ends at `at`: joins its table or array. NULL: an error was
+   set. */
+PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const char *at);
+/* "[" or "{" of a value. */
+PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table);
+/* Its closing bracket at r->at. */
+PHI__FN void phi__toml_tree_close(phi_toml_reader *r);
+/* The state behind a value. */
+PHI__FN uint8_t phi__toml_tree_after(const phi_toml_reader *r);
+
+/* ---- toml_string.c ---- */
+
+/* A quote at r->at, of a value or of a key. */
+PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key);
+PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop);
+PHI__FN void phi__toml_string_join(phi_toml_reader *r, const char *stop);
+
+/* ---- toml_write.c ---- */
+
+typedef struct phi__toml_writer {
+    phi__buf *out;
+    phi__buf path; /* of the table being written, as headers have it */
+    uint32_t flags;
+    bool apart; /* an empty line before the first header, too */
+    phi_status status;
+} phi__toml_writer;
+
+PHI__FN void phi__toml_write_init(phi__toml_writer *w, phi__buf *out, uint32_t flags);
+PHI__FN void phi__toml_write_free(phi__toml_writer *w);
+/* PHI_OK, what a value was refused for, or PHI_NO_MEMORY. */
+PHI__FN phi_status phi__toml_write_status(const phi__toml_writer *w);
+/* Whether flags leave the member out. */
+PHI__FN bool phi__toml_write_skips(const phi__toml_writer *w, const phi_json *node);
+/* Whether a member is written under a header, or under several. */
+PHI__FN bool phi__toml_write_has_header(const phi_json *node);
+/* In quotes where it must be. */
+PHI__FN void phi__toml_write_key(phi__buf *out, phi_str key);
+/* The path one key longer; returns its length before, for pop. */
+PHI__FN size_t phi__toml_write_push(phi__toml_writer *w, phi_str key);
+PHI__FN void phi__toml_write_pop(phi__toml_writer *w, size_t len);
+/* A value behind "key = "; `lines`: it may take several. */
+PHI__FN void phi__toml_write_value(phi__toml_writer *w, const phi_json *node, uint32_t depth,
+                                   bool lines);
+/* A header line with the path. */
+PHI__FN void phi__toml_write_header(phi__toml_writer *w, bool list);
+/* A table of an array of tables, with its header; the path is that of the array. */
+PHI__FN void phi__toml_write_item(phi__toml_writer *w, const phi_json *node, uint32_t depth);
+/* A member with its header or headers, the path being that of the table around it. */
+PHI__FN void phi__toml_write_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
+
+/* ---- toml_change.c: places in a text, and pieces of it that are replaced ---- */
+
+/* A piece of the text, and the new bytes for it in `texts`. */
+typedef struct phi__toml_piece {
+    size_t from, to, at, len;
+    size_t order; /* of pieces at one place */
+} phi__toml_piece;
+
+typedef struct phi__toml_change {
+    phi_str text;
+    phi__buf texts;
+    phi__toml_piece *pieces;
+    size_t count, cap;
+    bool crlf, failed;
+} phi__toml_change;
+
+PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text);
+PHI__FN void phi__toml_change_free(phi__toml_change *c);
+/* The bytes [from, to) become what stands in `texts` from `at` on. Where one place gets several
+   new texts, they come in the order of these calls. */
+PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at);
+/* The whole lines from that of `from` to that of `to`; `blank`: empty lines before them, too. */
+PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank);
+/* Where the line of an offset begins, and where the next one does. */
+PHI__FN size_t phi__toml_change_line(const phi__toml_change *c, size_t at);
+PHI__FN size_t phi__toml_change_next(const phi__toml_change *c, size_t at);
+/* Begins a text for `at`, behind a line that may have no line break. */
+PHI__FN void phi__toml_change_fresh(phi__toml_change *c, size_t at);
+/* The white space that the line of an offset begins with. */
+PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at);
+/* The changed text. False: no memory. */
+PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
+
+/* ---- toml_array.c: items of an array in brackets ---- */
+
+/* New items behind `last`, an item that ends at `end`; written by `w` into c->texts. */
+PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
+                                    size_t last_to, const phi_json *first, size_t count,
+                                    uint32_t depth);
+
+#endif
+#endif
+
 /* ---- src/text/yaml_in.h ---- */
 
 /* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
@@ -3382,12 +3867,13 @@ enum phi__yaml_want {
 typedef struct phi__yaml_frame {
     struct phi__yaml_frame *up;
     phi_json *node;
-    const phi_json *source; /* PHI__YAML_ALIAS: the next child to copy */
-    phi_str key;            /* of the value that comes */
-    uint32_t left;          /* PHI__YAML_ALIAS: children to copy */
-    uint32_t line;          /* where it begins */
-    uint32_t keys;          /* names of the mappings around it */
-    int32_t indent;         /* its column; of flow collections: that of the block around */
+    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
+    phi_str key;                   /* of the value that comes */
+    uint32_t left;                 /* PHI__YAML_ALIAS: children to copy */
+    uint32_t line;                 /* where it begins */
+    uint32_t keys;                 /* names of the mappings around it */
+    uint32_t key_line, key_column; /* of the key; column: from 0 */
+    int32_t indent;                /* its column; of flow collections: that of the block around */
     uint8_t kind, want;
 } phi__yaml_frame;
 
@@ -4028,7 +4514,7 @@ static bool phi__json_edit_copy_key(phi_arena *arena, const phi_json *from, phi_
 }
 
 static phi_json *phi__json_edit_copy_at(phi_arena *arena, const phi_json *from, unsigned depth) {
-    phi_json *to = phi__json_edit_make(arena, phi__json_kind_of(from)), *child;
+    phi_json *to = phi__json_edit_make(arena, from->meta & 0xffu), *child;
     phi_json_iter it;
     phi_str text;
     if (to == NULL) return NULL;
@@ -4067,7 +4553,7 @@ PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str ke
     if (key.len > 0xffffffu) return PHI_TOO_BIG;
     if (!phi__arena_str(arena, key, &copy)) return PHI_NO_MEMORY;
     value->key = copy.at;
-    value->meta = (uint32_t)key.len << 8 | phi__json_kind_of(value);
+    value->meta = (uint32_t)key.len << 8 | (value->meta & 0xffu);
     old = phi_json_get_n(object, copy);
     if (old == NULL) {
         phi__json_append(object, value);
@@ -4093,7 +4579,7 @@ PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
     phi_status status = phi__json_edit_may_hold(array, PHI__JSON_ARRAY, value);
     if (status != PHI_OK) return status;
     value->key = NULL;
-    value->meta = phi__json_kind_of(value);
+    value->meta &= 0xffu;
     phi__json_append(array, value);
     return PHI_OK;
 }
@@ -5470,6 +5956,14 @@ static void phi__json_read_slack(phi_json_reader *r) {
     r->spare = r->spare_end = NULL;
 }
 
+/* A value begins at `at`, or at the quote before the text under way. */
+static void phi__json_read_mark(phi_json_reader *r, const phi_json *node, const char *at,
+                                uint32_t kind) {
+    if (kind == PHI__JSON_STRING) at = r->mark - 1;
+    phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
+    if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
+}
+
 static inline phi_json *phi__json_read_node(phi_json_reader *r, const char *at, uint32_t kind) {
     phi_json *node;
     if (r->spare == r->spare_end && !phi__json_read_slab(r, at)) return NULL;
@@ -5479,6 +5973,7 @@ static inline phi_json *phi__json_read_node(phi_json_reader *r, const char *at, 
     node->v.u = 0;
     node->len = 0;
     node->meta = r->key_len << 8 | kind;
+    if (r->marks != NULL) phi__json_read_mark(r, node, at, kind);
     return node;
 }
 
@@ -5588,6 +6083,8 @@ static inline const char *phi__json_read_text_done(phi_json_reader *r, const cha
             return phi__json_read_too_big(r, quote, "a key of more than 16 MiB");
         r->key = string;
         r->key_len = (uint32_t)len;
+        r->key_line = r->line;
+        r->key_column = (uint32_t)(r->mark - r->line_at);
         r->state = PHI__JSON_COLON;
     } else {
         node = phi__json_read_node(r, quote, PHI__JSON_STRING);
@@ -5835,6 +6332,7 @@ PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str
     r->copy = r->string = r->to = NULL; /* one by one: a memset costs more than half of these */
     r->mark = r->odd = r->quote = r->key = NULL;
     r->root = r->open = r->spare = r->spare_end = NULL;
+    r->marks = NULL;
     r->key_len = r->bad = r->depth = 0;
     r->is_key = false;
     r->error.line = r->error.column = 0;
@@ -6391,6 +6889,97 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
 #undef PHI__JSON_WRITE_ROOM
 #undef PHI__JSON_ESCAPE_SLICE
 #undef PHI__JSON_OVER
+
+/* ---- src/text/marks.c ---- */
+
+/* marks.c - open addressing by a node's address; at most three quarters are in use. */
+
+enum { PHI__MARKS_FIRST = 64 }; /* slots of the first table */
+
+PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena) {
+    memset(marks, 0, sizeof *marks);
+    marks->arena = arena;
+}
+
+/* The node's slot, or the free one where it would be. There is a free one. */
+static phi__marks_entry *phi__marks_slot(const phi__marks *marks, const phi_json *node) {
+    uint64_t hash = (uint64_t)(uintptr_t)node * UINT64_C(0x9e3779b97f4a7c15);
+    size_t mask = marks->cap - 1, i = (size_t)(hash >> 32) & mask;
+    while (marks->slots[i].node != NULL && marks->slots[i].node != node) i = (i + 1) & mask;
+    return &marks->slots[i];
+}
+
+/* The old table stays in the arena: all tables together take twice the last one. */
+static bool phi__marks_grow(phi__marks *marks) {
+    phi__marks grown = *marks;
+    size_t i;
+    grown.cap = phi__max(phi__mul(marks->cap, 2), PHI__MARKS_FIRST);
+    grown.slots =
+        (phi__marks_entry *)phi__arena_zero(marks->arena, phi__mul(grown.cap, sizeof *grown.slots));
+    if (grown.slots == NULL) return false;
+    for (i = 0; i < marks->cap; i++)
+        if (marks->slots[i].node != NULL)
+            *phi__marks_slot(&grown, marks->slots[i].node) = marks->slots[i];
+    *marks = grown;
+    return true;
+}
+
+/* The node's own slot, which is new at first; NULL: no memory. */
+static phi__marks_entry *phi__marks_take(phi__marks *marks, const phi_json *node) {
+    phi__marks_entry *slot;
+    if (marks->failed) return NULL;
+    if (marks->count >= marks->cap / 4 * 3 && !phi__marks_grow(marks)) {
+        marks->failed = true;
+        return NULL;
+    }
+    slot = phi__marks_slot(marks, node);
+    if (slot->node == NULL) marks->count++;
+    slot->node = node;
+    return slot;
+}
+
+PHI__FN void phi__marks_add(phi__marks *marks, const phi_json *node, uint32_t line,
+                            uint32_t column) {
+    phi__marks_entry *mark = phi__marks_take(marks, node);
+    if (mark == NULL) return;
+    mark->line = line;
+    mark->column = column;
+}
+
+PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_t line,
+                                uint32_t column) {
+    phi__marks_entry *mark = phi__marks_take(marks, node);
+    if (mark == NULL) return;
+    mark->key_line = line;
+    mark->key_column = column;
+}
+
+PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json *node) {
+    phi__marks_entry *slot = marks->cap == 0 || node == NULL ? NULL : phi__marks_slot(marks, node);
+    return slot == NULL || slot->node == NULL ? NULL : slot;
+}
+
+static phi__marks_entry phi__marks_of(const phi__marks *marks, const phi_json *node) {
+    static const phi__marks_entry none = PHI_ZERO;
+    const phi__marks_entry *entry = phi__marks_at(marks, node);
+    return entry == NULL ? none : *entry;
+}
+
+PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint32_t *line,
+                             uint32_t *column) {
+    phi__marks_entry mark = phi__marks_of(marks, node);
+    *line = mark.line;
+    *column = mark.column;
+    return mark.line != 0;
+}
+
+PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
+                            uint32_t *column) {
+    phi__marks_entry mark = phi__marks_of(marks, node);
+    *line = mark.key_line;
+    *column = mark.key_column;
+    return mark.key_line != 0;
+}
 
 /* ---- src/text/records.c ---- */
 
@@ -7585,6 +8174,2509 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 }
 #undef PHI__SSE_KEEP
 
+/* ---- src/text/toml_array.c ---- */
+
+/* toml_array.c - new items for an array in brackets, in the style of those that are there. */
+
+#ifndef PHI_NO_TOML
+
+/* The next comma or bracket, comments not counted. */
+static size_t phi__toml_array_token(const phi__toml_change *c, size_t at) {
+    while (at < c->text.len && c->text.at[at] != ',' && c->text.at[at] != ']') {
+        if (c->text.at[at] == '#')
+            at = phi__toml_change_next(c, at);
+        else
+            at++;
+    }
+    return at;
+}
+
+/* Where the line of an offset ends, its break not counted. */
+static size_t phi__toml_array_line_end(const phi__toml_change *c, size_t at) {
+    size_t end = phi__toml_change_next(c, at);
+    if (end > at && c->text.at[end - 1] == '\n') end--;
+    if (end > at && c->text.at[end - 1] == '\r') end--;
+    return end;
+}
+
+/* Whether nothing but white space is between the start of its line and an offset. */
+static bool phi__toml_array_is_first(const phi__toml_change *c, size_t at) {
+    while (at > 0 && (c->text.at[at - 1] == ' ' || c->text.at[at - 1] == '\t')) at--;
+    return at == 0 || c->text.at[at - 1] == '\n';
+}
+
+/* Whether white space, or a comment, is all that is left of the line. */
+static bool phi__toml_array_is_last(const phi__toml_change *c, size_t at, size_t line) {
+    while (at < line && (c->text.at[at] == ' ' || c->text.at[at] == '\t')) at++;
+    return at == line || c->text.at[at] == '#';
+}
+
+static void phi__toml_array_items(phi__toml_change *c, phi__toml_writer *w, const phi_json *first,
+                                  size_t count, uint32_t depth, const char *before, phi_str indent,
+                                  const char *behind) {
+    for (; count > 0; count--, first = first->next) {
+        phi__buf_text(&c->texts, before);
+        phi__buf_add_str(&c->texts, indent);
+        phi__toml_write_value(w, first, depth, false);
+        phi__buf_text(&c->texts, behind);
+    }
+}
+
+PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
+                                    size_t last_to, const phi_json *first, size_t count,
+                                    uint32_t depth) {
+    bool own_line = phi__toml_array_is_first(c, last_from);
+    phi_str indent = own_line ? phi__toml_change_indent(c, last_from) : phi__str("", 0);
+    size_t token = phi__toml_array_token(c, last_to), at = c->texts.len;
+    size_t line = own_line ? phi__toml_array_line_end(c, last_to) : last_to;
+    bool comma = token < line && c->text.at[token] == ',';
+    if (own_line && comma &&
+        phi__toml_array_is_last(c, token + 1,
+                                line)) { /* "item, # comment": lines of their own behind it */
+        phi__toml_array_items(c, w, first, count, depth, "\n", indent, ",");
+        phi__toml_change_add(c, line, line, at);
+    } else if (own_line && token > line && c->text.at[token] == ']') { /* a comma is missing */
+        phi__buf_char(&c->texts, ',');
+        phi__toml_change_add(c, last_to, last_to, at);
+        at = c->texts.len;
+        phi__toml_array_items(c, w, first, 1, depth, "\n", indent, "");
+        phi__toml_array_items(c, w, first->next, count - 1, depth, ",\n", indent, "");
+        phi__toml_change_add(c, line, line, at);
+    } else {
+        phi__toml_array_items(c, w, first, count, depth, own_line ? ",\n" : ", ", indent, "");
+        phi__toml_change_add(c, last_to, last_to, at);
+    }
+}
+
+#endif
+
+/* ---- src/text/toml_change.c ---- */
+
+/* toml_change.c - a text with pieces of it replaced; and its lines. */
+
+#ifndef PHI_NO_TOML
+
+PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text) {
+    const char *first = text.len > 0 ? (const char *)memchr(text.at, '\n', text.len) : NULL;
+    memset(c, 0, sizeof *c);
+    c->text = text;
+    c->crlf = first != NULL && first > text.at && first[-1] == '\r';
+    phi__buf_init(&c->texts, memory);
+}
+
+PHI__FN void phi__toml_change_free(phi__toml_change *c) {
+    phi__free(c->texts.memory, c->pieces, c->cap * sizeof *c->pieces);
+    phi__buf_free(&c->texts);
+}
+
+PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at) {
+    phi__toml_piece *piece = c->pieces;
+    if (c->count == c->cap)
+        piece = (phi__toml_piece *)phi__grow(c->texts.memory, c->pieces, &c->cap, c->count + 1,
+                                             sizeof *piece);
+    if (piece != NULL) c->pieces = piece;
+    if (piece == NULL || c->texts.failed) {
+        c->failed = true;
+        return;
+    }
+    piece += c->count;
+    piece->from = from;
+    piece->to = to;
+    piece->at = at;
+    piece->len = c->texts.len - at;
+    piece->order = c->count++;
+}
+
+/* ---- lines ---- */
+
+PHI__FN size_t phi__toml_change_line(const phi__toml_change *c, size_t at) {
+    bool mark = c->text.len >= 3 && memcmp(c->text.at, "\xEF\xBB\xBF", 3) == 0;
+    size_t first = mark ? 3 : 0;
+    while (at > first && c->text.at[at - 1] != '\n') at--;
+    return phi__max(at, first);
+}
+
+PHI__FN size_t phi__toml_change_next(const phi__toml_change *c, size_t at) {
+    const char *found =
+        at < c->text.len ? (const char *)memchr(c->text.at + at, '\n', c->text.len - at) : NULL;
+    return found == NULL ? c->text.len : (size_t)(found - c->text.at) + 1;
+}
+
+static bool phi__toml_change_is_blank(const phi__toml_change *c, size_t from, size_t to) {
+    for (; from < to; from++)
+        if (strchr(" \t\r\n", c->text.at[from]) == NULL || c->text.at[from] == '\0') return false;
+    return true;
+}
+
+PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank) {
+    size_t line = phi__toml_change_line(c, from), before;
+    while (blank && line > 0) {
+        before = phi__toml_change_line(c, line - 1);
+        if (before >= line || !phi__toml_change_is_blank(c, before, line)) break;
+        line = before;
+    }
+    phi__toml_change_add(c, line, phi__toml_change_next(c, to), c->texts.len);
+}
+
+PHI__FN void phi__toml_change_fresh(phi__toml_change *c, size_t at) {
+    bool mark = at == 3 && memcmp(c->text.at, "\xEF\xBB\xBF", 3) == 0;
+    if (at > 0 && at == c->text.len && c->text.at[at - 1] != '\n' && !mark)
+        phi__buf_char(&c->texts, '\n');
+}
+
+PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at) {
+    size_t from = phi__toml_change_line(c, at), to = from;
+    while (to < c->text.len && (c->text.at[to] == ' ' || c->text.at[to] == '\t')) to++;
+    return phi__str(c->text.at + from, to - from);
+}
+
+/* ---- all pieces at once ---- */
+
+static bool phi__toml_change_before(const phi__toml_piece *a, const phi__toml_piece *b) {
+    return a->from != b->from ? a->from < b->from : a->order < b->order;
+}
+
+/* Down from i in a heap of n pieces with the last one on top. */
+static void phi__toml_change_sift(phi__toml_piece *at, size_t i, size_t n) {
+    while (2 * i + 1 < n) {
+        size_t child = 2 * i + 1;
+        phi__toml_piece held = at[i];
+        if (child + 1 < n && phi__toml_change_before(&at[child], &at[child + 1])) child++;
+        if (!phi__toml_change_before(&held, &at[child])) return;
+        at[i] = at[child];
+        at[child] = held;
+        i = child;
+    }
+}
+
+static void phi__toml_change_sort(phi__toml_piece *at, size_t count) {
+    size_t i;
+    for (i = count / 2; i-- > 0;) phi__toml_change_sift(at, i, count);
+    for (i = count; i-- > 1;) {
+        phi__toml_piece held = at[0];
+        at[0] = at[i];
+        at[i] = held;
+        phi__toml_change_sift(at, 0, i);
+    }
+}
+
+/* New text, with the line breaks of the old one. */
+static void phi__toml_change_put(const phi__toml_change *c, const phi__toml_piece *piece,
+                                 phi__buf *out) {
+    size_t i, end = piece->at + piece->len;
+    if (!c->crlf) {
+        phi__buf_add(out, c->texts.at + piece->at, piece->len);
+        return;
+    }
+    for (i = piece->at; i < end; i++) {
+        if (c->texts.at[i] == '\n') phi__buf_char(out, '\r');
+        phi__buf_char(out, c->texts.at[i]);
+    }
+}
+
+PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out) {
+    size_t i, at = 0;
+    if (c->failed || c->texts.failed) return false;
+    phi__toml_change_sort(c->pieces, c->count);
+    for (i = 0; i < c->count; i++) {
+        const phi__toml_piece *piece = &c->pieces[i];
+        if (piece->from > at) phi__buf_add(out, c->text.at + at, piece->from - at);
+        if (piece->len > 0) phi__toml_change_put(c, piece, out);
+        at = phi__max(at, phi__max(piece->from, piece->to));
+    }
+    if (c->text.len > at) phi__buf_add(out, c->text.at + at, c->text.len - at);
+    return !out->failed;
+}
+
+#endif
+
+/* ---- src/text/toml_date.c ---- */
+
+/* toml_date.c - dates and times of RFC 3339 as TOML has them: with or without a date, a time, an
+   offset. */
+
+#ifndef PHI_NO_TOML
+
+enum { PHI__TOML_FRACTION = 9 }; /* digits kept */
+
+/* "dddd-dd" with d for a digit. */
+static bool phi__toml_date_shaped(phi_str s, const char *shape) {
+    size_t i;
+    for (i = 0; shape[i] != '\0'; i++)
+        if (i == s.len || (shape[i] == 'd' ? s.at[i] < '0' || s.at[i] > '9' : s.at[i] != shape[i]))
+            return false;
+    return true;
+}
+
+PHI__FN bool phi__toml_date_begins(phi_str text) {
+    return phi__toml_date_shaped(text, "dddd-") || phi__toml_date_shaped(text, "dd:");
+}
+
+static int32_t phi__toml_date_number(const char *at, int digits) {
+    int32_t n = 0;
+    while (digits-- > 0) n = n * 10 + (*at++ - '0');
+    return n;
+}
+
+static int32_t phi__toml_date_days(int32_t year, int32_t month) {
+    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return month == 2 && leap ? 29 : days[month - 1];
+}
+
+/* Past a date at the start of *s. */
+static bool phi__toml_date_day(phi_str *s, phi_toml_date *out) {
+    if (!phi__toml_date_shaped(*s, "dddd-dd-dd")) return false;
+    out->year = phi__toml_date_number(s->at, 4);
+    out->month = phi__toml_date_number(s->at + 5, 2);
+    out->day = phi__toml_date_number(s->at + 8, 2);
+    *s = phi__str(s->at + 10, s->len - 10);
+    return out->month >= 1 && out->month <= 12 && out->day >= 1 &&
+           out->day <= phi__toml_date_days(out->year, out->month);
+}
+
+static bool phi__toml_date_time(phi_str *s, phi_toml_date *out) {
+    int32_t unit = 100000000;
+    size_t i = 8;
+    if (!phi__toml_date_shaped(*s, "dd:dd:dd")) return false;
+    out->hour = phi__toml_date_number(s->at, 2);
+    out->minute = phi__toml_date_number(s->at + 3, 2);
+    out->second = phi__toml_date_number(s->at + 6, 2);
+    if (phi__toml_date_shaped(phi__str(s->at + 8, s->len - 8), ".d"))
+        for (i = 9; i < s->len && s->at[i] >= '0' && s->at[i] <= '9'; i++, unit /= 10)
+            out->nanosecond += (s->at[i] - '0') * unit;
+    *s = phi__str(s->at + i, s->len - i);
+    return out->hour <= 23 && out->minute <= 59 && out->second <= 60;
+}
+
+/* All that is left: an offset. */
+static bool phi__toml_date_offset(phi_str s, phi_toml_date *out) {
+    int32_t hours, minutes;
+    if (s.len == 1 && (*s.at == 'Z' || *s.at == 'z')) return true;
+    if (s.len != 6 || (*s.at != '+' && *s.at != '-')) return false;
+    if (!phi__toml_date_shaped(phi__str(s.at + 1, 5), "dd:dd")) return false;
+    hours = phi__toml_date_number(s.at + 1, 2);
+    minutes = phi__toml_date_number(s.at + 4, 2);
+    out->offset_minutes = (*s.at == '-' ? -1 : 1) * (hours * 60 + minutes);
+    return hours <= 23 && minutes <= 59;
+}
+
+PHI__FN bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
+    phi_toml_date date;
+    memset(&date, 0, sizeof date);
+    date.type = PHI_TOML_LOCAL_TIME;
+    if (phi__toml_date_shaped(s, "dddd-")) {
+        if (!phi__toml_date_day(&s, &date)) return false;
+        date.type = s.len == 0 ? PHI_TOML_LOCAL_DATE : PHI_TOML_LOCAL_DATETIME;
+        if (s.len > 0) {
+            if (*s.at != 'T' && *s.at != 't' && *s.at != ' ') return false;
+            s = phi__str(s.at + 1, s.len - 1);
+        }
+    }
+    if (date.type != PHI_TOML_LOCAL_DATE && !phi__toml_date_time(&s, &date)) return false;
+    if (date.type == PHI_TOML_LOCAL_DATETIME && s.len > 0) {
+        if (!phi__toml_date_offset(s, &date)) return false;
+        date.type = PHI_TOML_OFFSET_DATETIME;
+        s.len = 0;
+    }
+    if (s.len > 0) return false;
+    *out = date;
+    return true;
+}
+
+PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
+    size_t i, n = 0, digits = 0;
+    bool fraction = false;
+    for (i = 0; i < text.len && n + 1 < PHI__TOML_DATE_MOST; i++) {
+        char c = text.at[i];
+        fraction = c == '.' || (fraction && c >= '0' && c <= '9');
+        if (fraction && digits++ > PHI__TOML_FRACTION) continue;
+        out[n++] = (char)(c == 't' || c == ' ' ? 'T' : c == 'z' ? 'Z' : c);
+    }
+    out[n] = '\0';
+    return n;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_toml_type phi_toml_type_of(const phi_json *node) {
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_BOOL: return PHI_TOML_BOOL;
+    case PHI_JSON_NUMBER:
+        return phi__json_kind_of(node) == PHI__JSON_DOUBLE ? PHI_TOML_FLOAT : PHI_TOML_INTEGER;
+    case PHI_JSON_STRING: break;
+    case PHI_JSON_ARRAY: return PHI_TOML_ARRAY;
+    case PHI_JSON_OBJECT: return PHI_TOML_TABLE;
+    default: return PHI_TOML_NONE;
+    }
+    switch (phi__json_form_of(node)) {
+    case PHI__JSON_OFFSET_DATETIME: return PHI_TOML_OFFSET_DATETIME;
+    case PHI__JSON_LOCAL_DATETIME: return PHI_TOML_LOCAL_DATETIME;
+    case PHI__JSON_LOCAL_DATE: return PHI_TOML_LOCAL_DATE;
+    case PHI__JSON_LOCAL_TIME: return PHI_TOML_LOCAL_TIME;
+    default: return PHI_TOML_STRING;
+    }
+}
+
+PHI_API bool phi_toml_date_of(const phi_json *node, phi_toml_date *out) {
+    phi_toml_type type = phi_toml_type_of(node);
+    if (out == NULL || type < PHI_TOML_OFFSET_DATETIME || type > PHI_TOML_LOCAL_TIME) return false;
+    return phi__toml_date_read(phi__json_text_of(node), out);
+}
+
+PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
+    char canonical[PHI__TOML_DATE_MOST];
+    phi_toml_date date;
+    phi_json *node;
+    if (arena == NULL || !phi__toml_date_read(text, &date)) return NULL;
+    node = phi_json_new_str(arena, phi__str(canonical, phi__toml_date_put(text, canonical)));
+    if (node != NULL)
+        node->meta |= (uint32_t)(date.type - PHI_TOML_OFFSET_DATETIME + PHI__JSON_OFFSET_DATETIME)
+                      << 4;
+    return node;
+}
+
+#endif
+
+/* ---- src/text/toml_edit.c ---- */
+
+/* toml_edit.c - the pieces of a text to replace so that it reads as another tree.
+
+   The old tree is walked with the new one beside it. Changes deep inside come first, so that of
+   two new texts at one place that of the inner table precedes the header of another one. */
+
+#ifndef PHI_NO_TOML
+
+enum { PHI__TOML_FEW = 16 }; /* members that are searched one by one */
+
+typedef struct phi__toml_editor {
+    phi_toml_reader reader;
+    phi__marks marks;
+    phi__toml_change change;
+    phi__toml_writer writer; /* into change.texts; its path is that of the table */
+    size_t section;          /* bytes of the path that are the last header's */
+} phi__toml_editor;
+
+/* What new members of a table look like. */
+enum phi__toml_place {
+    PHI__TOML_IN_SECTION, /* lines, and headers */
+    PHI__TOML_IN_IMPLIED, /* the same, after a header of its own */
+    PHI__TOML_IN_DOTTED   /* lines with a longer key */
+};
+
+static void phi__toml_edit_table(phi__toml_editor *e, const phi_json *old, const phi_json *now,
+                                 uint8_t place, uint32_t depth);
+static void phi__toml_edit_value(phi__toml_editor *e, const phi_json *old, const phi_json *now,
+                                 uint32_t depth, bool lines);
+
+static phi_str phi__toml_edit_key(const phi_json *node) {
+    return phi__str(node->key, phi__json_key_len(node));
+}
+
+static bool phi__toml_edit_good(phi__toml_editor *e) {
+    return !e->change.failed && phi__toml_write_status(&e->writer) == PHI_OK;
+}
+
+/* ---- members by name ---- */
+
+typedef struct phi__toml_index {
+    phi__map map;
+    const phi_json *object;
+} phi__toml_index;
+
+static void phi__toml_edit_index_add(phi__toml_index *index, phi_json *node) {
+    uint64_t hash = phi__map_hash((uint64_t)(uintptr_t)index, phi__toml_edit_key(node));
+    size_t probe = 0;
+    const phi_json *other;
+    while ((other = (const phi_json *)phi__map_each(&index->map, hash, &probe)) != NULL)
+        if (phi_str_equal(phi__toml_edit_key(other), phi__toml_edit_key(node))) {
+            phi__map_drop(&index->map, hash, other);
+            break;
+        }
+    phi__map_add(&index->map, hash, node);
+}
+
+static bool phi__toml_edit_index(phi__toml_index *index, phi_memory *memory,
+                                 const phi_json *object) {
+    phi_json_iter it = phi_json_each(object);
+    phi__map_init(&index->map, memory);
+    index->object = object;
+    if (it.left <= PHI__TOML_FEW) return true;
+    if (!phi__map_reserve(&index->map, it.left)) return false;
+    while (phi_json_next(&it) != NULL) phi__toml_edit_index_add(index, it.at);
+    return true;
+}
+
+/* The member that counts, or NULL where it is none or flags leave it out. */
+static const phi_json *phi__toml_edit_find(phi__toml_editor *e, phi__toml_index *index,
+                                           phi_str key) {
+    uint64_t hash;
+    size_t probe = 0;
+    const phi_json *node;
+    if (index->map.cap == 0)
+        node = phi_json_get_n(index->object, key);
+    else {
+        hash = phi__map_hash((uint64_t)(uintptr_t)index, key);
+        while ((node = (const phi_json *)phi__map_each(&index->map, hash, &probe)) != NULL)
+            if (phi_str_equal(phi__toml_edit_key(node), key)) break;
+    }
+    return node == NULL || phi__toml_write_skips(&e->writer, node) ? NULL : node;
+}
+
+/* ---- where things are ---- */
+
+static uint8_t phi__toml_edit_how(const phi__toml_editor *e, const phi_json *table,
+                                  const phi_json *node) {
+    return phi__toml_names_find(&e->reader, table, phi__toml_edit_key(node))->how;
+}
+
+static phi__marks_entry phi__toml_edit_at(const phi__toml_editor *e, const phi_json *node) {
+    return *phi__marks_at(&e->marks, node);
+}
+
+/* The end of the last line of a table and of all tables in it. */
+static size_t phi__toml_edit_end(const phi__toml_editor *e, const phi_json *table) {
+    size_t end = phi__toml_edit_at(e, table).to;
+    phi_json_iter it = phi_json_each(table), items;
+    while (phi_json_next(&it) != NULL) {
+        uint8_t how = phi__toml_edit_how(e, table, it.at);
+        if (how == PHI__TOML_FIXED) {
+            end = phi__max(end, phi__toml_edit_at(e, it.at).to);
+        } else if (how == PHI__TOML_LIST) {
+            items = phi_json_each(it.at);
+            while (phi_json_next(&items) != NULL)
+                end = phi__max(end, phi__toml_edit_end(e, items.at));
+        } else
+            end = phi__max(end, phi__toml_edit_end(e, it.at));
+    }
+    return end;
+}
+
+/* The end of the last line of a table that dotted keys made. */
+static size_t phi__toml_edit_dotted_end(const phi__toml_editor *e, const phi_json *table) {
+    size_t end = 0;
+    phi_json_iter it = phi_json_each(table);
+    while (phi_json_next(&it) != NULL) {
+        uint8_t how = phi__toml_edit_how(e, table, it.at);
+        if (how == PHI__TOML_FIXED)
+            end = phi__max(end, phi__toml_edit_at(e, it.at).to);
+        else if (how == PHI__TOML_DOTTED)
+            end = phi__max(end, phi__toml_edit_dotted_end(e, it.at));
+    }
+    return end;
+}
+
+/* ---- what is gone ---- */
+
+static void phi__toml_edit_drop(phi__toml_editor *e, const phi_json *table, const phi_json *node);
+
+static void phi__toml_edit_drop_inside(phi__toml_editor *e, const phi_json *table) {
+    phi_json_iter it = phi_json_each(table);
+    while (phi_json_next(&it) != NULL) phi__toml_edit_drop(e, table, it.at);
+}
+
+/* A table with a header: its lines, and the other tables in it. */
+static void phi__toml_edit_drop_section(phi__toml_editor *e, const phi_json *table) {
+    phi__marks_entry at = phi__toml_edit_at(e, table);
+    phi_json_iter it = phi_json_each(table);
+    phi__toml_change_drop(&e->change, at.from, at.to, true);
+    while (phi_json_next(&it) != NULL)
+        if (phi__toml_edit_how(e, table, it.at) != PHI__TOML_FIXED)
+            phi__toml_edit_drop(e, table, it.at);
+}
+
+static void phi__toml_edit_drop(phi__toml_editor *e, const phi_json *table, const phi_json *node) {
+    phi__marks_entry at = phi__toml_edit_at(e, node);
+    phi_json_iter it = phi_json_each(node);
+    switch (phi__toml_edit_how(e, table, node)) {
+    case PHI__TOML_FIXED: phi__toml_change_drop(&e->change, at.key_from, at.to, false); break;
+    case PHI__TOML_EXPLICIT: phi__toml_edit_drop_section(e, node); break;
+    case PHI__TOML_LIST:
+        while (phi_json_next(&it) != NULL) phi__toml_edit_drop_section(e, it.at);
+        break;
+    default: phi__toml_edit_drop_inside(e, node); break;
+    }
+}
+
+/* ---- values ---- */
+
+static bool phi__toml_edit_is_nan(double d) { return !(d <= 0) && !(d > 0); }
+
+static bool phi__toml_edit_same_double(double a, double b) {
+    return memcmp(&a, &b, sizeof a) == 0 || (phi__toml_edit_is_nan(a) && phi__toml_edit_is_nan(b));
+}
+
+/* Of values that are neither arrays nor tables. */
+static bool phi__toml_edit_same(const phi_json *a, const phi_json *b) {
+    phi_toml_type type = phi_toml_type_of(a);
+    if (type != phi_toml_type_of(b) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
+        return false;
+    if (type != PHI_TOML_FLOAT) return phi_json_equal(a, b);
+    return phi__toml_edit_same_double(a->v.d, b->v.d);
+}
+
+static void phi__toml_edit_replace(phi__toml_editor *e, const phi_json *old, const phi_json *now,
+                                   uint32_t depth, bool lines) {
+    phi__marks_entry at = phi__toml_edit_at(e, old);
+    size_t text = e->change.texts.len;
+    phi__toml_write_value(&e->writer, now, depth, lines);
+    phi__toml_change_add(&e->change, at.from, at.to, text);
+}
+
+/* Items that are in both stay; more come behind the last, or the last ones go. */
+static void phi__toml_edit_array(phi__toml_editor *e, const phi_json *old, const phi_json *now,
+                                 uint32_t depth, bool lines) {
+    phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
+    phi__marks_entry last;
+    const phi_json *end = NULL;
+    if (old->len == 0 || now->len == 0) {
+        if (old->len != now->len) phi__toml_edit_replace(e, old, now, depth, lines);
+        return;
+    }
+    while (a.left > 0 && b.left > 0 && phi__toml_edit_good(e)) {
+        end = phi_json_next(&a);
+        phi__toml_edit_value(e, end, phi_json_next(&b), depth + 1, false);
+    }
+    if (end == NULL) return;
+    last = phi__toml_edit_at(e, end);
+    if (b.left > 0)
+        phi__toml_array_append(&e->change, &e->writer, last.from, last.to, b.at->next, b.left,
+                               depth + 1);
+    else if (a.left > 0)
+        phi__toml_change_add(&e->change, last.to, phi__toml_edit_at(e, old->v.last).to,
+                             e->change.texts.len);
+}
+
+/* Whether the members of a table in braces can be changed one by one: all are of a single key, and
+   none goes. */
+static bool phi__toml_edit_may_keep(phi__toml_editor *e, const phi_json *old,
+                                    phi__toml_index *index) {
+    phi_json_iter it = phi_json_each(old);
+    if (it.left == 0) return false;
+    while (phi_json_next(&it) != NULL)
+        if (phi__toml_edit_how(e, old, it.at) != PHI__TOML_FIXED ||
+            phi__toml_edit_find(e, index, it.key) == NULL)
+            return false;
+    return true;
+}
+
+static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b);
+
+static bool phi__toml_edit_equal_members(phi__toml_editor *e, const phi_json *a,
+                                         const phi_json *b) {
+    phi_json_iter it = phi_json_each(a);
+    phi__toml_index index;
+    bool same = phi__toml_edit_index(&index, e->writer.out->memory, b);
+    size_t count = 0;
+    if (!same) e->change.failed = true;
+    while (same && phi_json_next(&it) != NULL)
+        same = phi__toml_edit_equal(e, it.at, phi__toml_edit_find(e, &index, it.key));
+    it = phi_json_each(b);
+    while (same && phi_json_next(&it) != NULL)
+        count += phi__toml_edit_find(e, &index, it.key) == it.at;
+    phi__map_free(&index.map);
+    return same && count == a->len;
+}
+
+/* The same values of the same types. `a` was read. */
+static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b) {
+    phi_json_iter of_a = phi_json_each(a), of_b = phi_json_each(b);
+    if (phi_json_type_of(a) != phi_json_type_of(b)) return false;
+    if (phi_json_is_object(a)) return phi__toml_edit_equal_members(e, a, b);
+    if (!phi_json_is_array(a)) return phi__toml_edit_same(a, b);
+    if (of_a.left != of_b.left) return false;
+    while (phi_json_next(&of_a) != NULL)
+        if (!phi__toml_edit_equal(e, of_a.at, phi_json_next(&of_b))) return false;
+    return true;
+}
+
+/* New members of a table in braces, behind its last one. */
+static void phi__toml_edit_more(phi__toml_editor *e, const phi_json *old, const phi_json *now,
+                                phi__toml_index *index, uint32_t depth) {
+    size_t text = e->change.texts.len, end = phi__toml_edit_at(e, old->v.last).to;
+    phi_json_iter it = phi_json_each(now);
+    while (phi_json_next(&it) != NULL) {
+        if (phi__toml_names_find(&e->reader, old, it.key) != NULL ||
+            phi__toml_edit_find(e, index, it.key) != it.at)
+            continue;
+        phi__buf_text(&e->change.texts, ", ");
+        phi__toml_write_key(&e->change.texts, it.key);
+        phi__buf_text(&e->change.texts, " = ");
+        phi__toml_write_value(&e->writer, it.at, depth, false);
+    }
+    if (e->change.texts.len > text) phi__toml_change_add(&e->change, end, end, text);
+}
+
+static void phi__toml_edit_inline(phi__toml_editor *e, const phi_json *old, const phi_json *now,
+                                  uint32_t depth) {
+    phi__toml_index index;
+    phi_json_iter it = phi_json_each(old);
+    if (!phi__toml_edit_index(&index, e->writer.out->memory, now)) {
+        e->change.failed = true;
+        return;
+    }
+    if (phi__toml_edit_may_keep(e, old, &index)) {
+        while (phi_json_next(&it) != NULL && phi__toml_edit_good(e))
+            phi__toml_edit_value(e, it.at, phi__toml_edit_find(e, &index, it.key), depth + 1,
+                                 false);
+        phi__toml_edit_more(e, old, now, &index, depth + 1);
+    } else if (!phi__toml_edit_equal(e, old, now))
+        phi__toml_edit_replace(e, old, now, depth, false);
+    phi__map_free(&index.map);
+}
+
+/* `old` has neither a header nor a dotted key. */
+static void phi__toml_edit_value(phi__toml_editor *e, const phi_json *old, const phi_json *now,
+                                 uint32_t depth, bool lines) {
+    phi_toml_type type = phi_toml_type_of(old);
+    if (type != phi_toml_type_of(now) || type < PHI_TOML_ARRAY) {
+        if (!phi__toml_edit_same(old, now)) phi__toml_edit_replace(e, old, now, depth, lines);
+    } else if (type == PHI_TOML_ARRAY)
+        phi__toml_edit_array(e, old, now, depth, lines);
+    else
+        phi__toml_edit_inline(e, old, now, depth);
+}
+
+/* ---- what is new in a table ---- */
+
+/* A new line of a table; dotted: with the way from the last header before its key. */
+static void phi__toml_edit_line(phi__toml_editor *e, phi_str indent, bool dotted,
+                                const phi_json *node, uint32_t depth) {
+    phi__buf *out = &e->change.texts;
+    const phi__buf *path = &e->writer.path;
+    size_t from = e->section + (e->section > 0);
+    phi__buf_add_str(out, indent);
+    if (dotted && path->len > from) {
+        phi__buf_add(out, path->at + from, path->len - from);
+        phi__buf_char(out, '.');
+    }
+    phi__toml_write_key(out, phi__toml_edit_key(node));
+    phi__buf_text(out, " = ");
+    phi__toml_write_value(&e->writer, node, depth, true);
+    phi__buf_char(out, '\n');
+}
+
+/* The white space before the last line of a table. */
+static phi_str phi__toml_edit_indent(const phi__toml_editor *e, const phi_json *table) {
+    phi_json_iter it = phi_json_each(table);
+    const phi_json *last = NULL;
+    while (phi_json_next(&it) != NULL)
+        if (phi__toml_edit_how(e, table, it.at) == PHI__TOML_FIXED) last = it.at;
+    if (last == NULL) return phi__str("", 0);
+    return phi__toml_change_indent(&e->change, phi__toml_edit_at(e, last).key_from);
+}
+
+/* The first header of a text, with the comments right above it. */
+static size_t phi__toml_edit_first_header(const phi__toml_editor *e) {
+    const phi__toml_change *c = &e->change;
+    size_t at = phi__toml_change_line(c, e->reader.first_header), before;
+    while (at > 0 && (before = phi__toml_change_line(c, at - 1)) < at &&
+           c->text.at[before + phi__toml_change_indent(c, before).len] == '#')
+        at = before;
+    return at;
+}
+
+/* Where new lines of a table go; *behind: text that must follow them. */
+static size_t phi__toml_edit_body(const phi__toml_editor *e, const phi_json *table, uint8_t place,
+                                  const char **behind) {
+    phi__marks_entry at = phi__toml_edit_at(e, table);
+    size_t end = at.to;
+    if (place == PHI__TOML_IN_SECTION && table == e->reader.root && at.to == at.from) {
+        if (e->reader.section_number == 0) return e->change.text.len;
+        *behind = "\n";
+        return phi__toml_edit_first_header(e);
+    }
+    if (place == PHI__TOML_IN_DOTTED) end = phi__toml_edit_dotted_end(e, table);
+    if (place == PHI__TOML_IN_IMPLIED) end = phi__toml_edit_end(e, table);
+    return phi__toml_change_next(&e->change, end);
+}
+
+/* Whether an array can be one of tables: it has some, and nothing else. */
+static bool phi__toml_edit_is_list(const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    if (!phi_json_is_array(node) || it.left == 0) return false;
+    while (phi_json_next(&it) != NULL)
+        if (!phi_json_is_object(it.at)) return false;
+    return true;
+}
+
+/* Whether the old member, which has a header or a dotted key, can become the new one. */
+static bool phi__toml_edit_stays(uint8_t how, const phi_json *now) {
+    return how == PHI__TOML_LIST ? phi__toml_edit_is_list(now) : phi_json_is_object(now);
+}
+
+/* A member that the old table has not, or not in a form that can be changed. */
+static bool phi__toml_edit_is_new(phi__toml_editor *e, const phi_json *old, phi__toml_index *index,
+                                  const phi_json *node) {
+    phi_str key = phi__toml_edit_key(node);
+    const phi__toml_name *name = phi__toml_names_find(&e->reader, old, key);
+    if (phi__toml_edit_find(e, index, key) != node) return false;
+    return name == NULL || (name->how != PHI__TOML_FIXED && !phi__toml_edit_stays(name->how, node));
+}
+
+/* New values: lines at the end of the table, under a header where it has none. */
+static void phi__toml_edit_lines(phi__toml_editor *e, const phi_json *old, phi__toml_index *index,
+                                 uint8_t place, uint32_t depth) {
+    phi__buf *out = &e->change.texts;
+    size_t text = out->len, at = 0;
+    const char *behind = "";
+    bool dotted = place == PHI__TOML_IN_DOTTED, any = false;
+    phi_str indent = phi__str("", 0);
+    phi_json_iter it = phi_json_each(index->object);
+    while (phi_json_next(&it) != NULL && phi__toml_edit_good(e)) {
+        if ((!dotted && phi__toml_write_has_header(it.at)) ||
+            !phi__toml_edit_is_new(e, old, index, it.at))
+            continue;
+        if (!any) {
+            at = phi__toml_edit_body(e, old, place, &behind);
+            indent = phi__toml_edit_indent(e, old);
+            phi__toml_change_fresh(&e->change, at);
+            if (place == PHI__TOML_IN_IMPLIED) phi__toml_write_header(&e->writer, false);
+        }
+        any = true;
+        phi__toml_edit_line(e, indent, dotted, it.at, depth);
+    }
+    if (!any) return;
+    phi__buf_text(out, behind);
+    phi__toml_change_add(&e->change, at, at, text);
+}
+
+/* New tables: headers behind all that the table has; of the root, at the end of the text. */
+static void phi__toml_edit_tables(phi__toml_editor *e, const phi_json *old, phi__toml_index *index,
+                                  uint32_t depth) {
+    size_t text = e->change.texts.len, at = e->change.text.len;
+    bool any = false;
+    phi_json_iter it = phi_json_each(index->object);
+    while (phi_json_next(&it) != NULL && phi__toml_edit_good(e)) {
+        if (!phi__toml_write_has_header(it.at) || !phi__toml_edit_is_new(e, old, index, it.at))
+            continue;
+        if (!any) {
+            if (old != e->reader.root)
+                at = phi__toml_change_next(&e->change, phi__toml_edit_end(e, old));
+            phi__toml_change_fresh(&e->change, at);
+        }
+        any = true;
+        phi__toml_write_member(&e->writer, it.at, depth);
+    }
+    if (any) phi__toml_change_add(&e->change, at, at, text);
+}
+
+/* A table without a header of its own lost all its members: it is written empty. */
+static void phi__toml_edit_emptied(phi__toml_editor *e, const phi_json *old, uint8_t place) {
+    phi__buf *out = &e->change.texts;
+    const phi__buf *path = &e->writer.path;
+    size_t text = out->len, from = e->section + (e->section > 0), at;
+    const char *behind = "";
+    at = phi__toml_edit_body(e, old, place, &behind);
+    phi__toml_change_fresh(&e->change, at);
+    if (place == PHI__TOML_IN_IMPLIED)
+        phi__toml_write_header(&e->writer, false);
+    else {
+        phi__buf_add(out, path->at + from, path->len - from);
+        phi__buf_text(out, " = {}\n");
+    }
+    phi__toml_change_add(&e->change, at, at, text);
+}
+
+/* ---- tables ---- */
+
+static void phi__toml_edit_list(phi__toml_editor *e, const phi_json *old, const phi_json *now,
+                                uint32_t depth) {
+    phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
+    size_t text, at = 0;
+    while (a.left > 0 && phi__toml_edit_good(e)) {
+        const phi_json *item = phi_json_next(&a), *other = phi_json_next(&b);
+        if (other == NULL)
+            phi__toml_edit_drop_section(e, item);
+        else
+            phi__toml_edit_table(e, item, other, PHI__TOML_IN_SECTION, depth);
+        if (b.left > 0 && a.left == 0) at = phi__toml_edit_end(e, item);
+    }
+    if (b.left == 0 || !phi__toml_edit_good(e)) return;
+    text = e->change.texts.len;
+    at = phi__toml_change_next(&e->change, at);
+    phi__toml_change_fresh(&e->change, at);
+    while (phi_json_next(&b) != NULL) phi__toml_write_item(&e->writer, b.at, depth);
+    phi__toml_change_add(&e->change, at, at, text);
+}
+
+static void phi__toml_edit_member(phi__toml_editor *e, const phi_json *table, const phi_json *old,
+                                  const phi_json *now, uint32_t depth) {
+    uint8_t how = phi__toml_edit_how(e, table, old);
+    size_t path;
+    if (how == PHI__TOML_FIXED && now != NULL) {
+        phi__toml_edit_value(e, old, now, depth, true);
+        return;
+    }
+    if (now == NULL || !phi__toml_edit_stays(how, now)) {
+        phi__toml_edit_drop(e, table, old);
+        return;
+    }
+    path = phi__toml_write_push(&e->writer, phi__toml_edit_key(old));
+    if (how == PHI__TOML_LIST)
+        phi__toml_edit_list(e, old, now, depth + 2);
+    else
+        phi__toml_edit_table(e, old, now,
+                             how == PHI__TOML_EXPLICIT ? PHI__TOML_IN_SECTION
+                             : how == PHI__TOML_DOTTED ? PHI__TOML_IN_DOTTED
+                                                       : PHI__TOML_IN_IMPLIED,
+                             depth + 1);
+    phi__toml_write_pop(&e->writer, path);
+}
+
+static void phi__toml_edit_table(phi__toml_editor *e, const phi_json *old, const phi_json *now,
+                                 uint8_t place, uint32_t depth) {
+    size_t section = e->section;
+    phi_json_iter it = phi_json_each(old);
+    phi__toml_index index;
+    bool empty = true;
+    if (!phi__toml_edit_index(&index, e->writer.out->memory, now)) {
+        e->change.failed = true;
+        return;
+    }
+    if (place == PHI__TOML_IN_SECTION) e->section = e->writer.path.len;
+    while (phi_json_next(&it) != NULL && phi__toml_edit_good(e))
+        phi__toml_edit_member(e, old, it.at, phi__toml_edit_find(e, &index, it.key), depth);
+    phi__toml_edit_lines(e, old, &index, place, depth);
+    if (place != PHI__TOML_IN_DOTTED) phi__toml_edit_tables(e, old, &index, depth);
+    it = phi_json_each(now);
+    while (empty && phi_json_next(&it) != NULL) empty = phi__toml_write_skips(&e->writer, it.at);
+    if (empty && place != PHI__TOML_IN_SECTION) phi__toml_edit_emptied(e, old, place);
+    phi__map_free(&index.map);
+    e->section = section;
+}
+
+/* ---- public ---- */
+
+/* Reads the text with the places of all nodes. */
+static phi_status phi__toml_edit_read(phi__toml_editor *e, phi_arena *arena, phi_str text,
+                                      phi_parse_error *error) {
+    phi_toml_options options = PHI_ZERO;
+    phi_status status;
+    options.max_depth = PHI_JSON_MAX_DEPTH;
+    phi__marks_init(&e->marks, arena);
+    phi_toml_reader_begin(&e->reader, arena, text, &options);
+    e->reader.marks = &e->marks;
+    while (phi_toml_reader_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
+    status = phi_toml_reader_result(&e->reader, NULL, error);
+    return status == PHI_OK && e->marks.failed ? PHI_NO_MEMORY : status;
+}
+
+PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json *tree,
+                                 uint32_t flags, phi_str *out, phi_parse_error *error) {
+    phi__toml_editor e;
+    phi_arena scratch;
+    phi__buf buf;
+    phi_status status;
+    if (arena == NULL || out == NULL || !phi_json_is_object(tree)) return PHI_BAD_ARG;
+    if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
+    memset(&e, 0, sizeof e);
+    phi_arena_init(&scratch, arena->memory, 0);
+    phi__buf_init(&buf, arena->memory);
+    phi__toml_change_init(&e.change, arena->memory, text);
+    phi__toml_write_init(&e.writer, &e.change.texts, flags);
+    e.writer.apart = text.len > 0;
+    status = phi__toml_edit_read(&e, &scratch, text, error);
+    if (status == PHI_OK) {
+        phi__toml_edit_table(&e, e.reader.root, tree, PHI__TOML_IN_SECTION, 1);
+        status = phi__toml_write_status(&e.writer);
+        if (status == PHI_OK && !phi__toml_change_apply(&e.change, &buf)) status = PHI_NO_MEMORY;
+    }
+    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
+    phi__toml_write_free(&e.writer);
+    phi__toml_change_free(&e.change);
+    phi__buf_free(&buf);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+#endif
+
+/* ---- src/text/toml_names.c ---- */
+
+/* toml_names.c - the members of all tables, by table and key; at most three quarters of the slots
+   are in use. They stay for the whole text, since a later header may come back to any table. */
+
+#ifndef PHI_NO_TOML
+
+enum { PHI__TOML_NAMES_FIRST = 64 }; /* slots of the first table */
+
+/* The slot of that member, or the free one where it would be. There is a free one. */
+static phi__toml_name *phi__toml_names_slot(const phi_toml_reader *r, const phi_json *table,
+                                            phi_str key) {
+    uint64_t seed = (uint64_t)(uintptr_t)table * UINT64_C(0x9e3779b97f4a7c15);
+    size_t mask = r->name_cap - 1, i = (size_t)phi__map_hash(seed, key) & mask;
+    for (;; i = (i + 1) & mask) {
+        phi__toml_name *name = &r->names[i];
+        if (name->table == NULL) return name;
+        if (name->table == table && phi__json_key_len(name->node) == key.len &&
+            memcmp(name->node->key, key.at, key.len) == 0)
+            return name;
+    }
+}
+
+static phi_str phi__toml_names_key(const phi_json *node) {
+    return phi__str(node->key, phi__json_key_len(node));
+}
+
+static bool phi__toml_names_grow(phi_toml_reader *r) {
+    phi__toml_name *old = r->names, *names;
+    size_t cap = r->name_cap, i;
+    size_t grown = phi__max(phi__mul(cap, 2), PHI__TOML_NAMES_FIRST);
+    names = (phi__toml_name *)phi__arena_zero(r->arena, phi__mul(grown, sizeof *names));
+    if (names == NULL) return false;
+    r->names = names;
+    r->name_cap = grown;
+    for (i = 0; i < cap; i++)
+        if (old[i].table != NULL)
+            *phi__toml_names_slot(r, old[i].table, phi__toml_names_key(old[i].node)) = old[i];
+    return true;
+}
+
+PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi_json *table,
+                                             phi_str key) {
+    phi__toml_name *name;
+    if (r->name_cap == 0) return NULL;
+    name = phi__toml_names_slot(r, table, key);
+    return name->table == NULL ? NULL : name;
+}
+
+PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_json *node,
+                                 uint8_t how) {
+    phi__toml_name *name;
+    if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_names_grow(r)) {
+        phi__toml_text_no_memory(r);
+        return false;
+    }
+    name = phi__toml_names_slot(r, table, phi__toml_names_key(node));
+    name->table = table;
+    name->node = node;
+    name->section = r->section_number;
+    name->how = how;
+    r->name_count++;
+    return true;
+}
+
+#endif
+
+/* ---- src/text/toml_number.c ---- */
+
+/* toml_number.c - values that are neither strings nor dates: booleans, integers, floats. */
+
+#ifndef PHI_NO_TOML
+
+static const char phi__toml_no_value[] = "expected a value: text must be in quotes";
+static const char phi__toml_bad_number[] = "expected a number, a date, true or false";
+
+/* An infinity or NaN; text is without a sign. False: it is another word. */
+static bool phi__toml_number_special(phi_str text, bool negative, phi__json_value *value) {
+    if (!phi__str_is(text, "inf") && !phi__str_is(text, "nan")) return false;
+    value->u = UINT64_C(0x7ff0000000000000);
+    if (*text.at == 'n') value->u = UINT64_C(0x7ff8000000000000);
+    if (negative) value->u |= UINT64_C(1) << 63;
+    return true;
+}
+
+/* Copies without underscores, each of which must be between two digits (of hexadecimal, too). */
+static bool phi__toml_number_strip(phi_str text, bool hex, char *to, size_t *len) {
+    size_t i, n = 0;
+    for (i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        if (c == '_') {
+            char a = i > 0 ? text.at[i - 1] : '_', b = i + 1 < text.len ? text.at[i + 1] : '_';
+            bool good = a >= '0' && a <= '9' && b >= '0' && b <= '9';
+            if (hex) good = a != '_' && b != '_';
+            if (!good) return false;
+            continue;
+        }
+        to[n++] = c;
+    }
+    to[n] = '\0';
+    *len = n;
+    return true;
+}
+
+static unsigned phi__toml_number_digit(char c) {
+    if (c >= '0' && c <= '9') return (unsigned)(c - '0');
+    if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F') return (unsigned)(c - 'A') + 10;
+    return 16;
+}
+
+/* 0x, 0o, 0b: the digits without underscores. */
+static uint32_t phi__toml_number_based(const char *at, size_t len, unsigned base,
+                                       phi__json_value *value, const char **what) {
+    uint64_t n = 0;
+    size_t i;
+    if (len == 0) *what = "expected digits behind the prefix of the number";
+    for (i = 0; i < len && *what == NULL; i++) {
+        unsigned digit = phi__toml_number_digit(at[i]);
+        if (digit >= base)
+            *what = base == 16  ? "a digit that is not hexadecimal"
+                    : base == 8 ? "a digit that is not octal"
+                                : "a digit that is not binary";
+        else if (n > ((uint64_t)INT64_MAX - digit) / base)
+            *what = "the integer is too large for 64 bits";
+        else
+            n = n * base + digit;
+    }
+    value->i = (int64_t)n;
+    return *what == NULL ? (uint32_t)PHI__JSON_INT : 0;
+}
+
+static uint32_t phi__toml_number_decimal(const char *at, size_t len, phi__json_value *value,
+                                         const char **what) {
+    phi__json_number number;
+    const char *bad, *after = phi__json_number_read(at, at + len, &number, &bad);
+    bool whole = strcspn(at, ".eE") == len;
+    if (after == NULL && bad == at) {
+        *what = *at >= '0' && *at <= '9' ? "the number is too large for a double"
+                                         : phi__toml_bad_number;
+        if (*at == '-')
+            *what = phi__toml_number_digit(at[1]) > 9 ? phi__toml_bad_number
+                                                      : "the number is too large for a double";
+    } else if (after == NULL)
+        *what = "expected a digit in the number";
+    else if (after != at + len)
+        *what = *at == '0' || (*at == '-' && at[1] == '0') ? "a number must not begin with a zero"
+                                                           : phi__toml_bad_number;
+    else if (whole && number.kind == PHI__JSON_DOUBLE && number.v.u << 1 == 0) { /* -0 */
+        number.kind = PHI__JSON_INT;
+        number.v.i = 0;
+    } else if (whole && number.kind != PHI__JSON_INT)
+        *what = "the integer is too large for 64 bits";
+    if (*what != NULL) return 0;
+    *value = number.v;
+    return number.kind;
+}
+
+PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value *value,
+                                       const char **what) {
+    bool sign = text.len > 0 && (*text.at == '+' || *text.at == '-'), hex;
+    phi_str rest = sign ? phi__str(text.at + 1, text.len - 1) : text;
+    size_t len;
+    char base;
+    *what = NULL;
+    if (phi__str_is(text, "true")) return PHI__JSON_TRUE;
+    if (phi__str_is(text, "false")) return PHI__JSON_FALSE;
+    if (phi__toml_number_special(rest, *text.at == '-', value)) return PHI__JSON_DOUBLE;
+    if (rest.len == 0 || phi__toml_number_digit(*rest.at) > 9) {
+        *what = sign || (rest.len > 0 && *rest.at == '.') ? "expected a digit in the number"
+                                                          : phi__toml_no_value;
+        return 0;
+    }
+    base = rest.len > 1 && *rest.at == '0' ? rest.at[1] : '\0';
+    hex = base == 'x' || base == 'o' || base == 'b';
+    if (hex && sign) {
+        *what = "a number with a prefix has no sign";
+        return 0;
+    }
+    if (hex) rest = phi__str(rest.at + 2, rest.len - 2);
+    if (!phi__toml_number_strip(*text.at == '-' ? text : rest, hex, room, &len)) {
+        *what = "an underscore must be between two digits";
+        return 0;
+    }
+    if (hex)
+        return phi__toml_number_based(room, len,
+                                      base == 'x'   ? 16
+                                      : base == 'o' ? 8
+                                                    : 2,
+                                      value, what);
+    return phi__toml_number_decimal(room, len, value, what);
+}
+
+#endif
+
+/* ---- src/text/toml_read.c ---- */
+
+/* toml_read.c - the reader: its states in turn. */
+
+#ifndef PHI_NO_TOML
+
+enum { PHI__TOML_DEPTH = 512 }; /* by default */
+
+/* ---- keys ---- */
+
+static void phi__toml_read_key(phi_toml_reader *r, const char *stop) {
+    if (!phi__toml_text_space(r, stop)) return;
+    r->key_at = r->at;
+    r->key_line = r->line;
+    r->key_column = phi__toml_column(r, r->at);
+    if (r->at < r->end && (*r->at == '"' || *r->at == '\''))
+        phi__toml_string_begin(r, true);
+    else if (r->at < r->end && phi__toml_is_bare(*r->at)) {
+        r->mark = r->at;
+        r->state = PHI__TOML_BARE;
+    } else
+        phi__toml_text_expected(r, r->at, "a key");
+}
+
+static void phi__toml_read_bare(phi_toml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop && phi__toml_is_bare(*at)) at++;
+    r->at = at;
+    if (at == stop && at < r->end) return;
+    if ((size_t)(at - r->mark) > PHI__TOML_KEY_MOST) {
+        phi__toml_text_too_big(r, r->mark, "a key of more than 16 MiB");
+        return;
+    }
+    r->key = phi__toml_text_end(r, at);
+    r->state = PHI__TOML_KEY_AFTER;
+}
+
+static void phi__toml_read_header_end(phi_toml_reader *r) {
+    if (r->tables_header && (r->end - r->at < 2 || r->at[1] != ']')) {
+        phi__toml_text_expected(r, r->at + 1, "']' right behind the first one");
+        return;
+    }
+    r->at += r->tables_header ? 2 : 1;
+    phi__toml_tree_section(r);
+}
+
+static void phi__toml_read_key_after(phi_toml_reader *r, const char *stop) {
+    char c;
+    if (!phi__toml_text_space(r, stop)) return;
+    c = r->at < r->end ? *r->at : '\0';
+    if (c == '.') {
+        r->at++;
+        r->state = PHI__TOML_KEY;
+        phi__toml_tree_descend(r);
+    } else if (c == '=' && !r->in_header) {
+        r->at++;
+        phi__toml_tree_assign(r);
+    } else if (c == ']' && r->in_header)
+        phi__toml_read_header_end(r);
+    else
+        phi__toml_text_expected(r, r->at, r->in_header ? "'.' or ']'" : "'.' or '='");
+}
+
+/* ---- values ---- */
+
+static bool phi__toml_read_is_token(char c) {
+    return phi__toml_is_bare(c) || c == '+' || c == '.' || c == ':';
+}
+
+/* The bare value at r->at, at most one byte more than a number may have. A space may be between a
+   date and its time. */
+static phi_str phi__toml_read_token(const phi_toml_reader *r) {
+    size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
+    while (n < most && phi__toml_read_is_token(r->at[n])) n++;
+    if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&
+        r->at[n + 1] >= '0' && r->at[n + 1] <= '9') {
+        n++;
+        while (n < most && phi__toml_read_is_token(r->at[n])) n++;
+    }
+    return phi__str(r->at, n);
+}
+
+static void phi__toml_read_date(phi_toml_reader *r, phi_str token) {
+    char canonical[PHI__TOML_DATE_MOST];
+    phi_toml_date date;
+    phi_str text;
+    phi_json *node;
+    uint32_t form;
+    if (!phi__toml_date_read(token, &date)) {
+        phi__toml_text_wrong(r, r->at,
+                             "no date or time that exists: they are written as 1979-05-27, "
+                             "07:32:00, 1979-05-27T07:32:00 or 1979-05-27T07:32:00Z");
+        return;
+    }
+    r->mark = r->at;
+    if (!phi__toml_text_add(r, canonical, phi__toml_date_put(token, canonical))) return;
+    text = phi__toml_text_end(r, r->at);
+    if (r->status != PHI_BUSY) return;
+    form = (uint32_t)(date.type - PHI_TOML_OFFSET_DATETIME + PHI__JSON_OFFSET_DATETIME);
+    r->at += token.len;
+    node = phi__toml_tree_scalar(r, form << 4 | PHI__JSON_STRING, r->at);
+    if (node == NULL) return;
+    node->v.str = text.at;
+    node->len = (uint32_t)text.len;
+}
+
+/* The number without its underscores is in the room for text only until it is read. */
+static void phi__toml_read_number(phi_toml_reader *r, phi_str token) {
+    phi__json_value value;
+    const char *what;
+    uint32_t kind;
+    phi_json *node;
+    r->mark = r->at;
+    if (!phi__toml_text_add(r, token.at, token.len)) return;
+    value.u = 0;
+    kind = phi__toml_number_read(token, r->string, &value, &what);
+    r->string = r->to = NULL;
+    if (kind == 0) {
+        phi__toml_text_wrong(r, r->at, what);
+        return;
+    }
+    r->at += token.len;
+    node = phi__toml_tree_scalar(r, kind, r->at);
+    if (node != NULL) node->v = value;
+}
+
+static void phi__toml_read_value(phi_toml_reader *r) {
+    phi_str token;
+    char c = r->at < r->end ? *r->at : '\0';
+    phi__toml_tree_value(r);
+    if (c == '"' || c == '\'') {
+        phi__toml_string_begin(r, false);
+        return;
+    }
+    if (c == '[' || c == '{') {
+        phi__toml_tree_open(r, c == '{');
+        return;
+    }
+    token = phi__toml_read_token(r);
+    if (token.len == 0)
+        phi__toml_text_expected(r, r->at,
+                                r->state == PHI__TOML_ITEM ? "a value or ']'" : "a value");
+    else if (token.len > PHI__TOML_NUMBER_MOST)
+        phi__toml_text_too_big(r, r->at, "a number of 64 KiB or more");
+    else if (phi__toml_date_begins(token))
+        phi__toml_read_date(r, token);
+    else
+        phi__toml_read_number(r, token);
+}
+
+/* ---- containers ---- */
+
+static void phi__toml_read_comment_begin(phi_toml_reader *r) {
+    r->back = r->state;
+    r->state = PHI__TOML_COMMENT;
+}
+
+/* White space, line breaks and comments. True: something else, which is at r->at. */
+static bool phi__toml_read_skip(phi_toml_reader *r, const char *stop) {
+    if (!phi__toml_text_space(r, stop)) return false;
+    if (r->at == r->end) {
+        phi__toml_text_expected(r, r->at,
+                                r->state == PHI__TOML_ITEM ? "a value or ']'" : "',' or ']'");
+        return false;
+    }
+    if (*r->at == '#')
+        phi__toml_read_comment_begin(r);
+    else if (phi__toml_text_at_break(r, r->at))
+        phi__toml_text_newline(r);
+    else
+        return true;
+    return false;
+}
+
+static void phi__toml_read_item(phi_toml_reader *r, const char *stop) {
+    if (!phi__toml_read_skip(r, stop)) return;
+    if (*r->at == ']')
+        phi__toml_tree_close(r);
+    else
+        phi__toml_read_value(r);
+}
+
+static void phi__toml_read_item_after(phi_toml_reader *r, const char *stop) {
+    if (!phi__toml_read_skip(r, stop)) return;
+    if (*r->at == ']')
+        phi__toml_tree_close(r);
+    else if (*r->at == ',') {
+        r->at++;
+        r->state = PHI__TOML_ITEM;
+    } else
+        phi__toml_text_expected(r, r->at, "',' or ']'");
+}
+
+static void phi__toml_read_member(phi_toml_reader *r, const char *stop) {
+    bool first = r->state == PHI__TOML_FIRST_MEMBER;
+    if (!phi__toml_text_space(r, stop)) return;
+    if (phi__toml_text_at_break(r, r->at))
+        phi__toml_text_wrong(r, r->at, "a table in braces must be on one line");
+    else if (r->at < r->end && *r->at == '}' && first)
+        phi__toml_tree_close(r);
+    else if (r->at < r->end && *r->at == '}')
+        phi__toml_text_wrong(r, r->at, "a comma before '}', which TOML 1.0 does not allow");
+    else
+        phi__toml_tree_key(r);
+}
+
+static void phi__toml_read_member_after(phi_toml_reader *r, const char *stop) {
+    char c;
+    if (!phi__toml_text_space(r, stop)) return;
+    c = r->at < r->end ? *r->at : '\0';
+    if (phi__toml_text_at_break(r, r->at))
+        phi__toml_text_wrong(r, r->at, "a table in braces must be on one line");
+    else if (c == '}')
+        phi__toml_tree_close(r);
+    else if (c == ',') {
+        r->at++;
+        r->state = PHI__TOML_MEMBER;
+    } else
+        phi__toml_text_expected(r, r->at, "',' or '}'");
+}
+
+/* ---- lines ---- */
+
+static void phi__toml_read_line(phi_toml_reader *r, const char *stop) {
+    if (!phi__toml_text_space(r, stop)) return;
+    if (r->at == r->end)
+        r->status = PHI_OK;
+    else if (phi__toml_text_at_break(r, r->at))
+        phi__toml_text_newline(r);
+    else if (*r->at == '#')
+        phi__toml_read_comment_begin(r);
+    else if (*r->at == '[') {
+        phi__toml_tree_value(r);
+        r->tables_header = r->end - r->at > 1 && r->at[1] == '[';
+        r->at += r->tables_header ? 2 : 1;
+        phi__toml_tree_header(r);
+    } else
+        phi__toml_tree_key(r);
+}
+
+static void phi__toml_read_rest(phi_toml_reader *r, const char *stop) {
+    if (!phi__toml_text_space(r, stop)) return;
+    if (r->at < r->end && *r->at == '#')
+        phi__toml_read_comment_begin(r);
+    else if (r->at == r->end || phi__toml_text_at_break(r, r->at))
+        r->state = PHI__TOML_LINE;
+    else
+        phi__toml_text_expected(r, r->at, "the end of the line");
+}
+
+/* Up to the end of the line, which is left for the state behind. */
+static void phi__toml_read_comment(phi_toml_reader *r, const char *stop) {
+    while (r->at < stop && r->status == PHI_BUSY) {
+        while (r->at < stop && (unsigned char)*r->at - 0x20u < 0x5fu) r->at++;
+        if (r->at == stop || phi__toml_text_at_break(r, r->at)) break;
+        r->at += phi__toml_text_char(r, r->at);
+    }
+    if (r->at == r->end || phi__toml_text_at_break(r, r->at)) r->state = r->back;
+}
+
+static void phi__toml_read_state(phi_toml_reader *r, const char *stop) {
+    switch (r->state) {
+    case PHI__TOML_LINE: phi__toml_read_line(r, stop); break;
+    case PHI__TOML_KEY: phi__toml_read_key(r, stop); break;
+    case PHI__TOML_BARE: phi__toml_read_bare(r, stop); break;
+    case PHI__TOML_KEY_AFTER: phi__toml_read_key_after(r, stop); break;
+    case PHI__TOML_VALUE:
+        if (phi__toml_text_space(r, stop)) phi__toml_read_value(r);
+        break;
+    case PHI__TOML_ITEM: phi__toml_read_item(r, stop); break;
+    case PHI__TOML_ITEM_AFTER: phi__toml_read_item_after(r, stop); break;
+    case PHI__TOML_MEMBER:
+    case PHI__TOML_FIRST_MEMBER: phi__toml_read_member(r, stop); break;
+    case PHI__TOML_MEMBER_AFTER: phi__toml_read_member_after(r, stop); break;
+    case PHI__TOML_STRING_TEXT: phi__toml_string_text(r, stop); break;
+    case PHI__TOML_STRING_JOIN: phi__toml_string_join(r, stop); break;
+    case PHI__TOML_REST: phi__toml_read_rest(r, stop); break;
+    default: phi__toml_read_comment(r, stop); break;
+    }
+}
+
+/* Gives room back that nothing took, if nothing was taken from the arena after it. */
+static void phi__toml_read_slack(phi_toml_reader *r) {
+    if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
+        r->arena->at = (char *)r->spare;
+    r->spare = r->spare_end = NULL;
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_toml_reader_begin(phi_toml_reader *r, phi_arena *arena, phi_str text,
+                                   const phi_toml_options *options) {
+    uint32_t depth = options == NULL ? 0 : options->max_depth;
+    memset(r, 0, sizeof *r);
+    if (text.at == NULL) text = phi__str("", 0);
+    r->arena = arena;
+    r->text = r->at = r->line_at = text.at;
+    r->end = text.at + text.len;
+    r->max_depth =
+        depth == 0 ? (uint32_t)PHI__TOML_DEPTH : (uint32_t)phi__min(depth, PHI_JSON_MAX_DEPTH);
+    r->line = 1;
+    r->status = PHI_BUSY;
+    r->state = PHI__TOML_LINE;
+    if (text.len >= UINT32_MAX)
+        phi__toml_text_too_big(r, r->at, "a text of 4 GiB or more");
+    else if (text.len >= 3 && memcmp(text.at, "\xEF\xBB\xBF", 3) == 0)
+        r->at = r->line_at = text.at + 3;
+}
+
+PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *r, size_t units) {
+    const char *stop;
+    if (r->status != PHI_BUSY) return r->status;
+    if (units == 0) units = 1;
+    if (r->root == NULL && !phi__toml_tree_begin(r)) return r->status;
+    stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
+    while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) phi__toml_read_state(r, stop);
+    if (r->status != PHI_BUSY) phi__toml_read_slack(r);
+    return r->status;
+}
+
+PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *r, phi_json **out,
+                                          phi_parse_error *error) {
+    if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
+    if (error != NULL) *error = r->error;
+    return r->status;
+}
+
+PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
+                                  phi_json **out, phi_parse_error *error) {
+    phi_toml_reader reader;
+    phi_arena_mark mark;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    mark = phi_arena_save(arena);
+    phi_toml_reader_begin(&reader, arena, text, options);
+    while ((status = phi_toml_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi_toml_reader_result(&reader, out, error);
+    if (status != PHI_OK) phi_arena_reset(arena, mark);
+    return status;
+}
+
+#endif
+
+/* ---- src/text/toml_set.c ---- */
+
+/* toml_set.c - one value of a text, by its path: changed in the tree, and then in the text. */
+
+#ifndef PHI_NO_TOML
+
+/* The next step of a path, *path moving behind it. False: it is malformed. */
+static bool phi__toml_set_step(const char **path, phi__json_step *step) {
+    const char *at = *path, *end;
+    if (*at == '[') return phi__json_get_path_step(path, step);
+    if (*at == '.') at++;
+    step->is_index = false;
+    step->index = 0;
+    if (*at == '"' || *at == '\'') {
+        end = strchr(at + 1, *at);
+        if (end == NULL) return false;
+        step->key = phi__str(at + 1, (size_t)(end - at) - 1);
+        *path = end + 1;
+        return end[1] == '\0' || end[1] == '.' || end[1] == '[';
+    }
+    step->key = phi__str(at, strcspn(at, ".[]\"'"));
+    *path = at + step->key.len;
+    return step->key.len > 0 && (**path == '\0' || **path == '.' || **path == '[');
+}
+
+/* The node of a step, or NULL. */
+static phi_json *phi__toml_set_child(const phi_json *node, const phi__json_step *step) {
+    return step->is_index ? phi_json_at(node, step->index) : phi_json_get_n(node, step->key);
+}
+
+static bool phi__toml_set_fits(const phi_json *node, const phi__json_step *step) {
+    return step->is_index ? phi_json_is_array(node) : phi_json_is_object(node);
+}
+
+/* A new node where a step leads; node: of the right kind. */
+static phi_status phi__toml_set_add(phi_arena *arena, phi_json *node, const phi__json_step *step,
+                                    phi_json *value) {
+    if (!step->is_index) return phi_json_set_n(arena, node, step->key, value);
+    return step->index == node->len ? phi_json_add(node, value) : PHI_NOT_FOUND;
+}
+
+/* `node` keeps its place and its key, and is `value` from now on, which is in no container. */
+static void phi__toml_set_become(phi_json *node, const phi_json *value) {
+    node->v = value->v;
+    node->len = value->len;
+    node->meta = (node->meta & ~0xffu) | (value->meta & 0xffu);
+}
+
+static phi_status phi__toml_set_remove(phi_arena *arena, phi_json *node,
+                                       const phi__json_step *step) {
+    phi_str key;
+    if (step->is_index)
+        return phi_json_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
+    if (!phi__arena_str(arena, step->key, &key)) return PHI_NO_MEMORY;
+    return phi_json_remove(node, key.at) != NULL ? PHI_OK : PHI_NOT_FOUND;
+}
+
+static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi__json_step *step,
+                                     const phi_json *value) {
+    phi_json *child = phi__toml_set_child(node, step), *copy;
+    if (value == NULL) return phi__toml_set_remove(arena, node, step);
+    copy = phi_json_copy(arena, value);
+    if (copy == NULL) return PHI_NO_MEMORY;
+    if (child == NULL) return phi__toml_set_add(arena, node, step, copy);
+    phi__toml_set_become(child, copy);
+    return PHI_OK;
+}
+
+/* Walks the path, making what is missing unless a value is to be removed. */
+static phi_status phi__toml_set_walk(phi_arena *arena, phi_json *node, const char *path,
+                                     const phi_json *value) {
+    phi__json_step step;
+    phi_json *child;
+    phi_status status = PHI_OK;
+    for (;;) {
+        if (!phi__toml_set_step(&path, &step) || !phi__toml_set_fits(node, &step))
+            return PHI_BAD_ARG;
+        if (*path == '\0') return phi__toml_set_last(arena, node, &step, value);
+        child = phi__toml_set_child(node, &step);
+        if (child == NULL && value == NULL) return PHI_NOT_FOUND;
+        if (child == NULL) {
+            child = *path == '[' ? phi_json_new_array(arena) : phi_json_new_object(arena);
+            status = phi__toml_set_add(arena, node, &step, child);
+        }
+        if (status != PHI_OK) return status;
+        node = child;
+    }
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
+                                const phi_json *value, uint32_t flags, phi_str *out,
+                                phi_parse_error *error) {
+    phi_toml_options options = PHI_ZERO;
+    phi_arena scratch;
+    phi_json *root;
+    phi_status status;
+    if (arena == NULL || out == NULL || path == NULL) return PHI_BAD_ARG;
+    options.max_depth = PHI_JSON_MAX_DEPTH;
+    phi_arena_init(&scratch, arena->memory, 0);
+    status = phi_toml_parse(&scratch, text, &options, &root, error);
+    if (status == PHI_OK) status = phi__toml_set_walk(&scratch, root, path, value);
+    if (status == PHI_OK) status = phi_toml_edit(arena, text, root, flags, out, NULL);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+#endif
+
+/* ---- src/text/toml_string.c ---- */
+
+/* toml_string.c - the four styles of strings, in slices.
+
+   Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
+   of two bytes begins the copy. */
+
+#ifndef PHI_NO_TOML
+
+static bool phi__toml_string_is_basic(const phi_toml_reader *r) {
+    return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
+}
+
+static bool phi__toml_string_is_multi(const phi_toml_reader *r) {
+    return r->style >= PHI__TOML_MULTI_BASIC;
+}
+
+PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key) {
+    char quote = *r->at;
+    bool multi = r->end - r->at > 2 && r->at[1] == quote && r->at[2] == quote;
+    if (is_key && multi) {
+        phi__toml_text_wrong(r, r->at, "a key cannot be a string of several lines");
+        return;
+    }
+    r->style = quote == '"' ? PHI__TOML_BASIC : PHI__TOML_LITERAL;
+    if (multi) r->style = quote == '"' ? PHI__TOML_MULTI_BASIC : PHI__TOML_MULTI_LITERAL;
+    r->at += multi ? 3 : 1;
+    if (multi && phi__toml_text_at_break(r, r->at)) phi__toml_text_newline(r);
+    r->mark = r->at;
+    r->is_key = is_key;
+    r->state = PHI__TOML_STRING_TEXT;
+}
+
+/* The text ends at `at`; the value is complete at `behind`. */
+static void phi__toml_string_done(phi_toml_reader *r, const char *at, const char *behind) {
+    phi_str text = phi__toml_text_end(r, at);
+    phi_json *node;
+    if (r->status != PHI_BUSY) return;
+    r->at = behind;
+    if (r->is_key) {
+        r->key = text;
+        r->state = PHI__TOML_KEY_AFTER;
+        if (text.len > PHI__TOML_KEY_MOST)
+            phi__toml_text_too_big(r, at, "a key of more than 16 MiB");
+        return;
+    }
+    node = phi__toml_tree_scalar(r, PHI__JSON_STRING, behind);
+    if (node == NULL) return;
+    node->v.str = text.at;
+    node->len = (uint32_t)text.len;
+}
+
+/* Quotes at r->at: the end, or a part of the text. At the end, two may belong to the text. */
+static void phi__toml_string_quotes(phi_toml_reader *r) {
+    const char *at = r->at;
+    size_t n = 0, left = (size_t)(r->end - at);
+    if (!phi__toml_string_is_multi(r)) {
+        phi__toml_string_done(r, at, at + 1);
+        return;
+    }
+    while (n < 5 && n < left && at[n] == *at) n++;
+    if (n >= 3)
+        phi__toml_string_done(r, at + n - 3, at + n);
+    else
+        r->at += n;
+}
+
+static void phi__toml_string_break(phi_toml_reader *r) {
+    if (!phi__toml_string_is_multi(r)) {
+        phi__toml_text_wrong(r, r->at,
+                             r->is_key ? "a key must end on its line"
+                                       : "a string must end on its line, unless it is in three "
+                                         "quotes");
+        return;
+    }
+    if (*r->at == '\r') {
+        if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
+        r->mark = r->at + 1;
+    }
+    phi__toml_text_newline(r);
+}
+
+/* ---- escapes ---- */
+
+/* The code of so many hexadecimal digits, or UINT32_MAX. */
+static uint32_t phi__toml_string_hex(const phi_toml_reader *r, const char *at, size_t digits) {
+    uint32_t code = 0;
+    size_t i;
+    if ((size_t)(r->end - at) < digits) return UINT32_MAX;
+    for (i = 0; i < digits; i++) {
+        char c = at[i];
+        uint32_t digit;
+        if (c >= '0' && c <= '9')
+            digit = (uint32_t)(c - '0');
+        else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
+            digit = (uint32_t)((c | 0x20) - 'a') + 10;
+        else
+            return UINT32_MAX;
+        if (code > UINT32_MAX >> 4) return UINT32_MAX;
+        code = code << 4 | digit;
+    }
+    return code;
+}
+
+/* The character of an escape's letter, or UINT32_MAX. */
+static uint32_t phi__toml_string_letter(char c) {
+    static const char letters[] = "btnfr\"\\", codes[] = "\b\t\n\f\r\"\\";
+    const char *found = c == '\0' ? NULL : (const char *)memchr(letters, c, sizeof letters - 1);
+    return found == NULL ? UINT32_MAX : (uint32_t)(unsigned char)codes[found - letters];
+}
+
+/* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
+static uint32_t phi__toml_string_code(phi_toml_reader *r, size_t digits) {
+    uint32_t code = phi__toml_string_hex(r, r->at + 2, digits);
+    if (code == UINT32_MAX)
+        phi__toml_text_wrong(r, r->at,
+                             digits == 4 ? "\\u takes four hexadecimal digits"
+                                         : "\\U takes eight hexadecimal digits, at most 0010FFFF");
+    else if (code > 0x10ffff)
+        phi__toml_text_wrong(r, r->at, "\\U takes eight hexadecimal digits, at most 0010FFFF");
+    else if (code >= 0xd800 && code <= 0xdfff)
+        phi__toml_text_wrong(r, r->at, "an escape of half of a surrogate pair");
+    return r->status == PHI_BUSY ? code : UINT32_MAX;
+}
+
+static void phi__toml_string_escape(phi_toml_reader *r) {
+    char c = r->end - r->at > 1 ? r->at[1] : '\0', bytes[4];
+    size_t digits = c == 'u' ? 4 : c == 'U' ? 8 : 0;
+    uint32_t code;
+    if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
+    if (phi__toml_string_is_multi(r) &&
+        (c == ' ' || c == '\t' || phi__toml_text_at_break(r, r->at + 1))) {
+        r->at++;
+        r->joined = false;
+        r->state = PHI__TOML_STRING_JOIN;
+        return;
+    }
+    code = digits > 0 ? phi__toml_string_code(r, digits) : phi__toml_string_letter(c);
+    if (r->status != PHI_BUSY) return;
+    if (code == UINT32_MAX) {
+        phi__toml_text_expected(r, r->at + 1, "one of \"\\bfnrtuU after the backslash");
+        return;
+    }
+    if (!phi__toml_text_add(r, bytes, phi__utf8_put(bytes, code))) return;
+    r->at += 2 + digits;
+    r->mark = r->at;
+}
+
+PHI__FN void phi__toml_string_join(phi_toml_reader *r, const char *stop) {
+    if (!phi__toml_text_space(r, stop)) return;
+    if (phi__toml_text_at_break(r, r->at)) {
+        phi__toml_text_newline(r);
+        r->joined = true;
+    } else if (!r->joined)
+        phi__toml_text_expected(r, r->at, "the end of the line after the backslash");
+    else {
+        r->mark = r->at;
+        r->state = PHI__TOML_STRING_TEXT;
+    }
+}
+
+/* ---- text ---- */
+
+/* Past the characters that need no look. */
+static const char *phi__toml_string_run(const char *at, const char *stop, char quote) {
+    char escape = quote == '"' ? '\\' : quote;
+    while (at < stop && (unsigned char)*at - 0x20u < 0x5fu && *at != quote && *at != escape) at++;
+    return at;
+}
+
+PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop) {
+    char quote = phi__toml_string_is_basic(r) ? '"' : '\'';
+    while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
+        r->at = phi__toml_string_run(r->at, stop, quote);
+        if (r->at == stop) break;
+        if (*r->at == quote)
+            phi__toml_string_quotes(r);
+        else if (*r->at == '\\' && quote == '"')
+            phi__toml_string_escape(r);
+        else if (phi__toml_text_at_break(r, r->at))
+            phi__toml_string_break(r);
+        else
+            r->at += phi__toml_text_char(r, r->at);
+    }
+    if (r->at >= r->end && r->state == PHI__TOML_STRING_TEXT)
+        phi__toml_text_expected(r, r->at, "the closing quote of a string");
+}
+
+#endif
+
+/* ---- src/text/toml_text.c ---- */
+
+/* toml_text.c - errors, characters, lines, and room for the text of keys and strings. */
+
+#ifndef PHI_NO_TOML
+
+#include <stdio.h>
+
+enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
+
+/* ---- errors ---- */
+
+static void phi__toml_text_fail(phi_toml_reader *r, const char *at, phi_status status,
+                                const char *message) {
+    if (r->status != PHI_BUSY) return;
+    r->status = status;
+    r->error.line = r->line;
+    r->error.column = at >= r->line_at ? phi__toml_column(r, at) : 1;
+    r->error.offset = (size_t)(at - r->text);
+    (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
+}
+
+PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const char *what) {
+    char message[sizeof r->error.message];
+    unsigned char c = at < r->end ? (unsigned char)*at : 0;
+    if (at >= r->end)
+        (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
+    else if (phi__toml_text_at_break(r, at))
+        (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
+    else if (c > 0x20 && c < 0x7f)
+        (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
+    else if (c == ' ' || c == '\t')
+        (void)snprintf(message, sizeof message, "expected %s, found %s", what,
+                       c == ' ' ? "a space" : "a tab");
+    else
+        (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
+    phi__toml_text_fail(r, at, PHI_PARSE, message);
+}
+
+PHI__FN void phi__toml_text_wrong(phi_toml_reader *r, const char *at, const char *what) {
+    phi__toml_text_fail(r, at, PHI_PARSE, what);
+}
+
+PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, const char *behind) {
+    char message[sizeof r->error.message];
+    size_t n = strlen(before), most = phi__min(r->key.len, 48), i;
+    if (r->status != PHI_BUSY) return;
+    while (most < r->key.len && most > 0 && ((unsigned char)r->key.at[most] & 0xc0) == 0x80) most--;
+    memcpy(message, before, n);
+    for (i = 0; i < most; i++) {
+        unsigned char c = (unsigned char)r->key.at[i];
+        message[n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
+    }
+    (void)snprintf(message + n, sizeof message - n, "%s%s", most < r->key.len ? "..." : "", behind);
+    phi__toml_text_fail(r, r->key_at, PHI_PARSE, message);
+    r->error.line = r->key_line;
+    r->error.column = r->key_column;
+}
+
+PHI__FN void phi__toml_text_too_big(phi_toml_reader *r, const char *at, const char *what) {
+    phi__toml_text_fail(r, at, PHI_TOO_BIG, what);
+}
+
+PHI__FN void phi__toml_text_no_memory(phi_toml_reader *r) {
+    phi__toml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+}
+
+/* ---- characters ---- */
+
+PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at) {
+    unsigned char c = (unsigned char)*at;
+    size_t n;
+    if (c == '\t' || (c >= 0x20 && c < 0x7f)) return 1;
+    if (c == '\r') {
+        phi__toml_text_wrong(r, at, "a carriage return without a line feed behind it");
+        return 0;
+    }
+    if (c < 0x80) {
+        phi__toml_text_wrong(r, at,
+                             "a control character, which must be an escape (\\u0000) in a string "
+                             "in double quotes");
+        return 0;
+    }
+    n = phi__json_text_utf8(at, r->end);
+    if (n == 0) phi__toml_text_wrong(r, at, "a byte that is not UTF-8");
+    return n;
+}
+
+/* ---- lines ---- */
+
+PHI__FN bool phi__toml_text_space(phi_toml_reader *r, const char *stop) {
+    while (r->at < stop && (*r->at == ' ' || *r->at == '\t')) r->at++;
+    return r->at < stop || r->at == r->end;
+}
+
+PHI__FN bool phi__toml_text_at_break(const phi_toml_reader *r, const char *at) {
+    if (at >= r->end) return false;
+    return *at == '\n' || (*at == '\r' && r->end - at > 1 && at[1] == '\n');
+}
+
+PHI__FN void phi__toml_text_newline(phi_toml_reader *r) {
+    r->at += *r->at == '\r' ? 2 : 1;
+    r->line++;
+    r->line_at = r->at;
+}
+
+/* ---- room ---- */
+
+/* Room for `more` bytes and a terminator. Text never grows by its escapes. */
+static bool phi__toml_text_room(phi_toml_reader *r, size_t more) {
+    size_t have, bytes;
+    char *room;
+    if (r->string == NULL) r->string = r->to = r->room;
+    if ((size_t)(r->room_end - r->to) > more) return true;
+    have = (size_t)(r->to - r->string);
+    bytes = phi__add(phi__add(have, more), 1);
+    bytes = phi__add(bytes, phi__min(phi__max(have, PHI__TOML_ROOM), (size_t)(r->end - r->at)));
+    room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
+    if (room == NULL) {
+        phi__toml_text_no_memory(r);
+        return false;
+    }
+    if (have > 0) memcpy(room, r->string, have);
+    r->room = r->string = room;
+    r->room_end = room + bytes;
+    r->to = room + have;
+    return true;
+}
+
+PHI__FN bool phi__toml_text_add(phi_toml_reader *r, const char *at, size_t len) {
+    if (!phi__toml_text_room(r, len)) return false;
+    if (len > 0) memcpy(r->to, at, len);
+    r->to += len;
+    return true;
+}
+
+PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at) {
+    phi_str text = phi__str("", 0);
+    if (!phi__toml_text_add(r, r->mark, (size_t)(at - r->mark))) return text;
+    *r->to = '\0';
+    text = phi__str(r->string, (size_t)(r->to - r->string));
+    r->room = r->to + 1;
+    r->string = r->to = NULL;
+    return text;
+}
+
+PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text) {
+    if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
+}
+
+#endif
+
+/* ---- src/text/toml_tree.c ---- */
+
+/* toml_tree.c - tables, the walk of headers and dotted keys, and values that join them. */
+
+#ifndef PHI_NO_TOML
+
+enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
+
+static phi_json *phi__toml_tree_node(phi_toml_reader *r, uint32_t meta) {
+    phi_json *node;
+    if (r->spare == r->spare_end) {
+        size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__TOML_SLAB);
+        r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
+        r->spare_end = r->spare == NULL ? NULL : r->spare + count;
+        if (r->spare == NULL) {
+            phi__toml_text_no_memory(r);
+            return NULL;
+        }
+    }
+    node = r->spare++;
+    memset(node, 0, sizeof *node);
+    node->meta = meta;
+    return node;
+}
+
+/* ---- places ---- */
+
+/* The place of a value, or of a header, that begins at `value_at`. */
+static void phi__toml_tree_mark(phi_toml_reader *r, const phi_json *node, const char *end) {
+    phi__marks_entry *entry;
+    if (r->marks == NULL) return;
+    phi__marks_add(r->marks, node, r->value_line, r->value_column);
+    entry = phi__marks_at(r->marks, node);
+    if (entry == NULL) return;
+    entry->from = (uint32_t)(r->value_at - r->text);
+    entry->to = (uint32_t)(end - r->text);
+}
+
+static void phi__toml_tree_mark_key(phi_toml_reader *r, const phi_json *node) {
+    phi__marks_entry *entry;
+    if (r->marks == NULL) return;
+    phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
+    entry = phi__marks_at(r->marks, node);
+    if (entry != NULL && !r->in_header) entry->key_from = (uint32_t)(r->line_key_at - r->text);
+}
+
+/* A value ended at `end`: so does, for now, the section it is in. */
+static void phi__toml_tree_mark_end(phi_toml_reader *r, const phi_json *node, const char *end) {
+    phi__marks_entry *entry;
+    if (r->marks == NULL) return;
+    entry = phi__marks_at(r->marks, node);
+    if (entry != NULL) entry->to = (uint32_t)(end - r->text);
+    if (r->top != NULL) return;
+    entry = phi__marks_at(r->marks, r->section);
+    if (entry != NULL) entry->to = (uint32_t)(end - r->text);
+}
+
+/* ---- tables ---- */
+
+PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r) {
+    r->root = phi__toml_tree_node(r, PHI__JSON_OBJECT);
+    if (r->root == NULL) return false;
+    r->section = r->table = r->root;
+    r->section_depth = r->table_depth = 1;
+    r->value_at = r->at;
+    r->value_line = r->value_column = 1;
+    phi__toml_tree_mark(r, r->root, r->at);
+    return true;
+}
+
+PHI__FN void phi__toml_tree_header(phi_toml_reader *r) {
+    r->in_header = true;
+    r->table = r->root;
+    r->table_depth = 1;
+    r->state = PHI__TOML_KEY;
+}
+
+PHI__FN void phi__toml_tree_key(phi_toml_reader *r) {
+    r->in_header = false;
+    r->table = r->top != NULL ? r->top->node : r->section;
+    r->table_depth = r->top != NULL ? r->top->depth : r->section_depth;
+    r->line_key_at = r->at;
+    r->state = PHI__TOML_KEY;
+}
+
+static bool phi__toml_tree_deeper(phi_toml_reader *r, uint32_t depth) {
+    if (depth <= r->max_depth) return true;
+    phi__toml_text_too_big(r, r->at, "tables and arrays are nested too deeply");
+    return false;
+}
+
+/* A new member of `table` under the part that was read. NULL: an error was set. */
+static phi_json *phi__toml_tree_member(phi_toml_reader *r, uint32_t meta, uint8_t how) {
+    phi_json *node = phi__toml_tree_node(r, meta);
+    if (node == NULL) return NULL;
+    node->key = r->key.at;
+    node->meta |= (uint32_t)r->key.len << 8;
+    if (!phi__toml_names_add(r, r->table, node, how)) return NULL;
+    phi__json_append(r->table, node);
+    phi__toml_tree_mark_key(r, node);
+    return node;
+}
+
+static void phi__toml_tree_enter(phi_toml_reader *r, phi_json *table, uint32_t deeper) {
+    r->table = table;
+    r->table_depth += deeper;
+    (void)phi__toml_tree_deeper(r, r->table_depth);
+}
+
+/* The way of a header through a member that is there. */
+static void phi__toml_tree_pass(phi_toml_reader *r, const phi__toml_name *name) {
+    if (name->how == PHI__TOML_FIXED)
+        phi__toml_text_wrong_key(r, "the key \"",
+                                 phi__json_kind_of(name->node) == PHI__JSON_OBJECT
+                                     ? "\" is an inline table, which is complete"
+                                     : "\" is a value already, and no table");
+    else if (name->how == PHI__TOML_LIST)
+        phi__toml_tree_enter(r, name->node->v.last, 2);
+    else
+        phi__toml_tree_enter(r, name->node, 1);
+}
+
+/* The way of a dotted key: only through tables that dotted keys of this section made, or that have
+   no definition yet. */
+static void phi__toml_tree_pass_dotted(phi_toml_reader *r, phi__toml_name *name) {
+    bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
+    if (name->how == PHI__TOML_FIXED) {
+        phi__toml_tree_pass(r, name);
+        return;
+    }
+    if (!own && name->how != PHI__TOML_IMPLICIT) {
+        phi__toml_text_wrong_key(r, "the table \"",
+                                 "\" is defined already: a dotted key cannot add to it");
+        return;
+    }
+    name->how = PHI__TOML_DOTTED;
+    name->section = r->section_number;
+    phi__toml_tree_enter(r, name->node, 1);
+}
+
+PHI__FN void phi__toml_tree_descend(phi_toml_reader *r) {
+    phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
+    phi_json *node;
+    if (name == NULL) {
+        node = phi__toml_tree_member(r, PHI__JSON_OBJECT,
+                                     r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
+        if (node == NULL) return;
+        if (!r->in_header) {
+            r->value_at = r->line_key_at;
+            r->value_line = r->key_line;
+            r->value_column = r->key_column;
+        }
+        phi__toml_tree_mark(r, node, r->value_at);
+        phi__toml_tree_enter(r, node, 1);
+        return;
+    }
+    if (r->in_header)
+        phi__toml_tree_pass(r, name);
+    else
+        phi__toml_tree_pass_dotted(r, name);
+    if (r->status == PHI_BUSY) phi__toml_text_drop(r, r->key);
+}
+
+/* Another table at the end of an array of tables. */
+static void phi__toml_tree_another(phi_toml_reader *r, phi_json *list) {
+    phi_json *node = phi__toml_tree_node(r, PHI__JSON_OBJECT);
+    if (node == NULL) return;
+    phi__json_append(list, node);
+    phi__toml_tree_enter(r, node, 2);
+}
+
+static void phi__toml_tree_list(phi_toml_reader *r, phi__toml_name *name) {
+    phi_json *list =
+        name == NULL ? phi__toml_tree_member(r, PHI__JSON_ARRAY | (uint32_t)PHI__JSON_TABLES << 4,
+                                             PHI__TOML_LIST)
+                     : name->node;
+    if (list == NULL) return;
+    if (name == NULL)
+        phi__toml_tree_mark(r, list, r->at);
+    else if (name->how == PHI__TOML_LIST)
+        phi__toml_text_drop(r, r->key);
+    else if (name->how == PHI__TOML_FIXED)
+        phi__toml_text_wrong_key(r, "the key \"",
+                                 phi__json_kind_of(list) == PHI__JSON_ARRAY
+                                     ? "\" is an array in brackets, which is complete"
+                                     : "\" is a value already, and no array of tables");
+    else
+        phi__toml_text_wrong_key(r, "the key \"", "\" is a table already, and no array of tables");
+    if (r->status == PHI_BUSY) phi__toml_tree_another(r, list);
+}
+
+static void phi__toml_tree_table(phi_toml_reader *r, phi__toml_name *name) {
+    phi_json *node;
+    if (name == NULL) {
+        node = phi__toml_tree_member(r, PHI__JSON_OBJECT, PHI__TOML_EXPLICIT);
+    } else {
+        node = name->node;
+        if (name->how == PHI__TOML_LIST)
+            phi__toml_text_wrong_key(r, "the key \"", "\" is an array of tables already");
+        else if (name->how == PHI__TOML_FIXED)
+            phi__toml_text_wrong_key(r, "the key \"", "\" has a value already");
+        else if (name->how != PHI__TOML_IMPLICIT)
+            phi__toml_text_wrong_key(r, "the table \"", "\" is defined already");
+        name->how = PHI__TOML_EXPLICIT;
+        if (r->status == PHI_BUSY) {
+            phi__toml_tree_mark_key(r, node);
+            phi__toml_text_drop(r, r->key);
+        }
+    }
+    if (node != NULL && r->status == PHI_BUSY) phi__toml_tree_enter(r, node, 1);
+}
+
+PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
+    phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
+    if (r->tables_header)
+        phi__toml_tree_list(r, name);
+    else
+        phi__toml_tree_table(r, name);
+    if (r->status != PHI_BUSY) return;
+    phi__toml_tree_mark(r, r->table, r->at);
+    r->section = r->table;
+    r->section_depth = r->table_depth;
+    if (r->section_number == 0) r->first_header = (uint32_t)(r->value_at - r->text);
+    r->section_number++;
+    r->state = PHI__TOML_REST;
+}
+
+/* ---- values ---- */
+
+PHI__FN void phi__toml_tree_assign(phi_toml_reader *r) {
+    const phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
+    if (name != NULL) phi__toml_text_wrong_key(r, "the key \"", "\" is in this table already");
+    r->state = PHI__TOML_VALUE;
+}
+
+PHI__FN void phi__toml_tree_value(phi_toml_reader *r) {
+    r->value_at = r->at;
+    r->value_line = r->line;
+    r->value_column = phi__toml_column(r, r->at);
+}
+
+static bool phi__toml_tree_in_array(const phi_toml_reader *r) {
+    return r->top != NULL && phi__json_kind_of(r->top->node) == PHI__JSON_ARRAY;
+}
+
+/* A new value in its table or array. */
+static phi_json *phi__toml_tree_join(phi_toml_reader *r, uint32_t meta) {
+    phi_json *node;
+    if (!phi__toml_tree_in_array(r)) return phi__toml_tree_member(r, meta, PHI__TOML_FIXED);
+    node = phi__toml_tree_node(r, meta);
+    if (node != NULL) phi__json_append(r->top->node, node);
+    return node;
+}
+
+PHI__FN uint8_t phi__toml_tree_after(const phi_toml_reader *r) {
+    if (r->top == NULL) return PHI__TOML_REST;
+    return phi__toml_tree_in_array(r) ? PHI__TOML_ITEM_AFTER : PHI__TOML_MEMBER_AFTER;
+}
+
+PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const char *at) {
+    phi_json *node = phi__toml_tree_join(r, meta);
+    if (node == NULL) return NULL;
+    phi__toml_tree_mark(r, node, at);
+    phi__toml_tree_mark_end(r, node, at);
+    r->state = phi__toml_tree_after(r);
+    return node;
+}
+
+PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table) {
+    uint32_t depth = 1 + (phi__toml_tree_in_array(r) ? r->top->depth : r->table_depth);
+    uint32_t meta =
+        table ? PHI__JSON_OBJECT | (uint32_t)PHI__JSON_INLINE << 4 : (uint32_t)PHI__JSON_ARRAY;
+    phi__toml_frame *frame = r->unused;
+    phi_json *node;
+    if (!phi__toml_tree_deeper(r, depth)) return;
+    node = phi__toml_tree_join(r, meta);
+    if (node == NULL) return;
+    phi__toml_tree_mark(r, node, r->at + 1);
+    if (frame != NULL)
+        r->unused = frame->up;
+    else
+        frame = (phi__toml_frame *)phi_arena_alloc(r->arena, sizeof *frame);
+    if (frame == NULL) {
+        phi__toml_text_no_memory(r);
+        return;
+    }
+    frame->up = r->top;
+    frame->node = node;
+    frame->depth = depth;
+    r->top = frame;
+    r->at++;
+    r->state = table ? PHI__TOML_FIRST_MEMBER : PHI__TOML_ITEM;
+}
+
+PHI__FN void phi__toml_tree_close(phi_toml_reader *r) {
+    phi__toml_frame *frame = r->top;
+    r->at++;
+    r->top = frame->up;
+    frame->up = r->unused;
+    r->unused = frame;
+    phi__toml_tree_mark_end(r, frame->node, r->at);
+    r->state = phi__toml_tree_after(r);
+}
+
+#endif
+
+/* ---- src/text/toml_write.c ---- */
+
+/* toml_write.c - a tree as TOML: first the values of a table, then the tables in it. */
+
+#ifndef PHI_NO_TOML
+
+enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
+
+PHI__FN void phi__toml_write_init(phi__toml_writer *w, phi__buf *out, uint32_t flags) {
+    memset(w, 0, sizeof *w);
+    w->out = out;
+    w->flags = flags;
+    phi__buf_init(&w->path, out->memory);
+}
+
+PHI__FN void phi__toml_write_free(phi__toml_writer *w) { phi__buf_free(&w->path); }
+
+PHI__FN phi_status phi__toml_write_status(const phi__toml_writer *w) {
+    if (w->status == PHI_OK && (w->out->failed || w->path.failed)) return PHI_NO_MEMORY;
+    return w->status;
+}
+
+static void phi__toml_write_refuse(phi__toml_writer *w, phi_status status) {
+    if (w->status == PHI_OK) w->status = status;
+}
+
+/* ---- strings ---- */
+
+static void phi__toml_write_control(phi__buf *out, char c) {
+    static const char from[] = "\b\t\n\f\r\"\\", to[] = "btnfr\"\\";
+    const char *found = c == '\0' ? NULL : (const char *)memchr(from, c, sizeof from - 1);
+    if (found != NULL) {
+        phi__buf_char(out, '\\');
+        phi__buf_char(out, to[found - from]);
+    } else
+        phi__buf_printf(out, "\\u%04x", (unsigned)(unsigned char)c);
+}
+
+/* Past the bytes that stand for themselves. */
+static const char *phi__toml_write_run(const char *at, const char *end) {
+    while (at < end && (unsigned char)*at - 0x20u < 0x5fu && *at != '"' && *at != '\\') at++;
+    return at;
+}
+
+/* In double quotes; of several lines, in three of them. */
+static void phi__toml_write_basic(phi__buf *out, phi_str s, bool lines) {
+    const char *at = s.at, *end = s.at + s.len, *run;
+    bool quoted = false; /* a quote stands for itself before this */
+    phi__buf_text(out, lines ? "\"\"\"\n" : "\"");
+    while (at < end) {
+        size_t n;
+        run = phi__toml_write_run(at, end);
+        if (run > at) {
+            phi__buf_add(out, at, (size_t)(run - at));
+            at = run;
+            quoted = false;
+            continue;
+        }
+        n = phi__json_text_utf8(at, end);
+        if (n > 1)
+            phi__buf_add(out, at, n);
+        else if (n == 0) {
+            n = phi__utf8_bad(at, end);
+            phi__buf_text(out, "\xef\xbf\xbd");
+        } else if (lines && (*at == '\n' || *at == '\t' || (*at == '"' && !quoted && at + 1 < end)))
+            phi__buf_char(out, *at);
+        else
+            phi__toml_write_control(out, *at);
+        quoted = lines && *at == '"' && !quoted && at + 1 < end;
+        at += n;
+    }
+    phi__buf_text(out, lines ? "\"\"\"" : "\"");
+}
+
+/* Whether single quotes are better: nothing then needs an escape. */
+static bool phi__toml_write_is_literal(phi_str s) {
+    bool special = false;
+    size_t i;
+    for (i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.at[i];
+        if (c < 0x20 || c >= 0x7f || c == '\'') return false;
+        special = special || c == '\\' || c == '"';
+    }
+    return special;
+}
+
+static void phi__toml_write_text(phi__buf *out, phi_str s, bool lines) {
+    if (phi__toml_write_is_literal(s)) {
+        phi__buf_char(out, '\'');
+        phi__buf_add_str(out, s);
+        phi__buf_char(out, '\'');
+    } else
+        phi__toml_write_basic(out, s, lines && s.len > 0 && memchr(s.at, '\n', s.len) != NULL);
+}
+
+PHI__FN void phi__toml_write_key(phi__buf *out, phi_str key) {
+    size_t i = 0;
+    while (i < key.len && phi__toml_is_bare(key.at[i])) i++;
+    if (i == key.len && i > 0)
+        phi__buf_add_str(out, key);
+    else
+        phi__toml_write_text(out, key, false);
+}
+
+/* ---- values ---- */
+
+static void phi__toml_write_double(phi__buf *out, double d) {
+    if (d - d == 0)
+        phi__json_number_put_double(out, d);
+    else
+        phi__buf_text(out, d > 0 ? "inf" : d < 0 ? "-inf" : "nan");
+}
+
+static phi_str phi__toml_write_key_of(const phi_json *node) {
+    return phi__str(node->key, phi__json_key_len(node));
+}
+
+PHI__FN bool phi__toml_write_skips(const phi__toml_writer *w, const phi_json *node) {
+    return (w->flags & PHI_TOML_SKIP_NULLS) != 0 && phi__json_kind_of(node) == PHI__JSON_NULL;
+}
+
+/* Of an array or an object, in one line. */
+static void phi__toml_write_items(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
+    bool object = phi__json_kind_of(node) == PHI__JSON_OBJECT, first = true;
+    phi_json_iter it = phi_json_each(node);
+    phi__buf_char(w->out, object ? '{' : '[');
+    while (phi_json_next(&it) != NULL && phi__toml_write_status(w) == PHI_OK) {
+        if (object && phi__toml_write_skips(w, it.at)) continue;
+        phi__buf_text(w->out, first ? (object ? " " : "") : ", ");
+        first = false;
+        if (object) {
+            phi__toml_write_key(w->out, it.key);
+            phi__buf_text(w->out, " = ");
+        }
+        phi__toml_write_value(w, it.at, depth, false);
+    }
+    phi__buf_text(w->out, object ? (first ? "}" : " }") : "]");
+}
+
+/* An array whose items take a line each. */
+static void phi__toml_write_lines(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
+    phi_json_iter it = phi_json_each(node);
+    phi__buf_text(w->out, "[\n");
+    while (phi_json_next(&it) != NULL && phi__toml_write_status(w) == PHI_OK) {
+        phi__buf_text(w->out, "    ");
+        phi__toml_write_value(w, it.at, depth, false);
+        phi__buf_text(w->out, ",\n");
+    }
+    phi__buf_char(w->out, ']');
+}
+
+static void phi__toml_write_container(phi__toml_writer *w, const phi_json *node, uint32_t depth,
+                                      bool lines) {
+    size_t from = w->out->len;
+    if (depth >= PHI_JSON_MAX_DEPTH) {
+        phi__toml_write_refuse(w, PHI_TOO_BIG);
+        return;
+    }
+    phi__toml_write_items(w, node, depth + 1);
+    if (!lines || w->out->failed || w->out->len - from <= PHI__TOML_LINE_MOST ||
+        phi__json_kind_of(node) != PHI__JSON_ARRAY)
+        return;
+    w->out->len = from;
+    phi__toml_write_lines(w, node, depth + 1);
+}
+
+PHI__FN void phi__toml_write_value(phi__toml_writer *w, const phi_json *node, uint32_t depth,
+                                   bool lines) {
+    uint32_t kind = node == NULL ? (uint32_t)PHI__JSON_NULL : phi__json_kind_of(node);
+    switch (kind) {
+    case PHI__JSON_FALSE:
+    case PHI__JSON_TRUE: phi__json_write_bool(w->out, kind == PHI__JSON_TRUE); break;
+    case PHI__JSON_INT: phi__json_number_put_i64(w->out, node->v.i); break;
+    case PHI__JSON_DOUBLE: phi__toml_write_double(w->out, node->v.d); break;
+    case PHI__JSON_STRING:
+        if (phi__json_form_of(node) != 0)
+            phi__buf_add_str(w->out, phi__json_text_of(node));
+        else
+            phi__toml_write_text(w->out, phi__json_text_of(node), lines);
+        break;
+    case PHI__JSON_ARRAY:
+    case PHI__JSON_OBJECT: phi__toml_write_container(w, node, depth, lines); break;
+    default: phi__toml_write_refuse(w, PHI_UNSUPPORTED); break;
+    }
+}
+
+/* ---- tables ---- */
+
+static bool phi__toml_write_is_section(const phi_json *node) {
+    return phi__json_kind_of(node) == PHI__JSON_OBJECT &&
+           phi__json_form_of(node) != PHI__JSON_INLINE;
+}
+
+PHI__FN bool phi__toml_write_has_header(const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    if (phi__json_kind_of(node) != PHI__JSON_ARRAY) return phi__toml_write_is_section(node);
+    if (it.left == 0) return false;
+    while (phi_json_next(&it) != NULL)
+        if (!phi__toml_write_is_section(it.at)) return false;
+    return true;
+}
+
+PHI__FN size_t phi__toml_write_push(phi__toml_writer *w, phi_str key) {
+    size_t len = w->path.len;
+    if (len > 0) phi__buf_char(&w->path, '.');
+    phi__toml_write_key(&w->path, key);
+    return len;
+}
+
+PHI__FN void phi__toml_write_pop(phi__toml_writer *w, size_t len) { w->path.len = len; }
+
+PHI__FN void phi__toml_write_header(phi__toml_writer *w, bool list) {
+    if (w->apart || w->out->len > 0) phi__buf_char(w->out, '\n');
+    phi__buf_text(w->out, list ? "[[" : "[");
+    phi__buf_add_str(w->out, phi__buf_str(&w->path));
+    phi__buf_text(w->out, list ? "]]\n" : "]\n");
+}
+
+/* The values of a table, and then the tables in it. Deeper than PHI_JSON_MAX_DEPTH it stops. */
+static void phi__toml_write_table(phi__toml_writer *w, const phi_json *table, uint32_t depth) {
+    phi_json_iter it = phi_json_each(table);
+    if (depth > PHI_JSON_MAX_DEPTH) {
+        phi__toml_write_refuse(w, PHI_TOO_BIG);
+        return;
+    }
+    while (phi_json_next(&it) != NULL && phi__toml_write_status(w) == PHI_OK) {
+        if (phi__toml_write_has_header(it.at) || phi__toml_write_skips(w, it.at)) continue;
+        phi__toml_write_key(w->out, it.key);
+        phi__buf_text(w->out, " = ");
+        phi__toml_write_value(w, it.at, depth, true);
+        phi__buf_char(w->out, '\n');
+    }
+    it = phi_json_each(table);
+    while (phi_json_next(&it) != NULL && phi__toml_write_status(w) == PHI_OK)
+        if (phi__toml_write_has_header(it.at)) phi__toml_write_member(w, it.at, depth);
+}
+
+/* A table needs no header where the headers of the tables in it say all. */
+static bool phi__toml_write_is_implied(const phi__toml_writer *w, const phi_json *table) {
+    phi_json_iter it = phi_json_each(table);
+    bool implied = false;
+    while (phi_json_next(&it) != NULL) {
+        if (phi__toml_write_has_header(it.at))
+            implied = true;
+        else if (!phi__toml_write_skips(w, it.at))
+            return false;
+    }
+    return implied;
+}
+
+PHI__FN void phi__toml_write_item(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
+    phi__toml_write_header(w, true);
+    phi__toml_write_table(w, node, depth);
+}
+
+PHI__FN void phi__toml_write_member(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
+    size_t before = phi__toml_write_push(w, phi__toml_write_key_of(node));
+    phi_json_iter it = phi_json_each(node);
+    if (phi__json_kind_of(node) == PHI__JSON_OBJECT) {
+        if (!phi__toml_write_is_implied(w, node)) phi__toml_write_header(w, false);
+        phi__toml_write_table(w, node, depth + 1);
+    } else {
+        while (phi_json_next(&it) != NULL && phi__toml_write_status(w) == PHI_OK)
+            phi__toml_write_item(w, it.at, depth + 2);
+    }
+    phi__toml_write_pop(w, before);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
+                                  phi_str *out) {
+    phi__toml_writer w;
+    phi__buf buf;
+    phi_status status;
+    if (arena == NULL || out == NULL || !phi_json_is_object(node)) return PHI_BAD_ARG;
+    if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
+    phi__buf_init(&buf, arena->memory);
+    phi__toml_write_init(&w, &buf, flags);
+    phi__toml_write_table(&w, node, 1);
+    status = phi__toml_write_status(&w);
+    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
+    phi__toml_write_free(&w);
+    phi__buf_free(&buf);
+    return status;
+}
+
+#endif
+
 /* ---- src/text/yaml_block.c ---- */
 
 /* yaml_block.c - literal and folded scalars. */
@@ -8513,27 +11605,11 @@ PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop) {
 
 #ifndef PHI_NO_YAML
 
-static inline uint64_t phi__yaml_names_mix(uint64_t hash, const char *at, size_t bytes) {
-    uint64_t word = 0;
-    memcpy(&word, at, bytes);
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 /* The address of the table's owner makes the places differ from run to run, so that no text can
    be made in advance whose names collide. */
 PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
-    uint64_t hash = (uint64_t)(uintptr_t)names ^ ((uint64_t)scope << 32 | (uint32_t)text.len);
-    const char *at = text.at;
-    size_t left = text.len;
-    for (; left > 8; left -= 8, at += 8) hash = phi__yaml_names_mix(hash, at, 8);
-    if (left >= 4) { /* the halves may overlap */
-        hash = phi__yaml_names_mix(hash, at, 4);
-        hash = phi__yaml_names_mix(hash, at + left - 4, 4);
-    } else
-        for (; left > 0; left--, at++) hash = phi__yaml_names_mix(hash, at, 1);
-    hash *= UINT64_C(0xbf58476d1ce4e5b9);
-    return (uint32_t)(hash >> 32);
+    uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
+    return (uint32_t)(phi__map_hash(seed, text) >> 32);
 }
 
 static bool phi__yaml_names_same(const phi__yaml_name *name, uint32_t hash, phi_str text,
@@ -9601,6 +12677,18 @@ PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind) {
     return node;
 }
 
+/* Where the scalar under way begins, on its line, from 0. */
+static uint32_t phi__yaml_tree_column(const phi_yaml_reader *r) {
+    const phi__yaml_scalar *s = &r->scalar;
+    return s->at >= s->line_at ? (uint32_t)(s->at - s->line_at) : 0;
+}
+
+/* column: from 0 */
+static void phi__yaml_tree_mark(phi_yaml_reader *r, const phi_json *node, uint32_t line,
+                                uint32_t column) {
+    if (r->marks != NULL && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
+}
+
 /* ---- properties ---- */
 
 static void phi__yaml_tree_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
@@ -9706,6 +12794,7 @@ static phi_json *phi__yaml_tree_scalar(phi_yaml_reader *r) {
     node = phi__yaml_tree_node(r, kind);
     if (node == NULL) return NULL;
     node->v = value;
+    phi__yaml_tree_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
     if (kind == PHI__JSON_STRING) {
         node->v.str = r->scalar.string;
         node->len = (uint32_t)r->scalar.len;
@@ -9782,6 +12871,9 @@ PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t inden
     frame->want = want;
     frame->node = phi__yaml_tree_node(r, map ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
     if (frame->node == NULL) return;
+    phi__yaml_tree_mark(r, frame->node, r->line,
+                        phi__yaml_tree_is_flow(kind) ? phi__yaml_column(r, r->at)
+                                                     : (uint32_t)indent);
     if (props->tag > PHI__YAML_TAG_TEXT &&
         props->tag != (map ? PHI__YAML_TAG_MAP : PHI__YAML_TAG_SEQ))
         phi__yaml_tree_mismatch(r, props,
@@ -9795,6 +12887,10 @@ PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want) {
     if (frame == NULL) return;
     frame->want = want;
     frame->node = phi__yaml_tree_node(r, PHI__JSON_OBJECT);
+    if (want == PHI__YAML_WANT_KEY) /* behind its key */
+        phi__yaml_tree_mark(r, frame->node, r->scalar.line, phi__yaml_tree_column(r));
+    else
+        phi__yaml_tree_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
 }
 
 PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r) {
@@ -9833,6 +12929,8 @@ static void phi__yaml_tree_join(phi_yaml_reader *r, phi_json *node) {
     if (phi__json_kind_of(frame->node) == PHI__JSON_OBJECT) {
         node->key = frame->key.at;
         node->meta = (uint32_t)frame->key.len << 8 | phi__json_kind_of(node);
+        if (r->marks != NULL)
+            phi__marks_add_key(r->marks, node, frame->key_line, frame->key_column + 1);
     }
     phi__json_append(frame->node, node);
     frame->want = frame->kind == PHI__YAML_MAP ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_NEXT;
@@ -9863,8 +12961,7 @@ PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r) {
 
 static void phi__yaml_tree_key_wrong(phi_yaml_reader *r, const char *what) {
     const phi__yaml_scalar *s = &r->scalar;
-    phi__yaml_text_wrong_at(r, s->at, s->line,
-                            s->at >= s->line_at ? (uint32_t)(s->at - s->line_at) : 0, what);
+    phi__yaml_text_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
 }
 
 static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
@@ -9925,6 +13022,8 @@ PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r) {
     }
     if (!phi__yaml_tree_key_is_new(r, key)) return;
     r->top->key = key;
+    r->top->key_line = s->line;
+    r->top->key_column = phi__yaml_tree_column(r);
     r->top->want = PHI__YAML_WANT_VALUE;
     s->style = PHI__YAML_NO_NODE;
 }
@@ -9947,6 +13046,7 @@ static phi_json *phi__yaml_tree_twin(phi_yaml_reader *r, const phi_json *source)
     if (node == NULL) return NULL;
     *node = *source;
     node->next = NULL;
+    phi__yaml_tree_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
     if (kind >= PHI__JSON_ARRAY) {
         node->v.last = NULL;
         node->len = 0;
@@ -10003,6 +13103,8 @@ PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
         source = frame->source;
         node = phi__yaml_tree_twin(r, source);
         if (node == NULL) return false;
+        if (r->marks != NULL && node->key != NULL)
+            phi__marks_add_key(r->marks, node, r->scalar.line, phi__yaml_tree_column(r) + 1);
         phi__json_append(frame->node, node);
         frame->source = source->next;
         frame->left--;

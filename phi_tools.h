@@ -9,12 +9,14 @@
    The built-in tools of an agent that works with files and commands. Each is a plain phi_tool: give
    those you want to phi_agent_desc, beside your own. Further: the operations of an OpenAPI document
    as tools, the tools of MCP servers and a server for MCP clients, skills, permissions (rules that
-   decide on tool calls), hooks that are scripts.
+   decide on tool calls), hooks that are scripts, a picture of a run as a page or as OpenTelemetry
+   spans.
 
    OPTIONS, MEMORY, THREADS, ERRORS  As in phi.h. PHI_NO_PROCESS leaves out the tools that run
             commands, PHI_NO_FILES the tools that touch files, PHI_NO_OPENAPI the operations of
             OpenAPI documents, PHI_NO_SKILLS skills, PHI_NO_PERMISSIONS rules for tool calls,
-            PHI_NO_SCRIPTS hooks that are scripts, PHI_NO_MCP MCP, PHI_NO_LISTEN serving over HTTP.
+            PHI_NO_SCRIPTS hooks that are scripts, PHI_NO_MCP MCP, PHI_NO_LISTEN serving over HTTP,
+            PHI_NO_TRACE pictures of a run.
    SAFETY   A tool does what a model asks for. Files are confined to the workspace and its allowed
             paths, through symbolic links too; commands are not confined: decide in a hook, or do
             not give the agent that tool.
@@ -43,16 +45,16 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0xb3c91b8d
+#if PHI__PUB_BASE != 0xe91efe09
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x74c3a362
+#if PHI__PUB_TEXT != 0xdaad09dc
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_IO != 0xeb0e3099
+#if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x423c5d4f
+#if PHI__PUB_MODEL != 0x94483fd7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -64,19 +66,19 @@
 #if PHI__PUB_LOG != 0x3bb3afc3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0x7579102c
+#if PHI__PUB_HISTORY != 0xc4b4e0c2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xfc0ffae3
+#if PHI__PUB_LOOP != 0xe944c429
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0xbc645a35
+#if PHI__PUB_FEATURES != 0x66c836c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x885f5467
+#if PHI__PUB_AGENT != 0x592a4729
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0x4ef22910
@@ -91,7 +93,7 @@
 #if PHI__PUB_STRATEGY != 0x719c5783
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CONFIG != 0xb1a34331
+#if PHI__PUB_CONFIG != 0xa33f976e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -1709,6 +1711,166 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #endif
 
 #endif /* PHI__PUB_SKILLS */
+
+#ifdef PHI__PUB_SECTIONS
+#if PHI__PUB_SECTIONS != 0x4e4330b9
+#error "phi: two versions of src/sections in one file"
+#endif
+#else
+#define PHI__PUB_SECTIONS 0x4e4330b9
+
+/* ---- src/sections/sections.h ---- */
+
+/* sections.h - the sections of a configuration that need phi_tools.h: built-in tools and their
+   settings, skills, MCP servers, OpenAPI documents, permissions, and hooks that are scripts.
+
+       phi_config_desc from = PHI_ZERO;
+       from.path = "agent.toml";
+       from.sections = phi_config_sections();
+
+   docs/configuration.md lists their fields. */
+#ifndef PHI_SECTIONS_SECTIONS_H
+#define PHI_SECTIONS_SECTIONS_H
+
+
+#ifndef PHI_NO_CONFIG
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* For phi_config_desc.sections and phi_config_schema. NULL-ended, static. Without the sections that
+   a PHI_NO_ macro leaves out. */
+PHI_API const phi_config_section *const *phi_config_sections(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+#endif
+
+#endif /* PHI__PUB_SECTIONS */
+
+#ifdef PHI__PUB_TRACE
+#if PHI__PUB_TRACE != 0x87405a14
+#error "phi: two versions of src/trace in one file"
+#endif
+#else
+#define PHI__PUB_TRACE 0x87405a14
+
+/* ---- src/trace/trace.h ---- */
+
+/* trace.h - a picture of a thread: one page of HTML for people, or OpenTelemetry spans for viewers.
+
+       phi_trace_agent(agent, PHI_TRACE_HTML, "run.html", NULL, 0);
+
+   The page is one file that loads nothing: the tree of lanes, runs, turns and sub-agents; what each
+   request held, and why; tool calls on a time line; tokens, cost and cache hits; search. The spans
+   are one document of OTLP JSON, named by the GenAI conventions: invoke_agent for a run, chat for a
+   turn's model call, execute_tool for a tool call.
+
+   A trace is made of the thread's entries, so it can be made at any time: during a run, after a
+   crash, of a thread out of a store. A request is shown as the thread's view at that moment. Times
+   are those of entries: a call begins with the answer that has it and ends with its result.
+   A trace of 10,000 entries takes some megabytes: phi_trace_begin writes it in slices, piece by
+   piece, and needs memory for one view of the thread, not for the trace.
+   Threads: the pumping thread.
+   With PHI_NO_TRACE nothing of this page is declared. */
+#ifndef PHI_TRACE_TRACE_H
+#define PHI_TRACE_TRACE_H
+
+
+#ifndef PHI_NO_TRACE
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum phi_trace_kind {
+    PHI_TRACE_HTML = 0,
+    PHI_TRACE_OTEL /* an ExportTraceServiceRequest, as a file exporter writes it */
+} phi_trace_kind;
+
+/* Takes the bytes of a trace, in order, at most 64 KiB a call; they are borrowed until it returns.
+   Anything but PHI_OK ends the trace with that status. It must not change the thread. */
+typedef struct phi_trace_sink {
+    phi_status (*write)(void *user_data, const char *bytes, size_t len);
+    void *user_data;
+} phi_trace_sink;
+
+/* Zero means default for every field. Borrowed, with all it points to, until the trace ends. */
+typedef struct phi_trace_desc {
+    const char *title; /* (default: the thread's title, else its id) */
+    /* Threads of sub-agents, at any depth: each run stands below the tool call that began it
+       (default: a call names the run, and no more) */
+    const phi_thread *const *children;
+    size_t child_count;
+    /* Cost is counted for answers of a model that is among these, by its rates and its id. Their
+       keys and secret headers are replaced by asterisks wherever they occur in the trace
+       (default: no cost) */
+    const phi_model *models;
+    size_t model_count;
+    const char *const *secrets; /* further texts to hide, of 8 bytes and more (default: none) */
+    size_t secret_count;
+    /* The page says for each request which messages this policy left out, and why, as phi_explain
+       does. It must be that of the run: a thread does not keep it (default: all were sent) */
+    const phi_policy *policy;
+    /* The page shows the requests that these sessions captured (phi_agent_desc.capture_requests;
+       default: none). Ignored with PHI_NO_SESSIONS */
+    const struct phi_session *const *sessions;
+    size_t session_count;
+    /* Bytes of each text; the rest is cut, with a note (default 8,000; PHI_UNLIMITED) */
+    uint32_t text_bytes;
+    /* Spans have messages, instructions, arguments and results, too (default: they do not, as the
+       conventions say). The page has them in any case */
+    bool with_content;
+} phi_trace_desc;
+
+typedef struct phi_trace phi_trace;
+
+/* Writes a trace in one call. desc NULL: the defaults. PHI_BAD_ARG; PHI_NO_MEMORY; the sink's
+   status; the store's, where evicted entries cannot be recalled. The bytes written
+   before a failure are no whole trace. */
+PHI_API phi_status phi_trace_html(const phi_thread *thread, const phi_trace_desc *desc,
+                                  const phi_trace_sink *out);
+PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc *desc,
+                                  const phi_trace_sink *out);
+
+/* The same in slices: begin, advance until it is not PHI_BUSY, end.
+   Ownership: the caller ends *trace with phi_trace_end; its memory is the thread's. *out is copied.
+   Lifetime: the threads must not be freed, nor begin anew, before phi_trace_end. They may grow:
+   entries after phi_trace_begin are not in the trace.
+   PHI_BAD_ARG; PHI_NO_MEMORY: *trace is NULL. */
+PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
+                                   const phi_trace_desc *desc, const phi_trace_sink *out,
+                                   phi_trace **trace);
+/* Writes about `units` entries, at least one; a request whose view was rewritten counts a unit for
+   each 64 messages. PHI_BUSY: there is more; PHI_OK: all is written. Else it has failed, and
+   repeats that status: PHI_NOT_FOUND: entries were forgotten meanwhile; else as phi_trace_html. */
+PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units);
+PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless */
+
+/* The whole trace as text in the arena. As phi_trace_html. */
+PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
+                                  const phi_trace_desc *desc, phi_arena *arena, phi_str *out);
+/* Into a file, which is replaced when the trace is whole, and else left as it was; a new file has
+   the mode of the process's umask. Blocks as long as the disk does. words (may be NULL) get a
+   message, cut to words_size and terminated. PHI_NOT_FOUND: no such directory; PHI_IO: the system
+   refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else as phi_trace_html. */
+PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
+                                  const phi_trace_desc *desc, const char *path, char *words,
+                                  size_t words_size);
+/* phi_trace_save of an agent's thread, with the agent's model and policy. PHI_STALE. */
+PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
+                                   char *words, size_t words_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+#endif
+
+#endif /* PHI__PUB_TRACE */
 
 #if defined(__clang__)
 #pragma clang diagnostic pop
@@ -30573,11 +30735,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xb5fab4a1
+#if PHI__IMP_OPENAPI != 0x4839af20
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xb5fab4a1
+#define PHI__IMP_OPENAPI 0x4839af20
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -35026,7 +35188,7 @@ static void phi__reading_check(phi__reading *r) {
 }
 
 static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_status status,
-                                const phi_parse_error *error) {
+                                const phi_parse_error *error, const char *language) {
     if (status == PHI_OK) {
         phi__reading_check(r);
         walk->state = PHI__READING_PARTS;
@@ -35038,6 +35200,9 @@ static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_st
     }
     r->status = status;
     r->error = *error;
+    /* The first byte chose the language, so a wrong guess must show in the message. */
+    (void)snprintf(r->error.message, sizeof r->error.message, "not valid %s: %.*s", language,
+                   (int)sizeof error->message - 20, error->message);
 }
 
 #ifndef PHI_NO_YAML
@@ -35052,7 +35217,7 @@ static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_st
     status = phi_yaml_reader_advance(&walk->yaml, units);
     if (status == PHI_BUSY) return units;
     (void)phi_yaml_reader_result(&walk->yaml, &r->root, &error);
-    phi__reading_parsed(r, walk, status, &error);
+    phi__reading_parsed(r, walk, status, &error, "YAML");
     return units;
 }
 #else
@@ -35077,7 +35242,7 @@ static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_
     status = phi_json_reader_advance(&walk->reader, units);
     if (status == PHI_BUSY) return units;
     (void)phi_json_reader_result(&walk->reader, &r->root, &error);
-    phi__reading_parsed(r, walk, status, &error);
+    phi__reading_parsed(r, walk, status, &error, "JSON");
     return units;
 }
 
@@ -38335,6 +38500,4160 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif
 
 #endif /* PHI__IMP_SKILLS */
+
+#ifdef PHI__IMP_SECTIONS
+#if PHI__IMP_SECTIONS != 0xf3fbbdaa
+#error "phi: two versions of src/sections in one file"
+#endif
+#else
+#define PHI__IMP_SECTIONS 0xf3fbbdaa
+
+/* ---- src/sections/section_in.h ---- */
+
+/* section_in.h - the sections: each has a table, and functions that sections.c puts into its
+   list. */
+#ifndef PHI_SECTIONS_SECTION_IN_H
+#define PHI_SECTIONS_SECTION_IN_H
+
+
+#ifndef PHI_NO_CONFIG
+
+/* ---- section.c ---- */
+
+/* "name" of a table for messages, from its name, else its id without braces; never empty. */
+PHI__FN phi_str phi__section_name(const phi_json *node);
+
+/* A table of texts as a list in the arena. */
+typedef struct phi__section_pair {
+    const char *name, *value;
+} phi__section_pair;
+/* False: no memory. *count 0: there are none. */
+PHI__FN bool phi__section_pairs(phi_arena *arena, const phi_json *map,
+                                const phi__section_pair **out, size_t *count);
+
+/* Paths relative to the directory of the file, NULL-ended; NULL: no memory, or there are none. */
+PHI__FN const char *const *phi__section_places(phi__config_ground *ground,
+                                               const phi__config_texts *paths);
+
+/* ---- each section: its table, begin, use and end ---- */
+
+PHI__FN const phi__config_table *phi__section_tools_table(void);
+PHI__FN phi_status phi__section_tools_begin(phi__config_ground *ground, const phi_json *node,
+                                            void **state);
+PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *making);
+PHI__FN void phi__section_tools_end(void *state);
+
+#ifndef PHI_NO_SKILLS
+PHI__FN const phi__config_table *phi__section_skills_table(void);
+PHI__FN phi_status phi__section_skills_begin(phi__config_ground *ground, const phi_json *node,
+                                             void **state);
+PHI__FN phi_status phi__section_skills_use(void *state, phi__config_making *making);
+PHI__FN void phi__section_skills_end(void *state);
+#endif
+
+#ifndef PHI_NO_MCP
+PHI__FN const phi__config_table *phi__section_mcp_table_top(void);
+PHI__FN phi_status phi__section_mcp_begin(phi__config_ground *ground, const phi_json *node,
+                                          void **state);
+PHI__FN phi_status phi__section_mcp_use(void *state, phi__config_making *making);
+PHI__FN void phi__section_mcp_end(void *state);
+
+typedef struct phi__section_mcp_taken {
+    uint64_t set;
+    const char *id, *name, *description, *cwd, *url, *era, *name_prefix, *log_level;
+    const phi_json *command, *env, *headers, *oauth;
+    phi__config_texts args, answers, roots;
+    uint32_t max_restarts, restart_delay_ms, close_ms;
+    uint32_t connect_timeout_ms, timeout_ms, max_timeout_ms, max_list;
+    uint64_t max_message_bytes;
+    bool hide_keys, no_restart, needs_approval, hold_changed_tools, required;
+} phi__section_mcp_taken;
+
+typedef struct phi__section_mcp_oauth_taken {
+    uint64_t set;
+    const char *client_id, *client_secret, *issuer, *client_metadata_url, *client_name;
+    const char *client_uri, *scope, *redirect_uri;
+    phi_mcp_client_auth client_auth;
+    uint32_t redirect_port, timeout_ms;
+    bool web_application, no_offline_access, allow_private, no_legacy;
+} phi__section_mcp_oauth_taken;
+
+/* section_mcp_table.c */
+PHI__FN const phi__config_table *phi__section_mcp_table_instance(void);
+PHI__FN const phi__config_table *phi__section_mcp_table_oauth(void);
+PHI__FN const phi__config_choice *phi__section_mcp_table_answers(void);
+#endif
+
+#ifndef PHI_NO_OPENAPI
+PHI__FN const phi__config_table *phi__section_openapi_table(void);
+PHI__FN phi_status phi__section_openapi_begin(phi__config_ground *ground, const phi_json *node,
+                                              void **state);
+PHI__FN phi_status phi__section_openapi_use(void *state, phi__config_making *making);
+PHI__FN void phi__section_openapi_end(void *state);
+#endif
+
+#ifndef PHI_NO_PERMISSIONS
+PHI__FN const phi__config_table *phi__section_permissions_table(void);
+PHI__FN phi_status phi__section_permissions_begin(phi__config_ground *ground, const phi_json *node,
+                                                  void **state);
+PHI__FN phi_status phi__section_permissions_use(void *state, phi__config_making *making);
+PHI__FN void phi__section_permissions_end(void *state);
+#endif
+
+#ifndef PHI_NO_SCRIPTS
+PHI__FN const phi__config_table *phi__section_scripts_table(void);       /* [callbacks] */
+PHI__FN const phi__config_table *phi__section_scripts_hooks_table(void); /* [hooks] */
+/* Of both: the node is that of [callbacks]. */
+PHI__FN phi_status phi__section_scripts_begin(phi__config_ground *ground, const phi_json *node,
+                                              void **state);
+PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *making);
+PHI__FN void phi__section_scripts_end(void *state);
+#endif
+
+#endif
+#endif
+
+/* ---- src/sections/section.c ---- */
+
+/* section.c - what several sections need. */
+
+#ifndef PHI_NO_CONFIG
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_str phi__section_name(const phi_json *node) {
+    phi_str name = phi_json_str(phi_json_get(node, "name"), "");
+    if (name.len == 0) name = phi_json_str(phi_json_get(node, "id"), "");
+    if (phi__str_starts(name, "{{")) {
+        phi__config_ref ref = phi__config_refs_parse(name);
+        if (ref.name.len > 0) name = ref.name;
+    }
+    return name.len > 0 ? name : PHI__LIT("unnamed");
+}
+
+PHI__FN bool phi__section_pairs(phi_arena *arena, const phi_json *map,
+                                const phi__section_pair **out, size_t *count) {
+    size_t n = phi_json_count(map);
+    phi_json_iter it = phi_json_each(map);
+    const phi_json *value;
+    phi__section_pair *pairs;
+    *count = 0;
+    *out = NULL;
+    if (n == 0) return true;
+    pairs = (phi__section_pair *)phi_arena_alloc(arena, phi__mul(n, sizeof *pairs));
+    if (pairs == NULL) return false;
+    while ((value = phi_json_next(&it)) != NULL) {
+        phi_str key;
+        if (!phi__arena_str(arena, it.key, &key)) return false;
+        pairs[*count].name = key.at;
+        pairs[*count].value = phi_json_str(value, "").at;
+        ++*count;
+    }
+    *out = pairs;
+    return true;
+}
+
+PHI__FN const char *const *phi__section_places(phi__config_ground *ground,
+                                               const phi__config_texts *paths) {
+    const char **list;
+    size_t i;
+    if (paths->count == 0) return NULL;
+    list = (const char **)phi__arena_zero(ground->arena, (paths->count + 1) * sizeof *list);
+    for (i = 0; list != NULL && i < paths->count; i++) {
+        list[i] = phi__config_place_join(ground->arena, ground->directory, paths->at[i]);
+        if (list[i] == NULL) return NULL;
+    }
+    return list;
+}
+
+#endif
+
+/* ---- src/sections/section_mcp.c ---- */
+
+/* section_mcp.c - MCP servers: a connection that agents share, or one for each reference. */
+
+#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_MCP)
+
+
+/* A connection. */
+typedef struct phi__section_mcp_link {
+    struct phi__section_mcp_link *next;
+    const phi_json *node;
+    bool keep;
+    phi_mcp *mcp;
+    phi_mcp_oauth_desc oauth;
+} phi__section_mcp_link;
+
+typedef struct phi__section_mcp_state {
+    const phi_json *node;
+    phi__section_mcp_link *links;
+} phi__section_mcp_state;
+
+static const char *const *phi__section_mcp_env(phi_arena *arena, const phi_json *map) {
+    const phi__section_pair *pairs;
+    size_t n, i;
+    const char **list;
+    if (!phi__section_pairs(arena, map, &pairs, &n)) return NULL;
+    list = (const char **)phi__arena_zero(arena, (n + 1) * sizeof *list);
+    for (i = 0; list != NULL && i < n; i++) {
+        size_t a = strlen(pairs[i].name), b = strlen(pairs[i].value);
+        char *at = phi__arena_bytes(arena, phi__add(a, b) + 2);
+        if (at == NULL) return NULL;
+        memcpy(at, pairs[i].name, a);
+        at[a] = '=';
+        memcpy(at + a + 1, pairs[i].value, b + 1);
+        list[i] = at;
+    }
+    return list;
+}
+
+/* The command: a text, split as a shell would, or a list; then `args`. *out NULL: a problem says
+   why. */
+static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_json *node,
+                                        const phi__section_mcp_taken *t, const char *const **out) {
+    const char *const *words = NULL;
+    const char *fault = NULL, **list;
+    size_t n = 0, i;
+    phi_status status;
+    *out = NULL;
+    if (phi_json_is_string(t->command)) {
+        status =
+            phi__script_words_split(ground->arena, phi_json_str(t->command, "").at, &words, &fault);
+        if (status == PHI_NO_MEMORY) return status;
+        if (status != PHI_OK) {
+            phi__config_words_error(ground, t->command, status, "mcp.instances.command",
+                                    "command: %s", fault);
+            return PHI_OK;
+        }
+        while (words[n] != NULL) n++;
+    } else {
+        n = phi_json_count(t->command);
+    }
+    list = (const char **)phi__arena_zero(ground->arena,
+                                          phi__mul(n + t->args.count + 1, sizeof *list));
+    if (list == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < n; i++) {
+        const phi_json *item = words == NULL ? phi_json_at(t->command, i) : NULL;
+        list[i] = words != NULL ? words[i] : phi_json_str(item, "").at;
+        if (words != NULL || phi_json_is_string(item)) continue;
+        phi__config_words_error(ground, item, PHI_BAD_ARG, "mcp.instances.command",
+                                "command: expected texts in the list");
+        return PHI_OK;
+    }
+    for (i = 0; i < t->args.count; i++) list[n + i] = t->args.at[i];
+    if (n == 0)
+        phi__config_words_error(ground, node, PHI_BAD_ARG, "mcp.instances.command",
+                                "command: expected a program, as \"my-server --stdio\" or "
+                                "[\"my-server\", \"--stdio\"]");
+    else
+        *out = list;
+    return PHI_OK;
+}
+
+static phi_status phi__section_mcp_roots(phi__config_ground *ground, const phi__config_texts *paths,
+                                         phi_mcp_desc *desc) {
+    phi_mcp_root *roots;
+    size_t i;
+    if (paths->count == 0) return PHI_OK;
+    roots = (phi_mcp_root *)phi__arena_zero(ground->arena, paths->count * sizeof *roots);
+    if (roots == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < paths->count; i++) {
+        phi_str text = phi_str_of(paths->at[i]);
+        const char *path;
+        char *uri;
+        roots[i].uri = text.at;
+        if (phi__str_find(text, 0, "://") != SIZE_MAX) continue;
+        path = phi__config_place_join(ground->arena, ground->directory, text.at);
+        if (path != NULL) path = phi__config_place_absolute(ground->arena, path);
+        uri = path != NULL ? phi__arena_bytes(ground->arena, strlen(path) + 8) : NULL;
+        if (uri == NULL) return PHI_NO_MEMORY;
+        memcpy(uri, "file://", 7);
+        memcpy(uri + 7, path, strlen(path) + 1);
+        roots[i].uri = uri;
+    }
+    desc->roots = roots;
+    desc->root_count = paths->count;
+    return PHI_OK;
+}
+
+static phi_status phi__section_mcp_oauth(phi__config_ground *ground, const phi_json *node,
+                                         phi__section_mcp_link *link, phi_mcp_desc *desc) {
+    phi__section_mcp_oauth_taken t;
+    phi_mcp_oauth_desc *oauth = &link->oauth;
+    if (node == NULL) return PHI_OK;
+    memset(&t, 0, sizeof t);
+    if (!phi__config_take(ground->arena, node, phi__section_mcp_table_oauth(), &t))
+        return PHI_NO_MEMORY;
+    oauth->open_browser = ground->desc.open_url_fn;
+    oauth->user_data = ground->desc.open_url_user_data;
+    oauth->store = ground->desc.store;
+    oauth->client_id = t.client_id;
+    oauth->client_secret = t.client_secret;
+    oauth->client_auth = t.client_auth;
+    oauth->issuer = t.issuer;
+    oauth->client_metadata_url = t.client_metadata_url;
+    oauth->client_name = t.client_name;
+    oauth->client_uri = t.client_uri;
+    oauth->web_application = t.web_application;
+    oauth->scope = t.scope;
+    oauth->no_offline_access = t.no_offline_access;
+    oauth->redirect_port = (int)t.redirect_port;
+    oauth->redirect_uri = t.redirect_uri;
+    oauth->timeout_ms = t.timeout_ms;
+    oauth->allow_private = t.allow_private;
+    oauth->no_legacy = t.no_legacy;
+    desc->oauth = oauth;
+    return PHI_OK;
+}
+
+static void phi__section_mcp_plain(const phi__section_mcp_taken *t, phi_mcp_desc *desc) {
+    desc->hide_keys = t->hide_keys;
+    desc->max_restarts = t->max_restarts;
+    desc->no_restart = t->no_restart;
+    desc->restart_delay_ms = t->restart_delay_ms;
+    desc->close_ms = t->close_ms;
+    desc->url = t->url;
+    desc->era = t->era;
+    desc->connect_timeout_ms = t->connect_timeout_ms;
+    desc->timeout_ms = t->timeout_ms;
+    desc->max_timeout_ms = t->max_timeout_ms;
+    desc->name_prefix = t->name_prefix;
+    desc->max_message_bytes = (size_t)t->max_message_bytes;
+    desc->max_list = t->max_list;
+    desc->needs_approval = t->needs_approval;
+    desc->hold_changed_tools = t->hold_changed_tools;
+    desc->answers = phi__config_take_bits(&t->answers, phi__section_mcp_table_answers());
+    desc->log_level = t->log_level;
+}
+
+/* The desc of a server. *fits: it says enough to connect. */
+static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_json *node,
+                                        const phi__section_mcp_taken *t,
+                                        phi__section_mcp_link *link, phi_mcp_desc *desc,
+                                        bool *fits) {
+    const phi__section_pair *pairs;
+    phi_str name = phi__section_name(node);
+    phi_status status = PHI_OK;
+    *fits = false;
+    phi__section_mcp_plain(t, desc);
+    if (!phi__arena_str(ground->arena, name, &name)) return PHI_NO_MEMORY;
+    desc->name = name.at;
+    if ((t->url != NULL) == (t->command != NULL)) {
+        phi__config_words_error(ground, node, PHI_BAD_ARG, "mcp.instances",
+                                "MCP server \"%s\": expected one of command (a program) and url",
+                                name.at);
+        return PHI_OK;
+    }
+    if (t->command != NULL) status = phi__section_mcp_argv(ground, node, t, &desc->argv);
+    if (status == PHI_OK && t->env != NULL) {
+        desc->env = phi__section_mcp_env(ground->arena, t->env);
+        if (desc->env == NULL) status = PHI_NO_MEMORY;
+    }
+    if (status == PHI_OK && t->cwd != NULL) {
+        desc->cwd = phi__config_place_join(ground->arena, ground->directory, t->cwd);
+        if (desc->cwd == NULL) status = PHI_NO_MEMORY;
+    }
+    if (status == PHI_OK &&
+        !phi__section_pairs(ground->arena, t->headers, &pairs, &desc->header_count))
+        status = PHI_NO_MEMORY;
+    if (status == PHI_OK && desc->header_count > 0) {
+        phi_mcp_pair *headers =
+            (phi_mcp_pair *)phi_arena_alloc(ground->arena, desc->header_count * sizeof *headers);
+        size_t i;
+        for (i = 0; headers != NULL && i < desc->header_count; i++) {
+            headers[i].name = pairs[i].name;
+            headers[i].value = pairs[i].value;
+        }
+        desc->headers = headers;
+        if (headers == NULL) status = PHI_NO_MEMORY;
+    }
+    if (status == PHI_OK) status = phi__section_mcp_roots(ground, &t->roots, desc);
+    if (status == PHI_OK) status = phi__section_mcp_oauth(ground, t->oauth, link, desc);
+    *fits = desc->argv != NULL || desc->url != NULL;
+    return status;
+}
+
+/* The connection of a reference: one that is shared, or a new one. *out NULL: a problem says why,
+   or nothing is to be opened. */
+static phi_status phi__section_mcp_link_of(phi__section_mcp_state *s, phi__config_ground *ground,
+                                           const phi__config_used *used,
+                                           const phi__section_mcp_taken *t,
+                                           phi__section_mcp_link **out) {
+    phi__section_mcp_link *link = s->links;
+    phi_mcp_desc desc = PHI_ZERO;
+    bool fits;
+    phi_status status;
+    while (used->keep && link != NULL && (link->node != used->node || !link->keep))
+        link = link->next;
+    *out = used->keep ? link : NULL;
+    if (*out != NULL) return PHI_OK;
+    link = (phi__section_mcp_link *)phi__arena_zero(ground->arena, sizeof *link);
+    if (link == NULL) return PHI_NO_MEMORY;
+    link->node = used->node;
+    link->keep = used->keep;
+    status = phi__section_mcp_desc(ground, used->node, t, link, &desc, &fits);
+    if (status != PHI_OK || !fits || ground->check_only) return status;
+    link->mcp = phi_mcp_connect(ground->rt, &desc);
+    if (link->mcp == NULL) {
+        const char *words = "";
+        status = phi_last_error(ground->rt, &words, NULL);
+        if (status == PHI_NO_MEMORY) return status;
+        phi__config_words_error(ground, used->node, status, "mcp.instances",
+                                "MCP server \"%s\": %s", desc.name, words);
+        return PHI_OK;
+    }
+    link->next = s->links;
+    s->links = link;
+    *out = link;
+    return PHI_OK;
+}
+
+/* PHI_BUSY: a server that is required is not there yet. */
+static phi_status phi__section_mcp_wait(phi__config_ground *ground,
+                                        const phi__section_mcp_link *link,
+                                        const phi__section_mcp_taken *t) {
+    phi_str name = phi__section_name(link->node);
+    phi_mcp_state state = phi_mcp_state_of(link->mcp);
+    if (!t->required || state == PHI_MCP_READY) return PHI_OK;
+    if (state == PHI_MCP_CONNECTING) return PHI_BUSY;
+    phi__config_words_error(ground, link->node, PHI_REFUSED, "mcp.instances",
+                            "MCP server \"%.*s\", which is required: %s", (int)name.len, name.at,
+                            phi_mcp_error(link->mcp));
+    return PHI_OK;
+}
+
+/* One server of an agent; making->work: its connection, while it is waited for. */
+static phi_status phi__section_mcp_one(phi__section_mcp_state *s, phi__config_making *making,
+                                       const phi__config_used *used) {
+    phi__config_ground *ground = making->ground;
+    phi__section_mcp_link *link = (phi__section_mcp_link *)making->work;
+    phi__section_mcp_taken t;
+    phi_status status = PHI_OK;
+    memset(&t, 0, sizeof t);
+    if (!phi__config_take(ground->arena, used->node, phi__section_mcp_table_instance(), &t))
+        return PHI_NO_MEMORY;
+    if (link == NULL) status = phi__section_mcp_link_of(s, ground, used, &t, &link);
+    if (status != PHI_OK || link == NULL) return status;
+    making->work = link;
+    status = phi__section_mcp_wait(ground, link, &t);
+    if (status != PHI_OK) return status;
+    making->work = NULL;
+    return phi__config_making_source(making, phi_mcp_tools(link->mcp));
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__section_mcp_begin(phi__config_ground *ground, const phi_json *node,
+                                          void **state) {
+    phi__section_mcp_state *s = (phi__section_mcp_state *)phi__arena_zero(ground->arena, sizeof *s);
+    *state = s;
+    if (s == NULL) return PHI_NO_MEMORY;
+    s->node = node;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__section_mcp_use(void *state, phi__config_making *making) {
+    phi__section_mcp_state *s = (phi__section_mcp_state *)state;
+    phi__config_used used;
+    while (phi__config_making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
+        phi_status status = used.node != NULL ? phi__section_mcp_one(s, making, &used) : PHI_OK;
+        if (status != PHI_OK) return status;
+        making->at++;
+    }
+    return PHI_OK;
+}
+
+PHI__FN void phi__section_mcp_end(void *state) {
+    phi__section_mcp_state *s = (phi__section_mcp_state *)state;
+    phi__section_mcp_link *link;
+    for (link = s != NULL ? s->links : NULL; link != NULL; link = link->next)
+        (void)phi_mcp_free(link->mcp);
+}
+
+#endif
+
+/* ---- src/sections/section_mcp_table.c ---- */
+
+/* section_mcp_table.c - the fields of [[mcp.instances]]. */
+
+#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_MCP)
+
+
+static const phi__config_choice phi__section_mcp_answer_choices[] = {
+    {"sampling", PHI_MCP_SAMPLING, false},
+    {"forms", PHI_MCP_FORMS, false},
+    {"urls", PHI_MCP_URLS, false},
+    {NULL, 0, false}};
+
+static const phi__config_choice phi__section_mcp_auth_choices[] = {
+    {"any", PHI_MCP_CLIENT_AUTH_ANY, false},
+    {"client_secret_basic", PHI_MCP_CLIENT_AUTH_BASIC, false},
+    {"client_secret_post", PHI_MCP_CLIENT_AUTH_POST, false},
+    {"none", PHI_MCP_CLIENT_AUTH_NONE, false},
+    {NULL, 0, false}};
+
+#define PHI__SECTION_MCP_TEXT(member, flags, text)                                                 \
+    PHI__CONFIG_PLAIN(phi__section_mcp_taken, member, #member, PHI__CONFIG_TEXT, flags, NULL,      \
+                      "null", text)
+#define PHI__SECTION_MCP_BOOL(member, text)                                                        \
+    PHI__CONFIG_PLAIN(phi__section_mcp_taken, member, #member, PHI__CONFIG_BOOL, 0, NULL, "false", \
+                      text)
+#define PHI__SECTION_MCP_SECONDS(member, key, fallback, text)                                      \
+    PHI__CONFIG_RANGE(phi__section_mcp_taken, member, key, PHI__CONFIG_SECONDS,                    \
+                      PHI__CONFIG_NO_LIMIT, 0.001, 0, fallback, text)
+
+static const phi__config_field phi__section_mcp_instance_fields[] = {
+    PHI__CONFIG_PLAIN(phi__section_mcp_taken, id, "id", PHI__CONFIG_TEXT, PHI__CONFIG_ID, "mcp",
+                      "null",
+                      "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
+    PHI__CONFIG_PLAIN(phi__section_mcp_taken, name, "name", PHI__CONFIG_TEXT, PHI__CONFIG_NAME,
+                      "mcp", "null", "Its name, for messages."),
+    PHI__SECTION_MCP_TEXT(description, 0, "For people."),
+    PHI__CONFIG_PLAIN(phi__section_mcp_taken, command, "command", PHI__CONFIG_VALUE, 0, NULL,
+                      "null",
+                      "A program that speaks over its standard input and output: a text, or a list "
+                      "of texts."),
+    PHI__CONFIG_PLAIN(phi__section_mcp_taken, args, "args", PHI__CONFIG_TEXTS, 0, NULL, "[]",
+                      "Further arguments of the program."),
+    PHI__CONFIG_PLAIN(phi__section_mcp_taken, env, "env", PHI__CONFIG_MAP, PHI__CONFIG_SECRET, NULL,
+                      "{}", "Variables that are added to its environment."),
+    PHI__SECTION_MCP_BOOL(hide_keys, "Variables whose names look like keys are not passed on."),
+    PHI__SECTION_MCP_TEXT(cwd, PHI__CONFIG_PATH, "Its working directory."),
+    PHI__CONFIG_RANGE(phi__section_mcp_taken, max_restarts, "max_restarts", PHI__CONFIG_INTEGER,
+                      PHI__CONFIG_NO_LIMIT, 1, 4294967295, "3",
+                      "How often in a row a program that ended is started again."),
+    PHI__SECTION_MCP_BOOL(no_restart, "A program that ended is not started again."),
+    PHI__CONFIG_RANGE(phi__section_mcp_taken, restart_delay_ms, "restart_delay_ms",
+                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "500",
+                      "Milliseconds before the first restart."),
+    PHI__CONFIG_RANGE(phi__section_mcp_taken, close_ms, "close_ms", PHI__CONFIG_INTEGER, 0, 1,
+                      4294967295, "2000", "Milliseconds that it has to end."),
+    PHI__SECTION_MCP_TEXT(url, 0, "The address of a server over HTTP."),
+    PHI__CONFIG_PLAIN(phi__section_mcp_taken, headers, "headers", PHI__CONFIG_MAP,
+                      PHI__CONFIG_SECRET, NULL, "{}", "HTTP headers of every request."),
+    PHI__CONFIG_NEST(phi__section_mcp_taken, oauth, "oauth", PHI__CONFIG_TABLE,
+                     phi__section_mcp_table_oauth, "Authorization by OAuth 2.1."),
+    PHI__SECTION_MCP_TEXT(era, 0, "Only this version of the protocol (default: found out)."),
+    PHI__SECTION_MCP_SECONDS(connect_timeout_ms, "connect_timeout_secs", "30",
+                             "Seconds until it must be ready."),
+    PHI__SECTION_MCP_SECONDS(timeout_ms, "timeout_secs", "30", "Seconds of a request."),
+    PHI__SECTION_MCP_SECONDS(max_timeout_ms, "max_timeout_secs", "600",
+                             "Seconds of a request that reports progress."),
+    PHI__CONFIG_ROW(phi__section_mcp_taken, name_prefix, "name_prefix", PHI__CONFIG_TEXT, 0,
+                    "prefix", NULL, NULL, NULL, 0, 0, "null",
+                    "Tools are named \"{prefix}__{name}\"."),
+    PHI__CONFIG_RANGE(phi__section_mcp_taken, max_message_bytes, "max_message_bytes",
+                      PHI__CONFIG_INTEGER, 0, 1024, 0, "16777216", "Bytes of one message."),
+    PHI__CONFIG_RANGE(phi__section_mcp_taken, max_list, "max_list", PHI__CONFIG_INTEGER, 0, 1,
+                      4294967295, "2000", "Tools of a list at most."),
+    PHI__SECTION_MCP_BOOL(needs_approval, "Tools that may change something need an approval."),
+    PHI__SECTION_MCP_BOOL(hold_changed_tools,
+                          "A tool that the server has changed is not called until it is accepted."),
+    PHI__CONFIG_ROW(phi__section_mcp_taken, answers, "answers", PHI__CONFIG_TEXTS, 0, NULL,
+                    phi__section_mcp_answer_choices, NULL, NULL, 0, 0, "[]",
+                    "What the server may ask of the program."),
+    PHI__CONFIG_PLAIN(phi__section_mcp_taken, roots, "roots", PHI__CONFIG_TEXTS, PHI__CONFIG_PATH,
+                      NULL, "[]", "Directories that the server may work in."),
+    PHI__SECTION_MCP_TEXT(log_level, 0, "The least level of the server's messages: \"warning\"."),
+    PHI__SECTION_MCP_BOOL(required, "There are no agents until the server is ready.")};
+
+static const phi__config_table phi__section_mcp_instance_is = {
+    "mcp.instances",
+    phi__section_mcp_instance_fields,
+    PHI__COUNT(phi__section_mcp_instance_fields),
+    NULL,
+    false,
+    "An MCP server."};
+
+typedef struct phi__section_mcp_list {
+    uint64_t set;
+    const phi_json *instances;
+} phi__section_mcp_list;
+
+static const phi__config_field phi__section_mcp_fields[] = {
+    PHI__CONFIG_NEST(phi__section_mcp_list, instances, "instances", PHI__CONFIG_TABLES,
+                     phi__section_mcp_table_instance, "The servers.")};
+
+static const phi__config_table phi__section_mcp_is = {
+    "mcp",
+    phi__section_mcp_fields,
+    PHI__COUNT(phi__section_mcp_fields),
+    NULL,
+    false,
+    "Servers of the Model Context Protocol, whose tools agents have."};
+
+#define PHI__SECTION_MCP_OAUTH_TEXT(member, flags, text)                                           \
+    PHI__CONFIG_PLAIN(phi__section_mcp_oauth_taken, member, #member, PHI__CONFIG_TEXT, flags,      \
+                      NULL, "null", text)
+#define PHI__SECTION_MCP_OAUTH_BOOL(member, text)                                                  \
+    PHI__CONFIG_PLAIN(phi__section_mcp_oauth_taken, member, #member, PHI__CONFIG_BOOL, 0, NULL,    \
+                      "false", text)
+
+static const phi__config_field phi__section_mcp_oauth_fields[] = {
+    PHI__SECTION_MCP_OAUTH_TEXT(client_id, 0, "Of a client that the server knows."),
+    PHI__SECTION_MCP_OAUTH_TEXT(client_secret, PHI__CONFIG_SECRET, "Its secret."),
+    PHI__CONFIG_CHOOSE(phi__section_mcp_oauth_taken, client_auth, "client_auth",
+                       phi__section_mcp_auth_choices, "\"any\"", "How the client proves itself."),
+    PHI__SECTION_MCP_OAUTH_TEXT(issuer, 0, "The authorization server that client_id is of."),
+    PHI__SECTION_MCP_OAUTH_TEXT(client_metadata_url, 0, "A document about the program."),
+    PHI__SECTION_MCP_OAUTH_TEXT(client_name, 0, "The name that the person is shown."),
+    PHI__SECTION_MCP_OAUTH_TEXT(client_uri, 0, "A page about the program."),
+    PHI__SECTION_MCP_OAUTH_BOOL(web_application, "The program is a web application."),
+    PHI__SECTION_MCP_OAUTH_TEXT(scope, 0, "Scopes to ask for, separated by blanks."),
+    PHI__SECTION_MCP_OAUTH_BOOL(no_offline_access, "offline_access is not asked for."),
+    PHI__CONFIG_RANGE(phi__section_mcp_oauth_taken, redirect_port, "redirect_port",
+                      PHI__CONFIG_INTEGER, 0, 0, 65535, "0", "The port of the redirect; 0: any."),
+    PHI__SECTION_MCP_OAUTH_TEXT(redirect_uri, 0, "Where the browser is sent back to."),
+    PHI__CONFIG_RANGE(phi__section_mcp_oauth_taken, timeout_ms, "timeout_secs", PHI__CONFIG_SECONDS,
+                      PHI__CONFIG_NO_LIMIT, 0.001, 0, "300", "Seconds of an authorization."),
+    PHI__SECTION_MCP_OAUTH_BOOL(allow_private, "Metadata may name private addresses."),
+    PHI__SECTION_MCP_OAUTH_BOOL(no_legacy, "Servers without metadata are refused.")};
+
+static const phi__config_table phi__section_mcp_oauth_is = {
+    "mcp.instances.oauth",
+    phi__section_mcp_oauth_fields,
+    PHI__COUNT(phi__section_mcp_oauth_fields),
+    NULL,
+    false,
+    "Authorization; the program shows the address to the person (phi_agents_desc.open_url_fn)."};
+
+/* ---- for other modules ---- */
+
+PHI__FN const phi__config_choice *phi__section_mcp_table_answers(void) {
+    return phi__section_mcp_answer_choices;
+}
+PHI__FN const phi__config_table *phi__section_mcp_table_top(void) { return &phi__section_mcp_is; }
+PHI__FN const phi__config_table *phi__section_mcp_table_instance(void) {
+    return &phi__section_mcp_instance_is;
+}
+PHI__FN const phi__config_table *phi__section_mcp_table_oauth(void) {
+    return &phi__section_mcp_oauth_is;
+}
+
+#endif
+#undef PHI__SECTION_MCP_TEXT
+#undef PHI__SECTION_MCP_BOOL
+#undef PHI__SECTION_MCP_SECONDS
+#undef PHI__SECTION_MCP_OAUTH_TEXT
+#undef PHI__SECTION_MCP_OAUTH_BOOL
+
+/* ---- src/sections/section_openapi.c ---- */
+
+/* section_openapi.c - OpenAPI documents: read once where agents share them, and their operations as
+   tools. */
+
+#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_OPENAPI)
+
+
+typedef struct phi__section_openapi_taken {
+    uint64_t set;
+    const char *id, *name, *description, *file, *url, *base_url;
+    const char *bearer_token, *user, *password, *client_id, *client_secret, *token_url;
+    const phi_json *keys, *headers;
+    uint32_t timeout_ms, max_response_bytes, max_schema_bytes;
+    uint64_t max_document_bytes;
+    const char *response_directory, *name_prefix;
+    phi__config_texts upload_roots, operation_ids, tags, path_prefixes, methods;
+    bool skip_unnamed, needs_approval, destructive_needs_approval;
+} phi__section_openapi_taken;
+
+/* A document, and the tools that were selected of it. */
+typedef struct phi__section_openapi_doc {
+    struct phi__section_openapi_doc *next;
+    const phi_json *node;
+    bool keep, failed;
+    phi_openapi *api;
+    phi_openapi_filter filter;
+    phi_openapi_tools tools;
+} phi__section_openapi_doc;
+
+typedef struct phi__section_openapi_state {
+    const phi_json *node;
+    phi__section_openapi_doc *docs;
+} phi__section_openapi_state;
+
+#define PHI__SECTION_OPENAPI_TEXT(member, flags, text)                                             \
+    PHI__CONFIG_PLAIN(phi__section_openapi_taken, member, #member, PHI__CONFIG_TEXT, flags, NULL,  \
+                      "null", text)
+#define PHI__SECTION_OPENAPI_TEXTS(member, flags, text)                                            \
+    PHI__CONFIG_PLAIN(phi__section_openapi_taken, member, #member, PHI__CONFIG_TEXTS, flags, NULL, \
+                      "[]", text)
+#define PHI__SECTION_OPENAPI_BOOL(member, text)                                                    \
+    PHI__CONFIG_PLAIN(phi__section_openapi_taken, member, #member, PHI__CONFIG_BOOL, 0, NULL,      \
+                      "false", text)
+
+static const phi__config_field phi__section_openapi_instance_fields[] = {
+    PHI__CONFIG_PLAIN(phi__section_openapi_taken, id, "id", PHI__CONFIG_TEXT, PHI__CONFIG_ID,
+                      "openapi", "null",
+                      "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
+    PHI__CONFIG_PLAIN(phi__section_openapi_taken, name, "name", PHI__CONFIG_TEXT, PHI__CONFIG_NAME,
+                      "openapi", "null", "Its name, for messages."),
+    PHI__SECTION_OPENAPI_TEXT(description, 0, "For people."),
+    PHI__SECTION_OPENAPI_TEXT(file, PHI__CONFIG_PATH, "The document, JSON or YAML."),
+    PHI__SECTION_OPENAPI_TEXT(url, 0, "The document's address, instead of file."),
+    PHI__SECTION_OPENAPI_TEXT(base_url, 0,
+                              "The address of the API (default: the document's first server)."),
+    PHI__SECTION_OPENAPI_TEXT(bearer_token, PHI__CONFIG_SECRET, "For http bearer and oauth2."),
+    PHI__SECTION_OPENAPI_TEXT(user, 0, "For http basic."),
+    PHI__SECTION_OPENAPI_TEXT(password, PHI__CONFIG_SECRET, "For http basic."),
+    PHI__CONFIG_PLAIN(phi__section_openapi_taken, keys, "keys", PHI__CONFIG_MAP, PHI__CONFIG_SECRET,
+                      NULL, "{}", "For apiKey, by the name of the scheme in the document."),
+    PHI__SECTION_OPENAPI_TEXT(client_id, 0, "For the client credentials of oauth2."),
+    PHI__SECTION_OPENAPI_TEXT(client_secret, PHI__CONFIG_SECRET, "The same."),
+    PHI__SECTION_OPENAPI_TEXT(token_url, 0, "Of oauth2 (default: the document's)."),
+    PHI__CONFIG_PLAIN(phi__section_openapi_taken, headers, "headers", PHI__CONFIG_MAP,
+                      PHI__CONFIG_SECRET, NULL, "{}", "HTTP headers of every request."),
+    PHI__CONFIG_RANGE(phi__section_openapi_taken, timeout_ms, "timeout_secs", PHI__CONFIG_SECONDS,
+                      PHI__CONFIG_NO_LIMIT, 0.001, 0, "30", "Seconds of a request."),
+    PHI__CONFIG_RANGE(phi__section_openapi_taken, max_response_bytes, "max_response_bytes",
+                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "65536",
+                      "Bytes of an answer that the model sees."),
+    PHI__SECTION_OPENAPI_TEXT(response_directory, PHI__CONFIG_PATH,
+                              "Where answers that were cut are kept whole."),
+    PHI__SECTION_OPENAPI_TEXTS(upload_roots, PHI__CONFIG_PATH,
+                               "Directories whose files may be uploaded."),
+    PHI__CONFIG_ROW(phi__section_openapi_taken, name_prefix, "name_prefix", PHI__CONFIG_TEXT, 0,
+                    "prefix", NULL, NULL, NULL, 0, 0, "null",
+                    "Tools are named \"{prefix}__{operation id}\"."),
+    PHI__CONFIG_RANGE(phi__section_openapi_taken, max_document_bytes, "max_document_bytes",
+                      PHI__CONFIG_INTEGER, 0, 1, 0, "67108864", "Bytes of the document."),
+    PHI__CONFIG_RANGE(phi__section_openapi_taken, max_schema_bytes, "max_schema_bytes",
+                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "65536", "Bytes of a tool's schema."),
+    PHI__SECTION_OPENAPI_BOOL(skip_unnamed, "Leaves out operations without operationId."),
+    PHI__SECTION_OPENAPI_BOOL(needs_approval, "Tools that may change something need an approval."),
+    PHI__SECTION_OPENAPI_BOOL(destructive_needs_approval, "The same of DELETE alone."),
+    PHI__SECTION_OPENAPI_TEXTS(operation_ids, 0, "These operations alone."),
+    PHI__SECTION_OPENAPI_TEXTS(tags, 0, "Operations with one of these tags alone."),
+    PHI__SECTION_OPENAPI_TEXTS(path_prefixes, 0, "Operations of these paths alone."),
+    PHI__SECTION_OPENAPI_TEXTS(methods, 0, "Operations of these methods alone.")};
+
+static const phi__config_table phi__section_openapi_instance_is = {
+    "openapi.instances",
+    phi__section_openapi_instance_fields,
+    PHI__COUNT(phi__section_openapi_instance_fields),
+    NULL,
+    false,
+    "An OpenAPI document, whose operations are tools."};
+static const phi__config_table *phi__section_openapi_instance(void) {
+    return &phi__section_openapi_instance_is;
+}
+
+typedef struct phi__section_openapi_list {
+    uint64_t set;
+    const phi_json *instances;
+} phi__section_openapi_list;
+
+static const phi__config_field phi__section_openapi_fields[] = {
+    PHI__CONFIG_NEST(phi__section_openapi_list, instances, "instances", PHI__CONFIG_TABLES,
+                     phi__section_openapi_instance, "The documents.")};
+
+static const phi__config_table phi__section_openapi_is = {
+    "openapi",
+    phi__section_openapi_fields,
+    PHI__COUNT(phi__section_openapi_fields),
+    NULL,
+    false,
+    "OpenAPI documents, whose operations are tools."};
+
+/* ---- making ---- */
+
+static bool phi__section_openapi_list_of(phi_arena *arena, const phi_json *map,
+                                         const phi_openapi_pair **out, size_t *count) {
+    const phi__section_pair *pairs;
+    phi_openapi_pair *list;
+    size_t i;
+    if (!phi__section_pairs(arena, map, &pairs, count)) return false;
+    if (*count == 0) return true;
+    list = (phi_openapi_pair *)phi_arena_alloc(arena, *count * sizeof *list);
+    if (list == NULL) return false;
+    for (i = 0; i < *count; i++) {
+        list[i].name = pairs[i].name;
+        list[i].value = pairs[i].value;
+    }
+    *out = list;
+    return true;
+}
+
+static phi_status phi__section_openapi_desc(phi__config_ground *ground,
+                                            const phi__section_openapi_taken *t,
+                                            phi_openapi_desc *desc) {
+    desc->base_url = t->base_url;
+    desc->auth.bearer_token = t->bearer_token;
+    desc->auth.user = t->user;
+    desc->auth.password = t->password;
+    desc->auth.client_id = t->client_id;
+    desc->auth.client_secret = t->client_secret;
+    desc->auth.token_url = t->token_url;
+    desc->timeout_ms = t->timeout_ms;
+    desc->max_response_bytes = t->max_response_bytes;
+    desc->max_schema_bytes = t->max_schema_bytes;
+    desc->max_document_bytes = (size_t)t->max_document_bytes;
+    desc->name_prefix = t->name_prefix;
+    desc->skip_unnamed = t->skip_unnamed;
+    desc->needs_approval = t->needs_approval;
+    desc->destructive_needs_approval = t->destructive_needs_approval;
+    if (t->response_directory != NULL) {
+        desc->response_directory =
+            phi__config_place_join(ground->arena, ground->directory, t->response_directory);
+        if (desc->response_directory == NULL) return PHI_NO_MEMORY;
+    }
+    desc->upload_roots = phi__section_places(ground, &t->upload_roots);
+    if (desc->upload_roots == NULL && t->upload_roots.count > 0) return PHI_NO_MEMORY;
+    return phi__section_openapi_list_of(ground->arena, t->keys, &desc->auth.keys,
+                                        &desc->auth.key_count) &&
+                   phi__section_openapi_list_of(ground->arena, t->headers, &desc->headers,
+                                                &desc->header_count)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static phi_status phi__section_openapi_open(phi__config_ground *ground,
+                                            phi__section_openapi_doc *doc,
+                                            const phi__section_openapi_taken *t) {
+    phi_openapi_desc desc = PHI_ZERO;
+    const char *path, *words = "";
+    phi_str name = phi__section_name(doc->node);
+    phi_status status = phi__section_openapi_desc(ground, t, &desc);
+    if (status != PHI_OK) return status;
+    doc->filter.operation_ids = t->operation_ids.at;
+    doc->filter.tags = t->tags.at;
+    doc->filter.path_prefixes = t->path_prefixes.at;
+    doc->filter.methods = t->methods.at;
+    doc->failed = true;
+    if ((t->file != NULL) == (t->url != NULL)) {
+        phi__config_words_error(ground, doc->node, PHI_BAD_ARG, "openapi.instances",
+                                "OpenAPI document \"%.*s\": expected one of file and url",
+                                (int)name.len, name.at);
+        return PHI_OK;
+    }
+    if (ground->check_only) return PHI_OK;
+    path =
+        t->file != NULL ? phi__config_place_join(ground->arena, ground->directory, t->file) : NULL;
+    if (t->file != NULL && path == NULL) return PHI_NO_MEMORY;
+    doc->api = path != NULL ? phi_openapi_from_file(ground->rt, &desc, path)
+                            : phi_openapi_from_url(ground->rt, &desc, t->url);
+    doc->failed = doc->api == NULL;
+    if (!doc->failed) return PHI_OK;
+    status = phi_last_error(ground->rt, &words, NULL);
+    if (status == PHI_NO_MEMORY) return status;
+    phi__config_words_error(ground, doc->node, status, "openapi.instances",
+                            "OpenAPI document \"%.*s\": %s", (int)name.len, name.at, words);
+    return PHI_OK;
+}
+
+/* PHI_BUSY: the document is being read, or its tools are being made. */
+static phi_status phi__section_openapi_read(phi__config_ground *ground,
+                                            phi__section_openapi_doc *doc) {
+    phi_status status = phi_openapi_step(doc->api);
+    const phi_parse_error *error;
+    phi_str name = phi__section_name(doc->node);
+    if (status == PHI_OK) status = phi_openapi_select(doc->api, &doc->filter, &doc->tools);
+    if (status == PHI_OK || status == PHI_BUSY || status == PHI_NO_MEMORY) return status;
+    error = phi_openapi_error(doc->api);
+    phi__config_words_error(ground, doc->node, status, "openapi.instances",
+                            "OpenAPI document \"%.*s\": %s%s", (int)name.len, name.at,
+                            error->message[0] != '\0' ? error->message : phi_status_text(status),
+                            error->line > 0 ? " (in the document)" : "");
+    doc->failed = true;
+    return PHI_OK;
+}
+
+static phi_status phi__section_openapi_doc_of(phi__section_openapi_state *s,
+                                              phi__config_ground *ground,
+                                              const phi__config_used *used,
+                                              phi__section_openapi_doc **out) {
+    phi__section_openapi_doc *doc = s->docs;
+    phi__section_openapi_taken t;
+    while (used->keep && doc != NULL && (doc->node != used->node || !doc->keep)) doc = doc->next;
+    *out = used->keep ? doc : NULL;
+    if (*out != NULL) return PHI_OK;
+    memset(&t, 0, sizeof t);
+    doc = (phi__section_openapi_doc *)phi__arena_zero(ground->arena, sizeof *doc);
+    if (doc == NULL ||
+        !phi__config_take(ground->arena, used->node, phi__section_openapi_instance(), &t))
+        return PHI_NO_MEMORY;
+    doc->node = used->node;
+    doc->keep = used->keep;
+    doc->next = s->docs;
+    s->docs = doc;
+    *out = doc;
+    return phi__section_openapi_open(ground, doc, &t);
+}
+
+static phi_status phi__section_openapi_one(phi__section_openapi_state *s,
+                                           phi__config_making *making,
+                                           const phi__config_used *used) {
+    phi__section_openapi_doc *doc = (phi__section_openapi_doc *)making->work;
+    phi_status status = PHI_OK;
+    size_t i;
+    if (doc == NULL) status = phi__section_openapi_doc_of(s, making->ground, used, &doc);
+    if (status != PHI_OK) return status;
+    making->work = doc;
+    if (making->ground->check_only)
+        phi__config_making_trust(making);
+    else if (!doc->failed)
+        status = phi__section_openapi_read(making->ground, doc);
+    if (status != PHI_OK) return status;
+    making->work = NULL;
+    for (i = 0; status == PHI_OK && i < doc->tools.count; i++) {
+        (void)phi__config_making_offer(making, doc->tools.tools[i].name);
+        status = phi__config_making_tool(making, &doc->tools.tools[i]);
+    }
+    return status;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN const phi__config_table *phi__section_openapi_table(void) {
+    return &phi__section_openapi_is;
+}
+
+PHI__FN phi_status phi__section_openapi_begin(phi__config_ground *ground, const phi_json *node,
+                                              void **state) {
+    phi__section_openapi_state *s =
+        (phi__section_openapi_state *)phi__arena_zero(ground->arena, sizeof *s);
+    *state = s;
+    if (s == NULL) return PHI_NO_MEMORY;
+    s->node = node;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__section_openapi_use(void *state, phi__config_making *making) {
+    phi__section_openapi_state *s = (phi__section_openapi_state *)state;
+    phi__config_used used;
+    while (phi__config_making_used(making, "openapi", "openapi", s->node, making->at, &used)) {
+        phi_status status = used.node != NULL ? phi__section_openapi_one(s, making, &used) : PHI_OK;
+        if (status != PHI_OK) return status;
+        making->at++;
+    }
+    return PHI_OK;
+}
+
+PHI__FN void phi__section_openapi_end(void *state) {
+    phi__section_openapi_state *s = (phi__section_openapi_state *)state;
+    phi__section_openapi_doc *doc;
+    for (doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next)
+        (void)phi_openapi_free(doc->api);
+}
+
+#endif
+#undef PHI__SECTION_OPENAPI_TEXT
+#undef PHI__SECTION_OPENAPI_TEXTS
+#undef PHI__SECTION_OPENAPI_BOOL
+
+/* ---- src/sections/section_permissions.c ---- */
+
+/* section_permissions.c - rules of permissions, in front of the host's hook. */
+
+#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_PERMISSIONS)
+
+
+enum { PHI__SECTION_PERMISSIONS_NONE = -1 };
+
+typedef struct phi__section_permissions_taken {
+    uint64_t set;
+    int mode, otherwise;
+    const phi_json *rules;
+    const char *home, *shell_tools;
+} phi__section_permissions_taken;
+
+/* The rules of one agent, and the two hooks of the host behind them. */
+typedef struct phi__section_permissions_one {
+    struct phi__section_permissions_one *next;
+    phi_permissions *permissions;
+    phi_hook_fn ask_fn, hook_fn;
+    void *ask_user_data, *hook_user_data;
+    uint32_t hook_points;
+} phi__section_permissions_one;
+
+typedef struct phi__section_permissions_state {
+    phi__section_permissions_taken taken;
+    const phi_json *node;
+    phi_permission_rules rules;
+    phi__section_permissions_one *all;
+} phi__section_permissions_state;
+
+static const phi__config_choice phi__section_permissions_modes[] = {
+    {"default", PHI_PERMISSION_MODE_DEFAULT, false},
+    {"plan", PHI_PERMISSION_MODE_PLAN, false},
+    {"accept_edits", PHI_PERMISSION_MODE_ACCEPT_EDITS, false},
+    {"all", PHI_PERMISSION_MODE_ALL, false},
+    {NULL, 0, false}};
+
+static const phi__config_choice phi__section_permissions_verdicts[] = {
+    {"ask", PHI_PERMISSION_ASK, false},
+    {"allow", PHI_PERMISSION_ALLOW, false},
+    {"deny", PHI_PERMISSION_DENY, false},
+    {NULL, 0, false}};
+
+/* A rule of the file; phi_permissions_from_json reads it. */
+typedef struct phi__section_permissions_rule {
+    uint64_t set;
+    int verdict;
+    const char *tool, *command, *with, *without, *piped, *path, *host, *argument, *matches, *reason;
+} phi__section_permissions_rule;
+
+#define PHI__SECTION_PERMISSIONS_TEXT(member, text)                                                \
+    PHI__CONFIG_PLAIN(phi__section_permissions_rule, member, #member, PHI__CONFIG_TEXT, 0, NULL,   \
+                      "null", text)
+
+static const phi__config_field phi__section_permissions_rule_fields[] = {
+    PHI__CONFIG_ROW(phi__section_permissions_rule, verdict, "verdict", PHI__CONFIG_CHOICE,
+                    PHI__CONFIG_REQUIRED, NULL, phi__section_permissions_verdicts, NULL, NULL, 0, 0,
+                    "null", "What happens to a call that the rule matches."),
+    PHI__SECTION_PERMISSIONS_TEXT(tool, "A pattern of tool names: \"bash\", \"mcp_*\"."),
+    PHI__SECTION_PERMISSIONS_TEXT(command, "A pattern for each word of a command: \"git log *\"."),
+    PHI__SECTION_PERMISSIONS_TEXT(with, "Words of the command, one of which must be there."),
+    PHI__SECTION_PERMISSIONS_TEXT(without, "Words of the command, none of which may be there."),
+    PHI__SECTION_PERMISSIONS_TEXT(piped, "Programs, one of which writes into the command."),
+    PHI__SECTION_PERMISSIONS_TEXT(path, "A pattern of paths: \"./src/\" with \"**\" behind."),
+    PHI__SECTION_PERMISSIONS_TEXT(host, "A pattern of the host of a URL."),
+    PHI__SECTION_PERMISSIONS_TEXT(argument, "A member of the arguments, for `matches`."),
+    PHI__SECTION_PERMISSIONS_TEXT(matches, "A pattern of its text."),
+    PHI__SECTION_PERMISSIONS_TEXT(reason, "Why, for the model and the person who is asked.")};
+
+static const phi__config_table phi__section_permissions_rule_is = {
+    "permissions.rules",
+    phi__section_permissions_rule_fields,
+    PHI__COUNT(phi__section_permissions_rule_fields),
+    NULL,
+    false,
+    "A rule: it matches where all of its fields do."};
+static const phi__config_table *phi__section_permissions_rule_table(void) {
+    return &phi__section_permissions_rule_is;
+}
+
+static const phi__config_field phi__section_permissions_fields[] = {
+    PHI__CONFIG_CHOOSE(phi__section_permissions_taken, mode, "mode", phi__section_permissions_modes,
+                       "\"default\"",
+                       "Rules to begin with; those of the file are added. Without it the file's "
+                       "rules are all there are, if it has any."),
+    PHI__CONFIG_CHOOSE(phi__section_permissions_taken, otherwise, "otherwise",
+                       phi__section_permissions_verdicts, "\"ask\"",
+                       "What happens to calls that no rule matches."),
+    PHI__CONFIG_NEST(phi__section_permissions_taken, rules, "rules", PHI__CONFIG_TABLES,
+                     phi__section_permissions_rule_table, "Rules; their order has no meaning."),
+    PHI__CONFIG_PLAIN(phi__section_permissions_taken, home, "home", PHI__CONFIG_TEXT,
+                      PHI__CONFIG_PATH, NULL, "null",
+                      "The absolute path that ~ stands for: \"${HOME}\"."),
+    PHI__CONFIG_PLAIN(phi__section_permissions_taken, shell_tools, "shell_tools", PHI__CONFIG_TEXT,
+                      0, NULL, "\"bash\"", "A pattern of the tools that run shell commands.")};
+
+static const phi__config_table phi__section_permissions_is = {
+    "permissions",
+    phi__section_permissions_fields,
+    PHI__COUNT(phi__section_permissions_fields),
+    NULL,
+    false,
+    "Which tool calls may run. Calls to ask about are denied where the program cannot ask."};
+
+/* ---- the hooks behind the rules ---- */
+
+static phi_verdict phi__section_permissions_ask(void *user_data, phi_hook *hook) {
+    phi__section_permissions_one *one = (phi__section_permissions_one *)user_data;
+    return one->ask_fn(one->ask_user_data, hook);
+}
+
+static phi_verdict phi__section_permissions_host(void *user_data, phi_hook *hook) {
+    phi__section_permissions_one *one = (phi__section_permissions_one *)user_data;
+    if (one->hook_fn == NULL || (one->hook_points & (uint32_t)hook->point) == 0) return PHI_ALLOW;
+    return one->hook_fn(one->hook_user_data, hook);
+}
+
+/* ---- making ---- */
+
+/* The file's rules, behind those of the mode. */
+static phi_status phi__section_permissions_read(phi__config_ground *ground,
+                                                phi__section_permissions_state *s) {
+    const phi__section_permissions_taken *t = &s->taken;
+    bool has_mode = phi__config_fields_has(&phi__section_permissions_is, t, "mode");
+    const phi_permission_rules *base =
+        has_mode || t->rules == NULL ? phi_permissions_mode((phi_permission_mode)t->mode) : NULL;
+    size_t n = (base != NULL ? base->count : 0) + phi_json_count(t->rules), i = 0;
+    phi_permission_rule *rules =
+        (phi_permission_rule *)phi__arena_zero(ground->arena, phi__mul(n + 1, sizeof *rules));
+    phi_json_iter it = phi_json_each(t->rules);
+    const phi_json *node;
+    if (rules == NULL) return PHI_NO_MEMORY;
+    if (base != NULL) memcpy(rules, base->rules, base->count * sizeof *rules);
+    if (base != NULL) i = base->count;
+    while ((node = phi_json_next(&it)) != NULL) {
+        phi__section_permissions_rule r;
+        memset(&r, 0, sizeof r);
+        if (!phi__config_take(ground->arena, node, &phi__section_permissions_rule_is, &r))
+            return PHI_NO_MEMORY;
+        rules[i].verdict = (phi_permission)r.verdict;
+        rules[i].tool = r.tool;
+        rules[i].command = r.command;
+        rules[i].with = r.with;
+        rules[i].without = r.without;
+        rules[i].piped = r.piped;
+        rules[i].path = r.path;
+        rules[i].host = r.host;
+        rules[i].argument = r.argument;
+        rules[i].matches = r.matches;
+        rules[i++].reason = r.reason;
+    }
+    s->rules.rules = rules;
+    s->rules.count = n;
+    s->rules.otherwise = base != NULL ? base->otherwise : PHI_PERMISSION_ASK;
+    if (phi__config_fields_has(&phi__section_permissions_is, t, "otherwise"))
+        s->rules.otherwise = (phi_permission)t->otherwise;
+    return PHI_OK;
+}
+
+static phi_status phi__section_permissions_make(phi__section_permissions_state *s,
+                                                phi__config_making *making,
+                                                phi__section_permissions_one *one) {
+    phi__config_ground *ground = making->ground;
+    phi_permissions_desc desc = PHI_ZERO;
+    phi_status status = PHI_OK;
+    desc.allocator = ground->memory->allocator;
+    desc.rules = &s->rules;
+    desc.workspace = phi__config_place_absolute(ground->arena, making->workspace);
+    desc.home = s->taken.home;
+    desc.shell_tools = s->taken.shell_tools;
+    if (one->ask_fn != NULL) desc.ask_fn = phi__section_permissions_ask;
+    desc.hook_fn = phi__section_permissions_host;
+    desc.user_data = one;
+    one->permissions = phi_permissions_new(&desc, &status);
+    if (one->permissions != NULL || status == PHI_NO_MEMORY) return status;
+    phi__config_words_error(ground, s->node, status, "permissions",
+                            "permissions: a rule is not valid; a path must be absolute or begin "
+                            "with \"./\" or \"~/\", and home must be absolute");
+    return PHI_OK;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN const phi__config_table *phi__section_permissions_table(void) {
+    return &phi__section_permissions_is;
+}
+
+PHI__FN phi_status phi__section_permissions_begin(phi__config_ground *ground, const phi_json *node,
+                                                  void **state) {
+    phi__section_permissions_state *s =
+        (phi__section_permissions_state *)phi__arena_zero(ground->arena, sizeof *s);
+    *state = s;
+    if (s == NULL ||
+        !phi__config_take(ground->arena, node, &phi__section_permissions_is, &s->taken))
+        return PHI_NO_MEMORY;
+    s->node = node;
+    return node != NULL ? phi__section_permissions_read(ground, s) : PHI_OK;
+}
+
+PHI__FN phi_status phi__section_permissions_use(void *state, phi__config_making *making) {
+    phi__section_permissions_state *s = (phi__section_permissions_state *)state;
+    phi__section_permissions_one *one;
+    phi_agent_desc *desc = making->desc;
+    phi_status status;
+    if (s->node == NULL) return PHI_OK;
+    one = (phi__section_permissions_one *)phi__arena_zero(making->ground->arena, sizeof *one);
+    if (one == NULL) return PHI_NO_MEMORY;
+    one->ask_fn = making->ground->desc.ask_fn;
+    one->ask_user_data = making->ground->desc.ask_user_data;
+    one->hook_fn = desc->hook_fn;
+    one->hook_points = desc->hook_points;
+    one->hook_user_data = desc->hook_user_data != NULL ? desc->hook_user_data : desc->user_data;
+    status = phi__section_permissions_make(s, making, one);
+    if (one->permissions == NULL) return status;
+    one->next = s->all;
+    s->all = one;
+    desc->hook_fn = phi_permissions_hook;
+    desc->hook_points |= PHI_HOOK_BEFORE_TOOL;
+    desc->hook_user_data = one->permissions;
+    return PHI_OK;
+}
+
+PHI__FN void phi__section_permissions_end(void *state) {
+    phi__section_permissions_state *s = (phi__section_permissions_state *)state;
+    phi__section_permissions_one *one;
+    for (one = s != NULL ? s->all : NULL; one != NULL; one = one->next)
+        phi_permissions_free(one->permissions);
+}
+
+#endif
+#undef PHI__SECTION_PERMISSIONS_TEXT
+
+/* ---- src/sections/section_scripts.c ---- */
+
+/* section_scripts.c - programs that are run at points of a run: [callbacks] and [hooks]. */
+
+#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_SCRIPTS)
+
+
+enum { PHI__SECTION_SCRIPTS_MOST = 32, PHI__SECTION_SCRIPTS_TASK = 0 };
+
+/* A key, and its point; 0: no script is run there. */
+typedef struct phi__section_scripts_point {
+    const char *key;
+    uint32_t point;
+} phi__section_scripts_point;
+
+static const phi__section_scripts_point phi__section_scripts_points[] = {
+    {"before_loop", PHI_HOOK_BEFORE_LOOP},
+    {"after_loop", PHI_HOOK_AFTER_LOOP},
+    {"before_turn", PHI_HOOK_BEFORE_TURN},
+    {"after_turn", PHI_HOOK_AFTER_TURN},
+    {"before_tool_execution", PHI_HOOK_BEFORE_TOOL},
+    {"after_tool_execution", PHI_HOOK_AFTER_TOOL},
+    {"before_compaction_start", PHI_HOOK_BEFORE_COMPACTION},
+    {"after_compaction_end", PHI_HOOK_AFTER_COMPACTION},
+    {"on_error", PHI_HOOK_ON_ERROR},
+    {"steering", PHI_HOOK_STEERING},
+    {"follow_up", PHI_HOOK_FOLLOW_UP},
+    {"filter", PHI_HOOK_FILTER},
+    {"credential", PHI_HOOK_CREDENTIAL},
+    {"before_task", PHI__SECTION_SCRIPTS_TASK},
+    {"after_task", PHI__SECTION_SCRIPTS_TASK},
+    {"transform_context", PHI_HOOK_TRANSFORM_CONTEXT},
+    {"convert_to_llm", PHI_HOOK_CONVERT_TO_LLM}};
+
+/* The values are read from the tree: the struct is for the table alone. */
+typedef struct phi__section_scripts_taken {
+    uint64_t set;
+    const phi_json *any;
+} phi__section_scripts_taken;
+
+#define PHI__SECTION_SCRIPTS_ROW(key, text)                                                        \
+    PHI__CONFIG_PLAIN(phi__section_scripts_taken, any, key, PHI__CONFIG_VALUE, 0, NULL, "null",    \
+                      text)
+
+static const phi__config_field phi__section_scripts_fields[] = {
+    PHI__SECTION_SCRIPTS_ROW("before_loop", "Before a run; another exit code than 0 prevents it. A "
+                                            "command, or a table: command, tool, timeout_secs, "
+                                            "shell, on_failure (allow or deny)."),
+    PHI__SECTION_SCRIPTS_ROW("after_loop", "After a run."),
+    PHI__SECTION_SCRIPTS_ROW("before_turn", "Before a turn; another exit code ends the run."),
+    PHI__SECTION_SCRIPTS_ROW("after_turn", "After a turn."),
+    PHI__SECTION_SCRIPTS_ROW("before_tool_execution",
+                             "Before a tool call; another exit code denies it."),
+    PHI__SECTION_SCRIPTS_ROW("after_tool_execution", "After a tool call."),
+    PHI__SECTION_SCRIPTS_ROW("before_compaction_start",
+                             "Before a compaction; another exit code prevents it."),
+    PHI__SECTION_SCRIPTS_ROW("after_compaction_end", "After a compaction."),
+    PHI__SECTION_SCRIPTS_ROW("on_error", "After a model call has failed for good."),
+    PHI__SECTION_SCRIPTS_ROW("steering", "Its reply is a steering message."),
+    PHI__SECTION_SCRIPTS_ROW("follow_up", "Its reply is a follow-up message."),
+    PHI__SECTION_SCRIPTS_ROW("filter", "Before a user's message is stored; it may refuse it."),
+    PHI__SECTION_SCRIPTS_ROW("credential", "Its reply is the key of the next model call."),
+    PHI__SECTION_SCRIPTS_ROW("before_task", "Ignored with a warning: it belongs to a recorder."),
+    PHI__SECTION_SCRIPTS_ROW("after_task", "Ignored with a warning: it belongs to a recorder."),
+    PHI__SECTION_SCRIPTS_ROW("transform_context", "For functions alone: ignored with a warning."),
+    PHI__SECTION_SCRIPTS_ROW("convert_to_llm", "For functions alone: ignored with a warning.")};
+
+static const phi__config_table phi__section_scripts_is = {
+    "callbacks",
+    phi__section_scripts_fields,
+    PHI__COUNT(phi__section_scripts_fields),
+    NULL,
+    false,
+    "Programs that hear of a run as JSON and may stop it (docs/scripts.md). [hooks] takes the "
+    "same."};
+
+/* The table form of a script. */
+typedef struct phi__section_scripts_one {
+    uint64_t set;
+    const char *command, *tool;
+    uint32_t timeout_ms;
+    bool shell;
+    phi_script_failure on_failure;
+} phi__section_scripts_one;
+
+static const phi__config_choice phi__section_scripts_failures[] = {
+    {"allow", PHI_SCRIPT_FAILURE_ALLOWS, false},
+    {"deny", PHI_SCRIPT_FAILURE_DENIES, false},
+    {NULL, 0, false}};
+
+static const phi__config_field phi__section_scripts_one_fields[] = {
+    PHI__CONFIG_PLAIN(phi__section_scripts_one, command, "command", PHI__CONFIG_TEXT, 0, NULL,
+                      "null", "The program and its arguments."),
+    PHI__CONFIG_PLAIN(phi__section_scripts_one, tool, "tool", PHI__CONFIG_TEXT, 0, NULL, "null",
+                      "For calls of this tool alone."),
+    PHI__CONFIG_RANGE(phi__section_scripts_one, timeout_ms, "timeout_secs", PHI__CONFIG_SECONDS,
+                      PHI__CONFIG_NO_LIMIT, 0.001, 0, "30", "Seconds that it may take."),
+    PHI__CONFIG_PLAIN(phi__section_scripts_one, shell, "shell", PHI__CONFIG_BOOL, 0, NULL, "false",
+                      "The command is a line for sh -c."),
+    PHI__CONFIG_CHOOSE(phi__section_scripts_one, on_failure, "on_failure",
+                       phi__section_scripts_failures, "null", "The verdict when it gives none.")};
+static const phi__config_table phi__section_scripts_one_is = {
+    "callbacks.script",
+    phi__section_scripts_one_fields,
+    PHI__COUNT(phi__section_scripts_one_fields),
+    NULL,
+    false,
+    "A script."};
+
+typedef struct phi__section_scripts_set {
+    struct phi__section_scripts_set *next;
+    phi_scripts *scripts;
+} phi__section_scripts_set;
+
+typedef struct phi__section_scripts_state {
+    const phi_json *node;
+    phi_script list[PHI__SECTION_SCRIPTS_MOST];
+    size_t count;
+    phi__section_scripts_set *sets;
+} phi__section_scripts_state;
+
+static const phi__section_scripts_point *phi__section_scripts_find(phi_str key) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__section_scripts_points); i++)
+        if (phi__str_is(key, phi__section_scripts_points[i].key))
+            return &phi__section_scripts_points[i];
+    return NULL;
+}
+
+/* Why a value is not run, as a warning. */
+static bool phi__section_scripts_skips(phi__config_ground *ground, const phi_json *node,
+                                       const phi__section_scripts_point *point,
+                                       const char *command) {
+    if (strstr(command, "::") != NULL && strchr(command, '/') == NULL) {
+        phi__config_words_warning(ground, node, point->key,
+                                  "%s = \"%s\" names a function of a plug-in, which phi does not "
+                                  "load: it is ignored; a script is a path or a command",
+                                  point->key, command);
+        return true;
+    }
+    if (point->point == PHI__SECTION_SCRIPTS_TASK) {
+        phi__config_words_warning(ground, node, point->key,
+                                  "%s belongs to a session recorder "
+                                  "(phi_recorder_desc.before_task_fn): it is ignored here; "
+                                  "before_loop and after_loop are run for each run",
+                                  point->key);
+        return true;
+    }
+    if (point->point != PHI_HOOK_TRANSFORM_CONTEXT && point->point != PHI_HOOK_CONVERT_TO_LLM)
+        return false;
+    phi__config_words_warning(ground, node, point->key,
+                              "%s changes messages, which a script cannot: it is ignored; set "
+                              "phi_agent_desc.hook_fn",
+                              point->key);
+    return true;
+}
+
+static phi_status phi__section_scripts_add(phi__config_ground *ground,
+                                           phi__section_scripts_state *s, phi_str key,
+                                           const phi_json *node) {
+    const phi__section_scripts_point *point = phi__section_scripts_find(key);
+    phi__section_scripts_one one;
+    phi_script *script = &s->list[s->count];
+    if (point == NULL || s->count == PHI__SECTION_SCRIPTS_MOST) return PHI_OK; /* warned about */
+    memset(&one, 0, sizeof one);
+    if (phi_json_is_string(node))
+        one.command = phi_json_str(node, "").at;
+    else if (!phi__config_take(ground->arena, node, &phi__section_scripts_one_is, &one))
+        return PHI_NO_MEMORY;
+    if (one.command == NULL || one.command[0] == '\0') {
+        phi__config_words_error(ground, node, PHI_BAD_ARG, point->key,
+                                "%s: expected a command, as \"./check.sh\", or a table with "
+                                "command = \"...\"",
+                                point->key);
+        return PHI_OK;
+    }
+    if (phi__section_scripts_skips(ground, node, point, one.command)) return PHI_OK;
+    script->points = point->point;
+    script->command = one.command;
+    script->tool = one.tool;
+    script->timeout_ms = one.timeout_ms;
+    script->shell = one.shell;
+    script->on_failure = one.on_failure;
+    s->count++;
+    return PHI_OK;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN const phi__config_table *phi__section_scripts_table(void) {
+    return &phi__section_scripts_is;
+}
+PHI__FN const phi__config_table *phi__section_scripts_hooks_table(void) {
+    return &phi__section_scripts_is;
+}
+
+PHI__FN phi_status phi__section_scripts_begin(phi__config_ground *ground, const phi_json *node,
+                                              void **state) {
+    phi__section_scripts_state *s =
+        (phi__section_scripts_state *)phi__arena_zero(ground->arena, sizeof *s);
+    const phi_json *nodes[2], *value;
+    phi_status status = PHI_OK;
+    size_t i;
+    *state = s;
+    if (s == NULL) return PHI_NO_MEMORY;
+    nodes[0] = node;
+    nodes[1] = phi_json_get(phi_config_tree(ground->config), "hooks");
+    s->node = node != NULL ? node : nodes[1];
+    for (i = 0; i < 2; i++) {
+        phi_json_iter it = phi_json_each(nodes[i]);
+        while (status == PHI_OK && (value = phi_json_next(&it)) != NULL)
+            status = phi__section_scripts_add(ground, s, it.key, value);
+    }
+    return status;
+}
+
+PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *making) {
+    phi__section_scripts_state *s = (phi__section_scripts_state *)state;
+    phi__config_ground *ground = making->ground;
+    phi__section_scripts_set *set;
+    phi_scripts_desc desc = PHI_ZERO;
+    char words[200] = "";
+    phi_status status;
+    if (s->count == 0 || making->is_child) return PHI_OK;
+    set = (phi__section_scripts_set *)phi_arena_alloc(ground->arena, sizeof *set);
+    if (set == NULL) return PHI_NO_MEMORY;
+    desc.scripts = s->list;
+    desc.count = s->count;
+    desc.workspace = making->workspace;
+    desc.allocator = ground->memory->allocator;
+    set->scripts = phi_scripts_new(&desc, words, sizeof words);
+    if (set->scripts == NULL && strstr(words, "memory") != NULL) return PHI_NO_MEMORY;
+    if (set->scripts == NULL) {
+        phi__config_words_error(ground, s->node, PHI_BAD_ARG, "callbacks", "callbacks: %s", words);
+        return PHI_OK;
+    }
+    set->next = s->sets;
+    s->sets = set;
+    status = phi_scripts_use(set->scripts, making->desc);
+    return status;
+}
+
+PHI__FN void phi__section_scripts_end(void *state) {
+    phi__section_scripts_state *s = (phi__section_scripts_state *)state;
+    phi__section_scripts_set *set;
+    for (set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
+        phi_scripts_free(set->scripts);
+}
+
+#endif
+#undef PHI__SECTION_SCRIPTS_ROW
+
+/* ---- src/sections/section_skills.c ---- */
+
+/* section_skills.c - skills of directories: their index in the prompt, and the tool read_skill. */
+
+#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_SKILLS)
+
+
+typedef struct phi__section_skills_taken {
+    uint64_t set;
+    phi__config_texts directories;
+    uint32_t max_skills, max_file_bytes, max_read_bytes;
+    bool no_index;
+} phi__section_skills_taken;
+
+/* The skills of an agent that names some. */
+typedef struct phi__section_skills_part {
+    struct phi__section_skills_part *next;
+    phi_skills *skills;
+} phi__section_skills_part;
+
+typedef struct phi__section_skills_state {
+    phi__section_skills_taken taken;
+    const phi_json *node;
+    phi_skills_desc desc;
+    phi_skills *all; /* NULL: the file has no such section */
+    phi__section_skills_part *parts;
+} phi__section_skills_state;
+
+static const phi__config_field phi__section_skills_fields[] = {
+    PHI__CONFIG_PLAIN(phi__section_skills_taken, directories, "directories", PHI__CONFIG_TEXTS,
+                      PHI__CONFIG_PATH | PHI__CONFIG_REQUIRED, NULL, "[]",
+                      "Directories of skills, each NAME/SKILL.md; a later one replaces skills of "
+                      "the same name."),
+    PHI__CONFIG_RANGE(phi__section_skills_taken, max_skills, "max_skills", PHI__CONFIG_INTEGER, 0,
+                      1, 4294967295, "1000", "Skills at most."),
+    PHI__CONFIG_RANGE(phi__section_skills_taken, max_file_bytes, "max_file_bytes",
+                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "1048576",
+                      "Bytes of a SKILL.md; a longer one is left out."),
+    PHI__CONFIG_RANGE(phi__section_skills_taken, max_read_bytes, "max_read_bytes",
+                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "262144",
+                      "Bytes of one answer of read_skill."),
+    PHI__CONFIG_PLAIN(phi__section_skills_taken, no_index, "no_index", PHI__CONFIG_BOOL, 0, NULL,
+                      "false", "Leaves the list of skills out of the system prompt.")};
+
+static const phi__config_table phi__section_skills_is = {
+    "skills", phi__section_skills_fields, PHI__COUNT(phi__section_skills_fields), NULL,
+    false,    "Where skills are."};
+
+/* Problems of single skills are warnings: the others can be used. */
+static void phi__section_skills_warn(phi__config_ground *ground, const phi_json *node,
+                                     const phi_skills *skills) {
+    const phi_skill_problem *p;
+    size_t i;
+    for (i = 0; (p = phi_skills_problem_at(skills, i)) != NULL; i++)
+        phi__config_words_warning(ground, node, "skills", "%s%s:%u: %s",
+                                  p->loaded ? "" : "this skill is left out: ", p->file.at,
+                                  (unsigned)p->line, p->message.at);
+}
+
+static phi_status phi__section_skills_load(phi__config_ground *ground,
+                                           phi__section_skills_state *s) {
+    const phi_json *list = phi_json_get(s->node, "directories");
+    phi_status status = PHI_OK;
+    size_t i;
+    s->all = phi_skills_new(&s->desc);
+    if (s->all == NULL) return PHI_NO_MEMORY;
+    for (i = 0; status == PHI_OK && i < s->taken.directories.count; i++) {
+        const char *dir =
+            phi__config_place_join(ground->arena, ground->directory, s->taken.directories.at[i]);
+        if (dir == NULL) return PHI_NO_MEMORY;
+        status = phi_skills_load_dir(s->all, dir, s->taken.directories.at[i]);
+        if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
+        phi__config_words_error(ground, phi_json_at(list, i), status, "skills.directories",
+                                "skills.directories: \"%s\" is no directory that can be read", dir);
+        status = PHI_OK;
+    }
+    if (status == PHI_TOO_BIG)
+        phi__config_words_error(ground, s->node, status, "skills.max_skills",
+                                "skills: there are more than max_skills");
+    return status == PHI_NO_MEMORY ? status : PHI_OK;
+}
+
+/* The skill most like `name`; NULL: none is. */
+static const char *phi__section_skills_near(phi_arena *arena, const phi_skills *skills,
+                                            phi_str name) {
+    size_t n = phi_skills_count(skills), i;
+    const char **names = (const char **)phi_arena_alloc(arena, (n + 1) * sizeof *names);
+    if (names == NULL) return NULL;
+    for (i = 0; i < n; i++) names[i] = phi_skills_at(skills, i)->name.at;
+    return phi__config_words_nearest(name, names, n);
+}
+
+/* The skills that an agent names, in a list of their own. */
+static phi_status phi__section_skills_pick(phi__section_skills_state *s, phi__config_making *making,
+                                           phi_skills **out) {
+    phi__config_ground *ground = making->ground;
+    phi__section_skills_part *part = (phi__section_skills_part *)phi_arena_alloc(
+        ground->arena, sizeof(phi__section_skills_part));
+    phi_status status = PHI_OK;
+    size_t i;
+    *out = part != NULL ? phi_skills_new(&s->desc) : NULL;
+    if (*out == NULL) return PHI_NO_MEMORY;
+    part->skills = *out;
+    part->next = s->parts;
+    s->parts = part;
+    for (i = 0; status == PHI_OK && i < making->profile.skill_count; i++) {
+        phi_str name = phi_str_of(making->profile.skills[i]);
+        const phi_skill *skill = phi_skills_find(s->all, name);
+        const char *near;
+        if (skill != NULL) {
+            status = phi_skills_load_one(*out, skill->base_dir.at, skill->source.at);
+            continue;
+        }
+        near = phi__section_skills_near(ground->arena, s->all, name);
+        phi__config_words_error(
+            ground, s->node, PHI_NOT_FOUND, "agent.profile.skills",
+            "agent \"%s\": skills: there is no skill \"%s\" in skills.directories%s%s%s",
+            making->name, name.at, near != NULL ? "; did you mean \"" : "",
+            near != NULL ? near : "", near != NULL ? "\"?" : "");
+    }
+    return status == PHI_NO_MEMORY ? status : PHI_OK;
+}
+
+static phi_status phi__section_skills_give(phi__section_skills_state *s, phi__config_making *making,
+                                           phi_skills *skills) {
+    phi_tool tool;
+    phi_str prompt;
+    phi_status status;
+    if (phi_skills_count(skills) == 0) return PHI_OK;
+    if (!s->taken.no_index) {
+        status = phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, making->desc->system_prompt,
+                                   making->ground->arena, &prompt);
+        if (status != PHI_OK) return status;
+        making->desc->system_prompt = prompt.at;
+    }
+    status = phi_skills_tool(skills, &tool);
+    (void)phi__config_making_offer(making, "read_skill");
+    return status == PHI_OK ? phi__config_making_tool(making, &tool) : status;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN const phi__config_table *phi__section_skills_table(void) { return &phi__section_skills_is; }
+
+PHI__FN phi_status phi__section_skills_begin(phi__config_ground *ground, const phi_json *node,
+                                             void **state) {
+    phi__section_skills_state *s =
+        (phi__section_skills_state *)phi__arena_zero(ground->arena, sizeof *s);
+    phi_status status;
+    *state = s;
+    if (s == NULL || !phi__config_take(ground->arena, node, &phi__section_skills_is, &s->taken))
+        return PHI_NO_MEMORY;
+    s->node = node;
+    s->desc.allocator = ground->memory->allocator;
+    s->desc.max_skills = s->taken.max_skills;
+    s->desc.max_file_bytes = s->taken.max_file_bytes;
+    s->desc.max_read_bytes = s->taken.max_read_bytes;
+    if (node == NULL) return PHI_OK;
+    status = phi__section_skills_load(ground, s);
+    if (status == PHI_OK) phi__section_skills_warn(ground, node, s->all);
+    if (status == PHI_NO_MEMORY) phi__section_skills_end(s);
+    return status;
+}
+
+PHI__FN phi_status phi__section_skills_use(void *state, phi__config_making *making) {
+    phi__section_skills_state *s = (phi__section_skills_state *)state;
+    phi_skills *skills = s->all;
+    phi_status status = PHI_OK;
+    if (making->profile.skill_count > 0 && s->all == NULL) {
+        phi__config_words_error(making->ground, making->node, PHI_NOT_FOUND, "agent.profile.skills",
+                                "agent \"%s\" names skills, but nothing says where they are: write "
+                                "[skills] directories = [\"skills\"]",
+                                making->name);
+        return PHI_OK;
+    }
+    if (s->all == NULL || (making->is_child && making->profile.skill_count == 0)) return PHI_OK;
+    if (making->profile.skill_count > 0) status = phi__section_skills_pick(s, making, &skills);
+    return status == PHI_OK ? phi__section_skills_give(s, making, skills) : status;
+}
+
+PHI__FN void phi__section_skills_end(void *state) {
+    phi__section_skills_state *s = (phi__section_skills_state *)state;
+    phi__section_skills_part *part;
+    if (s == NULL) return;
+    for (part = s->parts; part != NULL; part = part->next) phi_skills_free(part->skills);
+    phi_skills_free(s->all);
+    s->parts = NULL;
+    s->all = NULL;
+}
+
+#endif
+
+/* ---- src/sections/section_tools.c ---- */
+
+/* section_tools.c - built-in tools by their names, and their settings. */
+
+#ifndef PHI_NO_CONFIG
+
+
+typedef struct phi__section_tools_taken {
+    uint64_t set;
+    phi__config_texts allowed_paths, deny_patterns;
+    bool unconfined;
+    uint32_t bash_timeout_ms, list_timeout_ms, search_timeout_ms;
+    uint32_t max_output_bytes, max_read_bytes, max_files, max_matches;
+    phi_search_with search_with;
+} phi__section_tools_taken;
+
+/* Each agent has its own, for its own workspace. */
+typedef struct phi__section_tools_set {
+    struct phi__section_tools_set *next;
+    phi_tool_registry *registry;
+} phi__section_tools_set;
+
+typedef struct phi__section_tools_state {
+    phi__section_tools_taken taken;
+    const char *const *allowed_paths;
+    phi__section_tools_set *sets;
+} phi__section_tools_state;
+
+static const phi__config_choice phi__section_tools_search[] = {
+    {"automatic", PHI_SEARCH_AUTOMATIC, false},
+    {"rg", PHI_SEARCH_RG, false},
+    {"ripgrep", PHI_SEARCH_RG, true},
+    {"grep", PHI_SEARCH_GREP, false},
+    {"own", PHI_SEARCH_OWN, false},
+    {NULL, 0, false}};
+
+static const phi__config_field phi__section_tools_fields[] = {
+    PHI__CONFIG_PLAIN(phi__section_tools_taken, allowed_paths, "allowed_paths", PHI__CONFIG_TEXTS,
+                      PHI__CONFIG_PATH, NULL, "[]",
+                      "Files and directories that tools may use besides the workspace."),
+    PHI__CONFIG_PLAIN(phi__section_tools_taken, deny_patterns, "deny_patterns", PHI__CONFIG_TEXTS,
+                      0, NULL, "null",
+                      "Commands with one of these texts are refused (default: a few that "
+                      "destroy); no boundary."),
+    PHI__CONFIG_PLAIN(phi__section_tools_taken, unconfined, "unconfined", PHI__CONFIG_BOOL, 0, NULL,
+                      "false", "Tools may use files outside of the workspace, too."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, bash_timeout_ms, "bash_timeout_secs",
+                      PHI__CONFIG_SECONDS, PHI__CONFIG_NO_LIMIT, 0.001, 0, "120",
+                      "Seconds that a command may run."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, list_timeout_ms, "list_timeout_secs",
+                      PHI__CONFIG_SECONDS, PHI__CONFIG_NO_LIMIT, 0.001, 0, "10",
+                      "Seconds of list_files."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, search_timeout_ms, "search_timeout_secs",
+                      PHI__CONFIG_SECONDS, PHI__CONFIG_NO_LIMIT, 0.001, 0, "30",
+                      "Seconds of search."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, max_output_bytes, "max_output_bytes",
+                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "262144",
+                      "Bytes of the output of a command that the model sees."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, max_read_bytes, "max_read_bytes",
+                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "1048576",
+                      "Bytes of a file that read_file shows."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, max_files, "max_files", PHI__CONFIG_INTEGER, 0, 1,
+                      4294967295, "200", "Files that list_files names."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, max_matches, "max_matches", PHI__CONFIG_INTEGER, 0,
+                      1, 4294967295, "50", "Matches that search shows."),
+    PHI__CONFIG_CHOOSE(phi__section_tools_taken, search_with, "search_with",
+                       phi__section_tools_search, "\"automatic\"", "What searches for search.")};
+
+static const phi__config_table phi__section_tools_is = {
+    "tool_settings", phi__section_tools_fields,        PHI__COUNT(phi__section_tools_fields), NULL,
+    false,           "Settings of the built-in tools."};
+
+/* The registry's name for one that the original's files use. */
+static const char *phi__section_tools_alias(phi_str name) {
+    static const char *const names[][2] = {{"file_read", "read_file"}, {"file_write", "write_file"},
+                                           {"file_edit", "edit_file"}, {"file_list", "list_files"},
+                                           {"file_search", "search"},  {"prune", "prun"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(name, names[i][0])) return names[i][1];
+    return name.at;
+}
+
+static phi_tool_registry *phi__section_tools_registry(phi__section_tools_state *s,
+                                                      const phi__config_making *making) {
+    const phi__section_tools_taken *t = &s->taken;
+    phi__section_tools_set *set = (phi__section_tools_set *)phi_arena_alloc(
+        making->ground->arena, sizeof(phi__section_tools_set));
+    phi_tools_desc desc = PHI_ZERO;
+    if (set == NULL) return NULL;
+    desc.workspace = making->workspace;
+    desc.allowed_paths = s->allowed_paths;
+    desc.unconfined = t->unconfined;
+    desc.deny_patterns = t->deny_patterns.at;
+    desc.bash_timeout_ms = t->bash_timeout_ms;
+    desc.list_timeout_ms = t->list_timeout_ms;
+    desc.search_timeout_ms = t->search_timeout_ms;
+    desc.max_output_bytes = t->max_output_bytes;
+    desc.max_read_bytes = t->max_read_bytes;
+    desc.max_files = t->max_files;
+    desc.max_matches = t->max_matches;
+    desc.search_with = t->search_with;
+    set->registry = phi_tool_registry_with_defaults(&making->ground->memory->allocator, &desc);
+    if (set->registry == NULL) return NULL;
+    set->next = s->sets;
+    s->sets = set;
+    return set->registry;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN const phi__config_table *phi__section_tools_table(void) { return &phi__section_tools_is; }
+
+PHI__FN phi_status phi__section_tools_begin(phi__config_ground *ground, const phi_json *node,
+                                            void **state) {
+    phi__section_tools_state *s =
+        (phi__section_tools_state *)phi__arena_zero(ground->arena, sizeof *s);
+    if (s == NULL || !phi__config_take(ground->arena, node, &phi__section_tools_is, &s->taken))
+        return PHI_NO_MEMORY;
+    s->allowed_paths = phi__section_places(ground, &s->taken.allowed_paths);
+    if (s->allowed_paths == NULL && s->taken.allowed_paths.count > 0) return PHI_NO_MEMORY;
+    *state = s;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *making) {
+    phi_json_iter it = phi_json_each(making->names);
+    const phi_json *item;
+    phi_tool_registry *registry;
+    phi_status status = PHI_OK;
+    size_t i;
+    if (phi_json_count(making->names) == 0) return PHI_OK;
+    registry = phi__section_tools_registry((phi__section_tools_state *)state, making);
+    if (registry == NULL) return PHI_NO_MEMORY;
+    for (i = 0; status == PHI_OK && (item = phi_json_next(&it)) != NULL; i++) {
+        phi_tool found[2];
+        const char *name = phi__section_tools_alias(phi_json_str(item, ""));
+        size_t n, j;
+        if (making->known[i]) continue; /* the host's own */
+        n = phi_tool_registry_resolve(registry, &name, 1, found, NULL, NULL);
+        making->known[i] = n > 0;
+        for (j = 0; status == PHI_OK && j < n; j++)
+            status = phi__config_making_tool(making, &found[j]);
+    }
+    for (i = 0; i < phi_tool_registry_count(registry); i++)
+        (void)phi__config_making_offer(making, phi_tool_registry_at(registry, i)->name);
+    return status;
+}
+
+PHI__FN void phi__section_tools_end(void *state) {
+    phi__section_tools_state *s = (phi__section_tools_state *)state;
+    phi__section_tools_set *set;
+    for (set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
+        phi_tool_registry_free(set->registry);
+}
+
+#endif
+
+/* ---- src/sections/sections.c ---- */
+
+/* sections.c - the list of sections, in the order in which an agent gets its parts: scripts come
+   last, for they are called before the hooks that were there. */
+
+#ifndef PHI_NO_CONFIG
+
+
+/* The top of a file as these sections see it. */
+typedef struct phi__sections_top {
+    uint64_t set;
+    const phi_json *node;
+} phi__sections_top;
+
+#define PHI__SECTIONS_FIELD(key, table, text)                                                      \
+    PHI__CONFIG_NEST(phi__sections_top, node, key, PHI__CONFIG_TABLE, table, text)
+
+static const phi__config_field phi__sections_tools_field =
+    PHI__SECTIONS_FIELD("tool_settings", phi__section_tools_table, "Settings of built-in tools.");
+static const phi_config_section phi__sections_tools = {
+    "tool_settings",          &phi__sections_tools_field, NULL,
+    phi__section_tools_begin, phi__section_tools_use,     phi__section_tools_end};
+
+#ifndef PHI_NO_SKILLS
+static const phi__config_field phi__sections_skills_field =
+    PHI__SECTIONS_FIELD("skills", phi__section_skills_table, "Where skills are.");
+static const phi_config_section phi__sections_skills = {"skills",
+                                                        &phi__sections_skills_field,
+                                                        NULL,
+                                                        phi__section_skills_begin,
+                                                        phi__section_skills_use,
+                                                        phi__section_skills_end};
+#endif
+
+#ifndef PHI_NO_MCP
+static const phi__config_field phi__sections_mcp_field =
+    PHI__SECTIONS_FIELD("mcp", phi__section_mcp_table_top, "MCP servers.");
+static const phi_config_section phi__sections_mcp = {"mcp",
+                                                     &phi__sections_mcp_field,
+                                                     "mcp",
+                                                     phi__section_mcp_begin,
+                                                     phi__section_mcp_use,
+                                                     phi__section_mcp_end};
+#endif
+
+#ifndef PHI_NO_OPENAPI
+static const phi__config_field phi__sections_openapi_field =
+    PHI__SECTIONS_FIELD("openapi", phi__section_openapi_table, "OpenAPI documents.");
+static const phi_config_section phi__sections_openapi = {"openapi",
+                                                         &phi__sections_openapi_field,
+                                                         "openapi",
+                                                         phi__section_openapi_begin,
+                                                         phi__section_openapi_use,
+                                                         phi__section_openapi_end};
+#endif
+
+#ifndef PHI_NO_PERMISSIONS
+static const phi__config_field phi__sections_permissions_field =
+    PHI__SECTIONS_FIELD("permissions", phi__section_permissions_table, "Which tool calls may run.");
+static const phi_config_section phi__sections_permissions = {"permissions",
+                                                             &phi__sections_permissions_field,
+                                                             NULL,
+                                                             phi__section_permissions_begin,
+                                                             phi__section_permissions_use,
+                                                             phi__section_permissions_end};
+#endif
+
+#ifndef PHI_NO_SCRIPTS
+static const phi__config_field phi__sections_callbacks_field = PHI__SECTIONS_FIELD(
+    "callbacks", phi__section_scripts_table, "Programs that are run at points of a run.");
+static const phi_config_section phi__sections_callbacks = {"callbacks",
+                                                           &phi__sections_callbacks_field,
+                                                           NULL,
+                                                           phi__section_scripts_begin,
+                                                           phi__section_scripts_use,
+                                                           phi__section_scripts_end};
+static const phi__config_field phi__sections_hooks_field =
+    PHI__SECTIONS_FIELD("hooks", phi__section_scripts_hooks_table, "As callbacks.");
+static const phi_config_section phi__sections_hooks = {
+    "hooks", &phi__sections_hooks_field, NULL, NULL, NULL, NULL};
+#endif
+
+/* ---- public ---- */
+
+PHI_API const phi_config_section *const *phi_config_sections(void) {
+    static const phi_config_section *const list[] = {&phi__sections_tools,
+#ifndef PHI_NO_SKILLS
+                                                     &phi__sections_skills,
+#endif
+#ifndef PHI_NO_MCP
+                                                     &phi__sections_mcp,
+#endif
+#ifndef PHI_NO_OPENAPI
+                                                     &phi__sections_openapi,
+#endif
+#ifndef PHI_NO_PERMISSIONS
+                                                     &phi__sections_permissions,
+#endif
+#ifndef PHI_NO_SCRIPTS
+                                                     &phi__sections_callbacks,
+                                                     &phi__sections_hooks,
+#endif
+                                                     NULL};
+    return list;
+}
+
+#endif
+#undef PHI__SECTIONS_FIELD
+
+#endif /* PHI__IMP_SECTIONS */
+
+#ifdef PHI__IMP_TRACE
+#if PHI__IMP_TRACE != 0x1aa50bdc
+#error "phi: two versions of src/trace in one file"
+#endif
+#else
+#define PHI__IMP_TRACE 0x1aa50bdc
+
+/* ---- src/trace/trace_in.h ---- */
+
+/* trace_in.h - a trace that is being written, for the files of this room.
+
+   trace.c walks the entries of the threads, one after the other, and hands each to trace_entry.c
+   (the page) or trace_spans.c (spans), which append JSON to `text`. trace_out.c gives it to the
+   sink. Pointers to entries are not kept between two slices: a log in a store may leave memory. */
+#ifndef PHI_TRACE_TRACE_IN_H
+#define PHI_TRACE_TRACE_IN_H
+
+
+#ifndef PHI_NO_TRACE
+
+/* An item of the view that was written last. */
+typedef struct phi__trace_seen {
+    uint64_t from, to;
+    uint32_t flags;
+} phi__trace_seen;
+
+/* trace_view.c: the view of the lane that the walk is in, and the one that was written last. */
+typedef struct phi__trace_view {
+    phi__fold fold; /* in memory of the thread's */
+    bool valid;     /* fold is the view of `lane` before the walk's entry */
+    uint32_t lane;
+    size_t same; /* so many items of the fold are at the same place in `seen` */
+    phi__trace_seen *seen;
+    size_t seen_count, seen_cap;
+    size_t work;    /* items looked at since the walk last asked */
+    bool requested; /* a turn began whose request was not written */
+    uint32_t turn_lane;
+} phi__trace_view;
+
+typedef struct phi__trace_id {
+    unsigned char trace[16], span[8];
+} phi__trace_id;
+
+/* A run that was begun by a tool call of another, or inside of another. */
+typedef struct phi__trace_link {
+    phi_str child;           /* loop id */
+    phi_str session, parent; /* session and loop id of the run above */
+    phi_str call;            /* the call's id; empty: none */
+    phi_str tool;            /* its name */
+} phi__trace_link;
+
+typedef struct phi__trace_call {
+    uint64_t answer; /* entry */
+    uint32_t block;
+    bool done;
+} phi__trace_call;
+
+/* A run whose end was not reached. */
+typedef struct phi__trace_run {
+    struct phi__trace_run *outer; /* that it is inside of, as copies of other logs are */
+    uint64_t start;               /* its LOOP_START */
+    uint64_t input;               /* the first entry that the next request has as new */
+    int64_t start_ms, turn_ms;
+    uint32_t turn_index;
+    uint32_t chats; /* answers of this turn so far */
+    bool in_turn;
+    phi__trace_call *calls; /* of its last answer */
+    size_t call_count, call_cap;
+} phi__trace_run;
+
+/* trace_spans.c */
+typedef struct phi__trace_spans {
+    phi__trace_run *run; /* the innermost */
+    phi__map links;      /* by child */
+    bool linking;        /* the first walk: it looks for links alone */
+    bool any;            /* a span was written */
+    int64_t last_ms;     /* the time of the latest entry */
+} phi__trace_spans;
+
+typedef enum phi__trace_stage {
+    PHI__TRACE_STAGE_HEAD = 0,
+    PHI__TRACE_STAGE_THREAD,
+    PHI__TRACE_STAGE_ENTRIES,
+    PHI__TRACE_STAGE_THREAD_END,
+    PHI__TRACE_STAGE_REQUESTS,
+    PHI__TRACE_STAGE_TAIL,
+    PHI__TRACE_STAGE_DONE
+} phi__trace_stage;
+
+struct phi_trace {
+    phi_memory *memory; /* the thread's */
+    phi_trace_kind kind;
+    phi_trace_desc desc;
+    phi_trace_sink sink;
+    phi_policy policy; /* filled in, where desc has one */
+    phi_status status; /* PHI_BUSY: there is more */
+    phi__trace_stage stage;
+    const phi_thread *main, *thread; /* the first; that of the walk */
+    uint64_t *ends;                  /* of each thread: its count at the beginning */
+    size_t thread_count, at;         /* at: number of `thread` */
+    uint64_t seq, base;              /* the walk's next entry; the log's first one */
+    size_t session, loop;            /* the next of the sessions' loops */
+    phi__buf loop_buf;               /* the loop id of the entry before */
+    uint32_t lane;
+    phi_arena arena;   /* for as long as the trace */
+    phi_arena scratch; /* for an entry */
+    phi__secrets secrets;
+    phi__buf text, out; /* JSON of an entry; what the sink lacks */
+    phi__trace_view view;
+    phi__trace_spans spans;
+};
+
+static inline const phi_thread *phi__trace_thread(const phi_trace *t, size_t i) {
+    return i == 0 ? t->main : t->desc.children[i - 1];
+}
+
+/* ---- trace_out.c ---- */
+
+/* "key": and a text, its secrets hidden, cut at the limit: then "key of" has its length. */
+PHI__FN void phi__trace_out_str(phi_trace *t, const char *key, phi_str text);
+/* The same, whole. */
+PHI__FN void phi__trace_out_whole(phi_trace *t, const char *key, phi_str text);
+PHI__FN void phi__trace_out_some(phi_trace *t, const char *key, phi_str text); /* empty: nothing */
+/* A text, whole, as a JSON string without a key. */
+PHI__FN void phi__trace_out_value(phi_trace *t, phi_str text);
+PHI__FN void phi__trace_out_usage(phi_trace *t, const phi_usage *usage);
+/* The key and what a model's rates say; nothing where they are not known. */
+PHI__FN void phi__trace_out_cost(phi_trace *t, phi_str model, const phi_usage *usage);
+/* Moves `text` to the sink's bytes, so escaped that it can stand in a page's script; and writes
+   these where they are many, or `all`. */
+PHI__FN phi_status phi__trace_out_move(phi_trace *t, bool all);
+/* Text as it is. */
+PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text);
+
+/* ---- trace_page.c, which scripts/trace_page.py writes ---- */
+
+/* Part i of the page before and behind its data; NULL past the end. Static. */
+PHI__FN const char *phi__trace_page_head(size_t i);
+PHI__FN const char *phi__trace_page_tail(size_t i);
+
+/* ---- trace_entry.c ---- */
+
+PHI__FN void phi__trace_entry_thread(phi_trace *t); /* up to the list of its entries */
+PHI__FN void phi__trace_entry_put(phi_trace *t, const phi__entry *entry);
+PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop);
+
+/* ---- trace_view.c ---- */
+
+/* The walk is about to write this entry: whether it has the request of a turn. */
+PHI__FN bool phi__trace_view_has_request(phi_trace *t, const phi__entry *entry);
+/* The view as a change of the one before, and what the policy left out. */
+PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane);
+/* The entry was written. */
+PHI__FN void phi__trace_view_after(phi_trace *t, phi__entry *entry);
+PHI__FN void phi__trace_view_drop(phi_trace *t); /* the fold; a new one is made when needed */
+PHI__FN void phi__trace_view_free(phi_trace *t);
+
+/* ---- trace_spans.c ---- */
+
+PHI__FN void phi__trace_spans_entry(phi_trace *t, const phi__entry *entry);
+PHI__FN void phi__trace_spans_thread_end(phi_trace *t); /* runs that never ended */
+PHI__FN void phi__trace_spans_free(phi_trace *t);
+
+/* ---- trace_link.c ---- */
+
+/* NULL: the run stands for itself. */
+PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id);
+/* The first link of a run counts. Without memory the text has failed. */
+PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, phi_str session, phi_str parent,
+                                  phi_str call, phi_str tool);
+
+/* ---- trace_span.c: a span as JSON ---- */
+
+PHI__FN void phi__trace_span_head(phi_trace *t); /* the document, up to the spans */
+PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run, const phi__entry *end);
+/* end: the answer, or the end of a turn or run that has none. */
+PHI__FN void phi__trace_span_of_chat(phi_trace *t, const phi__trace_run *run,
+                                     const phi__entry *end);
+/* end: the result; NULL: there is none. */
+PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
+                                     const phi__trace_call *call, const phi__entry *end);
+PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
+                                        const phi__entry *entry);
+
+#endif
+#endif
+
+/* ---- src/trace/trace.c ---- */
+
+/* trace.c - walks the threads of a trace in slices, and hands it to a sink, an arena or a file. */
+
+#include <stdio.h>
+
+#ifndef PHI_NO_TRACE
+
+enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
+
+/* ---- the page's and the document's frame ---- */
+
+static void phi__trace_title(phi_trace *t) {
+    phi_str title = phi__about_info(t->main).title;
+    if (t->desc.title != NULL) title = phi_str_of(t->desc.title);
+    phi__trace_out_some(t, "title", title);
+}
+
+static phi_status phi__trace_head(phi_trace *t) {
+    phi_status status = PHI_OK;
+    size_t i;
+    if (t->kind == PHI_TRACE_OTEL) {
+        phi__trace_span_head(t);
+        t->stage = PHI__TRACE_STAGE_THREAD;
+        return PHI_OK;
+    }
+    for (i = 0; status == PHI_OK && phi__trace_page_head(i) != NULL; i++)
+        status = phi__trace_out_raw(t, phi__trace_page_head(i));
+    phi__buf_char(&t->text, '{');
+    phi__trace_out_whole(t, "phi", PHI__LIT(PHI_VERSION));
+    phi__trace_title(t);
+    phi__records_true(&t->text, "policy", t->desc.policy != NULL);
+    phi__records_raw(&t->text, "threads", "[");
+    t->stage = PHI__TRACE_STAGE_THREAD;
+    return status;
+}
+
+static phi_status phi__trace_tail(phi_trace *t) {
+    phi_status status = PHI_OK;
+    size_t i;
+    t->stage = PHI__TRACE_STAGE_DONE;
+    if (t->kind == PHI_TRACE_OTEL) {
+        phi__buf_text(&t->text, "\n]}]}]}\n");
+        return PHI_OK;
+    }
+    phi__buf_text(&t->text, "]}");
+    status = phi__trace_out_move(t, false);
+    for (i = 0; status == PHI_OK && phi__trace_page_tail(i) != NULL; i++)
+        status = phi__trace_out_raw(t, phi__trace_page_tail(i));
+    return status;
+}
+
+/* ---- threads ---- */
+
+static phi_status phi__trace_thread_begin(phi_trace *t) {
+    t->thread = phi__trace_thread(t, t->at);
+    t->seq = t->base = phi_thread_first(t->thread);
+    t->lane = 0;
+    phi__buf_clear(&t->loop_buf);
+    if (t->kind == PHI_TRACE_HTML) phi__trace_entry_thread(t);
+    t->stage = PHI__TRACE_STAGE_ENTRIES;
+    return PHI_OK;
+}
+
+/* The next thread, if there is one; else what comes behind the threads. */
+static void phi__trace_thread_next(phi_trace *t) {
+    t->at++;
+    t->stage = PHI__TRACE_STAGE_THREAD;
+    if (t->at < t->thread_count) return;
+    if (t->kind == PHI_TRACE_HTML) {
+        phi__buf_char(&t->text, ']');
+        phi__records_raw(&t->text, "requests", "[0");
+        t->stage = PHI__TRACE_STAGE_REQUESTS;
+    } else if (t->spans.linking) {
+        t->spans.linking = false;
+        t->at = 0;
+        t->stage = PHI__TRACE_STAGE_HEAD;
+    } else
+        t->stage = PHI__TRACE_STAGE_TAIL;
+}
+
+static phi_status phi__trace_thread_end(phi_trace *t) {
+    if (t->kind == PHI_TRACE_HTML) {
+        phi__buf_char(&t->text, ']');
+        if (t->view.requested) phi__trace_view_put(t, t->view.turn_lane);
+        phi__buf_char(&t->text, '}');
+        phi__trace_view_free(t);
+    } else
+        phi__trace_spans_thread_end(t);
+    phi__trace_thread_next(t);
+    return PHI_OK;
+}
+
+static phi_status phi__trace_entry(phi_trace *t) {
+    phi__entry *entry;
+    if (t->seq >= t->ends[t->at]) {
+        t->stage = PHI__TRACE_STAGE_THREAD_END;
+        return PHI_OK;
+    }
+    entry = phi__thread_at(t->thread, t->seq);
+    if (entry == NULL) return PHI_NOT_FOUND;
+    if (t->kind == PHI_TRACE_HTML) {
+        phi__trace_entry_put(t, entry);
+        phi__trace_view_after(t, entry);
+    } else
+        phi__trace_spans_entry(t, entry);
+    t->seq++;
+    return PHI_OK;
+}
+
+static phi_status phi__trace_requests(phi_trace *t) {
+#ifndef PHI_NO_SESSIONS
+    const phi_session *s;
+    if (t->session < t->desc.session_count) {
+        s = t->desc.sessions[t->session];
+        if (s != NULL && t->loop < s->loop_count) {
+            phi__trace_entry_request(t, s->loops[t->loop++]);
+            return PHI_OK;
+        }
+        t->session++;
+        t->loop = 0;
+        return PHI_OK;
+    }
+#endif
+    t->stage = PHI__TRACE_STAGE_TAIL;
+    return PHI_OK;
+}
+
+static phi_status phi__trace_stage_run(phi_trace *t) {
+    switch (t->stage) {
+    case PHI__TRACE_STAGE_HEAD: return phi__trace_head(t);
+    case PHI__TRACE_STAGE_THREAD: return phi__trace_thread_begin(t);
+    case PHI__TRACE_STAGE_ENTRIES: return phi__trace_entry(t);
+    case PHI__TRACE_STAGE_THREAD_END: return phi__trace_thread_end(t);
+    case PHI__TRACE_STAGE_REQUESTS: return phi__trace_requests(t);
+    case PHI__TRACE_STAGE_TAIL: return phi__trace_tail(t);
+    case PHI__TRACE_STAGE_DONE: break;
+    }
+    return PHI_OK;
+}
+
+/* What the host did between two slices may have moved entries: a log in a store is recalled, and
+   of one that forgot entries the trace cannot go on. */
+static phi_status phi__trace_recall(phi_trace *t) {
+    if (t->thread == NULL || t->stage != PHI__TRACE_STAGE_ENTRIES) return PHI_OK;
+    if (t->thread->log.base != t->base) {
+        phi__trace_view_drop(t);
+        return PHI_NOT_FOUND;
+    }
+    return phi__recall(t->thread);
+}
+
+static phi_status phi__trace_unit(phi_trace *t, size_t *units) {
+    phi_status status = phi__trace_recall(t);
+    size_t work;
+    if (status == PHI_OK) status = phi__trace_stage_run(t);
+    if (status == PHI_OK) status = phi__trace_out_move(t, t->stage == PHI__TRACE_STAGE_DONE);
+    work = 1 + t->view.work / PHI__TRACE_WORK;
+    t->view.work = 0;
+    *units -= phi__min(work, *units);
+    return status;
+}
+
+/* ---- beginning ---- */
+
+static void phi__trace_hide(phi_trace *t) {
+    const phi_trace_desc *d = &t->desc;
+    size_t i, k;
+    phi__secret_init(&t->secrets, &t->arena);
+    for (i = 0; i < d->secret_count; i++) phi__secret_add(&t->secrets, phi_str_of(d->secrets[i]));
+    for (i = 0; i < d->model_count; i++) {
+        const phi_model *m = &d->models[i];
+        phi__secret_add_key(&t->secrets, phi_str_of(m->api_key));
+        if (m->base_url != NULL) phi__secret_add_url(&t->secrets, phi_str_of(m->base_url));
+        for (k = 0; k < m->header_count; k++)
+            (void)phi__secret_add_header(&t->secrets, phi_str_of(m->headers[k].name),
+                                         phi_str_of(m->headers[k].value));
+    }
+}
+
+static bool phi__trace_ends(phi_trace *t) {
+    size_t i;
+    t->thread_count = t->desc.child_count + 1;
+    t->ends = (uint64_t *)phi_arena_alloc(&t->arena, phi__mul(t->thread_count, sizeof *t->ends));
+    if (t->ends == NULL) return false;
+    for (i = 0; i < t->thread_count; i++) t->ends[i] = phi_thread_count(phi__trace_thread(t, i));
+    return true;
+}
+
+static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_trace_desc *desc) {
+    memset(t, 0, sizeof *t);
+    t->memory = thread->log.memory;
+    t->main = thread;
+    if (desc != NULL) t->desc = *desc;
+    if (t->desc.policy != NULL) t->policy = phi__policy_filled(t->desc.policy);
+    t->status = PHI_BUSY;
+    phi_arena_init(&t->arena, t->memory, 0);
+    phi_arena_init(&t->scratch, t->memory, 0);
+    phi__buf_init(&t->text, t->memory);
+    phi__buf_init(&t->out, t->memory);
+    phi__buf_init(&t->loop_buf, t->memory);
+    phi__map_init(&t->spans.links, t->memory);
+    phi__trace_hide(t);
+}
+
+static bool phi__trace_desc_fits(const phi_trace_desc *desc) {
+    size_t i;
+    if (desc == NULL) return true;
+    if ((desc->child_count > 0 && desc->children == NULL) || desc->child_count == SIZE_MAX ||
+        (desc->model_count > 0 && desc->models == NULL) ||
+        (desc->secret_count > 0 && desc->secrets == NULL) ||
+        (desc->session_count > 0 && desc->sessions == NULL))
+        return false;
+    for (i = 0; i < desc->child_count; i++)
+        if (desc->children[i] == NULL) return false;
+    return desc->policy == NULL || phi__policy_fault(desc->policy) == NULL;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
+                                   const phi_trace_desc *desc, const phi_trace_sink *out,
+                                   phi_trace **trace) {
+    phi_trace *t;
+    if (trace == NULL) return PHI_BAD_ARG;
+    *trace = NULL;
+    if (thread == NULL || out == NULL || out->write == NULL || !phi__trace_desc_fits(desc) ||
+        (kind != PHI_TRACE_HTML && kind != PHI_TRACE_OTEL))
+        return PHI_BAD_ARG;
+    t = (phi_trace *)phi__alloc(thread->log.memory, sizeof *t);
+    if (t == NULL) return PHI_NO_MEMORY;
+    phi__trace_init(t, thread, desc);
+    t->kind = kind;
+    t->sink = *out;
+    t->spans.linking = kind == PHI_TRACE_OTEL;
+    t->stage = t->spans.linking ? PHI__TRACE_STAGE_THREAD : PHI__TRACE_STAGE_HEAD;
+    if (!phi__trace_ends(t) || t->secrets.failed) {
+        phi_trace_end(t);
+        return PHI_NO_MEMORY;
+    }
+    *trace = t;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units) {
+    if (trace == NULL) return PHI_BAD_ARG;
+    if (units == 0) units = 1;
+    /* entries of a log in a store have another place when they were evicted meanwhile */
+    if (trace->thread != NULL && trace->thread->journal != NULL) phi__trace_view_drop(trace);
+    while (trace->status == PHI_BUSY && units > 0) {
+        phi_status status = phi__trace_unit(trace, &units);
+        if (status != PHI_OK)
+            trace->status = status == PHI_BUSY ? PHI_IO : status;
+        else if (trace->stage == PHI__TRACE_STAGE_DONE)
+            trace->status = PHI_OK;
+    }
+    return trace->status;
+}
+
+PHI_API void phi_trace_end(phi_trace *trace) {
+    phi_memory *memory;
+    if (trace == NULL) return;
+    memory = trace->memory;
+    phi__trace_view_free(trace);
+    phi__trace_spans_free(trace);
+    phi__buf_free(&trace->text);
+    phi__buf_free(&trace->out);
+    phi__buf_free(&trace->loop_buf);
+    phi_arena_free(&trace->scratch);
+    phi_arena_free(&trace->arena);
+    phi__free(memory, trace, sizeof *trace);
+}
+
+static phi_status phi__trace_all(const phi_thread *thread, phi_trace_kind kind,
+                                 const phi_trace_desc *desc, const phi_trace_sink *out) {
+    phi_trace *t;
+    phi_status status = phi_trace_begin(thread, kind, desc, out, &t);
+    if (status != PHI_OK) return status;
+    do status = phi_trace_advance(t, SIZE_MAX);
+    while (status == PHI_BUSY);
+    phi_trace_end(t);
+    return status;
+}
+
+PHI_API phi_status phi_trace_html(const phi_thread *thread, const phi_trace_desc *desc,
+                                  const phi_trace_sink *out) {
+    return phi__trace_all(thread, PHI_TRACE_HTML, desc, out);
+}
+
+PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc *desc,
+                                  const phi_trace_sink *out) {
+    return phi__trace_all(thread, PHI_TRACE_OTEL, desc, out);
+}
+
+static phi_status phi__trace_to_buf(void *user_data, const char *bytes, size_t len) {
+    phi__buf *buf = (phi__buf *)user_data;
+    phi__buf_add(buf, bytes, len);
+    return buf->failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
+                                  const phi_trace_desc *desc, phi_arena *arena, phi_str *out) {
+    phi_trace_sink sink;
+    phi__buf buf;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    phi__buf_init(&buf, arena->memory);
+    sink.write = phi__trace_to_buf;
+    sink.user_data = &buf;
+    status = phi__trace_all(thread, kind, desc, &sink);
+    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
+    phi__buf_free(&buf);
+    return status;
+}
+
+#ifndef PHI_NO_FILES
+typedef struct phi__trace_file {
+    phi__file *file;
+    phi__words words;
+} phi__trace_file;
+
+static phi_status phi__trace_to_file(void *user_data, const char *bytes, size_t len) {
+    phi__trace_file *to = (phi__trace_file *)user_data;
+    return phi__files_write(to->file, bytes, len, &to->words);
+}
+
+/* Links in the path are followed: the file behind them is replaced. */
+static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, const char *path,
+                                  phi__trace_file *to) {
+    phi__resolve *r = (phi__resolve *)phi__alloc(memory, sizeof *r);
+    size_t units = SIZE_MAX;
+    phi_status status;
+    if (r == NULL) return PHI_NO_MEMORY;
+    status = phi__path_resolve_begin(r, NULL, path, &to->words);
+    if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, &to->words);
+    if (status == PHI_OK) status = phi__files_open_replace(memory, r->out, &to->file, &to->words);
+    phi__free(memory, r, sizeof *r);
+    sink->write = phi__trace_to_file;
+    sink->user_data = to;
+    return status;
+}
+#endif
+
+PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
+                                  const phi_trace_desc *desc, const char *path, char *words,
+                                  size_t words_size) {
+#ifndef PHI_NO_FILES
+    phi__trace_file to;
+    phi_trace_sink sink;
+    phi_status status;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (thread == NULL || path == NULL || path[0] == '\0') return PHI_BAD_ARG;
+    memset(&to, 0, sizeof to);
+    status = phi__trace_open(&sink, thread->log.memory, path, &to);
+    if (status == PHI_OK) status = phi__trace_all(thread, kind, desc, &sink);
+    if (status == PHI_OK) status = phi__files_commit(to.file, &to.words);
+    phi__files_close(to.file);
+    if (status != PHI_OK && words != NULL && words_size > 0)
+        (void)snprintf(words, words_size, "%.200s: %.160s", path,
+                       to.words.text[0] != '\0' ? to.words.text : phi_status_text((int)status));
+    return status;
+#else
+    (void)desc;
+    (void)kind;
+    if (thread == NULL || path == NULL) return PHI_BAD_ARG;
+    if (words != NULL && words_size > 0)
+        (void)snprintf(words, words_size, "built with PHI_NO_FILES");
+    return PHI_UNSUPPORTED;
+#endif
+}
+
+PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
+                                   char *words, size_t words_size) {
+    const phi_thread *thread = phi_agent_thread(agent);
+    phi_agent_desc is;
+    phi_trace_desc desc;
+    phi_status status = phi_agent_get_desc(agent, &is);
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (status != PHI_OK) return status;
+    if (thread == NULL) return PHI_STALE;
+    memset(&desc, 0, sizeof desc);
+    desc.models = &is.model;
+    desc.model_count = 1;
+    desc.policy = is.policy;
+    return phi_trace_save(thread, kind, &desc, path, words, words_size);
+}
+
+#endif
+
+/* ---- src/trace/trace_entry.c ---- */
+
+/* trace_entry.c - a thread and its entries as the page's data: JSON with short keys, which
+   scripts/trace_page/page.js reads. A field that is empty or zero is left out. */
+
+#ifndef PHI_NO_TRACE
+
+/* ---- messages ---- */
+
+static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
+    phi__buf *out = &t->text;
+    phi__json_write_comma(out);
+    phi__buf_char(out, '{');
+    phi__records_u64(out, "k", (uint64_t)c->kind);
+    switch (c->kind) {
+    case PHI_CONTENT_TEXT: phi__trace_out_str(t, "t", c->text); break;
+    case PHI_CONTENT_THINKING:
+        phi__trace_out_str(t, "t", c->text);
+        phi__records_true(out, "redacted", c->redacted);
+        break;
+    case PHI_CONTENT_IMAGE:
+        phi__trace_out_some(t, "mime", c->mime_type);
+        phi__records_u64(out, "bytes", c->data.len);
+        break;
+    case PHI_CONTENT_TOOL_CALL:
+        phi__trace_out_whole(t, "i", c->id);
+        phi__trace_out_whole(t, "a", c->name);
+        phi__trace_out_str(t, "t", c->arguments);
+        phi__records_true(out, "cut", c->incomplete);
+        break;
+    }
+    phi__buf_char(out, '}');
+}
+
+static void phi__trace_entry_of_role(phi_trace *t, const phi_message *m) {
+    switch (m->role) {
+    case PHI_ROLE_ASSISTANT:
+        phi__trace_out_some(t, "stop", phi_str_of(phi_stop_reason_text(m->stop_reason)));
+        phi__trace_out_some(t, "model", m->model);
+        phi__trace_out_some(t, "provider", m->provider);
+        phi__trace_out_usage(t, &m->usage);
+        if (m->error_message.len > 0) phi__trace_out_str(t, "error", m->error_message);
+        break;
+    case PHI_ROLE_TOOL_RESULT:
+        phi__trace_out_whole(t, "i", m->tool_call_id);
+        phi__trace_out_some(t, "a", m->tool_name);
+        phi__records_true(&t->text, "bad", m->is_error);
+        if (m->details.len > 0) phi__trace_out_str(t, "details", m->details);
+        break;
+    case PHI_ROLE_EXTENSION:
+        phi__trace_out_some(t, "a", m->extension_kind);
+        if (m->extension_data.len > 0) phi__trace_out_str(t, "details", m->extension_data);
+        break;
+    case PHI_ROLE_USER: break;
+    }
+}
+
+static void phi__trace_entry_message(phi_trace *t, const phi_message *m) {
+    phi__buf *out = &t->text;
+    size_t i;
+    phi__json_write_comma(out);
+    phi__buf_char(out, '{');
+    phi__records_u64(out, "o", (uint64_t)m->role);
+    if (m->timestamp_ms > 0) phi__records_i64(out, "at", m->timestamp_ms);
+    phi__trace_entry_of_role(t, m);
+    phi__records_raw(out, "c", "[");
+    for (i = 0; i < m->content_count && !out->failed; i++)
+        phi__trace_entry_content(t, &m->content[i]);
+    phi__buf_text(out, "]}");
+}
+
+/* ---- other entries ---- */
+
+static void phi__trace_entry_spans(phi_trace *t, const phi_rewrite *r) {
+    size_t i, k;
+    phi__records_raw(&t->text, "spans", "[");
+    for (i = 0; i < r->span_count && !t->text.failed; i++) {
+        const phi_span *span = &r->spans[i];
+        phi__json_write_comma(&t->text);
+        phi__buf_printf(&t->text, "[%llu,%llu,%d,[", (unsigned long long)span->from,
+                        (unsigned long long)span->to, span->summary ? 1 : 0);
+        for (k = 0; k < span->message_count; k++) phi__trace_entry_message(t, &span->messages[k]);
+        phi__buf_text(&t->text, "]]");
+    }
+    phi__buf_char(&t->text, ']');
+}
+
+static void phi__trace_entry_rewrite(phi_trace *t, const phi_rewrite *r) {
+    const phi_written *w = r->written;
+    phi__trace_out_some(t, "id", phi_str_of(r->op_id));
+    phi__trace_out_some(t, "why", phi_str_of(phi_rewrite_reason_text(r->reason)));
+    phi__trace_out_some(t, "revoke", phi_str_of(r->revoke));
+    phi__trace_out_some(t, "to", phi_str_of(r->switch_to));
+    phi__trace_entry_spans(t, r);
+    if (w == NULL) return;
+    phi__trace_out_some(t, "model", phi_str_of(w->model));
+    phi__trace_out_usage(t, &w->usage);
+    if (w->cost > 0) phi__records_double(&t->text, "$", w->cost);
+}
+
+static void phi__trace_entry_loop_start(phi_trace *t, const phi_loop_info *info) {
+    if (info == NULL) return;
+    phi__trace_out_some(t, "agent", info->agent_id);
+    phi__trace_out_some(t, "session", info->session_id);
+    phi__trace_out_some(t, "parent", info->parent_loop_id);
+    phi__trace_out_some(t, "how",
+                        phi_str_of(phi__entry_continuation_word((int)info->continuation)));
+    phi__trace_out_some(t, "tag", info->tag);
+    if (info->has_system_prompt) phi__trace_out_str(t, "system", info->system_prompt);
+}
+
+static void phi__trace_entry_loop_end(phi_trace *t, const phi__entry *e) {
+    const phi_failure *failure = e->of.failure;
+    phi__records_true(&t->text, "dropped", e->keep == PHI_KEEP_NONE);
+    phi__trace_out_usage(t, e->usage);
+    if (e->status != PHI_OK)
+        phi__trace_out_some(t, "status", phi_str_of(phi_status_text((int)e->status)));
+    if (failure == NULL) return;
+    phi__trace_out_some(t, "failure", phi_str_of(phi_failure_kind_text(failure->kind)));
+    phi__trace_out_str(t, "error", failure->message);
+    if (failure->http_status > 0)
+        phi__records_u64(&t->text, "http", (uint64_t)failure->http_status);
+}
+
+/* The model whose rates count for a turn: of its answer, the entry of the turn's before its end. */
+static phi_str phi__trace_entry_model(const phi_trace *t, const phi__entry *end) {
+    uint64_t seq = end->seq, most = 512; /* entries of a turn that are looked at */
+    while (seq > t->base && most-- > 0) {
+        const phi__entry *e = phi__thread_at(t->thread, --seq);
+        if (e->kind == PHI_ENTRY_LOOP_START && phi_str_equal(e->loop_id, end->loop_id)) break;
+        if (e->kind == PHI_ENTRY_MESSAGE && e->message->role == PHI_ROLE_ASSISTANT &&
+            phi_str_equal(e->loop_id, end->loop_id))
+            return e->message->model;
+    }
+    return phi__str("", 0);
+}
+
+static void phi__trace_entry_other(phi_trace *t, const phi__entry *e) {
+    const phi__lane *lanes = t->thread->lanes.at;
+    switch ((int)e->kind) {
+    case PHI_ENTRY_LANE:
+        if (lanes == NULL || lanes[e->lane].parent == PHI__LANE_NONE) return;
+        phi__records_u64(&t->text, "from", lanes[e->lane].parent);
+        phi__records_u64(&t->text, "fork", lanes[e->lane].fork_seq);
+        return;
+    case PHI_ENTRY_TURN_START:
+        phi__trace_out_some(t, "how", phi_str_of(phi__entry_trigger_word((int)e->trigger)));
+        return;
+    case PHI_ENTRY_TURN_END:
+        phi__trace_out_usage(t, e->usage);
+        phi__trace_out_cost(t, phi__trace_entry_model(t, e), e->usage);
+        return;
+    case PHI_ENTRY_SPAWN:
+        phi__trace_out_whole(t, "i", e->of.spawn->tool_call_id);
+        phi__trace_out_whole(t, "session", e->of.spawn->session_id);
+        phi__trace_out_whole(t, "child", e->of.spawn->loop_id);
+        return;
+    case PHI_ENTRY_NOTE:
+        phi__trace_out_whole(t, "a", e->of.note->kind);
+        phi__trace_out_str(t, "t", e->of.note->json);
+        return;
+    case PHI_ENTRY_FORGOTTEN:
+        phi__trace_out_usage(t, e->usage);
+        if (e->of.forgotten == NULL) return;
+        phi__records_u64(&t->text, "from", e->of.forgotten->from);
+        phi__records_u64(&t->text, "to", e->of.forgotten->to);
+        return;
+    default: return;
+    }
+}
+
+static void phi__trace_entry_body(phi_trace *t, const phi__entry *e) {
+    if (e->kind == PHI_ENTRY_MESSAGE) {
+        phi__records_raw(&t->text, "m", "");
+        phi__trace_entry_message(t, e->message);
+    } else if (e->kind == PHI_ENTRY_REWRITE)
+        phi__trace_entry_rewrite(t, &e->of.op->rewrite);
+    else if (e->kind == PHI_ENTRY_LOOP_START)
+        phi__trace_entry_loop_start(t, e->of.loop);
+    else if (e->kind == PHI_ENTRY_LOOP_END)
+        phi__trace_entry_loop_end(t, e);
+    else
+        phi__trace_entry_other(t, e);
+}
+
+/* The run that an entry is of is written where it is another than that of the entry before. */
+static void phi__trace_entry_of(phi_trace *t, const phi__entry *e) {
+    uint32_t lane = e->kind == PHI_ENTRY_REWRITE ? e->of.op->lane : e->lane;
+    phi_str loop_id = e->loop_id;
+    if (loop_id.len == 0 && e->kind == PHI_ENTRY_MESSAGE) loop_id = e->message->loop_id;
+    if (lane != t->lane) phi__records_u64(&t->text, "l", lane);
+    t->lane = lane;
+    if (phi_str_equal(loop_id, phi__buf_str(&t->loop_buf))) return;
+    phi__trace_out_whole(t, "r", loop_id);
+    phi__buf_clear(&t->loop_buf);
+    phi__buf_add_str(&t->loop_buf, loop_id);
+    if (t->loop_buf.failed) t->text.failed = true;
+}
+
+PHI__FN void phi__trace_entry_put(phi_trace *t, const phi__entry *e) {
+    bool request = phi__trace_view_has_request(t, e);
+    uint32_t turn = e->turn_index;
+    if (turn == 0 && e->kind == PHI_ENTRY_MESSAGE) turn = e->message->turn_index;
+    if (e->seq > t->base) phi__buf_char(&t->text, ',');
+    phi__buf_text(&t->text, "\n{");
+    phi__records_u64(&t->text, "s", e->seq);
+    phi__records_u64(&t->text, "k", (uint64_t)e->kind);
+    phi__records_i64(&t->text, "at", e->at_ms);
+    phi__trace_entry_of(t, e);
+    if (turn > 0) phi__records_u64(&t->text, "n", turn);
+    if (e->flags > 0) phi__records_u64(&t->text, "f", e->flags);
+    if (request)
+        phi__trace_view_put(t, e->kind == PHI_ENTRY_LOOP_END ? t->view.turn_lane : t->lane);
+    phi__trace_entry_body(t, e);
+    phi__buf_char(&t->text, '}');
+}
+
+/* ---- threads ---- */
+
+static phi_str phi__trace_entry_id(const phi_thread *thread) {
+    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
+                                   : thread->id;
+}
+
+PHI__FN void phi__trace_entry_thread(phi_trace *t) {
+    phi_thread_info info = phi__about_info(t->thread);
+    phi_usage usage = phi_thread_usage(t->thread);
+    size_t i;
+    phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
+    phi__trace_out_whole(t, "id", phi__trace_entry_id(t->thread));
+    phi__trace_out_some(t, "title", info.title);
+    phi__trace_out_some(t, "forked", info.forked_from);
+    phi__trace_out_usage(t, &usage);
+    phi__records_u64(&t->text, "active", t->thread->lanes.active);
+    phi__records_raw(&t->text, "lanes", "[");
+    for (i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
+        phi__json_write_comma(&t->text);
+        phi__trace_out_value(t, phi__lane_name(t->thread, (uint32_t)i));
+    }
+    phi__buf_char(&t->text, ']');
+    phi__records_raw(&t->text, "entries", "[");
+}
+
+/* ---- captured requests ---- */
+
+PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop) {
+#ifndef PHI_NO_SESSIONS
+    size_t i;
+    for (i = 0; i < loop->turn_count && !t->text.failed; i++) {
+        const phi_turn *turn = &loop->turns[i];
+        if (turn->request.len == 0) continue;
+        phi__buf_text(&t->text, ",\n{");
+        phi__trace_out_whole(t, "r", loop->loop_id);
+        phi__records_u64(&t->text, "n", turn->turn_index);
+        phi__trace_out_str(t, "t", turn->request);
+        phi__buf_char(&t->text, '}');
+    }
+#else
+    (void)t;
+    (void)loop;
+#endif
+}
+
+#endif
+
+/* ---- src/trace/trace_link.c ---- */
+
+/* trace_link.c - runs that a tool call began, or that stand inside of another run: finds the run
+   above them. */
+
+#ifndef PHI_NO_TRACE
+
+PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id) {
+    size_t probe = 0;
+    const phi__trace_link *link;
+    while ((link = (const phi__trace_link *)phi__map_each(&t->spans.links, phi__hash(loop_id, 0),
+                                                          &probe)) != NULL)
+        if (phi_str_equal(link->child, loop_id)) return link;
+    return NULL;
+}
+
+PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, phi_str session, phi_str parent,
+                                  phi_str call, phi_str tool) {
+    phi__trace_link *link;
+    if (child.len == 0 || phi_str_equal(child, parent) || phi__trace_link_find(t, child) != NULL)
+        return;
+    link = (phi__trace_link *)phi__arena_zero(&t->arena, sizeof *link);
+    if (link == NULL || !phi__map_room(&t->spans.links) ||
+        !phi__arena_str(&t->arena, child, &link->child) ||
+        !phi__arena_str(&t->arena, session, &link->session) ||
+        !phi__arena_str(&t->arena, parent, &link->parent) ||
+        !phi__arena_str(&t->arena, call, &link->call) ||
+        !phi__arena_str(&t->arena, tool, &link->tool)) {
+        t->text.failed = true;
+        return;
+    }
+    phi__map_add(&t->spans.links, phi__hash(child, 0), link);
+}
+
+#endif
+
+/* ---- src/trace/trace_out.c ---- */
+
+/* trace_out.c - text on its way to the sink: secrets hidden, long texts cut, escaped for a page. */
+
+#include <stdio.h>
+
+#ifndef PHI_NO_TRACE
+
+enum {
+    PHI__TRACE_OUT_PIECE = 65536, /* bytes a call of the sink at most */
+    PHI__TRACE_OUT_MUCH = 32768,  /* so many are written */
+    PHI__TRACE_OUT_TEXT = 8000    /* of a text by default: 10,000 entries stay below 12 MB */
+};
+
+static size_t phi__trace_out_most(const phi_trace *t) {
+    if (t->desc.text_bytes == PHI_UNLIMITED) return SIZE_MAX;
+    return t->desc.text_bytes > 0 ? t->desc.text_bytes : (size_t)PHI__TRACE_OUT_TEXT;
+}
+
+/* The text's first bytes, without secrets; of a text that is cut also without the beginning of one
+   at its end. */
+static phi_str phi__trace_out_hidden(phi_trace *t, phi_str text, bool cut) {
+    char *copy;
+    if (t->secrets.count == 0 || text.len == 0) return text;
+    copy = phi__arena_bytes(&t->scratch, text.len);
+    if (copy == NULL) {
+        t->text.failed = true;
+        return phi__str("", 0);
+    }
+    memcpy(copy, text.at, text.len);
+    (void)phi__secret_hide(&t->secrets, copy, text.len,
+                           cut ? PHI__SECRET_WORDS : PHI__SECRET_BYTES);
+    return phi__str(copy, text.len);
+}
+
+PHI__FN void phi__trace_out_value(phi_trace *t, phi_str text) {
+    phi__json_write_str(&t->text, phi__trace_out_hidden(t, text, false));
+}
+
+PHI__FN void phi__trace_out_whole(phi_trace *t, const char *key, phi_str text) {
+    phi__json_write_key(&t->text, phi_str_of(key));
+    phi__trace_out_value(t, text);
+}
+
+PHI__FN void phi__trace_out_some(phi_trace *t, const char *key, phi_str text) {
+    if (text.len > 0) phi__trace_out_whole(t, key, text);
+}
+
+PHI__FN void phi__trace_out_str(phi_trace *t, const char *key, phi_str text) {
+    size_t most = phi__trace_out_most(t), len = text.len;
+    char more[16];
+    if (len <= most) {
+        phi__trace_out_whole(t, key, text);
+        return;
+    }
+    text.len = phi__utf8_cut(text, most);
+    phi__json_write_key(&t->text, phi_str_of(key));
+    phi__json_write_str(&t->text, phi__trace_out_hidden(t, text, true));
+    (void)snprintf(more, sizeof more, "%.8s of", key);
+    phi__records_u64(&t->text, more, len);
+}
+
+PHI__FN void phi__trace_out_usage(phi_trace *t, const phi_usage *usage) {
+    if (usage == NULL || (usage->total_tokens == 0 && usage->output == 0 && usage->input == 0 &&
+                          usage->cache_read == 0 && usage->cache_write == 0))
+        return;
+    phi__json_write_key(&t->text, PHI__LIT("u"));
+    phi__buf_printf(&t->text, "[%llu,%llu,%llu,%llu,%llu]", (unsigned long long)usage->input,
+                    (unsigned long long)usage->output, (unsigned long long)usage->cache_read,
+                    (unsigned long long)usage->cache_write, (unsigned long long)usage->reasoning);
+}
+
+PHI__FN void phi__trace_out_cost(phi_trace *t, phi_str model, const phi_usage *usage) {
+    size_t i;
+    for (i = 0; usage != NULL && i < t->desc.model_count; i++) {
+        const phi_model *m = &t->desc.models[i];
+        double cost;
+        if (m->id == NULL || !phi_str_equal(phi_str_of(m->id), model)) continue;
+        cost = phi_cost_of(&m->cost, usage);
+        if (cost > 0) phi__records_double(&t->text, "$", cost);
+        return;
+    }
+}
+
+static phi_status phi__trace_out_write(phi_trace *t, bool all) {
+    size_t at = 0, n;
+    phi_status status = PHI_OK;
+    if (t->out.failed) return PHI_NO_MEMORY;
+    if (t->out.len < PHI__TRACE_OUT_MUCH && !all) return PHI_OK;
+    while (status == PHI_OK && at < t->out.len) {
+        n = phi__min(t->out.len - at, PHI__TRACE_OUT_PIECE);
+        status = t->sink.write(t->sink.user_data, t->out.at + at, n);
+        at += n;
+    }
+    phi__buf_clear(&t->out);
+    return status;
+}
+
+/* A "<" could end the script, and U+2028 a line of it: both occur in strings alone. */
+static size_t phi__trace_out_plain(const char *at, size_t len) {
+    size_t i;
+    for (i = 0; i < len; i++) {
+        if (at[i] == '<') return i;
+        if ((unsigned char)at[i] == 0xe2 && i + 2 < len && (unsigned char)at[i + 1] == 0x80 &&
+            ((unsigned char)at[i + 2] & 0xfe) == 0xa8)
+            return i;
+    }
+    return len;
+}
+
+PHI__FN phi_status phi__trace_out_move(phi_trace *t, bool all) {
+    size_t at = 0;
+    if (t->text.failed || t->secrets.failed) return PHI_NO_MEMORY;
+    while (at < t->text.len) {
+        size_t n = phi__trace_out_plain(t->text.at + at, t->text.len - at);
+        phi__buf_add(&t->out, t->text.at + at, n);
+        at += n;
+        if (at == t->text.len) break;
+        if (t->text.at[at] == '<') {
+            phi__buf_text(&t->out, "\\u003c");
+            at++;
+        } else {
+            phi__buf_printf(&t->out, "\\u20%02x", (unsigned char)t->text.at[at + 2] & 0x7fu);
+            at += 3;
+        }
+    }
+    phi__buf_clear(&t->text);
+    phi__arena_rewind(&t->scratch);
+    return phi__trace_out_write(t, all);
+}
+
+PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text) {
+    phi__buf_text(&t->out, text);
+    return phi__trace_out_write(t, false);
+}
+
+#endif
+
+/* ---- src/trace/trace_page.c ---- */
+
+/* trace_page.c - the page of phi_trace_html before and behind its data. Written by
+   scripts/trace_page.py from scripts/trace_page/. */
+
+#ifndef PHI_NO_TRACE
+
+/* clang-format off */
+static const char *const phi__trace_page_head_parts[] = {
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Co"
+    "ntent-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-RZYwHfVA1QF9EOj+CR/"
+    "Ft+tneEbLikHKUe9W3R1F+l4='; style-src 'sha256-OVkaaUYR05C5D+9X5rhkORbSKH0gf5W5Rl2A7PJz+k8=';"
+    " base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-widt"
+    "h, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>phi trace</t"
+    "itle>\n<style>\n:root { --bg: #ffffff; --soft: #f3f5f8; --line: #d5dae1; --ink: #1b2430; --d"
+    "im: #4f5a68; --mark: #0b5bd3; --pick: #dfeafc;\n--model: #2a5cc0; --tool: #0b6b56; --agent: "
+    "#7c3fb0; --bad: #b3261e; --note: #7a4f00; color-scheme: light; }\n:root[data-theme=\"dark\"]"
+    " { --bg: #14181e; --soft: #1c222a; --line: #35404d; --ink: #e4e9ef; --dim: #a3aebb; --mark: "
+    "#7db4ff;\n--pick: #213047; --model: #86adf5; --tool: #3fbf9f; --agent: #c08aea; --bad: #ff8a"
+    "80; --note: #e2b45c; color-scheme: dark; }\n* { box-sizing: border-box; }\nhtml, body { heig"
+    "ht: 100%; margin: 0; }\nbody { display: grid; grid-template: auto 1fr / minmax(18rem, 42%) 1"
+    "fr; background: var(--bg); color: var(--ink);\nfont: 14px/1.45 system-ui, \"Segoe UI\", \"Li"
+    "beration Sans\", Arial, sans-serif; }\nheader { grid-column: 1 / -1; padding: 10px 16px; bac"
+    "kground: var(--soft); border-bottom: 1px solid var(--line); }\n.bar { display: flex; gap: 12"
+    "px; align-items: center; flex-wrap: wrap; }\nh1 { font-size: 17px; margin: 0; flex: 1 1 14re"
+    "m; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }\nh2 { font-size: 17px; "
+    "margin: 0 0 8px; overflow-wrap: anywhere; }\nh3 { font-size: 14px; margin: 20px 0 6px; }\nin"
+    "put, button, select { font: inherit; color: inherit; background: var(--bg); border: 1px soli"
+    "d var(--line); border-radius: 6px; padding: 4px 10px; }\ninput { width: 18rem; max-width: 60"
+    "vw; }\nbutton { cursor: pointer; }\n:focus-visible { outline: 2px solid var(--mark); outline"
+    "-offset: 1px; }\n.skip { position: absolute; left: -999px; }\n.skip:focus { left: 8px; top: "
+    "8px; background: var(--bg); padding: 6px; z-index: 2; }\n.sums { display: flex; flex-wrap: w"
+    "rap; gap: 4px 22px; margin: 8px 0 0; padding: 0; }\n.sums div { display: flex; gap: 6px; }\n"
+    ".sums dt { color: var(--dim); }\n.sums dd { margin: 0; font-weight: 600; font-variant-numeri"
+    "c: tabular-nums; }\nnav { min-height: 0; display: flex; flex-direction: column; border-right"
+    ": 1px solid var(--line); }\n#said { margin: 0; padding: 4px 16px; min-height: 28px; color: v"
+    "ar(--dim); }\n.list { flex: 1; min-height: 0; overflow: auto; position: relative; }\n.list >"
+    " div { position: relative; }\n.row { position: absolute; left: 0; right: 0; height: 28px; di"
+    "splay: flex; align-items: center; gap: 7px; padding: 0 12px 0 6px;\nwhite-space: nowrap; cur"
+    "sor: default; }\n.row:hover { background: var(--soft); }\n.row[aria-selected=\"true\"] { bac"
+    "kground: var(--pick); }\n.list:focus-visible .row.at { outline: 2px solid var(--mark); outli"
+    "ne-offset: -2px; }\n.turner { width: 16px; flex: none; text-align: center; color: var(--dim)"
+    "; cursor: pointer; }\n.what { overflow: hidden; text-overflow: ellipsis; flex: 1 1 auto; min"
+    "-width: 4rem; }\n.more { flex: 0 1 auto; overflow: hidden; text-overflow: ellipsis; color: v"
+    "ar(--dim); font-size: 12.5px; font-variant-numeric: tabular-nums; }\n.tag { flex: none; font"
+    "-size: 11.5px; line-height: 18px; padding: 0 6px; border-radius: 9px; border: 1px solid curr"
+    "entColor; color: var(--dim); }\n.tag.model, .tag.turn { color: var(--model); } .tag.call, .t"
+    "ag.result { color: var(--tool); } .tag.run { color: var(--ink); }\n.tag.agent, .tag.lane { c"
+    "olor: var(--agent); } .tag.bad, .bad { color: var(--bad); } .tag.rewrite, .tag.forgotten { c"
+    "olor: var(--note); }\nmain { overflow: auto; padding: 16px 20px 40px; min-width: 0; }\n.fact"
+    "s { display: grid; grid-template-columns: max-content 1fr; gap: 2px 14px; margin: 0; }\n.fac"
+    "ts dt { color: var(--dim); }\n.facts dd { margin: 0; overflow-wrap: anywhere; }\npre { margi"
+    "n: 4px 0 10px; padding: 8px 10px; background: var(--soft); border: 1px solid var(--line); bo"
+    "rder-radius: 6px; white-spa",
+    "ce: pre-wrap;\noverflow-wrap: anywhere; max-height: 24rem; overflow: auto; font: 12.5px/1.5 "
+    "ui-monospace, \"DejaVu Sans Mono\", monospace; }\npre.thought { border-style: dashed; }\n.cu"
+    "t { color: var(--dim); margin: -4px 0 8px; }\n.held { list-style: none; margin: 0; padding: "
+    "0; }\n.held li { display: flex; gap: 8px; align-items: baseline; border-bottom: 1px solid va"
+    "r(--line); padding: 2px 0; }\n.held .why { flex: none; max-width: 45%; color: var(--dim); fo"
+    "nt-size: 12.5px; }\n.held .out { color: var(--note); }\n.link { border: 0; background: none;"
+    " padding: 2px 4px; text-align: left; color: var(--mark); min-width: 0; flex: 1; overflow: hi"
+    "dden;\ntext-overflow: ellipsis; white-space: nowrap; }\n.line { display: grid; grid-template"
+    "-columns: minmax(7rem, 30%) 1fr 4.5rem; gap: 10px; width: 100%; align-items: center; border:"
+    " 0; border-radius: 0;\npadding: 2px 4px; text-align: left; background: none; white-space: no"
+    "wrap; }\n.line:hover { background: var(--soft); }\n.line .what { min-width: 0; }\n.strip { p"
+    "osition: relative; height: 16px; background: var(--soft); border-radius: 3px; overflow: hidd"
+    "en; }\n.strip i { position: absolute; top: 2px; bottom: 2px; min-width: 3px; border-radius: "
+    "3px; background: var(--model); }\n.strip i.tool { background: var(--tool); } .strip i.agent "
+    "{ background: var(--agent); } .strip i.bad { background: var(--bad); }\n.ms { text-align: ri"
+    "ght; color: var(--dim); font-variant-numeric: tabular-nums; }\n@media (max-width: 760px) { b"
+    "ody { grid-template: auto 45% 1fr / 1fr; } nav { border-right: 0; border-bottom: 1px solid v"
+    "ar(--line); } }\n@media (prefers-reduced-motion: no-preference) { .row { transition: backgro"
+    "und-color .08s; } }\n@media print { body { display: block; } nav { display: none; } }\n</sty"
+    "le>\n</head>\n<body>\n<header>\n<a class=\"skip\" href=\"#detail\">Skip to the details</a>\n"
+    "<div class=\"bar\">\n<h1 id=\"title\">phi trace</h1>\n<form role=\"search\" id=\"form\"><lab"
+    "el for=\"find\">Search</label> <input id=\"find\" type=\"search\" autocomplete=\"off\" spell"
+    "check=\"false\" aria-describedby=\"said\"></form>\n<label for=\"theme\">Colours</label><sele"
+    "ct id=\"theme\"><option value=\"\">as the system</option><option value=\"light\">light</opti"
+    "on><option value=\"dark\">dark</option></select>\n</div>\n<dl class=\"sums\" id=\"sums\"></d"
+    "l>\n</header>\n<nav aria-label=\"Runs\">\n<p id=\"said\" role=\"status\" aria-live=\"polite"
+    "\">This page needs JavaScript.</p>\n<div class=\"list\" id=\"tree\" role=\"tree\" tabindex="
+    "\"0\" aria-label=\"Lanes, runs and turns\"></div>\n<div class=\"list\" id=\"hits\" role=\"li"
+    "stbox\" tabindex=\"0\" aria-label=\"Search results\" hidden></div>\n</nav>\n<main id=\"detai"
+    "l\" tabindex=\"-1\" aria-label=\"Details\"></main>\n<script type=\"application/json\" id=\"d"
+    "ata\">\n"};
+
+PHI__FN const char *phi__trace_page_head(size_t i) {
+    return i < PHI__COUNT(phi__trace_page_head_parts) ? phi__trace_page_head_parts[i]
+           : NULL;
+}
+
+static const char *const phi__trace_page_tail_parts[] = {
+    "</script>\n<script>\n\"use strict\";\n(() => {\nconst byId = id => document.getElementById(i"
+    "d);\nconst make = (tag, cls, text) => {\nconst e = document.createElement(tag);\nif (cls) e."
+    "className = cls;\nif (text !== undefined) e.textContent = text;\nreturn e;\n};\nconst [treeB"
+    "ox, hitBox, detail, find, theme] = [\"tree\", \"hits\", \"detail\", \"find\", \"theme\"].map"
+    "(byId);\nconst data = JSON.parse(byId(\"data\").textContent);\nconst MESSAGE = 1, REWRITE = "
+    "2, LANE = 3, SWITCH = 4, START = 5, END = 6, TURN = 7, TURN_END = 8, SPAWN = 9, NOTE = 10, G"
+    "ONE = 11;\nconst ROLES = [\"\", \"user\", \"model\", \"result\", \"extension\"];\nconst VERD"
+    "ICTS = [\"sent\", \"sent, its results cut\", \"not included by the policy\", \"beyond max_tu"
+    "rns\", \"beyond max_messages\",\n\"no room in the budget\", \"no user message before it\", "
+    "\"\", \"\", \"no part of a request\"];\nconst num = n => Math.round(n).toLocaleString(\"en-U"
+    "S\");\nconst money = d => d ? \"$\" + (d < 0.1 ? d.toPrecision(2) : d.toFixed(2)) : \"\";\nc"
+    "onst took = ms => ms < 1000 ? ms + \" ms\" : ms < 60000 ? (ms / 1000).toFixed(1) + \" s\" :"
+    "\nms < 3600000 ? Math.floor(ms / 60000) + \" min \" + Math.round(ms % 60000 / 1000) + \" s\""
+    " : (ms / 3600000).toFixed(1) + \" h\";\nconst when = ms => ms > 0 ? new Date(ms).toISOString"
+    "().replace(\"T\", \" \").slice(0, 23) : \"\";\nconst plural = (n, one, many) => num(n) + \" "
+    "\" + (n === 1 ? one : many || one + \"s\");\nconst short = (s, n) => { s = s.slice(0, 4 * n)"
+    ".replace(/\\s+/g, \" \").trim(); return s.length > n ? s.slice(0, n) + \"\342\200\246\" : s;"
+    " };\nconst input = u => u[0] + u[2] + u[3];\nconst hits = u => u && u[2] ? Math.round(100 * "
+    "u[2] / input(u)) + \"% cached\" : \"\";\nconst usage = u => u ? num(input(u)) + \" in, \" + "
+    "num(u[1]) + \" out\" : \"\";\nconst joined = (...parts) => parts.filter(Boolean).join(\" "
+    "\302\267 \");\nconst textOf = m => m.c.map(c => c.k === 1 ? c.t : \"\").filter(Boolean).join"
+    "(\" \");\nconst preview = m => short(textOf(m), 90) || m.c.map(c => c.k === 4 ? \"calls \" +"
+    " c.a : c.k === 2 ? \"an image\" : c.k === 3 ? \"thinking\" : \"\")\n.filter(Boolean).slice(0"
+    ", 4).join(\", \") || (m.error ? short(m.error, 90) : \"(no text)\");\nconst node = (kind, th"
+    "read, up, more) => {\nconst n = Object.assign({ kind, thread, up, kids: [], open: false }, m"
+    "ore);\nif (up) up.kids.push(n);\nreturn n;\n};\nconst add = (a, u) => { if (u) for (let i = "
+    "0; i < 5; i++) a[i] += u[i]; return a; };\nconst turnOf = (run, n, e) => {\nlet turn = run.t"
+    "urns.get(n);\nif (!turn) run.turns.set(n, turn = node(\"turn\", run.thread, run, { n, from: "
+    "e.at, to: e.at, cost: 0, calls: [] }));\nturn.to = Math.max(turn.to, e.at);\nreturn turn;\n}"
+    ";\nconst addMessage = (T, up, e) => {\nconst m = e.m;\nif (m.o === 3) {\nconst call = T.call"
+    "s.get(m.i);\nif (call && !call.result) { call.result = e; T.nodes.set(e.s, call); return; }"
+    "\n}\nconst n = node(\"entry\", T, up, { e });\nT.nodes.set(e.s, n);\nif (m.o !== 2) return;"
+    "\nif (up.kind === \"turn\") up.answer = e;\nfor (const c of m.c) if (c.k === 4) {\nconst cal"
+    "l = node(\"call\", T, n, { e, c });\nT.calls.set(c.i, call);\nif (up.calls) up.calls.push(ca"
+    "ll);\n}\n};\nconst addOfRun = (T, run, e) => {\nrun.to = Math.max(run.to, e.at);\nif (e.k =="
+    "= END) {\nrun.end = e;\nif (e.u) run.u = e.u;\n} else if (e.k === TURN_END) {\nconst turn = "
+    "turnOf(run, e.n, e);\nturn.end = e;\nturn.u = e.u;\nturn.cost = e.$ || 0;\nrun.cost += turn."
+    "cost;\nif (!run.end) run.u = add(run.u || [0, 0, 0, 0, 0], e.u);\n} else if (e.k === TURN) {"
+    "\nconst turn = turnOf(run, e.n, e);\nturn.begin = e;\nturn.from = e.at;\n} else if (e.k === "
+    "MESSAGE) addMessage(T, turnOf(run, e.n, e), e);\nelse if (e.k === SPAWN) { const call = T.ca"
+    "lls.get(e.i); if (call) call.spawn = e; }\nelse T.nodes.set(e.s, node(\"entry\", T, run.kids"
+    "[run.kids.length - 1] || run, { e }));\n};\nconst addEntry = (T, e, at) => {\nconst lane = T"
+    ".lanes[at.lane] || T.lanes[0];\nif (e.v) T.views.push(e);\nif (e.k === REWRITE) T.rewrites.p"
+    "ush(e);\nif (e.$ && e.k === REWRITE) T.cost += e.$;\nif (e.k === LANE) { lane.from = T.lanes"
+    "[e.from] || null; lane.at = e.fork; }\nif (e.k === START) {\nconst run = node(\"run\", T, la"
+    "ne, { e, id: at.run, from: e.at, to: e.at, turns: new Map(), cost: 0 });\nT.runs.set",
+    "(at.run, run);\nT.nodes.set(e.s, run);\n} else if (at.run && (e.k === MESSAGE || T.runs.has("
+    "at.run))) {\nlet run = T.runs.get(at.run);\nif (!run) T.runs.set(at.run, run = node(\"run\","
+    " T, lane, { e, id: at.run, from: e.at, to: e.at, turns: new Map(), cost: 0 }));\naddOfRun(T,"
+    " run, e);\n} else if (e.k === MESSAGE) addMessage(T, lane, e);\nelse T.nodes.set(e.s, node("
+    "\"entry\", T, lane, { e }));\n};\nconst build = d => {\nconst T = { d, lanes: [], runs: new "
+    "Map(), calls: new Map(), nodes: new Map(), views: [], rewrites: [], cost: 0,\nfirst: d.entri"
+    "es.length ? d.entries[0].s : 0 };\nconst root = T.root = node(\"thread\", T, null, { open: t"
+    "rue });\nT.lanes = d.lanes.map((name, i) => node(\"lane\", T, null, { name, i, open: true, f"
+    "rom: null, at: Infinity }));\nconst at = { lane: 0, run: \"\" };\nfor (const e of d.entries)"
+    " {\nif (e.l !== undefined) at.lane = e.l;\nif (e.r !== undefined) at.run = e.r;\ne.n = e.n |"
+    "| 0;\ne.lane = at.lane;\ne.run = at.run;\naddEntry(T, e, at);\n}\nif (d.v) T.views.push(d);"
+    "\nfor (const run of T.runs.values()) T.cost += run.cost;\nif (T.lanes.length === 1) {\nroot."
+    "kids = T.lanes[0].kids;\nfor (const k of root.kids) k.up = root;\n} else for (const lane of "
+    "T.lanes) {\nlane.up = lane.from || root;\nlane.up.kids.push(lane);\n}\nreturn T;\n};\nconst "
+    "threads = data.threads.map(build);\nconst runs = new Map();\nfor (const T of threads) for (c"
+    "onst [id, run] of T.runs) if (!runs.has(id)) runs.set(id, run);\nfor (const T of threads) fo"
+    "r (const call of T.calls.values()) {\nconst run = call.spawn && runs.get(call.spawn.child);"
+    "\nlet up = call;\nwhile (up && up !== run) up = up.up;\nif (!run || run.claimed || up === ru"
+    "n) continue;\nrun.claimed = true;\nrun.up.kids.splice(run.up.kids.indexOf(run), 1);\nrun.up "
+    "= call;\ncall.kids.push(run);\n}\nconst roots = threads.filter((T, i) => i === 0 || T.root.k"
+    "ids.some(k => k.kind === \"run\" || k.kids.length)).map(T => T.root);\nconst requests = new "
+    "Map(data.requests.slice(1).map(r => [r.r + \"\\0\" + (r.n || 0), r]));\nconst entryName = e "
+    "=> e.k === MESSAGE ? ROLES[e.m.o] : [\"\", \"\", \"rewrite\", \"lane\", \"switch\", \"\", \""
+    "\", \"\", \"\", \"spawn\", \"note\", \"forgotten\"][e.k];\nconst firstText = run => { for (c"
+    "onst t of run.kids) for (const k of t.kids || []) if (k.e && k.e.m && k.e.m.o === 1) return "
+    "preview(k.e.m); return \"\"; };\nconst failed = n => n.kind === \"run\" ? n.end && (n.end.fa"
+    "ilure || n.end.status) : n.kind === \"call\" ? n.result && n.result.m.bad :\nn.kind === \"tu"
+    "rn\" ? n.answer && n.answer.m.error : n.e && n.e.m && (n.e.m.error || n.e.m.bad);\nconst cal"
+    "lTime = n => n.result ? (n.result.m.at || n.result.at) - n.e.at : 0;\nconst label = n => {\n"
+    "const e = n.e;\nswitch (n.kind) {\ncase \"thread\": return [\"thread\", n.thread.d.title || "
+    "n.thread === threads[0] && data.title || n.thread.d.id || \"\", plural(n.thread.d.entries.le"
+    "ngth, \"entry\", \"entries\")];\ncase \"lane\": return [\"lane\", n.name, n.i === n.thread.d"
+    ".active ? \"active\" : \"\"];\ncase \"run\": return [n.up && n.up.kind === \"call\" ? \"agen"
+    "t\" : \"run\", firstText(n) || n.id,\njoined(!n.end && \"not ended\", usage(n.u), money(n.co"
+    "st), took(n.to - n.from))];\ncase \"turn\": return [\"turn\", String(n.n + 1) + (n.answer ? "
+    "\": \" + preview(n.answer.m) : \"\"),\njoined(usage(n.u), hits(n.u), money(n.cost), took(n.t"
+    "o - n.from))];\ncase \"call\": return [\"call\", n.c.a + \" \" + short(n.c.t, 90), n.result "
+    "? took(callTime(n)) : \"no result\"];\n}\nif (e.k === MESSAGE) return [entryName(e), preview"
+    "(e.m), e.m.o === 2 && e.m.stop !== \"stop\" && e.m.stop !== \"toolUse\" ? e.m.stop || \"\" :"
+    " \"\"];\nif (e.k === REWRITE) return [\"rewrite\", e.why + (e.spans.length ? \": \" + e.span"
+    "s.map(s => s[0] + \"\342\200\223\" + s[1]).slice(0, 4).join(\", \") : \"\"), e.revoke ? \"un"
+    "does \" + e.revoke : \"\"];\nif (e.k === NOTE) return [\"note\", e.a + \" \" + short(e.t, 80"
+    "), \"\"];\nif (e.k === LANE || e.k === SWITCH) return [entryName(e), n.thread.d.lanes[e.lane"
+    "] || \"\", \"\"];\nreturn [entryName(e), e.k === GONE ? \"entries \" + e.from + \" to \" + ("
+    "e.to - 1) : \"\", \"\"];\n};\nconst ROW = 28;\nclass List {\nconstructor(box, role, draw, pi"
+    "ck) {\nObject.assign(this, { box, role, draw, pick, rows: [], at: -1 });\nthis",
+    ".inner = box.appendChild(make(\"div\"));\nthis.inner.setAttribute(\"role\", \"none\");\nbox."
+    "addEventListener(\"scroll\", () => this.paint());\naddEventListener(\"resize\", () => this.p"
+    "aint());\nbox.addEventListener(\"keydown\", ev => { if (this.key(ev)) ev.preventDefault(); }"
+    ");\n}\nset(rows, at) {\nthis.rows = rows;\nthis.at = Math.min(at, rows.length - 1);\nthis.in"
+    "ner.style.height = rows.length * ROW + \"px\";\nthis.paint();\n}\ngo(i) {\nthis.at = Math.ma"
+    "x(0, Math.min(i, this.rows.length - 1));\nconst top = this.at * ROW, box = this.box;\nif (to"
+    "p < box.scrollTop) box.scrollTop = top;\nif (top + ROW > box.scrollTop + box.clientHeight) b"
+    "ox.scrollTop = top + ROW - box.clientHeight;\nthis.paint();\nif (this.rows.length) this.pick"
+    "(this.rows[this.at]);\n}\npaint() {\nconst first = Math.max(0, Math.floor(this.box.scrollTop"
+    " / ROW) - 4);\nconst last = Math.min(this.rows.length, first + Math.ceil((this.box.clientHei"
+    "ght || 600) / ROW) + 8);\nconst drawn = [];\nfor (let i = first; i < last; i++) drawn.push(t"
+    "his.row(i));\nif (this.at >= 0 && (this.at < first || this.at >= last)) drawn.push(this.row("
+    "this.at));\nthis.inner.replaceChildren(...drawn);\nif (this.at >= 0) this.box.setAttribute("
+    "\"aria-activedescendant\", this.box.id + this.at);\nelse this.box.removeAttribute(\"aria-act"
+    "ivedescendant\");\n}\nrow(i) {\nconst e = make(\"div\", i === this.at ? \"row at\" : \"row\""
+    ");\ne.id = this.box.id + i;\ne.setAttribute(\"role\", this.role);\ne.setAttribute(\"aria-sel"
+    "ected\", String(i === this.at));\ne.style.top = i * ROW + \"px\";\nthis.draw(e, this.rows[i]"
+    ", i);\ne.addEventListener(\"click\", () => this.go(i));\nreturn e;\n}\nkey(ev) {\nconst page"
+    " = Math.max(1, Math.floor(this.box.clientHeight / ROW) - 1);\nconst to = { ArrowDown: this.a"
+    "t + 1, ArrowUp: this.at - 1, Home: 0, End: this.rows.length - 1, PageDown: this.at + page, P"
+    "ageUp: this.at - page }[ev.key];\nif (ev.ctrlKey || ev.altKey || ev.metaKey) return false;\n"
+    "if (to !== undefined) { this.go(to); return true; }\nif (ev.key === \"Enter\") { detail.focu"
+    "s(); return true; }\nreturn this.other ? this.other(ev) : false;\n}\n}\nconst rowOf = (e, n)"
+    " => {\nconst [tag, words, figures] = label(n);\ne.append(make(\"span\", \"tag \" + (failed(n"
+    ") ? \"bad\" : tag), tag), make(\"span\", \"what\", words));\nif (figures) e.append(make(\"sp"
+    "an\", \"more\", figures));\n};\nconst tree = new List(treeBox, \"treeitem\", (e, r) => {\nco"
+    "nst n = r.n, turner = make(\"span\", \"turner\", n.kids.length ? (n.open ? \"\342\226\276\" "
+    ": \"\342\226\270\") : \"\");\ne.setAttribute(\"aria-level\", r.level);\ne.setAttribute(\"ari"
+    "a-posinset\", r.pos);\ne.setAttribute(\"aria-setsize\", r.size);\nif (n.kids.length) e.setAt"
+    "tribute(\"aria-expanded\", String(n.open));\ne.style.paddingLeft = 6 + 16 * Math.min(r.level"
+    " - 1, 12) + \"px\";\nturner.setAttribute(\"aria-hidden\", \"true\");\nturner.addEventListene"
+    "r(\"click\", ev => { ev.stopPropagation(); n.open = !n.open; flatten(n); });\ne.append(turne"
+    "r);\nrowOf(e, n);\n}, r => show(r.n));\nconst flatten = at => {\nconst rows = [], walk = (li"
+    "st, level) => list.forEach((n, i) => {\nn.row = rows.length;\nrows.push({ n, level, pos: i +"
+    " 1, size: list.length });\nif (n.open) walk(n.kids, level + 1);\n});\nwalk(roots, 1);\ntree."
+    "set(rows, at ? at.row : tree.at);\n};\ntree.other = ev => {\nconst r = tree.rows[tree.at], n"
+    " = r && r.n;\nif (!n) return false;\nif (ev.key === \"ArrowRight\") {\nif (n.kids.length && "
+    "!n.open) { n.open = true; flatten(n); } else if (n.kids.length) tree.go(tree.at + 1);\n} els"
+    "e if (ev.key === \"ArrowLeft\") {\nif (n.open && n.kids.length) { n.open = false; flatten(n)"
+    "; } else if (n.up && n.up.row !== undefined) tree.go(n.up.row);\n} else if (ev.key === \" \""
+    ") { n.open = !n.open; flatten(n); }\nelse return false;\nreturn true;\n};\nconst reveal = n "
+    "=> {\nfor (let up = n.up; up; up = up.up) up.open = true;\nflatten(n);\ntree.go(n.row);\n};"
+    "\nconst viewOf = (T, e) => {\nconst at = T.views.indexOf(e);\nlet c = T.cache;\nif (!c || c."
+    "at > at) c = T.cache = { at: -1, items: [] };\nwhile (c.at < at) {\nconst [keep, gone, items"
+    "] = T.views[++c.at].v;\nc.items = c.items.slice(0, keep).concat(items, c.items.slice(keep + "
+    "gone));\n}\nreturn c.items;\n};\nconst entryAt = (T, seq) => T.",
+    "d.entries[seq - T.first];\nconst resolve = (T, items, i, before) => {\nconst it = items[i];"
+    "\nif (typeof it === \"number\") return { from: it, to: it, m: (entryAt(T, it) || {}).m, why:"
+    " \"as it is\", go: it };\nconst [from, to, flags] = it, own = entryAt(T, from);\nlet nth = 0"
+    ";\nwhile (i - nth > 0 && items[i - nth - 1][0] === from && items[i - nth - 1][1] === to) nth"
+    "++;\nif (flags & 2) for (let k = T.rewrites.length; k-- > 0;) {\nconst w = T.rewrites[k], sp"
+    "an = w.s < before && w.spans.find(s => s[0] === from && s[1] === to && s[3][nth]);\nif (span"
+    ") return { from, to, m: span[3][nth], why: (span[2] ? \"summary of \" : \"in place of \") + "
+    "(from === to ? from : from + \"\342\200\223\" + to) + \", \" + w.why, go: w.s };\n}\nreturn "
+    "{ from, to, m: own && own.m, why: flags & 1 ? \"kept by every compaction\" : \"as it is\", g"
+    "o: from };\n};\nconst absent = (T, q, before) => {\nif (q.m.o === 2 && (q.m.stop === \"error"
+    "\" || q.m.stop === \"aborted\")) return \"a failed answer\";\nconst run = T.runs.get(q.run),"
+    " undone = new Set();\nif (run && run.end && run.end.dropped && run.end.s < before) return \""
+    "its run was taken back\";\nfor (let k = T.rewrites.length; k-- > 0;) {\nconst w = T.rewrites"
+    "[k];\nif (w.s >= before) continue;\nif (w.revoke) undone.add(w.revoke);\nelse if (!undone.ha"
+    "s(w.id) && w.spans.some(s => s[0] <= q.s && q.s <= s[1])) return \"taken out: \" + w.why + "
+    "\", entry \" + w.s;\n}\nreturn \"not in view\";\n};\nconst missing = (T, e, items) => {\ncon"
+    "st limits = new Map(), out = [];\nlet lane = T.lanes[e.lane === undefined ? T.d.active : e.l"
+    "ane], upto = e.s === undefined ? Infinity : e.s;\nfor (; lane && !limits.has(lane.i); lane ="
+    " lane.from) { limits.set(lane.i, upto); upto = Math.min(upto, lane.at + 1); }\nlet i = 0;\nf"
+    "or (const q of T.d.entries) {\nif (q.k !== MESSAGE || !(q.s < limits.get(q.lane))) continue;"
+    "\nconst to = x => typeof x === \"number\" ? x : x[1], from = x => typeof x === \"number\" ? "
+    "x : x[0];\nwhile (i < items.length && to(items[i]) < q.s) i++;\nif (i < items.length && from"
+    "(items[i]) <= q.s) continue;\nout.push({ from: q.s, to: q.s, m: q.m, why: absent(T, q, e.s ="
+    "== undefined ? Infinity : e.s), go: q.s, out: true });\n}\nreturn out;\n};\nconst facts = (b"
+    "ox, pairs) => {\nconst dl = make(\"dl\", \"facts\");\nfor (const [k, v, cls] of pairs) if (v"
+    " !== \"\" && v !== undefined && v !== null && v !== false) dl.append(make(\"dt\", \"\", k), "
+    "make(\"dd\", cls || \"\", v));\nif (dl.childNodes.length) box.append(dl);\n};\nconst block ="
+    " (box, text, of, cls) => {\nconst pre = make(\"pre\", cls, text);\npre.tabIndex = 0;\nbox.ap"
+    "pend(pre);\nif (of) box.append(make(\"p\", \"cut\", \"The first part of \" + num(of) + \" by"
+    "tes.\"));\n};\nconst pretty = s => { try { return JSON.stringify(JSON.parse(s), null, 2); } "
+    "catch (_) { return s; } };\nconst content = (box, m) => {\nfor (const c of m.c) {\nif (c.k ="
+    "== 1) block(box, c.t, c[\"t of\"]);\nelse if (c.k === 3) { box.append(make(\"h3\", \"\", c.r"
+    "edacted ? \"Thinking, hidden by the provider\" : \"Thinking\")); if (c.t) block(box, c.t, c["
+    "\"t of\"], \"thought\"); }\nelse if (c.k === 2) box.append(make(\"p\", \"\", \"An image, \" "
+    "+ (c.mime || \"\") + \", \" + num(c.bytes) + \" bytes of base64.\"));\nelse { box.append(mak"
+    "e(\"h3\", \"\", \"Call of \" + c.a + (c.cut ? \", broken off\" : \"\"))); block(box, c[\"t o"
+    "f\"] ? c.t : pretty(c.t), c[\"t of\"]); }\n}\nif (m.error) { box.append(make(\"h3\", \"bad\""
+    ", \"Error\")); block(box, m.error, m[\"error of\"]); }\nif (m.details) { box.append(make(\"h"
+    "3\", \"\", \"Details for the host\")); block(box, m.details, m[\"details of\"]); }\n};\ncons"
+    "t paged = (box, all, each, kind) => {\nconst list = box.appendChild(make(kind || \"div\", ki"
+    "nd ? \"held\" : \"\"));\nlet n = 0;\nconst next = () => { for (const end = Math.min(n + 100,"
+    " all.length); n < end; n++) list.append(each(all[n])); };\nnext();\nif (n >= all.length) ret"
+    "urn;\nconst more = box.appendChild(make(\"button\", \"\", \"Show more of \" + num(all.length"
+    ")));\nmore.addEventListener(\"click\", () => { const at = list.children.length; next(); more"
+    ".hidden = n >= all.length; const b = list.children[at]; (b.querySelector(\"button\") || b).f"
+    "ocus(); });\n};\nconst goTo = (T, seq) => { const n = T.nodes.get(seq);",
+    " if (n) reveal(n); };\nconst heldRow = T => h => {\nconst li = make(\"li\"), go = make(\"but"
+    "ton\", \"link\", (h.from === h.to ? h.from : h.from + \"\342\200\223\" + h.to) + \" \" + (h."
+    "m ? ROLES[h.m.o] + \": \" + preview(h.m) : \"\"));\ngo.addEventListener(\"click\", () => goT"
+    "o(T, h.go));\nli.append(go, make(\"span\", h.out ? \"why out\" : \"why\", h.why));\nreturn l"
+    "i;\n};\nconst request = (box, T, e, key) => {\nconst items = viewOf(T, e), before = e.s === "
+    "undefined ? Infinity : e.s;\nconst held = items.map((_, i) => resolve(T, items, i, before));"
+    "\nlet i = 0, left = 0;\nfor (const [n, verdict] of e.g || []) for (let k = 0; k < n; k++, i+"
+    "+) if (verdict && held[i]) {\nheld[i].why = VERDICTS[verdict];\nheld[i].out = verdict > 1;\n"
+    "if (verdict > 1 && verdict < 9) left++;\n}\nbox.append(make(\"h3\", \"\", \"What the request"
+    " held, and why\"));\nbox.append(make(\"p\", \"\", plural(items.length, \"message\") + \" in "
+    "view, about \" + num(e.tokens || 0) + \" tokens\" +\n(e.x ? \"; sent: \" + plural(e.x[2], \""
+    "message\") + \", about \" + num(e.x[0]) + \" tokens of \" + (e.x[1] > 1e15 ? \"an unlimited "
+    "budget\" : \"a budget of \" + num(e.x[1])) : \"\") +\n(left ? \"; left out by the policy: \""
+    " + left : \"\") + \".\"));\npaged(box, held, heldRow(T), \"ul\");\nconst out = missing(T, e,"
+    " items);\nif (out.length) { box.append(make(\"h3\", \"\", \"Not held: \" + plural(out.length"
+    ", \"message\"))); paged(box, out, heldRow(T), \"ul\"); }\nconst sent = requests.get(key);\ni"
+    "f (sent) { box.append(make(\"h3\", \"\", \"The request as it was sent\")); block(box, sent["
+    "\"t of\"] ? sent.t : pretty(sent.t), sent[\"t of\"]); }\n};\nconst timeLine = (box, title, b"
+    "ars) => {\nif (!bars.length) return;\nlet from = Infinity, to = 0;\nfor (const b of bars) { "
+    "from = Math.min(from, b.from); to = Math.max(to, b.to); }\nconst span = Math.max(1, to - fro"
+    "m);\nbox.append(make(\"h3\", \"\", title), make(\"p\", \"cut\", plural(bars.length, \"bar\")"
+    " + \" over \" + took(to - from)));\npaged(box, bars, b => {\nconst line = make(\"button\", "
+    "\"line\"), strip = make(\"span\", \"strip\"), bar = make(\"i\", b.cls), ms = Math.max(0, b.t"
+    "o - b.from);\nbar.style.left = 100 * (b.from - from) / span + \"%\";\nbar.style.width = 100 "
+    "* ms / span + \"%\";\nstrip.append(bar);\nline.append(make(\"span\", \"what\", b.name), stri"
+    "p, make(\"span\", \"ms\", took(ms)));\nline.setAttribute(\"aria-label\", b.name + \", after "
+    "\" + took(b.from - from) + \", took \" + took(ms));\nline.addEventListener(\"click\", () => "
+    "reveal(b.n));\nreturn line;\n});\n};\nconst callBar = n => ({ n, name: n.c.a, cls: failed(n)"
+    " ? \"bad\" : n.spawn ? \"agent\" : \"tool\", from: n.e.at, to: n.e.at + callTime(n) });\ncon"
+    "st turnBars = t => [{ n: t, name: \"turn \" + (t.n + 1), cls: failed(t) ? \"bad\" : \"\", fr"
+    "om: t.from, to: t.answer ? t.answer.at : t.to }].concat(t.calls.map(callBar));\nconst runBar"
+    "s = list => list.map(r => ({ n: r, name: firstText(r) || r.id, cls: failed(r) ? \"bad\" : \""
+    "\", from: r.from, to: r.to }));\nconst showThread = (box, n) => {\nconst T = n.thread, d = T"
+    ".d, all = [...T.runs.values()];\nfacts(box, [[\"Thread\", d.id], [\"Copy of\", d.forked], ["
+    "\"Lanes\", d.lanes.length > 1 && d.lanes.length], [\"Runs\", num(all.length)],\n[\"Tokens\","
+    " joined(usage(d.u), hits(d.u))], [\"Cost\", money(T.cost)]]);\nif (d.v) request(box, T, d, "
+    "\"\");\ntimeLine(box, \"Runs on a time line\", runBars(n.kind === \"lane\" ? n.kids.filter(k"
+    " => k.kind === \"run\") : all));\n};\nconst showRun = (box, n) => {\nconst e = n.e, end = n."
+    "end || {};\nfacts(box, [[\"Run\", n.id], [\"Agent\", e.agent], [\"Session\", e.session], [\""
+    "Continues\", e.parent], [\"Kind\", e.how], [\"Tag\", e.tag],\n[\"Began\", when(n.from)], [\""
+    "Took\", took(n.to - n.from)], [\"Ended\", n.end ? end.status || \"well\" : \"not ended\", en"
+    "d.status ? \"bad\" : \"\"],\n[\"Failure\", joined(end.failure, end.http && \"HTTP \" + end.h"
+    "ttp), \"bad\"], [\"Tokens\", joined(usage(n.u), hits(n.u))], [\"Cost\", money(n.cost)]]);\ni"
+    "f (end.error) block(box, end.error, end[\"error of\"]);\ntimeLine(box, \"Turns and tool call"
+    "s on a time line\", [].concat(...n.kids.filter(k => k.kind === \"turn\").map(turnBars)));\ni"
+    "f (e.system) { box.append(make(\"h3\", \"\", \"System prompt\")); block(box, e.system, e[\"s"
+    "ystem of\"]); }\n};\nconst showTurn = (box, n) => {",
+    "\nconst m = n.answer && n.answer.m;\nfacts(box, [[\"Turn\", n.n + 1], [\"Began because of\","
+    " n.begin && n.begin.how], [\"Model\", m && joined(m.model, m.provider)], [\"Stop reason\", m"
+    " && m.stop],\n[\"Tokens\", joined(usage(n.u), n.u && n.u[4] && num(n.u[4]) + \" of them reas"
+    "oning\")], [\"Cache\", n.u && (n.u[2] || n.u[3]) &&\njoined(num(n.u[2]) + \" read\", num(n.u"
+    "[3]) + \" written\", hits(n.u))], [\"Cost\", money(n.cost)], [\"Began\", when(n.from)], [\"T"
+    "ook\", took(n.to - n.from)]]);\ntimeLine(box, \"Model call and tool calls on a time line\", "
+    "turnBars(n));\nif (m) { box.append(make(\"h3\", \"\", \"Answer\")); content(box, m); }\ncons"
+    "t asked = [n.answer, n.end, n.up.end].find(x => x && x.v) || (!n.end && !n.up.end && n.threa"
+    "d.d.v ? n.thread.d : null);\nif (asked) request(box, n.thread, asked, n.up.id + \"\\0\" + n."
+    "n);\n};\nconst showCall = (box, n) => {\nconst r = n.result;\nfacts(box, [[\"Tool\", n.c.a],"
+    " [\"Call\", n.c.i], [\"Called\", when(n.e.at)], [\"Took\", r ? took(callTime(n)) : \"no resu"
+    "lt\"], [\"Result\", r && (r.m.bad ? \"an error\" : \"good\"), r && r.m.bad ? \"bad\" : \"\"]"
+    ",\n[\"Sub-agent's run\", n.spawn && n.spawn.child], [\"Its session\", n.spawn && n.spawn.ses"
+    "sion]]);\nbox.append(make(\"h3\", \"\", \"Arguments\"));\nblock(box, n.c[\"t of\"] ? n.c.t :"
+    " pretty(n.c.t), n.c[\"t of\"]);\nif (r) { box.append(make(\"h3\", \"\", \"Result, entry \" +"
+    " r.s)); content(box, r.m); }\n};\nconst showEntry = (box, n) => {\nconst e = n.e, T = n.thre"
+    "ad;\nfacts(box, [[\"Entry\", num(e.s)], [\"At\", when(e.at)], [\"Lane\", T.d.lanes.length > "
+    "1 && T.d.lanes[e.lane]], [\"Durable\", e.f & 1 && \"yes\"], [\"Copied from another log\", e."
+    "f & 16 && \"yes\"],\n[\"Model\", e.m ? e.m.model : e.model], [\"Stop reason\", e.m && e.m.st"
+    "op], [\"Tokens\", joined(usage(e.m ? e.m.u : e.u), hits(e.m ? e.m.u : e.u))],\n[\"Why\", e.w"
+    "hy], [\"Rewrite\", e.id], [\"Undoes\", e.revoke], [\"Switches to\", e.to], [\"Cost\", money("
+    "e.$)]]);\nif (e.m) content(box, e.m);\nif (e.k === NOTE) block(box, pretty(e.t), e[\"t of\"]"
+    ");\nfor (const s of e.spans || []) {\nbox.append(make(\"h3\", \"\", \"Entries \" + s[0] + \""
+    " to \" + s[1] + (s[3].length ? (s[2] ? \", summed up as\" : \", replaced by\") : \", taken o"
+    "ut\")));\nfor (const m of s[3]) content(box, m);\n}\nif (e.v) request(box, T, e, e.run + \""
+    "\\0\" + e.n);\n};\nlet shown = null;\nconst show = n => {\nif (n === shown) return;\nshown ="
+    " n;\nconst [tag, words] = label(n);\ndetail.replaceChildren(make(\"h2\", failed(n) ? \"bad\""
+    " : \"\", tag + \": \" + words));\n({ thread: showThread, lane: showThread, run: showRun, tur"
+    "n: showTurn, call: showCall, entry: showEntry })[n.kind](detail, n);\ndetail.scrollTop = 0;"
+    "\n};\nlet docs = null;\nconst strings = (x, out) => { if (typeof x === \"string\") out.push("
+    "x); else if (x && typeof x === \"object\") for (const v of Object.values(x)) strings(v, out)"
+    "; };\nconst makeDocs = () => threads.forEach(T => T.d.entries.forEach(e => {\nconst out = []"
+    ", n = T.nodes.get(e.s);\nif (!n) return;\nstrings(e, out);\ndocs.push({ n, s: out.join(\"\\n"
+    "\").toLowerCase() });\n}));\nconst found = new List(hitBox, \"option\", (e, n) => rowOf(e, n"
+    "), n => show(n));\nconst say = s => { byId(\"said\").textContent = s; };\nconst plain = () ="
+    "> { const c = [0, 0]; for (const T of threads) { c[0] += T.runs.size; c[1] += T.d.entries.le"
+    "ngth; } return plural(c[0], \"run\") + \", \" + plural(c[1], \"entry\", \"entries\") + \". A"
+    "rrow keys move, Enter reads, / searches.\"; };\nconst search = () => {\nconst q = find.value"
+    ".trim().toLowerCase();\nhitBox.hidden = !q;\ntreeBox.hidden = !!q;\nif (!q) { say(plain()); "
+    "if (shown) reveal(shown); return; }\nif (!docs) { docs = []; makeDocs(); }\nconst hit = [..."
+    "new Set(docs.filter(d => d.s.includes(q)).map(d => d.n))];\nhitBox.scrollTop = 0;\nfound.set"
+    "(hit, hit.length ? 0 : -1);\nsay(hit.length ? plural(hit.length, \"result\") + \" for \342"
+    "\200\234\" + short(q, 40) + \"\342\200\235\" : \"No result for \342\200\234\" + short(q, 40)"
+    " + \"\342\200\235\");\n};\nlet wait = 0;\nfind.addEventListener(\"input\", () => { clearTime"
+    "out(wait); wait = setTimeout(search, 120); });\nbyId(\"form\").addEventListener(\"submit\", "
+    "ev => { ev.preventDefault(); clearTimeout(wait); search(); if (found.rows.length) { hitBox.f"
+    "ocus(); found.go(0); } });\nconst stop = (",
+    ") => { find.value = \"\"; search(); treeBox.focus(); };\nfind.addEventListener(\"keydown\", "
+    "ev => {\nif (ev.key === \"Escape\") stop();\nelse if (ev.key === \"ArrowDown\" && found.rows"
+    ".length && !hitBox.hidden) { ev.preventDefault(); hitBox.focus(); found.go(0); }\n});\nfound"
+    ".other = ev => ev.key === \"Escape\" ? (stop(), true) : false;\naddEventListener(\"keydown\""
+    ", ev => {\nconst typing = /^(INPUT|SELECT)$/.test(document.activeElement.tagName);\nif (ev.k"
+    "ey === \"/\" && !typing) { ev.preventDefault(); find.focus(); }\nelse if (ev.key === \"Escap"
+    "e\" && detail.contains(document.activeElement)) byId(hitBox.hidden ? \"tree\" : \"hits\").fo"
+    "cus();\n});\nconst dark = matchMedia(\"(prefers-color-scheme: dark)\");\nconst paint = () =>"
+    " { document.documentElement.dataset.theme = theme.value || (dark.matches ? \"dark\" : \"ligh"
+    "t\"); };\ndark.addEventListener(\"change\", paint);\ntheme.addEventListener(\"change\", pain"
+    "t);\npaint();\nconst all = [0, 0, 0, 0, 0], sums = [0, 0, 0];\nfor (const T of threads) { ad"
+    "d(all, T.d.u); sums[0] += T.cost; for (const r of T.runs.values()) sums[1] += r.turns.size; "
+    "sums[2] += T.calls.size; }\nbyId(\"title\").textContent = document.title = data.title || thr"
+    "eads[0].d.id || \"phi trace\";\nfor (const [k, v] of [[\"Turns\", num(sums[1])], [\"Tool cal"
+    "ls\", num(sums[2])], [\"Tokens in\", num(input(all))], [\"Tokens out\", num(all[1])],\n[\"Ca"
+    "che hits\", input(all) ? Math.round(100 * all[2] / input(all)) + \"%\" : \"\"], [\"Cost\", m"
+    "oney(sums[0])]]) {\nif (v === \"\") continue;\nconst d = byId(\"sums\").appendChild(make(\"d"
+    "iv\"));\nd.append(make(\"dt\", \"\", k), make(\"dd\", \"\", v));\n}\nsay(plain());\nfor (con"
+    "st T of threads) {\nconst last = [...T.runs.values()].pop();\nif (last) last.open = last.kid"
+    "s.length <= 50;\n}\nflatten();\ntree.go(0);\n})();\n</script>\n</body>\n</html>\n"};
+
+PHI__FN const char *phi__trace_page_tail(size_t i) {
+    return i < PHI__COUNT(phi__trace_page_tail_parts) ? phi__trace_page_tail_parts[i]
+           : NULL;
+}
+/* clang-format on */
+
+#endif
+
+/* ---- src/trace/trace_span.c ---- */
+
+/* trace_span.c - a span as OTLP JSON, its names by the GenAI semantic conventions (1.41).
+
+   Ids are the beginning of SHA-256 over words that a zero byte ends. A trace's: "trace", session id
+   and loop id of the run at the top. A span's: "run", "chat", "call" or "rewrite", session id, loop
+   id, and its name within the run. The same thread gives the same ids. */
+
+#include <stdio.h>
+
+#ifndef PHI_NO_TRACE
+
+enum { PHI__TRACE_SPAN_UP = 64 /* runs above one that are followed */ };
+
+typedef enum phi__trace_span_kind {
+    PHI__TRACE_SPAN_INTERNAL = 1, /* as in opentelemetry.proto.trace.v1 */
+    PHI__TRACE_SPAN_CLIENT = 3
+} phi__trace_span_kind;
+
+static const phi__entry *phi__trace_span_entry(const phi_trace *t, uint64_t seq) {
+    return phi__thread_at(t->thread, seq);
+}
+
+/* ---- ids ---- */
+
+static void phi__trace_span_word(phi__sha256 *sha, phi_str word) {
+    phi__sha256_add(sha, word.at, word.len);
+    phi__sha256_add(sha, "", 1);
+}
+
+/* A hash of words; n UINT64_MAX: no number. */
+static void phi__trace_span_hash(const char *what, phi_str session, phi_str loop, phi_str call,
+                                 uint64_t n, unsigned char out[32]) {
+    phi__sha256 sha;
+    char number[24];
+    phi__sha256_begin(&sha);
+    phi__trace_span_word(&sha, phi_str_of(what));
+    phi__trace_span_word(&sha, session);
+    phi__trace_span_word(&sha, loop);
+    if (call.len > 0) phi__trace_span_word(&sha, call);
+    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)n);
+    if (n != UINT64_MAX) phi__trace_span_word(&sha, phi_str_of(number));
+    phi__sha256_end(&sha, out);
+}
+
+static const phi_loop_info *phi__trace_span_info(const phi_trace *t, const phi__trace_run *run) {
+    static const phi_loop_info none = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, PHI_CONTINUATION_INITIAL,
+                                       {"", 0}, {"", 0}, {"", 0}, {"", 0}, false};
+    const phi_loop_info *info = phi__trace_span_entry(t, run->start)->of.loop;
+    return info != NULL ? info : &none;
+}
+
+static phi_str phi__trace_span_loop(const phi_trace *t, const phi__trace_run *run) {
+    return phi__trace_span_entry(t, run->start)->loop_id;
+}
+
+static void phi__trace_span_hex(phi_trace *t, const char *key, const unsigned char *bytes,
+                                size_t n) {
+    char hex[64];
+    unsigned char all[32] = {0};
+    memcpy(all, bytes, n);
+    phi__sha256_hex(all, hex);
+    phi__records_str(&t->text, key, phi__str(hex, 2 * n));
+}
+
+/* The trace of a run is that of the run at the top. */
+static void phi__trace_span_trace(phi_trace *t, phi_str session, phi_str loop) {
+    unsigned char hash[32];
+    const phi__trace_link *link = phi__trace_link_find(t, loop);
+    size_t up;
+    for (up = 0; link != NULL && up < PHI__TRACE_SPAN_UP; up++) {
+        session = link->session;
+        loop = link->parent;
+        link = phi__trace_link_find(t, loop);
+    }
+    phi__trace_span_hash("trace", session, loop, phi__str("", 0), UINT64_MAX, hash);
+    phi__trace_span_hex(t, "traceId", hash, 16);
+}
+
+/* ---- members ---- */
+
+static void phi__trace_span_time(phi_trace *t, const char *key, int64_t ms) {
+    char text[32];
+    (void)snprintf(text, sizeof text, "%llu000000", (unsigned long long)(ms > 0 ? ms : 0));
+    phi__records_str(&t->text, key, phi_str_of(ms > 0 ? text : "0"));
+}
+
+static void phi__trace_span_key(phi_trace *t, const char *key) {
+    phi__json_write_comma(&t->text);
+    phi__buf_printf(&t->text, "{\"key\":\"%s\",\"value\":{", key);
+}
+
+static void phi__trace_span_text(phi_trace *t, const char *key, phi_str value) {
+    if (value.len == 0) return;
+    phi__trace_span_key(t, key);
+    phi__trace_out_whole(t, "stringValue", value);
+    phi__buf_text(&t->text, "}}");
+}
+
+/* 64-bit numbers are strings in OTLP's JSON. */
+static void phi__trace_span_int(phi_trace *t, const char *key, uint64_t n) {
+    phi__trace_span_key(t, key);
+    phi__buf_printf(&t->text, "\"intValue\":\"%llu\"}}", (unsigned long long)n);
+}
+
+/* input_tokens has all of the input, with what a cache had. */
+static void phi__trace_span_usage(phi_trace *t, const phi_usage *u) {
+    if (u == NULL || (u->total_tokens == 0 && u->input == 0 && u->output == 0)) return;
+    phi__trace_span_int(t, "gen_ai.usage.input_tokens", u->input + u->cache_read + u->cache_write);
+    phi__trace_span_int(t, "gen_ai.usage.output_tokens", u->output);
+    if (u->cache_read > 0)
+        phi__trace_span_int(t, "gen_ai.usage.cache_read.input_tokens", u->cache_read);
+    if (u->cache_write > 0)
+        phi__trace_span_int(t, "gen_ai.usage.cache_creation.input_tokens", u->cache_write);
+    if (u->reasoning > 0)
+        phi__trace_span_int(t, "gen_ai.usage.reasoning.output_tokens", u->reasoning);
+}
+
+/* The conventions' names of providers; those that they do not know keep phi's. */
+static phi_str phi__trace_span_provider(phi_str provider) {
+    static const char *const names[][2] = {{"openai_responses", "openai"},
+                                           {"azure_openai", "azure.ai.openai"},
+                                           {"bedrock", "aws.bedrock"},
+                                           {"google", "gcp.gemini"},
+                                           {"gemini", "gcp.gemini"},
+                                           {"vertex", "gcp.vertex_ai"},
+                                           {"xai", "x_ai"},
+                                           {"mistral", "mistral_ai"},
+                                           {"moonshot", "moonshot_ai"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(provider, names[i][0])) return phi_str_of(names[i][1]);
+    return provider;
+}
+
+static void phi__trace_span_status(phi_trace *t, phi_str message) {
+    phi__records_raw(&t->text, "status", "{\"code\":2");
+    phi__trace_out_some(t, "message", message);
+    phi__buf_char(&t->text, '}');
+}
+
+/* ---- a span's beginning and end ---- */
+
+static void phi__trace_span_open(phi_trace *t, phi_str session, phi_str loop) {
+    phi__buf_text(&t->text, t->spans.any ? ",\n{" : "\n{");
+    t->spans.any = true;
+    phi__trace_span_trace(t, session, loop);
+}
+
+static void phi__trace_span_named(phi_trace *t, const char *operation, phi_str of,
+                                  phi__trace_span_kind kind, int64_t from, int64_t to) {
+    phi__buf name;
+    phi__buf_init(&name, t->memory);
+    phi__buf_text(&name, operation);
+    if (of.len > 0) phi__buf_char(&name, ' ');
+    phi__buf_add_str(&name, of);
+    if (name.failed) t->text.failed = true;
+    phi__trace_out_whole(t, "name", phi__buf_str(&name));
+    phi__buf_free(&name);
+    phi__records_u64(&t->text, "kind", (uint64_t)kind);
+    phi__trace_span_time(t, "startTimeUnixNano", from);
+    phi__trace_span_time(t, "endTimeUnixNano", to > from ? to : from);
+    phi__records_raw(&t->text, "attributes", "[");
+    phi__trace_span_text(t, "gen_ai.operation.name", phi_str_of(operation));
+}
+
+/* ---- messages, where they are wanted ---- */
+
+static void phi__trace_span_part(phi__buf *out, const phi_content *c) {
+    phi__json_write_comma(out);
+    if (c->kind == PHI_CONTENT_TOOL_CALL) {
+        phi__buf_text(out, "{\"type\":\"tool_call\"");
+        phi__records_str(out, "id", c->id);
+        phi__records_str(out, "name", c->name);
+        phi__records_str(out, "arguments", c->arguments);
+    } else if (c->kind == PHI_CONTENT_IMAGE) {
+        phi__buf_text(out, "{\"type\":\"blob\"");
+        phi__records_str(out, "mime_type", c->mime_type);
+        phi__records_u64(out, "bytes", c->data.len);
+    } else {
+        phi__buf_text(out, c->kind == PHI_CONTENT_THINKING ? "{\"type\":\"reasoning\""
+                                                           : "{\"type\":\"text\"");
+        phi__records_str(out, "content", c->text);
+    }
+    phi__buf_char(out, '}');
+}
+
+static void phi__trace_span_message(phi__buf *out, const phi_message *m) {
+    static const char *const roles[] = {"", "user", "assistant", "tool"};
+    size_t i;
+    if (m->role > PHI_ROLE_TOOL_RESULT) return;
+    phi__json_write_comma(out);
+    phi__buf_char(out, '{');
+    phi__records_str(out, "role", phi_str_of(roles[m->role]));
+    phi__records_raw(out, "parts", "[");
+    if (m->role == PHI_ROLE_TOOL_RESULT) {
+        phi__buf_text(out, "{\"type\":\"tool_call_response\"");
+        phi__records_str(out, "id", m->tool_call_id);
+        phi__records_raw(out, "response", "[");
+    }
+    for (i = 0; i < m->content_count; i++) phi__trace_span_part(out, &m->content[i]);
+    phi__buf_text(out, m->role == PHI_ROLE_TOOL_RESULT ? "]}]}" : "]}");
+}
+
+/* The messages that are new to a request, and the answer to it. */
+static void phi__trace_span_messages(phi_trace *t, const phi__trace_run *run,
+                                     const phi__entry *end) {
+    phi_str loop = phi__trace_span_loop(t, run);
+    phi__buf text;
+    uint64_t seq;
+    phi__buf_init(&text, t->memory);
+    phi__buf_char(&text, '[');
+    for (seq = run->input; seq < end->seq; seq++) {
+        const phi__entry *e = phi__trace_span_entry(t, seq);
+        if (e->kind == PHI_ENTRY_MESSAGE && phi_str_equal(e->loop_id, loop))
+            phi__trace_span_message(&text, e->message);
+    }
+    phi__buf_char(&text, ']');
+    phi__trace_span_text(t, "gen_ai.input.messages", phi__buf_str(&text));
+    if (end->kind == PHI_ENTRY_MESSAGE) {
+        if (text.failed) t->text.failed = true;
+        phi__buf_clear(&text);
+        phi__buf_char(&text, '[');
+        phi__trace_span_message(&text, end->message);
+        phi__buf_char(&text, ']');
+        phi__trace_span_text(t, "gen_ai.output.messages", phi__buf_str(&text));
+    }
+    if (text.failed) t->text.failed = true;
+    phi__buf_free(&text);
+}
+
+/* ---- runs ---- */
+
+static phi_str phi__trace_span_ended(const phi__entry *end) {
+    const phi_failure *failure = end != NULL ? end->of.failure : NULL;
+    if (end == NULL) return phi_str_of("not_ended");
+    if (failure != NULL && failure->kind != PHI_FAILURE_NONE)
+        return phi_str_of(phi_failure_kind_text(failure->kind));
+    switch ((int)end->status) {
+    case PHI_OK: return phi__str("", 0);
+    case PHI_CANCELLED: return phi_str_of("cancelled");
+    case PHI_LIMIT: return phi_str_of("limit");
+    case PHI_REJECTED: return phi_str_of("rejected");
+    case PHI_TIMEOUT: return phi_str_of("timeout");
+    case PHI_NO_MEMORY: return phi_str_of("no_memory");
+    default: return phi_str_of("_OTHER");
+    }
+}
+
+static void phi__trace_span_above(phi_trace *t, const phi__trace_link *link) {
+    unsigned char hash[32];
+    if (link == NULL) return;
+    phi__trace_span_hash(link->call.len > 0 ? "call" : "run", link->session, link->parent,
+                         link->call, UINT64_MAX, hash);
+    phi__trace_span_hex(t, "parentSpanId", hash, 8);
+}
+
+/* The run that it continues is another trace. */
+static void phi__trace_span_continues(phi_trace *t, const phi_loop_info *info,
+                                      const phi__trace_link *above) {
+    unsigned char hash[32];
+    if (info->parent_loop_id.len == 0 || above != NULL) return;
+    phi__records_raw(&t->text, "links", "[{");
+    phi__trace_span_trace(t, info->session_id, info->parent_loop_id);
+    phi__trace_span_hash("run", info->session_id, info->parent_loop_id, phi__str("", 0), UINT64_MAX,
+                         hash);
+    phi__trace_span_hex(t, "spanId", hash, 8);
+    phi__buf_text(&t->text, "}]");
+}
+
+static void phi__trace_span_id_of_run(phi_trace *t, const phi__trace_run *run, const char *key) {
+    unsigned char hash[32];
+    phi__trace_span_hash("run", phi__trace_span_info(t, run)->session_id,
+                         phi__trace_span_loop(t, run), phi__str("", 0), UINT64_MAX, hash);
+    phi__trace_span_hex(t, key, hash, 8);
+}
+
+PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
+                                    const phi__entry *end) {
+    const phi_loop_info *info = phi__trace_span_info(t, run);
+    phi_str loop = phi__trace_span_loop(t, run), error = phi__trace_span_ended(end);
+    const phi__trace_link *link = phi__trace_link_find(t, loop);
+    const phi_failure *failure = end != NULL ? end->of.failure : NULL;
+    phi_str agent = link != NULL && link->tool.len > 0 ? link->tool : info->agent_id;
+    phi__trace_span_open(t, info->session_id, loop);
+    phi__trace_span_id_of_run(t, run, "spanId");
+    phi__trace_span_above(t, link);
+    phi__trace_span_named(t, "invoke_agent", agent, PHI__TRACE_SPAN_INTERNAL, run->start_ms,
+                          end != NULL ? end->at_ms : t->spans.last_ms);
+    phi__trace_span_text(t, "gen_ai.agent.id", info->agent_id);
+    phi__trace_span_text(t, "gen_ai.agent.name", agent);
+    phi__trace_span_text(t, "gen_ai.conversation.id", info->session_id);
+    phi__trace_span_text(t, "phi.loop.id", loop);
+    phi__trace_span_text(t, "phi.lane",
+                         phi__lane_name(t->thread, phi__trace_span_entry(t, run->start)->lane));
+    if (end != NULL) phi__trace_span_usage(t, end->usage);
+    if (t->desc.with_content && info->has_system_prompt)
+        phi__trace_span_text(t, "gen_ai.system_instructions", info->system_prompt);
+    phi__trace_span_text(t, "error.type", error);
+    phi__buf_char(&t->text, ']');
+    phi__trace_span_continues(t, info, link);
+    if (error.len > 0)
+        phi__trace_span_status(t, failure != NULL ? failure->message : phi__str("", 0));
+    phi__buf_char(&t->text, '}');
+}
+
+/* ---- model calls ---- */
+
+static void phi__trace_span_answer(phi_trace *t, const phi_message *m) {
+    phi_str stop = m->raw_stop_reason.len > 0 ? m->raw_stop_reason
+                                              : phi_str_of(phi_stop_reason_text(m->stop_reason));
+    phi__trace_span_text(t, "gen_ai.provider.name", phi__trace_span_provider(m->provider));
+    phi__trace_span_text(t, "gen_ai.request.model", m->model);
+    phi__trace_span_usage(t, &m->usage);
+    if (stop.len == 0) return;
+    phi__trace_span_key(t, "gen_ai.response.finish_reasons");
+    phi__buf_text(&t->text, "\"arrayValue\":{\"values\":[{");
+    phi__trace_out_whole(t, "stringValue", stop);
+    phi__buf_text(&t->text, "}]}}}");
+}
+
+/* Why there is no answer, or none that is whole. */
+static phi_str phi__trace_span_failed(const phi__entry *end) {
+    const phi_message *m = end != NULL && end->kind == PHI_ENTRY_MESSAGE ? end->message : NULL;
+    if (m == NULL) {
+        phi_str why = end != NULL && end->kind == PHI_ENTRY_LOOP_END ? phi__trace_span_ended(end)
+                                                                     : phi__str("", 0);
+        return why.len > 0 ? why : phi_str_of("no_answer");
+    }
+    if (m->stop_reason == PHI_STOP_REASON_ABORTED) return phi_str_of("cancelled");
+    return phi_str_of(m->stop_reason == PHI_STOP_REASON_ERROR ? "_OTHER" : "");
+}
+
+PHI__FN void phi__trace_span_of_chat(phi_trace *t, const phi__trace_run *run,
+                                     const phi__entry *end) {
+    const phi_message *m = end != NULL && end->kind == PHI_ENTRY_MESSAGE ? end->message : NULL;
+    phi_str session = phi__trace_span_info(t, run)->session_id;
+    phi_str loop = phi__trace_span_loop(t, run), error = phi__trace_span_failed(end);
+    unsigned char hash[32];
+    char turn[32];
+    (void)snprintf(turn, sizeof turn, "%u.%u", (unsigned)run->turn_index, (unsigned)run->chats);
+    phi__trace_span_hash("chat", session, loop, phi_str_of(turn), UINT64_MAX, hash);
+    phi__trace_span_open(t, session, loop);
+    phi__trace_span_hex(t, "spanId", hash, 8);
+    phi__trace_span_id_of_run(t, run, "parentSpanId");
+    phi__trace_span_named(t, "chat", m != NULL ? m->model : phi__str("", 0), PHI__TRACE_SPAN_CLIENT,
+                          run->in_turn ? run->turn_ms : run->start_ms,
+                          end != NULL ? end->at_ms : t->spans.last_ms);
+    phi__trace_span_text(t, "gen_ai.conversation.id", session);
+    phi__trace_span_int(t, "phi.turn", run->turn_index);
+    if (m != NULL) phi__trace_span_answer(t, m);
+    if (t->desc.with_content && end != NULL) phi__trace_span_messages(t, run, end);
+    phi__trace_span_text(t, "error.type", error);
+    phi__buf_char(&t->text, ']');
+    if (error.len > 0) phi__trace_span_status(t, m != NULL ? m->error_message : phi__str("", 0));
+    phi__buf_char(&t->text, '}');
+}
+
+/* ---- tool calls ---- */
+
+static void phi__trace_span_result(phi_trace *t, const phi_content *c, const phi_message *m) {
+    phi_str text;
+    bool failed = false;
+    phi__trace_span_text(t, "gen_ai.tool.call.arguments", c->arguments);
+    if (m == NULL) return;
+    text = phi_message_text(m, "\n", &t->scratch, &failed);
+    if (failed) t->text.failed = true;
+    phi__trace_span_text(t, "gen_ai.tool.call.result", text);
+}
+
+PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
+                                     const phi__trace_call *call, const phi__entry *end) {
+    const phi__entry *answer = phi__trace_span_entry(t, call->answer);
+    const phi_content *c = &answer->message->content[call->block];
+    phi_str session = phi__trace_span_info(t, run)->session_id;
+    phi_str loop = phi__trace_span_loop(t, run), error = {"", 0};
+    unsigned char hash[32];
+    if (end == NULL) error = phi_str_of("no_result");
+    if (end != NULL && end->message->is_error) error = phi_str_of("tool_error");
+    phi__trace_span_hash("call", session, loop, c->id, UINT64_MAX, hash);
+    phi__trace_span_open(t, session, loop);
+    phi__trace_span_hex(t, "spanId", hash, 8);
+    phi__trace_span_id_of_run(t, run, "parentSpanId");
+    phi__trace_span_named(t, "execute_tool", c->name, PHI__TRACE_SPAN_INTERNAL, answer->at_ms,
+                          end != NULL ? end->at_ms : answer->at_ms);
+    phi__trace_span_text(t, "gen_ai.tool.name", c->name);
+    phi__trace_span_text(t, "gen_ai.tool.call.id", c->id);
+    phi__trace_span_text(t, "gen_ai.tool.type", phi_str_of("function"));
+    phi__trace_span_text(t, "gen_ai.conversation.id", session);
+    if (t->desc.with_content) phi__trace_span_result(t, c, end != NULL ? end->message : NULL);
+    phi__trace_span_text(t, "error.type", error);
+    phi__buf_char(&t->text, ']');
+    if (error.len > 0) phi__trace_span_status(t, phi__str("", 0));
+    phi__buf_char(&t->text, '}');
+}
+
+/* ---- rewrites ---- */
+
+PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
+                                        const phi__entry *e) {
+    const phi_rewrite *r = &e->of.op->rewrite;
+    phi_str session = phi__trace_span_info(t, run)->session_id;
+    phi_str loop = phi__trace_span_loop(t, run);
+    unsigned char hash[32];
+    phi__trace_span_hash("rewrite", session, loop, phi_str_of(r->op_id), e->seq, hash);
+    phi__trace_span_open(t, session, loop);
+    phi__trace_span_hex(t, "spanId", hash, 8);
+    phi__trace_span_id_of_run(t, run, "parentSpanId");
+    phi__trace_span_named(t, "rewrite", phi_str_of(phi_rewrite_reason_text(r->reason)),
+                          PHI__TRACE_SPAN_INTERNAL, e->at_ms, e->at_ms);
+    phi__trace_span_text(t, "gen_ai.conversation.id", session);
+    phi__trace_span_int(t, "phi.rewrite.spans", r->span_count);
+    if (r->written != NULL) {
+        phi__trace_span_text(t, "gen_ai.request.model", phi_str_of(r->written->model));
+        phi__trace_span_usage(t, &r->written->usage);
+    }
+    phi__buf_text(&t->text, "]}");
+}
+
+/* ---- the document ---- */
+
+PHI__FN void phi__trace_span_head(phi_trace *t) {
+    phi__buf_text(&t->text, "{\"resourceSpans\":[{\"resource\":{\"attributes\":[");
+    phi__trace_span_text(
+        t, "service.name",
+        phi_str_of(t->desc.title != NULL && t->desc.title[0] != '\0' ? t->desc.title : "phi"));
+    phi__buf_text(&t->text,
+                  "]},\"scopeSpans\":[{\"scope\":{\"name\":\"phi\",\"version\":\"" PHI_VERSION
+                  "\"},\"spans\":[");
+}
+
+#endif
+
+/* ---- src/trace/trace_spans.c ---- */
+
+/* trace_spans.c - the walk over entries that finds spans: a run from its beginning to its end, a
+   model call from the turn's beginning to the answer, a tool call from the answer to its result.
+
+   There are two walks. The first looks for the runs that were begun by a tool call, or stand inside
+   of another run, so that a span of any thread knows the one above it. A span is written when its
+   end is reached; runs that are under way are a list. */
+
+#ifndef PHI_NO_TRACE
+
+enum { PHI__TRACE_SPANS_DEEP = 64 /* runs inside of runs; those below are in no span */ };
+
+static const phi__entry *phi__trace_spans_at(const phi_trace *t, uint64_t seq) {
+    return phi__thread_at(t->thread, seq);
+}
+
+static phi_str phi__trace_spans_session(const phi_trace *t, const phi__trace_run *run) {
+    const phi_loop_info *info = phi__trace_spans_at(t, run->start)->of.loop;
+    return info != NULL ? info->session_id : phi__str("", 0);
+}
+
+static phi_str phi__trace_spans_loop(const phi_trace *t, const phi__trace_run *run) {
+    return phi__trace_spans_at(t, run->start)->loop_id;
+}
+
+/* ---- runs ---- */
+
+static phi__trace_run *phi__trace_spans_run(const phi_trace *t, phi_str loop_id) {
+    phi__trace_run *run = t->spans.run;
+    while (run != NULL && !phi_str_equal(phi__trace_spans_loop(t, run), loop_id)) run = run->outer;
+    return run;
+}
+
+static void phi__trace_spans_pop(phi_trace *t) {
+    phi__trace_run *run = t->spans.run;
+    t->spans.run = run->outer;
+    phi__free(t->memory, run->calls, run->call_cap * sizeof *run->calls);
+    phi__free(t->memory, run, sizeof *run);
+}
+
+static void phi__trace_spans_calls_over(phi_trace *t, phi__trace_run *run) {
+    size_t i;
+    for (i = 0; i < run->call_count && !t->spans.linking; i++)
+        if (!run->calls[i].done) phi__trace_span_of_call(t, run, &run->calls[i], NULL);
+    run->call_count = 0;
+}
+
+/* Ends the innermost run; end NULL: it never ended. */
+static void phi__trace_spans_over(phi_trace *t, const phi__entry *end) {
+    phi__trace_run *run = t->spans.run;
+    phi__trace_spans_calls_over(t, run);
+    if (!t->spans.linking) {
+        if (run->in_turn && run->chats == 0) phi__trace_span_of_chat(t, run, end);
+        phi__trace_span_of_run(t, run, end);
+    }
+    phi__trace_spans_pop(t);
+}
+
+static void phi__trace_spans_begin(phi_trace *t, const phi__entry *e) {
+    phi__trace_run *run, *r;
+    size_t deep = 0;
+    /* a run that is no copy begins when none is under way: such runs died with their process */
+    while ((e->flags & PHI_ENTRY_GRAFTED) == 0 && t->spans.run != NULL)
+        phi__trace_spans_over(t, NULL);
+    for (r = t->spans.run; r != NULL; r = r->outer) deep++;
+    if (deep >= PHI__TRACE_SPANS_DEEP) return;
+    run = (phi__trace_run *)phi__alloc(t->memory, sizeof *run);
+    if (run == NULL) {
+        t->text.failed = true;
+        return;
+    }
+    memset(run, 0, sizeof *run);
+    run->outer = t->spans.run;
+    run->start = e->seq;
+    run->input = e->seq + 1;
+    run->start_ms = e->at_ms;
+    t->spans.run = run;
+    if (t->spans.linking && run->outer != NULL)
+        phi__trace_link_join(t, e->loop_id, phi__trace_spans_session(t, run->outer),
+                             phi__trace_spans_loop(t, run->outer), phi__str("", 0),
+                             phi__str("", 0));
+}
+
+/* ---- entries of a run ---- */
+
+static void phi__trace_spans_turn(phi__trace_run *run, const phi__entry *e) {
+    run->in_turn = true;
+    run->chats = 0;
+    run->turn_index = e->turn_index;
+    run->turn_ms = e->at_ms;
+}
+
+static bool phi__trace_spans_call_room(phi_trace *t, phi__trace_run *run, size_t more) {
+    void *grown;
+    if (run->call_cap - run->call_count >= more) return true;
+    grown = phi__grow(t->memory, run->calls, &run->call_cap, phi__add(run->call_count, more),
+                      sizeof *run->calls);
+    if (grown == NULL) return false;
+    run->calls = (phi__trace_call *)grown;
+    return true;
+}
+
+static void phi__trace_spans_answer(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
+    const phi_message *m = e->message;
+    size_t i;
+    phi__trace_spans_calls_over(t, run);
+    if (!t->spans.linking) phi__trace_span_of_chat(t, run, e);
+    run->chats++;
+    run->input = e->seq + 1;
+    if (!phi__trace_spans_call_room(t, run, m->content_count)) {
+        t->text.failed = true;
+        return;
+    }
+    for (i = 0; i < m->content_count && i < UINT32_MAX; i++) {
+        phi__trace_call *call = &run->calls[run->call_count];
+        if (m->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
+        memset(call, 0, sizeof *call);
+        call->answer = e->seq;
+        call->block = (uint32_t)i;
+        run->call_count++;
+    }
+}
+
+static const phi_content *phi__trace_spans_block(const phi_trace *t, const phi__trace_call *call) {
+    return &phi__trace_spans_at(t, call->answer)->message->content[call->block];
+}
+
+static phi__trace_call *phi__trace_spans_call(phi_trace *t, phi__trace_run *run, phi_str id) {
+    size_t i;
+    for (i = 0; i < run->call_count; i++)
+        if (!run->calls[i].done && phi_str_equal(phi__trace_spans_block(t, &run->calls[i])->id, id))
+            return &run->calls[i];
+    return NULL;
+}
+
+static void phi__trace_spans_result(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
+    phi__trace_call *call = phi__trace_spans_call(t, run, e->message->tool_call_id);
+    if (call == NULL) return;
+    call->done = true;
+    if (!t->spans.linking) phi__trace_span_of_call(t, run, call, e);
+}
+
+static void phi__trace_spans_message(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
+    if (e->message->role == PHI_ROLE_ASSISTANT)
+        phi__trace_spans_answer(t, run, e);
+    else if (e->message->role == PHI_ROLE_TOOL_RESULT)
+        phi__trace_spans_result(t, run, e);
+}
+
+static void phi__trace_spans_spawn(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
+    phi_str tool = {"", 0}, id = e->of.spawn->tool_call_id;
+    size_t i;
+    if (!t->spans.linking) return;
+    for (i = 0; i < run->call_count; i++) {
+        const phi_content *c = phi__trace_spans_block(t, &run->calls[i]);
+        if (phi_str_equal(c->id, id)) tool = c->name;
+    }
+    phi__trace_link_join(t, e->of.spawn->loop_id, phi__trace_spans_session(t, run),
+                         phi__trace_spans_loop(t, run), id, tool);
+}
+
+static void phi__trace_spans_end(phi_trace *t, const phi__trace_run *run, const phi__entry *e) {
+    while (t->spans.run != run) phi__trace_spans_over(t, NULL);
+    phi__trace_spans_over(t, e);
+}
+
+static void phi__trace_spans_of_run(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
+    switch ((int)e->kind) {
+    case PHI_ENTRY_LOOP_END: phi__trace_spans_end(t, run, e); return;
+    case PHI_ENTRY_TURN_START: phi__trace_spans_turn(run, e); return;
+    case PHI_ENTRY_TURN_END:
+        if (run->in_turn && run->chats == 0 && !t->spans.linking)
+            phi__trace_span_of_chat(t, run, e);
+        run->in_turn = false;
+        return;
+    case PHI_ENTRY_MESSAGE: phi__trace_spans_message(t, run, e); return;
+    case PHI_ENTRY_SPAWN: phi__trace_spans_spawn(t, run, e); return;
+    case PHI_ENTRY_REWRITE:
+        if (!t->spans.linking) phi__trace_span_of_rewrite(t, run, e);
+        return;
+    default: return;
+    }
+}
+
+PHI__FN void phi__trace_spans_entry(phi_trace *t, const phi__entry *e) {
+    phi__trace_run *run;
+    if (e->at_ms > t->spans.last_ms) t->spans.last_ms = e->at_ms;
+    if (e->kind == PHI_ENTRY_LOOP_START) {
+        phi__trace_spans_begin(t, e);
+        return;
+    }
+    run = e->loop_id.len > 0 ? phi__trace_spans_run(t, e->loop_id) : NULL;
+    if (run != NULL) phi__trace_spans_of_run(t, run, e);
+}
+
+PHI__FN void phi__trace_spans_thread_end(phi_trace *t) {
+    while (t->spans.run != NULL) phi__trace_spans_over(t, NULL);
+    t->spans.last_ms = 0;
+}
+
+PHI__FN void phi__trace_spans_free(phi_trace *t) {
+    while (t->spans.run != NULL) phi__trace_spans_pop(t);
+    phi__map_free(&t->spans.links);
+}
+
+#endif
+
+/* ---- src/trace/trace_view.c ---- */
+
+/* trace_view.c - the view that each request was made of: kept as the walk goes on, and written as a
+   change of the view that was written before, since most requests add a few messages to the last
+   one.
+
+   [n, m, [items]]: the first n items of that view stay, m more go, these come in their place, and
+   the rest stays. An item is [from, to, flags], or the entry's number, of a message of the log's
+   own. */
+
+#ifndef PHI_NO_TRACE
+
+PHI__FN void phi__trace_view_drop(phi_trace *t) {
+    if (t->thread != NULL) phi__fold_free(t->thread->log.memory, &t->view.fold);
+    t->view.valid = false;
+    t->view.same = 0;
+}
+
+PHI__FN void phi__trace_view_free(phi_trace *t) {
+    phi__trace_view *v = &t->view;
+    phi__trace_view_drop(t);
+    phi__free(t->memory, v->seen, v->seen_cap * sizeof *v->seen);
+    v->seen = NULL;
+    v->seen_count = v->seen_cap = 0;
+    v->requested = false;
+}
+
+/* ---- keeping it ---- */
+
+/* A request was made where an answer stands, or where a turn ends that has none. */
+PHI__FN bool phi__trace_view_has_request(phi_trace *t, const phi__entry *e) {
+    phi__trace_view *v = &t->view;
+    bool was = v->requested;
+    switch ((int)e->kind) {
+    case PHI_ENTRY_TURN_START:
+        v->requested = true;
+        v->turn_lane = e->lane;
+        return false;
+    case PHI_ENTRY_MESSAGE:
+        if (e->message->role != PHI_ROLE_ASSISTANT || (e->loop_id.len == 0 && !was)) return false;
+        v->requested = false;
+        return true;
+    case PHI_ENTRY_TURN_END:
+    case PHI_ENTRY_LOOP_END: v->requested = false; return was;
+    default: return false;
+    }
+}
+
+/* From item `at` on the fold may differ from the view in `seen`. */
+static void phi__trace_view_changed(phi__trace_view *v, size_t at) {
+    if (at < v->same) v->same = at;
+}
+
+static void phi__trace_view_rewrite(phi_trace *t, phi__op *op) {
+    phi__trace_view *v = &t->view;
+    if (op->rewrite.revoke != NULL) {
+        phi__trace_view_drop(t);
+        return;
+    }
+    if (op->rewrite.span_count == 0) return;
+    phi__trace_view_changed(v, phi__fold_find(&v->fold, op->rewrite.spans[0].from));
+    v->work += v->fold.count - v->same;
+    if (!phi__fold_op(t->thread, &v->fold, op)) phi__trace_view_drop(t);
+}
+
+/* Where memory is short the fold is made anew when it is needed. */
+PHI__FN void phi__trace_view_after(phi_trace *t, phi__entry *e) {
+    phi__trace_view *v = &t->view;
+    if (!v->valid) return;
+    if (e->kind == PHI_ENTRY_REWRITE) {
+        if (e->of.op->lane == v->lane) phi__trace_view_rewrite(t, e->of.op);
+    } else if (e->lane != v->lane)
+        return;
+    else if (e->kind == PHI_ENTRY_MESSAGE) {
+        if (phi__fold_room(t->thread->log.memory, &v->fold, 1))
+            phi__fold_message(&v->fold, e);
+        else
+            phi__trace_view_drop(t);
+    } else if (e->kind == PHI_ENTRY_LOOP_END && e->keep == PHI_KEEP_NONE && e->ordinal > 0) {
+        phi__trace_view_changed(v, phi__fold_find(&v->fold, (uint64_t)e->ordinal - 1));
+        phi__fold_take_out(&v->fold, (uint64_t)e->ordinal - 1, e->seq);
+    }
+}
+
+/* The view of that lane before the walk's entry. False: no memory. */
+static bool phi__trace_view_make(phi_trace *t, uint32_t lane) {
+    phi__trace_view *v = &t->view;
+    phi_status status = PHI_OK;
+    if (v->valid && v->lane == lane) return true;
+    phi__trace_view_drop(t);
+    if (t->seq > t->base) status = phi__fold_lane(t->thread, lane, t->seq - 1, &v->fold);
+    v->work += t->thread->log.held;
+    v->valid = status == PHI_OK;
+    v->lane = lane;
+    return v->valid;
+}
+
+/* ---- writing it ---- */
+
+static bool phi__trace_view_is(const phi__trace_seen *seen, const phi__item *item) {
+    return seen->from == item->from && seen->to == item->to && seen->flags == item->flags;
+}
+
+static void phi__trace_view_item(phi__buf *out, const phi__item *item) {
+    phi__json_write_comma(out);
+    if (item->from == item->to && item->flags == 0)
+        phi__json_number_put_u64(out, item->from);
+    else
+        phi__buf_printf(out, "[%llu,%llu,%u]", (unsigned long long)item->from,
+                        (unsigned long long)item->to, (unsigned)item->flags);
+}
+
+/* `seen` becomes the fold, of which the first `keep` items are in it already. */
+static bool phi__trace_view_see(phi_trace *t, size_t keep) {
+    phi__trace_view *v = &t->view;
+    size_t i;
+    if (v->fold.count > v->seen_cap) {
+        void *grown = phi__grow(t->memory, v->seen, &v->seen_cap, v->fold.count, sizeof *v->seen);
+        if (grown == NULL) return false;
+        v->seen = (phi__trace_seen *)grown;
+    }
+    for (i = keep; i < v->fold.count; i++) {
+        v->seen[i].from = v->fold.items[i].from;
+        v->seen[i].to = v->fold.items[i].to;
+        v->seen[i].flags = v->fold.items[i].flags;
+    }
+    v->same = v->seen_count = v->fold.count;
+    return true;
+}
+
+static void phi__trace_view_change(phi_trace *t) {
+    phi__trace_view *v = &t->view;
+    size_t keep = phi__min(v->same, v->seen_count), tail = 0, i, most;
+    while (keep < v->seen_count && keep < v->fold.count &&
+           phi__trace_view_is(&v->seen[keep], &v->fold.items[keep]))
+        keep++;
+    most = phi__min(v->seen_count, v->fold.count) - keep;
+    while (tail < most && phi__trace_view_is(&v->seen[v->seen_count - 1 - tail],
+                                             &v->fold.items[v->fold.count - 1 - tail]))
+        tail++;
+    v->work += v->fold.count - phi__min(v->same, v->fold.count);
+    phi__records_raw(&t->text, "v", "[");
+    phi__buf_printf(&t->text, "%llu,%llu,[", (unsigned long long)keep,
+                    (unsigned long long)(v->seen_count - tail - keep));
+    for (i = keep; i < v->fold.count - tail && !t->text.failed; i++)
+        phi__trace_view_item(&t->text, &v->fold.items[i]);
+    phi__buf_text(&t->text, "]]");
+    if (!phi__trace_view_see(t, keep)) t->text.failed = true;
+}
+
+/* ---- what a policy left out ---- */
+
+/* "g": [n, verdict] for each row of items with the same one; 9: of no group. */
+enum { PHI__TRACE_VIEW_NO_GROUP = 9 };
+
+static void phi__trace_view_verdicts(phi_trace *t, const phi__projection *made, uint8_t *all) {
+    const phi__group *g;
+    size_t i, n, count = t->view.fold.count;
+    memset(all, PHI__TRACE_VIEW_NO_GROUP, phi__max(count, 1));
+    for (g = made->groups; g != NULL; g = g->newer) {
+        all[g->at] = (uint8_t)g->verdict;
+        for (i = 0; i < g->result_count; i++)
+            if (g->places[i] < count) all[g->places[i]] = (uint8_t)g->verdict;
+    }
+    phi__records_raw(&t->text, "g", "[");
+    for (i = 0; i < count; i += n) {
+        for (n = 1; i + n < count && all[i + n] == all[i];) n++;
+        phi__json_write_comma(&t->text);
+        phi__buf_printf(&t->text, "[%llu,%u]", (unsigned long long)n, (unsigned)all[i]);
+    }
+    phi__buf_char(&t->text, ']');
+}
+
+static void phi__trace_view_project(phi_trace *t) {
+    phi__project_order order;
+    phi__projection made;
+    uint8_t *all;
+    memset(&order, 0, sizeof order);
+    memset(&made, 0, sizeof made);
+    phi__fold_link(&t->view.fold);
+    order.fold = &t->view.fold;
+    order.count = t->view.fold.count;
+    order.policy = &t->policy;
+    order.all = true;
+    order.system_prompt = phi__str("", 0);
+    all = (uint8_t *)phi_arena_alloc(&t->scratch, phi__max(order.count, 1));
+    t->view.work += order.count;
+    if (all == NULL || phi__project(&order, &t->scratch, &made) != PHI_OK) {
+        t->text.failed = true;
+        return;
+    }
+    phi__trace_view_verdicts(t, &made, all);
+    phi__records_raw(&t->text, "x", "[");
+    phi__buf_printf(&t->text, "%llu,%llu,%llu]", (unsigned long long)made.meta.estimated_tokens,
+                    (unsigned long long)made.meta.budget_tokens,
+                    (unsigned long long)made.meta.messages_included);
+}
+
+PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane) {
+    if (!phi__trace_view_make(t, lane)) {
+        t->text.failed = true;
+        return;
+    }
+    phi__records_u64(&t->text, "tokens", t->view.fold.tokens);
+    phi__trace_view_change(t);
+    if (t->desc.policy != NULL) phi__trace_view_project(t);
+}
+
+#endif
+
+#endif /* PHI__IMP_TRACE */
 
 #endif /* PHI_IMPLEMENTATION */
 

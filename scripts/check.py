@@ -58,7 +58,7 @@ ONCE = r"state(\.\d+)?"
 # Parts that may be left out (src/base/profile.h); each profile is compiled, linked, and its size printed.
 PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VERTEX", "BEDROCK", "STRICT",
          "SESSIONS", "TAPE", "STORE_FILES", "SNAPSHOT", "COMPACTION", "CAPTURE", "CACHE_STATS", "ARGUMENT_STREAM",
-         "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED", "SCHEMA", "YAML", "FORGETTING",
+         "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED", "SCHEMA", "YAML", "TOML", "FORGETTING",
          "STORES", "THREAD_TEXT", "EVENT_JSON", "DESCRIBE", "PREFLIGHT", "PLANS",
          "REWRITES", "MESSAGE_JSON", "SUBAGENTS", "EVALUATION", "STRATEGIES", "TOOL_STATE", "FACTS", "QUESTIONS",
          "TOOL_SOURCES"]
@@ -78,6 +78,8 @@ FEATURES = {
     "PHI_NO_SUBAGENTS": (r"phi_subagent_tool|phi_spawn\w*|phi__(?:child|forward|result)_\w+", None),
     "PHI_NO_STRATEGIES": (r"phi_strategy_\w+|phi__(?:strategy|machine|cot|aot|tot|got|trm|adaptive)_\w+", None),
     "PHI_NO_TOOL_STATE": (r"phi_(?:call|agent|thread)_tool_state|phi_agent_set_tool_state|phi__effects?_\w+", None),
+    "PHI_NO_FAILOVER": (r"phi__failover_(?!make|put|leave|back|own|inherit)\w+",
+                        "phi_failover f; memset(&f, 0, sizeof f); " + REFUSED % ("d.failover = &f", "PHI_NO_FAILOVER") + "return so;"),
     "PHI_NO_FACTS": (r"phi_facts?_\w+|phi__fact_\w+|phi__facts_(?!free)\w+", None),
     "PHI_NO_OPENAPI": (r"phi_openapi_\w+|phi__(?:openapi|document|reading|selection|maker|tool_schema|naming)_\w+", None),
     "PHI_NO_MCP": (r"phi_mcp_\w+|phi__mcp_\w+", None),
@@ -88,6 +90,7 @@ FEATURES = {
                             REFUSED % ("d.tool_source_count = 1", "PHI_NO_TOOL_SOURCES") + "return so;"),
     "PHI_NO_DEFERRED": (r"phi_agent_rewrite\w*|phi__deferred_\w+", None),
     "PHI_NO_SKILLS": (r"phi_skills_\w+|phi__(?:skills?|read_skill|front_matter)_\w+", None),
+    "PHI_NO_TRACE": (r"phi_trace_\w+|phi__trace_\w+", None),
     "PHI_NO_SCRIPTS": (r"phi_scripts_\w+|phi__scripts?_\w+", None),
     "PHI_NO_SCHEMA": (r"phi__schema_(?!refuse|ref_)\w+",
                       "phi_arena arena; phi_memory m; phi_json *j = NULL; phi_schema_error e; "
@@ -97,6 +100,7 @@ FEATURES = {
                       "strstr(e.message, \"PHI_NO_SCHEMA\") != NULL && phi_schema_valid(j, NULL) == PHI_UNSUPPORTED; "
                       "phi_arena_free(&arena); return so;"),
     "PHI_NO_YAML": (r"phi_yaml_\w+|phi__yaml_\w+", None),
+    "PHI_NO_TOML": (r"phi_toml_\w+|phi__toml_\w+", None),
     "PHI_NO_THREAD_TEXT": (r"phi_thread_(?:to|from)_json|phi__thread_text_\w+", None),
     "PHI_NO_STORES": (r"phi__agent_store_(?:go_on|exchange|last_run)|phi__(?:evict|recalling|stored_pin|journal_(?:batch|fill|list))\w*",
                       "phi_store s; memset(&s, 0, sizeof s); " + REFUSED % ("d.store = &s", "PHI_NO_STORES") +
@@ -574,9 +578,13 @@ def job_format(files):
     return None
 
 
-def job_script(name):
-    said = run([sys.executable, os.path.join(ROOT, "scripts", name)]).strip()
+def job_script(name, *arguments):
+    said = run([sys.executable, os.path.join(ROOT, "scripts", name), *arguments]).strip()
     return said.split("\n")[-1] or None
+
+
+def job_conformance():
+    return run([sys.executable, os.path.join("scripts", "conformance.py")]).strip().removeprefix("conformance: ")
 
 
 def job_circles():
@@ -605,6 +613,7 @@ def jobs():
                      glob.glob("extras/*.h", root_dir=ROOT))
     orders = [list(o) for o in itertools.permutations(HEADERS)]
     yield "headers are fresh", "stale", job_stale, ()
+    yield "headers are fresh", "trace page", job_script, ("trace_page.py", "--check")
     yield "layers", "layers", job_script, ("check_layers.py",)
     yield "dead code", "dead", job_script, ("check_dead.py",)
     yield "state", "state", job_script, ("check_state.py",)
@@ -612,6 +621,7 @@ def jobs():
     yield "lengths", "functions", job_script, ("check_functions.py",)
     for header in HEADERS:
         yield "columns", f"columns {header}", job_columns, (header,)
+    yield "conformance", "conformance", job_conformance, ()
     yield "documented code", "docs", job_script, ("check_docs.py",)
     yield "words", "words", job_words, ()
     yield "words", "plain words", job_riddles, ()

@@ -96,20 +96,35 @@ def program_of(path, line, notes, code, types):
             f"{notes.get('before', '')}{{\n{mark}{code}}}\n}}\n")
 
 
+def compile_one(way, program, folder):
+    """What the compiler says of a program that it does not take."""
+    define = ["-D_GNU_SOURCE"] if way == "c" and "PHI_IMPLEMENTATION" not in program else []
+    done = subprocess.run(WAYS[way] + WARN + define + ["-fsyntax-only", "-I", folder, "-I",
+                                               os.path.join(ROOT, "extras"), "-"],
+                          input=program, capture_output=True, text=True, check=False, cwd=folder)
+    return done.stderr or "it fails" if done.returncode else ""
+
+
 def compile_block(job):
     path, line, language, program, folder = job
     said = []
     for way in ["c", "cpp"] if language == "c" else ["cpp"]:
-        define = [] if "PHI_IMPLEMENTATION" in program else ["-D_GNU_SOURCE"]
-        if way == "cpp":
-            define = []
-        done = subprocess.run(WAYS[way] + WARN + define + ["-fsyntax-only", "-I", folder, "-I",
-                                                   os.path.join(ROOT, "extras"), "-"],
-                              input=program, capture_output=True, text=True, check=False,
-                              cwd=folder)
-        if done.returncode:
-            said.append(f"{os.path.relpath(path, ROOT)}:{line}: as {WAYS[way][-1][5:]}:\n{done.stderr}")
+        errors = compile_one(way, program, folder)
+        if errors:
+            said.append(f"{os.path.relpath(path, ROOT)}:{line}: as {WAYS[way][-1][5:]}:\n{errors}")
     return said
+
+
+def together(jobs):
+    """The jobs that are not yet known to be good. Blocks that are bodies of functions, and nothing else, cannot see
+    each other: all those are one program. Where that is refused, each is compiled by itself."""
+    alike = [j for j in jobs if j[3].startswith(INCLUDES + "void doc_block(") and "#define" not in j[3]]
+    for language, ways in (("c", ["c", "cpp"]), ("cpp", ["cpp"])):
+        mine = [j for j in alike if j[2] == language]
+        parts = [j[3][len(INCLUDES):].replace("void doc_block(", f"void doc_block{i}(") for i, j in enumerate(mine)]
+        if mine and not any(compile_one(way, INCLUDES + "".join(parts), mine[0][4]) for way in ways):
+            jobs = [j for j in jobs if j not in mine]
+    return jobs
 
 
 def main():
@@ -134,7 +149,9 @@ def main():
                 for path in pages if os.path.exists(path)
                 for line, language, notes, code in blocks_of(path)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
-            for said in pool.map(compile_block, jobs):
+            rest = together(jobs)
+            passed += len(jobs) - len(rest)
+            for said in pool.map(compile_block, rest):
                 print("\n".join(said), end="\n" * bool(said))
                 passed, failed = passed + (not said), failed + bool(said)
     print(f"{passed} passed, {failed} failed")

@@ -23,7 +23,9 @@ PREFIX = {
     # one of several: the names that their header promises
     "io/poller_epoll.c": "poller", "io/poller_kqueue.c": "poller", "io/poller_poll.c": "poller",
     # what the files of a module share, declared in the module's header
-    "history/compact_shared.c": "compact", "persist/file_lock.c": "file_store",
+    "history/compact_shared.c": "compact", "config/config_tables_agent.c": "config_tables",
+    "config/config_tables_model.c": "config_tables", "config/config_tables_strategy.c": "config_tables",
+    "persist/file_lock.c": "file_store",
 }
 NOT_A_FUNCTION = re.compile(r"^(?:typedef|struct|enum|union|extern \"C\"|static const struct|#|namespace)")
 

@@ -27,10 +27,10 @@ PARTS = {
     # of a run
     "start": ("loop/run", "", "loop/run_load loop/states loop/stored"),
     "turn": ("loop/states", "", "loop/events loop/hooks loop/limits loop/pending loop/run_load features/capture"
-             " strategy/strategy"),
+             " features/failover strategy/strategy"),
     "end": ("loop/schedule", "loop/input loop/run agent/agent",  # no memory for what was said; it is over; a reason
             "loop/attempt loop/attempt_end loop/call loop/cap loop/hooks loop/model_call loop/states loop/tools " + SAVES +
-            " features/compaction features/fields"),
+            " features/compaction features/failover features/fields"),
     "said": ("loop/draft", "loop/states loop/input loop/run_load",  # attached, told; filtered
              "loop/forget loop/responses loop/run_save"),
     "spent": ("loop/limits", "loop/run loop/run_load agent/snapshot",
@@ -58,7 +58,7 @@ PARTS = {
     "queues": ("loop/input", "", "loop/enqueue loop/states"),
     "room": ("loop/forget", "loop/at_limit", ""),
     "one_shot": ("agent/one_shot_run", "", "agent/agent_end loop/states"),
-    "budget": ("loop/limits", "agent/agent agent/agent_make", ""),
+    "budget": ("loop/limits", "agent/agent agent/agent_make agent/agent_set", ""),
     "events": ("loop/events", "", ""),
     # of the runtime
     "polls": ("loop/call", "", "agent/runtime"),
@@ -101,7 +101,7 @@ OWNED_IN = ("log", "history", "persist", "loop", "features", "agent", "record", 
 OTHERS = {("agent/runtime", "ready"),  # rt->ready and rt->events, the lists themselves
           ("agent/runtime", "events"), ("loop/hooks", "events"), ("loop/stored", "events")}
 FOLDERS = ("loop", "features", "agent", "record", "subagents", "evaluate", "strategy", "permissions",
-           "tools", "openapi", "skills")
+           "tools", "openapi", "skills", "trace")
 COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
 # ... = x, += x, ++, behind a member, its element or what it points to
 CHANGE = r"(?:->\w+|\[[^\]]*\])*\s*((?<![=!<>])=(?!=)|[-+|&]=|\+\+|--)?"

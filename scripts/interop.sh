@@ -11,6 +11,7 @@ code=0
 ./interop_openapi.sh || code=1
 ./interop_skills.sh || code=1
 ./interop_yaml.sh || code=1
+./interop_toml.sh || code=1
 ./interop_shell.sh || code=1
 ./interop_calls.sh || code=1
 ./interop_search.sh || code=1

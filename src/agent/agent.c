@@ -3,6 +3,8 @@
 #include "base/id_in.h"
 #include "features/compaction_in.h"
 #include "features/deferred_in.h"
+#include "features/failover_in.h"
+#include "loop/speaker_in.h"
 #include "text/json_in.h"
 
 /* ---- beginning a run ---- */
@@ -263,32 +265,36 @@ static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, con
 /* False: no memory, and nothing changed. */
 static bool phi__agent_change_model(phi__agent *agent, const phi_provider *own,
                                     const phi_model *model) {
-    const phi__agent before = *agent;
-    phi_arena strings = before.model_arena;
+    const phi__speaker before = phi__speaker_of(agent);
+    const phi_str segment = agent->line.segment;
+    phi_arena strings = agent->model_arena;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__feature_agent(agent, PHI__POINT_CHANGED);
     if (phi__agent_take_model(agent, own, model) &&
-        phi__agent_take_segment(agent, agent->line.segment_given ? before.line.segment.at : NULL)) {
+        phi__agent_take_segment(agent, agent->line.segment_given ? segment.at : NULL)) {
         phi_arena_free(&strings);
         return true;
     }
     phi_arena_free(&agent->model_arena);
     agent->model_arena = strings;
-    agent->desc.model = before.desc.model;
-    agent->desc.provider = before.desc.provider;
-    agent->codec = before.codec;
-    agent->provider = before.provider;
-    agent->in_process = before.in_process;
-    phi__line_set_segment(agent, before.line.segment);
+    phi__speaker_set(agent, &before);
+    phi__line_set_segment(agent, segment);
     return false;
 }
 
+PHI__FN bool phi__agent_retake(phi__agent *agent) {
+    return phi__agent_change_model(agent, agent->desc.provider, &agent->desc.model);
+}
+
 /* Both may be the agent's own. */
-static phi_status phi__agent_set_both(phi__agent *agent, const phi_provider *own,
-                                      const phi_model *model, const char *what) {
+static phi_status phi__agent_change_both(phi__agent *agent, const phi_provider *own,
+                                         const phi_model *model, const char *what) {
     phi_runtime *rt = agent->rt;
     phi__tool_rules rules;
     phi_status status = phi__agent_check_model(rt, own, model);
+    if (status == PHI_OK)
+        status = phi__agent_models_check(rt, agent->desc.failover, own, agent->toolset.tools,
+                                         agent->toolset.own);
     if (status != PHI_OK) return status;
     rules = phi__tool_check_rules(rt, own, model, true);
     status = phi__tool_check_names(rt, &rules, agent->toolset.tools, agent->toolset.own);
@@ -299,31 +305,43 @@ static phi_status phi__agent_set_both(phi__agent *agent, const phi_provider *own
                : phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
 }
 
+/* The same from its own model's seat, where it then sits. own NULL with same_own: as it is. */
+static phi_status phi__agent_change_own(phi__agent *agent, const phi_provider *own, bool same_own,
+                                        const phi_model *model, const char *what) {
+    uint32_t at = phi__failover_leave(agent);
+    phi_model same = agent->desc.model;
+    phi_status status = phi__agent_change_both(agent, same_own ? agent->desc.provider : own,
+                                               model != NULL ? model : &same, what);
+    if (status != PHI_OK) phi__failover_back(agent, at);
+    return status;
+}
+
 PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model) {
     phi__agent *agent = phi__find_agent(handle);
     phi_status status;
     if (model == NULL) return PHI_BAD_ARG;
     status = phi__agent_may_change(handle, agent, "phi_agent_set_model");
     if (status != PHI_OK) return status;
-    return phi__agent_set_both(agent, agent->desc.provider, model, "phi_agent_set_model");
+    return phi__agent_change_own(agent, NULL, true, model, "phi_agent_set_model");
 }
 
 PHI_API phi_status phi_agent_set_provider(phi_agent handle, const phi_provider *provider) {
     phi__agent *agent = phi__find_agent(handle);
-    phi_model model;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_provider");
     if (status == PHI_OK && provider != NULL)
         status = phi__provider_check(handle.rt, "provider", provider);
     if (status != PHI_OK) return status;
-    model = agent->desc.model;
-    return phi__agent_set_both(agent, provider, &model, "phi_agent_set_provider");
+    return phi__agent_change_own(agent, provider, false, NULL, "phi_agent_set_provider");
 }
 
 PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, size_t count) {
     phi__agent *agent = phi__find_agent(handle);
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_set_tools");
+    uint32_t at;
     if (status != PHI_OK) return status;
+    at = phi__failover_leave(agent);
     status = phi__agent_check_own(agent, tools, count);
+    phi__failover_back(agent, at);
     if (status != PHI_OK) return status;
     phi__feature_agent(agent, PHI__POINT_CHANGED);
     if (agent->sources != NULL)

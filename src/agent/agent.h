@@ -5,6 +5,7 @@
 #include "agent/profile.h"
 #include "agent/runtime.h"
 #include "features/caching.h"
+#include "features/failover.h"
 #include "loop/agent_desc.h"
 #include "loop/compactor.h"
 #include "loop/hook.h"
@@ -115,6 +116,42 @@ PHI_API phi_status phi_agent_set_format(phi_agent agent, const phi_format *forma
    PHI_BUSY while running;
    PHI_BAD_ARG: phi_last_error names the field. */
 PHI_API phi_status phi_agent_set_policy(phi_agent agent, const phi_policy *policy);
+
+/* Settings that phi_agent_set takes out of a desc. */
+typedef enum phi_set {
+    PHI_SET_THINKING = 1 << 0,    /* names the next loop ids, too, where no config_id was given */
+    PHI_SET_MAX_TOKENS = 1 << 1,  /* * */
+    PHI_SET_TEMPERATURE = 1 << 2, /* * has_temperature, temperature */
+    PHI_SET_RETRY = 1 << 3,       /* * */
+    PHI_SET_CACHE = 1 << 4,       /* * */
+    PHI_SET_DEADLINES = 1 << 5,   /* * */
+    PHI_SET_TOOL_CHOICE = 1 << 6, /* * */
+    PHI_SET_BUDGET = 1 << 7,      /* * its spending so far stays; paused runs look at it */
+    PHI_SET_QUEUES = 1 << 8,      /* * steering_mode, follow_up_mode, queue_limit */
+    PHI_SET_REPEAT = 1 << 9,      /* * repeat_warn_after, repeat_stop_after; 0 is the default */
+    PHI_SET_LIMITS = 1 << 10,
+    PHI_SET_TOOL_MODE = 1 << 11, /* tool_mode, tool_batch */
+    /* tool_timeout_ms, and that of the tools which have the old one */
+    PHI_SET_TOOL_TIMEOUT = 1 << 12,
+    PHI_SET_COMPACTION = 1 << 13,       /* compaction, compactor; a job of the old one is ended */
+    PHI_SET_HOOKS = 1 << 14,            /* hook_fn, hook_points, hook_user_data */
+    PHI_SET_DECISION_TIMEOUT = 1 << 15, /* decision_timeout_ms */
+    PHI_SET_FILTERS = 1 << 16,          /* filters, filter_count */
+    PHI_SET_KEEP = 1 << 17,
+    PHI_SET_FAILOVER = 1 << 18, /* NULL: none; the agent is at its own model then */
+    PHI_SET_RESULTS = 1 << 19,  /* max_result_bytes, max_result_image_bytes */
+    PHI_SET_EFFECTS = 1 << 20,
+    PHI_SET_CAPTURE = 1 << 21 /* capture_requests */
+} phi_set;
+
+/* Takes the fields with bits in `fields` out of `to`, checked and copied as by phi_agent_new, zero
+   for the default, all of them or none; the other fields of `to` are not looked at. They count from
+   the next run on. Those marked * can be changed during a run, too, and count from its next model
+   call on (deadlines and retries: from the next attempt; a budget, queues and repeats: at once).
+   `to` may be what phi_agent_get_desc returned, which shows the new values from then on.
+   PHI_BUSY: a run is active, and a field is not marked; PHI_MISUSE: an agent of phi_run;
+   PHI_BAD_ARG, PHI_UNSUPPORTED: phi_last_error names the field; PHI_STALE, PHI_NO_MEMORY. */
+PHI_API phi_status phi_agent_set(phi_agent agent, const phi_agent_desc *to, uint32_t fields);
 
 /* Sets after how many equal calls the repeat guard warns, and stops the run; here 0 means never.
    Counts from the next call on. */
@@ -245,9 +282,9 @@ PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse
 /* An event as the interchange JSON of session files and logs, in the arena:
    {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
    Types that only phi has: Error, Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite,
-   ContextWarning, ThreadUpdated, Forgotten, SummaryNeeded, ToolHeartbeat. While the event is valid,
-   on the pumping thread. PHI_STALE: its agent is gone; the store's status, when evicted messages of
-   the run cannot be recalled. */
+   ContextWarning, ThreadUpdated, Forgotten, SummaryNeeded, ToolHeartbeat, Failover. While the event
+   is valid, on the pumping thread. PHI_STALE: its agent is gone; the store's status, when evicted
+   messages of the run cannot be recalled. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 
 /* Reads an event back, copying into the arena: agent, call and ticket are zero, and everything else

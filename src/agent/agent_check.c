@@ -125,6 +125,9 @@ PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool 
         phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
                               phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
     phi_status status = phi__tool_check_all(agent->rt, &rules, tools, count);
+    if (status == PHI_OK)
+        status = phi__agent_models_check(agent->rt, agent->desc.failover, agent->desc.provider,
+                                         tools, count);
     return status == PHI_OK ? phi__agent_check_format(agent->rt, &agent->desc.format, tools, count)
                             : status;
 }
@@ -148,8 +151,6 @@ static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc
 
 static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
     size_t i;
-    if (desc->policy != NULL && phi__policy_fault(desc->policy) != NULL)
-        return phi__error(rt, PHI_BAD_ARG, "%s", phi__policy_fault(desc->policy));
     if (desc->hook_points != 0 && desc->hook_fn == NULL)
         return phi__error(rt, PHI_BAD_ARG, "hook_fn is missing, hook_points is 0x%x",
                           (unsigned)desc->hook_points);
@@ -161,6 +162,12 @@ static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc
     for (i = 0; i < desc->filter_count; i++)
         if (desc->filters[i].fn == NULL)
             return phi__error(rt, PHI_BAD_ARG, "filters[%u].fn is missing", (unsigned)i);
+    return PHI_OK;
+}
+
+static phi_status phi__agent_check_around(phi_runtime *rt, const phi_agent_desc *desc) {
+    if (desc->policy != NULL && phi__policy_fault(desc->policy) != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "%s", phi__policy_fault(desc->policy));
     if (phi__agent_check_sources(rt, desc) != PHI_OK) return PHI_BAD_ARG;
     if (desc->parent.rt != NULL && desc->parent.rt != rt)
         return phi__error(rt, PHI_BAD_ARG, "parent is of another runtime");
@@ -248,13 +255,8 @@ static phi_status phi__agent_check_effects(phi_runtime *rt, const phi_effect_pol
                             (unsigned)policy->max_state_bytes);
 }
 
-PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi__tool_rules rules;
-    phi_status status = phi__agent_check_ids(rt, desc);
-    if (status != PHI_OK) return status;
-    if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
-    if (status == PHI_OK) status = phi__agent_check_model(rt, desc->provider, &desc->model);
-    if (status != PHI_OK) return status;
+PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi_status status;
     if (desc->has_temperature && !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
         return phi__error(rt, PHI_BAD_ARG, "temperature is %g: expected 0 or more",
                           desc->temperature);
@@ -265,12 +267,25 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
     status = phi__agent_check_control(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_effects(rt, &desc->effects);
     if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
+    return status == PHI_OK ? phi__agent_check_built(rt, desc) : status;
+}
+
+PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi__tool_rules rules;
+    phi_status status = phi__agent_check_ids(rt, desc);
+    if (status != PHI_OK) return status;
+    if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
+    if (status == PHI_OK) status = phi__agent_check_model(rt, desc->provider, &desc->model);
+    if (status == PHI_OK) status = phi__agent_check_settings(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_around(rt, desc);
     if (status == PHI_OK) status = phi__agent_store_check(rt, desc);
-    if (status == PHI_OK) status = phi__agent_check_built(rt, desc);
     if (status != PHI_OK) return status;
     rules = phi__tool_check_rules(rt, desc->provider, &desc->model,
                                   (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
     status = phi__tool_check_all(rt, &rules, desc->tools, desc->tool_count);
+    if (status == PHI_OK)
+        status = phi__agent_models_check(rt, desc->failover, desc->provider, desc->tools,
+                                         desc->tool_count);
     return status == PHI_OK
                ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)
                : status;

@@ -55,6 +55,8 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
     phi__agent_take_disown(agent, &agent->format_schema);
     phi__agent_take_disown(agent, &agent->format_name);
     phi__agent_take_disown(agent, &agent->workspace);
+    phi__agent_take_off_focus(agent);
+    phi__agent_take_off_filters(agent);
     PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* or a function was interrupted */
     phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
 }

@@ -13,8 +13,14 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
 /* PHI_NO_MEMORY, with words about the limit that phi__run_new met. */
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
 
+/* Copies its model and provider anew, and the name of its runs. False: no memory, and nothing
+   changed. */
+PHI__FN bool phi__agent_retake(phi__agent *agent);
+
 /* agent_check.c: PHI_OK, or phi_last_error says which field is wrong, and why. */
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc);
+/* The same of those fields alone that can be changed later by phi_agent_set, but for failover. */
+PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_desc *desc);
 /* Words begin with `what`. */
 PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const char *base_url);
 /* own: the provider that the agent has in any case, or NULL. */
@@ -26,6 +32,12 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 /* Tools, as those of an agent that there is. */
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count);
+
+/* agent_models.c: of a desc with that provider and those tools. NULL: harmless. As
+   phi__agent_check. */
+PHI__FN phi_status phi__agent_models_check(phi_runtime *rt, const phi_failover *failover,
+                                           const phi_provider *own, const phi_tool *tools,
+                                           size_t tool_count);
 
 /* agent_take.c: copies of a desc's values. False: no memory; nothing changes, but for a model with
    its provider and a segment, which are in agent->model_arena. */
@@ -43,10 +55,14 @@ PHI__FN void phi__agent_take_random_id(const phi__agent *agent, char out[PHI__UU
 /* A string in memory of its own, terminated; NULL gives an empty one. And giving it back. */
 PHI__FN bool phi__agent_take_own(phi__agent *agent, const char *text, phi_str *out);
 PHI__FN void phi__agent_take_disown(phi__agent *agent, phi_str *s);
+/* Free desc.compaction.focus_message, and desc.filters: in memory of their own. */
+PHI__FN void phi__agent_take_off_focus(phi__agent *agent);
+PHI__FN void phi__agent_take_off_filters(phi__agent *agent);
 
 /* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent);
-/* With the defaults for zero fields. */
+/* Fills in the defaults of zero fields; twice is harmless. Of limits alone: */
+PHI__FN void phi__agent_make_defaults(phi_agent_desc *desc);
 PHI__FN phi_limits phi__agent_make_limits_of(const phi_limits *given);
 
 /* agent_store.c: loads the thread of a desc's store and thread_id; loop ids continue behind the

@@ -2,6 +2,7 @@
    its model. agent_check.c checks a desc, agent_take.c copies it. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
+#include "features/failover_in.h"
 #include "history/compact_in.h"
 
 enum {
@@ -147,6 +148,8 @@ static void phi__agent_make_leave_out(phi_agent_desc *desc) {
     desc->profile = NULL;
     desc->provider = NULL;
     desc->store = NULL;
+    desc->failover = NULL;
+    desc->compaction.focus_message = NULL;
     desc->policy = NULL;
     memset(&desc->token_counter, 0, sizeof desc->token_counter);
     memset(&desc->parent, 0, sizeof desc->parent);
@@ -154,10 +157,7 @@ static void phi__agent_make_leave_out(phi_agent_desc *desc) {
     memset(&desc->format, 0, sizeof desc->format);
 }
 
-static void phi__agent_make_behaviour(phi__agent *agent, const phi_agent_desc *given) {
-    phi_agent_desc *desc = &agent->desc;
-    *desc = *given;
-    phi__agent_make_leave_out(desc);
+PHI__FN void phi__agent_make_defaults(phi_agent_desc *desc) {
     desc->tool_batch = phi__agent_make_or_default(desc->tool_batch, PHI__AGENT_BATCH);
     desc->tool_timeout_ms = phi__agent_make_or_default(desc->tool_timeout_ms, PHI__AGENT_TOOL_MS);
     if (!desc->has_temperature) desc->temperature = 0;
@@ -175,6 +175,12 @@ static void phi__agent_make_behaviour(phi__agent *agent, const phi_agent_desc *g
         phi__agent_make_or_default(desc->max_result_image_bytes, PHI__AGENT_IMAGE_BYTES);
     if (desc->first_turn_trigger == (phi_trigger)0) desc->first_turn_trigger = PHI_TRIGGER_USER;
     phi__agent_make_limits(desc);
+}
+
+static void phi__agent_make_behaviour(phi__agent *agent, const phi_agent_desc *given) {
+    agent->desc = *given;
+    phi__agent_make_leave_out(&agent->desc);
+    phi__agent_make_defaults(&agent->desc);
     agent->budget.limits = given->budget;
     if (given->config_id != NULL) phi__line_keep_segment(agent);
 }
@@ -183,11 +189,26 @@ static bool phi__agent_make_take_filters(phi__agent *agent, const phi_agent_desc
     size_t bytes = phi__mul(desc->filter_count, sizeof *desc->filters);
     phi_filter *filters;
     if (desc->filter_count == 0) return true;
-    filters = (phi_filter *)phi_arena_alloc(&agent->arena, bytes);
+    filters = (phi_filter *)phi__realloc(&agent->memory, NULL, 0, bytes);
     if (filters == NULL) return false;
     memcpy(filters, desc->filters, bytes);
     agent->desc.filters = filters;
     agent->desc.filter_count = desc->filter_count;
+    return true;
+}
+
+static bool phi__agent_make_take_focus(phi__agent *agent, const phi_agent_desc *desc) {
+    phi_str focus;
+    if (!phi__agent_take_own(agent, desc->compaction.focus_message, &focus)) return false;
+    agent->desc.compaction.focus_message = focus.at;
+    return true;
+}
+
+static bool phi__agent_make_take_failover(phi__agent *agent, const phi_failover *given) {
+    phi__failover_made made;
+    if (given == NULL) return true;
+    if (!phi__failover_make(agent, given, &made)) return false;
+    phi__failover_put(agent, &made);
     return true;
 }
 
@@ -199,10 +220,11 @@ static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given)
            phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
                              agent->desc.tool_timeout_ms) &&
            phi__agent_take_format(agent, &desc->format) &&
+           phi__agent_make_take_failover(agent, desc->failover) &&
            phi__agent_make_take_filters(agent, desc) &&
            phi__tool_sources_make(agent, desc->tool_sources, desc->tool_source_count) &&
            phi__agent_make_copy_profile(agent, given->profile) &&
-           phi__agent_make_copy_text(agent, &agent->desc.compaction.focus_message) &&
+           phi__agent_make_take_focus(agent, desc) &&
            phi__agent_make_copy_text(agent, &agent->desc.result_directory) &&
            phi__agent_take_own(agent, desc->system_prompt, &agent->system_prompt) &&
            phi__agent_take_own(agent, desc->workspace, &agent->workspace) &&
@@ -285,9 +307,10 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
 static const char *phi__agent_make_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
 
 /* Tokens of the prompt stay 0 where they are not given, since their estimate changes. */
-static phi_compaction_config phi__agent_make_compaction(const phi__agent *agent) {
+static phi_compaction_config phi__agent_make_compaction(const phi__agent *agent,
+                                                        const phi_model *model) {
     phi_compaction_config given = agent->desc.compaction, c;
-    if (given.max_context_tokens == 0) given.max_context_tokens = agent->desc.model.context_window;
+    if (given.max_context_tokens == 0) given.max_context_tokens = model->context_window;
     c = phi__compact_config(&given);
     c.system_prompt_tokens = given.system_prompt_tokens;
     return c;
@@ -298,11 +321,12 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     if (handle.rt == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     *out = agent->desc;
+    if (out->failover != NULL) phi__failover_own(agent, out);
     out->profile = NULL;
     out->system_prompt = phi__agent_make_text_or_null(agent->system_prompt);
     out->tools = agent->toolset.tools;
     out->tool_count = agent->toolset.own;
-    out->compaction = phi__agent_make_compaction(agent);
+    out->compaction = phi__agent_make_compaction(agent, &out->model);
     if (agent->projected != NULL) {
         out->policy = agent->projected->has_policy ? &agent->projected->policy : NULL;
         out->token_counter = agent->projected->counter;

@@ -3,12 +3,7 @@
    and the segment, which are in an arena that the caller exchanges. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
-#include "model/message_in.h"
-
-enum {
-    PHI__AGENT_WINDOW = 128000,
-    PHI__AGENT_MAX_TOKENS = 8192 /* behaviours C 48 */
-};
+#include "loop/speaker_in.h"
 
 /* A string in memory of its own; NULL: an empty one, which has none. */
 PHI__FN bool phi__agent_take_own(phi__agent *agent, const char *text, phi_str *out) {
@@ -28,6 +23,19 @@ PHI__FN void phi__agent_take_disown(phi__agent *agent, phi_str *s) {
     *s = phi__str(NULL, 0);
 }
 
+PHI__FN void phi__agent_take_off_focus(phi__agent *agent) {
+    phi_str focus = phi_str_of(agent->desc.compaction.focus_message);
+    phi__agent_take_disown(agent, &focus);
+    agent->desc.compaction.focus_message = NULL;
+}
+
+PHI__FN void phi__agent_take_off_filters(phi__agent *agent) {
+    phi__free(&agent->memory, (void *)(uintptr_t)agent->desc.filters,
+              agent->desc.filter_count * sizeof *agent->desc.filters);
+    agent->desc.filters = NULL;
+    agent->desc.filter_count = 0;
+}
+
 PHI__FN void phi__agent_take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
     unsigned char random[16];
     phi__io_random(agent->rt->io, random, sizeof random);
@@ -36,61 +44,12 @@ PHI__FN void phi__agent_take_random_id(const phi__agent *agent, char out[PHI__UU
 
 /* ---- the model ---- */
 
-static bool phi__agent_take_text(phi__agent *agent, const char *text, const char **out) {
-    phi_str copy;
-    if (!phi__arena_str(&agent->model_arena, phi_str_of(text), &copy)) return false;
-    *out = copy.at;
-    return true;
-}
-
-static bool phi__agent_take_headers(phi__agent *agent, const phi_model *model) {
-    size_t i;
-    phi_model_header *headers = (phi_model_header *)phi_arena_alloc(
-        &agent->model_arena, phi__mul(model->header_count, sizeof *headers));
-    if (headers == NULL) return false;
-    for (i = 0; i < model->header_count; i++)
-        if (!phi__agent_take_text(agent, model->headers[i].name, &headers[i].name) ||
-            !phi__agent_take_text(agent, model->headers[i].value, &headers[i].value))
-            return false;
-    agent->desc.model.headers = headers;
-    return true;
-}
-
-static bool phi__agent_take_provider(phi__agent *agent, const phi_provider *given) {
-    phi_provider *copy;
-    agent->desc.provider = NULL;
-    if (given == NULL) return true;
-    copy = (phi_provider *)phi_arena_alloc(&agent->model_arena, sizeof *copy);
-    if (copy == NULL) return false;
-    *copy = *given;
-    agent->desc.provider = copy;
-    return phi__agent_take_text(agent, given->protocol, &copy->protocol);
-}
-
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_provider *own,
                                    const phi_model *model) {
-    const char *named = model->provider != NULL ? model->provider : model->protocol;
-    agent->desc.model = *model;
-    if (!phi__agent_take_provider(agent, own)) return false;
-    named = phi__message_read_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
-    agent->provider = agent->desc.provider;
-    if (agent->provider == NULL)
-        agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
-    agent->in_process = agent->provider != NULL && agent->provider->open != NULL;
-    agent->codec = agent->provider != NULL
-                       ? phi__provider_codec()
-                       : phi__codec_of(agent->rt->codecs, phi_str_of(model->protocol));
-    if (agent->desc.model.context_window == 0) agent->desc.model.context_window = PHI__AGENT_WINDOW;
-    if (agent->desc.model.max_tokens == 0) agent->desc.model.max_tokens = PHI__AGENT_MAX_TOKENS;
-    return phi__agent_take_text(agent, model->protocol, &agent->desc.model.protocol) &&
-           phi__agent_take_text(agent, model->id, &agent->desc.model.id) &&
-           phi__agent_take_text(agent, model->name != NULL ? model->name : model->id,
-                                &agent->desc.model.name) &&
-           phi__agent_take_text(agent, named, &agent->desc.model.provider) &&
-           phi__agent_take_text(agent, model->base_url, &agent->desc.model.base_url) &&
-           (model->api_key == NULL || model->api_key[0] == '\0' ||
-            phi__agent_take_text(agent, model->api_key, &agent->desc.model.api_key)) &&
-           phi__agent_take_headers(agent, model);
+    phi__speaker seat;
+    if (!phi__speaker_take(agent->rt, &agent->model_arena, own, model, &seat)) return false;
+    phi__speaker_set(agent, &seat);
+    return true;
 }
 
 /* provider.slug[.thinking]: the middle of a loop id; behaviours B 29. */

@@ -342,6 +342,15 @@ static void phi__event_json_retry(phi__event_writer *w) {
     phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
+static void phi__event_json_failover(phi__event_writer *w) {
+    phi__records_str(&w->out, "from", w->event->source);
+    phi__records_str(&w->out, "to", w->event->text);
+    phi__records_u64(&w->out, "switch", w->event->attempt);
+    phi__records_u64(&w->out, "most_switches", w->event->attempts);
+    phi__event_json_failure(w);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
+}
+
 static void phi__event_json_dropped(phi__event_writer *w) {
     phi__records_option(&w->out, "input", phi_str_of(phi__event_words_input(w->event->input)));
     phi__event_fields_put(&w->out, PHI__EVENT_DROPPED, w->event);
@@ -540,6 +549,7 @@ static void phi__event_json_body(phi__event_writer *w) {
     case PHI_EV_EFFECT: phi__event_json_effect(w); break;
     case PHI_EV_STRATEGY: phi__event_json_strategy(w); break;
     case PHI_EV_TOOLS_CHANGED: phi__records_str(&w->out, "text", w->event->text); break;
+    case PHI_EV_FAILOVER: phi__event_json_failover(w); break;
     }
 }
 

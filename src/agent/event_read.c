@@ -294,6 +294,14 @@ static phi_status phi__event_read_failure(phi__event_reader *r) {
     return PHI_OK;
 }
 
+static phi_status phi__event_read_failover(phi__event_reader *r) {
+    r->out->source = phi__records_get_str(r->root, "from");
+    r->out->text = phi__records_get_str(r->root, "to");
+    r->out->attempt = phi__records_get_u32(r->root, "switch");
+    r->out->attempts = phi__records_get_u32(r->root, "most_switches");
+    return phi__event_read_failure(r);
+}
+
 static phi_status phi__event_read_retry(phi__event_reader *r) {
     phi__event_fields_get(r->root, PHI__EVENT_RETRY, r->out);
     r->out->text = phi__records_get_str(r->root, "text");
@@ -469,6 +477,7 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
     case PHI_EV_TOOL_END: return phi__event_read_tool_end(r);
     case PHI_EV_ERROR: return phi__event_read_failure(r);
     case PHI_EV_RETRY: return phi__event_read_retry(r);
+    case PHI_EV_FAILOVER: return phi__event_read_failover(r);
     case PHI_EV_INPUT_REJECTED:
     case PHI_EV_PAUSED: return phi__event_read_text(r, "reason");
     case PHI_EV_INPUT_DROPPED: return phi__event_read_dropped(r);

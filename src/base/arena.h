@@ -39,6 +39,7 @@ PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_b
    changes nothing. Zero bytes give a valid pointer. */
 PHI_API void *phi_arena_alloc(phi_arena *arena, size_t bytes);
 
+/* The place up to which phi_arena_reset frees: valid until a reset to an earlier mark. */
 PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena);
 
 /* Frees all that was handed out since the mark. */

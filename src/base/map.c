@@ -4,6 +4,27 @@
 
 enum { PHI__MAP_FIRST = 16 }; /* slots of the first table */
 
+static inline uint64_t phi__map_mix(uint64_t hash, const char *at, size_t bytes) {
+    uint64_t word = 0;
+    memcpy(&word, at, bytes);
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text) {
+    uint64_t hash = seed ^ (uint64_t)text.len;
+    const char *at = text.at;
+    size_t left = text.len;
+    for (; left > 8; left -= 8, at += 8) hash = phi__map_mix(hash, at, 8);
+    if (left >= 4) { /* the halves may overlap */
+        hash = phi__map_mix(hash, at, 4);
+        hash = phi__map_mix(hash, at + left - 4, 4);
+    } else
+        for (; left > 0; left--, at++) hash = phi__map_mix(hash, at, 1);
+    hash *= UINT64_C(0xbf58476d1ce4e5b9);
+    return hash ^ hash >> 32;
+}
+
 PHI__FN void phi__map_init(phi__map *map, phi_memory *memory) {
     memset(map, 0, sizeof *map);
     map->memory = memory;

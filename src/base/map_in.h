@@ -23,6 +23,10 @@ typedef struct phi__map {
     size_t cap, count; /* cap: a power of two, or 0 */
 } phi__map;
 
+/* A hash of a text, good in its low and its high bits. A seed that differs from run to run (an
+   address) keeps anyone from making texts in advance that collide. */
+PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text);
+
 /* Takes no memory yet. */
 PHI__FN void phi__map_init(phi__map *map, phi_memory *memory);
 PHI__FN void phi__map_free(phi__map *map); /* as after init; twice is harmless */

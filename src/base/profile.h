@@ -74,6 +74,9 @@
 #if !defined(PHI_WITH_YAML) && !defined(PHI_NO_YAML)
 #define PHI_NO_YAML 1
 #endif
+#if !defined(PHI_WITH_TOML) && !defined(PHI_NO_TOML)
+#define PHI_NO_TOML 1
+#endif
 #if !defined(PHI_WITH_FORGETTING) && !defined(PHI_NO_FORGETTING)
 #define PHI_NO_FORGETTING 1
 #endif
@@ -94,6 +97,9 @@
 #endif
 #if !defined(PHI_WITH_FACTS) && !defined(PHI_NO_FACTS)
 #define PHI_NO_FACTS 1
+#endif
+#if !defined(PHI_WITH_FAILOVER) && !defined(PHI_NO_FAILOVER)
+#define PHI_NO_FAILOVER 1
 #endif
 #if !defined(PHI_WITH_QUESTIONS) && !defined(PHI_NO_QUESTIONS)
 #define PHI_NO_QUESTIONS 1

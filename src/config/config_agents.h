@@ -9,8 +9,17 @@
    Each [[agent.instances]] is an agent; without one there is a single agent "default". What agents
    borrow (tools, connections to MCP servers, stores, sub-agents, strategies) belongs to the
    phi_agents. Documents that must be read or fetched first are why phi_agents_step may be busy; an
-   MCP server may still be connecting when the agents are ready.
-   Ownership: it borrows the runtime and the config: free it before them.
+   MCP server may still be connecting when the agents are ready, but for one with required = true.
+
+   A relative workspace starts at the directory of the file. Without a workspace tools work in the
+   working directory, and "file:" paths of prompts start at the directory of the file.
+   An agent without a list of its own (mcp, openapi, sub_agents) has all that the file declares. A
+   reference with % shares one connection, document or sub-agent with all that refer to it so;
+   without % each reference makes its own.
+   Prompts, skills and rules are read while the agents are made, which waits for the disk: it is for
+   start-up.
+   Ownership: it borrows the runtime and the config: free it before them. An agent may be freed by
+   the host before; its handle is stale then.
    Threads: the pumping thread. */
 #ifndef PHI_CONFIG_CONFIG_AGENTS_H
 #define PHI_CONFIG_CONFIG_AGENTS_H
@@ -41,7 +50,13 @@ typedef struct phi_agents_desc {
     void *ask_user_data;
     /* Keeps threads where [session] scope is "persistent" and names no directory; copied */
     const phi_store *store;
-    const char *session_file; /* a directory's or thread's place instead of [session]'s; copied */
+    /* "dir/name.jsonl": the thread of the first agent, whatever [session] says; others have theirs
+       beside it ("name-AGENT"); copied */
+    const char *session_file;
+    /* Shows the URL of an authorization of an MCP server (phi_mcp_oauth_desc.open_browser); NULL:
+       only tokens that `store` has are used */
+    phi_status (*open_url_fn)(void *user_data, const char *url);
+    void *open_url_user_data;
     /* Everything is checked and nothing is begun: no file of a store, no process, no connection, no
        agent. phi_agents_step says PHI_OK where agents could have been made. */
     bool check_only;
@@ -72,7 +87,7 @@ PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index);
 
 /* The model that an alias or a reference of the file means, ":fast" or "{{provider.openai}}", for
    phi_agent_set_model; its strings are the object's. PHI_NOT_FOUND, PHI_BAD_ARG. */
-PHI_API phi_status phi_agents_model(const phi_agents *agents, const char *name, phi_model *out);
+PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out);
 
 /* ---- an agent as a configuration ---- */
 

@@ -16,83 +16,135 @@
 #ifndef PHI_NO_CONFIG
 
 typedef enum phi__config_kind {
-    PHI__CONFIG_TEXT = 0, /* const char *: terminated; NULL: not set */
-    PHI__CONFIG_BOOL,     /* bool */
-    PHI__CONFIG_INTEGER,  /* uint8_t to uint64_t, by its size; min and max bound it */
-    PHI__CONFIG_NUMBER,   /* double; the same */
-    PHI__CONFIG_SECONDS,  /* uint32_t milliseconds of a number of seconds in the file */
-    PHI__CONFIG_CHOICE,   /* int of `choices`; case and - or _ make no difference */
-    PHI__CONFIG_TEXTS,    /* phi__config_texts: an array of texts */
-    PHI__CONFIG_TABLE,    /* const phi_json *: checked against `table`; NULL: not set */
-    PHI__CONFIG_TABLES,   /* const phi_json *: an array of such tables */
-    PHI__CONFIG_MAP,      /* const phi_json *: a table of texts with any keys */
+    PHI__CONFIG_TEXT = 0,   /* const char *: terminated; NULL: not set */
+    PHI__CONFIG_BOOL,       /* bool */
+    PHI__CONFIG_INTEGER,    /* uint8_t to uint64_t, int, by its size */
+    PHI__CONFIG_NUMBER,     /* double */
+    PHI__CONFIG_SECONDS,    /* uint32_t milliseconds of a number of seconds in the file */
+    PHI__CONFIG_CHOICE,     /* int or enum of `choices`; case and - or _ make no difference */
+    PHI__CONFIG_TEXTS,      /* phi__config_texts: an array of texts; with `choices` of such names */
+    PHI__CONFIG_TABLE,      /* const phi_json *: checked against `table`; NULL: not set */
+    PHI__CONFIG_TABLES,     /* const phi_json *: an array of such tables */
+    PHI__CONFIG_MAP,        /* const phi_json *: a table of texts with any keys */
     PHI__CONFIG_MAP_TABLES, /* const phi_json *: a table of such tables with any keys */
-    PHI__CONFIG_VALUE     /* const phi_json *: anything */
+    PHI__CONFIG_VALUE       /* const phi_json *: anything */
 } phi__config_kind;
 
 enum {
     PHI__CONFIG_REQUIRED = 1,
-    PHI__CONFIG_SECRET = 2,    /* never shown, never written */
-    PHI__CONFIG_FILE = 4,      /* a text may be "file:path" */
-    PHI__CONFIG_REFERENCE = 8, /* a text may be a reference into `space` */
+    PHI__CONFIG_SECRET = 2,          /* never shown, never written */
+    PHI__CONFIG_FILE = 4,            /* a text may be "file:path" */
+    PHI__CONFIG_REFERENCE = 8,       /* a text may be a reference into `space` */
     PHI__CONFIG_ONLY_REFERENCE = 16, /* ... and a plain name counts as one, too */
     PHI__CONFIG_ID = 32,             /* declares an entity in `space` */
-    PHI__CONFIG_PATH = 64            /* of a file or directory, for editors */
+    PHI__CONFIG_PATH = 64,           /* of a file or directory, for editors */
+    PHI__CONFIG_NAME = 128,          /* declares it where there is no field with CONFIG_ID */
+    PHI__CONFIG_NO_LIMIT = 256,      /* INTEGER, SECONDS: "unlimited" is the type's largest */
+    PHI__CONFIG_LENIENT = 512        /* CHOICE: another text is a warning, and not set */
 };
 
 typedef struct phi__config_choice {
     const char *name;
-    int value;
+    int value;  /* a bit for TEXTS */
     bool alias; /* read, and not written or listed */
 } phi__config_choice;
 
 typedef struct phi__config_texts {
-    const char *const *at; /* NULL-ended, in the config's arena; NULL: not set */
+    const char *const *at; /* NULL-ended; NULL: not set */
     size_t count;
 } phi__config_texts;
 
+/* A table is a function, so that tables of other files can name it. */
 struct phi__config_table;
+typedef const struct phi__config_table *(*phi__config_table_fn)(void);
 
 typedef struct phi__config_field {
     const char *key;
     uint8_t kind, size;
     uint16_t flags, offset;
-    const char *alias;                  /* another key of the same meaning; NULL: none */
-    const phi__config_choice *choices;  /* ends with a name NULL */
-    const struct phi__config_table *table;
-    const char *space; /* of references and ids: "provider" */
-    double min, max;   /* both 0: no bounds but the type's */
+    const char *alias;                 /* another key of the same meaning; NULL: none */
+    const phi__config_choice *choices; /* ends with a name NULL */
+    phi__config_table_fn table;
+    const char *space;    /* of references and ids: "provider" */
+    double min, max;      /* max 0: no bound but the type's */
     const char *fallback; /* the default, as JSON: "50", "\"off\"", "null" */
     const char *text;     /* one sentence, for the schema and docs/configuration.md */
 } phi__config_field;
 
-/* The struct of a table begins with `uint64_t set`: bit i says that field i stood in the file. */
+/* Rows: of any kind, of numbers with bounds, of choices, of tables. */
+#define PHI__CONFIG_ROW(type, member, key, kind, flags, alias, choices, table, space, min, max,    \
+                        fallback, text)                                                            \
+    {                                                                                              \
+        (key), (kind), (uint8_t)sizeof(((type *)0)->member), (flags),                              \
+            (uint16_t)offsetof(type, member), (alias), (choices), (table), (space), (min), (max),  \
+            (fallback), (text)                                                                     \
+    }
+#define PHI__CONFIG_PLAIN(type, member, key, kind, flags, space, fallback, text)                   \
+    PHI__CONFIG_ROW(type, member, key, kind, flags, NULL, NULL, NULL, space, 0, 0, fallback, text)
+#define PHI__CONFIG_RANGE(type, member, key, kind, flags, min, max, fallback, text)                \
+    PHI__CONFIG_ROW(type, member, key, kind, flags, NULL, NULL, NULL, NULL, min, max, fallback,    \
+                    text)
+#define PHI__CONFIG_CHOOSE(type, member, key, choices, fallback, text)                             \
+    PHI__CONFIG_ROW(type, member, key, PHI__CONFIG_CHOICE, 0, NULL, choices, NULL, NULL, 0, 0,     \
+                    fallback, text)
+#define PHI__CONFIG_NEST(type, member, key, kind, table, text)                                     \
+    PHI__CONFIG_ROW(type, member, key, kind, 0, NULL, NULL, table, NULL, 0, 0, "null", text)
+
+/* The struct of a table begins with `uint64_t set`: bit i says that field i stood in the file. The
+   fields of `base` come first: bit 0 is its first one. At most 64 in all. */
 typedef struct phi__config_table {
     const char *name; /* "provider", for docs */
     const phi__config_field *fields;
     size_t count;
-    bool open; /* other keys are texts of their own (blocks of a system prompt) */
+    phi__config_table_fn base; /* further fields of the same struct; NULL: none */
+    bool open;                 /* other keys are texts of their own (blocks of a system prompt) */
     const char *text;
 } phi__config_table;
 
+/* ---- tables (config_fields.c, config_tables.c) ---- */
+
+/* How many fields, base and own, and field i; NULL past the end. */
+PHI__FN size_t phi__config_fields_count(const phi__config_table *table);
+PHI__FN const phi__config_field *phi__config_fields_at(const phi__config_table *table, size_t i);
+/* The field of that key or alias, and its index; NULL: none. *index may be NULL. */
+PHI__FN const phi__config_field *phi__config_fields_find(const phi__config_table *table,
+                                                         phi_str key, size_t *index);
+/* Whether that field was in the file: of a struct that phi__config_take filled. */
+PHI__FN bool phi__config_fields_has(const phi__config_table *table, const void *taken,
+                                    const char *key);
+/* All of a file. Sections of further headers are not in it. */
+PHI__FN const phi__config_table *phi__config_tables_top(void);
+
 /* ---- reading (config_take.c) ---- */
 
-/* Fills *out, of the table's struct, from a node (NULL: nothing is set). The node was checked when
-   the config was loaded: nothing is reported. Strings are the config's. */
-PHI__FN void phi__config_take(const phi_config *config, const phi_json *node,
+/* Sets those fields of *out, of the table's struct, that the node has (NULL: none), and their bits
+   of `set`; the rest stays: zero the struct first, then take the base, then the instance over it.
+   The node was checked when the config was loaded: nothing is reported, and a value that does not
+   fit is left out. Strings are the tree's; lists are in the arena. False: no memory. */
+PHI__FN bool phi__config_take(phi_arena *arena, const phi_json *node,
                               const phi__config_table *table, void *out);
-/* The same from plain JSON, for the JSON of settings; a value that does not fit is reported into
-   error. PHI_PARSE, PHI_NO_MEMORY. */
+/* The bits of a list of texts. */
+PHI__FN uint32_t phi__config_take_bits(const phi__config_texts *texts,
+                                       const phi__config_choice *choices);
+/* The choice of that name (case, - and _ make no difference); NULL: none. */
+PHI__FN const phi__config_choice *phi__config_take_choice(const phi__config_choice *choices,
+                                                          phi_str name);
+
+/* ---- of a config (config_load.c) ---- */
+
+PHI__FN const char *phi__config_load_path(const phi_config *config); /* "": of a text */
+PHI__FN const phi_config_section *const *phi__config_load_sections(const phi_config *config);
 
 /* ---- references (config_refs.c) ---- */
 
 /* {{type.name}} {{name}} {{%..%}} {{#id#}}; anything else is LITERAL. */
+typedef enum phi__config_ref_kind {
+    PHI__CONFIG_REF_LITERAL = 0,
+    PHI__CONFIG_REF_NAME,
+    PHI__CONFIG_REF_ID /* {{#id#}} */
+} phi__config_ref_kind;
 typedef struct phi__config_ref {
-    enum {
-        PHI__CONFIG_REF_LITERAL = 0,
-        PHI__CONFIG_REF_NAME,
-        PHI__CONFIG_REF_ID /* {{#id#}} */
-    } kind;
+    phi__config_ref_kind kind;
     phi_str space, name; /* space: empty where it is not qualified */
     bool keep;           /* with %: an entity that exists already is used again */
 } phi__config_ref;
@@ -105,13 +157,50 @@ PHI__FN const phi_json *phi__config_refs_find(const phi_config *config, const ch
 
 /* ---- problems (config_problems.c) ---- */
 
+typedef struct phi__config_problem {
+    phi_config_problem is;
+    size_t order; /* in which they came */
+} phi__config_problem;
+
 /* A list of problems, of a config or of a phi_agents. */
-typedef struct phi__config_problems phi__config_problems;
-/* `node`: of the value, for its place and its text as it stands in the file. Parts that are NULL
-   are left out. */
+typedef struct phi__config_problems {
+    phi_arena arena; /* of their texts */
+    phi__config_problem *at;
+    size_t count, cap, most;
+    size_t errors; /* those that are not kept, too */
+    bool no_memory;
+} phi__config_problems;
+
+/* most 0: the default of phi_config_desc.max_problems. */
+PHI__FN void phi__config_problems_init(phi__config_problems *problems, phi_memory *memory,
+                                       size_t most);
+PHI__FN void phi__config_problems_free(phi__config_problems *problems);
+/* `node`: of the value, for its place and its text as it stands in the file. words: the message
+   without its place. What is NULL is left out. */
 PHI__FN void phi__config_problems_add(phi__config_problems *problems, const phi_config *config,
                                       const phi_json *node, bool is_warning, phi_status status,
                                       const char *field, const char *expected, const char *words);
+/* The same at the node's key. */
+PHI__FN void phi__config_problems_add_key(phi__config_problems *problems, const phi_config *config,
+                                          const phi_json *node, bool is_warning, phi_status status,
+                                          const char *field, const char *words);
+/* An error at a place. */
+PHI__FN void phi__config_problems_add_at(phi__config_problems *problems, const phi_config *config,
+                                         uint32_t line, uint32_t column, phi_status status,
+                                         const char *words);
+/* Into the order of the text; problems without a place come last. */
+PHI__FN void phi__config_problems_sort(phi__config_problems *problems);
+/* PHI_OK: there is no error; else the first error's. */
+PHI__FN phi_status phi__config_problems_status(const phi__config_problems *problems);
+PHI__FN const char *phi__config_problems_message(const phi__config_problems *problems);
+PHI__FN bool phi__config_problems_get(const phi__config_problems *problems, size_t index,
+                                      phi_config_problem *out);
+
+/* ---- names that are nearly right (config_nearest.c) ---- */
+
+/* How unlike two names are; 0: but for case, - and _. Above PHI__CONFIG_FAR they are not alike. */
+enum { PHI__CONFIG_FAR = 3 };
+PHI__FN unsigned phi__config_nearest_distance(phi_str a, phi_str b);
 
 #endif
 #endif

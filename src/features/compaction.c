@@ -322,6 +322,10 @@ static phi__state phi__compaction_after(phi__run *run, bool *wait) {
     return next;
 }
 
+PHI__FN void phi__compaction_forget(phi__agent *agent) {
+    phi__compactor_forget(agent, &phi__compaction_by(agent)->job);
+}
+
 /* ---- the feature ---- */
 
 /* A compaction that was not done is planned anew: of a turn that has begun, or for the host. */
@@ -340,15 +344,17 @@ static phi__state phi__compaction_at_run(const phi__moment *moment) {
         c->count = c->idle = 0;
         return phi__compaction_begun(run, c, (phi__compacted_by *)moment->agent_state);
     case PHI__POINT_ERRAND: return phi__compaction_errand(run);
-    case PHI__POINT_OVERFLOW:
+    case PHI__POINT_FAILED:
+        if (moment->whole) break;
         c->overflow = moment->failure;
         return phi__compaction_hold(run, false);
     case PHI__POINT_HELD:
         return c->done ? phi__compaction_after(run, moment->wait)
                        : phi__compaction_before(run, moment->wait);
     case PHI__POINT_HELD_AS: return phi__compaction_saved_as(run);
-    default: return PHI__RUN_ON;
+    default: break;
     }
+    return PHI__RUN_ON;
 }
 
 static phi__state phi__compaction_take(phi__moment *moment) {
@@ -380,7 +386,7 @@ static phi__state phi__compaction_take(phi__moment *moment) {
 
 PHI__FN const phi__feature *phi__compaction_feature(void) {
     static const phi__feature feature = {
-        PHI__POINT_TURN_BEGUN | PHI__POINT_ERRAND | PHI__POINT_OVERFLOW | PHI__POINT_HELD |
+        PHI__POINT_TURN_BEGUN | PHI__POINT_ERRAND | PHI__POINT_FAILED | PHI__POINT_HELD |
             PHI__POINT_HELD_AS | PHI__POINT_RUN_ENDS | PHI__POINT_LOG_RENEWED | PHI__POINT_SHRINK |
             PHI__POINT_LOG_LEAVES | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE |
             PHI__POINT_AGENT_LOAD,
@@ -389,6 +395,8 @@ PHI__FN const phi__feature *phi__compaction_feature(void) {
 }
 
 #else
+
+PHI__FN void phi__compaction_forget(phi__agent *agent) { (void)agent; }
 
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
     (void)agent;

@@ -9,6 +9,9 @@
 PHI__FN const phi__feature *phi__compaction_feature(void);
 #endif
 
+/* Ends the job of the agent's compactor, if there is one; it may call the host. */
+PHI__FN void phi__compaction_forget(phi__agent *agent);
+
 /* Whether a compaction now would do anything. PHI_NO_MEMORY; PHI_UNSUPPORTED. */
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 

@@ -59,6 +59,12 @@
 #define PHI__TABLE_EFFECTS(X) X(phi__effects_feature)
 #endif
 
+#ifdef PHI_NO_FAILOVER
+#define PHI__TABLE_FAILOVER(X)
+#else
+#define PHI__TABLE_FAILOVER(X) X(phi__failover_feature)
+#endif
+
 /* clang-format off */
 #define PHI__TABLE(X) \
     PHI__TABLE_FIELDS(X) \
@@ -68,6 +74,7 @@
     PHI__TABLE_EFFECTS(X) \
     PHI__TABLE_CONTEXT_EDITS(X) \
     PHI__TABLE_DEFERRED(X) \
+    PHI__TABLE_FAILOVER(X) \
     PHI__TABLE_COMPACTION(X) \
     PHI__TABLE_ATTACHED(X)
 /* clang-format on */

@@ -7,6 +7,11 @@
 
 #include <stdio.h>
 
+enum {
+    PHI__REVERT_FRESH_TURNS = 5, /* a line of a failure or a tangent stays that long */
+    PHI__REVERT_NEWEST = 3       /* ... and as long as it is one of so many of its category */
+};
+
 typedef struct phi__reverting {
     const phi_thread *thread;
     const phi_revert *revert;
@@ -144,18 +149,77 @@ static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
     return done;
 }
 
+/* ---- lines of earlier reverts ---- */
+
+/* Of the line that an earlier revert left in this item; 0: it is no such line, or is not alone in its
+   place, as in a history that was carried over. */
+static phi_revert_category phi__revert_category_of(const phi__fold *fold, size_t at) {
+    const phi__item *item = &fold->items[at];
+    phi_str text;
+    int category;
+    if ((item->flags & PHI_ITEM_SYNTHETIC) == 0 || item->message->content_count != 1 ||
+        item->message->role != PHI_ROLE_USER ||
+        (at > 0 && fold->items[at - 1].from == item->from) ||
+        (at + 1 < fold->count && fold->items[at + 1].from == item->from))
+        return (phi_revert_category)0;
+    text = item->message->content[0].text;
+    if (!phi__str_starts(text, "[Reverted to step n")) return (phi_revert_category)0;
+    text = phi__str(text.at + phi__str_find(text, 0, "("), text.len - phi__str_find(text, 0, "("));
+    for (category = PHI_REVERT_FAILURE; category <= PHI_REVERT_STEP_SUMMARY; category++) {
+        const char *name = phi_revert_category_text((phi_revert_category)category);
+        size_t n = strlen(name);
+        if (text.len > n + 1 && memcmp(text.at + 1, name, n) == 0 &&
+            (text.at[n + 1] == ')' || text.at[n + 1] == ':'))
+            return (phi_revert_category)category;
+    }
+    return (phi_revert_category)0;
+}
+
+/* Failures and tangents are of use for a while; completions and summaries stay. */
+static bool phi__revert_ages(phi_revert_category category) {
+    return category == PHI_REVERT_FAILURE || category == PHI_REVERT_TANGENT;
+}
+
+/* Writes a span that drops each old line, from `at` downwards. Returns the first one's index. */
+static size_t phi__revert_drop_old(const phi__reverting *r, phi_span *spans, size_t at) {
+    const phi__fold *fold = &r->thread->fold;
+    size_t seen[PHI_REVERT_STEP_SUMMARY + 1] = {0}, turns = 0, i;
+    seen[r->revert->category] = 1;
+    for (i = fold->count; i > 0; i--) {
+        phi_revert_category category;
+        turns += fold->items[i - 1].message->role == PHI_ROLE_ASSISTANT;
+        if (i - 1 >= r->first) continue;
+        category = phi__revert_category_of(fold, i - 1);
+        if (!phi__revert_ages(category) || seen[category]++ < PHI__REVERT_NEWEST ||
+            turns <= PHI__REVERT_FRESH_TURNS)
+            continue;
+        spans[--at].from = fold->items[i - 1].from;
+        spans[at].to = fold->items[i - 1].to;
+    }
+    return at;
+}
+
+static size_t phi__revert_old_lines(const phi__reverting *r) {
+    size_t n = 0, i;
+    for (i = 0; i < r->first; i++)
+        n += phi__revert_ages(phi__revert_category_of(&r->thread->fold, i));
+    return n;
+}
+
 static phi_status phi__revert_make(phi__reverting *r, phi_rewrite *out) {
     const phi__fold *fold = &r->thread->fold;
-    phi_span *span = (phi_span *)phi__arena_zero(r->arena, sizeof *span);
-    if (span == NULL || !phi__revert_abandon(r) || !phi__revert_meta(r, &out->meta))
+    size_t last = phi__revert_old_lines(r), first;
+    phi_span *spans = (phi_span *)phi__arena_zero(r->arena, phi__mul(last + 1, sizeof *spans));
+    if (spans == NULL || !phi__revert_abandon(r) || !phi__revert_meta(r, &out->meta))
         return PHI_NO_MEMORY;
-    span->from = fold->items[r->first].from;
-    span->to = fold->items[fold->count - 1].to;
-    span->messages = phi__revert_tag(r);
-    span->message_count = 1;
-    if (span->messages == NULL) return PHI_NO_MEMORY;
-    out->spans = span;
-    out->span_count = 1;
+    spans[last].from = fold->items[r->first].from;
+    spans[last].to = fold->items[fold->count - 1].to;
+    spans[last].messages = phi__revert_tag(r);
+    spans[last].message_count = 1;
+    if (spans[last].messages == NULL) return PHI_NO_MEMORY;
+    first = phi__revert_drop_old(r, spans, last);
+    out->spans = spans + first;
+    out->span_count = last + 1 - first;
     r->told->applied = true;
     return PHI_OK;
 }

@@ -33,10 +33,11 @@ typedef struct phi_revert {
 } phi_revert;
 
 /* Plans to take everything behind the step out of the active lane's view, with a user message
-   "[Reverted to step n12 (failure): {summary}]" in its place. *reverted says so, or why not (then
-   out->span_count is 0): the step "was not found", or "a user message" stands behind it. out->meta
-   has the same as JSON. Both, and their pointers, are in the arena. PHI_BAD_ARG: no category;
-   PHI_NO_MEMORY. */
+   "[Reverted to step n12 (failure): {summary}]" in its place. A line of an earlier failure or
+   tangent goes, too, once five turns and three newer lines of its category stand behind it.
+   *reverted says so, or why not (then out->span_count is 0): the step "was not found", or "a user
+   message" stands behind it. out->meta has the same as JSON. Both, and their pointers, are in the
+   arena. PHI_BAD_ARG: no category; PHI_NO_MEMORY. */
 PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *revert,
                                    phi_arena *arena, phi_rewrite *out, phi_reverted *reverted);
 

@@ -32,6 +32,7 @@ PHI_API uint64_t phi_tracker_known(const phi_tracker *tracker, size_t count, siz
 PHI_API uint64_t phi_tracker_tokens(const phi_tracker *tracker, const phi_message *const *messages,
                                     size_t count, const phi_token_counter *counter);
 
+/* Forgets the last report, so that everything is estimated again. */
 PHI_API void phi_tracker_reset(phi_tracker *tracker);
 
 #ifdef __cplusplus

@@ -25,6 +25,7 @@ typedef struct phi_transfer {
    release returns. */
 typedef struct phi_request phi_request;
 
+/* Valid as long as the request. The address may hold keys: do not log it. */
 PHI_API phi_str phi_request_method(const phi_request *request);
 PHI_API phi_str phi_request_url(const phi_request *request);
 

@@ -21,6 +21,7 @@
 extern "C" {
 #endif
 
+struct phi_failover;
 struct phi_profile;
 
 /* Zero means default for every field but model.protocol and model.id. */
@@ -113,6 +114,9 @@ typedef struct phi_agent_desc {
        sources are borrowed */
     const phi_tool_source *const *tool_sources;
     size_t tool_source_count;
+    /* Models that a run goes to when one fails for good (features/failover.h). Copied (default:
+       none) */
+    const struct phi_failover *failover;
 } phi_agent_desc;
 
 #ifdef __cplusplus

@@ -192,18 +192,21 @@ static phi__state phi__attempt_end_again(phi__run *run, const phi_failure *failu
     return PHI__RUN_BACKOFF;
 }
 
-/* The next state, if a feature can handle the failure. ON: none can. */
-static phi__state phi__attempt_end_overflow(phi__run *run, const phi_failure *failure) {
+/* The next state, if a feature can handle the failure, which is too long a request's, or, `whole`,
+   one for good. ON: none can. */
+static phi__state phi__attempt_end_offer(phi__run *run, bool whole) {
     phi__moment moment;
     phi__state outcome;
     bool emitted;
     memset(&moment, 0, sizeof moment);
-    moment.point = PHI__POINT_OVERFLOW;
+    moment.point = PHI__POINT_FAILED;
     moment.agent = run->agent;
     moment.run = run;
-    moment.failure = failure;
+    moment.failure = run->attempt.fault;
+    moment.whole = whole;
     outcome = phi__feature_take(&moment);
-    if (outcome == PHI__RUN_ON) return outcome;
+    run->attempt.fault = moment.failure;
+    if (outcome == PHI__RUN_ON || run->attempt.answer == NULL) return outcome;
     emitted = phi__attempt_retract(run);
     phi__attempt_abandon(run);
     return emitted ? outcome : PHI__RUN_LOST;
@@ -235,7 +238,12 @@ static bool phi__attempt_end_settle(phi__run *run, const phi_failure *failure) {
 }
 
 PHI__FN phi__state phi__attempt_end_give_up(phi__run *run) {
-    const phi_failure *failure = run->attempt.fault;
+    const phi_failure *failure;
+    phi__state next = PHI__RUN_ON;
+    if (phi__attempt_end_wanted(run) && run->attempt.fault_status != PHI_DENIED) /* by the host */
+        next = phi__attempt_end_offer(run, true);
+    if (next != PHI__RUN_ON) return next;
+    failure = run->attempt.fault;
     if (run->attempt.answer == NULL) { /* the attempt was freed */
         run->attempt.answer = phi__events_answer_new(run);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
@@ -259,7 +267,7 @@ PHI__FN phi__state phi__attempt_end(phi__run *run) {
         return phi__attempt_end_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_end_wanted(run))
-        next = phi__attempt_end_overflow(run, failure);
+        next = phi__attempt_end_offer(run, false);
     if (next != PHI__RUN_ON) return next;
     if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&
         !run->attempt.fresh && phi__hooks_wanted(run->agent, PHI_HOOK_CREDENTIAL) &&

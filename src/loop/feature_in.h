@@ -39,8 +39,10 @@ typedef enum phi__point {
     PHI__POINT_DROPPED = 1 << 5,
     /* An attempt was charged with moment->usage. */
     PHI__POINT_CHARGED = 1 << 6,
-    /* The provider says that the request does not fit: moment->failure, in the thread. */
-    PHI__POINT_OVERFLOW = 1 << 7,
+    /* An attempt has failed since the request does not fit: moment->failure, in the thread. Or,
+       with moment->whole, for any reason, and it is not tried again; another failure may be put in
+       its place. */
+    PHI__POINT_FAILED = 1 << 7,
     /* moment->call was made of the answer; its tool is about to be started; it has a result. */
     PHI__POINT_CALL_MADE = 1 << 8,
     PHI__POINT_CALL_STARTS = 1 << 9,

@@ -39,6 +39,12 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     set->names_steps = set->names_steps || tool->names_steps;
 }
 
+PHI__FN void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t to_ms) {
+    size_t i;
+    for (i = 0; i < set->count; i++)
+        if (set->tools[i].timeout_ms == from_ms) set->tools[i].timeout_ms = to_ms;
+}
+
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms) {
     phi__toolset made;

@@ -23,6 +23,8 @@ PHI__FN void phi__toolset_free(phi__toolset *set);
    that have none. False: no memory, and nothing changed. */
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms);
+/* Another default for the deadline of calls: tools that have the old one get the new one. */
+PHI__FN void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t to_ms);
 PHI__FN const char *phi__toolset_schema(const phi_tool *tool); /* or that of any object */
 PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name); /* NULL: none */
 

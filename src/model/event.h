@@ -90,7 +90,10 @@ typedef enum phi_event_kind {
     PHI_EV_STRATEGY, /* strategy: its progress; text: the best answer so far */
     /* text: the tools that came, went, and have another definition: "+a -b ~c"
        (loop/tool_source.h) */
-    PHI_EV_TOOLS_CHANGED
+    PHI_EV_TOOLS_CHANGED,
+    /* the turn continues with another model (features/failover.h): text: its "provider/id"; source:
+       that of the model that failed; failure, status; attempt of attempts: the run's switches */
+    PHI_EV_FAILOVER
 } phi_event_kind;
 
 /* Why a turn began. */
@@ -221,7 +224,7 @@ typedef struct phi_event {
     const phi_message *message;
     /* TURN_END, AGENT_END, SUBAGENT_END; NULL: no answer, or no memory */
     const phi_usage *usage;
-    const phi_failure *failure; /* ERROR; AGENT_END after one */
+    const phi_failure *failure; /* ERROR, RETRY, FAILOVER; AGENT_END after one */
     /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED
        without a text: how many were dropped while the event queue was full. */
     size_t first_message, message_count;
@@ -230,7 +233,7 @@ typedef struct phi_event {
     phi_ticket ticket;                /* DECISION */
     int point;                        /* DECISION: a phi_hook_point */
     /* RETRY: the attempt that failed, from 1, of how many in all, the first included
-       (PHI_UNLIMITED). */
+       (PHI_UNLIMITED). FAILOVER: the switch, from 1, of how many the run may make. */
     uint32_t attempt, attempts;
     uint32_t delay_ms;   /* RETRY */
     phi_status status;   /* ERROR, AGENT_END, SUBAGENT_END, PARALLEL_END */

@@ -173,7 +173,7 @@ static void phi__reading_check(phi__reading *r) {
 }
 
 static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_status status,
-                                const phi_parse_error *error) {
+                                const phi_parse_error *error, const char *language) {
     if (status == PHI_OK) {
         phi__reading_check(r);
         walk->state = PHI__READING_PARTS;
@@ -185,6 +185,9 @@ static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_st
     }
     r->status = status;
     r->error = *error;
+    /* The first byte chose the language, so a wrong guess must show in the message. */
+    (void)snprintf(r->error.message, sizeof r->error.message, "not valid %s: %.*s", language,
+                   (int)sizeof error->message - 20, error->message);
 }
 
 #ifndef PHI_NO_YAML
@@ -199,7 +202,7 @@ static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_st
     status = phi_yaml_reader_advance(&walk->yaml, units);
     if (status == PHI_BUSY) return units;
     (void)phi_yaml_reader_result(&walk->yaml, &r->root, &error);
-    phi__reading_parsed(r, walk, status, &error);
+    phi__reading_parsed(r, walk, status, &error, "YAML");
     return units;
 }
 #else
@@ -224,7 +227,7 @@ static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_
     status = phi_json_reader_advance(&walk->reader, units);
     if (status == PHI_BUSY) return units;
     (void)phi_json_reader_result(&walk->reader, &r->root, &error);
-    phi__reading_parsed(r, walk, status, &error);
+    phi__reading_parsed(r, walk, status, &error, "JSON");
     return units;
 }
 

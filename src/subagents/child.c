@@ -3,6 +3,8 @@
 
 #ifndef PHI_NO_SUBAGENTS
 
+#include "features/failover_in.h"
+
 #include <stdio.h>
 
 enum {
@@ -142,15 +144,20 @@ static bool phi__child_tools(const phi__child *child, const phi_subagent *desc, 
 }
 
 /* Its model is the calling agent's, and so is the hook that knows the key. */
-static void phi__child_inherit(const phi__agent *parent, phi_agent_desc *out) {
+static bool phi__child_inherit(const phi__agent *parent, phi_arena *scratch, phi_agent_desc *out) {
     out->model = parent->desc.model;
-    if (out->provider == NULL) out->provider = parent->desc.provider;
+    if (out->provider == NULL) {
+        out->provider = parent->desc.provider;
+        if (parent->desc.failover != NULL && !phi__failover_inherit(parent, scratch, out))
+            return false;
+    }
     if (out->hook_fn != NULL || (parent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0)
-        return;
+        return true;
     out->hook_fn = parent->desc.hook_fn;
     out->hook_points = (uint32_t)PHI_HOOK_CREDENTIAL;
     out->user_data = parent->desc.user_data;
     out->hook_user_data = parent->desc.hook_user_data;
+    return true;
 }
 
 PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
@@ -158,8 +165,9 @@ PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_ar
     const phi__agent *parent = child->of->parent;
     memset(out, 0, sizeof *out);
     if (desc->agent != NULL) *out = *desc->agent;
-    if (out->model.protocol == NULL || out->model.protocol[0] == '\0')
-        phi__child_inherit(parent, out);
+    if ((out->model.protocol == NULL || out->model.protocol[0] == '\0') &&
+        !phi__child_inherit(parent, scratch, out))
+        return false;
     out->parent = parent->handle;
     out->agent_id = out->session_id = out->thread_id = NULL;
     if (out->config_id == NULL) out->config_id = "sub";

@@ -68,7 +68,9 @@ typedef struct phi_json_reader {
     const char *key;                /* of the next value */
     phi_json *root, *open;
     phi_json *spare, *spare_end; /* room for nodes */
+    struct phi__marks *marks;    /* where nodes stand; NULL: nobody asks */
     uint32_t key_len, bad, line, flags, depth, max_depth;
+    uint32_t key_line, key_column; /* of the next value; with marks alone */
     uint8_t state;
     bool is_key;
     phi_status status;

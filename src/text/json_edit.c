@@ -117,7 +117,7 @@ static bool phi__json_edit_copy_key(phi_arena *arena, const phi_json *from, phi_
 }
 
 static phi_json *phi__json_edit_copy_at(phi_arena *arena, const phi_json *from, unsigned depth) {
-    phi_json *to = phi__json_edit_make(arena, phi__json_kind_of(from)), *child;
+    phi_json *to = phi__json_edit_make(arena, from->meta & 0xffu), *child;
     phi_json_iter it;
     phi_str text;
     if (to == NULL) return NULL;
@@ -156,7 +156,7 @@ PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str ke
     if (key.len > 0xffffffu) return PHI_TOO_BIG;
     if (!phi__arena_str(arena, key, &copy)) return PHI_NO_MEMORY;
     value->key = copy.at;
-    value->meta = (uint32_t)key.len << 8 | phi__json_kind_of(value);
+    value->meta = (uint32_t)key.len << 8 | (value->meta & 0xffu);
     old = phi_json_get_n(object, copy);
     if (old == NULL) {
         phi__json_append(object, value);
@@ -182,7 +182,7 @@ PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
     phi_status status = phi__json_edit_may_hold(array, PHI__JSON_ARRAY, value);
     if (status != PHI_OK) return status;
     value->key = NULL;
-    value->meta = phi__json_kind_of(value);
+    value->meta &= 0xffu;
     phi__json_append(array, value);
     return PHI_OK;
 }

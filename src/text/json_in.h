@@ -26,6 +26,17 @@ enum phi__json_kind {
     PHI__JSON_OBJECT
 };
 
+/* What the text was in TOML; 0 in all other trees. The functions of json.h keep it, and none looks
+   at it: a date is a string to them. */
+enum phi__json_form {
+    PHI__JSON_OFFSET_DATETIME = 1, /* of strings */
+    PHI__JSON_LOCAL_DATETIME,
+    PHI__JSON_LOCAL_DATE,
+    PHI__JSON_LOCAL_TIME,
+    PHI__JSON_INLINE, /* an object in braces */
+    PHI__JSON_TABLES  /* an array of [[headers]] */
+};
+
 typedef union phi__json_value {
     const char *str;
     phi_json *last;
@@ -40,10 +51,11 @@ struct phi_json {
     const char *key;
     phi__json_value v;
     uint32_t len;  /* bytes of a string, children of a container */
-    uint32_t meta; /* key length << 8 | kind */
+    uint32_t meta; /* key length << 8 | form << 4 | kind */
 };
 
-static inline uint32_t phi__json_kind_of(const phi_json *node) { return node->meta & 0xffu; }
+static inline uint32_t phi__json_kind_of(const phi_json *node) { return node->meta & 0xfu; }
+static inline uint32_t phi__json_form_of(const phi_json *node) { return node->meta >> 4 & 0xfu; }
 static inline uint32_t phi__json_key_len(const phi_json *node) { return node->meta >> 8; }
 
 /* Appends without any check: for readers. */

@@ -6,6 +6,7 @@
    ring when it closes. */
 #include "base/utf8_in.h"
 #include "text/json_in.h"
+#include "text/marks_in.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -98,6 +99,14 @@ static void phi__json_read_slack(phi_json_reader *r) {
     r->spare = r->spare_end = NULL;
 }
 
+/* A value begins at `at`, or at the quote before the text under way. */
+static void phi__json_read_mark(phi_json_reader *r, const phi_json *node, const char *at,
+                                uint32_t kind) {
+    if (kind == PHI__JSON_STRING) at = r->mark - 1;
+    phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
+    if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
+}
+
 static inline phi_json *phi__json_read_node(phi_json_reader *r, const char *at, uint32_t kind) {
     phi_json *node;
     if (r->spare == r->spare_end && !phi__json_read_slab(r, at)) return NULL;
@@ -107,6 +116,7 @@ static inline phi_json *phi__json_read_node(phi_json_reader *r, const char *at, 
     node->v.u = 0;
     node->len = 0;
     node->meta = r->key_len << 8 | kind;
+    if (r->marks != NULL) phi__json_read_mark(r, node, at, kind);
     return node;
 }
 
@@ -216,6 +226,8 @@ static inline const char *phi__json_read_text_done(phi_json_reader *r, const cha
             return phi__json_read_too_big(r, quote, "a key of more than 16 MiB");
         r->key = string;
         r->key_len = (uint32_t)len;
+        r->key_line = r->line;
+        r->key_column = (uint32_t)(r->mark - r->line_at);
         r->state = PHI__JSON_COLON;
     } else {
         node = phi__json_read_node(r, quote, PHI__JSON_STRING);
@@ -463,6 +475,7 @@ PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str
     r->copy = r->string = r->to = NULL; /* one by one: a memset costs more than half of these */
     r->mark = r->odd = r->quote = r->key = NULL;
     r->root = r->open = r->spare = r->spare_end = NULL;
+    r->marks = NULL;
     r->key_len = r->bad = r->depth = 0;
     r->is_key = false;
     r->error.line = r->error.column = 0;

@@ -89,6 +89,7 @@ typedef struct phi_yaml_reader {
     phi_json *spare, *spare_end; /* room for nodes */
     char *room, *room_end;       /* room for text */
     phi_yaml_options options;
+    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
     size_t alias_bytes;
     uint32_t line, depth, flow_depth, alias_nodes, handle_count;
     int32_t indent, need; /* spaces before the line's text; spaces that more lines need */

@@ -83,12 +83,13 @@ enum phi__yaml_want {
 typedef struct phi__yaml_frame {
     struct phi__yaml_frame *up;
     phi_json *node;
-    const phi_json *source; /* PHI__YAML_ALIAS: the next child to copy */
-    phi_str key;            /* of the value that comes */
-    uint32_t left;          /* PHI__YAML_ALIAS: children to copy */
-    uint32_t line;          /* where it begins */
-    uint32_t keys;          /* names of the mappings around it */
-    int32_t indent;         /* its column; of flow collections: that of the block around */
+    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
+    phi_str key;                   /* of the value that comes */
+    uint32_t left;                 /* PHI__YAML_ALIAS: children to copy */
+    uint32_t line;                 /* where it begins */
+    uint32_t keys;                 /* names of the mappings around it */
+    uint32_t key_line, key_column; /* of the key; column: from 0 */
+    int32_t indent;                /* its column; of flow collections: that of the block around */
     uint8_t kind, want;
 } phi__yaml_frame;
 

@@ -2,31 +2,16 @@
 
    Names are a stack with a hash table of places in it. The newest leave first, so a table with
    linear probing needs no marks of removed names: the newest is the last of every chain. */
+#include "base/map_in.h"
 #include "text/yaml_in.h"
 
 #ifndef PHI_NO_YAML
 
-static inline uint64_t phi__yaml_names_mix(uint64_t hash, const char *at, size_t bytes) {
-    uint64_t word = 0;
-    memcpy(&word, at, bytes);
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 /* The address of the table's owner makes the places differ from run to run, so that no text can
    be made in advance whose names collide. */
 PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
-    uint64_t hash = (uint64_t)(uintptr_t)names ^ ((uint64_t)scope << 32 | (uint32_t)text.len);
-    const char *at = text.at;
-    size_t left = text.len;
-    for (; left > 8; left -= 8, at += 8) hash = phi__yaml_names_mix(hash, at, 8);
-    if (left >= 4) { /* the halves may overlap */
-        hash = phi__yaml_names_mix(hash, at, 4);
-        hash = phi__yaml_names_mix(hash, at + left - 4, 4);
-    } else
-        for (; left > 0; left--, at++) hash = phi__yaml_names_mix(hash, at, 1);
-    hash *= UINT64_C(0xbf58476d1ce4e5b9);
-    return (uint32_t)(hash >> 32);
+    uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
+    return (uint32_t)(phi__map_hash(seed, text) >> 32);
 }
 
 static bool phi__yaml_names_same(const phi__yaml_name *name, uint32_t hash, phi_str text,

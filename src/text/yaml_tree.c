@@ -1,4 +1,5 @@
 /* yaml_tree.c - frames and nodes: open collections, their values and keys, anchors, aliases. */
+#include "text/marks_in.h"
 #include "text/yaml_in.h"
 
 #ifndef PHI_NO_YAML
@@ -22,6 +23,18 @@ PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind) {
     memset(node, 0, sizeof *node);
     node->meta = kind;
     return node;
+}
+
+/* Where the scalar under way begins, on its line, from 0. */
+static uint32_t phi__yaml_tree_column(const phi_yaml_reader *r) {
+    const phi__yaml_scalar *s = &r->scalar;
+    return s->at >= s->line_at ? (uint32_t)(s->at - s->line_at) : 0;
+}
+
+/* column: from 0 */
+static void phi__yaml_tree_mark(phi_yaml_reader *r, const phi_json *node, uint32_t line,
+                                uint32_t column) {
+    if (r->marks != NULL && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
 }
 
 /* ---- properties ---- */
@@ -129,6 +142,7 @@ static phi_json *phi__yaml_tree_scalar(phi_yaml_reader *r) {
     node = phi__yaml_tree_node(r, kind);
     if (node == NULL) return NULL;
     node->v = value;
+    phi__yaml_tree_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
     if (kind == PHI__JSON_STRING) {
         node->v.str = r->scalar.string;
         node->len = (uint32_t)r->scalar.len;
@@ -205,6 +219,9 @@ PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t inden
     frame->want = want;
     frame->node = phi__yaml_tree_node(r, map ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
     if (frame->node == NULL) return;
+    phi__yaml_tree_mark(r, frame->node, r->line,
+                        phi__yaml_tree_is_flow(kind) ? phi__yaml_column(r, r->at)
+                                                     : (uint32_t)indent);
     if (props->tag > PHI__YAML_TAG_TEXT &&
         props->tag != (map ? PHI__YAML_TAG_MAP : PHI__YAML_TAG_SEQ))
         phi__yaml_tree_mismatch(r, props,
@@ -218,6 +235,10 @@ PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want) {
     if (frame == NULL) return;
     frame->want = want;
     frame->node = phi__yaml_tree_node(r, PHI__JSON_OBJECT);
+    if (want == PHI__YAML_WANT_KEY) /* behind its key */
+        phi__yaml_tree_mark(r, frame->node, r->scalar.line, phi__yaml_tree_column(r));
+    else
+        phi__yaml_tree_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
 }
 
 PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r) {
@@ -256,6 +277,8 @@ static void phi__yaml_tree_join(phi_yaml_reader *r, phi_json *node) {
     if (phi__json_kind_of(frame->node) == PHI__JSON_OBJECT) {
         node->key = frame->key.at;
         node->meta = (uint32_t)frame->key.len << 8 | phi__json_kind_of(node);
+        if (r->marks != NULL)
+            phi__marks_add_key(r->marks, node, frame->key_line, frame->key_column + 1);
     }
     phi__json_append(frame->node, node);
     frame->want = frame->kind == PHI__YAML_MAP ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_NEXT;
@@ -286,8 +309,7 @@ PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r) {
 
 static void phi__yaml_tree_key_wrong(phi_yaml_reader *r, const char *what) {
     const phi__yaml_scalar *s = &r->scalar;
-    phi__yaml_text_wrong_at(r, s->at, s->line,
-                            s->at >= s->line_at ? (uint32_t)(s->at - s->line_at) : 0, what);
+    phi__yaml_text_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
 }
 
 static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
@@ -348,6 +370,8 @@ PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r) {
     }
     if (!phi__yaml_tree_key_is_new(r, key)) return;
     r->top->key = key;
+    r->top->key_line = s->line;
+    r->top->key_column = phi__yaml_tree_column(r);
     r->top->want = PHI__YAML_WANT_VALUE;
     s->style = PHI__YAML_NO_NODE;
 }
@@ -370,6 +394,7 @@ static phi_json *phi__yaml_tree_twin(phi_yaml_reader *r, const phi_json *source)
     if (node == NULL) return NULL;
     *node = *source;
     node->next = NULL;
+    phi__yaml_tree_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
     if (kind >= PHI__JSON_ARRAY) {
         node->v.last = NULL;
         node->len = 0;
@@ -426,6 +451,8 @@ PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
         source = frame->source;
         node = phi__yaml_tree_twin(r, source);
         if (node == NULL) return false;
+        if (r->marks != NULL && node->key != NULL)
+            phi__marks_add_key(r->marks, node, r->scalar.line, phi__yaml_tree_column(r) + 1);
         phi__json_append(frame->node, node);
         frame->source = source->next;
         frame->left--;

@@ -57,6 +57,8 @@ TEST(each_quirk_of_thinking_asks_in_its_own_way) {
     check_quirk(PHI_QUIRK_REASONING_EFFORT, PHI_THINKING_OFF, "reasoning_effort", "", "");
     check_quirk(PHI_QUIRK_REASONING_EFFORT, PHI_THINKING_MINIMAL, "reasoning_effort", "",
                 "\"low\"");
+    check_quirk(PHI_QUIRK_REASONING_EFFORT, PHI_THINKING_LOW, "reasoning_effort", "", "\"low\"");
+    check_quirk(PHI_QUIRK_REASONING_EFFORT, PHI_THINKING_HIGH, "reasoning_effort", "", "\"high\"");
     check_quirk(PHI_QUIRK_REASONING_OBJECT, PHI_THINKING_HIGH, "reasoning", "",
                 "{\"effort\":\"high\"}");
     check_quirk(PHI_QUIRK_REASONING_OBJECT, PHI_THINKING_OFF, "reasoning", "", "");

@@ -425,6 +425,37 @@ TEST(over_a_thousand_turns_what_is_sent_does_not_grow) {
 
 /* ---- hooks ---- */
 
+/* Messages of a request: each has a role. */
+static size_t messages_of(const char *request) { return count_of(request, "\"role\":"); }
+
+TEST(over_a_thousand_turns_the_model_is_shown_a_bounded_number_of_messages) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_of(r);
+    phi_agent agent;
+    size_t i, early = 0, late = 0, kept;
+    desc.limits.max_duration_ms = PHI_UNLIMITED;
+    agent = rig_agent(r, &desc);
+    script(r, 1000);
+    CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20000), 0);
+    REQUIRE(rig_requests(r) == 1001);
+    for (i = 0; i <= 1000; i++) {
+        size_t n = messages_of(rig_request(r, i));
+        if (i < 100 && n > early) early = n;
+        if (i >= 100 && n > late) late = n;
+    }
+    CHECK(late <= early);
+    /* The first turns and the recent ones have two messages each; the prompt, the summary, and what
+       fits until the next compaction are the rest. */
+    kept = 2 * (desc.compaction.keep_first_turns + desc.compaction.keep_recent_turns);
+    CHECK(late >= kept && late <= kept + 16);
+    CHECK(strstr(rig_request(r, 1000), "\"n\":0,") != NULL);   /* the first turn */
+    CHECK(strstr(rig_request(r, 1000), "\"n\":998,") != NULL); /* the recent ones */
+    CHECK(strstr(rig_request(r, 1000), "\"n\":999,") != NULL);
+    CHECK(count_of(rig_story(r), "CompactionEnded") > 50);
+    rig_free(r);
+}
+
 TEST(a_compaction_that_is_denied_is_asked_for_again_at_the_next_turn) {
     rig *r = rig_new();
     phi_agent_desc desc = desc_of(r);
@@ -964,6 +995,7 @@ TEST_MAIN(TEST_ENTRY(a_run_that_keeps_nothing_gives_back_what_it_compacted),
           TEST_ENTRY(where_nothing_can_be_cut_off_a_refusal_is_an_error_after_two_tries),
           TEST_ENTRY(an_agent_that_forgets_is_compacted_whatever_was_left_before),
           TEST_ENTRY(over_a_thousand_turns_what_is_sent_does_not_grow),
+          TEST_ENTRY(over_a_thousand_turns_the_model_is_shown_a_bounded_number_of_messages),
           TEST_ENTRY(a_compaction_that_is_denied_is_asked_for_again_at_the_next_turn),
           TEST_ENTRY(a_hook_may_wait_and_the_compaction_is_done_when_it_has_decided),
           TEST_ENTRY(an_abort_at_any_step_leaves_an_agent_that_goes_on),

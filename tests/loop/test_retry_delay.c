@@ -43,6 +43,24 @@ TEST(chance_gives_or_takes_a_fifth_and_the_rest_is_cut_off) {
     CHECK_EQ_INT(phi__attempt_end_retry_delay_ms(&r, 1, 0), 0);
 }
 
+TEST(ten_thousand_delays_are_within_a_fifth_and_use_all_of_it) {
+    static const double exact[] = {1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000};
+    phi_retry r = defaults();
+    uint32_t state = 11, i;
+    double least = 2, most = 0;
+    for (i = 0; i < 10000; i++) {
+        uint32_t attempt = 1 + i % 8;
+        double chance = test_random(&state) / 4294967296.0;
+        double part =
+            (double)phi__attempt_end_retry_delay_ms(&r, attempt, chance) / exact[attempt - 1];
+        if (part < least) least = part;
+        if (part > most) most = part;
+        if (!CHECK(part >= 0.8 - 0.001 && part <= 1.2)) return;
+    }
+    CHECK(least < 0.801);
+    CHECK(most > 1.199);
+}
+
 TEST(a_multiplier_may_be_a_fraction_or_shrink_the_delay) {
     phi_retry r = defaults();
     r.backoff_multiplier = 1.5;
@@ -172,6 +190,7 @@ TEST(a_servers_delay_beyond_the_limit_is_not_waited_for) {
 
 TEST_MAIN(TEST_ENTRY(the_delay_doubles_up_to_the_greatest),
           TEST_ENTRY(chance_gives_or_takes_a_fifth_and_the_rest_is_cut_off),
+          TEST_ENTRY(ten_thousand_delays_are_within_a_fifth_and_use_all_of_it),
           TEST_ENTRY(a_multiplier_may_be_a_fraction_or_shrink_the_delay),
           TEST_ENTRY(a_huge_attempt_is_the_greatest_delay),
           TEST_ENTRY(a_multiplier_that_is_no_number_leaves_the_delay_as_it_began),

@@ -230,6 +230,99 @@ TEST(a_tag_of_an_earlier_revert_goes_with_what_is_reverted_again) {
     rig_free(w.r);
 }
 
+/* Goes `count` times from the last step to a place and back again. Each turn of walking names another
+   step: what is behind the line of the last revert. */
+static void dead_ends(world *w, const char *category, const char *place, int count) {
+    char arguments[200];
+    int i;
+    for (i = 0; i < count; i++) {
+        const phi_thread *thread = phi_agent_thread(w->agent);
+        (void)snprintf(arguments, sizeof arguments, "{\"at\":\"%s %d\"}", place, i);
+        rig_call(w->r, "c1", "echo", arguments);
+        /* LOOP_START, the user, TURN_START, the call: the result is the fifth entry. */
+        (void)snprintf(arguments, sizeof arguments,
+                       "{\"category\":\"%s\",\"step\":\"n%u\",\"summary\":\"%s %d is empty\"}",
+                       category, (unsigned)phi_thread_count(thread) + 4, place, i);
+        rig_call(w->r, "c2", "echo", "{\"at\":\"deeper\"}");
+        rig_call(w->r, "c3", "revert_to_state", arguments);
+        rig_says(w->r, "Back.");
+        ask(w, "Go on.");
+        check_has(rig_story(w->r), "RevertApplied");
+    }
+}
+
+TEST(lines_of_failures_and_tangents_age_and_those_of_what_was_done_stay) {
+    world w;
+    const char *view;
+    begin(&w);
+    dead_ends(&w, "failure", "cellar", 3);
+    dead_ends(&w, "completion", "attic", 5);
+    dead_ends(&w, "tangent", "garden", 1);
+    rig_says(w.r, "Here.");
+    ask(&w, "What is there?");
+    view = sent(&w, rig_requests(w.r) - 1);
+    check_has(view, "cellar 0 is empty"); /* old, but one of three */
+    check_has(view, "attic 0 is empty");
+    dead_ends(&w, "failure", "shed", 2);
+    rig_says(w.r, "Here.");
+    ask(&w, "What is there?");
+    view = sent(&w, rig_requests(w.r) - 1);
+    check_lacks(view, "cellar 0 is empty");
+    check_lacks(view, "cellar 1 is empty");
+    check_has(view, "cellar 2 is empty");
+    check_has(view, "shed 0 is empty");
+    check_has(view, "shed 1 is empty");
+    check_has(view, "attic 0 is empty"); /* what was done stays, however much of it */
+    check_has(view, "attic 4 is empty");
+    check_has(view, "garden 0 is empty");
+    rig_free(w.r);
+}
+
+/* In one run: an answer stands between two lines, and two more are given up with each revert. */
+TEST(fresh_lines_stay_though_there_are_three_newer_ones) {
+    char arguments[100], place[40];
+    world w;
+    int i;
+    begin(&w);
+    for (i = 0; i < 5; i++) {
+        (void)snprintf(arguments, sizeof arguments,
+                       "{\"category\":\"failure\",\"step\":\"n%d\",\"summary\":\"end %d\"}",
+                       4 + 13 * i, i);
+        (void)snprintf(place, sizeof place, "{\"at\":\"square %d\"}", i);
+        rig_call(w.r, "c1", "echo", place);
+        (void)snprintf(place, sizeof place, "{\"at\":\"deeper %d\"}", i);
+        rig_call(w.r, "c2", "echo", place);
+        rig_call(w.r, "c3", "revert_to_state", arguments);
+    }
+    rig_says(w.r, "Here.");
+    ask(&w, "Find the key.");
+    check_has(sent(&w, 12), "end 0]");
+    check_has(sent(&w, 12), "end 3]");
+    check_lacks(sent(&w, 15), "end 0]"); /* six turns are behind it, and four newer lines */
+    check_has(sent(&w, 15), "end 1]");   /* five, and three */
+    check_has(sent(&w, 15), "end 4]");
+    rig_free(w.r);
+}
+
+TEST(lines_that_were_carried_over_into_a_new_session_age_as_well) {
+    world w;
+    const char *view;
+    begin(&w);
+    dead_ends(&w, "failure", "cellar", 3);
+    CHECK_EQ_INT(phi_new_session(w.agent, false), PHI_OK);
+    rig_says(w.r, "Here.");
+    ask(&w, "What is there?");
+    check_has(sent(&w, rig_requests(w.r) - 1), "cellar 0 is empty");
+    dead_ends(&w, "failure", "shed", 2);
+    rig_says(w.r, "Here.");
+    ask(&w, "What is there?");
+    view = sent(&w, rig_requests(w.r) - 1);
+    check_lacks(view, "cellar 1 is empty");
+    check_has(view, "cellar 2 is empty");
+    check_has(view, "shed 1 is empty");
+    rig_free(w.r);
+}
+
 TEST(what_was_reverted_is_no_step_any_more) {
     world w;
     begin(&w);
@@ -611,6 +704,9 @@ TEST_MAIN(TEST_ENTRY(results_end_with_the_name_of_their_step),
           TEST_ENTRY(results_of_one_answer_are_one_step),
           TEST_ENTRY(the_last_wish_of_a_turn_counts),
           TEST_ENTRY(a_tag_of_an_earlier_revert_goes_with_what_is_reverted_again),
+          TEST_ENTRY(lines_of_failures_and_tangents_age_and_those_of_what_was_done_stay),
+          TEST_ENTRY(fresh_lines_stay_though_there_are_three_newer_ones),
+          TEST_ENTRY(lines_that_were_carried_over_into_a_new_session_age_as_well),
           TEST_ENTRY(what_was_reverted_is_no_step_any_more),
           TEST_ENTRY(a_prune_of_the_same_turn_comes_after_it),
           TEST_ENTRY(names_of_a_restored_history_are_not_taken_for_its_entries),

@@ -276,6 +276,27 @@ TEST(every_stop_reason_and_role_survives_a_round_trip) {
     end();
 }
 
+TEST(stop_reasons_are_written_in_camel_case) {
+    static const char *const want[] = {"stop",      "length",           "toolUse",  "error",
+                                       "aborted",   "maxTurns",         "userStop", "handoff",
+                                       "guardRail", "contextCompacted", "paused"};
+    char field[64];
+    size_t i;
+    begin();
+    CHECK_EQ_INT(PHI_STOP_REASON_PAUSED - PHI_STOP_REASON_STOP + 1, PHI__COUNT(want));
+    for (i = 0; i < PHI__COUNT(want); i++) {
+        phi_message m;
+        phi_str json = {NULL, 0};
+        memset(&m, 0, sizeof m);
+        m.role = PHI_ROLE_ASSISTANT;
+        m.stop_reason = (phi_stop_reason)(PHI_STOP_REASON_STOP + i);
+        (void)snprintf(field, sizeof field, "\"stopReason\":\"%s\"", want[i]);
+        if (CHECK_EQ_INT(phi_message_to_json(&m, &arena, &json), PHI_OK))
+            CHECK(phi__str_find(json, 0, field) < json.len);
+    }
+    end();
+}
+
 TEST(text_blocks_are_joined_and_other_blocks_left_out) {
     phi_content blocks[3];
     phi_message m;
@@ -393,6 +414,7 @@ TEST_MAIN(TEST_ENTRY(a_user_message_has_the_interchange_shape),
           TEST_ENTRY(the_old_names_of_two_providers_are_read_as_those_of_today),
           TEST_ENTRY(what_is_no_message_is_refused_with_words),
           TEST_ENTRY(every_stop_reason_and_role_survives_a_round_trip),
+          TEST_ENTRY(stop_reasons_are_written_in_camel_case),
           TEST_ENTRY(text_blocks_are_joined_and_other_blocks_left_out),
           TEST_ENTRY(a_copy_shares_nothing_with_its_original),
           TEST_ENTRY(usage_adds_up_field_by_field),

@@ -20,10 +20,14 @@ TEST(presets_know_where_their_provider_lives) {
     m = phi_model_local("http://localhost:11434/v1", "qwen3:8b", NULL);
     CHECK_EQ_STR(m.base_url, "http://localhost:11434/v1");
     CHECK_EQ_STR(m.name, "Local Model");
+    CHECK_EQ_INT(m.context_window, 128000);
+    CHECK_EQ_INT(m.max_tokens, 4096);
     CHECK((m.quirks & PHI_QUIRK_OPEN_KEY) != 0);
     CHECK_EQ_STR(phi_model_groq("m", "K").base_url, "https://api.groq.com/openai/v1");
     CHECK_EQ_STR(phi_model_mistral("m", "K").base_url, "https://api.mistral.ai/v1");
     CHECK_EQ_STR(phi_model_openrouter("m", "K").base_url, "https://openrouter.ai/api/v1");
+    CHECK_EQ_INT(phi_model_openrouter("m", "K").context_window, 200000);
+    CHECK_EQ_INT(phi_model_openrouter("m", "K").max_tokens, 4096);
     m = phi_model_openai_responses("gpt-5-mini", "K");
     CHECK_EQ_STR(m.protocol, "openai_responses");
     CHECK_EQ_STR(m.provider, "openai_responses");

@@ -1,6 +1,7 @@
 /* test_openapi.c - whole documents: the pet stores, versions, errors, filters, memory. */
 #include "agent/agent.h"
 #include "openapi/spec.h"
+#include "support/wires.h"
 
 static void open_fixture(spec *s, const phi_openapi_desc *desc, const char *path) {
     char *text = test_fixture(path, NULL);
@@ -159,6 +160,57 @@ TEST(the_pet_store_of_3_1_becomes_two_tools) {
     spec_close(&s);
 }
 
+/* What a model is offered of the three sources: names, descriptions and schemas. */
+static char *offered(const spec *s) {
+    static char text[3][20000];
+    static int next;
+    char *out = text[next++ % 3];
+    size_t i, at = 0;
+    out[0] = '\0';
+    for (i = 0; i < s->tools.count && at < sizeof text[0]; i++)
+        at += (size_t)snprintf(out + at, sizeof text[0] - at, "%s: %s %s\n", s->tools.tools[i].name,
+                               s->tools.tools[i].description, s->tools.tools[i].schema);
+    CHECK(at < sizeof text[0]);
+    return out;
+}
+
+TEST(a_text_a_file_and_an_address_give_the_same_tools) {
+    char *text = test_fixture("openapi/petstore_3.0.json", NULL);
+    const char *want, *got;
+    wires w;
+    int i;
+    spec s;
+    REQUIRE(text != NULL);
+    spec_open(&s, NULL, text);
+    CHECK_EQ_INT(s.tools.count, 7);
+    want = offered(&s);
+    spec_close(&s);
+    spec_runtime(&s);
+    s.api = phi_openapi_from_file(s.rt, NULL, "tests/fixtures/openapi/petstore_3.0.json");
+    spec_read(&s);
+    got = offered(&s);
+    CHECK_EQ_STR(got, want);
+    spec_close(&s);
+    wires_init(&w);
+    memset(&s, 0, sizeof s);
+    s.rt = wires_runtime(&w, NULL);
+    s.api = phi_openapi_from_url(s.rt, NULL, "https://h.example/petstore.json");
+    for (i = 0; i < 100 && w.count == 0 && phi_openapi_step(s.api) == PHI_BUSY; i++)
+        (void)phi_step(s.rt, 0);
+    REQUIRE(CHECK_EQ_INT(w.count, 1));
+    wires_reply(&w, 0, 200, "Content-Type: application/json\r\n", text);
+    for (i = 0; i < 100 && (s.status = phi_openapi_step(s.api)) == PHI_BUSY; i++)
+        (void)phi_step(s.rt, 0);
+    if (CHECK_EQ_INT(s.status, PHI_OK)) {
+        while ((s.status = phi_openapi_select(s.api, NULL, &s.tools)) == PHI_BUSY) {}
+        got = offered(&s);
+        CHECK_EQ_STR(got, want);
+    }
+    spec_close(&s);
+    wires_free(&w);
+    free(text);
+}
+
 TEST(an_agent_takes_the_tools_of_both) {
     static const char *const paths[] = {"openapi/petstore_3.0.json", "openapi/petstore_3.1.json"};
     phi_agent_desc desc;
@@ -202,7 +254,10 @@ TEST(what_is_no_document_is_refused_with_its_place) {
             "OpenAPI version 3.2.0: expected 3.0 or 3.1");
     refused("{}", PHI_UNSUPPORTED, 0, 0, "this is no OpenAPI document: \"openapi\" is missing");
     refused("[]", PHI_UNSUPPORTED, 0, 0, "this is no OpenAPI document: expected an object");
-    refused("{\n \"openapi\": nope}", PHI_PARSE, 2, 14, "expected 'null', found 'o'");
+    refused("{\n \"openapi\": nope}", PHI_PARSE, 2, 14,
+            "not valid JSON: expected 'null', found 'o'");
+    refused("openapi: 3.0.0\npaths: *nowhere\n", PHI_PARSE, 2, 8,
+            "not valid YAML: an alias to an anchor that is not defined before it");
 }
 
 TEST(a_document_without_operations_is_good) {
@@ -411,6 +466,7 @@ TEST_MAIN(TEST_ENTRY(the_pet_store_of_3_0_becomes_seven_tools),
           TEST_ENTRY(parameters_of_the_pet_store_of_3_0),
           TEST_ENTRY(security_of_the_pet_store_of_3_0),
           TEST_ENTRY(the_pet_store_of_3_1_becomes_two_tools),
+          TEST_ENTRY(a_text_a_file_and_an_address_give_the_same_tools),
           TEST_ENTRY(an_agent_takes_the_tools_of_both),
           TEST_ENTRY(what_is_no_document_is_refused_with_its_place),
           TEST_ENTRY(a_document_without_operations_is_good),

@@ -8,6 +8,7 @@
 #include "persist/persist_in.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
 static bool store_open(const char *directory, phi_store *out) {
@@ -248,6 +249,63 @@ TEST(a_writer_that_waits_for_a_document_s_lock_gets_the_one_that_others_see) {
     store_end(&r);
 }
 
+/* ---- eight writers at once ---- */
+
+typedef struct writer {
+    const phi_store *store;
+    int number, busy;
+    phi_status last;
+} writer;
+
+static void *writer_runs(void *arg) {
+    writer *w = (writer *)arg;
+    char words[120], bytes[64];
+    int i;
+    for (i = 0; i < 20; i++) {
+        (void)snprintf(bytes, sizeof bytes, "{\"writer\":%d,\"save\":%d}", w->number, i);
+        while ((w->last = w->store->save(w->store->user_data, "shared", NULL, phi_str_of(bytes),
+                                         words, sizeof words)) == PHI_BUSY)
+            w->busy++;
+        if (w->last != PHI_OK) break;
+    }
+    return NULL;
+}
+
+TEST(eight_writers_of_one_document_all_succeed_in_the_end_and_leave_no_temporary_file) {
+    enum { WRITERS = 8 };
+    writer writers[WRITERS];
+    phi_store stores[WRITERS];
+    pthread_t threads[WRITERS];
+    store_rig r;
+    char *text;
+    int i;
+    REQUIRE(store_begin(&r));
+    CHECK_EQ_INT(store_save(&r, "shared", NULL, "{}"), PHI_OK);
+    for (i = 0; i < WRITERS; i++) { /* a store is of one thread: each writer has its own */
+        phi_file_store_desc desc = PHI_ZERO;
+        char path[700];
+        (void)snprintf(path, sizeof path, "%s", file_in(&r, ""));
+        desc.directory = path;
+        CHECK_EQ_INT(phi_file_store_open(&desc, &stores[i]), PHI_OK);
+        memset(&writers[i], 0, sizeof writers[i]);
+        writers[i].store = &stores[i];
+        writers[i].number = i;
+    }
+    for (i = 0; i < WRITERS; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, writer_runs, &writers[i]) == 0);
+    for (i = 0; i < WRITERS; i++) {
+        (void)pthread_join(threads[i], NULL);
+        CHECK_EQ_INT(writers[i].last, PHI_OK);
+        phi_file_store_close(&stores[i]);
+    }
+    text = test_read_file(file_in(&r, "shared.json"), NULL);
+    CHECK(text != NULL && strncmp(text, "{\"writer\":", 10) == 0 &&
+          strstr(text, "\"save\":19}") != NULL);
+    free(text);
+    CHECK_EQ_INT(file_count(&r), 2); /* the document and its lock */
+    store_end(&r);
+}
+
 TEST(a_symbolic_link_is_not_followed_wherever_it_leads) {
     static const char *const names[] = {"t.jsonl", "t.json", ".t.json.tmp", ".t.jsonl.lock"};
     static const char line[] = "precious\n";
@@ -471,6 +529,7 @@ TEST_MAIN(
     TEST_ENTRY(a_line_that_is_missing_or_there_twice_is_named),
     TEST_ENTRY(a_document_that_is_being_written_is_locked_and_can_be_read),
     TEST_ENTRY(a_writer_that_waits_for_a_document_s_lock_gets_the_one_that_others_see),
+    TEST_ENTRY(eight_writers_of_one_document_all_succeed_in_the_end_and_leave_no_temporary_file),
     TEST_ENTRY(a_symbolic_link_is_not_followed_wherever_it_leads),
     TEST_ENTRY(a_temporary_file_of_a_killed_process_is_overwritten_and_goes),
     TEST_ENTRY(a_thread_whose_file_was_taken_away_is_stale_and_not_written_into_the_void),

@@ -238,6 +238,11 @@ static void rig_tell(rig *r, const phi_event *e) {
         rig_add(r, " %.*s %s: %.*s", (int)e->tool_name.len, e->tool_name.at,
                 phi_status_text(e->status), (int)e->text.len, e->text.len > 0 ? e->text.at : "");
         break;
+    case PHI_EV_FAILOVER:
+        rig_tell_str(r, " ", e->source);
+        rig_tell_str(r, " to ", e->text);
+        rig_add(r, " %u/%u", (unsigned)e->attempt, (unsigned)e->attempts);
+        break;
     case PHI_EV_TOOLS_CHANGED:
     case PHI_EV_TOOL_STATE: rig_tell_str(r, " ", e->text); break;
     case PHI_EV_EFFECT:

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Reads docs/conformance.md and says what its rows prove; exit 1 where a row or a line is missing.
+
+A row: | id | what holds | departure or note | files below tests/ | `test`, `test` |
+Ids: REQ-001 to REQ-221, AMB-001 to AMB-003, B-n, C-n.m (clause m of line n), D-n, E-page.n, INV-n.
+"""
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROW = re.compile(r"^\| ([A-Z]+-[\w.]+) \| ((?:[^|]|\\\|)+?) \| ((?:[^|]|\\\|)*?)\| "
+                 r"(\w+/\w+(?:, \w+/\w+)*) \| (`\w+`(?:, `\w+`)*) \|$")
+# Where something else holds on purpose, the text begins with the place that says so; all else is a note.
+SOURCE = re.compile(r"^(?:Design|Demand|Issue|[RWBCD]) [\d.]+\b")
+# How many assertions of each of the original's test files part E lists.
+E = {"agent_loop": 20, "session": 14, "config": 12, "compaction": 6, "openapi": 7, "prun": 5, "sub_agent": 5,
+     "context_translation": 3, "structured_output": 4, "agent": 5, "tools": 6, "tool_timeout": 4,
+     "turn_request_capture": 4, "revert": 3, "serialization": 2, "others": 7}
+LINES = {
+    "requirements": [f"REQ-{n:03}" for n in range(1, 222)],
+    "ambiguities": [f"AMB-{n:03}" for n in range(1, 4)],
+    "B": [f"B-{n}" for n in range(1, 75)],
+    "C": [f"C-{n}" for n in range(1, 77)],
+    "D": [f"D-{n}" for n in range(1, 9)],
+    "E": [f"E-{page}.{n}" for page, count in E.items() for n in range(1, count + 1)],
+}
+# Lines whose rows come with the work that is under way; each leaves this list when it has one.
+AWAITED = {"REQ-179", "B-46", "B-47", "B-48", "B-49", "B-50", "B-51", "B-52", "B-69", "B-70", "C-68", "C-69", "C-70",
+           "C-71", "C-72", "E-serialization.2", *(f"E-config.{n}" for n in range(1, 13))}
+
+
+class Row:
+    def __init__(self, found):
+        self.id, self.what, departs, files, tests = (part.strip() for part in found.groups())
+        self.departs = bool(SOURCE.match(departs))
+        self.files = files.split(", ")
+        self.tests = re.findall(r"\w+", tests)
+        # The clauses of a line of part C are its rows.
+        self.line = self.id.split(".")[0] if self.id.startswith("C-") else self.id
+
+
+def page():
+    with open(os.path.join(ROOT, "docs", "conformance.md"), encoding="utf-8") as file:
+        return file.read()
+
+
+def is_row(line):
+    return line.startswith("|") and not line.startswith(("|-", "| Line |"))
+
+
+def rows(text):
+    return [Row(found) for found in map(ROW.match, text.split("\n")) if found]
+
+
+def missing(found):
+    """Lines without a row that nobody is working on, and awaited ones that have a row."""
+    have = {row.line for row in found}
+    wanted = {line for lines in LINES.values() for line in lines}
+    return sorted((wanted - have - AWAITED) | (AWAITED & have))
+
+
+def summary(found):
+    have = {row.line for row in found}
+    counts = {name: f"{sum(line in have for line in lines)} of {len(lines)}" for name, lines in LINES.items()}
+    departed = sum(row.departs for row in found)
+    return (f"{counts['requirements']} requirements, {counts['ambiguities']} ambiguities, " +
+            ", ".join(f"{part} {counts[part]}" for part in "BCDE") +
+            f": {len(found) - departed} proved, {departed} departed")
+
+
+def main():
+    text = page()
+    found = rows(text)
+    bad = [line for line in text.split("\n") if is_row(line) and not ROW.match(line)] + missing(found)
+    for line in bad:
+        print(line)
+    print("conformance: " + summary(found))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,218 @@
+/* agent_set.c - changes the settings of an agent: any number at once, checked as those of a new
+   agent, all of them or none.
+
+   The agent's desc with the new values is made beside it. What needs memory is copied first; then
+   nothing can fail any more, and the one takes the place of the other. */
+#include "agent/agent_in.h"
+#include "features/compaction_in.h"
+#include "features/failover_in.h"
+
+enum {
+    PHI__AGENT_SET_ALL = (1 << 22) - 1,
+    PHI__AGENT_SET_LIVE = PHI_SET_MAX_TOKENS | PHI_SET_TEMPERATURE | PHI_SET_RETRY | PHI_SET_CACHE |
+                          PHI_SET_TOOL_CHOICE | PHI_SET_BUDGET | PHI_SET_DEADLINES |
+                          PHI_SET_QUEUES | PHI_SET_REPEAT
+};
+
+/* The new values, and their copies in memory of their own. */
+typedef struct phi__agent_setting {
+    phi__agent *agent;
+    uint32_t fields;
+    phi_agent_desc desc;
+    phi_str focus; /* compaction.focus_message */
+    phi_filter *filters;
+    phi__failover_made models;
+    bool has_models; /* they were made */
+} phi__agent_setting;
+
+/* ---- which ---- */
+
+static void phi__agent_set_calls(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
+    if ((fields & (uint32_t)PHI_SET_THINKING) != 0) desc->thinking = to->thinking;
+    if ((fields & (uint32_t)PHI_SET_MAX_TOKENS) != 0) desc->max_tokens = to->max_tokens;
+    if ((fields & (uint32_t)PHI_SET_TEMPERATURE) != 0) {
+        desc->has_temperature = to->has_temperature;
+        desc->temperature = to->temperature;
+    }
+    if ((fields & (uint32_t)PHI_SET_RETRY) != 0) desc->retry = to->retry;
+    if ((fields & (uint32_t)PHI_SET_CACHE) != 0) desc->cache = to->cache;
+    if ((fields & (uint32_t)PHI_SET_DEADLINES) != 0) desc->deadlines = to->deadlines;
+    if ((fields & (uint32_t)PHI_SET_TOOL_CHOICE) != 0) desc->tool_choice = to->tool_choice;
+    if ((fields & (uint32_t)PHI_SET_FAILOVER) != 0) desc->failover = to->failover;
+    if ((fields & (uint32_t)PHI_SET_COMPACTION) != 0) {
+        desc->compaction = to->compaction;
+        desc->compactor = to->compactor;
+    }
+}
+
+static void phi__agent_set_runs(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
+    if ((fields & (uint32_t)PHI_SET_LIMITS) != 0) desc->limits = to->limits;
+    if ((fields & (uint32_t)PHI_SET_BUDGET) != 0) desc->budget = to->budget;
+    if ((fields & (uint32_t)PHI_SET_KEEP) != 0) desc->keep = to->keep;
+    if ((fields & (uint32_t)PHI_SET_HOOKS) != 0) {
+        desc->hook_fn = to->hook_fn;
+        desc->hook_points = to->hook_points;
+        desc->hook_user_data = to->hook_user_data;
+    }
+    if ((fields & (uint32_t)PHI_SET_DECISION_TIMEOUT) != 0)
+        desc->decision_timeout_ms = to->decision_timeout_ms;
+    if ((fields & (uint32_t)PHI_SET_FILTERS) != 0) {
+        desc->filters = to->filters;
+        desc->filter_count = to->filter_count;
+    }
+    if ((fields & (uint32_t)PHI_SET_QUEUES) != 0) {
+        desc->steering_mode = to->steering_mode;
+        desc->follow_up_mode = to->follow_up_mode;
+        desc->queue_limit = to->queue_limit;
+    }
+}
+
+static void phi__agent_set_tools(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
+    if ((fields & (uint32_t)PHI_SET_TOOL_MODE) != 0) {
+        desc->tool_mode = to->tool_mode;
+        desc->tool_batch = to->tool_batch;
+    }
+    if ((fields & (uint32_t)PHI_SET_TOOL_TIMEOUT) != 0) desc->tool_timeout_ms = to->tool_timeout_ms;
+    if ((fields & (uint32_t)PHI_SET_REPEAT) != 0) {
+        desc->repeat_warn_after = to->repeat_warn_after;
+        desc->repeat_stop_after = to->repeat_stop_after;
+    }
+    if ((fields & (uint32_t)PHI_SET_RESULTS) != 0) {
+        desc->max_result_bytes = to->max_result_bytes;
+        desc->max_result_image_bytes = to->max_result_image_bytes;
+    }
+    if ((fields & (uint32_t)PHI_SET_EFFECTS) != 0) desc->effects = to->effects;
+    if ((fields & (uint32_t)PHI_SET_CAPTURE) != 0) desc->capture_requests = to->capture_requests;
+}
+
+/* ---- whether ---- */
+
+static phi_status phi__agent_set_check(const phi__agent_setting *s) {
+    const phi__agent *agent = s->agent;
+    phi__tool_rules rules;
+    phi_status status = phi__agent_check_settings(agent->rt, &s->desc);
+    if (status == PHI_OK && (s->fields & (uint32_t)PHI_SET_FAILOVER) != 0)
+        status = phi__agent_models_check(agent->rt, s->desc.failover, agent->desc.provider,
+                                         agent->toolset.tools, agent->toolset.own);
+    if (status != PHI_OK || (s->fields & (uint32_t)PHI_SET_HOOKS) == 0) return status;
+    rules = phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
+                                  (s->desc.hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
+    return phi__tool_check_all(agent->rt, &rules, agent->toolset.tools, agent->toolset.own);
+}
+
+/* PHI_OK, or why an agent that runs, or is somebody else's, cannot be changed now. */
+static phi_status phi__agent_set_may(phi__agent *agent, uint32_t fields) {
+    phi_runtime *rt = agent->rt;
+    if (fields == 0 || (fields & ~(uint32_t)PHI__AGENT_SET_ALL) != 0)
+        return phi__error(rt, PHI_BAD_ARG, "phi_agent_set: fields is 0x%x: expected PHI_SET_ bits",
+                          (unsigned)fields);
+    if (!agent->thread->of_agent)
+        return phi__error(rt, PHI_MISUSE, "phi_agent_set: an agent of phi_run is for that one run");
+    return (fields & ~(uint32_t)PHI__AGENT_SET_LIVE) != 0 ? phi__find_idle(agent, "phi_agent_set")
+                                                          : PHI_OK;
+}
+
+/* ---- copies ---- */
+
+static void phi__agent_set_drop(phi__agent_setting *s) {
+    phi__agent_take_disown(s->agent, &s->focus);
+    phi__free(&s->agent->memory, s->filters, s->desc.filter_count * sizeof *s->filters);
+    if (s->has_models) phi_arena_free(&s->models.arena);
+}
+
+/* The middle of its loop ids names its thinking; the model is taken anew with it. */
+static bool phi__agent_set_think(phi__agent *agent, phi_thinking to) {
+    phi_thinking was = agent->desc.thinking;
+    agent->desc.thinking = to;
+    if (was == to || phi__agent_retake(agent)) return true;
+    agent->desc.thinking = was;
+    return false;
+}
+
+/* False: no memory, and nothing changed. */
+static bool phi__agent_set_copy(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    size_t bytes = phi__mul(s->desc.filter_count, sizeof *s->filters);
+    if ((s->fields & (uint32_t)PHI_SET_COMPACTION) != 0 &&
+        !phi__agent_take_own(agent, s->desc.compaction.focus_message, &s->focus))
+        return false;
+    if ((s->fields & (uint32_t)PHI_SET_FILTERS) != 0 && bytes > 0) {
+        s->filters = (phi_filter *)phi__realloc(&agent->memory, NULL, 0, bytes);
+        if (s->filters == NULL) return false;
+        memcpy(s->filters, s->desc.filters, bytes);
+    }
+    if ((s->fields & (uint32_t)PHI_SET_FAILOVER) == 0)
+        return phi__agent_set_think(agent, s->desc.thinking);
+    s->has_models = phi__failover_make(agent, s->desc.failover, &s->models);
+    return s->has_models && phi__agent_set_think(agent, s->desc.thinking);
+}
+
+/* ---- the exchange ---- */
+
+static void phi__agent_set_keep(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    phi_agent_desc *desc = &agent->desc;
+    uint32_t timeout = desc->tool_timeout_ms;
+    if ((s->fields & (uint32_t)PHI_SET_COMPACTION) != 0) {
+        phi__agent_take_off_focus(agent);
+        s->desc.compaction.focus_message = s->focus.at;
+    }
+    if ((s->fields & (uint32_t)PHI_SET_FILTERS) != 0) {
+        phi__agent_take_off_filters(agent);
+        s->desc.filters = s->filters;
+    }
+    if (s->has_models) phi__failover_put(agent, &s->models);
+    s->desc.failover = desc->failover;
+    s->desc.model = desc->model; /* the same, but it may be in new memory */
+    s->desc.provider = desc->provider;
+    if ((s->fields & (uint32_t)PHI_SET_BUDGET) != 0) agent->budget.limits = s->desc.budget;
+    memset(&s->desc.budget, 0, sizeof s->desc.budget);
+    *desc = s->desc;
+    if ((s->fields & (uint32_t)PHI_SET_TOOL_TIMEOUT) != 0)
+        phi__toolset_retime(&agent->toolset, timeout, desc->tool_timeout_ms);
+    if ((s->fields & (uint32_t)PHI_SET_HOOKS) != 0) phi__tool_sources_recheck(agent);
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
+    if ((s->fields & (uint32_t)PHI_SET_BUDGET) != 0) phi__limits_pause_wake_all(agent->rt);
+}
+
+static phi_status phi__agent_set_now(phi__agent *agent, const phi_agent_desc *to, uint32_t fields) {
+    phi__agent_setting s;
+    phi_status status;
+    memset(&s, 0, sizeof s);
+    s.agent = agent;
+    s.fields = fields;
+    s.desc = agent->desc;
+    phi__agent_set_calls(&s.desc, to, fields);
+    phi__agent_set_runs(&s.desc, to, fields);
+    phi__agent_set_tools(&s.desc, to, fields);
+    status = phi__agent_set_check(&s);
+    if (status != PHI_OK) return status;
+    phi__agent_make_defaults(&s.desc);
+    if (!phi__agent_set_copy(&s)) {
+        phi__agent_set_drop(&s);
+        return phi__error(agent->rt, PHI_NO_MEMORY, "phi_agent_set: out of memory");
+    }
+    phi__agent_set_keep(&s);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uint32_t fields) {
+    phi__agent *agent = phi__find_agent(handle);
+    phi_status status;
+    uint32_t at;
+    if (handle.rt == NULL || to == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    status = phi__agent_set_may(agent, fields);
+    if (status == PHI_OK && (fields & (uint32_t)PHI_SET_COMPACTION) != 0) {
+        phi__compaction_forget(agent); /* it may call the host */
+        if (agent->slot == NULL) return PHI_STALE;
+    }
+    if (status != PHI_OK) return status;
+    at = phi__failover_leave(agent);
+    status = phi__agent_set_now(agent, to, fields);
+    if (status != PHI_OK || (fields & (uint32_t)PHI_SET_FAILOVER) == 0)
+        phi__failover_back(agent, at);
+    return status;
+}

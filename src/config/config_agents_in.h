@@ -1,0 +1,144 @@
+/* config_agents_in.h - shared by the files that make agents out of a configuration.
+
+   A job is an agent, or the settings of a sub-agent, that is being put together. Jobs are made from
+   [agent.instances]; sub-agents add theirs behind. When every job is complete and no problem is an
+   error, the agents are made, all or none. */
+#ifndef PHI_CONFIG_CONFIG_AGENTS_IN_H
+#define PHI_CONFIG_CONFIG_AGENTS_IN_H
+
+#include "config/config_section_in.h"
+#include "config/config_tables_in.h"
+#include "subagents/subagents.h"
+
+#ifndef PHI_NO_CONFIG
+
+enum {
+    PHI__CONFIG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */
+    PHI__CONFIG_DEPTH_MOST = 8,        /* sub-agents of sub-agents */
+    PHI__CONFIG_PROMPT_BYTES = 1 << 20 /* of a file of a system prompt */
+};
+
+typedef struct phi__config_job {
+    struct phi__config_job *next;
+    phi__config_making making;
+    phi_agent_desc desc;
+    phi__config_agent taken; /* [agent], and its instance over it; zero for a sub-agent */
+    phi__config_sub_agent child;
+    uint32_t depth; /* 0: an agent */
+    bool begun;
+    size_t section; /* that is next */
+    phi_agent agent;
+} phi__config_job;
+
+#ifndef PHI_NO_SUBAGENTS
+/* A sub-agent that agents may share. */
+typedef struct phi__config_kept {
+    struct phi__config_kept *next;
+    const phi_json *node;
+    phi_subagent *sub;
+} phi__config_kept;
+#endif
+
+/* What a file says once for all agents. */
+typedef struct phi__config_whole {
+    phi__config_top top;
+    phi__config_execution execution;
+    phi__config_tools tools;
+    phi__config_session session;
+    phi__config_compaction compaction;
+} phi__config_whole;
+
+typedef struct phi__config_maker {
+    phi__config_ground ground;
+    phi__config_whole whole;
+    phi__config_job *first, *last, *at;
+    size_t job_count;
+    struct phi__config_kept *kept;
+    phi_store store;    /* of [session]; append NULL: none */
+    bool lent;          /* the store is the host's */
+    const char *thread; /* NULL or "": agents' names are the ids of their threads */
+} phi__config_maker;
+
+/* ---- config_model.c ---- */
+
+/* The model of a [provider] or of one of its instances; NULL: nothing is set. `child`: a sub-agent
+   whose own model, key, address and protocol count before; may be NULL. Strings are the config's
+   or in the arena. PHI_NO_MEMORY, PHI_BAD_ARG: a problem says why. */
+PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_json *node,
+                                          const phi__config_sub_agent *child, phi_model *out);
+
+/* The quirks of a provider's model, before [provider.compat]. */
+PHI__FN uint32_t phi__config_model_quirks(const phi__config_provider *provider);
+
+/* ---- config_prompt.c ---- */
+
+/* A system prompt out of a field: the text, the file that it names, or the prompt that it refers
+   to. *out NULL: it is empty. PHI_NO_MEMORY; other faults are problems, and *out is NULL. */
+PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi_json *node,
+                                           const char *workspace, const char **out);
+
+/* ---- config_settings.c: parts of a desc ---- */
+
+PHI__FN phi_status phi__config_settings_whole(phi__config_maker *maker, phi_agent_desc *desc);
+PHI__FN phi_status phi__config_settings_agent(phi__config_maker *maker, phi__config_job *job);
+/* [compaction], with an instance over it; reference NULL: none. */
+PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const char *reference,
+                                             phi_compaction_config *out);
+/* JSON text of a node, or the node's own text; in the arena. NULL: no memory. */
+PHI__FN const char *phi__config_settings_text(phi_arena *arena, const phi_json *node);
+
+/* ---- config_machine.c ---- */
+
+/* The provider of a strategy: of an instance, or of one's name. PHI_NO_MEMORY, PHI_UNSUPPORTED. */
+PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const char *name,
+                                            phi_provider **out);
+
+/* ---- config_queue.c ---- */
+
+/* Another job behind the rest; NULL: no memory. depth 0: an agent, which begins as the base desc of
+   the host. */
+PHI__FN phi__config_job *phi__config_queue_add(phi__config_maker *maker, const phi_json *node,
+                                               uint32_t depth);
+
+/* ---- config_jobs.c ---- */
+
+/* One job for each agent of the file. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__config_jobs_plan(phi__config_maker *maker);
+/* Its desc, but for what sections give. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__config_jobs_begin(phi__config_maker *maker, phi__config_job *job);
+/* Its lists of tools and sources; names that nobody knows are problems. */
+PHI__FN phi_status phi__config_jobs_end(phi__config_maker *maker, phi__config_job *job);
+
+/* ---- config_children.c ---- */
+
+/* The sub-agents of a job become its tools, and jobs of their own. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__config_children_add(phi__config_maker *maker, phi__config_job *job);
+/* The desc of a sub-agent's job. */
+PHI__FN phi_status phi__config_children_begin(phi__config_maker *maker, phi__config_job *job);
+
+/* ---- config_store.c ---- */
+
+PHI__FN phi_status phi__config_store_begin(phi__config_maker *maker);
+/* The store and the thread of an agent. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__config_store_use(phi__config_maker *maker, phi__config_job *job);
+PHI__FN void phi__config_store_end(phi__config_maker *maker);
+
+/* ---- config_failover.c ---- */
+
+/* Other models, of the agent's own list or of [failover]. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__config_failover_use(phi__config_maker *maker, phi__config_job *job);
+
+/* ---- config_put.c ---- */
+
+/* Says that a field stands in the file, though its value is zero. */
+PHI__FN void phi__config_put_mark(const phi__config_table *table, void *taken, const char *key);
+/* Adds the fields of a struct that are not what zero means; secrets as "${API_KEY}". Lists and
+   tables are the caller's. False: no memory. */
+PHI__FN bool phi__config_put_table(phi_arena *arena, const phi__config_table *table,
+                                   const void *taken, phi_json *out);
+/* The names of bits as a list; none: nothing. False: no memory. */
+PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *choices,
+                                  uint32_t bits, const char *key, phi_json *out);
+
+#endif
+#endif

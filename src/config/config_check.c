@@ -1,0 +1,411 @@
+/* config_check.c - every value against the field of its table: types, bounds, choices, what is
+   missing, and what is there twice. */
+#include "config/config_own_in.h"
+#include "config/config_section_in.h"
+#include "config/config_tables_in.h"
+
+#include <stdio.h>
+
+#ifndef PHI_NO_CONFIG
+
+static void phi__config_check_table(phi__config_walk *walk, const phi__config_table *table,
+                                    const phi_json *node, bool at_top);
+
+/* ---- words ---- */
+
+/* Invalid value for {path}: {value} (expected {expected}){hint} */
+static void phi__config_check_invalid(phi__config_walk *walk, const phi__config_field *field,
+                                      const phi_json *node, const char *expected,
+                                      const char *hint) {
+    phi__buf *words;
+    if ((field->flags & PHI__CONFIG_SECRET) != 0 && !phi_json_is_object(node) &&
+        !phi_json_is_array(node) && !phi__config_raws_hide(walk->config, node))
+        walk->config->problems.no_memory = true;
+    words = phi__config_path_words(walk);
+    phi__buf_printf(words, "Invalid value for %s: ", phi__config_path_text(walk));
+    phi__config_raws_show(walk->config, node, words);
+    phi__buf_printf(words, " (expected %s)%s", expected, hint);
+    if ((field->flags & PHI__CONFIG_LENIENT) != 0 && phi_json_is_string(node)) {
+        phi__buf_printf(words, "; %s is used", field->fallback);
+        phi__config_path_warning(walk, node);
+    } else
+        phi__config_path_error(walk, node, expected);
+}
+
+/* A bound as people write it: without ".0". */
+static void phi__config_check_bound(char *out, size_t size, double d) {
+    snprintf(out, size, d >= 1e15 || d != (double)(int64_t)d ? "%g" : "%.0f", d);
+}
+
+static void phi__config_check_bounds(const phi__config_field *field, const char *what, char *out,
+                                     size_t size) {
+    char low[32], high[32];
+    const char *none = (field->flags & PHI__CONFIG_NO_LIMIT) != 0 ? ", or \"unlimited\"" : "";
+    phi__config_check_bound(low, sizeof low, field->min);
+    phi__config_check_bound(high, sizeof high, field->max);
+    if (field->max > 0 && field->min > 0 && field->min < 0.0001)
+        snprintf(out, size, "%s above 0, at most %s%s", what, high, none);
+    else if (field->max > 0)
+        snprintf(out, size, "%s from %s to %s%s", what, low, high, none);
+    else
+        snprintf(out, size, "%s of at least %s%s", what, low, none);
+}
+
+/* ---- values ---- */
+
+static void phi__config_check_as(phi_json *node, uint32_t kind, phi__json_value value) {
+    node->meta = (node->meta & ~0xffu) | kind;
+    node->v = value;
+    node->len = 0;
+}
+
+/* A text that was a variable becomes the number or bool that it says. */
+static void phi__config_check_convert(phi__config_walk *walk, const phi__config_field *field,
+                                      phi_json *node) {
+    phi_str text = phi__str_trim(phi__json_text_of(node)), raw;
+    const char *bad, *end;
+    phi__json_number n = PHI_ZERO;
+    phi__json_value none = PHI_ZERO;
+    if (!phi_json_is_string(node) || !phi__config_raws_find(walk->config, node, &raw)) return;
+    if (field->kind == PHI__CONFIG_BOOL) {
+        if (phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false"))
+            phi__config_check_as(
+                node, phi__str_is_nocase(text, "true") ? PHI__JSON_TRUE : PHI__JSON_FALSE, none);
+        return;
+    }
+    end = phi__json_number_read(text.at, text.at + text.len, &n, &bad);
+    if (end != NULL && end == text.at + text.len && n.kind != 0)
+        phi__config_check_as(node, n.kind, n.v);
+}
+
+static bool phi__config_check_no_limit(const phi__config_field *field, const phi_json *node) {
+    return (field->flags & PHI__CONFIG_NO_LIMIT) != 0 && phi_json_is_string(node) &&
+           phi__str_is_nocase(phi__json_text_of(node), "unlimited");
+}
+
+/* The largest value of the field's size; of seconds: of its milliseconds. */
+static double phi__config_check_most(const phi__config_field *field) {
+    if (field->kind == PHI__CONFIG_SECONDS) return 4294967.0;
+    if (field->kind == PHI__CONFIG_NUMBER) return 1e300;
+    return field->size >= 8 ? 9.2e18 : field->size == 4 ? 4294967295.0 : 65535.0;
+}
+
+static void phi__config_check_number(phi__config_walk *walk, const phi__config_field *field,
+                                     const phi_json *node) {
+    double value = phi_json_num(node, 0), most = phi__config_check_most(field);
+    bool whole = field->kind == PHI__CONFIG_INTEGER;
+    char expected[120];
+    const char *what = whole                                ? "an integer"
+                       : field->kind == PHI__CONFIG_SECONDS ? "a number of seconds"
+                                                            : "a number";
+    const char *hint = "";
+    if (phi__config_check_no_limit(field, node)) return;
+    if (phi_json_is_number(node) && (!whole || phi_json_is_integer(node)) && value >= field->min &&
+        value <= (field->max > 0 ? field->max : most))
+        return;
+    if (phi_json_is_number(node) && field->max <= 0 && value > most) {
+        phi__config_field bounded = *field;
+        bounded.max = most;
+        phi__config_check_bounds(&bounded, what, expected, sizeof expected);
+    } else
+        phi__config_check_bounds(field, what, expected, sizeof expected);
+    if (phi_json_is_string(node)) {
+        phi__json_number n;
+        const char *bad;
+        phi_str text = phi__json_text_of(node);
+        if (phi__json_number_read(text.at, text.at + text.len, &n, &bad) == text.at + text.len)
+            hint = ": write the number without quotes";
+    }
+    phi__config_check_invalid(walk, field, node, expected, hint);
+}
+
+static void phi__config_check_text(phi__config_walk *walk, const phi__config_field *field,
+                                   const phi_json *node) {
+    phi_str text = phi__json_text_of(node);
+    bool is_id = (field->flags & (PHI__CONFIG_ID | PHI__CONFIG_NAME)) != 0;
+    if (!phi_json_is_string(node)) {
+        bool scalar = phi_json_is_number(node) || phi_json_is_bool(node);
+        phi__config_check_invalid(walk, field, node, "a text",
+                                  scalar ? ": write it in quotes" : "");
+        return;
+    }
+    if (text.len > 0 && memchr(text.at, 0, text.len) != NULL) {
+        phi__config_check_invalid(walk, field, node, "a text without the character U+0000", "");
+        return;
+    }
+    if ((is_id || (field->flags & PHI__CONFIG_ONLY_REFERENCE) != 0) &&
+        phi__str_trim(text).len == 0) {
+        phi__config_check_invalid(walk, field, node, "a name", "");
+        return;
+    }
+    if ((field->flags & PHI__CONFIG_ID) != 0) {
+        phi__config_ref ref = phi__config_refs_parse(text);
+        if (ref.kind == PHI__CONFIG_REF_LITERAL && phi__str_starts(text, "{{"))
+            phi__config_check_invalid(walk, field, node, "a name, as \"{{name}}\"", "");
+        return;
+    }
+    if (field->choices != NULL &&
+        phi__config_take_choice(field->choices, phi__json_text_of(node)) == NULL)
+        phi__config_check_invalid(walk, field, node, "the name of a strategy", "");
+    if ((field->flags & (PHI__CONFIG_REFERENCE | PHI__CONFIG_ONLY_REFERENCE)) != 0)
+        phi__config_refs_check(walk, field, node);
+}
+
+/* ---- choices ---- */
+
+static void phi__config_check_choice(phi__config_walk *walk, const phi__config_field *field,
+                                     const phi_json *node, const char *what) {
+    phi_str text = phi__json_text_of(node);
+    const phi__config_choice *choice = field->choices, *near = NULL;
+    unsigned best = PHI__CONFIG_FAR + 1, count = 0;
+    char hint[80] = "";
+    phi__buf expected;
+    if (phi_json_is_string(node) && phi__config_take_choice(choice, text) != NULL) return;
+    phi__buf_init(&expected, &walk->config->memory);
+    phi__buf_text(&expected, what);
+    for (; choice->name != NULL; choice++) {
+        unsigned d = phi__config_nearest_distance(text, phi_str_of(choice->name));
+        if (text.len > 0 && d < best) best = d, near = choice;
+        if (!choice->alias) phi__buf_printf(&expected, "%s%s", count++ ? ", " : "", choice->name);
+    }
+    phi__buf_char(&expected, '\0');
+    if (near != NULL) snprintf(hint, sizeof hint, "; did you mean \"%s\"?", near->name);
+    if (expected.failed)
+        walk->config->problems.no_memory = true;
+    else
+        phi__config_check_invalid(walk, field, node, expected.at, hint);
+    phi__buf_free(&expected);
+}
+
+/* An item of a list: of choices, of references, or any text. */
+static void phi__config_check_item(phi__config_walk *walk, const phi__config_field *field,
+                                   const phi_json *item) {
+    if (field->choices != NULL)
+        phi__config_check_choice(walk, field, item, "one of ");
+    else
+        phi__config_check_text(walk, field, item);
+}
+
+static void phi__config_check_texts(phi__config_walk *walk, const phi__config_field *field,
+                                    const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *item;
+    size_t i = 0;
+    if (!phi_json_is_array(node)) {
+        phi__config_check_invalid(walk, field, node, "an array of texts",
+                                  phi_json_is_string(node) ? ": write it in brackets, as [\"a\"]"
+                                                           : "");
+        return;
+    }
+    while ((item = phi_json_next(&it)) != NULL) {
+        size_t len = phi__config_path_index(walk, i++);
+        phi__config_check_item(walk, field, item);
+        phi__config_path_back(walk, len);
+    }
+}
+
+/* ---- tables ---- */
+
+static void phi__config_check_one_table(phi__config_walk *walk, const phi__config_field *field,
+                                        const phi_json *node) {
+    char expected[120];
+    const char *hint = "";
+    if (phi_json_is_object(node)) {
+        phi__config_check_table(walk, field->table(), node, false);
+        return;
+    }
+    if (walk->config->format == PHI_CONFIG_TOML)
+        snprintf(expected, sizeof expected, "a table, as [%s]", field->table()->name);
+    else
+        snprintf(expected, sizeof expected, "a table of fields");
+    if (strcmp(field->key, "profile") == 0 && phi_json_is_string(node))
+        hint = ": a reference to a profile is written agent_profile = \"{{name}}\"";
+    if (phi_json_is_array(node) && walk->config->format == PHI_CONFIG_TOML)
+        hint = ": write single brackets";
+    phi__config_check_invalid(walk, field, node, expected, hint);
+}
+
+static void phi__config_check_tables(phi__config_walk *walk, const phi__config_field *field,
+                                     const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *item;
+    char expected[140];
+    size_t i = 0;
+    if (walk->config->format == PHI_CONFIG_TOML)
+        snprintf(expected, sizeof expected, "an array of tables, as [[%s]]", field->table()->name);
+    else
+        snprintf(expected, sizeof expected, "an array of tables");
+    if (!phi_json_is_array(node)) {
+        bool toml = walk->config->format == PHI_CONFIG_TOML;
+        phi__config_check_invalid(walk, field, node, expected,
+                                  !phi_json_is_object(node) ? ""
+                                  : toml                    ? ": write double brackets"
+                                                            : ": put the table into an array");
+        return;
+    }
+    while ((item = phi_json_next(&it)) != NULL) {
+        size_t len = phi__config_path_index(walk, i++);
+        if (phi_json_is_object(item))
+            phi__config_check_table(walk, field->table(), item, false);
+        else
+            phi__config_check_invalid(walk, field, item, "a table of fields", "");
+        phi__config_path_back(walk, len);
+    }
+}
+
+/* A table with any keys: of texts, or of tables. */
+static void phi__config_check_map(phi__config_walk *walk, const phi__config_field *field,
+                                  const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *item;
+    if (!phi_json_is_object(node)) {
+        phi__config_check_invalid(
+            walk, field, node,
+            field->kind == PHI__CONFIG_MAP ? "a table of texts" : "a table of tables", "");
+        return;
+    }
+    while ((item = phi_json_next(&it)) != NULL) {
+        size_t len = phi__config_path_name(walk, it.key);
+        if (field->kind == PHI__CONFIG_MAP)
+            phi__config_check_text(walk, field, item);
+        else if (phi_json_is_object(item))
+            phi__config_check_table(walk, field->table(), item, false);
+        else
+            phi__config_check_invalid(walk, field, item, "a table of fields", "");
+        phi__config_path_back(walk, len);
+    }
+}
+
+static void phi__config_check_field(phi__config_walk *walk, const phi__config_field *field,
+                                    phi_json *node) {
+    if (field->kind == PHI__CONFIG_BOOL || field->kind == PHI__CONFIG_INTEGER ||
+        field->kind == PHI__CONFIG_NUMBER || field->kind == PHI__CONFIG_SECONDS)
+        phi__config_check_convert(walk, field, node);
+    switch (field->kind) {
+    case PHI__CONFIG_TEXT: phi__config_check_text(walk, field, node); break;
+    case PHI__CONFIG_BOOL:
+        if (!phi_json_is_bool(node))
+            phi__config_check_invalid(walk, field, node, "true or false",
+                                      phi_json_is_string(node) ? ": write it without quotes" : "");
+        break;
+    case PHI__CONFIG_INTEGER:
+    case PHI__CONFIG_NUMBER:
+    case PHI__CONFIG_SECONDS: phi__config_check_number(walk, field, node); break;
+    case PHI__CONFIG_CHOICE: phi__config_check_choice(walk, field, node, "one of "); break;
+    case PHI__CONFIG_TEXTS: phi__config_check_texts(walk, field, node); break;
+    case PHI__CONFIG_TABLE: phi__config_check_one_table(walk, field, node); break;
+    case PHI__CONFIG_TABLES: phi__config_check_tables(walk, field, node); break;
+    case PHI__CONFIG_MAP:
+    case PHI__CONFIG_MAP_TABLES: phi__config_check_map(walk, field, node); break;
+    default: break;
+    }
+}
+
+/* ---- members ---- */
+
+const phi__config_field *phi__config_check_section(const phi_config *config, phi_str key) {
+    size_t i;
+    for (i = 0; config->sections != NULL && config->sections[i] != NULL; i++)
+        if (phi__str_is(key, config->sections[i]->name)) return config->sections[i]->field;
+    return NULL;
+}
+
+/* The key, or its alias, is there a second time. */
+static void phi__config_check_twice(phi__config_walk *walk, const phi__config_field *field,
+                                    const phi_json *node) {
+    phi__buf *words = phi__config_path_words(walk);
+    phi__buf_add_str(words, phi_str_of(phi__config_path_text(walk)));
+    phi__buf_text(words, " is given twice: ");
+    if (field->alias == NULL)
+        phi__buf_text(words, "keep one of the two");
+    else
+        phi__buf_printf(words, "%s and %s mean the same; keep one of the two", field->key,
+                        field->alias);
+    phi__config_path_error_key(walk, node);
+}
+
+/* A key that no field has, of a table that takes texts by any name. */
+static void phi__config_check_open(phi__config_walk *walk, phi_str key, const phi_json *node) {
+    size_t len = phi__config_path_name(walk, key);
+    static const phi__config_field text = {"", PHI__CONFIG_TEXT, 0, 0, 0, NULL, NULL, NULL, NULL, 0,
+                                           0,  "null",           ""};
+    if (!phi_json_is_null(node)) phi__config_check_text(walk, &text, node);
+    phi__config_path_back(walk, len);
+}
+
+/* A value to write, for a field that is missing. */
+static void phi__config_check_example(const phi__config_field *field, phi__buf *words) {
+    if ((field->flags & PHI__CONFIG_ID) != 0)
+        phi__buf_text(words, "\"{{name}}\"");
+    else if (field->kind == PHI__CONFIG_TEXTS && field->space != NULL)
+        phi__buf_printf(words, "[\"{{%s.name}}\"]", field->space);
+    else if (field->kind == PHI__CONFIG_CHOICE)
+        phi__buf_printf(words, "\"%s\"", field->choices[0].name);
+    else if (field->space != NULL && (field->flags & PHI__CONFIG_NAME) == 0)
+        phi__buf_printf(words, "\"{{%s.name}}\"", field->space);
+    else
+        phi__buf_text(words, field->kind == PHI__CONFIG_TEXTS ? "[\"...\"]" : "\"...\"");
+}
+
+static void phi__config_check_required(phi__config_walk *walk, const phi__config_table *table,
+                                       const phi_json *node, uint64_t set) {
+    static const char *const written[] = {" = ", " = ", "\": ", ": "};
+    const phi__config_field *field;
+    size_t i;
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+        phi__buf *words;
+        size_t len;
+        if ((field->flags & PHI__CONFIG_REQUIRED) == 0 || (set >> i & 1) != 0) continue;
+        words = phi__config_path_words(walk);
+        phi__buf_printf(words, "%s has no %s: add %s%s%s", phi__config_path_text(walk), field->key,
+                        walk->config->format == PHI_CONFIG_JSON ? "\"" : "", field->key,
+                        written[walk->config->format & 3]);
+        phi__config_check_example(field, words);
+        len = phi__config_path_name(walk, phi_str_of(field->key));
+        phi__config_path_error_key(walk, node);
+        phi__config_path_back(walk, len);
+    }
+}
+
+static void phi__config_check_member(phi__config_walk *walk, const phi__config_table *table,
+                                     phi_str key, phi_json *node, bool at_top, uint64_t *set) {
+    size_t i = 0, len;
+    const phi__config_field *field = phi__config_fields_find(table, key, &i);
+    const phi__config_field *section =
+        at_top && field == NULL ? phi__config_check_section(walk->config, key) : NULL;
+    if (field == NULL && section == NULL) {
+        if (table->open)
+            phi__config_check_open(walk, key, node);
+        else
+            phi__config_unknown_field(walk, table, key, node, at_top);
+        return;
+    }
+    len = phi__config_path_name(walk, key);
+    if (field != NULL && (*set >> i & 1) != 0)
+        phi__config_check_twice(walk, field, node);
+    else if (!phi_json_is_null(node)) {
+        if (field != NULL) *set |= (uint64_t)1 << i;
+        phi__config_check_field(walk, field != NULL ? field : section, node);
+    }
+    phi__config_path_back(walk, len);
+}
+
+/* As deep as the tables are. */
+static void phi__config_check_table(phi__config_walk *walk, const phi__config_table *table,
+                                    const phi_json *node, bool at_top) {
+    phi_json_iter it = phi_json_each(node);
+    uint64_t set = 0;
+    phi_json *child;
+    while ((child = phi_json_next(&it)) != NULL)
+        phi__config_check_member(walk, table, it.key, child, at_top, &set);
+    phi__config_check_required(walk, table, node, set);
+}
+
+void phi__config_check_tree(phi_config *config) {
+    phi__config_walk walk;
+    phi__config_path_begin(&walk, config);
+    phi__config_check_table(&walk, phi__config_tables_top(), config->root, true);
+    phi__config_path_end(&walk);
+}
+
+#endif

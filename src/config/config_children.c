@@ -1,0 +1,151 @@
+/* config_children.c - sub-agents of the file: tools of agents, with settings of their own. */
+#include "config/config_agents_in.h"
+
+#ifndef PHI_NO_CONFIG
+
+#ifndef PHI_NO_SUBAGENTS
+
+/* A sub-agent with a job that fills its settings. */
+static phi_subagent *phi__config_children_new(phi__config_maker *maker, const phi_json *node,
+                                              const phi__config_job *caller) {
+    phi_arena *arena = maker->ground.arena;
+    phi_subagent *sub = (phi_subagent *)phi__arena_zero(arena, sizeof *sub);
+    phi__config_job *job =
+        sub != NULL ? phi__config_queue_add(maker, node, caller->depth + 1) : NULL;
+    phi__config_sub_agent *child;
+    if (job == NULL) return NULL;
+    child = &job->child;
+    if (!phi__config_take(arena, node, phi__config_tables_sub_agent(), child)) return NULL;
+    if (child->name == NULL) {
+        phi_str id = phi__config_refs_parse(phi_str_of(child->id != NULL ? child->id : "")).name;
+        if (!phi__arena_str(arena, id, &id)) return NULL;
+        child->name = id.at;
+    }
+    job->making.name = child->name;
+    job->making.workspace = caller->making.workspace;
+    sub->name = child->name;
+    sub->description = child->description;
+    sub->agent = &job->desc;
+    sub->max_depth = child->max_depth;
+    sub->keep = child->keep;
+    sub->show_events = child->show_events;
+    sub->timeout_ms = child->timeout_ms;
+    return sub;
+}
+
+/* A reference with % finds the sub-agent that such a reference made before. */
+static phi_subagent *phi__config_children_find(phi__config_maker *maker,
+                                               const phi__config_used *used,
+                                               const phi__config_job *caller) {
+    phi__config_kept *kept = maker->kept;
+    bool keep = phi__config_refs_parse(phi_json_str(used->from, "")).keep;
+    phi_subagent *sub;
+    while (keep && kept != NULL && kept->node != used->node) kept = kept->next;
+    if (keep && kept != NULL) return kept->sub;
+    sub = phi__config_children_new(maker, used->node, caller);
+    if (sub == NULL || !keep) return sub;
+    kept = (phi__config_kept *)phi_arena_alloc(maker->ground.arena, sizeof *kept);
+    if (kept == NULL) return NULL;
+    kept->node = used->node;
+    kept->sub = sub;
+    kept->next = maker->kept;
+    maker->kept = kept;
+    return sub;
+}
+
+static phi_status phi__config_children_one(phi__config_maker *maker, phi__config_job *job,
+                                           const phi__config_used *used) {
+    phi_subagent *sub;
+    phi_tool tool;
+    if (maker->job_count >= PHI__CONFIG_JOBS_MOST || job->depth >= PHI__CONFIG_DEPTH_MOST) {
+        phi__config_words_error(&maker->ground, used->from, PHI_TOO_BIG, NULL,
+                                "sub-agents of sub-agents: at most %d levels, and %d in all",
+                                PHI__CONFIG_DEPTH_MOST, PHI__CONFIG_JOBS_MOST);
+        return PHI_OK;
+    }
+    sub = phi__config_children_find(maker, used, job);
+    if (sub == NULL) return PHI_NO_MEMORY;
+    tool = phi_subagent_tool(sub);
+    (void)phi__config_making_offer(&job->making, tool.name);
+    return phi__config_making_tool(&job->making, &tool);
+}
+
+#endif
+
+/* The settings that a sub-agent has besides its model and prompt. */
+static phi_status phi__config_children_settings(phi__config_maker *maker, phi__config_job *job) {
+    const phi__config_sub_agent *child = &job->child;
+    const phi__config_table *table = phi__config_tables_sub_agent();
+    phi_agent_desc *desc = &job->desc;
+    phi_provider *provider = NULL;
+    phi_status status = phi__config_settings_whole(maker, desc);
+    desc->limits = child->limits;
+    memset(&desc->budget, 0, sizeof desc->budget); /* that of the agent that calls pays */
+    desc->thinking = child->thinking;
+    desc->max_tokens = child->max_tokens;
+    desc->has_temperature = phi__config_fields_has(table, child, "temperature");
+    desc->temperature = child->temperature;
+    if (child->compaction != NULL)
+        phi__config_settings_compaction(maker, child->compaction, &desc->compaction);
+    else
+        desc->compaction.disable = true;
+    job->making.profile.skills = child->skills.at;
+    job->making.profile.skill_count = child->skills.count;
+    if (status != PHI_OK || child->strategy == NULL) return status;
+    status = phi__config_machine_make(&maker->ground, child->strategy, &provider);
+    if (status == PHI_OK) desc->provider = provider;
+    return status == PHI_UNSUPPORTED ? PHI_OK : status;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__config_children_add(phi__config_maker *maker, phi__config_job *job) {
+#ifndef PHI_NO_SUBAGENTS
+    phi__config_used used;
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; status == PHI_OK && phi__config_making_used(&job->making, "sub_agents", "sub_agent",
+                                                            maker->whole.top.sub_agents, i, &used);
+         i++)
+        if (used.node != NULL) status = phi__config_children_one(maker, job, &used);
+    return status;
+#else
+    (void)job;
+    if (maker->whole.top.sub_agents != NULL)
+        phi__config_words_error(&maker->ground, maker->whole.top.sub_agents, PHI_UNSUPPORTED,
+                                "sub_agents", "sub-agents are left out by PHI_NO_SUBAGENTS");
+    return PHI_OK;
+#endif
+}
+
+PHI__FN phi_status phi__config_children_begin(phi__config_maker *maker, phi__config_job *job) {
+    phi__config_ground *ground = &maker->ground;
+    phi__config_making *making = &job->making;
+    const phi__config_sub_agent *child = &job->child;
+    const phi_json *provider = maker->whole.top.provider;
+    const char *prompt = NULL;
+    phi_status status;
+    making->names = phi_json_get(making->node, "tools");
+    making->known = (bool *)phi__arena_zero(ground->arena, phi_json_count(making->names) + 1);
+    if (child->workspace != NULL && child->workspace[0] != '\0')
+        making->workspace =
+            phi__config_place_join(ground->arena, ground->directory, child->workspace);
+    if (making->known == NULL || making->workspace == NULL) return PHI_NO_MEMORY;
+    job->desc.workspace = making->workspace;
+    if (child->provider != NULL)
+        provider = phi__config_refs_find(ground->config, "provider", child->provider);
+    if (provider != NULL || child->model != NULL) { /* else the calling agent's */
+        status = phi__config_model_make(ground, provider, child, &job->desc.model);
+        if (status != PHI_OK) return status;
+    }
+    status = phi__config_prompt_make(ground, phi_json_get(making->node, "system_prompt"),
+                                     making->workspace, &prompt);
+    job->desc.system_prompt = prompt;
+    if (status == PHI_OK) status = phi__config_children_settings(maker, job);
+    for (size_t i = 0; status == PHI_OK && i < ground->desc.tool_count; i++)
+        if (phi__config_making_offer(making, ground->desc.tools[i].name))
+            status = phi__config_making_tool(making, &ground->desc.tools[i]);
+    return status == PHI_OK ? phi__config_children_add(maker, job) : status;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* config_fields.c - looks into a table. */
+#include "config/config_in.h"
+
+#ifndef PHI_NO_CONFIG
+
+size_t phi__config_fields_count(const phi__config_table *table) {
+    return (table->base != NULL ? table->base()->count : 0) + table->count;
+}
+
+const phi__config_field *phi__config_fields_at(const phi__config_table *table, size_t i) {
+    if (table->base != NULL) {
+        const phi__config_table *base = table->base();
+        if (i < base->count) return &base->fields[i];
+        i -= base->count;
+    }
+    return i < table->count ? &table->fields[i] : NULL;
+}
+
+const phi__config_field *phi__config_fields_find(const phi__config_table *table, phi_str key,
+                                                 size_t *index) {
+    const phi__config_field *field;
+    size_t i;
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+        if (!phi__str_is(key, field->key) &&
+            (field->alias == NULL || !phi__str_is(key, field->alias)))
+            continue;
+        if (index != NULL) *index = i;
+        return field;
+    }
+    return NULL;
+}
+
+bool phi__config_fields_has(const phi__config_table *table, const void *taken, const char *key) {
+    uint64_t set;
+    size_t i;
+    if (phi__config_fields_find(table, phi_str_of(key), &i) == NULL) return false;
+    memcpy(&set, taken, sizeof set);
+    return (set >> i & 1) != 0;
+}
+#endif

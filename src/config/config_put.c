@@ -1,0 +1,109 @@
+/* config_put.c - a struct of a table, as the values of a file: the way back of config_take.c. */
+#include "config/config_agents_in.h"
+
+#ifndef PHI_NO_CONFIG
+
+static uint64_t phi__config_put_unsigned(const phi__config_field *field, const char *at) {
+    uint8_t small;
+    uint32_t middle;
+    uint64_t large;
+    if (field->size == sizeof large) {
+        memcpy(&large, at, sizeof large);
+        return large;
+    }
+    if (field->size == sizeof middle) {
+        memcpy(&middle, at, sizeof middle);
+        return middle;
+    }
+    memcpy(&small, at, sizeof small);
+    return small;
+}
+
+/* The largest value of the type: "unlimited", where the field has such a word. */
+static bool phi__config_put_is_most(const phi__config_field *field, uint64_t value) {
+    uint64_t most = field->size == sizeof(uint64_t) ? UINT64_MAX : UINT32_MAX;
+    return (field->flags & PHI__CONFIG_NO_LIMIT) != 0 && value == most;
+}
+
+static phi_json *phi__config_put_choice(phi_arena *arena, const phi__config_field *field,
+                                        const char *at, bool *skip) {
+    const phi__config_choice *choice = field->choices;
+    int value;
+    memcpy(&value, at, sizeof value);
+    while (choice->name != NULL && (choice->value != value || choice->alias)) choice++;
+    *skip = choice->name == NULL;
+    return phi_json_new_text(arena, choice->name);
+}
+
+/* The value of a field; *skip: it is the one that zero means, or no file says it. */
+static phi_json *phi__config_put_value(phi_arena *arena, const phi__config_field *field,
+                                       const char *at, bool has, bool *skip) {
+    const char *text;
+    double number;
+    uint64_t value;
+    bool flag;
+    *skip = false;
+    switch (field->kind) {
+    case PHI__CONFIG_TEXT:
+        memcpy(&text, at, sizeof text);
+        *skip = text == NULL || text[0] == '\0';
+        if ((field->flags & PHI__CONFIG_SECRET) != 0) text = "${API_KEY}";
+        return phi_json_new_text(arena, text);
+    case PHI__CONFIG_BOOL:
+        memcpy(&flag, at, sizeof flag);
+        *skip = !flag && !has;
+        return phi_json_new_bool(arena, flag);
+    case PHI__CONFIG_NUMBER:
+        memcpy(&number, at, sizeof number);
+        *skip = !(number > 0) && !has;
+        return phi_json_new_num(arena, number);
+    case PHI__CONFIG_INTEGER:
+    case PHI__CONFIG_SECONDS:
+        value = phi__config_put_unsigned(field, at);
+        *skip = value == 0 && !has;
+        if (phi__config_put_is_most(field, value)) return phi_json_new_text(arena, "unlimited");
+        return field->kind == PHI__CONFIG_SECONDS ? phi_json_new_num(arena, (double)value / 1000)
+                                                  : phi_json_new_uint(arena, value);
+    case PHI__CONFIG_CHOICE: return phi__config_put_choice(arena, field, at, skip);
+    default: *skip = true; return NULL; /* the caller's */
+    }
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN void phi__config_put_mark(const phi__config_table *table, void *taken, const char *key) {
+    uint64_t set;
+    size_t i;
+    if (phi__config_fields_find(table, phi_str_of(key), &i) == NULL) return;
+    memcpy(&set, taken, sizeof set);
+    set |= (uint64_t)1 << i;
+    memcpy(taken, &set, sizeof set);
+}
+
+PHI__FN bool phi__config_put_table(phi_arena *arena, const phi__config_table *table,
+                                   const void *taken, phi_json *out) {
+    const phi__config_field *field;
+    size_t i;
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+        bool skip;
+        bool has = phi__config_fields_has(table, taken, field->key);
+        phi_json *value =
+            phi__config_put_value(arena, field, (const char *)taken + field->offset, has, &skip);
+        if (skip) continue;
+        if (phi_json_set(arena, out, field->key, value) != PHI_OK) return false;
+    }
+    return true;
+}
+
+PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *choices,
+                                  uint32_t bits, const char *key, phi_json *out) {
+    phi_json *list = phi_json_new_array(arena);
+    if (bits == 0) return true;
+    for (; choices->name != NULL; choices++)
+        if (!choices->alias && (bits & (uint32_t)choices->value) != 0 &&
+            phi_json_add(list, phi_json_new_text(arena, choices->name)) != PHI_OK)
+            return false;
+    return phi_json_set(arena, out, key, list) == PHI_OK;
+}
+
+#endif

@@ -1,0 +1,224 @@
+/* config_schema.c - a JSON Schema out of the tables. It takes what the reader takes: numbers and
+   bools as variables, choices in any case. */
+#include "config/config_in.h"
+#include "config/config_section_in.h"
+
+#ifndef PHI_NO_CONFIG
+
+enum { PHI__CONFIG_TABLES_MOST = 128 };
+
+typedef struct phi__config_schema {
+    phi__buf out;
+    const phi__config_table *tables[PHI__CONFIG_TABLES_MOST]; /* that have a definition */
+    size_t count, written;
+} phi__config_schema;
+
+static void phi__config_schema_text(phi__config_schema *s, const char *key, const char *text) {
+    phi__json_write_key(&s->out, phi_str_of(key));
+    phi__json_write_str(&s->out, phi_str_of(text));
+}
+
+/* {"$ref":"#/$defs/agent.profile"} */
+static void phi__config_schema_ref(phi__config_schema *s, const phi__config_table *table) {
+    size_t i = 0;
+    while (i < s->count && s->tables[i] != table) i++;
+    if (i == s->count && i < PHI__CONFIG_TABLES_MOST) s->tables[s->count++] = table;
+    phi__buf_printf(&s->out, "{\"$ref\":\"#/$defs/%s\"}", table->name);
+}
+
+/* What a variable may stand for. */
+static void phi__config_schema_variable(phi__config_schema *s) {
+    phi__buf_text(&s->out, "{\"type\":\"string\",\"pattern\":\"\\\\$\\\\{.+\\\\}\"}");
+}
+
+static void phi__config_schema_bound(phi__config_schema *s, const char *key, double bound) {
+    phi__json_write_key(&s->out, phi_str_of(key));
+    if (bound == (double)(int64_t)bound)
+        phi__json_number_put_i64(&s->out, (int64_t)bound);
+    else
+        phi__json_number_put_double(&s->out, bound);
+}
+
+static void phi__config_schema_number(phi__config_schema *s, const phi__config_field *field) {
+    bool whole = field->kind == PHI__CONFIG_INTEGER;
+    phi__buf_printf(&s->out, "\"anyOf\":[{\"type\":\"%s\"", whole ? "integer" : "number");
+    phi__config_schema_bound(s, "minimum", field->min);
+    if (field->max > 0) phi__config_schema_bound(s, "maximum", field->max);
+    phi__buf_text(&s->out, "},");
+    if ((field->flags & PHI__CONFIG_NO_LIMIT) != 0)
+        phi__buf_text(&s->out, "{\"const\":\"unlimited\"},");
+    phi__config_schema_variable(s);
+    phi__buf_char(&s->out, ']');
+}
+
+/* A pattern of one name: any case, - for _. */
+static void phi__config_schema_letters(phi__config_schema *s, const char *name) {
+    for (; *name != '\0'; name++) {
+        char c = *name;
+        if (c >= 'a' && c <= 'z')
+            phi__buf_printf(&s->out, "[%c%c]", c, (char)(c - 'a' + 'A'));
+        else if (c == '_')
+            phi__buf_text(&s->out, "[-_]");
+        else
+            phi__buf_char(&s->out, c);
+    }
+}
+
+/* The names that editors offer, then all that is read. */
+static void phi__config_schema_choice(phi__config_schema *s, const phi__config_field *field) {
+    const phi__config_choice *choice;
+    const char *between = "";
+    phi__buf_text(&s->out, "\"anyOf\":[{\"enum\":[");
+    for (choice = field->choices; choice->name != NULL; choice++) {
+        if (choice->alias) continue;
+        phi__json_write_comma(&s->out);
+        phi__json_write_str(&s->out, phi_str_of(choice->name));
+    }
+    phi__buf_text(&s->out, "]},{\"type\":\"string\"");
+    if ((field->flags & PHI__CONFIG_LENIENT) == 0) {
+        phi__buf_text(&s->out, ",\"pattern\":\"^(?:");
+        for (choice = field->choices; choice->name != NULL; choice++) {
+            phi__buf_text(&s->out, between);
+            phi__config_schema_letters(s, choice->name);
+            between = "|";
+        }
+        phi__buf_text(&s->out, ")$|\\\\$\\\\{.+\\\\}\"");
+    }
+    phi__buf_text(&s->out, "}]");
+}
+
+static void phi__config_schema_texts(phi__config_schema *s, const phi__config_field *field) {
+    phi__buf_text(&s->out, "\"type\":\"array\",\"items\":{");
+    if (field->choices != NULL)
+        phi__config_schema_choice(s, field);
+    else
+        phi__buf_text(&s->out, "\"type\":\"string\"");
+    phi__buf_char(&s->out, '}');
+}
+
+/* The members that say which values a field takes. */
+static void phi__config_schema_kind(phi__config_schema *s, const phi__config_field *field) {
+    switch (field->kind) {
+    case PHI__CONFIG_TEXT:
+        if (field->choices != NULL)
+            phi__config_schema_choice(s, field);
+        else
+            phi__buf_text(&s->out, "\"type\":\"string\"");
+        break;
+    case PHI__CONFIG_BOOL:
+        phi__buf_text(&s->out, "\"anyOf\":[{\"type\":\"boolean\"},");
+        phi__config_schema_variable(s);
+        phi__buf_char(&s->out, ']');
+        break;
+    case PHI__CONFIG_INTEGER:
+    case PHI__CONFIG_NUMBER:
+    case PHI__CONFIG_SECONDS: phi__config_schema_number(s, field); break;
+    case PHI__CONFIG_CHOICE: phi__config_schema_choice(s, field); break;
+    case PHI__CONFIG_TEXTS: phi__config_schema_texts(s, field); break;
+    case PHI__CONFIG_TABLE:
+        phi__buf_text(&s->out, "\"allOf\":[");
+        phi__config_schema_ref(s, field->table());
+        phi__buf_char(&s->out, ']');
+        break;
+    case PHI__CONFIG_TABLES:
+        phi__buf_text(&s->out, "\"type\":\"array\",\"items\":");
+        phi__config_schema_ref(s, field->table());
+        break;
+    case PHI__CONFIG_MAP:
+        phi__buf_text(&s->out,
+                      "\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}");
+        break;
+    case PHI__CONFIG_MAP_TABLES:
+        phi__buf_text(&s->out, "\"type\":\"object\",\"additionalProperties\":");
+        phi__config_schema_ref(s, field->table());
+        break;
+    default: break;
+    }
+}
+
+static void phi__config_schema_field(phi__config_schema *s, const phi__config_field *field) {
+    phi__json_write_key(&s->out, phi_str_of(field->key));
+    phi__buf_char(&s->out, '{');
+    phi__config_schema_kind(s, field);
+    phi__config_schema_text(s, "description", field->text);
+    if (field->fallback != NULL && strcmp(field->fallback, "null") != 0) {
+        phi__json_write_key(&s->out, PHI__LIT("default"));
+        phi__buf_text(&s->out, field->fallback);
+    }
+    if ((field->flags & PHI__CONFIG_SECRET) != 0) phi__buf_text(&s->out, ",\"writeOnly\":true");
+    phi__buf_char(&s->out, '}');
+    if (field->alias == NULL) return;
+    phi__json_write_key(&s->out, phi_str_of(field->alias));
+    phi__buf_char(&s->out, '{');
+    phi__config_schema_kind(s, field);
+    phi__buf_printf(&s->out, ",\"description\":\"The same as %s.\"}", field->key);
+}
+
+static void phi__config_schema_required(phi__config_schema *s, const phi__config_table *table) {
+    const phi__config_field *field;
+    size_t i, count = 0;
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+        if ((field->flags & PHI__CONFIG_REQUIRED) == 0) continue;
+        if (count++ == 0) phi__buf_text(&s->out, ",\"required\":[");
+        phi__json_write_comma(&s->out);
+        phi__json_write_str(&s->out, phi_str_of(field->key));
+    }
+    if (count > 0) phi__buf_char(&s->out, ']');
+}
+
+/* The members of a table's schema; sections: NULL-ended, of the top alone. */
+static void phi__config_schema_table(phi__config_schema *s, const phi__config_table *table,
+                                     const phi_config_section *const *sections) {
+    const phi__config_field *field;
+    size_t i;
+    phi__config_schema_text(s, "type", "object");
+    phi__config_schema_text(s, "description", table->text);
+    phi__json_write_key(&s->out, PHI__LIT("properties"));
+    phi__buf_char(&s->out, '{');
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++)
+        phi__config_schema_field(s, field);
+    for (i = 0; sections != NULL && sections[i] != NULL; i++)
+        phi__config_schema_field(s, sections[i]->field);
+    phi__buf_char(&s->out, '}');
+    phi__config_schema_required(s, table);
+    phi__json_write_key(&s->out, PHI__LIT("additionalProperties"));
+    phi__buf_text(&s->out, table->open ? "{\"type\":\"string\"}" : "false");
+}
+
+/* Definitions name further tables, which get theirs in turn. */
+static void phi__config_schema_definitions(phi__config_schema *s) {
+    phi__json_write_key(&s->out, PHI__LIT("$defs"));
+    phi__buf_char(&s->out, '{');
+    for (; s->written < s->count; s->written++) {
+        const phi__config_table *table = s->tables[s->written];
+        phi__json_write_key(&s->out, phi_str_of(table->name));
+        phi__buf_char(&s->out, '{');
+        phi__config_schema_table(s, table, NULL);
+        phi__buf_char(&s->out, '}');
+    }
+    phi__buf_char(&s->out, '}');
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, phi_arena *arena,
+                                     phi_str *out) {
+    phi__config_schema *s;
+    bool good;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    *out = PHI__LIT("");
+    s = (phi__config_schema *)phi__arena_zero(arena, sizeof *s);
+    if (s == NULL) return PHI_NO_MEMORY;
+    phi__buf_init(&s->out, arena->memory);
+    phi__buf_char(&s->out, '{');
+    phi__config_schema_text(s, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    phi__config_schema_text(s, "title", "phi configuration");
+    phi__config_schema_table(s, phi__config_tables_top(), sections);
+    phi__config_schema_definitions(s);
+    phi__buf_char(&s->out, '}');
+    good = !s->out.failed && phi__arena_str(arena, phi__buf_str(&s->out), out);
+    phi__buf_free(&s->out);
+    return good ? PHI_OK : PHI_NO_MEMORY;
+}
+
+#endif

@@ -1,0 +1,357 @@
+/* config_tables_in.h - the structs that the tables of phi.h's own sections fill.
+
+   Each begins with `set` (config_in.h). A member of a public type has that type's meaning of zero;
+   what a file says in another way (has_temperature, keep_no_first, disable) is for the caller to
+   fill out of `set`. */
+#ifndef PHI_CONFIG_CONFIG_TABLES_IN_H
+#define PHI_CONFIG_CONFIG_TABLES_IN_H
+
+#include "agent/agent.h"
+#include "config/config_in.h"
+#include "strategy/adaptive.h"
+#include "strategy/strategy.h"
+
+#ifndef PHI_NO_CONFIG
+
+typedef struct phi__config_top {
+    uint64_t set;
+    const char *schema, *default_workspace;
+    const phi_json *agent, *provider, *models, *failover, *session, *tools, *compaction, *context;
+    const phi_json *execution, *sub_agents, *strategy, *system_prompt_strategy, *system_prompt;
+} phi__config_top;
+
+/* ---- [agent], [[agent.instances]]: one struct, so that an instance is taken over [agent] ---- */
+
+typedef struct phi__config_agent {
+    uint64_t set;
+    const char *name, *system_prompt, *workspace;
+    const char *provider, *agent_profile, *strategy, *compaction; /* references */
+    phi__config_texts failover, tools, sub_agents, mcp, openapi;
+    const phi_json *profile, *instances, *format, *policy, *effects;
+    const char *agent_id, *session_id, *result_directory;
+    phi_keep keep;
+    phi_queue_mode steering_mode, follow_up_mode;
+    phi_at_memory_limit at_memory_limit;
+    uint32_t queue_limit, repeat_warn_after, repeat_stop_after, decision_timeout_ms;
+    uint32_t max_result_bytes, max_result_image_bytes;
+    uint64_t memory_limit_bytes, event_queue_bytes, max_event_bytes, max_response_bytes;
+    bool capture_requests, disable_facts;
+} phi__config_agent;
+
+/* [agent.profile], [[agent.profile.instances]], the profile of an agent's instance */
+typedef struct phi__config_profile {
+    uint64_t set;
+    const char *id, *profile_id, *name, *description, *system_prompt, *config_id, *workspace;
+    const char *compaction; /* a reference */
+    phi_thinking thinking;
+    double temperature;
+    uint32_t max_tokens;
+    phi__config_texts skills;
+    const phi_json *instances;
+} phi__config_profile;
+
+typedef struct phi__config_format {
+    uint64_t set;
+    phi_format_kind kind;
+    const phi_json *schema; /* a table; or a text: JSON, or "file:path" */
+    const char *name;
+    bool strict;
+} phi__config_format;
+
+typedef struct phi__config_policy {
+    uint64_t set;
+    phi_policy policy;
+    phi__config_texts include;
+} phi__config_policy;
+
+typedef struct phi__config_effects {
+    uint64_t set;
+    phi_effect_policy effects;
+    phi__config_texts allow, deny;
+} phi__config_effects;
+
+/* ---- [provider], [[provider.instances]] ---- */
+
+/* Values of `api`. */
+enum {
+    PHI__CONFIG_API_ANTHROPIC,
+    PHI__CONFIG_API_OPENAI_CHAT,
+    PHI__CONFIG_API_OPENAI_RESPONSES,
+    PHI__CONFIG_API_AZURE,
+    PHI__CONFIG_API_GOOGLE,
+    PHI__CONFIG_API_VERTEX,
+    PHI__CONFIG_API_BEDROCK
+};
+
+/* Values of `preset`: phi_model_anthropic and so on. */
+enum {
+    PHI__CONFIG_PRESET_NONE,
+    PHI__CONFIG_PRESET_ANTHROPIC,
+    PHI__CONFIG_PRESET_OPENAI,
+    PHI__CONFIG_PRESET_OPENAI_RESPONSES,
+    PHI__CONFIG_PRESET_AZURE,
+    PHI__CONFIG_PRESET_OPENROUTER,
+    PHI__CONFIG_PRESET_XAI,
+    PHI__CONFIG_PRESET_GROQ,
+    PHI__CONFIG_PRESET_CEREBRAS,
+    PHI__CONFIG_PRESET_MISTRAL,
+    PHI__CONFIG_PRESET_DEEPSEEK,
+    PHI__CONFIG_PRESET_TOGETHER,
+    PHI__CONFIG_PRESET_QWEN,
+    PHI__CONFIG_PRESET_MOONSHOT,
+    PHI__CONFIG_PRESET_ZAI,
+    PHI__CONFIG_PRESET_GOOGLE,
+    PHI__CONFIG_PRESET_VERTEX,
+    PHI__CONFIG_PRESET_BEDROCK,
+    PHI__CONFIG_PRESET_FIREWORKS,
+    PHI__CONFIG_PRESET_MINIMAX,
+    PHI__CONFIG_PRESET_OLLAMA,
+    PHI__CONFIG_PRESET_LLAMA_CPP,
+    PHI__CONFIG_PRESET_VLLM,
+    PHI__CONFIG_PRESET_LM_STUDIO,
+    PHI__CONFIG_PRESET_LITELLM,
+    PHI__CONFIG_PRESET_LOCAL
+};
+
+typedef struct phi__config_provider {
+    uint64_t set;
+    const char *id, *description, *model, *api_key, *base_url, *provider, *name;
+    int api, preset;
+    bool reasoning;
+    uint32_t context_window, max_tokens;
+    const phi_json *cost, *headers, *compat, *instances;
+} phi__config_provider;
+
+typedef struct phi__config_cost {
+    uint64_t set;
+    phi_cost cost;
+} phi__config_cost;
+
+/* [provider.compat]; phi__config_tables_quirks makes quirks of it. */
+typedef struct phi__config_compat {
+    uint64_t set;
+    bool supports_store, supports_developer_role, supports_reasoning_effort;
+    bool supports_usage_in_streaming, requires_tool_result_name;
+    bool requires_assistant_after_tool_result;
+    int max_tokens_field; /* 0, or PHI_QUIRK_MAX_COMPLETION_TOKENS */
+    int reasoning_format; /* a PHI_QUIRK_ bit of those that send a thinking level; 0: none */
+    phi__config_texts quirks, without;
+} phi__config_compat;
+
+/* What `compat` makes of a preset's quirks. */
+PHI__FN uint32_t phi__config_tables_quirks(const phi__config_compat *compat, uint32_t quirks);
+
+typedef struct phi__config_failover {
+    uint64_t set;
+    phi__config_texts models; /* references */
+    phi__config_texts on;     /* phi__config_take_bits with phi__config_tables_failover_on */
+    uint32_t max_switches, stay_ms;
+    int stay; /* phi_failover_stay: run, for, ever */
+} phi__config_failover;
+
+/* ---- a run ---- */
+
+typedef struct phi__config_session {
+    uint64_t set;
+    int scope; /* 0: ephemeral, 1: persistent */
+    const char *directory, *thread;
+    bool sync;
+} phi__config_session;
+
+typedef struct phi__config_tools {
+    uint64_t set;
+    phi__config_texts enabled;
+    phi_tool_mode mode;
+    uint32_t batch_size, timeout_ms;
+    phi_tool_choice choice;
+} phi__config_tools;
+
+typedef struct phi__config_compaction {
+    uint64_t set;
+    const char *id, *description;
+    bool enabled;
+    phi_compaction_config config;
+    const phi_json *instances;
+} phi__config_compaction;
+
+typedef struct phi__config_context {
+    uint64_t set;
+    const phi_json *compaction;
+} phi__config_context;
+
+typedef struct phi__config_execution {
+    uint64_t set;
+    phi_limits limits;
+    const phi_json *retry, *cache, *budget, *deadlines;
+} phi__config_execution;
+
+typedef struct phi__config_retry {
+    uint64_t set;
+    phi_retry retry; /* max_retries 0 in the file: the caller sets `disable` */
+} phi__config_retry;
+
+typedef struct phi__config_cache {
+    uint64_t set;
+    bool enabled;
+    phi_cache cache;
+} phi__config_cache;
+
+typedef struct phi__config_budget {
+    uint64_t set;
+    phi_budget budget;
+} phi__config_budget;
+
+typedef struct phi__config_deadlines {
+    uint64_t set;
+    phi_deadlines deadlines;
+} phi__config_deadlines;
+
+/* ---- [[sub_agents.instances]] ---- */
+
+typedef struct phi__config_sub_agent {
+    uint64_t set;
+    const char *id, *name, *description, *system_prompt, *workspace;
+    const char *provider, *strategy, *compaction; /* references */
+    const char *model, *api_key, *base_url;
+    int api;
+    phi_limits limits;
+    phi_thinking thinking;
+    double temperature;
+    uint32_t max_tokens, keep, max_depth, timeout_ms;
+    bool show_events;
+    phi__config_texts tools, sub_agents, mcp, openapi, skills;
+} phi__config_sub_agent;
+
+/* A section that has nothing but instances: sub_agents, strategy, system_prompt... */
+typedef struct phi__config_instances {
+    uint64_t set;
+    const phi_json *instances;
+} phi__config_instances;
+
+/* ---- prompts ---- */
+
+typedef struct phi__config_prompt_strategy {
+    uint64_t set;
+    const char *id, *description;
+    const phi_json *blocks;
+} phi__config_prompt_strategy;
+
+typedef struct phi__config_prompt_block {
+    uint64_t set;
+    const char *name;
+    int order;
+    uint64_t max_length;
+} phi__config_prompt_block;
+
+/* Its other keys are its blocks: texts, or "file:path". */
+typedef struct phi__config_prompt {
+    uint64_t set;
+    const char *id, *description, *type;
+} phi__config_prompt;
+
+/* ---- [[strategy.instances]]: config_tables_strategy.c ---- */
+
+/* Values of `type`. */
+enum {
+    PHI__CONFIG_STRATEGY_COT = 1,
+    PHI__CONFIG_STRATEGY_COD,
+    PHI__CONFIG_STRATEGY_AOT,
+    PHI__CONFIG_STRATEGY_TOT,
+    PHI__CONFIG_STRATEGY_GOT,
+    PHI__CONFIG_STRATEGY_TRM,
+    PHI__CONFIG_STRATEGY_ADAPTIVE
+};
+
+typedef struct phi__config_strategy {
+    uint64_t set;
+    const char *id, *description;
+    int type;
+    uint32_t max_calls, call_timeout_ms;
+    const phi_json *cot, *cod, *aot, *tot, *got, *trm, *adaptive; /* options */
+} phi__config_strategy;
+
+/* Options. The caller fills has_temperature out of `set`, and the lists. */
+typedef struct phi__config_cot {
+    uint64_t set;
+    phi_cot_options options;
+} phi__config_cot;
+
+typedef struct phi__config_aot {
+    uint64_t set;
+    phi_aot_options options;
+    phi__config_texts examples;
+} phi__config_aot;
+
+typedef struct phi__config_tot {
+    uint64_t set;
+    phi_tot_options options;
+} phi__config_tot;
+
+typedef struct phi__config_got {
+    uint64_t set;
+    phi_got_options options;
+} phi__config_got;
+
+typedef struct phi__config_trm {
+    uint64_t set;
+    phi_trm_options options;
+} phi__config_trm;
+
+typedef struct phi__config_adaptive {
+    uint64_t set;
+    phi_adaptive_options options;
+    phi__config_texts available;
+} phi__config_adaptive;
+
+/* ---- the tables ---- */
+
+PHI__FN const phi__config_table *phi__config_tables_agent(void);
+PHI__FN const phi__config_table *phi__config_tables_agent_instance(void);
+PHI__FN const phi__config_table *phi__config_tables_profile(void);
+PHI__FN const phi__config_table *phi__config_tables_profile_instance(void);
+PHI__FN const phi__config_table *phi__config_tables_profile_inline(void);
+PHI__FN const phi__config_table *phi__config_tables_format(void);
+PHI__FN const phi__config_table *phi__config_tables_policy(void);
+PHI__FN const phi__config_table *phi__config_tables_effects(void);
+PHI__FN const phi__config_table *phi__config_tables_provider(void);
+PHI__FN const phi__config_table *phi__config_tables_provider_instance(void);
+PHI__FN const phi__config_table *phi__config_tables_cost(void);
+PHI__FN const phi__config_table *phi__config_tables_compat(void);
+PHI__FN const phi__config_table *phi__config_tables_failover(void);
+PHI__FN const phi__config_table *phi__config_tables_session(void);
+PHI__FN const phi__config_table *phi__config_tables_tools(void);
+PHI__FN const phi__config_table *phi__config_tables_compaction(void);
+PHI__FN const phi__config_table *phi__config_tables_compaction_instance(void);
+PHI__FN const phi__config_table *phi__config_tables_context(void);
+PHI__FN const phi__config_table *phi__config_tables_execution(void);
+PHI__FN const phi__config_table *phi__config_tables_retry(void);
+PHI__FN const phi__config_table *phi__config_tables_cache(void);
+PHI__FN const phi__config_table *phi__config_tables_budget(void);
+PHI__FN const phi__config_table *phi__config_tables_deadlines(void);
+PHI__FN const phi__config_table *phi__config_tables_sub_agents(void);
+PHI__FN const phi__config_table *phi__config_tables_sub_agent(void);
+PHI__FN const phi__config_table *phi__config_tables_strategies(void);
+PHI__FN const phi__config_table *phi__config_tables_strategy(void);
+PHI__FN const phi__config_table *phi__config_tables_cot(void);
+PHI__FN const phi__config_table *phi__config_tables_aot(void);
+PHI__FN const phi__config_table *phi__config_tables_tot(void);
+PHI__FN const phi__config_table *phi__config_tables_got(void);
+PHI__FN const phi__config_table *phi__config_tables_trm(void);
+PHI__FN const phi__config_table *phi__config_tables_adaptive(void);
+PHI__FN const phi__config_table *phi__config_tables_prompt_strategies(void);
+PHI__FN const phi__config_table *phi__config_tables_prompt_strategy(void);
+PHI__FN const phi__config_table *phi__config_tables_prompt_block(void);
+PHI__FN const phi__config_table *phi__config_tables_prompts(void);
+PHI__FN const phi__config_table *phi__config_tables_prompt(void);
+
+/* Choices that others need, too. */
+PHI__FN const phi__config_choice *phi__config_tables_thinking(void);
+PHI__FN const phi__config_choice *phi__config_tables_api(void);
+PHI__FN const phi__config_choice *phi__config_tables_preset(void);
+PHI__FN const phi__config_choice *phi__config_tables_quirk_names(void);
+PHI__FN const phi__config_choice *phi__config_tables_failover_on(void);
+PHI__FN const phi__config_choice *phi__config_tables_effect_ops(void);
+PHI__FN const phi__config_choice *phi__config_tables_include(void);
+
+#endif
+#endif

@@ -1,0 +1,315 @@
+/* config_write.c - an agent as a configuration. */
+#include "config/config_agents_in.h"
+
+#ifndef PHI_NO_CONFIG
+
+#include "text/toml.h"
+#include "text/yaml.h"
+
+/* What is being written. */
+typedef struct phi__config_write {
+    phi_arena *arena;
+    const phi_agent_desc *desc;
+    const phi_profile *profile; /* NULL: none */
+    phi_json *root;
+} phi__config_write;
+
+/* Puts a table under `key`, unless it is empty. */
+static bool phi__config_write_put(const phi__config_write *w, phi_json *to, const char *key,
+                                  phi_json *table) {
+    if (table == NULL) return false;
+    return phi_json_count(table) == 0 || phi_json_set(w->arena, to, key, table) == PHI_OK;
+}
+
+/* A table of a struct. */
+static bool phi__config_write_table(const phi__config_write *w, phi_json *to, const char *key,
+                                    const phi__config_table *table, const void *taken) {
+    phi_json *node = phi_json_new_object(w->arena);
+    return node != NULL && phi__config_put_table(w->arena, table, taken, node) &&
+           phi__config_write_put(w, to, key, node);
+}
+
+/* Headers by name; their values are variables, for any may be a secret. */
+static bool phi__config_write_headers(const phi__config_write *w, const phi_model *model,
+                                      phi_json *to) {
+    phi_json *node = phi_json_new_object(w->arena);
+    size_t i, j;
+    for (i = 0; i < model->header_count; i++) {
+        const char *name = model->headers[i].name;
+        size_t n = strlen(name);
+        char *text = phi__arena_bytes(w->arena, phi__add(n, 4));
+        if (text == NULL) return false;
+        memcpy(text, "${", 2);
+        for (j = 0; j < n; j++) {
+            char c = name[j];
+            bool letter = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+            text[j + 2] = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : letter ? c : '_';
+        }
+        memcpy(text + n + 2, "}", 2);
+        if (phi_json_set(w->arena, node, name, phi_json_new_text(w->arena, text)) != PHI_OK)
+            return false;
+    }
+    return phi__config_write_put(w, to, "headers", node);
+}
+
+/* How the model differs from the one that its name, protocol and server make. */
+static bool phi__config_write_compat(const phi__config_write *w, const phi_model *model,
+                                     uint32_t quirks, phi_json *to) {
+    const phi__config_choice *names = phi__config_tables_quirk_names();
+    phi_json *node = phi_json_new_object(w->arena);
+    return node != NULL &&
+           phi__config_put_bits(w->arena, names, model->quirks & ~quirks, "quirks", node) &&
+           phi__config_put_bits(w->arena, names, quirks & ~model->quirks, "without", node) &&
+           phi__config_write_put(w, to, "compat", node);
+}
+
+/* id: NULL, or that of a named provider. */
+static phi_json *phi__config_write_provider(const phi__config_write *w, const phi_model *model,
+                                            const char *id) {
+    const phi__config_table *table = phi__config_tables_provider_instance();
+    const phi__config_choice *api =
+        phi__config_take_choice(phi__config_tables_api(), phi_str_of(model->protocol));
+    phi__config_provider p;
+    phi__config_cost cost;
+    phi_json *node = phi_json_new_object(w->arena);
+    memset(&p, 0, sizeof p);
+    memset(&cost, 0, sizeof cost);
+    p.id = id;
+    p.model = model->id;
+    p.api_key = model->api_key;
+    p.api = api != NULL ? api->value : PHI__CONFIG_API_ANTHROPIC;
+    p.base_url = model->base_url;
+    p.provider = model->provider;
+    p.name = model->name;
+    p.reasoning = model->reasoning;
+    p.context_window = model->context_window;
+    p.max_tokens = model->max_tokens;
+    phi__config_put_mark(table, &p, "reasoning");
+    cost.cost = model->cost;
+    if (node == NULL || !phi__config_put_table(w->arena, table, &p, node) ||
+        !phi__config_write_table(w, node, "cost", phi__config_tables_cost(), &cost) ||
+        !phi__config_write_headers(w, model, node) ||
+        !phi__config_write_compat(w, model, phi__config_model_quirks(&p), node))
+        return NULL;
+    return node;
+}
+
+static bool phi__config_write_profile(const phi__config_write *w, phi_json *agent) {
+    const phi__config_table *table = phi__config_tables_profile();
+    const phi_agent_desc *desc = w->desc;
+    phi__config_profile p;
+    phi_json *node = phi_json_new_object(w->arena), *skills = phi_json_new_array(w->arena);
+    size_t i;
+    memset(&p, 0, sizeof p);
+    if (w->profile != NULL) {
+        p.name = w->profile->name;
+        p.description = w->profile->description;
+        p.config_id = w->profile->config_id;
+        for (i = 0; i < w->profile->skill_count; i++)
+            if (phi_json_add(skills, phi_json_new_text(w->arena, w->profile->skills[i])) != PHI_OK)
+                return false;
+    }
+    p.thinking = desc->thinking;
+    p.max_tokens = desc->max_tokens;
+    p.temperature = desc->temperature;
+    if (desc->has_temperature) phi__config_put_mark(table, &p, "temperature");
+    if (node == NULL || skills == NULL || !phi__config_put_table(w->arena, table, &p, node))
+        return false;
+    if (!phi__config_write_put(w, node, "skills", skills)) return false;
+    return phi__config_write_put(w, agent, "profile", node);
+}
+
+static void phi__config_write_settings(const phi_agent_desc *desc, phi__config_agent *a) {
+    a->system_prompt = desc->system_prompt;
+    if (desc->workspace != NULL && strcmp(desc->workspace, ".") != 0)
+        a->workspace = desc->workspace;
+    a->keep = desc->keep;
+    a->steering_mode = desc->steering_mode;
+    a->follow_up_mode = desc->follow_up_mode;
+    a->at_memory_limit = desc->at_memory_limit;
+    a->queue_limit = desc->queue_limit;
+    a->repeat_warn_after = desc->repeat_warn_after;
+    a->repeat_stop_after = desc->repeat_stop_after;
+    a->decision_timeout_ms = desc->decision_timeout_ms;
+    a->max_result_bytes = desc->max_result_bytes;
+    a->max_result_image_bytes = desc->max_result_image_bytes;
+    a->memory_limit_bytes = desc->memory_limit_bytes;
+    a->event_queue_bytes = desc->event_queue_bytes;
+    a->max_event_bytes = desc->max_event_bytes;
+    a->max_response_bytes = desc->max_response_bytes;
+    a->result_directory = desc->result_directory;
+    a->capture_requests = desc->capture_requests;
+    a->disable_facts = desc->disable_facts;
+}
+
+static bool phi__config_write_agent(const phi__config_write *w) {
+    phi__config_agent a;
+    phi__config_policy policy;
+    phi__config_effects effects;
+    phi_json *node = phi_json_new_object(w->arena), *part;
+    memset(&a, 0, sizeof a);
+    memset(&policy, 0, sizeof policy);
+    memset(&effects, 0, sizeof effects);
+    phi__config_write_settings(w->desc, &a);
+    if (node == NULL || !phi__config_put_table(w->arena, phi__config_tables_agent(), &a, node) ||
+        !phi__config_write_profile(w, node))
+        return false;
+    if (w->desc->policy != NULL) {
+        policy.policy = *w->desc->policy;
+        if (policy.policy.keep_no_turns)
+            phi__config_put_mark(phi__config_tables_policy(), &policy, "keep_last_turns");
+        if (policy.policy.no_reserve)
+            phi__config_put_mark(phi__config_tables_policy(), &policy, "reserve_output_tokens");
+        part = phi_json_new_object(w->arena);
+        if (part == NULL ||
+            !phi__config_put_table(w->arena, phi__config_tables_policy(), &policy, part) ||
+            !phi__config_put_bits(w->arena, phi__config_tables_include(), policy.policy.include,
+                                  "include", part) ||
+            !phi__config_write_put(w, node, "policy", part))
+            return false;
+    }
+    effects.effects = w->desc->effects;
+    part = phi_json_new_object(w->arena);
+    if (part == NULL ||
+        !phi__config_put_table(w->arena, phi__config_tables_effects(), &effects, part) ||
+        !phi__config_put_bits(w->arena, phi__config_tables_effect_ops(), effects.effects.allow,
+                              "allow", part) ||
+        !phi__config_put_bits(w->arena, phi__config_tables_effect_ops(), effects.effects.deny,
+                              "deny", part) ||
+        !phi__config_write_put(w, node, "effects", part))
+        return false;
+    return phi__config_write_put(w, w->root, "agent", node);
+}
+
+static bool phi__config_write_models(const phi__config_write *w) {
+    phi_json *node = phi__config_write_provider(w, &w->desc->model, NULL);
+    return phi__config_write_put(w, w->root, "provider", node);
+}
+
+static bool phi__config_write_tools(const phi__config_write *w) {
+    phi__config_tools t;
+    phi_json *node = phi_json_new_object(w->arena), *names = phi_json_new_array(w->arena);
+    size_t i;
+    memset(&t, 0, sizeof t);
+    t.mode = w->desc->tool_mode;
+    t.batch_size = t.mode == PHI_TOOLS_BATCHED ? w->desc->tool_batch : 0;
+    t.timeout_ms = w->desc->tool_timeout_ms;
+    t.choice = w->desc->tool_choice;
+    for (i = 0; i < w->desc->tool_count; i++)
+        if (phi_json_add(names, phi_json_new_text(w->arena, w->desc->tools[i].name)) != PHI_OK)
+            return false;
+    return node != NULL && names != NULL && phi__config_write_put(w, node, "enabled", names) &&
+           phi__config_put_table(w->arena, phi__config_tables_tools(), &t, node) &&
+           phi__config_write_put(w, w->root, "tools", node);
+}
+
+static bool phi__config_write_compaction(const phi__config_write *w) {
+    const phi__config_table *table = phi__config_tables_compaction();
+    phi__config_compaction c;
+    memset(&c, 0, sizeof c);
+    if (w->desc->compaction.disable) return true;
+    c.config = w->desc->compaction;
+    c.enabled = true;
+    if (c.config.max_context_tokens == 0)
+        c.config.max_context_tokens = w->desc->model.context_window;
+    if (c.config.scope_runs == PHI_COMPACTION_NO_RUNS || c.config.scope != PHI_COMPACTION_RUNS)
+        c.config.scope_runs = 0;
+    if (c.config.scope != PHI_COMPACTION_TOKENS) c.config.scope_tokens = 0;
+    if (c.config.keep_no_first) {
+        c.config.keep_first_turns = 0;
+        phi__config_put_mark(table, &c, "keep_first_turns");
+    }
+    return phi__config_write_table(w, w->root, "compaction", table, &c);
+}
+
+static bool phi__config_write_execution(const phi__config_write *w) {
+    phi__config_execution e;
+    phi__config_retry retry;
+    phi__config_cache cache;
+    phi__config_budget budget;
+    phi__config_deadlines deadlines;
+    phi_json *node = phi_json_new_object(w->arena);
+    memset(&e, 0, sizeof e);
+    memset(&retry, 0, sizeof retry);
+    memset(&cache, 0, sizeof cache);
+    memset(&budget, 0, sizeof budget);
+    memset(&deadlines, 0, sizeof deadlines);
+    e.limits = w->desc->limits;
+    retry.retry = w->desc->retry;
+    if (retry.retry.disable) {
+        retry.retry.max_retries = 0;
+        phi__config_put_mark(phi__config_tables_retry(), &retry, "max_retries");
+    }
+    cache.cache = w->desc->cache;
+    budget.budget = w->desc->budget;
+    deadlines.deadlines = w->desc->deadlines;
+    return node != NULL &&
+           phi__config_put_table(w->arena, phi__config_tables_execution(), &e, node) &&
+           phi__config_write_table(w, node, "retry", phi__config_tables_retry(), &retry) &&
+           phi__config_write_table(w, node, "cache", phi__config_tables_cache(), &cache) &&
+           phi__config_write_table(w, node, "budget", phi__config_tables_budget(), &budget) &&
+           phi__config_write_table(w, node, "deadlines", phi__config_tables_deadlines(),
+                                   &deadlines) &&
+           phi__config_write_put(w, w->root, "execution", node);
+}
+
+static bool phi__config_write_tree(phi__config_write *w) {
+    w->root = phi_json_new_object(w->arena);
+    return w->root != NULL && phi__config_write_agent(w) && phi__config_write_models(w) &&
+           phi__config_write_tools(w) && phi__config_write_compaction(w) &&
+           phi__config_write_execution(w);
+}
+
+/* What is not in the file, where its format has comments. */
+static phi_status phi__config_write_comment(phi_arena *arena, const phi_str *body, phi_str *out) {
+    static const char head[] =
+        "# Written by phi_config_write. Keys and headers are variables. Not in this file: hooks,\n"
+        "# filters, strategies, failover, formats, stores, and what tools of the program do.\n";
+    char *at = phi__arena_bytes(arena, phi__add(sizeof head, body->len));
+    if (at == NULL) return PHI_NO_MEMORY;
+    memcpy(at, head, sizeof head - 1);
+    memcpy(at + sizeof head - 1, body->at, body->len);
+    at[sizeof head - 1 + body->len] = '\0';
+    *out = phi__str(at, sizeof head - 1 + body->len);
+    return PHI_OK;
+}
+
+static phi_status phi__config_write_text(phi_arena *arena, const phi_json *root,
+                                         phi_config_format format, phi_str *out) {
+    phi_status status = PHI_UNSUPPORTED;
+    phi_str body = PHI__LIT("");
+    switch (format) {
+    case PHI_CONFIG_JSON: return phi_json_write(arena, root, PHI_JSON_PRETTY, out);
+#ifndef PHI_NO_YAML
+    case PHI_CONFIG_YAML: status = phi_yaml_write(arena, root, 0, &body); break;
+#endif
+#ifndef PHI_NO_TOML
+    case PHI_CONFIG_AUTO:
+    case PHI_CONFIG_TOML: status = phi_toml_write(arena, root, 0, &body); break;
+#endif
+    default: break;
+    }
+    return status == PHI_OK ? phi__config_write_comment(arena, &body, out) : status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, phi_arena *arena,
+                                    phi_str *out) {
+    phi_agent_desc desc;
+    phi__config_write w;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    *out = PHI__LIT("");
+    memset(&desc, 0, sizeof desc);
+    status = phi_agent_get_desc(agent, &desc);
+    if (status != PHI_OK) return status;
+    memset(&w, 0, sizeof w);
+    w.arena = arena;
+    w.desc = &desc;
+    w.profile = phi_agent_profile(agent);
+    if (!phi__config_write_tree(&w)) return PHI_NO_MEMORY;
+    return phi__config_write_text(arena, w.root, format, out);
+}
+
+#endif

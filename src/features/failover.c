@@ -1,0 +1,516 @@
+/* failover.c - another model continues the turn where one has failed for good.
+
+   An agent with a list sits at its own model or at one of the list; phi__agent.desc has the model
+   where it sits, so that the rest of phi knows one model only. Where an attempt fails for good, the
+   run is held, and the attempt abandoned; then the agent takes the next seat, and the turn
+   continues as if it had just begun. */
+#include "features/failover_in.h"
+
+#ifndef PHI_NO_FAILOVER
+
+#include "base/utf8_in.h"
+#include "loop/loop_in.h"
+#include "loop/speaker_in.h"
+#include "text/json_in.h"
+#include "text/records_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__FAILOVER_STAY_MS = 300000,
+    PHI__FAILOVER_NAME = 200,   /* bytes of a model's name in a message */
+    PHI__FAILOVER_WORDS = 240,  /* bytes of one failure in a message about several */
+    PHI__FAILOVER_MOST = 1400,  /* bytes of them all: an error message has room for 2,000 */
+    PHI__FAILOVER_REASON = 160, /* bytes of a limit's words */
+    PHI__FAILOVER_DEFAULT = PHI_FAILOVER_NETWORK | PHI_FAILOVER_SERVER | PHI_FAILOVER_RATE_LIMITED |
+                            PHI_FAILOVER_QUOTA | PHI_FAILOVER_AUTH | PHI_FAILOVER_NO_MODEL |
+                            PHI_FAILOVER_OVERFLOW
+};
+
+/* The copy of an agent's phi_failover, with defaults filled in, and its models ready to be used. */
+typedef struct phi__failover_list {
+    phi_failover given;
+    phi__speaker *seats; /* of given.models */
+} phi__failover_list;
+
+/* Of an agent. */
+typedef struct phi__failover_agent {
+    phi_arena arena;                /* of the list */
+    const phi__failover_list *list; /* NULL: it has none */
+    uint32_t at;                    /* 0: its own model; else of the list, from 1 */
+    uint64_t until_us;              /* it stays there for runs that begin before this */
+    /* the agent's own, while it sits elsewhere */
+    phi__speaker seat;
+    uint32_t max_tokens;
+    phi_thinking thinking;
+} phi__failover_agent;
+
+/* Of a run. */
+typedef struct phi__failover_run {
+    uint32_t switches;
+    uint32_t failed;            /* bits: the seats that have failed in this turn */
+    uint32_t turn;              /* that `failed` and `words` are about */
+    phi__buf words;             /* of their failures */
+    const phi_failure *failure; /* in the thread: why the run is held */
+} phi__failover_run;
+
+static phi__failover_agent *phi__failover_of(const phi__agent *agent) {
+    return (phi__failover_agent *)phi__feature_agent_state(agent, phi__failover_feature);
+}
+
+/* ---- the list ---- */
+
+static phi_failover phi__failover_defaults(const phi_failover *given) {
+    phi_failover out = *given;
+    if (out.on == 0) out.on = (uint32_t)PHI__FAILOVER_DEFAULT;
+    if (out.max_switches == 0) out.max_switches = (uint32_t)out.model_count;
+    if (out.stay_ms == 0) out.stay_ms = PHI__FAILOVER_STAY_MS;
+    return out;
+}
+
+static const phi__failover_list *phi__failover_copy(const phi_runtime *rt, phi_arena *arena,
+                                                    const phi_failover *given) {
+    phi__failover_list *list = (phi__failover_list *)phi__arena_zero(arena, sizeof *list);
+    phi_failover_model *models =
+        (phi_failover_model *)phi__arena_zero(arena, phi__mul(given->model_count, sizeof *models));
+    size_t i;
+    if (list == NULL || models == NULL) return NULL;
+    list->given = phi__failover_defaults(given);
+    list->given.models = models;
+    list->seats =
+        (phi__speaker *)phi__arena_zero(arena, phi__mul(given->model_count, sizeof *list->seats));
+    if (list->seats == NULL) return NULL;
+    for (i = 0; i < given->model_count; i++) {
+        models[i] = given->models[i];
+        if (!phi__speaker_take(rt, arena, models[i].provider, &models[i].model, &list->seats[i]))
+            return NULL;
+        models[i].model = list->seats[i].model;
+        models[i].provider = list->seats[i].own;
+    }
+    return list;
+}
+
+PHI__FN bool phi__failover_make(phi__agent *agent, const phi_failover *given,
+                                phi__failover_made *out) {
+    phi_arena_init(&out->arena, &agent->memory, 0);
+    out->list = given != NULL ? phi__failover_copy(agent->rt, &out->arena, given) : NULL;
+    if (given == NULL || out->list != NULL) return true;
+    phi_arena_free(&out->arena);
+    return false;
+}
+
+PHI__FN void phi__failover_put(phi__agent *agent, const phi__failover_made *made) {
+    phi__failover_agent *f = phi__failover_of(agent);
+    if (f->list != NULL) phi_arena_free(&f->arena);
+    f->arena = made->arena;
+    f->list = made->list;
+    agent->desc.failover = f->list != NULL ? &f->list->given : NULL;
+    if (f->list != NULL) phi__feature_join_all(agent->rt, phi__failover_feature);
+}
+
+/* ---- seats ---- */
+
+/* The model of a seat, and how it is spoken to. */
+static phi__speaker phi__failover_seat(const phi__agent *agent, const phi__failover_agent *f,
+                                       uint32_t at) {
+    phi__speaker own = f->at == 0 ? phi__speaker_of(agent) : f->seat, seat;
+    if (at == 0) return own;
+    seat = f->list->seats[at - 1];
+    if (seat.own == NULL && own.own != NULL) phi__speaker_by(&seat, own.own);
+    return seat;
+}
+
+static void phi__failover_sit(phi__agent *agent, phi__failover_agent *f, uint32_t at) {
+    phi__speaker seat;
+    if (at == f->at) return;
+    seat = phi__failover_seat(agent, f, at);
+    if (f->at == 0) {
+        f->seat = phi__speaker_of(agent);
+        f->max_tokens = agent->desc.max_tokens;
+        f->thinking = agent->desc.thinking;
+    }
+    agent->desc.max_tokens = f->max_tokens;
+    agent->desc.thinking = f->thinking;
+    if (at > 0) {
+        const phi_failover_model *model = &f->list->given.models[at - 1];
+        if (model->max_tokens != 0) agent->desc.max_tokens = model->max_tokens;
+        if (model->has_thinking) agent->desc.thinking = model->thinking;
+    }
+    phi__speaker_set(agent, &seat);
+    f->at = at;
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
+    phi__tool_sources_recheck(agent);
+}
+
+PHI__FN uint32_t phi__failover_leave(phi__agent *agent) {
+    phi__failover_agent *f = phi__failover_of(agent);
+    uint32_t at = f->at;
+    phi__failover_sit(agent, f, 0);
+    return at;
+}
+
+PHI__FN void phi__failover_back(phi__agent *agent, uint32_t at) {
+    phi__failover_agent *f = phi__failover_of(agent);
+    if (f->list != NULL && at <= f->list->given.model_count) phi__failover_sit(agent, f, at);
+}
+
+PHI__FN void phi__failover_own(const phi__agent *agent, phi_agent_desc *out) {
+    const phi__failover_agent *f = phi__failover_of(agent);
+    if (f->at == 0) return;
+    out->model = f->seat.model;
+    out->provider = f->seat.own;
+    out->max_tokens = f->max_tokens;
+    out->thinking = f->thinking;
+}
+
+PHI__FN bool phi__failover_inherit(const phi__agent *agent, phi_arena *arena, phi_agent_desc *out) {
+    const phi__failover_agent *f = phi__failover_of(agent);
+    phi_failover *rest;
+    if (f->list == NULL || out->failover != NULL) return true;
+    rest = (phi_failover *)phi_arena_alloc(arena, sizeof *rest);
+    if (rest == NULL) return false;
+    *rest = f->list->given;
+    if (f->at > 0 && agent->desc.provider != f->seat.own) { /* its provider is no default */
+        out->model = f->seat.model;
+        out->provider = f->seat.own;
+    } else {
+        rest->models += f->at;
+        rest->model_count -= f->at;
+    }
+    if (rest->model_count > 0) out->failover = rest;
+    return true;
+}
+
+/* ---- which failures, and where to ---- */
+
+/* Whether the agent goes to another model for it. A request that phi itself could not make for a
+   model of the list has no HTTP status, and says nothing about the others. */
+static bool phi__failover_fits(const phi__failover_agent *f, const phi_failure *failure) {
+    uint32_t class_of = 0;
+    switch (failure->kind) {
+    case PHI_FAILURE_NETWORK:
+    case PHI_FAILURE_TIMEOUT: class_of = PHI_FAILOVER_NETWORK; break;
+    case PHI_FAILURE_SERVER: class_of = PHI_FAILOVER_SERVER; break;
+    case PHI_FAILURE_RATE_LIMITED: class_of = PHI_FAILOVER_RATE_LIMITED; break;
+    case PHI_FAILURE_QUOTA: class_of = PHI_FAILOVER_QUOTA; break;
+    case PHI_FAILURE_AUTH: class_of = PHI_FAILOVER_AUTH; break;
+    case PHI_FAILURE_OVERFLOW: class_of = PHI_FAILOVER_OVERFLOW; break;
+    case PHI_FAILURE_CONTENT_FILTER: class_of = PHI_FAILOVER_CONTENT_FILTER; break;
+    case PHI_FAILURE_INVALID_REQUEST:
+        if (failure->http_status == 0 && f->at > 0) return true;
+        if (failure->http_status == 404) class_of = PHI_FAILOVER_NO_MODEL;
+        break;
+    case PHI_FAILURE_NONE:
+    case PHI_FAILURE_CANCELLED:
+    case PHI_FAILURE_NO_MEMORY: break;
+    }
+    return (f->list->given.on & class_of) != 0;
+}
+
+/* The next seat behind `from`, in a ring, that has not failed in this turn. False: none. */
+static bool phi__failover_next(const phi__agent *agent, const phi__failover_agent *f,
+                               const phi__failover_run *r, uint32_t *to) {
+    uint32_t count = (uint32_t)f->list->given.model_count + 1, i;
+    uint64_t window = agent->desc.model.context_window;
+    for (i = 1; i < count; i++) {
+        uint32_t at = (f->at + i) % count;
+        if ((r->failed >> at & 1) != 0) continue;
+        if (r->failure->kind == PHI_FAILURE_OVERFLOW &&
+            phi__failover_seat(agent, f, at).model.context_window <= window)
+            continue;
+        *to = at;
+        return true;
+    }
+    return false;
+}
+
+/* ---- words ---- */
+
+static void phi__failover_name(const phi_model *model, char out[PHI__FAILOVER_NAME]) {
+    (void)snprintf(out, PHI__FAILOVER_NAME, "%.60s/%.120s", model->provider, model->id);
+}
+
+/* One more that has failed in this turn. Without memory the list is shorter. */
+static void phi__failover_say(phi__failover_run *r, const phi_model *model, phi_str words) {
+    char name[PHI__FAILOVER_NAME];
+    if (r->words.len > PHI__FAILOVER_MOST) return;
+    phi__failover_name(model, name);
+    if (r->words.len > 0) phi__buf_text(&r->words, "; ");
+    phi__buf_text(&r->words, name);
+    phi__buf_text(&r->words, ": ");
+    phi__buf_add(&r->words, words.at, phi__utf8_cut(words, PHI__FAILOVER_WORDS));
+}
+
+/* The failure with the words of all models that failed before it; the same, where there were none,
+   or there is no memory. */
+static const phi_failure *phi__failover_all(phi__run *run, phi__failover_run *r,
+                                            const phi_failure *failure) {
+    phi_arena *room = phi__thread_room(run->agent->thread);
+    phi_failure *kept;
+    phi__buf words;
+    if (r->words.len == 0 || r->words.failed) return failure;
+    phi__buf_init(&words, &run->agent->memory);
+    phi__buf_add(&words, failure->message.at, phi__utf8_cut(failure->message, 500));
+    phi__buf_text(&words, " (other models: ");
+    phi__buf_add_str(&words, phi__buf_str(&r->words));
+    phi__buf_char(&words, ')');
+    kept = words.failed ? NULL : (phi_failure *)phi_arena_alloc(room, sizeof *kept);
+    if (kept != NULL) {
+        *kept = *failure;
+        if (!phi__arena_str(room, phi__buf_str(&words), &kept->message)) kept = NULL;
+    }
+    phi__buf_free(&words);
+    phi__buf_clear(&r->words); /* they are said once */
+    return kept != NULL ? kept : failure;
+}
+
+/* ---- the switch ---- */
+
+static bool phi__failover_note(phi__run *run, phi_str from, phi_str to,
+                               const phi_failure *failure) {
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf note;
+    phi__buf_init(&note, &run->agent->memory);
+    phi__buf_char(&note, '{');
+    phi__records_str(&note, "from", from);
+    phi__records_str(&note, "to", to);
+    phi__records_str(&note, "failure", phi_str_of(phi_failure_kind_text(failure->kind)));
+    phi__records_str(&note, "message", failure->message);
+    phi__buf_char(&note, '}');
+    if (!note.failed)
+        status = phi__note_add_of_run(run->agent->thread, PHI_NOTE_FAILOVER, phi__buf_str(&note));
+    phi__buf_free(&note);
+    return status == PHI_OK;
+}
+
+static bool phi__failover_emit(phi__run *run, const phi__failover_agent *f,
+                               const phi__failover_run *r, const phi_model *from) {
+    char left[PHI__FAILOVER_NAME], taken[PHI__FAILOVER_NAME];
+    phi_event event;
+    phi__failover_name(from, left);
+    phi__failover_name(&run->agent->desc.model, taken);
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_FAILOVER;
+    event.text = phi_str_of(taken);
+    event.failure = r->failure;
+    event.status = phi__failure_status(r->failure);
+    event.attempt = r->switches;
+    event.attempts = f->list->given.max_switches;
+    return phi__arena_str(phi__thread_room(run->agent->thread), phi_str_of(left), &event.source) &&
+           phi__failover_note(run, event.source, event.text, r->failure) &&
+           phi__events_emit(run->agent, &event, NULL, 0);
+}
+
+/* It sits at the model that continues the turn. */
+static phi__state phi__failover_done(phi__run *run, phi__failover_agent *f, phi__failover_run *r,
+                                     const phi_model *from) {
+    phi__failover_say(r, from, r->failure->message);
+    r->switches++;
+    if (f->list->given.stay == PHI_FAILOVER_STAY_FOR)
+        f->until_us = phi__io_now_us(run->agent->rt->io) + (uint64_t)f->list->given.stay_ms * 1000;
+    return phi__failover_emit(run, f, r, from) ? PHI__RUN_TURN : PHI__RUN_LOST;
+}
+
+/* No model may answer: the run's limits or a budget leave no room for any. */
+static phi__state phi__failover_refused(phi__run *run, phi__failover_run *r) {
+    const phi_failure *failure = phi__failover_all(run, r, r->failure);
+    r->failed = UINT32_MAX;
+    return phi__attempt_refuse(run, failure);
+}
+
+static phi__state phi__failover_go(phi__run *run, phi__failover_agent *f, phi__failover_run *r) {
+    phi__agent *agent = run->agent;
+    const phi_model from = agent->desc.model;
+    char reason[PHI__FAILOVER_REASON];
+    uint32_t at = f->at, to;
+    if (run->end.cancelled || run->end.stopping) return PHI__RUN_TURN_END;
+    r->failed |= (uint32_t)1 << at;
+    phi__attempt_clear(run);
+    phi__model_call_list_clear(run);
+    phi__projection_clear(run);
+    if (phi__limits_reached(run, reason, sizeof reason)) {
+        phi__failover_say(r, &from, phi_str_of(reason));
+        return phi__failover_refused(run, r);
+    }
+    while (phi__failover_next(agent, f, r, &to)) {
+        phi__failover_sit(agent, f, to);
+        if (agent->sources != NULL && run->toolset == NULL &&
+            phi__tool_sources_refresh(agent, false) != PHI_OK)
+            return PHI__RUN_LOST;
+        if (phi__states_reserve(run, 0, reason, sizeof reason))
+            return phi__failover_done(run, f, r, &from);
+        phi__failover_say(r, &agent->desc.model, phi_str_of(reason));
+        r->failed |= (uint32_t)1 << to;
+    }
+    phi__failover_sit(agent, f, at);
+    return phi__failover_refused(run, r);
+}
+
+/* ---- points of a run ---- */
+
+/* An attempt has failed for good. */
+static phi__state phi__failover_failed(phi__moment *moment, phi__failover_agent *f,
+                                       phi__failover_run *r) {
+    phi__run *run = moment->run;
+    uint32_t to;
+    if (r->turn != run->turn.index) r->failed = 0;
+    if (r->turn != run->turn.index) phi__buf_clear(&r->words);
+    r->turn = run->turn.index;
+    r->failure = moment->failure;
+    if (r->switches < f->list->given.max_switches && phi__failover_fits(f, moment->failure) &&
+        phi__failover_next(run->agent, f, r, &to))
+        return PHI__RUN_HELD;
+    moment->failure = phi__failover_all(run, r, moment->failure);
+    return PHI__RUN_ON;
+}
+
+/* A run begins long after the switch: it tries the agent's own model, if there is room for it. */
+static void phi__failover_begun(phi__run *run, phi__failover_agent *f, const phi__failover_run *r) {
+    char reason[PHI__FAILOVER_REASON];
+    uint32_t at = f->at;
+    if (at == 0 || run->turn.index > 0 || r->switches > 0 ||
+        f->list->given.stay != PHI_FAILOVER_STAY_FOR ||
+        phi__io_now_us(run->agent->rt->io) < f->until_us)
+        return;
+    phi__failover_sit(run->agent, f, 0);
+    if (phi__states_reserve(run, 0, reason, sizeof reason)) return;
+    phi__failover_sit(run->agent, f, at);
+    (void)phi__states_reserve(run, 0, reason, sizeof reason);
+}
+
+/* ---- snapshots ---- */
+
+static void phi__failover_save_run(phi__buf *out, const phi__failover_run *r) {
+    if (r->switches == 0) return;
+    phi__records_raw(out, "failover", "{");
+    phi__records_u64(out, "switches", r->switches);
+    phi__records_u64(out, "turn", r->turn);
+    phi__records_u64(out, "failed", r->failed);
+    phi__records_str(out, "words", phi__buf_str(&r->words));
+    phi__buf_char(out, '}');
+}
+
+static phi_status phi__failover_load_run(phi__run *run, phi__failover_run *r,
+                                         const phi_json *node) {
+    const phi_json *saved = phi_json_get(node, "failover");
+    if (!phi_json_is_object(saved)) return PHI_OK;
+    phi__feature_join(run, phi__failover_feature); /* frees it, should the rest not be readable */
+    r->switches = phi__records_get_u32(saved, "switches");
+    r->turn = phi__records_get_u32(saved, "turn");
+    r->failed = phi__records_get_u32(saved, "failed");
+    phi__buf_add_str(&r->words, phi__records_get_str(saved, "words"));
+    return r->words.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static void phi__failover_save_agent(phi__buf *out, const phi__agent *agent,
+                                     const phi__failover_agent *f) {
+    uint64_t now = phi__io_now_us(agent->rt->io);
+    if (f->at == 0) return;
+    phi__records_raw(out, "failover", "{");
+    phi__records_u64(out, "at", f->at);
+    phi__records_str(out, "model", phi_str_of(agent->desc.model.id));
+    phi__records_u64(out, "left_us", f->until_us > now ? f->until_us - now : 0);
+    phi__buf_char(out, '}');
+}
+
+/* Of a list that is another one now, the agent sits at its own model. */
+static void phi__failover_load_agent(phi__agent *agent, phi__failover_agent *f,
+                                     const phi_json *root) {
+    const phi_json *saved = phi_json_get(root, "failover");
+    uint64_t at = phi__records_get_u64(saved, "at");
+    if (f->list == NULL || at == 0 || at > f->list->given.model_count ||
+        !phi__str_is(phi__records_get_str(saved, "model"), f->list->seats[at - 1].model.id))
+        return;
+    phi__failover_sit(agent, f, (uint32_t)at);
+    f->until_us = phi__io_now_us(agent->rt->io) + phi__records_get_u64(saved, "left_us");
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__failover_at_run(phi__moment *moment, phi__failover_agent *f) {
+    phi__failover_run *r = (phi__failover_run *)moment->run_state;
+    switch (moment->point) {
+    case PHI__POINT_TURN_BEGUN: phi__failover_begun(moment->run, f, r); break;
+    case PHI__POINT_FAILED:
+        if (moment->whole) return phi__failover_failed(moment, f, r);
+        break;
+    case PHI__POINT_HELD: return phi__failover_go(moment->run, f, r);
+    case PHI__POINT_HELD_AS: return PHI__RUN_TURN;
+    case PHI__POINT_RUN_OVER:
+        if (f->list->given.stay == PHI_FAILOVER_STAY_RUN) phi__failover_sit(moment->agent, f, 0);
+        break;
+    default: break;
+    }
+    return PHI__RUN_ON;
+}
+
+static phi__state phi__failover_take_part(phi__moment *moment) {
+    phi__failover_agent *f = (phi__failover_agent *)moment->agent_state;
+    phi__failover_run *r = (phi__failover_run *)moment->run_state;
+    switch (moment->point) {
+    case PHI__POINT_AGENT_SAVE: phi__failover_save_agent(moment->out, moment->agent, f); break;
+    case PHI__POINT_AGENT_LOAD: phi__failover_load_agent(moment->agent, f, moment->json); break;
+    case PHI__POINT_AGENT_FREED:
+        if (f->list != NULL) phi_arena_free(&f->arena);
+        break;
+    case PHI__POINT_RUN_SAVE: phi__failover_save_run(moment->out, r); break;
+    case PHI__POINT_RUN_FREED:
+        if (r->words.memory != NULL) phi__buf_free(&r->words);
+        return PHI__RUN_ON;
+    default: break;
+    }
+    if (moment->run == NULL || f->list == NULL) return PHI__RUN_ON;
+    if (r->words.memory == NULL) phi__buf_init(&r->words, &moment->agent->memory);
+    if (moment->point == PHI__POINT_RUN_LOAD)
+        moment->status = phi__failover_load_run(moment->run, r, moment->json);
+    return phi__failover_at_run(moment, f);
+}
+
+PHI__FN const phi__feature *phi__failover_feature(void) {
+    static const phi__feature feature = {
+        PHI__POINT_TURN_BEGUN | PHI__POINT_FAILED | PHI__POINT_HELD | PHI__POINT_HELD_AS |
+            PHI__POINT_RUN_OVER | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE | PHI__POINT_RUN_LOAD |
+            PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD | PHI__POINT_AGENT_FREED,
+        sizeof(phi__failover_run), sizeof(phi__failover_agent), phi__failover_take_part,
+        phi__feature_late};
+    return &feature;
+}
+
+#else
+
+PHI__FN bool phi__failover_make(phi__agent *agent, const phi_failover *given,
+                                phi__failover_made *out) {
+    (void)agent;
+    (void)given; /* a desc that has one was refused */
+    memset(out, 0, sizeof *out);
+    return true;
+}
+
+PHI__FN void phi__failover_put(phi__agent *agent, const phi__failover_made *made) {
+    (void)agent;
+    (void)made;
+}
+
+PHI__FN uint32_t phi__failover_leave(phi__agent *agent) {
+    (void)agent;
+    return 0;
+}
+
+PHI__FN void phi__failover_back(phi__agent *agent, uint32_t at) {
+    (void)agent;
+    (void)at;
+}
+
+PHI__FN void phi__failover_own(const phi__agent *agent, phi_agent_desc *out) {
+    (void)agent;
+    (void)out;
+}
+
+PHI__FN bool phi__failover_inherit(const phi__agent *agent, phi_arena *arena, phi_agent_desc *out) {
+    (void)agent;
+    (void)arena;
+    (void)out;
+    return true;
+}
+
+#endif

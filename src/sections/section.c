@@ -1,0 +1,53 @@
+/* section.c - what several sections need. */
+#include "sections/section_in.h"
+
+#ifndef PHI_NO_CONFIG
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_str phi__section_name(const phi_json *node) {
+    phi_str name = phi_json_str(phi_json_get(node, "name"), "");
+    if (name.len == 0) name = phi_json_str(phi_json_get(node, "id"), "");
+    if (phi__str_starts(name, "{{")) {
+        phi__config_ref ref = phi__config_refs_parse(name);
+        if (ref.name.len > 0) name = ref.name;
+    }
+    return name.len > 0 ? name : PHI__LIT("unnamed");
+}
+
+PHI__FN bool phi__section_pairs(phi_arena *arena, const phi_json *map,
+                                const phi__section_pair **out, size_t *count) {
+    size_t n = phi_json_count(map);
+    phi_json_iter it = phi_json_each(map);
+    const phi_json *value;
+    phi__section_pair *pairs;
+    *count = 0;
+    *out = NULL;
+    if (n == 0) return true;
+    pairs = (phi__section_pair *)phi_arena_alloc(arena, phi__mul(n, sizeof *pairs));
+    if (pairs == NULL) return false;
+    while ((value = phi_json_next(&it)) != NULL) {
+        phi_str key;
+        if (!phi__arena_str(arena, it.key, &key)) return false;
+        pairs[*count].name = key.at;
+        pairs[*count].value = phi_json_str(value, "").at;
+        ++*count;
+    }
+    *out = pairs;
+    return true;
+}
+
+PHI__FN const char *const *phi__section_places(phi__config_ground *ground,
+                                               const phi__config_texts *paths) {
+    const char **list;
+    size_t i;
+    if (paths->count == 0) return NULL;
+    list = (const char **)phi__arena_zero(ground->arena, (paths->count + 1) * sizeof *list);
+    for (i = 0; list != NULL && i < paths->count; i++) {
+        list[i] = phi__config_place_join(ground->arena, ground->directory, paths->at[i]);
+        if (list[i] == NULL) return NULL;
+    }
+    return list;
+}
+
+#endif

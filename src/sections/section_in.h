@@ -1,0 +1,104 @@
+/* section_in.h - the sections: each has a table, and functions that sections.c puts into its
+   list. */
+#ifndef PHI_SECTIONS_SECTION_IN_H
+#define PHI_SECTIONS_SECTION_IN_H
+
+#include "config/config_section_in.h"
+#include "mcp/mcp_oauth.h"
+
+#ifndef PHI_NO_CONFIG
+
+/* ---- section.c ---- */
+
+/* "name" of a table for messages, from its name, else its id without braces; never empty. */
+PHI__FN phi_str phi__section_name(const phi_json *node);
+
+/* A table of texts as a list in the arena. */
+typedef struct phi__section_pair {
+    const char *name, *value;
+} phi__section_pair;
+/* False: no memory. *count 0: there are none. */
+PHI__FN bool phi__section_pairs(phi_arena *arena, const phi_json *map,
+                                const phi__section_pair **out, size_t *count);
+
+/* Paths relative to the directory of the file, NULL-ended; NULL: no memory, or there are none. */
+PHI__FN const char *const *phi__section_places(phi__config_ground *ground,
+                                               const phi__config_texts *paths);
+
+/* ---- each section: its table, begin, use and end ---- */
+
+PHI__FN const phi__config_table *phi__section_tools_table(void);
+PHI__FN phi_status phi__section_tools_begin(phi__config_ground *ground, const phi_json *node,
+                                            void **state);
+PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *making);
+PHI__FN void phi__section_tools_end(void *state);
+
+#ifndef PHI_NO_SKILLS
+PHI__FN const phi__config_table *phi__section_skills_table(void);
+PHI__FN phi_status phi__section_skills_begin(phi__config_ground *ground, const phi_json *node,
+                                             void **state);
+PHI__FN phi_status phi__section_skills_use(void *state, phi__config_making *making);
+PHI__FN void phi__section_skills_end(void *state);
+#endif
+
+#ifndef PHI_NO_MCP
+PHI__FN const phi__config_table *phi__section_mcp_table_top(void);
+PHI__FN phi_status phi__section_mcp_begin(phi__config_ground *ground, const phi_json *node,
+                                          void **state);
+PHI__FN phi_status phi__section_mcp_use(void *state, phi__config_making *making);
+PHI__FN void phi__section_mcp_end(void *state);
+
+typedef struct phi__section_mcp_taken {
+    uint64_t set;
+    const char *id, *name, *description, *cwd, *url, *era, *name_prefix, *log_level;
+    const phi_json *command, *env, *headers, *oauth;
+    phi__config_texts args, answers, roots;
+    uint32_t max_restarts, restart_delay_ms, close_ms;
+    uint32_t connect_timeout_ms, timeout_ms, max_timeout_ms, max_list;
+    uint64_t max_message_bytes;
+    bool hide_keys, no_restart, needs_approval, hold_changed_tools, required;
+} phi__section_mcp_taken;
+
+typedef struct phi__section_mcp_oauth_taken {
+    uint64_t set;
+    const char *client_id, *client_secret, *issuer, *client_metadata_url, *client_name;
+    const char *client_uri, *scope, *redirect_uri;
+    phi_mcp_client_auth client_auth;
+    uint32_t redirect_port, timeout_ms;
+    bool web_application, no_offline_access, allow_private, no_legacy;
+} phi__section_mcp_oauth_taken;
+
+/* section_mcp_table.c */
+PHI__FN const phi__config_table *phi__section_mcp_table_instance(void);
+PHI__FN const phi__config_table *phi__section_mcp_table_oauth(void);
+PHI__FN const phi__config_choice *phi__section_mcp_table_answers(void);
+#endif
+
+#ifndef PHI_NO_OPENAPI
+PHI__FN const phi__config_table *phi__section_openapi_table(void);
+PHI__FN phi_status phi__section_openapi_begin(phi__config_ground *ground, const phi_json *node,
+                                              void **state);
+PHI__FN phi_status phi__section_openapi_use(void *state, phi__config_making *making);
+PHI__FN void phi__section_openapi_end(void *state);
+#endif
+
+#ifndef PHI_NO_PERMISSIONS
+PHI__FN const phi__config_table *phi__section_permissions_table(void);
+PHI__FN phi_status phi__section_permissions_begin(phi__config_ground *ground, const phi_json *node,
+                                                  void **state);
+PHI__FN phi_status phi__section_permissions_use(void *state, phi__config_making *making);
+PHI__FN void phi__section_permissions_end(void *state);
+#endif
+
+#ifndef PHI_NO_SCRIPTS
+PHI__FN const phi__config_table *phi__section_scripts_table(void);       /* [callbacks] */
+PHI__FN const phi__config_table *phi__section_scripts_hooks_table(void); /* [hooks] */
+/* Of both: the node is that of [callbacks]. */
+PHI__FN phi_status phi__section_scripts_begin(phi__config_ground *ground, const phi_json *node,
+                                              void **state);
+PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *making);
+PHI__FN void phi__section_scripts_end(void *state);
+#endif
+
+#endif
+#endif

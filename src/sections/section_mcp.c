@@ -1,0 +1,305 @@
+/* section_mcp.c - MCP servers: a connection that agents share, or one for each reference. */
+#include "sections/section_in.h"
+
+#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_MCP)
+
+#include "mcp/mcp_oauth.h"
+#include "mcp/mcp_tools.h"
+#include "tools/scripts_in.h"
+
+/* A connection. */
+typedef struct phi__section_mcp_link {
+    struct phi__section_mcp_link *next;
+    const phi_json *node;
+    bool keep;
+    phi_mcp *mcp;
+    phi_mcp_oauth_desc oauth;
+} phi__section_mcp_link;
+
+typedef struct phi__section_mcp_state {
+    const phi_json *node;
+    phi__section_mcp_link *links;
+} phi__section_mcp_state;
+
+static const char *const *phi__section_mcp_env(phi_arena *arena, const phi_json *map) {
+    const phi__section_pair *pairs;
+    size_t n, i;
+    const char **list;
+    if (!phi__section_pairs(arena, map, &pairs, &n)) return NULL;
+    list = (const char **)phi__arena_zero(arena, (n + 1) * sizeof *list);
+    for (i = 0; list != NULL && i < n; i++) {
+        size_t a = strlen(pairs[i].name), b = strlen(pairs[i].value);
+        char *at = phi__arena_bytes(arena, phi__add(a, b) + 2);
+        if (at == NULL) return NULL;
+        memcpy(at, pairs[i].name, a);
+        at[a] = '=';
+        memcpy(at + a + 1, pairs[i].value, b + 1);
+        list[i] = at;
+    }
+    return list;
+}
+
+/* The command: a text, split as a shell would, or a list; then `args`. *out NULL: a problem says
+   why. */
+static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_json *node,
+                                        const phi__section_mcp_taken *t, const char *const **out) {
+    const char *const *words = NULL;
+    const char *fault = NULL, **list;
+    size_t n = 0, i;
+    phi_status status;
+    *out = NULL;
+    if (phi_json_is_string(t->command)) {
+        status =
+            phi__script_words_split(ground->arena, phi_json_str(t->command, "").at, &words, &fault);
+        if (status == PHI_NO_MEMORY) return status;
+        if (status != PHI_OK) {
+            phi__config_words_error(ground, t->command, status, "mcp.instances.command",
+                                    "command: %s", fault);
+            return PHI_OK;
+        }
+        while (words[n] != NULL) n++;
+    } else {
+        n = phi_json_count(t->command);
+    }
+    list = (const char **)phi__arena_zero(ground->arena,
+                                          phi__mul(n + t->args.count + 1, sizeof *list));
+    if (list == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < n; i++) {
+        const phi_json *item = words == NULL ? phi_json_at(t->command, i) : NULL;
+        list[i] = words != NULL ? words[i] : phi_json_str(item, "").at;
+        if (words != NULL || phi_json_is_string(item)) continue;
+        phi__config_words_error(ground, item, PHI_BAD_ARG, "mcp.instances.command",
+                                "command: expected texts in the list");
+        return PHI_OK;
+    }
+    for (i = 0; i < t->args.count; i++) list[n + i] = t->args.at[i];
+    if (n == 0)
+        phi__config_words_error(ground, node, PHI_BAD_ARG, "mcp.instances.command",
+                                "command: expected a program, as \"my-server --stdio\" or "
+                                "[\"my-server\", \"--stdio\"]");
+    else
+        *out = list;
+    return PHI_OK;
+}
+
+static phi_status phi__section_mcp_roots(phi__config_ground *ground, const phi__config_texts *paths,
+                                         phi_mcp_desc *desc) {
+    phi_mcp_root *roots;
+    size_t i;
+    if (paths->count == 0) return PHI_OK;
+    roots = (phi_mcp_root *)phi__arena_zero(ground->arena, paths->count * sizeof *roots);
+    if (roots == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < paths->count; i++) {
+        phi_str text = phi_str_of(paths->at[i]);
+        const char *path;
+        char *uri;
+        roots[i].uri = text.at;
+        if (phi__str_find(text, 0, "://") != SIZE_MAX) continue;
+        path = phi__config_place_join(ground->arena, ground->directory, text.at);
+        if (path != NULL) path = phi__config_place_absolute(ground->arena, path);
+        uri = path != NULL ? phi__arena_bytes(ground->arena, strlen(path) + 8) : NULL;
+        if (uri == NULL) return PHI_NO_MEMORY;
+        memcpy(uri, "file://", 7);
+        memcpy(uri + 7, path, strlen(path) + 1);
+        roots[i].uri = uri;
+    }
+    desc->roots = roots;
+    desc->root_count = paths->count;
+    return PHI_OK;
+}
+
+static phi_status phi__section_mcp_oauth(phi__config_ground *ground, const phi_json *node,
+                                         phi__section_mcp_link *link, phi_mcp_desc *desc) {
+    phi__section_mcp_oauth_taken t;
+    phi_mcp_oauth_desc *oauth = &link->oauth;
+    if (node == NULL) return PHI_OK;
+    memset(&t, 0, sizeof t);
+    if (!phi__config_take(ground->arena, node, phi__section_mcp_table_oauth(), &t))
+        return PHI_NO_MEMORY;
+    oauth->open_browser = ground->desc.open_url_fn;
+    oauth->user_data = ground->desc.open_url_user_data;
+    oauth->store = ground->desc.store;
+    oauth->client_id = t.client_id;
+    oauth->client_secret = t.client_secret;
+    oauth->client_auth = t.client_auth;
+    oauth->issuer = t.issuer;
+    oauth->client_metadata_url = t.client_metadata_url;
+    oauth->client_name = t.client_name;
+    oauth->client_uri = t.client_uri;
+    oauth->web_application = t.web_application;
+    oauth->scope = t.scope;
+    oauth->no_offline_access = t.no_offline_access;
+    oauth->redirect_port = (int)t.redirect_port;
+    oauth->redirect_uri = t.redirect_uri;
+    oauth->timeout_ms = t.timeout_ms;
+    oauth->allow_private = t.allow_private;
+    oauth->no_legacy = t.no_legacy;
+    desc->oauth = oauth;
+    return PHI_OK;
+}
+
+static void phi__section_mcp_plain(const phi__section_mcp_taken *t, phi_mcp_desc *desc) {
+    desc->hide_keys = t->hide_keys;
+    desc->max_restarts = t->max_restarts;
+    desc->no_restart = t->no_restart;
+    desc->restart_delay_ms = t->restart_delay_ms;
+    desc->close_ms = t->close_ms;
+    desc->url = t->url;
+    desc->era = t->era;
+    desc->connect_timeout_ms = t->connect_timeout_ms;
+    desc->timeout_ms = t->timeout_ms;
+    desc->max_timeout_ms = t->max_timeout_ms;
+    desc->name_prefix = t->name_prefix;
+    desc->max_message_bytes = (size_t)t->max_message_bytes;
+    desc->max_list = t->max_list;
+    desc->needs_approval = t->needs_approval;
+    desc->hold_changed_tools = t->hold_changed_tools;
+    desc->answers = phi__config_take_bits(&t->answers, phi__section_mcp_table_answers());
+    desc->log_level = t->log_level;
+}
+
+/* The desc of a server. *fits: it says enough to connect. */
+static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_json *node,
+                                        const phi__section_mcp_taken *t,
+                                        phi__section_mcp_link *link, phi_mcp_desc *desc,
+                                        bool *fits) {
+    const phi__section_pair *pairs;
+    phi_str name = phi__section_name(node);
+    phi_status status = PHI_OK;
+    *fits = false;
+    phi__section_mcp_plain(t, desc);
+    if (!phi__arena_str(ground->arena, name, &name)) return PHI_NO_MEMORY;
+    desc->name = name.at;
+    if ((t->url != NULL) == (t->command != NULL)) {
+        phi__config_words_error(ground, node, PHI_BAD_ARG, "mcp.instances",
+                                "MCP server \"%s\": expected one of command (a program) and url",
+                                name.at);
+        return PHI_OK;
+    }
+    if (t->command != NULL) status = phi__section_mcp_argv(ground, node, t, &desc->argv);
+    if (status == PHI_OK && t->env != NULL) {
+        desc->env = phi__section_mcp_env(ground->arena, t->env);
+        if (desc->env == NULL) status = PHI_NO_MEMORY;
+    }
+    if (status == PHI_OK && t->cwd != NULL) {
+        desc->cwd = phi__config_place_join(ground->arena, ground->directory, t->cwd);
+        if (desc->cwd == NULL) status = PHI_NO_MEMORY;
+    }
+    if (status == PHI_OK &&
+        !phi__section_pairs(ground->arena, t->headers, &pairs, &desc->header_count))
+        status = PHI_NO_MEMORY;
+    if (status == PHI_OK && desc->header_count > 0) {
+        phi_mcp_pair *headers =
+            (phi_mcp_pair *)phi_arena_alloc(ground->arena, desc->header_count * sizeof *headers);
+        size_t i;
+        for (i = 0; headers != NULL && i < desc->header_count; i++) {
+            headers[i].name = pairs[i].name;
+            headers[i].value = pairs[i].value;
+        }
+        desc->headers = headers;
+        if (headers == NULL) status = PHI_NO_MEMORY;
+    }
+    if (status == PHI_OK) status = phi__section_mcp_roots(ground, &t->roots, desc);
+    if (status == PHI_OK) status = phi__section_mcp_oauth(ground, t->oauth, link, desc);
+    *fits = desc->argv != NULL || desc->url != NULL;
+    return status;
+}
+
+/* The connection of a reference: one that is shared, or a new one. *out NULL: a problem says why,
+   or nothing is to be opened. */
+static phi_status phi__section_mcp_link_of(phi__section_mcp_state *s, phi__config_ground *ground,
+                                           const phi__config_used *used,
+                                           const phi__section_mcp_taken *t,
+                                           phi__section_mcp_link **out) {
+    phi__section_mcp_link *link = s->links;
+    phi_mcp_desc desc = PHI_ZERO;
+    bool fits;
+    phi_status status;
+    while (used->keep && link != NULL && (link->node != used->node || !link->keep))
+        link = link->next;
+    *out = used->keep ? link : NULL;
+    if (*out != NULL) return PHI_OK;
+    link = (phi__section_mcp_link *)phi__arena_zero(ground->arena, sizeof *link);
+    if (link == NULL) return PHI_NO_MEMORY;
+    link->node = used->node;
+    link->keep = used->keep;
+    status = phi__section_mcp_desc(ground, used->node, t, link, &desc, &fits);
+    if (status != PHI_OK || !fits || ground->check_only) return status;
+    link->mcp = phi_mcp_connect(ground->rt, &desc);
+    if (link->mcp == NULL) {
+        const char *words = "";
+        status = phi_last_error(ground->rt, &words, NULL);
+        if (status == PHI_NO_MEMORY) return status;
+        phi__config_words_error(ground, used->node, status, "mcp.instances",
+                                "MCP server \"%s\": %s", desc.name, words);
+        return PHI_OK;
+    }
+    link->next = s->links;
+    s->links = link;
+    *out = link;
+    return PHI_OK;
+}
+
+/* PHI_BUSY: a server that is required is not there yet. */
+static phi_status phi__section_mcp_wait(phi__config_ground *ground,
+                                        const phi__section_mcp_link *link,
+                                        const phi__section_mcp_taken *t) {
+    phi_str name = phi__section_name(link->node);
+    phi_mcp_state state = phi_mcp_state_of(link->mcp);
+    if (!t->required || state == PHI_MCP_READY) return PHI_OK;
+    if (state == PHI_MCP_CONNECTING) return PHI_BUSY;
+    phi__config_words_error(ground, link->node, PHI_REFUSED, "mcp.instances",
+                            "MCP server \"%.*s\", which is required: %s", (int)name.len, name.at,
+                            phi_mcp_error(link->mcp));
+    return PHI_OK;
+}
+
+/* One server of an agent; making->work: its connection, while it is waited for. */
+static phi_status phi__section_mcp_one(phi__section_mcp_state *s, phi__config_making *making,
+                                       const phi__config_used *used) {
+    phi__config_ground *ground = making->ground;
+    phi__section_mcp_link *link = (phi__section_mcp_link *)making->work;
+    phi__section_mcp_taken t;
+    phi_status status = PHI_OK;
+    memset(&t, 0, sizeof t);
+    if (!phi__config_take(ground->arena, used->node, phi__section_mcp_table_instance(), &t))
+        return PHI_NO_MEMORY;
+    if (link == NULL) status = phi__section_mcp_link_of(s, ground, used, &t, &link);
+    if (status != PHI_OK || link == NULL) return status;
+    making->work = link;
+    status = phi__section_mcp_wait(ground, link, &t);
+    if (status != PHI_OK) return status;
+    making->work = NULL;
+    return phi__config_making_source(making, phi_mcp_tools(link->mcp));
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__section_mcp_begin(phi__config_ground *ground, const phi_json *node,
+                                          void **state) {
+    phi__section_mcp_state *s = (phi__section_mcp_state *)phi__arena_zero(ground->arena, sizeof *s);
+    *state = s;
+    if (s == NULL) return PHI_NO_MEMORY;
+    s->node = node;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__section_mcp_use(void *state, phi__config_making *making) {
+    phi__section_mcp_state *s = (phi__section_mcp_state *)state;
+    phi__config_used used;
+    while (phi__config_making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
+        phi_status status = used.node != NULL ? phi__section_mcp_one(s, making, &used) : PHI_OK;
+        if (status != PHI_OK) return status;
+        making->at++;
+    }
+    return PHI_OK;
+}
+
+PHI__FN void phi__section_mcp_end(void *state) {
+    phi__section_mcp_state *s = (phi__section_mcp_state *)state;
+    phi__section_mcp_link *link;
+    for (link = s != NULL ? s->links : NULL; link != NULL; link = link->next)
+        (void)phi_mcp_free(link->mcp);
+}
+
+#endif

@@ -1,0 +1,232 @@
+/* section_permissions.c - rules of permissions, in front of the host's hook. */
+#include "sections/section_in.h"
+
+#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_PERMISSIONS)
+
+#include "permissions/permissions.h"
+
+enum { PHI__SECTION_PERMISSIONS_NONE = -1 };
+
+typedef struct phi__section_permissions_taken {
+    uint64_t set;
+    int mode, otherwise;
+    const phi_json *rules;
+    const char *home, *shell_tools;
+} phi__section_permissions_taken;
+
+/* The rules of one agent, and the two hooks of the host behind them. */
+typedef struct phi__section_permissions_one {
+    struct phi__section_permissions_one *next;
+    phi_permissions *permissions;
+    phi_hook_fn ask_fn, hook_fn;
+    void *ask_user_data, *hook_user_data;
+    uint32_t hook_points;
+} phi__section_permissions_one;
+
+typedef struct phi__section_permissions_state {
+    phi__section_permissions_taken taken;
+    const phi_json *node;
+    phi_permission_rules rules;
+    phi__section_permissions_one *all;
+} phi__section_permissions_state;
+
+static const phi__config_choice phi__section_permissions_modes[] = {
+    {"default", PHI_PERMISSION_MODE_DEFAULT, false},
+    {"plan", PHI_PERMISSION_MODE_PLAN, false},
+    {"accept_edits", PHI_PERMISSION_MODE_ACCEPT_EDITS, false},
+    {"all", PHI_PERMISSION_MODE_ALL, false},
+    {NULL, 0, false}};
+
+static const phi__config_choice phi__section_permissions_verdicts[] = {
+    {"ask", PHI_PERMISSION_ASK, false},
+    {"allow", PHI_PERMISSION_ALLOW, false},
+    {"deny", PHI_PERMISSION_DENY, false},
+    {NULL, 0, false}};
+
+/* A rule of the file; phi_permissions_from_json reads it. */
+typedef struct phi__section_permissions_rule {
+    uint64_t set;
+    int verdict;
+    const char *tool, *command, *with, *without, *piped, *path, *host, *argument, *matches, *reason;
+} phi__section_permissions_rule;
+
+#define PHI__SECTION_PERMISSIONS_TEXT(member, text)                                                \
+    PHI__CONFIG_PLAIN(phi__section_permissions_rule, member, #member, PHI__CONFIG_TEXT, 0, NULL,   \
+                      "null", text)
+
+static const phi__config_field phi__section_permissions_rule_fields[] = {
+    PHI__CONFIG_ROW(phi__section_permissions_rule, verdict, "verdict", PHI__CONFIG_CHOICE,
+                    PHI__CONFIG_REQUIRED, NULL, phi__section_permissions_verdicts, NULL, NULL, 0, 0,
+                    "null", "What happens to a call that the rule matches."),
+    PHI__SECTION_PERMISSIONS_TEXT(tool, "A pattern of tool names: \"bash\", \"mcp_*\"."),
+    PHI__SECTION_PERMISSIONS_TEXT(command, "A pattern for each word of a command: \"git log *\"."),
+    PHI__SECTION_PERMISSIONS_TEXT(with, "Words of the command, one of which must be there."),
+    PHI__SECTION_PERMISSIONS_TEXT(without, "Words of the command, none of which may be there."),
+    PHI__SECTION_PERMISSIONS_TEXT(piped, "Programs, one of which writes into the command."),
+    PHI__SECTION_PERMISSIONS_TEXT(path, "A pattern of paths: \"./src/\" with \"**\" behind."),
+    PHI__SECTION_PERMISSIONS_TEXT(host, "A pattern of the host of a URL."),
+    PHI__SECTION_PERMISSIONS_TEXT(argument, "A member of the arguments, for `matches`."),
+    PHI__SECTION_PERMISSIONS_TEXT(matches, "A pattern of its text."),
+    PHI__SECTION_PERMISSIONS_TEXT(reason, "Why, for the model and the person who is asked.")};
+
+static const phi__config_table phi__section_permissions_rule_is = {
+    "permissions.rules",
+    phi__section_permissions_rule_fields,
+    PHI__COUNT(phi__section_permissions_rule_fields),
+    NULL,
+    false,
+    "A rule: it matches where all of its fields do."};
+static const phi__config_table *phi__section_permissions_rule_table(void) {
+    return &phi__section_permissions_rule_is;
+}
+
+static const phi__config_field phi__section_permissions_fields[] = {
+    PHI__CONFIG_CHOOSE(phi__section_permissions_taken, mode, "mode", phi__section_permissions_modes,
+                       "\"default\"",
+                       "Rules to begin with; those of the file are added. Without it the file's "
+                       "rules are all there are, if it has any."),
+    PHI__CONFIG_CHOOSE(phi__section_permissions_taken, otherwise, "otherwise",
+                       phi__section_permissions_verdicts, "\"ask\"",
+                       "What happens to calls that no rule matches."),
+    PHI__CONFIG_NEST(phi__section_permissions_taken, rules, "rules", PHI__CONFIG_TABLES,
+                     phi__section_permissions_rule_table, "Rules; their order has no meaning."),
+    PHI__CONFIG_PLAIN(phi__section_permissions_taken, home, "home", PHI__CONFIG_TEXT,
+                      PHI__CONFIG_PATH, NULL, "null",
+                      "The absolute path that ~ stands for: \"${HOME}\"."),
+    PHI__CONFIG_PLAIN(phi__section_permissions_taken, shell_tools, "shell_tools", PHI__CONFIG_TEXT,
+                      0, NULL, "\"bash\"", "A pattern of the tools that run shell commands.")};
+
+static const phi__config_table phi__section_permissions_is = {
+    "permissions",
+    phi__section_permissions_fields,
+    PHI__COUNT(phi__section_permissions_fields),
+    NULL,
+    false,
+    "Which tool calls may run. Calls to ask about are denied where the program cannot ask."};
+
+/* ---- the hooks behind the rules ---- */
+
+static phi_verdict phi__section_permissions_ask(void *user_data, phi_hook *hook) {
+    phi__section_permissions_one *one = (phi__section_permissions_one *)user_data;
+    return one->ask_fn(one->ask_user_data, hook);
+}
+
+static phi_verdict phi__section_permissions_host(void *user_data, phi_hook *hook) {
+    phi__section_permissions_one *one = (phi__section_permissions_one *)user_data;
+    if (one->hook_fn == NULL || (one->hook_points & (uint32_t)hook->point) == 0) return PHI_ALLOW;
+    return one->hook_fn(one->hook_user_data, hook);
+}
+
+/* ---- making ---- */
+
+/* The file's rules, behind those of the mode. */
+static phi_status phi__section_permissions_read(phi__config_ground *ground,
+                                                phi__section_permissions_state *s) {
+    const phi__section_permissions_taken *t = &s->taken;
+    bool has_mode = phi__config_fields_has(&phi__section_permissions_is, t, "mode");
+    const phi_permission_rules *base =
+        has_mode || t->rules == NULL ? phi_permissions_mode((phi_permission_mode)t->mode) : NULL;
+    size_t n = (base != NULL ? base->count : 0) + phi_json_count(t->rules), i = 0;
+    phi_permission_rule *rules =
+        (phi_permission_rule *)phi__arena_zero(ground->arena, phi__mul(n + 1, sizeof *rules));
+    phi_json_iter it = phi_json_each(t->rules);
+    const phi_json *node;
+    if (rules == NULL) return PHI_NO_MEMORY;
+    if (base != NULL) memcpy(rules, base->rules, base->count * sizeof *rules);
+    if (base != NULL) i = base->count;
+    while ((node = phi_json_next(&it)) != NULL) {
+        phi__section_permissions_rule r;
+        memset(&r, 0, sizeof r);
+        if (!phi__config_take(ground->arena, node, &phi__section_permissions_rule_is, &r))
+            return PHI_NO_MEMORY;
+        rules[i].verdict = (phi_permission)r.verdict;
+        rules[i].tool = r.tool;
+        rules[i].command = r.command;
+        rules[i].with = r.with;
+        rules[i].without = r.without;
+        rules[i].piped = r.piped;
+        rules[i].path = r.path;
+        rules[i].host = r.host;
+        rules[i].argument = r.argument;
+        rules[i].matches = r.matches;
+        rules[i++].reason = r.reason;
+    }
+    s->rules.rules = rules;
+    s->rules.count = n;
+    s->rules.otherwise = base != NULL ? base->otherwise : PHI_PERMISSION_ASK;
+    if (phi__config_fields_has(&phi__section_permissions_is, t, "otherwise"))
+        s->rules.otherwise = (phi_permission)t->otherwise;
+    return PHI_OK;
+}
+
+static phi_status phi__section_permissions_make(phi__section_permissions_state *s,
+                                                phi__config_making *making,
+                                                phi__section_permissions_one *one) {
+    phi__config_ground *ground = making->ground;
+    phi_permissions_desc desc = PHI_ZERO;
+    phi_status status = PHI_OK;
+    desc.allocator = ground->memory->allocator;
+    desc.rules = &s->rules;
+    desc.workspace = phi__config_place_absolute(ground->arena, making->workspace);
+    desc.home = s->taken.home;
+    desc.shell_tools = s->taken.shell_tools;
+    if (one->ask_fn != NULL) desc.ask_fn = phi__section_permissions_ask;
+    desc.hook_fn = phi__section_permissions_host;
+    desc.user_data = one;
+    one->permissions = phi_permissions_new(&desc, &status);
+    if (one->permissions != NULL || status == PHI_NO_MEMORY) return status;
+    phi__config_words_error(ground, s->node, status, "permissions",
+                            "permissions: a rule is not valid; a path must be absolute or begin "
+                            "with \"./\" or \"~/\", and home must be absolute");
+    return PHI_OK;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN const phi__config_table *phi__section_permissions_table(void) {
+    return &phi__section_permissions_is;
+}
+
+PHI__FN phi_status phi__section_permissions_begin(phi__config_ground *ground, const phi_json *node,
+                                                  void **state) {
+    phi__section_permissions_state *s =
+        (phi__section_permissions_state *)phi__arena_zero(ground->arena, sizeof *s);
+    *state = s;
+    if (s == NULL ||
+        !phi__config_take(ground->arena, node, &phi__section_permissions_is, &s->taken))
+        return PHI_NO_MEMORY;
+    s->node = node;
+    return node != NULL ? phi__section_permissions_read(ground, s) : PHI_OK;
+}
+
+PHI__FN phi_status phi__section_permissions_use(void *state, phi__config_making *making) {
+    phi__section_permissions_state *s = (phi__section_permissions_state *)state;
+    phi__section_permissions_one *one;
+    phi_agent_desc *desc = making->desc;
+    phi_status status;
+    if (s->node == NULL) return PHI_OK;
+    one = (phi__section_permissions_one *)phi__arena_zero(making->ground->arena, sizeof *one);
+    if (one == NULL) return PHI_NO_MEMORY;
+    one->ask_fn = making->ground->desc.ask_fn;
+    one->ask_user_data = making->ground->desc.ask_user_data;
+    one->hook_fn = desc->hook_fn;
+    one->hook_points = desc->hook_points;
+    one->hook_user_data = desc->hook_user_data != NULL ? desc->hook_user_data : desc->user_data;
+    status = phi__section_permissions_make(s, making, one);
+    if (one->permissions == NULL) return status;
+    one->next = s->all;
+    s->all = one;
+    desc->hook_fn = phi_permissions_hook;
+    desc->hook_points |= PHI_HOOK_BEFORE_TOOL;
+    desc->hook_user_data = one->permissions;
+    return PHI_OK;
+}
+
+PHI__FN void phi__section_permissions_end(void *state) {
+    phi__section_permissions_state *s = (phi__section_permissions_state *)state;
+    phi__section_permissions_one *one;
+    for (one = s != NULL ? s->all : NULL; one != NULL; one = one->next)
+        phi_permissions_free(one->permissions);
+}
+
+#endif

@@ -1,0 +1,250 @@
+/* section_scripts.c - programs that are run at points of a run: [callbacks] and [hooks]. */
+#include "sections/section_in.h"
+
+#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_SCRIPTS)
+
+#include "tools/scripts.h"
+
+enum { PHI__SECTION_SCRIPTS_MOST = 32, PHI__SECTION_SCRIPTS_TASK = 0 };
+
+/* A key, and its point; 0: no script is run there. */
+typedef struct phi__section_scripts_point {
+    const char *key;
+    uint32_t point;
+} phi__section_scripts_point;
+
+static const phi__section_scripts_point phi__section_scripts_points[] = {
+    {"before_loop", PHI_HOOK_BEFORE_LOOP},
+    {"after_loop", PHI_HOOK_AFTER_LOOP},
+    {"before_turn", PHI_HOOK_BEFORE_TURN},
+    {"after_turn", PHI_HOOK_AFTER_TURN},
+    {"before_tool_execution", PHI_HOOK_BEFORE_TOOL},
+    {"after_tool_execution", PHI_HOOK_AFTER_TOOL},
+    {"before_compaction_start", PHI_HOOK_BEFORE_COMPACTION},
+    {"after_compaction_end", PHI_HOOK_AFTER_COMPACTION},
+    {"on_error", PHI_HOOK_ON_ERROR},
+    {"steering", PHI_HOOK_STEERING},
+    {"follow_up", PHI_HOOK_FOLLOW_UP},
+    {"filter", PHI_HOOK_FILTER},
+    {"credential", PHI_HOOK_CREDENTIAL},
+    {"before_task", PHI__SECTION_SCRIPTS_TASK},
+    {"after_task", PHI__SECTION_SCRIPTS_TASK},
+    {"transform_context", PHI_HOOK_TRANSFORM_CONTEXT},
+    {"convert_to_llm", PHI_HOOK_CONVERT_TO_LLM}};
+
+/* The values are read from the tree: the struct is for the table alone. */
+typedef struct phi__section_scripts_taken {
+    uint64_t set;
+    const phi_json *any;
+} phi__section_scripts_taken;
+
+#define PHI__SECTION_SCRIPTS_ROW(key, text)                                                        \
+    PHI__CONFIG_PLAIN(phi__section_scripts_taken, any, key, PHI__CONFIG_VALUE, 0, NULL, "null",    \
+                      text)
+
+static const phi__config_field phi__section_scripts_fields[] = {
+    PHI__SECTION_SCRIPTS_ROW("before_loop", "Before a run; another exit code than 0 prevents it. A "
+                                            "command, or a table: command, tool, timeout_secs, "
+                                            "shell, on_failure (allow or deny)."),
+    PHI__SECTION_SCRIPTS_ROW("after_loop", "After a run."),
+    PHI__SECTION_SCRIPTS_ROW("before_turn", "Before a turn; another exit code ends the run."),
+    PHI__SECTION_SCRIPTS_ROW("after_turn", "After a turn."),
+    PHI__SECTION_SCRIPTS_ROW("before_tool_execution",
+                             "Before a tool call; another exit code denies it."),
+    PHI__SECTION_SCRIPTS_ROW("after_tool_execution", "After a tool call."),
+    PHI__SECTION_SCRIPTS_ROW("before_compaction_start",
+                             "Before a compaction; another exit code prevents it."),
+    PHI__SECTION_SCRIPTS_ROW("after_compaction_end", "After a compaction."),
+    PHI__SECTION_SCRIPTS_ROW("on_error", "After a model call has failed for good."),
+    PHI__SECTION_SCRIPTS_ROW("steering", "Its reply is a steering message."),
+    PHI__SECTION_SCRIPTS_ROW("follow_up", "Its reply is a follow-up message."),
+    PHI__SECTION_SCRIPTS_ROW("filter", "Before a user's message is stored; it may refuse it."),
+    PHI__SECTION_SCRIPTS_ROW("credential", "Its reply is the key of the next model call."),
+    PHI__SECTION_SCRIPTS_ROW("before_task", "Ignored with a warning: it belongs to a recorder."),
+    PHI__SECTION_SCRIPTS_ROW("after_task", "Ignored with a warning: it belongs to a recorder."),
+    PHI__SECTION_SCRIPTS_ROW("transform_context", "For functions alone: ignored with a warning."),
+    PHI__SECTION_SCRIPTS_ROW("convert_to_llm", "For functions alone: ignored with a warning.")};
+
+static const phi__config_table phi__section_scripts_is = {
+    "callbacks",
+    phi__section_scripts_fields,
+    PHI__COUNT(phi__section_scripts_fields),
+    NULL,
+    false,
+    "Programs that hear of a run as JSON and may stop it (docs/scripts.md). [hooks] takes the "
+    "same."};
+
+/* The table form of a script. */
+typedef struct phi__section_scripts_one {
+    uint64_t set;
+    const char *command, *tool;
+    uint32_t timeout_ms;
+    bool shell;
+    phi_script_failure on_failure;
+} phi__section_scripts_one;
+
+static const phi__config_choice phi__section_scripts_failures[] = {
+    {"allow", PHI_SCRIPT_FAILURE_ALLOWS, false},
+    {"deny", PHI_SCRIPT_FAILURE_DENIES, false},
+    {NULL, 0, false}};
+
+static const phi__config_field phi__section_scripts_one_fields[] = {
+    PHI__CONFIG_PLAIN(phi__section_scripts_one, command, "command", PHI__CONFIG_TEXT, 0, NULL,
+                      "null", "The program and its arguments."),
+    PHI__CONFIG_PLAIN(phi__section_scripts_one, tool, "tool", PHI__CONFIG_TEXT, 0, NULL, "null",
+                      "For calls of this tool alone."),
+    PHI__CONFIG_RANGE(phi__section_scripts_one, timeout_ms, "timeout_secs", PHI__CONFIG_SECONDS,
+                      PHI__CONFIG_NO_LIMIT, 0.001, 0, "30", "Seconds that it may take."),
+    PHI__CONFIG_PLAIN(phi__section_scripts_one, shell, "shell", PHI__CONFIG_BOOL, 0, NULL, "false",
+                      "The command is a line for sh -c."),
+    PHI__CONFIG_CHOOSE(phi__section_scripts_one, on_failure, "on_failure",
+                       phi__section_scripts_failures, "null", "The verdict when it gives none.")};
+static const phi__config_table phi__section_scripts_one_is = {
+    "callbacks.script",
+    phi__section_scripts_one_fields,
+    PHI__COUNT(phi__section_scripts_one_fields),
+    NULL,
+    false,
+    "A script."};
+
+typedef struct phi__section_scripts_set {
+    struct phi__section_scripts_set *next;
+    phi_scripts *scripts;
+} phi__section_scripts_set;
+
+typedef struct phi__section_scripts_state {
+    const phi_json *node;
+    phi_script list[PHI__SECTION_SCRIPTS_MOST];
+    size_t count;
+    phi__section_scripts_set *sets;
+} phi__section_scripts_state;
+
+static const phi__section_scripts_point *phi__section_scripts_find(phi_str key) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__section_scripts_points); i++)
+        if (phi__str_is(key, phi__section_scripts_points[i].key))
+            return &phi__section_scripts_points[i];
+    return NULL;
+}
+
+/* Why a value is not run, as a warning. */
+static bool phi__section_scripts_skips(phi__config_ground *ground, const phi_json *node,
+                                       const phi__section_scripts_point *point,
+                                       const char *command) {
+    if (strstr(command, "::") != NULL && strchr(command, '/') == NULL) {
+        phi__config_words_warning(ground, node, point->key,
+                                  "%s = \"%s\" names a function of a plug-in, which phi does not "
+                                  "load: it is ignored; a script is a path or a command",
+                                  point->key, command);
+        return true;
+    }
+    if (point->point == PHI__SECTION_SCRIPTS_TASK) {
+        phi__config_words_warning(ground, node, point->key,
+                                  "%s belongs to a session recorder "
+                                  "(phi_recorder_desc.before_task_fn): it is ignored here; "
+                                  "before_loop and after_loop are run for each run",
+                                  point->key);
+        return true;
+    }
+    if (point->point != PHI_HOOK_TRANSFORM_CONTEXT && point->point != PHI_HOOK_CONVERT_TO_LLM)
+        return false;
+    phi__config_words_warning(ground, node, point->key,
+                              "%s changes messages, which a script cannot: it is ignored; set "
+                              "phi_agent_desc.hook_fn",
+                              point->key);
+    return true;
+}
+
+static phi_status phi__section_scripts_add(phi__config_ground *ground,
+                                           phi__section_scripts_state *s, phi_str key,
+                                           const phi_json *node) {
+    const phi__section_scripts_point *point = phi__section_scripts_find(key);
+    phi__section_scripts_one one;
+    phi_script *script = &s->list[s->count];
+    if (point == NULL || s->count == PHI__SECTION_SCRIPTS_MOST) return PHI_OK; /* warned about */
+    memset(&one, 0, sizeof one);
+    if (phi_json_is_string(node))
+        one.command = phi_json_str(node, "").at;
+    else if (!phi__config_take(ground->arena, node, &phi__section_scripts_one_is, &one))
+        return PHI_NO_MEMORY;
+    if (one.command == NULL || one.command[0] == '\0') {
+        phi__config_words_error(ground, node, PHI_BAD_ARG, point->key,
+                                "%s: expected a command, as \"./check.sh\", or a table with "
+                                "command = \"...\"",
+                                point->key);
+        return PHI_OK;
+    }
+    if (phi__section_scripts_skips(ground, node, point, one.command)) return PHI_OK;
+    script->points = point->point;
+    script->command = one.command;
+    script->tool = one.tool;
+    script->timeout_ms = one.timeout_ms;
+    script->shell = one.shell;
+    script->on_failure = one.on_failure;
+    s->count++;
+    return PHI_OK;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN const phi__config_table *phi__section_scripts_table(void) {
+    return &phi__section_scripts_is;
+}
+PHI__FN const phi__config_table *phi__section_scripts_hooks_table(void) {
+    return &phi__section_scripts_is;
+}
+
+PHI__FN phi_status phi__section_scripts_begin(phi__config_ground *ground, const phi_json *node,
+                                              void **state) {
+    phi__section_scripts_state *s =
+        (phi__section_scripts_state *)phi__arena_zero(ground->arena, sizeof *s);
+    const phi_json *nodes[2], *value;
+    phi_status status = PHI_OK;
+    size_t i;
+    *state = s;
+    if (s == NULL) return PHI_NO_MEMORY;
+    nodes[0] = node;
+    nodes[1] = phi_json_get(phi_config_tree(ground->config), "hooks");
+    s->node = node != NULL ? node : nodes[1];
+    for (i = 0; i < 2; i++) {
+        phi_json_iter it = phi_json_each(nodes[i]);
+        while (status == PHI_OK && (value = phi_json_next(&it)) != NULL)
+            status = phi__section_scripts_add(ground, s, it.key, value);
+    }
+    return status;
+}
+
+PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *making) {
+    phi__section_scripts_state *s = (phi__section_scripts_state *)state;
+    phi__config_ground *ground = making->ground;
+    phi__section_scripts_set *set;
+    phi_scripts_desc desc = PHI_ZERO;
+    char words[200] = "";
+    phi_status status;
+    if (s->count == 0 || making->is_child) return PHI_OK;
+    set = (phi__section_scripts_set *)phi_arena_alloc(ground->arena, sizeof *set);
+    if (set == NULL) return PHI_NO_MEMORY;
+    desc.scripts = s->list;
+    desc.count = s->count;
+    desc.workspace = making->workspace;
+    desc.allocator = ground->memory->allocator;
+    set->scripts = phi_scripts_new(&desc, words, sizeof words);
+    if (set->scripts == NULL && strstr(words, "memory") != NULL) return PHI_NO_MEMORY;
+    if (set->scripts == NULL) {
+        phi__config_words_error(ground, s->node, PHI_BAD_ARG, "callbacks", "callbacks: %s", words);
+        return PHI_OK;
+    }
+    set->next = s->sets;
+    s->sets = set;
+    status = phi_scripts_use(set->scripts, making->desc);
+    return status;
+}
+
+PHI__FN void phi__section_scripts_end(void *state) {
+    phi__section_scripts_state *s = (phi__section_scripts_state *)state;
+    phi__section_scripts_set *set;
+    for (set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
+        phi_scripts_free(set->scripts);
+}
+
+#endif

@@ -1,0 +1,191 @@
+/* section_skills.c - skills of directories: their index in the prompt, and the tool read_skill. */
+#include "sections/section_in.h"
+
+#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_SKILLS)
+
+#include "skills/skills.h"
+
+typedef struct phi__section_skills_taken {
+    uint64_t set;
+    phi__config_texts directories;
+    uint32_t max_skills, max_file_bytes, max_read_bytes;
+    bool no_index;
+} phi__section_skills_taken;
+
+/* The skills of an agent that names some. */
+typedef struct phi__section_skills_part {
+    struct phi__section_skills_part *next;
+    phi_skills *skills;
+} phi__section_skills_part;
+
+typedef struct phi__section_skills_state {
+    phi__section_skills_taken taken;
+    const phi_json *node;
+    phi_skills_desc desc;
+    phi_skills *all; /* NULL: the file has no such section */
+    phi__section_skills_part *parts;
+} phi__section_skills_state;
+
+static const phi__config_field phi__section_skills_fields[] = {
+    PHI__CONFIG_PLAIN(phi__section_skills_taken, directories, "directories", PHI__CONFIG_TEXTS,
+                      PHI__CONFIG_PATH | PHI__CONFIG_REQUIRED, NULL, "[]",
+                      "Directories of skills, each NAME/SKILL.md; a later one replaces skills of "
+                      "the same name."),
+    PHI__CONFIG_RANGE(phi__section_skills_taken, max_skills, "max_skills", PHI__CONFIG_INTEGER, 0,
+                      1, 4294967295, "1000", "Skills at most."),
+    PHI__CONFIG_RANGE(phi__section_skills_taken, max_file_bytes, "max_file_bytes",
+                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "1048576",
+                      "Bytes of a SKILL.md; a longer one is left out."),
+    PHI__CONFIG_RANGE(phi__section_skills_taken, max_read_bytes, "max_read_bytes",
+                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "262144",
+                      "Bytes of one answer of read_skill."),
+    PHI__CONFIG_PLAIN(phi__section_skills_taken, no_index, "no_index", PHI__CONFIG_BOOL, 0, NULL,
+                      "false", "Leaves the list of skills out of the system prompt.")};
+
+static const phi__config_table phi__section_skills_is = {
+    "skills", phi__section_skills_fields, PHI__COUNT(phi__section_skills_fields), NULL,
+    false,    "Where skills are."};
+
+/* Problems of single skills are warnings: the others can be used. */
+static void phi__section_skills_warn(phi__config_ground *ground, const phi_json *node,
+                                     const phi_skills *skills) {
+    const phi_skill_problem *p;
+    size_t i;
+    for (i = 0; (p = phi_skills_problem_at(skills, i)) != NULL; i++)
+        phi__config_words_warning(ground, node, "skills", "%s%s:%u: %s",
+                                  p->loaded ? "" : "this skill is left out: ", p->file.at,
+                                  (unsigned)p->line, p->message.at);
+}
+
+static phi_status phi__section_skills_load(phi__config_ground *ground,
+                                           phi__section_skills_state *s) {
+    const phi_json *list = phi_json_get(s->node, "directories");
+    phi_status status = PHI_OK;
+    size_t i;
+    s->all = phi_skills_new(&s->desc);
+    if (s->all == NULL) return PHI_NO_MEMORY;
+    for (i = 0; status == PHI_OK && i < s->taken.directories.count; i++) {
+        const char *dir =
+            phi__config_place_join(ground->arena, ground->directory, s->taken.directories.at[i]);
+        if (dir == NULL) return PHI_NO_MEMORY;
+        status = phi_skills_load_dir(s->all, dir, s->taken.directories.at[i]);
+        if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
+        phi__config_words_error(ground, phi_json_at(list, i), status, "skills.directories",
+                                "skills.directories: \"%s\" is no directory that can be read", dir);
+        status = PHI_OK;
+    }
+    if (status == PHI_TOO_BIG)
+        phi__config_words_error(ground, s->node, status, "skills.max_skills",
+                                "skills: there are more than max_skills");
+    return status == PHI_NO_MEMORY ? status : PHI_OK;
+}
+
+/* The skill most like `name`; NULL: none is. */
+static const char *phi__section_skills_near(phi_arena *arena, const phi_skills *skills,
+                                            phi_str name) {
+    size_t n = phi_skills_count(skills), i;
+    const char **names = (const char **)phi_arena_alloc(arena, (n + 1) * sizeof *names);
+    if (names == NULL) return NULL;
+    for (i = 0; i < n; i++) names[i] = phi_skills_at(skills, i)->name.at;
+    return phi__config_words_nearest(name, names, n);
+}
+
+/* The skills that an agent names, in a list of their own. */
+static phi_status phi__section_skills_pick(phi__section_skills_state *s, phi__config_making *making,
+                                           phi_skills **out) {
+    phi__config_ground *ground = making->ground;
+    phi__section_skills_part *part = (phi__section_skills_part *)phi_arena_alloc(
+        ground->arena, sizeof(phi__section_skills_part));
+    phi_status status = PHI_OK;
+    size_t i;
+    *out = part != NULL ? phi_skills_new(&s->desc) : NULL;
+    if (*out == NULL) return PHI_NO_MEMORY;
+    part->skills = *out;
+    part->next = s->parts;
+    s->parts = part;
+    for (i = 0; status == PHI_OK && i < making->profile.skill_count; i++) {
+        phi_str name = phi_str_of(making->profile.skills[i]);
+        const phi_skill *skill = phi_skills_find(s->all, name);
+        const char *near;
+        if (skill != NULL) {
+            status = phi_skills_load_one(*out, skill->base_dir.at, skill->source.at);
+            continue;
+        }
+        near = phi__section_skills_near(ground->arena, s->all, name);
+        phi__config_words_error(
+            ground, s->node, PHI_NOT_FOUND, "agent.profile.skills",
+            "agent \"%s\": skills: there is no skill \"%s\" in skills.directories%s%s%s",
+            making->name, name.at, near != NULL ? "; did you mean \"" : "",
+            near != NULL ? near : "", near != NULL ? "\"?" : "");
+    }
+    return status == PHI_NO_MEMORY ? status : PHI_OK;
+}
+
+static phi_status phi__section_skills_give(phi__section_skills_state *s, phi__config_making *making,
+                                           phi_skills *skills) {
+    phi_tool tool;
+    phi_str prompt;
+    phi_status status;
+    if (phi_skills_count(skills) == 0) return PHI_OK;
+    if (!s->taken.no_index) {
+        status = phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, making->desc->system_prompt,
+                                   making->ground->arena, &prompt);
+        if (status != PHI_OK) return status;
+        making->desc->system_prompt = prompt.at;
+    }
+    status = phi_skills_tool(skills, &tool);
+    (void)phi__config_making_offer(making, "read_skill");
+    return status == PHI_OK ? phi__config_making_tool(making, &tool) : status;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN const phi__config_table *phi__section_skills_table(void) { return &phi__section_skills_is; }
+
+PHI__FN phi_status phi__section_skills_begin(phi__config_ground *ground, const phi_json *node,
+                                             void **state) {
+    phi__section_skills_state *s =
+        (phi__section_skills_state *)phi__arena_zero(ground->arena, sizeof *s);
+    phi_status status;
+    *state = s;
+    if (s == NULL || !phi__config_take(ground->arena, node, &phi__section_skills_is, &s->taken))
+        return PHI_NO_MEMORY;
+    s->node = node;
+    s->desc.allocator = ground->memory->allocator;
+    s->desc.max_skills = s->taken.max_skills;
+    s->desc.max_file_bytes = s->taken.max_file_bytes;
+    s->desc.max_read_bytes = s->taken.max_read_bytes;
+    if (node == NULL) return PHI_OK;
+    status = phi__section_skills_load(ground, s);
+    if (status == PHI_OK) phi__section_skills_warn(ground, node, s->all);
+    if (status == PHI_NO_MEMORY) phi__section_skills_end(s);
+    return status;
+}
+
+PHI__FN phi_status phi__section_skills_use(void *state, phi__config_making *making) {
+    phi__section_skills_state *s = (phi__section_skills_state *)state;
+    phi_skills *skills = s->all;
+    phi_status status = PHI_OK;
+    if (making->profile.skill_count > 0 && s->all == NULL) {
+        phi__config_words_error(making->ground, making->node, PHI_NOT_FOUND, "agent.profile.skills",
+                                "agent \"%s\" names skills, but nothing says where they are: write "
+                                "[skills] directories = [\"skills\"]",
+                                making->name);
+        return PHI_OK;
+    }
+    if (s->all == NULL || (making->is_child && making->profile.skill_count == 0)) return PHI_OK;
+    if (making->profile.skill_count > 0) status = phi__section_skills_pick(s, making, &skills);
+    return status == PHI_OK ? phi__section_skills_give(s, making, skills) : status;
+}
+
+PHI__FN void phi__section_skills_end(void *state) {
+    phi__section_skills_state *s = (phi__section_skills_state *)state;
+    phi__section_skills_part *part;
+    if (s == NULL) return;
+    for (part = s->parts; part != NULL; part = part->next) phi_skills_free(part->skills);
+    phi_skills_free(s->all);
+    s->parts = NULL;
+    s->all = NULL;
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* section_tools.c - built-in tools by their names, and their settings. */
+#include "sections/section_in.h"
+
+#ifndef PHI_NO_CONFIG
+
+#include "tools/registry.h"
+
+typedef struct phi__section_tools_taken {
+    uint64_t set;
+    phi__config_texts allowed_paths, deny_patterns;
+    bool unconfined;
+    uint32_t bash_timeout_ms, list_timeout_ms, search_timeout_ms;
+    uint32_t max_output_bytes, max_read_bytes, max_files, max_matches;
+    phi_search_with search_with;
+} phi__section_tools_taken;
+
+/* Each agent has its own, for its own workspace. */
+typedef struct phi__section_tools_set {
+    struct phi__section_tools_set *next;
+    phi_tool_registry *registry;
+} phi__section_tools_set;
+
+typedef struct phi__section_tools_state {
+    phi__section_tools_taken taken;
+    const char *const *allowed_paths;
+    phi__section_tools_set *sets;
+} phi__section_tools_state;
+
+static const phi__config_choice phi__section_tools_search[] = {
+    {"automatic", PHI_SEARCH_AUTOMATIC, false},
+    {"rg", PHI_SEARCH_RG, false},
+    {"ripgrep", PHI_SEARCH_RG, true},
+    {"grep", PHI_SEARCH_GREP, false},
+    {"own", PHI_SEARCH_OWN, false},
+    {NULL, 0, false}};
+
+static const phi__config_field phi__section_tools_fields[] = {
+    PHI__CONFIG_PLAIN(phi__section_tools_taken, allowed_paths, "allowed_paths", PHI__CONFIG_TEXTS,
+                      PHI__CONFIG_PATH, NULL, "[]",
+                      "Files and directories that tools may use besides the workspace."),
+    PHI__CONFIG_PLAIN(phi__section_tools_taken, deny_patterns, "deny_patterns", PHI__CONFIG_TEXTS,
+                      0, NULL, "null",
+                      "Commands with one of these texts are refused (default: a few that "
+                      "destroy); no boundary."),
+    PHI__CONFIG_PLAIN(phi__section_tools_taken, unconfined, "unconfined", PHI__CONFIG_BOOL, 0, NULL,
+                      "false", "Tools may use files outside of the workspace, too."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, bash_timeout_ms, "bash_timeout_secs",
+                      PHI__CONFIG_SECONDS, PHI__CONFIG_NO_LIMIT, 0.001, 0, "120",
+                      "Seconds that a command may run."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, list_timeout_ms, "list_timeout_secs",
+                      PHI__CONFIG_SECONDS, PHI__CONFIG_NO_LIMIT, 0.001, 0, "10",
+                      "Seconds of list_files."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, search_timeout_ms, "search_timeout_secs",
+                      PHI__CONFIG_SECONDS, PHI__CONFIG_NO_LIMIT, 0.001, 0, "30",
+                      "Seconds of search."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, max_output_bytes, "max_output_bytes",
+                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "262144",
+                      "Bytes of the output of a command that the model sees."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, max_read_bytes, "max_read_bytes",
+                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "1048576",
+                      "Bytes of a file that read_file shows."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, max_files, "max_files", PHI__CONFIG_INTEGER, 0, 1,
+                      4294967295, "200", "Files that list_files names."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, max_matches, "max_matches", PHI__CONFIG_INTEGER, 0,
+                      1, 4294967295, "50", "Matches that search shows."),
+    PHI__CONFIG_CHOOSE(phi__section_tools_taken, search_with, "search_with",
+                       phi__section_tools_search, "\"automatic\"", "What searches for search.")};
+
+static const phi__config_table phi__section_tools_is = {
+    "tool_settings", phi__section_tools_fields,        PHI__COUNT(phi__section_tools_fields), NULL,
+    false,           "Settings of the built-in tools."};
+
+/* The registry's name for one that the original's files use. */
+static const char *phi__section_tools_alias(phi_str name) {
+    static const char *const names[][2] = {{"file_read", "read_file"}, {"file_write", "write_file"},
+                                           {"file_edit", "edit_file"}, {"file_list", "list_files"},
+                                           {"file_search", "search"},  {"prune", "prun"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(name, names[i][0])) return names[i][1];
+    return name.at;
+}
+
+static phi_tool_registry *phi__section_tools_registry(phi__section_tools_state *s,
+                                                      const phi__config_making *making) {
+    const phi__section_tools_taken *t = &s->taken;
+    phi__section_tools_set *set = (phi__section_tools_set *)phi_arena_alloc(
+        making->ground->arena, sizeof(phi__section_tools_set));
+    phi_tools_desc desc = PHI_ZERO;
+    if (set == NULL) return NULL;
+    desc.workspace = making->workspace;
+    desc.allowed_paths = s->allowed_paths;
+    desc.unconfined = t->unconfined;
+    desc.deny_patterns = t->deny_patterns.at;
+    desc.bash_timeout_ms = t->bash_timeout_ms;
+    desc.list_timeout_ms = t->list_timeout_ms;
+    desc.search_timeout_ms = t->search_timeout_ms;
+    desc.max_output_bytes = t->max_output_bytes;
+    desc.max_read_bytes = t->max_read_bytes;
+    desc.max_files = t->max_files;
+    desc.max_matches = t->max_matches;
+    desc.search_with = t->search_with;
+    set->registry = phi_tool_registry_with_defaults(&making->ground->memory->allocator, &desc);
+    if (set->registry == NULL) return NULL;
+    set->next = s->sets;
+    s->sets = set;
+    return set->registry;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN const phi__config_table *phi__section_tools_table(void) { return &phi__section_tools_is; }
+
+PHI__FN phi_status phi__section_tools_begin(phi__config_ground *ground, const phi_json *node,
+                                            void **state) {
+    phi__section_tools_state *s =
+        (phi__section_tools_state *)phi__arena_zero(ground->arena, sizeof *s);
+    if (s == NULL || !phi__config_take(ground->arena, node, &phi__section_tools_is, &s->taken))
+        return PHI_NO_MEMORY;
+    s->allowed_paths = phi__section_places(ground, &s->taken.allowed_paths);
+    if (s->allowed_paths == NULL && s->taken.allowed_paths.count > 0) return PHI_NO_MEMORY;
+    *state = s;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *making) {
+    phi_json_iter it = phi_json_each(making->names);
+    const phi_json *item;
+    phi_tool_registry *registry;
+    phi_status status = PHI_OK;
+    size_t i;
+    if (phi_json_count(making->names) == 0) return PHI_OK;
+    registry = phi__section_tools_registry((phi__section_tools_state *)state, making);
+    if (registry == NULL) return PHI_NO_MEMORY;
+    for (i = 0; status == PHI_OK && (item = phi_json_next(&it)) != NULL; i++) {
+        phi_tool found[2];
+        const char *name = phi__section_tools_alias(phi_json_str(item, ""));
+        size_t n, j;
+        if (making->known[i]) continue; /* the host's own */
+        n = phi_tool_registry_resolve(registry, &name, 1, found, NULL, NULL);
+        making->known[i] = n > 0;
+        for (j = 0; status == PHI_OK && j < n; j++)
+            status = phi__config_making_tool(making, &found[j]);
+    }
+    for (i = 0; i < phi_tool_registry_count(registry); i++)
+        (void)phi__config_making_offer(making, phi_tool_registry_at(registry, i)->name);
+    return status;
+}
+
+PHI__FN void phi__section_tools_end(void *state) {
+    phi__section_tools_state *s = (phi__section_tools_state *)state;
+    phi__section_tools_set *set;
+    for (set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
+        phi_tool_registry_free(set->registry);
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* sections.c - the list of sections, in the order in which an agent gets its parts: scripts come
+   last, for they are called before the hooks that were there. */
+#include "sections/sections.h"
+
+#ifndef PHI_NO_CONFIG
+
+#include "sections/section_in.h"
+
+/* The top of a file as these sections see it. */
+typedef struct phi__sections_top {
+    uint64_t set;
+    const phi_json *node;
+} phi__sections_top;
+
+#define PHI__SECTIONS_FIELD(key, table, text)                                                      \
+    PHI__CONFIG_NEST(phi__sections_top, node, key, PHI__CONFIG_TABLE, table, text)
+
+static const phi__config_field phi__sections_tools_field =
+    PHI__SECTIONS_FIELD("tool_settings", phi__section_tools_table, "Settings of built-in tools.");
+static const phi_config_section phi__sections_tools = {
+    "tool_settings",          &phi__sections_tools_field, NULL,
+    phi__section_tools_begin, phi__section_tools_use,     phi__section_tools_end};
+
+#ifndef PHI_NO_SKILLS
+static const phi__config_field phi__sections_skills_field =
+    PHI__SECTIONS_FIELD("skills", phi__section_skills_table, "Where skills are.");
+static const phi_config_section phi__sections_skills = {"skills",
+                                                        &phi__sections_skills_field,
+                                                        NULL,
+                                                        phi__section_skills_begin,
+                                                        phi__section_skills_use,
+                                                        phi__section_skills_end};
+#endif
+
+#ifndef PHI_NO_MCP
+static const phi__config_field phi__sections_mcp_field =
+    PHI__SECTIONS_FIELD("mcp", phi__section_mcp_table_top, "MCP servers.");
+static const phi_config_section phi__sections_mcp = {"mcp",
+                                                     &phi__sections_mcp_field,
+                                                     "mcp",
+                                                     phi__section_mcp_begin,
+                                                     phi__section_mcp_use,
+                                                     phi__section_mcp_end};
+#endif
+
+#ifndef PHI_NO_OPENAPI
+static const phi__config_field phi__sections_openapi_field =
+    PHI__SECTIONS_FIELD("openapi", phi__section_openapi_table, "OpenAPI documents.");
+static const phi_config_section phi__sections_openapi = {"openapi",
+                                                         &phi__sections_openapi_field,
+                                                         "openapi",
+                                                         phi__section_openapi_begin,
+                                                         phi__section_openapi_use,
+                                                         phi__section_openapi_end};
+#endif
+
+#ifndef PHI_NO_PERMISSIONS
+static const phi__config_field phi__sections_permissions_field =
+    PHI__SECTIONS_FIELD("permissions", phi__section_permissions_table, "Which tool calls may run.");
+static const phi_config_section phi__sections_permissions = {"permissions",
+                                                             &phi__sections_permissions_field,
+                                                             NULL,
+                                                             phi__section_permissions_begin,
+                                                             phi__section_permissions_use,
+                                                             phi__section_permissions_end};
+#endif
+
+#ifndef PHI_NO_SCRIPTS
+static const phi__config_field phi__sections_callbacks_field = PHI__SECTIONS_FIELD(
+    "callbacks", phi__section_scripts_table, "Programs that are run at points of a run.");
+static const phi_config_section phi__sections_callbacks = {"callbacks",
+                                                           &phi__sections_callbacks_field,
+                                                           NULL,
+                                                           phi__section_scripts_begin,
+                                                           phi__section_scripts_use,
+                                                           phi__section_scripts_end};
+static const phi__config_field phi__sections_hooks_field =
+    PHI__SECTIONS_FIELD("hooks", phi__section_scripts_hooks_table, "As callbacks.");
+static const phi_config_section phi__sections_hooks = {
+    "hooks", &phi__sections_hooks_field, NULL, NULL, NULL, NULL};
+#endif
+
+/* ---- public ---- */
+
+PHI_API const phi_config_section *const *phi_config_sections(void) {
+    static const phi_config_section *const list[] = {&phi__sections_tools,
+#ifndef PHI_NO_SKILLS
+                                                     &phi__sections_skills,
+#endif
+#ifndef PHI_NO_MCP
+                                                     &phi__sections_mcp,
+#endif
+#ifndef PHI_NO_OPENAPI
+                                                     &phi__sections_openapi,
+#endif
+#ifndef PHI_NO_PERMISSIONS
+                                                     &phi__sections_permissions,
+#endif
+#ifndef PHI_NO_SCRIPTS
+                                                     &phi__sections_callbacks,
+                                                     &phi__sections_hooks,
+#endif
+                                                     NULL};
+    return list;
+}
+
+#endif

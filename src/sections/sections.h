@@ -1,0 +1,28 @@
+/* sections.h - the sections of a configuration that need phi_tools.h: built-in tools and their
+   settings, skills, MCP servers, OpenAPI documents, permissions, and hooks that are scripts.
+
+       phi_config_desc from = PHI_ZERO;
+       from.path = "agent.toml";
+       from.sections = phi_config_sections();
+
+   docs/configuration.md lists their fields. */
+#ifndef PHI_SECTIONS_SECTIONS_H
+#define PHI_SECTIONS_SECTIONS_H
+
+#include "config/config.h"
+
+#ifndef PHI_NO_CONFIG
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* For phi_config_desc.sections and phi_config_schema. NULL-ended, static. Without the sections that
+   a PHI_NO_ macro leaves out. */
+PHI_API const phi_config_section *const *phi_config_sections(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+#endif

@@ -1,0 +1,89 @@
+/* marks.c - open addressing by a node's address; at most three quarters are in use. */
+#include "text/marks_in.h"
+
+enum { PHI__MARKS_FIRST = 64 }; /* slots of the first table */
+
+PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena) {
+    memset(marks, 0, sizeof *marks);
+    marks->arena = arena;
+}
+
+/* The node's slot, or the free one where it would be. There is a free one. */
+static phi__marks_entry *phi__marks_slot(const phi__marks *marks, const phi_json *node) {
+    uint64_t hash = (uint64_t)(uintptr_t)node * UINT64_C(0x9e3779b97f4a7c15);
+    size_t mask = marks->cap - 1, i = (size_t)(hash >> 32) & mask;
+    while (marks->slots[i].node != NULL && marks->slots[i].node != node) i = (i + 1) & mask;
+    return &marks->slots[i];
+}
+
+/* The old table stays in the arena: all tables together take twice the last one. */
+static bool phi__marks_grow(phi__marks *marks) {
+    phi__marks grown = *marks;
+    size_t i;
+    grown.cap = phi__max(phi__mul(marks->cap, 2), PHI__MARKS_FIRST);
+    grown.slots =
+        (phi__marks_entry *)phi__arena_zero(marks->arena, phi__mul(grown.cap, sizeof *grown.slots));
+    if (grown.slots == NULL) return false;
+    for (i = 0; i < marks->cap; i++)
+        if (marks->slots[i].node != NULL)
+            *phi__marks_slot(&grown, marks->slots[i].node) = marks->slots[i];
+    *marks = grown;
+    return true;
+}
+
+/* The node's own slot, which is new at first; NULL: no memory. */
+static phi__marks_entry *phi__marks_take(phi__marks *marks, const phi_json *node) {
+    phi__marks_entry *slot;
+    if (marks->failed) return NULL;
+    if (marks->count >= marks->cap / 4 * 3 && !phi__marks_grow(marks)) {
+        marks->failed = true;
+        return NULL;
+    }
+    slot = phi__marks_slot(marks, node);
+    if (slot->node == NULL) marks->count++;
+    slot->node = node;
+    return slot;
+}
+
+PHI__FN void phi__marks_add(phi__marks *marks, const phi_json *node, uint32_t line,
+                            uint32_t column) {
+    phi__marks_entry *mark = phi__marks_take(marks, node);
+    if (mark == NULL) return;
+    mark->line = line;
+    mark->column = column;
+}
+
+PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_t line,
+                                uint32_t column) {
+    phi__marks_entry *mark = phi__marks_take(marks, node);
+    if (mark == NULL) return;
+    mark->key_line = line;
+    mark->key_column = column;
+}
+
+PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json *node) {
+    phi__marks_entry *slot = marks->cap == 0 || node == NULL ? NULL : phi__marks_slot(marks, node);
+    return slot == NULL || slot->node == NULL ? NULL : slot;
+}
+
+static phi__marks_entry phi__marks_of(const phi__marks *marks, const phi_json *node) {
+    static const phi__marks_entry none = PHI_ZERO;
+    const phi__marks_entry *entry = phi__marks_at(marks, node);
+    return entry == NULL ? none : *entry;
+}
+
+PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint32_t *line,
+                             uint32_t *column) {
+    phi__marks_entry mark = phi__marks_of(marks, node);
+    *line = mark.line;
+    *column = mark.column;
+    return mark.line != 0;
+}
+
+PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
+                            uint32_t *column) {
+    phi__marks_entry mark = phi__marks_of(marks, node);
+    *line = mark.key_line;
+    *column = mark.key_column;
+    return mark.key_line != 0;
+}

@@ -1,0 +1,392 @@
+/* trace.c - walks the threads of a trace in slices, and hands it to a sink, an arena or a file. */
+#include "history/about_in.h"
+#include "io/files_in.h"
+#include "record/session.h"
+#include "text/json_in.h"
+#include "text/records_in.h"
+#include "trace/trace_in.h"
+
+#include <stdio.h>
+
+#ifndef PHI_NO_TRACE
+
+enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
+
+/* ---- the page's and the document's frame ---- */
+
+static void phi__trace_title(phi_trace *t) {
+    phi_str title = phi__about_info(t->main).title;
+    if (t->desc.title != NULL) title = phi_str_of(t->desc.title);
+    phi__trace_out_some(t, "title", title);
+}
+
+static phi_status phi__trace_head(phi_trace *t) {
+    phi_status status = PHI_OK;
+    size_t i;
+    if (t->kind == PHI_TRACE_OTEL) {
+        phi__trace_span_head(t);
+        t->stage = PHI__TRACE_STAGE_THREAD;
+        return PHI_OK;
+    }
+    for (i = 0; status == PHI_OK && phi__trace_page_head(i) != NULL; i++)
+        status = phi__trace_out_raw(t, phi__trace_page_head(i));
+    phi__buf_char(&t->text, '{');
+    phi__trace_out_whole(t, "phi", PHI__LIT(PHI_VERSION));
+    phi__trace_title(t);
+    phi__records_true(&t->text, "policy", t->desc.policy != NULL);
+    phi__records_raw(&t->text, "threads", "[");
+    t->stage = PHI__TRACE_STAGE_THREAD;
+    return status;
+}
+
+static phi_status phi__trace_tail(phi_trace *t) {
+    phi_status status = PHI_OK;
+    size_t i;
+    t->stage = PHI__TRACE_STAGE_DONE;
+    if (t->kind == PHI_TRACE_OTEL) {
+        phi__buf_text(&t->text, "\n]}]}]}\n");
+        return PHI_OK;
+    }
+    phi__buf_text(&t->text, "]}");
+    status = phi__trace_out_move(t, false);
+    for (i = 0; status == PHI_OK && phi__trace_page_tail(i) != NULL; i++)
+        status = phi__trace_out_raw(t, phi__trace_page_tail(i));
+    return status;
+}
+
+/* ---- threads ---- */
+
+static phi_status phi__trace_thread_begin(phi_trace *t) {
+    t->thread = phi__trace_thread(t, t->at);
+    t->seq = t->base = phi_thread_first(t->thread);
+    t->lane = 0;
+    phi__buf_clear(&t->loop_buf);
+    if (t->kind == PHI_TRACE_HTML) phi__trace_entry_thread(t);
+    t->stage = PHI__TRACE_STAGE_ENTRIES;
+    return PHI_OK;
+}
+
+/* The next thread, if there is one; else what comes behind the threads. */
+static void phi__trace_thread_next(phi_trace *t) {
+    t->at++;
+    t->stage = PHI__TRACE_STAGE_THREAD;
+    if (t->at < t->thread_count) return;
+    if (t->kind == PHI_TRACE_HTML) {
+        phi__buf_char(&t->text, ']');
+        phi__records_raw(&t->text, "requests", "[0");
+        t->stage = PHI__TRACE_STAGE_REQUESTS;
+    } else if (t->spans.linking) {
+        t->spans.linking = false;
+        t->at = 0;
+        t->stage = PHI__TRACE_STAGE_HEAD;
+    } else
+        t->stage = PHI__TRACE_STAGE_TAIL;
+}
+
+static phi_status phi__trace_thread_end(phi_trace *t) {
+    if (t->kind == PHI_TRACE_HTML) {
+        phi__buf_char(&t->text, ']');
+        if (t->view.requested) phi__trace_view_put(t, t->view.turn_lane);
+        phi__buf_char(&t->text, '}');
+        phi__trace_view_free(t);
+    } else
+        phi__trace_spans_thread_end(t);
+    phi__trace_thread_next(t);
+    return PHI_OK;
+}
+
+static phi_status phi__trace_entry(phi_trace *t) {
+    phi__entry *entry;
+    if (t->seq >= t->ends[t->at]) {
+        t->stage = PHI__TRACE_STAGE_THREAD_END;
+        return PHI_OK;
+    }
+    entry = phi__thread_at(t->thread, t->seq);
+    if (entry == NULL) return PHI_NOT_FOUND;
+    if (t->kind == PHI_TRACE_HTML) {
+        phi__trace_entry_put(t, entry);
+        phi__trace_view_after(t, entry);
+    } else
+        phi__trace_spans_entry(t, entry);
+    t->seq++;
+    return PHI_OK;
+}
+
+static phi_status phi__trace_requests(phi_trace *t) {
+#ifndef PHI_NO_SESSIONS
+    const phi_session *s;
+    if (t->session < t->desc.session_count) {
+        s = t->desc.sessions[t->session];
+        if (s != NULL && t->loop < s->loop_count) {
+            phi__trace_entry_request(t, s->loops[t->loop++]);
+            return PHI_OK;
+        }
+        t->session++;
+        t->loop = 0;
+        return PHI_OK;
+    }
+#endif
+    t->stage = PHI__TRACE_STAGE_TAIL;
+    return PHI_OK;
+}
+
+static phi_status phi__trace_stage_run(phi_trace *t) {
+    switch (t->stage) {
+    case PHI__TRACE_STAGE_HEAD: return phi__trace_head(t);
+    case PHI__TRACE_STAGE_THREAD: return phi__trace_thread_begin(t);
+    case PHI__TRACE_STAGE_ENTRIES: return phi__trace_entry(t);
+    case PHI__TRACE_STAGE_THREAD_END: return phi__trace_thread_end(t);
+    case PHI__TRACE_STAGE_REQUESTS: return phi__trace_requests(t);
+    case PHI__TRACE_STAGE_TAIL: return phi__trace_tail(t);
+    case PHI__TRACE_STAGE_DONE: break;
+    }
+    return PHI_OK;
+}
+
+/* What the host did between two slices may have moved entries: a log in a store is recalled, and
+   of one that forgot entries the trace cannot go on. */
+static phi_status phi__trace_recall(phi_trace *t) {
+    if (t->thread == NULL || t->stage != PHI__TRACE_STAGE_ENTRIES) return PHI_OK;
+    if (t->thread->log.base != t->base) {
+        phi__trace_view_drop(t);
+        return PHI_NOT_FOUND;
+    }
+    return phi__recall(t->thread);
+}
+
+static phi_status phi__trace_unit(phi_trace *t, size_t *units) {
+    phi_status status = phi__trace_recall(t);
+    size_t work;
+    if (status == PHI_OK) status = phi__trace_stage_run(t);
+    if (status == PHI_OK) status = phi__trace_out_move(t, t->stage == PHI__TRACE_STAGE_DONE);
+    work = 1 + t->view.work / PHI__TRACE_WORK;
+    t->view.work = 0;
+    *units -= phi__min(work, *units);
+    return status;
+}
+
+/* ---- beginning ---- */
+
+static void phi__trace_hide(phi_trace *t) {
+    const phi_trace_desc *d = &t->desc;
+    size_t i, k;
+    phi__secret_init(&t->secrets, &t->arena);
+    for (i = 0; i < d->secret_count; i++) phi__secret_add(&t->secrets, phi_str_of(d->secrets[i]));
+    for (i = 0; i < d->model_count; i++) {
+        const phi_model *m = &d->models[i];
+        phi__secret_add_key(&t->secrets, phi_str_of(m->api_key));
+        if (m->base_url != NULL) phi__secret_add_url(&t->secrets, phi_str_of(m->base_url));
+        for (k = 0; k < m->header_count; k++)
+            (void)phi__secret_add_header(&t->secrets, phi_str_of(m->headers[k].name),
+                                         phi_str_of(m->headers[k].value));
+    }
+}
+
+static bool phi__trace_ends(phi_trace *t) {
+    size_t i;
+    t->thread_count = t->desc.child_count + 1;
+    t->ends = (uint64_t *)phi_arena_alloc(&t->arena, phi__mul(t->thread_count, sizeof *t->ends));
+    if (t->ends == NULL) return false;
+    for (i = 0; i < t->thread_count; i++) t->ends[i] = phi_thread_count(phi__trace_thread(t, i));
+    return true;
+}
+
+static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_trace_desc *desc) {
+    memset(t, 0, sizeof *t);
+    t->memory = thread->log.memory;
+    t->main = thread;
+    if (desc != NULL) t->desc = *desc;
+    if (t->desc.policy != NULL) t->policy = phi__policy_filled(t->desc.policy);
+    t->status = PHI_BUSY;
+    phi_arena_init(&t->arena, t->memory, 0);
+    phi_arena_init(&t->scratch, t->memory, 0);
+    phi__buf_init(&t->text, t->memory);
+    phi__buf_init(&t->out, t->memory);
+    phi__buf_init(&t->loop_buf, t->memory);
+    phi__map_init(&t->spans.links, t->memory);
+    phi__trace_hide(t);
+}
+
+static bool phi__trace_desc_fits(const phi_trace_desc *desc) {
+    size_t i;
+    if (desc == NULL) return true;
+    if ((desc->child_count > 0 && desc->children == NULL) || desc->child_count == SIZE_MAX ||
+        (desc->model_count > 0 && desc->models == NULL) ||
+        (desc->secret_count > 0 && desc->secrets == NULL) ||
+        (desc->session_count > 0 && desc->sessions == NULL))
+        return false;
+    for (i = 0; i < desc->child_count; i++)
+        if (desc->children[i] == NULL) return false;
+    return desc->policy == NULL || phi__policy_fault(desc->policy) == NULL;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
+                                   const phi_trace_desc *desc, const phi_trace_sink *out,
+                                   phi_trace **trace) {
+    phi_trace *t;
+    if (trace == NULL) return PHI_BAD_ARG;
+    *trace = NULL;
+    if (thread == NULL || out == NULL || out->write == NULL || !phi__trace_desc_fits(desc) ||
+        (kind != PHI_TRACE_HTML && kind != PHI_TRACE_OTEL))
+        return PHI_BAD_ARG;
+    t = (phi_trace *)phi__alloc(thread->log.memory, sizeof *t);
+    if (t == NULL) return PHI_NO_MEMORY;
+    phi__trace_init(t, thread, desc);
+    t->kind = kind;
+    t->sink = *out;
+    t->spans.linking = kind == PHI_TRACE_OTEL;
+    t->stage = t->spans.linking ? PHI__TRACE_STAGE_THREAD : PHI__TRACE_STAGE_HEAD;
+    if (!phi__trace_ends(t) || t->secrets.failed) {
+        phi_trace_end(t);
+        return PHI_NO_MEMORY;
+    }
+    *trace = t;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units) {
+    if (trace == NULL) return PHI_BAD_ARG;
+    if (units == 0) units = 1;
+    /* entries of a log in a store have another place when they were evicted meanwhile */
+    if (trace->thread != NULL && trace->thread->journal != NULL) phi__trace_view_drop(trace);
+    while (trace->status == PHI_BUSY && units > 0) {
+        phi_status status = phi__trace_unit(trace, &units);
+        if (status != PHI_OK)
+            trace->status = status == PHI_BUSY ? PHI_IO : status;
+        else if (trace->stage == PHI__TRACE_STAGE_DONE)
+            trace->status = PHI_OK;
+    }
+    return trace->status;
+}
+
+PHI_API void phi_trace_end(phi_trace *trace) {
+    phi_memory *memory;
+    if (trace == NULL) return;
+    memory = trace->memory;
+    phi__trace_view_free(trace);
+    phi__trace_spans_free(trace);
+    phi__buf_free(&trace->text);
+    phi__buf_free(&trace->out);
+    phi__buf_free(&trace->loop_buf);
+    phi_arena_free(&trace->scratch);
+    phi_arena_free(&trace->arena);
+    phi__free(memory, trace, sizeof *trace);
+}
+
+static phi_status phi__trace_all(const phi_thread *thread, phi_trace_kind kind,
+                                 const phi_trace_desc *desc, const phi_trace_sink *out) {
+    phi_trace *t;
+    phi_status status = phi_trace_begin(thread, kind, desc, out, &t);
+    if (status != PHI_OK) return status;
+    do status = phi_trace_advance(t, SIZE_MAX);
+    while (status == PHI_BUSY);
+    phi_trace_end(t);
+    return status;
+}
+
+PHI_API phi_status phi_trace_html(const phi_thread *thread, const phi_trace_desc *desc,
+                                  const phi_trace_sink *out) {
+    return phi__trace_all(thread, PHI_TRACE_HTML, desc, out);
+}
+
+PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc *desc,
+                                  const phi_trace_sink *out) {
+    return phi__trace_all(thread, PHI_TRACE_OTEL, desc, out);
+}
+
+static phi_status phi__trace_to_buf(void *user_data, const char *bytes, size_t len) {
+    phi__buf *buf = (phi__buf *)user_data;
+    phi__buf_add(buf, bytes, len);
+    return buf->failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
+                                  const phi_trace_desc *desc, phi_arena *arena, phi_str *out) {
+    phi_trace_sink sink;
+    phi__buf buf;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    phi__buf_init(&buf, arena->memory);
+    sink.write = phi__trace_to_buf;
+    sink.user_data = &buf;
+    status = phi__trace_all(thread, kind, desc, &sink);
+    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
+    phi__buf_free(&buf);
+    return status;
+}
+
+#ifndef PHI_NO_FILES
+typedef struct phi__trace_file {
+    phi__file *file;
+    phi__words words;
+} phi__trace_file;
+
+static phi_status phi__trace_to_file(void *user_data, const char *bytes, size_t len) {
+    phi__trace_file *to = (phi__trace_file *)user_data;
+    return phi__files_write(to->file, bytes, len, &to->words);
+}
+
+/* Links in the path are followed: the file behind them is replaced. */
+static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, const char *path,
+                                  phi__trace_file *to) {
+    phi__resolve *r = (phi__resolve *)phi__alloc(memory, sizeof *r);
+    size_t units = SIZE_MAX;
+    phi_status status;
+    if (r == NULL) return PHI_NO_MEMORY;
+    status = phi__path_resolve_begin(r, NULL, path, &to->words);
+    if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, &to->words);
+    if (status == PHI_OK) status = phi__files_open_replace(memory, r->out, &to->file, &to->words);
+    phi__free(memory, r, sizeof *r);
+    sink->write = phi__trace_to_file;
+    sink->user_data = to;
+    return status;
+}
+#endif
+
+PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
+                                  const phi_trace_desc *desc, const char *path, char *words,
+                                  size_t words_size) {
+#ifndef PHI_NO_FILES
+    phi__trace_file to;
+    phi_trace_sink sink;
+    phi_status status;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (thread == NULL || path == NULL || path[0] == '\0') return PHI_BAD_ARG;
+    memset(&to, 0, sizeof to);
+    status = phi__trace_open(&sink, thread->log.memory, path, &to);
+    if (status == PHI_OK) status = phi__trace_all(thread, kind, desc, &sink);
+    if (status == PHI_OK) status = phi__files_commit(to.file, &to.words);
+    phi__files_close(to.file);
+    if (status != PHI_OK && words != NULL && words_size > 0)
+        (void)snprintf(words, words_size, "%.200s: %.160s", path,
+                       to.words.text[0] != '\0' ? to.words.text : phi_status_text((int)status));
+    return status;
+#else
+    (void)desc;
+    (void)kind;
+    if (thread == NULL || path == NULL) return PHI_BAD_ARG;
+    if (words != NULL && words_size > 0)
+        (void)snprintf(words, words_size, "built with PHI_NO_FILES");
+    return PHI_UNSUPPORTED;
+#endif
+}
+
+PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
+                                   char *words, size_t words_size) {
+    const phi_thread *thread = phi_agent_thread(agent);
+    phi_agent_desc is;
+    phi_trace_desc desc;
+    phi_status status = phi_agent_get_desc(agent, &is);
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (status != PHI_OK) return status;
+    if (thread == NULL) return PHI_STALE;
+    memset(&desc, 0, sizeof desc);
+    desc.models = &is.model;
+    desc.model_count = 1;
+    desc.policy = is.policy;
+    return phi_trace_save(thread, kind, &desc, path, words, words_size);
+}
+
+#endif

@@ -1,0 +1,435 @@
+/* trace_span.c - a span as OTLP JSON, its names by the GenAI semantic conventions (1.41).
+
+   Ids are the beginning of SHA-256 over words that a zero byte ends. A trace's: "trace", session id
+   and loop id of the run at the top. A span's: "run", "chat", "call" or "rewrite", session id, loop
+   id, and its name within the run. The same thread gives the same ids. */
+#include "base/sha256_in.h"
+#include "model/message_in.h"
+#include "text/json_in.h"
+#include "text/records_in.h"
+#include "trace/trace_in.h"
+
+#include <stdio.h>
+
+#ifndef PHI_NO_TRACE
+
+enum { PHI__TRACE_SPAN_UP = 64 /* runs above one that are followed */ };
+
+typedef enum phi__trace_span_kind {
+    PHI__TRACE_SPAN_INTERNAL = 1, /* as in opentelemetry.proto.trace.v1 */
+    PHI__TRACE_SPAN_CLIENT = 3
+} phi__trace_span_kind;
+
+static const phi__entry *phi__trace_span_entry(const phi_trace *t, uint64_t seq) {
+    return phi__thread_at(t->thread, seq);
+}
+
+/* ---- ids ---- */
+
+static void phi__trace_span_word(phi__sha256 *sha, phi_str word) {
+    phi__sha256_add(sha, word.at, word.len);
+    phi__sha256_add(sha, "", 1);
+}
+
+/* A hash of words; n UINT64_MAX: no number. */
+static void phi__trace_span_hash(const char *what, phi_str session, phi_str loop, phi_str call,
+                                 uint64_t n, unsigned char out[32]) {
+    phi__sha256 sha;
+    char number[24];
+    phi__sha256_begin(&sha);
+    phi__trace_span_word(&sha, phi_str_of(what));
+    phi__trace_span_word(&sha, session);
+    phi__trace_span_word(&sha, loop);
+    if (call.len > 0) phi__trace_span_word(&sha, call);
+    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)n);
+    if (n != UINT64_MAX) phi__trace_span_word(&sha, phi_str_of(number));
+    phi__sha256_end(&sha, out);
+}
+
+static const phi_loop_info *phi__trace_span_info(const phi_trace *t, const phi__trace_run *run) {
+    static const phi_loop_info none = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, PHI_CONTINUATION_INITIAL,
+                                       {"", 0}, {"", 0}, {"", 0}, {"", 0}, false};
+    const phi_loop_info *info = phi__trace_span_entry(t, run->start)->of.loop;
+    return info != NULL ? info : &none;
+}
+
+static phi_str phi__trace_span_loop(const phi_trace *t, const phi__trace_run *run) {
+    return phi__trace_span_entry(t, run->start)->loop_id;
+}
+
+static void phi__trace_span_hex(phi_trace *t, const char *key, const unsigned char *bytes,
+                                size_t n) {
+    char hex[64];
+    unsigned char all[32] = {0};
+    memcpy(all, bytes, n);
+    phi__sha256_hex(all, hex);
+    phi__records_str(&t->text, key, phi__str(hex, 2 * n));
+}
+
+/* The trace of a run is that of the run at the top. */
+static void phi__trace_span_trace(phi_trace *t, phi_str session, phi_str loop) {
+    unsigned char hash[32];
+    const phi__trace_link *link = phi__trace_link_find(t, loop);
+    size_t up;
+    for (up = 0; link != NULL && up < PHI__TRACE_SPAN_UP; up++) {
+        session = link->session;
+        loop = link->parent;
+        link = phi__trace_link_find(t, loop);
+    }
+    phi__trace_span_hash("trace", session, loop, phi__str("", 0), UINT64_MAX, hash);
+    phi__trace_span_hex(t, "traceId", hash, 16);
+}
+
+/* ---- members ---- */
+
+static void phi__trace_span_time(phi_trace *t, const char *key, int64_t ms) {
+    char text[32];
+    (void)snprintf(text, sizeof text, "%llu000000", (unsigned long long)(ms > 0 ? ms : 0));
+    phi__records_str(&t->text, key, phi_str_of(ms > 0 ? text : "0"));
+}
+
+static void phi__trace_span_key(phi_trace *t, const char *key) {
+    phi__json_write_comma(&t->text);
+    phi__buf_printf(&t->text, "{\"key\":\"%s\",\"value\":{", key);
+}
+
+static void phi__trace_span_text(phi_trace *t, const char *key, phi_str value) {
+    if (value.len == 0) return;
+    phi__trace_span_key(t, key);
+    phi__trace_out_whole(t, "stringValue", value);
+    phi__buf_text(&t->text, "}}");
+}
+
+/* 64-bit numbers are strings in OTLP's JSON. */
+static void phi__trace_span_int(phi_trace *t, const char *key, uint64_t n) {
+    phi__trace_span_key(t, key);
+    phi__buf_printf(&t->text, "\"intValue\":\"%llu\"}}", (unsigned long long)n);
+}
+
+/* input_tokens has all of the input, with what a cache had. */
+static void phi__trace_span_usage(phi_trace *t, const phi_usage *u) {
+    if (u == NULL || (u->total_tokens == 0 && u->input == 0 && u->output == 0)) return;
+    phi__trace_span_int(t, "gen_ai.usage.input_tokens", u->input + u->cache_read + u->cache_write);
+    phi__trace_span_int(t, "gen_ai.usage.output_tokens", u->output);
+    if (u->cache_read > 0)
+        phi__trace_span_int(t, "gen_ai.usage.cache_read.input_tokens", u->cache_read);
+    if (u->cache_write > 0)
+        phi__trace_span_int(t, "gen_ai.usage.cache_creation.input_tokens", u->cache_write);
+    if (u->reasoning > 0)
+        phi__trace_span_int(t, "gen_ai.usage.reasoning.output_tokens", u->reasoning);
+}
+
+/* The conventions' names of providers; those that they do not know keep phi's. */
+static phi_str phi__trace_span_provider(phi_str provider) {
+    static const char *const names[][2] = {{"openai_responses", "openai"},
+                                           {"azure_openai", "azure.ai.openai"},
+                                           {"bedrock", "aws.bedrock"},
+                                           {"google", "gcp.gemini"},
+                                           {"gemini", "gcp.gemini"},
+                                           {"vertex", "gcp.vertex_ai"},
+                                           {"xai", "x_ai"},
+                                           {"mistral", "mistral_ai"},
+                                           {"moonshot", "moonshot_ai"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(provider, names[i][0])) return phi_str_of(names[i][1]);
+    return provider;
+}
+
+static void phi__trace_span_status(phi_trace *t, phi_str message) {
+    phi__records_raw(&t->text, "status", "{\"code\":2");
+    phi__trace_out_some(t, "message", message);
+    phi__buf_char(&t->text, '}');
+}
+
+/* ---- a span's beginning and end ---- */
+
+static void phi__trace_span_open(phi_trace *t, phi_str session, phi_str loop) {
+    phi__buf_text(&t->text, t->spans.any ? ",\n{" : "\n{");
+    t->spans.any = true;
+    phi__trace_span_trace(t, session, loop);
+}
+
+static void phi__trace_span_named(phi_trace *t, const char *operation, phi_str of,
+                                  phi__trace_span_kind kind, int64_t from, int64_t to) {
+    phi__buf name;
+    phi__buf_init(&name, t->memory);
+    phi__buf_text(&name, operation);
+    if (of.len > 0) phi__buf_char(&name, ' ');
+    phi__buf_add_str(&name, of);
+    if (name.failed) t->text.failed = true;
+    phi__trace_out_whole(t, "name", phi__buf_str(&name));
+    phi__buf_free(&name);
+    phi__records_u64(&t->text, "kind", (uint64_t)kind);
+    phi__trace_span_time(t, "startTimeUnixNano", from);
+    phi__trace_span_time(t, "endTimeUnixNano", to > from ? to : from);
+    phi__records_raw(&t->text, "attributes", "[");
+    phi__trace_span_text(t, "gen_ai.operation.name", phi_str_of(operation));
+}
+
+/* ---- messages, where they are wanted ---- */
+
+static void phi__trace_span_part(phi__buf *out, const phi_content *c) {
+    phi__json_write_comma(out);
+    if (c->kind == PHI_CONTENT_TOOL_CALL) {
+        phi__buf_text(out, "{\"type\":\"tool_call\"");
+        phi__records_str(out, "id", c->id);
+        phi__records_str(out, "name", c->name);
+        phi__records_str(out, "arguments", c->arguments);
+    } else if (c->kind == PHI_CONTENT_IMAGE) {
+        phi__buf_text(out, "{\"type\":\"blob\"");
+        phi__records_str(out, "mime_type", c->mime_type);
+        phi__records_u64(out, "bytes", c->data.len);
+    } else {
+        phi__buf_text(out, c->kind == PHI_CONTENT_THINKING ? "{\"type\":\"reasoning\""
+                                                           : "{\"type\":\"text\"");
+        phi__records_str(out, "content", c->text);
+    }
+    phi__buf_char(out, '}');
+}
+
+static void phi__trace_span_message(phi__buf *out, const phi_message *m) {
+    static const char *const roles[] = {"", "user", "assistant", "tool"};
+    size_t i;
+    if (m->role > PHI_ROLE_TOOL_RESULT) return;
+    phi__json_write_comma(out);
+    phi__buf_char(out, '{');
+    phi__records_str(out, "role", phi_str_of(roles[m->role]));
+    phi__records_raw(out, "parts", "[");
+    if (m->role == PHI_ROLE_TOOL_RESULT) {
+        phi__buf_text(out, "{\"type\":\"tool_call_response\"");
+        phi__records_str(out, "id", m->tool_call_id);
+        phi__records_raw(out, "response", "[");
+    }
+    for (i = 0; i < m->content_count; i++) phi__trace_span_part(out, &m->content[i]);
+    phi__buf_text(out, m->role == PHI_ROLE_TOOL_RESULT ? "]}]}" : "]}");
+}
+
+/* The messages that are new to a request, and the answer to it. */
+static void phi__trace_span_messages(phi_trace *t, const phi__trace_run *run,
+                                     const phi__entry *end) {
+    phi_str loop = phi__trace_span_loop(t, run);
+    phi__buf text;
+    uint64_t seq;
+    phi__buf_init(&text, t->memory);
+    phi__buf_char(&text, '[');
+    for (seq = run->input; seq < end->seq; seq++) {
+        const phi__entry *e = phi__trace_span_entry(t, seq);
+        if (e->kind == PHI_ENTRY_MESSAGE && phi_str_equal(e->loop_id, loop))
+            phi__trace_span_message(&text, e->message);
+    }
+    phi__buf_char(&text, ']');
+    phi__trace_span_text(t, "gen_ai.input.messages", phi__buf_str(&text));
+    if (end->kind == PHI_ENTRY_MESSAGE) {
+        if (text.failed) t->text.failed = true;
+        phi__buf_clear(&text);
+        phi__buf_char(&text, '[');
+        phi__trace_span_message(&text, end->message);
+        phi__buf_char(&text, ']');
+        phi__trace_span_text(t, "gen_ai.output.messages", phi__buf_str(&text));
+    }
+    if (text.failed) t->text.failed = true;
+    phi__buf_free(&text);
+}
+
+/* ---- runs ---- */
+
+static phi_str phi__trace_span_ended(const phi__entry *end) {
+    const phi_failure *failure = end != NULL ? end->of.failure : NULL;
+    if (end == NULL) return phi_str_of("not_ended");
+    if (failure != NULL && failure->kind != PHI_FAILURE_NONE)
+        return phi_str_of(phi_failure_kind_text(failure->kind));
+    switch ((int)end->status) {
+    case PHI_OK: return phi__str("", 0);
+    case PHI_CANCELLED: return phi_str_of("cancelled");
+    case PHI_LIMIT: return phi_str_of("limit");
+    case PHI_REJECTED: return phi_str_of("rejected");
+    case PHI_TIMEOUT: return phi_str_of("timeout");
+    case PHI_NO_MEMORY: return phi_str_of("no_memory");
+    default: return phi_str_of("_OTHER");
+    }
+}
+
+static void phi__trace_span_above(phi_trace *t, const phi__trace_link *link) {
+    unsigned char hash[32];
+    if (link == NULL) return;
+    phi__trace_span_hash(link->call.len > 0 ? "call" : "run", link->session, link->parent,
+                         link->call, UINT64_MAX, hash);
+    phi__trace_span_hex(t, "parentSpanId", hash, 8);
+}
+
+/* The run that it continues is another trace. */
+static void phi__trace_span_continues(phi_trace *t, const phi_loop_info *info,
+                                      const phi__trace_link *above) {
+    unsigned char hash[32];
+    if (info->parent_loop_id.len == 0 || above != NULL) return;
+    phi__records_raw(&t->text, "links", "[{");
+    phi__trace_span_trace(t, info->session_id, info->parent_loop_id);
+    phi__trace_span_hash("run", info->session_id, info->parent_loop_id, phi__str("", 0), UINT64_MAX,
+                         hash);
+    phi__trace_span_hex(t, "spanId", hash, 8);
+    phi__buf_text(&t->text, "}]");
+}
+
+static void phi__trace_span_id_of_run(phi_trace *t, const phi__trace_run *run, const char *key) {
+    unsigned char hash[32];
+    phi__trace_span_hash("run", phi__trace_span_info(t, run)->session_id,
+                         phi__trace_span_loop(t, run), phi__str("", 0), UINT64_MAX, hash);
+    phi__trace_span_hex(t, key, hash, 8);
+}
+
+PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
+                                    const phi__entry *end) {
+    const phi_loop_info *info = phi__trace_span_info(t, run);
+    phi_str loop = phi__trace_span_loop(t, run), error = phi__trace_span_ended(end);
+    const phi__trace_link *link = phi__trace_link_find(t, loop);
+    const phi_failure *failure = end != NULL ? end->of.failure : NULL;
+    phi_str agent = link != NULL && link->tool.len > 0 ? link->tool : info->agent_id;
+    phi__trace_span_open(t, info->session_id, loop);
+    phi__trace_span_id_of_run(t, run, "spanId");
+    phi__trace_span_above(t, link);
+    phi__trace_span_named(t, "invoke_agent", agent, PHI__TRACE_SPAN_INTERNAL, run->start_ms,
+                          end != NULL ? end->at_ms : t->spans.last_ms);
+    phi__trace_span_text(t, "gen_ai.agent.id", info->agent_id);
+    phi__trace_span_text(t, "gen_ai.agent.name", agent);
+    phi__trace_span_text(t, "gen_ai.conversation.id", info->session_id);
+    phi__trace_span_text(t, "phi.loop.id", loop);
+    phi__trace_span_text(t, "phi.lane",
+                         phi__lane_name(t->thread, phi__trace_span_entry(t, run->start)->lane));
+    if (end != NULL) phi__trace_span_usage(t, end->usage);
+    if (t->desc.with_content && info->has_system_prompt)
+        phi__trace_span_text(t, "gen_ai.system_instructions", info->system_prompt);
+    phi__trace_span_text(t, "error.type", error);
+    phi__buf_char(&t->text, ']');
+    phi__trace_span_continues(t, info, link);
+    if (error.len > 0)
+        phi__trace_span_status(t, failure != NULL ? failure->message : phi__str("", 0));
+    phi__buf_char(&t->text, '}');
+}
+
+/* ---- model calls ---- */
+
+static void phi__trace_span_answer(phi_trace *t, const phi_message *m) {
+    phi_str stop = m->raw_stop_reason.len > 0 ? m->raw_stop_reason
+                                              : phi_str_of(phi_stop_reason_text(m->stop_reason));
+    phi__trace_span_text(t, "gen_ai.provider.name", phi__trace_span_provider(m->provider));
+    phi__trace_span_text(t, "gen_ai.request.model", m->model);
+    phi__trace_span_usage(t, &m->usage);
+    if (stop.len == 0) return;
+    phi__trace_span_key(t, "gen_ai.response.finish_reasons");
+    phi__buf_text(&t->text, "\"arrayValue\":{\"values\":[{");
+    phi__trace_out_whole(t, "stringValue", stop);
+    phi__buf_text(&t->text, "}]}}}");
+}
+
+/* Why there is no answer, or none that is whole. */
+static phi_str phi__trace_span_failed(const phi__entry *end) {
+    const phi_message *m = end != NULL && end->kind == PHI_ENTRY_MESSAGE ? end->message : NULL;
+    if (m == NULL) {
+        phi_str why = end != NULL && end->kind == PHI_ENTRY_LOOP_END ? phi__trace_span_ended(end)
+                                                                     : phi__str("", 0);
+        return why.len > 0 ? why : phi_str_of("no_answer");
+    }
+    if (m->stop_reason == PHI_STOP_REASON_ABORTED) return phi_str_of("cancelled");
+    return phi_str_of(m->stop_reason == PHI_STOP_REASON_ERROR ? "_OTHER" : "");
+}
+
+PHI__FN void phi__trace_span_of_chat(phi_trace *t, const phi__trace_run *run,
+                                     const phi__entry *end) {
+    const phi_message *m = end != NULL && end->kind == PHI_ENTRY_MESSAGE ? end->message : NULL;
+    phi_str session = phi__trace_span_info(t, run)->session_id;
+    phi_str loop = phi__trace_span_loop(t, run), error = phi__trace_span_failed(end);
+    unsigned char hash[32];
+    char turn[32];
+    (void)snprintf(turn, sizeof turn, "%u.%u", (unsigned)run->turn_index, (unsigned)run->chats);
+    phi__trace_span_hash("chat", session, loop, phi_str_of(turn), UINT64_MAX, hash);
+    phi__trace_span_open(t, session, loop);
+    phi__trace_span_hex(t, "spanId", hash, 8);
+    phi__trace_span_id_of_run(t, run, "parentSpanId");
+    phi__trace_span_named(t, "chat", m != NULL ? m->model : phi__str("", 0), PHI__TRACE_SPAN_CLIENT,
+                          run->in_turn ? run->turn_ms : run->start_ms,
+                          end != NULL ? end->at_ms : t->spans.last_ms);
+    phi__trace_span_text(t, "gen_ai.conversation.id", session);
+    phi__trace_span_int(t, "phi.turn", run->turn_index);
+    if (m != NULL) phi__trace_span_answer(t, m);
+    if (t->desc.with_content && end != NULL) phi__trace_span_messages(t, run, end);
+    phi__trace_span_text(t, "error.type", error);
+    phi__buf_char(&t->text, ']');
+    if (error.len > 0) phi__trace_span_status(t, m != NULL ? m->error_message : phi__str("", 0));
+    phi__buf_char(&t->text, '}');
+}
+
+/* ---- tool calls ---- */
+
+static void phi__trace_span_result(phi_trace *t, const phi_content *c, const phi_message *m) {
+    phi_str text;
+    bool failed = false;
+    phi__trace_span_text(t, "gen_ai.tool.call.arguments", c->arguments);
+    if (m == NULL) return;
+    text = phi_message_text(m, "\n", &t->scratch, &failed);
+    if (failed) t->text.failed = true;
+    phi__trace_span_text(t, "gen_ai.tool.call.result", text);
+}
+
+PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
+                                     const phi__trace_call *call, const phi__entry *end) {
+    const phi__entry *answer = phi__trace_span_entry(t, call->answer);
+    const phi_content *c = &answer->message->content[call->block];
+    phi_str session = phi__trace_span_info(t, run)->session_id;
+    phi_str loop = phi__trace_span_loop(t, run), error = {"", 0};
+    unsigned char hash[32];
+    if (end == NULL) error = phi_str_of("no_result");
+    if (end != NULL && end->message->is_error) error = phi_str_of("tool_error");
+    phi__trace_span_hash("call", session, loop, c->id, UINT64_MAX, hash);
+    phi__trace_span_open(t, session, loop);
+    phi__trace_span_hex(t, "spanId", hash, 8);
+    phi__trace_span_id_of_run(t, run, "parentSpanId");
+    phi__trace_span_named(t, "execute_tool", c->name, PHI__TRACE_SPAN_INTERNAL, answer->at_ms,
+                          end != NULL ? end->at_ms : answer->at_ms);
+    phi__trace_span_text(t, "gen_ai.tool.name", c->name);
+    phi__trace_span_text(t, "gen_ai.tool.call.id", c->id);
+    phi__trace_span_text(t, "gen_ai.tool.type", phi_str_of("function"));
+    phi__trace_span_text(t, "gen_ai.conversation.id", session);
+    if (t->desc.with_content) phi__trace_span_result(t, c, end != NULL ? end->message : NULL);
+    phi__trace_span_text(t, "error.type", error);
+    phi__buf_char(&t->text, ']');
+    if (error.len > 0) phi__trace_span_status(t, phi__str("", 0));
+    phi__buf_char(&t->text, '}');
+}
+
+/* ---- rewrites ---- */
+
+PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
+                                        const phi__entry *e) {
+    const phi_rewrite *r = &e->of.op->rewrite;
+    phi_str session = phi__trace_span_info(t, run)->session_id;
+    phi_str loop = phi__trace_span_loop(t, run);
+    unsigned char hash[32];
+    phi__trace_span_hash("rewrite", session, loop, phi_str_of(r->op_id), e->seq, hash);
+    phi__trace_span_open(t, session, loop);
+    phi__trace_span_hex(t, "spanId", hash, 8);
+    phi__trace_span_id_of_run(t, run, "parentSpanId");
+    phi__trace_span_named(t, "rewrite", phi_str_of(phi_rewrite_reason_text(r->reason)),
+                          PHI__TRACE_SPAN_INTERNAL, e->at_ms, e->at_ms);
+    phi__trace_span_text(t, "gen_ai.conversation.id", session);
+    phi__trace_span_int(t, "phi.rewrite.spans", r->span_count);
+    if (r->written != NULL) {
+        phi__trace_span_text(t, "gen_ai.request.model", phi_str_of(r->written->model));
+        phi__trace_span_usage(t, &r->written->usage);
+    }
+    phi__buf_text(&t->text, "]}");
+}
+
+/* ---- the document ---- */
+
+PHI__FN void phi__trace_span_head(phi_trace *t) {
+    phi__buf_text(&t->text, "{\"resourceSpans\":[{\"resource\":{\"attributes\":[");
+    phi__trace_span_text(
+        t, "service.name",
+        phi_str_of(t->desc.title != NULL && t->desc.title[0] != '\0' ? t->desc.title : "phi"));
+    phi__buf_text(&t->text,
+                  "]},\"scopeSpans\":[{\"scope\":{\"name\":\"phi\",\"version\":\"" PHI_VERSION
+                  "\"},\"spans\":[");
+}
+
+#endif

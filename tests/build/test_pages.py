@@ -1,0 +1,102 @@
+"""What is documented where: every public function in its header, every page in the index, and the topics that
+some pages must have."""
+import glob
+import os
+import re
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROTOCOLS = ("Anthropic", "Chat", "Responses", "Azure", "Gemini", "Vertex", "Bedrock")
+
+
+def read(*names):
+    with open(os.path.join(ROOT, *names), encoding="utf-8") as file:
+        return file.read()
+
+
+def pages():
+    return sorted(os.path.basename(path) for path in glob.glob(os.path.join(ROOT, "docs", "*.md")))
+
+
+def undescribed(text):
+    """Public functions whose paragraph has no comment: one describes the declarations below it up to a blank
+    line, and one behind a declaration describes that."""
+    text = re.sub(r"/\*.*?\*/", "/**/", text, flags=re.S)
+    for paragraph in re.split(r"\n(?:[ \t]*\n)+", text):
+        if "/**/" not in paragraph:
+            yield from re.findall(r"PHI_API[^;]*?(phi_\w+)\(", paragraph)
+
+
+class Headers(unittest.TestCase):
+    def test_every_public_function_is_described_in_its_header(self):
+        count, missing = 0, []
+        for path in glob.glob(os.path.join(ROOT, "src", "*", "*.h")):
+            if path.endswith("_in.h"):
+                continue
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            count += text.count("PHI_API ")
+            missing += [f"{os.path.basename(path)}: {name}" for name in undescribed(text)]
+        self.assertGreater(count, 300)
+        self.assertEqual([], missing)
+
+    def test_openapi_is_a_part_that_a_macro_leaves_out(self):
+        text = read("src", "openapi", "openapi.h")
+        self.assertLess(text.index("PHI_NO_OPENAPI"), text.index("PHI_API"))
+        # What job_left_out and job_profile of make check compile without it.
+        self.assertTrue('"PHI_NO_OPENAPI": (r"phi_openapi_' in read("scripts", "check.py"))
+        self.assertTrue("PHI_NO_OPENAPI" in read("docs", "embedding.md"))
+        self.assertFalse("phi_openapi_" in read("phi.h"))
+
+
+class Pages(unittest.TestCase):
+    def test_every_page_is_in_the_index_and_its_code_is_compiled(self):
+        text = {page: read("docs", page) for page in pages()}
+        for page in text:
+            links = read("README.md") + "".join(text[other] for other in text if other != page)
+            self.assertTrue(page in links, f"no page links to {page}")
+        self.assertTrue('"docs", "*.md"' in read("scripts", "check_docs.py"))
+        self.assertTrue("scripts/check_docs.py" in read("Makefile"))
+
+    def test_the_page_on_sessions_has_its_topics(self):
+        text = read("docs", "sessions.md")
+        for words in ("explicit", "first_loop", "inactivity", "pending", "running", "completed", "rejected",
+                      "aborted", "continuation", "config", "roots", "children", "siblings", "parent_spawn_ref",
+                      "child_loop_refs", "parallel_group", "phi_recorder_new", "phi_session_save",
+                      "phi_session_load", "phi_recorder_flush", "phi_recorder_checkpoint"):
+            plain = text.lower().replace("_", "").replace(" ", "")
+            self.assertTrue(words.replace("_", "") in plain, words)
+
+    def test_the_page_on_architecture_names_every_room(self):
+        text = read("docs", "architecture.md")
+        for room in sorted(os.listdir(os.path.join(ROOT, "src"))):
+            if os.path.isdir(os.path.join(ROOT, "src", room)):
+                self.assertTrue(re.search(rf"(?m)^{room} ", text), f"src/{room}")
+
+    def test_the_page_on_providers_has_all_seven_protocols(self):
+        text = read("docs", "providers.md")
+        for heading in ("## What each protocol does", "## Endpoints and shapes"):
+            section = text.split(heading + "\n")[1].split("\n## ")[0]
+            for name in PROTOCOLS:
+                self.assertTrue(name in section, f"{heading}: {name}")
+
+    def test_guides_begin_with_code_and_name_a_program(self):
+        examples = read("tests", "examples", "test_examples.py")
+        for guide, program in (("skills.md", "skills"), ("mcp.md", "mcp")):
+            text = read("docs", guide)
+            self.assertLess(text.index("```c\n"), text.index("\n## "), guide)
+            self.assertTrue(f"examples/{program}.c" in text, guide)
+            self.assertTrue(f'"{program}"' in examples, program)
+
+    def test_tests_run_at_every_commit_and_live_ones_where_there_is_a_key(self):
+        ci, live = read(".github", "workflows", "ci.yml"), read(".github", "workflows", "live.yml")
+        self.assertIn("on: [push, pull_request]", ci)
+        for command in ("make test", "make check"):
+            self.assertIn(f"run: {command}", ci)
+        self.assertNotIn("make live", ci)
+        self.assertIn("on: workflow_dispatch", live)
+        self.assertIn("secrets.", live)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,253 @@
+/* test_config_agents.c - agents out of a configuration: models, profiles, prompts, limits. */
+#include "support/made.h"
+
+#define PROVIDER "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"
+
+static void run(made *m, const char *name, const char *prompt) {
+    rig_says(m->r, "fine");
+    CHECK_EQ_INT(phi_prompt(phi_agents_get(m->agents, name), prompt), PHI_OK);
+    (void)rig_run(m->r, 200);
+}
+
+TEST(a_provider_is_enough_for_one_agent_named_default) {
+    rig *r = rig_new();
+    made m;
+    REQUIRE(made_load(&m, r, "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"${MADE_KEY}\"\n",
+                      NULL, NULL, NULL));
+    CHECK_EQ_STR(made_problems(&m), "");
+    CHECK_EQ_INT(m.status, PHI_OK);
+    CHECK_EQ_INT(phi_agents_count(m.agents), 1);
+    CHECK_STR(phi_agents_name(m.agents, 0), "default");
+    CHECK(phi_agents_get(m.agents, NULL).rt != NULL);
+    CHECK(phi_agents_get(m.agents, "default").rt != NULL);
+    CHECK(phi_agents_get(m.agents, "other").rt == NULL);
+    CHECK(phi_agents_at(m.agents, 1).rt == NULL);
+    run(&m, "default", "hello");
+    CHECK_EQ_STR(rig_key(r, 0), "secret-key-of-the-test");
+    CHECK(strstr(rig_request(r, 0), "\"claude-sonnet-4\"") != NULL);
+    {
+        phi_agent_desc d = made_desc(&m, NULL);
+        CHECK_EQ_STR(d.model.protocol, "anthropic_messages");
+        CHECK_EQ_STR(d.model.provider, "anthropic");
+        CHECK_EQ_STR(d.model.base_url, "https://api.anthropic.com");
+        CHECK_EQ_INT(d.model.context_window, 200000);
+        CHECK_EQ_INT(d.model.max_tokens, 8192);
+        CHECK(d.compaction.disable); /* off without max_context_tokens */
+        CHECK_EQ_INT(d.limits.max_turns, 50);
+        CHECK_EQ_INT(d.limits.max_tokens, 1000000);
+        CHECK_EQ_INT(d.limits.max_duration_ms, 600000);
+    }
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(a_model_that_is_missing_is_a_warning_and_unknown) {
+    rig *r = rig_new();
+    made m;
+    REQUIRE(made_load(&m, r, "[agent]\nsystem_prompt = \"x\"\n", "a.toml", NULL, NULL));
+    CHECK_EQ_INT(m.status, PHI_OK);
+    CHECK(strstr(made_problems(&m), "provider.model is missing") != NULL);
+    CHECK_EQ_STR(made_desc(&m, NULL).model.id, "unknown");
+    made_free(&m);
+    rig_free(r);
+}
+
+static const char providers[] = PROVIDER
+    "[provider.cost]\ninput_per_million = 3.0\noutput_per_million = 15.0\n"
+    "[[provider.instances]]\nid = \"{{%openai%}}\"\nname = \"GPT-4o\"\nmodel = \"gpt-4o\"\n"
+    "api_key = \"o\"\napi = \"openai_completions\"\nurl = \"https://api.openai.com/v1\"\n"
+    "[[provider.instances]]\nid = \"{{%router%}}\"\nmodel = \"anthropic/claude-sonnet-4\"\n"
+    "api_key = \"r\"\napi = \"openai-completions\"\nurl = \"https://openrouter.ai/api/v1\"\n"
+    "provider = \"openrouter\"\ncontext_window = 1234\nmax_tokens = 55\nreasoning = true\n"
+    "[provider.instances.headers]\n\"X-Title\" = \"phi\"\n"
+    "[provider.instances.cost]\ncache_read_per_million = 0.5\n"
+    "[[provider.instances]]\nid = \"{{%gemini%}}\"\nmodel = \"gemini-2.5-flash\"\napi_key = \"g\"\n"
+    "api = \"gemini\"\n"
+    "[[provider.instances]]\nid = \"{{%local%}}\"\nmodel = \"llama3.2\"\napi = \"openai\"\n"
+    "url = \"http://localhost:11434/v1\"\nprovider = \"ollama\"\n"
+    "[[provider.instances]]\nid = \"{{%groq%}}\"\nmodel = \"llama-3.3-70b\"\npreset = \"groq\"\n"
+    "api_key = \"q\"\n"
+    "[[agent.instances]]\nname = \"a\"\nprovider = \"{{provider.openai}}\"\n"
+    "[[agent.instances]]\nname = \"b\"\nprovider = \"{{router}}\"\n"
+    "[[agent.instances]]\nname = \"c\"\nprovider = \"{{%gemini%}}\"\n"
+    "[[agent.instances]]\nname = \"d\"\nprovider = \"local\"\n"
+    "[[agent.instances]]\nname = \"e\"\nprovider = \"groq\"\n"
+    "[[agent.instances]]\nname = \"f\"\n";
+
+TEST(named_providers_have_every_field_and_agents_choose_them) {
+    rig *r = rig_new();
+    made m;
+    phi_agent_desc d;
+    phi_model model;
+    REQUIRE(made_load(&m, r, providers, NULL, NULL, NULL));
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(phi_agents_count(m.agents), 6));
+    d = made_desc(&m, "a");
+    CHECK_EQ_STR(d.model.protocol, "openai_completions");
+    CHECK_EQ_STR(d.model.id, "gpt-4o");
+    CHECK_EQ_STR(d.model.name, "GPT-4o");
+    CHECK((d.model.quirks & PHI_QUIRK_MAX_COMPLETION_TOKENS) != 0);
+    d = made_desc(&m, "b");
+    CHECK_EQ_STR(d.model.provider, "openrouter");
+    CHECK_EQ_STR(d.model.base_url, "https://openrouter.ai/api/v1");
+    CHECK_EQ_INT(d.model.context_window, 1234);
+    CHECK_EQ_INT(d.model.max_tokens, 55);
+    CHECK(d.model.reasoning && (d.model.quirks & PHI_QUIRK_REASONING_OBJECT) != 0);
+    CHECK_EQ_INT(d.model.header_count, 1);
+    CHECK_EQ_STR(d.model.headers[0].value, "phi");
+    CHECK(d.model.cost.cache_read > 0.49 && d.model.cost.input < 0.1);
+    d = made_desc(&m, "c");
+    CHECK_EQ_STR(d.model.protocol, "google_generative_ai");
+    CHECK(strstr(d.model.base_url, "https://generativelanguage.googleapis.com") ==
+          d.model.base_url);
+    d = made_desc(&m, "d");
+    CHECK((d.model.quirks & PHI_QUIRK_OPEN_KEY) != 0);
+    CHECK_EQ_STR(d.model.base_url, "http://localhost:11434/v1");
+    d = made_desc(&m, "e");
+    CHECK_EQ_STR(d.model.base_url, "https://api.groq.com/openai/v1");
+    d = made_desc(&m, "f");
+    CHECK_EQ_STR(d.model.id, "claude-sonnet-4");
+    CHECK(d.model.cost.output > 14.9);
+    CHECK_EQ_INT(phi_agents_model(m.agents, "{{provider.gemini}}", &model), PHI_OK);
+    CHECK_EQ_STR(model.id, "gemini-2.5-flash");
+    CHECK_EQ_INT(phi_agents_model(m.agents, "nothing", &model), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_agents_model(NULL, "x", &model), PHI_BAD_ARG);
+    made_free(&m);
+    rig_free(r);
+}
+
+static const char chain[] = PROVIDER
+    "[agent.profile]\nname = \"base\"\nsystem_prompt = \"BASE\"\nthinking_level = \"High\"\n"
+    "temperature = 0.2\nmax_tokens = 100\n"
+    "[[agent.profile.instances]]\nid = \"{{coder}}\"\nsystem_prompt = \"CODER\"\n"
+    "thinking_level = \"low\"\ntemperature = 0.0\nconfig_id = \"coder\"\n"
+    "[[agent.profile.instances]]\nid = \"{{%quiet%}}\"\nthinking_level = \"off\"\n"
+    "[[agent.instances]]\nname = \"a\"\nagent_profile = \"{{agent_profile.coder}}\"\n"
+    "[[agent.instances]]\nname = \"b\"\nagent_profile = \"{{agent_profile.coder}}\"\n"
+    "system_prompt = \"OWN\"\n"
+    "[[agent.instances]]\nname = \"c\"\n"
+    "[[agent.instances]]\nagent_profile = \"{{quiet}}\"\n"
+    "[agent.instances.profile]\nmax_tokens = 7\n";
+
+TEST(an_instance_of_a_profile_wins_over_the_profile_and_an_agents_own_over_both) {
+    rig *r = rig_new();
+    made m;
+    phi_agent_desc d;
+    REQUIRE(made_load(&m, r, chain, NULL, NULL, NULL));
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(phi_agents_count(m.agents), 4));
+    d = made_desc(&m, "a");
+    CHECK_EQ_STR(d.system_prompt, "CODER");
+    CHECK_EQ_INT(d.thinking, PHI_THINKING_LOW);
+    CHECK(d.has_temperature && d.temperature < 0.01);
+    CHECK_EQ_INT(d.max_tokens, 100);
+    CHECK_EQ_STR(d.config_id, "coder");
+    CHECK_EQ_STR(phi_agent_profile(phi_agents_get(m.agents, "a"))->name, "base");
+    CHECK_EQ_STR(made_desc(&m, "b").system_prompt, "OWN");
+    d = made_desc(&m, "c");
+    CHECK_EQ_STR(d.system_prompt, "BASE");
+    CHECK_EQ_INT(d.thinking, PHI_THINKING_HIGH);
+    CHECK(d.temperature > 0.19);
+    CHECK_STR(phi_agents_name(m.agents, 3), "unnamed");
+    d = made_desc(&m, "unnamed");
+    CHECK_EQ_INT(d.thinking, PHI_THINKING_OFF);
+    CHECK_EQ_INT(d.max_tokens, 7);
+    CHECK_EQ_STR(d.system_prompt, "BASE");
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(the_prompt_of_agent_wins_over_all_profiles) {
+    rig *r = rig_new();
+    made m;
+    REQUIRE(made_load(&m, r,
+                      PROVIDER "[agent]\nsystem_prompt = \"TOP\"\n[agent.profile]\n"
+                               "system_prompt = \"BASE\"\n",
+                      NULL, NULL, NULL));
+    CHECK_EQ_STR(made_problems(&m), "");
+    CHECK_EQ_STR(made_desc(&m, NULL).system_prompt, "TOP");
+    made_free(&m);
+    rig_free(r);
+}
+
+static const char execution[] =
+    PROVIDER "[tools]\ntool_strategy = \"batched\"\nbatch_size = 5\n"
+             "[compaction]\nmax_context_tokens = 150000\nsystem_prompt_tokens = 3000\n"
+             "compact_at_pct = 0.85\ncompact_budget_threshold_pct = 0.04\nkeep_first_turns = 0\n"
+             "keep_recent_turns = 4\nmax_summary_tokens = 900\ntool_output_max_lines = 20\n"
+             "focus_message = \"Keep decisions.\"\n"
+             "[[compaction.instances]]\nid = \"{{%coding%}}\"\nkeep_recent_turns = 6\n"
+             "focus_message = \"Keep paths.\"\nmax_context_tokens = 90000\n"
+             "[execution]\nmax_turns = 12\nmax_total_tokens = 5000\nmax_duration_secs = 1.5\n"
+             "max_cost = 5.0\n[provider.cost]\ninput_per_million = 1.0\n"
+             "[execution.retry]\nmax_retries = 0\ninitial_delay_ms = 10\nbackoff_multiplier = 1.5\n"
+             "max_delay_ms = 500\n"
+             "[execution.cache]\nenabled = false\n"
+             "[execution.budget]\nmax_requests = 9\n"
+             "[execution.deadlines]\nidle_secs = 7\n"
+             "[[agent.instances]]\nname = \"plain\"\n"
+             "[[agent.instances]]\nname = \"coder\"\n[agent.instances.profile]\n"
+             "compaction = \"{{compaction.coding}}\"\n";
+
+TEST(limits_retries_caching_and_compaction_are_those_of_the_file) {
+    rig *r = rig_new();
+    made m;
+    phi_agent_desc d;
+    REQUIRE(made_load(&m, r, execution, NULL, NULL, NULL));
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+    d = made_desc(&m, "plain");
+    CHECK_EQ_INT(d.tool_mode, PHI_TOOLS_BATCHED);
+    CHECK_EQ_INT(d.tool_batch, 5);
+    CHECK(!d.compaction.disable && d.compaction.keep_no_first);
+    CHECK_EQ_INT(d.compaction.max_context_tokens, 150000);
+    CHECK_EQ_INT(d.compaction.keep_recent_turns, 4);
+    CHECK_EQ_INT(d.compaction.max_summary_tokens, 900);
+    CHECK_EQ_STR(d.compaction.focus_message, "Keep decisions.");
+    CHECK_EQ_INT(d.limits.max_turns, 12);
+    CHECK_EQ_INT(d.limits.max_tokens, 5000);
+    CHECK_EQ_INT(d.limits.max_duration_ms, 1500);
+    CHECK(d.limits.max_cost > 4.9);
+    CHECK(d.retry.disable);
+    CHECK_EQ_INT(d.retry.initial_delay_ms, 10);
+    CHECK_EQ_INT(d.cache.mode, PHI_CACHE_DISABLED);
+    CHECK_EQ_INT(d.budget.max_requests, 9);
+    CHECK_EQ_INT(d.deadlines.idle_ms, 7000);
+    d = made_desc(&m, "coder");
+    CHECK_EQ_INT(d.compaction.max_context_tokens, 90000);
+    CHECK_EQ_INT(d.compaction.keep_recent_turns, 6);
+    CHECK_EQ_STR(d.compaction.focus_message, "Keep paths.");
+    CHECK_EQ_INT(d.compaction.max_summary_tokens, 900);
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(names_of_tools_that_nobody_has_are_errors_with_the_nearest_name) {
+    rig *r = rig_new();
+    phi_agents_desc with = PHI_ZERO;
+    phi_tool tool = rig_echo();
+    made m;
+    with.tools = &tool;
+    with.tool_count = 1;
+    REQUIRE(made_load(&m, r, PROVIDER "[tools]\nenabled = [\"ecko\", \"echo\"]\n", "a.toml", NULL,
+                      &with));
+    CHECK_EQ_STR(made_problems(&m), "a.toml:5:12: \"ecko\": there is no such tool; did you mean "
+                                    "\"echo\"?\n");
+    CHECK_EQ_INT(m.status, PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_agents_count(m.agents), 0);
+    CHECK(phi_agents_get(m.agents, NULL).rt == NULL);
+    made_free(&m);
+    REQUIRE(made_load(&m, r, PROVIDER "[tools]\nenabled = [\"echo\"]\n", NULL, NULL, &with));
+    CHECK_EQ_STR(made_problems(&m), "");
+    CHECK_EQ_INT(made_desc(&m, NULL).tool_count, 1);
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST_MAIN(TEST_ENTRY(a_provider_is_enough_for_one_agent_named_default),
+          TEST_ENTRY(a_model_that_is_missing_is_a_warning_and_unknown),
+          TEST_ENTRY(named_providers_have_every_field_and_agents_choose_them),
+          TEST_ENTRY(an_instance_of_a_profile_wins_over_the_profile_and_an_agents_own_over_both),
+          TEST_ENTRY(the_prompt_of_agent_wins_over_all_profiles),
+          TEST_ENTRY(limits_retries_caching_and_compaction_are_those_of_the_file),
+          TEST_ENTRY(names_of_tools_that_nobody_has_are_errors_with_the_nearest_name))

@@ -1,0 +1,312 @@
+/* test_config_agents_more.c - agents out of a configuration: prompts out of files, sub-agents,
+   stores, and the ends: twice, in the midst, without memory. */
+#include "support/made.h"
+
+#include <sys/stat.h>
+
+#define PROVIDER "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"
+
+static const char *in(const char *dir, const char *name) {
+    static char paths[4][1024];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    (void)snprintf(path, sizeof paths[0], "%s/%s", dir, name);
+    return path;
+}
+
+static void put(const char *dir, const char *name, const char *text) {
+    FILE *f = fopen(in(dir, name), "wb");
+    if (!CHECK(f != NULL)) return;
+    (void)fwrite(text, 1, strlen(text), f);
+    (void)fclose(f);
+}
+
+static const char places[] = PROVIDER
+    "[agent.profile]\nname = \"base\"\n"
+    "[[agent.profile.instances]]\nid = \"{{writer}}\"\nsystem_prompt = \"file:prompt.md\"\n"
+    "[[agent.instances]]\nname = \"alpha\"\nagent_profile = \"{{agent_profile.writer}}\"\n"
+    "workspace = \"a\"\n"
+    "[[agent.instances]]\nname = \"beta\"\nagent_profile = \"{{agent_profile.writer}}\"\n"
+    "workspace = \"b\"\n"
+    "[[agent.instances]]\nname = \"gamma\"\nagent_profile = \"{{agent_profile.writer}}\"\n";
+
+TEST(one_file_reference_is_another_file_in_each_workspace) {
+    rig *r = rig_new();
+    char dir[512];
+    made m;
+    REQUIRE(test_temp_dir(dir, sizeof dir));
+    CHECK(mkdir(in(dir, "a"), 0777) == 0 && mkdir(in(dir, "b"), 0777) == 0);
+    put(dir, "a/prompt.md", "ALPHA\n\n");
+    put(dir, "b/prompt.md", "BETA");
+    put(dir, "prompt.md", "BESIDE");
+    REQUIRE(made_load(&m, r, places, in(dir, "agent.toml"), NULL, NULL));
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(phi_agents_count(m.agents), 3));
+    CHECK_EQ_STR(made_desc(&m, "alpha").system_prompt, "ALPHA");
+    CHECK_EQ_STR(made_desc(&m, "alpha").workspace, in(dir, "a"));
+    CHECK_EQ_STR(made_desc(&m, "beta").system_prompt, "BETA");
+    CHECK_EQ_STR(made_desc(&m, "gamma").system_prompt, "BESIDE"); /* the directory of the file */
+    CHECK_EQ_STR(made_desc(&m, "gamma").workspace, ".");
+    made_free(&m);
+    CHECK(remove(in(dir, "b/prompt.md")) == 0);
+    REQUIRE(made_load(&m, r, places, in(dir, "agent.toml"), NULL, NULL));
+    CHECK_EQ_INT(m.status, PHI_NOT_FOUND);
+    CHECK(strstr(made_problems(&m), "b/prompt.md\": No such file or directory") != NULL);
+    CHECK_EQ_INT(phi_agents_count(m.agents), 0);
+    made_free(&m);
+    rig_free(r);
+}
+
+static const char blocks[] = PROVIDER
+    "[[system_prompt_strategy.instances]]\nid = \"{{coding}}\"\n"
+    "[[system_prompt_strategy.instances.blocks]]\nname = \"rules\"\norder = 2\nmax_length = 5\n"
+    "[[system_prompt_strategy.instances.blocks]]\nname = \"who\"\norder = 0\n"
+    "[[system_prompt.instances]]\nid = \"{{smith}}\"\n"
+    "type = \"{{system_prompt_strategy.coding}}\"\nrules = \"Never lie.\"\nwho = \"A smith.\"\n"
+    "[[system_prompt.instances]]\nid = \"{{small}}\"\ntype = \"minimal\"\ntask = \"T\"\n"
+    "identity = \"I\"\n"
+    "[agent]\nsystem_prompt = \"{{system_prompt.smith}}\"\n"
+    "[[agent.instances]]\nname = \"a\"\n"
+    "[[agent.instances]]\nname = \"b\"\nsystem_prompt = \"{{small}}\"\n";
+
+TEST(a_prompt_of_blocks_is_put_together) {
+    rig *r = rig_new();
+    made m;
+    REQUIRE(made_load(&m, r, blocks, NULL, NULL, NULL));
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(phi_agents_count(m.agents), 2));
+    CHECK_EQ_STR(made_desc(&m, "a").system_prompt, "A smith.\n\nNever");
+    CHECK_EQ_STR(made_desc(&m, "b").system_prompt, "I\n\nT");
+    made_free(&m);
+    rig_free(r);
+}
+
+static const char family[] = PROVIDER
+    "[[provider.instances]]\nname = \"small\"\nmodel = \"claude-haiku-4-5\"\napi_key = \"s\"\n"
+    "[[sub_agents.instances]]\nname = \"reader\"\nsystem_prompt = \"READ\"\nprovider = \"small\"\n"
+    "max_turns = 3\ntools = [\"echo\"]\n"
+    "[[sub_agents.instances]]\nid = \"{{%boss%}}\"\nname = \"boss\"\nmodel = \"claude-opus-4-5\"\n"
+    "max_depth = 2\nsub_agents = [\"{{sub_agent.reader}}\"]\n"
+    "[[agent.instances]]\nname = \"all\"\n"
+    "[[agent.instances]]\nname = \"one\"\nsub_agents = [\"{{%boss%}}\"]\n"
+    "[[agent.instances]]\nname = \"two\"\nsub_agents = [\"{{%boss%}}\"]\n"
+    "[[agent.instances]]\nname = \"fresh\"\nsub_agents = [\"{{boss}}\"]\n"
+    "[[agent.instances]]\nname = \"none\"\nsub_agents = []\n";
+
+TEST(sub_agents_are_tools_with_their_own_models_and_shared_by_percent) {
+    rig *r = rig_new();
+    phi_agents_desc with = PHI_ZERO;
+    phi_tool tool = rig_echo();
+    made m;
+    with.tools = &tool;
+    with.tool_count = 1;
+    REQUIRE(made_load(&m, r, family, NULL, NULL, &with));
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(phi_agents_count(m.agents), 5));
+    CHECK_EQ_INT(made_desc(&m, "all").tool_count, 2);
+    CHECK_EQ_INT(made_desc(&m, "none").tool_count, 0);
+    CHECK(made_desc(&m, "one").tools[0].user_data == made_desc(&m, "two").tools[0].user_data);
+    CHECK(made_desc(&m, "one").tools[0].user_data != made_desc(&m, "fresh").tools[0].user_data);
+    rig_call(r, "c1", "boss", "{\"task\":\"ask\"}");
+    rig_call(r, "c2", "reader", "{\"task\":\"look\"}");
+    rig_says(r, "seen");
+    rig_says(r, "reported");
+    rig_says(r, "thanks");
+    CHECK_EQ_INT(phi_prompt(phi_agents_get(m.agents, "one"), "go"), PHI_OK);
+    (void)rig_run(r, 1000);
+    REQUIRE(CHECK_EQ_INT(rig_requests(r), 5));
+    CHECK(strstr(rig_request(r, 1), "\"claude-opus-4-5\"") != NULL);
+    CHECK(strstr(rig_request(r, 2), "\"claude-haiku-4-5\"") != NULL);
+    CHECK(strstr(rig_request(r, 2), "READ") != NULL);
+    CHECK(strstr(rig_request(r, 2), "\"echo\"") != NULL);
+    CHECK_EQ_STR(rig_key(r, 2), "s");
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(a_strategy_is_the_provider_of_an_agent) {
+    rig *r = rig_new();
+    made m;
+    REQUIRE(made_load(&m, r,
+                      PROVIDER "[[strategy.instances]]\nid = \"{{steps}}\"\ntype = \"cot\"\n"
+                               "[strategy.instances.cot]\nsystem_prompt = \"COUNT STEPS\"\n"
+                               "[[agent.instances]]\nname = \"a\"\nstrategy = \"{{steps}}\"\n"
+                               "[[agent.instances]]\nname = \"b\"\nstrategy = \"cod\"\n",
+                      NULL, NULL, NULL));
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+    rig_says(r, "1. x\nConclusion: 4");
+    CHECK_EQ_INT(phi_prompt(phi_agents_get(m.agents, "a"), "2+2"), PHI_OK);
+    (void)rig_run(r, 300);
+    REQUIRE(CHECK_EQ_INT(rig_requests(r), 1));
+    CHECK(strstr(rig_request(r, 0), "COUNT STEPS") != NULL);
+    CHECK(made_desc(&m, "b").provider != NULL);
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(other_models_continue_where_one_fails) {
+    rig *r = rig_new();
+    made m;
+    phi_agent_desc d;
+    REQUIRE(made_load(&m, r,
+                      PROVIDER "[[provider.instances]]\nname = \"spare\"\nmodel = \"spare-1\"\n"
+                               "api_key = \"s\"\n[failover]\nmodels = [\"spare\"]\n"
+                               "on = [\"server\"]\n[execution.retry]\nmax_retries = 0\n",
+                      NULL, NULL, NULL));
+    CHECK_EQ_STR(made_problems(&m), "");
+    d = made_desc(&m, NULL);
+    REQUIRE(CHECK(d.failover != NULL));
+    CHECK_EQ_INT(d.failover->on, PHI_FAILOVER_SERVER);
+    rig_replies(r, 500, "content-type: application/json\r\n", "{}");
+    rig_says(r, "here");
+    CHECK_EQ_INT(phi_prompt(phi_agents_get(m.agents, NULL), "go"), PHI_OK);
+    (void)rig_run(r, 300);
+    REQUIRE(CHECK_EQ_INT(rig_requests(r), 2));
+    CHECK(strstr(rig_request(r, 1), "\"spare-1\"") != NULL);
+    made_free(&m);
+    rig_free(r);
+}
+
+static void say(made *m, const char *name, const char *prompt, const char *answer) {
+    rig_rewind(m->r);
+    rig_says(m->r, answer);
+    CHECK_EQ_INT(phi_prompt(phi_agents_get(m->agents, name), prompt), PHI_OK);
+    (void)rig_run(m->r, 300);
+}
+
+TEST(persistent_agents_go_on_where_they_were) {
+    static const char text[] =
+        PROVIDER "[session]\nscope = \"persistent\"\ndirectory = \"kept\"\n"
+                 "[[agent.instances]]\nname = \"ada\"\n[[agent.instances]]\nname = \"bob 2\"\n";
+    char dir[512];
+    int i;
+    REQUIRE(test_temp_dir(dir, sizeof dir));
+    for (i = 0; i < 2; i++) {
+        rig *r = rig_new();
+        made m;
+        REQUIRE(made_load(&m, r, text, in(dir, "agent.toml"), NULL, NULL));
+        CHECK_EQ_STR(made_problems(&m), "");
+        REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+        CHECK_STR(phi_agent_thread_id(phi_agents_get(m.agents, "bob 2")), "bob_2");
+        CHECK_EQ_INT(phi_message_count(phi_agents_get(m.agents, "ada")), 2 * i);
+        say(&m, "ada", "hello", "hi");
+        made_free(&m);
+        rig_free(r);
+    }
+}
+
+TEST(a_persistent_session_without_a_place_is_an_error_and_a_file_is_a_place) {
+    static const char text[] = PROVIDER "[session]\nscope = \"persistent\"\n";
+    phi_agents_desc with = PHI_ZERO;
+    char dir[512], file[600];
+    rig *r = rig_new();
+    made m;
+    int i;
+    REQUIRE(test_temp_dir(dir, sizeof dir));
+    REQUIRE(made_load(&m, r, text, "a.toml", NULL, NULL));
+    CHECK_EQ_INT(m.status, PHI_BAD_ARG);
+    CHECK(strstr(made_problems(&m), "needs a place: write directory = \"sessions\"") != NULL);
+    made_free(&m);
+    (void)snprintf(file, sizeof file, "%s/talk.jsonl", dir);
+    with.session_file = file;
+    for (i = 0; i < 2; i++) {
+        REQUIRE(made_load(&m, r, PROVIDER, "a.toml", NULL, &with));
+        CHECK_EQ_STR(made_problems(&m), "");
+        CHECK_EQ_INT(phi_message_count(phi_agents_get(m.agents, NULL)), 2 * i);
+        say(&m, NULL, "hello", "hi");
+        made_free(&m);
+    }
+    rig_free(r);
+}
+
+TEST(agents_that_the_host_has_freed_are_stale_and_the_rest_is_freed_later) {
+    rig *r = rig_new();
+    made m;
+    phi_agent agent;
+    REQUIRE(made_load(&m, r, family, NULL, NULL, NULL));
+    CHECK(m.status != PHI_OK); /* echo is nobody's tool */
+    made_free(&m);
+    REQUIRE(made_load(&m, r, PROVIDER, NULL, NULL, NULL));
+    agent = phi_agents_get(m.agents, NULL);
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    CHECK(!phi_agent_alive(phi_agents_get(m.agents, NULL)));
+    CHECK_EQ_INT(phi_agents_step(m.agents), PHI_OK);
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(it_may_be_freed_in_the_midst_and_a_config_with_errors_gives_its_problems) {
+    rig *r = rig_new();
+    phi_config_desc desc = PHI_ZERO;
+    phi_config *config;
+    phi_agents *agents;
+    phi_config_problem p;
+    size_t i;
+    desc.allocator = test_allocator();
+    desc.text = phi_str_of(blocks);
+    config = phi_config_load(&desc);
+    for (i = 0; i < 8; i++) {
+        size_t n;
+        agents = phi_agents_from_config(rig_runtime(r), config, NULL);
+        for (n = 0; n < i; n++) (void)phi_agents_step(agents);
+        CHECK_EQ_INT(phi_agents_free(agents), PHI_OK);
+    }
+    phi_config_free(config);
+    desc.text = phi_str_of("[agent]\nthinking_level = 5\n[provider]\napi = \"none\"\n");
+    config = phi_config_load(&desc);
+    agents = phi_agents_from_config(rig_runtime(r), config, NULL);
+    CHECK_EQ_INT(phi_agents_step(agents), phi_config_status(config));
+    CHECK_EQ_INT(phi_agents_problem_count(agents), phi_config_problem_count(config));
+    CHECK(phi_agents_problem_at(agents, 0, &p));
+    CHECK_EQ_INT(phi_agents_free(agents), PHI_OK);
+    CHECK_EQ_INT(phi_agents_free(NULL), PHI_OK);
+    CHECK(phi_agents_from_config(NULL, config, NULL) == NULL);
+    CHECK(phi_agents_from_config(rig_runtime(r), NULL, NULL) == NULL);
+    CHECK_EQ_INT(phi_agents_step(NULL), PHI_BAD_ARG);
+    phi_config_free(config);
+    rig_free(r);
+}
+
+TEST(each_failed_allocation_leaves_no_agent_or_all) {
+    rig *r = rig_new();
+    phi_agents_desc with = PHI_ZERO;
+    phi_config_desc desc = PHI_ZERO;
+    phi_config *config;
+    phi_tool tool = rig_echo();
+    bool tripped = true;
+    int n = 0;
+    with.tools = &tool;
+    with.tool_count = 1;
+    desc.allocator = test_allocator();
+    desc.text = phi_str_of(family);
+    config = phi_config_load(&desc);
+    REQUIRE(CHECK_EQ_INT(phi_config_status(config), PHI_OK));
+    while (tripped && n < 3000) {
+        phi_agents *agents;
+        phi_status status = PHI_NO_MEMORY;
+        test_alloc_fail_at(n++);
+        agents = phi_agents_from_config(rig_runtime(r), config, &with);
+        if (agents != NULL)
+            while ((status = phi_agents_step(agents)) == PHI_BUSY) continue;
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
+        CHECK_EQ_INT(phi_agents_count(agents), status == PHI_OK ? 5 : 0);
+        CHECK_EQ_INT(phi_agents_free(agents), PHI_OK);
+    }
+    CHECK(!tripped && n > 50);
+    phi_config_free(config);
+    rig_free(r);
+}
+
+TEST_MAIN(TEST_ENTRY(one_file_reference_is_another_file_in_each_workspace),
+          TEST_ENTRY(a_prompt_of_blocks_is_put_together),
+          TEST_ENTRY(sub_agents_are_tools_with_their_own_models_and_shared_by_percent),
+          TEST_ENTRY(a_strategy_is_the_provider_of_an_agent),
+          TEST_ENTRY(other_models_continue_where_one_fails),
+          TEST_ENTRY(persistent_agents_go_on_where_they_were),
+          TEST_ENTRY(a_persistent_session_without_a_place_is_an_error_and_a_file_is_a_place),
+          TEST_ENTRY(agents_that_the_host_has_freed_are_stale_and_the_rest_is_freed_later),
+          TEST_ENTRY(it_may_be_freed_in_the_midst_and_a_config_with_errors_gives_its_problems),
+          TEST_ENTRY(each_failed_allocation_leaves_no_agent_or_all))

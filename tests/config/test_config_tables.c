@@ -1,0 +1,321 @@
+/* test_config_tables.c - what every table keeps to; structs filled by tables; the JSON Schema. */
+#include "config/config_tables_in.h"
+#include "config/config_test.h"
+
+static phi_memory memory;
+static phi_arena arena;
+
+static void setup(void) {
+    phi_allocator allocator = test_allocator();
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+}
+
+static void teardown(void) { phi_arena_free(&arena); }
+
+/* ---- every table ---- */
+
+static void check_default(const phi__config_field *field) {
+    phi_json *value = NULL;
+    phi_status status = phi_json_parse(&arena, phi_str_of(field->fallback), 0, &value, NULL);
+    if (!CHECK_EQ_INT(status, PHI_OK)) printf("default of %s\n", field->key);
+    if (phi_json_is_null(value)) return;
+    switch (field->kind) {
+    case PHI__CONFIG_INTEGER:
+    case PHI__CONFIG_NUMBER:
+    case PHI__CONFIG_SECONDS:
+        CHECK(phi_json_num(value, -1) >= field->min);
+        CHECK(field->max <= 0 || phi_json_num(value, -1) <= field->max);
+        break;
+    case PHI__CONFIG_BOOL: CHECK(phi_json_is_bool(value)); break;
+    case PHI__CONFIG_CHOICE:
+        CHECK(phi__config_take_choice(field->choices, phi_json_str(value, "")) != NULL);
+        break;
+    case PHI__CONFIG_TEXT: CHECK(phi_json_is_string(value)); break;
+    case PHI__CONFIG_TEXTS:
+    case PHI__CONFIG_TABLES: CHECK(phi_json_is_array(value)); break;
+    default: CHECK(phi_json_is_object(value)); break;
+    }
+}
+
+static void check_field(const phi__config_field *field) {
+    static const uint8_t sizes[] = {sizeof(char *),
+                                    sizeof(bool),
+                                    0,
+                                    sizeof(double),
+                                    sizeof(uint32_t),
+                                    sizeof(int),
+                                    sizeof(phi__config_texts),
+                                    sizeof(phi_json *),
+                                    sizeof(phi_json *),
+                                    sizeof(phi_json *),
+                                    sizeof(phi_json *),
+                                    sizeof(phi_json *)};
+    size_t n = strlen(field->text);
+    bool references = (field->flags & (PHI__CONFIG_REFERENCE | PHI__CONFIG_ONLY_REFERENCE |
+                                       PHI__CONFIG_ID | PHI__CONFIG_NAME)) != 0;
+    bool good = sizes[field->kind] == 0 || sizes[field->kind] == field->size;
+    good = CHECK(good) && CHECK(n > 0 && field->text[n - 1] == '.');
+    good = CHECK((field->space != NULL) == references) && good;
+    if (field->kind == PHI__CONFIG_CHOICE) good = CHECK(field->choices != NULL) && good;
+    if (field->kind == PHI__CONFIG_TABLE || field->kind == PHI__CONFIG_TABLES)
+        good = CHECK(field->table != NULL) && good;
+    if (!good) printf("field %s\n", field->key);
+    check_default(field);
+}
+
+/* Returns how many fields there are in it and below. */
+static size_t check_table(const phi__config_table *table, int depth) {
+    const phi__config_field *field, *other;
+    size_t i, j, count = phi__config_fields_count(table), all = count;
+    CHECK(count <= 64);
+    CHECK(depth < 8);
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+        check_field(field);
+        CHECK(phi__config_fields_find(table, phi_str_of(field->key), &j) == field && j == i);
+        for (j = 0; j < i && (other = phi__config_fields_at(table, j)) != NULL; j++) {
+            CHECK(strcmp(field->key, other->key) != 0);
+            CHECK(field->offset != other->offset);
+        }
+        if (field->table != NULL) all += check_table(field->table(), depth + 1);
+    }
+    CHECK_EQ_INT(i, count);
+    return all;
+}
+
+TEST(every_field_has_a_place_a_default_and_a_sentence) {
+    setup();
+    CHECK(check_table(phi__config_tables_top(), 0) > 250);
+    teardown();
+}
+
+/* ---- taking ---- */
+
+static phi_json *read_json(const char *text) {
+    phi_json *out = NULL;
+    CHECK_EQ_INT(phi_json_parse(&arena, phi_str_of(text), 0, &out, NULL), PHI_OK);
+    return out;
+}
+
+TEST(a_struct_is_filled_from_a_base_and_an_instance_over_it) {
+    phi__config_provider p = PHI_ZERO;
+    const phi__config_table *table = phi__config_tables_provider_instance();
+    setup();
+    CHECK(phi__config_take(&arena,
+                           read_json("{\"model\":\"a\",\"api\":\"OpenAI\",\"max_tokens\":5,"
+                                     "\"url\":\"u\"}"),
+                           phi__config_tables_provider(), &p));
+    CHECK(phi__config_take(&arena,
+                           read_json("{\"id\":\"x\",\"model\":\"b\",\"reasoning\":true,"
+                                     "\"name\":null,\"no_field\":1}"),
+                           table, &p));
+    CHECK(phi__config_take(&arena, NULL, table, &p));
+    CHECK_EQ_STR(p.model, "b");
+    CHECK_EQ_STR(p.id, "x");
+    CHECK_EQ_STR(p.base_url, "u");
+    CHECK(p.name == NULL && p.reasoning);
+    CHECK_EQ_INT(p.api, PHI__CONFIG_API_OPENAI_CHAT);
+    CHECK_EQ_INT(p.max_tokens, 5);
+    CHECK(phi__config_fields_has(table, &p, "model"));
+    CHECK(phi__config_fields_has(table, &p, "url"));
+    CHECK(!phi__config_fields_has(table, &p, "name"));
+    CHECK(!phi__config_fields_has(table, &p, "preset"));
+    CHECK(!phi__config_fields_has(table, &p, "no_field"));
+    teardown();
+}
+
+TEST(every_kind_is_taken) {
+    phi__config_execution e = PHI_ZERO;
+    phi__config_tools t = PHI_ZERO;
+    phi__config_failover f = PHI_ZERO;
+    phi__config_tot tot = PHI_ZERO;
+    phi__config_prompt_block block = PHI_ZERO;
+    setup();
+    CHECK(phi__config_take(&arena,
+                           read_json("{\"max_turns\":\"unlimited\",\"max_total_tokens\":"
+                                     "\"unlimited\",\"max_duration_secs\":1.5,\"max_cost\":2.5,"
+                                     "\"pause\":true,\"retry\":{}}"),
+                           phi__config_tables_execution(), &e));
+    CHECK_EQ_INT(e.limits.max_turns, PHI_UNLIMITED);
+    CHECK(e.limits.max_tokens == UINT64_MAX);
+    CHECK_EQ_INT(e.limits.max_duration_ms, 1500);
+    CHECK(e.limits.max_cost == 2.5 && e.limits.pause && phi_json_is_object(e.retry));
+    CHECK(phi__config_take(&arena,
+                           read_json("{\"enabled\":[\"a\",\"b\"],\"strategy\":\"Batched\"}"),
+                           phi__config_tables_tools(), &t));
+    CHECK_EQ_INT(t.enabled.count, 2);
+    CHECK_EQ_STR(t.enabled.at[1], "b");
+    CHECK(t.enabled.at[2] == NULL);
+    CHECK_EQ_INT(t.mode, PHI_TOOLS_BATCHED);
+    CHECK(phi__config_take(&arena, read_json("{\"on\":[\"server\",\"no-model\"],\"stay\":\"for\"}"),
+                           phi__config_tables_failover(), &f));
+    CHECK_EQ_INT(phi__config_take_bits(&f.on, phi__config_tables_failover_on()), 2 + 32);
+    CHECK_EQ_INT(f.stay, 1);
+    CHECK(phi__config_take(&arena, read_json("{\"traversal\":\"bfs\",\"max_nodes\":7}"),
+                           phi__config_tables_tot(), &tot));
+    CHECK_EQ_INT(tot.options.traversal, PHI_TOT_BFS);
+    CHECK_EQ_INT(tot.options.max_nodes, 7);
+    CHECK(phi__config_take(&arena, read_json("{\"order\":-2,\"max_length\":3}"),
+                           phi__config_tables_prompt_block(), &block));
+    CHECK_EQ_INT(block.order, -2);
+    CHECK_EQ_INT(block.max_length, 3);
+    teardown();
+}
+
+TEST(compat_changes_the_quirks_of_a_preset) {
+    phi__config_compat compat = PHI_ZERO;
+    uint32_t quirks;
+    setup();
+    CHECK_EQ_INT(phi__config_tables_quirks(&compat, 12345), 12345);
+    CHECK(phi__config_take(&arena,
+                           read_json("{\"supports_store\":true,\"supports_developer_role\":false,"
+                                     "\"supports_usage_in_streaming\":false,\"max_tokens_field\":"
+                                     "\"max_tokens\",\"thinking_format\":\"qwen\",\"quirks\":"
+                                     "[\"id-9\",\"strict_tools\"],\"without\":[\"cache_key\"]}"),
+                           phi__config_tables_compat(), &compat));
+    quirks = phi__config_tables_quirks(
+        &compat, PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_MAX_COMPLETION_TOKENS |
+                     PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY | PHI_QUIRK_OPEN_KEY);
+    CHECK(quirks == (PHI_QUIRK_STORE_FALSE | PHI_QUIRK_NO_STREAM_USAGE | PHI_QUIRK_ENABLE_THINKING |
+                     PHI_QUIRK_ID_9 | PHI_QUIRK_STRICT_TOOLS | PHI_QUIRK_OPEN_KEY));
+    teardown();
+}
+
+/* ---- references ---- */
+
+TEST(references_are_read) {
+    static const struct {
+        const char *text, *space, *name;
+        int kind;
+        bool keep;
+    } rows[] = {{"{{provider.openai}}", "provider", "openai", PHI__CONFIG_REF_NAME, false},
+                {"{{%provider.openai%}}", "provider", "openai", PHI__CONFIG_REF_NAME, true},
+                {"{{openai}}", "", "openai", PHI__CONFIG_REF_NAME, false},
+                {"{{%openai%}}", "", "openai", PHI__CONFIG_REF_NAME, true},
+                {" {{ % provider.a.b % }} ", "provider", "a.b", PHI__CONFIG_REF_NAME, true},
+                {"{{#abc-123#}}", "", "abc-123", PHI__CONFIG_REF_ID, false},
+                {"{{}}", "", "", PHI__CONFIG_REF_LITERAL, false},
+                {"{{x}", "", "", PHI__CONFIG_REF_LITERAL, false},
+                {"x", "", "", PHI__CONFIG_REF_LITERAL, false},
+                {"", "", "", PHI__CONFIG_REF_LITERAL, false},
+                {"{{a}} {{b}}", "", "", PHI__CONFIG_REF_LITERAL, false}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(rows); i++) {
+        phi__config_ref ref = phi__config_refs_parse(phi_str_of(rows[i].text));
+        CHECK_EQ_INT(ref.kind, rows[i].kind);
+        if (rows[i].kind == PHI__CONFIG_REF_LITERAL) continue;
+        CHECK_STR(ref.space, rows[i].space);
+        CHECK_STR(ref.name, rows[i].name);
+        CHECK(ref.keep == rows[i].keep);
+    }
+}
+
+static const char *found(const phi_config *config, const char *space, const char *text) {
+    static char model[64];
+    phi_str s =
+        phi_json_str(phi_json_get(phi__config_refs_find(config, space, text), "model"), "-");
+    snprintf(model, sizeof model, "%.*s", (int)s.len, s.at);
+    return model;
+}
+
+TEST(references_find_tables_and_aliases_providers) {
+    phi_config *config = config_load(
+        PHI_CONFIG_TOML, "f",
+        "[provider]\nmodel = \"base\"\n[[provider.instances]]\nid = \"{{%a%}}\"\nmodel = \"A\"\n"
+        "[[provider.instances]]\nname = \"fast\"\nmodel = \"F\"\n"
+        "[[provider.instances]]\nid = \"{{provider.claude-4.1}}\"\nmodel = \"C\"\n"
+        "[models]\nquick = \":smart\"\nsmart = \"{{provider.a}}\"\nmain = \"default\"\n"
+        "[agent]\nprovider = \":quick\"\nfailover = [\"fast\", \":main\", \"{{claude-4.1}}\"]\n"
+        "strategy = \"tot\"\n[[system_prompt.instances]]\nid = \"p\"\ntype = \"minimal\"\n");
+    CHECK_EQ_STR(config_said(config), "");
+    CHECK_EQ_STR(found(config, "provider", "{{%provider.a%}}"), "A");
+    CHECK_EQ_STR(found(config, "provider", "{{a}}"), "A");
+    CHECK_EQ_STR(found(config, "provider", "a"), "A");
+    CHECK_EQ_STR(found(config, "provider", "{{#a#}}"), "A");
+    CHECK_EQ_STR(found(config, "provider", ":quick"), "A");
+    CHECK_EQ_STR(found(config, "provider", ":smart"), "A");
+    CHECK_EQ_STR(found(config, "provider", "fast"), "F");
+    CHECK_EQ_STR(found(config, "provider", ":main"), "base");
+    CHECK_EQ_STR(found(config, "provider", "default"), "base");
+    CHECK_EQ_STR(found(config, "provider", "{{provider.claude-4.1}}"), "C");
+    CHECK_EQ_STR(found(config, "provider", "{{claude-4.1}}"), "C");
+    CHECK_EQ_STR(found(config, "provider", "none"), "-");
+    CHECK_EQ_STR(found(config, "provider", ":none"), "-");
+    CHECK_EQ_STR(found(config, "strategy", "tot"), "-");
+    CHECK(phi__config_refs_find(config, "system_prompt", "{{p}}") != NULL);
+    CHECK(phi__config_refs_find(config, "system_prompt", "p") == NULL); /* a prompt of one letter */
+    phi_config_free(config);
+}
+
+TEST(names_that_are_nearly_right_are_near) {
+    static const struct {
+        const char *a, *b;
+        unsigned distance;
+    } rows[] = {{"max_tokens", "maxTokens", 0},
+                {"max-tokens", "max_tokens", 0},
+                {"temprature", "temperature", 1},
+                {"tempreature", "temperature", 1},
+                {"a", "b", 4},
+                {"model", "colour", 4},
+                {"", "x", 4},
+                {"temp", "temperature", 3},
+                {"api", "api_key", 4}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(rows); i++)
+        if (!CHECK_EQ_INT(
+                phi__config_nearest_distance(phi_str_of(rows[i].a), phi_str_of(rows[i].b)),
+                rows[i].distance))
+            printf("%s %s\n", rows[i].a, rows[i].b);
+}
+
+/* ---- the schema ---- */
+
+TEST(the_schema_is_json_and_says_what_the_tables_say) {
+    phi_json *schema;
+    phi_str text;
+    const phi_json *field;
+    setup();
+    REQUIRE(phi_config_schema(NULL, &arena, &text) == PHI_OK);
+    REQUIRE(phi_json_parse(&arena, text, 0, &schema, NULL) == PHI_OK);
+    field = phi_json_path(phi_json_get(phi_json_get(schema, "$defs"), "execution"),
+                          "properties.max_turns");
+    CHECK_STR(phi_json_str(phi_json_get(field, "description"), ""),
+              "Model calls of a run at most.");
+    CHECK_EQ_INT(phi_json_int(phi_json_get(field, "default"), 0), 50);
+    CHECK_EQ_INT(phi_json_int(phi_json_path(field, "anyOf[0].minimum"), 0), 1);
+    CHECK_STR(phi_json_str(phi_json_path(field, "anyOf[1].const"), ""), "unlimited");
+    field = phi_json_path(phi_json_get(phi_json_get(schema, "$defs"), "provider.instances"),
+                          "properties.api_key");
+    CHECK(phi_json_bool(phi_json_get(field, "writeOnly"), false));
+    field = phi_json_get(phi_json_get(schema, "$defs"), "system_prompt.instances");
+    CHECK(phi_json_is_object(phi_json_get(field, "additionalProperties")));
+    CHECK_STR(phi_json_str(phi_json_path(field, "required[1]"), ""), "type");
+    CHECK_EQ_INT(phi_config_schema(NULL, NULL, &text), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_config_schema(NULL, &arena, NULL), PHI_BAD_ARG);
+    teardown();
+}
+
+TEST(the_schema_survives_every_failed_allocation) {
+    int n = 0;
+    bool tripped;
+    do {
+        phi_str text;
+        phi_status status;
+        setup();
+        test_alloc_fail_at(n++);
+        status = phi_config_schema(NULL, &arena, &text);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
+        teardown();
+        CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+    } while (tripped);
+}
+
+TEST_MAIN(TEST_ENTRY(every_field_has_a_place_a_default_and_a_sentence),
+          TEST_ENTRY(a_struct_is_filled_from_a_base_and_an_instance_over_it),
+          TEST_ENTRY(every_kind_is_taken), TEST_ENTRY(compat_changes_the_quirks_of_a_preset),
+          TEST_ENTRY(references_are_read), TEST_ENTRY(references_find_tables_and_aliases_providers),
+          TEST_ENTRY(names_that_are_nearly_right_are_near),
+          TEST_ENTRY(the_schema_is_json_and_says_what_the_tables_say),
+          TEST_ENTRY(the_schema_survives_every_failed_allocation))

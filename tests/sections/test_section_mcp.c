@@ -1,0 +1,119 @@
+/* test_section_mcp.c - MCP servers of a configuration: shared, or one for each reference. */
+#include "mcp/mcp_tools.h"
+#include "sections/sections.h"
+#include "support/made.h"
+#include "support/mcp_mock.h"
+
+/* A runtime with a clock and processes of this machine. */
+static phi_runtime *real(void) {
+    phi_runtime_desc desc = PHI_ZERO;
+    desc.allocator = test_allocator();
+    return phi_runtime_new(&desc);
+}
+
+typedef struct built {
+    phi_runtime *rt;
+    phi_config *config;
+    phi_agents *agents;
+    phi_status status;
+} built;
+
+static void build(built *b, const char *agents, const char *more) {
+    char text[2048];
+    phi_config_desc desc = PHI_ZERO;
+    const char *const *argv = mcp_mock_argv(NULL, NULL, NULL);
+    size_t n = 0, i;
+    int left = 3000;
+    n += (size_t)snprintf(text, sizeof text,
+                          "[provider]\nmodel = \"m\"\napi_key = \"k\"\n%s"
+                          "[[mcp.instances]]\nid = \"{{%%mock%%}}\"\n%scommand = [",
+                          agents, more);
+    for (i = 0; argv[i] != NULL; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s'%s'", i > 0 ? ", " : "", argv[i]);
+    (void)snprintf(text + n, sizeof text - n, "]\n");
+    memset(b, 0, sizeof *b);
+    b->rt = real();
+    desc.allocator = test_allocator();
+    desc.text = phi_str_of(text);
+    desc.format = PHI_CONFIG_TOML;
+    desc.sections = phi_config_sections();
+    b->config = phi_config_load(&desc);
+    if (!CHECK_EQ_STR(phi_config_message(b->config), "")) fprintf(stderr, "%s", text);
+    b->agents = phi_agents_from_config(b->rt, b->config, NULL);
+    while ((b->status = phi_agents_step(b->agents)) == PHI_BUSY && left-- > 0)
+        (void)phi_step(b->rt, 10);
+}
+
+static void end(built *b) {
+    CHECK_EQ_INT(phi_agents_free(b->agents), PHI_OK);
+    phi_config_free(b->config);
+    phi_runtime_free(b->rt);
+}
+
+static const phi_tool_source *source(const built *b, const char *name) {
+    phi_agent_desc d = PHI_ZERO;
+    CHECK_EQ_INT(phi_agent_get_desc(phi_agents_get(b->agents, name), &d), PHI_OK);
+    return d.tool_source_count == 1 ? d.tool_sources[0] : NULL;
+}
+
+TEST(agents_share_a_server_by_percent_and_have_their_own_without) {
+    built b;
+    build(&b,
+          "[[agent.instances]]\nname = \"a\"\nmcp = [\"{{%mcp.mock%}}\"]\n"
+          "[[agent.instances]]\nname = \"b\"\nmcp = [\"{{%mock%}}\"]\n"
+          "[[agent.instances]]\nname = \"c\"\nmcp = [\"{{mcp.mock}}\"]\n"
+          "[[agent.instances]]\nname = \"d\"\nmcp = [\"{{mcp.mock}}\"]\n"
+          "[[agent.instances]]\nname = \"e\"\n"
+          "[[agent.instances]]\nname = \"f\"\nmcp = []\n",
+          "");
+    REQUIRE(CHECK_EQ_INT(b.status, PHI_OK));
+    CHECK(source(&b, "a") != NULL && source(&b, "a") == source(&b, "b"));
+    CHECK(source(&b, "c") != NULL && source(&b, "c") != source(&b, "a"));
+    CHECK(source(&b, "d") != NULL && source(&b, "d") != source(&b, "c"));
+    CHECK(source(&b, "e") == source(&b, "a")); /* without a list: all, shared */
+    CHECK(source(&b, "f") == NULL);
+    end(&b);
+}
+
+TEST(agents_wait_for_a_server_that_is_required_and_no_other) {
+    built b;
+    build(&b, "", "required = true\n");
+    CHECK_EQ_INT(b.status, PHI_OK);
+    CHECK_EQ_INT(phi_agents_count(b.agents), 1);
+    end(&b);
+}
+
+static void missing(const char *more, phi_status want) {
+    static const char head[] = "[provider]\nmodel = \"m\"\napi_key = \"k\"\n[[mcp.instances]]\n"
+                               "name = \"gone\"\ncommand = \"/nowhere/program\"\n";
+    char text[512];
+    built b;
+    phi_config_desc desc = PHI_ZERO;
+    phi_config_problem p;
+    int left = 3000;
+    memset(&b, 0, sizeof b);
+    (void)snprintf(text, sizeof text, "%s%s", head, more);
+    b.rt = real();
+    desc.allocator = test_allocator();
+    desc.text = phi_str_of(text);
+    desc.format = PHI_CONFIG_TOML;
+    desc.sections = phi_config_sections();
+    b.config = phi_config_load(&desc);
+    b.agents = phi_agents_from_config(b.rt, b.config, NULL);
+    while ((b.status = phi_agents_step(b.agents)) == PHI_BUSY && left-- > 0)
+        (void)phi_step(b.rt, 10);
+    CHECK_EQ_INT(b.status, want);
+    CHECK_EQ_INT(phi_agents_count(b.agents), want == PHI_OK ? 1 : 0);
+    if (want != PHI_OK && CHECK(phi_agents_problem_at(b.agents, 0, &p)))
+        CHECK(strstr(p.message.at, "MCP server \"gone\", which is required: ") != NULL);
+    end(&b);
+}
+
+TEST(a_server_that_cannot_start_is_no_fault_of_the_file_unless_it_is_required) {
+    missing("", PHI_OK);
+    missing("required = true\nno_restart = true\n", PHI_REFUSED);
+}
+
+TEST_MAIN(TEST_ENTRY(agents_share_a_server_by_percent_and_have_their_own_without),
+          TEST_ENTRY(agents_wait_for_a_server_that_is_required_and_no_other),
+          TEST_ENTRY(a_server_that_cannot_start_is_no_fault_of_the_file_unless_it_is_required))
