@@ -16,4 +16,5 @@ code=0
 ./interop_calls.sh || code=1
 ./interop_search.sh || code=1
 ./interop_mcp.sh || code=1
+./interop_trace.sh || code=1
 exit $code

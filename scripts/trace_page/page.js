@@ -2,6 +2,7 @@
 /* Draws a trace. All text of the thread goes through textContent: it may be anything. */
 (() => {
 const byId = id => document.getElementById(id);
+const on = (what, name, run) => what.addEventListener(name, run);
 const make = (tag, cls, text) => {
   const e = document.createElement(tag);
   if (cls) e.className = cls;
@@ -171,9 +172,9 @@ class List {
     Object.assign(this, { box, role, draw, pick, rows: [], at: -1 });
     this.inner = box.appendChild(make("div"));
     this.inner.setAttribute("role", "none");
-    box.addEventListener("scroll", () => this.paint());
-    addEventListener("resize", () => this.paint());
-    box.addEventListener("keydown", ev => { if (this.key(ev)) ev.preventDefault(); });
+    on(box, "scroll", () => this.paint());
+    on(window, "resize", () => this.paint());
+    on(box, "keydown", ev => { if (this.key(ev)) ev.preventDefault(); });
   }
   set(rows, at) {
     this.rows = rows;
@@ -206,7 +207,7 @@ class List {
     e.setAttribute("aria-selected", String(i === this.at));
     e.style.top = i * ROW + "px";
     this.draw(e, this.rows[i], i);
-    e.addEventListener("click", () => this.go(i));
+    on(e, "click", () => this.go(i));
     return e;
   }
   key(ev) {
@@ -225,13 +226,13 @@ const rowOf = (e, n) => {
 };
 const tree = new List(treeBox, "treeitem", (e, r) => {
   const n = r.n, turner = make("span", "turner", n.kids.length ? (n.open ? "▾" : "▸") : "");
-  e.setAttribute("aria-level", r.level);
-  e.setAttribute("aria-posinset", r.pos);
-  e.setAttribute("aria-setsize", r.size);
-  if (n.kids.length) e.setAttribute("aria-expanded", String(n.open));
+  e.ariaLevel = r.level;
+  e.ariaPosInSet = r.pos;
+  e.ariaSetSize = r.size;
+  if (n.kids.length) e.ariaExpanded = n.open;
   e.style.paddingLeft = 6 + 16 * Math.min(r.level - 1, 12) + "px";
   turner.setAttribute("aria-hidden", "true");
-  turner.addEventListener("click", ev => { ev.stopPropagation(); n.open = !n.open; flatten(n); });
+  on(turner, "click", ev => { ev.stopPropagation(); n.open = !n.open; flatten(n); });
   e.append(turner);
   rowOf(e, n);
 }, r => show(r.n));
@@ -316,7 +317,7 @@ const missing = (T, e, items) => {
 /* ---- details ---- */
 const facts = (box, pairs) => {
   const dl = make("dl", "facts");
-  for (const [k, v, cls] of pairs) if (v !== "" && v !== undefined && v !== null && v !== false) dl.append(make("dt", "", k), make("dd", cls || "", v));
+  for (const [k, v, cls] of pairs) if (v) dl.append(make("dt", "", k), make("dd", cls || "", v));
   if (dl.childNodes.length) box.append(dl);
 };
 const block = (box, text, of, cls) => {
@@ -344,12 +345,12 @@ const paged = (box, all, each, kind) => {
   next();
   if (n >= all.length) return;
   const more = box.appendChild(make("button", "", "Show more of " + num(all.length)));
-  more.addEventListener("click", () => { const at = list.children.length; next(); more.hidden = n >= all.length; const b = list.children[at]; (b.querySelector("button") || b).focus(); });
+  on(more, "click", () => { const at = list.children.length; next(); more.hidden = n >= all.length; const b = list.children[at]; (b.querySelector("button") || b).focus(); });
 };
 const goTo = (T, seq) => { const n = T.nodes.get(seq); if (n) reveal(n); };
 const heldRow = T => h => {
   const li = make("li"), go = make("button", "link", (h.from === h.to ? h.from : h.from + "–" + h.to) + " " + (h.m ? ROLES[h.m.o] + ": " + preview(h.m) : ""));
-  go.addEventListener("click", () => goTo(T, h.go));
+  on(go, "click", () => goTo(T, h.go));
   li.append(go, make("span", h.out ? "why out" : "why", h.why));
   return li;
 };
@@ -385,7 +386,7 @@ const timeLine = (box, title, bars) => {
     strip.append(bar);
     line.append(make("span", "what", b.name), strip, make("span", "ms", took(ms)));
     line.setAttribute("aria-label", b.name + ", after " + took(b.from - from) + ", took " + took(ms));
-    line.addEventListener("click", () => reveal(b.n));
+    on(line, "click", () => reveal(b.n));
     return line;
   });
 };
@@ -474,15 +475,15 @@ const search = () => {
   say(hit.length ? plural(hit.length, "result") + " for “" + short(q, 40) + "”" : "No result for “" + short(q, 40) + "”");
 };
 let wait = 0;
-find.addEventListener("input", () => { clearTimeout(wait); wait = setTimeout(search, 120); });
-byId("form").addEventListener("submit", ev => { ev.preventDefault(); clearTimeout(wait); search(); if (found.rows.length) { hitBox.focus(); found.go(0); } });
+on(find, "input", () => { clearTimeout(wait); wait = setTimeout(search, 120); });
+on(byId("form"), "submit", ev => { ev.preventDefault(); clearTimeout(wait); search(); if (found.rows.length) { hitBox.focus(); found.go(0); } });
 const stop = () => { find.value = ""; search(); treeBox.focus(); };
-find.addEventListener("keydown", ev => {
+on(find, "keydown", ev => {
   if (ev.key === "Escape") stop();
   else if (ev.key === "ArrowDown" && found.rows.length && !hitBox.hidden) { ev.preventDefault(); hitBox.focus(); found.go(0); }
 });
 found.other = ev => ev.key === "Escape" ? (stop(), true) : false;
-addEventListener("keydown", ev => {
+on(window, "keydown", ev => {
   const typing = /^(INPUT|SELECT)$/.test(document.activeElement.tagName);
   if (ev.key === "/" && !typing) { ev.preventDefault(); find.focus(); }
   else if (ev.key === "Escape" && detail.contains(document.activeElement)) byId(hitBox.hidden ? "tree" : "hits").focus();
@@ -491,8 +492,8 @@ addEventListener("keydown", ev => {
 /* ---- light and dark ---- */
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const paint = () => { document.documentElement.dataset.theme = theme.value || (dark.matches ? "dark" : "light"); };
-dark.addEventListener("change", paint);
-theme.addEventListener("change", paint);
+on(dark, "change", paint);
+on(theme, "change", paint);
 paint();
 
 /* ---- the sum of it ---- */

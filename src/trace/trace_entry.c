@@ -245,7 +245,7 @@ PHI__FN void phi__trace_entry_thread(phi_trace *t) {
 
 /* ---- captured requests ---- */
 
-PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop) {
+PHI__FN void phi__trace_entry_request(phi_trace *t, const struct phi_loop_record *loop) {
 #ifndef PHI_NO_SESSIONS
     size_t i;
     for (i = 0; i < loop->turn_count && !t->text.failed; i++) {

@@ -19,7 +19,7 @@ const check = (held, what) => {
   }
 };
 
-const browser = await puppeteer.launch({ executablePath: await chromium.executablePath(), args: [...chromium.args, "--no-sandbox"], headless: "shell" });
+const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM || (await chromium.executablePath()), args: [...chromium.args, "--no-sandbox"], headless: "shell" });
 console.log("opened in " + (await browser.version()));
 
 const open = async (name, scheme = "light") => {
