@@ -476,11 +476,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0xdaad09dc
+#if PHI__PUB_TEXT != 0xadc2f89b
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0xdaad09dc
+#define PHI__PUB_TEXT 0xadc2f89b
 
 /* ---- src/text/json.h ---- */
 
@@ -855,17 +855,19 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 
 /* Writes `text` with the least changes that make it read as `tree` (an object): values that are the
    same keep their bytes, and so do comments, order and white space. New keys come behind those of
-   their table, new tables behind those of the table around them, and what is gone takes its lines
-   with it. 1 and 1.0 differ here, and a date differs from a string. *error (which may be NULL) is
-   for a `text` that phi_toml_parse refuses; otherwise as phi_toml_write. Reads all at once. */
+   their table, new tables behind those of the table around them; a key or a table that goes takes
+   its lines with it. 1 and 1.0 differ here, and a date differs from a string. `text` and `tree` are
+   borrowed until return; *out is in the arena, and terminated. *error (which may be NULL) is for a
+   `text` that phi_toml_parse refuses; otherwise as phi_toml_write. All is done in this call. */
 PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json *tree,
                                  uint32_t flags, phi_str *out, phi_parse_error *error);
 
-/* The same of one value: sets what is at the path, or removes it where `value` is NULL. A path is
-   like phi_json_path's, "servers[0].port"; a key with one of ". [ ]" in it is in quotes (which know
-   no escapes): servers."a.b".port. Tables on the way are made, and an index that is the count of
-   an array appends to it. PHI_NOT_FOUND: nothing there to remove, or an index beyond the count.
-   PHI_BAD_ARG: a path that is none, or that leads through a value that is no table or array. */
+/* The same of one value: sets it at the path, or removes the one there where `value` is NULL (else
+   it is borrowed until return). A path is like phi_json_path's, "servers[0].port"; a key with one
+   of ". [ ]" in it is in quotes (which know no escapes): servers."a.b".port. Tables on the way are
+   made, and an index that is the count of an array appends to it. PHI_NOT_FOUND: nothing there to
+   remove, or an index beyond the count. PHI_BAD_ARG: a path that is none, or that leads through a
+   value that is no table or array. */
 PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
                                 const phi_json *value, uint32_t flags, phi_str *out,
                                 phi_parse_error *error);
@@ -2844,11 +2846,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x61eeaf67
+#if PHI__IMP_TEXT != 0x1612c45d
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x61eeaf67
+#define PHI__IMP_TEXT 0x1612c45d
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3555,8 +3557,9 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
    from the root or from the section's table, part by part; a table of names says for each member
    how it came to be, which decides what may still be added to it. Values join their table or array
    as soon as they begin, so a container that is open needs no more than a frame.
-   Files, each using those before it alone: text, names, date, number, tree, string, read,
-   write, change, array, edit, set. Every function of the reader leaves its verdict in the status: PHI_BUSY goes on. */
+   Files, each using those before it alone: text, names, date, number, tree, string, read, write,
+   change, array, edit, set. Every function of the reader leaves its verdict in the status:
+   PHI_BUSY goes on. */
 #ifndef PHI_TEXT_TOML_IN_H
 #define PHI_TEXT_TOML_IN_H
 
@@ -3564,9 +3567,10 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
 #ifndef PHI_NO_TOML
 
 enum {
-    PHI__TOML_KEY_MOST = 0xffffff, /* bytes; what a node's meta can hold */
-    PHI__TOML_NUMBER_MOST = 65536, /* bytes; keeps the work of one step bounded */
-    PHI__TOML_DATE_MOST = 36       /* bytes of a canonical date, terminated */
+    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
+    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes; what a node's meta can hold */
+    PHI__TOML_NUMBER_MOST = 65536,   /* bytes; keeps the work of one step bounded */
+    PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date, terminated */
 };
 
 enum phi__toml_state {
@@ -3612,8 +3616,9 @@ typedef struct phi__toml_frame {
 typedef struct phi__toml_name {
     const phi_json *table; /* NULL: a free slot */
     phi_json *node;        /* of that key */
-    uint32_t section;      /* DOTTED: the section that may add to it */
-    uint8_t how;
+    uint32_t hash;
+    uint32_t section : 29; /* DOTTED: the section that may add to it */
+    uint32_t how : 3;
 } phi__toml_name;
 
 /* ---- toml_text.c: errors, characters, lines, room ---- */
@@ -8666,7 +8671,7 @@ static size_t phi__toml_edit_dotted_end(const phi__toml_editor *e, const phi_jso
     return end;
 }
 
-/* ---- what is gone ---- */
+/* ---- members that go ---- */
 
 static void phi__toml_edit_drop(phi__toml_editor *e, const phi_json *table, const phi_json *node);
 
@@ -8837,7 +8842,7 @@ static void phi__toml_edit_value(phi__toml_editor *e, const phi_json *old, const
         phi__toml_edit_inline(e, old, now, depth);
 }
 
-/* ---- what is new in a table ---- */
+/* ---- new members of a table ---- */
 
 /* A new line of a table; dotted: with the way from the last header before its key. */
 static void phi__toml_edit_line(phi__toml_editor *e, phi_str indent, bool dotted,
@@ -9101,15 +9106,20 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
 
 enum { PHI__TOML_NAMES_FIRST = 64 }; /* slots of the first table */
 
+static uint32_t phi__toml_names_hash(const phi_json *table, phi_str key) {
+    uint64_t seed = (uint64_t)(uintptr_t)table * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)phi__map_hash(seed, key);
+}
+
 /* The slot of that member, or the free one where it would be. There is a free one. */
 static phi__toml_name *phi__toml_names_slot(const phi_toml_reader *r, const phi_json *table,
-                                            phi_str key) {
-    uint64_t seed = (uint64_t)(uintptr_t)table * UINT64_C(0x9e3779b97f4a7c15);
-    size_t mask = r->name_cap - 1, i = (size_t)phi__map_hash(seed, key) & mask;
+                                            phi_str key, uint32_t hash) {
+    size_t mask = r->name_cap - 1, i = hash & mask;
     for (;; i = (i + 1) & mask) {
         phi__toml_name *name = &r->names[i];
         if (name->table == NULL) return name;
-        if (name->table == table && phi__json_key_len(name->node) == key.len &&
+        if (name->hash == hash && name->table == table &&
+            phi__json_key_len(name->node) == key.len &&
             memcmp(name->node->key, key.at, key.len) == 0)
             return name;
     }
@@ -9127,9 +9137,12 @@ static bool phi__toml_names_grow(phi_toml_reader *r) {
     if (names == NULL) return false;
     r->names = names;
     r->name_cap = grown;
-    for (i = 0; i < cap; i++)
-        if (old[i].table != NULL)
-            *phi__toml_names_slot(r, old[i].table, phi__toml_names_key(old[i].node)) = old[i];
+    for (i = 0; i < cap; i++) {
+        size_t at = old[i].hash & (grown - 1);
+        if (old[i].table == NULL) continue;
+        while (names[at].table != NULL) at = (at + 1) & (grown - 1);
+        names[at] = old[i];
+    }
     return true;
 }
 
@@ -9137,22 +9150,24 @@ PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi
                                              phi_str key) {
     phi__toml_name *name;
     if (r->name_cap == 0) return NULL;
-    name = phi__toml_names_slot(r, table, key);
+    name = phi__toml_names_slot(r, table, key, phi__toml_names_hash(table, key));
     return name->table == NULL ? NULL : name;
 }
 
 PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how) {
+    uint32_t hash = phi__toml_names_hash(table, phi__toml_names_key(node));
     phi__toml_name *name;
     if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_names_grow(r)) {
         phi__toml_text_no_memory(r);
         return false;
     }
-    name = phi__toml_names_slot(r, table, phi__toml_names_key(node));
+    name = phi__toml_names_slot(r, table, phi__toml_names_key(node), hash);
     name->table = table;
     name->node = node;
-    name->section = r->section_number;
-    name->how = how;
+    name->hash = hash;
+    name->section = r->section_number & PHI__TOML_SECTIONS;
+    name->how = how & 7u;
     r->name_count++;
     return true;
 }
@@ -9698,7 +9713,7 @@ static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi
     return PHI_OK;
 }
 
-/* Walks the path, making what is missing unless a value is to be removed. */
+/* Walks the path, making missing tables and arrays unless a value is to be removed. */
 static phi_status phi__toml_set_walk(phi_arena *arena, phi_json *node, const char *path,
                                      const phi_json *value) {
     phi__json_step step;
@@ -10218,7 +10233,7 @@ static void phi__toml_tree_pass_dotted(phi_toml_reader *r, phi__toml_name *name)
         return;
     }
     name->how = PHI__TOML_DOTTED;
-    name->section = r->section_number;
+    name->section = r->section_number & PHI__TOML_SECTIONS;
     phi__toml_tree_enter(r, name->node, 1);
 }
 
@@ -10304,6 +10319,7 @@ PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
     phi__toml_tree_mark(r, r->table, r->at);
     r->section = r->table;
     r->section_depth = r->table_depth;
+    if (r->section_number == PHI__TOML_SECTIONS) phi__toml_text_too_big(r, r->at, "2^29 headers");
     if (r->section_number == 0) r->first_header = (uint32_t)(r->value_at - r->text);
     r->section_number++;
     r->state = PHI__TOML_REST;

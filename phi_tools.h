@@ -48,7 +48,7 @@
 #if PHI__PUB_BASE != 0xe91efe09
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0xdaad09dc
+#if PHI__PUB_TEXT != 0xadc2f89b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xb330f486

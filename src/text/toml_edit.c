@@ -126,7 +126,7 @@ static size_t phi__toml_edit_dotted_end(const phi__toml_editor *e, const phi_jso
     return end;
 }
 
-/* ---- what is gone ---- */
+/* ---- members that go ---- */
 
 static void phi__toml_edit_drop(phi__toml_editor *e, const phi_json *table, const phi_json *node);
 
@@ -297,7 +297,7 @@ static void phi__toml_edit_value(phi__toml_editor *e, const phi_json *old, const
         phi__toml_edit_inline(e, old, now, depth);
 }
 
-/* ---- what is new in a table ---- */
+/* ---- new members of a table ---- */
 
 /* A new line of a table; dotted: with the way from the last header before its key. */
 static void phi__toml_edit_line(phi__toml_editor *e, phi_str indent, bool dotted,

@@ -4,8 +4,9 @@
    from the root or from the section's table, part by part; a table of names says for each member
    how it came to be, which decides what may still be added to it. Values join their table or array
    as soon as they begin, so a container that is open needs no more than a frame.
-   Files, each using those before it alone: text, names, date, number, tree, string, read,
-   write, change, array, edit, set. Every function of the reader leaves its verdict in the status: PHI_BUSY goes on. */
+   Files, each using those before it alone: text, names, date, number, tree, string, read, write,
+   change, array, edit, set. Every function of the reader leaves its verdict in the status:
+   PHI_BUSY goes on. */
 #ifndef PHI_TEXT_TOML_IN_H
 #define PHI_TEXT_TOML_IN_H
 
@@ -16,9 +17,10 @@
 #ifndef PHI_NO_TOML
 
 enum {
-    PHI__TOML_KEY_MOST = 0xffffff, /* bytes; what a node's meta can hold */
-    PHI__TOML_NUMBER_MOST = 65536, /* bytes; keeps the work of one step bounded */
-    PHI__TOML_DATE_MOST = 36       /* bytes of a canonical date, terminated */
+    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
+    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes; what a node's meta can hold */
+    PHI__TOML_NUMBER_MOST = 65536,   /* bytes; keeps the work of one step bounded */
+    PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date, terminated */
 };
 
 enum phi__toml_state {
@@ -64,8 +66,9 @@ typedef struct phi__toml_frame {
 typedef struct phi__toml_name {
     const phi_json *table; /* NULL: a free slot */
     phi_json *node;        /* of that key */
-    uint32_t section;      /* DOTTED: the section that may add to it */
-    uint8_t how;
+    uint32_t hash;
+    uint32_t section : 29; /* DOTTED: the section that may add to it */
+    uint32_t how : 3;
 } phi__toml_name;
 
 /* ---- toml_text.c: errors, characters, lines, room ---- */

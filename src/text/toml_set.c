@@ -65,7 +65,7 @@ static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi
     return PHI_OK;
 }
 
-/* Walks the path, making what is missing unless a value is to be removed. */
+/* Walks the path, making missing tables and arrays unless a value is to be removed. */
 static phi_status phi__toml_set_walk(phi_arena *arena, phi_json *node, const char *path,
                                      const phi_json *value) {
     phi__json_step step;

@@ -133,7 +133,7 @@ static void phi__toml_tree_pass_dotted(phi_toml_reader *r, phi__toml_name *name)
         return;
     }
     name->how = PHI__TOML_DOTTED;
-    name->section = r->section_number;
+    name->section = r->section_number & PHI__TOML_SECTIONS;
     phi__toml_tree_enter(r, name->node, 1);
 }
 
@@ -219,6 +219,7 @@ PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
     phi__toml_tree_mark(r, r->table, r->at);
     r->section = r->table;
     r->section_depth = r->table_depth;
+    if (r->section_number == PHI__TOML_SECTIONS) phi__toml_text_too_big(r, r->at, "2^29 headers");
     if (r->section_number == 0) r->first_header = (uint32_t)(r->value_at - r->text);
     r->section_number++;
     r->state = PHI__TOML_REST;
