@@ -70,7 +70,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live openapi interop test check mutants bench callgrind fuzz soak valgrind examples install deps deps-bench clean format \
+.PHONY: all help demo live openapi interop test check mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean format \
         objects programs example-programs test-asan test-valgrind test-tsan one
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -90,7 +90,7 @@ help:
 	@echo 'make callgrind OLD=rev   instructions of the benchmark programs, at an older revision and now (scripts/callgrind.py)'
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
 	@echo 'make bench | fuzz | soak | valgrind | examples | format | clean'
-	@echo 'make install PREFIX=/usr/local   copies the headers'
+	@echo 'make install PREFIX=/usr/local   the headers and the command phi, with its manual page (make uninstall)'
 	@echo 'make deps       installs what demo, test and check need; each does so itself'
 
 # ---- per-file development build ----
@@ -253,9 +253,24 @@ deps:
 deps-bench:
 	@scripts/deps.sh test bench
 
-install: all
-	install -d $(DESTDIR)$(PREFIX)/include
-	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include
+# The command as a user compiles it: one file and the headers.
+$(BUILD)/phi: $(wildcard examples/phi*.[ch] examples/pick_model.h examples/typed.h) $(BUILD)/include/.stamp
+	@echo '  CC    $@'
+	@$(CC) -std=c99 -O2 -D_GNU_SOURCE -I$(BUILD)/include examples/phi.c $(FAST_LINK) $(LIBS) -lm -o $@
+
+TO = $(DESTDIR)$(PREFIX)
+install: all $(BUILD)/phi
+	install -d $(TO)/include $(TO)/bin $(TO)/share/man/man1 $(TO)/share/bash-completion/completions \
+	    $(TO)/share/zsh/site-functions
+	install -m 644 $(HEADERS) $(TO)/include
+	install -m 755 $(BUILD)/phi $(TO)/bin
+	install -m 644 docs/phi.1 $(TO)/share/man/man1
+	install -m 644 scripts/completion/phi.bash $(TO)/share/bash-completion/completions/phi
+	install -m 644 scripts/completion/_phi $(TO)/share/zsh/site-functions
+
+uninstall:
+	rm -f $(HEADERS:%=$(TO)/include/%) $(TO)/bin/phi $(TO)/share/man/man1/phi.1 \
+	    $(TO)/share/bash-completion/completions/phi $(TO)/share/zsh/site-functions/_phi
 
 format:
 	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] examples/*.[ch] bench/*.[ch] extras/*.h)

@@ -9,6 +9,23 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+typedef struct pick_preset {
+    const char *name, *key,
+        *id; /* `key` is a variable of the environment; `id` the model without PHI_MODEL */
+    phi_model (*make)(const char *id, const char *api_key);
+} pick_preset;
+
+static const pick_preset pick_presets[] = {
+    {"anthropic", "ANTHROPIC_API_KEY", "claude-sonnet-4-5", phi_model_anthropic},
+    {"openai", "OPENAI_API_KEY", "gpt-5-mini", phi_model_openai},
+    {"openrouter", "OPENROUTER_API_KEY", "anthropic/claude-sonnet-4.5", phi_model_openrouter},
+    {"groq", "GROQ_API_KEY", "openai/gpt-oss-20b", phi_model_groq},
+    {"mistral", "MISTRAL_API_KEY", "mistral-small-latest", phi_model_mistral},
+    {"deepseek", "DEEPSEEK_API_KEY", "deepseek-chat", phi_model_deepseek},
+    {"google", "GEMINI_API_KEY", "gemini-2.5-flash", phi_model_google}};
+enum { PICK_PRESETS = sizeof pick_presets / sizeof *pick_presets };
 
 static inline const char *pick_env(const char *name) {
     const char *value = getenv(name);
@@ -18,29 +35,37 @@ static inline const char *pick_env(const char *name) {
 static inline phi_model pick_model(const char **why) {
     const char *key, *id = pick_env("PHI_MODEL"), *url = pick_env("PHI_BASE_URL");
     phi_model model;
+    size_t i;
     if (url != NULL) {
         *why = "PHI_BASE_URL";
         model = phi_model_anthropic(id ? id : "claude-sonnet-4-5", "mock-key");
         model.base_url = url;
         return model;
     }
-    *why = "ANTHROPIC_API_KEY";
-    if ((key = pick_env(*why)) != NULL)
-        return phi_model_anthropic(id ? id : "claude-sonnet-4-5", key);
-    *why = "OPENAI_API_KEY";
-    if ((key = pick_env(*why)) != NULL) return phi_model_openai(id ? id : "gpt-5-mini", key);
-    *why = "OPENROUTER_API_KEY";
-    if ((key = pick_env(*why)) != NULL)
-        return phi_model_openrouter(id ? id : "anthropic/claude-sonnet-4.5", key);
-    *why = "GROQ_API_KEY";
-    if ((key = pick_env(*why)) != NULL) return phi_model_groq(id ? id : "openai/gpt-oss-20b", key);
-    *why = "MISTRAL_API_KEY";
-    if ((key = pick_env(*why)) != NULL)
-        return phi_model_mistral(id ? id : "mistral-small-latest", key);
-    *why = "DEEPSEEK_API_KEY";
-    if ((key = pick_env(*why)) != NULL) return phi_model_deepseek(id ? id : "deepseek-chat", key);
+    for (i = 0; i < PICK_PRESETS; i++) {
+        *why = pick_presets[i].key;
+        if ((key = pick_env(*why)) != NULL)
+            return pick_presets[i].make(id ? id : pick_presets[i].id, key);
+    }
     *why = "no key in the environment: a local server on Ollama's port";
     return phi_model_local("http://localhost:11434/v1", id ? id : "llama3.2", NULL);
+}
+
+/* The same for a person's choice: a preset ("groq"), a preset with a model ("groq:qwen/qwen3-32b"), or a model of what
+   pick_model takes. */
+static inline phi_model pick_model_named(const char *name, const char **why) {
+    size_t i, n = strcspn(name, ":");
+    phi_model model = pick_model(why);
+    for (i = 0; i < PICK_PRESETS; i++)
+        if (strlen(pick_presets[i].name) == n && memcmp(pick_presets[i].name, name, n) == 0) {
+            *why = pick_presets[i].key;
+            return pick_presets[i].make(name[n] == ':' ? name + n + 1 : pick_presets[i].id,
+                                        pick_env(*why));
+        }
+    model = pick_model(why);
+    model.id = name;
+    model.name = NULL;
+    return model;
 }
 
 #endif

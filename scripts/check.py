@@ -587,6 +587,20 @@ def job_conformance():
     return run([sys.executable, os.path.join("scripts", "conformance.py")]).strip().removeprefix("conformance: ")
 
 
+def job_manual():
+    """The manual page, where there is a tool that reads one strictly."""
+    if shutil.which("mandoc"):
+        run(["mandoc", "-T", "lint", "-W", "warning", os.path.join(ROOT, "docs", "phi.1")])
+        return None
+    if not shutil.which("man"):
+        return "not checked: there is neither mandoc nor man"
+    said = run(["man", "--warnings", "-l", os.path.join(ROOT, "docs", "phi.1")])
+    wrong = re.findall(r"^.*<standard input>.*$", said, re.M)
+    if wrong:
+        raise Failed("\n".join(wrong))
+    return None
+
+
 def job_circles():
     """Who uses whom, from the objects of the development build, which are made where they are not there."""
     run(["make", "-s", "V=asan", "objects"])
@@ -625,6 +639,7 @@ def jobs():
     yield "documented code", "docs", job_script, ("check_docs.py",)
     yield "words", "words", job_words, ()
     yield "words", "plain words", job_riddles, ()
+    yield "manual page", "manual", job_manual, ()
     for i in range(0, len(c_files), 20):
         yield "format", f"format {i // 20}", job_format, (c_files[i:i + 20],)
     yield "names", "names", job_names, ()

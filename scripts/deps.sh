@@ -84,6 +84,7 @@ needs_test() {
     *clang*) if have clang >/dev/null; then need "libclang-rt-$(clang_major)-dev" llvm sanitizes; fi ;;
     esac
     need openssl openssl have openssl
+    need tmux tmux have tmux
     need libsqlite3-dev sqlite header sqlite3.h
 }
 needs_check() {

@@ -65,6 +65,8 @@ RUNS = {
     "skills": ("skills", [], None, "", "references/verbs.md lists good verbs."),
     "time_travel": ("time_travel", [], None, "", "all in one log"),
     "custom_strategy": ("custom_strategy", [], None, "", "It is 56."),
+    "phi": ("phi", ["Who", "are", "you?"], "/s/hello", "", "this answer came as a stream"),
+    "phi, tools": ("phi", ["look"], "/s/parallel", "", "* list_files"),
     "strategies": ("strategies", ["24", "tot"], None, "", "solved after 6 calls"),
 }
 NO_AGENT = {"mcp_server"}  # its clients are elsewhere

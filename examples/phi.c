@@ -1,0 +1,598 @@
+/* phi.c - the command: asks an agent a question, or talks with it in the terminal.
+
+       phi "Which files are new here?"          the answer on stdout, tool calls on stderr
+       git diff | phi "Review this"            a question about standard input
+       phi                                     a chat: docs/phi.md has its keys
+       phi -c agent.toml                       the agents, models, tools and rules of a file
+
+   The parts: options, setting up, showing events, permission, one question, the chat, commands. */
+#define PHI_IMPLEMENTATION
+#include "phi_tools.h"
+
+#include "phi_calls.h"
+#include "phi_commands.h"
+#include "phi_files.h"
+#include "phi_line.h"
+#include "phi_options.h"
+#include "phi_screen.h"
+#include "phi_status.h"
+#include "pick_model.h"
+#include "typed.h"
+
+enum { WAITS = 32, GUARD_MS = 250, LOOK_MS = 100 };
+
+typedef struct app {
+    options o;
+    phi_runtime *rt;
+    phi_agent agent;
+    phi_config *config;
+    phi_agents *agents;
+    size_t which; /* of the agents */
+    phi_agent_desc desc;
+    phi_toolset set;
+    phi_permissions *permissions;
+    files_session session;
+    files_tape tape;
+    phi_memory memory;
+    phi_arena arena; /* of one event, or one question */
+    const char *why; /* this model */
+    bool chat, quit;
+    screen screen;
+    text held; /* of stderr's text */
+    int below; /* lines below the transcript */
+    call_line calls[CALLS_MOST];
+    int64_t began_ms; /* the run */
+    int code;
+    phi_pending_item asked;
+    phi_permission_rules always;
+    uint64_t asked_ms;
+    bool asking, with_always;
+    key_reader keys;
+    line_editor line;
+    typed typed;
+} app;
+
+/* ---- showing ---- */
+
+/* A line about the run: in the chat a line of the transcript, else on stderr. */
+static void note_str(app *a, style how, phi_str words) {
+    text clean = {NULL, 0, 0};
+    screen_fresh(&a->screen);
+    if (a->chat) {
+        screen_put(&a->screen, how, words);
+        screen_say(&a->screen, STYLE_PLAIN, "\n");
+    } else if (!a->o.quiet || how == STYLE_BAD || how == STYLE_ASK) {
+        text_clean(&clean, &a->held, words);
+        text_say(&clean, "\n");
+        (void)fwrite(clean.at, 1, clean.len, stderr);
+    }
+    free(clean.at);
+}
+
+PHI_PRINTF(3, 4) static void note(app *a, style how, const char *format, ...) {
+    text words = {NULL, 0, 0};
+    va_list list;
+    va_start(list, format);
+    text_vprint(&words, format, list);
+    va_end(list);
+    note_str(a, how, text_str(&words));
+    free(words.at);
+}
+
+static int complain(app *a, const char *what, const char *words) {
+    note(a, STYLE_BAD, "phi: %s%s%s", what, words != NULL ? ": " : "", words != NULL ? words : "");
+    return UNUSABLE;
+}
+
+static const char *last_error(const app *a) {
+    const char *words = "";
+    (void)phi_last_error(a->rt, &words, NULL);
+    return words;
+}
+
+/* A call is one line, when it is over. */
+static void show_call(app *a, const phi_event *ev) {
+    text words = {NULL, 0, 0};
+    calls_end(a->calls, ev, &a->arena, 60, &words);
+    note_str(a, ev->is_error ? STYLE_BAD : STYLE_GOOD, text_str(&words));
+    free(words.at);
+}
+
+/* "Agent:" becomes "Agent (1234ms, $0.01):", where that row is still to be seen. */
+static void show_time(app *a, const phi_event *ev) {
+    char words[64], cost[32] = "";
+    double dollars = phi_agent_run_cost(a->agent);
+    if (dollars > 0) (void)snprintf(cost, sizeof cost, ", $%.4f", dollars);
+    (void)snprintf(words, sizeof words, " (%dms%s)", (int)(ev->timestamp_ms - a->began_ms), cost);
+    screen_fresh(&a->screen);
+    if (!screen_amend(&a->screen, words, a->below + 1)) note(a, STYLE_DIM, "%s", words + 1);
+}
+
+static void show_end(app *a, const phi_event *ev) {
+    phi_status status = ev->status;
+    bool refused = ev->failure != NULL && ev->failure->kind == PHI_FAILURE_CONTENT_FILTER;
+    bool stopped = status == PHI_LIMIT || status == PHI_REJECTED || status == PHI_DENIED;
+    a->code = status == PHI_OK          ? 0
+              : status == PHI_CANCELLED ? INTERRUPTED
+              : stopped || refused      ? STOPPED
+                                        : FAILED;
+    if (status == PHI_CANCELLED) note(a, STYLE_DIM, "(stopped)");
+    if (stopped) note(a, STYLE_BAD, "! %s", phi_status_text(status));
+    screen_fresh(&a->screen);
+    if (a->chat) show_time(a, ev);
+}
+
+static void show(app *a, const phi_event *ev) {
+    phi_arena_mark mark = phi_arena_save(&a->arena);
+    switch (ev->kind) {
+    case PHI_EV_AGENT_START: a->began_ms = ev->timestamp_ms; break;
+    case PHI_EV_TEXT: screen_put(&a->screen, STYLE_PLAIN, ev->text); break;
+    case PHI_EV_THINKING:
+        if (a->chat) screen_put(&a->screen, STYLE_DIM, ev->text);
+        break;
+    case PHI_EV_TOOL_START:
+        calls_begin(a->calls, ev, &a->arena, a->chat ? a->screen.columns / 2 : 60);
+        break;
+    case PHI_EV_TOOL_END: show_call(a, ev); break;
+    case PHI_EV_ERROR: note(a, STYLE_BAD, "! %.*s", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_RETRACT: note(a, STYLE_DIM, "(that was cut off, and is asked for again)"); break;
+    case PHI_EV_INPUT_REJECTED:
+    case PHI_EV_WARNING: note_str(a, STYLE_BAD, ev->text); break;
+    case PHI_EV_RETRY:
+    case PHI_EV_TOOLS_CHANGED: note_str(a, STYLE_DIM, ev->text); break;
+    case PHI_EV_INPUT_DROPPED:
+        note(a, STYLE_BAD, "(not delivered: %.*s)", (int)ev->text.len, ev->text.at);
+        break;
+    case PHI_EV_COMPACTION_END:
+        note(a, STYLE_DIM, "(%d messages compacted to %d)", (int)ev->compaction->messages_before,
+             (int)ev->compaction->messages_after);
+        break;
+    case PHI_EV_AGENT_END: show_end(a, ev); break;
+    default: break;
+    }
+    phi_arena_reset(&a->arena, mark);
+}
+
+static void show_json(app *a, const phi_event *ev) {
+    phi_arena_mark mark = phi_arena_save(&a->arena);
+    phi_str json;
+    if (phi_event_to_json(ev, &a->arena, &json) == PHI_OK) {
+        screen_write(&a->screen, json.at, json.len);
+        screen_write(&a->screen, "\n", 1);
+    }
+    phi_arena_reset(&a->arena, mark);
+}
+
+static void show_events(app *a) {
+    phi_event ev;
+    while (phi_next_event(a->rt, &ev)) {
+        if (a->o.json) show_json(a, &ev);
+        if (a->o.json && ev.kind == PHI_EV_AGENT_END) show_end(a, &ev);
+        if (!a->o.json) show(a, &ev);
+    }
+}
+
+/* ---- permission ---- */
+
+/* Called for calls that the rules ask about. */
+static phi_verdict ask(void *user_data, phi_hook *hook) {
+    app *a = (app *)user_data;
+    if (phi_permissions_check(a->permissions, hook->tool_name, hook->arguments, NULL) ==
+        PHI_PERMISSION_ALLOW)
+        return PHI_ALLOW;
+    if (a->chat || (isatty(0) && isatty(2) && !a->o.json)) return PHI_WAIT;
+    hook->reply = phi_str_of("Nobody is there to allow this call.");
+    note(a, STYLE_BAD, "* %.*s (not run: nobody is there to allow it)", (int)hook->tool_name.len,
+         hook->tool_name.at);
+    return PHI_DENY;
+}
+
+/* Shows all of what will run: a permission is given to what was seen. */
+static void show_question(app *a) {
+    const phi_pending_item *item = &a->asked;
+    phi_str why = PHI_ZERO;
+    a->with_always = false;
+    phi_arena_free(&a->arena);
+    if (item->kind == PHI_WAITING_BUDGET) {
+        note(a, STYLE_ASK, "The run has paused: %.*s. Shall it go on, with as much again?",
+             (int)item->text.len, item->text.at);
+        return;
+    }
+    note(a, STYLE_ASK, "%.*s wants to run:", (int)item->tool_name.len, item->tool_name.at);
+    note_str(a, STYLE_ASK, calls_argument(&a->arena, item->arguments));
+    if (phi_str_equal(calls_argument(&a->arena, item->arguments), item->arguments) == false &&
+        phi_str_equal(item->tool_name, phi_str_of("bash")) == false)
+        note_str(a, STYLE_DIM, item->arguments);
+    if (phi_permissions_always(a->permissions, item->tool_name, item->arguments,
+                               PHI_PERMISSION_SCOPE_KIND, &a->arena, &a->always, &why) == PHI_OK)
+        a->with_always = a->always.count > 0;
+    else if (why.len > 0)
+        note(a, STYLE_DIM, "(%.*s)", (int)why.len, why.at);
+}
+
+/* The first thing that waits for a person; shown once. */
+static bool question(app *a) {
+    phi_pending_item items[WAITS];
+    size_t n = phi_pending(a->rt, items, WAITS), i;
+    for (i = 0; i < n && i < WAITS; i++) {
+        bool tool = items[i].kind == PHI_WAITING_DECISION && items[i].point == PHI_HOOK_BEFORE_TOOL;
+        if (!tool && items[i].kind != PHI_WAITING_BUDGET) continue;
+        if (tool && phi_permissions_check(a->permissions, items[i].tool_name, items[i].arguments,
+                                          NULL) == PHI_PERMISSION_ALLOW) {
+            (void)phi_decide(items[i].ticket, PHI_ALLOW, NULL); /* by an "always" of before */
+            continue;
+        }
+        if (a->asking && a->asked.kind == items[i].kind &&
+            a->asked.ticket.gen == items[i].ticket.gen &&
+            a->asked.ticket.index == items[i].ticket.index)
+            return true;
+        a->asked = items[i];
+        a->asking = true;
+        a->asked_ms = keys_now_ms();
+        show_question(a);
+        return true;
+    }
+    return a->asking = false;
+}
+
+static void decide(app *a, char answer) {
+    static const phi_raise again = {50, 1000000, 600000, 1.0, 50};
+    bool yes = answer == 'y' || (answer == 'a' && a->with_always);
+    if (a->asked.kind == PHI_WAITING_BUDGET) {
+        (void)(yes ? phi_budget_raise(a->asked.payer, &again) : phi_abort(a->asked.agent));
+    } else {
+        if (answer == 'a' && yes)
+            (void)phi_permissions_add(a->permissions, a->always.rules, a->always.count);
+        (void)phi_decide(a->asked.ticket, yes ? PHI_ALLOW : PHI_DENY,
+                         yes ? NULL : "The user said no.");
+    }
+    note(a, STYLE_DIM, yes ? answer == 'a' ? "(always)" : "(yes)" : "(no)");
+    (void)phi_step(a->rt, 0); /* the decision is seen before the next question */
+    a->asking = false;
+}
+
+/* ---- setting up ---- */
+
+/* Which calls may run. Rules of a configuration come first, and what they ask about is asked here. */
+static int open_permissions(app *a) {
+    static const phi_permission_rules none = PHI_ZERO;
+    static char directory[4096];
+    phi_permissions_desc desc = PHI_ZERO;
+    phi_status status;
+    if (getcwd(directory, sizeof directory) != NULL) desc.workspace = directory;
+    desc.home = getenv("HOME");
+    desc.ask_fn = ask;
+    desc.user_data = a;
+    if (a->config != NULL && phi_json_get(phi_config_tree(a->config), "permissions") != NULL)
+        desc.rules = &none;
+    a->permissions = phi_permissions_new(&desc, &status);
+    if (a->permissions == NULL) return complain(a, "permissions", phi_status_text(status));
+    a->desc.hook_fn = phi_permissions_hook;
+    a->desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    a->desc.hook_user_data = a->permissions;
+    a->desc.decision_timeout_ms = PHI_UNLIMITED;
+    return 0;
+}
+
+static int agent_of_config(app *a) {
+    phi_agents_desc with = PHI_ZERO;
+    phi_model model;
+    with.base = &a->desc;
+    with.ask_fn = ask;
+    with.ask_user_data = a;
+    a->agents = phi_agents_from_config(a->rt, a->config, &with);
+    while (!keys_signal && phi_agents_step(a->agents) == PHI_BUSY) (void)phi_step(a->rt, 10);
+    if (commands_problems(a->config, a->agents, stderr, a->o.quiet) > 0) return UNUSABLE;
+    a->agent = phi_agents_get(a->agents, a->o.agent);
+    if (a->agent.rt == NULL) return complain(a, "the file has no such agent", a->o.agent);
+    while (phi_agents_at(a->agents, a->which).index != a->agent.index) a->which++;
+    a->why = a->o.config;
+    if (a->o.system != NULL) (void)phi_agent_set_system_prompt(a->agent, a->o.system);
+    if (a->o.model == NULL) return 0;
+    if (phi_agents_model(a->agents, a->o.model, &model) != PHI_OK)
+        model = pick_model_named(a->o.model, &a->why);
+    return phi_agent_set_model(a->agent, &model) == PHI_OK ? 0 : complain(a, "-m", last_error(a));
+}
+
+/* Without a configuration: a model whose key is set, and the built-in tools. */
+static int agent_of_environment(app *a) {
+    phi_tools_desc tools = PHI_ZERO;
+    tools.workspace = ".";
+    (void)phi_tools_init(&a->set, &tools);
+    a->desc.model = a->o.model ? pick_model_named(a->o.model, &a->why) : pick_model(&a->why);
+    a->desc.system_prompt = a->o.system ? a->o.system
+                                        : "You are a helpful assistant in a terminal. Be brief. "
+                                          "Your tools work in the current directory.";
+    a->desc.tools = a->set.tools;
+    a->desc.tool_count = a->set.count;
+    a->agent = phi_agent_new(a->rt, &a->desc);
+    return a->agent.rt != NULL ? 0 : complain(a, last_error(a), NULL);
+}
+
+/* 0, or the program's exit code. */
+static int set_up(app *a) {
+    text words = {NULL, 0, 0};
+    phi_runtime_desc desc = PHI_ZERO;
+    const char *why = "";
+    int code = 0;
+    if (!files_open_tape(&a->tape, a->o.record, a->o.replay, &words) ||
+        !files_open_session(&a->session, a->o.session, &words))
+        code = complain(a, words.at, NULL);
+    free(words.at);
+    if (a->session.store.append != NULL) a->desc.store = &a->session.store;
+    desc.use_environment = true;
+    desc.tape = a->tape.tape;
+    if (code == 0) a->rt = phi_runtime_new_why(&desc, &why);
+    if (code == 0 && a->rt == NULL) code = complain(a, why, NULL);
+    if (code == 0 && a->o.config != NULL) a->config = commands_load(a->o.config);
+    if (code == 0) code = open_permissions(a);
+    if (code == 0) code = a->o.config != NULL ? agent_of_config(a) : agent_of_environment(a);
+    if (code == 0 && a->desc.store != NULL &&
+        phi_agent_use_thread(a->agent, a->session.thread) != PHI_OK)
+        code = complain(a, a->o.session, last_error(a));
+    return code;
+}
+
+static int tear_down(app *a, int code) {
+    text words = {NULL, 0, 0};
+    char why[256] = "";
+    uint64_t end =
+        keys_now_ms() + 3000; /* servers and commands that do not end by then are killed */
+    if (a->o.trace != NULL && a->agent.rt != NULL &&
+        phi_trace_agent(a->agent, PHI_TRACE_HTML, a->o.trace, why, sizeof why) != PHI_OK) {
+        (void)complain(a, a->o.trace, why);
+        code = FAILED;
+    }
+    while (a->rt != NULL && phi_runtime_close(a->rt) == PHI_BUSY && keys_now_ms() < end)
+        (void)phi_step(a->rt, 10);
+    (void)phi_agents_free(a->agents);
+    phi_config_free(a->config);
+    phi_runtime_free(a->rt);
+    phi_permissions_free(a->permissions);
+    phi_file_store_close(&a->session.store);
+    if (!files_close_tape(&a->tape, &words)) {
+        (void)complain(a, words.at, NULL);
+        code = FAILED;
+    }
+    phi_arena_free(&a->arena);
+    calls_free(a->calls);
+    screen_free(&a->screen);
+    line_free(&a->line);
+    free(words.at);
+    free(a->held.at);
+    free(a->o.question.at);
+    return a->screen.gone ? PIPE_CLOSED : code;
+}
+
+/* ---- one question ---- */
+
+/* y, a or n, typed at the terminal that stderr is, too. */
+static void ask_at_stderr(app *a) {
+    char words[256];
+    bool shown = a->asking;
+    int got;
+    if (!question(a)) return;
+    if (!shown) (void)fprintf(stderr, a->with_always ? "y, a (always) or n: " : "y or n: ");
+    got = typed_line(&a->typed, words, sizeof words);
+    if (got != 0) decide(a, got > 0 ? words[0] : 'n');
+}
+
+static int one_question(app *a) {
+    int runs, ends = 0;
+    if (phi_send(a->agent, a->o.question.at) != PHI_OK) return complain(a, last_error(a), NULL);
+    do {
+        runs = phi_step(a->rt, LOOK_MS);
+        show_events(a);
+        ask_at_stderr(a);
+        if (keys_signal && ends++ > 0) return INTERRUPTED;
+        if (keys_signal || a->screen.gone) (void)phi_abort(a->agent);
+        keys_signal = 0;
+    } while (runs > 0);
+    return a->code;
+}
+
+/* ---- the chat ---- */
+
+static void add_line(app *a, text *line, style how, const text *words) {
+    rows_style(line, a->screen.colors, how);
+    text_fit(line, text_str(words), a->screen.columns);
+    rows_style(line, a->screen.colors, STYLE_PLAIN);
+}
+
+/* What the keys do now. */
+static void hint_words(app *a, text *out) {
+    if (!a->asking)
+        text_say(out, phi_agent_running(a->agent)
+                          ? "Enter: steer | Ctrl+U: clear | Esc: stop"
+                          : "Enter: submit | Ctrl+R: fresh lane | Ctrl+U: clear | Esc: quit");
+    else if (a->asked.kind == PHI_WAITING_BUDGET)
+        text_say(out, "y: go on | n: stop");
+    else {
+        text_say(out, "y: once | n: no");
+        if (a->with_always) text_say(out, " | a: always ");
+        if (a->with_always) calls_rules(&a->always, out);
+    }
+}
+
+/* Below the transcript: who and where, the figures, the line that is typed, the keys. */
+static void draw(app *a) {
+    text lines[4 + LINE_ROWS], words[3];
+    int count = 0, row = 0, column = 0, i, rows;
+    bool resized = keys_resized != 0;
+    keys_resized = 0; /* before it is measured: it may change meanwhile */
+    rows = screen_measure(&a->screen);
+    memset(lines, 0, sizeof lines);
+    memset(words, 0, sizeof words);
+    status_agent(&words[0], a->agent, phi_agents_name(a->agents, a->which));
+    status_tokens(&words[1], a->agent, a->screen.columns < 60, a->asking);
+    hint_words(a, &words[2]);
+    if (rows >= 8) add_line(a, &lines[count++], STYLE_DIM, &words[0]);
+    if (rows >= 3) add_line(a, &lines[count++], STYLE_DIM, &words[1]);
+    if (rows >= 4 && a->asking) add_line(a, &lines[count++], STYLE_ASK, &words[2]);
+    row = count;
+    count += line_rows(&a->line, a->screen.columns, rows < 16 ? 1 : LINE_ROWS, lines + count, &row,
+                       &column);
+    if (rows >= 10 && !a->asking) add_line(a, &lines[count++], STYLE_DIM, &words[2]);
+    if (resized) screen_redraw(&a->screen, count);
+    screen_draw(&a->screen, lines, count, row, column);
+    a->below = count;
+    for (i = 0; i < count; i++) free(lines[i].at);
+    for (i = 0; i < 3; i++) free(words[i].at);
+}
+
+static void say_you(app *a, phi_str words) {
+    screen_fresh(&a->screen);
+    screen_say(&a->screen, STYLE_PLAIN, a->screen.kept.len > 0 ? "\n" : "");
+    screen_say(&a->screen, STYLE_BOLD, "You: ");
+    screen_put(&a->screen, STYLE_PLAIN, words);
+    screen_say(&a->screen, STYLE_PLAIN, "\n");
+}
+
+static void say_agent(app *a) {
+    screen_say(&a->screen, STYLE_BOLD, "\nAgent");
+    a->screen.mark = a->screen.kept.len;
+    screen_say(&a->screen, STYLE_BOLD, ": ");
+}
+
+static void submit(app *a, const char *words) {
+    bool steers = phi_agent_running(a->agent);
+    phi_status status = steers ? phi_steer(a->agent, words) : phi_send(a->agent, words);
+    if (words[strspn(words, " \n")] == '\0') return;
+    say_you(a, phi_str_of(words));
+    if (status != PHI_OK)
+        note(a, STYLE_BAD, "! %s", steers ? phi_status_text(status) : last_error(a));
+    else if (!steers)
+        say_agent(a);
+}
+
+static void fresh_lane(app *a) {
+    phi_status status = phi_thread_fresh(phi_agent_thread(a->agent));
+    if (status == PHI_OK)
+        note(a, STYLE_DIM, "\n(a fresh lane: the model sees nothing of before; the log keeps it)");
+    else
+        note(a, STYLE_BAD, "! %s",
+             status == PHI_BUSY ? "stop the run first" : phi_status_text(status));
+}
+
+static void stop_or_quit(app *a, bool clears) {
+    if (phi_agent_running(a->agent) && a->code != INTERRUPTED) {
+        a->code = INTERRUPTED; /* of this run; a second time quits */
+        (void)phi_abort(a->agent);
+    } else if (clears && a->line.text.len > 0)
+        line_clear(&a->line);
+    else
+        a->quit = true;
+}
+
+static void press(app *a, int key) {
+    bool by_hand = a->keys.character[0] != '\0' && !a->keys.pasted, ready;
+    ready = a->asking && a->line.text.len == 0 && keys_now_ms() - a->asked_ms > GUARD_MS;
+    if (ready && key == KEY_TEXT && by_hand && strchr("yan", a->keys.character[0]) != NULL) {
+        if (a->keys.character[0] != 'a' || a->with_always) decide(a, a->keys.character[0]);
+        return;
+    }
+    switch (key) {
+    case KEY_ENTER:
+        if (a->line.text.len == 0) break;
+        submit(a, a->line.text.at);
+        line_done(&a->line);
+        break;
+    case KEY_ESCAPE:
+    case KEY_CTRL('C'): stop_or_quit(a, true); break;
+    case KEY_CTRL('D'):
+        if (a->line.text.len == 0) a->quit = true;
+        (void)line_key(&a->line, KEY_DELETE, "");
+        break;
+    case KEY_CTRL('R'): fresh_lane(a); break;
+    case KEY_CTRL('L'): keys_resized = 1; break;
+    case KEY_CTRL('Z'): keys_suspend(); break;
+    case KEY_CLOSED: a->quit = true; break;
+    default: (void)line_key(&a->line, key, a->keys.character);
+    }
+}
+
+/* The end of a conversation that is continued. */
+static void show_history(app *a) {
+    size_t count = phi_message_count(a->agent), i = count > 20 ? count - 20 : 0;
+    for (; i < count; i++) {
+        const phi_message *message = phi_message_at(a->agent, i);
+        phi_arena_mark mark = phi_arena_save(&a->arena);
+        phi_str words = PHI_ZERO;
+        if (message == NULL) continue;
+        words = phi_message_text(message, "\n", &a->arena, NULL);
+        if (message->role == PHI_ROLE_USER) say_you(a, words);
+        if (message->role == PHI_ROLE_ASSISTANT && words.len > 0) {
+            say_agent(a);
+            screen_put(&a->screen, STYLE_PLAIN, words);
+            screen_fresh(&a->screen);
+        }
+        phi_arena_reset(&a->arena, mark);
+    }
+}
+
+/* Sleeps until the terminal or the runtime has something, or the spinner turns. */
+static void wait_for_something(app *a) {
+    struct pollfd two[2] = {{0, POLLIN, 0}, {(int)phi_runtime_fd(a->rt), POLLIN, 0}};
+    int most = phi_agent_running(a->agent) ? LOOK_MS : 5 * LOOK_MS, next = phi_next_timeout(a->rt);
+    if (a->keys.len > 0) most = KEYS_ESCAPE_MS;
+    if (next >= 0 && next < most) most = next;
+    (void)poll(two, two[1].fd >= 0 ? 2 : 1, two[1].fd >= 0 || most < 10 ? most : 10);
+    (void)phi_step(a->rt, 0);
+}
+
+static int chat(app *a) {
+    int key;
+    a->chat = true;
+    note(a, STYLE_BOLD, "phi " PHI_VERSION " - %.*s (%s)", (int)phi_agent_model_id(a->agent).len,
+         phi_agent_model_id(a->agent).at, a->why);
+    show_history(a);
+    while (!a->quit && !keys_signal && !a->screen.gone) {
+        show_events(a);
+        (void)question(a);
+        while (keys_read(&a->keys)) {}
+        while ((key = keys_next(&a->keys)) != KEY_NONE && !a->quit) press(a, key);
+        draw(a);
+        wait_for_something(a);
+    }
+    (void)phi_abort(a->agent);
+    screen_fresh(&a->screen);
+    screen_draw(&a->screen, NULL, 0, 0, 0);
+    keys_restore();
+    a->chat = false;
+    return keys_signal ? INTERRUPTED : 0;
+}
+
+/* A terminal without sequences: lines in, lines out. */
+static int plain_chat(app *a) {
+    char words[4096];
+    int got;
+    note(a, STYLE_PLAIN, "phi " PHI_VERSION " (%s)", a->why);
+    for (;;) {
+        screen_say(&a->screen, STYLE_PLAIN, "> ");
+        while ((got = typed_line(&a->typed, words, sizeof words)) == 0 && !keys_signal)
+            (void)phi_step(a->rt, LOOK_MS);
+        if (got < 0 || keys_signal || a->screen.gone) return keys_signal ? INTERRUPTED : 0;
+        a->o.question.len = 0;
+        text_say(&a->o.question, words);
+        if (words[0] != '\0') (void)one_question(a);
+    }
+}
+
+int main(int argc, char **argv) {
+    static app a;
+    const char *term = getenv("TERM");
+    bool dumb = term == NULL || strcmp(term, "dumb") == 0, asks;
+    int code = options_read(&a.o, argc, argv);
+    if (code >= 0) return code;
+    (void)signal(SIGPIPE, SIG_IGN); /* a pipe that closes is seen where it is written to */
+    phi_memory_init(&a.memory, NULL, 0);
+    phi_arena_init(&a.arena, &a.memory, 0);
+    asks = a.o.command != NULL || a.o.question.len > 0;
+    screen_open(&a.screen, asks || dumb);
+    keys_catch_ends();
+    if (a.o.command != NULL) return tear_down(&a, commands(a.o.command, a.o.config));
+    code = set_up(&a);
+    if (code == 0)
+        code = asks ? one_question(&a) : dumb || !keys_open() ? plain_chat(&a) : chat(&a);
+    return tear_down(&a, code);
+}

@@ -1,0 +1,90 @@
+/* phi_calls.h - a tool call in a line: its name, what it is about, how long it took, how it ended. Copy what you need
+   of it. */
+#ifndef PHI_CALLS_H
+#define PHI_CALLS_H
+
+#include "phi_text.h"
+
+enum { CALLS_MOST = 32 };
+
+/* A call that runs. */
+typedef struct call_line {
+    char id[96]; /* empty: unused */
+    text argument;
+    int64_t began_ms;
+} call_line;
+
+/* What a person wants to know of a call's arguments: the command, the path... In the arena. */
+static inline phi_str calls_argument(phi_arena *arena, phi_str arguments) {
+    static const char *const names[] = {"command", "path", "pattern", "query", "url", "task", NULL};
+    phi_json *json, *found = NULL;
+    phi_json_iter it;
+    int i;
+    if (phi_json_parse(arena, arguments, PHI_JSON_REPLACE_BAD_UTF8, &json, NULL) != PHI_OK)
+        return arguments;
+    for (i = 0; names[i] != NULL && found == NULL; i++) found = phi_json_get(json, names[i]);
+    it = phi_json_each(json);
+    if (!phi_json_is_string(found) && phi_json_count(json) == 1) found = phi_json_next(&it);
+    return phi_json_is_string(found) ? phi_json_str(found, "") : arguments;
+}
+
+/* The call of that id; else one that is unused; NULL: there are too many. */
+static inline call_line *calls_find(call_line *calls, phi_str id) {
+    call_line *unused = NULL;
+    size_t i;
+    for (i = 0; i < CALLS_MOST; i++) {
+        if (calls[i].id[0] == '\0') unused = &calls[i];
+        if (id.len > 0 && phi_str_equal(phi_str_of(calls[i].id), id)) return &calls[i];
+    }
+    return unused;
+}
+
+/* PHI_EV_TOOL_START. */
+static inline void calls_begin(call_line *calls, const phi_event *ev, phi_arena *arena,
+                               int columns) {
+    call_line *call = calls_find(calls, ev->tool_call_id);
+    if (call == NULL || ev->tool_call_id.len >= sizeof call->id) return;
+    (void)snprintf(call->id, sizeof call->id, "%.*s", (int)ev->tool_call_id.len,
+                   ev->tool_call_id.at);
+    call->argument.len = 0;
+    text_fit(&call->argument, calls_argument(arena, ev->arguments), columns);
+    call->began_ms = ev->timestamp_ms;
+}
+
+/* PHI_EV_TOOL_END: "* bash echo one (12ms, ok)". */
+static inline void calls_end(call_line *calls, const phi_event *ev, phi_arena *arena, int columns,
+                             text *out) {
+    call_line *call = calls_find(calls, ev->tool_call_id);
+    phi_str result = PHI_ZERO;
+    text_say(out, "* ");
+    text_fit(out, ev->tool_name, 64);
+    if (call != NULL && call->id[0] != '\0') {
+        if (call->argument.len > 0) text_print(out, " %s", call->argument.at);
+        text_print(out, " (%dms", (int)(ev->timestamp_ms - call->began_ms));
+        call->id[0] = '\0';
+    } else
+        text_say(out, " (not run");
+    text_say(out, ev->is_error ? ", error: " : ", ok");
+    if (ev->is_error && ev->message != NULL)
+        result = phi_message_text(ev->message, " ", arena, NULL);
+    text_fit(out, result, columns);
+    text_say(out, ")");
+}
+
+/* "bash git add *": what "always" would allow. */
+static inline void calls_rules(const phi_permission_rules *rules, text *out) {
+    const phi_permission_rule *rule = rules->rules;
+    size_t i;
+    for (i = 0; i < rules->count; i++, rule++) {
+        const char *what = rule->command ? rule->command : rule->path ? rule->path : rule->host;
+        text_print(out, "%s%.60s%s%.160s", i > 0 ? ", " : "", rule->tool ? rule->tool : "",
+                   what ? " " : "", what ? what : "");
+    }
+}
+
+static inline void calls_free(call_line *calls) {
+    size_t i;
+    for (i = 0; i < CALLS_MOST; i++) free(calls[i].argument.at);
+}
+
+#endif

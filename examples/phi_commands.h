@@ -1,0 +1,132 @@
+/* phi_commands.h - what phi.c does beside talking: it checks a configuration, lists models, and writes a schema. Copy
+   what you need of it. */
+#ifndef PHI_COMMANDS_H
+#define PHI_COMMANDS_H
+
+#include "phi_text.h"
+#include "pick_model.h"
+
+static inline phi_config *commands_load(const char *path) {
+    phi_config_desc from = PHI_ZERO;
+    from.path = path;
+    from.variable_fn = phi_config_environment;
+    from.sections = phi_config_sections();
+    return phi_config_load(&from);
+}
+
+static inline size_t commands_problem(text *out, const phi_config_problem *problem, bool quiet) {
+    text held = {NULL, 0, 0};
+    if (problem->is_warning && quiet) return 0;
+    text_clean(out, &held, problem->message);
+    text_say(out, "\n");
+    free(held.at);
+    return problem->is_warning ? 0 : 1;
+}
+
+/* Shows the problems of a configuration and of its agents (NULL: none yet). How many are errors. */
+static inline size_t commands_problems(const phi_config *config, const phi_agents *agents, FILE *to,
+                                       bool quiet) {
+    phi_config_problem problem;
+    text out = {NULL, 0, 0};
+    size_t i, errors = 0;
+    for (i = 0; phi_config_problem_at(config, i, &problem); i++)
+        errors += commands_problem(&out, &problem, quiet);
+    for (i = 0; agents != NULL && phi_agents_problem_at(agents, i, &problem); i++)
+        errors += commands_problem(&out, &problem, quiet);
+    if (out.len > 0) (void)fwrite(out.at, 1, out.len, to);
+    free(out.at);
+    return errors;
+}
+
+/* Begins nothing: no process, no connection, no file of a store. */
+static inline phi_agents *commands_dry(phi_runtime *rt, const phi_config *config) {
+    phi_agents_desc with = PHI_ZERO;
+    phi_agents *agents;
+    with.check_only = true;
+    agents = phi_agents_from_config(rt, config, &with);
+    while (phi_agents_step(agents) == PHI_BUSY) (void)phi_step(rt, 10);
+    return agents;
+}
+
+static inline int commands_check(phi_runtime *rt, const char *path) {
+    phi_config *config = commands_load(path);
+    phi_agents *agents = commands_dry(rt, config);
+    size_t errors = commands_problems(config, agents, stdout, false);
+    if (errors == 0) (void)printf("%s: ok\n", path);
+    (void)phi_agents_free(agents);
+    phi_config_free(config);
+    return errors > 0 ? 2 : 0;
+}
+
+/* The presets: which key each wants, and whether it is set. */
+static inline int commands_presets(void) {
+    const char *why;
+    phi_model model = pick_model(&why);
+    size_t i;
+    for (i = 0; i < PICK_PRESETS; i++)
+        (void)printf("%-11s %-30s %s%s\n", pick_presets[i].name, pick_presets[i].id,
+                     pick_presets[i].key, pick_env(pick_presets[i].key) != NULL ? " (set)" : "");
+    (void)printf("\nwithout -m: %s (%s)\n", model.id, why);
+    return 0;
+}
+
+static inline void commands_name(const char *before, phi_str name, const char *after,
+                                 phi_str model) {
+    text out = {NULL, 0, 0};
+    text_say(&out, before);
+    text_fit(&out, name, 80);
+    text_say(&out, after);
+    text_print(&out, "%*s", out.len < 22 ? (int)(22 - out.len) : 1, "");
+    text_fit(&out, model, 120);
+    (void)puts(out.at);
+    free(out.at);
+}
+
+/* The aliases and providers of a file. */
+static inline int commands_models(phi_runtime *rt, const char *path) {
+    phi_config *config = path != NULL ? commands_load(path) : NULL;
+    phi_agents *agents = config != NULL ? commands_dry(rt, config) : NULL;
+    size_t errors = config != NULL ? commands_problems(config, agents, stderr, true) : 0;
+    phi_json_iter it = phi_json_each(phi_json_get(phi_config_tree(config), "models"));
+    phi_json *node;
+    if (config == NULL) return commands_presets();
+    while ((node = phi_json_next(&it)) != NULL)
+        commands_name(":", it.key, "", phi_json_str(node, ""));
+    it = phi_json_each(phi_json_path(phi_config_tree(config), "provider.instances"));
+    while ((node = phi_json_next(&it)) != NULL)
+        commands_name("{{provider.", phi_json_str(phi_json_get(node, "id"), ""), "}}",
+                      phi_json_str(phi_json_get(node, "model"), ""));
+    (void)phi_agents_free(agents);
+    phi_config_free(config);
+    return errors > 0 ? 2 : 0;
+}
+
+static inline int commands_schema(void) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_str schema;
+    phi_status status;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    status = phi_config_schema(phi_config_sections(), &arena, &schema);
+    if (status == PHI_OK) (void)printf("%.*s\n", (int)schema.len, schema.at);
+    phi_arena_free(&arena);
+    return status == PHI_OK ? 0 : 1;
+}
+
+/* The program's exit code. */
+static inline int commands(const char *name, const char *path) {
+    const char *why = "";
+    phi_runtime *rt = phi_runtime_new_why(NULL, &why);
+    int code = 1;
+    if (rt == NULL)
+        (void)fprintf(stderr, "phi: %s\n", why);
+    else if (strcmp(name, "schema") == 0)
+        code = commands_schema();
+    else
+        code = strcmp(name, "check") == 0 ? commands_check(rt, path) : commands_models(rt, path);
+    phi_runtime_free(rt);
+    return code;
+}
+
+#endif

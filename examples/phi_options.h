@@ -1,0 +1,122 @@
+/* phi_options.h - the command line of phi.c: its options, its exit codes, and what is piped into it. */
+#ifndef PHI_OPTIONS_H
+#define PHI_OPTIONS_H
+
+#include "phi_text.h"
+
+#include <getopt.h>
+#include <unistd.h>
+
+enum { FAILED = 1, UNUSABLE = 2, STOPPED = 3, INTERRUPTED = 130, PIPE_CLOSED = 141 };
+enum { OPTIONS_INPUT_BYTES = 16 << 20 };
+
+static const char options_usage[] =
+    "usage: phi [options] [question]      without a question, on a terminal: a chat\n"
+    "       phi check FILE                every problem of a configuration\n"
+    "       phi models [-c FILE]          the models of a configuration, or the presets\n"
+    "       phi schema                    JSON Schema of a configuration, for editors\n"
+    "  -c, --config FILE    agents, models, tools and rules (default: ./phi.toml, if it is there)\n"
+    "      --agent NAME     which agent of the file (default: its first)\n"
+    "  -m, --model NAME     :alias of the file, preset, preset:model, or model\n"
+    "      --system TEXT    another system prompt\n"
+    "      --session FILE   keeps the conversation there, and continues it (a .jsonl file)\n"
+    "      --json           each event as a line of JSON on stdout\n"
+    "      --record FILE    records the run; --replay FILE plays it without a network\n"
+    "      --trace FILE     writes a page about the conversation at the end (.html)\n"
+    "  -q, --quiet          no tool calls and notes on stderr\n"
+    "      --help, --version\n"
+    "exit codes: 0 ok, 1 the run failed, 2 usage or configuration, 3 a limit or a refusal\n"
+    "            ended it, 130 interrupted, 141 nobody read the output\n";
+
+typedef struct options {
+    const char *config, *agent, *model, *system, *session, *record, *replay, *trace;
+    const char *command; /* "check", "models", "schema"; NULL: none */
+    bool json, quiet;
+    text question;
+} options;
+
+static inline int options_wrong(const char *words, const char *what) {
+    (void)fprintf(stderr, "phi: %s%s (phi --help)\n", words, what);
+    return UNUSABLE;
+}
+
+/* -1: go on; else the program's exit code. */
+static inline int options_take(options *o, int letter) {
+    switch (letter) {
+    case 'c': o->config = optarg; return -1;
+    case 'a': o->agent = optarg; return -1;
+    case 'm': o->model = optarg; return -1;
+    case 's': o->system = optarg; return -1;
+    case 'S': o->session = optarg; return -1;
+    case 'r': o->record = optarg; return -1;
+    case 'p': o->replay = optarg; return -1;
+    case 't': o->trace = optarg; return -1;
+    case 'j': o->json = true; return -1;
+    case 'q': o->quiet = true; return -1;
+    case 'h': (void)fputs(options_usage, stdout); return 0;
+    case 'v': (void)puts("phi " PHI_VERSION); return 0;
+    default: return UNUSABLE; /* getopt has said why */
+    }
+}
+
+/* All words that are left are the question, or a command and its file. */
+static inline int options_rest(options *o, int count, char **words) {
+    int i;
+    if (count >= 1 && count <= 2 && strcmp(words[0], "check") == 0) {
+        o->command = words[0];
+        if (count == 2) o->config = words[1];
+        return o->config != NULL ? -1 : options_wrong("check: which file?", "");
+    }
+    if (count == 1 && (strcmp(words[0], "models") == 0 || strcmp(words[0], "schema") == 0)) {
+        o->command = words[0];
+        return -1;
+    }
+    for (i = 0; i < count; i++) text_print(&o->question, "%s%s", i > 0 ? " " : "", words[i]);
+    return -1;
+}
+
+/* What is piped in is the question, or follows it. */
+static inline int options_input(options *o) {
+    char part[4096];
+    ssize_t got = 0;
+    size_t before = o->question.len;
+    if (isatty(0) || o->command != NULL) return -1;
+    if (before > 0) text_say(&o->question, "\n\n");
+    before = o->question.len;
+    while (o->question.len < OPTIONS_INPUT_BYTES && (got = read(0, part, sizeof part)) > 0)
+        text_add(&o->question, part, (size_t)got);
+    if (got > 0) return options_wrong("standard input is longer than 16 MiB", "");
+    if (memchr(o->question.at, 0, o->question.len))
+        return options_wrong("standard input is no text", "");
+    if (o->question.len == before && before > 0) text_remove(&o->question, before - 2, 2);
+    return o->question.len > 0 ? -1 : options_wrong("there is no question", "");
+}
+
+/* -1: go on; else the program's exit code. */
+static inline int options_read(options *o, int argc, char **argv) {
+    static const struct option known[] = {
+        {"config", 1, NULL, 'c'}, {"agent", 1, NULL, 'a'},   {"model", 1, NULL, 'm'},
+        {"system", 1, NULL, 's'}, {"session", 1, NULL, 'S'}, {"record", 1, NULL, 'r'},
+        {"replay", 1, NULL, 'p'}, {"trace", 1, NULL, 't'},   {"json", 0, NULL, 'j'},
+        {"quiet", 0, NULL, 'q'},  {"help", 0, NULL, 'h'},    {"version", 0, NULL, 'v'},
+        {NULL, 0, NULL, 0}};
+    int letter, code = -1;
+    while (code < 0 && (letter = getopt_long(argc, argv, "c:m:qhV", known, NULL)) != -1)
+        code = options_take(o, letter == 'V' ? 'v' : letter);
+    if (code < 0) code = options_rest(o, argc - optind, argv + optind);
+    if (code < 0) code = options_input(o);
+    if (code >= 0) return code;
+    if (o->session && (o->record || o->replay))
+        return options_wrong(
+            "a tape holds one run from its beginning: --session cannot be recorded", "");
+    if (o->record && o->replay) return options_wrong("--record or --replay, not both", "");
+    if (!o->command && o->question.len == 0 && (o->json || !isatty(1)))
+        return options_wrong("a chat wants a terminal; give a question", "");
+    if (o->config == NULL && access("phi.toml", R_OK) == 0) {
+        o->config = "phi.toml";
+        if (!o->quiet) (void)fputs("phi: using ./phi.toml\n", stderr);
+    }
+    return -1;
+}
+
+#endif

@@ -1,0 +1,28 @@
+# Completion of phi for bash: source it, or put it where bash-completion looks (make install does).
+_phi() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+    COMPREPLY=()
+    case $before in
+    -c | --config | check)
+        mapfile -t COMPREPLY < <(compgen -f -X '!*.@(toml|yaml|yml|json)' -- "$word"; compgen -d -S / -- "$word")
+        return
+        ;;
+    --session | --record | --replay | --trace)
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+        ;;
+    -m | --model)
+        mapfile -t COMPREPLY < <(compgen -W "$(phi models 2>/dev/null | sed -n 's/^\([:a-z][^ ]*\) .*/\1/p')" -- "$word")
+        return
+        ;;
+    --agent | --system) return ;;
+    esac
+    case $word in
+    -*)
+        mapfile -t COMPREPLY < <(compgen -W "--config --agent --model --system --session --json --record --replay
+            --trace --quiet --help --version" -- "$word")
+        ;;
+    *) [ "$COMP_CWORD" = 1 ] && mapfile -t COMPREPLY < <(compgen -W "check models schema" -- "$word") ;;
+    esac
+}
+complete -F _phi phi

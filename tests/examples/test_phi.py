@@ -1,0 +1,593 @@
+#!/usr/bin/env python3
+"""phi, the command, against the mock server: one question, pipes, exit codes, tapes, sessions that are killed, and the
+chat, driven in tmux where it is installed, and on a pseudo terminal."""
+import fcntl
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import test_examples  # noqa: E402
+from test_examples import LONGEST, Mock, ROOT, environment, program  # noqa: E402
+
+PHI = program("phi")
+HELLO = "Hello! I am a scripted model, and this answer came as a stream.\n"
+mock = None
+
+
+def setUpModule():
+    global mock
+    mock = Mock("--port", "0", "--scenario", os.path.join(ROOT, "tests/examples/scenarios.json"))
+
+
+def tearDownModule():
+    mock.stop()
+
+
+def home():
+    """A directory of its own, so that no phi.toml is found."""
+    return tempfile.mkdtemp(prefix="phi")
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = home()
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def url(self, scenario):
+        return mock.url + (scenario if scenario.startswith("/") else "/s/" + scenario)
+
+    def phi(self, *args, scenario="hello", text="", **more):
+        env = environment(PHI_BASE_URL=self.url(scenario), **more)
+        done = subprocess.run([PHI, *args], input=text, env=env, cwd=self.folder, timeout=LONGEST,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              check=False)
+        return done.stdout, done.stderr, done.returncode
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def files(self):
+        return sorted(os.listdir(self.folder))
+
+
+class OneQuestion(Folder):
+    def test_the_answer_is_on_stdout_alone(self):
+        self.assertEqual(self.phi("Who", "are", "you?"), (HELLO, "", 0))
+
+    def test_a_pipe_is_the_question_or_follows_it(self):
+        self.assertEqual(self.phi(text="from a pipe", scenario="echo"), ("from a pipe\n", "", 0))
+        self.assertEqual(self.phi("Review", text="a diff\n", scenario="echo")[0],
+                         "Review\n\na diff\n")
+        self.assertEqual(self.phi("Alone", text="", scenario="echo")[0], "Alone\n")
+
+    def test_tool_calls_are_lines_on_stderr_unless_it_is_quiet(self):
+        self.write("notes.txt", "What is to be done.\n")
+        out, err, code = self.phi("look", scenario="phi-look")
+        self.assertEqual(code, 0)
+        self.assertIn("What is to be done.", out)
+        self.assertRegex(err, r"\A\* list_files \. \(\d+ms, ok\)\n"
+                              r"\* read_file notes\.txt \(\d+ms, ok\)\n\Z")
+        self.assertEqual(self.phi("-q", "look", scenario="phi-look")[1], "")
+
+    def test_nobody_is_there_so_a_call_that_is_asked_about_does_not_run(self):
+        out, err, code = self.phi("go", scenario="phi-ask")
+        self.assertEqual((out, code), ("I was told: Nobody is there to allow this call.\n", 0))
+        self.assertIn("* bash (not run: nobody is there to allow it)\n", err)
+        self.assertEqual(self.files(), [])
+
+    def test_json_is_a_line_for_each_event_and_nothing_else(self):
+        out, err, code = self.phi("--json", "look", scenario="phi-look")
+        events = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual((err, code), ("", 0))
+        self.assertEqual(events[0]["type"], "AgentStart")
+        self.assertEqual(events[-1]["type"], "AgentEnd")
+        self.assertIn("ToolExecutionEnd", [event["type"] for event in events])
+
+    def test_control_characters_never_come_through(self):
+        self.write("a.txt", "x")
+        out, err, _ = self.phi("go", scenario="phi-hostile")
+        self.assertEqual(out, "<U+001B>]0;owned<U+0007><U+001B>[2Jsafe<U+009B>31m <U+202E>gnp.exe\n"
+                              "end\nOK\n")
+        self.assertNotIn("\033", err)
+
+    def test_exit_codes(self):
+        port = test_examples.closed_port()
+        for code, args, scenario in [
+                (1, ("go",), "/m/status=401/s/hello"), (2, ("--nonsense",), "hello"),
+                (2, ("--record", "a", "--replay", "b", "go"), "hello"),
+                (2, ("--replay", "is-not-there", "go"), "hello"), (2, (), "hello"),
+                (2, ("--session", "/dev/null/x", "go"), "hello"),
+                (2, ("-c", "is-not-there.toml", "go"), "hello"), (0, ("--help",), "hello"),
+                (0, ("--version",), "hello"), (3, ("go",), "refusal")]:
+            with self.subTest(args=args, scenario=scenario):
+                out, err, got = self.phi(*args, scenario=scenario)
+                self.assertEqual(got, code, out + err)
+                if code in (1, 2):
+                    self.assertNotEqual(err, "")
+        self.assertIsNotNone(port)
+
+    def test_an_interrupt_stops_the_run(self):
+        child = subprocess.Popen([PHI, "go"], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 env=environment(PHI_BASE_URL=self.url("slow-100")))
+        os.read(child.stdout.fileno(), 100)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=LONGEST)
+        self.assertEqual((err, child.returncode), (b"(stopped)\n", 130))
+        self.assertTrue(out.endswith(b"\n"))
+
+    def test_a_reader_that_leaves_ends_it_quietly(self):
+        child = subprocess.Popen([PHI, "-q", "go"], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 env=environment(PHI_BASE_URL=self.url("slow-50")))
+        child.stdout.close()
+        err = child.stderr.read()
+        child.stderr.close()
+        self.assertEqual((child.wait(timeout=LONGEST), err), (141, b""))
+
+    def test_a_recorded_run_is_played_without_a_network(self):
+        first = self.phi("--record", "a.tape", "look", scenario="phi-look")
+        mock.asked()
+        self.assertEqual(self.phi("--replay", "a.tape", "look", scenario="phi-look"), first)
+        json_first = self.phi("--json", "--record", "b.tape", "look", scenario="phi-look")
+        mock.asked()
+        self.assertEqual(self.phi("--json", "--replay", "b.tape", "look", scenario="phi-look"),
+                         json_first)
+        self.assertEqual(mock.asked(), [])
+        _, err, code = self.phi("--replay", "a.tape", "another question", scenario="phi-look")
+        self.assertEqual(code, 1)
+        self.assertIn("phi: the run differs from line ", err)
+
+    def test_a_trace_is_a_page(self):
+        self.assertEqual(self.phi("--trace", "a.html", "look", scenario="phi-look")[2], 0)
+        with open(os.path.join(self.folder, "a.html"), encoding="utf-8") as file:
+            page = file.read()
+        self.assertIn("list_files", page)
+        self.assertEqual(self.phi("--trace", "not/there.html", "x")[2], 1)
+
+    def test_models_without_a_file_are_the_presets(self):
+        out, _, code = self.phi("models", GROQ_API_KEY="secret-key")
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"(?m)^groq +openai/gpt-oss-20b +GROQ_API_KEY \(set\)$")
+        self.assertRegex(out, r"(?m)^openai +gpt-5-mini +OPENAI_API_KEY$")
+        self.assertNotIn("secret", out)
+
+
+class Session(Folder):
+    def test_a_conversation_goes_on_in_the_next_process(self):
+        self.phi("--session", "chat.jsonl", "first")
+        self.phi("--session", "chat", "second")
+        mock.asked()
+        self.phi("--session", self.folder + "/chat.jsonl", "third")
+        said = [[part["text"] for part in message["content"]]
+                for message in mock.asked()[0]["messages"] if message["role"] == "user"]
+        self.assertEqual(said, [["first"], ["second"], ["third"]])
+        self.assertEqual([name for name in self.files() if not name.endswith(".lock")],
+                         ["chat.jsonl"])
+
+    def test_killed_in_mid_stream_it_goes_on(self):
+        child = subprocess.Popen([PHI, "--session", "s.jsonl", "count"], cwd=self.folder,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 env=environment(PHI_BASE_URL=self.url("slow-120")))
+        os.read(child.stdout.fileno(), 100)
+        child.kill()
+        child.wait()
+        child.stdout.close()
+        with open(os.path.join(self.folder, "s.jsonl"), "a", encoding="utf-8") as file:
+            file.write('{"crc":"00000000","seq":9,"e":{"torn')
+        out, _, code = self.phi("--session", "s.jsonl", "go on", scenario="echo")
+        self.assertEqual((out, code), ("count\ngo on\n", 0))  # what was not answered is asked, too
+
+    def test_two_at_once_are_refused(self):
+        child = subprocess.Popen([PHI, "--session", "s.jsonl", "count"], cwd=self.folder,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 env=environment(PHI_BASE_URL=self.url("slow-120")))
+        os.read(child.stdout.fileno(), 100)
+        out, err, code = self.phi("--session", "s.jsonl", "me, too")
+        child.kill()
+        child.wait()
+        child.stdout.close()
+        self.assertEqual((out, code), ("", 2))
+        self.assertIn("locked", err)
+
+
+AGENTS = """
+[provider]
+model = "claude-haiku-4-5"
+base_url = "${SERVER}/s/echo"
+api_key = "k"
+api = "anthropic_messages"
+
+[[provider.instances]]
+id = "quick"
+model = "claude-quick"
+base_url = "${SERVER}/s/hello"
+api_key = "k"
+api = "anthropic_messages"
+
+[models]
+fast = "{{provider.quick}}"
+
+[[agent.instances]]
+name = "planner"
+
+[[agent.instances]]
+name = "worker"
+provider = ":fast"
+"""
+
+
+class Config(Folder):
+    def setUp(self):
+        super().setUp()
+        self.write("agents.toml", AGENTS)
+
+    def phi(self, *args, **more):
+        return super().phi(*args, SERVER=mock.url, **more)
+
+    def test_agents_and_models_of_a_file(self):
+        self.assertEqual(self.phi("-c", "agents.toml", "plan"), ("plan\n", "", 0))
+        self.assertEqual(self.phi("-c", "agents.toml", "--agent", "worker", "x"), (HELLO, "", 0))
+        self.assertEqual(self.phi("-c", "agents.toml", "-m", ":fast", "x"), (HELLO, "", 0))
+        out, err, code = self.phi("-c", "agents.toml", "--agent", "none", "x")
+        self.assertEqual((out, err, code), ("", "phi: the file has no such agent: none\n", 2))
+
+    def test_the_file_of_the_directory_is_used_and_named(self):
+        os.rename(os.path.join(self.folder, "agents.toml"), os.path.join(self.folder, "phi.toml"))
+        self.assertEqual(self.phi("plan"), ("plan\n", "phi: using ./phi.toml\n", 0))
+        self.assertEqual(self.phi("-q", "plan"), ("plan\n", "", 0))
+
+    def test_check_prints_every_problem(self):
+        self.assertEqual(self.phi("check", "agents.toml"), ("agents.toml: ok\n", "", 0))
+        self.write("bad.toml", "[provider]\nmodel = 3\n[execution]\nmax_turns = \"many\"\n")
+        out, _, code = self.phi("check", "bad.toml")
+        self.assertEqual(code, 2)
+        self.assertRegex(out, r"(?m)^bad\.toml:2:\d+: ")
+        self.assertRegex(out, r"(?m)^bad\.toml:4:\d+: ")
+        sent, err, code = self.phi("-c", "bad.toml", "x")
+        self.assertEqual((sent, code), ("", 2))
+        self.assertIn("bad.toml:4:", err)
+
+    def test_models_and_schema(self):
+        out, _, code = self.phi("models", "-c", "agents.toml")
+        self.assertEqual((out, code), (":fast                 {{provider.quick}}\n"
+                                       "{{provider.quick}}    claude-quick\n", 0))
+        out, _, code = self.phi("schema")
+        self.assertEqual(code, 0)
+        self.assertIn("permissions", json.loads(out)["properties"])
+
+    def test_a_session_of_an_agent_of_a_file(self):
+        for words in ("one", "two"):
+            self.phi("-c", "agents.toml", "--agent", "worker", "--session", "s.jsonl", words)
+        mock.asked()
+        self.phi("-c", "agents.toml", "--agent", "worker", "--session", "s.jsonl", "three")
+        self.assertEqual(len(mock.asked()[0]["messages"]), 5)
+        self.assertEqual([name for name in self.files() if name.endswith(".jsonl")], ["s.jsonl"])
+
+
+class Chat(Folder):
+    """What both kinds of terminal do."""
+    def command(self, scenario, *args):
+        return [PHI, *args], environment(PHI_BASE_URL=self.url(scenario), TERM="xterm-256color",
+                                         NO_COLOR="")
+
+
+class Pty(Chat):
+    """On a pseudo terminal: the bytes that a terminal is sent."""
+    def start(self, scenario, *args, **more):
+        self.master, slave = os.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self.before = termios.tcgetattr(slave)
+        command, env = self.command(scenario, *args)
+
+        def own_terminal():
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+        self.child = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave,
+                                      cwd=self.folder, env=dict(env, **more),
+                                      start_new_session=True, preexec_fn=own_terminal)
+        self.slave = slave
+        self.said = b""
+        self.addCleanup(self.end, self.child, slave, self.master)
+
+    @staticmethod
+    def end(child, *files):
+        if child.poll() is None:
+            child.kill()
+        child.wait()
+        for file in files:
+            try:
+                os.close(file)
+            except OSError:
+                pass  # the test has closed it
+
+    def wait_for(self, words):
+        end = time.monotonic() + LONGEST
+        while words.encode() not in self.said:
+            if time.monotonic() > end:
+                raise AssertionError("%r was not said, but %r" % (words, self.said))
+            self.said += os.read(self.master, 65536)
+
+    def type(self, keys):
+        os.write(self.master, keys.encode())
+
+    def left(self):
+        """Ends; whether the terminal has its settings back."""
+        code = self.child.wait(timeout=LONGEST)
+        return code, termios.tcgetattr(self.slave) == self.before
+
+    def test_an_answer_and_ctrl_d(self):
+        self.start("echo")
+        self.wait_for("Ready")
+        self.type("Hello from a pty\r")
+        self.wait_for("Agent (")
+        self.type("\x04")
+        self.assertEqual(self.left(), (0, True))
+
+    def test_a_signal_and_a_crash_give_the_terminal_back(self):
+        for number, code in [(signal.SIGTERM, 130), (signal.SIGSEGV, -signal.SIGSEGV)]:
+            with self.subTest(signal=number):
+                self.start("echo")
+                self.wait_for("Ready")
+                self.child.send_signal(number)
+                self.assertEqual(self.left(), (code, True))
+
+    def test_a_terminal_that_goes_away_ends_it(self):
+        for scenario in ("echo", "slow-300"):
+            with self.subTest(scenario=scenario):
+                self.start(scenario)
+                self.wait_for("Ready")
+                self.type("go\r")
+                self.wait_for("go")
+                os.close(self.slave)
+                os.close(self.master)
+                self.assertEqual(self.child.wait(timeout=LONGEST), 141)
+
+    def test_an_idle_chat_writes_nothing(self):
+        self.start("echo")
+        self.wait_for("Ready")
+        time.sleep(0.6)
+        while select.select([self.master], [], [], 0)[0]:
+            self.said += os.read(self.master, 65536)
+        self.assertEqual(select.select([self.master], [], [], 0.7)[0], [])
+        self.type("\x1b")
+        self.assertEqual(self.left(), (0, True))
+
+    def test_a_dumb_terminal_gets_no_sequences(self):
+        self.start("echo", TERM="dumb")
+        self.wait_for("> ")
+        self.type("plain words\n")
+        self.wait_for("plain words\r\nplain words\r\n")
+        self.type("\x04")
+        self.assertEqual(self.left()[0], 0)
+        self.assertNotIn(b"\033", self.said)
+
+    def test_without_colors_none_are_sent(self):
+        self.start("echo", NO_COLOR="1")
+        self.wait_for("Ready")
+        self.type("\x1b")
+        self.assertEqual(self.left(), (0, True))
+        self.assertNotRegex(self.said, rb"\033\[[0-9;]*[1-9][0-9;]*m")
+
+
+@unittest.skipUnless(shutil.which("tmux"), "no tmux here")
+class Tmux(Chat):
+    """In a terminal that shows what a person sees."""
+    def tmux(self, *args):
+        done = subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", *args], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                              env=environment(LC_ALL="C.UTF-8", LANG="C.UTF-8"))
+        return done.stdout
+
+    def start(self, scenario, *args, size=(80, 24)):
+        self.socket = os.path.join(self.folder, "tmux%d" % time.monotonic_ns())
+        self.work = os.path.join(self.folder, "work")
+        os.makedirs(self.work, exist_ok=True)
+        command, env = self.command(scenario, *args)
+        # A terminal that dies in the midst of a search for leaks leaves that waiting; Pty has it.
+        words = ["ASAN_OPTIONS=detect_leaks=0", "PHI_BASE_URL=" + env["PHI_BASE_URL"], *command]
+        self.tmux("-u", "new-session", "-d", "-x", str(size[0]), "-y", str(size[1]), "-c",
+                  self.work, "env " + " ".join("'%s'" % w for w in words) +
+                  "; echo code $?; exec sleep 60")
+        self.addCleanup(subprocess.run, ["tmux", "-S", self.socket, "kill-server"], check=False,
+                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.wait_for("Ready")
+
+    def screen(self):
+        return self.tmux("capture-pane", "-p").rstrip("\n")
+
+    def type(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def wait_for(self, pattern):
+        end = time.monotonic() + LONGEST
+        while True:
+            screen = self.screen()
+            if re.search(pattern, screen, re.M):
+                return screen
+            if time.monotonic() > end:
+                raise AssertionError("%r is not to be seen:\n%s" % (pattern, screen))
+            time.sleep(0.03)
+
+    def has(self, name):
+        return os.path.exists(os.path.join(self.work, name))
+
+    def test_an_answer_grows_and_esc_stops_it(self):
+        self.start("slow-80")
+        self.type("count", "Enter")
+        lengths = set()
+        end = time.monotonic() + LONGEST
+        while len(lengths) < 3 and time.monotonic() < end:
+            lengths.add(len(re.search(r"^Agent.*: ?(.*)$|\Z", self.screen(), re.M).group(1) or ""))
+        self.assertGreater(len(lengths), 2)
+        self.wait_for(r"[-|/\\] Thinking")
+        self.type("Escape")
+        screen = self.wait_for(r"\(stopped\)\n(.*\n)*.*Status: Ready")
+        self.assertNotIn("ten", screen)
+        self.assertRegex(screen, r"(?m)^Agent \(\d+ms\): one")
+        self.type("Escape")
+        self.wait_for("code 0")
+
+    def test_permission_once_always_and_no(self):
+        self.start("phi-ask")
+        self.type("go", "Enter")
+        self.wait_for(r"bash wants to run:\ntouch one.txt\n")
+        self.wait_for(r"^y: once \| n: no \| a: always bash touch \*")
+        self.assertFalse(self.has("one.txt"))
+        time.sleep(0.27)  # an answer that was typed before the question could be read is none
+        self.type("y")
+        self.wait_for(r"touch two.txt\n(.*\n)+.*^y: once")
+        self.assertTrue(self.has("one.txt") and not self.has("two.txt"))
+        time.sleep(0.27)
+        self.type("a")
+        self.wait_for(r"write_file wants to run:\nfour.txt\n.*by hand")
+        self.assertTrue(self.has("two.txt") and self.has("three.txt"))
+        time.sleep(0.27)
+        self.type("n")
+        screen = self.wait_for(r"I was told: The user said no\.")
+        self.assertFalse(self.has("four.txt"))
+        self.assertRegex(screen, r"\* bash touch three.txt \(\d+ms, ok\)")
+
+    def test_killed_in_mid_stream_the_chat_goes_on_with_its_totals(self):
+        self.start("slow-60", "--session", "chat.jsonl")
+        self.type("hello there", "Enter")
+        self.wait_for(r"\(\d+ms\): one.* ten\n")
+        totals = re.search(r"Tokens: [^|]*\|", self.wait_for("Msgs: 2(.*\n)+.*Ready")).group()
+        self.type("count", "Enter")
+        self.wait_for(r"Agent: one two")
+        child = self.tmux("list-panes", "-F", "#{pane_pid}").split()[0]
+        with open("/proc/%s/task/%s/children" % (child, child), encoding="utf-8") as file:
+            os.kill(int(file.read().split()[0]), signal.SIGKILL)
+        self.wait_for("code 137")
+        self.tmux("kill-server")
+        self.start("echo", "--session", "chat.jsonl")
+        screen = self.screen()
+        self.assertIn("You: hello there", screen)
+        self.assertIn("You: count", screen)
+        self.assertIn("Thread: chat | Msgs: 3", screen)
+        self.assertIn(totals, screen)
+        self.type("and on", "Enter")
+        self.wait_for(r"\(\d+ms\): count\nand on")
+
+    def test_small_and_large_windows_and_wide_text(self):
+        self.start("phi-wide", size=(20, 5))
+        self.type("go", "Enter")
+        screen = self.wait_for(r"Ready")
+        for size in [(200, 60), (20, 5), (33, 12)]:
+            self.tmux("resize-window", "-x", str(size[0]), "-y", str(size[1]))
+            screen = self.wait_for(r"Ready")
+            time.sleep(0.15)
+            screen = self.screen()
+            self.assertLessEqual(len(screen.split("\n")), size[1])
+            self.assertEqual(screen.count("Ready"), 1, screen)
+            self.assertEqual(len(re.findall("(?m)^>", screen)), 1, screen)
+            self.assertIn("\u4f60\u597d\u4e16\u754c e\u0301t\u00e9 \U0001f642.", screen)
+        self.tmux("resize-window", "-x", "200", "-y", "60")
+        self.wait_for("(?m)^phi 0")
+        time.sleep(0.15)
+        self.assertEqual(self.screen().count("\u4f60\u597d"), 12)
+
+    def test_the_line_is_edited_pasted_cleared_and_remembered(self):
+        self.start("echo")
+        self.type("-l", "wrld\u4f60")
+        self.type("BSpace", "Left", "Left", "Left", "o", "Home")
+        self.type("-l", "hello ")
+        self.wait_for(r"^> hello world$")
+        self.type("C-u")
+        self.wait_for(r"^>$")
+        self.type("one two three", "C-w", "C-a", "Delete", "C-e", "3")
+        self.wait_for(r"^> ne two 3$")
+        self.type("Enter")
+        self.wait_for(r"\(\d+ms\): ne two 3$(.*\n)+.*Ready")
+        self.tmux("set-buffer", "first row\nsecond row\x1b[31m")
+        self.tmux("paste-buffer", "-p", "-r")
+        self.wait_for(r"^> first row\n  second row")
+        self.type("Up", "Up")
+        self.wait_for(r"^> ne two 3$")
+        self.type("Down")
+        self.wait_for(r"^  second row")
+        self.type("Enter")
+        self.wait_for(r"^You: first row\nsecond row")
+
+    def test_a_fresh_lane_and_steering(self):
+        self.start("slow-40", "--session", "s.jsonl")
+        self.type("first", "Enter")
+        self.wait_for("Agent: one")
+        self.type("then this", "Enter")
+        self.wait_for(r"^You: then this")
+        self.wait_for(r"Msgs: 4(.*\n)+.*Ready")
+        self.type("C-r")
+        self.wait_for(r"fresh lane: the model sees nothing")
+        self.wait_for("Msgs: 0")
+        mock.asked()
+        self.type("second", "Enter")
+        self.wait_for("Agent: one")
+        self.assertEqual(len(mock.asked()[0]["messages"]), 1)
+        self.type("C-c")
+        self.wait_for("stopped")
+        self.type("C-c")
+        self.wait_for("code 0")
+        with open(os.path.join(self.work, "s.jsonl"), encoding="utf-8") as file:
+            self.assertIn('"first"', file.read())
+
+
+class Install(Folder):
+    FILES = ["bin/phi", "include/phi.h", "include/phi_json.h", "include/phi_tools.h",
+             "share/bash-completion/completions/phi", "share/man/man1/phi.1",
+             "share/zsh/site-functions/_phi"]
+
+    def make(self, target):
+        build = os.path.join(self.folder, "build")
+        os.makedirs(build, exist_ok=True)
+        if not os.path.exists(os.path.join(build, "phi")):
+            os.symlink(PHI, os.path.join(build, "phi"))  # it is made with -O2 otherwise
+        subprocess.run(["make", "-s", "-C", ROOT, "-o", "all", "-o", os.path.join(build, "phi"),
+                        "BUILD=" + build, "PREFIX=/opt/here", "DESTDIR=" + self.folder, target],
+                       check=True, stdout=subprocess.DEVNULL, env=environment(MAKEFLAGS=""))
+
+    def installed(self):
+        prefix = os.path.join(self.folder, "opt", "here")
+        return sorted(os.path.relpath(os.path.join(base, name), prefix)
+                      for base, _, names in os.walk(prefix) for name in names)
+
+    def test_install_and_uninstall(self):
+        self.make("install")
+        self.assertEqual(self.installed(), self.FILES)
+        command = os.path.join(self.folder, "opt/here/bin/phi")
+        done = subprocess.run([command, "--version"], stdout=subprocess.PIPE, text=True, check=True)
+        self.assertRegex(done.stdout, r"^phi \d+\.\d+\.\d+\n$")
+        self.make("uninstall")
+        self.assertEqual(self.installed(), [])
+
+    def test_help_manual_page_and_completions_name_the_same_options(self):
+        said = set(re.findall(r"--[a-z]+", self.phi("--help")[0]))
+        for path, strip in [("docs/phi.1", "\\"), ("scripts/completion/phi.bash", ""),
+                            ("scripts/completion/_phi", "")]:
+            with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+                text = file.read().replace(strip, "") if strip else file.read()
+            with self.subTest(path=path):
+                self.assertLessEqual(said, set(re.findall(r"--[a-z]+", text)))
+
+    @unittest.skipUnless(shutil.which("bash"), "no bash here")
+    def test_bash_completes(self):
+        done = subprocess.run(["bash", "-c", "source scripts/completion/phi.bash; COMP_WORDS=(phi che);"
+                               "COMP_CWORD=1; _phi; echo ${COMPREPLY[*]}; COMP_WORDS=(phi --re);"
+                               "_phi; echo ${COMPREPLY[*]}"], cwd=ROOT, check=False, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(done.stdout, "check\n--record --replay\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
