@@ -291,10 +291,10 @@ static phi_status phi__agent_change_both(phi__agent *agent, const phi_provider *
                                          const phi_model *model, const char *what) {
     phi_runtime *rt = agent->rt;
     phi__tool_rules rules;
-    phi_status status = phi__agent_check_model(rt, own, model);
+    phi_status status = phi__agent_check_model(rt, "", own, model);
     if (status == PHI_OK)
-        status = phi__agent_models_check(rt, agent->desc.failover, own, agent->toolset.tools,
-                                         agent->toolset.own);
+        status = phi__agent_check_failover(rt, agent->desc.failover, own, agent->toolset.tools,
+                                           agent->toolset.own);
     if (status != PHI_OK) return status;
     rules = phi__tool_check_rules(rt, own, model, true);
     status = phi__tool_check_names(rt, &rules, agent->toolset.tools, agent->toolset.own);

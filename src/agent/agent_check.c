@@ -38,38 +38,116 @@ PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const
 }
 
 /* Whether there is a codec for it: not for a protocol that was left out, nor for an unknown one. */
-static phi_status phi__agent_check_protocol(phi_runtime *rt, const char *protocol) {
+static phi_status phi__agent_check_protocol(phi_runtime *rt, const char *what,
+                                            const char *protocol) {
     const phi__codec_row *row = phi__codec_row_of(rt->codecs, phi_str_of(protocol));
     if (row == NULL)
-        return phi__error(rt, PHI_UNSUPPORTED, "No provider registered for protocol: %s", protocol);
+        return phi__error(rt, PHI_UNSUPPORTED, "%sNo provider registered for protocol: %s", what,
+                          protocol);
     if (row->codec() != NULL) return PHI_OK;
-    return phi__error(rt, PHI_UNSUPPORTED, "protocol %s is left out of this program: %s", protocol,
-                      row->without);
+    return phi__error(rt, PHI_UNSUPPORTED, "%sprotocol %s is left out of this program: %s", what,
+                      protocol, row->without);
 }
 
-PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
-                                          const phi_model *model) {
+static phi_status phi__agent_check_headers(phi_runtime *rt, const char *what,
+                                           const phi_model *model) {
     size_t i;
-    if (model->protocol == NULL || model->protocol[0] == '\0')
-        return phi__error(rt, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
-    if (model->id == NULL || model->id[0] == '\0')
-        return phi__error(rt, PHI_BAD_ARG, "model.id is missing");
-    if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
-    if (own == NULL && phi__agent_check_protocol(rt, model->protocol) != PHI_OK)
-        return PHI_UNSUPPORTED;
-    if (own == NULL && phi__agent_check_url(rt, "", model->base_url) != PHI_OK) return PHI_BAD_ARG;
     if (model->header_count > 0 && model->headers == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "model.headers is missing, header_count is %u",
+        return phi__error(rt, PHI_BAD_ARG, "%smodel.headers is missing, header_count is %u", what,
                           (unsigned)model->header_count);
     for (i = 0; i < model->header_count; i++)
         if (model->headers[i].name == NULL || model->headers[i].value == NULL ||
             strpbrk(model->headers[i].name, "\r\n:") != NULL ||
             strpbrk(model->headers[i].value, "\r\n") != NULL)
-            return phi__error(rt, PHI_BAD_ARG, "model.headers[%u]: not a header", (unsigned)i);
-    if (model->api_key != NULL && strpbrk(model->api_key, "\r\n") != NULL)
-        return phi__error(rt, PHI_BAD_ARG, "model.api_key holds a line break");
+            return phi__error(rt, PHI_BAD_ARG, "%smodel.headers[%u]: not a header", what,
+                              (unsigned)i);
     return PHI_OK;
 }
+
+PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const char *what,
+                                          const phi_provider *own, const phi_model *model) {
+    if (model->protocol == NULL || model->protocol[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "%smodel.protocol is missing: use a phi_model_ preset",
+                          what);
+    if (model->id == NULL || model->id[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "%smodel.id is missing", what);
+    if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
+    if (own == NULL && phi__agent_check_protocol(rt, what, model->protocol) != PHI_OK)
+        return PHI_UNSUPPORTED;
+    if (own == NULL && phi__agent_check_url(rt, what, model->base_url) != PHI_OK)
+        return PHI_BAD_ARG;
+    if (phi__agent_check_headers(rt, what, model) != PHI_OK) return PHI_BAD_ARG;
+    if (model->api_key != NULL && strpbrk(model->api_key, "\r\n") != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "%smodel.api_key holds a line break", what);
+    return PHI_OK;
+}
+
+/* ---- the models behind it ---- */
+
+#ifndef PHI_NO_FAILOVER
+
+static phi_status phi__agent_check_other(phi_runtime *rt, const char *what, const phi_provider *own,
+                                         const phi_failover_model *given, const phi_tool *tools,
+                                         size_t tool_count) {
+    const phi_provider *provider = given->provider != NULL ? given->provider : own;
+    phi__tool_rules rules;
+    phi_status status = PHI_OK;
+    size_t i;
+    if (given->provider != NULL) status = phi__provider_check(rt, what, given->provider);
+    if (status == PHI_OK) status = phi__agent_check_model(rt, what, provider, &given->model);
+    if (status != PHI_OK) return status;
+    if ((unsigned)given->thinking > (unsigned)PHI_THINKING_HIGH)
+        return phi__error(rt, PHI_BAD_ARG, "%sthinking is none of its values", what);
+    rules = phi__tool_check_rules(rt, provider, &given->model, true);
+    for (i = 0; rules.codec != NULL && i < tool_count; i++) {
+        const char *why = phi__preflight_name(rules.codec, phi_str_of(tools[i].name));
+        if (why != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "%stools[%u].name \"%.80s\": %s", what, (unsigned)i,
+                              tools[i].name, why);
+    }
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__agent_check_failover(phi_runtime *rt, const phi_failover *failover,
+                                             const phi_provider *own, const phi_tool *tools,
+                                             size_t tool_count) {
+    char what[40];
+    size_t i;
+    if (failover == NULL) return PHI_OK;
+    if (failover->model_count < 1 || failover->model_count > PHI_FAILOVER_MODELS_MOST)
+        return phi__error(rt, PHI_BAD_ARG, "failover.model_count is %llu: expected 1 to %d",
+                          (unsigned long long)failover->model_count, (int)PHI_FAILOVER_MODELS_MOST);
+    if (failover->models == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "failover.models is missing, model_count is %u",
+                          (unsigned)failover->model_count);
+    if (failover->on >= 2u * (uint32_t)PHI_FAILOVER_CONTENT_FILTER)
+        return phi__error(rt, PHI_BAD_ARG, "failover.on is 0x%x: expected PHI_FAILOVER_ bits",
+                          (unsigned)failover->on);
+    if ((unsigned)failover->stay > (unsigned)PHI_FAILOVER_STAY_EVER)
+        return phi__error(rt, PHI_BAD_ARG, "failover.stay is none of its values");
+    for (i = 0; i < failover->model_count; i++) {
+        phi_status status;
+        (void)snprintf(what, sizeof what, "failover.models[%u]: ", (unsigned)i);
+        status = phi__agent_check_other(rt, what, own, &failover->models[i], tools, tool_count);
+        if (status != PHI_OK) return status;
+    }
+    return PHI_OK;
+}
+
+#else
+
+PHI__FN phi_status phi__agent_check_failover(phi_runtime *rt, const phi_failover *failover,
+                                             const phi_provider *own, const phi_tool *tools,
+                                             size_t tool_count) {
+    (void)own;
+    (void)tools;
+    (void)tool_count;
+    return failover == NULL
+               ? PHI_OK
+               : phi__error(rt, PHI_UNSUPPORTED, "failover: this build has none (PHI_NO_FAILOVER)");
+}
+
+#endif
 
 /* ---- answers ---- */
 
@@ -126,8 +204,8 @@ PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool 
                               phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
     phi_status status = phi__tool_check_all(agent->rt, &rules, tools, count);
     if (status == PHI_OK)
-        status = phi__agent_models_check(agent->rt, agent->desc.failover, agent->desc.provider,
-                                         tools, count);
+        status = phi__agent_check_failover(agent->rt, agent->desc.failover, agent->desc.provider,
+                                           tools, count);
     return status == PHI_OK ? phi__agent_check_format(agent->rt, &agent->desc.format, tools, count)
                             : status;
 }
@@ -275,7 +353,7 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
     phi_status status = phi__agent_check_ids(rt, desc);
     if (status != PHI_OK) return status;
     if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
-    if (status == PHI_OK) status = phi__agent_check_model(rt, desc->provider, &desc->model);
+    if (status == PHI_OK) status = phi__agent_check_model(rt, "", desc->provider, &desc->model);
     if (status == PHI_OK) status = phi__agent_check_settings(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_around(rt, desc);
     if (status == PHI_OK) status = phi__agent_store_check(rt, desc);
@@ -284,8 +362,8 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
                                   (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
     status = phi__tool_check_all(rt, &rules, desc->tools, desc->tool_count);
     if (status == PHI_OK)
-        status = phi__agent_models_check(rt, desc->failover, desc->provider, desc->tools,
-                                         desc->tool_count);
+        status = phi__agent_check_failover(rt, desc->failover, desc->provider, desc->tools,
+                                           desc->tool_count);
     return status == PHI_OK
                ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)
                : status;

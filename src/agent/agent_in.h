@@ -23,21 +23,19 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
 PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_desc *desc);
 /* Words begin with `what`. */
 PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const char *base_url);
-/* own: the provider that the agent has in any case, or NULL. */
-PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
-                                          const phi_model *model);
+/* The same, where own is the provider that the agent has in any case, or NULL. */
+PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const char *what,
+                                          const phi_provider *own, const phi_model *model);
+/* The list of an agent with that provider and those tools. NULL: harmless. */
+PHI__FN phi_status phi__agent_check_failover(phi_runtime *rt, const phi_failover *failover,
+                                             const phi_provider *own, const phi_tool *tools,
+                                             size_t tool_count);
 PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
                                            const phi_tool *tools, size_t tool_count);
 
 /* Tools, as those of an agent that there is. */
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count);
-
-/* agent_models.c: of a desc with that provider and those tools. NULL: harmless. As
-   phi__agent_check. */
-PHI__FN phi_status phi__agent_models_check(phi_runtime *rt, const phi_failover *failover,
-                                           const phi_provider *own, const phi_tool *tools,
-                                           size_t tool_count);
 
 /* agent_take.c: copies of a desc's values. False: no memory; nothing changes, but for a model with
    its provider and a segment, which are in agent->model_arena. */

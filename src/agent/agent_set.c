@@ -92,8 +92,8 @@ static phi_status phi__agent_set_check(const phi__agent_setting *s) {
     phi__tool_rules rules;
     phi_status status = phi__agent_check_settings(agent->rt, &s->desc);
     if (status == PHI_OK && (s->fields & (uint32_t)PHI_SET_FAILOVER) != 0)
-        status = phi__agent_models_check(agent->rt, s->desc.failover, agent->desc.provider,
-                                         agent->toolset.tools, agent->toolset.own);
+        status = phi__agent_check_failover(agent->rt, s->desc.failover, agent->desc.provider,
+                                           agent->toolset.tools, agent->toolset.own);
     if (status != PHI_OK || (s->fields & (uint32_t)PHI_SET_HOOKS) == 0) return status;
     rules = phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
                                   (s->desc.hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
