@@ -585,6 +585,18 @@ class InProcess(unittest.TestCase):
         self.assertIn('[read_skill {"name":"release-notes"}]', said)
         self.assertIn("No skill is about that.", self.say("skills", "examples/skills", "Sing.", cwd=ROOT))
 
+    def test_two_agents_come_out_of_a_file_and_faults_of_a_file_are_shown(self):
+        said = self.say("from_config", cwd=ROOT)
+        self.assertEqual(said, 'writer: The sea is calm tonight.\n'
+                               'critic: "The sea is calm tonight." is short and clear.\n')
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "agent.toml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write('[provider]\nmodel = "m"\n[tools]\nenabled = ["read_fil"]\n')
+            said, code = run("from_config", path)
+        self.assertEqual(code, 1)
+        self.assertIn('agent.toml:4:12: "read_fil": there is no such tool; did you mean "read_file"?', said)
+
     def test_three_ways_go_on_from_one_moment(self):
         said = self.say("time_travel").splitlines()
         self.assertEqual([line.split()[0] for line in said[:4]],

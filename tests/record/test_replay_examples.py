@@ -63,6 +63,7 @@ RUNS = {
                 "Error: HTTP request failed"),
     "mcp": ("mcp", ["Count", PYTHON, "tests/mock/mcp_server.py"], "/s/mcp", "start:y", "It said: 42"),
     "skills": ("skills", [], None, "", "references/verbs.md lists good verbs."),
+    "from_config": ("from_config", [], None, "", "is short and clear."),
     "time_travel": ("time_travel", [], None, "", "all in one log"),
     "custom_strategy": ("custom_strategy", [], None, "", "It is 56."),
     "phi": ("phi", ["Who", "are", "you?"], "/s/hello", "", "this answer came as a stream"),

@@ -1,0 +1,76 @@
+/* from_config.c - agents out of a configuration file: a writer drafts, a critic judges.
+
+   Every fault of the file is printed, with its place. The model is a puppet in the process, so that
+   no key is needed: it is the base of every agent. Leave `with.base` out, and the file's provider
+   answers.
+   usage: from_config [file] */
+#define PHI_IMPLEMENTATION
+#include "phi_tools.h"
+
+#include "puppet.h"
+
+#include <stdio.h>
+
+static const char *answer(const phi_model_request *request, char *out, size_t size) {
+    phi_str heard = puppet_heard(request);
+    bool judges = phi_str_of("You judge").len <= request->system_prompt.len &&
+                  memcmp(request->system_prompt.at, "You judge", 9) == 0;
+    if (judges)
+        (void)snprintf(out, size, "\"%.*s\" is short and clear.", (int)heard.len, heard.at);
+    else
+        (void)snprintf(out, size, "The sea is calm tonight.");
+    return NULL;
+}
+
+static void print_problem(const phi_config_problem *p) { fprintf(stderr, "%s\n", p->message.at); }
+
+/* The answer of an agent, in `out`. */
+static bool ask(phi_runtime *rt, phi_agent agent, const char *prompt, char *out, size_t size) {
+    phi_event ev;
+    size_t n = 0;
+    int runs;
+    if (phi_prompt(agent, prompt) != PHI_OK) return false;
+    do {
+        runs = phi_step(rt, -1);
+        while (phi_next_event(rt, &ev))
+            if (ev.kind == PHI_EV_TEXT && n < size)
+                n += (size_t)snprintf(out + n, size - n, "%.*s", (int)ev.text.len, ev.text.at);
+    } while (runs > 0);
+    return n > 0;
+}
+
+int main(int argc, char **argv) {
+    phi_runtime *rt = phi_runtime_new(NULL);
+    phi_config_desc from = PHI_ZERO;
+    phi_agents_desc with = PHI_ZERO;
+    phi_agent_desc base = PHI_ZERO;
+    phi_config_problem problem;
+    phi_config *config;
+    phi_agents *agents;
+    phi_provider model;
+    puppet mind;
+    char draft[400] = "", verdict[500] = "";
+    size_t i;
+    bool done = false;
+    from.path = argc > 1 ? argv[1] : "examples/from_config.toml";
+    from.variable_fn = phi_config_environment;
+    from.sections = phi_config_sections();
+    puppet_use(&base, &model, &mind, answer);
+    with.base = &base;
+    config = phi_config_load(&from);
+    for (i = 0; phi_config_problem_at(config, i, &problem); i++) print_problem(&problem);
+    agents = phi_agents_from_config(rt, config, &with);
+    while (phi_agents_step(agents) == PHI_BUSY) (void)phi_step(rt, 10);
+    if (phi_config_status(config) == PHI_OK)
+        for (i = 0; phi_agents_problem_at(agents, i, &problem); i++) print_problem(&problem);
+    if (phi_agents_step(agents) == PHI_OK) {
+        done = ask(rt, phi_agents_get(agents, "writer"), "A line about the sea.", draft,
+                   sizeof draft) &&
+               ask(rt, phi_agents_get(agents, "critic"), draft, verdict, sizeof verdict);
+        printf("writer: %s\ncritic: %s\n", draft, verdict);
+    }
+    (void)phi_agents_free(agents); /* before the config and the runtime */
+    phi_config_free(config);
+    phi_runtime_free(rt);
+    return done ? 0 : 1;
+}
