@@ -70,7 +70,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live openapi interop test check mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean format \
+.PHONY: all help demo live openapi schema interop test check mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean format \
         objects programs example-programs test-asan test-valgrind test-tsan one
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -83,6 +83,7 @@ help:
 	@echo 'make demo       runs an agent against a local scripted model (LIVE=1: a real one)'
 	@echo 'make live       one conversation with each provider whose key is set; costs money'
 	@echo 'make openapi SPEC=file   the operations and tools of an OpenAPI document, with time and memory'
+	@echo 'make schema     writes docs/phi.schema.json, a JSON Schema of configurations, for editors'
 	@echo 'make interop    against packages of npm, PyPI and Go (node 20, Python 3.11, go); LLAMA=1: llama.cpp, too'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
@@ -170,6 +171,12 @@ openapi:
 	@$(MAKE) --no-print-directory V=normal $(BUILD)/normal/tests/interop/prog_openapi > $(BUILD)/log_openapi 2>&1 \
 	    || { cat $(BUILD)/log_openapi; exit 1; }
 	@$(BUILD)/normal/tests/interop/prog_openapi $(SPEC)
+
+# The schema that editors complete and check a configuration by; a test says when it is stale.
+schema:
+	@$(MAKE) --no-print-directory V=normal $(BUILD)/normal/tests/config/prog_config_schema > $(BUILD)/log_schema 2>&1 \
+	    || { cat $(BUILD)/log_schema; exit 1; }
+	@$(BUILD)/normal/tests/config/prog_config_schema > docs/phi.schema.json.tmp && mv docs/phi.schema.json.tmp docs/phi.schema.json
 
 live:
 	@$(MAKE) --no-print-directory V=normal $(BUILD)/normal/tests/live/prog_live > $(BUILD)/log_live 2>&1 \

@@ -60,11 +60,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xe91efe09
+#if PHI__PUB_BASE != 0x4ab6ec1b
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xe91efe09
+#define PHI__PUB_BASE 0x4ab6ec1b
 
 /* ---- src/base/profile.h ---- */
 
@@ -146,6 +146,9 @@
 #endif
 #if !defined(PHI_WITH_TOML) && !defined(PHI_NO_TOML)
 #define PHI_NO_TOML 1
+#endif
+#if !defined(PHI_WITH_CONFIG) && !defined(PHI_NO_CONFIG)
+#define PHI_NO_CONFIG 1
 #endif
 #if !defined(PHI_WITH_FORGETTING) && !defined(PHI_NO_FORGETTING)
 #define PHI_NO_FORGETTING 1

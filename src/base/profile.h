@@ -77,6 +77,9 @@
 #if !defined(PHI_WITH_TOML) && !defined(PHI_NO_TOML)
 #define PHI_NO_TOML 1
 #endif
+#if !defined(PHI_WITH_CONFIG) && !defined(PHI_NO_CONFIG)
+#define PHI_NO_CONFIG 1
+#endif
 #if !defined(PHI_WITH_FORGETTING) && !defined(PHI_NO_FORGETTING)
 #define PHI_NO_FORGETTING 1
 #endif

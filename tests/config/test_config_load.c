@@ -299,6 +299,21 @@ TEST(problems_beyond_the_most_are_counted) {
     phi__buf_free(&text);
 }
 
+TEST(compaction_may_stand_under_context_alone) {
+    phi_config *config = config_load(PHI_CONFIG_TOML, "f",
+                                     "[context.compaction]\nmax_context_tokens = 50000\n"
+                                     "[[context.compaction.instances]]\nid = \"{{%coding%}}\"\n"
+                                     "[agent.profile]\ncompaction = \"{{compaction.coding}}\"\n");
+    CHECK_EQ_STR(config_said(config), "");
+    CHECK(phi__config_refs_find(config, "compaction", "coding") != NULL);
+    phi_config_free(config);
+    config = config_load(PHI_CONFIG_TOML, "f", "[context.compaction]\nkeep_first_turns = 1\n");
+    CHECK_EQ_STR(config_said(config),
+                 "f:2:1: warning: context.compaction.keep_first_turns has no effect: compaction is "
+                 "off until max_context_tokens is set");
+    phi_config_free(config);
+}
+
 /* ---- hostile, huge, no memory ---- */
 
 static void check_ends(phi_config_format format, phi_str text, phi_status status) {
@@ -441,7 +456,9 @@ TEST_MAIN(TEST_ENTRY(a_file_is_read_by_its_extension),
           TEST_ENTRY(values_of_variables_cannot_outgrow_the_limit),
           TEST_ENTRY(a_problem_has_all_its_parts),
           TEST_ENTRY(problems_stand_in_the_order_of_the_text_and_warnings_are_no_errors),
-          TEST_ENTRY(problems_beyond_the_most_are_counted), TEST_ENTRY(deep_and_broken_files_end),
-          TEST_ENTRY(a_file_has_a_largest_size), TEST_ENTRY(ten_thousand_instances_are_read),
+          TEST_ENTRY(problems_beyond_the_most_are_counted),
+          TEST_ENTRY(compaction_may_stand_under_context_alone),
+          TEST_ENTRY(deep_and_broken_files_end), TEST_ENTRY(a_file_has_a_largest_size),
+          TEST_ENTRY(ten_thousand_instances_are_read),
           TEST_ENTRY(thousands_of_mistakes_are_read_in_time), TEST_ENTRY(every_allocation_may_fail),
           TEST_ENTRY(a_memory_limit_holds))
