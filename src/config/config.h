@@ -8,8 +8,8 @@
        phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
 
    A file is read whole and checked whole: every fault is a problem in a list, each with its file,
-   line, column, field, value and what was expected. Faults are errors; a field that is not known is
-   a warning, with the nearest name that is. docs/configuration.md lists every section and field.
+   line, column, field, value and the expected values. Faults are errors; an unknown field is a
+   warning, with the nearest known name. docs/configuration.md lists every section and field.
 
    ${NAME} inside a text is replaced by the variable's value, ${NAME:-text} by the text where there
    is none, and $${ stands for ${. It is done in values after the file was read, so that a value

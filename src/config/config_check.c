@@ -1,5 +1,5 @@
-/* config_check.c - every value against the field of its table: types, bounds, choices, what is
-   missing, and what is there twice. */
+/* config_check.c - every value against the field of its table: types, bounds, choices,
+   missing fields, and fields that are given twice. */
 #include "config/config_own_in.h"
 #include "config/config_section_in.h"
 #include "config/config_tables_in.h"

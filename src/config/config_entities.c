@@ -7,7 +7,7 @@
 /* Fields of tables are at most so deep. */
 enum { PHI__CONFIG_DEEPEST = 8 };
 
-/* The name that an id declares; *space is what it is qualified with. */
+/* The name that an id declares; *qualified: the namespace in it, if it is another one. */
 static phi_str phi__config_entities_name(const char *space, phi_str id, phi_str *qualified) {
     phi__config_ref ref = phi__config_refs_parse(id);
     *qualified = PHI__LIT("");

@@ -176,7 +176,7 @@ PHI__FN void phi__config_problems_init(phi__config_problems *problems, phi_memor
                                        size_t most);
 PHI__FN void phi__config_problems_free(phi__config_problems *problems);
 /* `node`: of the value, for its place and its text as it stands in the file. words: the message
-   without its place. What is NULL is left out. */
+   without its place. Parts that are NULL are left out. */
 PHI__FN void phi__config_problems_add(phi__config_problems *problems, const phi_config *config,
                                       const phi_json *node, bool is_warning, phi_status status,
                                       const char *field, const char *expected, const char *words);

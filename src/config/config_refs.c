@@ -219,7 +219,7 @@ const phi__config_entity *phi__config_refs_entity(const phi_config *config, cons
 
 /* ---- words ---- */
 
-/* The name most like `name`, with what is before and behind it in a reference. */
+/* Adds the name most like `name`, as a reference to it is written. False: none is near. */
 static bool phi__config_refs_near(phi__config_walk *walk, const char *space, phi_str name) {
     const phi__config_entity *e, *near = NULL;
     const char *built_in = NULL;

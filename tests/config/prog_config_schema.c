@@ -1,5 +1,5 @@
 /* prog_config_schema.c - prints the JSON Schema of a configuration, for make schema. */
-#include "config/config.h"
+#include "sections/sections.h"
 
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ int main(void) {
     phi_status status;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    status = phi_config_schema(NULL, &arena, &text);
+    status = phi_config_schema(phi_config_sections(), &arena, &text);
     if (status == PHI_OK) status = phi_json_parse(&arena, text, 0, &tree, NULL);
     if (status == PHI_OK) status = phi_json_write(&arena, tree, PHI_JSON_PRETTY, &text);
     if (status == PHI_OK) printf("%.*s\n", (int)text.len, text.at);
