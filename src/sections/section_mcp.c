@@ -39,24 +39,37 @@ static const char *const *phi__section_mcp_env(phi_arena *arena, const phi_json 
     return list;
 }
 
+/* A command that is a text. *words NULL: a problem says why. */
+static phi_status phi__section_mcp_split(phi__config_ground *ground, const phi_json *command,
+                                         const char *const **words) {
+#ifndef PHI_NO_SCRIPTS
+    const char *fault = NULL;
+    phi_status status =
+        phi__script_words_split(ground->arena, phi_json_str(command, "").at, words, &fault);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
+    *words = NULL;
+    phi__config_words_error(ground, command, status, "mcp.instances.command", "command: %s", fault);
+#else
+    *words = NULL;
+    phi__config_words_error(ground, command, PHI_UNSUPPORTED, "mcp.instances.command",
+                            "command: expected a list of texts: PHI_NO_SCRIPTS leaves out what "
+                            "splits a text");
+#endif
+    return PHI_OK;
+}
+
 /* The command: a text, split as a shell would, or a list; then `args`. *out NULL: a problem says
    why. */
 static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_json *node,
                                         const phi__section_mcp_taken *t, const char *const **out) {
     const char *const *words = NULL;
-    const char *fault = NULL, **list;
+    const char **list;
     size_t n = 0, i;
     phi_status status;
     *out = NULL;
     if (phi_json_is_string(t->command)) {
-        status =
-            phi__script_words_split(ground->arena, phi_json_str(t->command, "").at, &words, &fault);
-        if (status == PHI_NO_MEMORY) return status;
-        if (status != PHI_OK) {
-            phi__config_words_error(ground, t->command, status, "mcp.instances.command",
-                                    "command: %s", fault);
-            return PHI_OK;
-        }
+        status = phi__section_mcp_split(ground, t->command, &words);
+        if (status != PHI_OK || words == NULL) return status;
         while (words[n] != NULL) n++;
     } else {
         n = phi_json_count(t->command);
