@@ -60,11 +60,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x4ab6ec1b
+#if PHI__PUB_BASE != 0x6a911c15
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x4ab6ec1b
+#define PHI__PUB_BASE 0x6a911c15
 
 /* ---- src/base/profile.h ---- */
 
@@ -273,6 +273,11 @@
 /* Copies of a run into another log: for branches and strategies alone. */
 #if defined(PHI_NO_EVALUATION) && defined(PHI_NO_STRATEGIES)
 #define PHI__NO_GRAFT 1
+#endif
+
+/* Places of nodes in a text: for configurations and for changes in a TOML text alone. */
+#if defined(PHI_NO_CONFIG) && defined(PHI_NO_TOML)
+#define PHI__NO_MARKS 1
 #endif
 
 /* Objects that such rooms keep with an agent. */
@@ -2849,11 +2854,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x1612c45d
+#if PHI__IMP_TEXT != 0xaccc8120
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x1612c45d
+#define PHI__IMP_TEXT 0xaccc8120
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3332,6 +3337,13 @@ typedef struct phi__marks {
     size_t cap, count; /* cap: a power of two, or 0 */
     bool failed;       /* a place found no memory */
 } phi__marks;
+
+/* Whether a reader keeps places. Where no part of phi asks for them, none does. */
+#ifdef PHI__NO_MARKS
+#define PHI__MARKED(reader) false
+#else
+#define PHI__MARKED(reader) ((reader)->marks != NULL)
+#endif
 
 /* Takes no memory yet. */
 PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena);
@@ -5981,7 +5993,7 @@ static inline phi_json *phi__json_read_node(phi_json_reader *r, const char *at, 
     node->v.u = 0;
     node->len = 0;
     node->meta = r->key_len << 8 | kind;
-    if (r->marks != NULL) phi__json_read_mark(r, node, at, kind);
+    if (PHI__MARKED(r)) phi__json_read_mark(r, node, at, kind);
     return node;
 }
 
@@ -12705,7 +12717,7 @@ static uint32_t phi__yaml_tree_column(const phi_yaml_reader *r) {
 /* column: from 0 */
 static void phi__yaml_tree_mark(phi_yaml_reader *r, const phi_json *node, uint32_t line,
                                 uint32_t column) {
-    if (r->marks != NULL && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
+    if (PHI__MARKED(r) && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
 }
 
 /* ---- properties ---- */
@@ -12948,7 +12960,7 @@ static void phi__yaml_tree_join(phi_yaml_reader *r, phi_json *node) {
     if (phi__json_kind_of(frame->node) == PHI__JSON_OBJECT) {
         node->key = frame->key.at;
         node->meta = (uint32_t)frame->key.len << 8 | phi__json_kind_of(node);
-        if (r->marks != NULL)
+        if (PHI__MARKED(r))
             phi__marks_add_key(r->marks, node, frame->key_line, frame->key_column + 1);
     }
     phi__json_append(frame->node, node);
@@ -13122,7 +13134,7 @@ PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
         source = frame->source;
         node = phi__yaml_tree_twin(r, source);
         if (node == NULL) return false;
-        if (r->marks != NULL && node->key != NULL)
+        if (PHI__MARKED(r) && node->key != NULL)
             phi__marks_add_key(r->marks, node, r->scalar.line, phi__yaml_tree_column(r) + 1);
         phi__json_append(frame->node, node);
         frame->source = source->next;

@@ -45,7 +45,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x4ab6ec1b
+#if PHI__PUB_BASE != 0x6a911c15
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0xadc2f89b

@@ -205,6 +205,11 @@
 #define PHI__NO_GRAFT 1
 #endif
 
+/* Places of nodes in a text: for configurations and for changes in a TOML text alone. */
+#if defined(PHI_NO_CONFIG) && defined(PHI_NO_TOML)
+#define PHI__NO_MARKS 1
+#endif
+
 /* Objects that such rooms keep with an agent. */
 #if defined(PHI__NO_GRAFT) && defined(PHI_NO_SUBAGENTS)
 #define PHI__NO_ATTACHED 1

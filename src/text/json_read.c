@@ -116,7 +116,7 @@ static inline phi_json *phi__json_read_node(phi_json_reader *r, const char *at, 
     node->v.u = 0;
     node->len = 0;
     node->meta = r->key_len << 8 | kind;
-    if (r->marks != NULL) phi__json_read_mark(r, node, at, kind);
+    if (PHI__MARKED(r)) phi__json_read_mark(r, node, at, kind);
     return node;
 }
 

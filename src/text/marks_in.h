@@ -32,6 +32,13 @@ typedef struct phi__marks {
     bool failed;       /* a place found no memory */
 } phi__marks;
 
+/* Whether a reader keeps places. Where no part of phi asks for them, none does. */
+#ifdef PHI__NO_MARKS
+#define PHI__MARKED(reader) false
+#else
+#define PHI__MARKED(reader) ((reader)->marks != NULL)
+#endif
+
 /* Takes no memory yet. */
 PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena);
 /* The place of a node's value, and that of its key, in any order. */

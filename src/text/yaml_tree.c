@@ -34,7 +34,7 @@ static uint32_t phi__yaml_tree_column(const phi_yaml_reader *r) {
 /* column: from 0 */
 static void phi__yaml_tree_mark(phi_yaml_reader *r, const phi_json *node, uint32_t line,
                                 uint32_t column) {
-    if (r->marks != NULL && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
+    if (PHI__MARKED(r) && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
 }
 
 /* ---- properties ---- */
@@ -277,7 +277,7 @@ static void phi__yaml_tree_join(phi_yaml_reader *r, phi_json *node) {
     if (phi__json_kind_of(frame->node) == PHI__JSON_OBJECT) {
         node->key = frame->key.at;
         node->meta = (uint32_t)frame->key.len << 8 | phi__json_kind_of(node);
-        if (r->marks != NULL)
+        if (PHI__MARKED(r))
             phi__marks_add_key(r->marks, node, frame->key_line, frame->key_column + 1);
     }
     phi__json_append(frame->node, node);
@@ -451,7 +451,7 @@ PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
         source = frame->source;
         node = phi__yaml_tree_twin(r, source);
         if (node == NULL) return false;
-        if (r->marks != NULL && node->key != NULL)
+        if (PHI__MARKED(r) && node->key != NULL)
             phi__marks_add_key(r->marks, node, r->scalar.line, phi__yaml_tree_column(r) + 1);
         phi__json_append(frame->node, node);
         frame->source = source->next;
