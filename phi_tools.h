@@ -40402,11 +40402,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xf00b8efd
+#if PHI__IMP_TRACE != 0xdc3ccfaa
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xf00b8efd
+#define PHI__IMP_TRACE 0xdc3ccfaa
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -41427,7 +41427,7 @@ PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text) {
 static const char *const phi__trace_page_head_parts[] = {
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Co"
     "ntent-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-nZIHLGTLAqHB0+Klqgu"
-    "XNcnsZDh4ZWTJr2YMZH5BcoI='; style-src 'sha256-iVKd7/c8DQ0dwKRxJagyb6ibDil9ytYU6El+xRjrJOc=';"
+    "XNcnsZDh4ZWTJr2YMZH5BcoI='; style-src 'sha256-M7rRO+BlI1NbCAEClB5VXywm08wbpJaZY4rWo+dVA8g=';"
     " base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-widt"
     "h, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>phi trace</t"
     "itle>\n<style>\n:root { --bg: #ffffff; --soft: #f3f5f8; --line: #d5dae1; --ink: #1b2430; --d"
@@ -41458,8 +41458,8 @@ static const char *const phi__trace_page_head_parts[] = {
     "sor: default; }\n.row:hover { background: var(--soft); }\n.row[aria-selected=\"true\"] { bac"
     "kground: var(--pick); }\n.list:focus-visible .row.at { outline: 2px solid var(--mark); outli"
     "ne-offset: -2px; }\n.turner { width: 16px; flex: none; text-align: center; color: var(--dim)"
-    "; cursor: pointer; }\n.what { overflow: hidden; text-overflow: ellipsis; flex: 1 1 auto; min"
-    "-width: 6rem; }\n.more { flex: 0 .02 auto; overflow: hidden; text-overflow: ellipsis; color:"
+    "; cursor: pointer; }\n.what { overflow: hidden; text-overflow: ellipsis; flex: 1; min-width:"
+    " 0; }\n.more { flex: none; max-width: 70%; overflow: hidden; text-overflow: ellipsis; color:"
     " var(--dim); font-size: 12.5px; font-variant-numeric: tabular-nums; }\n.tag { flex: none; fo"
     "nt-size: 11.5px; line-height: 18px; padding: 0 6px; border-radius: 9px; border: 1px solid cu"
     "rrentColor; color: var(--dim); }\n.tag.model, .tag.turn { color: var(--model); } .tag.call, "

@@ -60,7 +60,7 @@ for (const scheme of ["light", "dark"]) {
   check((await title(page)).startsWith("run: The date tests fail"), "arrows reach the first run: " + (await title(page)));
   check((await page.$$eval("#detail .line", all => all.length)) === 9, "its time line has four turns and five calls");
   await axed(page, "run " + scheme);
-  await page.screenshot({ path: join(dir, "run-" + scheme + ".png") });
+  await page.screenshot({ path: join(dir, "run-" + scheme + ".png"), clip: { x: 0, y: 0, width: 1280, height: 760 } });
   for (let i = 0; i < 2 && !(await title(page)).startsWith("turn"); i++) await page.keyboard.press("ArrowRight");
   check((await title(page)).startsWith("turn: 1"), "right opens a run and goes to its first turn: " + (await title(page)));
   check((await page.$eval("#detail", e => e.textContent)).includes("What the request held"), "a turn shows its request");
