@@ -3,7 +3,7 @@
 
        prog_trace DIRECTORY
 
-   story.html, story.json (spans), content.json (spans with messages), big.html (10,000 entries), hostile.html. */
+   story.html, policy.html (the same under a policy), story.json (spans), content.json (spans with messages), big.html (10,000 entries), hostile.html. */
 #include "trace/trace_hostile.h"
 #include "trace/trace_scene.h"
 
@@ -57,8 +57,12 @@ int main(int argc, char **argv) {
     save(&story.thread, PHI_TRACE_OTEL, &desc, argv[1], "story.json");
     desc.with_content = true;
     save(&story.thread, PHI_TRACE_OTEL, &desc, argv[1], "content.json");
-    policy.max_input_tokens = 3000;
+    policy.max_input_tokens = 130;
+    policy.no_reserve = true;
+    policy.keep_no_turns = true;
     desc.policy = &policy;
+    save(&story.thread, PHI_TRACE_HTML, &desc, argv[1], "policy.html");
+    policy.max_input_tokens = 3000;
     desc.title = "Hostile";
     desc.child_count = 0;
     save(&bad.thread, PHI_TRACE_HTML, &desc, argv[1], "hostile.html");

@@ -595,6 +595,8 @@ TEST(an_agent_is_saved_in_one_call_without_its_key) {
     CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_OK);
     text = test_read_file(path, NULL);
     REQUIRE(text != NULL);
+    CHECK(strstr(text, "test-key") == NULL &&
+          strstr(text, "The key is ********-of-the-rig") != NULL);
     CHECK(strncmp(text, "<!DOCTYPE html>", 15) == 0 && strstr(text, "</html>\n") != NULL);
     free(text);
     CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_OTEL, path, words, sizeof words), PHI_OK);

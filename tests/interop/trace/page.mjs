@@ -116,6 +116,21 @@ for (const scheme of ["light", "dark"]) {
   await page.close();
 }
 
+// ---- a policy that leaves messages out ----
+{
+  const { page, said: words } = await open("policy.html");
+  await page.type("#find", "Dates without zone are UTC");
+  await page.keyboard.press("Enter");
+  const held = await page.$eval("#detail", e => e.textContent);
+  check(held.includes("no room in the budget") && held.includes("of a budget of"), "a request says what the policy left out");
+  check(/left out by the policy: \d+/.test(held), "and how much");
+  await page.click("#detail .held .link"); // the summary goes to its rewrite
+  check((await title(page)).startsWith("rewrite: compaction"), "a summary leads to its rewrite: " + (await title(page)));
+  check((await page.$eval("#detail", e => e.textContent)).includes("Entries 1 to 6, summed up as"), "which says what it stands for");
+  check(words.length === 0, "nothing goes wrong: " + words.join(" "));
+  await page.close();
+}
+
 // ---- an attack in every text ----
 {
   const { page, asked, said: words } = await open("hostile.html");
