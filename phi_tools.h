@@ -1752,11 +1752,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void);
 #endif /* PHI__PUB_SECTIONS */
 
 #ifdef PHI__PUB_TRACE
-#if PHI__PUB_TRACE != 0x87405a14
+#if PHI__PUB_TRACE != 0x4f0729be
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__PUB_TRACE 0x87405a14
+#define PHI__PUB_TRACE 0x4f0729be
 
 /* ---- src/trace/trace.h ---- */
 
@@ -1829,15 +1829,16 @@ typedef struct phi_trace_desc {
 typedef struct phi_trace phi_trace;
 
 /* Writes a trace in one call. desc NULL: the defaults. PHI_BAD_ARG; PHI_NO_MEMORY; the sink's
-   status; the store's, where evicted entries cannot be recalled. The bytes written
-   before a failure are no whole trace. */
+   status; the store's, where evicted entries cannot be recalled. The bytes written before a failure
+   are no whole trace. */
 PHI_API phi_status phi_trace_html(const phi_thread *thread, const phi_trace_desc *desc,
                                   const phi_trace_sink *out);
 PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc *desc,
                                   const phi_trace_sink *out);
 
 /* The same in slices: begin, advance until it is not PHI_BUSY, end.
-   Ownership: the caller ends *trace with phi_trace_end; its memory is the thread's. *out is copied.
+   Ownership: the caller ends *trace with phi_trace_end. Its memory is the runtime's, but for one
+   view, which the thread's memory holds. *out is copied.
    Lifetime: the threads must not be freed, nor begin anew, before phi_trace_end. They may grow:
    entries after phi_trace_begin are not in the trace.
    PHI_BAD_ARG; PHI_NO_MEMORY: *trace is NULL. */
@@ -40402,11 +40403,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xdc3ccfaa
+#if PHI__IMP_TRACE != 0xfe3ca173
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xdc3ccfaa
+#define PHI__IMP_TRACE 0xfe3ca173
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -40491,7 +40492,7 @@ typedef enum phi__trace_stage {
 } phi__trace_stage;
 
 struct phi_trace {
-    phi_memory *memory; /* the thread's */
+    phi_memory *memory; /* the runtime's */
     phi_trace_kind kind;
     phi_trace_desc desc;
     phi_trace_sink sink;
@@ -40777,9 +40778,16 @@ static bool phi__trace_ends(phi_trace *t) {
     return true;
 }
 
+/* The runtime's, so that the limit of an agent does not count a trace. */
+static phi_memory *phi__trace_memory(const phi_thread *thread) {
+    phi_memory *memory = thread->log.memory;
+    while (memory->parent != NULL) memory = memory->parent;
+    return memory;
+}
+
 static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_trace_desc *desc) {
     memset(t, 0, sizeof *t);
-    t->memory = thread->log.memory;
+    t->memory = phi__trace_memory(thread);
     t->main = thread;
     if (desc != NULL) t->desc = *desc;
     if (t->desc.policy != NULL) t->policy = phi__policy_filled(t->desc.policy);
@@ -40817,7 +40825,7 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
     if (thread == NULL || out == NULL || out->write == NULL || !phi__trace_desc_fits(desc) ||
         (kind != PHI_TRACE_HTML && kind != PHI_TRACE_OTEL))
         return PHI_BAD_ARG;
-    t = (phi_trace *)phi__alloc(thread->log.memory, sizeof *t);
+    t = (phi_trace *)phi__alloc(phi__trace_memory(thread), sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
     phi__trace_init(t, thread, desc);
     t->kind = kind;
@@ -40941,7 +40949,7 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (thread == NULL || path == NULL || path[0] == '\0') return PHI_BAD_ARG;
     memset(&to, 0, sizeof to);
-    status = phi__trace_open(&sink, thread->log.memory, path, &to);
+    status = phi__trace_open(&sink, phi__trace_memory(thread), path, &to);
     if (status == PHI_OK) status = phi__trace_all(thread, kind, desc, &sink);
     if (status == PHI_OK) status = phi__files_commit(to.file, &to.words);
     phi__files_close(to.file);

@@ -191,9 +191,16 @@ static bool phi__trace_ends(phi_trace *t) {
     return true;
 }
 
+/* The runtime's, so that the limit of an agent does not count a trace. */
+static phi_memory *phi__trace_memory(const phi_thread *thread) {
+    phi_memory *memory = thread->log.memory;
+    while (memory->parent != NULL) memory = memory->parent;
+    return memory;
+}
+
 static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_trace_desc *desc) {
     memset(t, 0, sizeof *t);
-    t->memory = thread->log.memory;
+    t->memory = phi__trace_memory(thread);
     t->main = thread;
     if (desc != NULL) t->desc = *desc;
     if (t->desc.policy != NULL) t->policy = phi__policy_filled(t->desc.policy);
@@ -231,7 +238,7 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
     if (thread == NULL || out == NULL || out->write == NULL || !phi__trace_desc_fits(desc) ||
         (kind != PHI_TRACE_HTML && kind != PHI_TRACE_OTEL))
         return PHI_BAD_ARG;
-    t = (phi_trace *)phi__alloc(thread->log.memory, sizeof *t);
+    t = (phi_trace *)phi__alloc(phi__trace_memory(thread), sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
     phi__trace_init(t, thread, desc);
     t->kind = kind;
@@ -355,7 +362,7 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (thread == NULL || path == NULL || path[0] == '\0') return PHI_BAD_ARG;
     memset(&to, 0, sizeof to);
-    status = phi__trace_open(&sink, thread->log.memory, path, &to);
+    status = phi__trace_open(&sink, phi__trace_memory(thread), path, &to);
     if (status == PHI_OK) status = phi__trace_all(thread, kind, desc, &sink);
     if (status == PHI_OK) status = phi__files_commit(to.file, &to.words);
     phi__files_close(to.file);

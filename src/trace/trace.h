@@ -69,15 +69,16 @@ typedef struct phi_trace_desc {
 typedef struct phi_trace phi_trace;
 
 /* Writes a trace in one call. desc NULL: the defaults. PHI_BAD_ARG; PHI_NO_MEMORY; the sink's
-   status; the store's, where evicted entries cannot be recalled. The bytes written
-   before a failure are no whole trace. */
+   status; the store's, where evicted entries cannot be recalled. The bytes written before a failure
+   are no whole trace. */
 PHI_API phi_status phi_trace_html(const phi_thread *thread, const phi_trace_desc *desc,
                                   const phi_trace_sink *out);
 PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc *desc,
                                   const phi_trace_sink *out);
 
 /* The same in slices: begin, advance until it is not PHI_BUSY, end.
-   Ownership: the caller ends *trace with phi_trace_end; its memory is the thread's. *out is copied.
+   Ownership: the caller ends *trace with phi_trace_end. Its memory is the runtime's, but for one
+   view, which the thread's memory holds. *out is copied.
    Lifetime: the threads must not be freed, nor begin anew, before phi_trace_end. They may grow:
    entries after phi_trace_begin are not in the trace.
    PHI_BAD_ARG; PHI_NO_MEMORY: *trace is NULL. */

@@ -86,7 +86,7 @@ typedef enum phi__trace_stage {
 } phi__trace_stage;
 
 struct phi_trace {
-    phi_memory *memory; /* the thread's */
+    phi_memory *memory; /* the runtime's */
     phi_trace_kind kind;
     phi_trace_desc desc;
     phi_trace_sink sink;

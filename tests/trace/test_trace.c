@@ -7,6 +7,7 @@
 #include "record/recorder.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
+#include "support/talk.h"
 
 #include <unistd.h>
 
@@ -584,6 +585,43 @@ TEST(a_log_that_leaves_memory_between_two_slices_gives_the_same_trace) {
     }
 }
 
+TEST(a_log_that_forgot_entries_is_traced_from_its_first_one_whatever_the_agent_s_limit) {
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_FORGET);
+    const phi_thread *thread;
+    phi_memory memory;
+    phi_trace_sink sink;
+    phi_trace *trace;
+    phi_status status;
+    uint64_t first;
+    taken k;
+    talk said;
+    traced t;
+    talk_begin(&said, r, &desc);
+    thread = phi_agent_thread(said.agent);
+    while (said.times == 0 && said.ends < 300) CHECK(exchange(&said) == PHI_OK);
+    first = phi_thread_first(thread);
+    REQUIRE(first > 0);
+    traced_make(&t, thread, PHI_TRACE_HTML, NULL);
+    CHECK_EQ_INT(phi_json_count(traced_entries(&t, 0)), phi_thread_count(thread) - first);
+    CHECK_EQ_INT(phi_json_uint(phi_json_path(traced_entries(&t, 0), "[0].s"), 0), first);
+    (void)views_hold(thread, &t);
+    traced_free(&t);
+    traced_make(&t, thread, PHI_TRACE_OTEL, NULL);
+    traced_free(&t);
+    /* and where it forgets between two slices, the trace ends */
+    phi_memory_init(&memory, NULL, 0);
+    sink = sink_of(&k, &memory);
+    REQUIRE(phi_trace_begin(thread, PHI_TRACE_HTML, NULL, &sink, &trace) == PHI_OK);
+    CHECK_EQ_INT(phi_trace_advance(trace, 8), PHI_BUSY);
+    while (phi_thread_first(thread) == first && said.ends < 600) CHECK(exchange(&said) == PHI_OK);
+    while ((status = phi_trace_advance(trace, 8)) == PHI_BUSY) {}
+    CHECK_EQ_INT(status, PHI_NOT_FOUND);
+    phi_trace_end(trace);
+    phi__buf_free(&k.text);
+    rig_free(r);
+}
+
 TEST(an_agent_is_saved_in_one_call_without_its_key) {
     rig *r = rig_new();
     phi_agent agent = traced_agent(r, NULL, false);
@@ -645,20 +683,21 @@ TEST(captured_requests_of_a_session_are_on_the_page) {
     rig_free(r);
 }
 
-TEST_MAIN(TEST_ENTRY(every_request_of_a_story_is_the_view_that_the_thread_had),
-          TEST_ENTRY(every_request_of_random_threads_is_the_view_that_the_thread_had),
-          TEST_ENTRY(a_policy_says_of_each_item_whether_it_was_sent),
-          TEST_ENTRY(the_page_has_every_entry_of_every_thread_and_their_cost),
-          TEST_ENTRY(a_long_text_is_cut_where_a_character_ends_and_says_how_long_it_was),
-          TEST_ENTRY(an_empty_thread_is_a_page_and_a_document),
-          TEST_ENTRY(ten_thousand_entries_of_ordinary_size_are_at_most_twelve_megabytes),
-          TEST_ENTRY(no_text_of_a_thread_leaves_the_data_of_the_page),
-          TEST_ENTRY(keys_of_models_and_secrets_are_hidden_also_where_a_text_is_cut_inside_of_one),
-          TEST_ENTRY(a_trace_in_slices_is_the_same_and_its_pieces_are_small),
-          TEST_ENTRY(what_the_sink_says_ends_the_trace_and_is_said_again),
-          TEST_ENTRY(bad_arguments_are_refused),
-          TEST_ENTRY(a_trace_survives_every_failed_allocation),
-          TEST_ENTRY(a_run_under_way_shows_the_request_that_has_no_answer_yet),
-          TEST_ENTRY(a_log_that_leaves_memory_between_two_slices_gives_the_same_trace),
-          TEST_ENTRY(an_agent_is_saved_in_one_call_without_its_key),
-          TEST_ENTRY(captured_requests_of_a_session_are_on_the_page))
+TEST_MAIN(
+    TEST_ENTRY(every_request_of_a_story_is_the_view_that_the_thread_had),
+    TEST_ENTRY(every_request_of_random_threads_is_the_view_that_the_thread_had),
+    TEST_ENTRY(a_policy_says_of_each_item_whether_it_was_sent),
+    TEST_ENTRY(the_page_has_every_entry_of_every_thread_and_their_cost),
+    TEST_ENTRY(a_long_text_is_cut_where_a_character_ends_and_says_how_long_it_was),
+    TEST_ENTRY(an_empty_thread_is_a_page_and_a_document),
+    TEST_ENTRY(ten_thousand_entries_of_ordinary_size_are_at_most_twelve_megabytes),
+    TEST_ENTRY(no_text_of_a_thread_leaves_the_data_of_the_page),
+    TEST_ENTRY(keys_of_models_and_secrets_are_hidden_also_where_a_text_is_cut_inside_of_one),
+    TEST_ENTRY(a_trace_in_slices_is_the_same_and_its_pieces_are_small),
+    TEST_ENTRY(what_the_sink_says_ends_the_trace_and_is_said_again),
+    TEST_ENTRY(bad_arguments_are_refused), TEST_ENTRY(a_trace_survives_every_failed_allocation),
+    TEST_ENTRY(a_run_under_way_shows_the_request_that_has_no_answer_yet),
+    TEST_ENTRY(a_log_that_leaves_memory_between_two_slices_gives_the_same_trace),
+    TEST_ENTRY(a_log_that_forgot_entries_is_traced_from_its_first_one_whatever_the_agent_s_limit),
+    TEST_ENTRY(an_agent_is_saved_in_one_call_without_its_key),
+    TEST_ENTRY(captured_requests_of_a_session_are_on_the_page))
