@@ -160,6 +160,8 @@ $(B)/examples/%: examples/%.c $(B)/libphi_all.a $(B)/declared/.stamp
 	@$(CC) -std=c99 $(WARN_HEADER) $(FLAGS_HEADER) -D_GNU_SOURCE -I$(B)/declared $< $(B)/libphi_all.a \
 	    $(FAST_LINK) $(LIBS) -lm -o $@
 
+$(B)/examples/phi: $(wildcard examples/*.h)
+
 example-programs: $(EXAMPLES)
 
 examples:

@@ -1,11 +1,9 @@
 /* phi.c - the command: asks an agent a question, or talks with it in the terminal.
 
-       phi "Which files are new here?"          the answer on stdout, tool calls on stderr
+       phi "Which files are new here?"         the answer on stdout, tool calls on stderr
        git diff | phi "Review this"            a question about standard input
        phi                                     a chat: docs/phi.md has its keys
-       phi -c agent.toml                       the agents, models, tools and rules of a file
-
-   The parts: options, setting up, showing events, permission, one question, the chat, commands. */
+       phi -c agent.toml                       the agents, models, tools and rules of a file */
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 
@@ -122,6 +120,13 @@ static void show_end(app *a, const phi_event *ev) {
     if (a->chat) show_time(a, ev);
 }
 
+static void show_error(app *a, const phi_event *ev) {
+    char http[32] = "";
+    if (ev->failure != NULL && ev->failure->http_status != 0)
+        (void)snprintf(http, sizeof http, " (HTTP %d)", ev->failure->http_status);
+    note(a, STYLE_BAD, "! %.*s%s", (int)ev->text.len, ev->text.at, http);
+}
+
 static void show(app *a, const phi_event *ev) {
     phi_arena_mark mark = phi_arena_save(&a->arena);
     switch (ev->kind) {
@@ -134,11 +139,12 @@ static void show(app *a, const phi_event *ev) {
         calls_begin(a->calls, ev, &a->arena, a->chat ? a->screen.columns / 2 : 60);
         break;
     case PHI_EV_TOOL_END: show_call(a, ev); break;
-    case PHI_EV_ERROR: note(a, STYLE_BAD, "! %.*s", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_ERROR: show_error(a, ev); break;
     case PHI_EV_RETRACT: note(a, STYLE_DIM, "(that was cut off, and is asked for again)"); break;
     case PHI_EV_INPUT_REJECTED:
     case PHI_EV_WARNING: note_str(a, STYLE_BAD, ev->text); break;
     case PHI_EV_RETRY:
+    case PHI_EV_FAILOVER:
     case PHI_EV_TOOLS_CHANGED: note_str(a, STYLE_DIM, ev->text); break;
     case PHI_EV_INPUT_DROPPED:
         note(a, STYLE_BAD, "(not delivered: %.*s)", (int)ev->text.len, ev->text.at);
@@ -187,27 +193,21 @@ static phi_verdict ask(void *user_data, phi_hook *hook) {
     return PHI_DENY;
 }
 
-/* Shows all of what will run: a permission is given to what was seen. */
+/* Shows all that will run: a permission is given to what was seen. */
 static void show_question(app *a) {
     const phi_pending_item *item = &a->asked;
+    text words = {NULL, 0, 0};
     phi_str why = PHI_ZERO;
-    a->with_always = false;
+    phi_status status = PHI_REJECTED;
     phi_arena_free(&a->arena);
-    if (item->kind == PHI_WAITING_BUDGET) {
-        note(a, STYLE_ASK, "The run has paused: %.*s. Shall it go on, with as much again?",
-             (int)item->text.len, item->text.at);
-        return;
-    }
-    note(a, STYLE_ASK, "%.*s wants to run:", (int)item->tool_name.len, item->tool_name.at);
-    note_str(a, STYLE_ASK, calls_argument(&a->arena, item->arguments));
-    if (phi_str_equal(calls_argument(&a->arena, item->arguments), item->arguments) == false &&
-        phi_str_equal(item->tool_name, phi_str_of("bash")) == false)
-        note_str(a, STYLE_DIM, item->arguments);
-    if (phi_permissions_always(a->permissions, item->tool_name, item->arguments,
-                               PHI_PERMISSION_SCOPE_KIND, &a->arena, &a->always, &why) == PHI_OK)
-        a->with_always = a->always.count > 0;
-    else if (why.len > 0)
-        note(a, STYLE_DIM, "(%.*s)", (int)why.len, why.at);
+    calls_question(&words, item, &a->arena);
+    if (item->kind == PHI_WAITING_DECISION)
+        status = phi_permissions_always(a->permissions, item->tool_name, item->arguments,
+                                        PHI_PERMISSION_SCOPE_KIND, &a->arena, &a->always, &why);
+    if (why.len > 0) text_print(&words, "\n(%.*s)", (int)why.len, why.at);
+    a->with_always = status == PHI_OK && a->always.count > 0;
+    note_str(a, STYLE_ASK, text_str(&words));
+    free(words.at);
 }
 
 /* The first thing that waits for a person; shown once. */
@@ -257,18 +257,18 @@ static void decide(app *a, char answer) {
 static int open_permissions(app *a) {
     static const phi_permission_rules none = PHI_ZERO;
     static char directory[4096];
+    bool ruled = phi_json_get(phi_config_tree(a->config), "permissions") != NULL;
     phi_permissions_desc desc = PHI_ZERO;
     phi_status status;
     if (getcwd(directory, sizeof directory) != NULL) desc.workspace = directory;
     desc.home = getenv("HOME");
     desc.ask_fn = ask;
     desc.user_data = a;
-    if (a->config != NULL && phi_json_get(phi_config_tree(a->config), "permissions") != NULL)
-        desc.rules = &none;
+    if (ruled) desc.rules = &none; /* those that "always" adds */
     a->permissions = phi_permissions_new(&desc, &status);
     if (a->permissions == NULL) return complain(a, "permissions", phi_status_text(status));
-    a->desc.hook_fn = phi_permissions_hook;
-    a->desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    if (!ruled) a->desc.hook_fn = phi_permissions_hook;
+    if (!ruled) a->desc.hook_points = PHI_HOOK_BEFORE_TOOL;
     a->desc.hook_user_data = a->permissions;
     a->desc.decision_timeout_ms = PHI_UNLIMITED;
     return 0;
@@ -318,7 +318,6 @@ static int set_up(app *a) {
     if (!files_open_tape(&a->tape, a->o.record, a->o.replay, &words) ||
         !files_open_session(&a->session, a->o.session, &words))
         code = complain(a, words.at, NULL);
-    free(words.at);
     if (a->session.store.append != NULL) a->desc.store = &a->session.store;
     desc.use_environment = true;
     desc.tape = a->tape.tape;
@@ -327,17 +326,17 @@ static int set_up(app *a) {
     if (code == 0 && a->o.config != NULL) a->config = commands_load(a->o.config);
     if (code == 0) code = open_permissions(a);
     if (code == 0) code = a->o.config != NULL ? agent_of_config(a) : agent_of_environment(a);
-    if (code == 0 && a->desc.store != NULL &&
-        phi_agent_use_thread(a->agent, a->session.thread) != PHI_OK)
-        code = complain(a, a->o.session, last_error(a));
+    words.len = 0;
+    if (code == 0 && !files_use_session(&a->session, a->agent, &words))
+        code = complain(a, words.at, NULL);
+    free(words.at);
     return code;
 }
 
 static int tear_down(app *a, int code) {
     text words = {NULL, 0, 0};
     char why[256] = "";
-    uint64_t end =
-        keys_now_ms() + 3000; /* servers and commands that do not end by then are killed */
+    uint64_t end = keys_now_ms() + 3000; /* what has not ended by then is killed */
     if (a->o.trace != NULL && a->agent.rt != NULL &&
         phi_trace_agent(a->agent, PHI_TRACE_HTML, a->o.trace, why, sizeof why) != PHI_OK) {
         (void)complain(a, a->o.trace, why);
@@ -370,10 +369,11 @@ static int tear_down(app *a, int code) {
 static void ask_at_stderr(app *a) {
     char words[256];
     bool shown = a->asking;
-    int got;
+    int got = shown ? 0 : 1;
     if (!question(a)) return;
+    while (got > 0) got = typed_line(&a->typed, words, sizeof words); /* typed before: no answer */
     if (!shown) (void)fprintf(stderr, a->with_always ? "y, a (always) or n: " : "y or n: ");
-    got = typed_line(&a->typed, words, sizeof words);
+    if (got == 0) got = typed_line(&a->typed, words, sizeof words);
     if (got != 0) decide(a, got > 0 ? words[0] : 'n');
 }
 

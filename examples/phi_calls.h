@@ -71,6 +71,31 @@ static inline void calls_end(call_line *calls, const phi_event *ev, phi_arena *a
     text_say(out, ")");
 }
 
+/* Each line is marked, so that none looks like one of the program's own. */
+static inline void calls_quote(text *out, phi_str words) {
+    size_t i;
+    text_say(out, "\n  | ");
+    for (i = 0; i < words.len; i++) {
+        text_add(out, words.at + i, 1);
+        if (words.at[i] == '\n') text_say(out, "  | ");
+    }
+}
+
+/* All that a person should see before saying yes. */
+static inline void calls_question(text *out, const phi_pending_item *item, phi_arena *arena) {
+    phi_str argument = calls_argument(arena, item->arguments);
+    if (item->kind == PHI_WAITING_BUDGET) {
+        text_print(out, "The run has paused: %.*s. Shall it go on, with as much again?",
+                   (int)item->text.len, item->text.at);
+        return;
+    }
+    text_print(out, "%.*s wants to run:", (int)item->tool_name.len, item->tool_name.at);
+    calls_quote(out, argument);
+    if (!phi_str_equal(argument, item->arguments) &&
+        !phi_str_equal(item->tool_name, phi_str_of("bash")))
+        calls_quote(out, item->arguments);
+}
+
 /* "bash git add *": what "always" would allow. */
 static inline void calls_rules(const phi_permission_rules *rules, text *out) {
     const phi_permission_rule *rule = rules->rules;

@@ -75,4 +75,18 @@ static inline bool files_open_session(files_session *s, const char *path, text *
     return text_say(words, "no store there"), false;
 }
 
+/* Gives an agent, made with that store, the thread of the session. False: `words` say why not. */
+static inline bool files_use_session(const files_session *s, phi_agent agent, text *words) {
+    phi_agent_desc desc = PHI_ZERO;
+    const char *why = "the configuration keeps its own sessions: see [session]";
+    if (s->store.append == NULL) return true;
+    (void)phi_agent_get_desc(agent, &desc);
+    if (desc.store != NULL && desc.store->user_data == s->store.user_data) {
+        if (phi_agent_use_thread(agent, s->thread) == PHI_OK) return true;
+        (void)phi_last_error(agent.rt, &why, NULL);
+    }
+    text_print(words, "%s: %s", s->thread, why);
+    return false;
+}
+
 #endif

@@ -81,7 +81,7 @@ static inline int options_input(options *o) {
     ssize_t got = 0;
     size_t before = o->question.len;
     if (isatty(0) || o->command != NULL) return -1;
-    if (before > 0) text_say(&o->question, "\n\n");
+    text_say(&o->question, before > 0 ? "\n\n" : "");
     before = o->question.len;
     while (o->question.len < OPTIONS_INPUT_BYTES && (got = read(0, part, sizeof part)) > 0)
         text_add(&o->question, part, (size_t)got);

@@ -268,6 +268,28 @@ class Config(Folder):
         self.assertEqual(code, 0)
         self.assertIn("permissions", json.loads(out)["properties"])
 
+    def test_a_file_that_keeps_sessions_wants_no_other(self):
+        self.write("own.toml", AGENTS + '[session]\nscope = "persistent"\ndirectory = "kept"\n')
+        self.assertEqual(self.phi("-c", "own.toml", "x")[:1], ("x\n",))
+        self.assertTrue(os.listdir(os.path.join(self.folder, "kept")))
+        out, err, code = self.phi("-c", "own.toml", "--session", "s.jsonl", "x")
+        self.assertEqual((out, code), ("", 2))
+        self.assertIn("the configuration keeps its own sessions: see [session]", err)
+
+    def test_rules_of_a_file_come_first(self):
+        self.write("rules.toml", AGENTS.replace("/s/echo", "/s/phi-ask") + """
+[permissions]
+otherwise = "deny"
+rules = [{ verdict = "allow", tool = "bash", command = "touch *" },
+         { verdict = "ask", tool = "write_file" }]
+[tools]
+enabled = ["bash", "write_file"]
+""")
+        out, err, code = self.phi("-c", "rules.toml", "go")
+        self.assertEqual((out, code), ("I was told: Nobody is there to allow this call.\n", 0), err)
+        self.assertEqual([n for n in self.files() if n.endswith(".txt")],
+                         ["one.txt", "three.txt", "two.txt"])
+
     def test_a_session_of_an_agent_of_a_file(self):
         for words in ("one", "two"):
             self.phi("-c", "agents.toml", "--agent", "worker", "--session", "s.jsonl", words)
@@ -343,6 +365,17 @@ class Pty(Chat):
                 self.wait_for("Ready")
                 self.child.send_signal(number)
                 self.assertEqual(self.left(), (code, True))
+
+    def test_one_question_asks_for_permission_at_the_terminal(self):
+        self.start("phi-ask", "go")
+        self.wait_for("touch one.txt\r\ny, a (always) or n: ")
+        self.type("a\n")
+        self.wait_for("by hand")
+        self.wait_for("n: ")
+        self.type("n\n")
+        self.wait_for("I was told: The user said no.")
+        self.assertEqual(self.left(), (0, True))
+        self.assertEqual(self.files(), ["one.txt", "three.txt", "two.txt"])
 
     def test_a_terminal_that_goes_away_ends_it(self):
         for scenario in ("echo", "slow-300"):
@@ -443,7 +476,7 @@ class Tmux(Chat):
     def test_permission_once_always_and_no(self):
         self.start("phi-ask")
         self.type("go", "Enter")
-        self.wait_for(r"bash wants to run:\ntouch one.txt\n")
+        self.wait_for(r"bash wants to run:\n  \| touch one.txt\n")
         self.wait_for(r"^y: once \| n: no \| a: always bash touch \*")
         self.assertFalse(self.has("one.txt"))
         time.sleep(0.27)  # an answer that was typed before the question could be read is none
@@ -452,7 +485,7 @@ class Tmux(Chat):
         self.assertTrue(self.has("one.txt") and not self.has("two.txt"))
         time.sleep(0.27)
         self.type("a")
-        self.wait_for(r"write_file wants to run:\nfour.txt\n.*by hand")
+        self.wait_for(r"write_file wants to run:\n  \| four.txt\n  \| .*by hand")
         self.assertTrue(self.has("two.txt") and self.has("three.txt"))
         time.sleep(0.27)
         self.type("n")
