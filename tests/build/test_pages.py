@@ -58,6 +58,14 @@ class Pages(unittest.TestCase):
         self.assertTrue('"docs", "*.md"' in read("scripts", "check_docs.py"))
         self.assertTrue("scripts/check_docs.py" in read("Makefile"))
 
+    def test_the_runbook_says_what_to_see_and_set_for_five_troubles(self):
+        sections = read("docs", "runbook.md").split("\n## ")[1:]
+        for topic in ("retries", "too long", "provider is down", "MCP server dies", "slow"):
+            found = [section for section in sections if topic in section.split("\n")[0]]
+            self.assertEqual(1, len(found), topic)
+            for part in ("*Symptom*", "*See it*", "*Set*"):
+                self.assertTrue(part in found[0], f"{topic}: {part}")
+
     def test_the_page_on_sessions_has_its_topics(self):
         text = read("docs", "sessions.md")
         for words in ("explicit", "first_loop", "inactivity", "pending", "running", "completed", "rejected",
