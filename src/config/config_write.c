@@ -142,6 +142,25 @@ static void phi__config_write_settings(const phi_agent_desc *desc, phi__config_a
     a->disable_facts = desc->disable_facts;
 }
 
+/* The schema is written as the text that it is. */
+static bool phi__config_write_format(const phi__config_write *w, phi_json *agent) {
+    const phi_format *format = &w->desc->format;
+    phi__config_format f;
+    phi_json *node = phi_json_new_object(w->arena);
+    memset(&f, 0, sizeof f);
+    if (format->kind == PHI_FORMAT_TEXT) return node != NULL;
+    f.kind = format->kind;
+    f.name = format->name;
+    f.strict = format->strict;
+    if (node == NULL || !phi__config_put_table(w->arena, phi__config_tables_format(), &f, node))
+        return false;
+    if (format->schema != NULL &&
+        phi_json_set(w->arena, node, "schema", phi_json_new_text(w->arena, format->schema)) !=
+            PHI_OK)
+        return false;
+    return phi__config_write_put(w, agent, "format", node);
+}
+
 static bool phi__config_write_agent(const phi__config_write *w) {
     phi__config_agent a;
     phi__config_policy policy;
@@ -168,6 +187,7 @@ static bool phi__config_write_agent(const phi__config_write *w) {
             !phi__config_write_put(w, node, "policy", part))
             return false;
     }
+    if (!phi__config_write_format(w, node)) return false;
     effects.effects = w->desc->effects;
     part = phi_json_new_object(w->arena);
     if (part == NULL ||
@@ -264,7 +284,7 @@ static bool phi__config_write_tree(phi__config_write *w) {
 static phi_status phi__config_write_comment(phi_arena *arena, const phi_str *body, phi_str *out) {
     static const char head[] =
         "# Written by phi_config_write. Keys and headers are variables. Not in this file: hooks,\n"
-        "# filters, strategies, failover, formats, stores, and what tools of the program do.\n";
+        "# filters, strategies, failover, stores, and what tools of the program do.\n";
     char *at = phi__arena_bytes(arena, phi__add(sizeof head, body->len));
     if (at == NULL) return PHI_NO_MEMORY;
     memcpy(at, head, sizeof head - 1);

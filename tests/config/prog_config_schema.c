@@ -1,4 +1,4 @@
-/* prog_config_schema.c - prints the JSON Schema of a configuration, for make schema. */
+/* prog_config_schema.c - prints the JSON Schema of a configuration with all sections, for make schema. */
 #include "sections/sections.h"
 
 #include <stdio.h>

@@ -268,6 +268,31 @@ TEST(it_may_be_freed_in_the_midst_and_a_config_with_errors_gives_its_problems) {
     rig_free(r);
 }
 
+static phi_agents *inside;
+
+static phi_verdict free_inside(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    (void)hook;
+    CHECK_EQ_INT(phi_agents_free(inside), PHI_MISUSE);
+    return PHI_ALLOW;
+}
+
+TEST(inside_a_callback_nothing_is_freed) {
+    rig *r = rig_new();
+    phi_agents_desc with = PHI_ZERO;
+    phi_agent_desc base = PHI_ZERO;
+    made m;
+    base.hook_fn = free_inside;
+    base.hook_points = PHI_HOOK_BEFORE_TURN;
+    with.base = &base;
+    REQUIRE(made_load(&m, r, PROVIDER, NULL, NULL, &with));
+    inside = m.agents;
+    say(&m, NULL, "hello", "hi");
+    CHECK_EQ_INT(phi_message_count(phi_agents_get(m.agents, NULL)), 2);
+    made_free(&m);
+    rig_free(r);
+}
+
 TEST(each_failed_allocation_leaves_no_agent_or_all) {
     rig *r = rig_new();
     phi_agents_desc with = PHI_ZERO;
@@ -309,4 +334,5 @@ TEST_MAIN(TEST_ENTRY(one_file_reference_is_another_file_in_each_workspace),
           TEST_ENTRY(a_persistent_session_without_a_place_is_an_error_and_a_file_is_a_place),
           TEST_ENTRY(agents_that_the_host_has_freed_are_stale_and_the_rest_is_freed_later),
           TEST_ENTRY(it_may_be_freed_in_the_midst_and_a_config_with_errors_gives_its_problems),
+          TEST_ENTRY(inside_a_callback_nothing_is_freed),
           TEST_ENTRY(each_failed_allocation_leaves_no_agent_or_all))

@@ -15,6 +15,8 @@ static const char text[] =
     "keep = \"none\"\nsteering_mode = \"all\"\nrepeat_warn_after = \"unlimited\"\nqueue_limit = 3\n"
     "capture_requests = true\n[agent.policy]\nmax_input_tokens = 5000\nkeep_last_turns = 0\n"
     "include = [\"messages\"]\n[agent.effects]\nmode = \"allow_list\"\nallow = [\"merge\"]\n"
+    "[agent.format]\ntype = \"json_schema\"\nname = \"f\"\n"
+    "schema = '{\"type\":\"object\"}'\n"
     "[agent.profile]\nname = \"n\"\nthinking_level = \"low\"\ntemperature = 0.0\n"
     "max_tokens = 77\nconfig_id = \"c\"\n"
     "[provider]\nmodel = \"m\"\napi_key = \"${MADE_KEY}\"\napi = \"openai\"\n"
@@ -73,6 +75,9 @@ static void check_equal(const phi_agent_desc *a, const phi_agent_desc *b) {
     CHECK_EQ_INT(a->deadlines.total_ms, b->deadlines.total_ms);
     CHECK_EQ_INT(a->effects.mode, b->effects.mode);
     CHECK_EQ_INT(a->effects.allow, b->effects.allow);
+    CHECK_EQ_INT(a->format.kind, b->format.kind);
+    CHECK_EQ_STR(a->format.schema, b->format.schema);
+    CHECK_EQ_STR(a->format.name, b->format.name);
     CHECK_EQ_INT(a->policy != NULL, b->policy != NULL);
     if (a->policy == NULL || b->policy == NULL) return;
     CHECK_EQ_INT(a->policy->max_input_tokens, b->policy->max_input_tokens);
