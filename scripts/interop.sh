@@ -12,6 +12,7 @@ code=0
 ./interop_skills.sh || code=1
 ./interop_yaml.sh || code=1
 ./interop_toml.sh || code=1
+./interop_config.sh || code=1
 ./interop_shell.sh || code=1
 ./interop_calls.sh || code=1
 ./interop_search.sh || code=1

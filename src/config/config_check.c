@@ -83,16 +83,9 @@ static bool phi__config_check_no_limit(const phi__config_field *field, const phi
            phi__str_is_nocase(phi__json_text_of(node), "unlimited");
 }
 
-/* The largest value of the field's size; of seconds: of its milliseconds. */
-static double phi__config_check_most(const phi__config_field *field) {
-    if (field->kind == PHI__CONFIG_SECONDS) return 4294967.0;
-    if (field->kind == PHI__CONFIG_NUMBER) return 1e300;
-    return field->size >= 8 ? 9.2e18 : field->size == 4 ? 4294967295.0 : 65535.0;
-}
-
 static void phi__config_check_number(phi__config_walk *walk, const phi__config_field *field,
                                      const phi_json *node) {
-    double value = phi_json_num(node, 0), most = phi__config_check_most(field);
+    double value = phi_json_num(node, 0), most = phi__config_fields_most(field);
     bool whole = field->kind == PHI__CONFIG_INTEGER;
     char expected[120];
     const char *what = whole                                ? "an integer"
@@ -286,7 +279,10 @@ static void phi__config_check_field(phi__config_walk *walk, const phi__config_fi
     case PHI__CONFIG_BOOL:
         if (!phi_json_is_bool(node))
             phi__config_check_invalid(walk, field, node, "true or false",
-                                      phi_json_is_string(node) ? ": write it without quotes" : "");
+                                      phi__str_is_nocase(phi__json_text_of(node), "true") ||
+                                              phi__str_is_nocase(phi__json_text_of(node), "false")
+                                          ? ": write it without quotes"
+                                          : "");
         break;
     case PHI__CONFIG_INTEGER:
     case PHI__CONFIG_NUMBER:

@@ -37,4 +37,10 @@ bool phi__config_fields_has(const phi__config_table *table, const void *taken, c
     memcpy(&set, taken, sizeof set);
     return (set >> i & 1) != 0;
 }
+double phi__config_fields_most(const phi__config_field *field) {
+    if (field->kind == PHI__CONFIG_SECONDS) return 4294967.0;
+    if (field->kind == PHI__CONFIG_NUMBER) return 1e300;
+    return field->size >= 8 ? 9.2e18 : field->size == 4 ? 4294967295.0 : 65535.0;
+}
+
 #endif

@@ -112,6 +112,8 @@ PHI__FN const phi__config_field *phi__config_fields_find(const phi__config_table
 /* Whether that field was in the file: of a struct that phi__config_take filled. */
 PHI__FN bool phi__config_fields_has(const phi__config_table *table, const void *taken,
                                     const char *key);
+/* The largest value of the field's size; of seconds: of its milliseconds. */
+PHI__FN double phi__config_fields_most(const phi__config_field *field);
 /* All of a file. Sections of further headers are not in it. */
 PHI__FN const phi__config_table *phi__config_tables_top(void);
 

@@ -43,7 +43,10 @@ static void phi__config_schema_number(phi__config_schema *s, const phi__config_f
     bool whole = field->kind == PHI__CONFIG_INTEGER;
     phi__buf_printf(&s->out, "\"anyOf\":[{\"type\":\"%s\"", whole ? "integer" : "number");
     phi__config_schema_bound(s, "minimum", field->min);
-    if (field->max > 0) phi__config_schema_bound(s, "maximum", field->max);
+    if (field->max > 0)
+        phi__config_schema_bound(s, "maximum", field->max);
+    else if (field->kind == PHI__CONFIG_SECONDS)
+        phi__config_schema_bound(s, "maximum", phi__config_fields_most(field));
     phi__buf_text(&s->out, "},");
     if ((field->flags & PHI__CONFIG_NO_LIMIT) != 0)
         phi__buf_text(&s->out, "{\"const\":\"unlimited\"},");

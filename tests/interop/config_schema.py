@@ -21,8 +21,8 @@ import jsonschema
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Faults that the schema shows, too.
 SHOWN = re.compile(r"Invalid value for |Unknown field | has no \w+: add ")
-# ... but these: names of entities, texts for people, and what phi takes with a warning.
-NOT_SHOWN = re.compile(r"expected a name|is used$|U\+0000|has the block")
+# ... but these: names of entities, what a variable stands for, and what phi takes with a warning.
+NOT_SHOWN = re.compile(r"\"\$\{|expected a name|is used$|U\+0000|has the block")
 OTHERS = [5, -1, 0, 1e12, 0.5, "x", "unlimited", "${X}", True, [], ["x"], [5], {}, {"x": 1}, [{}]]
 
 
