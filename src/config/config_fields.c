@@ -3,10 +3,6 @@
 
 #ifndef PHI_NO_CONFIG
 
-size_t phi__config_fields_count(const phi__config_table *table) {
-    return (table->base != NULL ? table->base()->count : 0) + table->count;
-}
-
 const phi__config_field *phi__config_fields_at(const phi__config_table *table, size_t i) {
     if (table->base != NULL) {
         const phi__config_table *base = table->base();

@@ -103,8 +103,7 @@ typedef struct phi__config_table {
 
 /* ---- tables (config_fields.c, config_tables.c) ---- */
 
-/* How many fields, base and own, and field i; NULL past the end. */
-PHI__FN size_t phi__config_fields_count(const phi__config_table *table);
+/* Field i, those of the base first; NULL past the end. */
 PHI__FN const phi__config_field *phi__config_fields_at(const phi__config_table *table, size_t i);
 /* The field of that key or alias, and its index; NULL: none. *index may be NULL. */
 PHI__FN const phi__config_field *phi__config_fields_find(const phi__config_table *table,

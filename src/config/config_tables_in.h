@@ -345,7 +345,6 @@ PHI__FN const phi__config_table *phi__config_tables_prompts(void);
 PHI__FN const phi__config_table *phi__config_tables_prompt(void);
 
 /* Choices that others need, too. */
-PHI__FN const phi__config_choice *phi__config_tables_thinking(void);
 PHI__FN const phi__config_choice *phi__config_tables_api(void);
 PHI__FN const phi__config_choice *phi__config_tables_preset(void);
 PHI__FN const phi__config_choice *phi__config_tables_quirk_names(void);

@@ -67,8 +67,7 @@ static void check_field(const phi__config_field *field) {
 /* Returns how many fields there are in it and below. */
 static size_t check_table(const phi__config_table *table, int depth) {
     const phi__config_field *field, *other;
-    size_t i, j, count = phi__config_fields_count(table), all = count;
-    CHECK(count <= 64);
+    size_t i, j, all = 0;
     CHECK(depth < 8);
     for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         check_field(field);
@@ -79,8 +78,8 @@ static size_t check_table(const phi__config_table *table, int depth) {
         }
         if (field->table != NULL) all += check_table(field->table(), depth + 1);
     }
-    CHECK_EQ_INT(i, count);
-    return all;
+    CHECK(i <= 64);
+    return all + i;
 }
 
 TEST(every_field_has_a_place_a_default_and_a_sentence) {
