@@ -6,7 +6,7 @@
 #include "text/toml.h"
 #include "text/yaml.h"
 
-/* What is being written. */
+/* The agent that is written, and the tree so far. */
 typedef struct phi__config_write {
     phi_arena *arena;
     const phi_agent_desc *desc;
@@ -280,7 +280,7 @@ static bool phi__config_write_tree(phi__config_write *w) {
            phi__config_write_execution(w);
 }
 
-/* What is not in the file, where its format has comments. */
+/* A comment about the things that no file says, for formats that have comments. */
 static phi_status phi__config_write_comment(phi_arena *arena, const phi_str *body, phi_str *out) {
     static const char head[] =
         "# Written by phi_config_write. Keys and headers are variables. Not in this file: hooks,\n"
