@@ -6,6 +6,17 @@
 static const char phi__toml_no_value[] = "expected a value: text must be in quotes";
 static const char phi__toml_bad_number[] = "expected a number, a date, true or false";
 
+/* Words of other formats. */
+static const char *phi__toml_number_word(phi_str text) {
+    static const char *const nulls[] = {"null", "nil", "none"};
+    size_t i;
+    if (phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false"))
+        return "true and false are written in small letters";
+    for (i = 0; i < PHI__COUNT(nulls); i++)
+        if (phi__str_is_nocase(text, nulls[i])) return "TOML has no null: leave the key out";
+    return phi__toml_no_value;
+}
+
 /* An infinity or NaN; text is without a sign. False: it is another word. */
 static bool phi__toml_number_special(phi_str text, bool negative, phi__json_value *value) {
     if (!phi__str_is(text, "inf") && !phi__str_is(text, "nan")) return false;
@@ -100,7 +111,7 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
     if (phi__toml_number_special(rest, *text.at == '-', value)) return PHI__JSON_DOUBLE;
     if (rest.len == 0 || phi__toml_number_digit(*rest.at) > 9) {
         *what = sign || (rest.len > 0 && *rest.at == '.') ? "expected a digit in the number"
-                                                          : phi__toml_no_value;
+                                                          : phi__toml_number_word(text);
         return 0;
     }
     base = rest.len > 1 && *rest.at == '0' ? rest.at[1] : '\0';

@@ -98,7 +98,8 @@ TEST(lines_say_what_was_expected) {
 
 TEST(values_say_what_is_wrong_with_them) {
     CHECK(refused("a = hello", "1:5: expected a value: text must be in quotes"));
-    CHECK(refused("a = True", "1:5: expected a value: text must be in quotes"));
+    CHECK(refused("a = True", "1:5: true and false are written in small letters"));
+    CHECK(refused("a = null", "1:5: TOML has no null: leave the key out"));
     CHECK(refused("a = 01", "1:5: a number must not begin with a zero"));
     CHECK(refused("a = 1__0", "1:5: an underscore must be between two digits"));
     CHECK(refused("a = 0x", "1:5: expected digits behind the prefix of the number"));
