@@ -2854,11 +2854,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x8c8ae3c7
+#if PHI__IMP_TEXT != 0x300d4ff7
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x8c8ae3c7
+#define PHI__IMP_TEXT 0x300d4ff7
 
 /* ---- src/text/json_in.h ---- */
 
@@ -10050,8 +10050,8 @@ PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at) {
     }
     if (c < 0x80) {
         phi__toml_text_wrong(r, at,
-                             "a control character, which must be an escape (\\u0000) in a string "
-                             "in double quotes");
+                             "a control character, which must be an escape in a string in double "
+                             "quotes");
         return 0;
     }
     n = phi__json_text_utf8(at, r->end);

@@ -76,8 +76,8 @@ PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at) {
     }
     if (c < 0x80) {
         phi__toml_text_wrong(r, at,
-                             "a control character, which must be an escape (\\u0000) in a string "
-                             "in double quotes");
+                             "a control character, which must be an escape in a string in double "
+                             "quotes");
         return 0;
     }
     n = phi__json_text_utf8(at, r->end);

@@ -90,8 +90,9 @@ TEST(lines_say_what_was_expected) {
     CHECK(refused("a = 1\x01", "1:6: expected the end of the line, found byte 0x01"));
     CHECK(refused("a = 1\r", "1:6: expected the end of the line, found byte 0x0d"));
     CHECK(refused("# a\rb", "1:4: a carriage return without a line feed behind it"));
-    CHECK(refused("# \x7f", "1:3: a control character, which must be an escape (\\u0000) in a "
-                            "string in double quotes"));
+    CHECK(
+        refused("# \x7f",
+                "1:3: a control character, which must be an escape in a string in double quotes"));
     CHECK(refused("# \xff", "1:3: a byte that is not UTF-8"));
     CHECK(refused("\xfe\xff", "1:1: expected a key, found byte 0xfe"));
 }
