@@ -40403,11 +40403,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xfe3ca173
+#if PHI__IMP_TRACE != 0x0198d4c9
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xfe3ca173
+#define PHI__IMP_TRACE 0x0198d4c9
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -40546,7 +40546,9 @@ PHI__FN const char *phi__trace_page_tail(size_t i);
 
 PHI__FN void phi__trace_entry_thread(phi_trace *t); /* up to the list of its entries */
 PHI__FN void phi__trace_entry_put(phi_trace *t, const phi__entry *entry);
-PHI__FN void phi__trace_entry_request(phi_trace *t, const struct phi_loop_record *loop);
+#ifndef PHI_NO_SESSIONS
+PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop);
+#endif
 
 /* ---- trace_view.c ---- */
 
@@ -41230,8 +41232,8 @@ PHI__FN void phi__trace_entry_thread(phi_trace *t) {
 
 /* ---- captured requests ---- */
 
-PHI__FN void phi__trace_entry_request(phi_trace *t, const struct phi_loop_record *loop) {
 #ifndef PHI_NO_SESSIONS
+PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop) {
     size_t i;
     for (i = 0; i < loop->turn_count && !t->text.failed; i++) {
         const phi_turn *turn = &loop->turns[i];
@@ -41242,11 +41244,8 @@ PHI__FN void phi__trace_entry_request(phi_trace *t, const struct phi_loop_record
         phi__trace_out_str(t, "t", turn->request);
         phi__buf_char(&t->text, '}');
     }
-#else
-    (void)t;
-    (void)loop;
-#endif
 }
+#endif
 
 #endif
 

@@ -245,8 +245,8 @@ PHI__FN void phi__trace_entry_thread(phi_trace *t) {
 
 /* ---- captured requests ---- */
 
-PHI__FN void phi__trace_entry_request(phi_trace *t, const struct phi_loop_record *loop) {
 #ifndef PHI_NO_SESSIONS
+PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop) {
     size_t i;
     for (i = 0; i < loop->turn_count && !t->text.failed; i++) {
         const phi_turn *turn = &loop->turns[i];
@@ -257,10 +257,7 @@ PHI__FN void phi__trace_entry_request(phi_trace *t, const struct phi_loop_record
         phi__trace_out_str(t, "t", turn->request);
         phi__buf_char(&t->text, '}');
     }
-#else
-    (void)t;
-    (void)loop;
-#endif
 }
+#endif
 
 #endif

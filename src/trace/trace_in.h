@@ -140,7 +140,9 @@ PHI__FN const char *phi__trace_page_tail(size_t i);
 
 PHI__FN void phi__trace_entry_thread(phi_trace *t); /* up to the list of its entries */
 PHI__FN void phi__trace_entry_put(phi_trace *t, const phi__entry *entry);
-PHI__FN void phi__trace_entry_request(phi_trace *t, const struct phi_loop_record *loop);
+#ifndef PHI_NO_SESSIONS
+PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop);
+#endif
 
 /* ---- trace_view.c ---- */
 
