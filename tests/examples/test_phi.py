@@ -4,6 +4,7 @@ chat, driven in tmux where it is installed, and on a pseudo terminal."""
 import fcntl
 import json
 import os
+import random
 import re
 import select
 import shutil
@@ -376,6 +377,32 @@ class Pty(Chat):
         self.wait_for("I was told: The user said no.")
         self.assertEqual(self.left(), (0, True))
         self.assertEqual(self.files(), ["one.txt", "three.txt", "two.txt"])
+
+    def test_random_keys_and_sizes_end_well(self):
+        keys = ["\r", "\n", "\x1b", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f", "\x0b", "\x17", "\x15", "\x12",
+                "\x0c", "\x1b[200~", "\x1b[201~", "hello ", "\u4f60\u597d", "e\u0301", "y", "a", "n",
+                "\x1b[3~", "\x1b[1;5C", "\x1bOA", "\t", "\0", "\x9b", "x" * 500]
+        for seed in range(int(os.environ.get("PHI_SEEDS", "2"))):
+            with self.subTest(seed=seed):
+                pick = random.Random(seed)
+                self.start(pick.choice(["echo", "phi-ask", "phi-wide", "phi-hostile", "slow-20"]))
+                self.wait_for("Ready")
+                for _ in range(60):
+                    if self.child.poll() is not None:
+                        break
+                    self.type(pick.choice(keys))
+                    if pick.random() < 0.2:
+                        size = [pick.choice([1, 2, 5, 24, 300]), pick.choice([1, 2, 20, 80, 300])]
+                        fcntl.ioctl(self.slave, termios.TIOCSWINSZ,
+                                    struct.pack("HHHH", *size, 0, 0))
+                        time.sleep(0.02)
+                    while select.select([self.master], [], [], 0)[0]:
+                        os.read(self.master, 65536)
+                self.child.send_signal(signal.SIGTERM)
+                while self.child.poll() is None:
+                    if select.select([self.master], [], [], 0.05)[0]:
+                        os.read(self.master, 65536)
+                self.assertIn(self.left(), [(0, True), (130, True)])
 
     def test_a_terminal_that_goes_away_ends_it(self):
         for scenario in ("echo", "slow-300"):
