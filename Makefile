@@ -70,7 +70,8 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live openapi schema interop test check mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean format \
+.PHONY: all help demo live openapi schema interop test check mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
+        format \
         objects programs example-programs test-asan test-valgrind test-tsan one
 .DELETE_ON_ERROR:
 .SECONDARY:
