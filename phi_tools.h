@@ -38503,11 +38503,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x5bca9202
+#if PHI__IMP_SECTIONS != 0xbd670244
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x5bca9202
+#define PHI__IMP_SECTIONS 0xbd670244
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -38523,6 +38523,8 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 
 /* "name" of a table for messages, from its name, else its id without braces; never empty. */
 PHI__FN phi_str phi__section_name(const phi_json *node);
+/* Whether a text begins with http:// or https://. */
+PHI__FN bool phi__section_is_address(const char *url);
 
 /* A table of texts as a list in the arena. */
 typedef struct phi__section_pair {
@@ -38621,6 +38623,11 @@ PHI__FN void phi__section_scripts_end(void *state);
 #ifndef PHI_NO_CONFIG
 
 /* ---- for other modules ---- */
+
+PHI__FN bool phi__section_is_address(const char *url) {
+    return phi__str_starts(phi_str_of(url), "http://") ||
+           phi__str_starts(phi_str_of(url), "https://");
+}
 
 PHI__FN phi_str phi__section_name(const phi_json *node) {
     phi_str name = phi_json_str(phi_json_get(node, "name"), "");
@@ -38853,8 +38860,18 @@ static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_js
     if (!phi__arena_str(ground->arena, name, &name)) return PHI_NO_MEMORY;
     desc->name = name.at;
     if ((t->url != NULL) == (t->command != NULL)) {
-        phi__config_words_error(ground, node, PHI_BAD_ARG, "mcp.instances",
-                                "MCP server \"%s\": expected one of command (a program) and url",
+        phi__config_words_error(
+            ground, node, PHI_BAD_ARG, "mcp.instances",
+            t->url != NULL ? "MCP server \"%s\" has both command and url: keep one of them"
+                           : "MCP server \"%s\" has neither command nor url: add command = "
+                             "\"my-server --stdio\", or the url of a server",
+            name.at);
+        return PHI_OK;
+    }
+    if (t->url != NULL && !phi__section_is_address(t->url)) {
+        phi__config_words_error(ground, phi_json_get(node, "url"), PHI_BAD_ARG, "mcp.instances.url",
+                                "MCP server \"%s\": url: expected an address that begins with "
+                                "http:// or https://",
                                 name.at);
         return PHI_OK;
     }
@@ -39335,8 +39352,20 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
     doc->filter.methods = t->methods.at;
     doc->failed = true;
     if ((t->file != NULL) == (t->url != NULL)) {
-        phi__config_words_error(ground, doc->node, PHI_BAD_ARG, "openapi.instances",
-                                "OpenAPI document \"%.*s\": expected one of file and url",
+        phi__config_words_error(
+            ground, doc->node, PHI_BAD_ARG, "openapi.instances",
+            t->url != NULL ? "OpenAPI document \"%.*s\" has both file and url: keep one of "
+                             "them"
+                           : "OpenAPI document \"%.*s\" has neither file nor url: add file "
+                             "= \"api.yaml\", or the url of the document",
+            (int)name.len, name.at);
+        return PHI_OK;
+    }
+    if (t->url != NULL && !phi__section_is_address(t->url)) {
+        phi__config_words_error(ground, phi_json_get(doc->node, "url"), PHI_BAD_ARG,
+                                "openapi.instances.url",
+                                "OpenAPI document \"%.*s\": url: expected an address that begins "
+                                "with http:// or https://",
                                 (int)name.len, name.at);
         return PHI_OK;
     }
@@ -39723,6 +39752,42 @@ static const phi__section_scripts_point phi__section_scripts_points[] = {
     {"transform_context", PHI_HOOK_TRANSFORM_CONTEXT},
     {"convert_to_llm", PHI_HOOK_CONVERT_TO_LLM}};
 
+/* The table form of a script. */
+typedef struct phi__section_scripts_one {
+    uint64_t set;
+    const char *command, *tool;
+    uint32_t timeout_ms;
+    bool shell;
+    phi_script_failure on_failure;
+} phi__section_scripts_one;
+
+static const phi__config_choice phi__section_scripts_failures[] = {
+    {"allow", PHI_SCRIPT_FAILURE_ALLOWS, false},
+    {"deny", PHI_SCRIPT_FAILURE_DENIES, false},
+    {NULL, 0, false}};
+
+static const phi__config_field phi__section_scripts_one_fields[] = {
+    PHI__CONFIG_PLAIN(phi__section_scripts_one, command, "command", PHI__CONFIG_TEXT, 0, NULL,
+                      "null", "The program and its arguments."),
+    PHI__CONFIG_PLAIN(phi__section_scripts_one, tool, "tool", PHI__CONFIG_TEXT, 0, NULL, "null",
+                      "For calls of this tool alone."),
+    PHI__CONFIG_RANGE(phi__section_scripts_one, timeout_ms, "timeout_secs", PHI__CONFIG_SECONDS,
+                      PHI__CONFIG_NO_LIMIT, 0.001, 0, "30", "Seconds that it may take."),
+    PHI__CONFIG_PLAIN(phi__section_scripts_one, shell, "shell", PHI__CONFIG_BOOL, 0, NULL, "false",
+                      "The command is a line for sh -c."),
+    PHI__CONFIG_CHOOSE(phi__section_scripts_one, on_failure, "on_failure",
+                       phi__section_scripts_failures, "null", "The verdict when it gives none.")};
+static const phi__config_table phi__section_scripts_one_is = {
+    "callbacks.script",
+    phi__section_scripts_one_fields,
+    PHI__COUNT(phi__section_scripts_one_fields),
+    NULL,
+    false,
+    "A script."};
+static const phi__config_table *phi__section_scripts_one_table(void) {
+    return &phi__section_scripts_one_is;
+}
+
 /* The values are read from the tree: the struct is for the table alone. */
 typedef struct phi__section_scripts_taken {
     uint64_t set;
@@ -39730,8 +39795,8 @@ typedef struct phi__section_scripts_taken {
 } phi__section_scripts_taken;
 
 #define PHI__SECTION_SCRIPTS_ROW(key, text)                                                        \
-    PHI__CONFIG_PLAIN(phi__section_scripts_taken, any, key, PHI__CONFIG_VALUE, 0, NULL, "null",    \
-                      text)
+    PHI__CONFIG_ROW(phi__section_scripts_taken, any, key, PHI__CONFIG_VALUE, 0, NULL, NULL,        \
+                    phi__section_scripts_one_table, NULL, 0, 0, "null", text)
 
 static const phi__config_field phi__section_scripts_fields[] = {
     PHI__SECTION_SCRIPTS_ROW("before_loop", "Before a run; another exit code than 0 prevents it. A "
@@ -39765,39 +39830,6 @@ static const phi__config_table phi__section_scripts_is = {
     "Programs that hear of a run as JSON and may stop it (docs/scripts.md). [hooks] takes the "
     "same."};
 
-/* The table form of a script. */
-typedef struct phi__section_scripts_one {
-    uint64_t set;
-    const char *command, *tool;
-    uint32_t timeout_ms;
-    bool shell;
-    phi_script_failure on_failure;
-} phi__section_scripts_one;
-
-static const phi__config_choice phi__section_scripts_failures[] = {
-    {"allow", PHI_SCRIPT_FAILURE_ALLOWS, false},
-    {"deny", PHI_SCRIPT_FAILURE_DENIES, false},
-    {NULL, 0, false}};
-
-static const phi__config_field phi__section_scripts_one_fields[] = {
-    PHI__CONFIG_PLAIN(phi__section_scripts_one, command, "command", PHI__CONFIG_TEXT, 0, NULL,
-                      "null", "The program and its arguments."),
-    PHI__CONFIG_PLAIN(phi__section_scripts_one, tool, "tool", PHI__CONFIG_TEXT, 0, NULL, "null",
-                      "For calls of this tool alone."),
-    PHI__CONFIG_RANGE(phi__section_scripts_one, timeout_ms, "timeout_secs", PHI__CONFIG_SECONDS,
-                      PHI__CONFIG_NO_LIMIT, 0.001, 0, "30", "Seconds that it may take."),
-    PHI__CONFIG_PLAIN(phi__section_scripts_one, shell, "shell", PHI__CONFIG_BOOL, 0, NULL, "false",
-                      "The command is a line for sh -c."),
-    PHI__CONFIG_CHOOSE(phi__section_scripts_one, on_failure, "on_failure",
-                       phi__section_scripts_failures, "null", "The verdict when it gives none.")};
-static const phi__config_table phi__section_scripts_one_is = {
-    "callbacks.script",
-    phi__section_scripts_one_fields,
-    PHI__COUNT(phi__section_scripts_one_fields),
-    NULL,
-    false,
-    "A script."};
-
 typedef struct phi__section_scripts_set {
     struct phi__section_scripts_set *next;
     phi_scripts *scripts;
@@ -39825,7 +39857,7 @@ static bool phi__section_scripts_skips(phi__config_ground *ground, const phi_jso
     if (strstr(command, "::") != NULL && strchr(command, '/') == NULL) {
         phi__config_words_warning(ground, node, point->key,
                                   "%s = \"%s\" names a function of a plug-in, which phi does not "
-                                  "load: it is ignored; a script is a path or a command",
+                                  "load: it is ignored; remove it, or write the path of a script",
                                   point->key, command);
         return true;
     }
@@ -39833,15 +39865,15 @@ static bool phi__section_scripts_skips(phi__config_ground *ground, const phi_jso
         phi__config_words_warning(ground, node, point->key,
                                   "%s belongs to a session recorder "
                                   "(phi_recorder_desc.before_task_fn): it is ignored here; "
-                                  "before_loop and after_loop are run for each run",
+                                  "remove it: before_loop and after_loop are run for each run",
                                   point->key);
         return true;
     }
     if (point->point != PHI_HOOK_TRANSFORM_CONTEXT && point->point != PHI_HOOK_CONVERT_TO_LLM)
         return false;
     phi__config_words_warning(ground, node, point->key,
-                              "%s changes messages, which a script cannot: it is ignored; set "
-                              "phi_agent_desc.hook_fn",
+                              "%s changes messages, which a script cannot: it is ignored; remove "
+                              "it here, and set phi_agent_desc.hook_fn in the program",
                               point->key);
     return true;
 }
@@ -39989,15 +40021,26 @@ static const phi__config_table phi__section_skills_is = {
     "skills", phi__section_skills_fields, PHI__COUNT(phi__section_skills_fields), NULL,
     false,    "Where skills are."};
 
+static bool phi__section_skills_is_listed(const phi_json *node, phi_str file) {
+    phi_json_iter it = phi_json_each(phi_json_get(node, "directories"));
+    const phi_json *item;
+    while ((item = phi_json_next(&it)) != NULL)
+        if (phi_str_equal(phi_json_str(item, ""), file)) return true;
+    return false;
+}
+
 /* Problems of single skills are warnings: the others can be used. */
 static void phi__section_skills_warn(phi__config_ground *ground, const phi_json *node,
                                      const phi_skills *skills) {
     const phi_skill_problem *p;
     size_t i;
-    for (i = 0; (p = phi_skills_problem_at(skills, i)) != NULL; i++)
+    for (i = 0; (p = phi_skills_problem_at(skills, i)) != NULL; i++) {
+        if (p->line == 0 && phi__section_skills_is_listed(node, p->file))
+            continue; /* said already */
         phi__config_words_warning(ground, node, "skills", "%s%s:%u: %s",
                                   p->loaded ? "" : "this skill is left out: ", p->file.at,
                                   (unsigned)p->line, p->message.at);
+    }
 }
 
 static phi_status phi__section_skills_load(phi__config_ground *ground,
@@ -40013,8 +40056,11 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
         if (dir == NULL) return PHI_NO_MEMORY;
         status = phi_skills_load_dir(s->all, dir, s->taken.directories.at[i]);
         if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
-        phi__config_words_error(ground, phi_json_at(list, i), status, "skills.directories",
-                                "skills.directories: \"%s\" is no directory that can be read", dir);
+        phi__config_words_error(
+            ground, phi_json_at(list, i), status, "skills.directories",
+            "skills.directories: \"%s\" is no directory that can be read; make it, "
+            "correct the path, which is relative to the directory of this file, or remove it",
+            dir);
         status = PHI_OK;
     }
     if (status == PHI_TOO_BIG)

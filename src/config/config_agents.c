@@ -119,7 +119,7 @@ static phi_status phi__config_agents_job(phi_agents *a, phi__config_job *job) {
         job->making.at = 0;
         job->making.work = NULL;
     }
-    return status == PHI_OK ? phi__config_jobs_end(&a->maker, job) : status;
+    return status == PHI_OK ? phi__config_jobs_end(job) : status;
 }
 
 /* Makes the agents; every desc is complete. */

@@ -107,7 +107,7 @@ PHI__FN phi_status phi__config_jobs_plan(phi__config_maker *maker);
 /* Its desc, but for what sections give. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__config_jobs_begin(phi__config_maker *maker, phi__config_job *job);
 /* Its lists of tools and sources; names that nobody knows are problems. */
-PHI__FN phi_status phi__config_jobs_end(phi__config_maker *maker, phi__config_job *job);
+PHI__FN phi_status phi__config_jobs_end(phi__config_job *job);
 
 /* ---- config_children.c ---- */
 

@@ -201,7 +201,7 @@ static void phi__config_check_texts(phi__config_walk *walk, const phi__config_fi
 
 static void phi__config_check_one_table(phi__config_walk *walk, const phi__config_field *field,
                                         const phi_json *node) {
-    char expected[120];
+    char expected[120], several[120];
     const char *hint = "";
     if (phi_json_is_object(node)) {
         phi__config_check_table(walk, field->table(), node, false);
@@ -213,8 +213,19 @@ static void phi__config_check_one_table(phi__config_walk *walk, const phi__confi
         snprintf(expected, sizeof expected, "a table of fields");
     if (strcmp(field->key, "profile") == 0 && phi_json_is_string(node))
         hint = ": a reference to a profile is written agent_profile = \"{{name}}\"";
-    if (phi_json_is_array(node) && walk->config->format == PHI_CONFIG_TOML)
+    if (phi_json_is_array(node) && walk->config->format == PHI_CONFIG_TOML) {
+        bool alone = field->table()->count == 1 && field->table()->base == NULL;
         hint = ": write single brackets";
+        snprintf(several, sizeof several,
+                 alone ? ": write each as [[%s.instances]]"
+                       : ": write single brackets, or [[%s.instances]] for one of several",
+                 field->table()->name);
+        if (phi__config_fields_find(field->table(), PHI__LIT("instances"), NULL) != NULL)
+            hint = several;
+    }
+    if (phi_json_is_string(node) && walk->config->format == PHI_CONFIG_YAML &&
+        phi__str_find(phi__json_text_of(node), 0, ":") != SIZE_MAX)
+        hint = ": write a blank behind the colon";
     phi__config_check_invalid(walk, field, node, expected, hint);
 }
 
@@ -293,6 +304,10 @@ static void phi__config_check_field(phi__config_walk *walk, const phi__config_fi
     case PHI__CONFIG_TABLES: phi__config_check_tables(walk, field, node); break;
     case PHI__CONFIG_MAP:
     case PHI__CONFIG_MAP_TABLES: phi__config_check_map(walk, field, node); break;
+    case PHI__CONFIG_VALUE: /* with a table: of a table in the place of the value */
+        if (field->table != NULL && phi_json_is_object(node))
+            phi__config_check_table(walk, field->table(), node, false);
+        break;
     default: break;
     }
 }

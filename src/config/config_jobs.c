@@ -1,6 +1,8 @@
 /* config_jobs.c - the agents of a file, each put together: profile, workspace, prompt, model. */
 #include "config/config_agents_in.h"
 
+#include <stdio.h>
+
 #ifndef PHI_NO_CONFIG
 
 /* Of what an agent's profile is made: [agent.profile], then the instance that it refers to, then
@@ -169,24 +171,32 @@ PHI__FN phi_status phi__config_jobs_begin(phi__config_maker *maker, phi__config_
     return status == PHI_OK ? phi__config_children_add(maker, job) : status;
 }
 
-PHI__FN phi_status phi__config_jobs_end(phi__config_maker *maker, phi__config_job *job) {
+static void phi__config_jobs_no_tool(const phi__config_making *making, const phi_json *item,
+                                     phi_str name) {
+    const char *near = phi__config_words_nearest(name, making->offered, making->offered_count);
+    char all[300] = "";
+    size_t i, n = 0;
+    if (near != NULL) {
+        phi__config_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
+                                "\"%s\": there is no such tool; did you mean \"%s\"?", name.at,
+                                near);
+        return;
+    }
+    for (i = 0; i < making->offered_count && n < sizeof all; i++)
+        n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "; there are " : ", ",
+                              making->offered[i]);
+    phi__config_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
+                            "\"%s\": there is no such tool%s", name.at, all);
+}
+
+PHI__FN phi_status phi__config_jobs_end(phi__config_job *job) {
     phi__config_making *making = &job->making;
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
     size_t i;
     for (i = 0; (item = phi_json_next(&it)) != NULL; i++) {
         phi_str name = phi_json_str(item, "");
-        const char *near;
-        if (making->known[i]) continue;
-        near = phi__config_words_nearest(name, making->offered, making->offered_count);
-        phi__config_words_error(&maker->ground, item, PHI_NOT_FOUND, NULL,
-                                near != NULL ? "\"%s\": there is no such tool; did you mean \"%s\"?"
-                                             : "\"%s\": there is no such tool%s",
-                                name.at,
-                                near != NULL ? near
-                                : maker->ground.desc.tool_count > 0
-                                    ? ""
-                                    : ", and the program adds none of its own");
+        if (!making->known[i]) phi__config_jobs_no_tool(making, item, name);
     }
     job->desc.tools = making->tools;
     job->desc.tool_count = making->tool_count;

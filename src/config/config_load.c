@@ -226,6 +226,12 @@ static bool phi__config_load_text(phi_config *config, const phi_config_desc *des
     }
     if (good && text.len >= 3 && memcmp(text.at, "\xef\xbb\xbf", 3) == 0)
         text = phi__str(text.at + 3, text.len - 3); /* a byte order mark */
+    if (good && text.len >= 2 &&
+        (memcmp(text.at, "\xff\xfe", 2) == 0 || memcmp(text.at, "\xfe\xff", 2) == 0)) {
+        phi__config_load_fail(config, PHI_PARSE,
+                              "Config parse error: the file is UTF-16: save it as UTF-8");
+        good = false;
+    }
     if (good) good = phi__config_load_parse(config, text);
     phi__buf_free(&file);
     return good;

@@ -51,8 +51,8 @@ static phi_status phi__config_prompt_file(const phi__config_prompt_place *place,
         status = PHI_OK;
     } else if (status != PHI_OK && status != PHI_NO_MEMORY) {
         phi__config_words_error(ground, node, status, NULL,
-                                "cannot read \"%s\": %s; a path after \"file:\" is relative to "
-                                "the agent's workspace",
+                                "cannot read \"%s\": %s; correct the path behind \"file:\", which "
+                                "is relative to the agent's workspace, or write the text itself",
                                 path, words.text);
         status = PHI_OK;
     } else if (status == PHI_OK && bytes.len > 0 && memchr(bytes.at, '\0', bytes.len) != NULL) {

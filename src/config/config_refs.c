@@ -27,23 +27,32 @@ static const struct {
 
 /* Namespaces of phi.h's own sections, and how people write an instance. */
 static const struct {
-    const char *space, *section;
-} phi__config_refs_spaces[] = {{"provider", "provider.instances"},
-                               {"agent_profile", "agent.profile.instances"},
-                               {"sub_agent", "sub_agents.instances"},
-                               {"compaction", "compaction.instances"},
-                               {"strategy", "strategy.instances"},
-                               {"system_prompt", "system_prompt.instances"},
-                               {"system_prompt_strategy", "system_prompt_strategy.instances"},
-                               {"mcp", "mcp.instances"},
-                               {"openapi", "openapi.instances"}};
+    const char *space, *section, *key, *more;
+} phi__config_refs_spaces[] = {
+    {"provider", "provider.instances", "id", " and its model"},
+    {"agent_profile", "agent.profile.instances", "id", ""},
+    {"sub_agent", "sub_agents.instances", "name", " and its description"},
+    {"compaction", "compaction.instances", "id", " and its max_context_tokens"},
+    {"strategy", "strategy.instances", "id", " and its type"},
+    {"system_prompt", "system_prompt.instances", "id",
+     ", the type \"agent\" and its blocks, as identity = \"...\""},
+    {"system_prompt_strategy", "system_prompt_strategy.instances", "id", " and its blocks"},
+    {"mcp", "mcp.instances", "id", " and its command or url"},
+    {"openapi", "openapi.instances", "id", " and its file or url"}};
 
-static const char *phi__config_refs_section(const char *space) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__config_refs_spaces); i++)
-        if (strcmp(phi__config_refs_spaces[i].space, space) == 0)
-            return phi__config_refs_spaces[i].section;
-    return space;
+/* How to write the first one of a namespace. */
+static void phi__config_refs_first(phi__config_walk *walk, const char *space, phi_str name) {
+    phi__buf *words = &walk->words;
+    bool toml = walk->config->format == PHI_CONFIG_TOML;
+    size_t i = 0;
+    while (i + 1 < PHI__COUNT(phi__config_refs_spaces) &&
+           strcmp(phi__config_refs_spaces[i].space, space) != 0)
+        i++;
+    phi__buf_printf(words, "; there is none: write %s%s%s with the %s \"", toml ? "[[" : "",
+                    phi__config_refs_spaces[i].section, toml ? "]]" : "",
+                    phi__config_refs_spaces[i].key);
+    phi__buf_add_str(words, name);
+    phi__buf_printf(words, "\"%s", phi__config_refs_spaces[i].more);
 }
 
 static bool phi__config_refs_is_space(phi_str name) {
@@ -252,7 +261,6 @@ static bool phi__config_refs_near(phi__config_walk *walk, const char *space, phi
 static void phi__config_refs_names(phi__config_walk *walk, const char *space, phi_str name) {
     const phi__config_entity *e;
     phi__buf *words = &walk->words;
-    bool toml = walk->config->format == PHI_CONFIG_TOML;
     unsigned count = 0;
     size_t i;
     if (phi__config_refs_near(walk, space, name)) return;
@@ -265,12 +273,7 @@ static void phi__config_refs_names(phi__config_walk *walk, const char *space, ph
         if (strcmp(phi__config_refs_built_in[i].space, space) == 0)
             phi__buf_printf(words, "%s%s", count++ == 0 ? "; there are " : ", ",
                             phi__config_refs_built_in[i].name);
-    if (count == 0) {
-        phi__buf_printf(words, "; there is none: write %s%s%s with the id \"", toml ? "[[" : "",
-                        phi__config_refs_section(space), toml ? "]]" : "");
-        phi__buf_add_str(words, name);
-        phi__buf_char(words, '"');
-    }
+    if (count == 0) phi__config_refs_first(walk, space, name);
 }
 
 static void phi__config_refs_aliases(phi__config_walk *walk, phi_str name) {
@@ -327,7 +330,9 @@ static void phi__config_refs_say(phi__config_walk *walk, const char *space,
         phi__config_refs_aliases(walk, r->name);
         break;
     case PHI__CONFIG_REFS_CYCLE:
-        phi__buf_text(words, " is an alias of [models] that leads back to itself");
+        phi__buf_text(words,
+                      " is an alias of [models] that leads back to itself; write the id of a "
+                      "provider, or \"default\" for [provider]");
         break;
     default:
         phi__buf_printf(words, " names no %s", space);

@@ -57,6 +57,24 @@ static phi_status phi__config_settings_execution(phi__config_ground *ground,
     return status == PHI_OK ? phi__config_settings_cache(ground, e->cache, &desc->cache) : status;
 }
 
+/* A schema out of a text must be JSON, or its mistake would show with the first request alone. */
+static phi_status phi__config_settings_schema(phi__config_ground *ground, const phi_json *node,
+                                              const char *text) {
+    phi_arena_mark mark = phi_arena_save(ground->arena);
+    phi_parse_error error = PHI_ZERO;
+    phi_json *root;
+    phi_status status;
+    if (text == NULL) return PHI_OK;
+    status = phi_json_parse(ground->arena, phi_str_of(text), 0, &root, &error);
+    phi_arena_reset(ground->arena, mark);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
+    phi__config_words_error(ground, node, PHI_PARSE, "agent.format.schema",
+                            "agent.format.schema is no JSON: line %u, column %u: %s; a file is "
+                            "named as \"file:answer.json\"",
+                            (unsigned)error.line, (unsigned)error.column, error.message);
+    return PHI_OK;
+}
+
 static phi_status phi__config_settings_format(phi__config_ground *ground, const phi_json *node,
                                               phi_agent_desc *desc) {
     phi__config_format taken;
@@ -68,6 +86,8 @@ static phi_status phi__config_settings_format(phi__config_ground *ground, const 
     if (phi_json_is_string(taken.schema)) {
         phi_status status =
             phi__config_prompt_make(ground, taken.schema, ground->directory, &schema);
+        if (status != PHI_OK) return status;
+        status = phi__config_settings_schema(ground, taken.schema, schema);
         if (status != PHI_OK) return status;
     } else if (taken.schema != NULL) {
         schema = phi__config_settings_text(ground->arena, taken.schema);

@@ -55,12 +55,24 @@ static void phi__config_unknown_search(phi__config_unknown *u, const phi__config
         size_t len = u->path.len;
         if (depth == u->depth && table != u->here && phi__config_unknown_is(u, field))
             phi__config_unknown_place(u, field, is_list);
-        if (depth == u->depth || field->table == NULL || strcmp(field->key, "context") == 0)
+        if (depth == u->depth || field->table == NULL || field->kind == PHI__CONFIG_VALUE ||
+            strcmp(field->key, "context") == 0)
             continue;
         if (len > 0) phi__buf_char(&u->path, '.');
         phi__buf_text(&u->path, field->key);
         phi__config_unknown_search(u, field->table(), field->kind == PHI__CONFIG_TABLES, depth + 1);
         u->path.len = len;
+    }
+}
+
+static void phi__config_unknown_sections(phi__config_unknown *u,
+                                         const phi_config_section *const *sections) {
+    size_t i;
+    for (i = 0; u->depth > 0 && sections != NULL && sections[i] != NULL; i++) {
+        if (sections[i]->field->table == NULL) continue;
+        phi__buf_text(&u->path, sections[i]->name);
+        phi__config_unknown_search(u, sections[i]->field->table(), false, 1);
+        u->path.len = 0;
     }
 }
 
@@ -81,8 +93,10 @@ static bool phi__config_unknown_elsewhere(phi__config_walk *walk, const phi__con
         phi__config_unknown_search(&u, profile->table(), false, 0);
         u.path.len = 0;
     }
-    for (u.depth = 0; u.depth < PHI__CONFIG_UNKNOWN_DEPTH && u.found == 0; u.depth++)
+    for (u.depth = 0; u.depth < PHI__CONFIG_UNKNOWN_DEPTH && u.found == 0; u.depth++) {
         phi__config_unknown_search(&u, phi__config_tables_top(), false, 0);
+        if (u.found == 0) phi__config_unknown_sections(&u, walk->config->sections);
+    }
     if (most > 0 && u.found > 0) phi__buf_char(u.words, '?');
     if (u.path.failed) walk->config->problems.no_memory = true;
     phi__buf_free(&u.path);
@@ -116,8 +130,46 @@ static bool phi__config_unknown_near(phi__config_walk *walk, const phi__config_t
 static void phi__config_unknown_all(phi__config_walk *walk, const phi__config_table *table) {
     const phi__config_field *field;
     size_t i;
-    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL && i < 40; i++)
-        phi__buf_printf(&walk->words, "%s%s", i == 0 ? "; known are " : ", ", field->key);
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL && i < 40; i++) {
+        bool is_list = field->kind == PHI__CONFIG_TABLES && walk->config->format == PHI_CONFIG_TOML;
+        phi__buf_printf(&walk->words, "%s%s%s%s", i == 0 ? "; known are " : ", ",
+                        is_list ? "[[" : "", is_list ? field->table()->name : field->key,
+                        is_list ? "]]" : "");
+    }
+}
+
+/* Names that other programs' files have, and habits. */
+static bool phi__config_unknown_habit(phi__config_walk *walk, const phi__config_table *table,
+                                      phi_str key) {
+    static const struct {
+        const char *table, *key, *words;
+    } known[] = {{"", "agents", "; write each agent as [[agent.instances]] with its name"},
+                 {"", "providers", "; write each provider as [[provider.instances]] with its id"},
+                 {"", "subagents", "; write each one as [[sub_agents.instances]] with its name"},
+                 {"", "sub_agent", "; write each one as [[sub_agents.instances]] with its name"},
+                 {"", "mcp_servers", "; write each server as [[mcp.instances]] with its name"},
+                 {"", "mcpServers", "; write each server as [[mcp.instances]] with its name"},
+                 {"", "limits", "; the limits of a run are in [execution]"},
+                 {"mcp", "servers", "; write each server as [[mcp.instances]] with its name"},
+                 {"mcp.instances", "cmd", "; did you mean \"command\"?"},
+                 {"openapi.instances", "token", "; did you mean \"bearer_token\"?"},
+                 {"skills", "paths", "; did you mean \"directories\"?"},
+                 {"skills", "path", "; did you mean \"directories\"?"},
+                 {"skills", "dirs", "; did you mean \"directories\"?"},
+                 {"tools", "list", "; did you mean \"enabled\"?"},
+                 {"tools", "allow", "; did you mean \"enabled\"?"},
+                 {"permissions", "allow", ": write [[permissions.rules]] with verdict = \"allow\""},
+                 {"permissions", "deny", ": write [[permissions.rules]] with verdict = \"deny\""},
+                 {"permissions", "ask", ": write [[permissions.rules]] with verdict = \"ask\""},
+                 {"callbacks", "before_tool", "; did you mean \"before_tool_execution\"?"},
+                 {"callbacks", "after_tool", "; did you mean \"after_tool_execution\"?"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(known); i++) {
+        if (strcmp(table->name, known[i].table) != 0 || !phi__str_is(key, known[i].key)) continue;
+        phi__buf_text(&walk->words, known[i].words);
+        return true;
+    }
+    return false;
 }
 
 static bool phi__config_unknown_needs_header(phi_str key) {
@@ -151,7 +203,8 @@ void phi__config_unknown_field(phi__config_walk *walk, const phi__config_table *
         phi__buf_text(words, " in ");
         phi__buf_add_str(words, phi__buf_str(&walk->path));
     }
-    if (!phi__config_unknown_elsewhere(walk, table, key, 0) &&
+    if (!phi__config_unknown_habit(walk, table, key) &&
+        !phi__config_unknown_elsewhere(walk, table, key, 0) &&
         !phi__config_unknown_near(walk, table, key, at_top) &&
         !phi__config_unknown_elsewhere(walk, table, key, 1))
         phi__config_unknown_all(walk, table);

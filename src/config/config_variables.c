@@ -85,10 +85,26 @@ static void phi__config_variables_put(phi__config_variables *v, const phi_json *
 static void phi__config_variables_odd(phi__config_variables *v, const phi_json *node,
                                       const phi__config_variable *variable) {
     phi__buf *words = phi__config_path_words(&v->walk);
+    size_t colon = phi__str_find(variable->name, 0, ":");
     phi__buf_text(words, "\"${");
     phi__buf_add_str(words, variable->name);
+    if (colon != SIZE_MAX && !variable->has_fallback) {
+        phi__buf_text(words, "}\" is kept as it is; a text to use without the variable is written "
+                             "with \":-\", as ${");
+        phi__buf_add_str(words, phi__str(variable->name.at, colon));
+        phi__buf_text(words, ":-text}");
+        phi__config_path_warning(&v->walk, node);
+        return;
+    }
     phi__buf_text(words, "}\" is kept as it is, since the name of a variable has letters, digits "
                          "and _ alone; write $${ where you mean the two characters");
+    phi__config_path_warning(&v->walk, node);
+}
+
+static void phi__config_variables_open(phi__config_variables *v, const phi_json *node) {
+    phi__buf_text(phi__config_path_words(&v->walk),
+                  "\"${\" is kept as it is, since no name and \"}\" follow; a variable is written "
+                  "${NAME}, and $${ where you mean the two characters");
     phi__config_path_warning(&v->walk, node);
 }
 
@@ -110,6 +126,7 @@ static bool phi__config_variables_text(phi__config_variables *v, const phi_json 
         }
         phi__buf_add(&v->out, text.at + at, found - at);
         if (!phi__config_variables_read(rest, &variable)) {
+            phi__config_variables_open(v, node);
             phi__buf_text(&v->out, "${");
             at = found + 2;
             continue;

@@ -5,6 +5,11 @@
 
 /* ---- for other modules ---- */
 
+PHI__FN bool phi__section_is_address(const char *url) {
+    return phi__str_starts(phi_str_of(url), "http://") ||
+           phi__str_starts(phi_str_of(url), "https://");
+}
+
 PHI__FN phi_str phi__section_name(const phi_json *node) {
     phi_str name = phi_json_str(phi_json_get(node, "name"), "");
     if (name.len == 0) name = phi_json_str(phi_json_get(node, "id"), "");

@@ -12,6 +12,8 @@
 
 /* "name" of a table for messages, from its name, else its id without braces; never empty. */
 PHI__FN phi_str phi__section_name(const phi_json *node);
+/* Whether a text begins with http:// or https://. */
+PHI__FN bool phi__section_is_address(const char *url);
 
 /* A table of texts as a list in the arena. */
 typedef struct phi__section_pair {

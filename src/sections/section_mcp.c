@@ -184,8 +184,18 @@ static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_js
     if (!phi__arena_str(ground->arena, name, &name)) return PHI_NO_MEMORY;
     desc->name = name.at;
     if ((t->url != NULL) == (t->command != NULL)) {
-        phi__config_words_error(ground, node, PHI_BAD_ARG, "mcp.instances",
-                                "MCP server \"%s\": expected one of command (a program) and url",
+        phi__config_words_error(
+            ground, node, PHI_BAD_ARG, "mcp.instances",
+            t->url != NULL ? "MCP server \"%s\" has both command and url: keep one of them"
+                           : "MCP server \"%s\" has neither command nor url: add command = "
+                             "\"my-server --stdio\", or the url of a server",
+            name.at);
+        return PHI_OK;
+    }
+    if (t->url != NULL && !phi__section_is_address(t->url)) {
+        phi__config_words_error(ground, phi_json_get(node, "url"), PHI_BAD_ARG, "mcp.instances.url",
+                                "MCP server \"%s\": url: expected an address that begins with "
+                                "http:// or https://",
                                 name.at);
         return PHI_OK;
     }

@@ -182,8 +182,20 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
     doc->filter.methods = t->methods.at;
     doc->failed = true;
     if ((t->file != NULL) == (t->url != NULL)) {
-        phi__config_words_error(ground, doc->node, PHI_BAD_ARG, "openapi.instances",
-                                "OpenAPI document \"%.*s\": expected one of file and url",
+        phi__config_words_error(
+            ground, doc->node, PHI_BAD_ARG, "openapi.instances",
+            t->url != NULL ? "OpenAPI document \"%.*s\" has both file and url: keep one of "
+                             "them"
+                           : "OpenAPI document \"%.*s\" has neither file nor url: add file "
+                             "= \"api.yaml\", or the url of the document",
+            (int)name.len, name.at);
+        return PHI_OK;
+    }
+    if (t->url != NULL && !phi__section_is_address(t->url)) {
+        phi__config_words_error(ground, phi_json_get(doc->node, "url"), PHI_BAD_ARG,
+                                "openapi.instances.url",
+                                "OpenAPI document \"%.*s\": url: expected an address that begins "
+                                "with http:// or https://",
                                 (int)name.len, name.at);
         return PHI_OK;
     }

@@ -32,6 +32,42 @@ static const phi__section_scripts_point phi__section_scripts_points[] = {
     {"transform_context", PHI_HOOK_TRANSFORM_CONTEXT},
     {"convert_to_llm", PHI_HOOK_CONVERT_TO_LLM}};
 
+/* The table form of a script. */
+typedef struct phi__section_scripts_one {
+    uint64_t set;
+    const char *command, *tool;
+    uint32_t timeout_ms;
+    bool shell;
+    phi_script_failure on_failure;
+} phi__section_scripts_one;
+
+static const phi__config_choice phi__section_scripts_failures[] = {
+    {"allow", PHI_SCRIPT_FAILURE_ALLOWS, false},
+    {"deny", PHI_SCRIPT_FAILURE_DENIES, false},
+    {NULL, 0, false}};
+
+static const phi__config_field phi__section_scripts_one_fields[] = {
+    PHI__CONFIG_PLAIN(phi__section_scripts_one, command, "command", PHI__CONFIG_TEXT, 0, NULL,
+                      "null", "The program and its arguments."),
+    PHI__CONFIG_PLAIN(phi__section_scripts_one, tool, "tool", PHI__CONFIG_TEXT, 0, NULL, "null",
+                      "For calls of this tool alone."),
+    PHI__CONFIG_RANGE(phi__section_scripts_one, timeout_ms, "timeout_secs", PHI__CONFIG_SECONDS,
+                      PHI__CONFIG_NO_LIMIT, 0.001, 0, "30", "Seconds that it may take."),
+    PHI__CONFIG_PLAIN(phi__section_scripts_one, shell, "shell", PHI__CONFIG_BOOL, 0, NULL, "false",
+                      "The command is a line for sh -c."),
+    PHI__CONFIG_CHOOSE(phi__section_scripts_one, on_failure, "on_failure",
+                       phi__section_scripts_failures, "null", "The verdict when it gives none.")};
+static const phi__config_table phi__section_scripts_one_is = {
+    "callbacks.script",
+    phi__section_scripts_one_fields,
+    PHI__COUNT(phi__section_scripts_one_fields),
+    NULL,
+    false,
+    "A script."};
+static const phi__config_table *phi__section_scripts_one_table(void) {
+    return &phi__section_scripts_one_is;
+}
+
 /* The values are read from the tree: the struct is for the table alone. */
 typedef struct phi__section_scripts_taken {
     uint64_t set;
@@ -39,8 +75,8 @@ typedef struct phi__section_scripts_taken {
 } phi__section_scripts_taken;
 
 #define PHI__SECTION_SCRIPTS_ROW(key, text)                                                        \
-    PHI__CONFIG_PLAIN(phi__section_scripts_taken, any, key, PHI__CONFIG_VALUE, 0, NULL, "null",    \
-                      text)
+    PHI__CONFIG_ROW(phi__section_scripts_taken, any, key, PHI__CONFIG_VALUE, 0, NULL, NULL,        \
+                    phi__section_scripts_one_table, NULL, 0, 0, "null", text)
 
 static const phi__config_field phi__section_scripts_fields[] = {
     PHI__SECTION_SCRIPTS_ROW("before_loop", "Before a run; another exit code than 0 prevents it. A "
@@ -74,39 +110,6 @@ static const phi__config_table phi__section_scripts_is = {
     "Programs that hear of a run as JSON and may stop it (docs/scripts.md). [hooks] takes the "
     "same."};
 
-/* The table form of a script. */
-typedef struct phi__section_scripts_one {
-    uint64_t set;
-    const char *command, *tool;
-    uint32_t timeout_ms;
-    bool shell;
-    phi_script_failure on_failure;
-} phi__section_scripts_one;
-
-static const phi__config_choice phi__section_scripts_failures[] = {
-    {"allow", PHI_SCRIPT_FAILURE_ALLOWS, false},
-    {"deny", PHI_SCRIPT_FAILURE_DENIES, false},
-    {NULL, 0, false}};
-
-static const phi__config_field phi__section_scripts_one_fields[] = {
-    PHI__CONFIG_PLAIN(phi__section_scripts_one, command, "command", PHI__CONFIG_TEXT, 0, NULL,
-                      "null", "The program and its arguments."),
-    PHI__CONFIG_PLAIN(phi__section_scripts_one, tool, "tool", PHI__CONFIG_TEXT, 0, NULL, "null",
-                      "For calls of this tool alone."),
-    PHI__CONFIG_RANGE(phi__section_scripts_one, timeout_ms, "timeout_secs", PHI__CONFIG_SECONDS,
-                      PHI__CONFIG_NO_LIMIT, 0.001, 0, "30", "Seconds that it may take."),
-    PHI__CONFIG_PLAIN(phi__section_scripts_one, shell, "shell", PHI__CONFIG_BOOL, 0, NULL, "false",
-                      "The command is a line for sh -c."),
-    PHI__CONFIG_CHOOSE(phi__section_scripts_one, on_failure, "on_failure",
-                       phi__section_scripts_failures, "null", "The verdict when it gives none.")};
-static const phi__config_table phi__section_scripts_one_is = {
-    "callbacks.script",
-    phi__section_scripts_one_fields,
-    PHI__COUNT(phi__section_scripts_one_fields),
-    NULL,
-    false,
-    "A script."};
-
 typedef struct phi__section_scripts_set {
     struct phi__section_scripts_set *next;
     phi_scripts *scripts;
@@ -134,7 +137,7 @@ static bool phi__section_scripts_skips(phi__config_ground *ground, const phi_jso
     if (strstr(command, "::") != NULL && strchr(command, '/') == NULL) {
         phi__config_words_warning(ground, node, point->key,
                                   "%s = \"%s\" names a function of a plug-in, which phi does not "
-                                  "load: it is ignored; a script is a path or a command",
+                                  "load: it is ignored; remove it, or write the path of a script",
                                   point->key, command);
         return true;
     }
@@ -142,15 +145,15 @@ static bool phi__section_scripts_skips(phi__config_ground *ground, const phi_jso
         phi__config_words_warning(ground, node, point->key,
                                   "%s belongs to a session recorder "
                                   "(phi_recorder_desc.before_task_fn): it is ignored here; "
-                                  "before_loop and after_loop are run for each run",
+                                  "remove it: before_loop and after_loop are run for each run",
                                   point->key);
         return true;
     }
     if (point->point != PHI_HOOK_TRANSFORM_CONTEXT && point->point != PHI_HOOK_CONVERT_TO_LLM)
         return false;
     phi__config_words_warning(ground, node, point->key,
-                              "%s changes messages, which a script cannot: it is ignored; set "
-                              "phi_agent_desc.hook_fn",
+                              "%s changes messages, which a script cannot: it is ignored; remove "
+                              "it here, and set phi_agent_desc.hook_fn in the program",
                               point->key);
     return true;
 }

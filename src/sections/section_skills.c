@@ -46,15 +46,26 @@ static const phi__config_table phi__section_skills_is = {
     "skills", phi__section_skills_fields, PHI__COUNT(phi__section_skills_fields), NULL,
     false,    "Where skills are."};
 
+static bool phi__section_skills_is_listed(const phi_json *node, phi_str file) {
+    phi_json_iter it = phi_json_each(phi_json_get(node, "directories"));
+    const phi_json *item;
+    while ((item = phi_json_next(&it)) != NULL)
+        if (phi_str_equal(phi_json_str(item, ""), file)) return true;
+    return false;
+}
+
 /* Problems of single skills are warnings: the others can be used. */
 static void phi__section_skills_warn(phi__config_ground *ground, const phi_json *node,
                                      const phi_skills *skills) {
     const phi_skill_problem *p;
     size_t i;
-    for (i = 0; (p = phi_skills_problem_at(skills, i)) != NULL; i++)
+    for (i = 0; (p = phi_skills_problem_at(skills, i)) != NULL; i++) {
+        if (p->line == 0 && phi__section_skills_is_listed(node, p->file))
+            continue; /* said already */
         phi__config_words_warning(ground, node, "skills", "%s%s:%u: %s",
                                   p->loaded ? "" : "this skill is left out: ", p->file.at,
                                   (unsigned)p->line, p->message.at);
+    }
 }
 
 static phi_status phi__section_skills_load(phi__config_ground *ground,
@@ -70,8 +81,11 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
         if (dir == NULL) return PHI_NO_MEMORY;
         status = phi_skills_load_dir(s->all, dir, s->taken.directories.at[i]);
         if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
-        phi__config_words_error(ground, phi_json_at(list, i), status, "skills.directories",
-                                "skills.directories: \"%s\" is no directory that can be read", dir);
+        phi__config_words_error(
+            ground, phi_json_at(list, i), status, "skills.directories",
+            "skills.directories: \"%s\" is no directory that can be read; make it, "
+            "correct the path, which is relative to the directory of this file, or remove it",
+            dir);
         status = PHI_OK;
     }
     if (status == PHI_TOO_BIG)

@@ -47,7 +47,8 @@ TEST(a_value_of_the_wrong_type_is_named_with_what_is_expected) {
          "follow_up_mode, queue_limit, repeat_warn_after, repeat_stop_after, "
          "decision_timeout_secs, memory_limit_bytes, at_memory_limit, event_queue_bytes, "
          "max_event_bytes, max_response_bytes, max_result_bytes, max_result_image_bytes, "
-         "result_directory, capture_requests, disable_facts, profile, instances\nf:4:9: Invalid "
+         "result_directory, capture_requests, disable_facts, profile, [[agent.instances]]\nf:4:9: "
+         "Invalid "
          "value for session.scope: \"1979-05-27\" (expected one of ephemeral, persistent)"},
         {"[[agent.instances]]\nname = \"a\"\nprofile = \"{{coder}}\"\n",
          "f:3:11: Invalid value for agent.instances[0].profile: \"{{coder}}\" (expected a table, "
@@ -164,7 +165,7 @@ TEST(an_unknown_field_is_a_warning_with_the_nearest_name) {
          "follow_up_mode, queue_limit, repeat_warn_after, repeat_stop_after, "
          "decision_timeout_secs, memory_limit_bytes, at_memory_limit, event_queue_bytes, "
          "max_event_bytes, max_response_bytes, max_result_bytes, max_result_image_bytes, "
-         "result_directory, capture_requests, disable_facts, profile, instances"}};
+         "result_directory, capture_requests, disable_facts, profile, [[agent.instances]]"}};
     config_cases(PHI_CONFIG_TOML, cases, PHI__COUNT(cases));
 }
 
@@ -203,7 +204,7 @@ TEST(references_say_what_they_do_not_find) {
     static const config_case cases[] = {
         {"[agent]\nprovider = \"fast\"\n",
          "f:2:12: agent.provider: \"fast\" names no provider; there is none: write "
-         "[[provider.instances]] with the id \"fast\""},
+         "[[provider.instances]] with the id \"fast\" and its model"},
         {"[[provider.instances]]\nid = \"{{openai}}\"\n[agent]\nprovider = "
          "\"{{provider.opnai}}\"\n",
          "f:4:12: agent.provider: \"{{provider.opnai}}\" names no provider; did you mean "
@@ -216,17 +217,18 @@ TEST(references_say_what_they_do_not_find) {
          "that name; write \"{{provider.x}}\""},
         {"[[agent.profile.instances]]\nid = \"x\"\n[agent]\nprovider = \"{{x}}\"\n",
          "f:4:12: agent.provider: \"{{x}}\" means one of agent_profile, but this field wants one "
-         "of provider; there is none: write [[provider.instances]] with the id \"x\""},
+         "of provider; there is none: write [[provider.instances]] with the id \"x\" and its "
+         "model"},
         {"[[agent.profile.instances]]\nid = \"x\"\n[agent]\nprovider = \"{{agent_profile.x}}\"\n",
          "f:4:12: agent.provider: \"{{agent_profile.x}}\" means one of agent_profile, but this "
          "field wants one of provider; there is none: write [[provider.instances]] with the id "
-         "\"x\""},
+         "\"x\" and its model"},
         {"[agent]\nprovider = \"{{providers.x}}\"\n",
          "f:2:12: agent.provider: \"{{providers.x}}\" has an unknown namespace \"providers\"; "
          "write \"{{provider.x}}\""},
         {"[agent]\nprovider = \"{{#abc#}}\"\n",
          "f:2:12: agent.provider: \"{{#abc#}}\" names no provider; there is none: write "
-         "[[provider.instances]] with the id \"abc\""},
+         "[[provider.instances]] with the id \"abc\" and its model"},
         {"[agent]\nprovider = \"{{x}\"\n", "f:2:12: agent.provider: \"{{x}\" names no provider; a "
                                            "reference is written \"{{provider.name}}\""},
         {"[agent]\nprovider = \":fast\"\n",
@@ -235,11 +237,14 @@ TEST(references_say_what_they_do_not_find) {
         {"[models]\nfast = \"default\"\n[agent]\nprovider = \":fats\"\n",
          "f:4:12: agent.provider: \":fats\" is not an alias of [models]; did you mean \":fast\"?"},
         {"[models]\na = \":b\"\nb = \":a\"\n",
-         "f:2:5: models.a: \":b\" is an alias of [models] that leads back to itself\nf:3:5: "
-         "models.b: \":a\" is an alias of [models] that leads back to itself"},
+         "f:2:5: models.a: \":b\" is an alias of [models] that leads back to itself; write the id "
+         "of a provider, or \"default\" for [provider]\nf:3:5: "
+         "models.b: \":a\" is an alias of [models] that leads back to itself; write the id of a "
+         "provider, or \"default\" for [provider]"},
         {"[agent]\nsystem_prompt = \"{{system_prompt.coder}}\"\n",
          "f:2:17: agent.system_prompt: \"{{system_prompt.coder}}\" names no system_prompt; there "
-         "is none: write [[system_prompt.instances]] with the id \"coder\""},
+         "is none: write [[system_prompt.instances]] with the id \"coder\", the type \"agent\" and "
+         "its blocks, as identity = \"...\""},
         {"[agent]\nstrategy = \"tott\"\n",
          "f:2:12: agent.strategy: \"tott\" names no strategy; did you mean \"tot\"?"},
         {"[agent]\nmcp = [\"files\"]\n", "f:2:8: agent.mcp[0]: \"mcp\" needs phi_tools.h: set "
