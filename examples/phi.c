@@ -58,7 +58,7 @@ static void note_str(app *a, style how, phi_str words) {
     screen_fresh(&a->screen);
     if (a->chat) {
         screen_put(&a->screen, how, words);
-        screen_say(&a->screen, STYLE_PLAIN, "\n");
+        screen_fresh(&a->screen);
     } else if (!a->o.quiet || how == STYLE_BAD || how == STYLE_ASK) {
         text_clean(&clean, &a->held, words);
         text_say(&clean, "\n");
@@ -83,9 +83,8 @@ static int complain(app *a, const char *what, const char *words) {
 }
 
 static const char *last_error(const app *a) {
-    const char *words = "";
-    (void)phi_last_error(a->rt, &words, NULL);
-    return words;
+    const char *words;
+    return (void)phi_last_error(a->rt, &words, NULL), words;
 }
 
 /* A call is one line, when it is over. */
@@ -102,7 +101,6 @@ static void show_time(app *a, const phi_event *ev) {
     double dollars = phi_agent_run_cost(a->agent);
     if (dollars > 0) (void)snprintf(cost, sizeof cost, ", $%.4f", dollars);
     (void)snprintf(words, sizeof words, " (%dms%s)", (int)(ev->timestamp_ms - a->began_ms), cost);
-    screen_fresh(&a->screen);
     if (!screen_amend(&a->screen, words, a->below + 1)) note(a, STYLE_DIM, "%s", words + 1);
 }
 
@@ -121,10 +119,8 @@ static void show_end(app *a, const phi_event *ev) {
 }
 
 static void show_error(app *a, const phi_event *ev) {
-    char http[32] = "";
-    if (ev->failure != NULL && ev->failure->http_status != 0)
-        (void)snprintf(http, sizeof http, " (HTTP %d)", ev->failure->http_status);
-    note(a, STYLE_BAD, "! %.*s%s", (int)ev->text.len, ev->text.at, http);
+    int http = ev->failure != NULL ? ev->failure->http_status : 0;
+    note(a, STYLE_BAD, http ? "! %.*s (HTTP %d)" : "! %.*s", (int)ev->text.len, ev->text.at, http);
 }
 
 static void show(app *a, const phi_event *ev) {
@@ -180,13 +176,18 @@ static void show_events(app *a) {
 
 /* ---- permission ---- */
 
+/* Whether somebody can answer. */
+static bool person(const app *a) {
+    return isatty(0) && !a->o.json && (a->chat || a->o.question.len == 0 || isatty(2));
+}
+
 /* Called for calls that the rules ask about. */
 static phi_verdict ask(void *user_data, phi_hook *hook) {
     app *a = (app *)user_data;
     if (phi_permissions_check(a->permissions, hook->tool_name, hook->arguments, NULL) ==
         PHI_PERMISSION_ALLOW)
         return PHI_ALLOW;
-    if (a->chat || (isatty(0) && isatty(2) && !a->o.json)) return PHI_WAIT;
+    if (person(a)) return PHI_WAIT;
     hook->reply = phi_str_of("Nobody is there to allow this call.");
     note(a, STYLE_BAD, "* %.*s (not run: nobody is there to allow it)", (int)hook->tool_name.len,
          hook->tool_name.at);
@@ -270,7 +271,7 @@ static int open_permissions(app *a) {
     if (!ruled) a->desc.hook_fn = phi_permissions_hook;
     if (!ruled) a->desc.hook_points = PHI_HOOK_BEFORE_TOOL;
     a->desc.hook_user_data = a->permissions;
-    a->desc.decision_timeout_ms = PHI_UNLIMITED;
+    a->desc.decision_timeout_ms = person(a) ? PHI_UNLIMITED : 1;
     return 0;
 }
 
@@ -370,7 +371,7 @@ static void ask_at_stderr(app *a) {
     char words[256];
     bool shown = a->asking;
     int got = shown ? 0 : 1;
-    if (!question(a)) return;
+    if (!person(a) || !question(a)) return;
     while (got > 0) got = typed_line(&a->typed, words, sizeof words); /* typed before: no answer */
     if (!shown) (void)fprintf(stderr, a->with_always ? "y, a (always) or n: " : "y or n: ");
     if (got == 0) got = typed_line(&a->typed, words, sizeof words);
