@@ -105,15 +105,15 @@ static phi_status phi__config_model_fill(phi__config_ground *ground, const phi__
     phi__config_cost cost;
     memset(&compat, 0, sizeof compat);
     memset(&cost, 0, sizeof cost);
-    if (p->base_url != NULL && p->base_url[0] != '\0') out->base_url = p->base_url;
+    if (p->base_url != NULL) out->base_url = p->base_url;
     if (p->api_key != NULL) out->api_key = p->api_key;
     if (p->provider != NULL) out->provider = p->provider;
     if (!phi__config_take(ground->arena, p->compat, phi__config_tables_compat(), &compat) ||
         !phi__config_model_headers(ground->arena, p->headers, out))
         return PHI_NO_MEMORY;
     out->quirks = phi__config_tables_quirks(&compat, out->quirks);
+    out->name = other ? NULL : p->name; /* NULL: its id, also where a preset has a name */
     if (other) return PHI_OK;
-    if (p->name != NULL) out->name = p->name;
     if (PHI__CONFIG_MODEL_HAS(p, "reasoning")) out->reasoning = p->reasoning;
     if (p->context_window > 0) out->context_window = p->context_window;
     if (p->max_tokens > 0) out->max_tokens = p->max_tokens;
@@ -133,6 +133,8 @@ PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_
     if (!phi__config_take(ground->arena, node, phi__config_tables_provider_instance(), &p))
         return PHI_NO_MEMORY;
     if (child != NULL) phi__config_model_child(child, &p, &other);
+    /* "" is none, as of "${URL:-}". */
+    if (p.base_url != NULL && p.base_url[0] == '\0') p.base_url = NULL;
     if (p.model == NULL || p.model[0] == '\0') {
         phi__config_words_warning(ground, node, "provider.model",
                                   "provider.model is missing: requests name the model "

@@ -67,5 +67,116 @@ TEST(an_agents_own_prompt_may_be_a_reference_or_a_file) {
     rig_free(r);
 }
 
+/* The guide's table of protocols, with each alias; no case and no hyphen makes a difference. */
+TEST(every_name_of_a_protocol_is_known_and_brings_its_address) {
+    static const struct {
+        const char *name, *protocol, *url;
+    } names[] = {
+        {"anthropic_messages", "anthropic_messages", "https://api.anthropic.com"},
+        {"Anthropic", "anthropic_messages", "https://api.anthropic.com"},
+        {"ANTHROPIC-Messages", "anthropic_messages", "https://api.anthropic.com"},
+        {"openai_completions", "openai_completions", "https://api.openai.com/v1"},
+        {"OpenAI", "openai_completions", "https://api.openai.com/v1"},
+        {"openai-responses", "openai_responses", "https://api.openai.com/v1"},
+        {"azure_openai_responses", "azure_openai_responses", NULL},
+        {"Azure", "azure_openai_responses", NULL},
+        {"google_generative_ai", "google_generative_ai",
+         "https://generativelanguage.googleapis.com/v1beta"},
+        {"google", "google_generative_ai", "https://generativelanguage.googleapis.com/v1beta"},
+        {"GEMINI", "google_generative_ai", "https://generativelanguage.googleapis.com/v1beta"},
+        {"google-vertex", "google_vertex", NULL},
+        {"vertex", "google_vertex", NULL},
+        {"bedrock_converse_stream", "bedrock_converse_stream", NULL},
+        {"Bedrock", "bedrock_converse_stream", NULL},
+    };
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++) {
+        rig *r = rig_new();
+        char text[300];
+        phi_model model;
+        made m;
+        (void)snprintf(text, sizeof text,
+                       "[provider]\nmodel = \"x-1\"\napi_key = \"k\"\napi = \"%s\"\n"
+                       "url = \"%s\"\n",
+                       names[i].name, names[i].url == NULL ? "https://example.org" : "");
+        REQUIRE(made_load(&m, r, text, NULL, NULL, NULL));
+        CHECK_EQ_STR(made_problems(&m), "");
+        if (CHECK_EQ_INT(phi_agents_model(m.agents, "default", &model), PHI_OK)) {
+            CHECK_EQ_STR(model.protocol, names[i].protocol);
+            CHECK_EQ_STR(model.base_url,
+                         names[i].url == NULL ? "https://example.org" : names[i].url);
+            CHECK(model.name == NULL); /* its id */
+        }
+        made_free(&m);
+        rig_free(r);
+    }
+}
+
+/* "Local Model" is the preset's name for a server of one's own. */
+TEST(a_model_of_another_server_is_named_by_its_id) {
+    rig *r = rig_new();
+    phi_model model;
+    made m;
+    REQUIRE(made_load(&m, r,
+                      "[provider]\nmodel = \"x-1\"\napi = \"openai\"\n"
+                      "url = \"http://localhost:1/v1\"\n[[provider.instances]]\nname = \"X\"\n"
+                      "model = \"x-2\"\napi = \"openai\"\nurl = \"http://localhost:2/v1\"\n",
+                      NULL, NULL, NULL));
+    CHECK_EQ_STR(made_problems(&m), "");
+    if (CHECK_EQ_INT(phi_agents_model(m.agents, "default", &model), PHI_OK))
+        CHECK(model.name == NULL);
+    if (CHECK_EQ_INT(phi_agents_model(m.agents, "X", &model), PHI_OK))
+        CHECK_EQ_STR(model.name, "X");
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(a_batch_is_of_three_calls_and_an_unknown_cache_strategy_is_auto) {
+    rig *r = rig_new();
+    made m;
+    REQUIRE(made_load(&m, r,
+                      PROVIDER "[tools]\ntool_strategy = \"batched\"\n"
+                               "[execution.cache]\nstrategy = \"clever\"\n",
+                      "a.toml", NULL, NULL));
+    CHECK_EQ_STR(made_problems(&m),
+                 "a.toml:7:12: warning: Invalid value for execution.cache.strategy: \"clever\" "
+                 "(expected one of auto, disabled, manual); \"auto\" is used\n");
+    if (CHECK_EQ_INT(m.status, PHI_OK)) {
+        phi_agent_desc d = made_desc(&m, NULL);
+        CHECK_EQ_INT(d.tool_mode, PHI_TOOLS_BATCHED);
+        CHECK_EQ_INT(d.tool_batch, 3);
+        CHECK_EQ_INT(d.cache.mode, PHI_CACHE_AUTO);
+    }
+    made_free(&m);
+    rig_free(r);
+}
+
+/* An instance's workspace, else that of [agent], else default_workspace, else the working
+   directory. */
+TEST(a_workspace_is_the_instances_then_the_agents_then_the_default) {
+    static const char *const texts[] = {
+        "default_workspace = \"/d\"\n" PROVIDER
+        "[agent]\nworkspace = \"/w\"\n[[agent.instances]]\nname = \"a\"\nworkspace = \"/i\"\n",
+        "default_workspace = \"/d\"\n" PROVIDER
+        "[agent]\nworkspace = \"/w\"\n[[agent.instances]]\nname = \"a\"\n",
+        "default_workspace = \"/d\"\n" PROVIDER "[[agent.instances]]\nname = \"a\"\n",
+        PROVIDER "[[agent.instances]]\nname = \"a\"\n"};
+    static const char *const places[] = {"/i", "/w", "/d", "."};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(texts); i++) {
+        rig *r = rig_new();
+        made m;
+        REQUIRE(made_load(&m, r, texts[i], NULL, NULL, NULL));
+        CHECK_EQ_STR(made_problems(&m), "");
+        if (CHECK_EQ_INT(m.status, PHI_OK)) CHECK_EQ_STR(made_desc(&m, "a").workspace, places[i]);
+        made_free(&m);
+        rig_free(r);
+    }
+}
+
 TEST_MAIN(TEST_ENTRY(compaction_has_one_of_two_tables),
-          TEST_ENTRY(an_agents_own_prompt_may_be_a_reference_or_a_file))
+          TEST_ENTRY(an_agents_own_prompt_may_be_a_reference_or_a_file),
+          TEST_ENTRY(every_name_of_a_protocol_is_known_and_brings_its_address),
+          TEST_ENTRY(a_model_of_another_server_is_named_by_its_id),
+          TEST_ENTRY(a_batch_is_of_three_calls_and_an_unknown_cache_strategy_is_auto),
+          TEST_ENTRY(a_workspace_is_the_instances_then_the_agents_then_the_default))
