@@ -136,6 +136,12 @@ PHI__FN const phi__config_choice *phi__config_take_choice(const phi__config_choi
 PHI__FN const char *phi__config_load_path(const phi_config *config); /* "": of a text */
 PHI__FN const phi_config_section *const *phi__config_load_sections(const phi_config *config);
 
+/* ---- values of variables (config_raws.c) ---- */
+
+/* A message as it may be shown: "${NAME}" in place of values of variables of four bytes or more,
+   and of their beginnings where the message is cut. */
+PHI__FN void phi__config_raws_mask(const phi_config *config, phi_str text, phi__buf *out);
+
 /* ---- references (config_refs.c) ---- */
 
 /* {{type.name}} {{name}} {{%..%}} {{#id#}}; anything else is LITERAL. */
@@ -185,6 +191,10 @@ PHI__FN void phi__config_problems_add(phi__config_problems *problems, const phi_
 PHI__FN void phi__config_problems_add_key(phi__config_problems *problems, const phi_config *config,
                                           const phi_json *node, bool is_warning, phi_status status,
                                           const char *field, const char *words);
+/* The same at the value, of which only `value` is shown; it is copied. */
+PHI__FN void phi__config_problems_add_part(phi__config_problems *problems, const phi_config *config,
+                                           const phi_json *node, bool is_warning, phi_status status,
+                                           const char *field, phi_str value, const char *words);
 /* An error at a place. */
 PHI__FN void phi__config_problems_add_at(phi__config_problems *problems, const phi_config *config,
                                          uint32_t line, uint32_t column, phi_status status,

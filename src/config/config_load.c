@@ -277,6 +277,7 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
     phi__config_problems_init(&config->problems, &config->memory, desc->max_problems);
     phi__marks_init(&config->marks, &config->arena);
     phi__map_init(&config->raws, &config->memory);
+    phi__map_init(&config->values, &config->memory);
     phi__map_init(&config->entities, &config->memory);
     config->path = "";
     config->format = desc->format;
@@ -293,6 +294,7 @@ PHI_API void phi_config_free(phi_config *config) {
     phi_memory memory;
     if (config == NULL) return;
     phi__map_free(&config->raws);
+    phi__map_free(&config->values);
     phi__map_free(&config->entities);
     phi__config_problems_free(&config->problems);
     phi_arena_free(&config->arena);

@@ -16,6 +16,12 @@ typedef struct phi__config_raw {
     bool is_secret;
 } phi__config_raw;
 
+/* The value of a variable that the file names. */
+typedef struct phi__config_value {
+    struct phi__config_value *next;
+    phi_str name, value;
+} phi__config_value;
+
 /* Something that references can mean; with the space "models": an alias, whose node is its
    value. */
 typedef struct phi__config_entity {
@@ -41,7 +47,9 @@ struct phi_config {
     phi_json *root;
     phi__marks marks;
     phi__config_problems problems;
-    phi__map raws;     /* phi__config_raw, by node */
+    phi__map raws;   /* phi__config_raw, by node */
+    phi__map values; /* phi__config_value, by name */
+    phi__config_value *all_values;
     phi__map entities; /* phi__config_entity, by name */
     phi__config_entity *first, *last;
 };
@@ -74,6 +82,10 @@ PHI__FN void phi__config_path_error_key(phi__config_walk *walk, const phi_json *
 PHI__FN void phi__config_path_warning(phi__config_walk *walk, const phi_json *node);
 PHI__FN void phi__config_path_warning_key(phi__config_walk *walk, const phi_json *node);
 
+/* The same with a part of the value: all of it may be a secret. */
+PHI__FN void phi__config_path_part(phi__config_walk *walk, const phi_json *node, bool is_warning,
+                                   phi_str value);
+
 /* ---- config_raws.c ---- */
 
 /* The text to show for a node; false: show it as it is. */
@@ -81,6 +93,8 @@ PHI__FN bool phi__config_raws_find(const phi_config *config, const phi_json *nod
 /* False: no memory. The text is kept as long as the config. */
 PHI__FN bool phi__config_raws_add(phi_config *config, const phi_json *node, phi_str text);
 PHI__FN bool phi__config_raws_hide(phi_config *config, const phi_json *node);
+/* Remembers the value of a variable, which is copied, for phi__config_raws_mask. False: no memory. */
+PHI__FN bool phi__config_raws_keep(phi_config *config, phi_str name, phi_str value);
 /* A scalar as it may be shown, in a line: "gpt-4o" in quotes, 5, true; "a table", "an array". */
 PHI__FN void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__buf *out);
 

@@ -62,6 +62,13 @@ void phi__config_path_error(phi__config_walk *walk, const phi_json *node, const 
                              phi__config_path_text(walk), expected, phi__config_path_said(walk));
 }
 
+void phi__config_path_part(phi__config_walk *walk, const phi_json *node, bool is_warning,
+                           phi_str value) {
+    phi__config_problems_add_part(&walk->config->problems, walk->config, node, is_warning,
+                                  is_warning ? PHI_OK : PHI_BAD_ARG, phi__config_path_text(walk),
+                                  value, phi__config_path_said(walk));
+}
+
 void phi__config_path_error_key(phi__config_walk *walk, const phi_json *node) {
     phi__config_problems_add_key(&walk->config->problems, walk->config, node, false, PHI_BAD_ARG,
                                  phi__config_path_text(walk), phi__config_path_said(walk));

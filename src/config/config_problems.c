@@ -84,7 +84,10 @@ static void phi__config_problems_put(phi__config_problems *problems, const phi_c
     if (config != NULL) p->file = phi_str_of(config->path);
     p->field = phi__config_problems_copy(problems, phi_str_of(field));
     p->expected = phi__config_problems_copy(problems, phi_str_of(expected));
-    p->value = at_key ? PHI__LIT("") : phi__config_problems_value(problems, config, node);
+    if (p->value.len > 0)
+        p->value = phi__config_problems_copy(problems, p->value);
+    else
+        p->value = at_key ? PHI__LIT("") : phi__config_problems_value(problems, config, node);
     p->message = phi__config_problems_line(problems, p, words);
     at[problems->count].is = *p;
     at[problems->count].order = problems->count;
@@ -107,6 +110,16 @@ void phi__config_problems_add_key(phi__config_problems *problems, const phi_conf
     p.is_warning = is_warning;
     p.status = status;
     phi__config_problems_put(problems, config, node, true, field, NULL, words, &p);
+}
+
+void phi__config_problems_add_part(phi__config_problems *problems, const phi_config *config,
+                                   const phi_json *node, bool is_warning, phi_status status,
+                                   const char *field, phi_str value, const char *words) {
+    phi_config_problem p = PHI_ZERO;
+    p.is_warning = is_warning;
+    p.status = status;
+    p.value = value;
+    phi__config_problems_put(problems, config, node, false, field, NULL, words, &p);
 }
 
 void phi__config_problems_add_at(phi__config_problems *problems, const phi_config *config,

@@ -7,7 +7,10 @@
 
 #ifndef PHI_NO_CONFIG
 
-enum { PHI__CONFIG_SHOWN = 80 /* bytes of a value in a message */ };
+enum {
+    PHI__CONFIG_SHOWN = 80, /* bytes of a value in a message */
+    PHI__CONFIG_MASKED = 4  /* bytes; shorter values are no secrets, and are parts of any word */
+};
 
 static uint64_t phi__config_raws_hash(const phi_json *node) {
     return phi__hash_mix((uint64_t)(uintptr_t)node);
@@ -48,6 +51,69 @@ bool phi__config_raws_hide(phi_config *config, const phi_json *node) {
     raw->is_secret = true;
     return true;
 }
+
+/* ---- values of variables ---- */
+
+bool phi__config_raws_keep(phi_config *config, phi_str name, phi_str value) {
+    uint64_t hash = phi__hash(name, 0);
+    size_t probe = 0;
+    phi__config_value *v;
+    if (value.len < PHI__CONFIG_MASKED) return true;
+    while ((v = (phi__config_value *)phi__map_each(&config->values, hash, &probe)) != NULL)
+        if (phi_str_equal(v->name, name)) return true;
+    v = (phi__config_value *)phi__arena_zero(&config->arena, sizeof *v);
+    if (v == NULL || !phi__map_room(&config->values) ||
+        !phi__arena_str(&config->arena, name, &v->name) ||
+        !phi__arena_str(&config->arena, value, &v->value))
+        return false;
+    phi__map_add(&config->values, hash, v);
+    v->next = config->all_values;
+    config->all_values = v;
+    return true;
+}
+
+/* Bytes of a value that `text` begins with; messages have '?' for controls. */
+static size_t phi__config_raws_common(phi_str text, phi_str value) {
+    size_t n = 0;
+    while (n < text.len && n < value.len &&
+           (text.at[n] == value.at[n] || (text.at[n] == '?' && (unsigned char)value.at[n] < 0x20)))
+        n++;
+    return n;
+}
+
+/* The value that `text` begins with, or as much of it as a cut message has; *len: its bytes. */
+static const phi__config_value *phi__config_raws_value(const phi_config *config, phi_str text,
+                                                       size_t *len) {
+    const phi__config_value *v, *found = NULL;
+    *len = 0;
+    for (v = config->all_values; v != NULL; v = v->next) {
+        size_t n = phi__config_raws_common(text, v->value);
+        bool cut = n >= PHI__CONFIG_MASKED &&
+                   (n == text.len || phi__str_starts(phi__str(text.at + n, text.len - n), "..."));
+        if (n <= *len || (n < v->value.len && !cut)) continue;
+        *len = n;
+        found = v;
+    }
+    return found;
+}
+
+void phi__config_raws_mask(const phi_config *config, phi_str text, phi__buf *out) {
+    size_t i = 0, len;
+    while (i < text.len) {
+        const phi__config_value *v =
+            phi__config_raws_value(config, phi__str(text.at + i, text.len - i), &len);
+        if (v == NULL) {
+            phi__buf_char(out, text.at[i++]);
+            continue;
+        }
+        phi__buf_text(out, "${");
+        phi__buf_add_str(out, v->name);
+        phi__buf_char(out, '}');
+        i += len;
+    }
+}
+
+/* ---- what is shown ---- */
 
 /* In quotes, in a line, cut where it is long. */
 static void phi__config_raws_quote(phi_str text, phi__buf *out) {

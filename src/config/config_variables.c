@@ -23,7 +23,7 @@ static bool phi__config_variables_letter(char c) {
 
 /* False: no variable: ${} or one that is not closed. */
 static bool phi__config_variables_read(phi_str text, phi__config_variable *out) {
-    size_t close = phi__str_find(text, 2, "}"), colon, i;
+    size_t close = text.len > 2 ? phi__str_find(text, 2, "}") : SIZE_MAX, colon, i;
     memset(out, 0, sizeof *out);
     if (close == SIZE_MAX || close == 2) return false;
     out->len = close + 1;
@@ -66,6 +66,8 @@ static void phi__config_variables_put(phi__config_variables *v, const phi_json *
     const char *value = phi__config_variables_value(v, variable->name);
     phi__buf *words;
     if (value != NULL && (value[0] != '\0' || !variable->has_fallback)) {
+        if (!phi__config_raws_keep(v->walk.config, variable->name, phi_str_of(value)))
+            v->walk.config->problems.no_memory = true;
         phi__config_variables_add(v, phi_str_of(value));
         return;
     }
@@ -79,7 +81,7 @@ static void phi__config_variables_put(phi__config_variables *v, const phi_json *
     phi__buf_text(words, "}: set it, or write ${");
     phi__buf_add_str(words, variable->name);
     phi__buf_text(words, ":-text} with a text to use instead");
-    phi__config_path_error(&v->walk, node, NULL);
+    phi__config_path_part(&v->walk, node, false, phi__str(variable->name.at - 2, variable->len));
 }
 
 static void phi__config_variables_odd(phi__config_variables *v, const phi_json *node,
@@ -98,7 +100,8 @@ static void phi__config_variables_odd(phi__config_variables *v, const phi_json *
     }
     phi__buf_text(words, "}\" is kept as it is, since the name of a variable has letters, digits "
                          "and _ alone; write $${ where you mean the two characters");
-    phi__config_path_warning(&v->walk, node);
+    phi__config_path_part(&v->walk, node, true,
+                          phi__str(variable->name.at - 2, variable->name.len + 2));
 }
 
 static void phi__config_variables_open(phi__config_variables *v, const phi_json *node) {
@@ -111,11 +114,12 @@ static void phi__config_variables_open(phi__config_variables *v, const phi_json 
 /* The text with all its variables, in v->out. False: there are none. */
 static bool phi__config_variables_text(phi__config_variables *v, const phi_json *node) {
     phi_str text = phi__json_text_of(node);
-    size_t at = 0, found;
+    size_t at = 0, found, end = text.len;
     bool any = false;
+    while (end > 0 && text.at[end - 1] != '}') end--; /* behind it no variable can end */
     v->out.len = 0;
     while ((found = phi__str_find(text, at, "${")) != SIZE_MAX) {
-        phi_str rest = phi__str(text.at + found, text.len - found);
+        phi_str rest = phi__str(text.at + found, end > found ? end - found : 0);
         phi__config_variable variable;
         if (found > at && text.at[found - 1] == '$') {
             phi__buf_add(&v->out, text.at + at, found - 1 - at);

@@ -6,13 +6,23 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Parts of a message come from other modules, too, which show paths, names and addresses as they
+   are: values of variables among them. */
 static void phi__config_words_put(phi__config_ground *ground, const phi_json *node, bool is_warning,
                                   phi_status status, const char *field, const char *format,
                                   va_list args) {
     char text[500];
+    phi__buf words;
     (void)vsnprintf(text, sizeof text, format, args);
-    phi__config_problems_add(ground->problems, ground->config, node, is_warning, status, field,
-                             NULL, text);
+    phi__buf_init(&words, ground->memory);
+    phi__config_raws_mask(ground->config, phi_str_of(text), &words);
+    phi__buf_char(&words, '\0');
+    if (words.failed)
+        ground->problems->no_memory = true;
+    else
+        phi__config_problems_add(ground->problems, ground->config, node, is_warning, status, field,
+                                 NULL, words.at);
+    phi__buf_free(&words);
 }
 
 /* ---- for other modules ---- */

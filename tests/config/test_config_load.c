@@ -442,6 +442,38 @@ TEST(a_memory_limit_holds) {
     phi_config_free(config);
 }
 
+TEST(a_problem_of_a_variable_shows_no_more_of_the_value_than_the_variable) {
+    phi_config *config = config_load(PHI_CONFIG_TOML, "f",
+                                     "[provider]\nmodel = \"claude-x\"\n"
+                                     "api_key = \"sk-live-1 ${NOT_THERE} sk-live-2\"\n"
+                                     "headers = {A = \"sk-live-3 ${a b:-sk-live-4} sk-live-5\"}\n");
+    phi_config_problem p;
+    REQUIRE(CHECK_EQ_INT(phi_config_problem_count(config), 2));
+    CHECK(phi_config_problem_at(config, 0, &p));
+    CHECK_STR(p.value, "${NOT_THERE}");
+    CHECK(strstr(p.message.at, "sk-live") == NULL);
+    CHECK(phi_config_problem_at(config, 1, &p));
+    CHECK_STR(p.value, "${a b");
+    CHECK(strstr(p.message.at, "sk-live") == NULL);
+    phi_config_free(config);
+}
+
+TEST(braces_that_are_never_closed_are_read_once) {
+    enum { COUNT = 1000000 };
+    char *text = (char *)malloc(2 * COUNT + 32);
+    phi_config *config;
+    size_t at = (size_t)sprintf(text, "{\"agent\":{\"system_prompt\":\""), i;
+    for (i = 0; i < COUNT; i++) memcpy(text + at + 2 * i, "${", 2);
+    memcpy(text + at + 2 * COUNT, "\"}}", 4);
+    config = config_load(PHI_CONFIG_JSON, "f", text);
+    CHECK_EQ_INT(phi_config_status(config), PHI_OK);
+    CHECK_EQ_INT(
+        phi_json_str(phi_json_path(phi_config_tree(config), "agent.system_prompt"), "").len,
+        2 * COUNT);
+    phi_config_free(config);
+    free(text);
+}
+
 TEST_MAIN(TEST_ENTRY(a_file_is_read_by_its_extension),
           TEST_ENTRY(a_file_that_cannot_be_read_says_why),
           TEST_ENTRY(a_text_is_tried_as_toml_then_json_then_yaml),
@@ -453,6 +485,8 @@ TEST_MAIN(TEST_ENTRY(a_file_is_read_by_its_extension),
           TEST_ENTRY(a_variable_becomes_the_number_or_bool_that_a_field_wants),
           TEST_ENTRY(without_variables_each_one_is_missing),
           TEST_ENTRY(no_value_of_a_variable_and_no_secret_is_shown),
+          TEST_ENTRY(a_problem_of_a_variable_shows_no_more_of_the_value_than_the_variable),
+          TEST_ENTRY(braces_that_are_never_closed_are_read_once),
           TEST_ENTRY(values_of_variables_cannot_outgrow_the_limit),
           TEST_ENTRY(a_problem_has_all_its_parts),
           TEST_ENTRY(problems_stand_in_the_order_of_the_text_and_warnings_are_no_errors),

@@ -110,6 +110,36 @@ TEST(mistakes_of_sections_have_words) {
     }
 }
 
+/* Each part that shows a name, a path or an address of the file. */
+TEST(problems_of_agents_show_variables_by_their_names) {
+    static const char *const rows[] = {
+        "[agent]\nsystem_prompt = \"file:${MADE_PLACE}/p.md\"\nworkspace = \"${MADE_PLACE}\"\n",
+        "[tools]\nenabled = [\"${MADE_PLACE}\"]\n",
+        "[agent.profile]\nskills = [\"${MADE_PLACE}\"]\n[skills]\ndirectories = []\n",
+        "[skills]\ndirectories = [\"${MADE_PLACE}\"]\n",
+        "[[provider.instances]]\nid = \"p\"\nmodel = \"m\"\nbase_url = \"${MADE_PLACE}\"\n"
+        "[[agent.instances]]\nname = \"x${MADE_PLACE}\"\nprovider = \"p\"\n",
+        "[[mcp.instances]]\nname = \"a${MADE_PLACE}\"\ncommand = \"/none/a\"\nrequired = true\n",
+        "[[mcp.instances]]\nname = \"a\"\ncommand = [\"/none/${MADE_PLACE}\"]\nrequired = true\n",
+        "[[mcp.instances]]\nname = \"a\"\nurl = \"${MADE_PLACE}\"\n",
+        "[[openapi.instances]]\nname = \"a${MADE_PLACE}\"\nfile = \"/none/a.json\"\n",
+        "[[openapi.instances]]\nname = \"a\"\nurl = \"${MADE_PLACE}\"\n",
+        "[session]\nscope = \"persistent\"\ndirectory = \"/proc/${MADE_PLACE}/x\"\n",
+        "[callbacks]\nbefore_loop = \"x::${MADE_PLACE}\"\nafter_loop = \"a 'b\"\n"};
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[512];
+        rig *r = rig_new();
+        made m;
+        (void)snprintf(text, sizeof text, "%s%s", PROVIDER, rows[i]);
+        REQUIRE(load(&m, r, text, NULL, NULL));
+        if (!CHECK(m.status != PHI_OK && strstr(made_problems(&m), "hidden") == NULL))
+            fprintf(stderr, "of: %s\ngot: %s", rows[i], made_problems(&m));
+        made_free(&m);
+        rig_free(r);
+    }
+}
+
 TEST(functions_of_plug_ins_and_callbacks_of_a_recorder_are_ignored_with_a_warning) {
     rig *r = rig_new();
     made m;
@@ -146,5 +176,6 @@ TEST(a_script_of_callbacks_stops_a_run) {
 TEST_MAIN(TEST_ENTRY(a_file_with_every_section_makes_an_agent_that_runs),
           TEST_ENTRY(check_only_finds_the_same_and_makes_nothing),
           TEST_ENTRY(mistakes_of_sections_have_words),
+          TEST_ENTRY(problems_of_agents_show_variables_by_their_names),
           TEST_ENTRY(functions_of_plug_ins_and_callbacks_of_a_recorder_are_ignored_with_a_warning),
           TEST_ENTRY(a_script_of_callbacks_stops_a_run))

@@ -14,6 +14,7 @@ typedef struct made {
 
 static inline const char *made_variable(void *user_data, const char *name) {
     (void)user_data;
+    if (strcmp(name, "MADE_PLACE") == 0) return "hidden\nplace";
     return strcmp(name, "MADE_KEY") == 0 ? "secret-key-of-the-test" : NULL;
 }
 
