@@ -42,6 +42,13 @@ PHI__FN phi_limits phi__agent_make_limits_of(const phi_limits *given) {
     limits.max_duration_ms =
         phi__agent_make_or_default(limits.max_duration_ms, PHI__AGENT_DURATION_MS);
     if (limits.max_tokens == 0) limits.max_tokens = PHI__AGENT_TOKENS;
+    if (limits.disable) {
+        limits.max_turns = limits.max_duration_ms = PHI_UNLIMITED;
+        limits.max_tokens = UINT64_MAX;
+        limits.max_cost = 0;
+        /* A limit that is set later, over the desc as it reads back, counts. */
+        limits.disable = false;
+    }
     return limits;
 }
 

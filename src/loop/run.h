@@ -19,6 +19,9 @@ typedef struct phi_limits {
     /* a limit that is reached pauses the run (PHI_EV_PAUSED) until phi_budget_raise; after
        decision_timeout_ms it ends the run */
     bool pause;
+    /* none of them, whatever they say. phi_agent_get_desc then gives them as unlimited, and this as
+       false. Together with compaction.disable nothing ends or rewrites a long run */
+    bool disable;
 } phi_limits;
 
 /* What an agent may spend over its life, all its runs and those of the agents below it

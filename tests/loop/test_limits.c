@@ -172,7 +172,7 @@ TEST(limits_are_50_turns_a_million_tokens_600_seconds_and_no_cost_by_default) {
     rig_free(r);
 }
 
-static phi_status ends_after_60_turns(bool unlimited, size_t turns) {
+static phi_status ends_after_60_turns(phi_limits limits, size_t turns) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
     phi_tool tool = rig_echo();
@@ -183,11 +183,7 @@ static phi_status ends_after_60_turns(bool unlimited, size_t turns) {
     int i;
     desc.tools = &tool;
     desc.tool_count = 1;
-    if (unlimited) {
-        desc.limits.max_turns = PHI_UNLIMITED;
-        desc.limits.max_tokens = UINT64_MAX;
-        desc.limits.max_duration_ms = PHI_UNLIMITED;
-    }
+    desc.limits = limits;
     agent = rig_agent(r, &desc);
     for (i = 0; i < 59; i++) {
         char id[16], arguments[32];
@@ -208,8 +204,37 @@ static phi_status ends_after_60_turns(bool unlimited, size_t turns) {
 }
 
 TEST(a_run_may_be_without_any_limit) {
-    CHECK_EQ_INT(ends_after_60_turns(false, 50), PHI_LIMIT);
-    CHECK_EQ_INT(ends_after_60_turns(true, 60), PHI_OK);
+    phi_limits limits = PHI_ZERO;
+    CHECK_EQ_INT(ends_after_60_turns(limits, 50), PHI_LIMIT);
+    limits.max_turns = limits.max_duration_ms = PHI_UNLIMITED;
+    limits.max_tokens = UINT64_MAX;
+    CHECK_EQ_INT(ends_after_60_turns(limits, 60), PHI_OK);
+}
+
+TEST(one_switch_turns_all_limits_off_and_one_set_later_counts) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc(), now = PHI_ZERO;
+    phi_agent agent;
+    phi_limits limits = PHI_ZERO;
+    limits.disable = true;
+    limits.max_turns = 3;
+    limits.max_cost = 0.0001;
+    CHECK_EQ_INT(ends_after_60_turns(limits, 60), PHI_OK);
+    desc.limits = limits;
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_agent_get_desc(agent, &now), PHI_OK);
+    CHECK(now.limits.max_turns == PHI_UNLIMITED && now.limits.max_tokens == UINT64_MAX);
+    CHECK(now.limits.max_duration_ms == PHI_UNLIMITED && !(now.limits.max_cost > 0));
+    CHECK(!now.limits.disable);
+    now.limits.max_turns = 1;
+    CHECK_EQ_INT(phi_agent_set(agent, &now, PHI_SET_LIMITS), PHI_OK);
+    CHECK_EQ_INT(phi_agent_get_desc(agent, &now), PHI_OK);
+    CHECK_EQ_INT(now.limits.max_turns, 1);
+    now.limits.disable = true;
+    CHECK_EQ_INT(phi_agent_set(agent, &now, PHI_SET_LIMITS), PHI_OK);
+    CHECK_EQ_INT(phi_agent_get_desc(agent, &now), PHI_OK);
+    CHECK(now.limits.max_turns == PHI_UNLIMITED && !now.limits.disable);
+    rig_free(r);
 }
 
 TEST_MAIN(TEST_ENTRY(each_limit_that_is_reached_ends_the_run_in_its_own_words),
@@ -218,4 +243,5 @@ TEST_MAIN(TEST_ENTRY(each_limit_that_is_reached_ends_the_run_in_its_own_words),
           TEST_ENTRY(tokens_of_a_limit_are_input_and_output_and_cost_is_also_of_the_cache),
           TEST_ENTRY(a_limit_stops_outside_of_any_turn_and_what_waited_goes_back_to_its_queue),
           TEST_ENTRY(limits_are_50_turns_a_million_tokens_600_seconds_and_no_cost_by_default),
-          TEST_ENTRY(a_run_may_be_without_any_limit))
+          TEST_ENTRY(a_run_may_be_without_any_limit),
+          TEST_ENTRY(one_switch_turns_all_limits_off_and_one_set_later_counts))
