@@ -11,8 +11,10 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROW = re.compile(r"^\| ([A-Z]+-[\w.]+) \| ((?:[^|]|\\\|)+?) \| ((?:[^|]|\\\|)*?)\| "
                  r"(\w+/\w+(?:, \w+/\w+)*) \| (`\w+`(?:, `\w+`)*) \|$")
-# Where something else holds on purpose, the text begins with the place that says so; all else is a note.
+# Where something else holds on purpose, the text begins with the place that says so, or with phi's own reason; all
+# else is a note.
 SOURCE = re.compile(r"^(?:Design|Demand|Issue|[RWBCD]) [\d.]+\b")
+OWN = re.compile(r"^phi: .*\bbecause\b")
 # How many assertions of each of the original's test files part E lists.
 E = {"agent_loop": 20, "session": 14, "config": 12, "compaction": 6, "openapi": 7, "prun": 5, "sub_agent": 5,
      "context_translation": 3, "structured_output": 4, "agent": 5, "tools": 6, "tool_timeout": 4,
@@ -33,6 +35,7 @@ class Row:
     def __init__(self, found):
         self.id, self.what, departs, files, tests = (part.strip() for part in found.groups())
         self.departs = bool(SOURCE.match(departs))
+        self.own = bool(OWN.match(departs))
         self.files = files.split(", ")
         self.tests = re.findall(r"\w+", tests)
         # The clauses of a line of part C are its rows.
@@ -62,10 +65,10 @@ def missing(found):
 def summary(found):
     have = {row.line for row in found}
     counts = {name: f"{sum(line in have for line in lines)} of {len(lines)}" for name, lines in LINES.items()}
-    departed = sum(row.departs for row in found)
+    departed, own = sum(row.departs for row in found), sum(row.own for row in found)
     return (f"{counts['requirements']} requirements, {counts['ambiguities']} ambiguities, " +
             ", ".join(f"{part} {counts[part]}" for part in "BCDE") +
-            f": {len(found) - departed} proved, {departed} departed")
+            f": {len(found) - departed - own} proved, {departed} departed by a document, {own} by phi's own decision")
 
 
 def main():

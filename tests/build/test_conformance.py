@@ -35,6 +35,10 @@ class Conformance(unittest.TestCase):
         for line in filter(conformance.is_row, self.text.split("\n")):
             self.assertTrue(conformance.ROW.match(line), line)
 
+    def test_a_decision_of_phi_has_its_reason(self):
+        own = [line for line in self.text.split("\n") if conformance.is_row(line) and "| phi: " in line]
+        self.assertEqual(len(own), sum(row.own for row in self.rows))
+
     def test_every_row_names_tests_that_are_run(self):
         for row in self.rows:
             there = {name for file in row.files for name in tests_of(file)}
@@ -57,9 +61,11 @@ class Conformance(unittest.TestCase):
         rows = conformance.rows("\n".join(["| REQ-001 | It is there | | a/test_b | `c` |",
                                            "| C-1.1 | So is this | A note | a/test_b, d/test_e | `c`, `f` |",
                                            "| C-1.2 | But not this | B 3: otherwise | a/test_b | `c` |",
+                                           "| C-1.3 | Nor this | phi: not so, because | a/test_b | `c` |",
                                            "| Line | What holds | Departs | File | Test |"]))
         self.assertEqual("1 of 221 requirements, 0 of 3 ambiguities, B 0 of 74, C 1 of 76, D 0 of 8, "
-                         "E 0 of 107: 2 proved, 1 departed", conformance.summary(rows))
+                         "E 0 of 107: 2 proved, 1 departed by a document, 1 by phi's own decision",
+                         conformance.summary(rows))
 
 
 if __name__ == "__main__":

@@ -72,6 +72,7 @@ TEST(a_transparent_evaluation_has_one_branch) {
     REQUIRE(stage_open(&s));
     s.desc.by = PHI_EVALUATE_TRANSPARENT;
     stage_evaluate(&s);
+    CHECK_EQ_INT(stage_result(&s).branch_count, 1);
     CHECK_EQ_INT(stage_result(&s).selected, 0);
     CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|one");
     rig_free(s.r);
