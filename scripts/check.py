@@ -100,7 +100,8 @@ FEATURES = {
                       "strstr(e.message, \"PHI_NO_SCHEMA\") != NULL && phi_schema_valid(j, NULL) == PHI_UNSUPPORTED; "
                       "phi_arena_free(&arena); return so;"),
     "PHI_NO_YAML": (r"phi_yaml_\w+|phi__yaml_\w+", None),
-    "PHI_NO_CONFIG": (r"phi_config_\w+|phi_agents_\w+|phi__(?:config|sections?)_\w+", None),
+    "PHI_NO_CONFIG": (r"phi_config_\w+|phi_agents_\w+|phi__(?:config|sections?)_\w+|"
+                       r"phi_(?:limits|retry|cache|compaction_config|tool_mode|thinking|model)_(?:to|from)_json", None),
     "PHI_NO_TOML": (r"phi_toml_\w+|phi__toml_\w+", None),
     "PHI_NO_THREAD_TEXT": (r"phi_thread_(?:to|from)_json|phi__thread_text_\w+", None),
     "PHI_NO_STORES": (r"phi__agent_store_(?:go_on|exchange|last_run)|phi__(?:evict|recalling|stored_pin|journal_(?:batch|fill|list))\w*",

@@ -1,0 +1,402 @@
+/* test_config_json.c - settings as JSON in the shapes of the interchange, both ways. */
+#include "config/config_json.h"
+#include "support/test.h"
+
+typedef struct room {
+    phi_memory memory;
+    phi_arena arena;
+} room;
+
+static void room_begin(room *r) {
+    phi_allocator allocator = test_allocator();
+    phi_memory_init(&r->memory, &allocator, 0);
+    phi_arena_init(&r->arena, &r->memory, 0);
+}
+
+static void room_end(room *r) { phi_arena_free(&r->arena); }
+
+static const phi_json *read_json(room *r, const char *text) {
+    phi_json *root = NULL;
+    CHECK_EQ_INT(phi_json_parse(&r->arena, phi_str_of(text), 0, &root, NULL), PHI_OK);
+    return root;
+}
+
+static const char *text_of(room *r, const phi_json *node) {
+    phi_str text = PHI_ZERO;
+    if (node == NULL || phi_json_write(&r->arena, node, 0, &text) != PHI_OK) return "no memory";
+    return text.at;
+}
+
+/* ---- the shapes ---- */
+
+#define LIMITS                                                                                     \
+    "{\"max_turns\":50,\"max_total_tokens\":1000000,\"max_duration\":{\"secs\":600,\"nanos\":0},"  \
+    "\"max_cost\":null}"
+#define RETRY                                                                                      \
+    "{\"max_retries\":3,\"initial_delay_ms\":1000,\"backoff_multiplier\":2.0,"                     \
+    "\"max_delay_ms\":30000}"
+#define CONTEXT                                                                                    \
+    "{\"max_context_tokens\":100000,\"system_prompt_tokens\":4000,\"compaction\":{"                \
+    "\"compact_at_pct\":0.9,\"compact_budget_threshold_pct\":0.05,\"compaction_scope\":{"          \
+    "\"FixedCount\":3},\"keep_first_turns\":2,\"keep_recent_turns\":10,"                           \
+    "\"max_summary_tokens\":2000,\"tool_output_max_lines\":50,\"focus_message\":null},"            \
+    "\"keep_recent\":10,\"keep_first\":2,\"tool_output_max_lines\":50}"
+
+TEST(defaults_are_written_out_in_the_shapes_of_the_interchange) {
+    room r;
+    room_begin(&r);
+    CHECK_EQ_STR(text_of(&r, phi_limits_to_json(&r.arena, NULL)), LIMITS);
+    CHECK_EQ_STR(text_of(&r, phi_retry_to_json(&r.arena, NULL)), RETRY);
+    CHECK_EQ_STR(text_of(&r, phi_compaction_config_to_json(&r.arena, NULL)), CONTEXT);
+    CHECK_EQ_STR(text_of(&r, phi_cache_to_json(&r.arena, NULL)),
+                 "{\"enabled\":true,\"strategy\":\"auto\"}");
+    CHECK_EQ_STR(text_of(&r, phi_tool_mode_to_json(&r.arena, PHI_TOOLS_SEQUENTIAL, 0)),
+                 "{\"type\":\"sequential\"}");
+    CHECK_EQ_STR(text_of(&r, phi_tool_mode_to_json(&r.arena, PHI_TOOLS_PARALLEL, 9)),
+                 "{\"type\":\"parallel\"}");
+    CHECK_EQ_STR(text_of(&r, phi_tool_mode_to_json(&r.arena, PHI_TOOLS_BATCHED, 3)),
+                 "{\"type\":\"batched\",\"size\":3}");
+    CHECK_EQ_STR(text_of(&r, phi_thinking_to_json(&r.arena, PHI_THINKING_MINIMAL)), "\"minimal\"");
+    room_end(&r);
+}
+
+TEST(what_others_wrote_is_read) {
+    room r;
+    phi_limits limits = PHI_ZERO;
+    phi_retry retry = PHI_ZERO;
+    phi_compaction_config c = PHI_ZERO;
+    phi_cache cache = PHI_ZERO;
+    phi_tool_mode mode = PHI_TOOLS_PARALLEL;
+    phi_thinking level = PHI_THINKING_OFF;
+    uint32_t batch = 9;
+    const char *error = "";
+    room_begin(&r);
+    CHECK_EQ_INT(phi_limits_from_json(read_json(&r, "{\"max_turns\":7,\"max_duration\":{\"secs\":1,"
+                                                    "\"nanos\":500000000},\"max_cost\":2.5,"
+                                                    "\"from_another_version\":[1]}"),
+                                      &limits, &error),
+                 PHI_OK);
+    CHECK(error == NULL);
+    CHECK_EQ_INT(limits.max_turns, 7);
+    CHECK_EQ_INT(limits.max_duration_ms, 1500);
+    CHECK(limits.max_cost > 2.49 && limits.max_tokens == 0);
+    CHECK_EQ_INT(phi_retry_from_json(read_json(&r, "{\"max_retries\":0}"), &retry, NULL), PHI_OK);
+    CHECK(retry.disable);
+    CHECK_EQ_INT(
+        phi_compaction_config_from_json(
+            read_json(&r, "{\"max_context_tokens\":5000,\"keep_first\":0,\"keep_recent\":4,"
+                          "\"compaction\":{\"compaction_scope\":\"TokenBudget\","
+                          "\"focus_message\":\"the tests\"}}"),
+            &c, NULL),
+        PHI_OK);
+    CHECK(c.keep_no_first && c.keep_recent_turns == 4 && c.scope == PHI_COMPACTION_TOKENS);
+    CHECK_EQ_STR(c.focus_message, "the tests");
+    CHECK_EQ_INT(
+        phi_compaction_config_from_json(
+            read_json(&r, "{\"compaction\":{\"compaction_scope\":{\"FixedCount\":0}}}"), &c, NULL),
+        PHI_OK);
+    CHECK_EQ_INT(c.scope_runs, PHI_COMPACTION_NO_RUNS);
+    CHECK_EQ_INT(phi_cache_from_json(
+                     read_json(&r, "{\"enabled\":true,\"strategy\":{\"manual\":{\"cache_system\":"
+                                   "true,\"cache_tools\":true,\"cache_messages\":false}}}"),
+                     &cache, NULL),
+                 PHI_OK);
+    CHECK(cache.mode == PHI_CACHE_MANUAL && cache.system && cache.tools && !cache.messages);
+    CHECK_EQ_INT(phi_cache_from_json(read_json(&r, "{\"enabled\":false}"), &cache, NULL), PHI_OK);
+    CHECK(cache.mode == PHI_CACHE_DISABLED && !cache.system);
+    CHECK_EQ_INT(phi_tool_mode_from_json(read_json(&r, "{\"type\":\"batched\",\"size\":3}"), &mode,
+                                         &batch, NULL),
+                 PHI_OK);
+    CHECK(mode == PHI_TOOLS_BATCHED && batch == 3);
+    CHECK_EQ_INT(phi_thinking_from_json(read_json(&r, "\"High\""), &level, NULL), PHI_OK);
+    CHECK_EQ_INT(level, PHI_THINKING_HIGH);
+    room_end(&r);
+}
+
+/* ---- models ---- */
+
+#define MODEL                                                                                      \
+    "{\"id\":\"gpt-4o\",\"name\":\"GPT-4o\",\"api\":\"open_ai_completions\",\"provider\":"         \
+    "\"openai\",\"base_url\":\"https://api.openai.com/v1\",\"api_key\":\"%s\",\"reasoning\":"      \
+    "false,\"context_window\":128000,\"max_tokens\":4096,\"cost\":{\"input_per_million\":2.5,"     \
+    "\"output_per_million\":10.0,\"cache_read_per_million\":0.0,"                                  \
+    "\"cache_write_per_million\":0.0},\"headers\":{\"X-Team\":\"%s\"},\"compat\":{"                \
+    "\"supports_store\":true,\"supports_developer_role\":true,"                                    \
+    "\"supports_reasoning_effort\":false,\"supports_usage_in_streaming\":true,"                    \
+    "\"max_tokens_field\":\"MaxCompletionTokens\",\"requires_tool_result_name\":false,"            \
+    "\"requires_assistant_after_tool_result\":false,\"thinking_format\":\"OpenAi\"%s}}"
+
+TEST(a_model_is_read_and_written_without_its_secrets_unless_they_are_asked_for) {
+    char text[1024], bare[1024], whole[1024];
+    room r;
+    phi_model m = PHI_ZERO;
+    const char *quirks =
+        ",\"quirks\":[\"max_completion_tokens\",\"developer_role\",\"store_false\"]";
+    room_begin(&r);
+    (void)snprintf(text, sizeof text, MODEL, "sk-1", "blue", "");
+    (void)snprintf(bare, sizeof bare, MODEL, "", "", quirks);
+    (void)snprintf(whole, sizeof whole, MODEL, "sk-1", "blue", quirks);
+    CHECK_EQ_INT(phi_model_from_json(read_json(&r, text), &r.arena, &m, NULL), PHI_OK);
+    CHECK_EQ_STR(m.protocol, PHI_PROTOCOL_OPENAI_CHAT);
+    CHECK_EQ_STR(m.id, "gpt-4o");
+    CHECK_EQ_STR(m.api_key, "sk-1");
+    CHECK_EQ_INT(m.quirks, PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE |
+                               PHI_QUIRK_STORE_FALSE);
+    CHECK_EQ_INT(m.header_count, 1);
+    CHECK_EQ_STR(m.headers[0].value, "blue");
+    CHECK(m.cost.output > 9.9);
+    CHECK_EQ_STR(text_of(&r, phi_model_to_json(&r.arena, &m, 0)), bare);
+    CHECK_EQ_STR(text_of(&r, phi_model_to_json(&r.arena, &m, PHI_MODEL_JSON_SECRETS)), whole);
+    room_end(&r);
+}
+
+TEST(every_protocol_is_read_by_both_spellings) {
+    static const char *const rows[][3] = {
+        {"anthropic_messages", "anthropic", PHI_PROTOCOL_ANTHROPIC},
+        {"open_ai_completions", "openai_completions", PHI_PROTOCOL_OPENAI_CHAT},
+        {"open_ai_responses", "openai_responses", PHI_PROTOCOL_OPENAI_RESPONSES},
+        {"azure_open_ai_responses", "azure_openai_responses", PHI_PROTOCOL_AZURE_RESPONSES},
+        {"google_generative_ai", "gemini", PHI_PROTOCOL_GOOGLE},
+        {"google_vertex", "vertex", PHI_PROTOCOL_VERTEX},
+        {"bedrock_converse_stream", "bedrock", PHI_PROTOCOL_BEDROCK},
+        {"my_own", "my_own", "my_own"}};
+    room r;
+    size_t i, j;
+    room_begin(&r);
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (j = 0; j < 2; j++) {
+            char text[80];
+            phi_model m = PHI_ZERO;
+            const phi_json *node;
+            (void)snprintf(text, sizeof text, "{\"api\":\"%s\"}", rows[i][j]);
+            CHECK_EQ_INT(phi_model_from_json(read_json(&r, text), &r.arena, &m, NULL), PHI_OK);
+            CHECK_EQ_STR(m.protocol, rows[i][2]);
+            node = phi_model_to_json(&r.arena, &m, 0);
+            CHECK_EQ_STR(phi_json_str(phi_json_get(node, "api"), "").at, rows[i][0]);
+        }
+    room_end(&r);
+}
+
+/* ---- mistakes ---- */
+
+typedef phi_status (*read_fn)(room *r, const phi_json *node, const char **error);
+
+static phi_status limits_of(room *r, const phi_json *node, const char **error) {
+    phi_limits v = PHI_ZERO;
+    (void)r;
+    return phi_limits_from_json(node, &v, error);
+}
+static phi_status retry_of(room *r, const phi_json *node, const char **error) {
+    phi_retry v = PHI_ZERO;
+    (void)r;
+    return phi_retry_from_json(node, &v, error);
+}
+static phi_status cache_of(room *r, const phi_json *node, const char **error) {
+    phi_cache v = PHI_ZERO;
+    (void)r;
+    return phi_cache_from_json(node, &v, error);
+}
+static phi_status context_of(room *r, const phi_json *node, const char **error) {
+    phi_compaction_config v = PHI_ZERO;
+    (void)r;
+    return phi_compaction_config_from_json(node, &v, error);
+}
+static phi_status mode_of(room *r, const phi_json *node, const char **error) {
+    phi_tool_mode mode;
+    uint32_t batch;
+    (void)r;
+    return phi_tool_mode_from_json(node, &mode, &batch, error);
+}
+static phi_status level_of(room *r, const phi_json *node, const char **error) {
+    phi_thinking v;
+    (void)r;
+    return phi_thinking_from_json(node, &v, error);
+}
+static phi_status model_of(room *r, const phi_json *node, const char **error) {
+    phi_model v = PHI_ZERO;
+    return phi_model_from_json(node, &r->arena, &v, error);
+}
+
+TEST(a_value_that_does_not_fit_is_named_with_what_was_expected) {
+    static const struct {
+        read_fn read;
+        const char *text, *error;
+    } rows[] = {
+        {limits_of, "5", "limits: expected an object"},
+        {limits_of, "{\"max_turns\":0}", "max_turns: expected an integer from 1 to 4294967295"},
+        {limits_of, "{\"max_turns\":\"5\"}", "max_turns: expected an integer from 1 to 4294967295"},
+        {limits_of, "{\"max_total_tokens\":-1}",
+         "max_total_tokens: expected an integer of at least 1"},
+        {limits_of, "{\"max_duration\":600}",
+         "max_duration: expected {\"secs\": 600, \"nanos\": 0}, above 0 and below 4294967 seconds"},
+        {limits_of, "{\"max_duration\":{\"secs\":0}}",
+         "max_duration: expected {\"secs\": 600, \"nanos\": 0}, above 0 and below 4294967 seconds"},
+        {limits_of, "{\"max_cost\":-2}", "max_cost: expected a number above 0, or null"},
+        {limits_of, "{\"pause\":1}", "pause: expected true or false"},
+        {retry_of, "[]", "retry: expected an object"},
+        {retry_of, "{\"backoff_multiplier\":0.5}",
+         "backoff_multiplier: expected a number from 1 to 1000000"},
+        {cache_of, "{\"strategy\":\"sometimes\"}",
+         "strategy: expected \"auto\", \"disabled\" or {\"manual\": {...}}"},
+        {cache_of, "{\"strategy\":{\"manual\":{\"cache_tools\":2}}}",
+         "cache_tools: expected true or false"},
+        {context_of, "{\"compaction\":7}", "compaction: expected an object"},
+        {context_of, "{\"compaction\":{\"compact_at_pct\":90}}",
+         "compact_at_pct: expected a number above 0, at most 1"},
+        {context_of, "{\"compaction\":{\"compaction_scope\":\"all\"}}",
+         "compaction_scope: expected {\"FixedCount\": 3} or \"TokenBudget\""},
+        {context_of, "{\"keep_recent\":-1}", "keep_recent: expected an integer of at least 0"},
+        {mode_of, "{}", "type: expected \"sequential\", \"parallel\" or \"batched\""},
+        {mode_of, "{\"type\":\"batched\",\"size\":0}",
+         "size: expected an integer from 1 to 4294967295"},
+        {level_of, "\"extreme\"", "expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\""},
+        {model_of, "{\"id\":5}", "id: expected a text"},
+        {model_of, "{\"id\":\"a\\u0000b\"}", "id: expected a text"},
+        {model_of, "{\"headers\":[]}", "headers: expected an object of texts"},
+        {model_of, "{\"headers\":{\"a\":1}}", "headers: expected an object of texts"},
+        {model_of, "{\"cost\":{\"input_per_million\":-1}}",
+         "cost.input_per_million: expected a number of at least 0"},
+        {model_of, "{\"compat\":{\"quirks\":[\"none\"]}}",
+         "compat.quirks: expected names of PHI_QUIRK_ in lower case"},
+        {model_of, "{\"compat\":{\"supports_store\":1}}",
+         "compat.supports_store: expected true or false"}};
+    room r;
+    size_t i;
+    room_begin(&r);
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *error = NULL;
+        CHECK_EQ_INT(rows[i].read(&r, read_json(&r, rows[i].text), &error), PHI_BAD_ARG);
+        CHECK_EQ_STR(error != NULL ? error : "", rows[i].error);
+        CHECK_EQ_INT(rows[i].read(&r, read_json(&r, rows[i].text), NULL), PHI_BAD_ARG);
+        CHECK_EQ_INT(rows[i].read(&r, NULL, NULL), PHI_BAD_ARG);
+    }
+    room_end(&r);
+}
+
+/* ---- round trips ---- */
+
+static uint32_t random_seed = 1;
+static uint32_t random_to(uint32_t most) {
+    random_seed = random_seed * 1664525u + 1013904223u;
+    return random_seed % 7 == 0 ? 0 : random_seed % 11 == 0 ? most : random_seed % most + 1;
+}
+
+static void random_settings(phi_limits *l, phi_retry *y, phi_cache *c, phi_compaction_config *x,
+                            phi_model *m) {
+    static const char *const protocols[] = {PHI_PROTOCOL_ANTHROPIC, PHI_PROTOCOL_OPENAI_CHAT,
+                                            PHI_PROTOCOL_GOOGLE, "own"};
+    static const phi_model_header headers[] = {{"a", "1"}, {"b", "\"{}\""}};
+    l->max_turns = random_to(UINT32_MAX);
+    l->max_tokens = random_to(1000) ? random_to(UINT32_MAX) : UINT64_MAX;
+    l->max_duration_ms = random_to(UINT32_MAX);
+    l->max_cost = random_to(1000) / 8.0;
+    l->pause = random_to(2) > 1;
+    y->disable = random_to(2) > 1;
+    y->max_retries = y->disable ? 0 : random_to(UINT32_MAX);
+    y->backoff_multiplier = 1 + random_to(100) / 16.0;
+    y->max_server_delay_ms = random_to(UINT32_MAX);
+    c->mode = (phi_cache_mode)(random_to(300) % 3);
+    c->system = c->mode == PHI_CACHE_MANUAL && random_to(2) > 1;
+    c->messages = c->mode == PHI_CACHE_MANUAL && random_to(2) > 1;
+    x->max_context_tokens = random_to(1000000);
+    x->compact_at_pct = random_to(100) / 128.0;
+    x->scope = random_to(2) > 1 ? PHI_COMPACTION_TOKENS : PHI_COMPACTION_RUNS;
+    x->scope_runs = x->scope == PHI_COMPACTION_TOKENS ? 0
+                    : random_to(2) > 1                ? PHI_COMPACTION_NO_RUNS
+                                                      : random_to(UINT32_MAX);
+    x->scope_tokens = random_to(UINT32_MAX);
+    x->keep_no_first = random_to(2) > 1;
+    x->keep_first_turns = x->keep_no_first ? 0 : random_to(50);
+    x->keep_recent_turns = random_to(50);
+    x->focus_message = random_to(2) > 1 ? "a \"b\"\n\xc3\xa9" : NULL;
+    x->disable = random_to(2) > 1;
+    m->protocol = protocols[random_to(400) % 4];
+    m->id = random_to(2) > 1 ? "m" : NULL;
+    m->api_key = random_to(2) > 1 ? "k" : NULL;
+    m->quirks = random_to(UINT32_MAX);
+    m->max_tokens = random_to(UINT32_MAX);
+    m->cost.cache_write = random_to(100) / 4.0;
+    m->headers = headers;
+    m->header_count = random_to(300) % 3;
+}
+
+TEST(what_is_written_reads_back_and_is_written_the_same) {
+    int i;
+    for (i = 0; i < 500; i++) {
+        room r;
+        phi_limits l = PHI_ZERO, l2 = PHI_ZERO;
+        phi_retry y = PHI_ZERO, y2 = PHI_ZERO;
+        phi_cache c = PHI_ZERO, c2 = PHI_ZERO;
+        phi_compaction_config x = PHI_ZERO, x2 = PHI_ZERO;
+        phi_model m = PHI_ZERO, m2 = PHI_ZERO;
+        const char *was;
+        room_begin(&r);
+        random_settings(&l, &y, &c, &x, &m);
+        was = text_of(&r, phi_limits_to_json(&r.arena, &l));
+        CHECK_EQ_INT(phi_limits_from_json(read_json(&r, was), &l2, NULL), PHI_OK);
+        CHECK_EQ_STR(text_of(&r, phi_limits_to_json(&r.arena, &l2)), was);
+        CHECK(l.max_turns == 0 || l.max_turns == l2.max_turns);
+        CHECK(l.max_duration_ms == 0 || l.max_duration_ms == l2.max_duration_ms);
+        CHECK(l.max_tokens == 0 || l.max_tokens == l2.max_tokens);
+        CHECK(l.max_cost - l2.max_cost == 0 && l.pause == l2.pause);
+        was = text_of(&r, phi_retry_to_json(&r.arena, &y));
+        CHECK_EQ_INT(phi_retry_from_json(read_json(&r, was), &y2, NULL), PHI_OK);
+        CHECK_EQ_STR(text_of(&r, phi_retry_to_json(&r.arena, &y2)), was);
+        CHECK(y.disable == y2.disable && y.max_server_delay_ms == y2.max_server_delay_ms);
+        was = text_of(&r, phi_cache_to_json(&r.arena, &c));
+        CHECK_EQ_INT(phi_cache_from_json(read_json(&r, was), &c2, NULL), PHI_OK);
+        CHECK(c.mode == c2.mode && c.system == c2.system && c.messages == c2.messages);
+        was = text_of(&r, phi_compaction_config_to_json(&r.arena, &x));
+        CHECK_EQ_INT(phi_compaction_config_from_json(read_json(&r, was), &x2, NULL), PHI_OK);
+        CHECK_EQ_STR(text_of(&r, phi_compaction_config_to_json(&r.arena, &x2)), was);
+        CHECK(x.keep_no_first == x2.keep_no_first && x.scope == x2.scope);
+        CHECK(x.scope_runs == 0 || x.scope_runs == x2.scope_runs);
+        CHECK(x.disable == x2.disable && x.scope_tokens == x2.scope_tokens);
+        was = text_of(&r, phi_model_to_json(&r.arena, &m, PHI_MODEL_JSON_SECRETS));
+        CHECK_EQ_INT(phi_model_from_json(read_json(&r, was), &r.arena, &m2, NULL), PHI_OK);
+        CHECK_EQ_STR(text_of(&r, phi_model_to_json(&r.arena, &m2, PHI_MODEL_JSON_SECRETS)), was);
+        CHECK(m.quirks == m2.quirks && m.header_count == m2.header_count);
+        CHECK(m.max_tokens == 0 || m.max_tokens == m2.max_tokens);
+        room_end(&r);
+    }
+}
+
+TEST(a_lack_of_memory_is_said_and_leaves_nothing) {
+    int n = 0;
+    bool tripped;
+    do {
+        room r;
+        phi_model m = PHI_ZERO, back = PHI_ZERO;
+        phi_model_header header = {"a", "b"};
+        phi_json *node;
+        phi_compaction_config c = PHI_ZERO;
+        m.headers = &header;
+        m.header_count = 1;
+        m.quirks = UINT32_MAX;
+        c.focus_message = "x";
+        room_begin(&r);
+        test_alloc_fail_at(n);
+        node = phi_model_to_json(&r.arena, &m, PHI_MODEL_JSON_SECRETS);
+        if (node != NULL) {
+            phi_status status = phi_model_from_json(node, &r.arena, &back, NULL);
+            CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
+        }
+        (void)phi_compaction_config_to_json(&r.arena, &c);
+        (void)phi_limits_to_json(&r.arena, NULL);
+        (void)phi_cache_to_json(&r.arena, NULL);
+        tripped = test_alloc_tripped();
+        n++;
+        test_alloc_fail_at(-1);
+        room_end(&r);
+        CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+    } while (tripped);
+    CHECK(n > 2);
+}
+
+TEST_MAIN(TEST_ENTRY(defaults_are_written_out_in_the_shapes_of_the_interchange),
+          TEST_ENTRY(what_others_wrote_is_read),
+          TEST_ENTRY(a_model_is_read_and_written_without_its_secrets_unless_they_are_asked_for),
+          TEST_ENTRY(every_protocol_is_read_by_both_spellings),
+          TEST_ENTRY(a_value_that_does_not_fit_is_named_with_what_was_expected),
+          TEST_ENTRY(what_is_written_reads_back_and_is_written_the_same),
+          TEST_ENTRY(a_lack_of_memory_is_said_and_leaves_nothing))
