@@ -40449,11 +40449,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x0198d4c9
+#if PHI__IMP_TRACE != 0x400930e6
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x0198d4c9
+#define PHI__IMP_TRACE 0x400930e6
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -40781,7 +40781,8 @@ static phi_status phi__trace_stage_run(phi_trace *t) {
 /* What the host did between two slices may have moved entries: a log in a store is recalled, and
    of one that forgot entries the trace cannot go on. */
 static phi_status phi__trace_recall(phi_trace *t) {
-    if (t->thread == NULL || t->stage != PHI__TRACE_STAGE_ENTRIES) return PHI_OK;
+    if (t->stage != PHI__TRACE_STAGE_ENTRIES && t->stage != PHI__TRACE_STAGE_THREAD_END)
+        return PHI_OK;
     if (t->thread->log.base != t->base) {
         phi__trace_view_drop(t);
         return PHI_NOT_FOUND;

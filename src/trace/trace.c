@@ -146,7 +146,8 @@ static phi_status phi__trace_stage_run(phi_trace *t) {
 /* What the host did between two slices may have moved entries: a log in a store is recalled, and
    of one that forgot entries the trace cannot go on. */
 static phi_status phi__trace_recall(phi_trace *t) {
-    if (t->thread == NULL || t->stage != PHI__TRACE_STAGE_ENTRIES) return PHI_OK;
+    if (t->stage != PHI__TRACE_STAGE_ENTRIES && t->stage != PHI__TRACE_STAGE_THREAD_END)
+        return PHI_OK;
     if (t->thread->log.base != t->base) {
         phi__trace_view_drop(t);
         return PHI_NOT_FOUND;

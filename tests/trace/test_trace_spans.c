@@ -7,33 +7,6 @@
 #include "trace/trace_hostile.h"
 #include "trace/trace_read.h"
 
-/* Every span has an id of its own, a time that does not run backwards, and a parent that is there and of the same trace. Returns
-   how many have none. */
-static size_t spans_hold(const traced *t) {
-    phi_json_iter it = phi_json_each(traced_spans(t)), others;
-    const phi_json *span, *other;
-    size_t roots = 0;
-    while ((span = phi_json_next(&it)) != NULL) {
-        phi_str id = traced_id(span, "spanId"), parent = traced_id(span, "parentSpanId");
-        phi_str from = traced_id(span, "startTimeUnixNano"),
-                to = traced_id(span, "endTimeUnixNano");
-        size_t same = 0, found = 0;
-        CHECK_EQ_INT(traced_id(span, "traceId").len, 32);
-        CHECK_EQ_INT(id.len, 16);
-        CHECK(from.len < to.len || (from.len == to.len && memcmp(from.at, to.at, to.len) <= 0));
-        others = phi_json_each(traced_spans(t));
-        while ((other = phi_json_next(&others)) != NULL) {
-            same += phi_str_equal(traced_id(other, "spanId"), id);
-            found += phi_str_equal(traced_id(other, "spanId"), parent) &&
-                     phi_str_equal(traced_id(other, "traceId"), traced_id(span, "traceId"));
-        }
-        CHECK_EQ_INT(same, 1);
-        roots += parent.len == 0;
-        if (parent.len > 0) CHECK_EQ_INT(found, 1);
-    }
-    return roots;
-}
-
 static void traced_story(traced *t, scene *s, scene *helper, bool content) {
     static const phi_thread *children[1];
     phi_trace_desc desc;
