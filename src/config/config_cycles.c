@@ -3,7 +3,11 @@
 
 #ifndef PHI_NO_CONFIG
 
-enum { PHI__CONFIG_ON_THE_WAY = 1, PHI__CONFIG_DONE = 2 };
+enum {
+    PHI__CONFIG_ON_THE_WAY = 1,
+    PHI__CONFIG_DONE = 2,
+    PHI__CONFIG_CYCLE_SHOWN = 16 /* names of a cycle; the middle of a longer one is left out */
+};
 
 /* An entity on the way, and the next reference to follow. */
 typedef struct phi__config_step {
@@ -52,15 +56,25 @@ static phi__config_entity *phi__config_cycles_next(const phi_config *config,
 /* "writer -> critic -> writer" */
 static void phi__config_cycles_say(phi__config_cycles *c, const phi__config_entity *to) {
     phi__buf *words = phi__config_path_words(&c->walk);
-    size_t i = c->count;
+    size_t i = c->count, first;
+    if (phi__config_path_full(&c->walk)) {
+        phi__config_path_error(&c->walk, c->way[c->count - 1].place, NULL);
+        return;
+    }
     while (i > 0 && c->way[i - 1].entity != to) i--;
     phi__buf_add_str(words, c->way[c->count - 1].entity->path);
     phi__buf_printf(words, " leads back to itself: ");
-    for (i = i > 0 ? i - 1 : 0; i < c->count; i++) {
-        phi__buf_add_str(words, c->way[i].entity->shown);
+    first = i = i > 0 ? i - 1 : 0;
+    for (; i < c->count; i++) {
+        if (i == first + PHI__CONFIG_CYCLE_SHOWN / 2 &&
+            c->count > first + PHI__CONFIG_CYCLE_SHOWN) {
+            phi__buf_text(words, "... -> ");
+            i = c->count - PHI__CONFIG_CYCLE_SHOWN / 2;
+        }
+        phi__config_raws_name(c->way[i].entity->shown, words);
         phi__buf_text(words, " -> ");
     }
-    phi__buf_add_str(words, to->shown);
+    phi__config_raws_name(to->shown, words);
     phi__buf_text(words, "; remove one of these references");
     c->walk.path.len = 0;
     phi__buf_add_str(&c->walk.path, c->way[c->count - 1].entity->path);

@@ -21,7 +21,9 @@ static void phi__config_entities_twice(phi__config_walk *walk, const phi__config
                                        const phi_json *id, const char *space, phi_str shown) {
     phi__buf *words = phi__config_path_words(walk);
     uint32_t line, column;
-    phi__buf_printf(words, "There are two %ss named \"%.*s\": ", space, (int)shown.len, shown.at);
+    phi__buf_printf(words, "There are two %ss named \"", space);
+    phi__config_raws_name(shown, words);
+    phi__buf_text(words, "\": ");
     phi__buf_add_str(words, other->path);
     if (phi__marks_find(&walk->config->marks, other->node, &line, &column) ||
         phi__marks_key(&walk->config->marks, other->node, &line, &column))
@@ -133,6 +135,7 @@ static void phi__config_entities_aliases(phi_config *config) {
 void phi__config_entities_collect(phi_config *config) {
     phi__config_walk walk;
     size_t i;
+    config->provider = phi_json_get(config->root, "provider");
     phi__config_entities_aliases(config);
     phi__config_path_begin(&walk, config);
     phi__config_entities_table(&walk, phi__config_tables_top(), config->root, 0);

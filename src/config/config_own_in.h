@@ -45,6 +45,7 @@ struct phi_config {
     void *user_data;
     size_t max_bytes;
     phi_json *root;
+    const phi_json *provider; /* [provider], or NULL */
     phi__marks marks;
     phi__config_problems problems;
     phi__map raws;   /* phi__config_raw, by node */
@@ -95,6 +96,8 @@ PHI__FN bool phi__config_raws_add(phi_config *config, const phi_json *node, phi_
 PHI__FN bool phi__config_raws_hide(phi_config *config, const phi_json *node);
 /* Remembers the value of a variable, which is copied, for phi__config_raws_mask. False: no memory. */
 PHI__FN bool phi__config_raws_keep(phi_config *config, phi_str name, phi_str value);
+/* A name in a message: in a line, cut where it is long. */
+PHI__FN void phi__config_raws_name(phi_str text, phi__buf *out);
 /* A scalar as it may be shown, in a line: "gpt-4o" in quotes, 5, true; "a table", "an array". */
 PHI__FN void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__buf *out);
 

@@ -115,16 +115,20 @@ void phi__config_raws_mask(const phi_config *config, phi_str text, phi__buf *out
 
 /* ---- what is shown ---- */
 
-/* In quotes, in a line, cut where it is long. */
-static void phi__config_raws_quote(phi_str text, phi__buf *out) {
+void phi__config_raws_name(phi_str text, phi__buf *out) {
     char line[PHI__CONFIG_SHOWN];
     size_t n = phi__min(text.len, sizeof line);
     if (n < text.len)
         while (n > 0 && ((unsigned char)text.at[n] & 0xc0) == 0x80) n--;
     if (n > 0) memcpy(line, text.at, n);
-    phi__buf_char(out, '"');
     phi__buf_add(out, line, phi__words_clean_line(line, n));
-    phi__buf_text(out, n < text.len ? "...\"" : "\"");
+    if (n < text.len) phi__buf_text(out, "...");
+}
+
+static void phi__config_raws_quote(phi_str text, phi__buf *out) {
+    phi__buf_char(out, '"');
+    phi__config_raws_name(text, out);
+    phi__buf_char(out, '"');
 }
 
 void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__buf *out) {

@@ -51,7 +51,7 @@ static void phi__config_refs_first(phi__config_walk *walk, const char *space, ph
     phi__buf_printf(words, "; there is none: write %s%s%s with the %s \"", toml ? "[[" : "",
                     phi__config_refs_spaces[i].section, toml ? "]]" : "",
                     phi__config_refs_spaces[i].key);
-    phi__buf_add_str(words, name);
+    phi__config_raws_name(name, words);
     phi__buf_printf(words, "\"%s", phi__config_refs_spaces[i].more);
 }
 
@@ -140,7 +140,7 @@ static phi__config_refs_found phi__config_refs_name(const phi_config *config, co
     }
     if (phi__config_refs_is_built_in(space, name)) return PHI__CONFIG_REFS_BUILT_IN;
     if (strcmp(space, "provider") == 0 && phi__str_is(name, "default")) {
-        r->node = phi_json_get(config->root, "provider");
+        r->node = config->provider;
         return r->node != NULL ? PHI__CONFIG_REFS_THERE : PHI__CONFIG_REFS_BUILT_IN;
     }
     return PHI__CONFIG_REFS_MISSING;
@@ -251,7 +251,7 @@ static bool phi__config_refs_near(phi__config_walk *walk, const char *space, phi
         phi__buf_printf(&walk->words, "; did you mean \"%s\"?", built_in);
     else if (near != NULL) {
         phi__buf_printf(&walk->words, "; did you mean \"{{%s.", space);
-        phi__buf_add_str(&walk->words, near->shown);
+        phi__config_raws_name(near->shown, &walk->words);
         phi__buf_text(&walk->words, "}}\"?");
     }
     return built_in != NULL || near != NULL;
@@ -267,7 +267,7 @@ static void phi__config_refs_names(phi__config_walk *walk, const char *space, ph
     for (e = walk->config->first; e != NULL && count < PHI__CONFIG_LISTED; e = e->next) {
         if (strcmp(e->space, space) != 0) continue;
         phi__buf_text(words, count++ == 0 ? "; there are " : ", ");
-        phi__buf_add_str(words, e->shown);
+        phi__config_raws_name(e->shown, words);
     }
     for (i = 0; i < PHI__COUNT(phi__config_refs_built_in); i++)
         if (strcmp(phi__config_refs_built_in[i].space, space) == 0)
@@ -287,19 +287,19 @@ static void phi__config_refs_aliases(phi__config_walk *walk, phi_str name) {
     }
     if (near.len == 0) {
         phi__buf_text(words, ": write it in [models], as ");
-        phi__buf_add_str(words, name);
+        phi__config_raws_name(name, words);
         phi__buf_text(words, " = \"{{provider.name}}\"");
         return;
     }
     phi__buf_text(words, "; did you mean \":");
-    phi__buf_add_str(words, near);
+    phi__config_raws_name(near, words);
     phi__buf_text(words, "\"?");
 }
 
 /* "{{provider.x}}" */
 static void phi__config_refs_example(phi__buf *words, const char *space, phi_str name) {
     phi__buf_printf(words, "\"{{%s.", space);
-    phi__buf_add_str(words, name);
+    phi__config_raws_name(name, words);
     phi__buf_text(words, "}}\"");
 }
 
@@ -321,7 +321,7 @@ static void phi__config_refs_say(phi__config_walk *walk, const char *space,
         break;
     case PHI__CONFIG_REFS_NO_SPACE:
         phi__buf_text(words, " has an unknown namespace \"");
-        phi__buf_add_str(words, r->ref.space);
+        phi__config_raws_name(r->ref.space, words);
         phi__buf_text(words, "\"; write ");
         phi__config_refs_example(words, space, r->name);
         break;

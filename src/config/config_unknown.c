@@ -197,7 +197,7 @@ void phi__config_unknown_field(phi__config_walk *walk, const phi__config_table *
     }
     if (phi__config_path_full(walk)) return; /* a warning more, which nobody would see */
     phi__buf_text(words, "Unknown field \"");
-    phi__buf_add_str(words, key);
+    phi__config_raws_name(key, words);
     phi__buf_char(words, '"');
     if (walk->path.len > 0) {
         phi__buf_text(words, " in ");
