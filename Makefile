@@ -84,7 +84,7 @@ help:
 	@echo 'make demo       runs an agent against a local scripted model (LIVE=1: a real one)'
 	@echo 'make live       one conversation with each provider whose key is set; costs money'
 	@echo 'make openapi SPEC=file   the operations and tools of an OpenAPI document, with time and memory'
-	@echo 'make schema     writes docs/phi.schema.json, a JSON Schema of configurations, for editors'
+	@echo 'make schema     writes docs/phi.schema.json, a JSON Schema of configurations, and the reference of docs/configuration.md'
 	@echo 'make interop    against packages of npm, PyPI and Go (node 20, Python 3.11, go); LLAMA=1: llama.cpp, too'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
@@ -180,6 +180,9 @@ schema:
 	@$(MAKE) --no-print-directory V=normal $(BUILD)/normal/tests/config/prog_config_schema > $(BUILD)/log_schema 2>&1 \
 	    || { cat $(BUILD)/log_schema; exit 1; }
 	@$(BUILD)/normal/tests/config/prog_config_schema > docs/phi.schema.json.tmp && mv docs/phi.schema.json.tmp docs/phi.schema.json
+	@$(MAKE) --no-print-directory V=normal $(BUILD)/normal/tests/config/prog_config_reference > $(BUILD)/log_schema 2>&1 \
+	    || { cat $(BUILD)/log_schema; exit 1; }
+	@python3 tests/config/reference.py $(BUILD)/normal/tests/config/prog_config_reference
 
 live:
 	@$(MAKE) --no-print-directory V=normal $(BUILD)/normal/tests/live/prog_live > $(BUILD)/log_live 2>&1 \

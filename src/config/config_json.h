@@ -7,13 +7,13 @@
        if (phi_limits_from_json(node, &limits, &error) != PHI_OK) show(error);
 
    Writing has every member of the shape: a field that is zero is written as the default that it
-   means (of compaction: those without an agent), and NULL as a struct of zeros. What the shape has
-   no member for is added only where it is set, under a name that other readers ignore.
-   Reading leaves what is missing or null at zero, which means default, and ignores unknown members.
-   A value that does not fit is PHI_BAD_ARG: *error is a static text that names the member and what
-   was expected (NULL is fine for `error`), and *out is as it was.
-   Ownership: trees are in the arena; NULL: no memory. Strings of what was read are those of the tree
-   that was read. Threads: any, one at a time with an arena. */
+   means (of compaction: those without an agent), and NULL as a struct of zeros. A field that
+   the shape has no member for is added only where it is set, under a name that others ignore.
+   A member that is missing or null is left at zero, which means default; unknown ones are ignored.
+   A value that does not fit is PHI_BAD_ARG: *error is a static text that names the member and the
+   expectation (NULL is fine for `error`), and *out is as it was.
+   Ownership: trees are in the arena; NULL: no memory. Strings of a struct that was read are
+   the tree's. Threads: any, one at a time with an arena. */
 #ifndef PHI_CONFIG_CONFIG_JSON_H
 #define PHI_CONFIG_CONFIG_JSON_H
 

@@ -18,13 +18,13 @@ static phi_json *phi__config_json_scope(phi_arena *arena, const phi_compaction_c
     phi__config_json_put_uint(&w, "FixedCount",
                               c->scope_runs == PHI_COMPACTION_NO_RUNS ? 0
                               : c->scope_runs != 0                    ? c->scope_runs
-                                                                      : PHI__CONFIG_JSON_RUNS);
+                                                   : (uint32_t)PHI__CONFIG_JSON_RUNS);
     return phi__config_json_tree(&w);
 }
 
 static uint32_t phi__config_json_first(const phi_compaction_config *c) {
     if (c->keep_no_first) return 0;
-    return c->keep_first_turns != 0 ? c->keep_first_turns : PHI__CONFIG_JSON_FIRST;
+    return c->keep_first_turns != 0 ? c->keep_first_turns : (uint32_t)PHI__CONFIG_JSON_FIRST;
 }
 
 static phi_json *phi__config_json_inner(phi_arena *arena, const phi_compaction_config *c) {

@@ -243,7 +243,7 @@ static const phi__config_table phi__config_tables_compat_table = {
     PHI__COUNT(phi__config_tables_compat_fields),
     NULL,
     false,
-    "How a server differs from OpenAI's own; what is not set is as the preset has it."};
+    "How a server differs from OpenAI's own; fields that are not set are as the preset has them."};
 const phi__config_table *phi__config_tables_compat(void) {
     return &phi__config_tables_compat_table;
 }
