@@ -40449,11 +40449,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x400930e6
+#if PHI__IMP_TRACE != 0x9937ddc2
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x400930e6
+#define PHI__IMP_TRACE 0x9937ddc2
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -40491,18 +40491,24 @@ typedef struct phi__trace_id {
     unsigned char trace[16], span[8];
 } phi__trace_id;
 
+/* A run as spans name it. */
+typedef struct phi__trace_name {
+    phi_str session, loop;
+    uint32_t twin; /* so many runs before it have the same ids */
+} phi__trace_name;
+
 /* A run that was begun by a tool call of another, or inside of another. */
 typedef struct phi__trace_link {
-    phi_str child;           /* loop id */
-    phi_str session, parent; /* session and loop id of the run above */
-    phi_str call;            /* the call's id; empty: none */
-    phi_str tool;            /* its name */
+    phi_str child; /* loop id */
+    phi__trace_name above;
+    phi_str call; /* the call's name within the run above; empty: none */
+    phi_str tool; /* its tool's name */
 } phi__trace_link;
 
 typedef struct phi__trace_call {
     uint64_t answer; /* entry */
     uint32_t block;
-    bool done;
+    bool done, spawned; /* it has its result; it began a run */
 } phi__trace_call;
 
 /* A run whose end was not reached. */
@@ -40510,9 +40516,11 @@ typedef struct phi__trace_run {
     struct phi__trace_run *outer; /* that it is inside of, as copies of other logs are */
     uint64_t start;               /* its LOOP_START */
     uint64_t input;               /* the first entry that the next request has as new */
+    uint64_t turn;                /* the turn's TURN_START */
     int64_t start_ms, turn_ms;
     uint32_t turn_index;
     uint32_t chats; /* answers of this turn so far */
+    uint32_t twin;
     bool in_turn;
     phi__trace_call *calls; /* of its last answer */
     size_t call_count, call_cap;
@@ -40522,6 +40530,7 @@ typedef struct phi__trace_run {
 typedef struct phi__trace_spans {
     phi__trace_run *run; /* the innermost */
     phi__map links;      /* by child */
+    phi__map twins;      /* runs so far, by session and loop id */
     bool linking;        /* the first walk: it looks for links alone */
     bool any;            /* a span was written */
     int64_t last_ms;     /* the time of the latest entry */
@@ -40617,11 +40626,20 @@ PHI__FN void phi__trace_spans_free(phi_trace *t);
 
 /* NULL: the run stands for itself. */
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id);
-/* The first link of a run counts. Without memory the text has failed. */
-PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, phi_str session, phi_str parent,
+/* The first link of a run counts, and one that makes no circle. Without memory the text has failed. */
+PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_name *above,
                                   phi_str call, phi_str tool);
+/* How many runs with these ids this walk has counted before; it counts one more. */
+PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loop);
 
 /* ---- trace_span.c: a span as JSON ---- */
+
+/* Valid while the run's first entry stays in place. */
+PHI__FN phi__trace_name phi__trace_span_run(const phi_trace *t, const phi__trace_run *run);
+enum { PHI__TRACE_SPAN_CALL = 48 };
+/* The name of a call within its run: where its answer stands in it, and its block. */
+PHI__FN phi_str phi__trace_span_call(const phi__trace_run *run, const phi__trace_call *call,
+                                     char out[PHI__TRACE_SPAN_CALL]);
 
 PHI__FN void phi__trace_span_head(phi_trace *t); /* the document, up to the spans */
 PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run, const phi__entry *end);
@@ -40712,6 +40730,7 @@ static void phi__trace_thread_next(phi_trace *t) {
         t->stage = PHI__TRACE_STAGE_REQUESTS;
     } else if (t->spans.linking) {
         t->spans.linking = false;
+        phi__map_clear(&t->spans.twins);
         t->at = 0;
         t->stage = PHI__TRACE_STAGE_HEAD;
     } else
@@ -40847,6 +40866,7 @@ static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_tr
     phi__buf_init(&t->out, t->memory);
     phi__buf_init(&t->loop_buf, t->memory);
     phi__map_init(&t->spans.links, t->memory);
+    phi__map_init(&t->spans.twins, t->memory);
     phi__trace_hide(t);
 }
 
@@ -41299,7 +41319,7 @@ PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop)
 /* ---- src/trace/trace_link.c ---- */
 
 /* trace_link.c - runs that a tool call began, or that stand inside of another run: finds the run
-   above them. */
+   above them; and tells runs with the same ids apart, as copies of a thread have. */
 
 #ifndef PHI_NO_TRACE
 
@@ -41312,22 +41332,70 @@ PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str 
     return NULL;
 }
 
-PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, phi_str session, phi_str parent,
+/* Whether that run is `child`, or stands somewhere below it. The links so far make no circle. */
+static bool phi__trace_link_below(const phi_trace *t, phi_str loop, phi_str child) {
+    const phi__trace_link *link;
+    while (!phi_str_equal(loop, child)) {
+        link = phi__trace_link_find(t, loop);
+        if (link == NULL) return false;
+        loop = link->above.loop;
+    }
+    return true;
+}
+
+PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_name *above,
                                   phi_str call, phi_str tool) {
     phi__trace_link *link;
-    if (child.len == 0 || phi_str_equal(child, parent) || phi__trace_link_find(t, child) != NULL)
+    if (child.len == 0 || phi__trace_link_find(t, child) != NULL ||
+        phi__trace_link_below(t, above->loop, child))
         return;
     link = (phi__trace_link *)phi__arena_zero(&t->arena, sizeof *link);
     if (link == NULL || !phi__map_room(&t->spans.links) ||
         !phi__arena_str(&t->arena, child, &link->child) ||
-        !phi__arena_str(&t->arena, session, &link->session) ||
-        !phi__arena_str(&t->arena, parent, &link->parent) ||
+        !phi__arena_str(&t->arena, above->session, &link->above.session) ||
+        !phi__arena_str(&t->arena, above->loop, &link->above.loop) ||
         !phi__arena_str(&t->arena, call, &link->call) ||
         !phi__arena_str(&t->arena, tool, &link->tool)) {
         t->text.failed = true;
         return;
     }
+    link->above.twin = above->twin;
     phi__map_add(&t->spans.links, phi__hash(child, 0), link);
+}
+
+/* ---- runs with the same ids ---- */
+
+typedef struct phi__trace_twins {
+    unsigned char ids[32]; /* a hash of them */
+    uint32_t count;
+} phi__trace_twins;
+
+static void phi__trace_link_ids(phi_str session, phi_str loop, unsigned char out[32]) {
+    phi__sha256 sha;
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, session.at, session.len);
+    phi__sha256_add(&sha, "", 1);
+    phi__sha256_add(&sha, loop.at, loop.len);
+    phi__sha256_end(&sha, out);
+}
+
+PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loop) {
+    unsigned char ids[32];
+    phi__trace_twins *twins;
+    uint64_t hash = phi__hash(loop, 0);
+    size_t probe = 0;
+    phi__trace_link_ids(session, loop, ids);
+    while ((twins = (phi__trace_twins *)phi__map_each(&t->spans.twins, hash, &probe)) != NULL)
+        if (memcmp(twins->ids, ids, sizeof ids) == 0) return twins->count++;
+    twins = (phi__trace_twins *)phi__arena_zero(&t->arena, sizeof *twins);
+    if (twins == NULL || !phi__map_room(&t->spans.twins)) {
+        t->text.failed = true;
+        return 0;
+    }
+    memcpy(twins->ids, ids, sizeof ids);
+    twins->count = 1;
+    phi__map_add(&t->spans.twins, hash, twins);
+    return 0;
 }
 
 #endif
@@ -41847,13 +41915,12 @@ PHI__FN const char *phi__trace_page_tail(size_t i) {
 
    Ids are the beginning of SHA-256 over words that a zero byte ends. A trace's: "trace", session id
    and loop id of the run at the top. A span's: "run", "chat", "call" or "rewrite", session id, loop
-   id, and its name within the run. The same thread gives the same ids. */
+   id, and its place within the run: some models count the ids of their calls anew in each turn. The
+   same thread gives the same ids. */
 
 #include <stdio.h>
 
 #ifndef PHI_NO_TRACE
-
-enum { PHI__TRACE_SPAN_UP = 64 /* runs above one that are followed */ };
 
 typedef enum phi__trace_span_kind {
     PHI__TRACE_SPAN_INTERNAL = 1, /* as in opentelemetry.proto.trace.v1 */
@@ -41871,18 +41938,18 @@ static void phi__trace_span_word(phi__sha256 *sha, phi_str word) {
     phi__sha256_add(sha, "", 1);
 }
 
-/* A hash of words; n UINT64_MAX: no number. */
-static void phi__trace_span_hash(const char *what, phi_str session, phi_str loop, phi_str call,
-                                 uint64_t n, unsigned char out[32]) {
+/* A hash of words; call empty: none. */
+static void phi__trace_span_hash(const char *what, const phi__trace_name *run, phi_str call,
+                                 unsigned char out[32]) {
     phi__sha256 sha;
-    char number[24];
+    char twin[24];
     phi__sha256_begin(&sha);
     phi__trace_span_word(&sha, phi_str_of(what));
-    phi__trace_span_word(&sha, session);
-    phi__trace_span_word(&sha, loop);
+    phi__trace_span_word(&sha, run->session);
+    phi__trace_span_word(&sha, run->loop);
+    (void)snprintf(twin, sizeof twin, "twin %u", (unsigned)run->twin);
+    if (run->twin > 0) phi__trace_span_word(&sha, phi_str_of(twin));
     if (call.len > 0) phi__trace_span_word(&sha, call);
-    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)n);
-    if (n != UINT64_MAX) phi__trace_span_word(&sha, phi_str_of(number));
     phi__sha256_end(&sha, out);
 }
 
@@ -41893,8 +41960,19 @@ static const phi_loop_info *phi__trace_span_info(const phi_trace *t, const phi__
     return info != NULL ? info : &none;
 }
 
-static phi_str phi__trace_span_loop(const phi_trace *t, const phi__trace_run *run) {
-    return phi__trace_span_entry(t, run->start)->loop_id;
+PHI__FN phi__trace_name phi__trace_span_run(const phi_trace *t, const phi__trace_run *run) {
+    phi__trace_name name;
+    name.session = phi__trace_span_info(t, run)->session_id;
+    name.loop = phi__trace_span_entry(t, run->start)->loop_id;
+    name.twin = run->twin;
+    return name;
+}
+
+PHI__FN phi_str phi__trace_span_call(const phi__trace_run *run, const phi__trace_call *call,
+                                     char out[PHI__TRACE_SPAN_CALL]) {
+    (void)snprintf(out, PHI__TRACE_SPAN_CALL, "%llu.%u",
+                   (unsigned long long)(call->answer - run->start), (unsigned)call->block);
+    return phi_str_of(out);
 }
 
 static void phi__trace_span_hex(phi_trace *t, const char *key, const unsigned char *bytes,
@@ -41906,17 +41984,19 @@ static void phi__trace_span_hex(phi_trace *t, const char *key, const unsigned ch
     phi__records_str(&t->text, key, phi__str(hex, 2 * n));
 }
 
-/* The trace of a run is that of the run at the top. */
-static void phi__trace_span_trace(phi_trace *t, phi_str session, phi_str loop) {
+static void phi__trace_span_id(phi_trace *t, const char *key, const char *what,
+                               const phi__trace_name *run, phi_str call) {
     unsigned char hash[32];
-    const phi__trace_link *link = phi__trace_link_find(t, loop);
-    size_t up;
-    for (up = 0; link != NULL && up < PHI__TRACE_SPAN_UP; up++) {
-        session = link->session;
-        loop = link->parent;
-        link = phi__trace_link_find(t, loop);
-    }
-    phi__trace_span_hash("trace", session, loop, phi__str("", 0), UINT64_MAX, hash);
+    phi__trace_span_hash(what, run, call, hash);
+    phi__trace_span_hex(t, key, hash, 8);
+}
+
+/* The trace of a run is that of the run at the top. */
+static void phi__trace_span_trace(phi_trace *t, const phi__trace_name *run) {
+    unsigned char hash[32];
+    const phi__trace_link *link;
+    while ((link = phi__trace_link_find(t, run->loop)) != NULL) run = &link->above;
+    phi__trace_span_hash("trace", run, phi__str("", 0), hash);
     phi__trace_span_hex(t, "traceId", hash, 16);
 }
 
@@ -41984,10 +42064,19 @@ static void phi__trace_span_status(phi_trace *t, phi_str message) {
 
 /* ---- a span's beginning and end ---- */
 
-static void phi__trace_span_open(phi_trace *t, phi_str session, phi_str loop) {
+static void phi__trace_span_open(phi_trace *t, const char *what, const phi__trace_name *run,
+                                 phi_str call) {
     phi__buf_text(&t->text, t->spans.any ? ",\n{" : "\n{");
     t->spans.any = true;
-    phi__trace_span_trace(t, session, loop);
+    phi__trace_span_trace(t, run);
+    phi__trace_span_id(t, "spanId", what, run, call);
+}
+
+/* Of something within a run: its parent is the run. */
+static void phi__trace_span_within(phi_trace *t, const char *what, const phi__trace_name *run,
+                                   phi_str call) {
+    phi__trace_span_open(t, what, run, call);
+    phi__trace_span_id(t, "parentSpanId", "run", run, phi__str("", 0));
 }
 
 static void phi__trace_span_named(phi_trace *t, const char *operation, phi_str of,
@@ -42048,7 +42137,7 @@ static void phi__trace_span_message(phi__buf *out, const phi_message *m) {
 /* The messages that are new to a request, and the answer to it. */
 static void phi__trace_span_messages(phi_trace *t, const phi__trace_run *run,
                                      const phi__entry *end) {
-    phi_str loop = phi__trace_span_loop(t, run);
+    phi_str loop = phi__trace_span_run(t, run).loop;
     phi__buf text;
     uint64_t seq;
     phi__buf_init(&text, t->memory);
@@ -42091,49 +42180,41 @@ static phi_str phi__trace_span_ended(const phi__entry *end) {
 }
 
 static void phi__trace_span_above(phi_trace *t, const phi__trace_link *link) {
-    unsigned char hash[32];
     if (link == NULL) return;
-    phi__trace_span_hash(link->call.len > 0 ? "call" : "run", link->session, link->parent,
-                         link->call, UINT64_MAX, hash);
-    phi__trace_span_hex(t, "parentSpanId", hash, 8);
+    phi__trace_span_id(t, "parentSpanId", link->call.len > 0 ? "call" : "run", &link->above,
+                       link->call);
 }
 
 /* The run that it continues is another trace. */
 static void phi__trace_span_continues(phi_trace *t, const phi_loop_info *info,
                                       const phi__trace_link *above) {
-    unsigned char hash[32];
+    phi__trace_name before;
     if (info->parent_loop_id.len == 0 || above != NULL) return;
+    before.session = info->session_id;
+    before.loop = info->parent_loop_id;
+    before.twin = 0;
     phi__records_raw(&t->text, "links", "[{");
-    phi__trace_span_trace(t, info->session_id, info->parent_loop_id);
-    phi__trace_span_hash("run", info->session_id, info->parent_loop_id, phi__str("", 0), UINT64_MAX,
-                         hash);
-    phi__trace_span_hex(t, "spanId", hash, 8);
+    phi__trace_span_trace(t, &before);
+    phi__trace_span_id(t, "spanId", "run", &before, phi__str("", 0));
     phi__buf_text(&t->text, "}]");
-}
-
-static void phi__trace_span_id_of_run(phi_trace *t, const phi__trace_run *run, const char *key) {
-    unsigned char hash[32];
-    phi__trace_span_hash("run", phi__trace_span_info(t, run)->session_id,
-                         phi__trace_span_loop(t, run), phi__str("", 0), UINT64_MAX, hash);
-    phi__trace_span_hex(t, key, hash, 8);
 }
 
 PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
                                     const phi__entry *end) {
     const phi_loop_info *info = phi__trace_span_info(t, run);
-    phi_str loop = phi__trace_span_loop(t, run), error = phi__trace_span_ended(end);
-    const phi__trace_link *link = phi__trace_link_find(t, loop);
+    phi__trace_name name = phi__trace_span_run(t, run);
+    phi_str error = phi__trace_span_ended(end);
+    const phi__trace_link *link = phi__trace_link_find(t, name.loop);
     const phi_failure *failure = end != NULL ? end->of.failure : NULL;
     phi_str agent = link != NULL && link->tool.len > 0 ? link->tool : info->agent_id;
-    phi__trace_span_open(t, info->session_id, loop);
-    phi__trace_span_id_of_run(t, run, "spanId");
+    phi__trace_span_open(t, "run", &name, phi__str("", 0));
     phi__trace_span_above(t, link);
     phi__trace_span_named(t, "invoke_agent", agent, PHI__TRACE_SPAN_INTERNAL, run->start_ms,
                           end != NULL ? end->at_ms : t->spans.last_ms);
     phi__trace_span_text(t, "gen_ai.agent.id", info->agent_id);
     phi__trace_span_text(t, "gen_ai.agent.name", agent);
     phi__trace_span_text(t, "gen_ai.conversation.id", info->session_id);
-    phi__trace_span_text(t, "phi.loop.id", loop);
+    phi__trace_span_text(t, "phi.loop.id", name.loop);
     phi__trace_span_text(t, "phi.lane",
                          phi__lane_name(t->thread, phi__trace_span_entry(t, run->start)->lane));
     if (end != NULL) phi__trace_span_usage(t, end->usage);
@@ -42177,19 +42258,17 @@ static phi_str phi__trace_span_failed(const phi__entry *end) {
 PHI__FN void phi__trace_span_of_chat(phi_trace *t, const phi__trace_run *run,
                                      const phi__entry *end) {
     const phi_message *m = end != NULL && end->kind == PHI_ENTRY_MESSAGE ? end->message : NULL;
-    phi_str session = phi__trace_span_info(t, run)->session_id;
-    phi_str loop = phi__trace_span_loop(t, run), error = phi__trace_span_failed(end);
-    unsigned char hash[32];
-    char turn[32];
-    (void)snprintf(turn, sizeof turn, "%u.%u", (unsigned)run->turn_index, (unsigned)run->chats);
-    phi__trace_span_hash("chat", session, loop, phi_str_of(turn), UINT64_MAX, hash);
-    phi__trace_span_open(t, session, loop);
-    phi__trace_span_hex(t, "spanId", hash, 8);
-    phi__trace_span_id_of_run(t, run, "parentSpanId");
+    phi__trace_name name = phi__trace_span_run(t, run);
+    phi_str error = phi__trace_span_failed(end);
+    char turn[48];
+    (void)snprintf(turn, sizeof turn, "%llu.%u",
+                   (unsigned long long)(run->turn > 0 ? run->turn - run->start : 0),
+                   (unsigned)run->chats);
+    phi__trace_span_within(t, "chat", &name, phi_str_of(turn));
     phi__trace_span_named(t, "chat", m != NULL ? m->model : phi__str("", 0), PHI__TRACE_SPAN_CLIENT,
                           run->in_turn ? run->turn_ms : run->start_ms,
                           end != NULL ? end->at_ms : t->spans.last_ms);
-    phi__trace_span_text(t, "gen_ai.conversation.id", session);
+    phi__trace_span_text(t, "gen_ai.conversation.id", name.session);
     phi__trace_span_int(t, "phi.turn", run->turn_index);
     if (m != NULL) phi__trace_span_answer(t, m);
     if (t->desc.with_content && end != NULL) phi__trace_span_messages(t, run, end);
@@ -42215,21 +42294,18 @@ PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
                                      const phi__trace_call *call, const phi__entry *end) {
     const phi__entry *answer = phi__trace_span_entry(t, call->answer);
     const phi_content *c = &answer->message->content[call->block];
-    phi_str session = phi__trace_span_info(t, run)->session_id;
-    phi_str loop = phi__trace_span_loop(t, run), error = {"", 0};
-    unsigned char hash[32];
+    phi__trace_name name = phi__trace_span_run(t, run);
+    phi_str error = {"", 0};
+    char place[PHI__TRACE_SPAN_CALL];
     if (end == NULL) error = phi_str_of("no_result");
     if (end != NULL && end->message->is_error) error = phi_str_of("tool_error");
-    phi__trace_span_hash("call", session, loop, c->id, UINT64_MAX, hash);
-    phi__trace_span_open(t, session, loop);
-    phi__trace_span_hex(t, "spanId", hash, 8);
-    phi__trace_span_id_of_run(t, run, "parentSpanId");
+    phi__trace_span_within(t, "call", &name, phi__trace_span_call(run, call, place));
     phi__trace_span_named(t, "execute_tool", c->name, PHI__TRACE_SPAN_INTERNAL, answer->at_ms,
                           end != NULL ? end->at_ms : answer->at_ms);
     phi__trace_span_text(t, "gen_ai.tool.name", c->name);
     phi__trace_span_text(t, "gen_ai.tool.call.id", c->id);
     phi__trace_span_text(t, "gen_ai.tool.type", phi_str_of("function"));
-    phi__trace_span_text(t, "gen_ai.conversation.id", session);
+    phi__trace_span_text(t, "gen_ai.conversation.id", name.session);
     if (t->desc.with_content) phi__trace_span_result(t, c, end != NULL ? end->message : NULL);
     phi__trace_span_text(t, "error.type", error);
     phi__buf_char(&t->text, ']');
@@ -42242,16 +42318,13 @@ PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
 PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
                                         const phi__entry *e) {
     const phi_rewrite *r = &e->of.op->rewrite;
-    phi_str session = phi__trace_span_info(t, run)->session_id;
-    phi_str loop = phi__trace_span_loop(t, run);
-    unsigned char hash[32];
-    phi__trace_span_hash("rewrite", session, loop, phi_str_of(r->op_id), e->seq, hash);
-    phi__trace_span_open(t, session, loop);
-    phi__trace_span_hex(t, "spanId", hash, 8);
-    phi__trace_span_id_of_run(t, run, "parentSpanId");
+    phi__trace_name name = phi__trace_span_run(t, run);
+    char place[24];
+    (void)snprintf(place, sizeof place, "%llu", (unsigned long long)(e->seq - run->start));
+    phi__trace_span_within(t, "rewrite", &name, phi_str_of(place));
     phi__trace_span_named(t, "rewrite", phi_str_of(phi_rewrite_reason_text(r->reason)),
                           PHI__TRACE_SPAN_INTERNAL, e->at_ms, e->at_ms);
-    phi__trace_span_text(t, "gen_ai.conversation.id", session);
+    phi__trace_span_text(t, "gen_ai.conversation.id", name.session);
     phi__trace_span_int(t, "phi.rewrite.spans", r->span_count);
     if (r->written != NULL) {
         phi__trace_span_text(t, "gen_ai.request.model", phi_str_of(r->written->model));
@@ -42289,11 +42362,6 @@ enum { PHI__TRACE_SPANS_DEEP = 64 /* runs inside of runs; those below are in no 
 
 static const phi__entry *phi__trace_spans_at(const phi_trace *t, uint64_t seq) {
     return phi__thread_at(t->thread, seq);
-}
-
-static phi_str phi__trace_spans_session(const phi_trace *t, const phi__trace_run *run) {
-    const phi_loop_info *info = phi__trace_spans_at(t, run->start)->of.loop;
-    return info != NULL ? info->session_id : phi__str("", 0);
 }
 
 static phi_str phi__trace_spans_loop(const phi_trace *t, const phi__trace_run *run) {
@@ -42335,6 +42403,7 @@ static void phi__trace_spans_over(phi_trace *t, const phi__entry *end) {
 
 static void phi__trace_spans_begin(phi_trace *t, const phi__entry *e) {
     phi__trace_run *run, *r;
+    phi__trace_name name;
     size_t deep = 0;
     /* a run that is no copy begins when none is under way: such runs died with their process */
     while ((e->flags & PHI_ENTRY_GRAFTED) == 0 && t->spans.run != NULL)
@@ -42352,10 +42421,11 @@ static void phi__trace_spans_begin(phi_trace *t, const phi__entry *e) {
     run->input = e->seq + 1;
     run->start_ms = e->at_ms;
     t->spans.run = run;
-    if (t->spans.linking && run->outer != NULL)
-        phi__trace_link_join(t, e->loop_id, phi__trace_spans_session(t, run->outer),
-                             phi__trace_spans_loop(t, run->outer), phi__str("", 0),
-                             phi__str("", 0));
+    name = phi__trace_span_run(t, run);
+    run->twin = phi__trace_link_twin(t, name.session, name.loop);
+    if (!t->spans.linking || run->outer == NULL) return;
+    name = phi__trace_span_run(t, run->outer);
+    phi__trace_link_join(t, e->loop_id, &name, phi__str("", 0), phi__str("", 0));
 }
 
 /* ---- entries of a run ---- */
@@ -42363,6 +42433,7 @@ static void phi__trace_spans_begin(phi_trace *t, const phi__entry *e) {
 static void phi__trace_spans_turn(phi__trace_run *run, const phi__entry *e) {
     run->in_turn = true;
     run->chats = 0;
+    run->turn = e->seq;
     run->turn_index = e->turn_index;
     run->turn_ms = e->at_ms;
 }
@@ -42425,15 +42496,20 @@ static void phi__trace_spans_message(phi_trace *t, phi__trace_run *run, const ph
 }
 
 static void phi__trace_spans_spawn(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
-    phi_str tool = {"", 0}, id = e->of.spawn->tool_call_id;
+    phi_str tool = {"", 0}, call = {"", 0}, id = e->of.spawn->tool_call_id;
+    phi__trace_name above = phi__trace_span_run(t, run);
+    char name[PHI__TRACE_SPAN_CALL];
     size_t i;
     if (!t->spans.linking) return;
     for (i = 0; i < run->call_count; i++) {
         const phi_content *c = phi__trace_spans_block(t, &run->calls[i]);
-        if (phi_str_equal(c->id, id)) tool = c->name;
+        if (run->calls[i].spawned || !phi_str_equal(c->id, id)) continue;
+        run->calls[i].spawned = true;
+        tool = c->name;
+        call = phi__trace_span_call(run, &run->calls[i], name);
+        break;
     }
-    phi__trace_link_join(t, e->of.spawn->loop_id, phi__trace_spans_session(t, run),
-                         phi__trace_spans_loop(t, run), id, tool);
+    phi__trace_link_join(t, e->of.spawn->loop_id, &above, call, tool);
 }
 
 static void phi__trace_spans_end(phi_trace *t, const phi__trace_run *run, const phi__entry *e) {
@@ -42478,6 +42554,7 @@ PHI__FN void phi__trace_spans_thread_end(phi_trace *t) {
 PHI__FN void phi__trace_spans_free(phi_trace *t) {
     while (t->spans.run != NULL) phi__trace_spans_pop(t);
     phi__map_free(&t->spans.links);
+    phi__map_free(&t->spans.twins);
 }
 
 #endif

@@ -77,6 +77,7 @@ static void phi__trace_thread_next(phi_trace *t) {
         t->stage = PHI__TRACE_STAGE_REQUESTS;
     } else if (t->spans.linking) {
         t->spans.linking = false;
+        phi__map_clear(&t->spans.twins);
         t->at = 0;
         t->stage = PHI__TRACE_STAGE_HEAD;
     } else
@@ -212,6 +213,7 @@ static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_tr
     phi__buf_init(&t->out, t->memory);
     phi__buf_init(&t->loop_buf, t->memory);
     phi__map_init(&t->spans.links, t->memory);
+    phi__map_init(&t->spans.twins, t->memory);
     phi__trace_hide(t);
 }
 

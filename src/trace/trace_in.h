@@ -39,18 +39,24 @@ typedef struct phi__trace_id {
     unsigned char trace[16], span[8];
 } phi__trace_id;
 
+/* A run as spans name it. */
+typedef struct phi__trace_name {
+    phi_str session, loop;
+    uint32_t twin; /* so many runs before it have the same ids */
+} phi__trace_name;
+
 /* A run that was begun by a tool call of another, or inside of another. */
 typedef struct phi__trace_link {
-    phi_str child;           /* loop id */
-    phi_str session, parent; /* session and loop id of the run above */
-    phi_str call;            /* the call's id; empty: none */
-    phi_str tool;            /* its name */
+    phi_str child; /* loop id */
+    phi__trace_name above;
+    phi_str call; /* the call's name within the run above; empty: none */
+    phi_str tool; /* its tool's name */
 } phi__trace_link;
 
 typedef struct phi__trace_call {
     uint64_t answer; /* entry */
     uint32_t block;
-    bool done;
+    bool done, spawned; /* it has its result; it began a run */
 } phi__trace_call;
 
 /* A run whose end was not reached. */
@@ -58,9 +64,11 @@ typedef struct phi__trace_run {
     struct phi__trace_run *outer; /* that it is inside of, as copies of other logs are */
     uint64_t start;               /* its LOOP_START */
     uint64_t input;               /* the first entry that the next request has as new */
+    uint64_t turn;                /* the turn's TURN_START */
     int64_t start_ms, turn_ms;
     uint32_t turn_index;
     uint32_t chats; /* answers of this turn so far */
+    uint32_t twin;
     bool in_turn;
     phi__trace_call *calls; /* of its last answer */
     size_t call_count, call_cap;
@@ -70,6 +78,7 @@ typedef struct phi__trace_run {
 typedef struct phi__trace_spans {
     phi__trace_run *run; /* the innermost */
     phi__map links;      /* by child */
+    phi__map twins;      /* runs so far, by session and loop id */
     bool linking;        /* the first walk: it looks for links alone */
     bool any;            /* a span was written */
     int64_t last_ms;     /* the time of the latest entry */
@@ -165,11 +174,20 @@ PHI__FN void phi__trace_spans_free(phi_trace *t);
 
 /* NULL: the run stands for itself. */
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id);
-/* The first link of a run counts. Without memory the text has failed. */
-PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, phi_str session, phi_str parent,
+/* The first link of a run counts, and one that makes no circle. Without memory the text has failed. */
+PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_name *above,
                                   phi_str call, phi_str tool);
+/* How many runs with these ids this walk has counted before; it counts one more. */
+PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loop);
 
 /* ---- trace_span.c: a span as JSON ---- */
+
+/* Valid while the run's first entry stays in place. */
+PHI__FN phi__trace_name phi__trace_span_run(const phi_trace *t, const phi__trace_run *run);
+enum { PHI__TRACE_SPAN_CALL = 48 };
+/* The name of a call within its run: where its answer stands in it, and its block. */
+PHI__FN phi_str phi__trace_span_call(const phi__trace_run *run, const phi__trace_call *call,
+                                     char out[PHI__TRACE_SPAN_CALL]);
 
 PHI__FN void phi__trace_span_head(phi_trace *t); /* the document, up to the spans */
 PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run, const phi__entry *end);

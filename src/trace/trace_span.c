@@ -2,7 +2,8 @@
 
    Ids are the beginning of SHA-256 over words that a zero byte ends. A trace's: "trace", session id
    and loop id of the run at the top. A span's: "run", "chat", "call" or "rewrite", session id, loop
-   id, and its name within the run. The same thread gives the same ids. */
+   id, and its place within the run: some models count the ids of their calls anew in each turn. The
+   same thread gives the same ids. */
 #include "base/sha256_in.h"
 #include "model/message_in.h"
 #include "text/json_in.h"
@@ -12,8 +13,6 @@
 #include <stdio.h>
 
 #ifndef PHI_NO_TRACE
-
-enum { PHI__TRACE_SPAN_UP = 64 /* runs above one that are followed */ };
 
 typedef enum phi__trace_span_kind {
     PHI__TRACE_SPAN_INTERNAL = 1, /* as in opentelemetry.proto.trace.v1 */
@@ -31,18 +30,18 @@ static void phi__trace_span_word(phi__sha256 *sha, phi_str word) {
     phi__sha256_add(sha, "", 1);
 }
 
-/* A hash of words; n UINT64_MAX: no number. */
-static void phi__trace_span_hash(const char *what, phi_str session, phi_str loop, phi_str call,
-                                 uint64_t n, unsigned char out[32]) {
+/* A hash of words; call empty: none. */
+static void phi__trace_span_hash(const char *what, const phi__trace_name *run, phi_str call,
+                                 unsigned char out[32]) {
     phi__sha256 sha;
-    char number[24];
+    char twin[24];
     phi__sha256_begin(&sha);
     phi__trace_span_word(&sha, phi_str_of(what));
-    phi__trace_span_word(&sha, session);
-    phi__trace_span_word(&sha, loop);
+    phi__trace_span_word(&sha, run->session);
+    phi__trace_span_word(&sha, run->loop);
+    (void)snprintf(twin, sizeof twin, "twin %u", (unsigned)run->twin);
+    if (run->twin > 0) phi__trace_span_word(&sha, phi_str_of(twin));
     if (call.len > 0) phi__trace_span_word(&sha, call);
-    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)n);
-    if (n != UINT64_MAX) phi__trace_span_word(&sha, phi_str_of(number));
     phi__sha256_end(&sha, out);
 }
 
@@ -53,8 +52,19 @@ static const phi_loop_info *phi__trace_span_info(const phi_trace *t, const phi__
     return info != NULL ? info : &none;
 }
 
-static phi_str phi__trace_span_loop(const phi_trace *t, const phi__trace_run *run) {
-    return phi__trace_span_entry(t, run->start)->loop_id;
+PHI__FN phi__trace_name phi__trace_span_run(const phi_trace *t, const phi__trace_run *run) {
+    phi__trace_name name;
+    name.session = phi__trace_span_info(t, run)->session_id;
+    name.loop = phi__trace_span_entry(t, run->start)->loop_id;
+    name.twin = run->twin;
+    return name;
+}
+
+PHI__FN phi_str phi__trace_span_call(const phi__trace_run *run, const phi__trace_call *call,
+                                     char out[PHI__TRACE_SPAN_CALL]) {
+    (void)snprintf(out, PHI__TRACE_SPAN_CALL, "%llu.%u",
+                   (unsigned long long)(call->answer - run->start), (unsigned)call->block);
+    return phi_str_of(out);
 }
 
 static void phi__trace_span_hex(phi_trace *t, const char *key, const unsigned char *bytes,
@@ -66,17 +76,19 @@ static void phi__trace_span_hex(phi_trace *t, const char *key, const unsigned ch
     phi__records_str(&t->text, key, phi__str(hex, 2 * n));
 }
 
-/* The trace of a run is that of the run at the top. */
-static void phi__trace_span_trace(phi_trace *t, phi_str session, phi_str loop) {
+static void phi__trace_span_id(phi_trace *t, const char *key, const char *what,
+                               const phi__trace_name *run, phi_str call) {
     unsigned char hash[32];
-    const phi__trace_link *link = phi__trace_link_find(t, loop);
-    size_t up;
-    for (up = 0; link != NULL && up < PHI__TRACE_SPAN_UP; up++) {
-        session = link->session;
-        loop = link->parent;
-        link = phi__trace_link_find(t, loop);
-    }
-    phi__trace_span_hash("trace", session, loop, phi__str("", 0), UINT64_MAX, hash);
+    phi__trace_span_hash(what, run, call, hash);
+    phi__trace_span_hex(t, key, hash, 8);
+}
+
+/* The trace of a run is that of the run at the top. */
+static void phi__trace_span_trace(phi_trace *t, const phi__trace_name *run) {
+    unsigned char hash[32];
+    const phi__trace_link *link;
+    while ((link = phi__trace_link_find(t, run->loop)) != NULL) run = &link->above;
+    phi__trace_span_hash("trace", run, phi__str("", 0), hash);
     phi__trace_span_hex(t, "traceId", hash, 16);
 }
 
@@ -144,10 +156,19 @@ static void phi__trace_span_status(phi_trace *t, phi_str message) {
 
 /* ---- a span's beginning and end ---- */
 
-static void phi__trace_span_open(phi_trace *t, phi_str session, phi_str loop) {
+static void phi__trace_span_open(phi_trace *t, const char *what, const phi__trace_name *run,
+                                 phi_str call) {
     phi__buf_text(&t->text, t->spans.any ? ",\n{" : "\n{");
     t->spans.any = true;
-    phi__trace_span_trace(t, session, loop);
+    phi__trace_span_trace(t, run);
+    phi__trace_span_id(t, "spanId", what, run, call);
+}
+
+/* Of something within a run: its parent is the run. */
+static void phi__trace_span_within(phi_trace *t, const char *what, const phi__trace_name *run,
+                                   phi_str call) {
+    phi__trace_span_open(t, what, run, call);
+    phi__trace_span_id(t, "parentSpanId", "run", run, phi__str("", 0));
 }
 
 static void phi__trace_span_named(phi_trace *t, const char *operation, phi_str of,
@@ -208,7 +229,7 @@ static void phi__trace_span_message(phi__buf *out, const phi_message *m) {
 /* The messages that are new to a request, and the answer to it. */
 static void phi__trace_span_messages(phi_trace *t, const phi__trace_run *run,
                                      const phi__entry *end) {
-    phi_str loop = phi__trace_span_loop(t, run);
+    phi_str loop = phi__trace_span_run(t, run).loop;
     phi__buf text;
     uint64_t seq;
     phi__buf_init(&text, t->memory);
@@ -251,49 +272,41 @@ static phi_str phi__trace_span_ended(const phi__entry *end) {
 }
 
 static void phi__trace_span_above(phi_trace *t, const phi__trace_link *link) {
-    unsigned char hash[32];
     if (link == NULL) return;
-    phi__trace_span_hash(link->call.len > 0 ? "call" : "run", link->session, link->parent,
-                         link->call, UINT64_MAX, hash);
-    phi__trace_span_hex(t, "parentSpanId", hash, 8);
+    phi__trace_span_id(t, "parentSpanId", link->call.len > 0 ? "call" : "run", &link->above,
+                       link->call);
 }
 
 /* The run that it continues is another trace. */
 static void phi__trace_span_continues(phi_trace *t, const phi_loop_info *info,
                                       const phi__trace_link *above) {
-    unsigned char hash[32];
+    phi__trace_name before;
     if (info->parent_loop_id.len == 0 || above != NULL) return;
+    before.session = info->session_id;
+    before.loop = info->parent_loop_id;
+    before.twin = 0;
     phi__records_raw(&t->text, "links", "[{");
-    phi__trace_span_trace(t, info->session_id, info->parent_loop_id);
-    phi__trace_span_hash("run", info->session_id, info->parent_loop_id, phi__str("", 0), UINT64_MAX,
-                         hash);
-    phi__trace_span_hex(t, "spanId", hash, 8);
+    phi__trace_span_trace(t, &before);
+    phi__trace_span_id(t, "spanId", "run", &before, phi__str("", 0));
     phi__buf_text(&t->text, "}]");
-}
-
-static void phi__trace_span_id_of_run(phi_trace *t, const phi__trace_run *run, const char *key) {
-    unsigned char hash[32];
-    phi__trace_span_hash("run", phi__trace_span_info(t, run)->session_id,
-                         phi__trace_span_loop(t, run), phi__str("", 0), UINT64_MAX, hash);
-    phi__trace_span_hex(t, key, hash, 8);
 }
 
 PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
                                     const phi__entry *end) {
     const phi_loop_info *info = phi__trace_span_info(t, run);
-    phi_str loop = phi__trace_span_loop(t, run), error = phi__trace_span_ended(end);
-    const phi__trace_link *link = phi__trace_link_find(t, loop);
+    phi__trace_name name = phi__trace_span_run(t, run);
+    phi_str error = phi__trace_span_ended(end);
+    const phi__trace_link *link = phi__trace_link_find(t, name.loop);
     const phi_failure *failure = end != NULL ? end->of.failure : NULL;
     phi_str agent = link != NULL && link->tool.len > 0 ? link->tool : info->agent_id;
-    phi__trace_span_open(t, info->session_id, loop);
-    phi__trace_span_id_of_run(t, run, "spanId");
+    phi__trace_span_open(t, "run", &name, phi__str("", 0));
     phi__trace_span_above(t, link);
     phi__trace_span_named(t, "invoke_agent", agent, PHI__TRACE_SPAN_INTERNAL, run->start_ms,
                           end != NULL ? end->at_ms : t->spans.last_ms);
     phi__trace_span_text(t, "gen_ai.agent.id", info->agent_id);
     phi__trace_span_text(t, "gen_ai.agent.name", agent);
     phi__trace_span_text(t, "gen_ai.conversation.id", info->session_id);
-    phi__trace_span_text(t, "phi.loop.id", loop);
+    phi__trace_span_text(t, "phi.loop.id", name.loop);
     phi__trace_span_text(t, "phi.lane",
                          phi__lane_name(t->thread, phi__trace_span_entry(t, run->start)->lane));
     if (end != NULL) phi__trace_span_usage(t, end->usage);
@@ -337,19 +350,17 @@ static phi_str phi__trace_span_failed(const phi__entry *end) {
 PHI__FN void phi__trace_span_of_chat(phi_trace *t, const phi__trace_run *run,
                                      const phi__entry *end) {
     const phi_message *m = end != NULL && end->kind == PHI_ENTRY_MESSAGE ? end->message : NULL;
-    phi_str session = phi__trace_span_info(t, run)->session_id;
-    phi_str loop = phi__trace_span_loop(t, run), error = phi__trace_span_failed(end);
-    unsigned char hash[32];
-    char turn[32];
-    (void)snprintf(turn, sizeof turn, "%u.%u", (unsigned)run->turn_index, (unsigned)run->chats);
-    phi__trace_span_hash("chat", session, loop, phi_str_of(turn), UINT64_MAX, hash);
-    phi__trace_span_open(t, session, loop);
-    phi__trace_span_hex(t, "spanId", hash, 8);
-    phi__trace_span_id_of_run(t, run, "parentSpanId");
+    phi__trace_name name = phi__trace_span_run(t, run);
+    phi_str error = phi__trace_span_failed(end);
+    char turn[48];
+    (void)snprintf(turn, sizeof turn, "%llu.%u",
+                   (unsigned long long)(run->turn > 0 ? run->turn - run->start : 0),
+                   (unsigned)run->chats);
+    phi__trace_span_within(t, "chat", &name, phi_str_of(turn));
     phi__trace_span_named(t, "chat", m != NULL ? m->model : phi__str("", 0), PHI__TRACE_SPAN_CLIENT,
                           run->in_turn ? run->turn_ms : run->start_ms,
                           end != NULL ? end->at_ms : t->spans.last_ms);
-    phi__trace_span_text(t, "gen_ai.conversation.id", session);
+    phi__trace_span_text(t, "gen_ai.conversation.id", name.session);
     phi__trace_span_int(t, "phi.turn", run->turn_index);
     if (m != NULL) phi__trace_span_answer(t, m);
     if (t->desc.with_content && end != NULL) phi__trace_span_messages(t, run, end);
@@ -375,21 +386,18 @@ PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
                                      const phi__trace_call *call, const phi__entry *end) {
     const phi__entry *answer = phi__trace_span_entry(t, call->answer);
     const phi_content *c = &answer->message->content[call->block];
-    phi_str session = phi__trace_span_info(t, run)->session_id;
-    phi_str loop = phi__trace_span_loop(t, run), error = {"", 0};
-    unsigned char hash[32];
+    phi__trace_name name = phi__trace_span_run(t, run);
+    phi_str error = {"", 0};
+    char place[PHI__TRACE_SPAN_CALL];
     if (end == NULL) error = phi_str_of("no_result");
     if (end != NULL && end->message->is_error) error = phi_str_of("tool_error");
-    phi__trace_span_hash("call", session, loop, c->id, UINT64_MAX, hash);
-    phi__trace_span_open(t, session, loop);
-    phi__trace_span_hex(t, "spanId", hash, 8);
-    phi__trace_span_id_of_run(t, run, "parentSpanId");
+    phi__trace_span_within(t, "call", &name, phi__trace_span_call(run, call, place));
     phi__trace_span_named(t, "execute_tool", c->name, PHI__TRACE_SPAN_INTERNAL, answer->at_ms,
                           end != NULL ? end->at_ms : answer->at_ms);
     phi__trace_span_text(t, "gen_ai.tool.name", c->name);
     phi__trace_span_text(t, "gen_ai.tool.call.id", c->id);
     phi__trace_span_text(t, "gen_ai.tool.type", phi_str_of("function"));
-    phi__trace_span_text(t, "gen_ai.conversation.id", session);
+    phi__trace_span_text(t, "gen_ai.conversation.id", name.session);
     if (t->desc.with_content) phi__trace_span_result(t, c, end != NULL ? end->message : NULL);
     phi__trace_span_text(t, "error.type", error);
     phi__buf_char(&t->text, ']');
@@ -402,16 +410,13 @@ PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
 PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
                                         const phi__entry *e) {
     const phi_rewrite *r = &e->of.op->rewrite;
-    phi_str session = phi__trace_span_info(t, run)->session_id;
-    phi_str loop = phi__trace_span_loop(t, run);
-    unsigned char hash[32];
-    phi__trace_span_hash("rewrite", session, loop, phi_str_of(r->op_id), e->seq, hash);
-    phi__trace_span_open(t, session, loop);
-    phi__trace_span_hex(t, "spanId", hash, 8);
-    phi__trace_span_id_of_run(t, run, "parentSpanId");
+    phi__trace_name name = phi__trace_span_run(t, run);
+    char place[24];
+    (void)snprintf(place, sizeof place, "%llu", (unsigned long long)(e->seq - run->start));
+    phi__trace_span_within(t, "rewrite", &name, phi_str_of(place));
     phi__trace_span_named(t, "rewrite", phi_str_of(phi_rewrite_reason_text(r->reason)),
                           PHI__TRACE_SPAN_INTERNAL, e->at_ms, e->at_ms);
-    phi__trace_span_text(t, "gen_ai.conversation.id", session);
+    phi__trace_span_text(t, "gen_ai.conversation.id", name.session);
     phi__trace_span_int(t, "phi.rewrite.spans", r->span_count);
     if (r->written != NULL) {
         phi__trace_span_text(t, "gen_ai.request.model", phi_str_of(r->written->model));

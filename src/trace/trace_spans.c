@@ -14,11 +14,6 @@ static const phi__entry *phi__trace_spans_at(const phi_trace *t, uint64_t seq) {
     return phi__thread_at(t->thread, seq);
 }
 
-static phi_str phi__trace_spans_session(const phi_trace *t, const phi__trace_run *run) {
-    const phi_loop_info *info = phi__trace_spans_at(t, run->start)->of.loop;
-    return info != NULL ? info->session_id : phi__str("", 0);
-}
-
 static phi_str phi__trace_spans_loop(const phi_trace *t, const phi__trace_run *run) {
     return phi__trace_spans_at(t, run->start)->loop_id;
 }
@@ -58,6 +53,7 @@ static void phi__trace_spans_over(phi_trace *t, const phi__entry *end) {
 
 static void phi__trace_spans_begin(phi_trace *t, const phi__entry *e) {
     phi__trace_run *run, *r;
+    phi__trace_name name;
     size_t deep = 0;
     /* a run that is no copy begins when none is under way: such runs died with their process */
     while ((e->flags & PHI_ENTRY_GRAFTED) == 0 && t->spans.run != NULL)
@@ -75,10 +71,11 @@ static void phi__trace_spans_begin(phi_trace *t, const phi__entry *e) {
     run->input = e->seq + 1;
     run->start_ms = e->at_ms;
     t->spans.run = run;
-    if (t->spans.linking && run->outer != NULL)
-        phi__trace_link_join(t, e->loop_id, phi__trace_spans_session(t, run->outer),
-                             phi__trace_spans_loop(t, run->outer), phi__str("", 0),
-                             phi__str("", 0));
+    name = phi__trace_span_run(t, run);
+    run->twin = phi__trace_link_twin(t, name.session, name.loop);
+    if (!t->spans.linking || run->outer == NULL) return;
+    name = phi__trace_span_run(t, run->outer);
+    phi__trace_link_join(t, e->loop_id, &name, phi__str("", 0), phi__str("", 0));
 }
 
 /* ---- entries of a run ---- */
@@ -86,6 +83,7 @@ static void phi__trace_spans_begin(phi_trace *t, const phi__entry *e) {
 static void phi__trace_spans_turn(phi__trace_run *run, const phi__entry *e) {
     run->in_turn = true;
     run->chats = 0;
+    run->turn = e->seq;
     run->turn_index = e->turn_index;
     run->turn_ms = e->at_ms;
 }
@@ -148,15 +146,20 @@ static void phi__trace_spans_message(phi_trace *t, phi__trace_run *run, const ph
 }
 
 static void phi__trace_spans_spawn(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
-    phi_str tool = {"", 0}, id = e->of.spawn->tool_call_id;
+    phi_str tool = {"", 0}, call = {"", 0}, id = e->of.spawn->tool_call_id;
+    phi__trace_name above = phi__trace_span_run(t, run);
+    char name[PHI__TRACE_SPAN_CALL];
     size_t i;
     if (!t->spans.linking) return;
     for (i = 0; i < run->call_count; i++) {
         const phi_content *c = phi__trace_spans_block(t, &run->calls[i]);
-        if (phi_str_equal(c->id, id)) tool = c->name;
+        if (run->calls[i].spawned || !phi_str_equal(c->id, id)) continue;
+        run->calls[i].spawned = true;
+        tool = c->name;
+        call = phi__trace_span_call(run, &run->calls[i], name);
+        break;
     }
-    phi__trace_link_join(t, e->of.spawn->loop_id, phi__trace_spans_session(t, run),
-                         phi__trace_spans_loop(t, run), id, tool);
+    phi__trace_link_join(t, e->of.spawn->loop_id, &above, call, tool);
 }
 
 static void phi__trace_spans_end(phi_trace *t, const phi__trace_run *run, const phi__entry *e) {
@@ -201,6 +204,7 @@ PHI__FN void phi__trace_spans_thread_end(phi_trace *t) {
 PHI__FN void phi__trace_spans_free(phi_trace *t) {
     while (t->spans.run != NULL) phi__trace_spans_pop(t);
     phi__map_free(&t->spans.links);
+    phi__map_free(&t->spans.twins);
 }
 
 #endif

@@ -9,6 +9,161 @@
 
 #include <time.h>
 
+/* ---- ids that clash ---- */
+
+static void answer_with_ids(scene *s, const char *const *ids, size_t n) {
+    phi_content c[4];
+    phi_message m;
+    size_t i;
+    memset(c, 0, sizeof c);
+    memset(&m, 0, sizeof m);
+    for (i = 0; i < n; i++) {
+        c[i].kind = PHI_CONTENT_TOOL_CALL;
+        c[i].id = phi_str_of(ids[i]);
+        c[i].name = phi_str_of("echo");
+        c[i].arguments = phi_str_of("{}");
+    }
+    m.role = PHI_ROLE_ASSISTANT;
+    m.content = c;
+    m.content_count = n;
+    m.stop_reason = PHI_STOP_REASON_TOOL_USE;
+    m.model = phi_str_of("m");
+    m.provider = phi_str_of("openai");
+    scene_message(s, &m, 10);
+}
+
+static void result_of_id(scene *s, const char *id) {
+    phi_content c = scene_text("done");
+    phi_message m;
+    memset(&m, 0, sizeof m);
+    m.role = PHI_ROLE_TOOL_RESULT;
+    m.content = &c;
+    m.content_count = 1;
+    m.tool_call_id = phi_str_of(id);
+    m.tool_name = phi_str_of("echo");
+    scene_message(s, &m, 10);
+}
+
+TEST(calls_of_a_model_that_counts_them_anew_each_turn_are_spans_of_their_own) {
+    static const char *const ids[] = {"call_0", "call_0"};
+    scene s;
+    traced t;
+    int i;
+    scene_open(&s, "s");
+    scene_run(&s, NULL, NULL);
+    scene_user(&s, "first");
+    for (i = 0; i < 3; i++) {
+        scene_turn(&s);
+        answer_with_ids(&s, ids, 2);
+        result_of_id(&s, "call_0");
+        result_of_id(&s, "call_0");
+        scene_turn_end(&s);
+    }
+    scene_run_end(&s, PHI_OK, NULL, PHI_KEEP_COMPLETE);
+    REQUIRE(!s.failed);
+    traced_make(&t, &s.thread, PHI_TRACE_OTEL, NULL);
+    CHECK_EQ_INT(spans_hold(&t), 1);
+    CHECK_EQ_INT(phi_json_count(traced_spans(&t)), 10);
+    CHECK_EQ_INT(traced_count(&t, "no_result"), 0);
+    traced_free(&t);
+    scene_close(&s);
+}
+
+static void spawn_of(scene *s, const char *id, const char *session, const char *loop) {
+    phi__entry e;
+    phi__child_run *spawn = (phi__child_run *)phi__arena_zero(scene_room(s), sizeof *spawn);
+    if (spawn == NULL) return;
+    spawn->tool_call_id = scene_str(s, id);
+    spawn->session_id = scene_str(s, session);
+    spawn->loop_id = scene_str(s, loop);
+    memset(&e, 0, sizeof e);
+    e.kind = PHI_ENTRY_SPAWN;
+    e.of.spawn = spawn;
+    scene_put(s, &e, 1);
+}
+
+TEST(a_sub_agent_of_a_call_that_is_not_there_stands_below_the_run) {
+    scene s, helper;
+    traced t;
+    phi_trace_desc desc;
+    const phi_thread *children[1];
+    memset(&desc, 0, sizeof desc);
+    scene_open(&s, "s");
+    scene_open(&helper, "child");
+    scene_run(&s, NULL, NULL);
+    scene_user(&s, "first");
+    spawn_of(&s, "nowhere", "child", "child.m.1");
+    scene_run_end(&s, PHI_OK, NULL, PHI_KEEP_COMPLETE);
+    scene_ask(&helper, "a", "b");
+    children[0] = &helper.thread;
+    desc.children = children;
+    desc.child_count = 1;
+    traced_make(&t, &s.thread, PHI_TRACE_OTEL, &desc);
+    CHECK_EQ_INT(spans_hold(&t), 1);
+    traced_free(&t);
+    scene_close(&s);
+    scene_close(&helper);
+}
+
+enum { CHAIN = 80 };
+
+/* Runs that began each other: `chain` of them, and the last begins the first where it is a circle. */
+static void chained(bool circle) {
+    static scene s[CHAIN];
+    static const phi_thread *children[CHAIN];
+    static const char *const ids[] = {"c"};
+    phi_trace_desc desc;
+    traced t;
+    size_t i;
+    memset(&desc, 0, sizeof desc);
+    for (i = 0; i < CHAIN; i++) {
+        char session[24], next[24], loop[32];
+        (void)snprintf(session, sizeof session, "s%u", (unsigned)i);
+        (void)snprintf(next, sizeof next, "s%u", (unsigned)((i + 1) % CHAIN));
+        (void)snprintf(loop, sizeof loop, "%s.m.1", next);
+        scene_open(&s[i], session);
+        scene_run(&s[i], NULL, NULL);
+        scene_user(&s[i], "on");
+        scene_turn(&s[i]);
+        answer_with_ids(&s[i], ids, 1);
+        if (circle || i + 1 < CHAIN) spawn_of(&s[i], "c", next, loop);
+        result_of_id(&s[i], "c");
+        scene_turn_end(&s[i]);
+        scene_run_end(&s[i], PHI_OK, NULL, PHI_KEEP_COMPLETE);
+        children[i] = &s[i].thread;
+    }
+    desc.children = children + 1;
+    desc.child_count = CHAIN - 1;
+    traced_make(&t, &s[0].thread, PHI_TRACE_OTEL, &desc);
+    CHECK_EQ_INT(spans_hold(&t), 1);
+    traced_free(&t);
+    traced_make(&t, &s[0].thread, PHI_TRACE_HTML, &desc);
+    traced_free(&t);
+    for (i = 0; i < CHAIN; i++) scene_close(&s[i]);
+}
+
+TEST(sub_agents_of_sub_agents_at_any_depth_are_one_trace) { chained(false); }
+TEST(sub_agents_in_a_circle_are_one_trace_too) { chained(true); }
+
+TEST(runs_with_the_same_id_are_spans_of_their_own) {
+    scene s;
+    traced t;
+    int i;
+    scene_open(&s, "s");
+    for (i = 0; i < 3; i++) {
+        scene_run_of(&s, "same", NULL, NULL);
+        scene_user(&s, "again");
+        scene_turn(&s);
+        scene_answer(&s, NULL, "yes", NULL, 0, 5);
+        scene_turn_end(&s);
+        scene_run_end(&s, PHI_OK, NULL, PHI_KEEP_COMPLETE);
+    }
+    traced_make(&t, &s.thread, PHI_TRACE_OTEL, NULL);
+    CHECK_EQ_INT(spans_hold(&t), 3);
+    traced_free(&t);
+    scene_close(&s);
+}
+
 /* ---- between two slices ---- */
 
 static phi_status nowhere(void *user_data, const char *bytes, size_t len) {
@@ -59,4 +214,9 @@ TEST(a_log_may_forget_at_any_slice_of_a_run_under_way) {
     }
 }
 
-TEST_MAIN(TEST_ENTRY(a_log_may_forget_at_any_slice_of_a_run_under_way))
+TEST_MAIN(TEST_ENTRY(calls_of_a_model_that_counts_them_anew_each_turn_are_spans_of_their_own),
+          TEST_ENTRY(a_sub_agent_of_a_call_that_is_not_there_stands_below_the_run),
+          TEST_ENTRY(sub_agents_of_sub_agents_at_any_depth_are_one_trace),
+          TEST_ENTRY(sub_agents_in_a_circle_are_one_trace_too),
+          TEST_ENTRY(runs_with_the_same_id_are_spans_of_their_own),
+          TEST_ENTRY(a_log_may_forget_at_any_slice_of_a_run_under_way))
