@@ -40449,11 +40449,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x9937ddc2
+#if PHI__IMP_TRACE != 0x617a3a3c
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x9937ddc2
+#define PHI__IMP_TRACE 0x617a3a3c
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -40626,7 +40626,8 @@ PHI__FN void phi__trace_spans_free(phi_trace *t);
 
 /* NULL: the run stands for itself. */
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id);
-/* The first link of a run counts, and one that makes no circle. Without memory the text has failed. */
+/* The first link of a run counts, and one that makes no circle. Without memory the text has
+   failed. */
 PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_name *above,
                                   phi_str call, phi_str tool);
 /* How many runs with these ids this walk has counted before; it counts one more. */
@@ -42003,7 +42004,9 @@ static void phi__trace_span_trace(phi_trace *t, const phi__trace_name *run) {
 /* ---- members ---- */
 
 static void phi__trace_span_time(phi_trace *t, const char *key, int64_t ms) {
+    static const int64_t most = INT64_C(18446744073709); /* 2^64 nanoseconds */
     char text[32];
+    if (ms > most) ms = most;
     (void)snprintf(text, sizeof text, "%llu000000", (unsigned long long)(ms > 0 ? ms : 0));
     phi__records_str(&t->text, key, phi_str_of(ms > 0 ? text : "0"));
 }
@@ -42020,16 +42023,23 @@ static void phi__trace_span_text(phi_trace *t, const char *key, phi_str value) {
     phi__buf_text(&t->text, "}}");
 }
 
-/* 64-bit numbers are strings in OTLP's JSON. */
+/* 64-bit numbers are strings in OTLP's JSON, and have a sign. */
 static void phi__trace_span_int(phi_trace *t, const char *key, uint64_t n) {
+    if (n > INT64_MAX) n = INT64_MAX;
     phi__trace_span_key(t, key);
     phi__buf_printf(&t->text, "\"intValue\":\"%llu\"}}", (unsigned long long)n);
 }
 
+static uint64_t phi__trace_span_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 /* input_tokens has all of the input, with what a cache had. */
 static void phi__trace_span_usage(phi_trace *t, const phi_usage *u) {
+    uint64_t input;
     if (u == NULL || (u->total_tokens == 0 && u->input == 0 && u->output == 0)) return;
-    phi__trace_span_int(t, "gen_ai.usage.input_tokens", u->input + u->cache_read + u->cache_write);
+    input = phi__trace_span_sum(u->input, phi__trace_span_sum(u->cache_read, u->cache_write));
+    phi__trace_span_int(t, "gen_ai.usage.input_tokens", input);
     phi__trace_span_int(t, "gen_ai.usage.output_tokens", u->output);
     if (u->cache_read > 0)
         phi__trace_span_int(t, "gen_ai.usage.cache_read.input_tokens", u->cache_read);

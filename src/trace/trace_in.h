@@ -174,7 +174,8 @@ PHI__FN void phi__trace_spans_free(phi_trace *t);
 
 /* NULL: the run stands for itself. */
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id);
-/* The first link of a run counts, and one that makes no circle. Without memory the text has failed. */
+/* The first link of a run counts, and one that makes no circle. Without memory the text has
+   failed. */
 PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_name *above,
                                   phi_str call, phi_str tool);
 /* How many runs with these ids this walk has counted before; it counts one more. */

@@ -95,7 +95,9 @@ static void phi__trace_span_trace(phi_trace *t, const phi__trace_name *run) {
 /* ---- members ---- */
 
 static void phi__trace_span_time(phi_trace *t, const char *key, int64_t ms) {
+    static const int64_t most = INT64_C(18446744073709); /* 2^64 nanoseconds */
     char text[32];
+    if (ms > most) ms = most;
     (void)snprintf(text, sizeof text, "%llu000000", (unsigned long long)(ms > 0 ? ms : 0));
     phi__records_str(&t->text, key, phi_str_of(ms > 0 ? text : "0"));
 }
@@ -112,16 +114,23 @@ static void phi__trace_span_text(phi_trace *t, const char *key, phi_str value) {
     phi__buf_text(&t->text, "}}");
 }
 
-/* 64-bit numbers are strings in OTLP's JSON. */
+/* 64-bit numbers are strings in OTLP's JSON, and have a sign. */
 static void phi__trace_span_int(phi_trace *t, const char *key, uint64_t n) {
+    if (n > INT64_MAX) n = INT64_MAX;
     phi__trace_span_key(t, key);
     phi__buf_printf(&t->text, "\"intValue\":\"%llu\"}}", (unsigned long long)n);
 }
 
+static uint64_t phi__trace_span_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 /* input_tokens has all of the input, with what a cache had. */
 static void phi__trace_span_usage(phi_trace *t, const phi_usage *u) {
+    uint64_t input;
     if (u == NULL || (u->total_tokens == 0 && u->input == 0 && u->output == 0)) return;
-    phi__trace_span_int(t, "gen_ai.usage.input_tokens", u->input + u->cache_read + u->cache_write);
+    input = phi__trace_span_sum(u->input, phi__trace_span_sum(u->cache_read, u->cache_write));
+    phi__trace_span_int(t, "gen_ai.usage.input_tokens", input);
     phi__trace_span_int(t, "gen_ai.usage.output_tokens", u->output);
     if (u->cache_read > 0)
         phi__trace_span_int(t, "gen_ai.usage.cache_read.input_tokens", u->cache_read);

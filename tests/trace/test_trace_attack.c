@@ -145,6 +145,31 @@ static void chained(bool circle) {
 TEST(sub_agents_of_sub_agents_at_any_depth_are_one_trace) { chained(false); }
 TEST(sub_agents_in_a_circle_are_one_trace_too) { chained(true); }
 
+TEST(a_thread_that_is_given_twice_is_written_once) {
+    scene s, helper;
+    traced once, twice;
+    phi_trace_desc desc;
+    const phi_thread *children[3];
+    int kind;
+    memset(&desc, 0, sizeof desc);
+    scene_story(&s, &helper);
+    children[0] = &helper.thread;
+    children[1] = &s.thread;
+    children[2] = &helper.thread;
+    desc.children = children;
+    for (kind = 0; kind < 2; kind++) {
+        desc.child_count = 1;
+        traced_make(&once, &s.thread, (phi_trace_kind)kind, &desc);
+        desc.child_count = 3;
+        traced_make(&twice, &s.thread, (phi_trace_kind)kind, &desc);
+        CHECK(phi_str_equal(once.text, twice.text));
+        traced_free(&once);
+        traced_free(&twice);
+    }
+    scene_close(&s);
+    scene_close(&helper);
+}
+
 TEST(runs_with_the_same_id_are_spans_of_their_own) {
     scene s;
     traced t;
@@ -162,6 +187,46 @@ TEST(runs_with_the_same_id_are_spans_of_their_own) {
     CHECK_EQ_INT(spans_hold(&t), 3);
     traced_free(&t);
     scene_close(&s);
+}
+
+/* ---- out of range ---- */
+
+TEST(times_and_counts_out_of_range_are_numbers_that_a_reader_takes) {
+    static const int64_t times[] = {INT64_MIN, -1, 0, 18446744073709, 18446744073710, INT64_MAX};
+    size_t i;
+    for (i = 0; i < sizeof times / sizeof times[0]; i++) {
+        scene s;
+        traced t;
+        phi_json_iter it;
+        const phi_json *span;
+        scene_open(&s, "s");
+        s.now = times[i] > INT64_MAX - 100 ? times[i] - 100 : times[i];
+        scene_run(&s, NULL, NULL);
+        scene_user(&s, "first");
+        scene_tokens(&s, UINT64_MAX, UINT64_MAX, UINT64_MAX, 9);
+        s.turn_usage.reasoning = UINT64_MAX;
+        scene_turn(&s);
+        scene_answer(&s, NULL, "yes", NULL, 0, 5);
+        s.now = 5; /* the clock goes back */
+        scene_turn_end(&s);
+        scene_run_end(&s, PHI_OK, NULL, PHI_KEEP_COMPLETE);
+        traced_make(&t, &s.thread, PHI_TRACE_OTEL, NULL);
+        CHECK_EQ_INT(spans_hold(&t), 1);
+        it = phi_json_each(traced_spans(&t));
+        while ((span = phi_json_next(&it)) != NULL) {
+            phi_str from = traced_id(span, "startTimeUnixNano");
+            CHECK(from.len < 20 ||
+                  (from.len == 20 && memcmp(from.at, "18446744073709551615", 20) <= 0));
+        }
+        CHECK(!traced_has(&t, "\"18446744073709551615\""));
+        CHECK_STR(traced_attribute(traced_span(&t, "chat claude-sonnet-4-5", 0),
+                                   "gen_ai.usage.input_tokens"),
+                  "9223372036854775807");
+        traced_free(&t);
+        traced_make(&t, &s.thread, PHI_TRACE_HTML, NULL);
+        traced_free(&t);
+        scene_close(&s);
+    }
 }
 
 /* ---- between two slices ---- */
@@ -218,5 +283,7 @@ TEST_MAIN(TEST_ENTRY(calls_of_a_model_that_counts_them_anew_each_turn_are_spans_
           TEST_ENTRY(a_sub_agent_of_a_call_that_is_not_there_stands_below_the_run),
           TEST_ENTRY(sub_agents_of_sub_agents_at_any_depth_are_one_trace),
           TEST_ENTRY(sub_agents_in_a_circle_are_one_trace_too),
+          TEST_ENTRY(a_thread_that_is_given_twice_is_written_once),
           TEST_ENTRY(runs_with_the_same_id_are_spans_of_their_own),
+          TEST_ENTRY(times_and_counts_out_of_range_are_numbers_that_a_reader_takes),
           TEST_ENTRY(a_log_may_forget_at_any_slice_of_a_run_under_way))
