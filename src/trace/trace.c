@@ -66,9 +66,18 @@ static phi_status phi__trace_thread_begin(phi_trace *t) {
     return PHI_OK;
 }
 
+/* Whether the thread was among those before it. */
+static bool phi__trace_thread_again(const phi_trace *t, size_t at) {
+    size_t i;
+    for (i = 0; i < at; i++)
+        if (phi__trace_thread(t, i) == phi__trace_thread(t, at)) return true;
+    return false;
+}
+
 /* The next thread, if there is one; else what comes behind the threads. */
 static void phi__trace_thread_next(phi_trace *t) {
-    t->at++;
+    do t->at++;
+    while (t->at < t->thread_count && phi__trace_thread_again(t, t->at));
     t->stage = PHI__TRACE_STAGE_THREAD;
     if (t->at < t->thread_count) return;
     if (t->kind == PHI_TRACE_HTML) {
