@@ -130,6 +130,9 @@ PHI__FN void phi__trace_out_whole(phi_trace *t, const char *key, phi_str text);
 PHI__FN void phi__trace_out_some(phi_trace *t, const char *key, phi_str text); /* empty: nothing */
 /* A text, whole, as a JSON string without a key. */
 PHI__FN void phi__trace_out_value(phi_trace *t, phi_str text);
+/* The text, its secrets hidden, cut at the limit: then a note behind it has its length. Valid until
+   the text is moved. */
+PHI__FN phi_str phi__trace_out_noted(phi_trace *t, phi_str text);
 PHI__FN void phi__trace_out_usage(phi_trace *t, const phi_usage *usage);
 /* The key and what a model's rates say; nothing where they are not known. */
 PHI__FN void phi__trace_out_cost(phi_trace *t, phi_str model, const phi_usage *usage);

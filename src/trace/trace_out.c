@@ -62,6 +62,24 @@ PHI__FN void phi__trace_out_str(phi_trace *t, const char *key, phi_str text) {
     phi__records_u64(&t->text, more, len);
 }
 
+PHI__FN phi_str phi__trace_out_noted(phi_trace *t, phi_str text) {
+    static const char note[] = " [the first part of %llu bytes]";
+    size_t most = phi__trace_out_most(t), len = text.len;
+    char words[64], *whole;
+    if (len <= most) return phi__trace_out_hidden(t, text, false);
+    text.len = phi__utf8_cut(text, most);
+    text = phi__trace_out_hidden(t, text, true);
+    (void)snprintf(words, sizeof words, note, (unsigned long long)len);
+    whole = phi__arena_bytes(&t->scratch, phi__add(text.len, strlen(words)));
+    if (whole == NULL) {
+        t->text.failed = true;
+        return phi__str("", 0);
+    }
+    memcpy(whole, text.at, text.len);
+    memcpy(whole + text.len, words, strlen(words));
+    return phi__str(whole, text.len + strlen(words));
+}
+
 PHI__FN void phi__trace_out_usage(phi_trace *t, const phi_usage *usage) {
     if (usage == NULL || (usage->total_tokens == 0 && usage->output == 0 && usage->input == 0 &&
                           usage->cache_read == 0 && usage->cache_write == 0))

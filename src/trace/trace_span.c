@@ -159,7 +159,7 @@ static phi_str phi__trace_span_provider(phi_str provider) {
 
 static void phi__trace_span_status(phi_trace *t, phi_str message) {
     phi__records_raw(&t->text, "status", "{\"code\":2");
-    phi__trace_out_some(t, "message", message);
+    phi__trace_out_some(t, "message", phi__trace_out_noted(t, message));
     phi__buf_char(&t->text, '}');
 }
 
@@ -199,26 +199,38 @@ static void phi__trace_span_named(phi_trace *t, const char *operation, phi_str o
 
 /* ---- messages, where they are wanted ---- */
 
-static void phi__trace_span_part(phi__buf *out, const phi_content *c) {
+static void phi__trace_span_part(phi_trace *t, phi__buf *out, const phi_content *c) {
     phi__json_write_comma(out);
     if (c->kind == PHI_CONTENT_TOOL_CALL) {
         phi__buf_text(out, "{\"type\":\"tool_call\"");
         phi__records_str(out, "id", c->id);
         phi__records_str(out, "name", c->name);
-        phi__records_str(out, "arguments", c->arguments);
+        phi__records_str(out, "arguments", phi__trace_out_noted(t, c->arguments));
     } else if (c->kind == PHI_CONTENT_IMAGE) {
-        phi__buf_text(out, "{\"type\":\"blob\"");
+        phi__buf_text(out, "{\"type\":\"blob\",\"modality\":\"image\"");
         phi__records_str(out, "mime_type", c->mime_type);
+        phi__records_str(out, "content", phi__str("", 0)); /* it is not in the trace */
         phi__records_u64(out, "bytes", c->data.len);
     } else {
         phi__buf_text(out, c->kind == PHI_CONTENT_THINKING ? "{\"type\":\"reasoning\""
                                                            : "{\"type\":\"text\"");
-        phi__records_str(out, "content", c->text);
+        phi__records_str(out, "content", phi__trace_out_noted(t, c->text));
     }
     phi__buf_char(out, '}');
 }
 
-static void phi__trace_span_message(phi__buf *out, const phi_message *m) {
+static phi_str phi__trace_span_finish(phi_stop_reason reason) {
+    switch (reason) {
+    case PHI_STOP_REASON_LENGTH: return phi_str_of("length");
+    case PHI_STOP_REASON_TOOL_USE: return phi_str_of("tool_call");
+    case PHI_STOP_REASON_ERROR:
+    case PHI_STOP_REASON_ABORTED: return phi_str_of("error");
+    case PHI_STOP_REASON_GUARD_RAIL: return phi_str_of("content_filter");
+    default: return phi_str_of("stop");
+    }
+}
+
+static void phi__trace_span_message(phi_trace *t, phi__buf *out, const phi_message *m) {
     static const char *const roles[] = {"", "user", "assistant", "tool"};
     size_t i;
     if (m->role > PHI_ROLE_TOOL_RESULT) return;
@@ -231,8 +243,11 @@ static void phi__trace_span_message(phi__buf *out, const phi_message *m) {
         phi__records_str(out, "id", m->tool_call_id);
         phi__records_raw(out, "response", "[");
     }
-    for (i = 0; i < m->content_count; i++) phi__trace_span_part(out, &m->content[i]);
-    phi__buf_text(out, m->role == PHI_ROLE_TOOL_RESULT ? "]}]}" : "]}");
+    for (i = 0; i < m->content_count; i++) phi__trace_span_part(t, out, &m->content[i]);
+    phi__buf_text(out, m->role == PHI_ROLE_TOOL_RESULT ? "]}]" : "]");
+    if (m->role == PHI_ROLE_ASSISTANT)
+        phi__records_str(out, "finish_reason", phi__trace_span_finish(m->stop_reason));
+    phi__buf_char(out, '}');
 }
 
 /* The messages that are new to a request, and the answer to it. */
@@ -246,7 +261,7 @@ static void phi__trace_span_messages(phi_trace *t, const phi__trace_run *run,
     for (seq = run->input; seq < end->seq; seq++) {
         const phi__entry *e = phi__trace_span_entry(t, seq);
         if (e->kind == PHI_ENTRY_MESSAGE && phi_str_equal(e->loop_id, loop))
-            phi__trace_span_message(&text, e->message);
+            phi__trace_span_message(t, &text, e->message);
     }
     phi__buf_char(&text, ']');
     phi__trace_span_text(t, "gen_ai.input.messages", phi__buf_str(&text));
@@ -254,11 +269,22 @@ static void phi__trace_span_messages(phi_trace *t, const phi__trace_run *run,
         if (text.failed) t->text.failed = true;
         phi__buf_clear(&text);
         phi__buf_char(&text, '[');
-        phi__trace_span_message(&text, end->message);
+        phi__trace_span_message(t, &text, end->message);
         phi__buf_char(&text, ']');
         phi__trace_span_text(t, "gen_ai.output.messages", phi__buf_str(&text));
     }
     if (text.failed) t->text.failed = true;
+    phi__buf_free(&text);
+}
+
+static void phi__trace_span_instructions(phi_trace *t, phi_str prompt) {
+    phi__buf text;
+    phi__buf_init(&text, t->memory);
+    phi__buf_text(&text, "[{\"type\":\"text\"");
+    phi__records_str(&text, "content", phi__trace_out_noted(t, prompt));
+    phi__buf_text(&text, "}]");
+    if (text.failed) t->text.failed = true;
+    phi__trace_span_text(t, "gen_ai.system_instructions", phi__buf_str(&text));
     phi__buf_free(&text);
 }
 
@@ -320,7 +346,7 @@ PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
                          phi__lane_name(t->thread, phi__trace_span_entry(t, run->start)->lane));
     if (end != NULL) phi__trace_span_usage(t, end->usage);
     if (t->desc.with_content && info->has_system_prompt)
-        phi__trace_span_text(t, "gen_ai.system_instructions", info->system_prompt);
+        phi__trace_span_instructions(t, info->system_prompt);
     phi__trace_span_text(t, "error.type", error);
     phi__buf_char(&t->text, ']');
     phi__trace_span_continues(t, info, link);
@@ -384,11 +410,11 @@ PHI__FN void phi__trace_span_of_chat(phi_trace *t, const phi__trace_run *run,
 static void phi__trace_span_result(phi_trace *t, const phi_content *c, const phi_message *m) {
     phi_str text;
     bool failed = false;
-    phi__trace_span_text(t, "gen_ai.tool.call.arguments", c->arguments);
+    phi__trace_span_text(t, "gen_ai.tool.call.arguments", phi__trace_out_noted(t, c->arguments));
     if (m == NULL) return;
     text = phi_message_text(m, "\n", &t->scratch, &failed);
     if (failed) t->text.failed = true;
-    phi__trace_span_text(t, "gen_ai.tool.call.result", text);
+    phi__trace_span_text(t, "gen_ai.tool.call.result", phi__trace_out_noted(t, text));
 }
 
 PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,

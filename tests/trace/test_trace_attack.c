@@ -229,6 +229,68 @@ TEST(times_and_counts_out_of_range_are_numbers_that_a_reader_takes) {
     }
 }
 
+/* ---- the conventions ---- */
+
+TEST(texts_in_spans_are_cut_where_those_of_the_page_are) {
+    scene s;
+    traced t;
+    phi_trace_desc desc;
+    static char text[30001];
+    const char *const calls[] = {"echo {}"};
+    memset(&desc, 0, sizeof desc);
+    memset(text, 'x', sizeof text - 1);
+    desc.with_content = true;
+    scene_open(&s, "s");
+    scene_run(&s, NULL, text);
+    scene_user(&s, text);
+    scene_turn(&s);
+    scene_answer(&s, text, text, calls, 1, 5);
+    scene_result(&s, 1, "echo", text, false, 5);
+    scene_turn_end(&s);
+    scene_turn(&s);
+    scene_answer(&s, NULL, "yes", NULL, 0, 5);
+    scene_turn_end(&s);
+    scene_run_end(&s, PHI_OK, NULL, PHI_KEEP_COMPLETE);
+    traced_make(&t, &s.thread, PHI_TRACE_OTEL, &desc);
+    CHECK(t.text.len < 60000);
+    traced_free(&t);
+    desc.text_bytes = PHI_UNLIMITED;
+    traced_make(&t, &s.thread, PHI_TRACE_OTEL, &desc);
+    CHECK(t.text.len > 180000);
+    traced_free(&t);
+    scene_close(&s);
+}
+
+TEST(instructions_and_answers_have_the_form_of_the_conventions) {
+    scene s;
+    traced t;
+    phi_trace_desc desc;
+    phi_json *value = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.with_content = true;
+    scene_open(&s, "s");
+    scene_run(&s, NULL, "Be \"kind\".");
+    scene_user(&s, "first");
+    scene_turn(&s);
+    scene_answer(&s, NULL, "yes", NULL, 0, 5);
+    scene_turn_end(&s);
+    scene_run_end(&s, PHI_OK, NULL, PHI_KEEP_COMPLETE);
+    traced_make(&t, &s.thread, PHI_TRACE_OTEL, &desc);
+    REQUIRE(phi_json_parse(&t.arena,
+                           traced_attribute(traced_span(&t, "invoke_agent coder", 0),
+                                            "gen_ai.system_instructions"),
+                           0, &value, NULL) == PHI_OK);
+    CHECK_STR(phi_json_str(phi_json_path(value, "[0].type"), ""), "text");
+    CHECK_STR(phi_json_str(phi_json_path(value, "[0].content"), ""), "Be \"kind\".");
+    REQUIRE(phi_json_parse(&t.arena,
+                           traced_attribute(traced_span(&t, "chat claude-sonnet-4-5", 0),
+                                            "gen_ai.output.messages"),
+                           0, &value, NULL) == PHI_OK);
+    CHECK_STR(phi_json_str(phi_json_path(value, "[0].finish_reason"), ""), "stop");
+    traced_free(&t);
+    scene_close(&s);
+}
+
 /* ---- between two slices ---- */
 
 static phi_status nowhere(void *user_data, const char *bytes, size_t len) {
@@ -286,4 +348,6 @@ TEST_MAIN(TEST_ENTRY(calls_of_a_model_that_counts_them_anew_each_turn_are_spans_
           TEST_ENTRY(a_thread_that_is_given_twice_is_written_once),
           TEST_ENTRY(runs_with_the_same_id_are_spans_of_their_own),
           TEST_ENTRY(times_and_counts_out_of_range_are_numbers_that_a_reader_takes),
+          TEST_ENTRY(texts_in_spans_are_cut_where_those_of_the_page_are),
+          TEST_ENTRY(instructions_and_answers_have_the_form_of_the_conventions),
           TEST_ENTRY(a_log_may_forget_at_any_slice_of_a_run_under_way))
