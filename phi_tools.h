@@ -1752,11 +1752,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void);
 #endif /* PHI__PUB_SECTIONS */
 
 #ifdef PHI__PUB_TRACE
-#if PHI__PUB_TRACE != 0x4f0729be
+#if PHI__PUB_TRACE != 0x9a9fd0c4
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__PUB_TRACE 0x4f0729be
+#define PHI__PUB_TRACE 0x9a9fd0c4
 
 /* ---- src/trace/trace.h ---- */
 
@@ -1861,7 +1861,8 @@ PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
 PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
                                   const phi_trace_desc *desc, const char *path, char *words,
                                   size_t words_size);
-/* phi_trace_save of an agent's thread, with the agent's model and policy. PHI_STALE. */
+/* phi_trace_save of an agent's thread, with the agent's policy, its model and those that it may go
+   to. PHI_STALE. */
 PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
                                    char *words, size_t words_size);
 
@@ -40449,11 +40450,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xacf9688d
+#if PHI__IMP_TRACE != 0xc7c68992
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xacf9688d
+#define PHI__IMP_TRACE 0xc7c68992
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -41049,18 +41050,30 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
 #endif
 }
 
+/* An agent's own model, and those that it may go to. Returns how many. */
+static size_t phi__trace_models(const phi_agent_desc *agent,
+                                phi_model models[1 + PHI_FAILOVER_MODELS_MOST]) {
+    const phi_failover *failover = agent->failover;
+    size_t i, n = 1;
+    models[0] = agent->model;
+    for (i = 0; failover != NULL && i < failover->model_count; i++)
+        models[n++] = failover->models[i].model;
+    return n;
+}
+
 PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
                                    char *words, size_t words_size) {
     const phi_thread *thread = phi_agent_thread(agent);
     phi_agent_desc is;
     phi_trace_desc desc;
+    phi_model models[1 + PHI_FAILOVER_MODELS_MOST];
     phi_status status = phi_agent_get_desc(agent, &is);
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (status != PHI_OK) return status;
     if (thread == NULL) return PHI_STALE;
     memset(&desc, 0, sizeof desc);
-    desc.models = &is.model;
-    desc.model_count = 1;
+    desc.models = models;
+    desc.model_count = phi__trace_models(&is, models);
     desc.policy = is.policy;
     return phi_trace_save(thread, kind, &desc, path, words, words_size);
 }

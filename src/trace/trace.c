@@ -1,4 +1,5 @@
 /* trace.c - walks the threads of a trace in slices, and hands it to a sink, an arena or a file. */
+#include "features/failover.h"
 #include "history/about_in.h"
 #include "io/files_in.h"
 #include "record/session.h"
@@ -392,18 +393,30 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
 #endif
 }
 
+/* An agent's own model, and those that it may go to. Returns how many. */
+static size_t phi__trace_models(const phi_agent_desc *agent,
+                                phi_model models[1 + PHI_FAILOVER_MODELS_MOST]) {
+    const phi_failover *failover = agent->failover;
+    size_t i, n = 1;
+    models[0] = agent->model;
+    for (i = 0; failover != NULL && i < failover->model_count; i++)
+        models[n++] = failover->models[i].model;
+    return n;
+}
+
 PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
                                    char *words, size_t words_size) {
     const phi_thread *thread = phi_agent_thread(agent);
     phi_agent_desc is;
     phi_trace_desc desc;
+    phi_model models[1 + PHI_FAILOVER_MODELS_MOST];
     phi_status status = phi_agent_get_desc(agent, &is);
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (status != PHI_OK) return status;
     if (thread == NULL) return PHI_STALE;
     memset(&desc, 0, sizeof desc);
-    desc.models = &is.model;
-    desc.model_count = 1;
+    desc.models = models;
+    desc.model_count = phi__trace_models(&is, models);
     desc.policy = is.policy;
     return phi_trace_save(thread, kind, &desc, path, words, words_size);
 }

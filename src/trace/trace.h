@@ -101,7 +101,8 @@ PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
 PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
                                   const phi_trace_desc *desc, const char *path, char *words,
                                   size_t words_size);
-/* phi_trace_save of an agent's thread, with the agent's model and policy. PHI_STALE. */
+/* phi_trace_save of an agent's thread, with the agent's policy, its model and those that it may go
+   to. PHI_STALE. */
 PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
                                    char *words, size_t words_size);
 

@@ -4,10 +4,9 @@
 #include "trace/trace_read.h"
 
 #include "support/rig.h"
-#include "support/store_mem.h"
 #include "support/talk.h"
 
-#include <time.h>
+#include <unistd.h>
 
 /* ---- ids that clash ---- */
 
@@ -341,6 +340,36 @@ TEST(a_log_may_forget_at_any_slice_of_a_run_under_way) {
     }
 }
 
+TEST(an_agent_that_went_to_another_model_is_saved_without_the_key_of_that_one) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_failover_model to;
+    phi_failover failover;
+    phi_agent agent;
+    char path[64], words[200], *text;
+    memset(&to, 0, sizeof to);
+    memset(&failover, 0, sizeof failover);
+    to.model = phi_model_anthropic("m2", "key-of-the-second");
+    to.model.cost.output = 1000000;
+    failover.models = &to;
+    failover.model_count = 1;
+    desc.failover = &failover;
+    agent = rig_agent(r, &desc);
+    (void)snprintf(path, sizeof path, "/tmp/phi_trace_attack_%d.html", (int)getpid());
+    rig_replies(r, 500, HEARD_JSON, HEARD_BOOM);
+    rig_says(r, "It is key-of-the-second");
+    CHECK_EQ_INT(phi_prompt(agent, "first"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_OK);
+    text = test_read_file(path, NULL);
+    REQUIRE(text != NULL);
+    CHECK(strstr(text, "key-of-the-second") == NULL && strstr(text, "It is ****") != NULL);
+    CHECK(strstr(text, "\"$\":") != NULL); /* and its cost is counted */
+    free(text);
+    (void)unlink(path);
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(calls_of_a_model_that_counts_them_anew_each_turn_are_spans_of_their_own),
           TEST_ENTRY(a_sub_agent_of_a_call_that_is_not_there_stands_below_the_run),
           TEST_ENTRY(sub_agents_of_sub_agents_at_any_depth_are_one_trace),
@@ -350,4 +379,5 @@ TEST_MAIN(TEST_ENTRY(calls_of_a_model_that_counts_them_anew_each_turn_are_spans_
           TEST_ENTRY(times_and_counts_out_of_range_are_numbers_that_a_reader_takes),
           TEST_ENTRY(texts_in_spans_are_cut_where_those_of_the_page_are),
           TEST_ENTRY(instructions_and_answers_have_the_form_of_the_conventions),
-          TEST_ENTRY(a_log_may_forget_at_any_slice_of_a_run_under_way))
+          TEST_ENTRY(a_log_may_forget_at_any_slice_of_a_run_under_way),
+          TEST_ENTRY(an_agent_that_went_to_another_model_is_saved_without_the_key_of_that_one))
