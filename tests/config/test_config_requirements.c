@@ -174,9 +174,94 @@ TEST(a_workspace_is_the_instances_then_the_agents_then_the_default) {
     }
 }
 
+static const char all_of_agent[] =
+    PROVIDER "[tools]\nenabled = [\"echo\"]\ntool_strategy = \"sequential\"\ntimeout_secs = 9\n"
+             "[agent]\nagent_id = \"ai\"\nsession_id = \"si\"\nresult_directory = \"/results\"\n"
+             "keep = \"none\"\nsteering_mode = \"all\"\nfollow_up_mode = \"all\"\nqueue_limit = 7\n"
+             "repeat_warn_after = 2\nrepeat_stop_after = 9\ndecision_timeout_secs = 1.5\n"
+             "memory_limit_bytes = 1000000\nat_memory_limit = \"stop\"\nevent_queue_bytes = 2048\n"
+             "max_event_bytes = 4096\nmax_response_bytes = 8192\nmax_result_bytes = 100\n"
+             "max_result_image_bytes = 200\ncapture_requests = true\ntools = []\n"
+             "[agent.format]\ntype = \"json_schema\"\nname = \"verdict\"\nstrict = true\n"
+             "[agent.format.schema]\ntype = \"object\"\n"
+             "[[agent.instances]]\nname = \"a\"\n"
+             "[[agent.instances]]\nname = \"b\"\nqueue_limit = 8\ntools = [\"echo\"]\n";
+
+/* An instance has the settings of [agent], and its own over them. */
+TEST(every_setting_of_agent_reaches_each_instance) {
+    rig *r = rig_new();
+    phi_agents_desc with = PHI_ZERO;
+    phi_tool tool = rig_echo();
+    phi_agent_desc d;
+    made m;
+    with.tools = &tool;
+    with.tool_count = 1;
+    REQUIRE(made_load(&m, r, all_of_agent, NULL, NULL, &with));
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+    d = made_desc(&m, "a");
+    CHECK_EQ_STR(d.agent_id, "ai");
+    CHECK_EQ_STR(d.session_id, "si");
+    CHECK_EQ_STR(d.result_directory, "/results");
+    CHECK_EQ_INT(d.keep, PHI_KEEP_NONE);
+    CHECK_EQ_INT(d.steering_mode, PHI_QUEUE_ALL);
+    CHECK_EQ_INT(d.follow_up_mode, PHI_QUEUE_ALL);
+    CHECK_EQ_INT(d.queue_limit, 7);
+    CHECK_EQ_INT(d.repeat_warn_after, 2);
+    CHECK_EQ_INT(d.repeat_stop_after, 9);
+    CHECK_EQ_INT(d.decision_timeout_ms, 1500);
+    CHECK_EQ_INT(d.memory_limit_bytes, 1000000);
+    CHECK_EQ_INT(d.at_memory_limit, PHI_AT_MEMORY_LIMIT_STOP);
+    CHECK_EQ_INT(d.event_queue_bytes, 2048);
+    CHECK_EQ_INT(d.max_event_bytes, 4096);
+    CHECK_EQ_INT(d.max_response_bytes, 8192);
+    CHECK_EQ_INT(d.max_result_bytes, 100);
+    CHECK_EQ_INT(d.max_result_image_bytes, 200);
+    CHECK(d.capture_requests);
+    CHECK_EQ_INT(d.format.kind, PHI_FORMAT_JSON_SCHEMA);
+    CHECK_EQ_STR(d.format.name, "verdict");
+    CHECK_EQ_STR(d.format.schema, "{\"type\":\"object\"}");
+    CHECK(d.format.strict);
+    CHECK_EQ_INT(d.tool_mode, PHI_TOOLS_SEQUENTIAL);
+    CHECK_EQ_INT(d.tool_timeout_ms, 9000);
+    CHECK_EQ_INT(d.tool_count, 0); /* [agent] tools come before [tools] enabled */
+    d = made_desc(&m, "b");
+    CHECK_EQ_INT(d.queue_limit, 8);
+    CHECK_EQ_INT(d.tool_count, 1);
+    made_free(&m);
+    rig_free(r);
+}
+
+static void check_threads(const char *agents, const char *a, const char *b) {
+    char dir[512], name[600], text[900];
+    rig *r = rig_new();
+    made m;
+    REQUIRE(test_temp_dir(dir, sizeof dir));
+    (void)snprintf(name, sizeof name, "%s/agent.toml", dir);
+    (void)snprintf(text, sizeof text,
+                   PROVIDER "[session]\nscope = \"persistent\"\ndirectory = \"kept\"\n"
+                            "thread = \"talk\"\n%s",
+                   agents);
+    REQUIRE(made_load(&m, r, text, name, NULL, NULL));
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+    CHECK_STR(phi_agent_thread_id(phi_agents_at(m.agents, 0)), a);
+    if (b != NULL) CHECK_STR(phi_agent_thread_id(phi_agents_at(m.agents, 1)), b);
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(a_session_may_name_its_thread) {
+    check_threads("", "talk", NULL);
+    check_threads("[[agent.instances]]\nname = \"a\"\n[[agent.instances]]\nname = \"b\"\n",
+                  "talk-a", "talk-b");
+}
+
 TEST_MAIN(TEST_ENTRY(compaction_has_one_of_two_tables),
           TEST_ENTRY(an_agents_own_prompt_may_be_a_reference_or_a_file),
           TEST_ENTRY(every_name_of_a_protocol_is_known_and_brings_its_address),
           TEST_ENTRY(a_model_of_another_server_is_named_by_its_id),
           TEST_ENTRY(a_batch_is_of_three_calls_and_an_unknown_cache_strategy_is_auto),
-          TEST_ENTRY(a_workspace_is_the_instances_then_the_agents_then_the_default))
+          TEST_ENTRY(a_workspace_is_the_instances_then_the_agents_then_the_default),
+          TEST_ENTRY(every_setting_of_agent_reaches_each_instance),
+          TEST_ENTRY(a_session_may_name_its_thread))
