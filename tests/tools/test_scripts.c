@@ -125,6 +125,63 @@ TEST(a_script_reads_the_hook_as_json_at_every_point) {
     stage_close(&s);
 }
 
+#define TOO_LONG                                                                                   \
+    "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is "   \
+    "too "                                                                                         \
+    "long: 9999 tokens > 9000 maximum\"}}"
+
+/* Three prompts with long answers, and a fourth that is too long for the model. */
+static void prompt_too_long(stage *s) {
+    char answer[4001];
+    int i;
+    memset(answer, 'x', sizeof answer - 1);
+    answer[sizeof answer - 1] = '\0';
+    for (i = 0; i < 3; i++) {
+        rig_says(s->r, answer);
+        CHECK_EQ_INT(phi_prompt(s->agent, "more"), PHI_OK);
+        CHECK_EQ_INT(stage_run(s, 1000), 0);
+    }
+    rig_replies(s->r, 400, "Content-Type: application/json\r\n", TOO_LONG);
+    rig_says(s->r, "fine");
+    CHECK_EQ_INT(phi_prompt(s->agent, "go"), PHI_OK);
+    CHECK_EQ_INT(stage_run(s, 10000), 0);
+}
+
+TEST(a_script_reads_the_numbers_of_a_compaction_and_may_deny_it) {
+    unsigned estimated, count, before, after, tokens_before, tokens_after;
+    char path[1024], *text;
+    stage s;
+    phi_script script;
+    memset(&s, 0, sizeof s);
+    script =
+        script_of((uint32_t)PHI_HOOK_BEFORE_COMPACTION | PHI_HOOK_AFTER_COMPACTION, "cat >> seen");
+    REQUIRE(stage_open(&s, &script, 1, NULL));
+    prompt_too_long(&s);
+    CHECK_EQ_INT(rig_requests(s.r), 5);
+    (void)snprintf(path, sizeof path, "%s/seen", s.dir);
+    text = test_read_file(path, NULL);
+    REQUIRE(text != NULL);
+    if (CHECK_EQ_INT(sscanf(text,
+                            "{\"hook\":\"before_compaction_start\",\"estimated_tokens\":%u,"
+                            "\"message_count\":%u}\n{\"hook\":\"after_compaction_end\","
+                            "\"messages_before\":%u,\"messages_after\":%u,"
+                            "\"tokens_before\":%u,\"tokens_after\":%u}",
+                            &estimated, &count, &before, &after, &tokens_before, &tokens_after),
+                     6)) {
+        CHECK(estimated > 3000 && estimated == tokens_before && tokens_after < tokens_before);
+        CHECK(count == 7 && before == 7 && after < 7);
+    }
+    free(text);
+    stage_close(&s);
+    script = script_of(PHI_HOOK_BEFORE_COMPACTION, "exit 1");
+    memset(&s, 0, sizeof s);
+    REQUIRE(stage_open(&s, &script, 1, NULL));
+    prompt_too_long(&s);
+    CHECK_EQ_INT(rig_requests(s.r), 4);
+    CHECK(strstr(rig_story(s.r), "CompactionStarted") == NULL);
+    stage_close(&s);
+}
+
 TEST(the_environment_has_the_facts_and_no_keys) {
     stage s;
     phi_script script = script_of(PHI_HOOK_BEFORE_TOOL,
@@ -792,7 +849,8 @@ TEST(an_answer_may_come_in_pieces_and_a_large_input_arrives_whole) {
     stage_close(&s);
 }
 
-TEST_MAIN(TEST_ENTRY(a_restored_snapshot_runs_the_script_anew),
+TEST_MAIN(TEST_ENTRY(a_script_reads_the_numbers_of_a_compaction_and_may_deny_it),
+          TEST_ENTRY(a_restored_snapshot_runs_the_script_anew),
           TEST_ENTRY(the_hosts_hook_may_free_the_agent_after_the_script),
           TEST_ENTRY(an_answer_may_come_in_pieces_and_a_large_input_arrives_whole),
           TEST_ENTRY(a_script_reads_the_hook_as_json_at_every_point),
