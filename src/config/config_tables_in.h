@@ -347,6 +347,7 @@ PHI__FN const phi__config_table *phi__config_tables_prompt(void);
 /* Choices that others need, too. */
 PHI__FN const phi__config_choice *phi__config_tables_api(void);
 PHI__FN const phi__config_choice *phi__config_tables_preset(void);
+PHI__FN const phi__config_choice *phi__config_tables_thinking(void);
 PHI__FN const phi__config_choice *phi__config_tables_quirk_names(void);
 PHI__FN const phi__config_choice *phi__config_tables_failover_on(void);
 PHI__FN const phi__config_choice *phi__config_tables_effect_ops(void);

@@ -288,6 +288,9 @@ static const phi__config_choice phi__config_tables_thinking_choices[] = {
     {"off", PHI_THINKING_OFF, false},   {"minimal", PHI_THINKING_MINIMAL, false},
     {"low", PHI_THINKING_LOW, false},   {"medium", PHI_THINKING_MEDIUM, false},
     {"high", PHI_THINKING_HIGH, false}, {NULL, 0, false}};
+const phi__config_choice *phi__config_tables_thinking(void) {
+    return phi__config_tables_thinking_choices;
+}
 
 static const phi__config_field phi__config_tables_profile_base_fields[] = {
     PHI__CONFIG_PLAIN(phi__config_profile, name, "name", PHI__CONFIG_TEXT, 0, NULL, "null",
