@@ -3,6 +3,7 @@
 #include "sections/sections.h"
 #include "support/made.h"
 #include "support/mcp_mock.h"
+#include "support/wires.h"
 
 /* A runtime with a clock and processes of this machine. */
 static phi_runtime *real(void) {
@@ -114,6 +115,73 @@ TEST(a_server_that_cannot_start_is_no_fault_of_the_file_unless_it_is_required) {
     missing("required = true\nno_restart = true\n", PHI_REFUSED);
 }
 
+static const char by_address[] =
+    "[provider]\nmodel = \"m\"\napi_key = \"k\"\n"
+    "[[mcp.instances]]\nname = \"far\"\nurl = \"https://h.example/mcp\"\n"
+    "[mcp.instances.headers]\nX-Team = \"blue\"\n";
+
+TEST(a_server_is_reached_by_its_address_with_its_headers) {
+    phi_config_desc desc = PHI_ZERO;
+    wires w;
+    built b;
+    int left = 200;
+    wires_init(&w);
+    memset(&b, 0, sizeof b);
+    b.rt = wires_runtime(&w, NULL);
+    desc.allocator = test_allocator();
+    desc.text = phi_str_of(by_address);
+    desc.format = PHI_CONFIG_TOML;
+    desc.sections = phi_config_sections();
+    b.config = phi_config_load(&desc);
+    CHECK_EQ_STR(phi_config_message(b.config), "");
+    b.agents = phi_agents_from_config(b.rt, b.config, NULL);
+    while ((b.status = phi_agents_step(b.agents)) == PHI_BUSY && left-- > 0)
+        (void)phi_step(b.rt, 0);
+    CHECK_EQ_INT(b.status, PHI_OK); /* it is not required: the agent does not wait for it */
+    for (left = 200; w.count == 0 && left > 0; left--) (void)phi_step(b.rt, 0);
+    if (CHECK(w.count > 0)) {
+        CHECK(strncmp(w.sent[0].text, "POST https://h.example/mcp\n", 27) == 0);
+        CHECK(strstr(w.sent[0].text, "X-Team: blue\n") != NULL);
+    }
+    CHECK_EQ_INT(phi_agents_free(b.agents), PHI_OK);
+    phi_config_free(b.config);
+    phi_runtime_free(b.rt);
+    wires_free(&w);
+}
+
+static void check_refused(const char *server, const char *want) {
+    char text[512];
+    phi_config_desc desc = PHI_ZERO;
+    phi_config_problem p = PHI_ZERO;
+    built b;
+    memset(&b, 0, sizeof b);
+    (void)snprintf(
+        text, sizeof text,
+        "[provider]\nmodel = \"m\"\napi_key = \"k\"\n[[mcp.instances]]\nname = \"x\"\n%s", server);
+    b.rt = real();
+    desc.allocator = test_allocator();
+    desc.text = phi_str_of(text);
+    desc.format = PHI_CONFIG_TOML;
+    desc.sections = phi_config_sections();
+    b.config = phi_config_load(&desc);
+    b.agents = phi_agents_from_config(b.rt, b.config, NULL);
+    while ((b.status = phi_agents_step(b.agents)) == PHI_BUSY) (void)phi_step(b.rt, 0);
+    CHECK(b.status == PHI_BAD_ARG || b.status == PHI_PARSE);
+    if (CHECK(phi_agents_problem_at(b.agents, 0, &p)) && !CHECK(strstr(p.message.at, want) != NULL))
+        (void)printf("  %s\n", p.message.at);
+    end(&b);
+}
+
+TEST(a_command_is_a_program_and_an_address_is_one) {
+    check_refused("command = []\n", "command: expected a program, as \"my-server --stdio\"");
+    check_refused("command = \"\"\n", "command: the command is empty");
+    check_refused("command = [1]\n", "command: expected texts in the list");
+    check_refused("url = \"h.example\"\n", "expected an address that begins with http://");
+    check_refused("", "has neither command nor url");
+}
+
 TEST_MAIN(TEST_ENTRY(agents_share_a_server_by_percent_and_have_their_own_without),
           TEST_ENTRY(agents_wait_for_a_server_that_is_required_and_no_other),
-          TEST_ENTRY(a_server_that_cannot_start_is_no_fault_of_the_file_unless_it_is_required))
+          TEST_ENTRY(a_server_that_cannot_start_is_no_fault_of_the_file_unless_it_is_required),
+          TEST_ENTRY(a_server_is_reached_by_its_address_with_its_headers),
+          TEST_ENTRY(a_command_is_a_program_and_an_address_is_one))

@@ -141,8 +141,60 @@ TEST(calls_to_ask_about_go_to_the_hosts_function) {
     rig_free(r);
 }
 
+/* One rule that denies, and what the model reads of a call of the tool "run". */
+static void check_rule(const char *rule, const char *arguments, bool denied) {
+    char text[1024];
+    rig *r = rig_new();
+    phi_agents_desc with = PHI_ZERO;
+    phi_tool tool = rig_echo();
+    made m;
+    tool.name = "run";
+    with.tools = &tool;
+    with.tool_count = 1;
+    (void)snprintf(text, sizeof text,
+                   PROVIDER "[tools]\nenabled = [\"run\"]\n[permissions]\notherwise = \"allow\"\n"
+                            "shell_tools = \"run\"\n[[permissions.rules]]\nverdict = \"deny\"\n"
+                            "reason = \"OF THE FILE\"\n%s\n",
+                   rule);
+    REQUIRE(made_load(&m, r, text, NULL, phi_config_sections(), &with));
+    CHECK_EQ_STR(made_problems(&m), "");
+    rig_call(r, "c1", "run", arguments);
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(phi_agents_get(m.agents, NULL), "go"), PHI_OK);
+    (void)rig_run(r, 300);
+    if (CHECK_EQ_INT(rig_requests(r), 2) &&
+        !CHECK((strstr(rig_request(r, 1), "OF THE FILE") != NULL) == denied))
+        (void)printf("  %s, %s\n", rule, arguments);
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(each_condition_of_a_rule_counts) {
+    check_rule("tool = \"run\"", "{}", true);
+    check_rule("tool = \"walk\"", "{}", false);
+    check_rule("command = \"git push *\"", "{\"command\":\"git push origin\"}", true);
+    check_rule("command = \"git push *\"", "{\"command\":\"git pull\"}", false);
+    check_rule("command = \"git *\"\nwith = \"--force\"", "{\"command\":\"git push --force\"}",
+               true);
+    check_rule("command = \"git *\"\nwith = \"--force\"", "{\"command\":\"git push\"}", false);
+    check_rule("command = \"git *\"\nwithout = \"--dry-run\"",
+               "{\"command\":\"git push --dry-run\"}", false);
+    check_rule("command = \"git *\"\nwithout = \"--dry-run\"", "{\"command\":\"git push\"}", true);
+    check_rule("command = \"wc *\"\npiped = \"git\"", "{\"command\":\"git log | wc\"}", true);
+    check_rule("command = \"wc *\"\npiped = \"git\"", "{\"command\":\"ls | wc\"}", false);
+    check_rule("argument = \"level\"\nmatches = \"h*\"", "{\"level\":\"high\"}", true);
+    check_rule("argument = \"level\"\nmatches = \"h*\"", "{\"level\":\"low\"}", false);
+    check_rule("argument = \"path\"\npath = \"secret/**\"", "{\"path\":\"secret/x\"}", true);
+    check_rule("argument = \"path\"\npath = \"secret/**\"", "{\"path\":\"open/x\"}", false);
+    check_rule("argument = \"url\"\nhost = \"*.evil.org\"", "{\"url\":\"https://a.evil.org/\"}",
+               true);
+    check_rule("argument = \"url\"\nhost = \"*.evil.org\"", "{\"url\":\"https://good.org/\"}",
+               false);
+}
+
 TEST_MAIN(TEST_ENTRY(documents_are_shared_by_percent_and_selected_by_lists),
           TEST_ENTRY(a_document_that_cannot_be_read_is_an_error_with_its_name),
           TEST_ENTRY(each_section_without_memory_leaves_no_agent),
           TEST_ENTRY(sections_may_be_freed_in_the_midst),
+          TEST_ENTRY(each_condition_of_a_rule_counts),
           TEST_ENTRY(calls_to_ask_about_go_to_the_hosts_function))
