@@ -143,6 +143,11 @@ phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits) {
     phi_limits l = PHI_ZERO;
     uint64_t ms;
     if (limits != NULL) l = *limits;
+    if (l.disable) {
+        l.max_turns = l.max_duration_ms = PHI_UNLIMITED;
+        l.max_tokens = UINT64_MAX;
+        l.max_cost = 0;
+    }
     ms = l.max_duration_ms != 0 ? l.max_duration_ms : 600000;
     phi__config_json_put_uint(&time, "secs", ms / PHI__CONFIG_JSON_MS);
     phi__config_json_put_uint(&time, "nanos", ms % PHI__CONFIG_JSON_MS * PHI__CONFIG_JSON_NANOS);

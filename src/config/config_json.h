@@ -28,7 +28,8 @@
 extern "C" {
 #endif
 
-/* {"max_turns", "max_total_tokens", "max_duration": {"secs", "nanos"}, "max_cost"} */
+/* {"max_turns", "max_total_tokens", "max_duration": {"secs", "nanos"}, "max_cost"}; of limits that
+   `disable` turns off: those that are unlimited. */
 PHI_API phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits);
 PHI_API phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const char **error);
 

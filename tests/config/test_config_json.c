@@ -60,6 +60,22 @@ TEST(defaults_are_written_out_in_the_shapes_of_the_interchange) {
     room_end(&r);
 }
 
+TEST(limits_that_are_off_are_written_as_unlimited) {
+    room r;
+    phi_limits limits = PHI_ZERO, got = PHI_ZERO;
+    const char *text;
+    room_begin(&r);
+    limits.disable = true;
+    limits.max_turns = 3;
+    limits.max_cost = 1;
+    text = text_of(&r, phi_limits_to_json(&r.arena, &limits));
+    CHECK(strstr(text, "\"max_cost\":null") != NULL);
+    CHECK_EQ_INT(phi_limits_from_json(read_json(&r, text), &got, NULL), PHI_OK);
+    CHECK(got.max_turns == PHI_UNLIMITED && got.max_tokens == UINT64_MAX);
+    CHECK(got.max_duration_ms == PHI_UNLIMITED && !(got.max_cost > 0));
+    room_end(&r);
+}
+
 TEST(what_others_wrote_is_read) {
     room r;
     phi_limits limits = PHI_ZERO;
@@ -394,6 +410,7 @@ TEST(a_lack_of_memory_is_said_and_leaves_nothing) {
 }
 
 TEST_MAIN(TEST_ENTRY(defaults_are_written_out_in_the_shapes_of_the_interchange),
+          TEST_ENTRY(limits_that_are_off_are_written_as_unlimited),
           TEST_ENTRY(what_others_wrote_is_read),
           TEST_ENTRY(a_model_is_read_and_written_without_its_secrets_unless_they_are_asked_for),
           TEST_ENTRY(every_protocol_is_read_by_both_spellings),
