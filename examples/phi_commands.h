@@ -23,7 +23,8 @@ static inline size_t commands_problem(text *out, const phi_config_problem *probl
     return problem->is_warning ? 0 : 1;
 }
 
-/* Shows the problems of a configuration and of its agents (NULL: none yet). How many are errors. */
+/* Shows the problems of a configuration and of its agents (NULL: none yet), which repeat those of a file that has errors.
+   How many are errors. */
 static inline size_t commands_problems(const phi_config *config, const phi_agents *agents, FILE *to,
                                        bool quiet) {
     phi_config_problem problem;
@@ -31,6 +32,7 @@ static inline size_t commands_problems(const phi_config *config, const phi_agent
     size_t i, errors = 0;
     for (i = 0; phi_config_problem_at(config, i, &problem); i++)
         errors += commands_problem(&out, &problem, quiet);
+    if (errors > 0) agents = NULL;
     for (i = 0; agents != NULL && phi_agents_problem_at(agents, i, &problem); i++)
         errors += commands_problem(&out, &problem, quiet);
     if (out.len > 0) (void)fwrite(out.at, 1, out.len, to);

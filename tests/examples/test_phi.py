@@ -257,9 +257,10 @@ class Config(Folder):
         self.assertEqual(code, 2)
         self.assertRegex(out, r"(?m)^bad\.toml:2:\d+: ")
         self.assertRegex(out, r"(?m)^bad\.toml:4:\d+: ")
+        self.assertEqual(len(out.splitlines()), 2, "each problem once:\n" + out)
         sent, err, code = self.phi("-c", "bad.toml", "x")
         self.assertEqual((sent, code), ("", 2))
-        self.assertIn("bad.toml:4:", err)
+        self.assertEqual(err, out)
 
     def test_models_and_schema(self):
         out, _, code = self.phi("models", "-c", "agents.toml")
