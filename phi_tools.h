@@ -93,7 +93,7 @@
 #if PHI__PUB_STRATEGY != 0x719c5783
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CONFIG != 0x23fae534
+#if PHI__PUB_CONFIG != 0x5e9e1edd
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -38504,11 +38504,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0xbd670244
+#if PHI__IMP_SECTIONS != 0xa0b844a6
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0xbd670244
+#define PHI__IMP_SECTIONS 0xa0b844a6
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -38688,7 +38688,9 @@ PHI__FN const char *const *phi__section_places(phi__config_ground *ground,
 typedef struct phi__section_mcp_link {
     struct phi__section_mcp_link *next;
     const phi_json *node;
-    bool keep;
+    const phi__config_making *making; /* the first that referred to it */
+    size_t at;                        /* by which of its references */
+    bool keep, required;
     phi_mcp *mcp;
     phi_mcp_oauth_desc oauth;
 } phi__section_mcp_link;
@@ -38905,25 +38907,41 @@ static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_js
     return status;
 }
 
-/* The connection of a reference: one that is shared, or a new one. *out NULL: a problem says why,
-   or nothing is to be opened. */
-static phi_status phi__section_mcp_link_of(phi__section_mcp_state *s, phi__config_ground *ground,
-                                           const phi__config_used *used,
-                                           const phi__section_mcp_taken *t,
-                                           phi__section_mcp_link **out) {
+/* The connection of reference `at`: a shared one, or its own. NULL: there is none yet. */
+static phi__section_mcp_link *phi__section_mcp_find(const phi__section_mcp_state *s,
+                                                    const phi__config_making *making, size_t at,
+                                                    const phi__config_used *used) {
     phi__section_mcp_link *link = s->links;
+    for (; link != NULL; link = link->next) {
+        if (used->keep ? link->keep && link->node == used->node
+                       : link->making == making && link->at == at)
+            return link;
+    }
+    return NULL;
+}
+
+/* Begins the connection of a reference, unless there is one. A server that cannot be described is
+   a problem; of check_only nothing is begun. */
+static phi_status phi__section_mcp_open(phi__section_mcp_state *s, phi__config_making *making,
+                                        size_t at, const phi__config_used *used) {
+    phi__config_ground *ground = making->ground;
+    phi__section_mcp_link *link;
+    phi__section_mcp_taken t;
     phi_mcp_desc desc = PHI_ZERO;
     bool fits;
     phi_status status;
-    while (used->keep && link != NULL && (link->node != used->node || !link->keep))
-        link = link->next;
-    *out = used->keep ? link : NULL;
-    if (*out != NULL) return PHI_OK;
+    if (phi__section_mcp_find(s, making, at, used) != NULL) return PHI_OK;
+    memset(&t, 0, sizeof t);
     link = (phi__section_mcp_link *)phi__arena_zero(ground->arena, sizeof *link);
-    if (link == NULL) return PHI_NO_MEMORY;
+    if (link == NULL ||
+        !phi__config_take(ground->arena, used->node, phi__section_mcp_table_instance(), &t))
+        return PHI_NO_MEMORY;
     link->node = used->node;
+    link->making = making;
+    link->at = at;
     link->keep = used->keep;
-    status = phi__section_mcp_desc(ground, used->node, t, link, &desc, &fits);
+    link->required = t.required;
+    status = phi__section_mcp_desc(ground, used->node, &t, link, &desc, &fits);
     if (status != PHI_OK || !fits || ground->check_only) return status;
     link->mcp = phi_mcp_connect(ground->rt, &desc);
     if (link->mcp == NULL) {
@@ -38936,41 +38954,27 @@ static phi_status phi__section_mcp_link_of(phi__section_mcp_state *s, phi__confi
     }
     link->next = s->links;
     s->links = link;
-    *out = link;
     return PHI_OK;
 }
 
-/* PHI_BUSY: a server that is required is not there yet. */
-static phi_status phi__section_mcp_wait(phi__config_ground *ground,
-                                        const phi__section_mcp_link *link,
-                                        const phi__section_mcp_taken *t) {
+/* PHI_BUSY: a server that is waited for is not there yet. A failed one is reported once. */
+static phi_status phi__section_mcp_wait(phi__config_making *making,
+                                        const phi__section_mcp_link *link, size_t at) {
+    phi__config_ground *ground = making->ground;
     phi_str name = phi__section_name(link->node);
     phi_mcp_state state = phi_mcp_state_of(link->mcp);
-    if (!t->required || state == PHI_MCP_READY) return PHI_OK;
+    if (state == PHI_MCP_READY || (!link->required && !ground->desc.wait_for_servers))
+        return PHI_OK;
     if (state == PHI_MCP_CONNECTING) return PHI_BUSY;
-    phi__config_words_error(ground, link->node, PHI_REFUSED, "mcp.instances",
-                            "MCP server \"%.*s\", which is required: %s", (int)name.len, name.at,
-                            phi_mcp_error(link->mcp));
+    if (link->required)
+        phi__config_words_error(ground, link->node, PHI_REFUSED, "mcp.instances",
+                                "MCP server \"%.*s\", which is required: %s", (int)name.len,
+                                name.at, phi_mcp_error(link->mcp));
+    else if (link->making == making && link->at == at)
+        phi__config_words_warning(ground, link->node, "mcp.instances",
+                                  "MCP server \"%.*s\": %s; its tools are missing", (int)name.len,
+                                  name.at, phi_mcp_error(link->mcp));
     return PHI_OK;
-}
-
-/* One server of an agent; making->work: its connection, while it is waited for. */
-static phi_status phi__section_mcp_one(phi__section_mcp_state *s, phi__config_making *making,
-                                       const phi__config_used *used) {
-    phi__config_ground *ground = making->ground;
-    phi__section_mcp_link *link = (phi__section_mcp_link *)making->work;
-    phi__section_mcp_taken t;
-    phi_status status = PHI_OK;
-    memset(&t, 0, sizeof t);
-    if (!phi__config_take(ground->arena, used->node, phi__section_mcp_table_instance(), &t))
-        return PHI_NO_MEMORY;
-    if (link == NULL) status = phi__section_mcp_link_of(s, ground, used, &t, &link);
-    if (status != PHI_OK || link == NULL) return status;
-    making->work = link;
-    status = phi__section_mcp_wait(ground, link, &t);
-    if (status != PHI_OK) return status;
-    making->work = NULL;
-    return phi__config_making_source(making, phi_mcp_tools(link->mcp));
 }
 
 /* ---- for other modules ---- */
@@ -38984,15 +38988,27 @@ PHI__FN phi_status phi__section_mcp_begin(phi__config_ground *ground, const phi_
     return PHI_OK;
 }
 
+/* All servers begin before the first is waited for. making->work: they have. */
 PHI__FN phi_status phi__section_mcp_use(void *state, phi__config_making *making) {
     phi__section_mcp_state *s = (phi__section_mcp_state *)state;
     phi__config_used used;
-    while (phi__config_making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
-        phi_status status = used.node != NULL ? phi__section_mcp_one(s, making, &used) : PHI_OK;
-        if (status != PHI_OK) return status;
-        making->at++;
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; making->work == NULL && status == PHI_OK &&
+                phi__config_making_used(making, "mcp", "mcp", s->node, i, &used);
+         i++)
+        if (used.node != NULL) status = phi__section_mcp_open(s, making, i, &used);
+    making->work = s;
+    while (status == PHI_OK &&
+           phi__config_making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
+        phi__section_mcp_link *link = NULL;
+        if (used.node != NULL) link = phi__section_mcp_find(s, making, making->at, &used);
+        if (link != NULL) status = phi__section_mcp_wait(making, link, making->at);
+        if (link != NULL && status == PHI_OK)
+            status = phi__config_making_source(making, phi_mcp_tools(link->mcp));
+        if (status == PHI_OK) making->at++;
     }
-    return PHI_OK;
+    return status;
 }
 
 PHI__FN void phi__section_mcp_end(void *state) {

@@ -281,9 +281,9 @@ static int agent_of_config(app *a) {
     with.base = &a->desc;
     with.ask_fn = ask;
     with.ask_user_data = a;
-    a->agents = phi_agents_from_config(a->rt, a->config, &with);
-    while (!keys_signal && phi_agents_step(a->agents) == PHI_BUSY) (void)phi_step(a->rt, 10);
+    a->agents = commands_agents(a->rt, a->config, with);
     if (commands_problems(a->config, a->agents, stderr, a->o.quiet) > 0) return UNUSABLE;
+    if (keys_signal) return INTERRUPTED;
     a->agent = phi_agents_get(a->agents, a->o.agent);
     if (a->agent.rt == NULL) return complain(a, "the file has no such agent", a->o.agent);
     while (phi_agents_at(a->agents, a->which).index != a->agent.index) a->which++;

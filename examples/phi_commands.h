@@ -3,6 +3,7 @@
 #ifndef PHI_COMMANDS_H
 #define PHI_COMMANDS_H
 
+#include "phi_keys.h"
 #include "phi_text.h"
 #include "pick_model.h"
 
@@ -40,14 +41,21 @@ static inline size_t commands_problems(const phi_config *config, const phi_agent
     return errors;
 }
 
+/* Waits for MCP servers too: the first request is to offer their tools. A signal ends the waiting. */
+static inline phi_agents *commands_agents(phi_runtime *rt, const phi_config *config,
+                                          phi_agents_desc with) {
+    phi_agents *agents;
+    with.wait_for_servers = true;
+    agents = phi_agents_from_config(rt, config, &with);
+    while (!keys_signal && phi_agents_step(agents) == PHI_BUSY) (void)phi_step(rt, 10);
+    return agents;
+}
+
 /* Begins nothing: no process, no connection, no file of a store. */
 static inline phi_agents *commands_dry(phi_runtime *rt, const phi_config *config) {
     phi_agents_desc with = PHI_ZERO;
-    phi_agents *agents;
     with.check_only = true;
-    agents = phi_agents_from_config(rt, config, &with);
-    while (phi_agents_step(agents) == PHI_BUSY) (void)phi_step(rt, 10);
-    return agents;
+    return commands_agents(rt, config, with);
 }
 
 static inline int commands_check(phi_runtime *rt, const char *path) {

@@ -9,7 +9,8 @@
    Each [[agent.instances]] is an agent; without one there is a single agent "default". What agents
    borrow (tools, connections to MCP servers, stores, sub-agents, strategies) belongs to the
    phi_agents. Documents that must be read or fetched first are why phi_agents_step may be busy; an
-   MCP server may still be connecting when the agents are ready, but for one with required = true.
+   MCP server may still be connecting when the agents are ready, but for one with required = true
+   and where the host sets wait_for_servers: its tools come with a later turn.
 
    A relative workspace starts at the directory of the file. Without a workspace tools work in the
    working directory, and "file:" paths of prompts start at the directory of the file.
@@ -60,6 +61,10 @@ typedef struct phi_agents_desc {
     /* Everything is checked and nothing is begun: no file of a store, no process, no connection, no
        agent. phi_agents_step says PHI_OK where agents could have been made. */
     bool check_only;
+    /* phi_agents_step stays busy until each MCP server is ready or has failed, so that the first
+       request has their tools; one that has failed is a warning (default: only for those with
+       required = true) */
+    bool wait_for_servers;
 } phi_agents_desc;
 
 /* Begins. A config whose status is not PHI_OK gives an object with that status and its problems.
@@ -75,7 +80,8 @@ PHI_API phi_status phi_agents_free(phi_agents *agents);
 PHI_API phi_status phi_agents_step(phi_agents *agents);
 
 /* Problems that show only now (files of prompts, names of tools, documents that cannot be read), as
-   phi_config_problem_at; errors and warnings. False past the last. */
+   phi_config_problem_at; errors and warnings. False past the last. Of a config that has errors they
+   are the config's own, all of them: show one of the two lists. */
 PHI_API size_t phi_agents_problem_count(const phi_agents *agents);
 PHI_API bool phi_agents_problem_at(const phi_agents *agents, size_t index, phi_config_problem *out);
 

@@ -262,6 +262,18 @@ class Config(Folder):
         self.assertEqual((sent, code), ("", 2))
         self.assertEqual(err, out)
 
+    def test_the_first_request_offers_the_tools_of_mcp_servers(self):
+        servers = "".join("[[mcp.instances]]\nname = '%s'\nprefix = '%s'\nno_restart = true\n"
+                          "command = ['%s', '%s']\n" %
+                          (name, name, sys.executable, os.path.join(ROOT, "tests/mock", file))
+                          for name, file in [("here", "mcp_server.py"), ("gone", "no_such.py")])
+        self.write("mcp.toml", AGENTS.replace("/s/echo", "/s/tools") + servers)
+        out, err, code = self.phi("-c", "mcp.toml", "x")
+        self.assertEqual(code, 0, err)
+        self.assertIn("here__echo", out)
+        self.assertRegex(err, r'\Amcp.toml:\d+:1: warning: MCP server "gone": .*'
+                              r'; its tools are missing\n\Z')
+
     def test_models_and_schema(self):
         out, _, code = self.phi("models", "-c", "agents.toml")
         self.assertEqual((out, code), (":fast                 {{provider.quick}}\n"

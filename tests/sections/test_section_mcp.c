@@ -19,7 +19,8 @@ typedef struct built {
     phi_status status;
 } built;
 
-static void build(built *b, const char *agents, const char *more) {
+static void build_with(built *b, const char *agents, const char *more,
+                       const phi_agents_desc *with) {
     char text[2048];
     phi_config_desc desc = PHI_ZERO;
     const char *const *argv = mcp_mock_argv(NULL, NULL, NULL);
@@ -40,9 +41,13 @@ static void build(built *b, const char *agents, const char *more) {
     desc.sections = phi_config_sections();
     b->config = phi_config_load(&desc);
     if (!CHECK_EQ_STR(phi_config_message(b->config), "")) fprintf(stderr, "%s", text);
-    b->agents = phi_agents_from_config(b->rt, b->config, NULL);
+    b->agents = phi_agents_from_config(b->rt, b->config, with);
     while ((b->status = phi_agents_step(b->agents)) == PHI_BUSY && left-- > 0)
         (void)phi_step(b->rt, 10);
+}
+
+static void build(built *b, const char *agents, const char *more) {
+    build_with(b, agents, more, NULL);
 }
 
 static void end(built *b) {
@@ -84,15 +89,48 @@ TEST(agents_wait_for_a_server_that_is_required_and_no_other) {
     end(&b);
 }
 
-static void missing(const char *more, phi_status want) {
+/* How many tools the servers of an agent have now. */
+static size_t offered(const built *b, const char *name) {
+    phi_agent_desc d = PHI_ZERO;
+    size_t n = 0, i;
+    CHECK_EQ_INT(phi_agent_get_desc(phi_agents_get(b->agents, name), &d), PHI_OK);
+    for (i = 0; i < d.tool_source_count; i++) {
+        const phi_tool_source *from = d.tool_sources[i];
+        const phi_tool *tools;
+        size_t count = 0;
+        if (!CHECK_EQ_INT(from->take(from->user_data, &tools, &count), PHI_OK)) continue;
+        from->release(from->user_data, tools);
+        n += count;
+    }
+    return n;
+}
+
+TEST(agents_wait_for_all_servers_if_the_host_wishes) {
+    static const char agents[] =
+        "[[agent.instances]]\nname = \"a\"\n"
+        "[[agent.instances]]\nname = \"own\"\nmcp = [\"{{mcp.mock}}\", \"{{mcp.mock}}\"]\n";
+    phi_agents_desc with = PHI_ZERO;
+    built b;
+    with.wait_for_servers = true;
+    build_with(&b, agents, "", &with);
+    REQUIRE(CHECK_EQ_INT(b.status, PHI_OK));
+    CHECK_EQ_INT(phi_agents_problem_count(b.agents), 0);
+    CHECK(offered(&b, "a") > 5);
+    CHECK_EQ_INT(offered(&b, "own"), 2 * offered(&b, "a"));
+    end(&b);
+}
+
+static void missing(const char *more, bool waits, phi_status want) {
     static const char head[] = "[provider]\nmodel = \"m\"\napi_key = \"k\"\n[[mcp.instances]]\n"
                                "name = \"gone\"\ncommand = \"/nowhere/program\"\n";
     char text[512];
     built b;
     phi_config_desc desc = PHI_ZERO;
     phi_config_problem p;
+    phi_agents_desc with = PHI_ZERO;
     int left = 3000;
     memset(&b, 0, sizeof b);
+    with.wait_for_servers = waits;
     (void)snprintf(text, sizeof text, "%s%s", head, more);
     b.rt = real();
     desc.allocator = test_allocator();
@@ -100,19 +138,28 @@ static void missing(const char *more, phi_status want) {
     desc.format = PHI_CONFIG_TOML;
     desc.sections = phi_config_sections();
     b.config = phi_config_load(&desc);
-    b.agents = phi_agents_from_config(b.rt, b.config, NULL);
+    b.agents = phi_agents_from_config(b.rt, b.config, &with);
     while ((b.status = phi_agents_step(b.agents)) == PHI_BUSY && left-- > 0)
         (void)phi_step(b.rt, 10);
     CHECK_EQ_INT(b.status, want);
-    CHECK_EQ_INT(phi_agents_count(b.agents), want == PHI_OK ? 1 : 0);
+    CHECK_EQ_INT(phi_agents_count(b.agents), want != PHI_OK ? 0 : waits ? 2 : 1);
     if (want != PHI_OK && CHECK(phi_agents_problem_at(b.agents, 0, &p)))
         CHECK(strstr(p.message.at, "MCP server \"gone\", which is required: ") != NULL);
+    CHECK_EQ_INT(phi_agents_problem_count(b.agents), want != PHI_OK || waits ? 1 : 0);
+    if (want == PHI_OK && waits && CHECK(phi_agents_problem_at(b.agents, 0, &p))) {
+        CHECK(p.is_warning);
+        CHECK(strstr(p.message.at, "MCP server \"gone\": ") != NULL);
+        CHECK(strstr(p.message.at, "its tools are missing") != NULL);
+    }
     end(&b);
 }
 
 TEST(a_server_that_cannot_start_is_no_fault_of_the_file_unless_it_is_required) {
-    missing("", PHI_OK);
-    missing("required = true\nno_restart = true\n", PHI_REFUSED);
+    missing("", false, PHI_OK);
+    missing("required = true\nno_restart = true\n", false, PHI_REFUSED);
+    missing("no_restart = true\n"
+            "[[agent.instances]]\nname = \"a\"\n[[agent.instances]]\nname = \"b\"\n",
+            true, PHI_OK);
 }
 
 static const char by_address[] =
@@ -182,6 +229,7 @@ TEST(a_command_is_a_program_and_an_address_is_one) {
 
 TEST_MAIN(TEST_ENTRY(agents_share_a_server_by_percent_and_have_their_own_without),
           TEST_ENTRY(agents_wait_for_a_server_that_is_required_and_no_other),
+          TEST_ENTRY(agents_wait_for_all_servers_if_the_host_wishes),
           TEST_ENTRY(a_server_that_cannot_start_is_no_fault_of_the_file_unless_it_is_required),
           TEST_ENTRY(a_server_is_reached_by_its_address_with_its_headers),
           TEST_ENTRY(a_command_is_a_program_and_an_address_is_one))
