@@ -38504,11 +38504,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0xa0b844a6
+#if PHI__IMP_SECTIONS != 0xc647249a
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0xa0b844a6
+#define PHI__IMP_SECTIONS 0xc647249a
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -39031,14 +39031,14 @@ static const phi__config_choice phi__section_mcp_answer_choices[] = {
     {"sampling", PHI_MCP_SAMPLING, false},
     {"forms", PHI_MCP_FORMS, false},
     {"urls", PHI_MCP_URLS, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_choice phi__section_mcp_auth_choices[] = {
     {"any", PHI_MCP_CLIENT_AUTH_ANY, false},
     {"client_secret_basic", PHI_MCP_CLIENT_AUTH_BASIC, false},
     {"client_secret_post", PHI_MCP_CLIENT_AUTH_POST, false},
     {"none", PHI_MCP_CLIENT_AUTH_NONE, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 #define PHI__SECTION_MCP_TEXT(member, flags, text)                                                 \
     PHI__CONFIG_PLAIN(phi__section_mcp_taken, member, #member, PHI__CONFIG_TEXT, flags, NULL,      \
@@ -39538,13 +39538,13 @@ static const phi__config_choice phi__section_permissions_modes[] = {
     {"plan", PHI_PERMISSION_MODE_PLAN, false},
     {"accept_edits", PHI_PERMISSION_MODE_ACCEPT_EDITS, false},
     {"all", PHI_PERMISSION_MODE_ALL, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_choice phi__section_permissions_verdicts[] = {
     {"ask", PHI_PERMISSION_ASK, false},
     {"allow", PHI_PERMISSION_ALLOW, false},
     {"deny", PHI_PERMISSION_DENY, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 /* A rule of the file; phi_permissions_from_json reads it. */
 typedef struct phi__section_permissions_rule {
@@ -39586,8 +39586,8 @@ static const phi__config_table *phi__section_permissions_rule_table(void) {
 static const phi__config_field phi__section_permissions_fields[] = {
     PHI__CONFIG_CHOOSE(phi__section_permissions_taken, mode, "mode", phi__section_permissions_modes,
                        "\"default\"",
-                       "Rules to begin with; those of the file are added. Without it the file's "
-                       "rules are all there are, if it has any."),
+                       "Rules before those of the file. Without it the file's rules are all there "
+                       "are, if it has any."),
     PHI__CONFIG_CHOOSE(phi__section_permissions_taken, otherwise, "otherwise",
                        phi__section_permissions_verdicts, "\"ask\"",
                        "What happens to calls that no rule matches."),
@@ -39781,7 +39781,7 @@ typedef struct phi__section_scripts_one {
 static const phi__config_choice phi__section_scripts_failures[] = {
     {"allow", PHI_SCRIPT_FAILURE_ALLOWS, false},
     {"deny", PHI_SCRIPT_FAILURE_DENIES, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_field phi__section_scripts_one_fields[] = {
     PHI__CONFIG_PLAIN(phi__section_scripts_one, command, "command", PHI__CONFIG_TEXT, 0, NULL,
@@ -39816,9 +39816,9 @@ typedef struct phi__section_scripts_taken {
                     phi__section_scripts_one_table, NULL, 0, 0, "null", text)
 
 static const phi__config_field phi__section_scripts_fields[] = {
-    PHI__SECTION_SCRIPTS_ROW("before_loop", "Before a run; another exit code than 0 prevents it. A "
-                                            "command, or a table: command, tool, timeout_secs, "
-                                            "shell, on_failure (allow or deny)."),
+    PHI__SECTION_SCRIPTS_ROW("before_loop",
+                             "Before a run; another exit code than 0 prevents it. A command, or a "
+                             "table (docs/scripts.md)."),
     PHI__SECTION_SCRIPTS_ROW("after_loop", "After a run."),
     PHI__SECTION_SCRIPTS_ROW("before_turn", "Before a turn; another exit code ends the run."),
     PHI__SECTION_SCRIPTS_ROW("after_turn", "After a turn."),
@@ -40230,7 +40230,7 @@ static const phi__config_choice phi__section_tools_search[] = {
     {"ripgrep", PHI_SEARCH_RG, true},
     {"grep", PHI_SEARCH_GREP, false},
     {"own", PHI_SEARCH_OWN, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_field phi__section_tools_fields[] = {
     PHI__CONFIG_PLAIN(phi__section_tools_taken, allowed_paths, "allowed_paths", PHI__CONFIG_TEXTS,

@@ -156,7 +156,7 @@ static void phi__config_check_choice(phi__config_walk *walk, const phi__config_f
     if (phi_json_is_string(node) && phi__config_take_choice(choice, text) != NULL) return;
     phi__buf_init(&expected, &walk->config->memory);
     phi__buf_text(&expected, what);
-    for (; choice->name != NULL; choice++) {
+    for (; choice->name[0] != '\0'; choice++) {
         unsigned d = phi__config_nearest_distance(text, phi_str_of(choice->name));
         if (text.len > 0 && d < best) best = d, near = choice;
         if (!choice->alias) phi__buf_printf(&expected, "%s%s", count++ ? ", " : "", choice->name);

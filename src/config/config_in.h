@@ -43,10 +43,14 @@ enum {
     PHI__CONFIG_LENIENT = 512        /* CHOICE: another text is a warning, and not set */
 };
 
+/* Texts stand in the rows, in arrays of these sizes: GNU ld drops a table that a program does not
+   use, but none of the strings that a static pointer means. */
+enum { PHI__CONFIG_CHOICE_SIZE = 28, PHI__CONFIG_KEY_SIZE = 40, PHI__CONFIG_TEXT_SIZE = 96 };
+
 typedef struct phi__config_choice {
-    const char *name;
-    int value;  /* a bit for TEXTS */
-    bool alias; /* read, and not written or listed */
+    char name[PHI__CONFIG_CHOICE_SIZE]; /* "": the end of the list */
+    int value;                          /* a bit for TEXTS */
+    bool alias;                         /* read, and not written or listed */
 } phi__config_choice;
 
 typedef struct phi__config_texts {
@@ -59,25 +63,25 @@ struct phi__config_table;
 typedef const struct phi__config_table *(*phi__config_table_fn)(void);
 
 typedef struct phi__config_field {
-    const char *key;
+    char key[PHI__CONFIG_KEY_SIZE];
     uint8_t kind, size;
     uint16_t flags, offset;
     const char *alias;                 /* another key of the same meaning; NULL: none */
-    const phi__config_choice *choices; /* ends with a name NULL */
+    const phi__config_choice *choices; /* ends with a name "" */
     phi__config_table_fn table;
-    const char *space;    /* of references and ids: "provider" */
-    double min, max;      /* max 0: no bound but the type's */
-    const char *fallback; /* the default, as JSON: "50", "\"off\"", "null" */
-    const char *text;     /* one sentence, for the schema and docs/configuration.md */
+    const char *space;                /* of references and ids: "provider" */
+    double min, max;                  /* max 0: no bound but the type's */
+    const char *fallback;             /* the default, as JSON: "50", "\"off\"", "null" */
+    char text[PHI__CONFIG_TEXT_SIZE]; /* one sentence, for the schema and docs/configuration.md */
 } phi__config_field;
 
 /* Rows: of any kind, of numbers with bounds, of choices, of tables. */
 #define PHI__CONFIG_ROW(type, member, key, kind, flags, alias, choices, table, space, min, max,    \
                         fallback, text)                                                            \
     {                                                                                              \
-        (key), (kind), (uint8_t)sizeof(((type *)0)->member), (flags),                              \
+        key, (kind), (uint8_t)sizeof(((type *)0)->member), (flags),                                \
             (uint16_t)offsetof(type, member), (alias), (choices), (table), (space), (min), (max),  \
-            (fallback), (text)                                                                     \
+            (fallback), text                                                                       \
     }
 #define PHI__CONFIG_PLAIN(type, member, key, kind, flags, space, fallback, text)                   \
     PHI__CONFIG_ROW(type, member, key, kind, flags, NULL, NULL, NULL, space, 0, 0, fallback, text)
@@ -93,12 +97,12 @@ typedef struct phi__config_field {
 /* The struct of a table begins with `uint64_t set`: bit i says that field i stood in the file. The
    fields of `base` come first: bit 0 is its first one. At most 64 in all. */
 typedef struct phi__config_table {
-    const char *name; /* "provider", for docs */
+    char name[PHI__CONFIG_KEY_SIZE]; /* "provider", for docs */
     const phi__config_field *fields;
     size_t count;
     phi__config_table_fn base; /* further fields of the same struct; NULL: none */
     bool open;                 /* other keys are texts of their own (blocks of a system prompt) */
-    const char *text;
+    char text[PHI__CONFIG_TEXT_SIZE];
 } phi__config_table;
 
 /* ---- tables (config_fields.c, config_tables.c) ---- */

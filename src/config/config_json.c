@@ -318,8 +318,8 @@ phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode, ui
 
 phi_json *phi_thinking_to_json(phi_arena *arena, phi_thinking level) {
     const phi__config_choice *choice = phi__config_tables_thinking();
-    while (choice->name != NULL && (choice->alias || choice->value != (int)level)) choice++;
-    return phi_json_new_text(arena, choice->name != NULL ? choice->name : "off");
+    while (choice->name[0] != '\0' && (choice->alias || choice->value != (int)level)) choice++;
+    return phi_json_new_text(arena, choice->name[0] != '\0' ? choice->name : "off");
 }
 
 phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out, const char **error) {

@@ -51,7 +51,7 @@ static phi_json *phi__config_json_compat(phi_arena *arena, uint32_t quirks) {
     phi__config_json_put_bool(&w, "requires_assistant_after_tool_result",
                               (quirks & PHI_QUIRK_ASSISTANT_AFTER_TOOL) != 0);
     phi__config_json_put_text(&w, "thinking_format", phi__config_json_format(quirks));
-    for (; list != NULL && names->name != NULL; names++)
+    for (; list != NULL && names->name[0] != '\0'; names++)
         if ((quirks & (uint32_t)names->value) != 0 &&
             phi_json_add(list, phi_json_new_text(arena, names->name)) != PHI_OK)
             return NULL;
@@ -68,7 +68,7 @@ static void phi__config_json_api(phi__config_json *r, const phi_json *node, phi_
     phi__config_json_text(r, node, "api", &out->protocol, "api: expected a text");
     if (out->protocol == NULL) return;
     found = phi__config_take_choice(choice, phi_str_of(out->protocol));
-    for (; found != NULL && choice->name != NULL; choice++)
+    for (; found != NULL && choice->name[0] != '\0'; choice++)
         if (!choice->alias && choice->value == found->value) out->protocol = choice->name;
 }
 

@@ -30,8 +30,8 @@ static phi_json *phi__config_put_choice(phi_arena *arena, const phi__config_fiel
     const phi__config_choice *choice = field->choices;
     int value;
     memcpy(&value, at, sizeof value);
-    while (choice->name != NULL && (choice->value != value || choice->alias)) choice++;
-    *skip = choice->name == NULL;
+    while (choice->name[0] != '\0' && (choice->value != value || choice->alias)) choice++;
+    *skip = choice->name[0] == '\0';
     return phi_json_new_text(arena, choice->name);
 }
 
@@ -99,7 +99,7 @@ PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *ch
                                   uint32_t bits, const char *key, phi_json *out) {
     phi_json *list = phi_json_new_array(arena);
     if (bits == 0) return true;
-    for (; choices->name != NULL; choices++)
+    for (; choices->name[0] != '\0'; choices++)
         if (!choices->alias && (bits & (uint32_t)choices->value) != 0 &&
             phi_json_add(list, phi_json_new_text(arena, choices->name)) != PHI_OK)
             return false;

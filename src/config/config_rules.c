@@ -55,7 +55,7 @@ static void phi__config_rules_each(phi__config_walk *walk, const char *section,
 /* The protocol that a model's name asks for, or NULL. */
 static const char *phi__config_rules_api(phi_str model) {
     static const struct {
-        const char *prefix, *api;
+        char prefix[12], api[8];
     } known[] = {{"gpt-", "openai"},    {"chatgpt-", "openai"}, {"o1", "openai"},
                  {"o3", "openai"},      {"o4", "openai"},       {"gemini-", "google"},
                  {"openai/", "openai"}, {"google/", "openai"},  {"meta-llama/", "openai"},
@@ -209,26 +209,24 @@ static void phi__config_rules_compaction(phi__config_walk *walk) {
 
 /* A field that has no effect unless another has a value. */
 typedef struct phi__config_need {
-    const char *path, *field, *key, *value, *words;
+    const char *path, *field, *key, *value;
 } phi__config_need;
 
 static const phi__config_need phi__config_rules_needs[] = {
-    {"tools", "batch_size", "tool_strategy", "batched",
-     " has no effect: add tool_strategy = \"batched\""},
-    {"session", "directory", "scope", "persistent", " has no effect: add scope = \"persistent\""},
-    {"session", "thread", "scope", "persistent", " has no effect: add scope = \"persistent\""},
-    {"session", "sync", "scope", "persistent", " has no effect: add scope = \"persistent\""},
-    {"failover", "stay_secs", "stay", "for", " has no effect: add stay = \"for\""},
-    {"execution.cache", "system", "strategy", "manual",
-     " has no effect: add strategy = \"manual\""},
-    {"execution.cache", "tools", "strategy", "manual", " has no effect: add strategy = \"manual\""},
-    {"execution.cache", "messages", "strategy", "manual",
-     " has no effect: add strategy = \"manual\""},
-    {"compaction", "scope_tokens", "scope", "tokens", " has no effect: add scope = \"tokens\""},
-    {"agent.format", "schema", "type", "json_schema", " has no effect: add type = \"json_schema\""},
-    {"agent.effects", "allow", "mode", "allow_list", " has no effect: add mode = \"allow_list\""}};
+    {"tools", "batch_size", "tool_strategy", "batched"},
+    {"session", "directory", "scope", "persistent"},
+    {"session", "thread", "scope", "persistent"},
+    {"session", "sync", "scope", "persistent"},
+    {"failover", "stay_secs", "stay", "for"},
+    {"execution.cache", "system", "strategy", "manual"},
+    {"execution.cache", "tools", "strategy", "manual"},
+    {"execution.cache", "messages", "strategy", "manual"},
+    {"compaction", "scope_tokens", "scope", "tokens"},
+    {"agent.format", "schema", "type", "json_schema"},
+    {"agent.effects", "allow", "mode", "allow_list"}};
 
 static void phi__config_rules_need(phi__config_walk *walk) {
+    char words[80];
     size_t i;
     for (i = 0; i < PHI__COUNT(phi__config_rules_needs); i++) {
         const phi__config_need *need = &phi__config_rules_needs[i];
@@ -239,7 +237,8 @@ static void phi__config_rules_need(phi__config_walk *walk) {
         if (strcmp(need->path, "tools") == 0 &&
             phi__config_rules_is(table, "strategy", need->value))
             continue;
-        phi__config_rules_warn(walk, need->path, need->field, node, need->words);
+        snprintf(words, sizeof words, " has no effect: add %s = \"%s\"", need->key, need->value);
+        phi__config_rules_warn(walk, need->path, need->field, node, words);
     }
 }
 

@@ -72,7 +72,7 @@ static void phi__config_schema_choice(phi__config_schema *s, const phi__config_f
     const phi__config_choice *choice;
     const char *between = "";
     phi__buf_text(&s->out, "\"anyOf\":[{\"enum\":[");
-    for (choice = field->choices; choice->name != NULL; choice++) {
+    for (choice = field->choices; choice->name[0] != '\0'; choice++) {
         if (choice->alias) continue;
         phi__json_write_comma(&s->out);
         phi__json_write_str(&s->out, phi_str_of(choice->name));
@@ -80,7 +80,7 @@ static void phi__config_schema_choice(phi__config_schema *s, const phi__config_f
     phi__buf_text(&s->out, "]},{\"type\":\"string\"");
     if ((field->flags & PHI__CONFIG_LENIENT) == 0) {
         phi__buf_text(&s->out, ",\"pattern\":\"^(?:");
-        for (choice = field->choices; choice->name != NULL; choice++) {
+        for (choice = field->choices; choice->name[0] != '\0'; choice++) {
             phi__buf_text(&s->out, between);
             phi__config_schema_letters(s, choice->name);
             between = "|";

@@ -17,10 +17,11 @@ static const phi__config_field phi__config_tables_top_fields[] = {
                      "The agent, or what all agents of this file have in common."),
     PHI__CONFIG_NEST(phi__config_top, provider, "provider", PHI__CONFIG_TABLE,
                      phi__config_tables_provider, "The model of every agent that names no other."),
-    PHI__CONFIG_PLAIN(phi__config_top, models, "models", PHI__CONFIG_MAP,
-                      PHI__CONFIG_ONLY_REFERENCE, "provider", "{}",
-                      "Short names for providers: with fast = \"{{provider.haiku}}\" here, "
-                      "\":fast\" means that provider wherever one is named."),
+    PHI__CONFIG_PLAIN(
+        phi__config_top, models, "models", PHI__CONFIG_MAP, PHI__CONFIG_ONLY_REFERENCE, "provider",
+        "{}",
+        "Short names for providers: with fast = \"{{provider.haiku}}\", \":fast\" means "
+        "that provider."),
     PHI__CONFIG_NEST(phi__config_top, failover, "failover", PHI__CONFIG_TABLE,
                      phi__config_tables_failover,
                      "Other models to go on with when one fails for good."),
@@ -58,7 +59,7 @@ const phi__config_table *phi__config_tables_top(void) { return &phi__config_tabl
 /* ---- sessions and tools ---- */
 
 static const phi__config_choice phi__config_tables_scope_choices[] = {
-    {"ephemeral", 0, false}, {"persistent", 1, false}, {NULL, 0, false}};
+    {"ephemeral", 0, false}, {"persistent", 1, false}, {"", 0, false}};
 
 static const phi__config_field phi__config_tables_session_fields[] = {
     PHI__CONFIG_CHOOSE(
@@ -87,13 +88,13 @@ static const phi__config_choice phi__config_tables_tool_mode_choices[] = {
     {"sequential", PHI_TOOLS_SEQUENTIAL, false},
     {"parallel", PHI_TOOLS_PARALLEL, false},
     {"batched", PHI_TOOLS_BATCHED, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_choice phi__config_tables_tool_choice_choices[] = {
     {"auto", PHI_TOOL_CHOICE_AUTO, false},
     {"none", PHI_TOOL_CHOICE_NONE, false},
     {"required", PHI_TOOL_CHOICE_REQUIRED, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_field phi__config_tables_tools_fields[] = {
     PHI__CONFIG_PLAIN(phi__config_tools, enabled, "enabled", PHI__CONFIG_TEXTS, 0, NULL, "[]",
@@ -121,9 +122,7 @@ const phi__config_table *phi__config_tables_tools(void) { return &phi__config_ta
 /* ---- compaction ---- */
 
 static const phi__config_choice phi__config_tables_compaction_scope_choices[] = {
-    {"runs", PHI_COMPACTION_RUNS, false},
-    {"tokens", PHI_COMPACTION_TOKENS, false},
-    {NULL, 0, false}};
+    {"runs", PHI_COMPACTION_RUNS, false}, {"tokens", PHI_COMPACTION_TOKENS, false}, {"", 0, false}};
 
 static const phi__config_field phi__config_tables_compaction_base_fields[] = {
     PHI__CONFIG_PLAIN(phi__config_compaction, enabled, "enabled", PHI__CONFIG_BOOL, 0, NULL, "true",
@@ -289,7 +288,7 @@ static const phi__config_choice phi__config_tables_cache_mode_choices[] = {
     {"auto", PHI_CACHE_AUTO, false},
     {"disabled", PHI_CACHE_DISABLED, false},
     {"manual", PHI_CACHE_MANUAL, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_field phi__config_tables_cache_fields[] = {
     PHI__CONFIG_PLAIN(phi__config_cache, enabled, "enabled", PHI__CONFIG_BOOL, 0, NULL, "true",

@@ -4,24 +4,25 @@
 #ifndef PHI_NO_CONFIG
 
 static const phi__config_choice phi__config_tables_keep_choices[] = {
-    {"complete", PHI_KEEP_COMPLETE, false}, {"none", PHI_KEEP_NONE, false}, {NULL, 0, false}};
+    {"complete", PHI_KEEP_COMPLETE, false}, {"none", PHI_KEEP_NONE, false}, {"", 0, false}};
 
 static const phi__config_choice phi__config_tables_queue_mode_choices[] = {
     {"one_at_a_time", PHI_QUEUE_ONE_AT_A_TIME, false},
     {"all", PHI_QUEUE_ALL, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_choice phi__config_tables_memory_choices[] = {
     {"compact", PHI_AT_MEMORY_LIMIT_COMPACT, false},
     {"forget", PHI_AT_MEMORY_LIMIT_FORGET, false},
     {"stop", PHI_AT_MEMORY_LIMIT_STOP, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_field phi__config_tables_agent_base_fields[] = {
-    PHI__CONFIG_PLAIN(phi__config_agent, system_prompt, "system_prompt", PHI__CONFIG_TEXT,
-                      PHI__CONFIG_FILE | PHI__CONFIG_REFERENCE, "system_prompt", "null",
-                      "The prompt, \"file:path\" relative to the workspace, or "
-                      "\"{{system_prompt.name}}\"; it comes before that of the profile."),
+    PHI__CONFIG_PLAIN(
+        phi__config_agent, system_prompt, "system_prompt", PHI__CONFIG_TEXT,
+        PHI__CONFIG_FILE | PHI__CONFIG_REFERENCE, "system_prompt", "null",
+        "The prompt, \"file:path\" or \"{{system_prompt.name}}\"; it comes before that "
+        "of the profile."),
     PHI__CONFIG_PLAIN(phi__config_agent, workspace, "workspace", PHI__CONFIG_TEXT, PHI__CONFIG_PATH,
                       NULL, "null", "The working directory of tools and of \"file:\" paths."),
     PHI__CONFIG_PLAIN(
@@ -31,10 +32,11 @@ static const phi__config_field phi__config_tables_agent_base_fields[] = {
     PHI__CONFIG_PLAIN(phi__config_agent, agent_profile, "agent_profile", PHI__CONFIG_TEXT,
                       PHI__CONFIG_ONLY_REFERENCE, "agent_profile", "null",
                       "A profile of [[agent.profile.instances]] (default: [agent.profile])."),
-    PHI__CONFIG_PLAIN(phi__config_agent, strategy, "strategy", PHI__CONFIG_TEXT,
-                      PHI__CONFIG_ONLY_REFERENCE, "strategy", "null",
-                      "A strategy of [[strategy.instances]], or cot, cod, aot, tot, got, trm or "
-                      "adaptive with its defaults (default: none)."),
+    PHI__CONFIG_PLAIN(
+        phi__config_agent, strategy, "strategy", PHI__CONFIG_TEXT, PHI__CONFIG_ONLY_REFERENCE,
+        "strategy", "null",
+        "A strategy of the file, or cot, cod, aot, tot, got, trm or adaptive with its "
+        "defaults."),
     PHI__CONFIG_PLAIN(phi__config_agent, compaction, "compaction", PHI__CONFIG_TEXT,
                       PHI__CONFIG_ONLY_REFERENCE, "compaction", "null",
                       "A compaction of [[compaction.instances]] (default: [compaction])."),
@@ -160,7 +162,7 @@ static const phi__config_choice phi__config_tables_format_choices[] = {
     {"json_object", PHI_FORMAT_JSON_OBJECT, false},
     {"json", PHI_FORMAT_JSON_OBJECT, true},
     {"json_schema", PHI_FORMAT_JSON_SCHEMA, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_field phi__config_tables_format_fields[] = {
     PHI__CONFIG_CHOOSE(
@@ -188,16 +190,16 @@ static const phi__config_choice phi__config_tables_summaries_choices[] = {
     {"none", PHI_SUMMARIES_NONE, false},
     {"request", PHI_SUMMARIES_REQUEST, false},
     {"write", PHI_SUMMARIES_WRITE, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_choice phi__config_tables_role_choices[] = {
-    {"user", PHI_ROLE_USER, false}, {"assistant", PHI_ROLE_ASSISTANT, false}, {NULL, 0, false}};
+    {"user", PHI_ROLE_USER, false}, {"assistant", PHI_ROLE_ASSISTANT, false}, {"", 0, false}};
 
 static const phi__config_choice phi__config_tables_include_choices[] = {
     {"messages", PHI_INCLUDE_MESSAGES, false},
     {"tools", PHI_INCLUDE_TOOLS, false},
     {"summaries", PHI_INCLUDE_SUMMARIES, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 const phi__config_choice *phi__config_tables_include(void) {
     return phi__config_tables_include_choices;
 }
@@ -240,7 +242,7 @@ static const phi__config_choice phi__config_tables_effect_mode_choices[] = {
     {"allow_all", PHI_EFFECTS_ALLOW_ALL, false},
     {"deny_all", PHI_EFFECTS_DENY_ALL, false},
     {"allow_list", PHI_EFFECTS_ALLOW_LIST, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_choice phi__config_tables_effect_op_choices[] = {
     {"merge", PHI_EFFECT_MERGE, false},
@@ -249,7 +251,7 @@ static const phi__config_choice phi__config_tables_effect_op_choices[] = {
     {"set_path", PHI_EFFECT_SET_PATH, false},
     {"delete_path", PHI_EFFECT_DELETE_PATH, false},
     {"emit", PHI_EFFECT_EMIT, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 const phi__config_choice *phi__config_tables_effect_ops(void) {
     return phi__config_tables_effect_op_choices;
 }
@@ -363,8 +365,7 @@ static const phi__config_table phi__config_tables_prompt_table = {
     PHI__COUNT(phi__config_tables_prompt_fields),
     NULL,
     true,
-    "A prompt: each further key is the text of the block of that name, or \"file:path\" relative "
-    "to the workspace."};
+    "A prompt: each further key is a block's text, or \"file:path\" relative to the workspace."};
 const phi__config_table *phi__config_tables_prompt(void) {
     return &phi__config_tables_prompt_table;
 }

@@ -22,7 +22,7 @@ static const phi__config_choice phi__config_tables_api_choices[] = {
     {"vertex", PHI__CONFIG_API_VERTEX, true},
     {"bedrock_converse_stream", PHI__CONFIG_API_BEDROCK, false},
     {"bedrock", PHI__CONFIG_API_BEDROCK, true},
-    {NULL, 0, false}};
+    {"", 0, false}};
 const phi__config_choice *phi__config_tables_api(void) { return phi__config_tables_api_choices; }
 
 static const phi__config_choice phi__config_tables_preset_choices[] = {
@@ -51,7 +51,7 @@ static const phi__config_choice phi__config_tables_preset_choices[] = {
     {"lm_studio", PHI__CONFIG_PRESET_LM_STUDIO, false},
     {"litellm", PHI__CONFIG_PRESET_LITELLM, false},
     {"local", PHI__CONFIG_PRESET_LOCAL, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 const phi__config_choice *phi__config_tables_preset(void) {
     return phi__config_tables_preset_choices;
 }
@@ -89,7 +89,7 @@ static const phi__config_choice phi__config_tables_quirk_choices[] = {
     {"no_json_schema", PHI_QUIRK_NO_JSON_SCHEMA, false},
     {"format_alone", PHI_QUIRK_FORMAT_ALONE, false},
     {"strict_tools", (int)(-2147483647 - 1), false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 const phi__config_choice *phi__config_tables_quirk_names(void) {
     return phi__config_tables_quirk_choices;
 }
@@ -97,7 +97,7 @@ const phi__config_choice *phi__config_tables_quirk_names(void) {
 static const phi__config_choice phi__config_tables_max_tokens_field_choices[] = {
     {"max_tokens", 0, false},
     {"max_completion_tokens", PHI_QUIRK_MAX_COMPLETION_TOKENS, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_choice phi__config_tables_reasoning_choices[] = {
     {"none", 0, false},
@@ -112,7 +112,7 @@ static const phi__config_choice phi__config_tables_reasoning_choices[] = {
     {"together", PHI_QUIRK_REASONING_ENABLED, false},
     {"groq", PHI_QUIRK_REASONING_FORMAT, false},
     {"vllm", PHI_QUIRK_TEMPLATE_THINKING, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_field phi__config_tables_provider_base_fields[] = {
     PHI__CONFIG_CHOOSE(phi__config_provider, preset, "preset", phi__config_tables_preset_choices,
@@ -287,7 +287,7 @@ uint32_t phi__config_tables_quirks(const phi__config_compat *compat, uint32_t qu
 static const phi__config_choice phi__config_tables_thinking_choices[] = {
     {"off", PHI_THINKING_OFF, false},   {"minimal", PHI_THINKING_MINIMAL, false},
     {"low", PHI_THINKING_LOW, false},   {"medium", PHI_THINKING_MEDIUM, false},
-    {"high", PHI_THINKING_HIGH, false}, {NULL, 0, false}};
+    {"high", PHI_THINKING_HIGH, false}, {"", 0, false}};
 const phi__config_choice *phi__config_tables_thinking(void) {
     return phi__config_tables_thinking_choices;
 }
@@ -487,13 +487,13 @@ static const phi__config_choice phi__config_tables_failover_on_choices[] = {
     {"no_model", 32, false},
     {"overflow", 64, false},
     {"content_filter", 128, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 const phi__config_choice *phi__config_tables_failover_on(void) {
     return phi__config_tables_failover_on_choices;
 }
 
 static const phi__config_choice phi__config_tables_stay_choices[] = {
-    {"run", 0, false}, {"for", 1, false}, {"ever", 2, false}, {NULL, 0, false}};
+    {"run", 0, false}, {"for", 1, false}, {"ever", 2, false}, {"", 0, false}};
 
 static const phi__config_field phi__config_tables_failover_fields[] = {
     PHI__CONFIG_PLAIN(
@@ -508,10 +508,10 @@ static const phi__config_field phi__config_tables_failover_fields[] = {
     PHI__CONFIG_RANGE(phi__config_failover, max_switches, "max_switches", PHI__CONFIG_INTEGER,
                       PHI__CONFIG_NO_LIMIT, 1, 4294967295, "null",
                       "Switches of a run at most (default: as many as there are models)."),
-    PHI__CONFIG_CHOOSE(phi__config_failover, stay, "stay", phi__config_tables_stay_choices,
-                       "\"run\"",
-                       "How long an agent stays with a model that it went to: until the run ends, "
-                       "for stay_secs, or for ever."),
+    PHI__CONFIG_CHOOSE(
+        phi__config_failover, stay, "stay", phi__config_tables_stay_choices, "\"run\"",
+        "How long an agent keeps a model that it went to: for the run, for stay_secs, "
+        "or for ever."),
     PHI__CONFIG_RANGE(phi__config_failover, stay_ms, "stay_secs", PHI__CONFIG_SECONDS,
                       PHI__CONFIG_NO_LIMIT, 0.001, 0, "300", "Seconds, with stay \"for\".")};
 static const phi__config_table phi__config_tables_failover_table = {

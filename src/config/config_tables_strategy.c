@@ -21,7 +21,7 @@ static const phi__config_choice phi__config_tables_strategy_type_choices[] = {
     {"cot", PHI__CONFIG_STRATEGY_COT, false},           {"cod", PHI__CONFIG_STRATEGY_COD, false},
     {"aot", PHI__CONFIG_STRATEGY_AOT, false},           {"tot", PHI__CONFIG_STRATEGY_TOT, false},
     {"got", PHI__CONFIG_STRATEGY_GOT, false},           {"trm", PHI__CONFIG_STRATEGY_TRM, false},
-    {"adaptive", PHI__CONFIG_STRATEGY_ADAPTIVE, false}, {NULL, 0, false}};
+    {"adaptive", PHI__CONFIG_STRATEGY_ADAPTIVE, false}, {"", 0, false}};
 
 static const phi__config_field phi__config_tables_strategy_fields[] = {
     PHI__CONFIG_PLAIN(phi__config_strategy, id, "id", PHI__CONFIG_TEXT,
@@ -86,10 +86,10 @@ static const phi__config_choice phi__config_tables_aot_profile_choices[] = {
     {"standard", PHI_AOT_STANDARD, false},
     {"short", PHI_AOT_SHORT, false},
     {"long", PHI_AOT_LONG, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_choice phi__config_tables_aot_style_choices[] = {
-    {"dfs", PHI_AOT_DFS, false}, {"bfs", PHI_AOT_BFS, false}, {NULL, 0, false}};
+    {"dfs", PHI_AOT_DFS, false}, {"bfs", PHI_AOT_BFS, false}, {"", 0, false}};
 
 static const phi__config_field phi__config_tables_aot_fields[] = {
     PHI__CONFIG_CHOOSE(phi__config_aot, options.profile, "profile",
@@ -126,7 +126,7 @@ static const phi__config_choice phi__config_tables_traversal_choices[] = {
     {"best_first", PHI_TOT_BEST_FIRST, false},
     {"bfs", PHI_TOT_BFS, false},
     {"dfs", PHI_TOT_DFS, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_field phi__config_tables_tot_fields[] = {
     PHI__CONFIG_CHOOSE(phi__config_tot, options.traversal, "traversal",
@@ -187,7 +187,7 @@ static const phi__config_choice phi__config_tables_aggregation_choices[] = {
     {"synthesis", PHI_GOT_SYNTHESIS, false},
     {"voting", PHI_GOT_VOTING, false},
     {"weighted", PHI_GOT_WEIGHTED, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_field phi__config_tables_got_fields[] = {
     PHI__CONFIG_CHOOSE(phi__config_got, options.aggregation, "aggregation",
@@ -256,7 +256,7 @@ const phi__config_table *phi__config_tables_trm(void) { return &phi__config_tabl
 
 static const phi__config_choice phi__config_tables_adaptive_name_choices[] = {
     {"react", 1, false}, {"cot", 2, false},  {"cod", 4, false},  {"aot", 8, false},
-    {"tot", 16, false},  {"got", 32, false}, {"trm", 64, false}, {NULL, 0, false}};
+    {"tot", 16, false},  {"got", 32, false}, {"trm", 64, false}, {"", 0, false}};
 
 static const phi__config_field phi__config_tables_adaptive_fields[] = {
     PHI__CONFIG_ROW(phi__config_adaptive, options.strategy, "strategy", PHI__CONFIG_TEXT, 0, NULL,

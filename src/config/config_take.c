@@ -10,7 +10,7 @@ static char phi__config_take_fold(char c) {
 }
 
 const phi__config_choice *phi__config_take_choice(const phi__config_choice *choices, phi_str name) {
-    for (; choices->name != NULL; choices++) {
+    for (; choices->name[0] != '\0'; choices++) {
         size_t i, n = strlen(choices->name);
         for (i = 0; i < n && i < name.len; i++)
             if (phi__config_take_fold(choices->name[i]) != phi__config_take_fold(name.at[i])) break;

@@ -142,7 +142,7 @@ static void phi__config_unknown_all(phi__config_walk *walk, const phi__config_ta
 static bool phi__config_unknown_habit(phi__config_walk *walk, const phi__config_table *table,
                                       phi_str key) {
     static const struct {
-        const char *table, *key, *words;
+        char table[20], key[16], words[64];
     } known[] = {{"", "agents", "; write each agent as [[agent.instances]] with its name"},
                  {"", "providers", "; write each provider as [[provider.instances]] with its id"},
                  {"", "subagents", "; write each one as [[sub_agents.instances]] with its name"},

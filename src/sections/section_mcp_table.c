@@ -9,14 +9,14 @@ static const phi__config_choice phi__section_mcp_answer_choices[] = {
     {"sampling", PHI_MCP_SAMPLING, false},
     {"forms", PHI_MCP_FORMS, false},
     {"urls", PHI_MCP_URLS, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_choice phi__section_mcp_auth_choices[] = {
     {"any", PHI_MCP_CLIENT_AUTH_ANY, false},
     {"client_secret_basic", PHI_MCP_CLIENT_AUTH_BASIC, false},
     {"client_secret_post", PHI_MCP_CLIENT_AUTH_POST, false},
     {"none", PHI_MCP_CLIENT_AUTH_NONE, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 #define PHI__SECTION_MCP_TEXT(member, flags, text)                                                 \
     PHI__CONFIG_PLAIN(phi__section_mcp_taken, member, #member, PHI__CONFIG_TEXT, flags, NULL,      \

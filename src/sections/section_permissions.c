@@ -35,13 +35,13 @@ static const phi__config_choice phi__section_permissions_modes[] = {
     {"plan", PHI_PERMISSION_MODE_PLAN, false},
     {"accept_edits", PHI_PERMISSION_MODE_ACCEPT_EDITS, false},
     {"all", PHI_PERMISSION_MODE_ALL, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_choice phi__section_permissions_verdicts[] = {
     {"ask", PHI_PERMISSION_ASK, false},
     {"allow", PHI_PERMISSION_ALLOW, false},
     {"deny", PHI_PERMISSION_DENY, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 /* A rule of the file; phi_permissions_from_json reads it. */
 typedef struct phi__section_permissions_rule {
@@ -83,8 +83,8 @@ static const phi__config_table *phi__section_permissions_rule_table(void) {
 static const phi__config_field phi__section_permissions_fields[] = {
     PHI__CONFIG_CHOOSE(phi__section_permissions_taken, mode, "mode", phi__section_permissions_modes,
                        "\"default\"",
-                       "Rules to begin with; those of the file are added. Without it the file's "
-                       "rules are all there are, if it has any."),
+                       "Rules before those of the file. Without it the file's rules are all there "
+                       "are, if it has any."),
     PHI__CONFIG_CHOOSE(phi__section_permissions_taken, otherwise, "otherwise",
                        phi__section_permissions_verdicts, "\"ask\"",
                        "What happens to calls that no rule matches."),

@@ -44,7 +44,7 @@ typedef struct phi__section_scripts_one {
 static const phi__config_choice phi__section_scripts_failures[] = {
     {"allow", PHI_SCRIPT_FAILURE_ALLOWS, false},
     {"deny", PHI_SCRIPT_FAILURE_DENIES, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_field phi__section_scripts_one_fields[] = {
     PHI__CONFIG_PLAIN(phi__section_scripts_one, command, "command", PHI__CONFIG_TEXT, 0, NULL,
@@ -79,9 +79,9 @@ typedef struct phi__section_scripts_taken {
                     phi__section_scripts_one_table, NULL, 0, 0, "null", text)
 
 static const phi__config_field phi__section_scripts_fields[] = {
-    PHI__SECTION_SCRIPTS_ROW("before_loop", "Before a run; another exit code than 0 prevents it. A "
-                                            "command, or a table: command, tool, timeout_secs, "
-                                            "shell, on_failure (allow or deny)."),
+    PHI__SECTION_SCRIPTS_ROW("before_loop",
+                             "Before a run; another exit code than 0 prevents it. A command, or a "
+                             "table (docs/scripts.md)."),
     PHI__SECTION_SCRIPTS_ROW("after_loop", "After a run."),
     PHI__SECTION_SCRIPTS_ROW("before_turn", "Before a turn; another exit code ends the run."),
     PHI__SECTION_SCRIPTS_ROW("after_turn", "After a turn."),

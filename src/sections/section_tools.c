@@ -32,7 +32,7 @@ static const phi__config_choice phi__section_tools_search[] = {
     {"ripgrep", PHI_SEARCH_RG, true},
     {"grep", PHI_SEARCH_GREP, false},
     {"own", PHI_SEARCH_OWN, false},
-    {NULL, 0, false}};
+    {"", 0, false}};
 
 static const phi__config_field phi__section_tools_fields[] = {
     PHI__CONFIG_PLAIN(phi__section_tools_taken, allowed_paths, "allowed_paths", PHI__CONFIG_TEXTS,

@@ -45,7 +45,7 @@ static void reference_bounds(phi__buf *out, const phi__config_field *field) {
 
 static void reference_choices(phi__buf *out, const phi__config_choice *choice) {
     unsigned n = 0;
-    for (; choice->name != NULL; choice++)
+    for (; choice->name[0] != '\0'; choice++)
         if (!choice->alias) phi__buf_printf(out, "%s`%s`", n++ > 0 ? ", " : "", choice->name);
 }
 
