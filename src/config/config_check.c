@@ -11,6 +11,10 @@
 static void phi__config_check_table(phi__config_walk *walk, const phi__config_table *table,
                                     const phi_json *node, bool at_top);
 
+/* A text without a field. */
+static const phi__config_field phi__config_check_plain = {
+    "", PHI__CONFIG_TEXT, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, "null", ""};
+
 /* ---- words ---- */
 
 /* Invalid value for {path}: {value} (expected {expected}){hint} */
@@ -173,6 +177,7 @@ static void phi__config_check_choice(phi__config_walk *walk, const phi__config_f
 /* An item of a list: of choices, of references, or any text. */
 static void phi__config_check_item(phi__config_walk *walk, const phi__config_field *field,
                                    const phi_json *item) {
+    if (phi__config_raws_is_missing(walk->config, item)) return;
     if (field->choices != NULL)
         phi__config_check_choice(walk, field, item, "one of ");
     else
@@ -195,6 +200,63 @@ static void phi__config_check_texts(phi__config_walk *walk, const phi__config_fi
         phi__config_check_item(walk, field, item);
         phi__config_path_back(walk, len);
     }
+}
+
+/* ---- what is there twice ---- */
+
+const phi__config_field *phi__config_check_section(const phi_config *config, phi_str key) {
+    size_t i;
+    for (i = 0; config->sections != NULL && config->sections[i] != NULL; i++)
+        if (phi__str_is(key, config->sections[i]->name)) return config->sections[i]->field;
+    return NULL;
+}
+
+/* The key, or its alias, is there a second time. */
+static void phi__config_check_twice(phi__config_walk *walk, const phi__config_field *field,
+                                    const phi_json *node) {
+    phi__buf *words = phi__config_path_words(walk);
+    phi__buf_add_str(words, phi_str_of(phi__config_path_text(walk)));
+    phi__buf_text(words, " is given twice: ");
+    if (field->alias == NULL)
+        phi__buf_text(words, "keep one of the two");
+    else
+        phi__buf_printf(words, "%s and %s mean the same; keep one of the two", field->key,
+                        field->alias);
+    phi__config_path_error_key(walk, node);
+}
+
+/* Whether a key of a table without such a field means something: a section, or a text. */
+static bool phi__config_check_takes(const phi_config *config, const phi__config_table *table,
+                                    phi_str key) {
+    return phi__config_fields_find(table, key, NULL) == NULL &&
+           (table->open || phi__config_check_section(config, key) != NULL);
+}
+
+/* Members of the same key that no field has; JSON alone reads such a text. table NULL: it has no
+   fields. */
+static void phi__config_check_again(phi__config_walk *walk, const phi__config_table *table,
+                                    const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *other;
+    phi__map seen;
+    if (walk->config->format != PHI_CONFIG_JSON || it.left < 2) return;
+    phi__map_init(&seen, &walk->config->memory);
+    if (!phi__map_reserve(&seen, it.left)) walk->config->problems.no_memory = true;
+    while (seen.cap > 0 && phi_json_next(&it) != NULL) {
+        uint64_t hash = phi__map_hash((uint64_t)(uintptr_t)node, it.key);
+        size_t probe = 0, len;
+        if (table != NULL && !phi__config_check_takes(walk->config, table, it.key)) continue;
+        while ((other = (const phi_json *)phi__map_each(&seen, hash, &probe)) != NULL)
+            if (phi_str_equal(phi__str(other->key, phi__json_key_len(other)), it.key)) break;
+        if (other == NULL) {
+            phi__map_add(&seen, hash, it.at);
+            continue;
+        }
+        len = phi__config_path_name(walk, it.key);
+        phi__config_check_twice(walk, &phi__config_check_plain, it.at);
+        phi__config_path_back(walk, len);
+    }
+    phi__map_free(&seen);
 }
 
 /* ---- tables ---- */
@@ -257,6 +319,15 @@ static void phi__config_check_tables(phi__config_walk *walk, const phi__config_f
     }
 }
 
+/* A key of any name. */
+static void phi__config_check_key(phi__config_walk *walk, phi_str key, const phi_json *node) {
+    phi__buf *words = phi__config_path_words(walk);
+    if (key.len == 0 || memchr(key.at, 0, key.len) == NULL) return;
+    phi__buf_printf(words, "%s: expected a name without the character U+0000",
+                    phi__config_path_text(walk));
+    phi__config_path_error_key(walk, node);
+}
+
 /* A table with any keys: of texts, or of tables. */
 static void phi__config_check_map(phi__config_walk *walk, const phi__config_field *field,
                                   const phi_json *node) {
@@ -268,8 +339,10 @@ static void phi__config_check_map(phi__config_walk *walk, const phi__config_fiel
             field->kind == PHI__CONFIG_MAP ? "a table of texts" : "a table of tables", "");
         return;
     }
+    phi__config_check_again(walk, NULL, node);
     while ((item = phi_json_next(&it)) != NULL) {
         size_t len = phi__config_path_name(walk, it.key);
+        phi__config_check_key(walk, it.key, item);
         if (field->kind == PHI__CONFIG_MAP)
             phi__config_check_text(walk, field, item);
         else if (phi_json_is_object(item))
@@ -280,8 +353,25 @@ static void phi__config_check_map(phi__config_walk *walk, const phi__config_fiel
     }
 }
 
+/* Of any kind. With a table: of a table in the place of the value. */
+static void phi__config_check_value(phi__config_walk *walk, const phi__config_field *field,
+                                    const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *item;
+    size_t i = 0;
+    if (phi_json_is_string(node)) phi__config_check_text(walk, &phi__config_check_plain, node);
+    if (field->table != NULL && phi_json_is_object(node))
+        phi__config_check_table(walk, field->table(), node, false);
+    while (phi_json_is_array(node) && (item = phi_json_next(&it)) != NULL) {
+        size_t len = phi__config_path_index(walk, i++);
+        if (phi_json_is_string(item)) phi__config_check_text(walk, &phi__config_check_plain, item);
+        phi__config_path_back(walk, len);
+    }
+}
+
 static void phi__config_check_field(phi__config_walk *walk, const phi__config_field *field,
                                     phi_json *node) {
+    if (phi__config_raws_is_missing(walk->config, node)) return;
     if (field->kind == PHI__CONFIG_BOOL || field->kind == PHI__CONFIG_INTEGER ||
         field->kind == PHI__CONFIG_NUMBER || field->kind == PHI__CONFIG_SECONDS)
         phi__config_check_convert(walk, field, node);
@@ -304,43 +394,17 @@ static void phi__config_check_field(phi__config_walk *walk, const phi__config_fi
     case PHI__CONFIG_TABLES: phi__config_check_tables(walk, field, node); break;
     case PHI__CONFIG_MAP:
     case PHI__CONFIG_MAP_TABLES: phi__config_check_map(walk, field, node); break;
-    case PHI__CONFIG_VALUE: /* with a table: of a table in the place of the value */
-        if (field->table != NULL && phi_json_is_object(node))
-            phi__config_check_table(walk, field->table(), node, false);
-        break;
+    case PHI__CONFIG_VALUE: phi__config_check_value(walk, field, node); break;
     default: break;
     }
 }
 
 /* ---- members ---- */
 
-const phi__config_field *phi__config_check_section(const phi_config *config, phi_str key) {
-    size_t i;
-    for (i = 0; config->sections != NULL && config->sections[i] != NULL; i++)
-        if (phi__str_is(key, config->sections[i]->name)) return config->sections[i]->field;
-    return NULL;
-}
-
-/* The key, or its alias, is there a second time. */
-static void phi__config_check_twice(phi__config_walk *walk, const phi__config_field *field,
-                                    const phi_json *node) {
-    phi__buf *words = phi__config_path_words(walk);
-    phi__buf_add_str(words, phi_str_of(phi__config_path_text(walk)));
-    phi__buf_text(words, " is given twice: ");
-    if (field->alias == NULL)
-        phi__buf_text(words, "keep one of the two");
-    else
-        phi__buf_printf(words, "%s and %s mean the same; keep one of the two", field->key,
-                        field->alias);
-    phi__config_path_error_key(walk, node);
-}
-
 /* A key that no field has, of a table that takes texts by any name. */
 static void phi__config_check_open(phi__config_walk *walk, phi_str key, const phi_json *node) {
     size_t len = phi__config_path_name(walk, key);
-    static const phi__config_field text = {"", PHI__CONFIG_TEXT, 0, 0, 0, NULL, NULL, NULL, NULL, 0,
-                                           0,  "null",           ""};
-    if (!phi_json_is_null(node)) phi__config_check_text(walk, &text, node);
+    if (!phi_json_is_null(node)) phi__config_check_text(walk, &phi__config_check_plain, node);
     phi__config_path_back(walk, len);
 }
 
@@ -407,6 +471,7 @@ static void phi__config_check_table(phi__config_walk *walk, const phi__config_ta
     phi_json_iter it = phi_json_each(node);
     uint64_t set = 0;
     phi_json *child;
+    if (at_top || table->open) phi__config_check_again(walk, table, node);
     while ((child = phi_json_next(&it)) != NULL)
         phi__config_check_member(walk, table, it.key, child, at_top, &set);
     phi__config_check_required(walk, table, node, set);

@@ -12,8 +12,8 @@
 /* A value that is not to be shown as it is: it holds variables, or is a secret. */
 typedef struct phi__config_raw {
     const phi_json *node;
-    phi_str text; /* as it stands in the file, or "****" */
-    bool is_secret;
+    phi_str text;    /* as it stands in the file, or "****" */
+    bool is_missing; /* one of its variables is: nothing more is said of the value */
 } phi__config_raw;
 
 /* The value of a variable that the file names. */
@@ -94,6 +94,9 @@ PHI__FN bool phi__config_raws_find(const phi_config *config, const phi_json *nod
 /* False: no memory. The text is kept as long as the config. */
 PHI__FN bool phi__config_raws_add(phi_config *config, const phi_json *node, phi_str text);
 PHI__FN bool phi__config_raws_hide(phi_config *config, const phi_json *node);
+/* A node of raws_add lacks a variable. */
+PHI__FN void phi__config_raws_miss(const phi_config *config, const phi_json *node);
+PHI__FN bool phi__config_raws_is_missing(const phi_config *config, const phi_json *node);
 /* Remembers the value of a variable, which is copied, for phi__config_raws_mask. False: no memory. */
 PHI__FN bool phi__config_raws_keep(phi_config *config, phi_str name, phi_str value);
 /* A name in a message: in a line, cut where it is long. */

@@ -48,8 +48,17 @@ bool phi__config_raws_hide(phi_config *config, const phi_json *node) {
     if (raw == NULL && !phi__config_raws_add(config, node, PHI__LIT(""))) return false;
     raw = phi__config_raws_get(config, node);
     raw->text = PHI__LIT("****");
-    raw->is_secret = true;
     return true;
+}
+
+void phi__config_raws_miss(const phi_config *config, const phi_json *node) {
+    phi__config_raw *raw = phi__config_raws_get(config, node);
+    if (raw != NULL) raw->is_missing = true;
+}
+
+bool phi__config_raws_is_missing(const phi_config *config, const phi_json *node) {
+    const phi__config_raw *raw = phi__config_raws_get(config, node);
+    return raw != NULL && raw->is_missing;
 }
 
 /* ---- values of variables ---- */

@@ -8,6 +8,7 @@ typedef struct phi__config_variables {
     phi__buf out; /* of the text under way */
     size_t added; /* bytes of all values */
     bool too_big;
+    bool missing; /* in the text under way */
 } phi__config_variables;
 
 /* ${NAME}, ${NAME:-text} at the start of a text. */
@@ -81,6 +82,7 @@ static void phi__config_variables_put(phi__config_variables *v, const phi_json *
     phi__buf_text(words, "}: set it, or write ${");
     phi__buf_add_str(words, variable->name);
     phi__buf_text(words, ":-text} with a text to use instead");
+    v->missing = true;
     phi__config_path_part(&v->walk, node, false, phi__str(variable->name.at - 2, variable->len));
 }
 
@@ -116,6 +118,7 @@ static bool phi__config_variables_text(phi__config_variables *v, const phi_json 
     phi_str text = phi__json_text_of(node);
     size_t at = 0, found, end = text.len;
     bool any = false;
+    v->missing = false;
     while (end > 0 && text.at[end - 1] != '}') end--; /* behind it no variable can end */
     v->out.len = 0;
     while ((found = phi__str_find(text, at, "${")) != SIZE_MAX) {
@@ -158,6 +161,7 @@ static void phi__config_variables_node(phi__config_variables *v, phi_json *node)
         config->problems.no_memory = true;
         return;
     }
+    if (v->missing) phi__config_raws_miss(config, node);
     node->v.str = copy.at;
     node->len = (uint32_t)copy.len;
 }

@@ -382,6 +382,25 @@ TEST(json_has_places_and_words_of_its_own) {
     static const config_case cases[] = {
         {"{\"provider\": {\"model\": \"x\", \"model\": \"y\"}}",
          "f:1:29: provider.model is given twice: keep one of the two"},
+        {"{\"models\": {\"a\": \"default\", \"b\": \"default\", \"a\": \"default\"}}",
+         "f:1:45: models.a is given twice: keep one of the two"},
+        {"{\"//\": 1, \"//\": 2, \"provider\": {\"headers\": {\"A\\u0000B\": \"x\"}}}",
+         "f:1:2: warning: Unknown field \"//\"; known are $schema, default_workspace, agent, "
+         "provider, models, failover, session, tools, compaction, context, execution, sub_agents, "
+         "strategy, system_prompt_strategy, system_prompt\n"
+         "f:1:11: warning: Unknown field \"//\"; known are $schema, default_workspace, agent, "
+         "provider, models, failover, session, tools, compaction, context, execution, sub_agents, "
+         "strategy, system_prompt_strategy, system_prompt\n"
+         "f:1:45: provider.headers.A: expected a name without the character U+0000"},
+        {"{\"agent\": {\"format\": {\"type\": \"json_schema\", \"schema\": \"a\\u0000b\"}}}",
+         "f:1:56: Invalid value for agent.format.schema: \"a?b\" (expected a text without the "
+         "character U+0000)"},
+        {"{\"agent\": {\"provider\": \"${NOT_THERE}\"}, \"execution\": {\"max_turns\": "
+         "\"${NOT_THERE}\"}}",
+         "f:1:24: Missing environment variable: ${NOT_THERE}: set it, or write ${NOT_THERE:-text} "
+         "with a text to use instead\n"
+         "f:1:68: Missing environment variable: ${NOT_THERE}: set it, or write ${NOT_THERE:-text} "
+         "with a text to use instead"},
         {"{\"agent\": {\"instances\": {\"name\": \"a\"}}}",
          "f:1:25: Invalid value for agent.instances: a table (expected an array of tables): put "
          "the table into an array"},

@@ -93,6 +93,8 @@ TEST(mistakes_of_sections_have_words) {
         {"[[openapi.instances]]\nname = \"pets\"\n", "OpenAPI document \"pets\" has "},
         {"[[openapi.instances]]\nname = \"pets\"\nfile = \"nowhere.json\"\n",
          "OpenAPI document \"pets\": "},
+        {"[callbacks]\nbefore_tool_execution = \"./check\\u0000.sh\"\n",
+         "(expected a text without the character U+0000)"},
         {"[callbacks]\nbefore_loop = 5\n", "before_loop: expected a command"},
     };
     size_t i;
