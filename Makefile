@@ -161,7 +161,7 @@ $(B)/examples/%: examples/%.c $(B)/libphi_all.a $(B)/declared/.stamp
 	@$(CC) -std=c99 $(WARN_HEADER) $(FLAGS_HEADER) -D_GNU_SOURCE -I$(B)/declared $< $(B)/libphi_all.a \
 	    $(FAST_LINK) $(LIBS) -lm -o $@
 
-$(B)/examples/phi: $(wildcard examples/*.h)
+$(B)/examples/phi: $(wildcard examples/*.h examples/phi/*.h)
 
 example-programs: $(EXAMPLES)
 
@@ -267,7 +267,7 @@ deps-bench:
 	@scripts/deps.sh test bench
 
 # The command as a user compiles it: one file and the headers.
-$(BUILD)/phi: $(wildcard examples/phi*.[ch] examples/pick_model.h examples/typed.h) $(BUILD)/include/.stamp
+$(BUILD)/phi: examples/phi.c $(wildcard examples/*.h examples/phi/*.h) $(BUILD)/include/.stamp
 	@echo '  CC    $@'
 	@$(CC) -std=c99 -O2 -D_GNU_SOURCE -I$(BUILD)/include examples/phi.c $(FAST_LINK) $(LIBS) -lm -o $@
 
@@ -286,7 +286,7 @@ uninstall:
 	    $(TO)/share/bash-completion/completions/phi $(TO)/share/zsh/site-functions/_phi
 
 format:
-	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] examples/*.[ch] bench/*.[ch] extras/*.h)
+	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] examples/*.[ch] examples/phi/*.h bench/*.[ch] extras/*.h)
 
 clean:
 	rm -rf $(BUILD)

@@ -7,13 +7,13 @@
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 
-#include "phi_calls.h"
-#include "phi_commands.h"
-#include "phi_files.h"
-#include "phi_line.h"
-#include "phi_options.h"
-#include "phi_screen.h"
-#include "phi_status.h"
+#include "phi/phi_calls.h"
+#include "phi/phi_commands.h"
+#include "phi/phi_files.h"
+#include "phi/phi_line.h"
+#include "phi/phi_options.h"
+#include "phi/phi_screen.h"
+#include "phi/phi_status.h"
 #include "pick_model.h"
 #include "typed.h"
 

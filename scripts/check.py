@@ -625,7 +625,7 @@ def job_stale():
 def jobs():
     """(group, name, function, arguments); long ones first within the pool's order."""
     c_files = sorted(glob.glob("src/*/*.[ch]", root_dir=ROOT) + glob.glob("tests/**/*.[ch]", root_dir=ROOT,
-                     recursive=True) + glob.glob("examples/*.[ch]", root_dir=ROOT) +
+                     recursive=True) + glob.glob("examples/**/*.[ch]", root_dir=ROOT, recursive=True) +
                      glob.glob("extras/*.h", root_dir=ROOT))
     orders = [list(o) for o in itertools.permutations(HEADERS)]
     yield "headers are fresh", "stale", job_stale, ()

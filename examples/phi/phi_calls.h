@@ -3,6 +3,8 @@
 #ifndef PHI_CALLS_H
 #define PHI_CALLS_H
 
+#include "phi_tools.h"
+
 #include "phi_text.h"
 
 enum { CALLS_MOST = 32 };

@@ -3,9 +3,11 @@
 #ifndef PHI_COMMANDS_H
 #define PHI_COMMANDS_H
 
+#include "phi_tools.h"
+
 #include "phi_keys.h"
 #include "phi_text.h"
-#include "pick_model.h"
+#include "../pick_model.h"
 
 static inline phi_config *commands_load(const char *path) {
     phi_config_desc from = PHI_ZERO;
