@@ -457,13 +457,14 @@ static void say_agent(app *a) {
 
 static void submit(app *a, const char *words) {
     bool steers = phi_agent_running(a->agent);
-    phi_status status = steers ? phi_steer(a->agent, words) : phi_send(a->agent, words);
+    phi_status status;
     if (words[strspn(words, " \n")] == '\0') return;
+    status = steers ? phi_steer(a->agent, words) : phi_send(a->agent, words);
     say_you(a, phi_str_of(words));
     if (status != PHI_OK)
         note(a, STYLE_BAD, "! %s", steers ? phi_status_text(status) : last_error(a));
     else if (!steers)
-        say_agent(a);
+        a->code = 0, say_agent(a); /* Esc stops this run, too */
 }
 
 static void fresh_lane(app *a) {

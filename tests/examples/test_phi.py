@@ -523,6 +523,20 @@ class Tmux(Chat):
         self.type("Escape")
         self.wait_for("code 0")
 
+    def test_esc_stops_the_second_run_as_it_stopped_the_first(self):
+        self.start("slow-80")
+        for _ in range(2):
+            self.type("count", "Enter")
+            self.wait_for(r"[-|/\\] Thinking")
+            self.type("Escape")
+            self.wait_for(r"Status: Ready")
+        self.type("-l", "  ")
+        self.type("Enter", "again", "Enter")  # a line of blanks is no question
+        self.wait_for(r"[-|/\\] Thinking")
+        self.type("Escape")
+        screen = self.wait_for(r"Msgs: 6(.*\n)+.*Ready")
+        self.assertEqual(screen.count("(stopped)"), 3)
+
     def test_permission_once_always_and_no(self):
         self.start("phi-ask")
         self.type("go", "Enter")
