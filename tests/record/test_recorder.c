@@ -389,6 +389,20 @@ TEST(a_turn_has_what_was_said_to_it_its_answer_and_results_with_its_id) {
     rec_end();
 }
 
+TEST(what_ends_no_turn_and_resumes_no_session_changes_nothing) {
+    rec_begin(NULL);
+    start("s", "s.m.1", NULL, 0);
+    turn_start("s.m.1", 0);
+    turn_end("s.m.1");
+    turn_end("s.m.1"); /* nothing is open */
+    stop("s.m.1", 3);
+    CHECK_EQ_INT(loop_of("s", "s.m.1")->turn_count, 1);
+    CHECK_EQ_INT(phi_recorder_resume(rec, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_recorder_resume(NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_recorder_session_count(rec), 1);
+    rec_end();
+}
+
 TEST(an_end_without_a_turn_s_end_discards_the_turn) {
     rec_begin(NULL);
     start("s", "s.m.1", NULL, 0);
@@ -548,6 +562,7 @@ TEST_MAIN(
     TEST_ENTRY(siblings_are_all_of_a_group_and_one_is_selected),
     TEST_ENTRY(a_loop_id_says_its_session_and_its_segment),
     TEST_ENTRY(a_turn_has_what_was_said_to_it_its_answer_and_results_with_its_id),
+    TEST_ENTRY(what_ends_no_turn_and_resumes_no_session_changes_nothing),
     TEST_ENTRY(an_end_without_a_turn_s_end_discards_the_turn),
     TEST_ENTRY(
         without_a_snapshot_the_config_is_the_first_answer_s_and_without_answers_there_is_none),
