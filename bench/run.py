@@ -146,6 +146,8 @@ def build(name):
     elif name == "bench_yaml":
         peer = ["-DBENCH_LIBYAML", "-lyaml"] if has("yaml.h") else []
         sh(C + ["-I" + INCLUDE, "bench/bench_yaml.c", "-lm"] + peer + ["-o", target])
+    elif name == "bench_toml":
+        sh(C + ["-I" + INCLUDE, "bench/bench_toml.c", "-lm", "-o", target])
     elif name == "bench_mcp":
         sh(C + ["-I" + INCLUDE, "bench/bench_mcp.c", "build/normal/libphi_all.a", "-lcurl", "-lm", "-o", target])
     elif name == "bench_decode":
@@ -208,7 +210,7 @@ def run_program(name, results):
     command = [program]
     if name not in ("bench_json", "bench_wire", "bench_decode", "bench_stores", "bench_project",
                     "bench_thread", "bench_load", "bench_strategies",
-                    "bench_subagents", "bench_yaml", "bench_mcp"):
+                    "bench_subagents", "bench_yaml", "bench_toml", "bench_mcp"):
         command.append(SERVER)
     if name != "bench_step":
         stream(command, results)
@@ -240,7 +242,7 @@ def run_frame_loop(results):
 PROGRAMS = ["bench_memory", "bench_delta", "bench_step", "bench_arguments", "bench_first_byte",
             "bench_turns", "bench_starts", "bench_http", "bench_wire", "bench_decode", "bench_project",
             "bench_thread", "bench_load", "bench_stores", "bench_strategies", "bench_subagents", "bench_json",
-            "bench_yaml", "bench_mcp"]
+            "bench_yaml", "bench_toml", "bench_mcp"]
 OTHERS = {"bench_build": run_build, "bench_frame_loop": run_frame_loop}
 
 
