@@ -484,11 +484,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0xadc2f89b
+#if PHI__PUB_TEXT != 0x033813bf
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0xadc2f89b
+#define PHI__PUB_TEXT 0x033813bf
 
 /* ---- src/text/json.h ---- */
 
@@ -781,7 +781,7 @@ typedef struct phi_toml_reader {
     struct phi__toml_frame *top;    /* open arrays and inline tables */
     struct phi__toml_frame *unused; /* for later ones */
     struct phi__toml_name *names;   /* every key of every table, by hash */
-    struct phi__marks *marks;       /* where nodes stand; NULL: nobody asks */
+    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
     phi_json *root;                 /* the table of the whole text */
     phi_json *section;              /* the table of the last header */
     phi_json *table;                /* where the key under way belongs */
@@ -2854,11 +2854,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x300d4ff7
+#if PHI__IMP_TEXT != 0x23d2b462
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x300d4ff7
+#define PHI__IMP_TEXT 0x23d2b462
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3574,7 +3574,7 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
    as soon as they begin, so a container that is open needs no more than a frame.
    Files, each using those before it alone: text, names, date, number, tree, string, read, write,
    change, array, edit, set. Every function of the reader leaves its verdict in the status:
-   PHI_BUSY goes on. */
+   PHI_BUSY, while there is more to read. */
 #ifndef PHI_TEXT_TOML_IN_H
 #define PHI_TEXT_TOML_IN_H
 

@@ -48,7 +48,7 @@
 #if PHI__PUB_BASE != 0x6a911c15
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0xadc2f89b
+#if PHI__PUB_TEXT != 0x033813bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xb330f486
@@ -93,7 +93,7 @@
 #if PHI__PUB_STRATEGY != 0x719c5783
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CONFIG != 0x5e9e1edd
+#if PHI__PUB_CONFIG != 0x518c897f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

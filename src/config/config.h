@@ -65,7 +65,8 @@ typedef struct phi_config_desc {
 /* For phi_config_desc.variable_fn: the variables of the process. user_data is ignored. */
 PHI_API const char *phi_config_environment(void *user_data, const char *name);
 
-/* Reads and checks. NULL: no memory for the config itself. Otherwise ask phi_config_status. */
+/* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_status says
+   whether it can be used. */
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
 PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
 

@@ -44,7 +44,7 @@ typedef struct phi_toml_reader {
     struct phi__toml_frame *top;    /* open arrays and inline tables */
     struct phi__toml_frame *unused; /* for later ones */
     struct phi__toml_name *names;   /* every key of every table, by hash */
-    struct phi__marks *marks;       /* where nodes stand; NULL: nobody asks */
+    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
     phi_json *root;                 /* the table of the whole text */
     phi_json *section;              /* the table of the last header */
     phi_json *table;                /* where the key under way belongs */

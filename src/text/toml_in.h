@@ -6,7 +6,7 @@
    as soon as they begin, so a container that is open needs no more than a frame.
    Files, each using those before it alone: text, names, date, number, tree, string, read, write,
    change, array, edit, set. Every function of the reader leaves its verdict in the status:
-   PHI_BUSY goes on. */
+   PHI_BUSY, while there is more to read. */
 #ifndef PHI_TEXT_TOML_IN_H
 #define PHI_TEXT_TOML_IN_H
 
