@@ -122,7 +122,7 @@ void phi__config_raws_mask(const phi_config *config, phi_str text, phi__buf *out
     }
 }
 
-/* ---- what is shown ---- */
+/* ---- texts for people ---- */
 
 void phi__config_raws_name(phi_str text, phi__buf *out) {
     char line[PHI__CONFIG_SHOWN];
