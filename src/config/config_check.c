@@ -106,6 +106,9 @@ static void phi__config_check_number(phi__config_walk *walk, const phi__config_f
         phi__config_check_bounds(&bounded, what, expected, sizeof expected);
     } else
         phi__config_check_bounds(field, what, expected, sizeof expected);
+    if (phi_json_is_number(node) && value <= 0 && field->min > 0 &&
+        strcmp(field->fallback, "null") == 0 && strncmp(field->key, "max_", 4) == 0)
+        hint = ": leave it out where there is no limit";
     if (phi_json_is_string(node)) {
         phi__json_number n;
         const char *bad;
@@ -166,6 +169,8 @@ static void phi__config_check_choice(phi__config_walk *walk, const phi__config_f
         if (!choice->alias) phi__buf_printf(&expected, "%s%s", count++ ? ", " : "", choice->name);
     }
     phi__buf_char(&expected, '\0');
+    for (choice = field->choices; near != NULL && near->alias && choice->name[0] != 0; choice++)
+        if (!choice->alias && choice->value == near->value) near = choice;
     if (near != NULL) snprintf(hint, sizeof hint, "; did you mean \"%s\"?", near->name);
     if (expected.failed)
         walk->config->problems.no_memory = true;
@@ -261,9 +266,20 @@ static void phi__config_check_again(phi__config_walk *walk, const phi__config_ta
 
 /* ---- tables ---- */
 
+/* ": its fields are a, b, c", the first few. */
+static const char *phi__config_check_fields(const phi__config_table *table, char *out,
+                                            size_t size) {
+    const phi__config_field *field;
+    size_t i, n = (size_t)snprintf(out, size, ": its fields are ");
+    for (i = 0; i < 4 && (field = phi__config_fields_at(table, i)) != NULL && n < size; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%s", i > 0 ? ", " : "", field->key);
+    if (n < size && phi__config_fields_at(table, i) != NULL) snprintf(out + n, size - n, "...");
+    return out;
+}
+
 static void phi__config_check_one_table(phi__config_walk *walk, const phi__config_field *field,
                                         const phi_json *node) {
-    char expected[120], several[120];
+    char expected[120], several[240];
     const char *hint = "";
     if (phi_json_is_object(node)) {
         phi__config_check_table(walk, field->table(), node, false);
@@ -275,6 +291,8 @@ static void phi__config_check_one_table(phi__config_walk *walk, const phi__confi
         snprintf(expected, sizeof expected, "a table of fields");
     if (strcmp(field->key, "profile") == 0 && phi_json_is_string(node))
         hint = ": a reference to a profile is written agent_profile = \"{{name}}\"";
+    if (hint[0] == '\0' && !phi_json_is_array(node))
+        hint = phi__config_check_fields(field->table(), several, sizeof several);
     if (phi_json_is_array(node) && walk->config->format == PHI_CONFIG_TOML) {
         bool alone = field->table()->count == 1 && field->table()->base == NULL;
         hint = ": write single brackets";
@@ -295,8 +313,9 @@ static void phi__config_check_tables(phi__config_walk *walk, const phi__config_f
                                      const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
-    char expected[140];
+    char expected[140], each[140];
     size_t i = 0;
+    snprintf(each, sizeof each, ": write each as [[%s]], with its fields", field->table()->name);
     if (walk->config->format == PHI_CONFIG_TOML)
         snprintf(expected, sizeof expected, "an array of tables, as [[%s]]", field->table()->name);
     else
@@ -314,7 +333,8 @@ static void phi__config_check_tables(phi__config_walk *walk, const phi__config_f
         if (phi_json_is_object(item))
             phi__config_check_table(walk, field->table(), item, false);
         else
-            phi__config_check_invalid(walk, field, item, "a table of fields", "");
+            phi__config_check_invalid(walk, field, item, "a table of fields",
+                                      walk->config->format == PHI_CONFIG_TOML ? each : "");
         phi__config_path_back(walk, len);
     }
 }
@@ -369,6 +389,16 @@ static void phi__config_check_value(phi__config_walk *walk, const phi__config_fi
     }
 }
 
+static const char *phi__config_check_bool_hint(const phi_json *node) {
+    phi_str text = phi__json_text_of(node);
+    if (!phi_json_is_string(node)) return "";
+    if (phi__str_is_nocase(text, "yes") || phi__str_is_nocase(text, "on")) return ": write true";
+    if (phi__str_is_nocase(text, "no") || phi__str_is_nocase(text, "off")) return ": write false";
+    return phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false")
+               ? ": write it without quotes"
+               : "";
+}
+
 static void phi__config_check_field(phi__config_walk *walk, const phi__config_field *field,
                                     phi_json *node) {
     if (phi__config_raws_is_missing(walk->config, node)) return;
@@ -380,10 +410,7 @@ static void phi__config_check_field(phi__config_walk *walk, const phi__config_fi
     case PHI__CONFIG_BOOL:
         if (!phi_json_is_bool(node))
             phi__config_check_invalid(walk, field, node, "true or false",
-                                      phi__str_is_nocase(phi__json_text_of(node), "true") ||
-                                              phi__str_is_nocase(phi__json_text_of(node), "false")
-                                          ? ": write it without quotes"
-                                          : "");
+                                      phi__config_check_bool_hint(node));
         break;
     case PHI__CONFIG_INTEGER:
     case PHI__CONFIG_NUMBER:
@@ -412,8 +439,13 @@ static void phi__config_check_open(phi__config_walk *walk, phi_str key, const ph
 static void phi__config_check_example(const phi__config_field *field, phi__buf *words) {
     if ((field->flags & PHI__CONFIG_ID) != 0)
         phi__buf_text(words, "\"{{name}}\"");
+    else if (field->space != NULL && strcmp(field->space, "system_prompt_strategy") == 0)
+        phi__buf_text(words, "\"agent\", or \"minimal\"");
+    else if (field->kind == PHI__CONFIG_TEXTS && (field->flags & PHI__CONFIG_PATH) != 0)
+        phi__buf_printf(words, "[\"skills\"], with the directories that there are");
     else if (field->kind == PHI__CONFIG_TEXTS && field->space != NULL)
-        phi__buf_printf(words, "[\"{{%s.name}}\"]", field->space);
+        phi__buf_printf(words, "[\"{{%s.name}}\"], with ids of [[%s.instances]]", field->space,
+                        field->space);
     else if (field->kind == PHI__CONFIG_CHOICE)
         phi__buf_printf(words, "\"%s\"", field->choices[0].name);
     else if (field->space != NULL && (field->flags & PHI__CONFIG_NAME) == 0)

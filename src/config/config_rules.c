@@ -114,8 +114,13 @@ static void phi__config_rules_address(phi__config_walk *walk, const char *path,
         phi__config_rules_at(walk, path, "base_url");
         phi__buf_printf(phi__config_path_words(walk),
                         "%s has no base_url: %s \"%s\" has no address of its own; add base_url = "
-                        "\"https://...\"",
-                        path, keys[i], choice->name);
+                        "\"%s\"",
+                        path, keys[i], choice->name,
+                        strcmp(choice->name, "local") == 0 ? "http://localhost:8080/v1"
+                        : phi__str_starts(phi_str_of(choice->name), "azure")
+                            ? "https://RESOURCE.openai.azure.com/openai/v1"
+                            : "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/"
+                              "locations/REGION");
         phi__config_path_error(walk, node, NULL);
         return;
     }
@@ -172,6 +177,7 @@ static void phi__config_rules_compaction_off(phi__config_walk *walk, const char 
     phi_json_iter it = phi_json_each(table);
     const phi_json *node;
     if (phi_json_get(table, "max_context_tokens") != NULL ||
+        (enabled != NULL && !phi_json_is_bool(enabled)) ||
         (enabled != NULL && !phi_json_bool(enabled, true)))
         return;
     while ((node = phi_json_next(&it)) != NULL) {

@@ -142,27 +142,32 @@ static void phi__config_unknown_all(phi__config_walk *walk, const phi__config_ta
 static bool phi__config_unknown_habit(phi__config_walk *walk, const phi__config_table *table,
                                       phi_str key) {
     static const struct {
-        char table[20], key[16], words[64];
-    } known[] = {{"", "agents", "; write each agent as [[agent.instances]] with its name"},
-                 {"", "providers", "; write each provider as [[provider.instances]] with its id"},
-                 {"", "subagents", "; write each one as [[sub_agents.instances]] with its name"},
-                 {"", "sub_agent", "; write each one as [[sub_agents.instances]] with its name"},
-                 {"", "mcp_servers", "; write each server as [[mcp.instances]] with its name"},
-                 {"", "mcpServers", "; write each server as [[mcp.instances]] with its name"},
-                 {"", "limits", "; the limits of a run are in [execution]"},
-                 {"mcp", "servers", "; write each server as [[mcp.instances]] with its name"},
-                 {"mcp.instances", "cmd", "; did you mean \"command\"?"},
-                 {"openapi.instances", "token", "; did you mean \"bearer_token\"?"},
-                 {"skills", "paths", "; did you mean \"directories\"?"},
-                 {"skills", "path", "; did you mean \"directories\"?"},
-                 {"skills", "dirs", "; did you mean \"directories\"?"},
-                 {"tools", "list", "; did you mean \"enabled\"?"},
-                 {"tools", "allow", "; did you mean \"enabled\"?"},
-                 {"permissions", "allow", ": write [[permissions.rules]] with verdict = \"allow\""},
-                 {"permissions", "deny", ": write [[permissions.rules]] with verdict = \"deny\""},
-                 {"permissions", "ask", ": write [[permissions.rules]] with verdict = \"ask\""},
-                 {"callbacks", "before_tool", "; did you mean \"before_tool_execution\"?"},
-                 {"callbacks", "after_tool", "; did you mean \"after_tool_execution\"?"}};
+        char table[20], key[16], words[72];
+    } known[] = {
+        {"", "agents", "; write each agent as [[agent.instances]] with its name"},
+        {"", "providers", "; write each provider as [[provider.instances]] with its id"},
+        {"", "subagents", "; write each one as [[sub_agents.instances]] with its name"},
+        {"", "sub_agent", "; write each one as [[sub_agents.instances]] with its name"},
+        {"", "mcp_servers", "; write each server as [[mcp.instances]] with its name"},
+        {"", "mcpServers", "; write each server as [[mcp.instances]] with its name"},
+        {"", "limits", "; the limits of a run are in [execution]"},
+        {"execution", "max_duration_ms", "; did you mean \"max_duration_secs\", in seconds?"},
+        {"mcp", "servers", "; write each server as [[mcp.instances]] with its name"},
+        {"mcp.instances", "cmd", "; did you mean \"command\"?"},
+        {"openapi.instances", "token", "; did you mean \"bearer_token\"?"},
+        {"skills", "paths", "; did you mean \"directories\"?"},
+        {"skills", "path", "; did you mean \"directories\"?"},
+        {"skills", "dirs", "; did you mean \"directories\"?"},
+        {"tools", "list", "; did you mean \"enabled\"?"},
+        {"tools", "allow", "; did you mean \"enabled\"?"},
+        {"permissions", "allow",
+         ": write [[permissions.rules]] with verdict = \"allow\" and tool = \"NAME\""},
+        {"permissions", "deny",
+         ": write [[permissions.rules]] with verdict = \"deny\" and tool = \"NAME\""},
+        {"permissions", "ask",
+         ": write [[permissions.rules]] with verdict = \"ask\" and tool = \"NAME\""},
+        {"callbacks", "before_tool", "; did you mean \"before_tool_execution\"?"},
+        {"callbacks", "after_tool", "; did you mean \"after_tool_execution\"?"}};
     size_t i;
     for (i = 0; i < PHI__COUNT(known); i++) {
         if (strcmp(table->name, known[i].table) != 0 || !phi__str_is(key, known[i].key)) continue;

@@ -64,6 +64,13 @@ def expect():
     print(len(found), "files")
 
 
+def companions(directory):
+    """Puts the directories that the files name beside them."""
+    for name in ("files", "skills"):
+        shutil.copytree(os.path.join(BROKEN, name), os.path.join(directory, name),
+                        dirs_exist_ok=True)
+
+
 def give(directory):
     """Writes the files and their messages."""
     _, found = said("tests/config/broken/", names())
@@ -72,8 +79,7 @@ def give(directory):
         shutil.copy(os.path.join(BROKEN, name), os.path.join(directory, name))
         with open(os.path.join(directory, name + ".error"), "w", encoding="utf-8") as file:
             file.write(found[name])
-    shutil.copytree(os.path.join(BROKEN, "files"), os.path.join(directory, "files"),
-                    dirs_exist_ok=True)
+    companions(directory)
     print(len(found), "files with their messages are in", directory)
 
 
@@ -89,6 +95,7 @@ def mended_name(directory, name):
 
 def count(directory):
     """Prints what is still said of mended files, and the count of those that are good."""
+    companions(directory)
     files = {name: mended_name(directory, name) for name in names()}
     _, found = said(os.path.join(os.path.abspath(directory), ""), sorted(set(files.values())))
     good = 0

@@ -30,7 +30,8 @@ TEST(a_value_of_the_wrong_type_is_named_with_what_is_expected) {
          "quotes\nf:2:23: Invalid value for tools.enabled[2]: true (expected a text): write it in "
          "quotes"},
         {"provider = \"openai\"\n",
-         "f:1:12: Invalid value for provider: \"openai\" (expected a table, as [provider])"},
+         "f:1:12: Invalid value for provider: \"openai\" (expected a table, as [provider]): its "
+         "fields are preset, model, api_key, api..."},
         {"[provider.instances]\nid = \"x\"\n",
          "f:1:1: Invalid value for provider.instances: a table (expected an array of tables, as "
          "[[provider.instances]]): write double brackets"},
@@ -71,7 +72,8 @@ TEST(a_number_out_of_bounds_is_named_with_its_bounds) {
         {"[execution]\nmax_cost = -1\n",
          "f:2:1: warning: execution.max_cost has no effect: no provider has cost rates; add "
          "[provider.cost] with input_per_million and output_per_million\nf:2:12: Invalid value for "
-         "execution.max_cost: -1 (expected a number above 0, at most 1000000000)"},
+         "execution.max_cost: -1 (expected a number above 0, at most 1000000000): leave it out "
+         "where there is no limit"},
         {"[execution]\nmax_duration_secs = 99999999\n",
          "f:2:21: Invalid value for execution.max_duration_secs: 99999999 (expected a number of "
          "seconds from 0.001 to 4294967, or \"unlimited\")"},
@@ -103,7 +105,7 @@ TEST(a_choice_lists_what_may_be_chosen) {
         {"[provider]\nmodel = \"x\"\napi = \"opnai\"\n",
          "f:3:7: Invalid value for provider.api: \"opnai\" (expected one of anthropic_messages, "
          "openai_completions, openai_responses, azure_openai_responses, google_generative_ai, "
-         "google_vertex, bedrock_converse_stream); did you mean \"openai\"?"},
+         "google_vertex, bedrock_converse_stream); did you mean \"openai_completions\"?"},
         {"[tools]\ntool_strategy = \"serial\"\n",
          "f:2:17: Invalid value for tools.tool_strategy: \"serial\" (expected one of sequential, "
          "parallel, batched)"},
@@ -181,10 +183,10 @@ TEST(what_is_given_twice_or_missing_is_an_error) {
         {"[[strategy.instances]]\nid = \"a\"\n",
          "f:1:1: strategy.instances[0] has no type: add type = \"cot\""},
         {"[failover]\nmax_switches = 2\n",
-         "f:1:2: failover has no models: add models = [\"{{provider.name}}\"]"},
+         "f:1:2: failover has no models: add models = [\"{{provider.name}}\"], with ids of "
+         "[[provider.instances]]"},
         {"[[system_prompt.instances]]\nid = \"a\"\n",
-         "f:1:1: system_prompt.instances[0] has no type: add type = "
-         "\"{{system_prompt_strategy.name}}\""},
+         "f:1:1: system_prompt.instances[0] has no type: add type = \"agent\", or \"minimal\""},
         {"[[provider.instances]]\nid = \"{{a}}\"\n[[provider.instances]]\nid = "
          "\"{{%provider.a%}}\"\n",
          "f:4:6: There are two providers named \"a\": provider.instances[0] in line 1 has that "
@@ -293,10 +295,10 @@ TEST(common_mistakes_have_words_of_their_own) {
          "f:2:1: warning: execution.cache.system has no effect: add strategy = \"manual\""},
         {"[provider]\nmodel = \"x\"\npreset = \"azure\"\n",
          "f:3:10: provider has no base_url: preset \"azure\" has no address of its own; add "
-         "base_url = \"https://...\""},
+         "base_url = \"https://RESOURCE.openai.azure.com/openai/v1\""},
         {"[provider]\nmodel = \"x\"\napi = \"vertex\"\n",
          "f:3:7: provider has no base_url: api \"vertex\" has no address of its own; add base_url "
-         "= \"https://...\""},
+         "= \"https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION\""},
         {"[mcp]\nx = 1\n",
          "f:1:2: [mcp] needs phi_tools.h: set phi_config_desc.sections to phi_config_sections()"},
         {"[[strategy.instances]]\nid = \"s\"\ntype = \"tot\"\n[strategy.instances.got]\nvotes = "
