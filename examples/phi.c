@@ -112,7 +112,7 @@ static void show_end(app *a, const phi_event *ev) {
               : status == PHI_CANCELLED ? INTERRUPTED
               : stopped || refused      ? STOPPED
                                         : FAILED;
-    if (status == PHI_CANCELLED) note(a, STYLE_DIM, "(stopped)");
+    if (status == PHI_CANCELLED && !a->screen.gone) note(a, STYLE_DIM, "(stopped)");
     if (stopped) note(a, STYLE_BAD, "! %s", phi_status_text(status));
     screen_fresh(&a->screen);
     if (a->chat) show_time(a, ev);

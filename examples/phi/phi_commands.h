@@ -9,6 +9,8 @@
 #include "phi_text.h"
 #include "../pick_model.h"
 
+#include <errno.h>
+
 static inline phi_config *commands_load(const char *path) {
     phi_config_desc from = PHI_ZERO;
     from.path = path;
@@ -138,7 +140,9 @@ static inline int commands(const char *name, const char *path) {
     else
         code = strcmp(name, "check") == 0 ? commands_check(rt, path) : commands_models(rt, path);
     phi_runtime_free(rt);
-    return code;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    if (errno != EPIPE) perror("phi: standard output");
+    return errno == EPIPE ? 141 : 1;
 }
 
 #endif

@@ -39,17 +39,19 @@ static inline bool files_open_tape(files_tape *t, const char *record, const char
     return t->tape != NULL;
 }
 
-/* After phi_runtime_free. False: the run was not the recorded one; `words` say where. */
+/* After phi_runtime_free. False: the tape is not whole, or the run was not the recorded one; `words` say why. */
 static inline bool files_close_tape(files_tape *t, text *words) {
     phi_tape_divergence split = PHI_ZERO;
-    bool same = t->tape == NULL || phi_tape_end(t->tape, &split) != PHI_REFUSED;
-    if (!same)
+    phi_status status = t->tape != NULL ? phi_tape_end(t->tape, &split) : PHI_OK;
+    if (status == PHI_REFUSED)
         text_print(words, "the run differs from line %u of the tape: %.*s", (unsigned)split.line,
                    (int)split.what.len, split.what.at);
+    else if (status != PHI_OK)
+        text_print(words, "the tape is not whole: %s", phi_status_text(status));
     phi_tape_free(t->tape);
     if (t->file != NULL) (void)fclose(t->file);
     free(t->played.at);
-    return same;
+    return status == PHI_OK;
 }
 
 typedef struct files_session {

@@ -4,6 +4,7 @@
 
 #include "phi_text.h"
 
+#include <fcntl.h>
 #include <getopt.h>
 #include <unistd.h>
 
@@ -89,7 +90,16 @@ static inline int options_input(options *o) {
     if (memchr(o->question.at, 0, o->question.len))
         return options_wrong("standard input is no text", "");
     if (o->question.len == before && before > 0) text_remove(&o->question, before - 2, 2);
-    return o->question.len > 0 ? -1 : options_wrong("there is no question", "");
+    return -1;
+}
+
+/* A stream that was closed stays unusable: the next file that is opened would take its number, and the answer would
+   be written into it. */
+static inline void options_streams(void) {
+    int fd;
+    do fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= 2);
+    if (fd > 2) (void)close(fd);
 }
 
 /* -1: go on; else the program's exit code. */
@@ -101,11 +111,15 @@ static inline int options_read(options *o, int argc, char **argv) {
         {"quiet", 0, NULL, 'q'},  {"help", 0, NULL, 'h'},    {"version", 0, NULL, 'v'},
         {NULL, 0, NULL, 0}};
     int letter, code = -1;
+    options_streams();
     while (code < 0 && (letter = getopt_long(argc, argv, "c:m:qhV", known, NULL)) != -1)
         code = options_take(o, letter == 'V' ? 'v' : letter);
     if (code < 0) code = options_rest(o, argc - optind, argv + optind);
     if (code < 0) code = options_input(o);
     if (code >= 0) return code;
+    if (!o->command && (o->question.len > 0 || !isatty(0)) &&
+        (o->question.len == 0 || o->question.at[strspn(o->question.at, " \t\r\n")] == '\0'))
+        return options_wrong("there is no question", "");
     if (o->session && (o->record || o->replay))
         return options_wrong(
             "a tape holds one run from its beginning: --session cannot be recorded", "");
@@ -116,6 +130,7 @@ static inline int options_read(options *o, int argc, char **argv) {
         o->config = "phi.toml";
         if (!o->quiet) (void)fputs("phi: using ./phi.toml\n", stderr);
     }
+    if (o->agent && !o->config) return options_wrong("--agent is one of a file: -c FILE", "");
     return -1;
 }
 

@@ -50,9 +50,10 @@ static inline void screen_write(screen *s, const char *at, size_t n) {
         struct pollfd out = {1, POLLOUT, 0};
         if (done < 0 && (errno == EAGAIN || (errno == EINTR && !keys_signal)))
             (void)poll(&out, 1, 100);
-        else if (done < 0)
+        else if (done < 0) {
+            if (errno != EPIPE && s->plain) perror("phi: standard output");
             s->gone = true;
-        else
+        } else
             at += done, n -= (size_t)done;
     }
 }

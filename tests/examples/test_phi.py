@@ -103,6 +103,36 @@ class OneQuestion(Folder):
                               "end\nOK\n")
         self.assertNotIn("\033", err)
 
+    def test_streams_that_are_closed_are_not_taken_by_files(self):
+        self.write("t.tape", "")
+        for number, code in [(0, 0), (1, 141), (2, 0)]:
+            with self.subTest(stream=number):
+                env = environment(PHI_BASE_URL=self.url("hello"))
+                done = subprocess.run(["sh", "-c", 'exec "$0" "$@" %d>&-' % number, PHI, "--record",
+                                       "t.tape", "go"], cwd=self.folder, env=env, check=False,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.assertEqual(done.returncode, code)
+                with open(os.path.join(self.folder, "t.tape"), "rb") as file:
+                    for line in file:
+                        json.loads(line)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no full device here")
+    def test_a_full_disk_is_told_and_ends_it_with_an_error(self):
+        full = "No space left"
+        with open("/dev/full", "w", encoding="utf-8") as out:
+            for args, code in [(("schema",), 1), (("models",), 1), (("go",), 141)]:
+                with self.subTest(args=args):
+                    done = subprocess.run([PHI, *args], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                          stdout=out, stderr=subprocess.PIPE, text=True,
+                                          env=environment(PHI_BASE_URL=self.url("hello")), check=False)
+                    self.assertEqual(done.returncode, code)
+                    self.assertIn("phi: standard output: " + full, done.stderr)
+        for option in ("--record", "--trace"):
+            with self.subTest(option=option):
+                _, err, code = self.phi(option, "/dev/full", "go")
+                self.assertEqual(code, 1)
+                self.assertIn("phi: ", err)
+
     def test_exit_codes(self):
         port = test_examples.closed_port()
         for code, args, scenario in [
@@ -111,7 +141,8 @@ class OneQuestion(Folder):
                 (2, ("--replay", "is-not-there", "go"), "hello"), (2, (), "hello"),
                 (2, ("--session", "/dev/null/x", "go"), "hello"),
                 (2, ("-c", "is-not-there.toml", "go"), "hello"), (0, ("--help",), "hello"),
-                (0, ("--version",), "hello"), (3, ("go",), "refusal")]:
+                (0, ("--version",), "hello"), (3, ("go",), "refusal"),
+                (2, (" ",), "hello"), (2, ("--agent", "one", "go"), "hello")]:
             with self.subTest(args=args, scenario=scenario):
                 out, err, got = self.phi(*args, scenario=scenario)
                 self.assertEqual(got, code, out + err)
