@@ -205,8 +205,10 @@ static void show_question(app *a) {
     if (item->kind == PHI_WAITING_DECISION)
         status = phi_permissions_always(a->permissions, item->tool_name, item->arguments,
                                         PHI_PERMISSION_SCOPE_KIND, &a->arena, &a->always, &why);
-    if (why.len > 0) text_print(&words, "\n(%.*s)", (int)why.len, why.at);
+    if (why.len > 0) text_say(&words, "\n  not always: ");
+    text_fit(&words, why, 400);
     a->with_always = status == PHI_OK && a->always.count > 0;
+    if (a->with_always) calls_always(&words, &a->always);
     note_str(a, STYLE_ASK, text_str(&words));
     free(words.at);
 }
@@ -408,11 +410,8 @@ static void hint_words(app *a, text *out) {
                           : "Enter: submit | Ctrl+R: fresh lane | Ctrl+U: clear | Esc: quit");
     else if (a->asked.kind == PHI_WAITING_BUDGET)
         text_say(out, "y: go on | n: stop");
-    else {
-        text_say(out, "y: once | n: no");
-        if (a->with_always) text_say(out, " | a: always ");
-        if (a->with_always) calls_rules(&a->always, out);
-    }
+    else
+        text_say(out, a->with_always ? "y: once | n: no | a: always" : "y: once | n: no");
 }
 
 /* Below the transcript: who and where, the figures, the line that is typed, the keys. */

@@ -91,21 +91,26 @@ static inline void calls_question(text *out, const phi_pending_item *item, phi_a
                    (int)item->text.len, item->text.at);
         return;
     }
-    text_print(out, "%.*s wants to run:", (int)item->tool_name.len, item->tool_name.at);
+    text_fit(out, item->tool_name, 200);
+    text_say(out, " wants to run:");
     calls_quote(out, argument);
     if (!phi_str_equal(argument, item->arguments) &&
         !phi_str_equal(item->tool_name, phi_str_of("bash")))
         calls_quote(out, item->arguments);
 }
 
-/* "bash git add *": what "always" would allow. */
-static inline void calls_rules(const phi_permission_rules *rules, text *out) {
+/* Whole, as it is a permission: what "always" would allow. */
+static inline void calls_always(text *out, const phi_permission_rules *rules) {
     const phi_permission_rule *rule = rules->rules;
     size_t i;
+    text_say(out, "\n  always would allow:");
     for (i = 0; i < rules->count; i++, rule++) {
         const char *what = rule->command ? rule->command : rule->path ? rule->path : rule->host;
-        text_print(out, "%s%.60s%s%.160s", i > 0 ? ", " : "", rule->tool ? rule->tool : "",
-                   what ? " " : "", what ? what : "");
+        text one = {NULL, 0, 0};
+        text_print(&one, "%s%s%s", rule->tool ? rule->tool : "*", what ? " " : "",
+                   what ? what : "");
+        calls_quote(out, text_str(&one));
+        free(one.at);
     }
 }
 

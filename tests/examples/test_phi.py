@@ -422,7 +422,7 @@ class Pty(Chat):
 
     def test_one_question_asks_for_permission_at_the_terminal(self):
         self.start("phi-ask", "go")
-        self.wait_for("touch one.txt\r\ny, a (always) or n: ")
+        self.wait_for("touch one.txt\r\n  always would allow:\r\n  | bash touch *\r\ny, a (always) or n: ")
         self.said = b""  # the next question: what is typed before it counts for nothing
         self.type("a\n")
         self.wait_for("n: ")
@@ -431,6 +431,16 @@ class Pty(Chat):
         self.wait_for("I was told: The user said no.")
         self.assertEqual(self.left(), (0, True))
         self.assertEqual(self.files(), ["one.txt", "three.txt", "two.txt"])
+
+    def test_no_command_looks_like_another(self):
+        self.start("phi-sly", "go")
+        self.wait_for("n: ")
+        said = self.said.decode().replace("\r\n", "\n")
+        self.assertRegex(said, r"(?m)^  \| bash wants to run:$")  # its words are marked as its own
+        self.assertEqual(len(re.findall(r"(?m)^bash wants to run:$", said)), 1)
+        self.assertRegex(said, r" ; touch owned\.txt<U\+001B>\[8m\n")
+        self.type("n\n")
+        self.assertEqual(self.left(), (0, True))
 
     def test_random_keys_and_sizes_end_well(self):
         keys = ["\r", "\n", "\x1b", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f", "\x0b", "\x17", "\x15", "\x12",
@@ -572,7 +582,7 @@ class Tmux(Chat):
         self.start("phi-ask")
         self.type("go", "Enter")
         self.wait_for(r"bash wants to run:\n  \| touch one.txt\n")
-        self.wait_for(r"^y: once \| n: no \| a: always bash touch \*")
+        self.wait_for(r"^  always would allow:\n  \| bash touch \*\n(.*\n)+y: once \| n: no \| a: always")
         self.assertFalse(self.has("one.txt"))
         time.sleep(0.27)  # an answer that was typed before the question could be read is none
         self.type("y")
