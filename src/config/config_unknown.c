@@ -103,6 +103,22 @@ static bool phi__config_unknown_elsewhere(phi__config_walk *walk, const phi__con
     return u.found > 0;
 }
 
+/* The only field that has `key` as its last word, as api_key has "key"; NULL: none, or several. */
+static const char *phi__config_unknown_ending(const phi__config_table *table, phi_str key) {
+    const phi__config_field *field;
+    const char *found = NULL;
+    size_t i;
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+        size_t n = strlen(field->key);
+        if (n <= key.len + 1 || field->key[n - key.len - 1] != '_' ||
+            memcmp(field->key + n - key.len, key.at, key.len) != 0)
+            continue;
+        if (found != NULL) return NULL;
+        found = field->key;
+    }
+    return found;
+}
+
 static bool phi__config_unknown_near(phi__config_walk *walk, const phi__config_table *table,
                                      phi_str key, bool at_top) {
     const phi__config_field *field;
@@ -121,6 +137,7 @@ static bool phi__config_unknown_near(phi__config_walk *walk, const phi__config_t
         unsigned d = phi__config_nearest_distance(key, phi_str_of(walk->config->sections[i]->name));
         if (d < best) best = d, near = walk->config->sections[i]->name;
     }
+    if (near == NULL && key.len > 2) near = phi__config_unknown_ending(table, key);
     if (near == NULL) return false;
     phi__buf_printf(&walk->words, "; did you mean \"%s\"?", near);
     return true;

@@ -147,6 +147,8 @@ TEST(an_unknown_field_is_a_warning_with_the_nearest_name) {
                                       "you mean \"temperature\" of [agent.profile]?"},
         {"[provider]\napiKey = \"x\"\n",
          "f:2:1: warning: Unknown field \"apiKey\" in provider; did you mean \"api_key\"?"},
+        {"[provider]\nkey = \"x\"\n",
+         "f:2:1: warning: Unknown field \"key\" in provider; did you mean \"api_key\"?"},
         {"[provider]\nbase-url = \"http://x\"\n",
          "f:2:1: warning: Unknown field \"base-url\" in provider; did you mean \"base_url\"?"},
         {"[agnet]\nsystem_prompt = \"x\"\n",
