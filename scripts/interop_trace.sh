@@ -53,7 +53,7 @@ else
         }
     fi
     if [ -x "$work/go/otlp" ]; then
-        (cd "$work/pages" && ../go/otlp story.json content.json hostile.json) || code=1
+        (cd "$work/pages" && ../go/otlp story.json content.json hostile.json odd.json) || code=1
     fi
 fi
 exit $code

@@ -21,7 +21,7 @@ const num = n => Math.round(n).toLocaleString("en-US");
 const money = d => d ? "$" + (d < 0.1 ? d.toPrecision(2) : d.toFixed(2)) : "";
 const took = ms => ms < 1000 ? ms + " ms" : ms < 60000 ? (ms / 1000).toFixed(1) + " s" :
   ms < 3600000 ? Math.floor(ms / 60000) + " min " + Math.round(ms % 60000 / 1000) + " s" : (ms / 3600000).toFixed(1) + " h";
-const when = ms => ms > 0 ? new Date(ms).toISOString().replace("T", " ").slice(0, 23) : "";
+const when = ms => ms > 0 && ms < 8e15 ? new Date(ms).toISOString().replace("T", " ").slice(0, 23) : "";
 const plural = (n, one, many) => num(n) + " " + (n === 1 ? one : many || one + "s");
 const short = (s, n) => { s = s.slice(0, 4 * n).replace(/\s+/g, " ").trim(); return s.length > n ? s.slice(0, n) + "…" : s; };
 const input = u => u[0] + u[2] + u[3];
@@ -46,11 +46,19 @@ const turnOf = (run, n, e) => {
   turn.to = Math.max(turn.to, e.at);
   return turn;
 };
+/* Some models count the ids of their calls anew in each answer: the first call of the latest that has them. */
+const callOf = (T, e, id, free) => {
+  const all = T.ids.get(e.run + "\0" + id) || [], last = all[all.length - 1];
+  if (!last) return undefined;
+  let i = all.length - 1;
+  while (i > 0 && all[i - 1].e === last.e) i--;
+  return all.slice(i).find(free);
+};
 const addMessage = (T, up, e) => {
   const m = e.m;
   if (m.o === 3) {
-    const call = T.calls.get(m.i);
-    if (call && !call.result) { call.result = e; T.nodes.set(e.s, call); return; }
+    const call = callOf(T, e, m.i, c => !c.result);
+    if (call) { call.result = e; T.nodes.set(e.s, call); return; }
   }
   const n = node("entry", T, up, { e });
   T.nodes.set(e.s, n);
@@ -58,7 +66,9 @@ const addMessage = (T, up, e) => {
   if (up.kind === "turn") up.answer = e;
   for (const c of m.c) if (c.k === 4) {
     const call = node("call", T, n, { e, c });
-    T.calls.set(c.i, call);
+    const key = e.run + "\0" + c.i, same = T.ids.get(key);
+    T.calls.push(call);
+    if (same) same.push(call); else T.ids.set(key, [call]);
     if (up.calls) up.calls.push(call);
   }
 };
@@ -79,7 +89,7 @@ const addOfRun = (T, run, e) => {
     turn.begin = e;
     turn.from = e.at;
   } else if (e.k === MESSAGE) addMessage(T, turnOf(run, e.n, e), e);
-  else if (e.k === SPAWN) { const call = T.calls.get(e.i); if (call) call.spawn = e; }
+  else if (e.k === SPAWN) { const call = callOf(T, e, e.i, c => !c.result && !c.spawn); if (call) call.spawn = e; }
   else T.nodes.set(e.s, node("entry", T, run.kids[run.kids.length - 1] || run, { e }));
 };
 const addEntry = (T, e, at) => {
@@ -100,7 +110,7 @@ const addEntry = (T, e, at) => {
   else T.nodes.set(e.s, node("entry", T, lane, { e }));
 };
 const build = d => {
-  const T = { d, lanes: [], runs: new Map(), calls: new Map(), nodes: new Map(), views: [], rewrites: [], cost: 0,
+  const T = { d, lanes: [], runs: new Map(), calls: [], ids: new Map(), nodes: new Map(), views: [], rewrites: [], cost: 0,
     first: d.entries.length ? d.entries[0].s : 0 };
   const root = T.root = node("thread", T, null, { open: true });
   T.lanes = d.lanes.map((name, i) => node("lane", T, null, { name, i, open: true, from: null, at: Infinity }));
@@ -128,7 +138,7 @@ const threads = data.threads.map(build);
 /* A run stands below the call that began it, once, and never below itself. */
 const runs = new Map();
 for (const T of threads) for (const [id, run] of T.runs) if (!runs.has(id)) runs.set(id, run);
-for (const T of threads) for (const call of T.calls.values()) {
+for (const T of threads) for (const call of T.calls) {
   const run = call.spawn && runs.get(call.spawn.child);
   let up = call;
   while (up && up !== run) up = up.up;
@@ -237,12 +247,15 @@ const tree = new List(treeBox, "treeitem", (e, r) => {
   rowOf(e, n);
 }, r => show(r.n));
 const flatten = at => {
-  const rows = [], walk = (list, level) => list.forEach((n, i) => {
-    n.row = rows.length;
-    rows.push({ n, level, pos: i + 1, size: list.length });
-    if (n.open) walk(n.kids, level + 1);
-  });
-  walk(roots, 1);
+  const rows = [], under = [[roots, 0]]; // lists that are not done: lanes may be thousands deep
+  while (under.length) {
+    const top = under[under.length - 1], [list, i] = top;
+    if (i === list.length) { under.pop(); continue; }
+    top[1]++;
+    list[i].row = rows.length;
+    rows.push({ n: list[i], level: under.length, pos: i + 1, size: list.length });
+    if (list[i].open) under.push([list[i].kids, 0]);
+  }
   tree.set(rows, at ? at.row : tree.at);
 };
 tree.other = ev => {
@@ -498,7 +511,7 @@ paint();
 
 /* ---- the sum of it ---- */
 const all = [0, 0, 0, 0, 0], sums = [0, 0, 0];
-for (const T of threads) { add(all, T.d.u); sums[0] += T.cost; for (const r of T.runs.values()) sums[1] += r.turns.size; sums[2] += T.calls.size; }
+for (const T of threads) { add(all, T.d.u); sums[0] += T.cost; for (const r of T.runs.values()) sums[1] += r.turns.size; sums[2] += T.calls.length; }
 byId("title").textContent = document.title = data.title || threads[0].d.id || "phi trace";
 for (const [k, v] of [["Turns", num(sums[1])], ["Tool calls", num(sums[2])], ["Tokens in", num(input(all))], ["Tokens out", num(all[1])],
   ["Cache hits", input(all) ? Math.round(100 * all[2] / input(all)) + "%" : ""], ["Cost", money(sums[0])]]) {

@@ -3,7 +3,8 @@
 
        prog_trace DIRECTORY
 
-   story.html, policy.html (the same under a policy), story.json (spans), content.json (spans with messages), big.html (10,000 entries), hostile.html. */
+   story.html, policy.html (the same under a policy), story.json (spans), content.json (spans with messages), big.html (10,000 entries), hostile.html, odd.html
+   (times, counts and names out of range, 1,000 lanes), and their spans. */
 #include "trace/trace_hostile.h"
 #include "trace/trace_scene.h"
 
@@ -28,7 +29,7 @@ static void save(const phi_thread *thread, phi_trace_kind kind, const phi_trace_
 }
 
 int main(int argc, char **argv) {
-    static scene story, helper, big, bad;
+    static scene story, helper, big, bad, odd;
     const phi_thread *children[1];
     phi_trace_desc desc;
     phi_model model;
@@ -41,7 +42,8 @@ int main(int argc, char **argv) {
     scene_story(&story, &helper);
     scene_many(&big, 10000);
     hostile_scene(&bad);
-    if (story.failed || helper.failed || big.failed || bad.failed) return 1;
+    odd_scene(&odd, 1000);
+    if (story.failed || helper.failed || big.failed || bad.failed || odd.failed) return 1;
     model = phi_model_anthropic("claude-sonnet-4-5", "sk-ant-not-a-real-key");
     model.cost.input = 3;
     model.cost.output = 15;
@@ -68,11 +70,15 @@ int main(int argc, char **argv) {
     save(&bad.thread, PHI_TRACE_HTML, &desc, argv[1], "hostile.html");
     save(&bad.thread, PHI_TRACE_OTEL, &desc, argv[1], "hostile.json");
     desc.policy = NULL;
+    desc.title = "Odd";
+    save(&odd.thread, PHI_TRACE_HTML, &desc, argv[1], "odd.html");
+    save(&odd.thread, PHI_TRACE_OTEL, &desc, argv[1], "odd.json");
     desc.title = "10,000 entries";
     save(&big.thread, PHI_TRACE_HTML, &desc, argv[1], "big.html");
     scene_close(&story);
     scene_close(&helper);
     scene_close(&big);
     scene_close(&bad);
+    scene_close(&odd);
     return failures > 0;
 }

@@ -66,4 +66,50 @@ static inline void hostile_scene(scene *s) {
     scene_ask(s, "<b>bold?</b>", "no");
 }
 
+/* Calls whose ids a model counts anew in each answer. */
+static inline void odd_calls(scene *s, unsigned turns) {
+    unsigned i;
+    scene_run(s, NULL, NULL);
+    scene_user(s, "Count.");
+    for (i = 0; i < turns; i++) {
+        const char *const calls[] = {"first {}", "second {}"};
+        char text[40];
+        s->calls = 0;
+        scene_turn(s);
+        scene_answer(s, NULL, NULL, calls, 2, 5);
+        (void)snprintf(text, sizeof text, "one of %u", i);
+        scene_result(s, 1, "first", text, false, 5);
+        (void)snprintf(text, sizeof text, "two of %u", i);
+        scene_result(s, 2, "second", text, false, 5);
+        scene_turn_end(s);
+    }
+    scene_run_end(s, PHI_OK, NULL, PHI_KEEP_COMPLETE);
+}
+
+/* What no agent writes, and a file may hold: times and counts out of range, lanes upon lanes, names and ids without end. */
+static inline void odd_scene(scene *s, unsigned lanes) {
+    static char name[100001];
+    char lane[32];
+    unsigned i;
+    memset(name, 'n', sizeof name - 1);
+    scene_open(s, "odd");
+    odd_calls(s, 3);
+    s->now = INT64_MAX - 100000;
+    scene_tokens(s, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+    scene_ask(s, "late \xe2\x80\xae(reversed)", "and much");
+    s->now = -5;
+    scene_tokens(s, 1, 1, 0, 0);
+    s->model = name;
+    scene_ask(s, "early", name);
+    s->model = "m";
+    for (i = 0; i < lanes; i++) {
+        (void)snprintf(lane, sizeof lane, "lane-%u", i);
+        s->loop[0] = '\0';
+        if (phi_thread_fork_lane(&s->thread, lane, NULL, UINT64_MAX) != PHI_OK ||
+            phi_thread_switch(&s->thread, lane) != PHI_OK)
+            s->failed = true;
+        if (i % 100 == 0) scene_ask(s, lane, "deep");
+    }
+}
+
 #endif

@@ -134,15 +134,15 @@ func compare(path string, want []written, got []ptrace.Span) {
 func story(spans []ptrace.Span) {
 	run := hashed(8, "run", "s-81", "s-81.m.1")
 	trace := hashed(16, "trace", "s-81", "s-81.m.1")
-	call := hashed(8, "call", "s-81", "s-81.m.1", "call_s-81_3")
+	call := hashed(8, "call", "s-81", "s-81.m.1", "8.1")
 	child := hashed(8, "run", "child-1", "child-1.sub.1")
 	parents := map[string]string{
 		run: "", call: run, child: call,
-		hashed(8, "chat", "s-81", "s-81.m.1", "0.0"):                    run,
-		hashed(8, "chat", "s-81", "s-81.m.1", "3.0"):                    run,
-		hashed(8, "call", "s-81", "s-81.m.1", "call_s-81_5"):            run,
-		hashed(8, "chat", "child-1", "child-1.sub.1", "1.0"):            child,
-		hashed(8, "call", "child-1", "child-1.sub.1", "call_child-1_2"): child,
+		hashed(8, "chat", "s-81", "s-81.m.1", "2.0"):         run,
+		hashed(8, "chat", "s-81", "s-81.m.1", "17.0"):        run,
+		hashed(8, "call", "s-81", "s-81.m.1", "13.2"):        run,
+		hashed(8, "chat", "child-1", "child-1.sub.1", "7.0"): child,
+		hashed(8, "call", "child-1", "child-1.sub.1", "3.2"): child,
 	}
 	found := 0
 	for _, span := range spans {

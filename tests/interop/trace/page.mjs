@@ -149,6 +149,39 @@ for (const scheme of ["light", "dark"]) {
   await page.close();
 }
 
+// ---- what no agent writes: times, counts and names out of range, ids that come again, 1,000 lanes ----
+{
+  const { page, said: words } = await open("odd.html");
+  check((await page.$eval("#sums", e => e.textContent)).includes("Tool calls6"), "calls whose ids come again are counted: " + (await page.$eval("#sums", e => e.textContent)));
+  await page.type("#find", "two of 1");
+  await page.keyboard.press("Enter");
+  check((await title(page)).startsWith("call: second"), "a result stands at its call: " + (await title(page)));
+  check(!(await page.$eval("#detail", e => e.textContent)).includes("no result"), "and is shown with it");
+  await page.keyboard.press("Escape");
+  const rows = await page.evaluate(() => { // every row is opened, and shown
+    const box = document.getElementById("tree"), key = k => box.dispatchEvent(new KeyboardEvent("keydown", { key: k, bubbles: true }));
+    let n = 0, last = "";
+    for (key("Home"); n < 5000; n++) {
+      key("ArrowRight");
+      key("ArrowDown");
+      if (box.getAttribute("aria-activedescendant") === last) break;
+      last = box.getAttribute("aria-activedescendant");
+    }
+    return n;
+  });
+  check(rows > 1000, "all rows of 1,000 lanes are shown: " + rows);
+  await page.setViewport({ width: 320, height: 640 });
+  check(await page.evaluate(() => document.documentElement.scrollWidth <= 320 && document.getElementById("detail").scrollWidth <= 320), "320 pixels are enough");
+  const devtools = await page.createCDPSession(); // puppeteer does not know this feature
+  await devtools.send("Emulation.setEmulatedMedia", { features: [{ name: "forced-colors", value: "active" }] });
+  check(await page.$eval("#tree .row.at", e => getComputedStyle(e).borderTopStyle) === "solid", "where the system has its own colours a border marks the row");
+  await devtools.send("Emulation.setEmulatedMedia", { media: "print", features: [] });
+  check(await page.evaluate(() => getComputedStyle(document.querySelector("nav")).display === "none" && getComputedStyle(document.querySelector("#detail pre") ||
+    document.querySelector("#detail").appendChild(document.createElement("pre"))).maxHeight === "none"), "on paper texts are whole");
+  check(words.length === 0, "nothing goes wrong: " + words.join(" | "));
+  await page.close();
+}
+
 // ---- 10,000 entries ----
 {
   const bytes = statSync(join(dir, "big.html")).size;
