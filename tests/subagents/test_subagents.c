@@ -18,6 +18,7 @@ typedef struct stage {
     char child_loop[160], parent_loop[160], lead_loop[160], error_source[60];
     int tool_ends, errors, ends, starts, shown, sub_ends;
     phi_status status;
+    phi_agent child;        /* of the last run that another began */
     phi_recorder *recorder; /* NULL: nothing is recorded */
 } stage;
 
@@ -49,6 +50,7 @@ static void hear(void *user_data, const phi_event *e) {
         s->starts++;
         if (e->loop->parent_loop_id.len > 0) {
             s->shown++;
+            s->child = e->agent;
             heard_copy(s->parent_loop, sizeof s->parent_loop, e->loop->parent_loop_id);
         } else
             heard_copy(s->lead_loop, sizeof s->lead_loop, e->loop_id);
@@ -200,6 +202,23 @@ TEST(a_limit_ends_a_child_and_its_last_words_count) {
     CHECK_EQ_STR(s.result, "(sub-agent produced no text output)");
     CHECK_EQ_INT(s.errors, 0);
     CHECK_EQ_INT(s.f.opens, 3); /* one of the child's */
+    rig_free(s.r);
+}
+
+TEST(a_child_has_limits_of_its_own_by_default) {
+    phi_agent_desc child = PHI_ZERO;
+    stage s;
+    stage_begin(&s, rig_new());
+    s.worker.show_events = true;
+    s.lead_desc.limits.max_turns = 77;
+    ask_lead(&s, "sum");
+    if (CHECK_EQ_INT(phi_agent_get_desc(s.child, &child), PHI_OK)) {
+        CHECK_EQ_INT(child.limits.max_turns, 10);
+        CHECK_EQ_INT(child.limits.max_tokens, 1000000);
+        CHECK_EQ_INT(child.limits.max_duration_ms, 300000);
+        CHECK(!(child.limits.max_cost > 0));
+        CHECK(!child.compaction.disable); /* its history is compacted like any other */
+    }
     rig_free(s.r);
 }
 
@@ -567,6 +586,7 @@ TEST_MAIN(TEST_ENTRY(a_child_does_the_task_and_its_last_words_are_the_result),
           TEST_ENTRY(a_child_without_words_has_a_fixed_result),
           TEST_ENTRY(a_child_that_fails_makes_an_error_result_of_its_error),
           TEST_ENTRY(a_limit_ends_a_child_and_its_last_words_count),
+          TEST_ENTRY(a_child_has_limits_of_its_own_by_default),
           TEST_ENTRY(arguments_that_say_nothing_are_an_error_that_says_so),
           TEST_ENTRY(a_child_that_cannot_be_made_says_why),
           TEST_ENTRY(children_work_beside_each_other),
