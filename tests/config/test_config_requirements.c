@@ -123,8 +123,11 @@ TEST(a_model_of_another_server_is_named_by_its_id) {
                       "model = \"x-2\"\napi = \"openai\"\nurl = \"http://localhost:2/v1\"\n",
                       NULL, NULL, NULL));
     CHECK_EQ_STR(made_problems(&m), "");
-    if (CHECK_EQ_INT(phi_agents_model(m.agents, "default", &model), PHI_OK))
+    if (CHECK_EQ_INT(phi_agents_model(m.agents, "default", &model), PHI_OK)) {
         CHECK(model.name == NULL);
+        CHECK_EQ_INT(model.context_window, 128000); /* the preset's */
+        CHECK_EQ_INT(model.max_tokens, 4096);
+    }
     if (CHECK_EQ_INT(phi_agents_model(m.agents, "X", &model), PHI_OK))
         CHECK_EQ_STR(model.name, "X");
     made_free(&m);
