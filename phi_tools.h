@@ -75,7 +75,7 @@
 #if PHI__PUB_LOOP != 0x077db271
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x66c836c6
+#if PHI__PUB_FEATURES != 0x1a6bd712
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0x592a4729

@@ -207,7 +207,7 @@ static void phi__config_check_texts(phi__config_walk *walk, const phi__config_fi
     }
 }
 
-/* ---- what is there twice ---- */
+/* ---- keys that are given twice ---- */
 
 const phi__config_field *phi__config_check_section(const phi_config *config, phi_str key) {
     size_t i;

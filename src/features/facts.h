@@ -55,8 +55,8 @@ typedef struct phi_fact {
 } phi_fact;
 
 #ifndef PHI_NO_FACTS
-/* Who knows a fact: every agent of the runtime, those of a group (the name is borrowed until the call
-   that takes the scope returns), or one agent. */
+/* Who knows a fact: every agent of the runtime, those of a group (the name is borrowed until the
+   call that takes the scope returns), or one agent. */
 PHI_API phi_fact_scope phi_fact_all(phi_runtime *rt);
 PHI_API phi_fact_scope phi_fact_group(phi_runtime *rt, const char *name);
 PHI_API phi_fact_scope phi_fact_agent(phi_agent agent);

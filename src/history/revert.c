@@ -151,8 +151,8 @@ static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
 
 /* ---- lines of earlier reverts ---- */
 
-/* Of the line that an earlier revert left in this item; 0: it is no such line, or is not alone in its
-   place, as in a history that was carried over. */
+/* Of the line that an earlier revert left in this item; 0: it is no such line, or is not alone in
+   its place, as in a history that was carried over. */
 static phi_revert_category phi__revert_category_of(const phi__fold *fold, size_t at) {
     const phi__item *item = &fold->items[at];
     phi_str text;
