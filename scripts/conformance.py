@@ -27,8 +27,6 @@ LINES = {
     "D": [f"D-{n}" for n in range(1, 9)],
     "E": [f"E-{page}.{n}" for page, count in E.items() for n in range(1, count + 1)],
 }
-# Lines whose rows come with the work that is under way; each leaves this list when it has one.
-AWAITED = set()
 
 
 class Row:
@@ -56,10 +54,10 @@ def rows(text):
 
 
 def missing(found):
-    """Lines without a row that nobody is working on, and awaited ones that have a row."""
+    """Lines without a row."""
     have = {row.line for row in found}
     wanted = {line for lines in LINES.values() for line in lines}
-    return sorted((wanted - have - AWAITED) | (AWAITED & have))
+    return sorted(wanted - have)
 
 
 def summary(found):

@@ -145,8 +145,8 @@ static void phi__config_json_flags(phi__config_json *r, const phi_json *node, ui
     if (phi__str_is_nocase(format, "Qwen")) *quirks |= PHI_QUIRK_ENABLE_THINKING;
 }
 
-static void phi__config_json_read_compat(phi__config_json *r, const phi_json *node,
-                                         uint32_t *quirks) {
+static void phi__config_json_model_compat(phi__config_json *r, const phi_json *node,
+                                          uint32_t *quirks) {
     const phi_json *list = phi__config_json_get(node, "quirks"), *item;
     phi_json_iter it = phi_json_each(list);
     if (node == NULL) return;
@@ -213,7 +213,7 @@ phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model
     (void)phi__config_json_u32(&r, node, "max_tokens", 1, &m.max_tokens,
                                "max_tokens: expected an integer from 1 to 4294967295");
     phi__config_json_read_cost(&r, phi__config_json_get(node, "cost"), &m.cost);
-    phi__config_json_read_compat(&r, phi__config_json_get(node, "compat"), &m.quirks);
+    phi__config_json_model_compat(&r, phi__config_json_get(node, "compat"), &m.quirks);
     if (!phi__config_json_read_headers(&r, phi__config_json_get(node, "headers"), arena, &m))
         return PHI_NO_MEMORY;
     if (m.base_url != NULL && m.base_url[0] == '\0') m.base_url = NULL;

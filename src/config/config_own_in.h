@@ -97,7 +97,7 @@ PHI__FN bool phi__config_raws_hide(phi_config *config, const phi_json *node);
 /* A node of raws_add lacks a variable. */
 PHI__FN void phi__config_raws_miss(const phi_config *config, const phi_json *node);
 PHI__FN bool phi__config_raws_is_missing(const phi_config *config, const phi_json *node);
-/* Remembers the value of a variable, which is copied, for phi__config_raws_mask. False: no memory. */
+/* Remembers a variable's value, which is copied, for phi__config_raws_mask. False: no memory. */
 PHI__FN bool phi__config_raws_keep(phi_config *config, phi_str name, phi_str value);
 /* A name in a message: in a line, cut where it is long. */
 PHI__FN void phi__config_raws_name(phi_str text, phi__buf *out);
