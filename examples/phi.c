@@ -550,6 +550,7 @@ static int chat(app *a) {
     while (!a->quit && !keys_signal && !a->screen.gone) {
         show_events(a);
         (void)question(a);
+        if (keys_stopped) keys_suspend();
         while (keys_read(&a->keys)) {}
         while ((key = keys_next(&a->keys)) != KEY_NONE && !a->quit) press(a, key);
         draw(a);

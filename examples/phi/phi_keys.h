@@ -43,7 +43,7 @@ typedef struct key_reader {
 } key_reader;
 
 static struct termios keys_before;
-static volatile sig_atomic_t keys_raw, keys_resized, keys_signal;
+static volatile sig_atomic_t keys_raw, keys_resized, keys_stopped, keys_signal;
 
 static inline uint64_t keys_now_ms(void) {
     struct timespec now;
@@ -70,10 +70,9 @@ static inline void keys_begin(void) {
 }
 
 static void keys_on_signal(int number) {
-    if (number == SIGWINCH || number == SIGCONT)
-        keys_resized = 1;
-    else
-        keys_signal = number;
+    bool shown = number == SIGWINCH || number == SIGCONT;
+    if (number == SIGCONT && keys_raw) keys_begin(); /* SIGSTOP: the shell has set its own */
+    *(number == SIGTSTP ? &keys_stopped : shown ? &keys_resized : &keys_signal) = number;
 }
 
 static void keys_on_crash(int number) {
@@ -83,8 +82,7 @@ static void keys_on_crash(int number) {
 }
 
 static inline void keys_catch(const int *numbers, void (*handler)(int), int flags) {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
+    struct sigaction action = PHI_ZERO;
     action.sa_handler = handler;
     action.sa_flags = flags;
     for (; *numbers != 0; numbers++) (void)sigaction(*numbers, &action, NULL);
@@ -98,7 +96,7 @@ static inline void keys_catch_ends(void) {
 
 /* False: standard input is no terminal. */
 static inline bool keys_open(void) {
-    static const int sizes[] = {SIGWINCH, SIGCONT, 0};
+    static const int sizes[] = {SIGWINCH, SIGCONT, SIGTSTP, 0};
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, 0};
     if (tcgetattr(0, &keys_before) != 0) return false;
     keys_catch_ends();
@@ -109,11 +107,15 @@ static inline bool keys_open(void) {
     return true;
 }
 
-/* Ctrl+Z: until the shell continues the program. */
+/* Ctrl+Z, or keys_stopped: until the shell continues the program. */
 static inline void keys_suspend(void) {
+    static const int stop[] = {SIGTSTP, 0};
     keys_restore();
+    keys_catch(stop, SIG_DFL, 0);
     (void)raise(SIGTSTP);
+    keys_catch(stop, keys_on_signal, 0);
     keys_begin();
+    keys_stopped = 0;
     keys_resized = 1;
 }
 
@@ -124,8 +126,7 @@ static inline bool keys_read(key_reader *k) {
     if (k->len == sizeof k->bytes || poll(&terminal, 1, 0) <= 0) return false;
     got = read(0, k->bytes + k->len, sizeof k->bytes - k->len);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return false;
-    if (got <= 0) k->closed = true;
-    if (got <= 0) return false;
+    if (got <= 0) return k->closed = true, false;
     k->len += (size_t)got;
     k->read_ms = keys_now_ms();
     return true;
@@ -186,14 +187,14 @@ static inline int keys_next(key_reader *k) {
     else if (key == KEY_TEXT) {
         n = text_decode(k->bytes, k->len, &c);
         if (n == 0 && late) n = k->len;
-        (void)snprintf(k->character, sizeof k->character, "%.*s", (int)n, k->bytes);
-        if (c == 0xFFFD) (void)snprintf(k->character, sizeof k->character, "\xEF\xBF\xBD");
-        if (c == '\r') (void)snprintf(k->character, sizeof k->character, "\n");
+        (void)snprintf(k->character, sizeof k->character, "%.*s", c == 0xFFFD ? 3 : (int)n,
+                       c == 0xFFFD ? "\xEF\xBF\xBD"
+                       : c == '\r' ? "\n"
+                                   : k->bytes);
     }
-    if (n == 0) return KEY_NONE;
     k->len -= n;
     memmove(k->bytes, k->bytes + n, k->len);
-    return key;
+    return n > 0 ? key : KEY_NONE;
 }
 
 #endif

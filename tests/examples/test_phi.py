@@ -420,6 +420,27 @@ class Pty(Chat):
                 self.child.send_signal(number)
                 self.assertEqual(self.left(), (code, True))
 
+    def test_stopped_by_another_process_it_gives_the_terminal_back_meanwhile(self):
+        self.start("echo")
+        self.wait_for("Ready")
+        for number in (signal.SIGTSTP, signal.SIGSTOP):
+            self.said = b""
+            self.child.send_signal(number)
+            if number == signal.SIGTSTP:  # it has no shell, and goes on at once
+                self.wait_for("\x1b[?2004l")
+            else:
+                os.waitpid(self.child.pid, os.WUNTRACED)
+                termios.tcsetattr(self.slave, termios.TCSANOW, self.before)
+                self.child.send_signal(signal.SIGCONT)
+            self.wait_for("\x1b[?2004h")
+            end = time.monotonic() + LONGEST
+            while termios.tcgetattr(self.slave) == self.before and time.monotonic() < end:
+                time.sleep(0.01)
+            self.type("%d\r" % number)
+            self.wait_for("Agent (")
+        self.type("\x04")
+        self.assertEqual(self.left(), (0, True))
+
     def test_one_question_asks_for_permission_at_the_terminal(self):
         self.start("phi-ask", "go")
         self.wait_for("touch one.txt\r\n  always would allow:\r\n  | bash touch *\r\ny, a (always) or n: ")
