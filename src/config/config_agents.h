@@ -99,7 +99,7 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 
 /* What an agent is now, as a file that phi_config_load reads: model, prompt, profile, limits,
    retry, cache, compaction, names of tools. What a file cannot say (hooks, callbacks, tools of the
-   host) is left out; keys and headers are "${API_KEY}" and never their values. In the arena.
+   host) is left out; keys, logins and headers are variables and never their values. In the arena.
    PHI_STALE, PHI_UNSUPPORTED (a format that is left out), PHI_NO_MEMORY. */
 PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, phi_arena *arena,
                                     phi_str *out);

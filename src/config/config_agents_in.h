@@ -130,6 +130,8 @@ PHI__FN phi_status phi__config_failover_use(phi__config_maker *maker, phi__confi
 
 /* ---- config_put.c ---- */
 
+/* A text that reads back as it is, whatever looks like a variable in it. NULL: no memory. */
+PHI__FN phi_json *phi__config_put_text(phi_arena *arena, const char *text);
 /* Says that a field stands in the file, though its value is zero. */
 PHI__FN void phi__config_put_mark(const phi__config_table *table, void *taken, const char *key);
 /* Adds the fields of a struct that are not what zero means; secrets as "${API_KEY}". Lists and

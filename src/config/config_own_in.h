@@ -99,6 +99,8 @@ PHI__FN void phi__config_raws_miss(const phi_config *config, const phi_json *nod
 PHI__FN bool phi__config_raws_is_missing(const phi_config *config, const phi_json *node);
 /* Remembers a variable's value, which is copied, for phi__config_raws_mask. False: no memory. */
 PHI__FN bool phi__config_raws_keep(phi_config *config, phi_str name, phi_str value);
+/* How a number that JSON does not have is written; NULL: it has it. */
+PHI__FN const char *phi__config_raws_odd(const phi_json *node);
 /* A name in a message: in a line, cut where it is long. */
 PHI__FN void phi__config_raws_name(phi_str text, phi__buf *out);
 /* A scalar as it may be shown, in a line: "gpt-4o" in quotes, 5, true; "a table", "an array". */

@@ -58,6 +58,8 @@ static phi_str phi__config_problems_value(phi__config_problems *problems, const 
         return phi__config_problems_copy(problems, value);
     if (phi_json_is_string(node))
         return phi__config_problems_copy(problems, phi__json_text_of(node));
+    if (phi__config_raws_odd(node) != NULL)
+        return phi__config_problems_copy(problems, phi_str_of(phi__config_raws_odd(node)));
     if (phi_json_write(&problems->arena, node, 0, &value) != PHI_OK) problems->no_memory = true;
     return value;
 }

@@ -35,6 +35,23 @@ static phi_json *phi__config_put_choice(phi_arena *arena, const phi__config_fiel
     return phi_json_new_text(arena, choice->name);
 }
 
+PHI__FN phi_json *phi__config_put_text(phi_arena *arena, const char *text) {
+    phi_str rest = phi_str_of(text), out;
+    size_t found, at = 0, n = 0;
+    char *copy = phi__arena_bytes(arena, phi__add(phi__add(rest.len, rest.len / 2), 1));
+    if (copy == NULL) return NULL;
+    while ((found = phi__str_find(rest, at, "${")) != SIZE_MAX) {
+        memcpy(copy + n, rest.at + at, found - at);
+        n += found - at;
+        memcpy(copy + n, "$${", 3);
+        n += 3;
+        at = found + 2;
+    }
+    memcpy(copy + n, rest.at + at, rest.len - at);
+    out = phi__str(copy, n + rest.len - at);
+    return phi_json_new_str(arena, out);
+}
+
 /* The value of a field; *skip: it is the one that zero means, or no file says it. */
 static phi_json *phi__config_put_value(phi_arena *arena, const phi__config_field *field,
                                        const char *at, bool has, bool *skip) {
@@ -47,8 +64,9 @@ static phi_json *phi__config_put_value(phi_arena *arena, const phi__config_field
     case PHI__CONFIG_TEXT:
         memcpy(&text, at, sizeof text);
         *skip = text == NULL || text[0] == '\0';
-        if ((field->flags & PHI__CONFIG_SECRET) != 0) text = "${API_KEY}";
-        return phi_json_new_text(arena, text);
+        if (*skip) return NULL;
+        if ((field->flags & PHI__CONFIG_SECRET) != 0) return phi_json_new_text(arena, "${API_KEY}");
+        return phi__config_put_text(arena, text);
     case PHI__CONFIG_BOOL:
         memcpy(&flag, at, sizeof flag);
         *skip = !flag && !has;

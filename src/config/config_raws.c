@@ -140,6 +140,12 @@ static void phi__config_raws_quote(phi_str text, phi__buf *out) {
     phi__buf_char(out, '"');
 }
 
+const char *phi__config_raws_odd(const phi_json *node) {
+    double d = phi_json_num(node, 0);
+    if (!phi_json_is_number(node) || isfinite(d)) return NULL;
+    return isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
+}
+
 void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__buf *out) {
     phi_str text;
     if (phi__config_raws_find(config, node, &text))
@@ -150,8 +156,8 @@ void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__
         phi__buf_text(out, phi_json_count(node) == 0 ? "an empty array" : "an array");
     else if (phi_json_is_string(node))
         phi__config_raws_quote(phi__json_text_of(node), out);
-    else if (phi_json_is_number(node) && !isfinite(phi_json_num(node, 0)))
-        phi__buf_text(out, isnan(phi_json_num(node, 0)) ? "nan" : "inf");
+    else if (phi__config_raws_odd(node) != NULL)
+        phi__buf_text(out, phi__config_raws_odd(node));
     else
         (void)phi__json_write(out, node, 0);
 }

@@ -52,6 +52,25 @@ static bool phi__config_write_headers(const phi__config_write *w, const phi_mode
     return phi__config_write_put(w, to, "headers", node);
 }
 
+/* An address, a login in it being a variable. */
+static bool phi__config_write_address(const phi__config_write *w, const char *url, phi_json *to) {
+    static const char login[] = "://${API_LOGIN}";
+    phi_str text = phi_str_of(url), out;
+    size_t from = phi__str_find(text, 0, "://"), at, end;
+    char *copy;
+    if (from == SIZE_MAX) return true;
+    for (at = end = from + 3; end < text.len && strchr("/?#", text.at[end]) == NULL; end++)
+        if (text.at[end] == '@') at = end;
+    if (text.at[at] != '@') return true;
+    copy = phi__arena_bytes(w->arena, phi__add(text.len, sizeof login));
+    if (copy == NULL) return false;
+    memcpy(copy, text.at, from);
+    memcpy(copy + from, login, sizeof login - 1);
+    memcpy(copy + from + sizeof login - 1, text.at + at, text.len - at);
+    out = phi__str(copy, from + sizeof login - 1 + text.len - at);
+    return phi_json_set(w->arena, to, "base_url", phi_json_new_str(w->arena, out)) == PHI_OK;
+}
+
 /* How the model differs from the one that its name, protocol and server make. */
 static bool phi__config_write_compat(const phi__config_write *w, const phi_model *model,
                                      uint32_t quirks, phi_json *to) {
@@ -88,6 +107,7 @@ static phi_json *phi__config_write_provider(const phi__config_write *w, const ph
     cost.cost = model->cost;
     if (node == NULL || !phi__config_put_table(w->arena, table, &p, node) ||
         !phi__config_write_table(w, node, "cost", phi__config_tables_cost(), &cost) ||
+        !phi__config_write_address(w, model->base_url, node) ||
         !phi__config_write_headers(w, model, node) ||
         !phi__config_write_compat(w, model, phi__config_model_quirks(&p), node))
         return NULL;
@@ -106,7 +126,8 @@ static bool phi__config_write_profile(const phi__config_write *w, phi_json *agen
         p.description = w->profile->description;
         p.config_id = w->profile->config_id;
         for (i = 0; i < w->profile->skill_count; i++)
-            if (phi_json_add(skills, phi_json_new_text(w->arena, w->profile->skills[i])) != PHI_OK)
+            if (phi_json_add(skills, phi__config_put_text(w->arena, w->profile->skills[i])) !=
+                PHI_OK)
                 return false;
     }
     p.thinking = desc->thinking;
@@ -155,7 +176,7 @@ static bool phi__config_write_format(const phi__config_write *w, phi_json *agent
     if (node == NULL || !phi__config_put_table(w->arena, phi__config_tables_format(), &f, node))
         return false;
     if (format->schema != NULL &&
-        phi_json_set(w->arena, node, "schema", phi_json_new_text(w->arena, format->schema)) !=
+        phi_json_set(w->arena, node, "schema", phi__config_put_text(w->arena, format->schema)) !=
             PHI_OK)
         return false;
     return phi__config_write_put(w, agent, "format", node);
@@ -216,7 +237,7 @@ static bool phi__config_write_tools(const phi__config_write *w) {
     t.timeout_ms = w->desc->tool_timeout_ms;
     t.choice = w->desc->tool_choice;
     for (i = 0; i < w->desc->tool_count; i++)
-        if (phi_json_add(names, phi_json_new_text(w->arena, w->desc->tools[i].name)) != PHI_OK)
+        if (phi_json_add(names, phi__config_put_text(w->arena, w->desc->tools[i].name)) != PHI_OK)
             return false;
     return node != NULL && names != NULL && phi__config_write_put(w, node, "enabled", names) &&
            phi__config_put_table(w->arena, phi__config_tables_tools(), &t, node) &&
@@ -283,7 +304,8 @@ static bool phi__config_write_tree(phi__config_write *w) {
 /* A comment about the things that no file says, for formats that have comments. */
 static phi_status phi__config_write_comment(phi_arena *arena, const phi_str *body, phi_str *out) {
     static const char head[] =
-        "# Written by phi_config_write. Keys and headers are variables. Not in this file: hooks,\n"
+        "# Written by phi_config_write. Keys, logins and headers are variables. Not in this file: "
+        "hooks,\n"
         "# filters, strategies, failover, stores, and what tools of the program do.\n";
     char *at = phi__arena_bytes(arena, phi__add(sizeof head, body->len));
     if (at == NULL) return PHI_NO_MEMORY;

@@ -458,6 +458,18 @@ TEST(a_problem_of_a_variable_shows_no_more_of_the_value_than_the_variable) {
     phi_config_free(config);
 }
 
+TEST(numbers_that_json_does_not_have_are_shown) {
+    phi_config *config =
+        config_load(PHI_CONFIG_TOML, "f", "[execution]\nmax_cost = -inf\nmax_turns = nan\n");
+    phi_config_problem p;
+    CHECK(phi_config_problem_at(config, 1, &p));
+    CHECK_STR(p.value, "-inf");
+    CHECK(phi__str_find(p.message, 0, "execution.max_cost: -inf (") != SIZE_MAX);
+    CHECK(phi_config_problem_at(config, 2, &p));
+    CHECK_STR(p.value, "nan");
+    phi_config_free(config);
+}
+
 TEST(braces_that_are_never_closed_are_read_once) {
     enum { COUNT = 1000000 };
     char *text = (char *)malloc(2 * COUNT + 32);
@@ -486,6 +498,7 @@ TEST_MAIN(TEST_ENTRY(a_file_is_read_by_its_extension),
           TEST_ENTRY(without_variables_each_one_is_missing),
           TEST_ENTRY(no_value_of_a_variable_and_no_secret_is_shown),
           TEST_ENTRY(a_problem_of_a_variable_shows_no_more_of_the_value_than_the_variable),
+          TEST_ENTRY(numbers_that_json_does_not_have_are_shown),
           TEST_ENTRY(braces_that_are_never_closed_are_read_once),
           TEST_ENTRY(values_of_variables_cannot_outgrow_the_limit),
           TEST_ENTRY(a_problem_has_all_its_parts),

@@ -137,6 +137,33 @@ TEST(what_is_written_reads_back_into_an_equal_agent_and_holds_no_secret) {
     rig_free(r);
 }
 
+TEST(texts_like_variables_read_back_as_they_are_and_logins_are_variables) {
+    static const char odd[] = "[agent]\nsystem_prompt = \"$${MADE_KEY} $$${ $${\"\n"
+                              "[provider]\nmodel = \"claude-$${X}\"\napi_key = \"k\"\n"
+                              "base_url = \"https://me:${MADE_KEY}@h.example/a@b\"\n";
+    rig *r = rig_new();
+    phi_str out;
+    made m, again;
+    begin();
+    REQUIRE(made_load(&m, r, odd, NULL, NULL, NULL));
+    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+    CHECK_EQ_STR(made_desc(&m, NULL).system_prompt, "${MADE_KEY} $${ ${");
+    REQUIRE(CHECK_EQ_INT(
+        phi_config_write(phi_agents_get(m.agents, NULL), PHI_CONFIG_TOML, &arena, &out), PHI_OK));
+    CHECK(strstr(out.at, "secret") == NULL);
+    CHECK(strstr(out.at, "base_url = \"https://${API_LOGIN}@h.example/a@b\"\n") != NULL);
+    REQUIRE(made_load(&again, r, out.at, NULL, NULL, NULL));
+    CHECK_EQ_INT(phi_config_error_count(again.config), 2); /* API_KEY, API_LOGIN */
+    CHECK_STR(phi_json_str(phi_json_path(phi_config_tree(again.config), "agent.system_prompt"), ""),
+              "${MADE_KEY} $${ ${");
+    CHECK_STR(phi_json_str(phi_json_path(phi_config_tree(again.config), "provider.model"), ""),
+              "claude-${X}");
+    made_free(&again);
+    made_free(&m);
+    phi_arena_free(&arena);
+    rig_free(r);
+}
+
 TEST(writing_refuses_what_it_cannot_do_and_needs_its_memory) {
     rig *r = rig_new();
     phi_tool tool = rig_echo();
@@ -174,4 +201,5 @@ TEST(writing_refuses_what_it_cannot_do_and_needs_its_memory) {
 }
 
 TEST_MAIN(TEST_ENTRY(what_is_written_reads_back_into_an_equal_agent_and_holds_no_secret),
+          TEST_ENTRY(texts_like_variables_read_back_as_they_are_and_logins_are_variables),
           TEST_ENTRY(writing_refuses_what_it_cannot_do_and_needs_its_memory))
