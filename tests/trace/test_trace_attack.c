@@ -4,6 +4,7 @@
 #include "trace/trace_read.h"
 
 #include "support/rig.h"
+#include "support/store_mem.h"
 #include "support/talk.h"
 
 #include <unistd.h>
@@ -340,6 +341,64 @@ TEST(a_log_may_forget_at_any_slice_of_a_run_under_way) {
     }
 }
 
+/* The log leaves memory after each slice; call `n` of the store fails. */
+TEST(a_store_that_fails_ends_the_trace_with_its_status) {
+    int kind, n;
+    for (kind = 0; kind < 2; kind++) {
+        phi_status status;
+        int failed = 0;
+        for (n = 0; n < 8; n++) {
+            store_mem *store = store_mem_new();
+            rig *r = rig_new();
+            phi_agent_desc desc = rig_desc();
+            phi_trace_sink sink;
+            phi_trace *trace;
+            phi_agent agent;
+            size_t bytes = 0;
+            int i;
+            sink.write = nowhere;
+            sink.user_data = &bytes;
+            desc.session_id = "s";
+            desc.store = store_mem_store(store);
+            agent = rig_agent(r, &desc);
+            for (i = 0; i < 6; i++) {
+                rig_says(r, "a text that fills segments, a text that fills segments, too");
+                CHECK_EQ_INT(phi_prompt(agent, "and on"), PHI_OK);
+                CHECK_EQ_INT(rig_run(r, 100), 0);
+                if (i == 4) CHECK_EQ_INT(phi_thread_fresh(phi_agent_thread(agent)), PHI_OK);
+            }
+            REQUIRE(phi_trace_begin(phi_agent_thread(agent), (phi_trace_kind)kind, NULL, &sink,
+                                    &trace) == PHI_OK);
+            store_mem_fail_at(store, n, PHI_IO);
+            while ((status = phi_trace_advance(trace, 1)) == PHI_BUSY) (void)rig_step(r);
+            CHECK(status == PHI_OK || status == PHI_IO);
+            CHECK_EQ_INT(phi_trace_advance(trace, 1), status);
+            failed += status == PHI_IO;
+            phi_trace_end(trace);
+            store_mem_fail_at(store, -1, PHI_OK);
+            rig_free(r);
+            store_mem_free(store);
+        }
+        CHECK(failed > 0);
+    }
+}
+
+TEST(what_no_agent_writes_is_a_page_and_a_document) {
+    scene s;
+    traced t;
+    phi_trace_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.with_content = true;
+    odd_scene(&s, 100);
+    REQUIRE(!s.failed);
+    traced_make(&t, &s.thread, PHI_TRACE_HTML, &desc);
+    traced_free(&t);
+    traced_make(&t, &s.thread, PHI_TRACE_OTEL, &desc);
+    CHECK_EQ_INT(spans_hold(&t), 4);
+    traced_free(&t);
+    scene_close(&s);
+}
+
 TEST(an_agent_that_went_to_another_model_is_saved_without_the_key_of_that_one) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
@@ -380,4 +439,6 @@ TEST_MAIN(TEST_ENTRY(calls_of_a_model_that_counts_them_anew_each_turn_are_spans_
           TEST_ENTRY(texts_in_spans_are_cut_where_those_of_the_page_are),
           TEST_ENTRY(instructions_and_answers_have_the_form_of_the_conventions),
           TEST_ENTRY(a_log_may_forget_at_any_slice_of_a_run_under_way),
+          TEST_ENTRY(a_store_that_fails_ends_the_trace_with_its_status),
+          TEST_ENTRY(what_no_agent_writes_is_a_page_and_a_document),
           TEST_ENTRY(an_agent_that_went_to_another_model_is_saved_without_the_key_of_that_one))
