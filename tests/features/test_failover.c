@@ -255,6 +255,49 @@ TEST(what_the_host_refuses_or_aborts_stays_refused) {
     rig_free(r);
 }
 
+TEST(the_hosts_key_is_taken_for_each_model_and_a_refused_one_anew) {
+    rig *r = rig_new();
+    set s;
+    phi_agent_desc desc = desc_of(&s);
+    phi_agent agent;
+    rig_hooks(r, &desc, PHI_HOOK_CREDENTIAL);
+    rig_answers(r, PHI_HOOK_CREDENTIAL, PHI_ALLOW, "one");
+    rig_answers(r, PHI_HOOK_CREDENTIAL, PHI_ALLOW, "one anew");
+    rig_answers(r, PHI_HOOK_CREDENTIAL, PHI_ALLOW, "two");
+    agent = rig_agent(r, &desc);
+    rig_replies(r, 401, HEARD_JSON, "{}");
+    rig_replies(r, 401, HEARD_JSON, "{}");
+    rig_says(r, "From m2.");
+    (void)run(r, agent);
+    if (CHECK_EQ_INT(rig_requests(r), 3)) {
+        CHECK_EQ_STR(rig_key(r, 0), "one");
+        CHECK_EQ_STR(rig_key(r, 1), "one anew");
+        CHECK_EQ_STR(rig_key(r, 2), "two");
+        CHECK(has(r, 1, "test-model") && has(r, 2, "\"m2\""));
+    }
+    CHECK_EQ_INT(count_of(rig_story(r), "Failover"), 1);
+    ended(r, "AgentEnd ok");
+    rig_free(r);
+}
+
+TEST(a_model_that_cannot_give_the_format_is_passed_over) {
+    rig *r = rig_new();
+    set s;
+    phi_agent_desc desc = desc_of(&s);
+    phi_agent agent;
+    desc.retry.disable = true;
+    desc.format.kind = PHI_FORMAT_JSON_SCHEMA;
+    desc.format.schema = "{\"type\":\"object\"}";
+    s.models[0] = to_model(phi_model_bedrock(NULL, "meta.llama3-70b-instruct-v1:0", "k"));
+    agent = rig_agent(r, &desc);
+    breaks(r, 1);
+    rig_says(r, "{}");
+    (void)run(r, agent);
+    if (CHECK_EQ_INT(rig_requests(r), 2)) CHECK(has(r, 1, "\"m3\""));
+    ended(r, "AgentEnd ok");
+    rig_free(r);
+}
+
 /* ---- how long it stays ---- */
 
 TEST(an_agent_stays_with_the_model_that_worked_as_long_as_it_was_told) {
@@ -838,6 +881,8 @@ TEST_MAIN(TEST_ENTRY(the_second_model_answers_where_the_retries_of_the_first_are
           TEST_ENTRY(the_class_of_a_failure_decides),
           TEST_ENTRY(a_prompt_that_is_too_long_goes_to_a_larger_window_alone),
           TEST_ENTRY(what_the_host_refuses_or_aborts_stays_refused),
+          TEST_ENTRY(the_hosts_key_is_taken_for_each_model_and_a_refused_one_anew),
+          TEST_ENTRY(a_model_that_cannot_give_the_format_is_passed_over),
           TEST_ENTRY(an_agent_stays_with_the_model_that_worked_as_long_as_it_was_told),
           TEST_ENTRY(from_where_it_stays_it_goes_on_in_a_ring),
           TEST_ENTRY(a_new_model_of_the_agents_own_is_sat_at_and_a_bad_one_changes_nothing),
