@@ -684,6 +684,36 @@ TEST(a_snapshot_in_the_midst_of_a_switch_goes_on_with_the_model_where_it_stood) 
 
 static phi_agent_desc child_desc; /* all defaults */
 
+TEST(a_restored_run_names_the_models_that_failed_before_the_snapshot) {
+    rig *r = rig_new(), *other = rig_new();
+    phi_memory memory;
+    phi_arena arena;
+    phi_str saved = {NULL, 0};
+    set s;
+    phi_agent_desc desc = desc_of(&s);
+    phi_agent agent;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    desc.retry.disable = true;
+    agent = rig_agent(r, &desc);
+    breaks(r, 1);
+    rig_hangs(r, "");
+    CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
+    (void)rig_run(r, 50);
+    REQUIRE(CHECK_EQ_INT(rig_requests(r), 2));
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &saved), PHI_OK);
+    REQUIRE(phi_agent_restore(rig_runtime(other), &desc, saved, PHI_RESTORE_RESUME).rt != NULL);
+    breaks(other, 1);
+    rig_breaks(other, "", PHI_NETWORK, "the cable was cut");
+    CHECK_EQ_INT(rig_run_until(other, 600000), 0);
+    CHECK_EQ_INT(rig_requests(other), 2); /* m2 again, and m3 */
+    ended(other, "Error network \"the cable was cut (other models: anthropic/test-model: boom; "
+                 "anthropic/m2: boom)\"");
+    phi_arena_free(&arena);
+    rig_free(other);
+    rig_free(r);
+}
+
 TEST(a_sub_agent_begins_where_its_caller_stands_and_has_the_models_behind_that) {
     rig *r = rig_new();
     set s;
@@ -896,6 +926,7 @@ TEST_MAIN(TEST_ENTRY(the_second_model_answers_where_the_retries_of_the_first_are
           TEST_ENTRY(tools_must_have_names_that_every_model_takes),
           TEST_ENTRY(the_log_the_event_and_the_session_say_which_model_answered),
           TEST_ENTRY(a_snapshot_in_the_midst_of_a_switch_goes_on_with_the_model_where_it_stood),
+          TEST_ENTRY(a_restored_run_names_the_models_that_failed_before_the_snapshot),
           TEST_ENTRY(a_sub_agent_begins_where_its_caller_stands_and_has_the_models_behind_that),
           TEST_ENTRY(a_switch_can_be_aborted_stopped_and_its_agent_freed),
           TEST_ENTRY(the_agent_survives_every_failed_allocation_of_a_switch),
