@@ -250,6 +250,7 @@ TEST(the_rest_is_shown_by_the_desc_and_the_repeat_guard_counts_by_it) {
     to.steering_mode = to.follow_up_mode = PHI_QUEUE_ALL;
     to.queue_limit = 3;
     to.max_result_bytes = 1000;
+    to.max_result_image_bytes = 2000;
     to.capture_requests = true;
     to.effects.mode = PHI_EFFECTS_DENY_ALL;
     set(agent, &to,
@@ -262,7 +263,7 @@ TEST(the_rest_is_shown_by_the_desc_and_the_repeat_guard_counts_by_it) {
     CHECK(is.steering_mode == PHI_QUEUE_ALL && is.follow_up_mode == PHI_QUEUE_ALL);
     CHECK_EQ_INT(is.queue_limit, 3);
     CHECK_EQ_INT(is.max_result_bytes, 1000);
-    CHECK_EQ_INT(is.max_result_image_bytes, 20971520);
+    CHECK_EQ_INT(is.max_result_image_bytes, 2000);
     CHECK(is.effects.mode == PHI_EFFECTS_DENY_ALL);
     rig_call(r, "toolu_1", "echo", "{}");
     rig_call(r, "toolu_2", "echo", "{}");

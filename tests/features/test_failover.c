@@ -180,7 +180,10 @@ TEST(the_class_of_a_failure_decides) {
         "{\"type\":\"error\",\"error\":{\"type\":\"not_found_error\",\"message\":\"model: m\"}}";
     static const char quota[] =
         "{\"type\":\"error\",\"error\":{\"type\":\"billing_error\",\"message\":\"no credit\"}}";
-    static const row rows[] = {{500, HEARD_BOOM, 0, true},
+    static const char filtered[] = "{\"error\":{\"message\":\"x\",\"code\":\"content_filter\"}}";
+    static const row rows[] = {{400, filtered, 0, false},
+                               {400, filtered, PHI_FAILOVER_CONTENT_FILTER, true},
+                               {500, HEARD_BOOM, 0, true},
                                {529, HEARD_BOOM, 0, true},
                                {401, "", 0, true},
                                {429, "", 0, true},
