@@ -7,6 +7,7 @@
 #include "record/replay.h"
 #include "strategy/trm.h"
 #include "strategy/strategy.h"
+#include "subagents/subagents.h"
 #include "support/heard.h"
 
 #define HALF                                                                                       \
@@ -293,6 +294,39 @@ TEST(a_switch_goes_to_a_model_in_the_process_and_back) {
     rig_free(r);
 }
 
+TEST(a_sub_agent_of_one_at_a_models_own_provider_begins_with_the_agents_own_model) {
+    rig *r = rig_new();
+    set s;
+    parrot p;
+    phi_agent_desc desc = desc_of(&s), child;
+    phi_provider provider = parrot_provider(&p);
+    phi_subagent worker;
+    phi_agent agent;
+    memset(&p, 0, sizeof p);
+    memset(&worker, 0, sizeof worker);
+    memset(&child, 0, sizeof child);
+    s.models[0].provider = &provider;
+    s.models[0].model.protocol = "parrot";
+    s.models[0].model.provider = "parrot";
+    s.failover.stay = PHI_FAILOVER_STAY_EVER;
+    child.retry.disable = true;
+    worker.name = "worker";
+    worker.agent = &child;
+    agent = rig_agent(r, &desc);
+    breaks(r);
+    run(r, agent, "Hi");
+    CHECK_STR(phi_agent_model_id(agent), "m2");
+    rig_says(r, "Dug.");
+    CHECK_EQ_INT(phi_spawn(agent, &worker, "dig", NULL), PHI_OK);
+    (void)rig_run(r, 200);
+    if (CHECK_EQ_INT(rig_requests(r), 2)) {
+        CHECK(strstr(rig_request(r, 1), "\"test-model\"") != NULL);
+        CHECK(strstr(rig_request(r, 1), "dig") != NULL);
+    }
+    CHECK_EQ_INT(p.opens, 1);
+    rig_free(r);
+}
+
 TEST(a_registered_model_in_the_process_goes_to_one_over_the_network) {
     rig *r = rig_new();
     set s;
@@ -561,6 +595,7 @@ TEST(whatever_they_answer_each_turn_has_one_answer_of_the_model_that_was_asked) 
 TEST_MAIN(TEST_ENTRY(a_tape_of_a_switch_is_played_as_it_was),
           TEST_ENTRY(a_strategy_begins_anew_with_the_next_model),
           TEST_ENTRY(a_switch_goes_to_a_model_in_the_process_and_back),
+          TEST_ENTRY(a_sub_agent_of_one_at_a_models_own_provider_begins_with_the_agents_own_model),
           TEST_ENTRY(a_registered_model_in_the_process_goes_to_one_over_the_network),
           TEST_ENTRY(a_format_is_asked_for_in_each_models_own_way),
           TEST_ENTRY(the_list_of_a_source_may_change_at_the_switch),
