@@ -687,6 +687,44 @@ TEST(a_snapshot_in_the_midst_of_a_switch_goes_on_with_the_model_where_it_stood) 
 
 static phi_agent_desc child_desc; /* all defaults */
 
+TEST(a_restored_agent_whose_list_is_another_sits_at_its_own_model) {
+    static const char *const second[] = {NULL, "m3", "m2"}; /* NULL: no list */
+    rig *r = rig_new();
+    phi_memory memory;
+    phi_arena arena;
+    phi_str saved = {NULL, 0};
+    set s;
+    phi_agent_desc desc = desc_of(&s);
+    phi_agent agent;
+    size_t i;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    s.failover.stay = PHI_FAILOVER_STAY_EVER;
+    agent = rig_agent(r, &desc);
+    breaks(r, 2);
+    rig_says(r, "Here.");
+    (void)run(r, agent);
+    CHECK_STR(phi_agent_model_id(agent), "m3");
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &saved), PHI_OK);
+    rig_free(r);
+    for (i = 0; i < sizeof second / sizeof second[0]; i++) {
+        phi_agent again;
+        r = rig_new();
+        s.models[0] = to_model(phi_model_anthropic(i == 2 ? "m3" : "m4", "k"));
+        s.models[1] = to_model(phi_model_anthropic(i == 0 ? "m5" : second[i], "k"));
+        s.failover.model_count = i == 1 ? 1 : 2; /* of one model alone; of others in its place */
+        desc.failover = second[i] == NULL ? NULL : &s.failover;
+        again = phi_agent_restore(rig_runtime(r), &desc, saved, PHI_RESTORE_RESUME);
+        REQUIRE(again.rt != NULL);
+        CHECK_STR(phi_agent_model_id(again), "test-model");
+        rig_says(r, "Again.");
+        (void)run(r, again);
+        CHECK(has(r, 0, "\"test-model\""));
+        rig_free(r);
+    }
+    phi_arena_free(&arena);
+}
+
 TEST(a_restored_run_names_the_models_that_failed_before_the_snapshot) {
     rig *r = rig_new(), *other = rig_new();
     phi_memory memory;
@@ -929,6 +967,7 @@ TEST_MAIN(TEST_ENTRY(the_second_model_answers_where_the_retries_of_the_first_are
           TEST_ENTRY(tools_must_have_names_that_every_model_takes),
           TEST_ENTRY(the_log_the_event_and_the_session_say_which_model_answered),
           TEST_ENTRY(a_snapshot_in_the_midst_of_a_switch_goes_on_with_the_model_where_it_stood),
+          TEST_ENTRY(a_restored_agent_whose_list_is_another_sits_at_its_own_model),
           TEST_ENTRY(a_restored_run_names_the_models_that_failed_before_the_snapshot),
           TEST_ENTRY(a_sub_agent_begins_where_its_caller_stands_and_has_the_models_behind_that),
           TEST_ENTRY(a_switch_can_be_aborted_stopped_and_its_agent_freed),
