@@ -110,7 +110,8 @@ static bool phi__config_json_read_headers(phi__config_json *r, const phi_json *n
 }
 
 /* The flags of the interchange, where there is no list of ours. */
-static void phi__config_json_flags(phi__config_json *r, const phi_json *node, uint32_t *quirks) {
+static void phi__config_json_model_flags(phi__config_json *r, const phi_json *node,
+                                         uint32_t *quirks) {
     static const struct {
         const char *key, *error;
         uint32_t bit;
@@ -152,7 +153,7 @@ static void phi__config_json_model_compat(phi__config_json *r, const phi_json *n
     if (node == NULL) return;
     if (!phi_json_is_object(node)) phi__config_json_fail(r, "compat: expected an object or null");
     if (list == NULL) {
-        phi__config_json_flags(r, node, quirks);
+        phi__config_json_model_flags(r, node, quirks);
         return;
     }
     if (!phi_json_is_array(list)) phi__config_json_fail(r, "compat.quirks: expected an array");
