@@ -250,7 +250,8 @@ PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, doubl
 /* ---- charges ---- */
 
 PHI__FN uint64_t phi__limits_charge_tokens(const phi_usage *usage) {
-    return usage->input + usage->output + usage->cache_read + usage->cache_write;
+    return phi__limits_budget_sum(phi__limits_budget_sum(usage->input, usage->output),
+                                  phi__limits_budget_sum(usage->cache_read, usage->cache_write));
 }
 
 static void phi__limits_charge_agent(phi__agent *agent, const phi_usage *usage, double cost) {
@@ -325,8 +326,8 @@ PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms) {
 
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
-    uint64_t tokens =
-        phi__limits_charge_of(run)->usage.input + phi__limits_charge_of(run)->usage.output;
+    const phi_usage *used = &phi__limits_charge_of(run)->usage;
+    uint64_t tokens = phi__limits_budget_sum(used->input, used->output);
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
     phi__limits_pause_of(run, run->agent->handle);

@@ -293,13 +293,18 @@ PHI_API const char *phi_stop_reason_text(phi_stop_reason reason) {
     return "";
 }
 
+/* A server may say any number: a sum that began anew would lift the limits. */
+static void phi__message_count(uint64_t *to, uint64_t more) {
+    *to = more > UINT64_MAX - *to ? UINT64_MAX : *to + more;
+}
+
 PHI_API void phi_usage_add(phi_usage *to, const phi_usage *more) {
-    to->input += more->input;
-    to->output += more->output;
-    to->reasoning += more->reasoning;
-    to->cache_read += more->cache_read;
-    to->cache_write += more->cache_write;
-    to->total_tokens += more->total_tokens;
+    phi__message_count(&to->input, more->input);
+    phi__message_count(&to->output, more->output);
+    phi__message_count(&to->reasoning, more->reasoning);
+    phi__message_count(&to->cache_read, more->cache_read);
+    phi__message_count(&to->cache_write, more->cache_write);
+    phi__message_count(&to->total_tokens, more->total_tokens);
 }
 
 PHI_API phi_str phi_message_text(const phi_message *message, const char *separator,

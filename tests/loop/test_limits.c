@@ -237,7 +237,42 @@ TEST(one_switch_turns_all_limits_off_and_one_set_later_counts) {
     rig_free(r);
 }
 
-TEST_MAIN(TEST_ENTRY(each_limit_that_is_reached_ends_the_run_in_its_own_words),
+TEST(a_server_that_says_more_tokens_than_there_are_numbers_lifts_no_limit) {
+    static const char huge[] =
+        "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\","
+        "\"model\":\"m\",\"content\":[],\"usage\":{\"input_tokens\":18446744073709551615,"
+        "\"output_tokens\":5}}}\n\n"
+        "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,"
+        "\"content_block\":{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"echo\",\"input\":{}}}"
+        "\n\n"
+        "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
+        "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":"
+        "\"tool_use\"},\"usage\":{\"output_tokens\":5}}\n\n"
+        "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    int i;
+    desc.limits.max_tokens = 1000;
+    desc.budget.max_tokens = 1000000;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    for (i = 0; i < 4; i++) rig_replies(r, 200, "Content-Type: text/event-stream\r\n", huge);
+    CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_EQ_INT(rig_requests(r), 1);
+    CHECK(strstr(rig_story(r), "Max tokens reached") != NULL);
+    CHECK(phi_agent_spending(agent).tokens == UINT64_MAX);
+    CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK); /* nor a budget */
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_EQ_INT(rig_requests(r), 1);
+    rig_free(r);
+}
+
+TEST_MAIN(TEST_ENTRY(a_server_that_says_more_tokens_than_there_are_numbers_lifts_no_limit),
+          TEST_ENTRY(each_limit_that_is_reached_ends_the_run_in_its_own_words),
           TEST_ENTRY(of_several_limits_turns_come_first_then_tokens_duration_and_cost),
           TEST_ENTRY(a_model_without_rates_has_no_cost_to_limit),
           TEST_ENTRY(tokens_of_a_limit_are_input_and_output_and_cost_is_also_of_the_cache),
