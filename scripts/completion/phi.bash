@@ -4,7 +4,7 @@ _phi() {
     COMPREPLY=()
     case $before in
     -c | --config | check)
-        mapfile -t COMPREPLY < <(compgen -f -X '!*.@(toml|yaml|yml|json)' -- "$word"; compgen -d -S / -- "$word")
+        mapfile -t COMPREPLY < <(compgen -f -- "$word" | grep -E '\.(toml|yaml|yml|json)$'; compgen -d -S / -- "$word")
         return
         ;;
     --session | --record | --replay | --trace)
@@ -12,7 +12,7 @@ _phi() {
         return
         ;;
     -m | --model)
-        mapfile -t COMPREPLY < <(compgen -W "$(phi models 2>/dev/null | sed -n 's/^\([:a-z][^ ]*\) .*/\1/p')" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "$(phi models 2>/dev/null | sed -n '/^without /d; s/^\([:a-z][^ ]*\) .*/\1/p')" -- "$word")
         return
         ;;
     --agent | --system) return ;;

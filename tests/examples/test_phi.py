@@ -747,6 +747,22 @@ class Install(Folder):
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual(done.stdout, "check\n--record --replay\n")
 
+    @unittest.skipUnless(shutil.which("bash"), "no bash here")
+    def test_bash_completes_files_and_models_also_without_extglob(self):
+        for name in ("a.toml", "b.txt", "c.json"):
+            self.write(name, "")
+        os.symlink(PHI, os.path.join(self.folder, "phi"))
+        done = subprocess.run(["bash", "--norc", "-c", "source %s/scripts/completion/phi.bash;"
+                               "COMP_WORDS=(phi -c ''); COMP_CWORD=2; _phi; echo ${COMPREPLY[*]};"
+                               "COMP_WORDS=(phi -m ''); _phi; echo ${COMPREPLY[*]}" % ROOT],
+                              cwd=self.folder, check=False, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, env=environment(
+                                  PATH=self.folder + ":" + os.environ["PATH"]))
+        files, models = done.stdout.splitlines()
+        self.assertEqual(sorted(files.split()), ["a.toml", "c.json"])
+        self.assertIn("groq", models.split())
+        self.assertNotIn("without", models.split())
+
 
 if __name__ == "__main__":
     unittest.main()
