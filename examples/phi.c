@@ -270,8 +270,7 @@ static int open_permissions(app *a) {
     if (ruled) desc.rules = &none; /* those that "always" adds */
     a->permissions = phi_permissions_new(&desc, &status);
     if (a->permissions == NULL) return complain(a, "permissions", phi_status_text(status));
-    if (!ruled) a->desc.hook_fn = phi_permissions_hook;
-    if (!ruled) a->desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    if (!ruled) a->desc.hook_fn = phi_permissions_hook, a->desc.hook_points = PHI_HOOK_BEFORE_TOOL;
     a->desc.hook_user_data = a->permissions;
     a->desc.decision_timeout_ms = person(a) ? PHI_UNLIMITED : 1;
     return 0;
@@ -283,9 +282,10 @@ static int agent_of_config(app *a) {
     with.base = &a->desc;
     with.ask_fn = ask;
     with.ask_user_data = a;
-    a->agents = commands_agents(a->rt, a->config, with);
+    a->agents = commands_agents(a->rt, a->config, with, a->o.replay != NULL);
     if (commands_problems(a->config, a->agents, stderr, a->o.quiet) > 0) return UNUSABLE;
-    if (keys_signal) return INTERRUPTED;
+    if (phi_agents_step(a->agents) == PHI_BUSY)
+        return keys_signal ? INTERRUPTED : complain(a, a->o.replay, "an MCP server is not ready");
     a->agent = phi_agents_get(a->agents, a->o.agent);
     if (a->agent.rt == NULL) return complain(a, "the file has no such agent", a->o.agent);
     while (phi_agents_at(a->agents, a->which).index != a->agent.index) a->which++;

@@ -45,13 +45,21 @@ static inline size_t commands_problems(const phi_config *config, const phi_agent
     return errors;
 }
 
-/* Waits for MCP servers too: the first request is to offer their tools. A signal ends the waiting. */
+/* Waits for MCP servers too: the first request is to offer their tools. A signal ends the waiting, and after PLAY_MS the
+   end of a tape, which may lack a server's start: its clock stands still then, and no timeout passes. */
 static inline phi_agents *commands_agents(phi_runtime *rt, const phi_config *config,
-                                          phi_agents_desc with) {
+                                          phi_agents_desc with, bool plays) {
+    enum { PLAY_MS = 5000 };
+    uint64_t began = keys_now_ms();
     phi_agents *agents;
     with.wait_for_servers = true;
     agents = phi_agents_from_config(rt, config, &with);
-    while (!keys_signal && phi_agents_step(agents) == PHI_BUSY) (void)phi_step(rt, 10);
+    while (!keys_signal && phi_agents_step(agents) == PHI_BUSY) {
+        (void)phi_step(rt, 10);
+        if (!plays) continue;
+        if (keys_now_ms() - began > PLAY_MS) break;
+        (void)poll(NULL, 0, 1);
+    }
     return agents;
 }
 
@@ -59,7 +67,7 @@ static inline phi_agents *commands_agents(phi_runtime *rt, const phi_config *con
 static inline phi_agents *commands_dry(phi_runtime *rt, const phi_config *config) {
     phi_agents_desc with = PHI_ZERO;
     with.check_only = true;
-    return commands_agents(rt, config, with);
+    return commands_agents(rt, config, with, false);
 }
 
 static inline int commands_check(phi_runtime *rt, const char *path) {

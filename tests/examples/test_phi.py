@@ -305,6 +305,15 @@ class Config(Folder):
         self.assertRegex(err, r'\Amcp.toml:\d+:1: warning: MCP server "gone": .*'
                               r'; its tools are missing\n\Z')
 
+    def test_a_tape_without_the_start_of_an_mcp_server_is_another_run(self):
+        server = "[[mcp.instances]]\nname = 'here'\ncommand = ['%s', '%s']\n" % (
+            sys.executable, os.path.join(ROOT, "tests/mock/mcp_server.py"))
+        self.write("mcp.toml", AGENTS + server)
+        self.assertEqual(self.phi("-c", "agents.toml", "--record", "t.tape", "x")[2], 0)
+        out, err, code = self.phi("-c", "mcp.toml", "--replay", "t.tape", "x")
+        self.assertEqual((out, code), ("", 1), err)
+        self.assertIn("t.tape", err)
+
     def test_models_and_schema(self):
         out, _, code = self.phi("models", "-c", "agents.toml")
         self.assertEqual((out, code), (":fast                 {{provider.quick}}\n"
