@@ -113,7 +113,7 @@ static bool phi__config_json_read_headers(phi__config_json *r, const phi_json *n
 static void phi__config_json_model_flags(phi__config_json *r, const phi_json *node,
                                          uint32_t *quirks) {
     static const struct {
-        const char *key, *error;
+        char key[40], error[68];
         uint32_t bit;
         bool inverse;
     } flags[] = {

@@ -27,7 +27,7 @@ static const struct {
 
 /* Namespaces of phi.h's own sections, and how people write an instance. */
 static const struct {
-    const char *space, *section, *key, *more;
+    char space[24], section[36], key[8], more[56];
 } phi__config_refs_spaces[] = {
     {"provider", "provider.instances", "id", " and its model"},
     {"agent_profile", "agent.profile.instances", "id", ""},
