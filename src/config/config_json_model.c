@@ -85,8 +85,8 @@ static void phi__config_json_read_cost(phi__config_json *r, const phi_json *node
                          "cost.cache_write_per_million: expected a number of at least 0");
 }
 
-static bool phi__config_json_read_headers(phi__config_json *r, const phi_json *node,
-                                          phi_arena *arena, phi_model *out) {
+static bool phi__config_json_model_headers(phi__config_json *r, const phi_json *node,
+                                           phi_arena *arena, phi_model *out) {
     static const char error[] = "headers: expected an object of texts";
     phi_json_iter it = phi_json_each(node);
     phi_model_header *headers;
@@ -215,7 +215,7 @@ phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model
                                "max_tokens: expected an integer from 1 to 4294967295");
     phi__config_json_read_cost(&r, phi__config_json_get(node, "cost"), &m.cost);
     phi__config_json_model_compat(&r, phi__config_json_get(node, "compat"), &m.quirks);
-    if (!phi__config_json_read_headers(&r, phi__config_json_get(node, "headers"), arena, &m))
+    if (!phi__config_json_model_headers(&r, phi__config_json_get(node, "headers"), arena, &m))
         return PHI_NO_MEMORY;
     if (m.base_url != NULL && m.base_url[0] == '\0') m.base_url = NULL;
     if (m.api_key != NULL && m.api_key[0] == '\0') m.api_key = NULL;
