@@ -12,7 +12,8 @@ enum {
 
 /* ---- writing ---- */
 
-static phi_json *phi__config_json_scope(phi_arena *arena, const phi_compaction_config *c) {
+static phi_json *phi__config_json_compaction_scope(phi_arena *arena,
+                                                   const phi_compaction_config *c) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     if (c->scope == PHI_COMPACTION_TOKENS) return phi_json_new_text(arena, "TokenBudget");
     phi__config_json_put_uint(&w, "FixedCount",
@@ -22,19 +23,20 @@ static phi_json *phi__config_json_scope(phi_arena *arena, const phi_compaction_c
     return phi__config_json_tree(&w);
 }
 
-static uint32_t phi__config_json_first(const phi_compaction_config *c) {
+static uint32_t phi__config_json_compaction_first(const phi_compaction_config *c) {
     if (c->keep_no_first) return 0;
     return c->keep_first_turns != 0 ? c->keep_first_turns : (uint32_t)PHI__CONFIG_JSON_FIRST;
 }
 
-static phi_json *phi__config_json_inner(phi_arena *arena, const phi_compaction_config *c) {
+static phi_json *phi__config_json_compaction_inner(phi_arena *arena,
+                                                   const phi_compaction_config *c) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi__config_json_put_num(&w, "compact_at_pct", c->compact_at_pct > 0 ? c->compact_at_pct : 0.9);
     phi__config_json_put_num(&w, "compact_budget_threshold_pct",
                              c->budget_threshold_pct > 0 ? c->budget_threshold_pct : 0.05);
-    phi__config_json_put(&w, "compaction_scope", phi__config_json_scope(arena, c));
+    phi__config_json_put(&w, "compaction_scope", phi__config_json_compaction_scope(arena, c));
     if (c->scope_tokens != 0) phi__config_json_put_uint(&w, "scope_tokens", c->scope_tokens);
-    phi__config_json_put_uint(&w, "keep_first_turns", phi__config_json_first(c));
+    phi__config_json_put_uint(&w, "keep_first_turns", phi__config_json_compaction_first(c));
     phi__config_json_put_or(&w, "keep_recent_turns", c->keep_recent_turns, PHI__CONFIG_JSON_RECENT);
     phi__config_json_put_or(&w, "max_summary_tokens", c->max_summary_tokens, 2000);
     phi__config_json_put_or(&w, "tool_output_max_lines", c->tool_output_max_lines,
@@ -46,8 +48,8 @@ static phi_json *phi__config_json_inner(phi_arena *arena, const phi_compaction_c
 
 /* ---- reading ---- */
 
-static void phi__config_json_read_scope(phi__config_json *r, const phi_json *node,
-                                        phi_compaction_config *c) {
+static void phi__config_json_compaction_read_scope(phi__config_json *r, const phi_json *node,
+                                                   phi_compaction_config *c) {
     static const char error[] = "compaction_scope: expected {\"FixedCount\": 3} or \"TokenBudget\"";
     const phi_json *scope = phi__config_json_get(node, "compaction_scope");
     if (scope == NULL) return;
@@ -60,8 +62,8 @@ static void phi__config_json_read_scope(phi__config_json *r, const phi_json *nod
 }
 
 /* The turns and lines that are kept: inside of "compaction", or else beside it. */
-static void phi__config_json_read_kept(phi__config_json *r, const phi_json *node,
-                                       const phi_json *inner, phi_compaction_config *c) {
+static void phi__config_json_compaction_read_kept(phi__config_json *r, const phi_json *node,
+                                                  const phi_json *inner, phi_compaction_config *c) {
     bool has = phi__config_json_u32(r, inner, "keep_first_turns", 0, &c->keep_first_turns,
                                     "keep_first_turns: expected an integer of at least 0");
     if (!has)
@@ -78,8 +80,8 @@ static void phi__config_json_read_kept(phi__config_json *r, const phi_json *node
                                    "tool_output_max_lines: expected an integer of at least 0");
 }
 
-static void phi__config_json_read_inner(phi__config_json *r, const phi_json *inner,
-                                        phi_compaction_config *c) {
+static void phi__config_json_compaction_read_inner(phi__config_json *r, const phi_json *inner,
+                                                   phi_compaction_config *c) {
     if (inner == NULL) return;
     if (!phi_json_is_object(inner)) phi__config_json_fail(r, "compaction: expected an object");
     phi__config_json_num(r, inner, "compact_at_pct", 1e-9, 1, &c->compact_at_pct,
@@ -87,7 +89,7 @@ static void phi__config_json_read_inner(phi__config_json *r, const phi_json *inn
     phi__config_json_num(r, inner, "compact_budget_threshold_pct", 1e-9, 1,
                          &c->budget_threshold_pct,
                          "compact_budget_threshold_pct: expected a number above 0, at most 1");
-    phi__config_json_read_scope(r, inner, c);
+    phi__config_json_compaction_read_scope(r, inner, c);
     (void)phi__config_json_uint(r, inner, "scope_tokens", 1, UINT64_MAX, &c->scope_tokens,
                                 "scope_tokens: expected an integer of at least 1");
     (void)phi__config_json_uint(r, inner, "max_summary_tokens", 1, UINT64_MAX,
@@ -106,9 +108,9 @@ phi_json *phi_compaction_config_to_json(phi_arena *arena, const phi_compaction_c
     if (config != NULL) c = *config;
     phi__config_json_put_or(&w, "max_context_tokens", c.max_context_tokens, 100000);
     phi__config_json_put_or(&w, "system_prompt_tokens", c.system_prompt_tokens, 4000);
-    phi__config_json_put(&w, "compaction", phi__config_json_inner(arena, &c));
+    phi__config_json_put(&w, "compaction", phi__config_json_compaction_inner(arena, &c));
     phi__config_json_put_or(&w, "keep_recent", c.keep_recent_turns, PHI__CONFIG_JSON_RECENT);
-    phi__config_json_put_uint(&w, "keep_first", phi__config_json_first(&c));
+    phi__config_json_put_uint(&w, "keep_first", phi__config_json_compaction_first(&c));
     phi__config_json_put_or(&w, "tool_output_max_lines", c.tool_output_max_lines,
                             PHI__CONFIG_JSON_LINES);
     return phi__config_json_tree(&w);
@@ -127,8 +129,8 @@ phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_
     (void)phi__config_json_uint(&r, node, "system_prompt_tokens", 1, UINT64_MAX,
                                 &c.system_prompt_tokens,
                                 "system_prompt_tokens: expected an integer of at least 1");
-    phi__config_json_read_inner(&r, inner, &c);
-    phi__config_json_read_kept(&r, node, inner, &c);
+    phi__config_json_compaction_read_inner(&r, inner, &c);
+    phi__config_json_compaction_read_kept(&r, node, inner, &c);
     status = phi__config_json_end(&r, error);
     if (status == PHI_OK) *out = c;
     return status;

@@ -8,7 +8,7 @@
 
 /* ---- writing ---- */
 
-static phi_json *phi__config_json_cost(phi_arena *arena, const phi_cost *cost) {
+static phi_json *phi__config_json_model_cost(phi_arena *arena, const phi_cost *cost) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi__config_json_put_num(&w, "input_per_million", cost->input);
     phi__config_json_put_num(&w, "output_per_million", cost->output);
@@ -17,7 +17,8 @@ static phi_json *phi__config_json_cost(phi_arena *arena, const phi_cost *cost) {
     return phi__config_json_tree(&w);
 }
 
-static phi_json *phi__config_json_headers(phi_arena *arena, const phi_model *model, bool secrets) {
+static phi_json *phi__config_json_model_put_headers(phi_arena *arena, const phi_model *model,
+                                                    bool secrets) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     size_t i;
     for (i = 0; i < model->header_count; i++)
@@ -26,13 +27,13 @@ static phi_json *phi__config_json_headers(phi_arena *arena, const phi_model *mod
     return phi__config_json_tree(&w);
 }
 
-static const char *phi__config_json_format(uint32_t quirks) {
+static const char *phi__config_json_model_format(uint32_t quirks) {
     return (quirks & PHI_QUIRK_REASONING_OBJECT) != 0  ? "OpenRouter"
            : (quirks & PHI_QUIRK_ENABLE_THINKING) != 0 ? "Qwen"
                                                        : "OpenAi";
 }
 
-static phi_json *phi__config_json_compat(phi_arena *arena, uint32_t quirks) {
+static phi_json *phi__config_json_model_put_compat(phi_arena *arena, uint32_t quirks) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     const phi__config_choice *names = phi__config_tables_quirk_names();
     phi_json *list = phi_json_new_array(arena);
@@ -50,7 +51,7 @@ static phi_json *phi__config_json_compat(phi_arena *arena, uint32_t quirks) {
                               (quirks & PHI_QUIRK_TOOL_NAME_IN_RESULT) != 0);
     phi__config_json_put_bool(&w, "requires_assistant_after_tool_result",
                               (quirks & PHI_QUIRK_ASSISTANT_AFTER_TOOL) != 0);
-    phi__config_json_put_text(&w, "thinking_format", phi__config_json_format(quirks));
+    phi__config_json_put_text(&w, "thinking_format", phi__config_json_model_format(quirks));
     for (; list != NULL && names->name[0] != '\0'; names++)
         if ((quirks & (uint32_t)names->value) != 0 &&
             phi_json_add(list, phi_json_new_text(arena, names->name)) != PHI_OK)
@@ -63,7 +64,7 @@ static phi_json *phi__config_json_compat(phi_arena *arena, uint32_t quirks) {
 
 /* "open_ai_completions", "openai", "gemini": as PHI_PROTOCOL_; a protocol of the host's own stays
    as it is. */
-static void phi__config_json_api(phi__config_json *r, const phi_json *node, phi_model *out) {
+static void phi__config_json_model_api(phi__config_json *r, const phi_json *node, phi_model *out) {
     const phi__config_choice *choice = phi__config_tables_api(), *found;
     phi__config_json_text(r, node, "api", &out->protocol, "api: expected a text");
     if (out->protocol == NULL) return;
@@ -72,7 +73,8 @@ static void phi__config_json_api(phi__config_json *r, const phi_json *node, phi_
         if (!choice->alias && choice->value == found->value) out->protocol = choice->name;
 }
 
-static void phi__config_json_read_cost(phi__config_json *r, const phi_json *node, phi_cost *out) {
+static void phi__config_json_model_read_cost(phi__config_json *r, const phi_json *node,
+                                             phi_cost *out) {
     if (node == NULL) return;
     if (!phi_json_is_object(node)) phi__config_json_fail(r, "cost: expected an object");
     phi__config_json_num(r, node, "input_per_million", 0, 1e9, &out->input,
@@ -186,10 +188,10 @@ phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t f
     phi__config_json_put_bool(&w, "reasoning", m.reasoning);
     phi__config_json_put_or(&w, "context_window", m.context_window, 128000);
     phi__config_json_put_or(&w, "max_tokens", m.max_tokens, 8192);
-    phi__config_json_put(&w, "cost", phi__config_json_cost(arena, &m.cost));
-    phi__config_json_put(&w, "headers", phi__config_json_headers(arena, &m, secrets));
+    phi__config_json_put(&w, "cost", phi__config_json_model_cost(arena, &m.cost));
+    phi__config_json_put(&w, "headers", phi__config_json_model_put_headers(arena, &m, secrets));
     if (m.quirks != 0 || strcmp(m.protocol, PHI_PROTOCOL_OPENAI_CHAT) == 0)
-        phi__config_json_put(&w, "compat", phi__config_json_compat(arena, m.quirks));
+        phi__config_json_put(&w, "compat", phi__config_json_model_put_compat(arena, m.quirks));
     else
         phi__config_json_put_text(&w, "compat", NULL);
     return phi__config_json_tree(&w);
@@ -204,7 +206,7 @@ phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model
     if (!phi_json_is_object(node)) phi__config_json_fail(&r, "model: expected an object");
     phi__config_json_text(&r, node, "id", &m.id, "id: expected a text");
     phi__config_json_text(&r, node, "name", &m.name, "name: expected a text");
-    phi__config_json_api(&r, node, &m);
+    phi__config_json_model_api(&r, node, &m);
     phi__config_json_text(&r, node, "provider", &m.provider, "provider: expected a text");
     phi__config_json_text(&r, node, "base_url", &m.base_url, "base_url: expected a text");
     phi__config_json_text(&r, node, "api_key", &m.api_key, "api_key: expected a text");
@@ -213,7 +215,7 @@ phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model
                                "context_window: expected an integer from 1 to 4294967295");
     (void)phi__config_json_u32(&r, node, "max_tokens", 1, &m.max_tokens,
                                "max_tokens: expected an integer from 1 to 4294967295");
-    phi__config_json_read_cost(&r, phi__config_json_get(node, "cost"), &m.cost);
+    phi__config_json_model_read_cost(&r, phi__config_json_get(node, "cost"), &m.cost);
     phi__config_json_model_compat(&r, phi__config_json_get(node, "compat"), &m.quirks);
     if (!phi__config_json_model_headers(&r, phi__config_json_get(node, "headers"), arena, &m))
         return PHI_NO_MEMORY;
