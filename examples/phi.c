@@ -34,7 +34,7 @@ typedef struct app {
     phi_memory memory;
     phi_arena arena; /* of one event, or one question */
     const char *why; /* this model */
-    bool chat, quit;
+    bool chat, quit, asking, with_always;
     screen screen;
     text held; /* of stderr's text */
     int below; /* lines below the transcript */
@@ -44,7 +44,6 @@ typedef struct app {
     phi_pending_item asked;
     phi_permission_rules always;
     uint64_t asked_ms;
-    bool asking, with_always;
     key_reader keys;
     line_editor line;
     typed typed;
@@ -127,7 +126,7 @@ static void show(app *a, const phi_event *ev) {
     phi_arena_mark mark = phi_arena_save(&a->arena);
     switch (ev->kind) {
     case PHI_EV_AGENT_START: a->began_ms = ev->timestamp_ms; break;
-    case PHI_EV_TEXT: screen_put(&a->screen, STYLE_PLAIN, ev->text); break;
+    case PHI_EV_TEXT: screen_answer(&a->screen, ev->text); break;
     case PHI_EV_THINKING:
         if (a->chat) screen_put(&a->screen, STYLE_DIM, ev->text);
         break;

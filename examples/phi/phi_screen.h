@@ -100,6 +100,12 @@ static inline void screen_fresh(screen *s) {
     if (n > 0 && s->kept.at[n - 1] != '\n') screen_say(s, STYLE_PLAIN, "\n");
 }
 
+/* Of an answer, which begins a line behind what the model thought. */
+static inline void screen_answer(screen *s, phi_str what) {
+    if (s->now == STYLE_DIM && what.len > 0) screen_fresh(s);
+    screen_put(s, STYLE_PLAIN, what);
+}
+
 static inline bool screen_row(const screen *s, size_t from, size_t *end, size_t *next) {
     return rows_next(&s->kept, s->columns, from, end, next);
 }

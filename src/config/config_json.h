@@ -65,10 +65,10 @@ PHI_API phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *ou
 enum { PHI_MODEL_JSON_SECRETS = 1 /* api_key and the values of headers are written, too */ };
 
 /* {"id", "name", "api", "provider", "base_url", "api_key", "reasoning", "context_window",
-   "max_tokens", "cost": {"input_per_million"...}, "headers", "compat"}. Without the flag api_key and
-   the values of headers are "". "api" is "open_ai_completions" and so on; reading takes the names of
-   configuration files, too. "compat" has "quirks" besides, by the names of PHI_QUIRK_; where it is,
-   it says all. */
+   "max_tokens", "cost": {"input_per_million"...}, "headers", "compat"}. Without the flag api_key
+   and the values of headers are "". "api" is "open_ai_completions" and so on; reading takes the
+   names of configuration files, too. "compat" has "quirks" besides, by the names of PHI_QUIRK_;
+   where it is, it says all. */
 PHI_API phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t flags);
 /* Headers are in the arena. PHI_NO_MEMORY. */
 PHI_API phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model *out,
