@@ -12,8 +12,8 @@
 #include <string.h>
 
 typedef struct pick_preset {
-    const char *name, *key,
-        *id; /* `key` is a variable of the environment; `id` the model without PHI_MODEL */
+    const char *name, *key; /* `key` is a variable of the environment */
+    const char *id;         /* the model without PHI_MODEL */
     phi_model (*make)(const char *id, const char *api_key);
 } pick_preset;
 

@@ -54,7 +54,7 @@ start_mock() {
 }
 
 # What examples/pick_model.h looks for, in its order.
-keys() { sed -n 's/.*why = "\([A-Z]*_API_KEY\)".*/\1/p' examples/pick_model.h; }
+keys() { sed -n 's/^ *{"[a-z]*", "\([A-Z]*_API_KEY\)".*/\1/p' examples/pick_model.h; }
 
 # The first of them that is set; empty: none.
 first_key() {

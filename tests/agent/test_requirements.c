@@ -183,8 +183,11 @@ TEST(a_thousand_events_wait_for_the_host_and_come_out_in_order) {
     CHECK_EQ_INT(rig_run(r, 5000), 0); /* it ends, though nobody pops */
     while (phi_next_event(rig_runtime(r), &event)) {
         if (event.kind != PHI_EV_TEXT) continue;
-        for (i = 0; i + 4 <= event.text.len; i += 4)
-            if (!CHECK_EQ_INT(atoi(event.text.at + i), next++)) break;
+        for (i = 0; i + 4 <= event.text.len; i += 4) {
+            char number[5] = "";
+            memcpy(number, event.text.at + i, 4); /* the text is not terminated */
+            if (!CHECK_EQ_INT(atoi(number), next++)) break;
+        }
     }
     CHECK_EQ_INT(next, 1000);
     rig_free(r);

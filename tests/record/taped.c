@@ -42,6 +42,8 @@ phi_agent __wrap_phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, 
                                    phi_restore_run how);
 phi_status __real_phi_agent_reset(phi_agent agent);
 phi_status __wrap_phi_agent_reset(phi_agent agent);
+phi_status __real_phi_agents_free(phi_agents *agents);
+phi_status __wrap_phi_agents_free(phi_agents *agents);
 bool __real_phi_next_event(phi_runtime *rt, phi_event *out);
 bool __wrap_phi_next_event(phi_runtime *rt, phi_event *out);
 
@@ -189,6 +191,13 @@ phi_agent __wrap_phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, 
 phi_status __wrap_phi_agent_reset(phi_agent agent) {
     write_hash(agent); /* another log begins */
     return __real_phi_agent_reset(agent);
+}
+
+/* The agents of a configuration are made inside of the library. */
+phi_status __wrap_phi_agents_free(phi_agents *agents) {
+    size_t i;
+    for (i = 0; i < phi_agents_count(agents); i++) write_hash(phi_agents_at(agents, i));
+    return __real_phi_agents_free(agents);
 }
 
 bool __wrap_phi_next_event(phi_runtime *rt, phi_event *out) {
