@@ -19,7 +19,7 @@ FLAGS_normal = -O2 -g
 # in V=normal). Segments of logs are small there, so that what leaves memory leaves it often.
 FLAGS_asan = -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all \
              -DPHI__SEGMENT_BYTES=512
-FLAGS_tsan = -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
+FLAGS_tsan = -O0 -g1 -fno-omit-frame-pointer -fsanitize=thread
 FLAGS_fuzz = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
              -fno-sanitize-recover=all
 CFLAGS = -std=c99 -D_GNU_SOURCE $(WARN) $(FLAGS_$(V))

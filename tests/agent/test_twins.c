@@ -11,7 +11,7 @@
 #include "history/revert.h"
 #include "tools/context_tools.h"
 
-enum { SEEDS = 60, ACTIONS = 45, TWINS = 3, TOOLS = 5, LANES = 6, PATIENCE = 3000 };
+enum { SEEDS = 40, ACTIONS = 45, TWINS = 3, TOOLS = 5, LANES = 6, PATIENCE = 3000 };
 
 typedef struct twin {
     rig *r;

@@ -12,7 +12,7 @@
 #include "support/store_mem.h"
 #include "tools/context_tools.h"
 
-enum { SEEDS = 100, STEPS = 220, ANSWERS = 120, PATIENCE = 3000, LANES = 4, TOOLS = 6 };
+enum { SEEDS = 70, STEPS = 220, ANSWERS = 120, PATIENCE = 3000, LANES = 4, TOOLS = 6 };
 
 enum { TAPES = 64, MARK_EACH = 8, MARKS = STEPS / MARK_EACH + 2 };
 
