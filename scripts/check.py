@@ -117,7 +117,7 @@ FEATURES = {
     "PHI_NO_EVENT_JSON": (r"phi_event_(?:to|from)_json|phi__event_(?:json|read)_\w+", None),
     "PHI_NO_DESCRIBE": (r"phi_thread_describe|phi__describe_\w+", None),
     "PHI_NO_PREFLIGHT": (r"phi_preflight|phi__preflight|phi__dry_\w+", None),
-    "PHI_NO_PLANS": (r"phi_compaction_\w+|phi_compact_messages|phi__compact_levels_\w+", None),
+    "PHI_NO_PLANS": (r"phi_compaction_(?:due|plan)\w*|phi_compact_messages|phi__compact_levels_\w+", None),
     "PHI_NO_MESSAGE_JSON": (r"phi_message_(?:to|from)_json|phi_(?:save|restore)_messages|phi__message_read_get", None),
     "PHI_NO_REWRITES": (r"phi_thread_rewrite|phi__(?:thread_)?rewrite_\w+|phi__truncate", None),
     "PHI_NO_STORE_FILES": (r"phi__(?:file_(?:store|documents|threads)|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "

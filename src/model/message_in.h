@@ -51,7 +51,9 @@ PHI__FN phi_status phi__message_read_get_blocks(const phi_json *array, phi_arena
 PHI__FN phi_usage phi__message_read_get_usage(const phi_json *node);
 /* What phi__message_put_value wrote. NULL leaves *out as it is. False: no memory. */
 PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena, phi_str *out);
+#endif
 
+#if !defined(PHI_NO_MESSAGE_JSON) || !defined(PHI_NO_CONFIG)
 /* A protocol, in either spelling, as the original's JSON has it. NULL: the original has none of
    that name, and would refuse the whole file. Static. */
 PHI__FN const char *phi__message_read_api(phi_str protocol);

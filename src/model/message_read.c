@@ -10,6 +10,30 @@ PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol) {
     return azure && phi__str_is(provider, "azure") ? PHI__LIT("azure_openai") : provider;
 }
 
+#if !defined(PHI_NO_MESSAGE_JSON) || !defined(PHI_NO_CONFIG)
+
+/* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write
+   "openai_". */
+static const char *const phi__message_apis[][2] = {
+    {"anthropic_messages", "anthropic_messages"},
+    {"open_ai_completions", "openai_completions"},
+    {"open_ai_responses", "openai_responses"},
+    {"azure_open_ai_responses", "azure_openai_responses"},
+    {"google_generative_ai", "google_generative_ai"},
+    {"google_vertex", "google_vertex"},
+    {"bedrock_converse_stream", "bedrock_converse_stream"}};
+
+PHI__FN const char *phi__message_read_api(phi_str protocol) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__message_apis); i++)
+        if (phi__str_is(protocol, phi__message_apis[i][0]) ||
+            phi__str_is(protocol, phi__message_apis[i][1]))
+            return phi__message_apis[i][0];
+    return NULL;
+}
+
+#endif
+
 #ifndef PHI_NO_MESSAGE_JSON
 
 typedef struct phi__message_reader {
@@ -41,31 +65,11 @@ PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena,
     return phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
 }
 
-/* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write
-   "openai_". */
-static const char *const phi__message_apis[][2] = {
-    {"anthropic_messages", "anthropic_messages"},
-    {"open_ai_completions", "openai_completions"},
-    {"open_ai_responses", "openai_responses"},
-    {"azure_open_ai_responses", "azure_openai_responses"},
-    {"google_generative_ai", "google_generative_ai"},
-    {"google_vertex", "google_vertex"},
-    {"bedrock_converse_stream", "bedrock_converse_stream"}};
-
 static phi_str phi__message_read_protocol(phi_str api) {
     size_t i;
     for (i = 0; i < PHI__COUNT(phi__message_apis); i++)
         if (phi__str_is(api, phi__message_apis[i][0])) return phi_str_of(phi__message_apis[i][1]);
     return api;
-}
-
-PHI__FN const char *phi__message_read_api(phi_str protocol) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__message_apis); i++)
-        if (phi__str_is(protocol, phi__message_apis[i][0]) ||
-            phi__str_is(protocol, phi__message_apis[i][1]))
-            return phi__message_apis[i][0];
-    return NULL;
 }
 
 /* The members of a block that are read, about in the order in which they are written. */
