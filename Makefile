@@ -14,7 +14,7 @@ LIBS = -lcurl
 also = $(if $(findstring sqlite,$(1)),-lsqlite3)
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef
-FLAGS_normal = -O2 -g
+FLAGS_normal = -O2 -g1
 # Reports of the sanitizers need lines alone, which compile and link a quarter faster than what a debugger reads (that is
 # in V=normal). Segments of logs are small there, so that what leaves memory leaves it often.
 FLAGS_asan = -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all \
@@ -44,7 +44,8 @@ VALGRIND_SLOW = $(filter tests/agent/test_recall.c tests/agent/test_memory_limit
     tests/persist/test_journal.c tests/text/test_json_number.c tests/wire/test_fixtures.c \
     tests/features/test_effects.c tests/features/test_effects_random.c tests/subagents/test_subagents_freed.c \
     tests/history/test_thread.c tests/wire/test_encoder.c tests/persist/test_entry_json.c tests/loop/test_same.c \
-    tests/text/test_schema.c tests/text/test_yaml_errors.c tests/text/test_toml.c tests/text/test_toml_write.c tests/text/test_marks.c tests/loop/test_fetch.c tests/loop/test_cap.c tests/evaluate/% tests/strategy/%, $(TEST_SRC))
+    tests/text/test_schema.c tests/persist/test_file_store.c tests/agent/test_http.c tests/agent/test_forgetting.c \
+    tests/agent/test_stored.c tests/agent/test_snapshot_together.c tests/text/test_yaml_errors.c tests/text/test_toml.c tests/text/test_toml_write.c tests/text/test_marks.c tests/loop/test_fetch.c tests/loop/test_cap.c tests/evaluate/% tests/strategy/%, $(TEST_SRC))
 # Children of fork that end without freeing anything have leaked, for valgrind.
 VALGRIND_FORKS = tests/agent/test_leave.c tests/persist/test_crash.c
 VALGRIND_TESTS = $(and $(filter Linux,$(shell uname -s)), $(filter-out $(VALGRIND_SLOW) $(VALGRIND_FORKS), $(filter tests/base/% tests/text/% tests/model/% tests/wire/% tests/codecs/% \

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILDS = {"gcc": ["gcc", "-O1"], "clang": ["clang", "-O0"], "m32": ["gcc", "-m32", "-O0"]}
+BUILDS = {"gcc": ["gcc", "-O0"], "clang": ["clang", "-O0"], "m32": ["gcc", "-m32", "-O0"]}
 BUDGETS = ["0", "1024"]
 
 
