@@ -14,9 +14,9 @@ LIBS = -lcurl
 also = $(if $(findstring sqlite,$(1)),-lsqlite3)
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef
+# Reports of valgrind and the sanitizers need lines alone, which compile and link a quarter faster than what a debugger reads
+# (FLAGS_normal='-O2 -g'). Under ASan segments of logs are small, so that what leaves memory leaves it often.
 FLAGS_normal = -O2 -g1
-# Reports of the sanitizers need lines alone, which compile and link a quarter faster than what a debugger reads (that is
-# in V=normal). Segments of logs are small there, so that what leaves memory leaves it often.
 FLAGS_asan = -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all \
              -DPHI__SEGMENT_BYTES=512
 FLAGS_tsan = -O0 -g1 -fno-omit-frame-pointer -fsanitize=thread
