@@ -1034,11 +1034,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xebcd23e4
+#if PHI__IMP_BASE != 0xfb582734
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xebcd23e4
+#define PHI__IMP_BASE 0xfb582734
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1436,12 +1436,15 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 #define PHI_BASE_SLOTS_IN_H
 
 
-typedef struct phi__slot {
+/* 32-bit ABIs align 64 bits to 4: that is slow, and of clang a call into libatomic. */
 #if defined(__GNUC__)
-    PHI__ATOMIC(uint64_t) word __attribute__((aligned(8)));
+typedef PHI__ATOMIC(uint64_t) phi__slot_word __attribute__((aligned(8)));
 #else
-    PHI__ATOMIC(uint64_t) word;
+typedef PHI__ATOMIC(uint64_t) phi__slot_word;
 #endif
+
+typedef struct phi__slot {
+    phi__slot_word word;
     void *object;
     uint32_t index, next_free; /* next_free: index + 1 of the next free slot, 0: none */
 } phi__slot;
@@ -2557,16 +2560,15 @@ static size_t phi__slots_page_len(uint32_t page) { return (size_t)PHI__SLOT_FIRS
 /* The slots, and behind them a bit for each. */
 static size_t phi__slots_page_bytes(uint32_t page) {
     size_t n = phi__slots_page_len(page);
-    return n * sizeof(phi__slot) + n / 64 * sizeof(PHI__ATOMIC(uint64_t));
+    return n * sizeof(phi__slot) + n / 64 * sizeof(phi__slot_word);
 }
 
 /* The bits of 64 slots; group: index / 64, of a slot that exists. */
-static PHI__ATOMIC(uint64_t) * phi__slots_bits(const phi__slots *slots, uint32_t group) {
+static phi__slot_word *phi__slots_bits(const phi__slots *slots, uint32_t group) {
     uint32_t page = 0;
     while (group >= phi__slots_page_len(page) / 64)
         group -= (uint32_t)(phi__slots_page_len(page++) / 64);
-    return (PHI__ATOMIC(uint64_t) *)(void *)(slots->pages[page] + phi__slots_page_len(page)) +
-           group;
+    return (phi__slot_word *)(void *)(slots->pages[page] + phi__slots_page_len(page)) + group;
 }
 
 PHI__FN void phi__slots_free(phi__slots *slots) {
@@ -2660,7 +2662,7 @@ PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint
 
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index) {
     uint64_t bit = (uint64_t)1 << (index & 63), was;
-    PHI__ATOMIC(uint64_t) * bits;
+    phi__slot_word *bits;
     if (phi__slots_at(slots, index) == NULL) return;
     bits = phi__slots_bits(slots, index / 64);
     was = PHI__LOAD(bits);
@@ -2673,7 +2675,7 @@ PHI__FN bool phi__slots_any_marked(const phi__slots *slots) {
 }
 
 static size_t phi__slots_take_bits(phi__slots *slots, uint32_t group, uint32_t *out) {
-    PHI__ATOMIC(uint64_t) *bits = phi__slots_bits(slots, group);
+    phi__slot_word *bits = phi__slots_bits(slots, group);
     uint64_t was = PHI__LOAD(bits);
     size_t count = 0;
     uint32_t i;

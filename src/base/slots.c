@@ -11,16 +11,15 @@ static size_t phi__slots_page_len(uint32_t page) { return (size_t)PHI__SLOT_FIRS
 /* The slots, and behind them a bit for each. */
 static size_t phi__slots_page_bytes(uint32_t page) {
     size_t n = phi__slots_page_len(page);
-    return n * sizeof(phi__slot) + n / 64 * sizeof(PHI__ATOMIC(uint64_t));
+    return n * sizeof(phi__slot) + n / 64 * sizeof(phi__slot_word);
 }
 
 /* The bits of 64 slots; group: index / 64, of a slot that exists. */
-static PHI__ATOMIC(uint64_t) * phi__slots_bits(const phi__slots *slots, uint32_t group) {
+static phi__slot_word *phi__slots_bits(const phi__slots *slots, uint32_t group) {
     uint32_t page = 0;
     while (group >= phi__slots_page_len(page) / 64)
         group -= (uint32_t)(phi__slots_page_len(page++) / 64);
-    return (PHI__ATOMIC(uint64_t) *)(void *)(slots->pages[page] + phi__slots_page_len(page)) +
-           group;
+    return (phi__slot_word *)(void *)(slots->pages[page] + phi__slots_page_len(page)) + group;
 }
 
 PHI__FN void phi__slots_free(phi__slots *slots) {
@@ -114,7 +113,7 @@ PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint
 
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index) {
     uint64_t bit = (uint64_t)1 << (index & 63), was;
-    PHI__ATOMIC(uint64_t) * bits;
+    phi__slot_word *bits;
     if (phi__slots_at(slots, index) == NULL) return;
     bits = phi__slots_bits(slots, index / 64);
     was = PHI__LOAD(bits);
@@ -127,7 +126,7 @@ PHI__FN bool phi__slots_any_marked(const phi__slots *slots) {
 }
 
 static size_t phi__slots_take_bits(phi__slots *slots, uint32_t group, uint32_t *out) {
-    PHI__ATOMIC(uint64_t) *bits = phi__slots_bits(slots, group);
+    phi__slot_word *bits = phi__slots_bits(slots, group);
     uint64_t was = PHI__LOAD(bits);
     size_t count = 0;
     uint32_t i;

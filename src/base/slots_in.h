@@ -15,12 +15,15 @@
 
 #include "base/base_in.h"
 
-typedef struct phi__slot {
+/* 32-bit ABIs align 64 bits to 4: that is slow, and of clang a call into libatomic. */
 #if defined(__GNUC__)
-    PHI__ATOMIC(uint64_t) word __attribute__((aligned(8)));
+typedef PHI__ATOMIC(uint64_t) phi__slot_word __attribute__((aligned(8)));
 #else
-    PHI__ATOMIC(uint64_t) word;
+typedef PHI__ATOMIC(uint64_t) phi__slot_word;
 #endif
+
+typedef struct phi__slot {
+    phi__slot_word word;
     void *object;
     uint32_t index, next_free; /* next_free: index + 1 of the next free slot, 0: none */
 } phi__slot;
