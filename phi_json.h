@@ -484,11 +484,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x033813bf
+#if PHI__PUB_TEXT != 0x0cd5835c
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x033813bf
+#define PHI__PUB_TEXT 0x0cd5835c
 
 /* ---- src/text/json.h ---- */
 
@@ -863,8 +863,9 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 
 /* Writes `text` with the least changes that make it read as `tree` (an object): values that are the
    same keep their bytes, and so do comments, order and white space. New keys come behind those of
-   their table, new tables behind those of the table around them; a key or a table that goes takes
-   its lines with it. 1 and 1.0 differ here, and a date differs from a string. `text` and `tree` are
+   their table, new tables behind those of the table around them, new items behind the one before
+   them; a key, a table or an item that goes takes its lines with it, an item of a line with others
+   its comma. 1 and 1.0 differ here, and a date differs from a string. `text` and `tree` are
    borrowed until return; *out is in the arena, and terminated. *error (which may be NULL) is for a
    `text` that phi_toml_parse refuses; otherwise as phi_toml_write. All is done in this call. */
 PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json *tree,
@@ -872,10 +873,10 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
 
 /* The same of one value: sets it at the path, or removes the one there where `value` is NULL (else
    it is borrowed until return). A path is like phi_json_path's, "servers[0].port"; a key with one
-   of ". [ ]" in it is in quotes (which know no escapes): servers."a.b".port. Tables on the way are
-   made, and an index that is the count of an array appends to it. PHI_NOT_FOUND: nothing there to
-   remove, or an index beyond the count. PHI_BAD_ARG: a path that is none, or that leads through a
-   value that is no table or array. */
+   of ". [ ]" in it, or with a quote first, is in quotes (which know no escapes), as in
+   servers."a.b".port. Tables on the way are made, and an index that is the count of an array
+   appends to it. PHI_NOT_FOUND: nothing there to remove, or an index beyond the count. PHI_BAD_ARG:
+   a path that is none, or that leads through a value that is no table or array. */
 PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
                                 const phi_json *value, uint32_t flags, phi_str *out,
                                 phi_parse_error *error);
@@ -2856,11 +2857,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x23d2b462
+#if PHI__IMP_TEXT != 0xc6051898
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x23d2b462
+#define PHI__IMP_TEXT 0xc6051898
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3069,6 +3070,8 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
 #endif
     return phi__json_text_plain_end(at, end);
 }
+/* The code of so many hexadecimal digits (at most 8); UINT32_MAX: there are fewer. */
+PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits);
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
    says whether there is a backslash; nothing else is checked. */
 PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped);
@@ -3329,8 +3332,9 @@ typedef struct phi__marks_entry {
     const phi_json *node; /* NULL: a free slot */
     uint32_t line, column;
     uint32_t key_line, key_column;
-    uint32_t from, to,
-        key_from; /* offsets, of TOML alone: the value, and where its line's key is */
+    /* Offsets, of TOML alone: the value, and where its line's key is; of a header: where the
+       value or header before it ends. */
+    uint32_t from, to, key_from;
 } phi__marks_entry;
 
 typedef struct phi__marks {
@@ -3782,6 +3786,8 @@ PHI__FN void phi__toml_change_free(phi__toml_change *c);
 /* The bytes [from, to) become what stands in `texts` from `at` on. Where one place gets several
    new texts, they come in the order of these calls. */
 PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at);
+/* What stands in `texts` from `at` on comes before the byte `to`, behind all other new texts. */
+PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at);
 /* The whole lines from that of `from` to that of `to`; `blank`: empty lines before them, too. */
 PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank);
 /* Where the line of an offset begins, and where the next one does. */
@@ -3791,15 +3797,26 @@ PHI__FN size_t phi__toml_change_next(const phi__toml_change *c, size_t at);
 PHI__FN void phi__toml_change_fresh(phi__toml_change *c, size_t at);
 /* The white space that the line of an offset begins with. */
 PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at);
+/* The line of an offset, or that of the first of the comments right above it; they begin behind
+   `floor`. */
+PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor);
 /* The changed text. False: no memory. */
 PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
 
 /* ---- toml_array.c: items of an array in brackets ---- */
 
-/* New items behind `last`, an item that ends at `end`; written by `w` into c->texts. */
+/* New items behind one at [last_from, last_to); written by `w` into c->texts. */
 PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
                                     size_t last_to, const phi_json *first, size_t count,
                                     uint32_t depth);
+/* The same before the first item, which begins at `at`; `open`: the array's bracket. */
+PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
+                                     size_t at, const phi_json *first, size_t count,
+                                     uint32_t depth);
+/* The `count` items behind `before` go, each with its comma, and with its lines and the comments
+   on them where they hold nothing else. `first`: they are the first ones, and `before` the last. */
+PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
+                                  const phi_json *before, size_t count, bool first);
 
 #endif
 #endif
@@ -6495,24 +6512,28 @@ PHI__FN size_t phi__json_text_utf8(const char *at, const char *end) {
     return n;
 }
 
-static int phi__json_text_hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
+static uint32_t phi__json_text_hex_digit(char c) {
+    if (c >= '0' && c <= '9') return (uint32_t)(c - '0');
+    if (c >= 'a' && c <= 'f') return (uint32_t)(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F') return (uint32_t)(c - 'A') + 10;
+    return UINT32_MAX;
+}
+
+PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits) {
+    uint32_t code = 0;
+    if ((size_t)(end - at) < digits) return UINT32_MAX;
+    for (; digits > 0; digits--) {
+        uint32_t digit = phi__json_text_hex_digit(*at++);
+        if (digit > 15) return UINT32_MAX;
+        code = code << 4 | digit;
+    }
+    return code;
 }
 
 /* The code unit of \uXXXX at a backslash, or -1. */
 static int32_t phi__json_text_unit(const char *at, const char *end) {
-    int32_t unit = 0;
-    int i;
-    if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
-    for (i = 2; i < 6; i++) {
-        int digit = phi__json_text_hex_digit(at[i]);
-        if (digit < 0) return -1;
-        unit = unit * 16 + digit;
-    }
-    return unit;
+    if (end - at < 2 || at[0] != '\\' || at[1] != 'u') return -1;
+    return (int32_t)phi__json_text_hex(at + 2, end, 4);
 }
 
 /* The character of an escape's letter; 0: unknown letter. */
@@ -8198,7 +8219,7 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 
 /* ---- src/text/toml_array.c ---- */
 
-/* toml_array.c - new items for an array in brackets, in the style of those that are there. */
+/* toml_array.c - items of an array in brackets that come, in the style of those there, and go. */
 
 #ifndef PHI_NO_TOML
 
@@ -8221,6 +8242,13 @@ static size_t phi__toml_array_line_end(const phi__toml_change *c, size_t at) {
     return end;
 }
 
+/* How many spaces and tabs are behind an offset. */
+static size_t phi__toml_array_blanks(const phi__toml_change *c, size_t at) {
+    size_t end = at;
+    while (end < c->text.len && (c->text.at[end] == ' ' || c->text.at[end] == '\t')) end++;
+    return end - at;
+}
+
 /* Whether nothing but white space is between the start of its line and an offset. */
 static bool phi__toml_array_is_first(const phi__toml_change *c, size_t at) {
     while (at > 0 && (c->text.at[at - 1] == ' ' || c->text.at[at - 1] == '\t')) at--;
@@ -8228,9 +8256,9 @@ static bool phi__toml_array_is_first(const phi__toml_change *c, size_t at) {
 }
 
 /* Whether white space, or a comment, is all that is left of the line. */
-static bool phi__toml_array_is_last(const phi__toml_change *c, size_t at, size_t line) {
-    while (at < line && (c->text.at[at] == ' ' || c->text.at[at] == '\t')) at++;
-    return at == line || c->text.at[at] == '#';
+static bool phi__toml_array_is_last(const phi__toml_change *c, size_t at) {
+    at += phi__toml_array_blanks(c, at);
+    return at == c->text.len || strchr("\r\n#", c->text.at[at]) != NULL;
 }
 
 static void phi__toml_array_items(phi__toml_change *c, phi__toml_writer *w, const phi_json *first,
@@ -8252,9 +8280,8 @@ PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, si
     size_t token = phi__toml_array_token(c, last_to), at = c->texts.len;
     size_t line = own_line ? phi__toml_array_line_end(c, last_to) : last_to;
     bool comma = token < line && c->text.at[token] == ',';
-    if (own_line && comma &&
-        phi__toml_array_is_last(c, token + 1,
-                                line)) { /* "item, # comment": lines of their own behind it */
+    if (own_line && comma && phi__toml_array_is_last(c, token + 1)) {
+        /* "item, # comment": lines of their own behind it */
         phi__toml_array_items(c, w, first, count, depth, "\n", indent, ",");
         phi__toml_change_add(c, line, line, at);
     } else if (own_line && token > line && c->text.at[token] == ']') { /* a comma is missing */
@@ -8268,6 +8295,59 @@ PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, si
         phi__toml_array_items(c, w, first, count, depth, own_line ? ",\n" : ", ", indent, "");
         phi__toml_change_add(c, last_to, last_to, at);
     }
+}
+
+PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
+                                     size_t at, const phi_json *first, size_t count,
+                                     uint32_t depth) {
+    size_t text = c->texts.len;
+    if (phi__toml_array_is_first(c, at)) {
+        phi_str indent = phi__toml_change_indent(c, at);
+        phi__toml_array_items(c, w, first, count, depth, "", indent, ",\n");
+        at = phi__toml_change_above(c, at, open);
+    } else
+        phi__toml_array_items(c, w, first, count, depth, "", phi__str("", 0), ", ");
+    phi__toml_change_add(c, at, at, text);
+}
+
+/* Items at [from, to), which no line break separates, go with the comma behind them; lines that
+   hold nothing else go whole, with their comments. Returns whether there was a comma. */
+static bool phi__toml_array_drop_line(phi__toml_change *c, size_t from, size_t to, bool first) {
+    size_t token = phi__toml_array_token(c, to);
+    bool comma = c->text.at[token] == ',', own_line = phi__toml_array_is_first(c, from);
+    if (comma) to = token + 1;
+    if (phi__toml_array_is_last(c, to)) {
+        if (own_line) {
+            phi__toml_change_drop(c, from, to, false);
+            return comma;
+        }
+        first = false;
+    }
+    if (first || own_line)
+        to += phi__toml_array_blanks(c, to);
+    else
+        while (c->text.at[from - 1] == ' ' || c->text.at[from - 1] == '\t') from--;
+    phi__toml_change_add(c, from, to, c->texts.len);
+    return comma;
+}
+
+PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
+                                  const phi_json *before, size_t count, bool first) {
+    const phi_json *item = before;
+    size_t from, to, next;
+    bool comma = true;
+    while (count > 0) {
+        next = from = phi__marks_at(marks, item->next)->from;
+        do {
+            item = item->next;
+            to = phi__marks_at(marks, item)->to;
+            if (--count > 0) next = phi__marks_at(marks, item->next)->from;
+        } while (count > 0 && memchr(c->text.at + to, '\n', next - to) == NULL);
+        comma = phi__toml_array_drop_line(c, from, to, first);
+    }
+    if (comma || first) return;
+    next = phi__toml_array_token(c, phi__marks_at(marks, before)->to);
+    phi__toml_change_add(c, next, next + 1, c->texts.len);
 }
 
 #endif
@@ -8307,6 +8387,11 @@ PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, s
     piece->at = at;
     piece->len = c->texts.len - at;
     piece->order = c->count++;
+}
+
+PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at) {
+    phi__toml_change_add(c, to, to, at);
+    if (!c->failed) c->pieces[c->count - 1].order = SIZE_MAX;
 }
 
 /* ---- lines ---- */
@@ -8352,9 +8437,21 @@ PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at) {
     return phi__str(c->text.at + from, to - from);
 }
 
+PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor) {
+    size_t line = phi__toml_change_line(c, at), before;
+    while (line > floor) {
+        before = phi__toml_change_line(c, line - 1);
+        if (before < floor || before >= line ||
+            c->text.at[before + phi__toml_change_indent(c, before).len] != '#')
+            break;
+        line = before;
+    }
+    return line;
+}
+
 /* ---- all pieces at once ---- */
 
-static bool phi__toml_change_before(const phi__toml_piece *a, const phi__toml_piece *b) {
+static bool phi__toml_change_precedes(const phi__toml_piece *a, const phi__toml_piece *b) {
     return a->from != b->from ? a->from < b->from : a->order < b->order;
 }
 
@@ -8363,8 +8460,8 @@ static void phi__toml_change_sift(phi__toml_piece *at, size_t i, size_t n) {
     while (2 * i + 1 < n) {
         size_t child = 2 * i + 1;
         phi__toml_piece held = at[i];
-        if (child + 1 < n && phi__toml_change_before(&at[child], &at[child + 1])) child++;
-        if (!phi__toml_change_before(&held, &at[child])) return;
+        if (child + 1 < n && phi__toml_change_precedes(&at[child], &at[child + 1])) child++;
+        if (!phi__toml_change_precedes(&held, &at[child])) return;
         at[i] = at[child];
         at[child] = held;
         i = child;
@@ -8745,43 +8842,6 @@ static void phi__toml_edit_replace(phi__toml_editor *e, const phi_json *old, con
     phi__toml_change_add(&e->change, at.from, at.to, text);
 }
 
-/* Items that are in both stay; more come behind the last, or the last ones go. */
-static void phi__toml_edit_array(phi__toml_editor *e, const phi_json *old, const phi_json *now,
-                                 uint32_t depth, bool lines) {
-    phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
-    phi__marks_entry last;
-    const phi_json *end = NULL;
-    if (old->len == 0 || now->len == 0) {
-        if (old->len != now->len) phi__toml_edit_replace(e, old, now, depth, lines);
-        return;
-    }
-    while (a.left > 0 && b.left > 0 && phi__toml_edit_good(e)) {
-        end = phi_json_next(&a);
-        phi__toml_edit_value(e, end, phi_json_next(&b), depth + 1, false);
-    }
-    if (end == NULL) return;
-    last = phi__toml_edit_at(e, end);
-    if (b.left > 0)
-        phi__toml_array_append(&e->change, &e->writer, last.from, last.to, b.at->next, b.left,
-                               depth + 1);
-    else if (a.left > 0)
-        phi__toml_change_add(&e->change, last.to, phi__toml_edit_at(e, old->v.last).to,
-                             e->change.texts.len);
-}
-
-/* Whether the members of a table in braces can be changed one by one: all are of a single key, and
-   none goes. */
-static bool phi__toml_edit_may_keep(phi__toml_editor *e, const phi_json *old,
-                                    phi__toml_index *index) {
-    phi_json_iter it = phi_json_each(old);
-    if (it.left == 0) return false;
-    while (phi_json_next(&it) != NULL)
-        if (phi__toml_edit_how(e, old, it.at) != PHI__TOML_FIXED ||
-            phi__toml_edit_find(e, index, it.key) == NULL)
-            return false;
-    return true;
-}
-
 static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b);
 
 static bool phi__toml_edit_equal_members(phi__toml_editor *e, const phi_json *a,
@@ -8809,6 +8869,71 @@ static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const p
     if (of_a.left != of_b.left) return false;
     while (phi_json_next(&of_a) != NULL)
         if (!phi__toml_edit_equal(e, of_a.at, phi_json_next(&of_b))) return false;
+    return true;
+}
+
+/* ---- items ---- */
+
+/* How many items at the end stay as they are. Of lists of one length each item becomes the one at
+   its place; of others those that are equal at the start and at the end stay, and the items between
+   them change, go or are new. */
+static size_t phi__toml_edit_same_end(phi__toml_editor *e, const phi_json *old,
+                                      const phi_json *now) {
+    phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
+    size_t least = phi__min(a.left, b.left), same = 0;
+    if (a.left == b.left) return 0;
+    while (least > 0 && phi__toml_edit_equal(e, phi_json_next(&a), phi_json_next(&b))) least--;
+    a = phi_json_each(old);
+    b = phi_json_each(now);
+    while (a.left > least) (void)phi_json_next(&a);
+    while (b.left > least) (void)phi_json_next(&b);
+    while (phi_json_next(&a) != NULL)
+        same = phi__toml_edit_equal(e, a.at, phi_json_next(&b)) ? same + 1 : 0;
+    return same;
+}
+
+static void phi__toml_edit_array(phi__toml_editor *e, const phi_json *old, const phi_json *now,
+                                 uint32_t depth, bool lines) {
+    phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
+    const phi_json *last = NULL; /* the item behind which others come or go */
+    phi__marks_entry at;
+    size_t end, more;
+    if (old->len == 0 || now->len == 0) {
+        if (old->len != now->len) phi__toml_edit_replace(e, old, now, depth, lines);
+        return;
+    }
+    end = phi__toml_edit_same_end(e, old, now);
+    while (a.left > end && b.left > end && phi__toml_edit_good(e)) {
+        last = phi_json_next(&a);
+        phi__toml_edit_value(e, last, phi_json_next(&b), depth + 1, false);
+    }
+    if (!phi__toml_edit_good(e)) return;
+    if (a.left > end)
+        phi__toml_array_drop(&e->change, &e->marks, last != NULL ? last : old->v.last, a.left - end,
+                             last == NULL);
+    if (b.left == end) return;
+    more = b.left - end;
+    at = phi__toml_edit_at(e, last != NULL ? last : phi_json_next(&a));
+    if (last != NULL)
+        phi__toml_array_append(&e->change, &e->writer, at.from, at.to, phi_json_next(&b), more,
+                               depth + 1);
+    else
+        phi__toml_array_prepend(&e->change, &e->writer, phi__toml_edit_at(e, old).from, at.from,
+                                phi_json_next(&b), more, depth + 1);
+}
+
+/* ---- tables in braces ---- */
+
+/* Whether the members of a table in braces can be changed one by one: all are of a single key, and
+   none goes. */
+static bool phi__toml_edit_may_keep(phi__toml_editor *e, const phi_json *old,
+                                    phi__toml_index *index) {
+    phi_json_iter it = phi_json_each(old);
+    if (it.left == 0) return false;
+    while (phi_json_next(&it) != NULL)
+        if (phi__toml_edit_how(e, old, it.at) != PHI__TOML_FIXED ||
+            phi__toml_edit_find(e, index, it.key) == NULL)
+            return false;
     return true;
 }
 
@@ -8888,16 +9013,6 @@ static phi_str phi__toml_edit_indent(const phi__toml_editor *e, const phi_json *
     return phi__toml_change_indent(&e->change, phi__toml_edit_at(e, last).key_from);
 }
 
-/* The first header of a text, with the comments right above it. */
-static size_t phi__toml_edit_first_header(const phi__toml_editor *e) {
-    const phi__toml_change *c = &e->change;
-    size_t at = phi__toml_change_line(c, e->reader.first_header), before;
-    while (at > 0 && (before = phi__toml_change_line(c, at - 1)) < at &&
-           c->text.at[before + phi__toml_change_indent(c, before).len] == '#')
-        at = before;
-    return at;
-}
-
 /* Where new lines of a table go; *behind: text that must follow them. */
 static size_t phi__toml_edit_body(const phi__toml_editor *e, const phi_json *table, uint8_t place,
                                   const char **behind) {
@@ -8906,7 +9021,7 @@ static size_t phi__toml_edit_body(const phi__toml_editor *e, const phi_json *tab
     if (place == PHI__TOML_IN_SECTION && table == e->reader.root && at.to == at.from) {
         if (e->reader.section_number == 0) return e->change.text.len;
         *behind = "\n";
-        return phi__toml_edit_first_header(e);
+        return phi__toml_change_above(&e->change, e->reader.first_header, end);
     }
     if (place == PHI__TOML_IN_DOTTED) end = phi__toml_edit_dotted_end(e, table);
     if (place == PHI__TOML_IN_IMPLIED) end = phi__toml_edit_end(e, table);
@@ -9002,24 +9117,40 @@ static void phi__toml_edit_emptied(phi__toml_editor *e, const phi_json *old, uin
 
 /* ---- tables ---- */
 
+/* New tables of a list: behind `last`, one of its tables; NULL: before its first one. */
+static void phi__toml_edit_list_more(phi__toml_editor *e, const phi_json *old, const phi_json *last,
+                                     phi_json_iter more, size_t end, uint32_t depth) {
+    phi__toml_change *c = &e->change;
+    size_t text = c->texts.len, at = 0;
+    phi__marks_entry first = phi__toml_edit_at(e, old->v.last->next);
+    if (last != NULL) {
+        at = phi__toml_change_next(c, phi__toml_edit_end(e, last));
+        phi__toml_change_fresh(c, at);
+    }
+    while (more.left > end && phi__toml_edit_good(e))
+        phi__toml_write_item(&e->writer, phi_json_next(&more), depth);
+    if (last != NULL) {
+        phi__toml_change_add(c, at, at, text);
+        return;
+    }
+    phi__buf_char(&c->texts, '\n'); /* instead of the one before the first new header */
+    phi__toml_change_before(c, phi__toml_change_above(c, first.from, first.key_from), text + 1);
+}
+
 static void phi__toml_edit_list(phi__toml_editor *e, const phi_json *old, const phi_json *now,
                                 uint32_t depth) {
     phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
-    size_t text, at = 0;
-    while (a.left > 0 && phi__toml_edit_good(e)) {
-        const phi_json *item = phi_json_next(&a), *other = phi_json_next(&b);
-        if (other == NULL)
-            phi__toml_edit_drop_section(e, item);
+    size_t end = phi__toml_edit_same_end(e, old, now);
+    const phi_json *last = NULL;
+    while (a.left > end && phi__toml_edit_good(e)) {
+        const phi_json *item = phi_json_next(&a);
+        if (b.left > end)
+            phi__toml_edit_table(e, last = item, phi_json_next(&b), PHI__TOML_IN_SECTION, depth);
         else
-            phi__toml_edit_table(e, item, other, PHI__TOML_IN_SECTION, depth);
-        if (b.left > 0 && a.left == 0) at = phi__toml_edit_end(e, item);
+            phi__toml_edit_drop_section(e, item);
     }
-    if (b.left == 0 || !phi__toml_edit_good(e)) return;
-    text = e->change.texts.len;
-    at = phi__toml_change_next(&e->change, at);
-    phi__toml_change_fresh(&e->change, at);
-    while (phi_json_next(&b) != NULL) phi__toml_write_item(&e->writer, b.at, depth);
-    phi__toml_change_add(&e->change, at, at, text);
+    if (b.left > end && phi__toml_edit_good(e))
+        phi__toml_edit_list_more(e, old, last, b, end, depth);
 }
 
 static void phi__toml_edit_member(phi__toml_editor *e, const phi_json *table, const phi_json *old,
@@ -9198,7 +9329,8 @@ PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_
 #ifndef PHI_NO_TOML
 
 static const char phi__toml_no_value[] = "expected a value: text must be in quotes";
-static const char phi__toml_bad_number[] = "expected a number, a date, true or false";
+static const char phi__toml_bad_number[] =
+    "expected a number, a date, true or false: a number has no unit, and text must be in quotes";
 
 /* Words of other formats. */
 static const char *phi__toml_number_word(phi_str text) {
@@ -9350,7 +9482,10 @@ static void phi__toml_read_key(phi_toml_reader *r, const char *stop) {
     else if (r->at < r->end && phi__toml_is_bare(*r->at)) {
         r->mark = r->at;
         r->state = PHI__TOML_BARE;
-    } else
+    } else if (r->at < r->end && *r->at == '{')
+        phi__toml_text_wrong(r, r->at,
+                             "expected a key, found '{': this is read as TOML, not as JSON");
+    else
         phi__toml_text_expected(r, r->at, "a key");
 }
 
@@ -9389,6 +9524,10 @@ static void phi__toml_read_key_after(phi_toml_reader *r, const char *stop) {
         phi__toml_tree_assign(r);
     } else if (c == ']' && r->in_header)
         phi__toml_read_header_end(r);
+    else if (c == ':' && !r->in_header)
+        phi__toml_text_wrong(r, r->at,
+                             "expected '.' or '=', found ':': TOML has '=' behind a key, not ':' "
+                             "as YAML and JSON have");
     else
         phi__toml_text_expected(r, r->at, r->in_header ? "'.' or ']'" : "'.' or '='");
 }
@@ -9576,6 +9715,10 @@ static void phi__toml_read_rest(phi_toml_reader *r, const char *stop) {
         phi__toml_read_comment_begin(r);
     else if (r->at == r->end || phi__toml_text_at_break(r, r->at))
         r->state = PHI__TOML_LINE;
+    else if (*r->at == ',')
+        phi__toml_text_wrong(r, r->at,
+                             "expected the end of the line, found ',': no comma is behind a value, "
+                             "and none in a number");
     else
         phi__toml_text_expected(r, r->at, "the end of the line");
 }
@@ -9681,21 +9824,15 @@ PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml
 
 /* The next step of a path, *path moving behind it. False: it is malformed. */
 static bool phi__toml_set_step(const char **path, phi__json_step *step) {
-    const char *at = *path, *end;
-    if (*at == '[') return phi__json_get_path_step(path, step);
-    if (*at == '.') at++;
+    const char *at = *path + (**path == '.'), *end;
+    if (*at != '"' && *at != '\'') return phi__json_get_path_step(path, step);
+    end = strchr(at + 1, *at);
+    if (end == NULL) return false;
     step->is_index = false;
     step->index = 0;
-    if (*at == '"' || *at == '\'') {
-        end = strchr(at + 1, *at);
-        if (end == NULL) return false;
-        step->key = phi__str(at + 1, (size_t)(end - at) - 1);
-        *path = end + 1;
-        return end[1] == '\0' || end[1] == '.' || end[1] == '[';
-    }
-    step->key = phi__str(at, strcspn(at, ".[]\"'"));
-    *path = at + step->key.len;
-    return step->key.len > 0 && (**path == '\0' || **path == '.' || **path == '[');
+    step->key = phi__str(at + 1, (size_t)(end - at) - 1);
+    *path = end + 1;
+    return end[1] == '\0' || end[1] == '.' || end[1] == '[';
 }
 
 /* The node of a step, or NULL. */
@@ -9714,7 +9851,8 @@ static phi_status phi__toml_set_add(phi_arena *arena, phi_json *node, const phi_
     return step->index == node->len ? phi_json_add(node, value) : PHI_NOT_FOUND;
 }
 
-/* `node` keeps its place and its key, and is `value` from now on, which is in no container. */
+/* `node` keeps its place and its key, and is `value` from now on: it borrows text and children, as
+   the tree is only read from here. */
 static void phi__toml_set_become(phi_json *node, const phi_json *value) {
     node->v = value->v;
     node->len = value->len;
@@ -9732,13 +9870,15 @@ static phi_status phi__toml_set_remove(phi_arena *arena, phi_json *node,
 
 static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi__json_step *step,
                                      const phi_json *value) {
-    phi_json *child = phi__toml_set_child(node, step), *copy;
+    phi_json *child = phi__toml_set_child(node, step);
+    phi_status status = PHI_OK;
     if (value == NULL) return phi__toml_set_remove(arena, node, step);
-    copy = phi_json_copy(arena, value);
-    if (copy == NULL) return PHI_NO_MEMORY;
-    if (child == NULL) return phi__toml_set_add(arena, node, step, copy);
-    phi__toml_set_become(child, copy);
-    return PHI_OK;
+    if (child == NULL) {
+        child = phi_json_new_null(arena);
+        status = phi__toml_set_add(arena, node, step, child);
+    }
+    if (status == PHI_OK) phi__toml_set_become(child, value);
+    return status;
 }
 
 /* Walks the path, making missing tables and arrays unless a value is to be removed. */
@@ -9867,26 +10007,6 @@ static void phi__toml_string_break(phi_toml_reader *r) {
 
 /* ---- escapes ---- */
 
-/* The code of so many hexadecimal digits, or UINT32_MAX. */
-static uint32_t phi__toml_string_hex(const phi_toml_reader *r, const char *at, size_t digits) {
-    uint32_t code = 0;
-    size_t i;
-    if ((size_t)(r->end - at) < digits) return UINT32_MAX;
-    for (i = 0; i < digits; i++) {
-        char c = at[i];
-        uint32_t digit;
-        if (c >= '0' && c <= '9')
-            digit = (uint32_t)(c - '0');
-        else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
-            digit = (uint32_t)((c | 0x20) - 'a') + 10;
-        else
-            return UINT32_MAX;
-        if (code > UINT32_MAX >> 4) return UINT32_MAX;
-        code = code << 4 | digit;
-    }
-    return code;
-}
-
 /* The character of an escape's letter, or UINT32_MAX. */
 static uint32_t phi__toml_string_letter(char c) {
     static const char letters[] = "btnfr\"\\", codes[] = "\b\t\n\f\r\"\\";
@@ -9896,7 +10016,7 @@ static uint32_t phi__toml_string_letter(char c) {
 
 /* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
 static uint32_t phi__toml_string_code(phi_toml_reader *r, size_t digits) {
-    uint32_t code = phi__toml_string_hex(r, r->at + 2, digits);
+    uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
     if (code == UINT32_MAX)
         phi__toml_text_wrong(r, r->at,
                              digits == 4 ? "\\u takes four hexadecimal digits"
@@ -10002,6 +10122,9 @@ PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const c
         (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
     else if (phi__toml_text_at_break(r, at))
         (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
+    else if (r->end - at > 2 && memcmp(at, "\xE2\x80", 2) == 0 && (at[2] & 0xF8) == 0x98)
+        (void)snprintf(message, sizeof message,
+                       "expected %s, found a curly quote: write a straight one, \" or '", what);
     else if (c > 0x20 && c < 0x7f)
         (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
     else if (c == ' ' || c == '\t')
@@ -10171,6 +10294,17 @@ static void phi__toml_tree_mark_key(phi_toml_reader *r, const phi_json *node) {
     if (entry != NULL && !r->in_header) entry->key_from = (uint32_t)(r->line_key_at - r->text);
 }
 
+/* The place of a header whose table is r->table. */
+static void phi__toml_tree_mark_header(phi_toml_reader *r) {
+    const phi__marks_entry *before;
+    phi__marks_entry *entry;
+    phi__toml_tree_mark(r, r->table, r->at);
+    if (r->marks == NULL) return;
+    before = phi__marks_at(r->marks, r->section);
+    entry = phi__marks_at(r->marks, r->table);
+    if (before != NULL && entry != NULL) entry->key_from = before->to;
+}
+
 /* A value ended at `end`: so does, for now, the section it is in. */
 static void phi__toml_tree_mark_end(phi_toml_reader *r, const phi_json *node, const char *end) {
     phi__marks_entry *entry;
@@ -10327,7 +10461,8 @@ static void phi__toml_tree_table(phi_toml_reader *r, phi__toml_name *name) {
         else if (name->how == PHI__TOML_FIXED)
             phi__toml_text_wrong_key(r, "the key \"", "\" has a value already");
         else if (name->how != PHI__TOML_IMPLICIT)
-            phi__toml_text_wrong_key(r, "the table \"", "\" is defined already");
+            phi__toml_text_wrong_key(r, "the table \"",
+                                     "\" is defined already: put all its keys under one header");
         name->how = PHI__TOML_EXPLICIT;
         if (r->status == PHI_BUSY) {
             phi__toml_tree_mark_key(r, node);
@@ -10344,7 +10479,7 @@ PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
     else
         phi__toml_tree_table(r, name);
     if (r->status != PHI_BUSY) return;
-    phi__toml_tree_mark(r, r->table, r->at);
+    phi__toml_tree_mark_header(r);
     r->section = r->table;
     r->section_depth = r->table_depth;
     if (r->section_number == PHI__TOML_SECTIONS) phi__toml_text_too_big(r, r->at, "2^29 headers");
@@ -10357,7 +10492,9 @@ PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
 
 PHI__FN void phi__toml_tree_assign(phi_toml_reader *r) {
     const phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
-    if (name != NULL) phi__toml_text_wrong_key(r, "the key \"", "\" is in this table already");
+    if (name != NULL)
+        phi__toml_text_wrong_key(r, "the key \"",
+                                 "\" is in this table already: keep one of the two");
     r->state = PHI__TOML_VALUE;
 }
 
@@ -12371,32 +12508,12 @@ PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop) {
 
 /* ---- escapes ---- */
 
-/* The code of so many hexadecimal digits, or UINT32_MAX. */
-static uint32_t phi__yaml_scalar_hex(const phi_yaml_reader *r, const char *at, size_t digits) {
-    uint32_t code = 0;
-    size_t i;
-    if ((size_t)(r->end - at) < digits) return UINT32_MAX;
-    for (i = 0; i < digits; i++) {
-        char c = at[i];
-        uint32_t digit;
-        if (c >= '0' && c <= '9')
-            digit = (uint32_t)(c - '0');
-        else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
-            digit = (uint32_t)((c | 0x20) - 'a') + 10;
-        else
-            return UINT32_MAX;
-        if (code > UINT32_MAX >> 4) return UINT32_MAX;
-        code = code << 4 | digit;
-    }
-    return code;
-}
-
 /* The code of \xXX, \uXXXX or \UXXXXXXXX at the backslash, of two units where they are halves of
    one. Returns its bytes; 0: an error was set. */
 static size_t phi__yaml_scalar_code(phi_yaml_reader *r, const char *at, uint32_t *code) {
     size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
     uint32_t low;
-    *code = phi__yaml_scalar_hex(r, at + 2, digits);
+    *code = phi__json_text_hex(at + 2, r->end, digits);
     if (*code > 0x10ffff) {
         phi__yaml_text_wrong(r, at,
                              digits == 2 ? "\\x takes two hexadecimal digits"
@@ -12407,7 +12524,7 @@ static size_t phi__yaml_scalar_code(phi_yaml_reader *r, const char *at, uint32_t
     }
     if (*code < 0xd800 || *code > 0xdfff) return 2 + digits;
     low = digits == 4 && *code < 0xdc00 && r->end - at >= 8 && at[6] == '\\' && at[7] == 'u'
-              ? phi__yaml_scalar_hex(r, at + 8, 4)
+              ? phi__json_text_hex(at + 8, r->end, 4)
               : UINT32_MAX;
     if (low < 0xdc00 || low > 0xdfff) {
         phi__yaml_text_wrong(r, at, "half of a surrogate pair");
@@ -13010,6 +13127,7 @@ static void phi__yaml_tree_key_wrong(phi_yaml_reader *r, const char *what) {
 
 static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
+    static const char twice[] = "\" is in this mapping already: keep one of the two";
     char message[sizeof r->error.message];
     size_t n = sizeof what - 1, most = phi__min(key.len, 60), i;
     uint32_t scope = r->top->keys, hash = phi__yaml_names_hash(&r->keys, key, scope);
@@ -13022,7 +13140,7 @@ static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
     memcpy(message, what, n);
     for (i = 0; i < most; i++)
         message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);
-    memcpy(message + n + most, "\" is in this mapping already", 29);
+    memcpy(message + n + most, twice, sizeof twice);
     phi__yaml_tree_key_wrong(r, message);
     return false;
 }

@@ -48,7 +48,7 @@
 #if PHI__PUB_BASE != 0x6a911c15
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x033813bf
+#if PHI__PUB_TEXT != 0x0cd5835c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xb330f486

@@ -206,6 +206,8 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
 #endif
     return phi__json_text_plain_end(at, end);
 }
+/* The code of so many hexadecimal digits (at most 8); UINT32_MAX: there are fewer. */
+PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits);
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
    says whether there is a backslash; nothing else is checked. */
 PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped);

@@ -66,24 +66,28 @@ PHI__FN size_t phi__json_text_utf8(const char *at, const char *end) {
     return n;
 }
 
-static int phi__json_text_hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
+static uint32_t phi__json_text_hex_digit(char c) {
+    if (c >= '0' && c <= '9') return (uint32_t)(c - '0');
+    if (c >= 'a' && c <= 'f') return (uint32_t)(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F') return (uint32_t)(c - 'A') + 10;
+    return UINT32_MAX;
+}
+
+PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits) {
+    uint32_t code = 0;
+    if ((size_t)(end - at) < digits) return UINT32_MAX;
+    for (; digits > 0; digits--) {
+        uint32_t digit = phi__json_text_hex_digit(*at++);
+        if (digit > 15) return UINT32_MAX;
+        code = code << 4 | digit;
+    }
+    return code;
 }
 
 /* The code unit of \uXXXX at a backslash, or -1. */
 static int32_t phi__json_text_unit(const char *at, const char *end) {
-    int32_t unit = 0;
-    int i;
-    if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
-    for (i = 2; i < 6; i++) {
-        int digit = phi__json_text_hex_digit(at[i]);
-        if (digit < 0) return -1;
-        unit = unit * 16 + digit;
-    }
-    return unit;
+    if (end - at < 2 || at[0] != '\\' || at[1] != 'u') return -1;
+    return (int32_t)phi__json_text_hex(at + 2, end, 4);
 }
 
 /* The character of an escape's letter; 0: unknown letter. */

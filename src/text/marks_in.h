@@ -21,8 +21,9 @@ typedef struct phi__marks_entry {
     const phi_json *node; /* NULL: a free slot */
     uint32_t line, column;
     uint32_t key_line, key_column;
-    uint32_t from, to,
-        key_from; /* offsets, of TOML alone: the value, and where its line's key is */
+    /* Offsets, of TOML alone: the value, and where its line's key is; of a header: where the
+       value or header before it ends. */
+    uint32_t from, to, key_from;
 } phi__marks_entry;
 
 typedef struct phi__marks {

@@ -1,4 +1,4 @@
-/* toml_array.c - new items for an array in brackets, in the style of those that are there. */
+/* toml_array.c - items of an array in brackets that come, in the style of those there, and go. */
 #include "text/toml_in.h"
 
 #ifndef PHI_NO_TOML
@@ -22,6 +22,13 @@ static size_t phi__toml_array_line_end(const phi__toml_change *c, size_t at) {
     return end;
 }
 
+/* How many spaces and tabs are behind an offset. */
+static size_t phi__toml_array_blanks(const phi__toml_change *c, size_t at) {
+    size_t end = at;
+    while (end < c->text.len && (c->text.at[end] == ' ' || c->text.at[end] == '\t')) end++;
+    return end - at;
+}
+
 /* Whether nothing but white space is between the start of its line and an offset. */
 static bool phi__toml_array_is_first(const phi__toml_change *c, size_t at) {
     while (at > 0 && (c->text.at[at - 1] == ' ' || c->text.at[at - 1] == '\t')) at--;
@@ -29,9 +36,9 @@ static bool phi__toml_array_is_first(const phi__toml_change *c, size_t at) {
 }
 
 /* Whether white space, or a comment, is all that is left of the line. */
-static bool phi__toml_array_is_last(const phi__toml_change *c, size_t at, size_t line) {
-    while (at < line && (c->text.at[at] == ' ' || c->text.at[at] == '\t')) at++;
-    return at == line || c->text.at[at] == '#';
+static bool phi__toml_array_is_last(const phi__toml_change *c, size_t at) {
+    at += phi__toml_array_blanks(c, at);
+    return at == c->text.len || strchr("\r\n#", c->text.at[at]) != NULL;
 }
 
 static void phi__toml_array_items(phi__toml_change *c, phi__toml_writer *w, const phi_json *first,
@@ -53,9 +60,8 @@ PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, si
     size_t token = phi__toml_array_token(c, last_to), at = c->texts.len;
     size_t line = own_line ? phi__toml_array_line_end(c, last_to) : last_to;
     bool comma = token < line && c->text.at[token] == ',';
-    if (own_line && comma &&
-        phi__toml_array_is_last(c, token + 1,
-                                line)) { /* "item, # comment": lines of their own behind it */
+    if (own_line && comma && phi__toml_array_is_last(c, token + 1)) {
+        /* "item, # comment": lines of their own behind it */
         phi__toml_array_items(c, w, first, count, depth, "\n", indent, ",");
         phi__toml_change_add(c, line, line, at);
     } else if (own_line && token > line && c->text.at[token] == ']') { /* a comma is missing */
@@ -69,6 +75,59 @@ PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, si
         phi__toml_array_items(c, w, first, count, depth, own_line ? ",\n" : ", ", indent, "");
         phi__toml_change_add(c, last_to, last_to, at);
     }
+}
+
+PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
+                                     size_t at, const phi_json *first, size_t count,
+                                     uint32_t depth) {
+    size_t text = c->texts.len;
+    if (phi__toml_array_is_first(c, at)) {
+        phi_str indent = phi__toml_change_indent(c, at);
+        phi__toml_array_items(c, w, first, count, depth, "", indent, ",\n");
+        at = phi__toml_change_above(c, at, open);
+    } else
+        phi__toml_array_items(c, w, first, count, depth, "", phi__str("", 0), ", ");
+    phi__toml_change_add(c, at, at, text);
+}
+
+/* Items at [from, to), which no line break separates, go with the comma behind them; lines that
+   hold nothing else go whole, with their comments. Returns whether there was a comma. */
+static bool phi__toml_array_drop_line(phi__toml_change *c, size_t from, size_t to, bool first) {
+    size_t token = phi__toml_array_token(c, to);
+    bool comma = c->text.at[token] == ',', own_line = phi__toml_array_is_first(c, from);
+    if (comma) to = token + 1;
+    if (phi__toml_array_is_last(c, to)) {
+        if (own_line) {
+            phi__toml_change_drop(c, from, to, false);
+            return comma;
+        }
+        first = false;
+    }
+    if (first || own_line)
+        to += phi__toml_array_blanks(c, to);
+    else
+        while (c->text.at[from - 1] == ' ' || c->text.at[from - 1] == '\t') from--;
+    phi__toml_change_add(c, from, to, c->texts.len);
+    return comma;
+}
+
+PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
+                                  const phi_json *before, size_t count, bool first) {
+    const phi_json *item = before;
+    size_t from, to, next;
+    bool comma = true;
+    while (count > 0) {
+        next = from = phi__marks_at(marks, item->next)->from;
+        do {
+            item = item->next;
+            to = phi__marks_at(marks, item)->to;
+            if (--count > 0) next = phi__marks_at(marks, item->next)->from;
+        } while (count > 0 && memchr(c->text.at + to, '\n', next - to) == NULL);
+        comma = phi__toml_array_drop_line(c, from, to, first);
+    }
+    if (comma || first) return;
+    next = phi__toml_array_token(c, phi__marks_at(marks, before)->to);
+    phi__toml_change_add(c, next, next + 1, c->texts.len);
 }
 
 #endif

@@ -34,6 +34,11 @@ PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, s
     piece->order = c->count++;
 }
 
+PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at) {
+    phi__toml_change_add(c, to, to, at);
+    if (!c->failed) c->pieces[c->count - 1].order = SIZE_MAX;
+}
+
 /* ---- lines ---- */
 
 PHI__FN size_t phi__toml_change_line(const phi__toml_change *c, size_t at) {
@@ -77,9 +82,21 @@ PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at) {
     return phi__str(c->text.at + from, to - from);
 }
 
+PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor) {
+    size_t line = phi__toml_change_line(c, at), before;
+    while (line > floor) {
+        before = phi__toml_change_line(c, line - 1);
+        if (before < floor || before >= line ||
+            c->text.at[before + phi__toml_change_indent(c, before).len] != '#')
+            break;
+        line = before;
+    }
+    return line;
+}
+
 /* ---- all pieces at once ---- */
 
-static bool phi__toml_change_before(const phi__toml_piece *a, const phi__toml_piece *b) {
+static bool phi__toml_change_precedes(const phi__toml_piece *a, const phi__toml_piece *b) {
     return a->from != b->from ? a->from < b->from : a->order < b->order;
 }
 
@@ -88,8 +105,8 @@ static void phi__toml_change_sift(phi__toml_piece *at, size_t i, size_t n) {
     while (2 * i + 1 < n) {
         size_t child = 2 * i + 1;
         phi__toml_piece held = at[i];
-        if (child + 1 < n && phi__toml_change_before(&at[child], &at[child + 1])) child++;
-        if (!phi__toml_change_before(&held, &at[child])) return;
+        if (child + 1 < n && phi__toml_change_precedes(&at[child], &at[child + 1])) child++;
+        if (!phi__toml_change_precedes(&held, &at[child])) return;
         at[i] = at[child];
         at[child] = held;
         i = child;

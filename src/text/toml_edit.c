@@ -183,43 +183,6 @@ static void phi__toml_edit_replace(phi__toml_editor *e, const phi_json *old, con
     phi__toml_change_add(&e->change, at.from, at.to, text);
 }
 
-/* Items that are in both stay; more come behind the last, or the last ones go. */
-static void phi__toml_edit_array(phi__toml_editor *e, const phi_json *old, const phi_json *now,
-                                 uint32_t depth, bool lines) {
-    phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
-    phi__marks_entry last;
-    const phi_json *end = NULL;
-    if (old->len == 0 || now->len == 0) {
-        if (old->len != now->len) phi__toml_edit_replace(e, old, now, depth, lines);
-        return;
-    }
-    while (a.left > 0 && b.left > 0 && phi__toml_edit_good(e)) {
-        end = phi_json_next(&a);
-        phi__toml_edit_value(e, end, phi_json_next(&b), depth + 1, false);
-    }
-    if (end == NULL) return;
-    last = phi__toml_edit_at(e, end);
-    if (b.left > 0)
-        phi__toml_array_append(&e->change, &e->writer, last.from, last.to, b.at->next, b.left,
-                               depth + 1);
-    else if (a.left > 0)
-        phi__toml_change_add(&e->change, last.to, phi__toml_edit_at(e, old->v.last).to,
-                             e->change.texts.len);
-}
-
-/* Whether the members of a table in braces can be changed one by one: all are of a single key, and
-   none goes. */
-static bool phi__toml_edit_may_keep(phi__toml_editor *e, const phi_json *old,
-                                    phi__toml_index *index) {
-    phi_json_iter it = phi_json_each(old);
-    if (it.left == 0) return false;
-    while (phi_json_next(&it) != NULL)
-        if (phi__toml_edit_how(e, old, it.at) != PHI__TOML_FIXED ||
-            phi__toml_edit_find(e, index, it.key) == NULL)
-            return false;
-    return true;
-}
-
 static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b);
 
 static bool phi__toml_edit_equal_members(phi__toml_editor *e, const phi_json *a,
@@ -247,6 +210,71 @@ static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const p
     if (of_a.left != of_b.left) return false;
     while (phi_json_next(&of_a) != NULL)
         if (!phi__toml_edit_equal(e, of_a.at, phi_json_next(&of_b))) return false;
+    return true;
+}
+
+/* ---- items ---- */
+
+/* How many items at the end stay as they are. Of lists of one length each item becomes the one at
+   its place; of others those that are equal at the start and at the end stay, and the items between
+   them change, go or are new. */
+static size_t phi__toml_edit_same_end(phi__toml_editor *e, const phi_json *old,
+                                      const phi_json *now) {
+    phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
+    size_t least = phi__min(a.left, b.left), same = 0;
+    if (a.left == b.left) return 0;
+    while (least > 0 && phi__toml_edit_equal(e, phi_json_next(&a), phi_json_next(&b))) least--;
+    a = phi_json_each(old);
+    b = phi_json_each(now);
+    while (a.left > least) (void)phi_json_next(&a);
+    while (b.left > least) (void)phi_json_next(&b);
+    while (phi_json_next(&a) != NULL)
+        same = phi__toml_edit_equal(e, a.at, phi_json_next(&b)) ? same + 1 : 0;
+    return same;
+}
+
+static void phi__toml_edit_array(phi__toml_editor *e, const phi_json *old, const phi_json *now,
+                                 uint32_t depth, bool lines) {
+    phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
+    const phi_json *last = NULL; /* the item behind which others come or go */
+    phi__marks_entry at;
+    size_t end, more;
+    if (old->len == 0 || now->len == 0) {
+        if (old->len != now->len) phi__toml_edit_replace(e, old, now, depth, lines);
+        return;
+    }
+    end = phi__toml_edit_same_end(e, old, now);
+    while (a.left > end && b.left > end && phi__toml_edit_good(e)) {
+        last = phi_json_next(&a);
+        phi__toml_edit_value(e, last, phi_json_next(&b), depth + 1, false);
+    }
+    if (!phi__toml_edit_good(e)) return;
+    if (a.left > end)
+        phi__toml_array_drop(&e->change, &e->marks, last != NULL ? last : old->v.last, a.left - end,
+                             last == NULL);
+    if (b.left == end) return;
+    more = b.left - end;
+    at = phi__toml_edit_at(e, last != NULL ? last : phi_json_next(&a));
+    if (last != NULL)
+        phi__toml_array_append(&e->change, &e->writer, at.from, at.to, phi_json_next(&b), more,
+                               depth + 1);
+    else
+        phi__toml_array_prepend(&e->change, &e->writer, phi__toml_edit_at(e, old).from, at.from,
+                                phi_json_next(&b), more, depth + 1);
+}
+
+/* ---- tables in braces ---- */
+
+/* Whether the members of a table in braces can be changed one by one: all are of a single key, and
+   none goes. */
+static bool phi__toml_edit_may_keep(phi__toml_editor *e, const phi_json *old,
+                                    phi__toml_index *index) {
+    phi_json_iter it = phi_json_each(old);
+    if (it.left == 0) return false;
+    while (phi_json_next(&it) != NULL)
+        if (phi__toml_edit_how(e, old, it.at) != PHI__TOML_FIXED ||
+            phi__toml_edit_find(e, index, it.key) == NULL)
+            return false;
     return true;
 }
 
@@ -326,16 +354,6 @@ static phi_str phi__toml_edit_indent(const phi__toml_editor *e, const phi_json *
     return phi__toml_change_indent(&e->change, phi__toml_edit_at(e, last).key_from);
 }
 
-/* The first header of a text, with the comments right above it. */
-static size_t phi__toml_edit_first_header(const phi__toml_editor *e) {
-    const phi__toml_change *c = &e->change;
-    size_t at = phi__toml_change_line(c, e->reader.first_header), before;
-    while (at > 0 && (before = phi__toml_change_line(c, at - 1)) < at &&
-           c->text.at[before + phi__toml_change_indent(c, before).len] == '#')
-        at = before;
-    return at;
-}
-
 /* Where new lines of a table go; *behind: text that must follow them. */
 static size_t phi__toml_edit_body(const phi__toml_editor *e, const phi_json *table, uint8_t place,
                                   const char **behind) {
@@ -344,7 +362,7 @@ static size_t phi__toml_edit_body(const phi__toml_editor *e, const phi_json *tab
     if (place == PHI__TOML_IN_SECTION && table == e->reader.root && at.to == at.from) {
         if (e->reader.section_number == 0) return e->change.text.len;
         *behind = "\n";
-        return phi__toml_edit_first_header(e);
+        return phi__toml_change_above(&e->change, e->reader.first_header, end);
     }
     if (place == PHI__TOML_IN_DOTTED) end = phi__toml_edit_dotted_end(e, table);
     if (place == PHI__TOML_IN_IMPLIED) end = phi__toml_edit_end(e, table);
@@ -440,24 +458,40 @@ static void phi__toml_edit_emptied(phi__toml_editor *e, const phi_json *old, uin
 
 /* ---- tables ---- */
 
+/* New tables of a list: behind `last`, one of its tables; NULL: before its first one. */
+static void phi__toml_edit_list_more(phi__toml_editor *e, const phi_json *old, const phi_json *last,
+                                     phi_json_iter more, size_t end, uint32_t depth) {
+    phi__toml_change *c = &e->change;
+    size_t text = c->texts.len, at = 0;
+    phi__marks_entry first = phi__toml_edit_at(e, old->v.last->next);
+    if (last != NULL) {
+        at = phi__toml_change_next(c, phi__toml_edit_end(e, last));
+        phi__toml_change_fresh(c, at);
+    }
+    while (more.left > end && phi__toml_edit_good(e))
+        phi__toml_write_item(&e->writer, phi_json_next(&more), depth);
+    if (last != NULL) {
+        phi__toml_change_add(c, at, at, text);
+        return;
+    }
+    phi__buf_char(&c->texts, '\n'); /* instead of the one before the first new header */
+    phi__toml_change_before(c, phi__toml_change_above(c, first.from, first.key_from), text + 1);
+}
+
 static void phi__toml_edit_list(phi__toml_editor *e, const phi_json *old, const phi_json *now,
                                 uint32_t depth) {
     phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
-    size_t text, at = 0;
-    while (a.left > 0 && phi__toml_edit_good(e)) {
-        const phi_json *item = phi_json_next(&a), *other = phi_json_next(&b);
-        if (other == NULL)
-            phi__toml_edit_drop_section(e, item);
+    size_t end = phi__toml_edit_same_end(e, old, now);
+    const phi_json *last = NULL;
+    while (a.left > end && phi__toml_edit_good(e)) {
+        const phi_json *item = phi_json_next(&a);
+        if (b.left > end)
+            phi__toml_edit_table(e, last = item, phi_json_next(&b), PHI__TOML_IN_SECTION, depth);
         else
-            phi__toml_edit_table(e, item, other, PHI__TOML_IN_SECTION, depth);
-        if (b.left > 0 && a.left == 0) at = phi__toml_edit_end(e, item);
+            phi__toml_edit_drop_section(e, item);
     }
-    if (b.left == 0 || !phi__toml_edit_good(e)) return;
-    text = e->change.texts.len;
-    at = phi__toml_change_next(&e->change, at);
-    phi__toml_change_fresh(&e->change, at);
-    while (phi_json_next(&b) != NULL) phi__toml_write_item(&e->writer, b.at, depth);
-    phi__toml_change_add(&e->change, at, at, text);
+    if (b.left > end && phi__toml_edit_good(e))
+        phi__toml_edit_list_more(e, old, last, b, end, depth);
 }
 
 static void phi__toml_edit_member(phi__toml_editor *e, const phi_json *table, const phi_json *old,

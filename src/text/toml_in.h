@@ -215,6 +215,8 @@ PHI__FN void phi__toml_change_free(phi__toml_change *c);
 /* The bytes [from, to) become what stands in `texts` from `at` on. Where one place gets several
    new texts, they come in the order of these calls. */
 PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at);
+/* What stands in `texts` from `at` on comes before the byte `to`, behind all other new texts. */
+PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at);
 /* The whole lines from that of `from` to that of `to`; `blank`: empty lines before them, too. */
 PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank);
 /* Where the line of an offset begins, and where the next one does. */
@@ -224,15 +226,26 @@ PHI__FN size_t phi__toml_change_next(const phi__toml_change *c, size_t at);
 PHI__FN void phi__toml_change_fresh(phi__toml_change *c, size_t at);
 /* The white space that the line of an offset begins with. */
 PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at);
+/* The line of an offset, or that of the first of the comments right above it; they begin behind
+   `floor`. */
+PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor);
 /* The changed text. False: no memory. */
 PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
 
 /* ---- toml_array.c: items of an array in brackets ---- */
 
-/* New items behind `last`, an item that ends at `end`; written by `w` into c->texts. */
+/* New items behind one at [last_from, last_to); written by `w` into c->texts. */
 PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
                                     size_t last_to, const phi_json *first, size_t count,
                                     uint32_t depth);
+/* The same before the first item, which begins at `at`; `open`: the array's bracket. */
+PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
+                                     size_t at, const phi_json *first, size_t count,
+                                     uint32_t depth);
+/* The `count` items behind `before` go, each with its comma, and with its lines and the comments
+   on them where they hold nothing else. `first`: they are the first ones, and `before` the last. */
+PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
+                                  const phi_json *before, size_t count, bool first);
 
 #endif
 #endif

@@ -4,7 +4,8 @@
 #ifndef PHI_NO_TOML
 
 static const char phi__toml_no_value[] = "expected a value: text must be in quotes";
-static const char phi__toml_bad_number[] = "expected a number, a date, true or false";
+static const char phi__toml_bad_number[] =
+    "expected a number, a date, true or false: a number has no unit, and text must be in quotes";
 
 /* Words of other formats. */
 static const char *phi__toml_number_word(phi_str text) {

@@ -17,7 +17,10 @@ static void phi__toml_read_key(phi_toml_reader *r, const char *stop) {
     else if (r->at < r->end && phi__toml_is_bare(*r->at)) {
         r->mark = r->at;
         r->state = PHI__TOML_BARE;
-    } else
+    } else if (r->at < r->end && *r->at == '{')
+        phi__toml_text_wrong(r, r->at,
+                             "expected a key, found '{': this is read as TOML, not as JSON");
+    else
         phi__toml_text_expected(r, r->at, "a key");
 }
 
@@ -56,6 +59,10 @@ static void phi__toml_read_key_after(phi_toml_reader *r, const char *stop) {
         phi__toml_tree_assign(r);
     } else if (c == ']' && r->in_header)
         phi__toml_read_header_end(r);
+    else if (c == ':' && !r->in_header)
+        phi__toml_text_wrong(r, r->at,
+                             "expected '.' or '=', found ':': TOML has '=' behind a key, not ':' "
+                             "as YAML and JSON have");
     else
         phi__toml_text_expected(r, r->at, r->in_header ? "'.' or ']'" : "'.' or '='");
 }
@@ -243,6 +250,10 @@ static void phi__toml_read_rest(phi_toml_reader *r, const char *stop) {
         phi__toml_read_comment_begin(r);
     else if (r->at == r->end || phi__toml_text_at_break(r, r->at))
         r->state = PHI__TOML_LINE;
+    else if (*r->at == ',')
+        phi__toml_text_wrong(r, r->at,
+                             "expected the end of the line, found ',': no comma is behind a value, "
+                             "and none in a number");
     else
         phi__toml_text_expected(r, r->at, "the end of the line");
 }

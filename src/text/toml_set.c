@@ -5,21 +5,15 @@
 
 /* The next step of a path, *path moving behind it. False: it is malformed. */
 static bool phi__toml_set_step(const char **path, phi__json_step *step) {
-    const char *at = *path, *end;
-    if (*at == '[') return phi__json_get_path_step(path, step);
-    if (*at == '.') at++;
+    const char *at = *path + (**path == '.'), *end;
+    if (*at != '"' && *at != '\'') return phi__json_get_path_step(path, step);
+    end = strchr(at + 1, *at);
+    if (end == NULL) return false;
     step->is_index = false;
     step->index = 0;
-    if (*at == '"' || *at == '\'') {
-        end = strchr(at + 1, *at);
-        if (end == NULL) return false;
-        step->key = phi__str(at + 1, (size_t)(end - at) - 1);
-        *path = end + 1;
-        return end[1] == '\0' || end[1] == '.' || end[1] == '[';
-    }
-    step->key = phi__str(at, strcspn(at, ".[]\"'"));
-    *path = at + step->key.len;
-    return step->key.len > 0 && (**path == '\0' || **path == '.' || **path == '[');
+    step->key = phi__str(at + 1, (size_t)(end - at) - 1);
+    *path = end + 1;
+    return end[1] == '\0' || end[1] == '.' || end[1] == '[';
 }
 
 /* The node of a step, or NULL. */
@@ -38,7 +32,8 @@ static phi_status phi__toml_set_add(phi_arena *arena, phi_json *node, const phi_
     return step->index == node->len ? phi_json_add(node, value) : PHI_NOT_FOUND;
 }
 
-/* `node` keeps its place and its key, and is `value` from now on, which is in no container. */
+/* `node` keeps its place and its key, and is `value` from now on: it borrows text and children, as
+   the tree is only read from here. */
 static void phi__toml_set_become(phi_json *node, const phi_json *value) {
     node->v = value->v;
     node->len = value->len;
@@ -56,13 +51,15 @@ static phi_status phi__toml_set_remove(phi_arena *arena, phi_json *node,
 
 static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi__json_step *step,
                                      const phi_json *value) {
-    phi_json *child = phi__toml_set_child(node, step), *copy;
+    phi_json *child = phi__toml_set_child(node, step);
+    phi_status status = PHI_OK;
     if (value == NULL) return phi__toml_set_remove(arena, node, step);
-    copy = phi_json_copy(arena, value);
-    if (copy == NULL) return PHI_NO_MEMORY;
-    if (child == NULL) return phi__toml_set_add(arena, node, step, copy);
-    phi__toml_set_become(child, copy);
-    return PHI_OK;
+    if (child == NULL) {
+        child = phi_json_new_null(arena);
+        status = phi__toml_set_add(arena, node, step, child);
+    }
+    if (status == PHI_OK) phi__toml_set_become(child, value);
+    return status;
 }
 
 /* Walks the path, making missing tables and arrays unless a value is to be removed. */

@@ -82,26 +82,6 @@ static void phi__toml_string_break(phi_toml_reader *r) {
 
 /* ---- escapes ---- */
 
-/* The code of so many hexadecimal digits, or UINT32_MAX. */
-static uint32_t phi__toml_string_hex(const phi_toml_reader *r, const char *at, size_t digits) {
-    uint32_t code = 0;
-    size_t i;
-    if ((size_t)(r->end - at) < digits) return UINT32_MAX;
-    for (i = 0; i < digits; i++) {
-        char c = at[i];
-        uint32_t digit;
-        if (c >= '0' && c <= '9')
-            digit = (uint32_t)(c - '0');
-        else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
-            digit = (uint32_t)((c | 0x20) - 'a') + 10;
-        else
-            return UINT32_MAX;
-        if (code > UINT32_MAX >> 4) return UINT32_MAX;
-        code = code << 4 | digit;
-    }
-    return code;
-}
-
 /* The character of an escape's letter, or UINT32_MAX. */
 static uint32_t phi__toml_string_letter(char c) {
     static const char letters[] = "btnfr\"\\", codes[] = "\b\t\n\f\r\"\\";
@@ -111,7 +91,7 @@ static uint32_t phi__toml_string_letter(char c) {
 
 /* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
 static uint32_t phi__toml_string_code(phi_toml_reader *r, size_t digits) {
-    uint32_t code = phi__toml_string_hex(r, r->at + 2, digits);
+    uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
     if (code == UINT32_MAX)
         phi__toml_text_wrong(r, r->at,
                              digits == 4 ? "\\u takes four hexadecimal digits"

@@ -26,6 +26,9 @@ PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const c
         (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
     else if (phi__toml_text_at_break(r, at))
         (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
+    else if (r->end - at > 2 && memcmp(at, "\xE2\x80", 2) == 0 && (at[2] & 0xF8) == 0x98)
+        (void)snprintf(message, sizeof message,
+                       "expected %s, found a curly quote: write a straight one, \" or '", what);
     else if (c > 0x20 && c < 0x7f)
         (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
     else if (c == ' ' || c == '\t')

@@ -43,6 +43,17 @@ static void phi__toml_tree_mark_key(phi_toml_reader *r, const phi_json *node) {
     if (entry != NULL && !r->in_header) entry->key_from = (uint32_t)(r->line_key_at - r->text);
 }
 
+/* The place of a header whose table is r->table. */
+static void phi__toml_tree_mark_header(phi_toml_reader *r) {
+    const phi__marks_entry *before;
+    phi__marks_entry *entry;
+    phi__toml_tree_mark(r, r->table, r->at);
+    if (r->marks == NULL) return;
+    before = phi__marks_at(r->marks, r->section);
+    entry = phi__marks_at(r->marks, r->table);
+    if (before != NULL && entry != NULL) entry->key_from = before->to;
+}
+
 /* A value ended at `end`: so does, for now, the section it is in. */
 static void phi__toml_tree_mark_end(phi_toml_reader *r, const phi_json *node, const char *end) {
     phi__marks_entry *entry;
@@ -199,7 +210,8 @@ static void phi__toml_tree_table(phi_toml_reader *r, phi__toml_name *name) {
         else if (name->how == PHI__TOML_FIXED)
             phi__toml_text_wrong_key(r, "the key \"", "\" has a value already");
         else if (name->how != PHI__TOML_IMPLICIT)
-            phi__toml_text_wrong_key(r, "the table \"", "\" is defined already");
+            phi__toml_text_wrong_key(r, "the table \"",
+                                     "\" is defined already: put all its keys under one header");
         name->how = PHI__TOML_EXPLICIT;
         if (r->status == PHI_BUSY) {
             phi__toml_tree_mark_key(r, node);
@@ -216,7 +228,7 @@ PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
     else
         phi__toml_tree_table(r, name);
     if (r->status != PHI_BUSY) return;
-    phi__toml_tree_mark(r, r->table, r->at);
+    phi__toml_tree_mark_header(r);
     r->section = r->table;
     r->section_depth = r->table_depth;
     if (r->section_number == PHI__TOML_SECTIONS) phi__toml_text_too_big(r, r->at, "2^29 headers");
@@ -229,7 +241,9 @@ PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
 
 PHI__FN void phi__toml_tree_assign(phi_toml_reader *r) {
     const phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
-    if (name != NULL) phi__toml_text_wrong_key(r, "the key \"", "\" is in this table already");
+    if (name != NULL)
+        phi__toml_text_wrong_key(r, "the key \"",
+                                 "\" is in this table already: keep one of the two");
     r->state = PHI__TOML_VALUE;
 }
 

@@ -202,32 +202,12 @@ PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop) {
 
 /* ---- escapes ---- */
 
-/* The code of so many hexadecimal digits, or UINT32_MAX. */
-static uint32_t phi__yaml_scalar_hex(const phi_yaml_reader *r, const char *at, size_t digits) {
-    uint32_t code = 0;
-    size_t i;
-    if ((size_t)(r->end - at) < digits) return UINT32_MAX;
-    for (i = 0; i < digits; i++) {
-        char c = at[i];
-        uint32_t digit;
-        if (c >= '0' && c <= '9')
-            digit = (uint32_t)(c - '0');
-        else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
-            digit = (uint32_t)((c | 0x20) - 'a') + 10;
-        else
-            return UINT32_MAX;
-        if (code > UINT32_MAX >> 4) return UINT32_MAX;
-        code = code << 4 | digit;
-    }
-    return code;
-}
-
 /* The code of \xXX, \uXXXX or \UXXXXXXXX at the backslash, of two units where they are halves of
    one. Returns its bytes; 0: an error was set. */
 static size_t phi__yaml_scalar_code(phi_yaml_reader *r, const char *at, uint32_t *code) {
     size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
     uint32_t low;
-    *code = phi__yaml_scalar_hex(r, at + 2, digits);
+    *code = phi__json_text_hex(at + 2, r->end, digits);
     if (*code > 0x10ffff) {
         phi__yaml_text_wrong(r, at,
                              digits == 2 ? "\\x takes two hexadecimal digits"
@@ -238,7 +218,7 @@ static size_t phi__yaml_scalar_code(phi_yaml_reader *r, const char *at, uint32_t
     }
     if (*code < 0xd800 || *code > 0xdfff) return 2 + digits;
     low = digits == 4 && *code < 0xdc00 && r->end - at >= 8 && at[6] == '\\' && at[7] == 'u'
-              ? phi__yaml_scalar_hex(r, at + 8, 4)
+              ? phi__json_text_hex(at + 8, r->end, 4)
               : UINT32_MAX;
     if (low < 0xdc00 || low > 0xdfff) {
         phi__yaml_text_wrong(r, at, "half of a surrogate pair");

@@ -314,6 +314,7 @@ static void phi__yaml_tree_key_wrong(phi_yaml_reader *r, const char *what) {
 
 static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
+    static const char twice[] = "\" is in this mapping already: keep one of the two";
     char message[sizeof r->error.message];
     size_t n = sizeof what - 1, most = phi__min(key.len, 60), i;
     uint32_t scope = r->top->keys, hash = phi__yaml_names_hash(&r->keys, key, scope);
@@ -326,7 +327,7 @@ static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
     memcpy(message, what, n);
     for (i = 0; i < most; i++)
         message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);
-    memcpy(message + n + most, "\" is in this mapping already", 29);
+    memcpy(message + n + most, twice, sizeof twice);
     phi__yaml_tree_key_wrong(r, message);
     return false;
 }

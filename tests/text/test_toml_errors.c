@@ -36,16 +36,21 @@ static bool refused(const char *text, const char *want) {
 }
 
 TEST(keys_and_tables_are_defined_once) {
-    CHECK(refused("a = 1\nb = 2\n  a = 3", "3:3: the key \"a\" is in this table already"));
+    CHECK(refused("a = 1\nb = 2\n  a = 3",
+                  "3:3: the key \"a\" is in this table already: keep one of the two"));
     CHECK(refused("a = 1\na.b = 2", "2:1: the key \"a\" is a value already, and no table"));
     CHECK(refused("a = 1\n[a]", "2:2: the key \"a\" has a value already"));
     CHECK(refused("a = 1\n[a.b]", "2:2: the key \"a\" is a value already, and no table"));
-    CHECK(refused("[a]\n[a]", "2:2: the table \"a\" is defined already"));
-    CHECK(refused("[a]\n[b]\n[a.c]\n[a]", "4:2: the table \"a\" is defined already"));
-    CHECK(refused("a.b = 1\n[a]", "2:2: the table \"a\" is defined already"));
+    CHECK(refused("[a]\n[a]",
+                  "2:2: the table \"a\" is defined already: put all its keys under one header"));
+    CHECK(refused("[a]\n[b]\n[a.c]\n[a]",
+                  "4:2: the table \"a\" is defined already: put all its keys under one header"));
+    CHECK(refused("a.b = 1\n[a]",
+                  "2:2: the table \"a\" is defined already: put all its keys under one header"));
     CHECK(refused("[a.b]\nx = 1\n[a]\nb.y = 2",
                   "4:1: the table \"b\" is defined already: a dotted key cannot add to it"));
-    CHECK(refused("[t]\na.b = 1\n[u]\n[t.a]", "4:4: the table \"a\" is defined already"));
+    CHECK(refused("[t]\na.b = 1\n[u]\n[t.a]",
+                  "4:4: the table \"a\" is defined already: put all its keys under one header"));
     CHECK(refused("[[a]]\n[a]", "2:2: the key \"a\" is an array of tables already"));
     CHECK(refused("[a]\n[[a]]", "2:3: the key \"a\" is a table already, and no array of tables"));
     CHECK(refused("[a.b]\n[[a]]", "2:3: the key \"a\" is a table already, and no array of tables"));
@@ -56,20 +61,26 @@ TEST(keys_and_tables_are_defined_once) {
                   "2:1: the key \"a\" is an inline table, which is complete"));
     CHECK(
         refused("a = {b = 1}\n[a.c]", "2:2: the key \"a\" is an inline table, which is complete"));
-    CHECK(refused("a = {b = 1, b = 2}", "1:13: the key \"b\" is in this table already"));
-    CHECK(refused("a = {b.c = 1, b = 2}", "1:15: the key \"b\" is in this table already"));
-    CHECK(
-        refused("\"\\u0001\" = 1\n\"\\u0001\" = 1", "2:1: the key \"?\" is in this table already"));
+    CHECK(refused("a = {b = 1, b = 2}",
+                  "1:13: the key \"b\" is in this table already: keep one of the two"));
+    CHECK(refused("a = {b.c = 1, b = 2}",
+                  "1:15: the key \"b\" is in this table already: keep one of the two"));
+    CHECK(refused("\"\\u0001\" = 1\n\"\\u0001\" = 1",
+                  "2:1: the key \"?\" is in this table already: keep one of the two"));
     CHECK(refused("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx = 1\n"
                   "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx = 1",
                   "2:1: the key \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...\" is in "
-                  "this table already"));
+                  "this table already: keep one of the two"));
 }
 
 TEST(lines_say_what_was_expected) {
     CHECK(refused("a", "1:2: expected '.' or '=', found the end of the text"));
     CHECK(refused("a b = 1", "1:3: expected '.' or '=', found 'b'"));
     CHECK(refused("= 1", "1:1: expected a key, found '='"));
+    CHECK(
+        refused("{\"a\": 1}", "1:1: expected a key, found '{': this is read as TOML, not as JSON"));
+    CHECK(refused("a: 1", "1:2: expected '.' or '=', found ':': TOML has '=' behind a key, not ':' "
+                          "as YAML and JSON have"));
     CHECK(refused("a. = 1", "1:4: expected a key, found '='"));
     CHECK(refused("a =\n", "1:4: expected a value, found the end of the line"));
     CHECK(refused("a = 1 b = 2", "1:7: expected the end of the line, found 'b'"));
@@ -111,7 +122,18 @@ TEST(values_say_what_is_wrong_with_them) {
     CHECK(refused("a = 1.", "1:5: expected a digit in the number"));
     CHECK(refused("a = .5", "1:5: expected a digit in the number"));
     CHECK(refused("a = -", "1:5: expected a digit in the number"));
-    CHECK(refused("a = 12ab", "1:5: expected a number, a date, true or false"));
+    CHECK(refused("a = 12ab", "1:5: expected a number, a date, true or false: a number has no "
+                              "unit, and text must be in quotes"));
+    CHECK(refused("a = 30s", "1:5: expected a number, a date, true or false: a number has no "
+                             "unit, and text must be in quotes"));
+    CHECK(refused("a = 1,000", "1:6: expected the end of the line, found ',': no comma is behind a "
+                               "value, and none in a number"));
+    CHECK(refused("a = \xE2\x80\x9Cx\xE2\x80\x9D",
+                  "1:5: expected a value, found a curly quote: write a straight one, \" or '"));
+    CHECK(refused("a = \"x\xE2\x80\x9D\xE2\x80\x99\" \xE2\x80\x98",
+                  "1:15: expected the end of the line, found a curly quote: write a straight one, "
+                  "\" or '"));
+    CHECK(refused("a = \xE2\x80", "1:5: expected a value, found byte 0xe2"));
     CHECK(refused("a = 9223372036854775808", "1:5: the integer is too large for 64 bits"));
     CHECK(refused("a = -9223372036854775809", "1:5: the integer is too large for 64 bits"));
     CHECK(refused("a = 0x8000000000000000", "1:5: the integer is too large for 64 bits"));

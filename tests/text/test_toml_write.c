@@ -239,9 +239,11 @@ TEST(what_is_removed_takes_its_lines_with_it) {
     CHECK(sets("server.host", NULL, "  host = \"a\"\n", ""));
     CHECK(sets("server.tls", NULL, "\n[server.tls]\non = true\n", ""));
     CHECK(sets("server", NULL, "[server]\n  host = \"a\"\n\n[server.tls]\non = true\n", ""));
-    CHECK(sets("user[0]", NULL, "id = 1\n[[user]]\nid = 2\n", "id = 2\n"));
+    CHECK(sets("user[0]", NULL, "\n[[user]] # first\nid = 1\n", ""));
+    CHECK(sets("user[1]", NULL, "[[user]]\nid = 2\n", ""));
     CHECK(sets("user", NULL, "\n[[user]] # first\nid = 1\n[[user]]\nid = 2\n", ""));
-    CHECK(sets("ports[1]", NULL, ",\n  2, #", ", #"));
+    CHECK(sets("ports[0]", NULL, " 1,\n", "\n"));
+    CHECK(sets("ports[1]", NULL, "  2, # two\n", ""));
     CHECK(sets("point.x", NULL, "{ x = 1,  y = 2 }", "{ y = 2 }"));
 }
 
@@ -281,6 +283,48 @@ TEST(places_that_are_not_there_are_told) {
                  PHI_OK);
     CHECK_STR(out, "");
     CHECK_EQ_INT(phi_toml_edit(&arena, PHI__LIT("a = 1"), one, 0, &out, NULL), PHI_BAD_ARG);
+    teardown();
+}
+
+/* `levels` arrays, each in the one before. */
+static phi_json *nested(int levels) {
+    phi_json *outer = phi_json_new_array(&arena), *at = outer;
+    while (--levels > 0) {
+        phi_json *inner = phi_json_new_array(&arena);
+        CHECK_EQ_INT(phi_json_add(at, inner), PHI_OK);
+        at = inner;
+    }
+    return outer;
+}
+
+TEST(a_value_that_is_nested_too_deeply_is_too_big) {
+    phi_str out, text = PHI__LIT("a = 1\nl = [1]\n");
+    setup();
+    CHECK_EQ_INT(phi_toml_set(&arena, text, "a", nested(PHI_JSON_MAX_DEPTH - 1), 0, &out, NULL),
+                 PHI_OK);
+    CHECK_EQ_INT(phi_toml_set(&arena, text, "a", nested(PHI_JSON_MAX_DEPTH), 0, &out, NULL),
+                 PHI_TOO_BIG);
+    CHECK_EQ_INT(phi_toml_set(&arena, text, "a", nested(5000), 0, &out, NULL), PHI_TOO_BIG);
+    CHECK_EQ_INT(phi_toml_set(&arena, text, "new.x", nested(5000), 0, &out, NULL), PHI_TOO_BIG);
+    CHECK_EQ_INT(phi_toml_set(&arena, text, "l[1]", nested(5000), 0, &out, NULL), PHI_TOO_BIG);
+    CHECK_EQ_INT(phi_toml_set(&arena, text, "l[0]", nested(5000), 0, &out, NULL), PHI_TOO_BIG);
+    teardown();
+}
+
+TEST(a_key_with_a_quote_inside_needs_none_around_it) {
+    phi_str text = PHI__LIT("\"it's\" = 1\n'a\"' = {\"b'\" = 2}\n"), out;
+    phi_json *root, *two;
+    setup();
+    root = toml(text);
+    two = phi_json_new_int(&arena, 3);
+    CHECK_EQ_INT(phi_json_int(phi_json_path(root, "it's"), 0), 1);
+    CHECK_EQ_INT(phi_toml_set(&arena, text, "it's", two, 0, &out, NULL), PHI_OK);
+    CHECK_EQ_STR(out.at, "\"it's\" = 3\n'a\"' = {\"b'\" = 2}\n");
+    CHECK_EQ_INT(phi_toml_set(&arena, text, "a\".b'", two, 0, &out, NULL), PHI_OK);
+    CHECK_EQ_STR(out.at, "\"it's\" = 1\n'a\"' = {\"b'\" = 3}\n");
+    CHECK_EQ_INT(phi_toml_set(&arena, text, "\"it's\"", NULL, 0, &out, NULL), PHI_OK);
+    CHECK_EQ_STR(out.at, "'a\"' = {\"b'\" = 2}\n");
+    CHECK_EQ_INT(phi_toml_set(&arena, text, "'it's", two, 0, &out, NULL), PHI_BAD_ARG);
     teardown();
 }
 
@@ -363,5 +407,7 @@ TEST_MAIN(TEST_ENTRY(tables_are_written_with_headers),
           TEST_ENTRY(what_is_removed_takes_its_lines_with_it),
           TEST_ENTRY(a_value_may_become_a_table_and_back),
           TEST_ENTRY(places_that_are_not_there_are_told),
+          TEST_ENTRY(a_value_that_is_nested_too_deeply_is_too_big),
+          TEST_ENTRY(a_key_with_a_quote_inside_needs_none_around_it),
           TEST_ENTRY(line_breaks_of_two_bytes_and_a_last_line_without_one_are_kept),
           TEST_ENTRY(every_failed_allocation_is_told), TEST_ENTRY(a_large_text_is_changed_at_once))

@@ -45,9 +45,10 @@ static const struct {
     {"a: 1\n\tb: 2", 2, 2, "a tab before this: block collections are indented by spaces"},
     {"-\t- a", 1, 3, "a tab before this: block collections are indented by spaces"},
     {"? \t- a", 1, 4, "a tab before this: block collections are indented by spaces"},
-    {"\"a\\nb\": 1\n\"a\\nb\": 2", 2, 1, "the key \"a?b\" is in this mapping already"},
-    {"a: 1\na: 2", 2, 1, "the key \"a\" is in this mapping already"},
-    {"{a: 1, \"a\": 2}", 1, 8, "the key \"a\" is in this mapping already"},
+    {"\"a\\nb\": 1\n\"a\\nb\": 2", 2, 1,
+     "the key \"a?b\" is in this mapping already: keep one of the two"},
+    {"a: 1\na: 2", 2, 1, "the key \"a\" is in this mapping already: keep one of the two"},
+    {"{a: 1, \"a\": 2}", 1, 8, "the key \"a\" is in this mapping already: keep one of the two"},
     {"a: 'x", 1, 6, "expected the closing quote of a string, found the end of the text"},
     {"a: \"x", 1, 6, "expected the closing quote of a string, found the end of the text"},
     {"a: \"x\ny\"", 2, 1, "a line of a string must be indented more than the block around it"},
@@ -195,7 +196,7 @@ static const struct {
     {"- !<tag:yaml.org,2002:str>x", 1, 28,
      "expected '>' at the end of a verbatim tag, found the end of the text"},
     {"%TAG ! tag:yaml.org,2002:\n--- !int 3x", 2, 5, "!!int does not allow this value"},
-    {"0o8x: 1\n0o8x: 2", 2, 1, "the key \"0o8x\" is in this mapping already"},
+    {"0o8x: 1\n0o8x: 2", 2, 1, "the key \"0o8x\" is in this mapping already: keep one of the two"},
     {"{a: 1}\nb: 2", 2, 1, "expected the end of the document, found 'b'"},
     {"{a: 1} x", 1, 8, "expected the end of the line, found 'x'"},
 };
@@ -389,7 +390,8 @@ TEST(many_keys_and_many_anchors_are_found_by_hash) {
     setup();
     CHECK_EQ_INT(phi_yaml_parse(&arena, phi__str(text, n), NULL, &root, &error), PHI_PARSE);
     CHECK_EQ_INT(error.line, 80001);
-    CHECK_EQ_STR(error.message, "the key \"k39999\" is in this mapping already");
+    CHECK_EQ_STR(error.message,
+                 "the key \"k39999\" is in this mapping already: keep one of the two");
     teardown();
     free(text);
 }
