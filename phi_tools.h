@@ -72,10 +72,10 @@
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x077db271
+#if PHI__PUB_LOOP != 0x9597f78b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x1a6bd712
+#if PHI__PUB_FEATURES != 0xcf837b7e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0x592a4729
@@ -30737,11 +30737,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x4839af20
+#if PHI__IMP_OPENAPI != 0x9ebc86bd
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x4839af20
+#define PHI__IMP_OPENAPI 0x9ebc86bd
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -34163,6 +34163,7 @@ PHI__FN void phi__openapi_call_fill(phi_tool *tool) {
     tool->cancel = phi__openapi_call_cancel;
     tool->resume = phi__openapi_call_resume;
     tool->timeout_ms = phi__openapi_call_timeout(op->api->desc.timeout_ms);
+    tool->unlisted = true;
 }
 
 PHI__FN void phi__openapi_call_free(phi_openapi *api) { phi__openapi_token_free_all(api); }
@@ -36981,11 +36982,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0xa3903d9c
+#if PHI__IMP_SKILLS != 0xcaa4b351
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0xa3903d9c
+#define PHI__IMP_SKILLS 0xcaa4b351
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -37601,7 +37602,7 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out) {
     out->cancel = phi__job_cancel;
     out->user_data = skills;
     out->timeout_ms = PHI__READ_SKILL_MS;
-    out->checks_arguments = true;
+    out->checks_arguments = out->unlisted = true;
     return PHI_OK;
 }
 

@@ -196,6 +196,18 @@ static phi_status phi__agent_set_now(phi__agent *agent, const phi_agent_desc *to
     return PHI_OK;
 }
 
+/* The job of the compactor that was replaced. The host may free the agent in `end`: as inside a
+   step, it then stays until the end of this. */
+static phi_status phi__agent_set_end_job(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    bool inside = rt->in_step, there;
+    rt->in_step = true;
+    phi__compaction_forget(agent);
+    there = agent->slot != NULL;
+    if (!inside) phi__agent_end_of_step(rt);
+    return there ? PHI_OK : PHI_STALE;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uint32_t fields) {
@@ -205,14 +217,12 @@ PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uin
     if (handle.rt == NULL || to == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     status = phi__agent_set_may(agent, fields);
-    if (status == PHI_OK && (fields & (uint32_t)PHI_SET_COMPACTION) != 0) {
-        phi__compaction_forget(agent); /* it may call the host */
-        if (agent->slot == NULL) return PHI_STALE;
-    }
     if (status != PHI_OK) return status;
     at = phi__failover_leave(agent);
     status = phi__agent_set_now(agent, to, fields);
     if (status != PHI_OK || (fields & (uint32_t)PHI_SET_FAILOVER) == 0)
         phi__failover_back(agent, at);
+    if (status == PHI_OK && (fields & (uint32_t)PHI_SET_COMPACTION) != 0)
+        return phi__agent_set_end_job(agent);
     return status;
 }

@@ -10,6 +10,7 @@
 struct phi__compactor_job {
     phi_arena arena; /* of the request that the host got */
     phi_compaction_request request;
+    phi_compactor by; /* the agent's own may be another by now */
     void *job;
     bool started;
     uint64_t base_seq;
@@ -20,7 +21,7 @@ PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **at) {
     phi__compactor_job *job = *at;
     if (job == NULL) return;
     *at = NULL;
-    if (job->started) agent->desc.compactor.end(agent->desc.compactor.user_data, job->job);
+    if (job->started) job->by.end(job->by.user_data, job->job);
     phi_arena_free(&job->arena);
     phi__free(&agent->memory, job, sizeof *job);
 }
@@ -45,21 +46,30 @@ static bool phi__compactor_view(phi__agent *agent, phi__compactor_job *job) {
     return copies != NULL;
 }
 
+/* With a text of its own: the agent's may be replaced while the job is under way. */
+static bool phi__compactor_config(phi__compactor_job *job, const phi_compaction_config *config) {
+    phi_str focus = PHI__LIT("");
+    job->request.config = *config;
+    if (config->focus_message == NULL) return true;
+    if (!phi__arena_str(&job->arena, phi_str_of(config->focus_message), &focus)) return false;
+    job->request.config.focus_message = focus.at;
+    return true;
+}
+
 /* False: the host does not want to. */
 static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
                                  const phi_compaction_config *config, uint64_t target) {
     phi__compactor_job *job = (phi__compactor_job *)phi__alloc(&agent->memory, sizeof *job);
     if (job == NULL) return false;
     phi_arena_init(&job->arena, &agent->memory, 0);
+    job->by = agent->desc.compactor;
     job->request.agent = agent->handle;
-    job->request.config = *config;
     job->request.target_tokens = target;
     job->lane = agent->thread->lanes.active;
     job->base_seq = agent->thread->log.count - 1;
     *at = job;
-    if (phi__compactor_view(agent, job))
-        job->started = agent->desc.compactor.start(agent->desc.compactor.user_data, &job->request,
-                                                   &job->job) == PHI_OK;
+    if (phi__compactor_config(job, config) && phi__compactor_view(agent, job))
+        job->started = job->by.start(job->by.user_data, &job->request, &job->job) == PHI_OK;
     if (job->started) return true;
     phi__compactor_forget(agent, at);
     return false;
@@ -150,7 +160,7 @@ PHI__FN phi_status phi__compactor_start(phi__run *run, phi__compactor_job **at,
         return agent->slot != NULL ? PHI_NOT_FOUND : PHI_STALE;
     if (agent->slot == NULL) return PHI_STALE;
     memset(&made, 0, sizeof made);
-    status = agent->desc.compactor.poll(agent->desc.compactor.user_data, (*at)->job, &made);
+    status = (*at)->by.poll((*at)->by.user_data, (*at)->job, &made);
     if (agent->slot == NULL) return PHI_STALE;
     if (status == PHI_BUSY) return PHI_BUSY;
     if (status == PHI_OK && (*at)->lane == agent->thread->lanes.active)

@@ -142,6 +142,13 @@ static void phi__failover_sit(phi__agent *agent, phi__failover_agent *f, uint32_
     phi__tool_sources_recheck(agent);
 }
 
+/* Gives an agent that has sat down the tools of sources that its model takes. False: no memory. */
+static bool phi__failover_ready(phi__agent *agent) {
+    const phi__run *run = agent->run; /* NULL: out of a snapshot, which emits nothing */
+    return agent->sources == NULL || (run != NULL && run->toolset != NULL) ||
+           phi__tool_sources_refresh(agent, run == NULL) == PHI_OK;
+}
+
 PHI__FN uint32_t phi__failover_leave(phi__agent *agent) {
     phi__failover_agent *f = phi__failover_of(agent);
     uint32_t at = f->at;
@@ -207,11 +214,11 @@ static bool phi__failover_fits(const phi__failover_agent *f, const phi_failure *
     return (f->list->given.on & class_of) != 0;
 }
 
-/* The next seat behind `from`, in a ring, that has not failed in this turn. False: none. */
+/* The next seat in the ring that has not failed in this turn; after an overflow, with a larger
+   window than that of the model which failed. False: none. */
 static bool phi__failover_next(const phi__agent *agent, const phi__failover_agent *f,
-                               const phi__failover_run *r, uint32_t *to) {
+                               const phi__failover_run *r, uint64_t window, uint32_t *to) {
     uint32_t count = (uint32_t)f->list->given.model_count + 1, i;
-    uint64_t window = agent->desc.model.context_window;
     for (i = 1; i < count; i++) {
         uint32_t at = (f->at + i) % count;
         if ((r->failed >> at & 1) != 0) continue;
@@ -241,19 +248,25 @@ static void phi__failover_say(phi__failover_run *r, const phi_model *model, phi_
     phi__buf_add(&r->words, words.at, phi__utf8_cut(words, PHI__FAILOVER_WORDS));
 }
 
-/* The failure with the words of all models that failed before it; the same, where there were none,
-   or there is no memory. */
+/* The failure with the words of all models that failed before it, and the limit of the run (NULL:
+   none is reached); the same, where there is neither, or no memory. */
 static const phi_failure *phi__failover_all(phi__run *run, phi__failover_run *r,
-                                            const phi_failure *failure) {
+                                            const phi_failure *failure, const char *limit) {
     phi_arena *room = phi__thread_room(run->agent->thread);
     phi_failure *kept;
     phi__buf words;
-    if (r->words.len == 0 || r->words.failed) return failure;
+    if ((r->words.len == 0 && limit == NULL) || r->words.failed) return failure;
     phi__buf_init(&words, &run->agent->memory);
     phi__buf_add(&words, failure->message.at, phi__utf8_cut(failure->message, 500));
-    phi__buf_text(&words, " (other models: ");
-    phi__buf_add_str(&words, phi__buf_str(&r->words));
-    phi__buf_char(&words, ')');
+    if (r->words.len > 0) {
+        phi__buf_text(&words, " (other models: ");
+        phi__buf_add_str(&words, phi__buf_str(&r->words));
+        phi__buf_char(&words, ')');
+    }
+    if (limit != NULL) {
+        phi__buf_text(&words, "; no other model: ");
+        phi__buf_text(&words, limit);
+    }
     kept = words.failed ? NULL : (phi_failure *)phi_arena_alloc(room, sizeof *kept);
     if (kept != NULL) {
         *kept = *failure;
@@ -311,39 +324,59 @@ static phi__state phi__failover_done(phi__run *run, phi__failover_agent *f, phi_
     return phi__failover_emit(run, f, r, from) ? PHI__RUN_TURN : PHI__RUN_LOST;
 }
 
-/* No model may answer: the run's limits or a budget leave no room for any. */
-static phi__state phi__failover_refused(phi__run *run, phi__failover_run *r) {
-    const phi_failure *failure = phi__failover_all(run, r, r->failure);
+/* No model may answer: the run has reached a limit, or, at NULL, no budget has room for any. */
+static phi__state phi__failover_refused(phi__run *run, phi__failover_run *r, const char *limit) {
+    const phi_failure *failure = phi__failover_all(run, r, r->failure, limit);
     r->failed = UINT32_MAX;
     return phi__attempt_refuse(run, failure);
 }
 
-static phi__state phi__failover_go(phi__run *run, phi__failover_agent *f, phi__failover_run *r) {
+/* Sits at a model, if there is room for its call. RUN_TURN: it may be called; RUN_ON: there is no
+   room. The estimate is made with the tools of before: a run that pauses tries often, and shall not
+   exchange them each time. */
+static phi__state phi__failover_try(phi__run *run, phi__failover_agent *f, uint32_t at,
+                                    char *reason, size_t size) {
+    phi__failover_sit(run->agent, f, at);
+    if (!phi__states_reserve(run, 0, reason, size)) return PHI__RUN_ON;
+    return phi__failover_ready(run->agent) ? PHI__RUN_TURN : PHI__RUN_LOST;
+}
+
+static phi__state phi__failover_next_or_pause(phi__run *run, phi__failover_agent *f,
+                                              phi__failover_run *r, bool *wait) {
     phi__agent *agent = run->agent;
     const phi_model from = agent->desc.model;
-    char reason[PHI__FAILOVER_REASON];
-    uint32_t at = f->at, to;
-    if (run->end.cancelled || run->end.stopping) return PHI__RUN_TURN_END;
-    r->failed |= (uint32_t)1 << at;
-    phi__attempt_clear(run);
-    phi__model_call_list_clear(run);
-    phi__projection_clear(run);
-    if (phi__limits_reached(run, reason, sizeof reason)) {
-        phi__failover_say(r, &from, phi_str_of(reason));
-        return phi__failover_refused(run, r);
-    }
-    while (phi__failover_next(agent, f, r, &to)) {
-        phi__failover_sit(agent, f, to);
-        if (agent->sources != NULL && run->toolset == NULL &&
-            phi__tool_sources_refresh(agent, false) != PHI_OK)
-            return PHI__RUN_LOST;
-        if (phi__states_reserve(run, 0, reason, sizeof reason))
-            return phi__failover_done(run, f, r, &from);
+    char reason[PHI__FAILOVER_REASON] = "";
+    uint32_t at = f->at, failed = r->failed | (uint32_t)1 << at, to;
+    size_t said = r->words.len;
+    bool limit = phi__limits_reached(run, reason, sizeof reason);
+    phi__state next;
+    r->failed = failed;
+    while (!limit && phi__failover_next(agent, f, r, from.context_window, &to)) {
+        next = phi__failover_try(run, f, to, reason, sizeof reason);
+        if (next == PHI__RUN_TURN) return phi__failover_done(run, f, r, &from);
+        if (next != PHI__RUN_ON) return next;
         phi__failover_say(r, &agent->desc.model, phi_str_of(reason));
         r->failed |= (uint32_t)1 << to;
     }
     phi__failover_sit(agent, f, at);
-    return phi__failover_refused(run, r);
+    next = phi__states_pause(run, reason, wait);
+    if (next == PHI__RUN_ON) return phi__failover_refused(run, r, limit ? reason : NULL);
+    r->failed = failed; /* those without room are tried again */
+    r->words.len = said;
+    return next;
+}
+
+static phi__state phi__failover_go(phi__run *run, phi__failover_agent *f, phi__failover_run *r,
+                                   bool *wait) {
+    phi__state next = PHI__RUN_TURN_END;
+    if (!run->end.cancelled && !run->end.stopping) {
+        phi__attempt_clear(run);
+        phi__model_call_list_clear(run);
+        phi__projection_clear(run);
+        next = phi__failover_next_or_pause(run, f, r, wait);
+    }
+    if (!*wait) phi__limits_pause_end(run);
+    return next;
 }
 
 /* ---- points of a run ---- */
@@ -358,24 +391,27 @@ static phi__state phi__failover_failed(phi__moment *moment, phi__failover_agent 
     r->turn = run->turn.index;
     r->failure = moment->failure;
     if (r->switches < f->list->given.max_switches && phi__failover_fits(f, moment->failure) &&
-        phi__failover_next(run->agent, f, r, &to))
+        phi__failover_next(run->agent, f, r, run->agent->desc.model.context_window, &to))
         return PHI__RUN_HELD;
-    moment->failure = phi__failover_all(run, r, moment->failure);
+    moment->failure = phi__failover_all(run, r, moment->failure, NULL);
     return PHI__RUN_ON;
 }
 
 /* A run begins long after the switch: it tries the agent's own model, if there is room for it. */
-static void phi__failover_begun(phi__run *run, phi__failover_agent *f, const phi__failover_run *r) {
+static phi__state phi__failover_begun(phi__run *run, phi__failover_agent *f,
+                                      const phi__failover_run *r) {
     char reason[PHI__FAILOVER_REASON];
     uint32_t at = f->at;
+    phi__state next;
     if (at == 0 || run->turn.index > 0 || r->switches > 0 ||
         f->list->given.stay != PHI_FAILOVER_STAY_FOR ||
         phi__io_now_us(run->agent->rt->io) < f->until_us)
-        return;
-    phi__failover_sit(run->agent, f, 0);
-    if (phi__states_reserve(run, 0, reason, sizeof reason)) return;
+        return PHI__RUN_ON;
+    next = phi__failover_try(run, f, 0, reason, sizeof reason);
+    if (next != PHI__RUN_ON) return next == PHI__RUN_TURN ? PHI__RUN_ON : next;
     phi__failover_sit(run->agent, f, at);
     (void)phi__states_reserve(run, 0, reason, sizeof reason);
+    return PHI__RUN_ON;
 }
 
 /* ---- snapshots ---- */
@@ -414,15 +450,16 @@ static void phi__failover_save_agent(phi__buf *out, const phi__agent *agent,
 }
 
 /* Of a list that is another one now, the agent sits at its own model. */
-static void phi__failover_load_agent(phi__agent *agent, phi__failover_agent *f,
-                                     const phi_json *root) {
+static phi_status phi__failover_load_agent(phi__agent *agent, phi__failover_agent *f,
+                                           const phi_json *root) {
     const phi_json *saved = phi_json_get(root, "failover");
     uint64_t at = phi__records_get_u64(saved, "at");
     if (f->list == NULL || at == 0 || at > f->list->given.model_count ||
         !phi__str_is(phi__records_get_str(saved, "model"), f->list->seats[at - 1].model.id))
-        return;
-    phi__failover_sit(agent, f, (uint32_t)at);
+        return PHI_OK;
     f->until_us = phi__io_now_us(agent->rt->io) + phi__records_get_u64(saved, "left_us");
+    phi__failover_sit(agent, f, (uint32_t)at);
+    return phi__failover_ready(agent) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* ---- the feature ---- */
@@ -430,11 +467,11 @@ static void phi__failover_load_agent(phi__agent *agent, phi__failover_agent *f,
 static phi__state phi__failover_at_run(phi__moment *moment, phi__failover_agent *f) {
     phi__failover_run *r = (phi__failover_run *)moment->run_state;
     switch (moment->point) {
-    case PHI__POINT_TURN_BEGUN: phi__failover_begun(moment->run, f, r); break;
+    case PHI__POINT_TURN_BEGUN: return phi__failover_begun(moment->run, f, r);
     case PHI__POINT_FAILED:
         if (moment->whole) return phi__failover_failed(moment, f, r);
         break;
-    case PHI__POINT_HELD: return phi__failover_go(moment->run, f, r);
+    case PHI__POINT_HELD: return phi__failover_go(moment->run, f, r, moment->wait);
     case PHI__POINT_HELD_AS: return PHI__RUN_TURN;
     case PHI__POINT_RUN_OVER:
         if (f->list->given.stay == PHI_FAILOVER_STAY_RUN) phi__failover_sit(moment->agent, f, 0);
@@ -449,7 +486,9 @@ static phi__state phi__failover_take_part(phi__moment *moment) {
     phi__failover_run *r = (phi__failover_run *)moment->run_state;
     switch (moment->point) {
     case PHI__POINT_AGENT_SAVE: phi__failover_save_agent(moment->out, moment->agent, f); break;
-    case PHI__POINT_AGENT_LOAD: phi__failover_load_agent(moment->agent, f, moment->json); break;
+    case PHI__POINT_AGENT_LOAD:
+        moment->status = phi__failover_load_agent(moment->agent, f, moment->json);
+        break;
     case PHI__POINT_AGENT_FREED:
         if (f->list != NULL) phi_arena_free(&f->arena);
         break;

@@ -7,8 +7,9 @@
    When none is left, the run ends with the last failure, which names the others.
 
    Each model is tried as phi_retry says. Its attempts are charged by its own rates; budgets and
-   limits hold for the sum, and a model for which they leave no room is passed over. Meanwhile
-   phi_agent_model_id says which model answers; phi_agent_get_desc shows the agent's own. */
+   limits hold for the sum, and a model for which they leave no room is passed over; where none is
+   left, a run with limits.pause waits for phi_budget_raise. Meanwhile phi_agent_model_id says which
+   model answers; phi_agent_get_desc shows the agent's own. */
 #ifndef PHI_FEATURES_FAILOVER_H
 #define PHI_FEATURES_FAILOVER_H
 

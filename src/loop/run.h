@@ -20,7 +20,7 @@ typedef struct phi_limits {
        decision_timeout_ms it ends the run */
     bool pause;
     /* none of them, whatever they say. phi_agent_get_desc then gives them as unlimited, and this as
-       false. Together with compaction.disable nothing ends or rewrites a long run */
+       false. The budget, deadlines, memory_limit_bytes and the repeat guard still hold */
     bool disable;
 } phi_limits;
 

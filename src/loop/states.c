@@ -178,22 +178,29 @@ PHI__FN bool phi__states_reserve(phi__run *run, uint64_t more, char *reason, siz
         run, in + out, (double)in / 1e6 * rate + (double)out / 1e6 * rates->output, reason, size);
 }
 
-static phi__state phi__states_at_limit(phi__run *run, const char *reason, bool *wait) {
+PHI__FN phi__state phi__states_pause(phi__run *run, const char *reason, bool *wait) {
     phi__agent *agent = run->agent;
     phi_event event;
     uint64_t at = UINT64_MAX;
-    if (!run->limits.pause || phi__limits_pause_over(run)) return phi__states_stop(run, reason);
+    if (!run->limits.pause || phi__limits_pause_over(run)) return PHI__RUN_ON;
     *wait = true;
-    if (phi__limits_pause_on(run)) return PHI__RUN_TOP;
+    phi__limits_budget_release(run); /* others may have it meanwhile */
+    if (phi__limits_pause_on(run)) return run->state;
     if (run->waits_ms != PHI_UNLIMITED)
         at = phi__io_now_us(agent->rt->io) + (uint64_t)run->waits_ms * 1000;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
     if (phi__limits_pause_begin(run, reason, at) && phi__events_emit(agent, &event, NULL, 0))
-        return PHI__RUN_TOP;
+        return run->state;
     *wait = false;
     return PHI__RUN_LOST;
+}
+
+static phi__state phi__states_at_limit(phi__run *run, const char *reason, bool *wait) {
+    phi__state next = phi__states_pause(run, reason, wait);
+    if (next == PHI__RUN_ON) return phi__states_stop(run, reason);
+    return next == PHI__RUN_LOST ? next : PHI__RUN_TOP;
 }
 
 /* ---- a turn ---- */

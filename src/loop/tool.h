@@ -88,6 +88,9 @@ typedef struct phi_tool {
     /* Its updates and results follow from its arguments and from runs of this runtime alone: a tape
        does not record them, and the tool is run again when the tape is played (record/replay.h). */
     bool deterministic;
+    /* Other parts of an agent bring the tool (its skills, a document, sub-agents): phi_config_write
+       does not name it under [tools] enabled. */
+    bool unlisted;
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */

@@ -360,6 +360,7 @@ PHI__FN void phi__openapi_call_fill(phi_tool *tool) {
     tool->cancel = phi__openapi_call_cancel;
     tool->resume = phi__openapi_call_resume;
     tool->timeout_ms = phi__openapi_call_timeout(op->api->desc.timeout_ms);
+    tool->unlisted = true;
 }
 
 PHI__FN void phi__openapi_call_free(phi_openapi *api) { phi__openapi_token_free_all(api); }

@@ -387,7 +387,7 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out) {
     out->cancel = phi__job_cancel;
     out->user_data = skills;
     out->timeout_ms = PHI__READ_SKILL_MS;
-    out->checks_arguments = true;
+    out->checks_arguments = out->unlisted = true;
     return PHI_OK;
 }
 

@@ -167,7 +167,7 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc) {
     tool.resume = phi__subagents_resume;
     tool.user_data = desc;
     tool.timeout_ms = desc->timeout_ms != 0 ? desc->timeout_ms : PHI_UNLIMITED;
-    tool.checks_arguments = tool.deterministic = true;
+    tool.checks_arguments = tool.deterministic = tool.unlisted = true;
     return tool;
 }
 

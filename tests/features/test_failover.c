@@ -498,18 +498,26 @@ TEST(a_run_makes_no_more_switches_than_it_may) {
 }
 
 TEST(a_run_that_has_reached_a_limit_goes_to_no_other_model) {
-    rig *r = rig_new();
-    set s;
-    phi_agent_desc desc = desc_of(&s);
-    phi_agent agent;
-    desc.limits.max_tokens = 5;
-    agent = rig_agent(r, &desc);
-    rig_breaks(r, HALF, PHI_NETWORK, "the cable was cut"); /* costs 11 */
-    rig_says(r, "Here.");
-    (void)run(r, agent);
-    CHECK_EQ_INT(rig_requests(r), 1);
-    ended(r, "(other models: anthropic/test-model: Max tokens reached (11/5))");
-    rig_free(r);
+    int before;
+    for (before = 0; before < 2; before++) { /* models that failed for other reasons */
+        rig *r = rig_new();
+        set s;
+        phi_agent_desc desc = desc_of(&s);
+        phi_agent agent;
+        desc.limits.max_tokens = 5;
+        agent = rig_agent(r, &desc);
+        breaks(r, (size_t)before);
+        rig_breaks(r, HALF, PHI_NETWORK, "the cable was cut"); /* costs 11 */
+        rig_says(r, "Here.");
+        (void)run(r, agent);
+        CHECK_EQ_INT(rig_requests(r), before + 1);
+        ended(r,
+              before == 0
+                  ? "Error network \"the cable was cut; no other model: Max tokens reached (11/5)\""
+                  : "Error network \"the cable was cut (other models: anthropic/test-model: boom); "
+                    "no other model: Max tokens reached (11/5)\"");
+        rig_free(r);
+    }
 }
 
 /* ---- what is refused ---- */

@@ -95,8 +95,74 @@ TEST(a_list_that_no_reader_takes_leaves_a_connection_without_tools) {
     mock_end(&k);
 }
 
+/* ---- with other models ---- */
+
+#define SSE "Content-Type: text/event-stream\r\n"
+#define BOOM "{\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"boom\"}}"
+#define CHAT(delta, reason)                                                                        \
+    "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{"     \
+    "\"index\":0,\"delta\":{" delta "},\"finish_reason\":" reason "}]}\n\n"
+#define CHAT_CALLS_GROW                                                                            \
+    CHAT("\"role\":\"assistant\",\"tool_calls\":[{\"index\":0,\"id\":\"call_1\",\"type\":"         \
+         "\"function\",\"function\":{\"name\":\"grow\",\"arguments\":\"{}\"}}]",                   \
+         "null")                                                                                   \
+    CHAT("", "\"tool_calls\"") "data: [DONE]\n\n"
+
+static bool has(const mock_kit *k, size_t i, const char *text) {
+    const char *request = rig_request(k->rig, i);
+    return request != NULL && strstr(request, text) != NULL;
+}
+
+static bool mock_waits(mock_kit *k) { return rig_started(k->rig) > 0; }
+
+/* The agent's own model fails; one of another protocol calls a tool of the process, by which
+   another tool comes; then that model fails, and the last one calls that. */
+TEST(the_models_of_a_list_call_tools_of_a_process) {
+    mock_kit k;
+    if (mock_begin(&k, NULL, "2025-11-25", NULL)) {
+        phi_agent_desc desc = rig_desc();
+        phi_failover failover;
+        phi_failover_model models[2];
+        phi_tool tool = rig_wait(k.rig);
+        memset(&failover, 0, sizeof failover);
+        memset(models, 0, sizeof models);
+        models[0].model = phi_model_openai("gpt-4.1-mini", "key-2");
+        models[1].model = phi_model_anthropic("m3", "key-3");
+        failover.models = models;
+        failover.model_count = 2;
+        desc.failover = &failover;
+        desc.tools = &tool;
+        desc.tool_count = 1;
+        desc.tool_sources = k.sources;
+        desc.tool_source_count = 1;
+        CHECK_EQ_INT(phi_agent_free(k.agent), PHI_OK);
+        k.agent = rig_agent(k.rig, &desc);
+        rig_replies(k.rig, 500, "Content-Type: application/json\r\n", BOOM);
+        rig_replies(k.rig, 200, SSE, CHAT_CALLS_GROW);
+        rig_replies(k.rig, 500, "Content-Type: application/json\r\n", BOOM);
+        rig_call(k.rig, "c2", "wait", "{}"); /* m3, until the list of tools is there */
+        rig_call(k.rig, "c3", "extra_1", "{}");
+        rig_says(k.rig, "done");
+        CHECK_EQ_INT(phi_prompt(k.agent, "go"), PHI_OK);
+        REQUIRE(mock_until(&k, mock_waits) && mock_until(&k, mock_told));
+        rig_finish(k.rig, 0, "waited");
+        CHECK(mock_until(&k, mock_idle));
+        CHECK(strstr(rig_story(k.rig), "to \"anthropic/m3\" 2/2") != NULL);
+        CHECK(strstr(rig_story(k.rig), "AgentEnd ok") != NULL);
+        CHECK_EQ_INT(rig_requests(k.rig), 6);
+        CHECK(has(&k, 0, "\"test-model\"") && has(&k, 0, "\"grow\""));
+        CHECK(has(&k, 1, "\"gpt-4.1-mini\"") && has(&k, 1, "\"name\":\"grow\""));
+        CHECK(has(&k, 3, "\"m3\"") && has(&k, 3, "added extra_1"));
+        CHECK(has(&k, 4, "\"name\":\"extra_1\"") && has(&k, 4, "waited"));
+        CHECK(has(&k, 5, "extra_1 was called"));
+        CHECK_STR(phi_agent_model_id(k.agent), "test-model");
+    }
+    mock_end(&k);
+}
+
 TEST_MAIN(TEST_ENTRY(an_agent_calls_tools_of_a_process_in_each_era),
           TEST_ENTRY(each_kind_of_content_reaches_the_model),
           TEST_ENTRY(a_long_result_is_whole_in_a_file_and_cut_for_the_model),
           TEST_ENTRY(tools_come_go_and_change_between_the_turns_of_an_agent),
-          TEST_ENTRY(a_list_that_no_reader_takes_leaves_a_connection_without_tools))
+          TEST_ENTRY(a_list_that_no_reader_takes_leaves_a_connection_without_tools),
+          TEST_ENTRY(the_models_of_a_list_call_tools_of_a_process))
