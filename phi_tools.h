@@ -1752,11 +1752,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void);
 #endif /* PHI__PUB_SECTIONS */
 
 #ifdef PHI__PUB_TRACE
-#if PHI__PUB_TRACE != 0x9a9fd0c4
+#if PHI__PUB_TRACE != 0xf94b5028
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__PUB_TRACE 0x9a9fd0c4
+#define PHI__PUB_TRACE 0xf94b5028
 
 /* ---- src/trace/trace.h ---- */
 
@@ -1771,7 +1771,8 @@ PHI_API const phi_config_section *const *phi_config_sections(void);
 
    A trace is made of the thread's entries, so it can be made at any time: during a run, after a
    crash, of a thread out of a store. A request is shown as the thread's view at that moment. Times
-   are those of entries: a call begins with the answer that has it and ends with its result.
+   are those of entries, but a tool call ends at its result's timestamp_ms: results of parallel
+   calls enter the thread together. A call begins with the answer that has it.
    A trace of 10,000 entries takes some megabytes: phi_trace_begin writes it in slices, piece by
    piece, and needs memory for one view of the thread, not for the trace.
    Threads: the pumping thread.
@@ -1813,8 +1814,11 @@ typedef struct phi_trace_desc {
     const char *const *secrets; /* further texts to hide, of 8 bytes and more (default: none) */
     size_t secret_count;
     /* The page says for each request which messages this policy left out, and why, as phi_explain
-       does. It must be that of the run: a thread does not keep it (default: all were sent) */
+       does, beside the run's system prompt. It must be the run's policy: a thread does not keep it
+       (default: all were sent) */
     const phi_policy *policy;
+    phi_token_counter token_counter; /* counts the page's tokens (default: the estimate) */
+    uint64_t tools_tokens;           /* the policy's budget is less by them (default: 0) */
     /* The page shows the requests that these sessions captured (phi_agent_desc.capture_requests;
        default: none). Ignored with PHI_NO_SESSIONS */
     const struct phi_session *const *sessions;
@@ -1845,9 +1849,10 @@ PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
                                    const phi_trace_desc *desc, const phi_trace_sink *out,
                                    phi_trace **trace);
-/* Writes about `units` entries, at least one; a request whose view was rewritten counts a unit for
-   each 64 messages. PHI_BUSY: there is more; PHI_OK: all is written. Else it has failed, and
-   repeats that status: PHI_NOT_FOUND: entries were forgotten meanwhile; else as phi_trace_html. */
+/* Writes about `units` entries, or turns of sessions with their captured requests, at least one; a
+   request whose view was rewritten counts a unit for each 64 messages. PHI_BUSY: there is more;
+   PHI_OK: all is written. Else it has failed, and repeats that status: PHI_NOT_FOUND: entries were
+   forgotten meanwhile; else as phi_trace_html. */
 PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units);
 PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless */
 
@@ -1861,8 +1866,8 @@ PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
 PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
                                   const phi_trace_desc *desc, const char *path, char *words,
                                   size_t words_size);
-/* phi_trace_save of an agent's thread, with the agent's policy, its model and those that it may go
-   to. PHI_STALE. */
+/* phi_trace_save of an agent's thread, with the agent's policy, token counter and tools as they are
+   now, its model and those that it may go to. PHI_STALE. */
 PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
                                    char *words, size_t words_size);
 
@@ -40467,11 +40472,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xb1cc72ab
+#if PHI__IMP_TRACE != 0x0e8d3c2f
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xb1cc72ab
+#define PHI__IMP_TRACE 0x0e8d3c2f
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -40535,6 +40540,7 @@ typedef struct phi__trace_run {
     uint64_t start;               /* its LOOP_START */
     uint64_t input;               /* the first entry that the next request has as new */
     uint64_t turn;                /* the turn's TURN_START */
+    uint64_t prompt;              /* where its system prompt stands, as phi__trace_prompt_at */
     int64_t start_ms, turn_ms;
     uint32_t turn_index;
     uint32_t chats; /* answers of this turn so far */
@@ -40576,7 +40582,8 @@ struct phi_trace {
     uint64_t *ends;                  /* of each thread: its count at the beginning */
     size_t thread_count, at;         /* at: number of `thread` */
     uint64_t seq, base;              /* the walk's next entry; the log's first one */
-    size_t session, loop;            /* the next of the sessions' loops */
+    uint64_t prompt;                 /* the latest LOOP_START with a system prompt, + 1; 0: none */
+    size_t session, loop, turn;      /* the next of the sessions' turns */
     phi__buf loop_buf;               /* the loop id of the entry before */
     uint32_t lane;
     phi_arena arena;   /* for as long as the trace */
@@ -40590,6 +40597,15 @@ struct phi_trace {
 static inline const phi_thread *phi__trace_thread(const phi_trace *t, size_t i) {
     return i == 0 ? t->main : t->desc.children[i - 1];
 }
+
+/* ---- trace_prompt.c ---- */
+
+/* The walk has come to this entry. */
+PHI__FN void phi__trace_prompt_note(phi_trace *t, const phi__entry *entry);
+/* Where the system prompt of the entry's run stands: LOOP_START has it only where it differs from
+   the run before. The entry + 1; 0: it is not known, as of runs out of another log. */
+PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry);
+PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: empty */
 
 /* ---- trace_out.c ---- */
 
@@ -40623,15 +40639,16 @@ PHI__FN const char *phi__trace_page_tail(size_t i);
 PHI__FN void phi__trace_entry_thread(phi_trace *t); /* up to the list of its entries */
 PHI__FN void phi__trace_entry_put(phi_trace *t, const phi__entry *entry);
 #ifndef PHI_NO_SESSIONS
-PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop);
+PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
+                                      const phi_turn *turn);
 #endif
 
 /* ---- trace_view.c ---- */
 
 /* The walk is about to write this entry: whether it has the request of a turn. */
 PHI__FN bool phi__trace_view_has_request(phi_trace *t, const phi__entry *entry);
-/* The view as a change of the one before, and what the policy left out. */
-PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane);
+/* The view as a change of the one before, and what the policy left out beside that prompt. */
+PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt);
 /* The entry was written. */
 PHI__FN void phi__trace_view_after(phi_trace *t, phi__entry *entry);
 PHI__FN void phi__trace_view_drop(phi_trace *t); /* the fold; a new one is made when needed */
@@ -40735,6 +40752,7 @@ static phi_status phi__trace_thread_begin(phi_trace *t) {
     t->thread = phi__trace_thread(t, t->at);
     t->seq = t->base = phi_thread_first(t->thread);
     t->lane = 0;
+    t->prompt = 0;
     phi__buf_clear(&t->loop_buf);
     if (t->kind == PHI_TRACE_HTML) phi__trace_entry_thread(t);
     t->stage = PHI__TRACE_STAGE_ENTRIES;
@@ -40771,7 +40789,8 @@ static void phi__trace_thread_next(phi_trace *t) {
 static phi_status phi__trace_thread_end(phi_trace *t) {
     if (t->kind == PHI_TRACE_HTML) {
         phi__buf_char(&t->text, ']');
-        if (t->view.requested) phi__trace_view_put(t, t->view.turn_lane);
+        if (t->view.requested)
+            phi__trace_view_put(t, t->view.turn_lane, phi__trace_prompt(t, t->prompt));
         phi__buf_char(&t->text, '}');
         phi__trace_view_free(t);
     } else
@@ -40788,6 +40807,7 @@ static phi_status phi__trace_entry(phi_trace *t) {
     }
     entry = phi__thread_at(t->thread, t->seq);
     if (entry == NULL) return PHI_NOT_FOUND;
+    phi__trace_prompt_note(t, entry);
     if (t->kind == PHI_TRACE_HTML) {
         phi__trace_entry_put(t, entry);
         phi__trace_view_after(t, entry);
@@ -40797,17 +40817,22 @@ static phi_status phi__trace_entry(phi_trace *t) {
     return PHI_OK;
 }
 
+/* A turn, or the step to the next loop or session. */
 static phi_status phi__trace_requests(phi_trace *t) {
 #ifndef PHI_NO_SESSIONS
     const phi_session *s;
     if (t->session < t->desc.session_count) {
         s = t->desc.sessions[t->session];
-        if (s != NULL && t->loop < s->loop_count) {
-            phi__trace_entry_request(t, s->loops[t->loop++]);
-            return PHI_OK;
+        if (s == NULL || t->loop >= s->loop_count) {
+            t->session++;
+            t->loop = 0;
+        } else if (t->turn >= s->loops[t->loop]->turn_count) {
+            t->loop++;
+            t->turn = 0;
+        } else {
+            phi__trace_entry_request(t, s->loops[t->loop], &s->loops[t->loop]->turns[t->turn]);
+            t->turn++;
         }
-        t->session++;
-        t->loop = 0;
         return PHI_OK;
     }
 #endif
@@ -41039,6 +41064,12 @@ static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, cons
 }
 #endif
 
+static phi_status phi__trace_refuse(phi_status status, char *words, size_t words_size) {
+    if (words != NULL && words_size > 0)
+        (void)snprintf(words, words_size, "%s", phi_status_text((int)status));
+    return status;
+}
+
 PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
                                   const phi_trace_desc *desc, const char *path, char *words,
                                   size_t words_size) {
@@ -41047,7 +41078,8 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
     phi_trace_sink sink;
     phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
-    if (thread == NULL || path == NULL || path[0] == '\0') return PHI_BAD_ARG;
+    if (thread == NULL || path == NULL || path[0] == '\0')
+        return phi__trace_refuse(PHI_BAD_ARG, words, words_size);
     memset(&to, 0, sizeof to);
     status = phi__trace_open(&sink, phi__trace_memory(thread), path, &to);
     if (status == PHI_OK) status = phi__trace_all(thread, kind, desc, &sink);
@@ -41060,7 +41092,7 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
 #else
     (void)desc;
     (void)kind;
-    if (thread == NULL || path == NULL) return PHI_BAD_ARG;
+    if (thread == NULL || path == NULL) return phi__trace_refuse(PHI_BAD_ARG, words, words_size);
     if (words != NULL && words_size > 0)
         (void)snprintf(words, words_size, "built with PHI_NO_FILES");
     return PHI_UNSUPPORTED;
@@ -41085,13 +41117,14 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
     phi_trace_desc desc;
     phi_model models[1 + PHI_FAILOVER_MODELS_MOST];
     phi_status status = phi_agent_get_desc(agent, &is);
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (status != PHI_OK) return status;
-    if (thread == NULL) return PHI_STALE;
+    if (status == PHI_OK && thread == NULL) status = PHI_STALE;
+    if (status != PHI_OK) return phi__trace_refuse(status, words, words_size);
     memset(&desc, 0, sizeof desc);
     desc.models = models;
     desc.model_count = phi__trace_models(&is, models);
     desc.policy = is.policy;
+    desc.token_counter = is.token_counter;
+    desc.tools_tokens = phi__projection_tool_tokens(phi__find_agent(agent));
     return phi_trace_save(thread, kind, &desc, path, words, words_size);
 }
 
@@ -41309,7 +41342,8 @@ PHI__FN void phi__trace_entry_put(phi_trace *t, const phi__entry *e) {
     if (turn > 0) phi__records_u64(&t->text, "n", turn);
     if (e->flags > 0) phi__records_u64(&t->text, "f", e->flags);
     if (request)
-        phi__trace_view_put(t, e->kind == PHI_ENTRY_LOOP_END ? t->view.turn_lane : t->lane);
+        phi__trace_view_put(t, e->kind == PHI_ENTRY_LOOP_END ? t->view.turn_lane : t->lane,
+                            phi__trace_prompt(t, phi__trace_prompt_at(t, e)));
     phi__trace_entry_body(t, e);
     phi__buf_char(&t->text, '}');
 }
@@ -41343,17 +41377,14 @@ PHI__FN void phi__trace_entry_thread(phi_trace *t) {
 /* ---- captured requests ---- */
 
 #ifndef PHI_NO_SESSIONS
-PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop) {
-    size_t i;
-    for (i = 0; i < loop->turn_count && !t->text.failed; i++) {
-        const phi_turn *turn = &loop->turns[i];
-        if (turn->request.len == 0) continue;
-        phi__buf_text(&t->text, ",\n{");
-        phi__trace_out_whole(t, "r", loop->loop_id);
-        phi__records_u64(&t->text, "n", turn->turn_index);
-        phi__trace_out_str(t, "t", turn->request);
-        phi__buf_char(&t->text, '}');
-    }
+PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
+                                      const phi_turn *turn) {
+    if (turn->request.len == 0) return;
+    phi__buf_text(&t->text, ",\n{");
+    phi__trace_out_whole(t, "r", loop->loop_id);
+    phi__records_u64(&t->text, "n", turn->turn_index);
+    phi__trace_out_str(t, "t", turn->request);
+    phi__buf_char(&t->text, '}');
 }
 #endif
 
@@ -41609,8 +41640,8 @@ PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text) {
 /* clang-format off */
 static const char *const phi__trace_page_head_parts[] = {
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Co"
-    "ntent-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-WeQj0rZQMD7Pk5V61CP"
-    "MHFN7N1sAPqe/Yg8pDVbBm8I='; style-src 'sha256-MUZahl6LwjKvOIgo+23GQykaIcJERifEBROUT4HwWiQ=';"
+    "ntent-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-tWNaISJAYwzus0Bo5JR"
+    "vt9EhKEFxWiL4CnPq1ODPk+M='; style-src 'sha256-MUZahl6LwjKvOIgo+23GQykaIcJERifEBROUT4HwWiQ=';"
     " base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-widt"
     "h, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>phi trace</t"
     "itle>\n<style>\n:root { --bg: #ffffff; --soft: #f3f5f8; --line: #d5dae1; --ink: #1b2430; --d"
@@ -41734,248 +41765,275 @@ static const char *const phi__trace_page_tail_parts[] = {
     "\nturn.u=e.u;\nturn.cost=e.$||0;\nrun.cost +=turn.cost;\nif (!run.end) run.u=add(run.u||[0,0"
     ",0,0,0],e.u);\n}else if (e.k===TURN){\nconst turn=turnOf(run,e.n,e);\nturn.begin=e;\nturn.fr"
     "om=e.at;\n}else if (e.k===MESSAGE) addMessage(T,turnOf(run,e.n,e),e);\nelse if (e.k===SPAWN)"
-    "{const call=callOf(T,e,e.i,c=>!c.result&&!c.spawn); if (call) call.spawn=e;}\nelse T.nodes.s"
-    "et(e.s,node(\"entry\",T,run.kids[run.kids.length - 1]||run,{e}));\n};\nconst addEntry=(T,e,a"
-    "t)=>{\nconst lane=T.lanes[at.lane]||T.lanes[0];\nif (e.v) T.views.push(e);\nif (e.k===REWRIT"
-    "E) T.rewrites.push(e);\nif (e.$&&e.k===REWRITE) T.cost +=e.$;\nif (e.k===LANE){lane.from=T.l"
-    "anes[e.from]||null; lane.at=e.fork;}\nif (e.k===START){\nconst run=node(\"run\",T,lane,{e,id"
-    ":at.run,from:e.at,to:e.at,turns:new Map(),cost:0});\nT.runs.set(at.run,run);\nT.nodes.set(e."
-    "s,run",
-    ");\n}else if (at.run&&(e.k===MESSAGE||T.runs.has(at.run))){\nlet run=T.runs.get(at.run);\nif"
-    " (!run) T.runs.set(at.run,run=node(\"run\",T,lane,{e,id:at.run,from:e.at,to:e.at,turns:new M"
-    "ap(),cost:0}));\naddOfRun(T,run,e);\n}else if (e.k===MESSAGE) addMessage(T,lane,e);\nelse T."
-    "nodes.set(e.s,node(\"entry\",T,lane,{e}));\n};\nconst build=d=>{\nconst T={d,lanes:[],runs:n"
-    "ew Map(),calls:[],ids:new Map(),nodes:new Map(),views:[],rewrites:[],cost:0,\nfirst:d.entrie"
-    "s.length?d.entries[0].s:0};\nconst root=T.root=node(\"thread\",T,null,{open:true});\nT.lanes"
-    "=d.lanes.map((name,i)=>node(\"lane\",T,null,{name,i,open:true,from:null,at:Infinity}));\ncon"
-    "st at={lane:0,run:\"\"};\nfor (const e of d.entries){\nif (e.l!==undefined) at.lane=e.l;\nif"
-    " (e.r!==undefined) at.run=e.r;\ne.n=e.n||0;\ne.lane=at.lane;\ne.run=at.run;\naddEntry(T,e,at"
-    ");\n}\nif (d.v) T.views.push(d);\nfor (const run of T.runs.values()) T.cost +=run.cost;\nif "
-    "(T.lanes.length===1){\nroot.kids=T.lanes[0].kids;\nfor (const k of root.kids) k.up=root;\n}e"
-    "lse for (const lane of T.lanes){\nlane.up=lane.from||root;\nlane.up.kids.push(lane);\n}\nret"
-    "urn T;\n};\nconst threads=data.threads.map(build);\nconst runs=new Map();\nfor (const T of t"
-    "hreads) for (const [id,run] of T.runs) if (!runs.has(id)) runs.set(id,run);\nfor (const T of"
-    " threads) for (const call of T.calls){\nconst run=call.spawn&&runs.get(call.spawn.child);\nl"
-    "et up=call;\nwhile (up&&up!==run) up=up.up;\nif (!run||run.claimed||up===run) continue;\nrun"
-    ".claimed=true;\nrun.up.kids.splice(run.up.kids.indexOf(run),1);\nrun.up=call;\ncall.kids.pus"
-    "h(run);\n}\nconst roots=threads.filter((T,i)=>i===0||T.root.kids.some(k=>k.kind===\"run\"||k"
-    ".kids.length)).map(T=>T.root);\nconst requests=new Map(data.requests.slice(1).map(r=>[r.r + "
-    "\"\\0\" + (r.n||0),r]));\nconst entryName=e=>e.k===MESSAGE?ROLES[e.m.o]:[\"\",\"\",\"rewrite"
-    "\",\"lane\",\"switch\",\"\",\"\",\"\",\"\",\"spawn\",\"note\",\"forgotten\"][e.k];\nconst fi"
-    "rstText=run=>{for (const t of run.kids) for (const k of t.kids||[]) if (k.e&&k.e.m&&k.e.m.o="
-    "==1) return preview(k.e.m); return \"\";};\nconst failed=n=>n.kind===\"run\"?n.end&&(n.end.f"
-    "ailure||n.end.status):n.kind===\"call\"?n.result&&n.result.m.bad:\nn.kind===\"turn\"?n.answe"
-    "r&&n.answer.m.error:n.e&&n.e.m&&(n.e.m.error||n.e.m.bad);\nconst callTime=n=>n.result?(n.res"
-    "ult.m.at||n.result.at) - n.e.at:0;\nconst label=n=>{\nconst e=n.e;\nswitch (n.kind){\ncase "
-    "\"thread\":return [\"thread\",n.thread.d.title||n.thread===threads[0]&&data.title||n.thread."
-    "d.id||\"\",plural(n.thread.d.entries.length,\"entry\",\"entries\")];\ncase \"lane\":return ["
-    "\"lane\",n.name,n.i===n.thread.d.active?\"active\":\"\"];\ncase \"run\":return [n.up&&n.up.k"
-    "ind===\"call\"?\"agent\":\"run\",firstText(n)||n.id,\njoined(!n.end&&\"not ended\",usage(n.u"
-    "),money(n.cost),took(n.to - n.from))];\ncase \"turn\":return [\"turn\",String(n.n + 1) + (n."
-    "answer?\": \" + preview(n.answer.m):\"\"),\njoined(usage(n.u),hits(n.u),money(n.cost),took(n"
-    ".to - n.from))];\ncase \"call\":return [\"call\",n.c.a + \" \" + short(n.c.t,90),n.result?to"
-    "ok(callTime(n)):\"no result\"];\n}\nif (e.k===MESSAGE) return [entryName(e),preview(e.m),e.m"
-    ".o===2&&e.m.stop!==\"stop\"&&e.m.stop!==\"toolUse\"?e.m.stop||\"\":\"\"];\nif (e.k===REWRITE"
-    ") return [\"rewrite\",e.why + (e.spans.length?\": \" + e.spans.map(s=>s[0] + \"\342\200\223"
-    "\" + s[1]).slice(0,4).join(\", \"):\"\"),e.revoke?\"undoes \" + e.revoke:\"\"];\nif (e.k===N"
-    "OTE) return [\"note\",e.a + \" \" + short(e.t,80),\"\"];\nif (e.k===LANE||e.k===SWITCH) retu"
-    "rn [entryName(e),n.thread.d.lanes[e.lane]||\"\",\"\"];\nreturn [entryName(e),e.k===GONE?\"en"
-    "tries \" + e.from + \" to \" + (e.to - 1):\"\",\"\"];\n};\nconst ROW=28;\nclass List{\nconst"
-    "ructor(box,role,draw,pick){\nObject.assign(this,{box,role,draw,pick,rows:[],at:-1});\nthis.i"
-    "nner=box.appendChild(make(\"div\"));\nthis.inner.setAttribute(\"role\",\"none\");\non(box,\""
-    "scroll\",()=>this.paint());\non(window,\"resize\",()=>this.paint());\non(box,\"keydown\",ev="
-    ">{if (this.key(ev)) ev.preventDefault();});\n}\nset(rows,at){\nthis.rows=rows;\nthis.at=Math"
-    ".min(at,rows.length - 1);\nthis.inner.style.height=rows.length * ROW + \"px\";\nthis.paint()"
-    ";\n}\ngo(i){\nthis.at=Math.max(0,Math.min(i,this.rows.length - 1));\nconst top=this.at * ROW"
-    ",box=this.bo",
-    "x;\nif (top < box.scrollTop) box.scrollTop=top;\nif (top + ROW > box.scrollTop + box.clientH"
-    "eight) box.scrollTop=top + ROW - box.clientHeight;\nthis.paint();\nif (this.rows.length) thi"
-    "s.pick(this.rows[this.at]);\n}\npaint(){\nconst first=Math.max(0,Math.floor(this.box.scrollT"
-    "op / ROW) - 4);\nconst last=Math.min(this.rows.length,first + Math.ceil((this.box.clientHeig"
-    "ht||600) / ROW) + 8);\nconst drawn=[];\nfor (let i=first; i < last; i++) drawn.push(this.row"
-    "(i));\nif (this.at >=0&&(this.at < first||this.at >=last)) drawn.push(this.row(this.at));\nt"
-    "his.inner.replaceChildren(...drawn);\nif (this.at >=0) this.box.setAttribute(\"aria-activede"
-    "scendant\",this.box.id + this.at);\nelse this.box.removeAttribute(\"aria-activedescendant\")"
-    ";\n}\nrow(i){\nconst e=make(\"div\",i===this.at?\"row at\":\"row\");\ne.id=this.box.id + i;"
-    "\ne.setAttribute(\"role\",this.role);\ne.setAttribute(\"aria-selected\",String(i===this.at))"
-    ";\ne.style.top=i * ROW + \"px\";\nthis.draw(e,this.rows[i],i);\non(e,\"click\",()=>this.go(i"
-    "));\nreturn e;\n}\nkey(ev){\nconst page=Math.max(1,Math.floor(this.box.clientHeight / ROW) -"
-    " 1);\nconst to={ArrowDown:this.at + 1,ArrowUp:this.at - 1,Home:0,End:this.rows.length - 1,Pa"
-    "geDown:this.at + page,PageUp:this.at - page}[ev.key];\nif (ev.ctrlKey||ev.altKey||ev.metaKey"
-    ") return false;\nif (to!==undefined){this.go(to); return true;}\nif (ev.key===\"Enter\"){det"
-    "ail.focus(); return true;}\nreturn this.other?this.other(ev):false;\n}\n}\nconst rowOf=(e,n)"
-    "=>{\nconst [tag,words,figures]=label(n);\ne.append(make(\"span\",\"tag \" + (failed(n)?\"bad"
-    "\":tag),tag),make(\"span\",\"what\",words));\nif (figures) e.append(make(\"span\",\"more\",f"
-    "igures));\n};\nconst tree=new List(treeBox,\"treeitem\",(e,r)=>{\nconst n=r.n,turner=make(\""
-    "span\",\"turner\",n.kids.length?(n.open?\"\342\226\276\":\"\342\226\270\"):\"\");\ne.ariaLev"
-    "el=r.level;\ne.ariaPosInSet=r.pos;\ne.ariaSetSize=r.size;\nif (n.kids.length) e.ariaExpanded"
-    "=n.open;\ne.style.paddingLeft=6 + 16 * Math.min(r.level - 1,12) + \"px\";\nturner.setAttribu"
-    "te(\"aria-hidden\",\"true\");\non(turner,\"click\",ev=>{ev.stopPropagation(); n.open=!n.open"
-    "; flatten(n);});\ne.append(turner);\nrowOf(e,n);\n},r=>show(r.n));\nconst flatten=at=>{\ncon"
-    "st rows=[],under=[[roots,0]]; // lists that are not done:lanes may be thousands deep\nwhile "
-    "(under.length){\nconst top=under[under.length - 1],[list,i]=top;\nif (i===list.length){under"
-    ".pop(); continue;}\ntop[1]++;\nlist[i].row=rows.length;\nrows.push({n:list[i],level:under.le"
-    "ngth,pos:i + 1,size:list.length});\nif (list[i].open) under.push([list[i].kids,0]);\n}\ntree"
-    ".set(rows,at?at.row:tree.at);\n};\ntree.other=ev=>{\nconst r=tree.rows[tree.at],n=r&&r.n;\ni"
-    "f (!n) return false;\nif (ev.key===\"ArrowRight\"){\nif (n.kids.length&&!n.open){n.open=true"
-    "; flatten(n);}else if (n.kids.length) tree.go(tree.at + 1);\n}else if (ev.key===\"ArrowLeft"
-    "\"){\nif (n.open&&n.kids.length){n.open=false; flatten(n);}else if (n.up&&n.up.row!==undefin"
-    "ed) tree.go(n.up.row);\n}else if (ev.key===\" \"){n.open=!n.open; flatten(n);}\nelse return "
-    "false;\nreturn true;\n};\nconst reveal=n=>{\nfor (let up=n.up; up; up=up.up) up.open=true;\n"
-    "flatten(n);\ntree.go(n.row);\n};\nconst viewOf=(T,e)=>{\nconst at=T.views.indexOf(e);\nlet c"
-    "=T.cache;\nif (!c||c.at > at) c=T.cache={at:-1,items:[]};\nwhile (c.at < at){\nconst [keep,g"
-    "one,items]=T.views[++c.at].v;\nc.items=c.items.slice(0,keep).concat(items,c.items.slice(keep"
-    " + gone));\n}\nreturn c.items;\n};\nconst entryAt=(T,seq)=>T.d.entries[seq - T.first];\ncons"
-    "t resolve=(T,items,i,before)=>{\nconst it=items[i];\nif (typeof it===\"number\") return{from"
-    ":it,to:it,m:(entryAt(T,it)||{}).m,why:\"as it is\",go:it};\nconst [from,to,flags]=it,own=ent"
-    "ryAt(T,from);\nlet nth=0;\nwhile (i - nth > 0&&items[i - nth - 1][0]===from&&items[i - nth -"
-    " 1][1]===to) nth++;\nif (flags & 2) for (let k=T.rewrites.length; k-- > 0;){\nconst w=T.rewr"
-    "ites[k],span=w.s < before&&w.spans.find(s=>s[0]===from&&s[1]===to&&s[3][nth]);\nif (span) re"
-    "turn{from,to,m:span[3][nth],why:(span[2]?\"summary of \":\"in place of \") + (from===to?from"
-    ":from + \"\342\200\223\" + to) + \", \" + w.why,go:w.s};\n}\nreturn{from,to,m:own&&own.m,why"
-    ":flags & 1?\"kept by every compaction\":\"as it is\",go:from};\n};\n",
-    "const absent=(T,q,before)=>{\nif (q.m.o===2&&(q.m.stop===\"error\"||q.m.stop===\"aborted\"))"
-    " return \"a failed answer\";\nconst run=T.runs.get(q.run),undone=new Set();\nif (run&&run.en"
-    "d&&run.end.dropped&&run.end.s < before) return \"its run was taken back\";\nfor (let k=T.rew"
-    "rites.length; k-- > 0;){\nconst w=T.rewrites[k];\nif (w.s >=before) continue;\nif (w.revoke)"
-    " undone.add(w.revoke);\nelse if (!undone.has(w.id)&&w.spans.some(s=>s[0] <=q.s&&q.s <=s[1]))"
-    " return \"taken out: \" + w.why + \", entry \" + w.s;\n}\nreturn \"not in view\";\n};\nconst"
-    " missing=(T,e,items)=>{\nconst limits=new Map(),out=[];\nlet lane=T.lanes[e.lane===undefined"
-    "?T.d.active:e.lane],upto=e.s===undefined?Infinity:e.s;\nfor (; lane&&!limits.has(lane.i); la"
-    "ne=lane.from){limits.set(lane.i,upto); upto=Math.min(upto,lane.at + 1);}\nlet i=0;\nfor (con"
-    "st q of T.d.entries){\nif (q.k!==MESSAGE||!(q.s < limits.get(q.lane))) continue;\nconst to=x"
-    "=>typeof x===\"number\"?x:x[1],from=x=>typeof x===\"number\"?x:x[0];\nwhile (i < items.lengt"
-    "h&&to(items[i]) < q.s) i++;\nif (i < items.length&&from(items[i]) <=q.s) continue;\nout.push"
-    "({from:q.s,to:q.s,m:q.m,why:absent(T,q,e.s===undefined?Infinity:e.s),go:q.s,out:true});\n}\n"
-    "return out;\n};\nconst facts=(box,pairs)=>{\nconst dl=make(\"dl\",\"facts\");\nfor (const [k"
-    ",v,cls] of pairs) if (v) dl.append(make(\"dt\",\"\",k),make(\"dd\",cls||\"\",v));\nif (dl.ch"
-    "ildNodes.length) box.append(dl);\n};\nconst block=(box,text,of,cls)=>{\nconst pre=make(\"pre"
-    "\",cls,text);\npre.tabIndex=0;\nbox.append(pre);\nif (of) box.append(make(\"p\",\"cut\",\"Th"
-    "e first part of \" + num(of) + \" bytes.\"));\n};\nconst pretty=s=>{try{return JSON.stringif"
-    "y(JSON.parse(s),null,2);}catch (_){return s;}};\nconst content=(box,m)=>{\nfor (const c of m"
-    ".c){\nif (c.k===1) block(box,c.t,c[\"t of\"]);\nelse if (c.k===3){box.append(make(\"h3\",\""
-    "\",c.redacted?\"Thinking, hidden by the provider\":\"Thinking\")); if (c.t) block(box,c.t,c["
-    "\"t of\"],\"thought\");}\nelse if (c.k===2) box.append(make(\"p\",\"\",\"An image, \" + (c.m"
-    "ime||\"\") + \", \" + num(c.bytes) + \" bytes of base64.\"));\nelse{box.append(make(\"h3\","
-    "\"\",\"Call of \" + c.a + (c.cut?\", broken off\":\"\"))); block(box,c[\"t of\"]?c.t:pretty("
-    "c.t),c[\"t of\"]);}\n}\nif (m.error){box.append(make(\"h3\",\"bad\",\"Error\")); block(box,m"
-    ".error,m[\"error of\"]);}\nif (m.details){box.append(make(\"h3\",\"\",\"Details for the host"
-    "\")); block(box,m.details,m[\"details of\"]);}\n};\nconst paged=(box,all,each,kind)=>{\ncons"
-    "t list=box.appendChild(make(kind||\"div\",kind?\"held\":\"\"));\nlet n=0;\nconst next=()=>{f"
-    "or (const end=Math.min(n + 100,all.length); n < end; n++) list.append(each(all[n]));};\nnext"
-    "();\nif (n >=all.length) return;\nconst more=box.appendChild(make(\"button\",\"\",\"Show mor"
-    "e of \" + num(all.length)));\non(more,\"click\",()=>{const at=list.children.length; next(); "
-    "more.hidden=n >=all.length; const b=list.children[at]; (b.querySelector(\"button\")||b).focu"
-    "s();});\n};\nconst goTo=(T,seq)=>{const n=T.nodes.get(seq); if (n) reveal(n);};\nconst heldR"
-    "ow=T=>h=>{\nconst li=make(\"li\"),go=make(\"button\",\"link\",(h.from===h.to?h.from:h.from +"
-    " \"\342\200\223\" + h.to) + \" \" + (h.m?ROLES[h.m.o] + \": \" + preview(h.m):\"\"));\non(go"
-    ",\"click\",()=>goTo(T,h.go));\nli.append(go,make(\"span\",h.out?\"why out\":\"why\",h.why));"
-    "\nreturn li;\n};\nconst request=(box,T,e,key)=>{\nconst items=viewOf(T,e),before=e.s===undef"
-    "ined?Infinity:e.s;\nconst held=items.map((_,i)=>resolve(T,items,i,before));\nlet i=0,left=0;"
-    "\nfor (const [n,verdict] of e.g||[]) for (let k=0; k < n; k++,i++) if (verdict&&held[i]){\nh"
-    "eld[i].why=VERDICTS[verdict];\nheld[i].out=verdict > 1;\nif (verdict > 1&&verdict < 9) left+"
-    "+;\n}\nbox.append(make(\"h3\",\"\",\"What the request held, and why\"));\nbox.append(make(\""
-    "p\",\"\",plural(items.length,\"message\") + \" in view, about \" + num(e.tokens||0) + \" tok"
-    "ens\" +\n(e.x?\"; sent: \" + plural(e.x[2],\"message\") + \", about \" + num(e.x[0]) + \" to"
-    "kens of \" + (e.x[1] > 1e15?\"an unlimited budget\":\"a budget of \" + num(e.x[1])):\"\") +"
-    "\n(left?\"; left out by the policy: \" + left:\"\") + \".\"));\npaged(box,held,heldRow(T),\""
-    "ul\");\nconst out=missing(T,e,items);\nif (out.length){box.append(make(\"h3\",\"\",\"Not hel"
-    "d: \" + plural(out.length,\"message\"))",
-    "); paged(box,out,heldRow(T),\"ul\");}\nconst sent=requests.get(key);\nif (sent){box.append(m"
-    "ake(\"h3\",\"\",\"The request as it was sent\")); block(box,sent[\"t of\"]?sent.t:pretty(sen"
-    "t.t),sent[\"t of\"]);}\n};\nconst timeLine=(box,title,bars)=>{\nif (!bars.length) return;\nl"
-    "et from=Infinity,to=0;\nfor (const b of bars){from=Math.min(from,b.from); to=Math.max(to,b.t"
-    "o);}\nconst span=Math.max(1,to - from);\nbox.append(make(\"h3\",\"\",title),make(\"p\",\"cut"
-    "\",plural(bars.length,\"bar\") + \" over \" + took(to - from)));\npaged(box,bars,b=>{\nconst"
-    " line=make(\"button\",\"line\"),strip=make(\"span\",\"strip\"),bar=make(\"i\",b.cls),ms=Math"
-    ".max(0,b.to - b.from);\nbar.style.left=100 * (b.from - from) / span + \"%\";\nbar.style.widt"
-    "h=100 * ms / span + \"%\";\nstrip.append(bar);\nline.append(make(\"span\",\"what\",b.name),s"
-    "trip,make(\"span\",\"ms\",took(ms)));\nline.setAttribute(\"aria-label\",b.name + \", after "
-    "\" + took(b.from - from) + \", took \" + took(ms));\non(line,\"click\",()=>reveal(b.n));\nre"
-    "turn line;\n});\n};\nconst callBar=n=>({n,name:n.c.a,cls:failed(n)?\"bad\":n.spawn?\"agent\""
-    ":\"tool\",from:n.e.at,to:n.e.at + callTime(n)});\nconst turnBars=t=>[{n:t,name:\"turn \" + ("
-    "t.n + 1),cls:failed(t)?\"bad\":\"\",from:t.from,to:t.answer?t.answer.at:t.to}].concat(t.call"
-    "s.map(callBar));\nconst runBars=list=>list.map(r=>({n:r,name:firstText(r)||r.id,cls:failed(r"
-    ")?\"bad\":\"\",from:r.from,to:r.to}));\nconst showThread=(box,n)=>{\nconst T=n.thread,d=T.d,"
-    "all=[...T.runs.values()];\nfacts(box,[[\"Thread\",d.id],[\"Copy of\",d.forked],[\"Lanes\",d."
-    "lanes.length > 1&&d.lanes.length],[\"Runs\",num(all.length)],\n[\"Tokens\",joined(usage(d.u)"
-    ",hits(d.u))],[\"Cost\",money(T.cost)]]);\nif (d.v) request(box,T,d,\"\");\ntimeLine(box,\"Ru"
-    "ns on a time line\",runBars(n.kind===\"lane\"?n.kids.filter(k=>k.kind===\"run\"):all));\n};"
-    "\nconst showRun=(box,n)=>{\nconst e=n.e,end=n.end||{};\nfacts(box,[[\"Run\",n.id],[\"Agent\""
-    ",e.agent],[\"Session\",e.session],[\"Continues\",e.parent],[\"Kind\",e.how],[\"Tag\",e.tag],"
-    "\n[\"Began\",when(n.from)],[\"Took\",took(n.to - n.from)],[\"Ended\",n.end?end.status||\"wel"
-    "l\":\"not ended\",end.status?\"bad\":\"\"],\n[\"Failure\",joined(end.failure,end.http&&\"HTT"
-    "P \" + end.http),\"bad\"],[\"Tokens\",joined(usage(n.u),hits(n.u))],[\"Cost\",money(n.cost)]"
-    "]);\nif (end.error) block(box,end.error,end[\"error of\"]);\ntimeLine(box,\"Turns and tool c"
-    "alls on a time line\",[].concat(...n.kids.filter(k=>k.kind===\"turn\").map(turnBars)));\nif "
-    "(e.system){box.append(make(\"h3\",\"\",\"System prompt\")); block(box,e.system,e[\"system of"
-    "\"]);}\n};\nconst showTurn=(box,n)=>{\nconst m=n.answer&&n.answer.m;\nfacts(box,[[\"Turn\",n"
-    ".n + 1],[\"Began because of\",n.begin&&n.begin.how],[\"Model\",m&&joined(m.model,m.provider)"
-    "],[\"Stop reason\",m&&m.stop],\n[\"Tokens\",joined(usage(n.u),n.u&&n.u[4]&&num(n.u[4]) + \" "
-    "of them reasoning\")],[\"Cache\",n.u&&(n.u[2]||n.u[3])&&\njoined(num(n.u[2]) + \" read\",num"
-    "(n.u[3]) + \" written\",hits(n.u))],[\"Cost\",money(n.cost)],[\"Began\",when(n.from)],[\"Too"
-    "k\",took(n.to - n.from)]]);\ntimeLine(box,\"Model call and tool calls on a time line\",turnB"
-    "ars(n));\nif (m){box.append(make(\"h3\",\"\",\"Answer\")); content(box,m);}\nconst asked=[n."
-    "answer,n.end,n.up.end].find(x=>x&&x.v)||(!n.end&&!n.up.end&&n.thread.d.v?n.thread.d:null);\n"
-    "if (asked) request(box,n.thread,asked,n.up.id + \"\\0\" + n.n);\n};\nconst showCall=(box,n)="
-    ">{\nconst r=n.result;\nfacts(box,[[\"Tool\",n.c.a],[\"Call\",n.c.i],[\"Called\",when(n.e.at)"
-    "],[\"Took\",r?took(callTime(n)):\"no result\"],[\"Result\",r&&(r.m.bad?\"an error\":\"good\""
-    "),r&&r.m.bad?\"bad\":\"\"],\n[\"Sub-agent's run\",n.spawn&&n.spawn.child],[\"Its session\",n"
-    ".spawn&&n.spawn.session]]);\nbox.append(make(\"h3\",\"\",\"Arguments\"));\nblock(box,n.c[\"t"
-    " of\"]?n.c.t:pretty(n.c.t),n.c[\"t of\"]);\nif (r){box.append(make(\"h3\",\"\",\"Result, ent"
-    "ry \" + r.s)); content(box,r.m);}\n};\nconst showEntry=(box,n)=>{\nconst e=n.e,T=n.thread;\n"
-    "facts(box,[[\"Entry\",num(e.s)],[\"At\",when(e.at)],[\"Lane\",T.d.lanes.length > 1&&T.d.lane"
-    "s[e.lane]],[\"Durable\",e.f & 1&&\"yes\"],[\"Copied from another log\",e.f & 16&&\"yes\"],\n"
-    "[\"Model\",e.m?e.m.model:e.model],[\"Stop reason\",e.m&&e.m.stop],[\"Tokens\",joined(usage(e"
-    ".m?e.m.u:e.u),hits(e.m?e.m.u:e.u))],\n[\"Why\",e.why],[\"Rewrite\",e.id",
-    "],[\"Undoes\",e.revoke],[\"Switches to\",e.to],[\"Cost\",money(e.$)]]);\nif (e.m) content(bo"
-    "x,e.m);\nif (e.k===NOTE) block(box,pretty(e.t),e[\"t of\"]);\nfor (const s of e.spans||[]){"
-    "\nbox.append(make(\"h3\",\"\",\"Entries \" + s[0] + \" to \" + s[1] + (s[3].length?(s[2]?\","
-    " summed up as\":\", replaced by\"):\", taken out\")));\nfor (const m of s[3]) content(box,m)"
-    ";\n}\nif (e.v) request(box,T,e,e.run + \"\\0\" + e.n);\n};\nlet shown=null;\nconst show=n=>{"
-    "\nif (n===shown) return;\nshown=n;\nconst [tag,words]=label(n);\ndetail.replaceChildren(make"
-    "(\"h2\",failed(n)?\"bad\":\"\",tag + \": \" + words));\n({thread:showThread,lane:showThread,"
-    "run:showRun,turn:showTurn,call:showCall,entry:showEntry})[n.kind](detail,n);\ndetail.scrollT"
-    "op=0;\n};\nlet docs=null;\nconst strings=(x,out)=>{if (typeof x===\"string\") out.push(x); e"
-    "lse if (x&&typeof x===\"object\") for (const v of Object.values(x)) strings(v,out);};\nconst"
-    " makeDocs=()=>threads.forEach(T=>T.d.entries.forEach(e=>{\nconst out=[],n=T.nodes.get(e.s);"
-    "\nif (!n) return;\nstrings(e,out);\ndocs.push({n,s:out.join(\"\\n\").toLowerCase()});\n}));"
-    "\nconst found=new List(hitBox,\"option\",(e,n)=>rowOf(e,n),n=>show(n));\nconst say=s=>{byId("
-    "\"said\").textContent=s;};\nconst plain=()=>{const c=[0,0]; for (const T of threads){c[0] +="
-    "T.runs.size; c[1] +=T.d.entries.length;}return plural(c[0],\"run\") + \", \" + plural(c[1],"
-    "\"entry\",\"entries\") + \". Arrow keys move, Enter reads, / searches.\";};\nconst search=()"
-    "=>{\nconst q=find.value.trim().toLowerCase();\nhitBox.hidden=!q;\ntreeBox.hidden=!!q;\nif (!"
-    "q){say(plain()); if (shown) reveal(shown); return;}\nif (!docs){docs=[]; makeDocs();}\nconst"
-    " hit=[...new Set(docs.filter(d=>d.s.includes(q)).map(d=>d.n))];\nhitBox.scrollTop=0;\nfound."
-    "set(hit,hit.length?0:-1);\nsay(hit.length?plural(hit.length,\"result\") + \" for \342\200"
-    "\234\" + short(q,40) + \"\342\200\235\":\"No result for \342\200\234\" + short(q,40) + \""
-    "\342\200\235\");\n};\nlet wait=0;\non(find,\"input\",()=>{clearTimeout(wait); wait=setTimeou"
-    "t(search,120);});\non(byId(\"form\"),\"submit\",ev=>{ev.preventDefault(); clearTimeout(wait)"
-    "; search(); if (found.rows.length){hitBox.focus(); found.go(0);}});\nconst stop=()=>{find.va"
-    "lue=\"\"; search(); treeBox.focus();};\non(find,\"keydown\",ev=>{\nif (ev.key===\"Escape\") "
-    "stop();\nelse if (ev.key===\"ArrowDown\"&&found.rows.length&&!hitBox.hidden){ev.preventDefau"
-    "lt(); hitBox.focus(); found.go(0);}\n});\nfound.other=ev=>ev.key===\"Escape\"?(stop(),true):"
-    "false;\non(window,\"keydown\",ev=>{\nconst typing=/^(INPUT|SELECT)$/.test(document.activeEle"
-    "ment.tagName);\nif (ev.key===\"/\"&&!typing){ev.preventDefault(); find.focus();}\nelse if (e"
-    "v.key===\"Escape\"&&detail.contains(document.activeElement)) byId(hitBox.hidden?\"tree\":\"h"
-    "its\").focus();\n});\nconst dark=matchMedia(\"(prefers-color-scheme: dark)\");\nconst paint="
-    "()=>{document.documentElement.dataset.theme=theme.value||(dark.matches?\"dark\":\"light\");}"
-    ";\non(dark,\"change\",paint);\non(theme,\"change\",paint);\npaint();\nconst all=[0,0,0,0,0],"
-    "sums=[0,0,0];\nfor (const T of threads){add(all,T.d.u); sums[0] +=T.cost; for (const r of T."
-    "runs.values()) sums[1] +=r.turns.size; sums[2] +=T.calls.length;}\nbyId(\"title\").textConte"
-    "nt=document.title=data.title||threads[0].d.id||\"phi trace\";\nfor (const [k,v] of [[\"Turns"
-    "\",num(sums[1])],[\"Tool calls\",num(sums[2])],[\"Tokens in\",num(input(all))],[\"Tokens out"
-    "\",num(all[1])],\n[\"Cache hits\",input(all)?Math.round(100 * all[2] / input(all)) + \"%\":"
-    "\"\"],[\"Cost\",money(sums[0])]]){\nif (v===\"\") continue;\nconst d=byId(\"sums\").appendCh"
-    "ild(make(\"div\"));\nd.append(make(\"dt\",\"\",k),make(\"dd\",\"\",v));\n}\nsay(plain());\nf"
-    "or (const T of threads){\nconst last=[...T.runs.values()].pop();\nif (last) last.open=last.k"
-    "ids.length <=50;\n}\nflatten();\ntree.go(0);\n})();\n</script>\n</body>\n</html>\n"};
+    "{const call=callOf(T,e,e.i,c=>!c.spawn); if (call) call.spawn=e;}\nelse T.nodes.set(e.s,node"
+    "(\"entry\",T,run.kids[run.kids.length - 1]||run,{e}));\n};\nconst addEntry=(T,e,at)=>{\ncons"
+    "t lane=T.lanes[at.lane]||T.lanes[0];\nif (e.v) T.views.push(e);\nif (e.k===REWRITE) T.rewrit"
+    "es.push(e);\nif (e.$&&e.k===REWRITE) T.cost +=e.$;\nif (e.k===LANE){lane.from=T.lanes[e.from"
+    "]||null; lane.at=e.fork;}\nif (e.k===START){\nif (e.system!==undefined) T.prompt=e;\nconst p"
+    "rompt=e.system!==undefined||!(e.f & 16)?T.prompt:undefined;\nconst run=node(\"run\",T,lane,{"
+    "e,id:",
+    "at.run,from:e.at,to:e.at,turns:new Map(),cost:0,prompt});\nT.runs.set(at.run,run);\nT.nodes."
+    "set(e.s,run);\n}else if (at.run&&(e.k===MESSAGE||T.runs.has(at.run))){\nlet run=T.runs.get(a"
+    "t.run);\nif (!run) T.runs.set(at.run,run=node(\"run\",T,lane,{e,id:at.run,from:e.at,to:e.at,"
+    "turns:new Map(),cost:0}));\naddOfRun(T,run,e);\n}else if (e.k===MESSAGE) addMessage(T,lane,e"
+    ");\nelse T.nodes.set(e.s,node(\"entry\",T,lane,{e}));\n};\nconst build=d=>{\nconst T={d,lane"
+    "s:[],runs:new Map(),calls:[],ids:new Map(),nodes:new Map(),views:[],rewrites:[],cost:0,\nfir"
+    "st:d.entries.length?d.entries[0].s:0};\nconst root=T.root=node(\"thread\",T,null,{open:true}"
+    ");\nT.lanes=d.lanes.map((name,i)=>node(\"lane\",T,null,{name,i,open:true,from:null,at:Infini"
+    "ty}));\nconst at={lane:0,run:\"\"};\nfor (const e of d.entries){\nif (e.l!==undefined) at.la"
+    "ne=e.l;\nif (e.r!==undefined) at.run=e.r;\ne.n=e.n||0;\ne.lane=at.lane;\ne.run=at.run;\naddE"
+    "ntry(T,e,at);\n}\nif (d.v) T.views.push(d);\nfor (const run of T.runs.values()) T.cost +=run"
+    ".cost;\nif (T.lanes.length===1){\nroot.kids=T.lanes[0].kids;\nfor (const k of root.kids) k.u"
+    "p=root;\n}else for (const lane of T.lanes){\nlane.up=lane.from||root;\nlane.up.kids.push(lan"
+    "e);\n}\nreturn T;\n};\nconst threads=data.threads.map(build);\nconst runs=new Map();\nfor (c"
+    "onst T of threads) for (const [id,run] of T.runs) if (!runs.has(id)) runs.set(id,run);\nfor "
+    "(const T of threads) for (const call of T.calls){\nconst run=call.spawn&&runs.get(call.spawn"
+    ".child);\nlet up=call;\nwhile (up&&up!==run) up=up.up;\nif (!run||run.claimed||up===run) con"
+    "tinue;\nrun.claimed=true;\nrun.up.kids.splice(run.up.kids.indexOf(run),1);\nrun.up=call;\nca"
+    "ll.kids.push(run);\n}\nconst roots=threads.filter((T,i)=>i===0||T.root.kids.some(k=>k.kind=="
+    "=\"run\"||k.kids.length)).map(T=>T.root);\nconst requests=new Map(data.requests.slice(1).map"
+    "(r=>[r.r + \"\\0\" + (r.n||0),r]));\nconst entryName=e=>e.k===MESSAGE?ROLES[e.m.o]:[\"\",\""
+    "\",\"rewrite\",\"lane\",\"switch\",\"\",\"\",\"\",\"\",\"spawn\",\"note\",\"forgotten\"][e.k"
+    "];\nconst firstText=run=>{for (const t of run.kids) for (const k of t.kids||[]) if (k.e&&k.e"
+    ".m&&k.e.m.o===1) return preview(k.e.m); return \"\";};\nconst failed=n=>n.kind===\"run\"?n.e"
+    "nd&&(n.end.failure||n.end.status):n.kind===\"call\"?n.result&&n.result.m.bad:\nn.kind===\"tu"
+    "rn\"?n.answer&&n.answer.m.error:n.e&&n.e.m&&(n.e.m.error||n.e.m.bad);\nconst callTime=n=>n.r"
+    "esult?(n.result.m.at||n.result.at) - n.e.at:0;\nconst label=n=>{\nconst e=n.e;\nswitch (n.ki"
+    "nd){\ncase \"thread\":return [\"thread\",n.thread.d.title||n.thread===threads[0]&&data.title"
+    "||n.thread.d.id||\"\",plural(n.thread.d.entries.length,\"entry\",\"entries\")];\ncase \"lane"
+    "\":return [\"lane\",n.name,n.i===n.thread.d.active?\"active\":\"\"];\ncase \"run\":return [n"
+    ".up&&n.up.kind===\"call\"?\"agent\":\"run\",firstText(n)||n.id,\njoined(!n.end&&\"not ended"
+    "\",usage(n.u),money(n.cost),took(n.to - n.from))];\ncase \"turn\":return [\"turn\",String(n."
+    "n + 1) + (n.answer?\": \" + preview(n.answer.m):\"\"),\njoined(usage(n.u),hits(n.u),money(n."
+    "cost),took(n.to - n.from))];\ncase \"call\":return [\"call\",n.c.a + \" \" + short(n.c.t,90)"
+    ",n.result?took(callTime(n)):\"no result\"];\n}\nif (e.k===MESSAGE) return [entryName(e),prev"
+    "iew(e.m),e.m.o===2&&e.m.stop!==\"stop\"&&e.m.stop!==\"toolUse\"?e.m.stop||\"\":\"\"];\nif (e"
+    ".k===REWRITE) return [\"rewrite\",e.why + (e.spans.length?\": \" + e.spans.map(s=>s[0] + \""
+    "\342\200\223\" + s[1]).slice(0,4).join(\", \"):\"\"),e.revoke?\"undoes \" + e.revoke:\"\"];"
+    "\nif (e.k===NOTE) return [\"note\",e.a + \" \" + short(e.t,80),\"\"];\nif (e.k===LANE||e.k=="
+    "=SWITCH) return [entryName(e),n.thread.d.lanes[e.lane]||\"\",\"\"];\nreturn [entryName(e),e."
+    "k===GONE?\"entries \" + e.from + \" to \" + (e.to - 1):\"\",\"\"];\n};\nconst ROW=28;\nclass"
+    " List{\nconstructor(box,role,draw,pick){\nObject.assign(this,{box,role,draw,pick,rows:[],at:"
+    "-1});\nthis.inner=box.appendChild(make(\"div\"));\nthis.inner.setAttribute(\"role\",\"none\""
+    ");\non(box,\"scroll\",()=>this.paint());\non(window,\"resize\",()=>this.paint());\non(box,\""
+    "keydown\",ev=>{if (this.key(ev)) ev.preventDefault();});\n}\nset(rows,at){\nthis.rows=rows;"
+    "\nthis.at=Math.min(at,rows.length - 1);\nthis.inner.style.height=rows.length * ROW + \"px\";"
+    "\nthis.paint(",
+    ");\n}\ngo(i){\nthis.at=Math.max(0,Math.min(i,this.rows.length - 1));\nconst top=this.at * RO"
+    "W,box=this.box;\nif (top < box.scrollTop) box.scrollTop=top;\nif (top + ROW > box.scrollTop "
+    "+ box.clientHeight) box.scrollTop=top + ROW - box.clientHeight;\nthis.paint();\nif (this.row"
+    "s.length) this.pick(this.rows[this.at]);\n}\npaint(){\nconst first=Math.max(0,Math.floor(thi"
+    "s.box.scrollTop / ROW) - 4);\nconst last=Math.min(this.rows.length,first + Math.ceil((this.b"
+    "ox.clientHeight||600) / ROW) + 8);\nconst drawn=[];\nfor (let i=first; i < last; i++) drawn."
+    "push(this.row(i));\nif (this.at >=0&&(this.at < first||this.at >=last)) drawn.push(this.row("
+    "this.at));\nthis.inner.replaceChildren(...drawn);\nif (this.at >=0) this.box.setAttribute(\""
+    "aria-activedescendant\",this.box.id + this.at);\nelse this.box.removeAttribute(\"aria-active"
+    "descendant\");\n}\nrow(i){\nconst e=make(\"div\",i===this.at?\"row at\":\"row\");\ne.id=this"
+    ".box.id + i;\ne.setAttribute(\"role\",this.role);\ne.setAttribute(\"aria-selected\",String(i"
+    "===this.at));\ne.style.top=i * ROW + \"px\";\nthis.draw(e,this.rows[i],i);\non(e,\"click\",("
+    ")=>this.go(i));\nreturn e;\n}\nkey(ev){\nconst page=Math.max(1,Math.floor(this.box.clientHei"
+    "ght / ROW) - 1);\nconst to={ArrowDown:this.at + 1,ArrowUp:this.at - 1,Home:0,End:this.rows.l"
+    "ength - 1,PageDown:this.at + page,PageUp:this.at - page}[ev.key];\nif (ev.ctrlKey||ev.altKey"
+    "||ev.metaKey) return false;\nif (to!==undefined){this.go(to); return true;}\nif (ev.key===\""
+    "Enter\"){detail.focus(); return true;}\nreturn this.other?this.other(ev):false;\n}\n}\nconst"
+    " rowOf=(e,n)=>{\nconst [tag,words,figures]=label(n);\ne.append(make(\"span\",\"tag \" + (fai"
+    "led(n)?\"bad\":tag),tag),make(\"span\",\"what\",words));\nif (figures) e.append(make(\"span"
+    "\",\"more\",figures));\n};\nconst tree=new List(treeBox,\"treeitem\",(e,r)=>{\nconst n=r.n,t"
+    "urner=make(\"span\",\"turner\",n.kids.length?(n.open?\"\342\226\276\":\"\342\226\270\"):\"\""
+    ");\ne.ariaLevel=r.level;\ne.ariaPosInSet=r.pos;\ne.ariaSetSize=r.size;\nif (n.kids.length) e"
+    ".ariaExpanded=n.open;\ne.style.paddingLeft=6 + 16 * Math.min(r.level - 1,12) + \"px\";\nturn"
+    "er.setAttribute(\"aria-hidden\",\"true\");\non(turner,\"click\",ev=>{ev.stopPropagation(); n"
+    ".open=!n.open; flatten(n);});\ne.append(turner);\nrowOf(e,n);\n},r=>show(r.n));\nconst flatt"
+    "en=at=>{\nconst rows=[],under=[[roots,0]]; // lists that are not done:lanes may be thousands"
+    " deep\nwhile (under.length){\nconst top=under[under.length - 1],[list,i]=top;\nif (i===list."
+    "length){under.pop(); continue;}\ntop[1]++;\nlist[i].row=rows.length;\nrows.push({n:list[i],l"
+    "evel:under.length,pos:i + 1,size:list.length});\nif (list[i].open) under.push([list[i].kids,"
+    "0]);\n}\ntree.set(rows,at?at.row:tree.at);\n};\ntree.other=ev=>{\nconst r=tree.rows[tree.at]"
+    ",n=r&&r.n;\nif (!n) return false;\nif (ev.key===\"ArrowRight\"){\nif (n.kids.length&&!n.open"
+    "){n.open=true; flatten(n);}else if (n.kids.length) tree.go(tree.at + 1);\n}else if (ev.key=="
+    "=\"ArrowLeft\"){\nif (n.open&&n.kids.length){n.open=false; flatten(n);}else if (n.up&&n.up.r"
+    "ow!==undefined) tree.go(n.up.row);\n}else if (ev.key===\" \"){n.open=!n.open; flatten(n);}\n"
+    "else return false;\nreturn true;\n};\nconst reveal=n=>{\nfor (let up=n.up; up; up=up.up) up."
+    "open=true;\nflatten(n);\ntree.go(n.row);\n};\nconst viewOf=(T,e)=>{\nconst at=T.views.indexO"
+    "f(e);\nlet c=T.cache;\nif (!c||c.at > at) c=T.cache={at:-1,items:[]};\nwhile (c.at < at){\nc"
+    "onst [keep,gone,items]=T.views[++c.at].v;\nc.items=c.items.slice(0,keep).concat(items,c.item"
+    "s.slice(keep + gone));\n}\nreturn c.items;\n};\nconst entryAt=(T,seq)=>T.d.entries[seq - T.f"
+    "irst];\nconst resolve=(T,items,i,before)=>{\nconst it=items[i];\nif (typeof it===\"number\")"
+    " return{from:it,to:it,m:(entryAt(T,it)||{}).m,why:\"as it is\",go:it};\nconst [from,to,flags"
+    "]=it,own=entryAt(T,from);\nlet nth=0;\nwhile (i - nth > 0&&items[i - nth - 1][0]===from&&ite"
+    "ms[i - nth - 1][1]===to) nth++;\nif (flags & 2) for (let k=T.rewrites.length; k-- > 0;){\nco"
+    "nst w=T.rewrites[k],span=w.s < before&&w.spans.find(s=>s[0]===from&&s[1]===to&&s[3][nth]);\n"
+    "if (span) return{from,to,m:span[3][nth],why:(span[2]?\"summary of \":\"in place of \") + (fr"
+    "om===to?from:from + \"\342\200\223\" + to) + \", \" + w.why,go:",
+    "w.s};\n}\nreturn{from,to,m:own&&own.m,why:flags & 1?\"kept by every compaction\":\"as it is"
+    "\",go:from};\n};\nconst absent=(T,q,before)=>{\nif (q.m.o===2&&(q.m.stop===\"error\"||q.m.st"
+    "op===\"aborted\")) return \"a failed answer\";\nconst run=T.runs.get(q.run),undone=new Set()"
+    ";\nif (run&&run.end&&run.end.dropped&&run.end.s < before) return \"its run was taken back\";"
+    "\nfor (let k=T.rewrites.length; k-- > 0;){\nconst w=T.rewrites[k];\nif (w.s >=before) contin"
+    "ue;\nif (w.revoke) undone.add(w.revoke);\nelse if (!undone.has(w.id)&&w.spans.some(s=>s[0] <"
+    "=q.s&&q.s <=s[1])) return \"taken out: \" + w.why + \", entry \" + w.s;\n}\nreturn \"not in "
+    "view\";\n};\nconst missing=(T,e,items)=>{\nconst limits=new Map(),out=[];\nlet lane=T.lanes["
+    "e.lane===undefined?T.d.active:e.lane],upto=e.s===undefined?Infinity:e.s;\nfor (; lane&&!limi"
+    "ts.has(lane.i); lane=lane.from){limits.set(lane.i,upto); upto=Math.min(upto,lane.at + 1);}\n"
+    "let i=0;\nfor (const q of T.d.entries){\nif (q.k!==MESSAGE||!(q.s < limits.get(q.lane))) con"
+    "tinue;\nconst to=x=>typeof x===\"number\"?x:x[1],from=x=>typeof x===\"number\"?x:x[0];\nwhil"
+    "e (i < items.length&&to(items[i]) < q.s) i++;\nif (i < items.length&&from(items[i]) <=q.s) c"
+    "ontinue;\nout.push({from:q.s,to:q.s,m:q.m,why:absent(T,q,e.s===undefined?Infinity:e.s),go:q."
+    "s,out:true});\n}\nreturn out;\n};\nconst facts=(box,pairs)=>{\nconst dl=make(\"dl\",\"facts"
+    "\");\nfor (const [k,v,cls] of pairs) if (v) dl.append(make(\"dt\",\"\",k),make(\"dd\",cls||"
+    "\"\",v));\nif (dl.childNodes.length) box.append(dl);\n};\nconst block=(box,text,of,cls)=>{\n"
+    "const pre=make(\"pre\",cls,text);\npre.tabIndex=0;\nbox.append(pre);\nif (of) box.append(mak"
+    "e(\"p\",\"cut\",\"The first part of \" + num(of) + \" bytes.\"));\n};\nconst pretty=s=>{try{"
+    "return JSON.stringify(JSON.parse(s),null,2);}catch (_){return s;}};\nconst content=(box,m)=>"
+    "{\nfor (const c of m.c){\nif (c.k===1) block(box,c.t,c[\"t of\"]);\nelse if (c.k===3){box.ap"
+    "pend(make(\"h3\",\"\",c.redacted?\"Thinking, hidden by the provider\":\"Thinking\")); if (c."
+    "t) block(box,c.t,c[\"t of\"],\"thought\");}\nelse if (c.k===2) box.append(make(\"p\",\"\",\""
+    "An image, \" + (c.mime||\"\") + \", \" + num(c.bytes) + \" bytes of base64.\"));\nelse{box.a"
+    "ppend(make(\"h3\",\"\",\"Call of \" + c.a + (c.cut?\", broken off\":\"\"))); block(box,c[\"t"
+    " of\"]?c.t:pretty(c.t),c[\"t of\"]);}\n}\nif (m.error){box.append(make(\"h3\",\"bad\",\"Erro"
+    "r\")); block(box,m.error,m[\"error of\"]);}\nif (m.details){box.append(make(\"h3\",\"\",\"De"
+    "tails for the host\")); block(box,m.details,m[\"details of\"]);}\n};\nconst paged=(box,all,e"
+    "ach,kind)=>{\nconst list=box.appendChild(make(kind||\"div\",kind?\"held\":\"\"));\nlet n=0;"
+    "\nconst next=()=>{for (const end=Math.min(n + 100,all.length); n < end; n++) list.append(eac"
+    "h(all[n]));};\nnext();\nif (n >=all.length) return;\nconst more=box.appendChild(make(\"butto"
+    "n\",\"\",\"Show more of \" + num(all.length)));\non(more,\"click\",()=>{const at=list.childr"
+    "en.length; next(); more.hidden=n >=all.length; const b=list.children[at]; (b.querySelector("
+    "\"button\")||b).focus();});\n};\nconst goTo=(T,seq)=>{const n=T.nodes.get(seq); if (n) revea"
+    "l(n);};\nconst heldRow=T=>h=>{\nconst li=make(\"li\"),go=make(\"button\",\"link\",(h.from==="
+    "h.to?h.from:h.from + \"\342\200\223\" + h.to) + \" \" + (h.m?ROLES[h.m.o] + \": \" + preview"
+    "(h.m):\"\"));\non(go,\"click\",()=>goTo(T,h.go));\nli.append(go,make(\"span\",h.out?\"why ou"
+    "t\":\"why\",h.why));\nreturn li;\n};\nconst request=(box,T,e,key)=>{\nconst items=viewOf(T,e"
+    "),before=e.s===undefined?Infinity:e.s;\nconst held=items.map((_,i)=>resolve(T,items,i,before"
+    "));\nlet i=0,left=0;\nfor (const [n,verdict] of e.g||[]) for (let k=0; k < n; k++,i++) if (v"
+    "erdict&&held[i]){\nheld[i].why=VERDICTS[verdict];\nheld[i].out=verdict > 1;\nif (verdict > 1"
+    "&&verdict < 9) left++;\n}\nbox.append(make(\"h3\",\"\",\"What the request held, and why\"));"
+    "\nbox.append(make(\"p\",\"\",plural(items.length,\"message\") + \" in view, about \" + num(e"
+    ".tokens||0) + \" tokens\" +\n(e.x?\"; sent: \" + plural(e.x[2],\"message\") + \", about \" +"
+    " num(e.x[0]) + \" tokens of \" + (e.x[1] > 1e15?\"an unlimited budget\":\"a budget of \" + n"
+    "um(e.x[1]) + \" for messages\"):\"\") +\n(left?\"; left out by the policy: \" + left:\"\") +"
+    " \".\"));\npaged(box,held,heldRow(T),\"u",
+    "l\");\nconst out=missing(T,e,items);\nif (out.length){box.append(make(\"h3\",\"\",\"Not held"
+    ": \" + plural(out.length,\"message\"))); paged(box,out,heldRow(T),\"ul\");}\nconst sent=requ"
+    "ests.get(key);\nif (sent){box.append(make(\"h3\",\"\",\"The request as it was sent\")); bloc"
+    "k(box,sent[\"t of\"]?sent.t:pretty(sent.t),sent[\"t of\"]);}\n};\nconst timeLine=(box,title,"
+    "bars)=>{\nif (!bars.length) return;\nlet from=Infinity,to=0;\nfor (const b of bars){from=Mat"
+    "h.min(from,b.from); to=Math.max(to,b.to);}\nconst span=Math.max(1,to - from);\nbox.append(ma"
+    "ke(\"h3\",\"\",title),make(\"p\",\"cut\",plural(bars.length,\"bar\") + \" over \" + took(to "
+    "- from)));\npaged(box,bars,b=>{\nconst line=make(\"button\",\"line\"),strip=make(\"span\",\""
+    "strip\"),bar=make(\"i\",b.cls),ms=Math.max(0,b.to - b.from);\nbar.style.left=100 * (b.from -"
+    " from) / span + \"%\";\nbar.style.width=100 * ms / span + \"%\";\nstrip.append(bar);\nline.a"
+    "ppend(make(\"span\",\"what\",b.name),strip,make(\"span\",\"ms\",took(ms)));\nline.setAttribu"
+    "te(\"aria-label\",b.name + \", after \" + took(b.from - from) + \", took \" + took(ms));\non"
+    "(line,\"click\",()=>reveal(b.n));\nreturn line;\n});\n};\nconst callBar=n=>({n,name:n.c.a,cl"
+    "s:failed(n)?\"bad\":n.spawn?\"agent\":\"tool\",from:n.e.at,to:n.e.at + callTime(n)});\nconst"
+    " turnBars=t=>[{n:t,name:\"turn \" + (t.n + 1),cls:failed(t)?\"bad\":\"\",from:t.from,to:t.an"
+    "swer?t.answer.at:t.to}].concat(t.calls.map(callBar));\nconst runBars=list=>list.map(r=>({n:r"
+    ",name:firstText(r)||r.id,cls:failed(r)?\"bad\":\"\",from:r.from,to:r.to}));\nconst showThrea"
+    "d=(box,n)=>{\nconst T=n.thread,d=T.d,all=[...T.runs.values()];\nfacts(box,[[\"Thread\",d.id]"
+    ",[\"Copy of\",d.forked],[\"Lanes\",d.lanes.length > 1&&d.lanes.length],[\"Runs\",num(all.len"
+    "gth)],\n[\"Tokens\",joined(usage(d.u),hits(d.u))],[\"Cost\",money(T.cost)]]);\nif (d.v) requ"
+    "est(box,T,d,\"\");\ntimeLine(box,\"Runs on a time line\",runBars(n.kind===\"lane\"?n.kids.fi"
+    "lter(k=>k.kind===\"run\"):all));\n};\nconst showRun=(box,n)=>{\nconst e=n.e,end=n.end||{};\n"
+    "facts(box,[[\"Run\",n.id],[\"Agent\",e.agent],[\"Session\",e.session],[\"Continues\",e.paren"
+    "t],[\"Kind\",e.how],[\"Tag\",e.tag],\n[\"Began\",when(n.from)],[\"Took\",took(n.to - n.from)"
+    "],[\"Ended\",n.end?end.status||\"well\":\"not ended\",end.status?\"bad\":\"\"],\n[\"Failure"
+    "\",joined(end.failure,end.http&&\"HTTP \" + end.http),\"bad\"],[\"Tokens\",joined(usage(n.u)"
+    ",hits(n.u))],[\"Cost\",money(n.cost)]]);\nif (end.error) block(box,end.error,end[\"error of"
+    "\"]);\ntimeLine(box,\"Turns and tool calls on a time line\",[].concat(...n.kids.filter(k=>k."
+    "kind===\"turn\").map(turnBars)));\nconst p=n.prompt;\nif (p&&p.system){box.append(make(\"h3"
+    "\",\"\",\"System prompt\")); block(box,p.system,p[\"system of\"]);}\n};\nconst showTurn=(box"
+    ",n)=>{\nconst m=n.answer&&n.answer.m;\nfacts(box,[[\"Turn\",n.n + 1],[\"Began because of\",n"
+    ".begin&&n.begin.how],[\"Model\",m&&joined(m.model,m.provider)],[\"Stop reason\",m&&m.stop],"
+    "\n[\"Tokens\",joined(usage(n.u),n.u&&n.u[4]&&num(n.u[4]) + \" of them reasoning\")],[\"Cache"
+    "\",n.u&&(n.u[2]||n.u[3])&&\njoined(num(n.u[2]) + \" read\",num(n.u[3]) + \" written\",hits(n"
+    ".u))],[\"Cost\",money(n.cost)],[\"Began\",when(n.from)],[\"Took\",took(n.to - n.from)]]);\nt"
+    "imeLine(box,\"Model call and tool calls on a time line\",turnBars(n));\nif (m){box.append(ma"
+    "ke(\"h3\",\"\",\"Answer\")); content(box,m);}\nconst asked=[n.answer,n.end,n.up.end].find(x="
+    ">x&&x.v)||(!n.end&&!n.up.end&&n.thread.d.v?n.thread.d:null);\nif (asked) request(box,n.threa"
+    "d,asked,n.up.id + \"\\0\" + n.n);\n};\nconst showCall=(box,n)=>{\nconst r=n.result;\nfacts(b"
+    "ox,[[\"Tool\",n.c.a],[\"Call\",n.c.i],[\"Called\",when(n.e.at)],[\"Took\",r?took(callTime(n)"
+    "):\"no result\"],[\"Result\",r&&(r.m.bad?\"an error\":\"good\"),r&&r.m.bad?\"bad\":\"\"],\n["
+    "\"Sub-agent's run\",n.spawn&&n.spawn.child],[\"Its session\",n.spawn&&n.spawn.session]]);\nb"
+    "ox.append(make(\"h3\",\"\",\"Arguments\"));\nblock(box,n.c[\"t of\"]?n.c.t:pretty(n.c.t),n.c"
+    "[\"t of\"]);\nif (r){box.append(make(\"h3\",\"\",\"Result, entry \" + r.s)); content(box,r.m"
+    ");}\n};\nconst showEntry=(box,n)=>{\nconst e=n.e,T=n.thread;\nfacts(box,[[\"Entry\",num(e.s)"
+    "],[\"At\",when(e.at)],[\"Lane\",T.d.lanes.length > 1&&T.d.lanes[e.lane]],[\"Durable\",e.f & "
+    "1&&\"yes\"],[\"Copied from another log\",e.f & 16&&\"yes\"],\n[\"Model\",e.m",
+    "?e.m.model:e.model],[\"Stop reason\",e.m&&e.m.stop],[\"Tokens\",joined(usage(e.m?e.m.u:e.u),"
+    "hits(e.m?e.m.u:e.u))],\n[\"Why\",e.why],[\"Rewrite\",e.id],[\"Undoes\",e.revoke],[\"Switches"
+    " to\",e.to],[\"Cost\",money(e.$)]]);\nif (e.m) content(box,e.m);\nif (e.k===NOTE) block(box,"
+    "pretty(e.t),e[\"t of\"]);\nfor (const s of e.spans||[]){\nbox.append(make(\"h3\",\"\",\"Entr"
+    "ies \" + s[0] + \" to \" + s[1] + (s[3].length?(s[2]?\", summed up as\":\", replaced by\"):"
+    "\", taken out\")));\nfor (const m of s[3]) content(box,m);\n}\nif (e.v) request(box,T,e,e.ru"
+    "n + \"\\0\" + e.n);\n};\nlet shown=null;\nconst show=n=>{\nif (n===shown) return;\nshown=n;"
+    "\nconst [tag,words]=label(n);\ndetail.replaceChildren(make(\"h2\",failed(n)?\"bad\":\"\",tag"
+    " + \": \" + words));\n({thread:showThread,lane:showThread,run:showRun,turn:showTurn,call:sho"
+    "wCall,entry:showEntry})[n.kind](detail,n);\ndetail.scrollTop=0;\n};\nlet docs=null;\nconst s"
+    "trings=(x,out)=>{if (typeof x===\"string\") out.push(x); else if (x&&typeof x===\"object\") "
+    "for (const v of Object.values(x)) strings(v,out);};\nconst makeDocs=()=>threads.forEach(T=>T"
+    ".d.entries.forEach(e=>{\nconst out=[],n=T.nodes.get(e.s);\nif (!n) return;\nstrings(e,out);"
+    "\ndocs.push({n,s:out.join(\"\\n\").toLowerCase()});\n}));\nconst found=new List(hitBox,\"opt"
+    "ion\",(e,n)=>rowOf(e,n),n=>show(n));\nconst say=s=>{byId(\"said\").textContent=s;};\nconst p"
+    "lain=()=>{const c=[0,0]; for (const T of threads){c[0] +=T.runs.size; c[1] +=T.d.entries.len"
+    "gth;}return plural(c[0],\"run\") + \", \" + plural(c[1],\"entry\",\"entries\") + \". Arrow k"
+    "eys move, Enter reads, / searches.\";};\nconst search=()=>{\nconst q=find.value.trim().toLow"
+    "erCase();\nhitBox.hidden=!q;\ntreeBox.hidden=!!q;\nif (!q){say(plain()); if (shown) reveal(s"
+    "hown); return;}\nif (!docs){docs=[]; makeDocs();}\nconst hit=[...new Set(docs.filter(d=>d.s."
+    "includes(q)).map(d=>d.n))];\nhitBox.scrollTop=0;\nfound.set(hit,hit.length?0:-1);\nsay(hit.l"
+    "ength?plural(hit.length,\"result\") + \" for \342\200\234\" + short(q,40) + \"\342\200\235\""
+    ":\"No result for \342\200\234\" + short(q,40) + \"\342\200\235\");\n};\nlet wait=0;\non(find"
+    ",\"input\",()=>{clearTimeout(wait); wait=setTimeout(search,120);});\non(byId(\"form\"),\"sub"
+    "mit\",ev=>{ev.preventDefault(); clearTimeout(wait); search(); if (found.rows.length){hitBox."
+    "focus(); found.go(0);}});\nconst stop=()=>{find.value=\"\"; search(); treeBox.focus();};\non"
+    "(find,\"keydown\",ev=>{\nif (ev.key===\"Escape\") stop();\nelse if (ev.key===\"ArrowDown\"&&"
+    "found.rows.length&&!hitBox.hidden){ev.preventDefault(); hitBox.focus(); found.go(0);}\n});\n"
+    "found.other=ev=>ev.key===\"Escape\"?(stop(),true):false;\non(window,\"keydown\",ev=>{\nconst"
+    " typing=/^(INPUT|SELECT)$/.test(document.activeElement.tagName);\nif (ev.key===\"/\"&&!typin"
+    "g){ev.preventDefault(); find.focus();}\nelse if (ev.key===\"Escape\"&&detail.contains(docume"
+    "nt.activeElement)) byId(hitBox.hidden?\"tree\":\"hits\").focus();\n});\nconst dark=matchMedi"
+    "a(\"(prefers-color-scheme: dark)\");\nconst paint=()=>{document.documentElement.dataset.them"
+    "e=theme.value||(dark.matches?\"dark\":\"light\");};\non(dark,\"change\",paint);\non(theme,\""
+    "change\",paint);\npaint();\nconst all=[0,0,0,0,0],sums=[0,0,0];\nfor (const T of threads){ad"
+    "d(all,T.d.u); sums[0] +=T.cost; for (const r of T.runs.values()) sums[1] +=r.turns.size; sum"
+    "s[2] +=T.calls.length;}\nbyId(\"title\").textContent=document.title=data.title||threads[0].d"
+    ".id||\"phi trace\";\nfor (const [k,v] of [[\"Turns\",num(sums[1])],[\"Tool calls\",num(sums["
+    "2])],[\"Tokens in\",num(input(all))],[\"Tokens out\",num(all[1])],\n[\"Cache hits\",input(al"
+    "l)?Math.round(100 * all[2] / input(all)) + \"%\":\"\"],[\"Cost\",money(sums[0])]]){\nif (v=="
+    "=\"\") continue;\nconst d=byId(\"sums\").appendChild(make(\"div\"));\nd.append(make(\"dt\","
+    "\"\",k),make(\"dd\",\"\",v));\n}\nsay(plain());\nfor (const T of threads){\nconst last=[...T"
+    ".runs.values()].pop();\nif (last) last.open=last.kids.length <=50;\n}\nflatten();\ntree.go(0"
+    ");\n})();\n</script>\n</body>\n</html>\n"};
 
 PHI__FN const char *phi__trace_page_tail(size_t i) {
     return i < PHI__COUNT(phi__trace_page_tail_parts) ? phi__trace_page_tail_parts[i]
            : NULL;
 }
 /* clang-format on */
+
+#endif
+
+/* ---- src/trace/trace_prompt.c ---- */
+
+/* trace_prompt.c - which system prompt an entry of the walk was sent with. */
+
+#ifndef PHI_NO_TRACE
+
+static bool phi__trace_prompt_is_in(const phi__entry *e) {
+    return e->kind == PHI_ENTRY_LOOP_START && e->of.loop != NULL && e->of.loop->has_system_prompt;
+}
+
+PHI__FN void phi__trace_prompt_note(phi_trace *t, const phi__entry *entry) {
+    if (phi__trace_prompt_is_in(entry)) t->prompt = entry->seq + 1;
+}
+
+PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry) {
+    if (phi__trace_prompt_is_in(entry)) return entry->seq + 1;
+    return (entry->flags & PHI_ENTRY_GRAFTED) == 0 ? t->prompt : 0;
+}
+
+PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at) {
+    return at > 0 ? phi__thread_at(t->thread, at - 1)->of.loop->system_prompt : phi__str("", 0);
+}
 
 #endif
 
@@ -42257,6 +42315,7 @@ static void phi__trace_span_messages(phi_trace *t, const phi__trace_run *run,
 
 static void phi__trace_span_instructions(phi_trace *t, phi_str prompt) {
     phi__buf text;
+    if (prompt.len == 0) return;
     phi__buf_init(&text, t->memory);
     phi__buf_text(&text, "[{\"type\":\"text\"");
     phi__records_str(&text, "content", phi__trace_out_noted(t, prompt));
@@ -42323,8 +42382,7 @@ PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
     phi__trace_span_text(t, "phi.lane",
                          phi__lane_name(t->thread, phi__trace_span_entry(t, run->start)->lane));
     if (end != NULL) phi__trace_span_usage(t, end->usage);
-    if (t->desc.with_content && info->has_system_prompt)
-        phi__trace_span_instructions(t, info->system_prompt);
+    if (t->desc.with_content) phi__trace_span_instructions(t, phi__trace_prompt(t, run->prompt));
     phi__trace_span_text(t, "error.type", error);
     phi__buf_char(&t->text, ']');
     phi__trace_span_continues(t, info, link);
@@ -42395,6 +42453,12 @@ static void phi__trace_span_result(phi_trace *t, const phi_content *c, const phi
     phi__trace_span_text(t, "gen_ai.tool.call.result", phi__trace_out_noted(t, text));
 }
 
+/* When the call ended: results of parallel calls are logged together, in call order. */
+static int64_t phi__trace_span_done(const phi__entry *answer, const phi__entry *end) {
+    if (end == NULL) return answer->at_ms;
+    return end->message->timestamp_ms > 0 ? end->message->timestamp_ms : end->at_ms;
+}
+
 PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
                                      const phi__trace_call *call, const phi__entry *end) {
     const phi__entry *answer = phi__trace_span_entry(t, call->answer);
@@ -42406,7 +42470,7 @@ PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
     if (end != NULL && end->message->is_error) error = phi_str_of("tool_error");
     phi__trace_span_within(t, "call", &name, phi__trace_span_call(run, call, place));
     phi__trace_span_named(t, "execute_tool", c->name, PHI__TRACE_SPAN_INTERNAL, answer->at_ms,
-                          end != NULL ? end->at_ms : answer->at_ms);
+                          phi__trace_span_done(answer, end));
     phi__trace_span_text(t, "gen_ai.tool.name", c->name);
     phi__trace_span_text(t, "gen_ai.tool.call.id", c->id);
     phi__trace_span_text(t, "gen_ai.tool.type", phi_str_of("function"));
@@ -42525,6 +42589,7 @@ static void phi__trace_spans_begin(phi_trace *t, const phi__entry *e) {
     run->start = e->seq;
     run->input = e->seq + 1;
     run->start_ms = e->at_ms;
+    run->prompt = phi__trace_prompt_at(t, e);
     t->spans.run = run;
     name = phi__trace_span_run(t, run);
     run->twin = phi__trace_link_twin(t, name.session, name.loop);
@@ -42837,8 +42902,12 @@ static void phi__trace_view_verdicts(phi_trace *t, const phi__projection *made, 
     phi__buf_char(&t->text, ']');
 }
 
-static void phi__trace_view_project(phi_trace *t) {
+static uint64_t phi__trace_view_less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+
+static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
     phi__project_order order;
+    const phi_projection_meta *meta;
+    uint64_t sent;
     phi__projection made;
     uint8_t *all;
     memset(&order, 0, sizeof order);
@@ -42848,7 +42917,9 @@ static void phi__trace_view_project(phi_trace *t) {
     order.count = t->view.fold.count;
     order.policy = &t->policy;
     order.all = true;
-    order.system_prompt = phi__str("", 0);
+    order.counter = &t->desc.token_counter;
+    order.system_prompt = prompt;
+    order.tools_tokens = t->desc.tools_tokens;
     all = (uint8_t *)phi_arena_alloc(&t->scratch, phi__max(order.count, 1));
     t->view.work += order.count;
     if (all == NULL || phi__project(&order, &t->scratch, &made) != PHI_OK) {
@@ -42856,20 +42927,31 @@ static void phi__trace_view_project(phi_trace *t) {
         return;
     }
     phi__trace_view_verdicts(t, &made, all);
+    meta = &made.meta; /* the budget is for messages alone */
+    sent = phi__trace_view_less(meta->estimated_tokens, meta->system_tokens);
+    sent = phi__trace_view_less(sent, meta->tools_tokens);
     phi__records_raw(&t->text, "x", "[");
-    phi__buf_printf(&t->text, "%llu,%llu,%llu]", (unsigned long long)made.meta.estimated_tokens,
-                    (unsigned long long)made.meta.budget_tokens,
-                    (unsigned long long)made.meta.messages_included);
+    phi__buf_printf(&t->text, "%llu,%llu,%llu]", (unsigned long long)sent,
+                    (unsigned long long)meta->budget_tokens,
+                    (unsigned long long)meta->messages_included);
 }
 
-PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane) {
+/* By the counter; it counts the items that are new to the fold. */
+static uint64_t phi__trace_view_tokens(phi_trace *t) {
+    phi__fold *fold = &t->view.fold;
+    if (t->desc.token_counter.count_text != NULL)
+        t->view.work += fold->count - phi__min(fold->counted, fold->count);
+    return phi__fold_tokens(fold, &t->desc.token_counter);
+}
+
+PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt) {
     if (!phi__trace_view_make(t, lane)) {
         t->text.failed = true;
         return;
     }
-    phi__records_u64(&t->text, "tokens", t->view.fold.tokens);
+    phi__records_u64(&t->text, "tokens", phi__trace_view_tokens(t));
     phi__trace_view_change(t);
-    if (t->desc.policy != NULL) phi__trace_view_project(t);
+    if (t->desc.policy != NULL) phi__trace_view_project(t, prompt);
 }
 
 #endif

@@ -89,7 +89,7 @@ const addOfRun = (T, run, e) => {
     turn.begin = e;
     turn.from = e.at;
   } else if (e.k === MESSAGE) addMessage(T, turnOf(run, e.n, e), e);
-  else if (e.k === SPAWN) { const call = callOf(T, e, e.i, c => !c.result && !c.spawn); if (call) call.spawn = e; }
+  else if (e.k === SPAWN) { const call = callOf(T, e, e.i, c => !c.spawn); if (call) call.spawn = e; }
   else T.nodes.set(e.s, node("entry", T, run.kids[run.kids.length - 1] || run, { e }));
 };
 const addEntry = (T, e, at) => {
@@ -99,7 +99,10 @@ const addEntry = (T, e, at) => {
   if (e.$ && e.k === REWRITE) T.cost += e.$;
   if (e.k === LANE) { lane.from = T.lanes[e.from] || null; lane.at = e.fork; }
   if (e.k === START) {
-    const run = node("run", T, lane, { e, id: at.run, from: e.at, to: e.at, turns: new Map(), cost: 0 });
+    if (e.system !== undefined) T.prompt = e;
+    /* of a copy out of another log only its own prompt is known */
+    const prompt = e.system !== undefined || !(e.f & 16) ? T.prompt : undefined;
+    const run = node("run", T, lane, { e, id: at.run, from: e.at, to: e.at, turns: new Map(), cost: 0, prompt });
     T.runs.set(at.run, run);
     T.nodes.set(e.s, run);
   } else if (at.run && (e.k === MESSAGE || T.runs.has(at.run))) {
@@ -378,7 +381,7 @@ const request = (box, T, e, key) => {
   }
   box.append(make("h3", "", "What the request held, and why"));
   box.append(make("p", "", plural(items.length, "message") + " in view, about " + num(e.tokens || 0) + " tokens" +
-    (e.x ? "; sent: " + plural(e.x[2], "message") + ", about " + num(e.x[0]) + " tokens of " + (e.x[1] > 1e15 ? "an unlimited budget" : "a budget of " + num(e.x[1])) : "") +
+    (e.x ? "; sent: " + plural(e.x[2], "message") + ", about " + num(e.x[0]) + " tokens of " + (e.x[1] > 1e15 ? "an unlimited budget" : "a budget of " + num(e.x[1]) + " for messages") : "") +
     (left ? "; left out by the policy: " + left : "") + "."));
   paged(box, held, heldRow(T), "ul");
   const out = missing(T, e, items);
@@ -421,7 +424,8 @@ const showRun = (box, n) => {
     ["Failure", joined(end.failure, end.http && "HTTP " + end.http), "bad"], ["Tokens", joined(usage(n.u), hits(n.u))], ["Cost", money(n.cost)]]);
   if (end.error) block(box, end.error, end["error of"]);
   timeLine(box, "Turns and tool calls on a time line", [].concat(...n.kids.filter(k => k.kind === "turn").map(turnBars)));
-  if (e.system) { box.append(make("h3", "", "System prompt")); block(box, e.system, e["system of"]); }
+  const p = n.prompt;
+  if (p && p.system) { box.append(make("h3", "", "System prompt")); block(box, p.system, p["system of"]); }
 };
 const showTurn = (box, n) => {
   const m = n.answer && n.answer.m;

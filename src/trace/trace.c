@@ -2,6 +2,8 @@
 #include "features/failover.h"
 #include "history/about_in.h"
 #include "io/files_in.h"
+#include "loop/find_in.h"
+#include "loop/projection_in.h"
 #include "record/session.h"
 #include "text/json_in.h"
 #include "text/records_in.h"
@@ -61,6 +63,7 @@ static phi_status phi__trace_thread_begin(phi_trace *t) {
     t->thread = phi__trace_thread(t, t->at);
     t->seq = t->base = phi_thread_first(t->thread);
     t->lane = 0;
+    t->prompt = 0;
     phi__buf_clear(&t->loop_buf);
     if (t->kind == PHI_TRACE_HTML) phi__trace_entry_thread(t);
     t->stage = PHI__TRACE_STAGE_ENTRIES;
@@ -97,7 +100,8 @@ static void phi__trace_thread_next(phi_trace *t) {
 static phi_status phi__trace_thread_end(phi_trace *t) {
     if (t->kind == PHI_TRACE_HTML) {
         phi__buf_char(&t->text, ']');
-        if (t->view.requested) phi__trace_view_put(t, t->view.turn_lane);
+        if (t->view.requested)
+            phi__trace_view_put(t, t->view.turn_lane, phi__trace_prompt(t, t->prompt));
         phi__buf_char(&t->text, '}');
         phi__trace_view_free(t);
     } else
@@ -114,6 +118,7 @@ static phi_status phi__trace_entry(phi_trace *t) {
     }
     entry = phi__thread_at(t->thread, t->seq);
     if (entry == NULL) return PHI_NOT_FOUND;
+    phi__trace_prompt_note(t, entry);
     if (t->kind == PHI_TRACE_HTML) {
         phi__trace_entry_put(t, entry);
         phi__trace_view_after(t, entry);
@@ -123,17 +128,22 @@ static phi_status phi__trace_entry(phi_trace *t) {
     return PHI_OK;
 }
 
+/* A turn, or the step to the next loop or session. */
 static phi_status phi__trace_requests(phi_trace *t) {
 #ifndef PHI_NO_SESSIONS
     const phi_session *s;
     if (t->session < t->desc.session_count) {
         s = t->desc.sessions[t->session];
-        if (s != NULL && t->loop < s->loop_count) {
-            phi__trace_entry_request(t, s->loops[t->loop++]);
-            return PHI_OK;
+        if (s == NULL || t->loop >= s->loop_count) {
+            t->session++;
+            t->loop = 0;
+        } else if (t->turn >= s->loops[t->loop]->turn_count) {
+            t->loop++;
+            t->turn = 0;
+        } else {
+            phi__trace_entry_request(t, s->loops[t->loop], &s->loops[t->loop]->turns[t->turn]);
+            t->turn++;
         }
-        t->session++;
-        t->loop = 0;
         return PHI_OK;
     }
 #endif
@@ -365,6 +375,12 @@ static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, cons
 }
 #endif
 
+static phi_status phi__trace_refuse(phi_status status, char *words, size_t words_size) {
+    if (words != NULL && words_size > 0)
+        (void)snprintf(words, words_size, "%s", phi_status_text((int)status));
+    return status;
+}
+
 PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
                                   const phi_trace_desc *desc, const char *path, char *words,
                                   size_t words_size) {
@@ -373,7 +389,8 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
     phi_trace_sink sink;
     phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
-    if (thread == NULL || path == NULL || path[0] == '\0') return PHI_BAD_ARG;
+    if (thread == NULL || path == NULL || path[0] == '\0')
+        return phi__trace_refuse(PHI_BAD_ARG, words, words_size);
     memset(&to, 0, sizeof to);
     status = phi__trace_open(&sink, phi__trace_memory(thread), path, &to);
     if (status == PHI_OK) status = phi__trace_all(thread, kind, desc, &sink);
@@ -386,7 +403,7 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
 #else
     (void)desc;
     (void)kind;
-    if (thread == NULL || path == NULL) return PHI_BAD_ARG;
+    if (thread == NULL || path == NULL) return phi__trace_refuse(PHI_BAD_ARG, words, words_size);
     if (words != NULL && words_size > 0)
         (void)snprintf(words, words_size, "built with PHI_NO_FILES");
     return PHI_UNSUPPORTED;
@@ -411,13 +428,14 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
     phi_trace_desc desc;
     phi_model models[1 + PHI_FAILOVER_MODELS_MOST];
     phi_status status = phi_agent_get_desc(agent, &is);
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (status != PHI_OK) return status;
-    if (thread == NULL) return PHI_STALE;
+    if (status == PHI_OK && thread == NULL) status = PHI_STALE;
+    if (status != PHI_OK) return phi__trace_refuse(status, words, words_size);
     memset(&desc, 0, sizeof desc);
     desc.models = models;
     desc.model_count = phi__trace_models(&is, models);
     desc.policy = is.policy;
+    desc.token_counter = is.token_counter;
+    desc.tools_tokens = phi__projection_tool_tokens(phi__find_agent(agent));
     return phi_trace_save(thread, kind, &desc, path, words, words_size);
 }
 

@@ -9,7 +9,8 @@
 
    A trace is made of the thread's entries, so it can be made at any time: during a run, after a
    crash, of a thread out of a store. A request is shown as the thread's view at that moment. Times
-   are those of entries: a call begins with the answer that has it and ends with its result.
+   are those of entries, but a tool call ends at its result's timestamp_ms: results of parallel
+   calls enter the thread together. A call begins with the answer that has it.
    A trace of 10,000 entries takes some megabytes: phi_trace_begin writes it in slices, piece by
    piece, and needs memory for one view of the thread, not for the trace.
    Threads: the pumping thread.
@@ -53,8 +54,11 @@ typedef struct phi_trace_desc {
     const char *const *secrets; /* further texts to hide, of 8 bytes and more (default: none) */
     size_t secret_count;
     /* The page says for each request which messages this policy left out, and why, as phi_explain
-       does. It must be that of the run: a thread does not keep it (default: all were sent) */
+       does, beside the run's system prompt. It must be the run's policy: a thread does not keep it
+       (default: all were sent) */
     const phi_policy *policy;
+    phi_token_counter token_counter; /* counts the page's tokens (default: the estimate) */
+    uint64_t tools_tokens;           /* the policy's budget is less by them (default: 0) */
     /* The page shows the requests that these sessions captured (phi_agent_desc.capture_requests;
        default: none). Ignored with PHI_NO_SESSIONS */
     const struct phi_session *const *sessions;
@@ -85,9 +89,10 @@ PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
                                    const phi_trace_desc *desc, const phi_trace_sink *out,
                                    phi_trace **trace);
-/* Writes about `units` entries, at least one; a request whose view was rewritten counts a unit for
-   each 64 messages. PHI_BUSY: there is more; PHI_OK: all is written. Else it has failed, and
-   repeats that status: PHI_NOT_FOUND: entries were forgotten meanwhile; else as phi_trace_html. */
+/* Writes about `units` entries, or turns of sessions with their captured requests, at least one; a
+   request whose view was rewritten counts a unit for each 64 messages. PHI_BUSY: there is more;
+   PHI_OK: all is written. Else it has failed, and repeats that status: PHI_NOT_FOUND: entries were
+   forgotten meanwhile; else as phi_trace_html. */
 PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units);
 PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless */
 
@@ -101,8 +106,8 @@ PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
 PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
                                   const phi_trace_desc *desc, const char *path, char *words,
                                   size_t words_size);
-/* phi_trace_save of an agent's thread, with the agent's policy, its model and those that it may go
-   to. PHI_STALE. */
+/* phi_trace_save of an agent's thread, with the agent's policy, token counter and tools as they are
+   now, its model and those that it may go to. PHI_STALE. */
 PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
                                    char *words, size_t words_size);
 

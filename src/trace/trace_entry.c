@@ -212,7 +212,8 @@ PHI__FN void phi__trace_entry_put(phi_trace *t, const phi__entry *e) {
     if (turn > 0) phi__records_u64(&t->text, "n", turn);
     if (e->flags > 0) phi__records_u64(&t->text, "f", e->flags);
     if (request)
-        phi__trace_view_put(t, e->kind == PHI_ENTRY_LOOP_END ? t->view.turn_lane : t->lane);
+        phi__trace_view_put(t, e->kind == PHI_ENTRY_LOOP_END ? t->view.turn_lane : t->lane,
+                            phi__trace_prompt(t, phi__trace_prompt_at(t, e)));
     phi__trace_entry_body(t, e);
     phi__buf_char(&t->text, '}');
 }
@@ -246,17 +247,14 @@ PHI__FN void phi__trace_entry_thread(phi_trace *t) {
 /* ---- captured requests ---- */
 
 #ifndef PHI_NO_SESSIONS
-PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop) {
-    size_t i;
-    for (i = 0; i < loop->turn_count && !t->text.failed; i++) {
-        const phi_turn *turn = &loop->turns[i];
-        if (turn->request.len == 0) continue;
-        phi__buf_text(&t->text, ",\n{");
-        phi__trace_out_whole(t, "r", loop->loop_id);
-        phi__records_u64(&t->text, "n", turn->turn_index);
-        phi__trace_out_str(t, "t", turn->request);
-        phi__buf_char(&t->text, '}');
-    }
+PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
+                                      const phi_turn *turn) {
+    if (turn->request.len == 0) return;
+    phi__buf_text(&t->text, ",\n{");
+    phi__trace_out_whole(t, "r", loop->loop_id);
+    phi__records_u64(&t->text, "n", turn->turn_index);
+    phi__trace_out_str(t, "t", turn->request);
+    phi__buf_char(&t->text, '}');
 }
 #endif
 

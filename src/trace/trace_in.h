@@ -65,6 +65,7 @@ typedef struct phi__trace_run {
     uint64_t start;               /* its LOOP_START */
     uint64_t input;               /* the first entry that the next request has as new */
     uint64_t turn;                /* the turn's TURN_START */
+    uint64_t prompt;              /* where its system prompt stands, as phi__trace_prompt_at */
     int64_t start_ms, turn_ms;
     uint32_t turn_index;
     uint32_t chats; /* answers of this turn so far */
@@ -106,7 +107,8 @@ struct phi_trace {
     uint64_t *ends;                  /* of each thread: its count at the beginning */
     size_t thread_count, at;         /* at: number of `thread` */
     uint64_t seq, base;              /* the walk's next entry; the log's first one */
-    size_t session, loop;            /* the next of the sessions' loops */
+    uint64_t prompt;                 /* the latest LOOP_START with a system prompt, + 1; 0: none */
+    size_t session, loop, turn;      /* the next of the sessions' turns */
     phi__buf loop_buf;               /* the loop id of the entry before */
     uint32_t lane;
     phi_arena arena;   /* for as long as the trace */
@@ -120,6 +122,15 @@ struct phi_trace {
 static inline const phi_thread *phi__trace_thread(const phi_trace *t, size_t i) {
     return i == 0 ? t->main : t->desc.children[i - 1];
 }
+
+/* ---- trace_prompt.c ---- */
+
+/* The walk has come to this entry. */
+PHI__FN void phi__trace_prompt_note(phi_trace *t, const phi__entry *entry);
+/* Where the system prompt of the entry's run stands: LOOP_START has it only where it differs from
+   the run before. The entry + 1; 0: it is not known, as of runs out of another log. */
+PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry);
+PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: empty */
 
 /* ---- trace_out.c ---- */
 
@@ -153,15 +164,16 @@ PHI__FN const char *phi__trace_page_tail(size_t i);
 PHI__FN void phi__trace_entry_thread(phi_trace *t); /* up to the list of its entries */
 PHI__FN void phi__trace_entry_put(phi_trace *t, const phi__entry *entry);
 #ifndef PHI_NO_SESSIONS
-PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop);
+PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
+                                      const phi_turn *turn);
 #endif
 
 /* ---- trace_view.c ---- */
 
 /* The walk is about to write this entry: whether it has the request of a turn. */
 PHI__FN bool phi__trace_view_has_request(phi_trace *t, const phi__entry *entry);
-/* The view as a change of the one before, and what the policy left out. */
-PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane);
+/* The view as a change of the one before, and what the policy left out beside that prompt. */
+PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt);
 /* The entry was written. */
 PHI__FN void phi__trace_view_after(phi_trace *t, phi__entry *entry);
 PHI__FN void phi__trace_view_drop(phi_trace *t); /* the fold; a new one is made when needed */

@@ -279,6 +279,7 @@ static void phi__trace_span_messages(phi_trace *t, const phi__trace_run *run,
 
 static void phi__trace_span_instructions(phi_trace *t, phi_str prompt) {
     phi__buf text;
+    if (prompt.len == 0) return;
     phi__buf_init(&text, t->memory);
     phi__buf_text(&text, "[{\"type\":\"text\"");
     phi__records_str(&text, "content", phi__trace_out_noted(t, prompt));
@@ -345,8 +346,7 @@ PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
     phi__trace_span_text(t, "phi.lane",
                          phi__lane_name(t->thread, phi__trace_span_entry(t, run->start)->lane));
     if (end != NULL) phi__trace_span_usage(t, end->usage);
-    if (t->desc.with_content && info->has_system_prompt)
-        phi__trace_span_instructions(t, info->system_prompt);
+    if (t->desc.with_content) phi__trace_span_instructions(t, phi__trace_prompt(t, run->prompt));
     phi__trace_span_text(t, "error.type", error);
     phi__buf_char(&t->text, ']');
     phi__trace_span_continues(t, info, link);
@@ -417,6 +417,12 @@ static void phi__trace_span_result(phi_trace *t, const phi_content *c, const phi
     phi__trace_span_text(t, "gen_ai.tool.call.result", phi__trace_out_noted(t, text));
 }
 
+/* When the call ended: results of parallel calls are logged together, in call order. */
+static int64_t phi__trace_span_done(const phi__entry *answer, const phi__entry *end) {
+    if (end == NULL) return answer->at_ms;
+    return end->message->timestamp_ms > 0 ? end->message->timestamp_ms : end->at_ms;
+}
+
 PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
                                      const phi__trace_call *call, const phi__entry *end) {
     const phi__entry *answer = phi__trace_span_entry(t, call->answer);
@@ -428,7 +434,7 @@ PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
     if (end != NULL && end->message->is_error) error = phi_str_of("tool_error");
     phi__trace_span_within(t, "call", &name, phi__trace_span_call(run, call, place));
     phi__trace_span_named(t, "execute_tool", c->name, PHI__TRACE_SPAN_INTERNAL, answer->at_ms,
-                          end != NULL ? end->at_ms : answer->at_ms);
+                          phi__trace_span_done(answer, end));
     phi__trace_span_text(t, "gen_ai.tool.name", c->name);
     phi__trace_span_text(t, "gen_ai.tool.call.id", c->id);
     phi__trace_span_text(t, "gen_ai.tool.type", phi_str_of("function"));

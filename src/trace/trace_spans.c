@@ -70,6 +70,7 @@ static void phi__trace_spans_begin(phi_trace *t, const phi__entry *e) {
     run->start = e->seq;
     run->input = e->seq + 1;
     run->start_ms = e->at_ms;
+    run->prompt = phi__trace_prompt_at(t, e);
     t->spans.run = run;
     name = phi__trace_span_run(t, run);
     run->twin = phi__trace_link_twin(t, name.session, name.loop);

@@ -172,8 +172,12 @@ static void phi__trace_view_verdicts(phi_trace *t, const phi__projection *made, 
     phi__buf_char(&t->text, ']');
 }
 
-static void phi__trace_view_project(phi_trace *t) {
+static uint64_t phi__trace_view_less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+
+static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
     phi__project_order order;
+    const phi_projection_meta *meta;
+    uint64_t sent;
     phi__projection made;
     uint8_t *all;
     memset(&order, 0, sizeof order);
@@ -183,7 +187,9 @@ static void phi__trace_view_project(phi_trace *t) {
     order.count = t->view.fold.count;
     order.policy = &t->policy;
     order.all = true;
-    order.system_prompt = phi__str("", 0);
+    order.counter = &t->desc.token_counter;
+    order.system_prompt = prompt;
+    order.tools_tokens = t->desc.tools_tokens;
     all = (uint8_t *)phi_arena_alloc(&t->scratch, phi__max(order.count, 1));
     t->view.work += order.count;
     if (all == NULL || phi__project(&order, &t->scratch, &made) != PHI_OK) {
@@ -191,20 +197,31 @@ static void phi__trace_view_project(phi_trace *t) {
         return;
     }
     phi__trace_view_verdicts(t, &made, all);
+    meta = &made.meta; /* the budget is for messages alone */
+    sent = phi__trace_view_less(meta->estimated_tokens, meta->system_tokens);
+    sent = phi__trace_view_less(sent, meta->tools_tokens);
     phi__records_raw(&t->text, "x", "[");
-    phi__buf_printf(&t->text, "%llu,%llu,%llu]", (unsigned long long)made.meta.estimated_tokens,
-                    (unsigned long long)made.meta.budget_tokens,
-                    (unsigned long long)made.meta.messages_included);
+    phi__buf_printf(&t->text, "%llu,%llu,%llu]", (unsigned long long)sent,
+                    (unsigned long long)meta->budget_tokens,
+                    (unsigned long long)meta->messages_included);
 }
 
-PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane) {
+/* By the counter; it counts the items that are new to the fold. */
+static uint64_t phi__trace_view_tokens(phi_trace *t) {
+    phi__fold *fold = &t->view.fold;
+    if (t->desc.token_counter.count_text != NULL)
+        t->view.work += fold->count - phi__min(fold->counted, fold->count);
+    return phi__fold_tokens(fold, &t->desc.token_counter);
+}
+
+PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt) {
     if (!phi__trace_view_make(t, lane)) {
         t->text.failed = true;
         return;
     }
-    phi__records_u64(&t->text, "tokens", t->view.fold.tokens);
+    phi__records_u64(&t->text, "tokens", phi__trace_view_tokens(t));
     phi__trace_view_change(t);
-    if (t->desc.policy != NULL) phi__trace_view_project(t);
+    if (t->desc.policy != NULL) phi__trace_view_project(t, prompt);
 }
 
 #endif

@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
     save(&story.thread, PHI_TRACE_OTEL, &desc, argv[1], "story.json");
     desc.with_content = true;
     save(&story.thread, PHI_TRACE_OTEL, &desc, argv[1], "content.json");
-    policy.max_input_tokens = 130;
+    policy.max_input_tokens = 158; /* 28 are of the system prompt */
     policy.no_reserve = true;
     policy.keep_no_turns = true;
     desc.policy = &policy;

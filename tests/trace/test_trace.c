@@ -3,13 +3,9 @@
 #include "trace/trace_read.h"
 
 #include "base/utf8_in.h"
-#include "history/project_in.h"
-#include "record/recorder.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "support/talk.h"
-
-#include <unistd.h>
 
 /* ---- what a request held ---- */
 
@@ -184,45 +180,6 @@ TEST(every_request_of_random_threads_is_the_view_that_the_thread_had) {
     }
 }
 
-TEST(a_policy_says_of_each_item_whether_it_was_sent) {
-    scene s, helper;
-    traced t;
-    phi_trace_desc desc;
-    phi_policy policy;
-    phi_json_iter it;
-    const phi_json *e, *row;
-    uint64_t all = 0, sent = 0, left = 0;
-    memset(&desc, 0, sizeof desc);
-    memset(&policy, 0, sizeof policy);
-    scene_story(&s, &helper);
-    policy.max_input_tokens = 130;
-    policy.no_reserve = true;
-    policy.keep_no_turns = true;
-    desc.policy = &policy;
-    traced_make(&t, &s.thread, PHI_TRACE_HTML, &desc);
-    e = phi_json_at(traced_entries(&t, 0), 42); /* the answer of the last run */
-    REQUIRE(phi_json_get(e, "g") != NULL);
-    /* the summary is sent, groups have no room, and the last question is sent */
-    it = phi_json_each(phi_json_get(e, "g"));
-    while ((row = phi_json_next(&it)) != NULL) {
-        uint64_t n = phi_json_uint(phi_json_at(row, 0), 0);
-        uint64_t verdict = phi_json_uint(phi_json_at(row, 1), 99);
-        all += n;
-        if (verdict == PHI__VERDICT_SHOWN) sent += n;
-        if (verdict == PHI__VERDICT_BUDGET) left += n;
-    }
-    CHECK(left > 0 && sent + left == all);
-    CHECK_EQ_INT(all, 13);
-    CHECK_EQ_INT(sent, phi_json_uint(phi_json_path(e, "x[2]"), 0));
-    CHECK_EQ_INT(phi_json_uint(phi_json_path(e, "x[1]"), 0), 130);
-    traced_free(&t);
-    policy.summary_role = (phi_role)77;
-    CHECK_EQ_INT(phi_trace_text(&s.thread, PHI_TRACE_HTML, &desc, scene_room(&s), &t.text),
-                 PHI_BAD_ARG);
-    scene_close(&s);
-    scene_close(&helper);
-}
-
 /* ---- the data ---- */
 
 TEST(the_page_has_every_entry_of_every_thread_and_their_cost) {
@@ -251,7 +208,7 @@ TEST(the_page_has_every_entry_of_every_thread_and_their_cost) {
     turn = phi_json_at(entries, 6);
     CHECK_EQ_INT(phi_json_uint(phi_json_path(turn, "u[0]"), 0), 1840);
     CHECK_EQ_INT(phi_json_num(phi_json_get(turn, "$"), 0), 1840);
-    CHECK_STR(phi_json_str(phi_json_path(entries, "[9].child"), ""), "child-1.sub.1");
+    CHECK_STR(phi_json_str(phi_json_path(entries, "[10].child"), ""), "child-1.sub.1");
     CHECK_STR(phi_json_str(phi_json_path(entries, "[4].m.i"), ""), "call_s-81_1");
     CHECK_STR(phi_json_str(phi_json_path(entries, "[0].system"), ""), scene_prompt);
     traced_free(&t);
@@ -446,35 +403,6 @@ TEST(what_the_sink_says_ends_the_trace_and_is_said_again) {
     scene_close(&s);
 }
 
-TEST(bad_arguments_are_refused) {
-    scene s;
-    taken k;
-    phi_memory memory;
-    phi_trace_sink sink;
-    phi_trace_desc desc;
-    phi_trace *trace = NULL;
-    char words[80];
-    phi_memory_init(&memory, NULL, 0);
-    sink = sink_of(&k, &memory);
-    memset(&desc, 0, sizeof desc);
-    scene_open(&s, "s");
-    CHECK_EQ_INT(phi_trace_html(NULL, NULL, &sink), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_trace_otel(&s.thread, NULL, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_trace_begin(&s.thread, (phi_trace_kind)7, NULL, &sink, &trace), PHI_BAD_ARG);
-    CHECK(trace == NULL);
-    CHECK_EQ_INT(phi_trace_advance(NULL, 1), PHI_BAD_ARG);
-    desc.child_count = 1;
-    CHECK_EQ_INT(phi_trace_html(&s.thread, &desc, &sink), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_trace_text(&s.thread, PHI_TRACE_HTML, NULL, NULL, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_trace_save(&s.thread, PHI_TRACE_HTML, NULL, "", words, sizeof words),
-                 PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_trace_save(&s.thread, PHI_TRACE_HTML, NULL, "/no/such/directory/a.html", words,
-                                sizeof words),
-                 PHI_NOT_FOUND);
-    CHECK_EQ_STR(words, "/no/such/directory/a.html: No such file or directory");
-    scene_close(&s);
-}
-
 TEST(a_trace_survives_every_failed_allocation) {
     int kind, n = 0;
     for (kind = 0; kind < 2; kind++) {
@@ -517,7 +445,7 @@ TEST(a_trace_survives_every_failed_allocation) {
 
 /* ---- agents ---- */
 
-static phi_agent traced_agent(rig *r, const phi_store *store, bool capture) {
+static phi_agent traced_agent(rig *r, const phi_store *store) {
     static phi_tool tool;
     phi_agent_desc desc = rig_desc();
     tool = rig_echo();
@@ -525,13 +453,12 @@ static phi_agent traced_agent(rig *r, const phi_store *store, bool capture) {
     desc.tool_count = 1;
     desc.session_id = "s";
     desc.store = store;
-    desc.capture_requests = capture;
     return rig_agent(r, &desc);
 }
 
 TEST(a_run_under_way_shows_the_request_that_has_no_answer_yet) {
     rig *r = rig_new();
-    phi_agent agent = traced_agent(r, NULL, false);
+    phi_agent agent = traced_agent(r, NULL);
     traced t;
     rig_call(r, "call-1", "echo", "{\"x\":1}");
     rig_hangs(r, "");
@@ -553,7 +480,7 @@ TEST(a_log_that_leaves_memory_between_two_slices_gives_the_same_trace) {
     for (kind = 0; kind < 2; kind++) {
         store_mem *store = store_mem_new();
         rig *r = rig_new();
-        phi_agent agent = traced_agent(r, store_mem_store(store), false);
+        phi_agent agent = traced_agent(r, store_mem_store(store));
         phi_thread *thread = phi_agent_thread(agent);
         phi_memory memory;
         traced t;
@@ -622,71 +549,9 @@ TEST(a_log_that_forgot_entries_is_traced_from_its_first_one_whatever_the_agent_s
     rig_free(r);
 }
 
-TEST(an_agent_is_saved_in_one_call_without_its_key) {
-    rig *r = rig_new();
-    phi_agent agent = traced_agent(r, NULL, false);
-    char path[64], words[200], *text;
-    (void)snprintf(path, sizeof path, "/tmp/phi_trace_%d.html", (int)getpid());
-    rig_says(r, "The key is test-key-of-the-rig");
-    CHECK_EQ_INT(phi_prompt(agent, "first"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_OK);
-    text = test_read_file(path, NULL);
-    REQUIRE(text != NULL);
-    CHECK(strstr(text, "test-key") == NULL &&
-          strstr(text, "The key is ********-of-the-rig") != NULL);
-    CHECK(strncmp(text, "<!DOCTYPE html>", 15) == 0 && strstr(text, "</html>\n") != NULL);
-    free(text);
-    CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_OTEL, path, words, sizeof words), PHI_OK);
-    (void)unlink(path);
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-    CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_STALE);
-    rig_free(r);
-}
-
-static phi_recorder *recorder;
-
-static void record(void *user_data, const phi_event *event) {
-    (void)user_data;
-    CHECK_EQ_INT(phi_recorder_add(recorder, event), PHI_OK);
-}
-
-TEST(captured_requests_of_a_session_are_on_the_page) {
-    rig *r = rig_new();
-    phi_agent agent = traced_agent(r, NULL, true);
-    phi_recorder_desc how;
-    phi_trace_desc desc;
-    phi_session *session;
-    traced t;
-    memset(&how, 0, sizeof how);
-    memset(&desc, 0, sizeof desc);
-    how.allocator = test_allocator();
-    how.turn_requests = true;
-    recorder = phi_recorder_new(&how);
-    REQUIRE(recorder != NULL);
-    rig_watch(r, record, NULL);
-    rig_says(r, "one");
-    CHECK_EQ_INT(phi_prompt(agent, "first"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 100), 0);
-    phi_recorder_flush(recorder);
-    session = phi_recorder_drain(recorder);
-    REQUIRE(session != NULL);
-    desc.sessions = (const struct phi_session *const *)&session;
-    desc.session_count = 1;
-    traced_make(&t, phi_agent_thread(agent), PHI_TRACE_HTML, &desc);
-    CHECK_EQ_INT(phi_json_count(phi_json_get(t.root, "requests")), 2);
-    CHECK(phi__str_find(phi_json_str(phi_json_path(t.root, "requests[1].t"), ""), 0, "first") !=
-          SIZE_MAX);
-    traced_free(&t);
-    phi_session_free(session);
-    phi_recorder_free(recorder);
-    rig_free(r);
-}
-
 TEST_MAIN(
     TEST_ENTRY(every_request_of_a_story_is_the_view_that_the_thread_had),
     TEST_ENTRY(every_request_of_random_threads_is_the_view_that_the_thread_had),
-    TEST_ENTRY(a_policy_says_of_each_item_whether_it_was_sent),
     TEST_ENTRY(the_page_has_every_entry_of_every_thread_and_their_cost),
     TEST_ENTRY(a_long_text_is_cut_where_a_character_ends_and_says_how_long_it_was),
     TEST_ENTRY(an_empty_thread_is_a_page_and_a_document),
@@ -695,9 +560,7 @@ TEST_MAIN(
     TEST_ENTRY(keys_of_models_and_secrets_are_hidden_also_where_a_text_is_cut_inside_of_one),
     TEST_ENTRY(a_trace_in_slices_is_the_same_and_its_pieces_are_small),
     TEST_ENTRY(what_the_sink_says_ends_the_trace_and_is_said_again),
-    TEST_ENTRY(bad_arguments_are_refused), TEST_ENTRY(a_trace_survives_every_failed_allocation),
+    TEST_ENTRY(a_trace_survives_every_failed_allocation),
     TEST_ENTRY(a_run_under_way_shows_the_request_that_has_no_answer_yet),
     TEST_ENTRY(a_log_that_leaves_memory_between_two_slices_gives_the_same_trace),
-    TEST_ENTRY(a_log_that_forgot_entries_is_traced_from_its_first_one_whatever_the_agent_s_limit),
-    TEST_ENTRY(an_agent_is_saved_in_one_call_without_its_key),
-    TEST_ENTRY(captured_requests_of_a_session_are_on_the_page))
+    TEST_ENTRY(a_log_that_forgot_entries_is_traced_from_its_first_one_whatever_the_agent_s_limit))

@@ -1,5 +1,5 @@
 /* test_trace_attack.c - traces of threads that no agent of ours writes: ids that clash, circles, times and counts out of range,
-   what is evicted, forgotten or refused between two slices. */
+   what is evicted, forgotten or refused between two slices; arguments that are refused, and keys that are hidden. */
 #include "trace/trace_hostile.h"
 #include "trace/trace_read.h"
 
@@ -126,8 +126,8 @@ static void chained(bool circle) {
         scene_user(&s[i], "on");
         scene_turn(&s[i]);
         answer_with_ids(&s[i], ids, 1);
-        if (circle || i + 1 < CHAIN) spawn_of(&s[i], "c", next, loop);
         result_of_id(&s[i], "c");
+        if (circle || i + 1 < CHAIN) spawn_of(&s[i], "c", next, loop);
         scene_turn_end(&s[i]);
         scene_run_end(&s[i], PHI_OK, NULL, PHI_KEEP_COMPLETE);
         children[i] = &s[i].thread;
@@ -383,6 +383,44 @@ TEST(a_store_that_fails_ends_the_trace_with_its_status) {
     }
 }
 
+TEST(bad_arguments_are_refused) {
+    scene s;
+    phi_trace_sink sink;
+    phi_trace_desc desc;
+    phi_trace *trace = NULL;
+    phi_agent none;
+    size_t bytes = 0;
+    char words[80];
+    sink.write = nowhere;
+    sink.user_data = &bytes;
+    memset(&desc, 0, sizeof desc);
+    scene_open(&s, "s");
+    CHECK_EQ_INT(phi_trace_html(NULL, NULL, &sink), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_trace_otel(&s.thread, NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_trace_begin(&s.thread, (phi_trace_kind)7, NULL, &sink, &trace), PHI_BAD_ARG);
+    CHECK(trace == NULL);
+    CHECK_EQ_INT(phi_trace_advance(NULL, 1), PHI_BAD_ARG);
+    desc.child_count = 1;
+    CHECK_EQ_INT(phi_trace_html(&s.thread, &desc, &sink), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_trace_text(&s.thread, PHI_TRACE_HTML, NULL, NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_trace_save(&s.thread, PHI_TRACE_HTML, NULL, "", words, sizeof words),
+                 PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "an argument is missing or out of range");
+    words[0] = '\0';
+    CHECK_EQ_INT(phi_trace_save(NULL, PHI_TRACE_HTML, NULL, "a", words, 12), PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "an argument");
+    CHECK_EQ_INT(phi_trace_save(NULL, PHI_TRACE_HTML, NULL, "a", NULL, 12), PHI_BAD_ARG);
+    memset(&none, 0, sizeof none);
+    words[0] = '\0';
+    CHECK_EQ_INT(phi_trace_agent(none, PHI_TRACE_HTML, "a", words, sizeof words), PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "an argument is missing or out of range");
+    CHECK_EQ_INT(phi_trace_save(&s.thread, PHI_TRACE_HTML, NULL, "/no/such/directory/a.html", words,
+                                sizeof words),
+                 PHI_NOT_FOUND);
+    CHECK_EQ_STR(words, "/no/such/directory/a.html: No such file or directory");
+    scene_close(&s);
+}
+
 TEST(what_no_agent_writes_is_a_page_and_a_document) {
     scene s;
     traced t;
@@ -397,6 +435,30 @@ TEST(what_no_agent_writes_is_a_page_and_a_document) {
     CHECK_EQ_INT(spans_hold(&t), 4);
     traced_free(&t);
     scene_close(&s);
+}
+
+TEST(an_agent_is_saved_in_one_call_without_its_key) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent = rig_agent(r, &desc);
+    char path[64], words[200], *text;
+    (void)snprintf(path, sizeof path, "/tmp/phi_trace_%d.html", (int)getpid());
+    rig_says(r, "The key is test-key-of-the-rig");
+    CHECK_EQ_INT(phi_prompt(agent, "first"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_OK);
+    text = test_read_file(path, NULL);
+    REQUIRE(text != NULL);
+    CHECK(strstr(text, "test-key") == NULL &&
+          strstr(text, "The key is ********-of-the-rig") != NULL);
+    CHECK(strncmp(text, "<!DOCTYPE html>", 15) == 0 && strstr(text, "</html>\n") != NULL);
+    free(text);
+    CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_OTEL, path, words, sizeof words), PHI_OK);
+    (void)unlink(path);
+    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_STALE);
+    CHECK_EQ_STR(words, "the handle's object is gone");
+    rig_free(r);
 }
 
 TEST(an_agent_that_went_to_another_model_is_saved_without_the_key_of_that_one) {
@@ -440,5 +502,7 @@ TEST_MAIN(TEST_ENTRY(calls_of_a_model_that_counts_them_anew_each_turn_are_spans_
           TEST_ENTRY(instructions_and_answers_have_the_form_of_the_conventions),
           TEST_ENTRY(a_log_may_forget_at_any_slice_of_a_run_under_way),
           TEST_ENTRY(a_store_that_fails_ends_the_trace_with_its_status),
+          TEST_ENTRY(bad_arguments_are_refused),
           TEST_ENTRY(what_no_agent_writes_is_a_page_and_a_document),
+          TEST_ENTRY(an_agent_is_saved_in_one_call_without_its_key),
           TEST_ENTRY(an_agent_that_went_to_another_model_is_saved_without_the_key_of_that_one))

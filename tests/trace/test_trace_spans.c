@@ -57,6 +57,32 @@ TEST(a_run_is_invoke_agent_a_model_call_chat_and_a_tool_call_execute_tool) {
     scene_close(&helper);
 }
 
+TEST(a_call_beside_a_longer_one_ends_when_its_result_was_made_not_when_it_was_logged) {
+    const char *const calls[] = {"slow {}", "fast {}"};
+    scene s;
+    traced t;
+    const phi_json *fast;
+    scene_open(&s, "s");
+    scene_run(&s, NULL, NULL);
+    scene_user(&s, "both");
+    scene_turn(&s);
+    scene_answer(&s, NULL, NULL, calls, 2, 1000); /* at 1785600001009 */
+    scene_result(&s, 1, "slow", "done", false, 5000);
+    s.early = 4970;
+    scene_result(&s, 2, "fast", "done", false, 0);
+    s.early = 0;
+    scene_turn_end(&s);
+    scene_run_end(&s, PHI_OK, NULL, PHI_KEEP_COMPLETE);
+    traced_make(&t, &s.thread, PHI_TRACE_OTEL, NULL);
+    CHECK_STR(traced_id(traced_span(&t, "execute_tool slow", 0), "endTimeUnixNano"),
+              "1785600006009000000");
+    fast = traced_span(&t, "execute_tool fast", 0);
+    CHECK_STR(traced_id(fast, "startTimeUnixNano"), "1785600001009000000");
+    CHECK_STR(traced_id(fast, "endTimeUnixNano"), "1785600001039000000");
+    traced_free(&t);
+    scene_close(&s);
+}
+
 TEST(the_run_of_a_sub_agent_is_below_the_call_that_began_it) {
     scene s, helper;
     traced t;
@@ -120,6 +146,39 @@ TEST(messages_are_in_spans_only_where_they_are_wanted) {
     traced_free(&t);
     scene_close(&s);
     scene_close(&helper);
+}
+
+TEST(a_run_has_the_instructions_of_the_run_before_where_they_did_not_change) {
+    static const char *const prompts[] = {"Be kind.", NULL, "Be brief.", NULL, "", NULL};
+    static const char *const expected[] = {"kind", "kind", "brief", "brief", "", ""};
+    scene s;
+    traced t;
+    phi_trace_desc desc;
+    size_t i;
+    memset(&desc, 0, sizeof desc);
+    desc.with_content = true;
+    scene_open(&s, "s");
+    for (i = 0; i < 6; i++) {
+        scene_run(&s, NULL, prompts[i]);
+        scene_run_end(&s, PHI_OK, NULL, PHI_KEEP_COMPLETE);
+        if (i != 2) continue;
+        s.flags = PHI_ENTRY_GRAFTED; /* out of another log: its prompt is not known */
+        scene_run_of(&s, "graft", NULL, NULL);
+        scene_run_end(&s, PHI_OK, NULL, PHI_KEEP_COMPLETE);
+        s.flags = 0;
+    }
+    traced_make(&t, &s.thread, PHI_TRACE_OTEL, &desc);
+    for (i = 0; i < 6; i++) {
+        const phi_json *run = traced_span(&t, "invoke_agent coder", i + (i > 2));
+        phi_str words = traced_attribute(run, "gen_ai.system_instructions");
+        CHECK(run != NULL && phi__str_find(words, 0, expected[i]) != SIZE_MAX);
+        CHECK_EQ_INT(words.len == 0, expected[i][0] == '\0');
+    }
+    CHECK_STR(
+        traced_attribute(traced_span(&t, "invoke_agent coder", 3), "gen_ai.system_instructions"),
+        "");
+    traced_free(&t);
+    scene_close(&s);
 }
 
 TEST(a_run_that_died_with_its_process_is_ended_by_the_next_and_a_rewrite_is_a_span) {
@@ -197,6 +256,8 @@ TEST(children_of_a_real_agent_hang_below_its_calls) {
     traced_free(&t);
     traced_make(&t, phi_agent_thread(lead), PHI_TRACE_HTML, NULL);
     CHECK_EQ_INT(traced_count(&t, "\"child\":"), 2);
+    /* a result stands before the entry of its run, as in the scenes that the page is opened with */
+    CHECK(phi__str_find(t.json, 0, "\"o\":3") < phi__str_find(t.json, 0, "\"child\":"));
     traced_free(&t);
     rig_free(r);
 }
@@ -249,12 +310,14 @@ TEST(model_calls_of_a_strategy_are_spans) {
     rig_free(r);
 }
 
-TEST_MAIN(TEST_ENTRY(a_run_is_invoke_agent_a_model_call_chat_and_a_tool_call_execute_tool),
-          TEST_ENTRY(the_run_of_a_sub_agent_is_below_the_call_that_began_it),
-          TEST_ENTRY(a_failed_run_says_why_and_its_model_call_has_no_answer),
-          TEST_ENTRY(messages_are_in_spans_only_where_they_are_wanted),
-          TEST_ENTRY(a_run_that_died_with_its_process_is_ended_by_the_next_and_a_rewrite_is_a_span),
-          TEST_ENTRY(hostile_texts_are_text),
-          TEST_ENTRY(children_of_a_real_agent_hang_below_its_calls),
-          TEST_ENTRY(branches_of_an_evaluation_are_lanes_of_the_page_and_runs_of_the_spans),
-          TEST_ENTRY(model_calls_of_a_strategy_are_spans))
+TEST_MAIN(
+    TEST_ENTRY(a_run_is_invoke_agent_a_model_call_chat_and_a_tool_call_execute_tool),
+    TEST_ENTRY(a_call_beside_a_longer_one_ends_when_its_result_was_made_not_when_it_was_logged),
+    TEST_ENTRY(the_run_of_a_sub_agent_is_below_the_call_that_began_it),
+    TEST_ENTRY(a_failed_run_says_why_and_its_model_call_has_no_answer),
+    TEST_ENTRY(messages_are_in_spans_only_where_they_are_wanted),
+    TEST_ENTRY(a_run_has_the_instructions_of_the_run_before_where_they_did_not_change),
+    TEST_ENTRY(a_run_that_died_with_its_process_is_ended_by_the_next_and_a_rewrite_is_a_span),
+    TEST_ENTRY(hostile_texts_are_text), TEST_ENTRY(children_of_a_real_agent_hang_below_its_calls),
+    TEST_ENTRY(branches_of_an_evaluation_are_lanes_of_the_page_and_runs_of_the_spans),
+    TEST_ENTRY(model_calls_of_a_strategy_are_spans))

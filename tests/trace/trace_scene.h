@@ -15,6 +15,7 @@ typedef struct scene {
     const char *model, *provider;
     unsigned runs, turn, calls;
     uint32_t flags; /* of entries to come */
+    int64_t early;  /* messages to come were made so many ms before they are logged */
     phi_usage turn_usage, run_usage;
     bool failed;
 } scene;
@@ -117,7 +118,7 @@ static inline void scene_message(scene *s, phi_message *m, int64_t after) {
     phi__entry e;
     m->loop_id = phi_str_of(s->loop);
     m->turn_index = s->turn;
-    m->timestamp_ms = s->now + after;
+    m->timestamp_ms = s->now + after - s->early;
     memset(&e, 0, sizeof e);
     e.kind = PHI_ENTRY_MESSAGE;
     e.message = phi__append_keep(&s->thread, m);
@@ -327,10 +328,10 @@ static inline void scene_first_run(scene *s) {
     scene_turn(s);
     scene_answer(s, NULL, "Two hours apart: a time zone. I ask who reads dates without one.", ask,
                  1, 1900);
-    scene_spawn(s, 3, "child-1", "child-1.sub.1");
     scene_result(s, 3, "researcher",
                  "In parse_date, src/date.c line 41: without a zone the local one is assumed.",
                  false, 2930);
+    scene_spawn(s, 3, "child-1", "child-1.sub.1");
     scene_turn_end(s);
     scene_tokens(s, 260, 171, 2000, 140);
     scene_turn(s);

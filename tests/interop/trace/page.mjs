@@ -89,6 +89,13 @@ for (const scheme of ["light", "dark"]) {
   check((await active(page)).includes("agent"), "below the call is the sub-agent's run: " + (await active(page)));
   check((await page.$eval("#detail", e => e.textContent)).includes("You look things up"), "with its system prompt");
   await page.screenshot({ path: join(dir, "agent-" + scheme + ".png") });
+  // a later run of the lead has the prompt of its first one
+  await page.type("#find", "Is there a release note");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  await page.focus("#tree");
+  for (let i = 0; i < 4 && !(await title(page)).startsWith("run:"); i++) await page.keyboard.press("ArrowLeft");
+  check((await page.$eval("#detail", e => e.textContent)).includes("careful engineer"), "a run shows a prompt that did not change: " + (await title(page)));
   // after a compaction the request holds a summary, and what it stands for
   await page.type("#find", "Write it, then");
   await page.keyboard.press("Enter");
