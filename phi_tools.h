@@ -93,7 +93,7 @@
 #if PHI__PUB_STRATEGY != 0x719c5783
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CONFIG != 0x71d313aa
+#if PHI__PUB_CONFIG != 0xd114b863
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -38510,11 +38510,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0xc647249a
+#if PHI__IMP_SECTIONS != 0x9213357a
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0xc647249a
+#define PHI__IMP_SECTIONS 0x9213357a
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -38780,29 +38780,70 @@ static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_js
     return PHI_OK;
 }
 
-static phi_status phi__section_mcp_roots(phi__config_ground *ground, const phi__config_texts *paths,
-                                         phi_mcp_desc *desc) {
-    phi_mcp_root *roots;
-    size_t i;
-    if (paths->count == 0) return PHI_OK;
-    roots = (phi_mcp_root *)phi__arena_zero(ground->arena, paths->count * sizeof *roots);
-    if (roots == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < paths->count; i++) {
-        phi_str text = phi_str_of(paths->at[i]);
-        const char *path;
-        char *uri;
-        roots[i].uri = text.at;
-        if (phi__str_find(text, 0, "://") != SIZE_MAX) continue;
-        path = phi__config_place_join(ground->arena, ground->directory, text.at);
-        if (path != NULL) path = phi__config_place_absolute(ground->arena, path);
-        uri = path != NULL ? phi__arena_bytes(ground->arena, strlen(path) + 8) : NULL;
-        if (uri == NULL) return PHI_NO_MEMORY;
-        memcpy(uri, "file://", 7);
-        memcpy(uri + 7, path, strlen(path) + 1);
-        roots[i].uri = uri;
+/* "file:///a%20b". NULL: no memory. */
+static const char *phi__section_mcp_uri(phi__config_ground *ground, const char *path) {
+    phi__buf uri;
+    phi_str out = PHI__LIT("");
+    phi__buf_init(&uri, ground->memory);
+    phi__buf_text(&uri, "file://");
+    while (*path != '\0') {
+        size_t n = strcspn(path, "/");
+        phi__mcp_oauth_url_escape(&uri, phi__str(path, n));
+        path += n;
+        if (*path != '/') break;
+        phi__buf_char(&uri, '/');
+        path++;
     }
+    if (uri.failed || !phi__arena_str(ground->arena, phi__buf_str(&uri), &out)) out.at = NULL;
+    phi__buf_free(&uri);
+    return out.at;
+}
+
+/* A root of the file: a URI, or a path. *uri NULL: a problem says why. */
+static phi_status phi__section_mcp_root(phi__config_ground *ground, const phi_json *item,
+                                        const char **uri) {
+    static const char field[] = "mcp.instances.roots";
+    phi_str text = phi_json_str(item, "");
+    const char *path;
+    phi_status status;
+    *uri = phi__str_find(text, 0, "://") != SIZE_MAX ? text.at : NULL;
+    if (*uri != NULL) return PHI_OK;
+    if (text.len == 0) {
+        phi__config_words_error(ground, item, PHI_BAD_ARG, field,
+                                "roots: expected directories, found an empty text");
+        return PHI_OK;
+    }
+    path = phi__config_place_join(ground->arena, ground->directory, text.at);
+    if (path == NULL) return PHI_NO_MEMORY;
+    status = phi__config_place_absolute(ground, item, field, path, &path);
+    if (status == PHI_UNSUPPORTED) {
+        phi__config_words_error(ground, item, status, field,
+                                "roots: expected a URI, as \"file:///home/ada\": PHI_NO_FILES "
+                                "leaves out what resolves paths");
+        return PHI_OK;
+    }
+    if (status != PHI_OK || path == NULL) return status;
+    *uri = phi__section_mcp_uri(ground, path);
+    return *uri != NULL ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* None are set where a problem says why. */
+static phi_status phi__section_mcp_roots(phi__config_ground *ground, const phi_json *list,
+                                         phi_mcp_desc *desc) {
+    size_t n = phi_json_count(list), i, there = 0;
+    phi_json_iter it = phi_json_each(list);
+    phi_mcp_root *roots;
+    if (n == 0) return PHI_OK;
+    roots = (phi_mcp_root *)phi__arena_zero(ground->arena, n * sizeof *roots);
+    if (roots == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < n; i++) {
+        phi_status status = phi__section_mcp_root(ground, phi_json_next(&it), &roots[i].uri);
+        if (status != PHI_OK) return status;
+        there += roots[i].uri != NULL ? 1 : 0;
+    }
+    if (there < n) return PHI_OK;
     desc->roots = roots;
-    desc->root_count = paths->count;
+    desc->root_count = n;
     return PHI_OK;
 }
 
@@ -38861,6 +38902,7 @@ static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_js
                                         const phi__section_mcp_taken *t,
                                         phi__section_mcp_link *link, phi_mcp_desc *desc,
                                         bool *fits) {
+    const phi_json *roots = phi_json_get(node, "roots");
     const phi__section_pair *pairs;
     phi_str name = phi__section_name(node);
     phi_status status = PHI_OK;
@@ -38907,9 +38949,10 @@ static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_js
         desc->headers = headers;
         if (headers == NULL) status = PHI_NO_MEMORY;
     }
-    if (status == PHI_OK) status = phi__section_mcp_roots(ground, &t->roots, desc);
+    if (status == PHI_OK)
+        status = phi__section_mcp_roots(ground, phi_json_get(node, "roots"), desc);
     if (status == PHI_OK) status = phi__section_mcp_oauth(ground, t->oauth, link, desc);
-    *fits = desc->argv != NULL || desc->url != NULL;
+    *fits = (desc->argv != NULL || desc->url != NULL) && desc->root_count == phi_json_count(roots);
     return status;
 }
 
@@ -39668,15 +39711,19 @@ static phi_status phi__section_permissions_read(phi__config_ground *ground,
     return PHI_OK;
 }
 
+/* one->permissions NULL: a problem says why. PHI_NO_MEMORY. */
 static phi_status phi__section_permissions_make(phi__section_permissions_state *s,
                                                 phi__config_making *making,
                                                 phi__section_permissions_one *one) {
     phi__config_ground *ground = making->ground;
+    const phi_json *place = making->place != NULL ? making->place : s->node;
     phi_permissions_desc desc = PHI_ZERO;
-    phi_status status = PHI_OK;
+    phi_status status =
+        phi__config_place_absolute(ground, place, "workspace", making->workspace, &desc.workspace);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status == PHI_OK && desc.workspace == NULL) return PHI_OK; /* no agent is made */
     desc.allocator = ground->memory->allocator;
     desc.rules = &s->rules;
-    desc.workspace = phi__config_place_absolute(ground->arena, making->workspace);
     desc.home = s->taken.home;
     desc.shell_tools = s->taken.shell_tools;
     if (one->ask_fn != NULL) desc.ask_fn = phi__section_permissions_ask;
@@ -39931,6 +39978,23 @@ static phi_status phi__section_scripts_add(phi__config_ground *ground,
     return PHI_OK;
 }
 
+/* The scripts of a sub-agent: those that guard tools, and one that knows the key of the agent. */
+static phi_status phi__section_scripts_child(const phi__section_scripts_state *s,
+                                             const phi__config_making *making,
+                                             phi_scripts_desc *desc) {
+    uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
+    phi_script *list =
+        (phi_script *)phi_arena_alloc(making->ground->arena, (s->count + 1) * sizeof *list);
+    size_t i;
+    if (list == NULL) return PHI_NO_MEMORY;
+    if (!making->has_own_key) points |= (uint32_t)PHI_HOOK_CREDENTIAL;
+    desc->scripts = list;
+    desc->count = 0;
+    for (i = 0; i < s->count; i++)
+        if ((s->list[i].points & points) != 0) list[desc->count++] = s->list[i];
+    return PHI_OK;
+}
+
 /* ---- for other modules ---- */
 
 PHI__FN const phi__config_table *phi__section_scripts_table(void) {
@@ -39966,12 +40030,13 @@ PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *mak
     phi__section_scripts_set *set;
     phi_scripts_desc desc = PHI_ZERO;
     char words[200] = "";
-    phi_status status;
-    if (s->count == 0 || making->is_child) return PHI_OK;
-    set = (phi__section_scripts_set *)phi_arena_alloc(ground->arena, sizeof *set);
-    if (set == NULL) return PHI_NO_MEMORY;
     desc.scripts = s->list;
     desc.count = s->count;
+    if (making->is_child && phi__section_scripts_child(s, making, &desc) != PHI_OK)
+        return PHI_NO_MEMORY;
+    if (desc.count == 0) return PHI_OK;
+    set = (phi__section_scripts_set *)phi_arena_alloc(ground->arena, sizeof *set);
+    if (set == NULL) return PHI_NO_MEMORY;
     desc.workspace = making->workspace;
     desc.allocator = ground->memory->allocator;
     set->scripts = phi_scripts_new(&desc, words, sizeof words);
@@ -39982,8 +40047,7 @@ PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *mak
     }
     set->next = s->sets;
     s->sets = set;
-    status = phi_scripts_use(set->scripts, making->desc);
-    return status;
+    return phi_scripts_use(set->scripts, making->desc);
 }
 
 PHI__FN void phi__section_scripts_end(void *state) {
@@ -40150,6 +40214,13 @@ static phi_status phi__section_skills_give(phi__section_skills_state *s, phi__co
     return status == PHI_OK ? phi__config_making_tool(making, &tool) : status;
 }
 
+/* Names of the host's own profile choose skills of the file where it has some; else the host loads
+   them. */
+static bool phi__section_skills_are_hosts(const phi__config_making *making) {
+    const phi_agent_desc *base = making->ground->desc.base;
+    return base != NULL && base->profile != NULL && making->profile.skills == base->profile->skills;
+}
+
 /* ---- for other modules ---- */
 
 PHI__FN const phi__config_table *phi__section_skills_table(void) { return &phi__section_skills_is; }
@@ -40178,7 +40249,8 @@ PHI__FN phi_status phi__section_skills_use(void *state, phi__config_making *maki
     phi__section_skills_state *s = (phi__section_skills_state *)state;
     phi_skills *skills = s->all;
     phi_status status = PHI_OK;
-    if (making->profile.skill_count > 0 && s->all == NULL) {
+    if (making->profile.skill_count > 0 && s->all == NULL &&
+        !phi__section_skills_are_hosts(making)) {
         phi__config_words_error(making->ground, making->node, PHI_NOT_FOUND, "agent.profile.skills",
                                 "agent \"%s\" names skills, but nothing says where they are: write "
                                 "[skills] directories = [\"skills\"]",

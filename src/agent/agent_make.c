@@ -125,8 +125,7 @@ static bool phi__agent_make_copy_profile(phi__agent *agent, const phi_profile *g
            phi__agent_make_copy_text(agent, &profile->workspace);
 }
 
-/* Fills unset fields of the desc from the profile. */
-static phi_agent_desc phi__agent_make_merge(const phi_agent_desc *desc) {
+PHI__FN phi_agent_desc phi__agent_make_merge(const phi_agent_desc *desc) {
     phi_agent_desc merged = *desc;
     const phi_profile *profile = desc->profile;
     if (profile == NULL) return merged;

@@ -36,15 +36,16 @@ static bool phi__config_agents_whole(phi_agents *a) {
     phi__config_whole *w = &a->maker.whole;
     const phi_json *tree = phi_config_tree(a->maker.ground.config);
     phi_arena *arena = &a->arena;
-    if (!phi__config_take(arena, tree, phi__config_tables_top(), &w->top)) return false;
-    return phi__config_take(arena, w->top.execution, phi__config_tables_execution(),
-                            &w->execution) &&
+    return phi__config_take(arena, tree, phi__config_tables_top(), &w->top) &&
            phi__config_take(arena, w->top.tools, phi__config_tables_tools(), &w->tools) &&
-           phi__config_take(arena, w->top.session, phi__config_tables_session(), &w->session) &&
-           phi__config_take(arena, phi_json_get(w->top.context, "compaction"),
-                            phi__config_tables_compaction(), &w->compaction) &&
-           phi__config_take(arena, w->top.compaction, phi__config_tables_compaction(),
-                            &w->compaction);
+           phi__config_take(arena, w->top.session, phi__config_tables_session(), &w->session);
+}
+
+/* A block of the host's, which it may change before the first step; NULL: no memory. */
+static void *phi__config_agents_keep(phi_agents *a, const void *block, size_t bytes) {
+    void *copy = phi_arena_alloc(&a->arena, bytes);
+    if (copy != NULL) memcpy(copy, block, bytes);
+    return copy;
 }
 
 static bool phi__config_agents_copy(phi_agents *a, const phi_agents_desc *desc) {
@@ -52,6 +53,15 @@ static bool phi__config_agents_copy(phi_agents *a, const phi_agents_desc *desc) 
     phi_str file = PHI__LIT("");
     if (desc == NULL) return true;
     *own = *desc;
+    if (desc->store != NULL) {
+        own->store = (phi_store *)phi__config_agents_keep(a, desc->store, sizeof *desc->store);
+        if (own->store == NULL) return false;
+    }
+    if (desc->tool_count > 0) {
+        own->tools = (phi_tool *)phi__config_agents_keep(
+            a, desc->tools, phi__mul(desc->tool_count, sizeof *desc->tools));
+        if (own->tools == NULL) return false;
+    }
     if (desc->session_file == NULL) return true;
     if (!phi__arena_str(&a->arena, phi_str_of(desc->session_file), &file)) return false;
     own->session_file = file.at;
@@ -159,7 +169,8 @@ static phi_status phi__config_agents_advance(phi_agents *a) {
         a->maker.at = a->maker.at->next;
         return PHI_BUSY;
     }
-    if (a->problems.errors > 0) return phi__config_problems_status(&a->problems);
+    status = phi__config_problems_status(&a->problems); /* also of one that had no memory */
+    if (status != PHI_OK) return status;
     return a->maker.ground.check_only ? PHI_OK : phi__config_agents_make(a);
 }
 
@@ -259,7 +270,7 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
     memset(out, 0, sizeof *out);
     ground = &agents->maker.ground;
     node = phi__config_refs_find(ground->config, "provider", name);
-    return node != NULL ? phi__config_model_make(ground, node, NULL, out) : PHI_NOT_FOUND;
+    return node != NULL ? phi__config_model_make(ground, node, NULL, out, NULL) : PHI_NOT_FOUND;
 }
 
 #endif

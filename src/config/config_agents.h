@@ -38,8 +38,14 @@ typedef struct phi_agents phi_agents;
 
 /* Zero means default for every field. */
 typedef struct phi_agents_desc {
-    /* Fields that no file has (hook_fn, user_data, filters, provider, token_counter...), of every
-       agent; a field that the file sets too is the file's. Borrowed until the agents are made. */
+    /* Fields that no file has (hook_fn, user_data, filters, provider, token_counter...), and
+       others, of every agent: what the file sets, each limit by itself, is the file's. Compaction
+       is off until the file or base.compaction has max_context_tokens, and a limit of the file ends
+       limits.disable. failover, model: whole, of one or the other. base.profile fills
+       what base leaves unset, and then the file is read over both; its skills choose those of
+       [skills], and without that section the host loads them. Not of sub-agents, but for the
+       hook at CREDENTIAL where they talk to the agent's server without a provider or api_key of
+       their own. Borrowed until the agents are made. */
     const phi_agent_desc *base;
     /* The host's own tools, for [tools] enabled and the tools of sub-agents, by name; they come
        before built-in tools of the same name. As phi_agent_desc.tools (default: none) */
@@ -49,10 +55,12 @@ typedef struct phi_agents_desc {
        calls are denied) */
     phi_hook_fn ask_fn;
     void *ask_user_data;
-    /* Keeps threads where [session] scope is "persistent" and names no directory; copied */
+    /* Keeps threads where [session] scope is "persistent" and names no directory; copied, its
+       pointers borrowed as long as the phi_agents (default: base->store). base->thread_id is the
+       thread where the file has none; of several agents each has its own ("THREAD-AGENT") */
     const phi_store *store;
     /* "dir/name.jsonl": the thread of the first agent, whatever [session] says; others have theirs
-       beside it ("name-AGENT"); copied */
+       beside it ("name-AGENT"). The name is one that a store takes ([A-Za-z0-9._-]); copied */
     const char *session_file;
     /* Shows the URL of an authorization of an MCP server (phi_mcp_oauth_desc.open_browser); NULL:
        only tokens that `store` has are used */
@@ -98,9 +106,14 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 /* ---- an agent as a configuration ---- */
 
 /* What an agent is now, as a file that phi_config_load reads: model, prompt, profile, limits,
-   retry, cache, compaction, names of tools. What a file cannot say (hooks, callbacks, tools of the
-   host) is left out; keys, logins and headers are variables and never their values. In the arena.
-   PHI_STALE, PHI_UNSUPPORTED (a format that is left out), PHI_NO_MEMORY. */
+   retry, cache, compaction, names of tools; the workspace is absolute (as it is where it cannot be
+   resolved), and the default "." is left out. Keys, logins and headers are variables and never
+   their values.
+   The reader sets these variables, and brings the tools that are named: phi_config_sections(),
+   phi_agents_desc.tools. Not written: hooks, callbacks, filters, strategies, failover, stores, and
+   the sections skills, sub_agents, mcp, openapi, permissions, callbacks with the tools that they
+   bring (phi_tool.unlisted); the index of skills stays in the prompt.
+   In the arena. PHI_STALE, PHI_UNSUPPORTED (a format that is left out), PHI_NO_MEMORY. */
 PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, phi_arena *arena,
                                     phi_str *out);
 

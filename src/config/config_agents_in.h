@@ -24,7 +24,8 @@ typedef struct phi__config_job {
     phi_agent_desc desc;
     phi__config_agent taken; /* [agent], and its instance over it; zero for a sub-agent */
     phi__config_sub_agent child;
-    uint32_t depth; /* 0: an agent */
+    const struct phi__config_job *top; /* the agent that a sub-agent works for; its own: an agent */
+    uint32_t depth;                    /* 0: an agent */
     bool begun;
     size_t section; /* that is next */
     phi_agent agent;
@@ -42,10 +43,8 @@ typedef struct phi__config_kept {
 /* What a file says once for all agents. */
 typedef struct phi__config_whole {
     phi__config_top top;
-    phi__config_execution execution;
     phi__config_tools tools;
     phi__config_session session;
-    phi__config_compaction compaction;
 } phi__config_whole;
 
 typedef struct phi__config_maker {
@@ -56,16 +55,22 @@ typedef struct phi__config_maker {
     struct phi__config_kept *kept;
     phi_store store;    /* of [session]; append NULL: none */
     bool lent;          /* the store is the host's */
+    bool is_kept;       /* threads are in a store; of check_only they would be */
     const char *thread; /* NULL or "": agents' names are the ids of their threads */
 } phi__config_maker;
 
 /* ---- config_model.c ---- */
 
 /* The model of a [provider] or of one of its instances; NULL: nothing is set. `child`: a sub-agent
-   whose own model, key, address and protocol count before; may be NULL. Strings are the config's
-   or in the arena. PHI_NO_MEMORY, PHI_BAD_ARG: a problem says why. */
+   whose own model, key, address and protocol count before, and who gets the provider's key and
+   headers where it talks to the same server, as *same says. Both may be NULL together. Strings are
+   the config's or in the arena. PHI_NO_MEMORY, PHI_BAD_ARG: a problem says why. */
 PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_json *node,
-                                          const phi__config_sub_agent *child, phi_model *out);
+                                          const phi__config_sub_agent *child, phi_model *out,
+                                          bool *same);
+
+/* True when the requests of both go to one server. */
+PHI__FN bool phi__config_model_shares(const phi_model *a, const phi_model *b);
 
 /* The quirks of a provider's model, before [provider.compat]. */
 PHI__FN uint32_t phi__config_model_quirks(const phi__config_provider *provider);
@@ -77,11 +82,13 @@ PHI__FN uint32_t phi__config_model_quirks(const phi__config_provider *provider);
 PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi_json *node,
                                            const char *workspace, const char **out);
 
-/* ---- config_settings.c: parts of a desc ---- */
+/* ---- config_settings.c: parts of a desc; what the file does not set stays as it is there ---- */
 
+/* The plain settings of a desc, over which the file's are taken; but for its ids. */
+PHI__FN void phi__config_settings_of(const phi_agent_desc *desc, phi__config_agent *a);
 PHI__FN phi_status phi__config_settings_whole(phi__config_maker *maker, phi_agent_desc *desc);
 PHI__FN phi_status phi__config_settings_agent(phi__config_maker *maker, phi__config_job *job);
-/* [compaction], with an instance over it; reference NULL: none. */
+/* [compaction] over *out, with an instance over both; reference NULL: none. */
 PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const char *reference,
                                              phi_compaction_config *out);
 /* JSON text of a node, or the node's own text; in the arena. NULL: no memory. */
@@ -95,14 +102,17 @@ PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const ch
 
 /* ---- config_queue.c ---- */
 
-/* Another job behind the rest; NULL: no memory. depth 0: an agent, which begins as the base desc of
-   the host. */
-PHI__FN phi__config_job *phi__config_queue_add(phi__config_maker *maker, const phi_json *node,
-                                               uint32_t depth);
+/* Another job behind the rest. depth 0: an agent, which begins as the base desc of the host
+   with its profile merged.
+   PHI_NO_MEMORY; PHI_TOO_BIG: there are too many or it lies too deep, which a problem at `from`
+   says: it is the last one. */
+PHI__FN phi_status phi__config_queue_add(phi__config_maker *maker, const phi_json *node,
+                                         const phi_json *from, uint32_t depth,
+                                         phi__config_job **out);
 
 /* ---- config_jobs.c ---- */
 
-/* One job for each agent of the file. PHI_NO_MEMORY. */
+/* One job for each agent of the file. PHI_NO_MEMORY, PHI_TOO_BIG. */
 PHI__FN phi_status phi__config_jobs_plan(phi__config_maker *maker);
 /* Its desc, but for what sections give. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__config_jobs_begin(phi__config_maker *maker, phi__config_job *job);
@@ -111,7 +121,7 @@ PHI__FN phi_status phi__config_jobs_end(phi__config_job *job);
 
 /* ---- config_children.c ---- */
 
-/* The sub-agents of a job become its tools, and jobs of their own. PHI_NO_MEMORY. */
+/* The sub-agents of a job become its tools, and jobs of their own. PHI_NO_MEMORY, PHI_TOO_BIG. */
 PHI__FN phi_status phi__config_children_add(phi__config_maker *maker, phi__config_job *job);
 /* The desc of a sub-agent's job. */
 PHI__FN phi_status phi__config_children_begin(phi__config_maker *maker, phi__config_job *job);

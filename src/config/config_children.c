@@ -6,23 +6,28 @@
 #ifndef PHI_NO_SUBAGENTS
 
 /* A sub-agent with a job that fills its settings. */
-static phi_subagent *phi__config_children_new(phi__config_maker *maker, const phi_json *node,
-                                              const phi__config_job *caller) {
+static phi_status phi__config_children_new(phi__config_maker *maker, const phi__config_used *used,
+                                           const phi__config_job *caller, phi_subagent **out) {
     phi_arena *arena = maker->ground.arena;
     phi_subagent *sub = (phi_subagent *)phi__arena_zero(arena, sizeof *sub);
-    phi__config_job *job =
-        sub != NULL ? phi__config_queue_add(maker, node, caller->depth + 1) : NULL;
+    phi__config_job *job;
     phi__config_sub_agent *child;
-    if (job == NULL) return NULL;
+    phi_status status = PHI_NO_MEMORY;
+    if (sub != NULL)
+        status = phi__config_queue_add(maker, used->node, used->from, caller->depth + 1, &job);
+    if (status != PHI_OK) return status;
     child = &job->child;
-    if (!phi__config_take(arena, node, phi__config_tables_sub_agent(), child)) return NULL;
+    job->top = caller->top;
+    if (!phi__config_take(arena, used->node, phi__config_tables_sub_agent(), child))
+        return PHI_NO_MEMORY;
     if (child->name == NULL) {
         phi_str id = phi__config_refs_parse(phi_str_of(child->id != NULL ? child->id : "")).name;
-        if (!phi__arena_str(arena, id, &id)) return NULL;
+        if (!phi__arena_str(arena, id, &id)) return PHI_NO_MEMORY;
         child->name = id.at;
     }
     job->making.name = child->name;
     job->making.workspace = caller->making.workspace;
+    job->making.place = caller->making.place;
     sub->name = child->name;
     sub->description = child->description;
     sub->agent = &job->desc;
@@ -30,41 +35,38 @@ static phi_subagent *phi__config_children_new(phi__config_maker *maker, const ph
     sub->keep = child->keep;
     sub->show_events = child->show_events;
     sub->timeout_ms = child->timeout_ms;
-    return sub;
+    *out = sub;
+    return PHI_OK;
 }
 
 /* A reference with % finds the sub-agent that such a reference made before. */
-static phi_subagent *phi__config_children_find(phi__config_maker *maker,
-                                               const phi__config_used *used,
-                                               const phi__config_job *caller) {
+static phi_status phi__config_children_find(phi__config_maker *maker, const phi__config_used *used,
+                                            const phi__config_job *caller, phi_subagent **out) {
     phi__config_kept *kept = maker->kept;
     bool keep = phi__config_refs_parse(phi_json_str(used->from, "")).keep;
-    phi_subagent *sub;
+    phi_status status;
     while (keep && kept != NULL && kept->node != used->node) kept = kept->next;
-    if (keep && kept != NULL) return kept->sub;
-    sub = phi__config_children_new(maker, used->node, caller);
-    if (sub == NULL || !keep) return sub;
+    if (keep && kept != NULL) {
+        *out = kept->sub;
+        return PHI_OK;
+    }
+    status = phi__config_children_new(maker, used, caller, out);
+    if (status != PHI_OK || !keep) return status;
     kept = (phi__config_kept *)phi_arena_alloc(maker->ground.arena, sizeof *kept);
-    if (kept == NULL) return NULL;
+    if (kept == NULL) return PHI_NO_MEMORY;
     kept->node = used->node;
-    kept->sub = sub;
+    kept->sub = *out;
     kept->next = maker->kept;
     maker->kept = kept;
-    return sub;
+    return PHI_OK;
 }
 
 static phi_status phi__config_children_one(phi__config_maker *maker, phi__config_job *job,
                                            const phi__config_used *used) {
     phi_subagent *sub;
     phi_tool tool;
-    if (maker->job_count >= PHI__CONFIG_JOBS_MOST || job->depth >= PHI__CONFIG_DEPTH_MOST) {
-        phi__config_words_error(&maker->ground, used->from, PHI_TOO_BIG, NULL,
-                                "sub-agents of sub-agents: at most %d levels, and %d in all",
-                                PHI__CONFIG_DEPTH_MOST, PHI__CONFIG_JOBS_MOST);
-        return PHI_OK;
-    }
-    sub = phi__config_children_find(maker, used, job);
-    if (sub == NULL) return PHI_NO_MEMORY;
+    phi_status status = phi__config_children_find(maker, used, job, &sub);
+    if (status != PHI_OK) return status;
     tool = phi_subagent_tool(sub);
     (void)phi__config_making_offer(&job->making, tool.name);
     return phi__config_making_tool(&job->making, &tool);
@@ -97,6 +99,54 @@ static phi_status phi__config_children_settings(phi__config_maker *maker, phi__c
     return status == PHI_UNSUPPORTED ? PHI_OK : status;
 }
 
+/* The host's hook that knows the key of an agent knows that of a sub-agent with the same key. */
+static void phi__config_children_credential(const phi_agent_desc *base, phi_agent_desc *desc) {
+    if (base == NULL || (base->hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0) return;
+    desc->hook_fn = base->hook_fn;
+    desc->hook_points = (uint32_t)PHI_HOOK_CREDENTIAL;
+    desc->user_data = base->user_data;
+    desc->hook_user_data = base->hook_user_data;
+}
+
+/* Warns of what a sub-agent at another server does not get of its provider. */
+static void phi__config_children_withheld(phi__config_job *job, const phi_json *provider) {
+    bool key =
+        job->child.api_key == NULL && phi_json_str(phi_json_get(provider, "api_key"), "").len > 0;
+    bool headers = phi_json_count(phi_json_get(provider, "headers")) > 0;
+    if (!key && !headers) return;
+    phi__config_words_warning(
+        job->making.ground, job->making.node,
+        headers ? "sub_agents.instances.provider" : "sub_agents.instances.api_key",
+        "sub-agent \"%s\" talks to another server than its provider, whose %s%s%s it does not get: "
+        "%s",
+        job->making.name, key ? "api_key" : "", key && headers ? " and " : "",
+        headers ? "headers" : "",
+        headers ? "give it a provider of [[provider.instances]] with what it needs"
+                : "write its own api_key (\"\": it needs none)");
+}
+
+/* Its model; without one of its own it is the calling agent's. */
+static phi_status phi__config_children_model(phi__config_maker *maker, phi__config_job *job) {
+    phi__config_ground *ground = &maker->ground;
+    const phi__config_sub_agent *child = &job->child;
+    const phi_json *provider = maker->whole.top.provider;
+    const phi_agent_desc *base = ground->desc.base;
+    phi_model *model = &job->desc.model;
+    bool same = true;
+    phi_status status = PHI_OK;
+    if (child->provider != NULL)
+        provider = phi__config_refs_find(ground->config, "provider", child->provider);
+    if (provider != NULL || child->model != NULL)
+        status = phi__config_model_make(ground, provider, child, model, &same);
+    if (status != PHI_OK) return status;
+    job->making.has_own_key =
+        child->api_key != NULL || child->provider != NULL ||
+        (model->protocol != NULL && !phi__config_model_shares(model, &job->top->desc.model));
+    if (!job->making.has_own_key) phi__config_children_credential(base, &job->desc);
+    if (!same) phi__config_children_withheld(job, provider);
+    return PHI_OK;
+}
+
 /* ---- for other modules ---- */
 
 PHI__FN phi_status phi__config_children_add(phi__config_maker *maker, phi__config_job *job) {
@@ -122,22 +172,19 @@ PHI__FN phi_status phi__config_children_begin(phi__config_maker *maker, phi__con
     phi__config_ground *ground = &maker->ground;
     phi__config_making *making = &job->making;
     const phi__config_sub_agent *child = &job->child;
-    const phi_json *provider = maker->whole.top.provider;
     const char *prompt = NULL;
     phi_status status;
     making->names = phi_json_get(making->node, "tools");
     making->known = (bool *)phi__arena_zero(ground->arena, phi_json_count(making->names) + 1);
-    if (child->workspace != NULL && child->workspace[0] != '\0')
+    if (child->workspace != NULL && child->workspace[0] != '\0') {
+        making->place = phi_json_get(making->node, "workspace");
         making->workspace =
             phi__config_place_join(ground->arena, ground->directory, child->workspace);
+    }
     if (making->known == NULL || making->workspace == NULL) return PHI_NO_MEMORY;
     job->desc.workspace = making->workspace;
-    if (child->provider != NULL)
-        provider = phi__config_refs_find(ground->config, "provider", child->provider);
-    if (provider != NULL || child->model != NULL) { /* else the calling agent's */
-        status = phi__config_model_make(ground, provider, child, &job->desc.model);
-        if (status != PHI_OK) return status;
-    }
+    status = phi__config_children_model(maker, job);
+    if (status != PHI_OK) return status;
     status = phi__config_prompt_make(ground, phi_json_get(making->node, "system_prompt"),
                                      making->workspace, &prompt);
     job->desc.system_prompt = prompt;

@@ -20,7 +20,7 @@ static phi_status phi__config_failover_models(phi__config_maker *maker,
         const phi_json *node = phi__config_refs_find(ground->config, "provider", names->at[i]);
         phi_status status;
         if (node == NULL) continue;
-        status = phi__config_model_make(ground, node, NULL, &models[out->model_count].model);
+        status = phi__config_model_make(ground, node, NULL, &models[out->model_count].model, NULL);
         if (status != PHI_OK) return status;
         out->model_count++;
     }

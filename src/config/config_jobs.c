@@ -8,7 +8,8 @@
 /* Of what an agent's profile is made: [agent.profile], then the instance that it refers to, then
    its own. */
 static phi_status phi__config_jobs_profile(phi__config_maker *maker, phi__config_job *job,
-                                           phi__config_profile *out, const phi_json **prompt) {
+                                           phi__config_profile *out, const phi_json **prompt,
+                                           const phi_json **place) {
     phi_arena *arena = maker->ground.arena;
     const phi_json *base = phi_json_get(job->making.base, "profile");
     const phi_json *own = phi_json_get(job->making.node, "profile"), *instance = NULL;
@@ -22,23 +23,39 @@ static phi_status phi__config_jobs_profile(phi__config_maker *maker, phi__config
     nodes[2] = own;
     for (i = 0; i < 3; i++) {
         const phi_json *text = phi_json_get(nodes[i], "system_prompt");
+        const phi_json *workspace = phi_json_get(nodes[i], "workspace");
         if (!phi__config_take(arena, nodes[i], phi__config_tables_profile(), out))
             return PHI_NO_MEMORY;
         if (phi_json_str(text, "").len > 0) *prompt = text;
+        if (phi_json_is_string(workspace)) *place = workspace;
     }
     return PHI_OK;
+}
+
+/* The host's profile without the settings: the desc has them, where the file may change them. */
+static void phi__config_jobs_host_profile(const phi_profile *host, phi_profile *out) {
+    if (host == NULL) return;
+    *out = *host;
+    out->system_prompt = out->workspace = NULL;
+    out->thinking = PHI_THINKING_OFF;
+    out->max_tokens = 0;
+    out->has_temperature = false;
+    out->temperature = 0;
 }
 
 static void phi__config_jobs_identity(phi__config_job *job, const phi__config_profile *taken) {
     phi_profile *profile = &job->making.profile;
     phi_agent_desc *desc = &job->desc;
     const phi__config_table *table = phi__config_tables_profile();
-    profile->profile_id = taken->profile_id;
-    profile->name = taken->name;
-    profile->description = taken->description;
-    profile->config_id = taken->config_id;
-    profile->skills = taken->skills.at;
-    profile->skill_count = taken->skills.count;
+    phi__config_jobs_host_profile(desc->profile, profile);
+    if (taken->profile_id != NULL) profile->profile_id = taken->profile_id;
+    if (taken->name != NULL) profile->name = taken->name;
+    if (taken->description != NULL) profile->description = taken->description;
+    if (taken->config_id != NULL) profile->config_id = taken->config_id;
+    if (phi__config_fields_has(table, taken, "skills")) {
+        profile->skills = taken->skills.at;
+        profile->skill_count = taken->skills.count;
+    }
     if (phi__config_fields_has(table, taken, "thinking_level")) desc->thinking = taken->thinking;
     if (taken->max_tokens > 0) desc->max_tokens = taken->max_tokens;
     if (phi__config_fields_has(table, taken, "temperature")) {
@@ -51,19 +68,24 @@ static void phi__config_jobs_identity(phi__config_job *job, const phi__config_pr
 
 /* *files: where "file:" starts: the workspace, or without one the file's directory. */
 static phi_status phi__config_jobs_workspace(phi__config_maker *maker, phi__config_job *job,
-                                             const phi__config_profile *profile,
-                                             const char **files) {
+                                             const phi_json *of_profile, const char **files) {
     const phi__config_ground *ground = &maker->ground;
-    const char *own = phi_json_str(phi_json_get(job->making.node, "workspace"), "").at;
-    const char *name = own[0] != '\0' ? own : profile->workspace;
-    const char *base = phi_json_str(phi_json_get(job->making.base, "workspace"), "").at;
-    if (own[0] == '\0' && base[0] != '\0') name = base;
-    if (name == NULL || name[0] == '\0') name = maker->whole.top.default_workspace;
-    if (name == NULL || name[0] == '\0') {
+    const phi_json *places[4];
+    phi_str name = PHI__LIT("");
+    size_t i;
+    places[0] = phi_json_get(job->making.node, "workspace");
+    places[1] = phi_json_get(job->making.base, "workspace");
+    places[2] = of_profile;
+    places[3] = phi_json_get(phi_config_tree(ground->config), "default_workspace");
+    for (i = 0; i < PHI__COUNT(places) && name.len == 0; i++) {
+        name = phi_json_str(places[i], "");
+        if (name.len > 0) job->making.place = places[i];
+    }
+    if (name.len == 0) {
         job->making.workspace = job->desc.workspace != NULL ? job->desc.workspace : ".";
         *files = job->desc.workspace != NULL ? job->desc.workspace : ground->directory;
     } else {
-        job->making.workspace = phi__config_place_join(ground->arena, ground->directory, name);
+        job->making.workspace = phi__config_place_join(ground->arena, ground->directory, name.at);
         *files = job->making.workspace;
     }
     job->desc.workspace = job->making.workspace;
@@ -93,7 +115,7 @@ static phi_status phi__config_jobs_model(phi__config_maker *maker, phi__config_j
         node = phi__config_refs_find(maker->ground.config, "provider", job->taken.provider);
     else if (node == NULL && job->desc.model.protocol != NULL)
         return PHI_OK; /* the host's */
-    return phi__config_model_make(&maker->ground, node, NULL, &job->desc.model);
+    return phi__config_model_make(&maker->ground, node, NULL, &job->desc.model, NULL);
 }
 
 static bool phi__config_jobs_names(phi__config_maker *maker, phi__config_job *job) {
@@ -131,15 +153,16 @@ PHI__FN phi_status phi__config_jobs_plan(phi__config_maker *maker) {
     const phi_json *instances = phi_json_get(maker->whole.top.agent, "instances"), *node;
     phi_json_iter it = phi_json_each(instances);
     phi__config_job *job;
+    phi_status status;
     if (phi_json_count(instances) == 0) {
-        job = phi__config_queue_add(maker, NULL, 0);
-        if (job == NULL) return PHI_NO_MEMORY;
+        status = phi__config_queue_add(maker, NULL, NULL, 0, &job);
+        if (status != PHI_OK) return status;
         job->making.name = "default";
         return PHI_OK;
     }
     while ((node = phi_json_next(&it)) != NULL) {
-        job = phi__config_queue_add(maker, node, 0);
-        if (job == NULL) return PHI_NO_MEMORY;
+        status = phi__config_queue_add(maker, node, node, 0, &job);
+        if (status != PHI_OK) return status;
         job->making.name = phi_json_str(phi_json_get(node, "name"), "unnamed").at;
     }
     return PHI_OK;
@@ -147,19 +170,20 @@ PHI__FN phi_status phi__config_jobs_plan(phi__config_maker *maker) {
 
 PHI__FN phi_status phi__config_jobs_begin(phi__config_maker *maker, phi__config_job *job) {
     phi__config_profile profile;
-    const phi_json *prompt = NULL;
+    const phi_json *prompt = NULL, *place = NULL;
     const char *files = NULL;
     phi_status status;
     memset(&profile, 0, sizeof profile);
     if (job->depth > 0) return phi__config_children_begin(maker, job);
+    phi__config_settings_of(&job->desc, &job->taken);
     if (!phi__config_take(maker->ground.arena, job->making.base, phi__config_tables_agent(),
                           &job->taken) ||
         !phi__config_take(maker->ground.arena, job->making.node,
                           phi__config_tables_agent_instance(), &job->taken) ||
         !phi__config_jobs_names(maker, job))
         return PHI_NO_MEMORY;
-    status = phi__config_jobs_profile(maker, job, &profile, &prompt);
-    if (status == PHI_OK) status = phi__config_jobs_workspace(maker, job, &profile, &files);
+    status = phi__config_jobs_profile(maker, job, &profile, &prompt, &place);
+    if (status == PHI_OK) status = phi__config_jobs_workspace(maker, job, place, &files);
     if (status != PHI_OK) return status;
     phi__config_jobs_identity(job, &profile);
     phi__config_settings_compaction(maker, phi__config_jobs_compaction(job, &profile),

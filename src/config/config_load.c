@@ -219,7 +219,8 @@ static bool phi__config_load_text(phi_config *config, const phi_config_desc *des
     if (text.at == NULL) text = PHI__LIT("");
     if (good && text.len > config->max_bytes) {
         char line[120];
-        snprintf(line, sizeof line, "The file is larger than %lu bytes (phi_config_desc.max_bytes)",
+        snprintf(line, sizeof line,
+                 "The configuration is larger than %lu bytes, the most that is read",
                  (unsigned long)config->max_bytes);
         phi__config_load_fail(config, PHI_TOO_BIG, line);
         good = false;

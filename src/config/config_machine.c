@@ -96,14 +96,14 @@ PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const ch
     const phi_json *node = phi__config_refs_find(ground->config, "strategy", name);
     phi__config_machine *m =
         (phi__config_machine *)phi__arena_zero(ground->arena, sizeof(phi__config_machine));
-    const phi__config_choice *type;
     if (m == NULL || !phi__config_machine_take(ground->arena, node, m)) return PHI_NO_MEMORY;
     if (node == NULL) { /* a strategy's own name, with its defaults */
         phi__config_ref ref = phi__config_refs_parse(phi_str_of(name));
-        type = phi__config_take_choice(
+        const phi__config_choice *type = phi__config_take_choice(
             phi__config_fields_find(phi__config_tables_strategy(), PHI__LIT("type"), NULL)->choices,
-            ref.kind == PHI__CONFIG_REF_NAME ? ref.name : phi_str_of(name));
-        m->taken.type = type != NULL ? type->value : PHI__CONFIG_STRATEGY_ADAPTIVE;
+            ref.kind == PHI__CONFIG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name);
+        PHI_ASSERT(type != NULL); /* the check of the file found it */
+        m->taken.type = type->value;
     }
     phi__config_machine_choose(m);
     m->desc.max_calls = m->taken.max_calls;

@@ -16,28 +16,39 @@ static bool phi__config_making_grow(phi__config_making *m, void **list, size_t *
     return true;
 }
 
-/* Item `i` of a list; a text alone is a list of one. */
-static const phi_json *phi__config_making_item(const phi_json *list, size_t i) {
+/* Item `i` of a list; a text alone is a list of one. The next item is where the last one ended, so
+   that a walk takes a time linear in the list. */
+static const phi_json *phi__config_making_item(phi__config_making *making, const phi_json *list,
+                                               size_t i) {
+    const phi_json *item = NULL;
     if (phi_json_is_string(list)) return i == 0 ? list : NULL;
-    return phi_json_is_array(list) ? phi_json_at(list, i) : NULL;
+    if (!phi_json_is_array(list)) return NULL;
+    if (making->list != list || i < making->list_at) {
+        making->list = list;
+        making->items = phi_json_each(list);
+        making->list_at = 0;
+    }
+    while (making->list_at <= i && (item = phi_json_next(&making->items)) != NULL)
+        making->list_at++;
+    return item;
 }
 
 /* ---- for other modules ---- */
 
-PHI__FN bool phi__config_making_used(const phi__config_making *making, const char *key,
-                                     const char *space, const phi_json *section, size_t i,
-                                     phi__config_used *out) {
+PHI__FN bool phi__config_making_used(phi__config_making *making, const char *key, const char *space,
+                                     const phi_json *section, size_t i, phi__config_used *out) {
     const phi_json *list = phi_json_get(making->node, key), *item;
     if (list == NULL) list = phi_json_get(making->base, key);
     memset(out, 0, sizeof *out);
     if (list == NULL) {
         const phi_json *instances =
             phi_json_is_array(section) ? section : phi_json_get(section, "instances");
-        out->node = out->from = making->is_child ? NULL : phi_json_at(instances, i);
+        out->node = out->from =
+            making->is_child ? NULL : phi__config_making_item(making, instances, i);
         out->keep = true;
         return out->node != NULL;
     }
-    item = phi__config_making_item(list, i);
+    item = phi__config_making_item(making, list, i);
     if (item == NULL) return false;
     out->from = item;
     out->keep = phi__config_refs_parse(phi_json_str(item, "")).keep;

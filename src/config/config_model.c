@@ -84,18 +84,50 @@ static bool phi__config_model_headers(phi_arena *arena, const phi_json *map, phi
     return true;
 }
 
-/* A sub-agent's own values; facts of another model do not count for its own. */
+static phi_model phi__config_model_of(const phi__config_provider *p) {
+    return phi__config_model_preset(phi__config_model_choose(p), p->base_url, p->model, p->api_key);
+}
+
+/* The scheme, host and port of an address. */
+static phi_str phi__config_model_origin(const char *address) {
+    phi_str url = phi_str_of(address);
+    size_t at = phi__str_find(url, 0, "://");
+    for (at = at == SIZE_MAX ? 0 : at + 3; at < url.len; at++)
+        if (strchr("/?#", url.at[at]) != NULL) break;
+    return phi__str(url.at, at);
+}
+
+/* The server that a provider's requests go to; empty: it has no address. */
+static phi_str phi__config_model_server(const phi__config_provider *p) {
+    return phi__config_model_origin(p->base_url != NULL ? p->base_url
+                                                        : phi__config_model_of(p).base_url);
+}
+
+/* Another protocol than that of the provider means the server that the protocol has by default. */
+static void phi__config_model_api(int api, phi__config_provider *p) {
+    phi_model plain = phi__config_model_preset(phi__config_model_of_api(api), NULL, "", NULL);
+    if (strcmp(phi__config_model_of(p).protocol, plain.protocol) == 0) return;
+    p->api = api;
+    p->preset = PHI__CONFIG_PRESET_NONE;
+    p->base_url = p->provider = NULL;
+}
+
+/* A sub-agent's own values; facts of another model do not count for its own, and the key and the
+   headers of the provider are for its server alone. */
 static void phi__config_model_child(const phi__config_sub_agent *child, phi__config_provider *p,
-                                    bool *other) {
+                                    bool *other, bool *same) {
+    phi_str server = phi__config_model_server(p);
     *other = child->model != NULL && (p->model == NULL || strcmp(child->model, p->model) != 0);
     if (child->model != NULL) p->model = child->model;
+    if (phi__config_fields_has(phi__config_tables_sub_agent(), child, "api"))
+        phi__config_model_api(child->api, p);
+    if (child->base_url != NULL && child->base_url[0] != '\0') p->base_url = child->base_url;
+    *same = phi_str_equal(server, phi__config_model_server(p));
+    if (!*same) {
+        p->api_key = NULL;
+        p->headers = NULL;
+    }
     if (child->api_key != NULL) p->api_key = child->api_key;
-    if (child->base_url != NULL) p->base_url = child->base_url;
-    if (!phi__config_fields_has(phi__config_tables_sub_agent(), child, "api")) return;
-    if (p->api != child->api) p->preset = PHI__CONFIG_PRESET_NONE;
-    if (p->api != child->api && child->base_url == NULL) p->base_url = NULL;
-    p->api = child->api;
-    p->provider = NULL;
 }
 
 /* What the file says of the server, and of the model, over the preset's values. */
@@ -126,29 +158,33 @@ static phi_status phi__config_model_fill(phi__config_ground *ground, const phi__
 /* ---- for other modules ---- */
 
 PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_json *node,
-                                          const phi__config_sub_agent *child, phi_model *out) {
+                                          const phi__config_sub_agent *child, phi_model *out,
+                                          bool *same) {
     phi__config_provider p;
     bool other = false;
     memset(&p, 0, sizeof p);
     if (!phi__config_take(ground->arena, node, phi__config_tables_provider_instance(), &p))
         return PHI_NO_MEMORY;
-    if (child != NULL) phi__config_model_child(child, &p, &other);
     /* "" is none, as of "${URL:-}". */
     if (p.base_url != NULL && p.base_url[0] == '\0') p.base_url = NULL;
+    if (child != NULL) phi__config_model_child(child, &p, &other, same);
     if (p.model == NULL || p.model[0] == '\0') {
         phi__config_words_warning(ground, node, "provider.model",
                                   "provider.model is missing: requests name the model "
                                   "\"unknown\", which no provider knows; write model = \"...\"");
         p.model = "unknown";
     }
-    *out = phi__config_model_preset(phi__config_model_choose(&p), p.base_url, p.model, p.api_key);
+    *out = phi__config_model_of(&p);
     return phi__config_model_fill(ground, &p, other, out);
 }
 
+PHI__FN bool phi__config_model_shares(const phi_model *a, const phi_model *b) {
+    return phi_str_equal(phi__config_model_origin(a->base_url),
+                         phi__config_model_origin(b->base_url));
+}
+
 PHI__FN uint32_t phi__config_model_quirks(const phi__config_provider *provider) {
-    return phi__config_model_preset(phi__config_model_choose(provider), provider->base_url,
-                                    provider->model, provider->api_key)
-        .quirks;
+    return phi__config_model_of(provider).quirks;
 }
 
 #endif

@@ -22,25 +22,39 @@ PHI__FN const char *phi__config_place_join(phi_arena *arena, const char *directo
     return at;
 }
 
-PHI__FN const char *phi__config_place_absolute(phi_arena *arena, const char *path) {
+PHI__FN phi_status phi__config_place_absolute(phi__config_ground *ground, const phi_json *node,
+                                              const char *field, const char *path,
+                                              const char **out) {
 #ifndef PHI_NO_FILES
-    phi_arena_mark mark = phi_arena_save(arena);
-    phi__resolve *r = (phi__resolve *)phi_arena_alloc(arena, sizeof *r);
-    phi_status status = PHI_NO_MEMORY;
-    phi_str out = PHI__LIT("");
-    if (r != NULL) status = phi__path_resolve_begin(r, NULL, path, NULL);
-    while (status == PHI_OK || status == PHI_BUSY) {
+    phi__resolve *r = (phi__resolve *)phi__alloc(ground->memory, sizeof *r);
+    phi__words words = PHI_ZERO;
+    phi_str copy = PHI__LIT("");
+    phi_status status;
+    *out = NULL;
+    if (r == NULL) return PHI_NO_MEMORY;
+    status = phi__path_resolve_begin(r, NULL, path, &words);
+    if (status == PHI_OK) {
         size_t units = SIZE_MAX;
-        status = phi__path_resolve_advance(r, &units, NULL);
-        if (status == PHI_OK) break;
+        status = phi__path_resolve_advance(r, &units, &words);
     }
-    if (status == PHI_OK && phi__arena_str(arena, phi_str_of(r->out), &out)) return out.at;
-    phi_arena_reset(arena, mark);
+    if (status == PHI_OK && !phi__arena_str(ground->arena, phi_str_of(r->out), &copy))
+        status = PHI_NO_MEMORY;
+    phi__free(ground->memory, r, sizeof *r);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status == PHI_OK)
+        *out = copy.at;
+    else
+        phi__config_words_error(ground, node, status, field, "%s \"%s\" cannot be resolved: %s",
+                                field, path, words.text);
+    return PHI_OK;
 #else
-    (void)arena;
+    (void)ground;
+    (void)node;
+    (void)field;
     (void)path;
+    *out = NULL;
+    return PHI_UNSUPPORTED;
 #endif
-    return NULL;
 }
 
 #endif

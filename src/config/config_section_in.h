@@ -27,9 +27,11 @@ typedef struct phi__config_making {
     const phi_json *node; /* its table; NULL: the default agent */
     const phi_json *base; /* [agent]; NULL: none, or a sub-agent */
     bool is_child;
+    bool has_own_key; /* a sub-agent whose key is not that of the agent it works for */
     phi_agent_desc *desc;
     phi_profile profile;   /* desc->profile points to it */
     const char *workspace; /* as it goes into the desc */
+    const phi_json *place; /* that names the workspace; NULL: the host's, or none */
     const phi_json *names; /* the list of tools; NULL: none */
     bool *known;           /* of each of them: somebody has it */
     const char **offered;  /* names of tools that there are, for messages */
@@ -38,8 +40,11 @@ typedef struct phi__config_making {
     size_t tool_count, tool_cap;
     const phi_tool_source **sources;
     size_t source_count, source_cap;
-    size_t at;  /* of a section that said PHI_BUSY: the entity it works on */
-    void *work; /* the same; NULL at first */
+    size_t at;            /* of a section that said PHI_BUSY: the entity it works on */
+    void *work;           /* the same; NULL at first */
+    const phi_json *list; /* of config_making.c: that phi__config_making_used walks, or NULL */
+    phi_json_iter items;
+    size_t list_at; /* items before the next */
 } phi__config_making;
 
 /* An entity that an agent uses. */
@@ -68,9 +73,8 @@ struct phi_config_section {
 
 /* Entity `i` that the agent uses: of its own list under `key`, else [agent]'s, else all of the
    section's instances, shared; a sub-agent has only those of its own list. False: no more. */
-PHI__FN bool phi__config_making_used(const phi__config_making *making, const char *key,
-                                     const char *space, const phi_json *section, size_t i,
-                                     phi__config_used *out);
+PHI__FN bool phi__config_making_used(phi__config_making *making, const char *key, const char *space,
+                                     const phi_json *section, size_t i, phi__config_used *out);
 /* Adds a tool, unless there is one of that name. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__config_making_tool(phi__config_making *making, const phi_tool *tool);
 PHI__FN phi_status phi__config_making_source(phi__config_making *making,
@@ -86,8 +90,11 @@ PHI__FN void phi__config_making_trust(phi__config_making *making);
 /* `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
 PHI__FN const char *phi__config_place_join(phi_arena *arena, const char *directory,
                                            const char *path);
-/* Absolute, without links; in the arena. NULL: no memory, or it cannot be resolved. */
-PHI__FN const char *phi__config_place_absolute(phi_arena *arena, const char *path);
+/* Absolute, without links; in the arena. *out NULL: it cannot be resolved, and a problem of the
+   node and the field says why. PHI_NO_MEMORY; PHI_UNSUPPORTED: PHI_NO_FILES, without a problem. */
+PHI__FN phi_status phi__config_place_absolute(phi__config_ground *ground, const phi_json *node,
+                                              const char *field, const char *path,
+                                              const char **out);
 
 /* ---- config_words.c ---- */
 

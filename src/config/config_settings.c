@@ -9,52 +9,60 @@ static phi_status phi__config_settings_retry(phi__config_ground *ground, const p
     phi__config_retry taken;
     if (node == NULL) return PHI_OK;
     memset(&taken, 0, sizeof taken);
+    taken.retry = *out;
     if (!phi__config_take(ground->arena, node, phi__config_tables_retry(), &taken))
         return PHI_NO_MEMORY;
     *out = taken.retry;
-    out->disable = taken.retry.max_retries == 0 &&
-                   phi__config_fields_has(phi__config_tables_retry(), &taken, "max_retries");
+    if (phi__config_fields_has(phi__config_tables_retry(), &taken, "max_retries"))
+        out->disable = taken.retry.max_retries == 0;
     return PHI_OK;
 }
 
 static phi_status phi__config_settings_cache(phi__config_ground *ground, const phi_json *node,
                                              phi_cache *out) {
+    const phi__config_table *table = phi__config_tables_cache();
     phi__config_cache taken;
     if (node == NULL) return PHI_OK;
     memset(&taken, 0, sizeof taken);
-    if (!phi__config_take(ground->arena, node, phi__config_tables_cache(), &taken))
-        return PHI_NO_MEMORY;
+    taken.cache = *out;
+    if (!phi__config_take(ground->arena, node, table, &taken)) return PHI_NO_MEMORY;
     *out = taken.cache;
-    if (!taken.enabled && phi__config_fields_has(phi__config_tables_cache(), &taken, "enabled"))
+    if (!phi__config_fields_has(table, &taken, "enabled")) return PHI_OK;
+    if (!taken.enabled)
         out->mode = PHI_CACHE_DISABLED;
+    else if (!phi__config_fields_has(table, &taken, "strategy") && out->mode == PHI_CACHE_DISABLED)
+        out->mode = PHI_CACHE_AUTO;
     return PHI_OK;
 }
 
-static phi_status phi__config_settings_execution(phi__config_ground *ground,
-                                                 const phi__config_execution *e,
-                                                 phi_agent_desc *desc) {
-    const phi_limits *limits = &e->limits;
+static phi_status phi__config_settings_execution(phi__config_maker *maker, phi_agent_desc *desc) {
+    static const char *const limits[] = {"max_turns", "max_total_tokens", "max_duration_secs",
+                                         "max_cost"};
+    phi__config_ground *ground = &maker->ground;
+    phi__config_execution e;
+    phi__config_budget budget;
+    phi__config_deadlines deadlines;
     phi_status status;
-    if (limits->max_turns > 0 || limits->max_tokens > 0 || limits->max_duration_ms > 0 ||
-        limits->max_cost > 0 || limits->pause)
-        desc->limits = *limits;
-    if (e->budget != NULL) {
-        phi__config_budget budget;
-        memset(&budget, 0, sizeof budget);
-        if (!phi__config_take(ground->arena, e->budget, phi__config_tables_budget(), &budget))
-            return PHI_NO_MEMORY;
-        desc->budget = budget.budget;
-    }
-    if (e->deadlines != NULL) {
-        phi__config_deadlines deadlines;
-        memset(&deadlines, 0, sizeof deadlines);
-        if (!phi__config_take(ground->arena, e->deadlines, phi__config_tables_deadlines(),
-                              &deadlines))
-            return PHI_NO_MEMORY;
-        desc->deadlines = deadlines.deadlines;
-    }
-    status = phi__config_settings_retry(ground, e->retry, &desc->retry);
-    return status == PHI_OK ? phi__config_settings_cache(ground, e->cache, &desc->cache) : status;
+    size_t i;
+    memset(&e, 0, sizeof e);
+    memset(&budget, 0, sizeof budget);
+    memset(&deadlines, 0, sizeof deadlines);
+    e.limits = desc->limits;
+    budget.budget = desc->budget;
+    deadlines.deadlines = desc->deadlines;
+    if (!phi__config_take(ground->arena, maker->whole.top.execution, phi__config_tables_execution(),
+                          &e) ||
+        !phi__config_take(ground->arena, e.budget, phi__config_tables_budget(), &budget) ||
+        !phi__config_take(ground->arena, e.deadlines, phi__config_tables_deadlines(), &deadlines))
+        return PHI_NO_MEMORY;
+    for (i = 0; i < PHI__COUNT(limits); i++) /* the host's switch for all yields to one limit */
+        if (phi__config_fields_has(phi__config_tables_execution(), &e, limits[i]))
+            e.limits.disable = false;
+    desc->limits = e.limits;
+    desc->budget = budget.budget;
+    desc->deadlines = deadlines.deadlines;
+    status = phi__config_settings_retry(ground, e.retry, &desc->retry);
+    return status == PHI_OK ? phi__config_settings_cache(ground, e.cache, &desc->cache) : status;
 }
 
 /* A schema out of a text must be JSON, or its mistake would show with the first request alone. */
@@ -81,6 +89,9 @@ static phi_status phi__config_settings_format(phi__config_ground *ground, const 
     const char *schema = NULL;
     if (node == NULL) return PHI_OK;
     memset(&taken, 0, sizeof taken);
+    taken.kind = desc->format.kind;
+    taken.name = desc->format.name;
+    taken.strict = desc->format.strict;
     if (!phi__config_take(ground->arena, node, phi__config_tables_format(), &taken))
         return PHI_NO_MEMORY;
     if (phi_json_is_string(taken.schema)) {
@@ -94,7 +105,7 @@ static phi_status phi__config_settings_format(phi__config_ground *ground, const 
         if (schema == NULL) return PHI_NO_MEMORY;
     }
     desc->format.kind = taken.kind;
-    desc->format.schema = schema;
+    if (schema != NULL) desc->format.schema = schema;
     desc->format.name = taken.name;
     desc->format.strict = taken.strict;
     return PHI_OK;
@@ -105,17 +116,17 @@ static phi_status phi__config_settings_policy(phi__config_ground *ground, const 
     phi__config_policy *taken;
     if (node == NULL) return PHI_OK;
     taken = (phi__config_policy *)phi__arena_zero(ground->arena, sizeof *taken);
-    if (taken == NULL || !phi__config_take(ground->arena, node, phi__config_tables_policy(), taken))
+    if (taken == NULL) return PHI_NO_MEMORY;
+    if (desc->policy != NULL) taken->policy = *desc->policy;
+    if (!phi__config_take(ground->arena, node, phi__config_tables_policy(), taken))
         return PHI_NO_MEMORY;
     if (taken->include.at != NULL)
         taken->policy.include =
             phi__config_take_bits(&taken->include, phi__config_tables_include());
-    taken->policy.keep_no_turns =
-        taken->policy.keep_last_turns == 0 &&
-        phi__config_fields_has(phi__config_tables_policy(), taken, "keep_last_turns");
-    taken->policy.no_reserve =
-        taken->policy.reserve_output_tokens == 0 &&
-        phi__config_fields_has(phi__config_tables_policy(), taken, "reserve_output_tokens");
+    if (phi__config_fields_has(phi__config_tables_policy(), taken, "keep_last_turns"))
+        taken->policy.keep_no_turns = taken->policy.keep_last_turns == 0;
+    if (phi__config_fields_has(phi__config_tables_policy(), taken, "reserve_output_tokens"))
+        taken->policy.no_reserve = taken->policy.reserve_output_tokens == 0;
     desc->policy = &taken->policy;
     return PHI_OK;
 }
@@ -125,43 +136,60 @@ static phi_status phi__config_settings_effects(phi__config_ground *ground, const
     phi__config_effects taken;
     if (node == NULL) return PHI_OK;
     memset(&taken, 0, sizeof taken);
+    taken.effects = desc->effects;
     if (!phi__config_take(ground->arena, node, phi__config_tables_effects(), &taken))
         return PHI_NO_MEMORY;
     desc->effects = taken.effects;
-    desc->effects.allow = phi__config_take_bits(&taken.allow, phi__config_tables_effect_ops());
-    desc->effects.deny = phi__config_take_bits(&taken.deny, phi__config_tables_effect_ops());
+    if (taken.allow.at != NULL)
+        desc->effects.allow = phi__config_take_bits(&taken.allow, phi__config_tables_effect_ops());
+    if (taken.deny.at != NULL)
+        desc->effects.deny = phi__config_take_bits(&taken.deny, phi__config_tables_effect_ops());
     return PHI_OK;
 }
 
-/* A value of the file where it has one; zero is none. */
-#define PHI__CONFIG_SETTINGS_PUT(to, value)                                                        \
-    do {                                                                                           \
-        if ((value) != 0) (to) = (value);                                                          \
-    } while (0)
-
 static void phi__config_settings_plain(const phi__config_agent *a, phi_agent_desc *desc) {
-    PHI__CONFIG_SETTINGS_PUT(desc->agent_id, a->agent_id);
-    PHI__CONFIG_SETTINGS_PUT(desc->session_id, a->session_id);
-    PHI__CONFIG_SETTINGS_PUT(desc->result_directory, a->result_directory);
-    PHI__CONFIG_SETTINGS_PUT(desc->keep, a->keep);
-    PHI__CONFIG_SETTINGS_PUT(desc->steering_mode, a->steering_mode);
-    PHI__CONFIG_SETTINGS_PUT(desc->follow_up_mode, a->follow_up_mode);
-    PHI__CONFIG_SETTINGS_PUT(desc->at_memory_limit, a->at_memory_limit);
-    PHI__CONFIG_SETTINGS_PUT(desc->queue_limit, a->queue_limit);
-    PHI__CONFIG_SETTINGS_PUT(desc->repeat_warn_after, a->repeat_warn_after);
-    PHI__CONFIG_SETTINGS_PUT(desc->repeat_stop_after, a->repeat_stop_after);
-    PHI__CONFIG_SETTINGS_PUT(desc->decision_timeout_ms, a->decision_timeout_ms);
-    PHI__CONFIG_SETTINGS_PUT(desc->max_result_bytes, a->max_result_bytes);
-    PHI__CONFIG_SETTINGS_PUT(desc->max_result_image_bytes, a->max_result_image_bytes);
-    PHI__CONFIG_SETTINGS_PUT(desc->max_response_bytes, a->max_response_bytes);
-    if (a->memory_limit_bytes > 0) desc->memory_limit_bytes = (size_t)a->memory_limit_bytes;
-    if (a->event_queue_bytes > 0) desc->event_queue_bytes = (size_t)a->event_queue_bytes;
-    if (a->max_event_bytes > 0) desc->max_event_bytes = (size_t)a->max_event_bytes;
-    desc->capture_requests = desc->capture_requests || a->capture_requests;
-    desc->disable_facts = desc->disable_facts || a->disable_facts;
+    if (a->agent_id != NULL) desc->agent_id = a->agent_id;
+    if (a->session_id != NULL) desc->session_id = a->session_id;
+    desc->result_directory = a->result_directory;
+    desc->keep = a->keep;
+    desc->steering_mode = a->steering_mode;
+    desc->follow_up_mode = a->follow_up_mode;
+    desc->at_memory_limit = a->at_memory_limit;
+    desc->queue_limit = a->queue_limit;
+    desc->repeat_warn_after = a->repeat_warn_after;
+    desc->repeat_stop_after = a->repeat_stop_after;
+    desc->decision_timeout_ms = a->decision_timeout_ms;
+    desc->max_result_bytes = a->max_result_bytes;
+    desc->max_result_image_bytes = a->max_result_image_bytes;
+    desc->memory_limit_bytes = (size_t)a->memory_limit_bytes;
+    desc->event_queue_bytes = (size_t)a->event_queue_bytes;
+    desc->max_event_bytes = (size_t)a->max_event_bytes;
+    desc->max_response_bytes = (size_t)a->max_response_bytes;
+    desc->capture_requests = a->capture_requests;
+    desc->disable_facts = a->disable_facts;
 }
 
 /* ---- for other modules ---- */
+
+PHI__FN void phi__config_settings_of(const phi_agent_desc *desc, phi__config_agent *a) {
+    a->result_directory = desc->result_directory;
+    a->keep = desc->keep;
+    a->steering_mode = desc->steering_mode;
+    a->follow_up_mode = desc->follow_up_mode;
+    a->at_memory_limit = desc->at_memory_limit;
+    a->queue_limit = desc->queue_limit;
+    a->repeat_warn_after = desc->repeat_warn_after;
+    a->repeat_stop_after = desc->repeat_stop_after;
+    a->decision_timeout_ms = desc->decision_timeout_ms;
+    a->max_result_bytes = desc->max_result_bytes;
+    a->max_result_image_bytes = desc->max_result_image_bytes;
+    a->memory_limit_bytes = desc->memory_limit_bytes;
+    a->event_queue_bytes = desc->event_queue_bytes;
+    a->max_event_bytes = desc->max_event_bytes;
+    a->max_response_bytes = desc->max_response_bytes;
+    a->capture_requests = desc->capture_requests;
+    a->disable_facts = desc->disable_facts;
+}
 
 PHI__FN const char *phi__config_settings_text(phi_arena *arena, const phi_json *node) {
     phi_str text;
@@ -171,29 +199,39 @@ PHI__FN const char *phi__config_settings_text(phi_arena *arena, const phi_json *
 
 PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const char *reference,
                                              phi_compaction_config *out) {
-    phi__config_compaction taken = maker->whole.compaction;
+    const phi__config_top *top = &maker->whole.top;
     const phi__config_table *table = phi__config_tables_compaction_instance();
-    const phi_json *instance =
-        reference != NULL ? phi__config_refs_find(maker->ground.config, "compaction", reference)
-                          : NULL;
-    (void)phi__config_take(maker->ground.arena, instance, table, &taken); /* it has no lists */
-    *out = taken.config;
-    out->keep_no_first = taken.config.keep_first_turns == 0 &&
-                         phi__config_fields_has(table, &taken, "keep_first_turns");
+    phi_arena *arena = maker->ground.arena;
+    phi__config_compaction taken;
+    const phi_json *nodes[3] = {phi_json_get(top->context, "compaction"), top->compaction, NULL};
+    size_t i;
+    if (reference != NULL)
+        nodes[2] = phi__config_refs_find(maker->ground.config, "compaction", reference);
+    memset(&taken, 0, sizeof taken);
+    taken.config = *out;
+    for (i = 0; i < PHI__COUNT(nodes); i++) /* it has no lists */
+        (void)phi__config_take(arena, nodes[i], table, &taken);
+    if (phi__config_fields_has(table, &taken, "keep_first_turns"))
+        taken.config.keep_no_first = taken.config.keep_first_turns == 0;
     if (taken.config.scope_runs == 0 && phi__config_fields_has(table, &taken, "scope_runs"))
-        out->scope_runs = PHI_COMPACTION_NO_RUNS;
-    out->disable = taken.config.max_context_tokens == 0 ||
-                   (!taken.enabled && phi__config_fields_has(table, &taken, "enabled"));
+        taken.config.scope_runs = PHI_COMPACTION_NO_RUNS;
+    if (phi__config_fields_has(table, &taken, "max_context_tokens")) taken.config.disable = false;
+    if (phi__config_fields_has(table, &taken, "enabled")) taken.config.disable = !taken.enabled;
+    if (taken.config.max_context_tokens == 0) taken.config.disable = true;
+    *out = taken.config;
 }
 
 PHI__FN phi_status phi__config_settings_whole(phi__config_maker *maker, phi_agent_desc *desc) {
     const phi__config_tools *tools = &maker->whole.tools;
-    PHI__CONFIG_SETTINGS_PUT(desc->tool_mode, tools->mode);
-    PHI__CONFIG_SETTINGS_PUT(desc->tool_choice, tools->choice);
-    PHI__CONFIG_SETTINGS_PUT(desc->tool_timeout_ms, tools->timeout_ms);
-    if (tools->mode == PHI_TOOLS_BATCHED)
-        desc->tool_batch = tools->batch_size > 0 ? tools->batch_size : 3; /* the book's default */
-    return phi__config_settings_execution(&maker->ground, &maker->whole.execution, desc);
+    const phi__config_table *table = phi__config_tables_tools();
+    if (phi__config_fields_has(table, tools, "tool_strategy")) desc->tool_mode = tools->mode;
+    if (phi__config_fields_has(table, tools, "choice")) desc->tool_choice = tools->choice;
+    if (tools->timeout_ms > 0) desc->tool_timeout_ms = tools->timeout_ms;
+    if (desc->tool_mode == PHI_TOOLS_BATCHED && tools->batch_size > 0)
+        desc->tool_batch = tools->batch_size;
+    if (tools->mode == PHI_TOOLS_BATCHED && desc->tool_batch == 0)
+        desc->tool_batch = 3; /* the book's default */
+    return phi__config_settings_execution(maker, desc);
 }
 
 PHI__FN phi_status phi__config_settings_agent(phi__config_maker *maker, phi__config_job *job) {

@@ -8,7 +8,8 @@ typedef struct phi__config_variables {
     phi__buf out; /* of the text under way */
     size_t added; /* bytes of all values */
     bool too_big;
-    bool missing; /* in the text under way */
+    bool missing;   /* in the text under way */
+    bool odd, open; /* the same: it has that warning, which says the same of others */
 } phi__config_variables;
 
 /* ${NAME}, ${NAME:-text} at the start of a text. */
@@ -22,9 +23,17 @@ static bool phi__config_variables_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+static bool phi__config_variables_is_name(phi_str name) {
+    size_t i;
+    if (name.len == 0 || (name.at[0] >= '0' && name.at[0] <= '9')) return false;
+    for (i = 0; i < name.len; i++)
+        if (!phi__config_variables_letter(name.at[i])) return false;
+    return true;
+}
+
 /* False: no variable: ${} or one that is not closed. */
 static bool phi__config_variables_read(phi_str text, phi__config_variable *out) {
-    size_t close = text.len > 2 ? phi__str_find(text, 2, "}") : SIZE_MAX, colon, i;
+    size_t close = text.len > 2 ? phi__str_find(text, 2, "}") : SIZE_MAX, colon;
     memset(out, 0, sizeof *out);
     if (close == SIZE_MAX || close == 2) return false;
     out->len = close + 1;
@@ -35,9 +44,7 @@ static bool phi__config_variables_read(phi_str text, phi__config_variable *out) 
         out->fallback = phi__str(out->name.at + colon + 2, out->name.len - colon - 2);
         out->name.len = colon;
     }
-    out->is_name = out->name.len > 0 && (out->name.at[0] < '0' || out->name.at[0] > '9');
-    for (i = 0; i < out->name.len; i++)
-        if (!phi__config_variables_letter(out->name.at[i])) out->is_name = false;
+    out->is_name = phi__config_variables_is_name(out->name);
     return true;
 }
 
@@ -86,31 +93,38 @@ static void phi__config_variables_put(phi__config_variables *v, const phi_json *
     phi__config_path_part(&v->walk, node, false, phi__str(variable->name.at - 2, variable->len));
 }
 
+/* Nothing is known yet of which texts are secrets: warnings show what no key holds, "${" or
+   "${NAME:". */
 static void phi__config_variables_odd(phi__config_variables *v, const phi_json *node,
                                       const phi__config_variable *variable) {
     phi__buf *words = phi__config_path_words(&v->walk);
     size_t colon = phi__str_find(variable->name, 0, ":");
-    phi__buf_text(words, "\"${");
-    phi__buf_add_str(words, variable->name);
-    if (colon != SIZE_MAX && !variable->has_fallback) {
-        phi__buf_text(words, "}\" is kept as it is; a text to use without the variable is written "
+    phi_str name = phi__str(variable->name.at, colon != SIZE_MAX ? colon : 0);
+    if (phi__config_variables_is_name(name) && !variable->has_fallback) {
+        phi__buf_text(words, "\"${");
+        phi__buf_add_str(words, name);
+        phi__buf_text(words, ":\" is kept as it is; a text to use without the variable is written "
                              "with \":-\", as ${");
-        phi__buf_add_str(words, phi__str(variable->name.at, colon));
+        phi__buf_add_str(words, name);
         phi__buf_text(words, ":-text}");
-        phi__config_path_warning(&v->walk, node);
+        phi__config_path_part(&v->walk, node, true, phi__str(name.at - 2, name.len + 3));
         return;
     }
-    phi__buf_text(words, "}\" is kept as it is, since the name of a variable has letters, digits "
-                         "and _ alone; write $${ where you mean the two characters");
-    phi__config_path_part(&v->walk, node, true,
-                          phi__str(variable->name.at - 2, variable->name.len + 2));
+    if (v->odd) return;
+    v->odd = true;
+    phi__buf_text(words,
+                  "\"${\" is kept as it is, since the name of a variable has letters, digits "
+                  "and _ alone; write $${ where you mean the two characters");
+    phi__config_path_part(&v->walk, node, true, PHI__LIT("${"));
 }
 
 static void phi__config_variables_open(phi__config_variables *v, const phi_json *node) {
+    if (v->open) return;
+    v->open = true;
     phi__buf_text(phi__config_path_words(&v->walk),
                   "\"${\" is kept as it is, since no name and \"}\" follow; a variable is written "
                   "${NAME}, and $${ where you mean the two characters");
-    phi__config_path_warning(&v->walk, node);
+    phi__config_path_part(&v->walk, node, true, PHI__LIT("${"));
 }
 
 /* The text with all its variables, in v->out. False: there are none. */
@@ -118,7 +132,7 @@ static bool phi__config_variables_text(phi__config_variables *v, const phi_json 
     phi_str text = phi__json_text_of(node);
     size_t at = 0, found, end = text.len;
     bool any = false;
-    v->missing = false;
+    v->missing = v->odd = v->open = false;
     while (end > 0 && text.at[end - 1] != '}') end--; /* behind it no variable can end */
     v->out.len = 0;
     while ((found = phi__str_find(text, at, "${")) != SIZE_MAX) {

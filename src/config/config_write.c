@@ -3,6 +3,7 @@
 
 #ifndef PHI_NO_CONFIG
 
+#include "io/files_in.h"
 #include "text/toml.h"
 #include "text/yaml.h"
 
@@ -118,49 +119,41 @@ static bool phi__config_write_profile(const phi__config_write *w, phi_json *agen
     const phi__config_table *table = phi__config_tables_profile();
     const phi_agent_desc *desc = w->desc;
     phi__config_profile p;
-    phi_json *node = phi_json_new_object(w->arena), *skills = phi_json_new_array(w->arena);
-    size_t i;
+    phi_json *node = phi_json_new_object(w->arena);
     memset(&p, 0, sizeof p);
     if (w->profile != NULL) {
         p.name = w->profile->name;
         p.description = w->profile->description;
         p.config_id = w->profile->config_id;
-        for (i = 0; i < w->profile->skill_count; i++)
-            if (phi_json_add(skills, phi__config_put_text(w->arena, w->profile->skills[i])) !=
-                PHI_OK)
-                return false;
     }
     p.thinking = desc->thinking;
     p.max_tokens = desc->max_tokens;
     p.temperature = desc->temperature;
     if (desc->has_temperature) phi__config_put_mark(table, &p, "temperature");
-    if (node == NULL || skills == NULL || !phi__config_put_table(w->arena, table, &p, node))
-        return false;
-    if (!phi__config_write_put(w, node, "skills", skills)) return false;
+    if (node == NULL || !phi__config_put_table(w->arena, table, &p, node)) return false;
     return phi__config_write_put(w, agent, "profile", node);
 }
 
-static void phi__config_write_settings(const phi_agent_desc *desc, phi__config_agent *a) {
-    a->system_prompt = desc->system_prompt;
-    if (desc->workspace != NULL && strcmp(desc->workspace, ".") != 0)
-        a->workspace = desc->workspace;
-    a->keep = desc->keep;
-    a->steering_mode = desc->steering_mode;
-    a->follow_up_mode = desc->follow_up_mode;
-    a->at_memory_limit = desc->at_memory_limit;
-    a->queue_limit = desc->queue_limit;
-    a->repeat_warn_after = desc->repeat_warn_after;
-    a->repeat_stop_after = desc->repeat_stop_after;
-    a->decision_timeout_ms = desc->decision_timeout_ms;
-    a->max_result_bytes = desc->max_result_bytes;
-    a->max_result_image_bytes = desc->max_result_image_bytes;
-    a->memory_limit_bytes = desc->memory_limit_bytes;
-    a->event_queue_bytes = desc->event_queue_bytes;
-    a->max_event_bytes = desc->max_event_bytes;
-    a->max_response_bytes = desc->max_response_bytes;
-    a->result_directory = desc->result_directory;
-    a->capture_requests = desc->capture_requests;
-    a->disable_facts = desc->disable_facts;
+/* Absolute, for the file may be read elsewhere; "." is the reader's own. False: no memory. */
+static bool phi__config_write_workspace(const phi__config_write *w, const char **out) {
+    const char *path = w->desc->workspace;
+    if (path == NULL || strcmp(path, ".") == 0) return true;
+    *out = path;
+#ifndef PHI_NO_FILES
+    if (path[0] != '/') {
+        phi__resolve *r = (phi__resolve *)phi_arena_alloc(w->arena, sizeof *r);
+        size_t units = SIZE_MAX;
+        phi_status status = PHI_NO_MEMORY;
+        phi_str copy;
+        if (r != NULL) status = phi__path_resolve_begin(r, NULL, path, NULL);
+        if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, NULL);
+        if (status == PHI_NO_MEMORY) return false;
+        if (status != PHI_OK) return true; /* as it is */
+        if (!phi__arena_str(w->arena, phi_str_of(r->out), &copy)) return false;
+        *out = copy.at;
+    }
+#endif
+    return true;
 }
 
 /* The schema is written as the text that it is. */
@@ -190,7 +183,9 @@ static bool phi__config_write_agent(const phi__config_write *w) {
     memset(&a, 0, sizeof a);
     memset(&policy, 0, sizeof policy);
     memset(&effects, 0, sizeof effects);
-    phi__config_write_settings(w->desc, &a);
+    phi__config_settings_of(w->desc, &a);
+    a.system_prompt = w->desc->system_prompt;
+    if (!phi__config_write_workspace(w, &a.workspace)) return false;
     if (node == NULL || !phi__config_put_table(w->arena, phi__config_tables_agent(), &a, node) ||
         !phi__config_write_profile(w, node))
         return false;
@@ -236,9 +231,12 @@ static bool phi__config_write_tools(const phi__config_write *w) {
     t.batch_size = t.mode == PHI_TOOLS_BATCHED ? w->desc->tool_batch : 0;
     t.timeout_ms = w->desc->tool_timeout_ms;
     t.choice = w->desc->tool_choice;
-    for (i = 0; i < w->desc->tool_count; i++)
-        if (phi_json_add(names, phi__config_put_text(w->arena, w->desc->tools[i].name)) != PHI_OK)
+    for (i = 0; i < w->desc->tool_count; i++) {
+        const phi_tool *tool = &w->desc->tools[i];
+        if (!tool->unlisted &&
+            phi_json_add(names, phi__config_put_text(w->arena, tool->name)) != PHI_OK)
             return false;
+    }
     return node != NULL && names != NULL && phi__config_write_put(w, node, "enabled", names) &&
            phi__config_put_table(w->arena, phi__config_tables_tools(), &t, node) &&
            phi__config_write_put(w, w->root, "tools", node);
@@ -306,7 +304,10 @@ static phi_status phi__config_write_comment(phi_arena *arena, const phi_str *bod
     static const char head[] =
         "# Written by phi_config_write. Keys, logins and headers are variables. Not in this file: "
         "hooks,\n"
-        "# filters, strategies, failover, stores, and what tools of the program do.\n";
+        "# filters, strategies, failover, stores, skills, sub-agents, MCP servers, documents of "
+        "OpenAPI,\n"
+        "# permissions. Tools under [tools] enabled are those of phi_config_sections() and of the "
+        "program.\n";
     char *at = phi__arena_bytes(arena, phi__add(sizeof head, body->len));
     if (at == NULL) return PHI_NO_MEMORY;
     memcpy(at, head, sizeof head - 1);

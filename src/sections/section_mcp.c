@@ -4,6 +4,7 @@
 #if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_MCP)
 
 #include "mcp/mcp_oauth.h"
+#include "mcp/mcp_oauth_url_in.h"
 #include "mcp/mcp_tools.h"
 #include "tools/scripts_in.h"
 
@@ -97,29 +98,70 @@ static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_js
     return PHI_OK;
 }
 
-static phi_status phi__section_mcp_roots(phi__config_ground *ground, const phi__config_texts *paths,
-                                         phi_mcp_desc *desc) {
-    phi_mcp_root *roots;
-    size_t i;
-    if (paths->count == 0) return PHI_OK;
-    roots = (phi_mcp_root *)phi__arena_zero(ground->arena, paths->count * sizeof *roots);
-    if (roots == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < paths->count; i++) {
-        phi_str text = phi_str_of(paths->at[i]);
-        const char *path;
-        char *uri;
-        roots[i].uri = text.at;
-        if (phi__str_find(text, 0, "://") != SIZE_MAX) continue;
-        path = phi__config_place_join(ground->arena, ground->directory, text.at);
-        if (path != NULL) path = phi__config_place_absolute(ground->arena, path);
-        uri = path != NULL ? phi__arena_bytes(ground->arena, strlen(path) + 8) : NULL;
-        if (uri == NULL) return PHI_NO_MEMORY;
-        memcpy(uri, "file://", 7);
-        memcpy(uri + 7, path, strlen(path) + 1);
-        roots[i].uri = uri;
+/* "file:///a%20b". NULL: no memory. */
+static const char *phi__section_mcp_uri(phi__config_ground *ground, const char *path) {
+    phi__buf uri;
+    phi_str out = PHI__LIT("");
+    phi__buf_init(&uri, ground->memory);
+    phi__buf_text(&uri, "file://");
+    while (*path != '\0') {
+        size_t n = strcspn(path, "/");
+        phi__mcp_oauth_url_escape(&uri, phi__str(path, n));
+        path += n;
+        if (*path != '/') break;
+        phi__buf_char(&uri, '/');
+        path++;
     }
+    if (uri.failed || !phi__arena_str(ground->arena, phi__buf_str(&uri), &out)) out.at = NULL;
+    phi__buf_free(&uri);
+    return out.at;
+}
+
+/* A root of the file: a URI, or a path. *uri NULL: a problem says why. */
+static phi_status phi__section_mcp_root(phi__config_ground *ground, const phi_json *item,
+                                        const char **uri) {
+    static const char field[] = "mcp.instances.roots";
+    phi_str text = phi_json_str(item, "");
+    const char *path;
+    phi_status status;
+    *uri = phi__str_find(text, 0, "://") != SIZE_MAX ? text.at : NULL;
+    if (*uri != NULL) return PHI_OK;
+    if (text.len == 0) {
+        phi__config_words_error(ground, item, PHI_BAD_ARG, field,
+                                "roots: expected directories, found an empty text");
+        return PHI_OK;
+    }
+    path = phi__config_place_join(ground->arena, ground->directory, text.at);
+    if (path == NULL) return PHI_NO_MEMORY;
+    status = phi__config_place_absolute(ground, item, field, path, &path);
+    if (status == PHI_UNSUPPORTED) {
+        phi__config_words_error(ground, item, status, field,
+                                "roots: expected a URI, as \"file:///home/ada\": PHI_NO_FILES "
+                                "leaves out what resolves paths");
+        return PHI_OK;
+    }
+    if (status != PHI_OK || path == NULL) return status;
+    *uri = phi__section_mcp_uri(ground, path);
+    return *uri != NULL ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* None are set where a problem says why. */
+static phi_status phi__section_mcp_roots(phi__config_ground *ground, const phi_json *list,
+                                         phi_mcp_desc *desc) {
+    size_t n = phi_json_count(list), i, there = 0;
+    phi_json_iter it = phi_json_each(list);
+    phi_mcp_root *roots;
+    if (n == 0) return PHI_OK;
+    roots = (phi_mcp_root *)phi__arena_zero(ground->arena, n * sizeof *roots);
+    if (roots == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < n; i++) {
+        phi_status status = phi__section_mcp_root(ground, phi_json_next(&it), &roots[i].uri);
+        if (status != PHI_OK) return status;
+        there += roots[i].uri != NULL ? 1 : 0;
+    }
+    if (there < n) return PHI_OK;
     desc->roots = roots;
-    desc->root_count = paths->count;
+    desc->root_count = n;
     return PHI_OK;
 }
 
@@ -178,6 +220,7 @@ static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_js
                                         const phi__section_mcp_taken *t,
                                         phi__section_mcp_link *link, phi_mcp_desc *desc,
                                         bool *fits) {
+    const phi_json *roots = phi_json_get(node, "roots");
     const phi__section_pair *pairs;
     phi_str name = phi__section_name(node);
     phi_status status = PHI_OK;
@@ -224,9 +267,10 @@ static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_js
         desc->headers = headers;
         if (headers == NULL) status = PHI_NO_MEMORY;
     }
-    if (status == PHI_OK) status = phi__section_mcp_roots(ground, &t->roots, desc);
+    if (status == PHI_OK)
+        status = phi__section_mcp_roots(ground, phi_json_get(node, "roots"), desc);
     if (status == PHI_OK) status = phi__section_mcp_oauth(ground, t->oauth, link, desc);
-    *fits = desc->argv != NULL || desc->url != NULL;
+    *fits = (desc->argv != NULL || desc->url != NULL) && desc->root_count == phi_json_count(roots);
     return status;
 }
 

@@ -159,15 +159,19 @@ static phi_status phi__section_permissions_read(phi__config_ground *ground,
     return PHI_OK;
 }
 
+/* one->permissions NULL: a problem says why. PHI_NO_MEMORY. */
 static phi_status phi__section_permissions_make(phi__section_permissions_state *s,
                                                 phi__config_making *making,
                                                 phi__section_permissions_one *one) {
     phi__config_ground *ground = making->ground;
+    const phi_json *place = making->place != NULL ? making->place : s->node;
     phi_permissions_desc desc = PHI_ZERO;
-    phi_status status = PHI_OK;
+    phi_status status =
+        phi__config_place_absolute(ground, place, "workspace", making->workspace, &desc.workspace);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status == PHI_OK && desc.workspace == NULL) return PHI_OK; /* no agent is made */
     desc.allocator = ground->memory->allocator;
     desc.rules = &s->rules;
-    desc.workspace = phi__config_place_absolute(ground->arena, making->workspace);
     desc.home = s->taken.home;
     desc.shell_tools = s->taken.shell_tools;
     if (one->ask_fn != NULL) desc.ask_fn = phi__section_permissions_ask;

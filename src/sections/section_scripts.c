@@ -188,6 +188,23 @@ static phi_status phi__section_scripts_add(phi__config_ground *ground,
     return PHI_OK;
 }
 
+/* The scripts of a sub-agent: those that guard tools, and one that knows the key of the agent. */
+static phi_status phi__section_scripts_child(const phi__section_scripts_state *s,
+                                             const phi__config_making *making,
+                                             phi_scripts_desc *desc) {
+    uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
+    phi_script *list =
+        (phi_script *)phi_arena_alloc(making->ground->arena, (s->count + 1) * sizeof *list);
+    size_t i;
+    if (list == NULL) return PHI_NO_MEMORY;
+    if (!making->has_own_key) points |= (uint32_t)PHI_HOOK_CREDENTIAL;
+    desc->scripts = list;
+    desc->count = 0;
+    for (i = 0; i < s->count; i++)
+        if ((s->list[i].points & points) != 0) list[desc->count++] = s->list[i];
+    return PHI_OK;
+}
+
 /* ---- for other modules ---- */
 
 PHI__FN const phi__config_table *phi__section_scripts_table(void) {
@@ -223,12 +240,13 @@ PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *mak
     phi__section_scripts_set *set;
     phi_scripts_desc desc = PHI_ZERO;
     char words[200] = "";
-    phi_status status;
-    if (s->count == 0 || making->is_child) return PHI_OK;
-    set = (phi__section_scripts_set *)phi_arena_alloc(ground->arena, sizeof *set);
-    if (set == NULL) return PHI_NO_MEMORY;
     desc.scripts = s->list;
     desc.count = s->count;
+    if (making->is_child && phi__section_scripts_child(s, making, &desc) != PHI_OK)
+        return PHI_NO_MEMORY;
+    if (desc.count == 0) return PHI_OK;
+    set = (phi__section_scripts_set *)phi_arena_alloc(ground->arena, sizeof *set);
+    if (set == NULL) return PHI_NO_MEMORY;
     desc.workspace = making->workspace;
     desc.allocator = ground->memory->allocator;
     set->scripts = phi_scripts_new(&desc, words, sizeof words);
@@ -239,8 +257,7 @@ PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *mak
     }
     set->next = s->sets;
     s->sets = set;
-    status = phi_scripts_use(set->scripts, making->desc);
-    return status;
+    return phi_scripts_use(set->scripts, making->desc);
 }
 
 PHI__FN void phi__section_scripts_end(void *state) {

@@ -152,6 +152,13 @@ static phi_status phi__section_skills_give(phi__section_skills_state *s, phi__co
     return status == PHI_OK ? phi__config_making_tool(making, &tool) : status;
 }
 
+/* Names of the host's own profile choose skills of the file where it has some; else the host loads
+   them. */
+static bool phi__section_skills_are_hosts(const phi__config_making *making) {
+    const phi_agent_desc *base = making->ground->desc.base;
+    return base != NULL && base->profile != NULL && making->profile.skills == base->profile->skills;
+}
+
 /* ---- for other modules ---- */
 
 PHI__FN const phi__config_table *phi__section_skills_table(void) { return &phi__section_skills_is; }
@@ -180,7 +187,8 @@ PHI__FN phi_status phi__section_skills_use(void *state, phi__config_making *maki
     phi__section_skills_state *s = (phi__section_skills_state *)state;
     phi_skills *skills = s->all;
     phi_status status = PHI_OK;
-    if (making->profile.skill_count > 0 && s->all == NULL) {
+    if (making->profile.skill_count > 0 && s->all == NULL &&
+        !phi__section_skills_are_hosts(making)) {
         phi__config_words_error(making->ground, making->node, PHI_NOT_FOUND, "agent.profile.skills",
                                 "agent \"%s\" names skills, but nothing says where they are: write "
                                 "[skills] directories = [\"skills\"]",

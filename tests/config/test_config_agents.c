@@ -222,6 +222,184 @@ TEST(limits_retries_caching_and_compaction_are_those_of_the_file) {
     rig_free(r);
 }
 
+/* What the host says, where the file says something else beside it. */
+static phi_agent_desc host_desc(const phi_policy *policy) {
+    phi_agent_desc d = PHI_ZERO;
+    d.limits.max_cost = 1;
+    d.limits.max_turns = 7;
+    d.limits.disable = true;
+    d.budget.max_cost = 2;
+    d.budget.max_requests = 100;
+    d.deadlines.total_ms = 5000;
+    d.retry.disable = true;
+    d.retry.max_delay_ms = 70;
+    d.cache.mode = PHI_CACHE_MANUAL;
+    d.cache.tools = true;
+    d.compaction.max_context_tokens = 90000;
+    d.compaction.keep_no_first = true;
+    d.tool_mode = PHI_TOOLS_BATCHED;
+    d.tool_batch = 6;
+    d.tool_choice = PHI_TOOL_CHOICE_REQUIRED;
+    d.steering_mode = PHI_QUEUE_ALL;
+    d.follow_up_mode = PHI_QUEUE_ALL;
+    d.capture_requests = true;
+    d.disable_facts = true;
+    d.queue_limit = 9;
+    d.effects.deny = PHI_EFFECT_EMIT;
+    d.effects.max_state_bytes = 77;
+    d.policy = policy;
+    d.model.cost.input = 1;
+    return d;
+}
+
+TEST(what_the_host_says_stays_beside_what_the_file_says) {
+    static const char text[] =
+        PROVIDER "[provider.cost]\ninput_per_million = 1.0\n[execution]\nmax_turns = 40\n"
+                 "[execution.budget]\nmax_requests = 9\n[execution.deadlines]\nidle_secs = 7\n"
+                 "[execution.retry]\ninitial_delay_ms = 10\n[execution.cache]\nsystem = true\n"
+                 "[compaction]\nkeep_recent_turns = 4\n[tools]\nchoice = \"auto\"\n"
+                 "[agent]\nsteering_mode = \"one_at_a_time\"\ncapture_requests = false\n"
+                 "[agent.effects]\nmode = \"deny_all\"\n[agent.policy]\nmax_messages = 5\n";
+    phi_policy policy = PHI_ZERO;
+    phi_agent_desc base, d;
+    phi_agents_desc with = PHI_ZERO;
+    rig *r = rig_new();
+    made m;
+    policy.keep_no_turns = true;
+    policy.max_turns = 3;
+    base = host_desc(&policy);
+    with.base = &base;
+    REQUIRE(made_load(&m, r, text, NULL, NULL, &with));
+    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK)); /* with warnings: the reader does not see the host */
+    d = made_desc(&m, NULL);
+    CHECK_EQ_INT(d.limits.max_turns, 40);
+    CHECK(d.limits.max_cost > 0.9 && d.limits.max_cost < 1.1);
+    CHECK_EQ_INT(d.limits.max_tokens, 1000000); /* the switch for all has yielded */
+    CHECK_EQ_INT(d.budget.max_requests, 9);
+    CHECK(d.budget.max_cost > 1.9);
+    CHECK_EQ_INT(d.deadlines.idle_ms, 7000);
+    CHECK_EQ_INT(d.deadlines.total_ms, 5000);
+    CHECK(d.retry.disable);
+    CHECK_EQ_INT(d.retry.max_delay_ms, 70);
+    CHECK(d.cache.mode == PHI_CACHE_MANUAL && d.cache.tools && d.cache.system);
+    CHECK(!d.compaction.disable && d.compaction.keep_no_first);
+    CHECK_EQ_INT(d.compaction.max_context_tokens, 90000);
+    CHECK_EQ_INT(d.compaction.keep_recent_turns, 4);
+    CHECK_EQ_INT(d.tool_mode, PHI_TOOLS_BATCHED);
+    CHECK_EQ_INT(d.tool_batch, 6);
+    CHECK_EQ_INT(d.tool_choice, PHI_TOOL_CHOICE_AUTO);
+    CHECK_EQ_INT(d.steering_mode, PHI_QUEUE_ONE_AT_A_TIME);
+    CHECK_EQ_INT(d.follow_up_mode, PHI_QUEUE_ALL);
+    CHECK(!d.capture_requests && d.disable_facts);
+    CHECK_EQ_INT(d.queue_limit, 9);
+    CHECK_EQ_INT(d.effects.mode, PHI_EFFECTS_DENY_ALL);
+    CHECK_EQ_INT(d.effects.deny, PHI_EFFECT_EMIT);
+    CHECK_EQ_INT(d.effects.max_state_bytes, 77);
+    REQUIRE(CHECK(d.policy != NULL));
+    CHECK(d.policy->keep_no_turns && d.policy->max_turns == 3 && d.policy->max_messages == 5);
+    made_free(&m);
+    REQUIRE(made_load(&m, r, PROVIDER, NULL, NULL, &with)); /* the file says nothing of it */
+    d = made_desc(&m, NULL);
+    CHECK_EQ_INT(d.compaction.max_context_tokens, 90000);
+    CHECK(!d.compaction.disable);
+    CHECK_EQ_INT(d.limits.max_turns, PHI_UNLIMITED);
+    made_free(&m);
+    rig_free(r);
+}
+
+static phi_profile host_profile(void) {
+    static const char *const skills[] = {"review-notes"};
+    phi_profile p = PHI_ZERO;
+    p.name = "host";
+    p.system_prompt = "The host's prompt.";
+    p.workspace = "/tmp";
+    p.thinking = PHI_THINKING_HIGH;
+    p.max_tokens = 77;
+    p.has_temperature = true;
+    p.temperature = 0.5;
+    p.config_id = "cfg";
+    p.skills = skills;
+    p.skill_count = 1;
+    return p;
+}
+
+TEST(the_hosts_profile_fills_what_the_file_does_not_set) {
+    phi_profile profile = host_profile();
+    phi_agent_desc base = PHI_ZERO, d;
+    phi_agents_desc with = PHI_ZERO;
+    const phi_profile *p;
+    rig *r = rig_new();
+    made m;
+    base.profile = &profile;
+    with.base = &base;
+    REQUIRE(made_load(&m, r, PROVIDER, NULL, NULL, &with));
+    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+    d = made_desc(&m, NULL);
+    CHECK_EQ_STR(d.system_prompt, "The host's prompt.");
+    CHECK_EQ_STR(d.workspace, "/tmp");
+    CHECK_EQ_INT(d.thinking, PHI_THINKING_HIGH);
+    CHECK_EQ_INT(d.max_tokens, 77);
+    CHECK(d.has_temperature && d.temperature > 0.4 && d.temperature < 0.6);
+    p = phi_agent_profile(phi_agents_get(m.agents, NULL));
+    REQUIRE(CHECK(p != NULL));
+    CHECK_EQ_STR(p->name, "host");
+    CHECK_EQ_STR(p->config_id, "cfg");
+    if (CHECK_EQ_INT(p->skill_count, 1)) CHECK_EQ_STR(p->skills[0], "review-notes");
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(what_the_file_says_wins_over_the_hosts_profile_though_it_is_zero) {
+    phi_profile profile = host_profile();
+    phi_agent_desc base = PHI_ZERO, d;
+    phi_agents_desc with = PHI_ZERO;
+    const phi_profile *p;
+    rig *r = rig_new();
+    made m;
+    base.profile = &profile;
+    with.base = &base;
+    REQUIRE(made_load(&m, r,
+                      PROVIDER "[agent.profile]\nname = \"file\"\nthinking_level = \"off\"\n"
+                               "temperature = 0.0\nskills = []\n",
+                      NULL, NULL, &with));
+    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+    d = made_desc(&m, NULL);
+    CHECK_EQ_INT(d.thinking, PHI_THINKING_OFF);
+    CHECK(d.has_temperature && d.temperature < 0.1);
+    CHECK_EQ_INT(d.max_tokens, 77);
+    p = phi_agent_profile(phi_agents_get(m.agents, NULL));
+    REQUIRE(CHECK(p != NULL));
+    CHECK_EQ_STR(p->name, "file");
+    CHECK_EQ_INT(p->skill_count, 0);
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(a_cache_is_on_where_the_file_says_so_and_names_no_other_strategy) {
+    static const struct {
+        const char *text;
+        phi_cache_mode mode;
+    } rows[] = {{"enabled = true\n", PHI_CACHE_AUTO},
+                {"enabled = true\nstrategy = \"disabled\"\n", PHI_CACHE_DISABLED},
+                {"enabled = false\nstrategy = \"auto\"\n", PHI_CACHE_DISABLED},
+                {"tools = true\n", PHI_CACHE_DISABLED}};
+    phi_agent_desc base = PHI_ZERO;
+    phi_agents_desc with = PHI_ZERO;
+    size_t i;
+    base.cache.mode = PHI_CACHE_DISABLED;
+    with.base = &base;
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[256];
+        rig *r = rig_new();
+        made m;
+        (void)snprintf(text, sizeof text, "%s[execution.cache]\n%s", PROVIDER, rows[i].text);
+        REQUIRE(made_load(&m, r, text, NULL, NULL, &with));
+        CHECK_EQ_INT(made_desc(&m, NULL).cache.mode, rows[i].mode);
+        made_free(&m);
+        rig_free(r);
+    }
+}
+
 TEST(names_of_tools_that_nobody_has_are_errors_with_the_nearest_name) {
     rig *r = rig_new();
     phi_agents_desc with = PHI_ZERO;
@@ -250,4 +428,8 @@ TEST_MAIN(TEST_ENTRY(a_provider_is_enough_for_one_agent_named_default),
           TEST_ENTRY(an_instance_of_a_profile_wins_over_the_profile_and_an_agents_own_over_both),
           TEST_ENTRY(the_prompt_of_agent_wins_over_all_profiles),
           TEST_ENTRY(limits_retries_caching_and_compaction_are_those_of_the_file),
+          TEST_ENTRY(what_the_host_says_stays_beside_what_the_file_says),
+          TEST_ENTRY(the_hosts_profile_fills_what_the_file_does_not_set),
+          TEST_ENTRY(what_the_file_says_wins_over_the_hosts_profile_though_it_is_zero),
+          TEST_ENTRY(a_cache_is_on_where_the_file_says_so_and_names_no_other_strategy),
           TEST_ENTRY(names_of_tools_that_nobody_has_are_errors_with_the_nearest_name))

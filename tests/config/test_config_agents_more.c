@@ -1,6 +1,8 @@
 /* test_config_agents_more.c - agents out of a configuration: prompts out of files, sub-agents,
    stores, and the ends: twice, in the midst, without memory. */
+#include "subagents/subagents.h"
 #include "support/made.h"
+#include "support/store_mem.h"
 
 #include <sys/stat.h>
 
@@ -145,6 +147,36 @@ TEST(a_strategy_is_the_provider_of_an_agent) {
     rig_free(r);
 }
 
+/* The first system prompt of a run with that strategy, in a static buffer. */
+static const char *strategy_prompt(const char *name) {
+    static char prompt[2000];
+    char text[512];
+    rig *r = rig_new();
+    made m;
+    (void)snprintf(text, sizeof text, PROVIDER "[agent]\nstrategy = \"%s\"\n", name);
+    prompt[0] = '\0';
+    if (CHECK(made_load(&m, r, text, NULL, NULL, NULL)) && CHECK_EQ_STR(made_problems(&m), "")) {
+        rig_says(r, "1. x\nConclusion: 4");
+        CHECK_EQ_INT(phi_prompt(phi_agents_get(m.agents, NULL), "2+2"), PHI_OK);
+        (void)rig_run(r, 300);
+        if (CHECK(rig_requests(r) > 0))
+            (void)snprintf(prompt, sizeof prompt, "%s", rig_request(r, 0));
+    }
+    made_free(&m);
+    rig_free(r);
+    return prompt;
+}
+
+TEST(each_way_to_name_a_strategy_means_the_same) {
+    static const char *const ways[] = {" cot ", "{{cot}}", "{{#cot#}}", "{{strategy.cot}}",
+                                       "{{ #cot# }}"};
+    char want[2000];
+    size_t i;
+    (void)snprintf(want, sizeof want, "%s", strategy_prompt("cot"));
+    CHECK(strcmp(want, strategy_prompt("adaptive")) != 0);
+    for (i = 0; i < sizeof ways / sizeof ways[0]; i++) CHECK_EQ_STR(strategy_prompt(ways[i]), want);
+}
+
 TEST(other_models_continue_where_one_fails) {
     rig *r = rig_new();
     made m;
@@ -218,6 +250,123 @@ TEST(a_persistent_session_without_a_place_is_an_error_and_a_file_is_a_place) {
         made_free(&m);
     }
     rig_free(r);
+}
+
+TEST(a_thread_has_one_agent_and_an_id_that_a_store_takes) {
+    static const char kept[] = PROVIDER "[session]\nscope = \"persistent\"\ndirectory = \"kept\"\n";
+    static const struct {
+        const char *file, *text, *said;
+    } rows[] = {
+        {"my chat.jsonl", "", "session_file \"my chat.jsonl\": expected a name of letters, digits"},
+        {"notes.txt", "", "session_file \"notes.txt\": expected a name of letters, digits"},
+        {"dir/.jsonl", "", "session_file \"dir/.jsonl\": expected a name of letters, digits"},
+        {NULL, "thread = \"last week\"\n",
+         "a.toml:7:10: session.thread \"last week\": expected at most 128 letters, digits, \"-\", "
+         "\"_\" and \".\", and no \".\" first\n"},
+        {NULL, "[[agent.instances]]\nname = \"a b\"\n[[agent.instances]]\nname = \"a_b\"\n",
+         "a.toml:9:1: agents \"a b\" and \"a_b\" would both keep the thread \"a_b\": give them "
+         "names of letters, digits, \"-\" and \"_\" that differ\n"},
+        {NULL, "[[agent.instances]]\nworkspace = \"a\"\n[[agent.instances]]\nworkspace = \"b\"\n",
+         "agents \"unnamed\" and \"unnamed\" would both keep the thread \"unnamed\""},
+        {NULL,
+         "thread = \"m\"\n[[agent.instances]]\nname = \"m-x\"\n[[agent.instances]]\n"
+         "name = \"x\"\n[[sub_agents.instances]]\nname = \"x\"\n",
+         NULL}};
+    size_t i, check;
+    for (i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+        phi_agents_desc with = PHI_ZERO;
+        char text[512];
+        rig *r = rig_new();
+        made m;
+        check = i / 2;
+        with.session_file = rows[check].file;
+        with.check_only = i % 2 == 0;
+        (void)snprintf(text, sizeof text, "%s%s", kept, rows[check].text);
+        REQUIRE(made_load(&m, r, text, "a.toml", NULL, &with));
+        if (rows[check].said == NULL)
+            CHECK_EQ_STR(made_problems(&m), "");
+        else if (!CHECK(m.status == PHI_BAD_ARG &&
+                        strstr(made_problems(&m), rows[check].said) != NULL))
+            fprintf(stderr, "%s", made_problems(&m));
+        made_free(&m);
+        rig_free(r);
+    }
+}
+
+TEST(threads_in_the_store_of_base_are_one_for_each_agent) {
+#define TWO "[[agent.instances]]\nname = \"a\"\n[[agent.instances]]\nname = \"b\"\n"
+#define KEPT PROVIDER "[session]\nscope = \"persistent\"\n"
+    static const struct {
+        const char *text, *id, *first, *second, *said;
+    } rows[] = {{KEPT "thread = \"monday\"\n" TWO, "t", "monday-a", "monday-b", ""},
+                {KEPT TWO, "t", "t-a", "t-b", ""},
+                {KEPT TWO, NULL, "a", "b", ""},
+                {PROVIDER TWO, "t", "t-a", "t-b", ""},
+                {PROVIDER, "t", "t", NULL, ""},
+                {KEPT "[[agent.instances]]\nname = \"a b\"\n[[agent.instances]]\nname = \"a_b\"\n",
+                 "t", NULL, NULL,
+                 "8:1: agents \"a b\" and \"a_b\" would both keep the thread \"t-a_b\": give them "
+                 "names of letters, digits, \"-\" and \"_\" that differ\n"},
+                {PROVIDER TWO, "last week", NULL, NULL,
+                 "base.thread_id \"last week\": expected at most 128 letters, digits, \"-\", \"_\" "
+                 "and \".\", and no \".\" first\n"}};
+#undef TWO
+#undef KEPT
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        rig *r = rig_new();
+        store_mem *kept = store_mem_new();
+        phi_agents_desc with = PHI_ZERO;
+        phi_agent_desc base = PHI_ZERO;
+        made m;
+        base.store = store_mem_store(kept);
+        base.thread_id = rows[i].id;
+        with.base = &base;
+        REQUIRE(made_load(&m, r, rows[i].text, NULL, NULL, &with));
+        CHECK_EQ_STR(made_problems(&m), rows[i].said);
+        CHECK_EQ_INT(m.status, rows[i].first != NULL ? PHI_OK : PHI_BAD_ARG);
+        if (rows[i].first != NULL)
+            CHECK_STR(phi_agent_thread_id(phi_agents_at(m.agents, 0)), rows[i].first);
+        if (rows[i].second != NULL)
+            CHECK_STR(phi_agent_thread_id(phi_agents_at(m.agents, 1)), rows[i].second);
+        made_free(&m);
+        rig_free(r);
+        store_mem_free(kept);
+    }
+}
+
+/* The desc may change as soon as phi_agents_from_config has returned. */
+TEST(the_store_and_the_tools_of_the_host_are_copied) {
+    static const char text[] = PROVIDER "[session]\nscope = \"persistent\"\n"
+                                        "[tools]\nenabled = [\"echo\"]\n";
+    rig *r = rig_new();
+    store_mem *kept = store_mem_new();
+    phi_agents_desc with = PHI_ZERO;
+    phi_config_desc desc = PHI_ZERO;
+    phi_tool tools[1];
+    phi_store store = *store_mem_store(kept);
+    made m;
+    memset(&m, 0, sizeof m);
+    m.r = r;
+    tools[0] = rig_echo();
+    with.tools = tools;
+    with.tool_count = 1;
+    with.store = &store;
+    desc.allocator = test_allocator();
+    desc.text = phi_str_of(text);
+    m.config = phi_config_load(&desc);
+    m.agents = phi_agents_from_config(rig_runtime(r), m.config, &with);
+    memset(&with, 0, sizeof with);
+    memset(&store, 0, sizeof store);
+    memset(tools, 0, sizeof tools);
+    while ((m.status = phi_agents_step(m.agents)) == PHI_BUSY) continue;
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+    CHECK_EQ_INT(made_desc(&m, NULL).tool_count, 1);
+    CHECK_STR(phi_agent_thread_id(phi_agents_get(m.agents, NULL)), "default");
+    made_free(&m);
+    rig_free(r);
+    store_mem_free(kept);
 }
 
 TEST(agents_that_the_host_has_freed_are_stale_and_the_rest_is_freed_later) {
@@ -325,14 +474,82 @@ TEST(each_failed_allocation_leaves_no_agent_or_all) {
     rig_free(r);
 }
 
+#define CHILD(name, more)                                                                          \
+    "[[sub_agents.instances]]\nname = \"" name "\"\ndescription = \"d\"\n"                         \
+    "system_prompt = \"x\"\n" more
+
+/* A head, and `count` items in a list, or with item NULL `count` agents. The caller frees it. */
+static char *crowd_text(const char *head, const char *item, unsigned count) {
+    size_t most = strlen(head) + count * (size_t)40 + 100, n;
+    char *text = (char *)malloc(most);
+    unsigned i;
+    if (text == NULL) abort();
+    n = (size_t)snprintf(text, most, "%s%s", head, item != NULL ? "sub_agents = [" : "");
+    for (i = 0; i < count && item != NULL; i++)
+        n += (size_t)snprintf(text + n, most - n, "%s,", item);
+    for (i = 0; i < count && item == NULL; i++)
+        n += (size_t)snprintf(text + n, most - n, "[[agent.instances]]\nname = \"a%u\"\n", i);
+    (void)snprintf(text + n, most - n, "%s", item != NULL ? "]\n" : "");
+    return text;
+}
+
+static void crowd_check(char *text, const char *want) {
+    rig *r = rig_new();
+    phi_agents_desc with = PHI_ZERO;
+    made m;
+    with.check_only = true;
+    REQUIRE(made_load(&m, r, text, NULL, NULL, &with));
+    CHECK_EQ_INT(m.status, want[0] != '\0' ? PHI_TOO_BIG : PHI_OK);
+    CHECK_EQ_INT(phi_agents_problem_count(m.agents), want[0] != '\0' ? 1 : 0);
+    CHECK_EQ_STR(made_problems(&m), want);
+    made_free(&m);
+    rig_free(r);
+    free(text);
+}
+
+TEST(agents_and_sub_agents_are_at_most_4096_and_8_levels) {
+#define MOST "agents and their sub-agents: at most 4096 in all, and 8 levels of sub-agents\n"
+    static const char one[] = PROVIDER CHILD("a", "") "[[agent.instances]]\nname = \"x\"\n";
+    char chain[2000];
+    size_t n = 0;
+    int i, levels;
+    crowd_check(crowd_text(PROVIDER, NULL, 4096), "");
+    crowd_check(crowd_text(PROVIDER, NULL, 5000), "8196:1: " MOST);
+    crowd_check(crowd_text(one, "\"a\"", 4095), "");
+    crowd_check(crowd_text(one, "\"a\"", 100000), "10:16395: " MOST);
+    for (levels = 8; levels <= 9; levels++) {
+        n = (size_t)snprintf(chain, sizeof chain, "%s[agent]\nsub_agents = [\"s1\"]\n", PROVIDER);
+        for (i = 1; i < levels; i++)
+            n += (size_t)snprintf(chain + n, sizeof chain - n,
+                                  CHILD("s%d", "sub_agents = [\"s%d\"]\n"), i, i + 1);
+        (void)snprintf(chain + n, sizeof chain - n, CHILD("s%d", ""), levels);
+        crowd_check(crowd_text(chain, NULL, 0), levels == 8 ? "" : "45:15: " MOST);
+    }
+#undef MOST
+}
+
+/* In a time that grows with the list: a list of this length took minutes otherwise. */
+TEST(a_long_list_of_one_shared_sub_agent_is_one_tool) {
+    static const char head[] =
+        PROVIDER "[[sub_agents.instances]]\nid = \"{{%a%}}\"\nname = \"a\"\n"
+                 "description = \"d\"\nsystem_prompt = \"x\"\n[[agent.instances]]\nname = \"x\"\n";
+    crowd_check(crowd_text(head, "\"{{%a%}}\"", 300000), "");
+}
+
 TEST_MAIN(TEST_ENTRY(one_file_reference_is_another_file_in_each_workspace),
           TEST_ENTRY(a_prompt_of_blocks_is_put_together),
           TEST_ENTRY(sub_agents_are_tools_with_their_own_models_and_shared_by_percent),
           TEST_ENTRY(a_strategy_is_the_provider_of_an_agent),
+          TEST_ENTRY(each_way_to_name_a_strategy_means_the_same),
           TEST_ENTRY(other_models_continue_where_one_fails),
           TEST_ENTRY(persistent_agents_go_on_where_they_were),
           TEST_ENTRY(a_persistent_session_without_a_place_is_an_error_and_a_file_is_a_place),
+          TEST_ENTRY(a_thread_has_one_agent_and_an_id_that_a_store_takes),
+          TEST_ENTRY(threads_in_the_store_of_base_are_one_for_each_agent),
+          TEST_ENTRY(the_store_and_the_tools_of_the_host_are_copied),
           TEST_ENTRY(agents_that_the_host_has_freed_are_stale_and_the_rest_is_freed_later),
           TEST_ENTRY(it_may_be_freed_in_the_midst_and_a_config_with_errors_gives_its_problems),
           TEST_ENTRY(inside_a_callback_nothing_is_freed),
+          TEST_ENTRY(agents_and_sub_agents_are_at_most_4096_and_8_levels),
+          TEST_ENTRY(a_long_list_of_one_shared_sub_agent_is_one_tool),
           TEST_ENTRY(each_failed_allocation_leaves_no_agent_or_all))

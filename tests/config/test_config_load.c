@@ -220,6 +220,42 @@ TEST(no_value_of_a_variable_and_no_secret_is_shown) {
     phi_config_free(config);
 }
 
+TEST(warnings_of_odd_variables_show_nothing_of_the_text) {
+    static const char *const keys[] = {"sk-live-9${x", "${sk-live-9}", "${KEY:sk-live-9}",
+                                       "${sk-live-9:-x}", "${sk-a:sk-live-9}"};
+    size_t i, k;
+    for (k = 0; k < PHI__COUNT(keys); k++) {
+        char text[200];
+        phi_config *config;
+        phi_config_problem p;
+        (void)snprintf(text, sizeof text, "[provider]\nmodel = \"m\"\napi_key = \"%s\"\n", keys[k]);
+        config = config_load(PHI_CONFIG_TOML, "f", text);
+        CHECK_EQ_INT(phi_config_problem_count(config), 1);
+        for (i = 0; phi_config_problem_at(config, i, &p); i++) {
+            CHECK(phi__str_find(p.message, 0, "live") == SIZE_MAX);
+            CHECK_STR(p.value, k == 2 ? "${KEY:" : "${");
+        }
+        phi_config_free(config);
+    }
+}
+
+TEST(a_text_with_many_odd_variables_is_not_copied_for_each) {
+    static char text[100000];
+    phi_config_desc desc = PHI_ZERO;
+    phi_config *config;
+    size_t n = (size_t)snprintf(text, sizeof text, "[agent]\nsystem_prompt = \"");
+    while (n < sizeof text - 100)
+        n += (size_t)snprintf(text + n, sizeof text - n, "${} ${:} ${a.b} ");
+    (void)snprintf(text + n, sizeof text - n, "\"\n[provider]\nmodel = \"m\"\n");
+    desc.allocator = test_allocator();
+    desc.text = phi_str_of(text);
+    desc.memory_limit_bytes = 4 << 20;
+    config = phi_config_load(&desc);
+    CHECK_EQ_INT(phi_config_status(config), PHI_OK);
+    CHECK_EQ_INT(phi_config_problem_count(config), 2); /* one of each kind */
+    phi_config_free(config);
+}
+
 static const char *endless(void *user_data, const char *name) {
     (void)name;
     return (const char *)user_data;
@@ -236,6 +272,18 @@ TEST(values_of_variables_cannot_outgrow_the_limit) {
     desc.user_data = big;
     config = phi_config_load(&desc);
     CHECK_EQ_INT(phi_config_status(config), PHI_TOO_BIG);
+    phi_config_free(config);
+}
+
+TEST(a_configuration_over_the_limit_is_said_in_the_readers_words) {
+    phi_config_desc desc = PHI_ZERO;
+    phi_config *config;
+    desc.text = phi_str_of("[provider]\nmodel = \"m\"\n");
+    desc.max_bytes = 20;
+    config = phi_config_load(&desc);
+    CHECK_EQ_INT(phi_config_status(config), PHI_TOO_BIG);
+    CHECK_EQ_STR(phi_config_message(config),
+                 "The configuration is larger than 20 bytes, the most that is read");
     phi_config_free(config);
 }
 
@@ -453,7 +501,7 @@ TEST(a_problem_of_a_variable_shows_no_more_of_the_value_than_the_variable) {
     CHECK_STR(p.value, "${NOT_THERE}");
     CHECK(strstr(p.message.at, "sk-live") == NULL);
     CHECK(phi_config_problem_at(config, 1, &p));
-    CHECK_STR(p.value, "${a b");
+    CHECK_STR(p.value, "${");
     CHECK(strstr(p.message.at, "sk-live") == NULL);
     phi_config_free(config);
 }
@@ -500,7 +548,10 @@ TEST_MAIN(TEST_ENTRY(a_file_is_read_by_its_extension),
           TEST_ENTRY(a_problem_of_a_variable_shows_no_more_of_the_value_than_the_variable),
           TEST_ENTRY(numbers_that_json_does_not_have_are_shown),
           TEST_ENTRY(braces_that_are_never_closed_are_read_once),
+          TEST_ENTRY(warnings_of_odd_variables_show_nothing_of_the_text),
+          TEST_ENTRY(a_text_with_many_odd_variables_is_not_copied_for_each),
           TEST_ENTRY(values_of_variables_cannot_outgrow_the_limit),
+          TEST_ENTRY(a_configuration_over_the_limit_is_said_in_the_readers_words),
           TEST_ENTRY(a_problem_has_all_its_parts),
           TEST_ENTRY(problems_stand_in_the_order_of_the_text_and_warnings_are_no_errors),
           TEST_ENTRY(problems_beyond_the_most_are_counted),

@@ -227,9 +227,46 @@ TEST(a_command_is_a_program_and_an_address_is_one) {
     check_refused("", "has neither command nor url");
 }
 
+TEST(roots_that_are_paths_reach_the_server_as_uris) {
+    const char *const *argv = mcp_mock_argv(NULL, NULL, NULL);
+    char dir[512], text[4096], path[600], want[600];
+    size_t n = 0, i;
+    int left = 3000;
+    rig *r = rig_new();
+    made m;
+    REQUIRE(test_temp_dir(dir, sizeof dir));
+    (void)snprintf(path, sizeof path, "%s/agent.toml", dir);
+    n += (size_t)snprintf(text, sizeof text,
+                          "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"
+                          "[[mcp.instances]]\nname = \"mock\"\nrequired = true\n"
+                          "roots = [\"a b#c%%?\", \"file:///x%%20y\"]\ncommand = [");
+    for (i = 0; argv[i] != NULL; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s'%s'", i > 0 ? ", " : "", argv[i]);
+    (void)snprintf(text + n, sizeof text - n, "]\n");
+    REQUIRE(made_load(&m, r, text, path, phi_config_sections(), NULL));
+    while ((m.status = phi_agents_step(m.agents)) == PHI_BUSY && left-- > 0)
+        (void)phi_step(rig_runtime(r), 10);
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+    rig_call(r, "c1", "roots", "{}");
+    rig_says(r, "Done.");
+    CHECK_EQ_INT(phi_prompt(phi_agents_get(m.agents, NULL), "go"), PHI_OK);
+    for (left = 3000; phi_agent_running(phi_agents_get(m.agents, NULL)) && left > 0; left--) {
+        (void)phi_step(rig_runtime(r), 10);
+        (void)rig_step(r);
+    }
+    REQUIRE(CHECK_EQ_INT(rig_requests(r), 2));
+    (void)snprintf(want, sizeof want, "file://%s/a%%20b%%23c%%25%%3F", dir);
+    CHECK(strstr(rig_request(r, 1), want) != NULL);
+    CHECK(strstr(rig_request(r, 1), "file:///x%20y") != NULL);
+    made_free(&m);
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(agents_share_a_server_by_percent_and_have_their_own_without),
           TEST_ENTRY(agents_wait_for_a_server_that_is_required_and_no_other),
           TEST_ENTRY(agents_wait_for_all_servers_if_the_host_wishes),
           TEST_ENTRY(a_server_that_cannot_start_is_no_fault_of_the_file_unless_it_is_required),
           TEST_ENTRY(a_server_is_reached_by_its_address_with_its_headers),
-          TEST_ENTRY(a_command_is_a_program_and_an_address_is_one))
+          TEST_ENTRY(a_command_is_a_program_and_an_address_is_one),
+          TEST_ENTRY(roots_that_are_paths_reach_the_server_as_uris))

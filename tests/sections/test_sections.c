@@ -1,6 +1,9 @@
 /* test_sections.c - the sections of a configuration that need phi_tools.h. */
 #include "sections/sections.h"
+#include "subagents/subagents.h"
 #include "support/made.h"
+
+#include <unistd.h>
 
 #define PROVIDER "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"
 #define FULL "tests/config/fixtures/full.toml"
@@ -95,6 +98,13 @@ TEST(mistakes_of_sections_have_words) {
          "OpenAPI document \"pets\": "},
         {"[callbacks]\nbefore_tool_execution = \"./check\\u0000.sh\"\n",
          "(expected a text without the character U+0000)"},
+        {"[agent]\nworkspace = \"" FULL "/x\"\n[permissions]\n[[permissions.rules]]\n"
+         "path = \"./**\"\nverdict = \"deny\"\n",
+         "workspace \"" FULL "/x\" cannot be resolved: Not a directory"},
+        {"[[mcp.instances]]\nname = \"a\"\ncommand = \"/none/a\"\nroots = [\"" FULL "/x\"]\n",
+         "mcp.instances.roots \"" FULL "/x\" cannot be resolved: Not a directory"},
+        {"[[mcp.instances]]\nname = \"a\"\ncommand = \"/none/a\"\nroots = [\"${EXTRA:-}\"]\n",
+         "roots: expected directories, found an empty text"},
         {"[callbacks]\nbefore_loop = 5\n", "before_loop: expected a command"},
     };
     size_t i;
@@ -112,6 +122,37 @@ TEST(mistakes_of_sections_have_words) {
     }
 }
 
+TEST(a_workspace_that_cannot_be_resolved_is_reported_where_it_is_named) {
+#define BAD "workspace = \"" FULL "/x\"\n"
+#define RULES "[permissions]\nmode = \"plan\"\n"
+    static const struct {
+        const char *text, *place;
+    } rows[] = {{RULES PROVIDER "[agent]\n" BAD, "7:13: "},
+                {RULES PROVIDER "[agent.profile]\n" BAD, "7:13: "},
+                {"default_" BAD RULES PROVIDER, "1:21: "},
+                {RULES PROVIDER "[agent]\n" BAD "[[agent.instances]]\nname = \"a\"\n", "7:13: "},
+                {RULES PROVIDER "[[agent.instances]]\nname = \"a\"\n" BAD, "8:13: "},
+                {RULES PROVIDER "[[agent.profile.instances]]\nid = \"p\"\n" BAD
+                                "[agent]\nagent_profile = \"p\"\n",
+                 "8:13: "},
+                {RULES PROVIDER "[[sub_agents.instances]]\nname = \"s\"\n" BAD, "8:13: "}};
+#undef BAD
+#undef RULES
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char want[200];
+        rig *r = rig_new();
+        made m;
+        (void)snprintf(want, sizeof want,
+                       "%sworkspace \"%s\" cannot be resolved: Not a directory\n", rows[i].place,
+                       FULL "/x");
+        REQUIRE(load(&m, r, rows[i].text, NULL, NULL));
+        CHECK_EQ_STR(made_problems(&m), want);
+        made_free(&m);
+        rig_free(r);
+    }
+}
+
 /* Each part that shows a name, a path or an address of the file. */
 TEST(problems_of_agents_show_variables_by_their_names) {
     static const char *const rows[] = {
@@ -124,6 +165,9 @@ TEST(problems_of_agents_show_variables_by_their_names) {
         "[[mcp.instances]]\nname = \"a${MADE_PLACE}\"\ncommand = \"/none/a\"\nrequired = true\n",
         "[[mcp.instances]]\nname = \"a\"\ncommand = [\"/none/${MADE_PLACE}\"]\nrequired = true\n",
         "[[mcp.instances]]\nname = \"a\"\nurl = \"${MADE_PLACE}\"\n",
+        "[[mcp.instances]]\nname = \"a\"\ncommand = [\"/none/a\"]\n"
+        "roots = [\"" FULL "/${MADE_PLACE}\"]\n",
+        "[permissions]\nmode = \"plan\"\n[agent]\nworkspace = \"" FULL "/${MADE_PLACE}\"\n",
         "[[openapi.instances]]\nname = \"a${MADE_PLACE}\"\nfile = \"/none/a.json\"\n",
         "[[openapi.instances]]\nname = \"a\"\nurl = \"${MADE_PLACE}\"\n",
         "[session]\nscope = \"persistent\"\ndirectory = \"/proc/${MADE_PLACE}/x\"\n",
@@ -175,9 +219,196 @@ TEST(a_script_of_callbacks_stops_a_run) {
     rig_free(r);
 }
 
+static const char *given(void *user_data, const char *name) {
+    (void)user_data;
+    return strcmp(name, "API_KEY") == 0 ? "given" : NULL;
+}
+
+/* Elsewhere: the file has no path. */
+TEST(what_is_written_of_a_file_with_every_section_makes_an_agent) {
+    static const char *const tools[] = {"bash",      "read_file", "write_file",    "search",
+                                        "edit_file", "prun",      "prun_with_memo"};
+    rig *r = rig_new();
+    char *text = test_read_file(FULL, NULL);
+    phi_allocator allocator = test_allocator();
+    phi_config_desc from = PHI_ZERO;
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent_desc d;
+    phi_str out;
+    made m, again;
+    size_t i;
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    REQUIRE(text != NULL && load(&m, r, text, FULL, NULL));
+    REQUIRE(CHECK_EQ_INT(
+        phi_config_write(phi_agents_get(m.agents, NULL), PHI_CONFIG_TOML, &arena, &out), PHI_OK));
+    memset(&again, 0, sizeof again);
+    again.r = r;
+    from.allocator = allocator;
+    from.text = out;
+    from.format = PHI_CONFIG_TOML;
+    from.variable_fn = given;
+    from.sections = phi_config_sections();
+    again.config = phi_config_load(&from);
+    again.agents = phi_agents_from_config(rig_runtime(r), again.config, NULL);
+    while ((again.status = phi_agents_step(again.agents)) == PHI_BUSY) continue;
+    CHECK_EQ_STR(made_problems(&again), "");
+    if (CHECK_EQ_INT(again.status, PHI_OK)) {
+        d = made_desc(&again, NULL);
+        CHECK_EQ_INT(d.tool_count, 7);
+        for (i = 0; i < 7; i++) CHECK(has_tool(&d, tools[i]));
+        CHECK(d.workspace[0] == '/' && strstr(d.workspace, "/tests/config/fixtures/workspace"));
+    }
+    made_free(&again);
+    made_free(&m);
+    phi_arena_free(&arena);
+    free(text);
+    rig_free(r);
+}
+
+static const char guarded[] =
+    PROVIDER "[callbacks.before_tool_execution]\ncommand = \"echo guarded >&2; exit 3\"\n"
+             "shell = true\ntool = \"echo\"\n"
+             "[callbacks.credential]\ncommand = \"echo '{\\\"reply\\\":\\\"fresh\\\"}'\"\n"
+             "shell = true\n"
+             "[callbacks.before_loop]\ncommand = \"test $PHI_AGENT_ID = top\"\nshell = true\n"
+             "[agent]\nagent_id = \"top\"\n"
+             "[[sub_agents.instances]]\nname = \"near\"\ntools = [\"echo\"]\n"
+             "[[sub_agents.instances]]\nname = \"far\"\napi_key = \"own\"\n";
+
+TEST(scripts_that_guard_tools_or_know_the_key_are_those_of_sub_agents_too) {
+    rig *r = rig_new();
+    phi_agents_desc with = PHI_ZERO;
+    phi_tool tool = rig_echo();
+    made m;
+    int left = 20000;
+    with.tools = &tool;
+    with.tool_count = 1;
+    REQUIRE(load(&m, r, guarded, NULL, &with));
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+    rig_call(r, "c1", "near", "{\"task\":\"go\"}");
+    rig_call(r, "c2", "echo", "{\"text\":\"x\"}");
+    rig_says(r, "It was denied.");
+    rig_call(r, "c3", "far", "{\"task\":\"go\"}");
+    rig_says(r, "Far away.");
+    rig_says(r, "Done.");
+    CHECK_EQ_INT(phi_prompt(phi_agents_get(m.agents, NULL), "go"), PHI_OK);
+    while (phi_agent_running(phi_agents_get(m.agents, NULL)) && left-- > 0) {
+        (void)rig_step(r);
+        (void)usleep(1000);
+    }
+    REQUIRE(CHECK_EQ_INT(rig_requests(r), 6));
+    CHECK(strstr(rig_request(r, 2), "guarded") != NULL);
+    CHECK_EQ_STR(rig_key(r, 1), "fresh");
+    CHECK_EQ_STR(rig_key(r, 4), "own");
+    CHECK_EQ_STR(rig_key(r, 5), "fresh");
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(a_script_at_credential_gives_its_key_to_the_agents_server_alone) {
+    static const char text[] =
+        PROVIDER "[[provider.instances]]\nname = \"groq\"\nmodel = \"m\"\npreset = \"groq\"\n"
+                 "[agent]\nprovider = \"groq\"\n[callbacks.credential]\nshell = true\n"
+                 "command = \"echo '{\\\"reply\\\":\\\"groq-key\\\"}'\"\n"
+                 "[[sub_agents.instances]]\nname = \"helper\"\n";
+    rig *r = rig_new();
+    phi_agent_desc d;
+    made m;
+    REQUIRE(load(&m, r, text, NULL, NULL));
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+    d = made_desc(&m, NULL);
+    CHECK((d.hook_points & PHI_HOOK_CREDENTIAL) != 0);
+    CHECK_EQ_INT(((phi_subagent *)d.tools[0].user_data)->agent->hook_points, 0);
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(skills_of_the_hosts_profile_need_no_section_and_choose_those_of_the_file) {
+    static const char *const names[] = {"review-notes"}, *const odd[] = {"nothing"};
+    static const char text[] = PROVIDER "[skills]\ndirectories = [\"skills\"]\n";
+    rig *r = rig_new();
+    phi_agents_desc with = PHI_ZERO;
+    phi_agent_desc base = PHI_ZERO;
+    phi_profile profile = PHI_ZERO;
+    made m;
+    profile.system_prompt = "The host's prompt.";
+    profile.skills = names;
+    profile.skill_count = 1;
+    base.profile = &profile;
+    with.base = &base;
+    REQUIRE(load(&m, r, PROVIDER, FULL, &with));
+    CHECK_EQ_STR(made_problems(&m), "");
+    made_free(&m);
+    REQUIRE(load(&m, r, text, FULL, &with));
+    CHECK_EQ_STR(made_problems(&m), "");
+    CHECK(strstr(made_desc(&m, NULL).system_prompt, "The host's prompt.") != NULL);
+    CHECK(strstr(made_desc(&m, NULL).system_prompt, "review-notes") != NULL);
+    made_free(&m);
+    profile.skills = odd;
+    REQUIRE(load(&m, r, text, FULL, &with));
+    CHECK(strstr(made_problems(&m), "there is no skill \"nothing\"") != NULL);
+    made_free(&m);
+    rig_free(r);
+}
+
+/* The sweep stops at the first run that no allocation failed. */
+static void refuse_without_memory(rig *r, const phi_config *config) {
+    bool tripped = true;
+    int n = 0;
+    while (tripped && n < 3000) {
+        phi_agents *agents;
+        phi_status status = PHI_NO_MEMORY;
+        int steps = 0;
+        test_alloc_fail_at(n++);
+        agents = phi_agents_from_config(rig_runtime(r), config, NULL);
+        if (agents != NULL)
+            while ((status = phi_agents_step(agents)) == PHI_BUSY && steps++ < 2000) {
+                (void)rig_step(r);
+                rig_pass_ms(r, 50);
+            }
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        if (!CHECK(status != PHI_OK && status != PHI_BUSY) ||
+            !CHECK_EQ_INT(phi_agents_count(agents), 0))
+            printf("allocation %d\n", n - 1);
+        CHECK_EQ_INT(phi_agents_free(agents), PHI_OK);
+    }
+    CHECK(!tripped && n > 5);
+}
+
+TEST(a_file_with_errors_makes_no_agent_whatever_allocation_fails) {
+    static const char *const rows[] = {
+        PROVIDER "[permissions]\nhome = \"~\"\n", PROVIDER "[tools]\nenabled = [\"bsh\"]\n",
+        PROVIDER "[[mcp.instances]]\nname = \"a\"\ncommand = [\"/none/a\"]\nrequired = true\n"};
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        phi_config_desc desc = PHI_ZERO;
+        rig *r = rig_new();
+        phi_config *config;
+        desc.allocator = test_allocator();
+        desc.text = phi_str_of(rows[i]);
+        desc.format = PHI_CONFIG_TOML;
+        desc.sections = phi_config_sections();
+        config = phi_config_load(&desc);
+        if (CHECK_EQ_INT(phi_config_status(config), PHI_OK)) refuse_without_memory(r, config);
+        phi_config_free(config);
+        rig_free(r);
+    }
+}
+
 TEST_MAIN(TEST_ENTRY(a_file_with_every_section_makes_an_agent_that_runs),
           TEST_ENTRY(check_only_finds_the_same_and_makes_nothing),
           TEST_ENTRY(mistakes_of_sections_have_words),
+          TEST_ENTRY(a_workspace_that_cannot_be_resolved_is_reported_where_it_is_named),
           TEST_ENTRY(problems_of_agents_show_variables_by_their_names),
           TEST_ENTRY(functions_of_plug_ins_and_callbacks_of_a_recorder_are_ignored_with_a_warning),
-          TEST_ENTRY(a_script_of_callbacks_stops_a_run))
+          TEST_ENTRY(a_script_of_callbacks_stops_a_run),
+          TEST_ENTRY(what_is_written_of_a_file_with_every_section_makes_an_agent),
+          TEST_ENTRY(scripts_that_guard_tools_or_know_the_key_are_those_of_sub_agents_too),
+          TEST_ENTRY(a_script_at_credential_gives_its_key_to_the_agents_server_alone),
+          TEST_ENTRY(skills_of_the_hosts_profile_need_no_section_and_choose_those_of_the_file),
+          TEST_ENTRY(a_file_with_errors_makes_no_agent_whatever_allocation_fails))
