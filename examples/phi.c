@@ -11,6 +11,7 @@
 #include "phi/phi_commands.h"
 #include "phi/phi_files.h"
 #include "phi/phi_line.h"
+#include "phi/phi_notes.h"
 #include "phi/phi_options.h"
 #include "phi/phi_screen.h"
 #include "phi/phi_status.h"
@@ -35,6 +36,7 @@ typedef struct app {
     phi_arena arena; /* of one event, or one question */
     const char *why; /* this model */
     bool chat, quit, asking, with_always;
+    bool whole; /* answers are shown when they are whole: what a pipe got cannot be taken back */
     screen screen;
     text held; /* of stderr's text */
     int below; /* lines below the transcript */
@@ -111,47 +113,48 @@ static void show_end(app *a, const phi_event *ev) {
               : status == PHI_CANCELLED ? INTERRUPTED
               : stopped || refused      ? STOPPED
                                         : FAILED;
-    if (status == PHI_CANCELLED && !a->screen.gone) note(a, STYLE_DIM, "(stopped)");
+    if (status == PHI_CANCELLED && (a->screen.gone == 0 || a->screen.gone == EINTR))
+        note(a, STYLE_DIM, "(stopped)");
     if (stopped) note(a, STYLE_BAD, "! %s", phi_status_text(status));
     screen_fresh(&a->screen);
     if (a->chat) show_time(a, ev);
 }
 
-static void show_error(app *a, const phi_event *ev) {
-    int http = ev->failure != NULL ? ev->failure->http_status : 0;
-    note(a, STYLE_BAD, http ? "! %.*s (HTTP %d)" : "! %.*s", (int)ev->text.len, ev->text.at, http);
-}
-
-static void show(app *a, const phi_event *ev) {
-    phi_arena_mark mark = phi_arena_save(&a->arena);
+/* The run and its answer: those of sub-agents, whose events may come as well, are their callers'. */
+static void show_run(app *a, const phi_event *ev) {
+    if (ev->agent.index != a->agent.index || ev->agent.gen != a->agent.gen) return;
     switch (ev->kind) {
     case PHI_EV_AGENT_START: a->began_ms = ev->timestamp_ms; break;
-    case PHI_EV_TEXT: screen_answer(&a->screen, ev->text); break;
+    case PHI_EV_TEXT:
+        if (!a->whole) screen_answer(&a->screen, ev->text);
+        break;
+    case PHI_EV_MESSAGE_END:
+        if (a->whole && ev->message->role == PHI_ROLE_ASSISTANT)
+            screen_answer(&a->screen, phi_message_text(ev->message, "", &a->arena, NULL));
+        break;
     case PHI_EV_THINKING:
         if (a->chat) screen_put(&a->screen, STYLE_DIM, ev->text);
         break;
-    case PHI_EV_TOOL_START:
-        calls_begin(a->calls, ev, &a->arena, a->chat ? a->screen.columns / 2 : 60);
-        break;
-    case PHI_EV_TOOL_END: show_call(a, ev); break;
-    case PHI_EV_ERROR: show_error(a, ev); break;
-    case PHI_EV_RETRACT: note(a, STYLE_DIM, "(that was cut off, and is asked for again)"); break;
-    case PHI_EV_INPUT_REJECTED:
-    case PHI_EV_WARNING: note_str(a, STYLE_BAD, ev->text); break;
-    case PHI_EV_RETRY:
-    case PHI_EV_FAILOVER:
-    case PHI_EV_TOOLS_CHANGED: note_str(a, STYLE_DIM, ev->text); break;
-    case PHI_EV_INPUT_DROPPED:
-        note(a, STYLE_BAD, "(not delivered: %.*s)", (int)ev->text.len, ev->text.at);
-        break;
-    case PHI_EV_COMPACTION_END:
-        note(a, STYLE_DIM, "(%d messages compacted to %d)", (int)ev->compaction->messages_before,
-             (int)ev->compaction->messages_after);
+    case PHI_EV_RETRACT: /* -q hides no doubt about what stands there */
+        if (!a->whole)
+            note(a, a->chat ? STYLE_DIM : STYLE_BAD, "(that was cut off, and is asked for again)");
         break;
     case PHI_EV_AGENT_END: show_end(a, ev); break;
     default: break;
     }
+}
+
+static void show(app *a, const phi_event *ev) {
+    phi_arena_mark mark = phi_arena_save(&a->arena);
+    text words = {NULL, 0, 0};
+    style how = notes_add(&words, ev);
+    if (how != STYLE_END) note_str(a, how, text_str(&words));
+    if (ev->kind == PHI_EV_TOOL_START)
+        calls_begin(a->calls, ev, &a->arena, a->chat ? a->screen.columns / 2 : 60);
+    if (ev->kind == PHI_EV_TOOL_END) show_call(a, ev);
+    show_run(a, ev);
     phi_arena_reset(&a->arena, mark);
+    free(words.at);
 }
 
 static void show_json(app *a, const phi_event *ev) {
@@ -168,7 +171,7 @@ static void show_events(app *a) {
     phi_event ev;
     while (phi_next_event(a->rt, &ev)) {
         if (a->o.json) show_json(a, &ev);
-        if (a->o.json && ev.kind == PHI_EV_AGENT_END) show_end(a, &ev);
+        if (a->o.json && ev.kind == PHI_EV_AGENT_END) show_run(a, &ev);
         if (!a->o.json) show(a, &ev);
     }
 }
@@ -278,6 +281,7 @@ static int open_permissions(app *a) {
 static int agent_of_config(app *a) {
     phi_agents_desc with = PHI_ZERO;
     phi_model model;
+    const char *wrong;
     with.base = &a->desc;
     with.ask_fn = ask;
     with.ask_user_data = a;
@@ -291,17 +295,18 @@ static int agent_of_config(app *a) {
     a->why = a->o.config;
     if (a->o.system != NULL) (void)phi_agent_set_system_prompt(a->agent, a->o.system);
     if (a->o.model == NULL) return 0;
-    if (phi_agents_model(a->agents, a->o.model, &model) != PHI_OK)
-        model = pick_model_named(a->o.model, &a->why);
+    wrong = commands_model(a->agents, a->o.model, &a->why, &model);
+    if (wrong != NULL) return complain(a, wrong, a->o.model);
     return phi_agent_set_model(a->agent, &model) == PHI_OK ? 0 : complain(a, "-m", last_error(a));
 }
 
 /* Without a configuration: a model whose key is set, and the built-in tools. */
 static int agent_of_environment(app *a) {
     phi_tools_desc tools = PHI_ZERO;
+    const char *wrong = commands_model(NULL, a->o.model, &a->why, &a->desc.model);
+    if (wrong != NULL) return complain(a, wrong, a->o.model);
     tools.workspace = ".";
     (void)phi_tools_init(&a->set, &tools);
-    a->desc.model = a->o.model ? pick_model_named(a->o.model, &a->why) : pick_model(&a->why);
     a->desc.system_prompt = a->o.system ? a->o.system
                                         : "You are a helpful assistant in a terminal. Be brief. "
                                           "Your tools work in the current directory.";
@@ -362,7 +367,8 @@ static int tear_down(app *a, int code) {
     free(words.at);
     free(a->held.at);
     free(a->o.question.at);
-    return a->screen.gone ? PIPE_CLOSED : code;
+    if (a->screen.gone == 0) return code;
+    return a->screen.gone == EPIPE ? PIPE_CLOSED : a->screen.gone == EINTR ? INTERRUPTED : FAILED;
 }
 
 /* ---- one question ---- */
@@ -401,18 +407,6 @@ static void add_line(app *a, text *line, style how, const text *words) {
     rows_style(line, a->screen.colors, STYLE_PLAIN);
 }
 
-/* What the keys do now. */
-static void hint_words(app *a, text *out) {
-    if (!a->asking)
-        text_say(out, phi_agent_running(a->agent)
-                          ? "Enter: steer | Ctrl+U: clear | Esc: stop"
-                          : "Enter: submit | Ctrl+R: fresh lane | Ctrl+U: clear | Esc: quit");
-    else if (a->asked.kind == PHI_WAITING_BUDGET)
-        text_say(out, "y: go on | n: stop");
-    else
-        text_say(out, a->with_always ? "y: once | n: no | a: always" : "y: once | n: no");
-}
-
 /* Below the transcript: who and where, the figures, the line that is typed, the keys. */
 static void draw(app *a) {
     text lines[4 + LINE_ROWS], words[3];
@@ -424,7 +418,7 @@ static void draw(app *a) {
     memset(words, 0, sizeof words);
     status_agent(&words[0], a->agent, phi_agents_name(a->agents, a->which));
     status_tokens(&words[1], a->agent, a->screen.columns < 60, a->asking);
-    hint_words(a, &words[2]);
+    status_keys(&words[2], a->agent, a->asking ? &a->asked : NULL, a->with_always);
     if (rows >= 8) add_line(a, &lines[count++], STYLE_DIM, &words[0]);
     if (rows >= 3) add_line(a, &lines[count++], STYLE_DIM, &words[1]);
     if (rows >= 4 && a->asking) add_line(a, &lines[count++], STYLE_ASK, &words[2]);
@@ -590,6 +584,7 @@ int main(int argc, char **argv) {
     phi_arena_init(&a.arena, &a.memory, 0);
     asks = a.o.command != NULL || a.o.question.len > 0;
     screen_open(&a.screen, asks || dumb);
+    a.whole = !isatty(1);
     keys_catch_ends();
     if (a.o.command != NULL) return tear_down(&a, commands(a.o.command, a.o.config));
     code = set_up(&a);

@@ -12,6 +12,7 @@ enum { CALLS_MOST = 32 };
 /* A call that runs. */
 typedef struct call_line {
     char id[96]; /* empty: unused */
+    bool skipped;
     text argument;
     int64_t began_ms;
 } call_line;
@@ -41,32 +42,35 @@ static inline call_line *calls_find(call_line *calls, phi_str id) {
     return unused;
 }
 
-/* PHI_EV_TOOL_START. */
+/* PHI_EV_TOOL_START. A call beyond CALLS_MOST, or of a longer id, is not recorded. */
 static inline void calls_begin(call_line *calls, const phi_event *ev, phi_arena *arena,
                                int columns) {
     call_line *call = calls_find(calls, ev->tool_call_id);
     if (call == NULL || ev->tool_call_id.len >= sizeof call->id) return;
     (void)snprintf(call->id, sizeof call->id, "%.*s", (int)ev->tool_call_id.len,
                    ev->tool_call_id.at);
+    call->skipped = ev->arguments.at == NULL;
     call->argument.len = 0;
     text_fit(&call->argument, calls_argument(arena, ev->arguments), columns);
     call->began_ms = ev->timestamp_ms;
 }
 
-/* PHI_EV_TOOL_END: "* bash echo one (12ms, ok)". */
+/* PHI_EV_TOOL_END: "* bash echo one (12ms, ok)"; of a call that was not recorded: "* bash (ok)". */
 static inline void calls_end(call_line *calls, const phi_event *ev, phi_arena *arena, int columns,
                              text *out) {
     call_line *call = calls_find(calls, ev->tool_call_id);
     phi_str result = PHI_ZERO;
+    bool recorded = call != NULL && call->id[0] != '\0';
     text_say(out, "* ");
     text_fit(out, ev->tool_name, 64);
-    if (call != NULL && call->id[0] != '\0') {
-        if (call->argument.len > 0) text_print(out, " %s", call->argument.at);
-        text_print(out, " (%dms", (int)(ev->timestamp_ms - call->began_ms));
-        call->id[0] = '\0';
-    } else
-        text_say(out, " (not run");
-    text_say(out, ev->is_error ? ", error: " : ", ok");
+    if (recorded && call->argument.len > 0) text_print(out, " %s", call->argument.at);
+    text_say(out, " (");
+    if (recorded && call->skipped)
+        text_say(out, "not run, ");
+    else if (recorded)
+        text_print(out, "%dms, ", (int)(ev->timestamp_ms - call->began_ms));
+    if (recorded) call->id[0] = '\0';
+    text_say(out, ev->is_error ? "error: " : "ok");
     if (ev->is_error && ev->message != NULL)
         result = phi_message_text(ev->message, " ", arena, NULL);
     text_fit(out, result, columns);

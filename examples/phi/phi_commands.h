@@ -92,16 +92,30 @@ static inline int commands_presets(void) {
     return 0;
 }
 
-static inline void commands_name(const char *before, phi_str name, const char *after,
-                                 phi_str model) {
-    text out = {NULL, 0, 0};
-    text_say(&out, before);
-    text_fit(&out, name, 80);
-    text_say(&out, after);
+/* A name for -m, what it means, and the id of that model where both are not the same. */
+static inline void commands_name(phi_agents *agents, const char *before, phi_str name,
+                                 const char *after, phi_str means) {
+    text whole = {NULL, 0, 0}, out = {NULL, 0, 0};
+    phi_model model = PHI_ZERO;
+    text_print(&whole, "%s%.*s%s", before, (int)name.len, name.at, after);
+    text_fit(&out, text_str(&whole), 100);
     text_print(&out, "%*s", out.len < 22 ? (int)(22 - out.len) : 1, "");
-    text_fit(&out, model, 120);
+    text_fit(&out, means, 120);
+    if (phi_agents_model(agents, whole.at, &model) == PHI_OK &&
+        !phi_str_equal(phi_str_of(model.id), means)) {
+        text_say(&out, " = ");
+        text_fit(&out, phi_str_of(model.id), 120);
+    }
     (void)puts(out.at);
+    free(whole.at);
     free(out.at);
+}
+
+static inline void commands_provider(phi_agents *agents, phi_str id, const phi_json *provider) {
+    bool written = id.len > 1 && memcmp(id.at, "{{", 2) == 0; /* as a reference already */
+    phi_str model = phi_json_str(phi_json_get(provider, "model"), "");
+    if (provider != NULL)
+        commands_name(agents, written ? "" : "{{provider.", id, written ? "" : "}}", model);
 }
 
 /* The aliases and providers of a file. */
@@ -109,18 +123,36 @@ static inline int commands_models(phi_runtime *rt, const char *path) {
     phi_config *config = path != NULL ? commands_load(path) : NULL;
     phi_agents *agents = config != NULL ? commands_dry(rt, config) : NULL;
     size_t errors = config != NULL ? commands_problems(config, agents, stderr, true) : 0;
-    phi_json_iter it = phi_json_each(phi_json_get(phi_config_tree(config), "models"));
+    const phi_json *tree = phi_config_tree(config);
+    phi_json_iter it = phi_json_each(phi_json_get(tree, "models"));
     phi_json *node;
     if (config == NULL) return commands_presets();
     while ((node = phi_json_next(&it)) != NULL)
-        commands_name(":", it.key, "", phi_json_str(node, ""));
-    it = phi_json_each(phi_json_path(phi_config_tree(config), "provider.instances"));
+        commands_name(agents, ":", it.key, "", phi_json_str(node, ""));
+    node = phi_json_get(tree, "provider");
+    if (phi_json_get(node, "model") != NULL) commands_provider(agents, phi_str_of("default"), node);
+    it = phi_json_each(phi_json_get(node, "instances"));
     while ((node = phi_json_next(&it)) != NULL)
-        commands_name("{{provider.", phi_json_str(phi_json_get(node, "id"), ""), "}}",
-                      phi_json_str(phi_json_get(node, "model"), ""));
+        commands_provider(agents, phi_json_str(phi_json_get(node, "id"), ""), node);
     (void)phi_agents_free(agents);
     phi_config_free(config);
     return errors > 0 ? 2 : 0;
+}
+
+/* The model of -m: an alias or a reference of the file (agents NULL: there is none), else a preset or a model's id; NULL:
+   whichever has a key. NULL, or what is wrong: an alias that means nothing is no model's id, for another provider would
+   read the conversation. */
+static inline const char *commands_model(phi_agents *agents, const char *name, const char **why,
+                                         phi_model *out) {
+    const char *from = name != NULL ? name + strspn(name, " \t\r\n") : "";
+    phi_status status = PHI_NOT_FOUND;
+    if (agents != NULL && name != NULL) status = phi_agents_model(agents, name, out);
+    if (status == PHI_OK) return NULL;
+    if (status != PHI_NOT_FOUND) return phi_status_text(status);
+    if (from[0] == ':' || strncmp(from, "{{", 2) == 0)
+        return agents != NULL ? "the file has no such model" : "an alias wants a file (-c FILE)";
+    *out = name != NULL ? pick_model_named(name, why) : pick_model(why);
+    return NULL;
 }
 
 static inline int commands_schema(void) {

@@ -4,6 +4,7 @@
 
 #include "phi_text.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <unistd.h>
@@ -24,7 +25,7 @@ static const char options_usage[] =
     "      --json           each event as a line of JSON on stdout\n"
     "      --record FILE    records the run; --replay FILE plays it without a network\n"
     "      --trace FILE     writes a page about the conversation at the end (.html)\n"
-    "  -q, --quiet          no tool calls and notes on stderr\n"
+    "  -q, --quiet          on stderr only what is wrong, no tool calls and notes\n"
     "      --help, --version\n"
     "exit codes: 0 ok, 1 the run failed, 2 usage or configuration, 3 a limit or a refusal\n"
     "            ended it, 130 interrupted, 141 nobody read the output\n";
@@ -76,7 +77,8 @@ static inline int options_rest(options *o, int count, char **words) {
     return -1;
 }
 
-/* What is piped in is the question, or follows it. */
+/* What is piped in is the question, or follows it. A descriptor that is not open for reading is no input: nohup leaves
+   such a one. */
 static inline int options_input(options *o) {
     char part[4096];
     ssize_t got = 0;
@@ -86,6 +88,7 @@ static inline int options_input(options *o) {
     before = o->question.len;
     while (o->question.len < OPTIONS_INPUT_BYTES && (got = read(0, part, sizeof part)) > 0)
         text_add(&o->question, part, (size_t)got);
+    if (got < 0 && errno != EBADF) return options_wrong("standard input: ", strerror(errno));
     if (got > 0) return options_wrong("standard input is longer than 16 MiB", "");
     if (memchr(o->question.at, 0, o->question.len))
         return options_wrong("standard input is no text", "");

@@ -14,7 +14,8 @@
 enum { SCREEN_KEPT = 1 << 20, SCREEN_ROWS = 512 };
 
 typedef struct screen {
-    bool plain, colors, gone; /* gone: nobody reads any more */
+    bool plain, colors;
+    int gone; /* the errno that ended the output: EPIPE: nobody reads any more, EINTR: a signal */
     int columns, rows; /* the terminal's last column stays free: they differ in what is behind it */
     text kept;         /* the transcript: styles, line breaks, and text that is safe to show */
     size_t growing;    /* where its last row begins; all before is the terminal's */
@@ -44,17 +45,19 @@ static inline void screen_open(screen *s, bool plain) {
     (void)screen_measure(s);
 }
 
+/* A signal that ends the program ends a write that waits, too: the reader may never read on. */
 static inline void screen_write(screen *s, const char *at, size_t n) {
-    while (n > 0 && !s->gone) {
+    while (n > 0 && s->gone == 0) {
         ssize_t done = write(1, at, n);
         struct pollfd out = {1, POLLOUT, 0};
-        if (done < 0 && (errno == EAGAIN || (errno == EINTR && !keys_signal)))
-            (void)poll(&out, 1, 100);
-        else if (done < 0) {
-            if (errno != EPIPE && s->plain) perror("phi: standard output");
-            s->gone = true;
-        } else
+        if (done >= 0)
             at += done, n -= (size_t)done;
+        else if (errno != EAGAIN && errno != EINTR)
+            s->gone = s->plain ? errno : EPIPE; /* a terminal that is gone: EIO */
+        else if (!keys_signal)
+            (void)poll(&out, 1, 100);
+        if (s->gone != 0 && s->gone != EPIPE) perror("phi: standard output");
+        if (s->gone == 0 && n > 0 && keys_signal) s->gone = EINTR;
     }
 }
 

@@ -1,5 +1,5 @@
-/* phi_status.h - an agent in two lines: who, which thread, how many tokens, and what it does. Copy what you need of
-   it. */
+/* phi_status.h - an agent in three lines: who, which thread; how many tokens, and what it does; what the keys do. Copy
+   what you need of it. */
 #ifndef PHI_STATUS_H
 #define PHI_STATUS_H
 
@@ -37,28 +37,40 @@ static inline void status_agent(text *out, phi_agent agent, phi_str name) {
     text_print(out, " | Msgs: %u", (unsigned)phi_message_count(agent));
 }
 
-/* The totals are the log's: they survive a crash, and other processes. */
+/* The tokens are the log's: they survive a crash, and other processes. The dollars are what this process spent: the log
+   may have answers of models whose rates nobody knows any more. */
 static inline void status_tokens(text *out, phi_agent agent, bool brief, bool asking) {
     phi_usage all = phi_thread_usage(phi_agent_thread(agent));
-    phi_agent_desc desc = PHI_ZERO;
-    double cost;
-    (void)phi_agent_get_desc(agent, &desc);
-    cost = phi_cost_of(&desc.model.cost, &all);
+    uint64_t in = all.input + all.cache_read + all.cache_write;
+    double cost = phi_agent_cost(agent);
     if (!brief) text_say(out, "Tokens: ");
-    status_amount(out, all.total_tokens);
+    status_amount(out, in + all.output);
     if (!brief) {
         text_say(out, " (");
-        status_amount(out, all.total_tokens - all.output);
+        status_amount(out, in);
         text_say(out, " in / ");
         status_amount(out, all.output);
         text_say(out, " out)");
     }
-    if (cost > 0) text_print(out, ", $%.4f", cost);
+    if (cost > 0) text_print(out, brief ? ", $%.4f" : ", $%.4f spent", cost);
     text_say(out, brief ? " | " : " | Status: ");
     if (asking)
         text_say(out, "Waiting for you");
     else
         status_work(out, agent);
+}
+
+/* What the keys do now. asked: what waits for a person; NULL: nothing. */
+static inline void status_keys(text *out, phi_agent agent, const phi_pending_item *asked,
+                               bool with_always) {
+    if (asked == NULL)
+        text_say(out, phi_agent_running(agent)
+                          ? "Enter: steer | Ctrl+U: clear | Esc: stop"
+                          : "Enter: submit | Ctrl+R: fresh lane | Ctrl+U: clear | Esc: quit");
+    else if (asked->kind == PHI_WAITING_BUDGET)
+        text_say(out, "y: go on | n: stop");
+    else
+        text_say(out, with_always ? "y: once | n: no | a: always" : "y: once | n: no");
 }
 
 #endif

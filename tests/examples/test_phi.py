@@ -16,6 +16,7 @@ import tempfile
 import termios
 import time
 import unittest
+import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import test_examples  # noqa: E402
@@ -55,6 +56,16 @@ class Folder(unittest.TestCase):
                               check=False)
         return done.stdout, done.stderr, done.returncode
 
+    def begin(self, scenario, *args):
+        """A question whose answer a terminal gets as it comes: the child, when that began, and the terminal."""
+        terminal, slave = os.openpty()
+        self.addCleanup(os.close, terminal)
+        child = subprocess.Popen([PHI, *args], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=slave,
+                                 stderr=subprocess.PIPE, env=environment(PHI_BASE_URL=self.url(scenario)))
+        os.close(slave)
+        os.read(terminal, 100)
+        return child, terminal
+
     def write(self, name, text):
         with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
             file.write(text)
@@ -72,6 +83,17 @@ class OneQuestion(Folder):
         self.assertEqual(self.phi("Review", text="a diff\n", scenario="echo")[0],
                          "Review\n\na diff\n")
         self.assertEqual(self.phi("Alone", text="", scenario="echo")[0], "Alone\n")
+
+    def test_standard_input_that_cannot_be_read_is_an_error(self):
+        for flags, expected in [(os.O_RDONLY, ("", "phi: standard input: Is a directory (phi --help)\n", 2)),
+                                (os.O_WRONLY, ("Review\n", "", 0))]:  # as nohup opens it
+            with self.subTest(flags=flags):
+                file = os.open(self.folder if flags == os.O_RDONLY else os.devnull, flags)
+                done = subprocess.run([PHI, "Review"], stdin=file, cwd=self.folder, timeout=LONGEST,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                      env=environment(PHI_BASE_URL=self.url("echo")), check=False)
+                os.close(file)
+                self.assertEqual((done.stdout, done.stderr, done.returncode), expected)
 
     def test_tool_calls_are_lines_on_stderr_unless_it_is_quiet(self):
         self.write("notes.txt", "What is to be done.\n")
@@ -105,7 +127,7 @@ class OneQuestion(Folder):
 
     def test_streams_that_are_closed_are_not_taken_by_files(self):
         self.write("t.tape", "")
-        for number, code in [(0, 0), (1, 141), (2, 0)]:
+        for number, code in [(0, 0), (1, 1), (2, 0)]:
             with self.subTest(stream=number):
                 env = environment(PHI_BASE_URL=self.url("hello"))
                 done = subprocess.run(["sh", "-c", 'exec "$0" "$@" %d>&-' % number, PHI, "--record",
@@ -120,13 +142,14 @@ class OneQuestion(Folder):
     def test_a_full_disk_is_told_and_ends_it_with_an_error(self):
         full = "No space left"
         with open("/dev/full", "w", encoding="utf-8") as out:
-            for args, code in [(("schema",), 1), (("models",), 1), (("go",), 141)]:
+            for args, code in [(("schema",), 1), (("models",), 1), (("go",), 1)]:
                 with self.subTest(args=args):
                     done = subprocess.run([PHI, *args], cwd=self.folder, stdin=subprocess.DEVNULL,
                                           stdout=out, stderr=subprocess.PIPE, text=True,
                                           env=environment(PHI_BASE_URL=self.url("hello")), check=False)
                     self.assertEqual(done.returncode, code)
                     self.assertIn("phi: standard output: " + full, done.stderr)
+                    self.assertNotIn("stopped", done.stderr)
         for option in ("--record", "--trace"):
             with self.subTest(option=option):
                 _, err, code = self.phi(option, "/dev/full", "go")
@@ -151,14 +174,26 @@ class OneQuestion(Folder):
         self.assertIsNotNone(port)
 
     def test_an_interrupt_stops_the_run(self):
-        child = subprocess.Popen([PHI, "go"], cwd=self.folder, stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 env=environment(PHI_BASE_URL=self.url("slow-100")))
-        os.read(child.stdout.fileno(), 100)
+        child, terminal = self.begin("slow-100", "go")
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=LONGEST)
+        err = child.communicate(timeout=LONGEST)[1]
         self.assertEqual((err, child.returncode), (b"(stopped)\n", 130))
-        self.assertTrue(out.endswith(b"\n"))
+        self.assertTrue(os.read(terminal, 1000).endswith(b"\n"))
+
+    def test_an_interrupt_ends_it_also_where_the_reader_does_not_read(self):
+        for args in (("go",), ("--json", "go")):
+            with self.subTest(args=args):
+                child = subprocess.Popen([PHI, *args], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                         env=environment(PHI_BASE_URL=self.url("long-20000")))
+                before, held = b"", bytearray(4)
+                while before != held or not any(held):  # until the pipe is full
+                    before = bytes(held)
+                    time.sleep(0.3)
+                    fcntl.ioctl(child.stdout, termios.FIONREAD, held)
+                child.send_signal(signal.SIGINT)
+                self.assertEqual(child.wait(timeout=LONGEST), 130)
+                self.assertNotIn(b"standard output", child.communicate()[1])
 
     def test_a_reader_that_leaves_ends_it_quietly(self):
         child = subprocess.Popen([PHI, "-q", "go"], cwd=self.folder, stdin=subprocess.DEVNULL,
@@ -210,27 +245,19 @@ class Session(Folder):
                          ["chat.jsonl"])
 
     def test_killed_in_mid_stream_it_goes_on(self):
-        child = subprocess.Popen([PHI, "--session", "s.jsonl", "count"], cwd=self.folder,
-                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                 env=environment(PHI_BASE_URL=self.url("slow-120")))
-        os.read(child.stdout.fileno(), 100)
+        child = self.begin("slow-120", "--session", "s.jsonl", "count")[0]
         child.kill()
-        child.wait()
-        child.stdout.close()
+        child.communicate()
         with open(os.path.join(self.folder, "s.jsonl"), "a", encoding="utf-8") as file:
             file.write('{"crc":"00000000","seq":9,"e":{"torn')
         out, _, code = self.phi("--session", "s.jsonl", "go on", scenario="echo")
         self.assertEqual((out, code), ("count\ngo on\n", 0))  # what was not answered is asked, too
 
     def test_two_at_once_are_refused(self):
-        child = subprocess.Popen([PHI, "--session", "s.jsonl", "count"], cwd=self.folder,
-                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                 env=environment(PHI_BASE_URL=self.url("slow-120")))
-        os.read(child.stdout.fileno(), 100)
+        child = self.begin("slow-120", "--session", "s.jsonl", "count")[0]
         out, err, code = self.phi("--session", "s.jsonl", "me, too")
         child.kill()
-        child.wait()
-        child.stdout.close()
+        child.communicate()
         self.assertEqual((out, code), ("", 2))
         self.assertIn("locked", err)
 
@@ -316,8 +343,15 @@ class Config(Folder):
 
     def test_models_and_schema(self):
         out, _, code = self.phi("models", "-c", "agents.toml")
-        self.assertEqual((out, code), (":fast                 {{provider.quick}}\n"
+        self.assertEqual((out, code), (":fast                 {{provider.quick}} = claude-quick\n"
+                                       "{{provider.default}}  claude-haiku-4-5\n"
                                        "{{provider.quick}}    claude-quick\n", 0))
+        self.assertEqual(self.phi("-c", "agents.toml", "-m", "{{provider.default}}", "plan")[0], "plan\n")
+        self.write("shared.toml", AGENTS.replace('id = "quick"', 'id = "{{%quick%}}"').replace("[provider]", "[left]"))
+        self.assertEqual(self.phi("models", "-c", "shared.toml")[0],
+                         ":fast                 {{provider.quick}} = claude-quick\n"
+                         "{{%quick%}}           claude-quick\n")
+        self.assertEqual(self.phi("-c", "shared.toml", "-m", "{{%quick%}}", "x")[0], HELLO)
         out, _, code = self.phi("schema")
         self.assertEqual(code, 0)
         self.assertIn("permissions", json.loads(out)["properties"])
@@ -545,13 +579,14 @@ class Tmux(Chat):
                               env=environment(LC_ALL="C.UTF-8", LANG="C.UTF-8"))
         return done.stdout
 
-    def start(self, scenario, *args, size=(80, 24)):
+    def start(self, scenario, *args, size=(80, 24), **more):
         self.socket = os.path.join(self.folder, "tmux%d" % time.monotonic_ns())
         self.work = os.path.join(self.folder, "work")
         os.makedirs(self.work, exist_ok=True)
         command, env = self.command(scenario, *args)
         # A terminal that dies in the midst of a search for leaks leaves that waiting; Pty has it.
-        words = ["ASAN_OPTIONS=detect_leaks=0", "PHI_BASE_URL=" + env["PHI_BASE_URL"], *command]
+        words = ["ASAN_OPTIONS=detect_leaks=0", "PHI_BASE_URL=" + env["PHI_BASE_URL"],
+                 *(name + "=" + value for name, value in more.items()), *command]
         self.tmux("-u", "new-session", "-d", "-x", str(size[0]), "-y", str(size[1]), "-c",
                   self.work, "env " + " ".join("'%s'" % w for w in words) +
                   "; echo code $?; exec sleep 60")
@@ -628,6 +663,21 @@ class Tmux(Chat):
         self.assertFalse(self.has("four.txt"))
         self.assertRegex(screen, r"\* bash touch three.txt \(\d+ms, ok\)")
 
+    def test_a_call_that_was_skipped_is_said_not_to_run(self):
+        os.makedirs(os.path.join(self.folder, "work"))
+        self.write("work/phi.toml", AGENTS.replace("/s/echo", "/s/phi-skip") +
+                   '[permissions]\notherwise = "allow"\n'
+                   '[tools]\nenabled = ["bash"]\ntool_strategy = "sequential"\n')
+        self.start("echo", SERVER=mock.url)
+        self.type("go", "Enter")
+        self.wait_for(r"[-|/\\] bash")
+        self.type("no, wait", "Enter")
+        self.wait_for(r"Now I hear: no, wait")
+        screen = self.screen()
+        self.assertRegex(screen, r"\* bash touch one.txt; sleep 2 \(\d+ms, ok\)")
+        self.assertIn("* bash (not run, error: Skipped due to queued user message.)", screen)
+        self.assertFalse(self.has("two.txt"))
+
     def test_killed_in_mid_stream_the_chat_goes_on_with_its_totals(self):
         self.start("slow-60", "--session", "chat.jsonl")
         self.type("hello there", "Enter")
@@ -648,6 +698,27 @@ class Tmux(Chat):
         self.assertIn(totals, screen)
         self.type("and on", "Enter")
         self.wait_for(r"\(\d+ms\): count\nand on")
+
+    def test_dollars_are_what_this_process_spent_and_tokens_the_logs(self):
+        os.makedirs(os.path.join(self.folder, "work"))
+        self.write("work/phi.toml", AGENTS.replace("[[provider", "[provider.cost]\noutput_per_million = 1000.0\n"
+                                                   "[[provider", 1))
+        path = os.path.join(self.folder, "work/s.jsonl")
+        self.assertEqual(self.phi("-c", "work/phi.toml", "--session", path, "-m", ":fast", "hello",
+                                  SERVER=mock.url)[2], 0)
+        with open(path, "rb") as file:  # as a log of another program may have it
+            lines = [re.sub(rb'"total_tokens":\d+', b'"total_tokens":1', line[18:])
+                     for line in file.read().splitlines()]
+        with open(path, "wb") as file:
+            file.writelines(b'{"crc":"%08x",%s\n' % (zlib.crc32(line), line) for line in lines)
+        self.start("echo", "--session", "s.jsonl", SERVER=mock.url)
+        tokens = re.search(r"^Tokens: (\d+) \((\d+) in / (\d+) out\) \| Status: Ready", self.screen(), re.M)
+        self.assertIsNotNone(tokens, self.screen())
+        self.assertEqual(int(tokens.group(1)), int(tokens.group(2)) + int(tokens.group(3)))
+        self.type("and again", "Enter")
+        screen = self.wait_for(r"^Tokens: .*, \$[\d.]+ spent \| Status: Ready")
+        self.assertEqual(re.search(r"^Agent \(\d+ms, (.*)\): and again", screen, re.M).group(1),
+                         re.search(r", (\$.*) spent", screen).group(1))
 
     def test_small_and_large_windows_and_wide_text(self):
         self.start("phi-wide", size=(20, 5))

@@ -1,0 +1,31 @@
+/* phi_notes.h - what an event says about a run, in a line. Copy what you need of it. */
+#ifndef PHI_NOTES_H
+#define PHI_NOTES_H
+
+#include "phi_rows.h"
+
+/* Adds the line. STYLE_END: the event has none. */
+static inline style notes_add(text *out, const phi_event *ev) {
+    switch (ev->kind) {
+    case PHI_EV_ERROR:
+        text_print(out, "! %.*s", (int)ev->text.len, ev->text.at);
+        if (ev->failure != NULL && ev->failure->http_status != 0)
+            text_print(out, " (HTTP %d)", ev->failure->http_status);
+        return STYLE_BAD;
+    case PHI_EV_INPUT_REJECTED:
+    case PHI_EV_WARNING: text_add(out, ev->text.at, ev->text.len); return STYLE_BAD;
+    case PHI_EV_RETRY:
+    case PHI_EV_FAILOVER:
+    case PHI_EV_TOOLS_CHANGED: text_add(out, ev->text.at, ev->text.len); return STYLE_DIM;
+    case PHI_EV_INPUT_DROPPED:
+        text_print(out, "(not delivered: %.*s)", (int)ev->text.len, ev->text.at);
+        return STYLE_BAD;
+    case PHI_EV_COMPACTION_END:
+        text_print(out, "(%d messages compacted to %d)", (int)ev->compaction->messages_before,
+                   (int)ev->compaction->messages_after);
+        return STYLE_DIM;
+    default: return STYLE_END;
+    }
+}
+
+#endif
