@@ -1,12 +1,12 @@
-"""Runs test programs, one more at a time than there are processors (some of them wait), and adds up what they say.
+"""Runs test programs, two more at a time than there are processors (some of them wait), and adds up what they say.
 
-    run_tests.py [--jobs N] [--timeout S] [--valgrind] [--build DIR] [--quiet] program ...
+    run_tests.py [--jobs N] [--timeout S] [--build DIR] [--valgrind DIR] program ...
 
-A program is an executable, or a .py file that is run with this Python. Its last line of the form
+A program is an executable, or a .py file that is run with this Python; $PHI_BUILD says where scripts find programs
+(--build). Programs below the folder of --valgrind run under valgrind, and may take ten times as long. The last line of the form
 "N passed, N failed[, N skipped]" counts; for unittest, its own closing lines do. A program that
 crashes, hangs or says nothing is one failure. One line is printed for each; what a program printed
 is shown when it failed. The last line is the sum: "N passed, N failed[, N skipped]".
---sum FILE adds to the sums in FILE and writes them back, so that several runs can end in one line.
 """
 import argparse
 import concurrent.futures
@@ -40,22 +40,27 @@ def counts_of(text):
     return max(0, int(ran.group(1)) - bad - skipped), bad, skipped
 
 
+def inside(program, folder):
+    return bool(folder) and os.path.abspath(program).startswith(os.path.abspath(folder) + os.sep)
+
+
 def run(program, args, env):
-    command = [program if os.sep in program else "./" + program]
+    command, timeout = [program if os.sep in program else "./" + program], args.timeout
     if program.endswith(".py"):
         command = [sys.executable, program]
-    elif args.valgrind:
-        command = VALGRIND + command
+    elif inside(program, args.valgrind):
+        # The seeds were all run under the sanitizers, twenty times as fast.
+        command, timeout, env = VALGRIND + command, 10 * timeout, {"PHI_SEEDS": "10", **env}
     start = time.monotonic()
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, env=env, start_new_session=True)
     try:
-        out, _ = child.communicate(timeout=args.timeout)
+        out, _ = child.communicate(timeout=timeout)
         trouble = ""
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, signal.SIGKILL)
         out, _ = child.communicate()
-        trouble = f"still running after {args.timeout} s"
+        trouble = f"still running after {timeout} s"
     text = out.decode("utf-8", "replace")
     counts = counts_of(text)
     code = child.returncode
@@ -73,11 +78,9 @@ def run(program, args, env):
 
 def show(result, args):
     program, passed, failed, skipped, trouble, text, seconds = result
-    build = os.path.abspath(args.build) if args.build else "/nowhere"
-    name = os.path.abspath(program)
-    name = os.path.relpath(name, build if name.startswith(build + os.sep) else None)
-    if args.valgrind:
-        name += " (valgrind)"
+    name = os.path.relpath(program, args.build if inside(program, args.build) else None)
+    if inside(program, args.valgrind):
+        name = os.path.relpath(program, args.valgrind) + " (valgrind)"
     words = [f"{passed} passed"] + [f"{failed} FAILED"] * bool(failed)
     words += [f"{skipped} skipped"] * bool(skipped) + [trouble] * bool(trouble)
     print(f"{'FAIL' if failed else 'ok  '} {name:44} {seconds:6.2f} s  {', '.join(words)}")
@@ -91,12 +94,10 @@ def show(result, args):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--jobs", type=int, default=(os.cpu_count() or 2) + 1)
+    parser.add_argument("--jobs", type=int, default=(os.cpu_count() or 2) + 2)
     parser.add_argument("--timeout", type=int, default=180)
-    parser.add_argument("--valgrind", action="store_true")
+    parser.add_argument("--valgrind", default="")
     parser.add_argument("--build", default="")
-    parser.add_argument("--sum", default="")
-    parser.add_argument("--last", action="store_true", help="print the sum line of --sum")
     parser.add_argument("programs", nargs="*")
     args = parser.parse_args()
     # What a shell in the background ignores, the tests must not inherit: some press Ctrl+C.
@@ -108,25 +109,16 @@ def main():
     env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
     env["PYTHONDONTWRITEBYTECODE"] = "1"
     env.setdefault("PYTHON", sys.executable)  # for the mock server
-    if args.valgrind:  # the seeds were all run under the sanitizers, twenty times as fast
-        env.setdefault("PHI_SEEDS", "10")
     if args.build:
         env["PHI_BUILD"] = os.path.abspath(args.build)
     total = [0, 0, 0]
-    if args.sum and os.path.exists(args.sum):
-        with open(args.sum) as file:
-            total = [int(n) for n in file.read().split()]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         jobs = [pool.submit(run, program, args, env) for program in args.programs]
         for job in concurrent.futures.as_completed(jobs):
             result = job.result()
             show(result, args)
             total = [a + b for a, b in zip(total, result[1:4])]
-    if args.sum:
-        with open(args.sum, "w") as file:
-            file.write(" ".join(map(str, total)))
-    if not args.sum or args.last:
-        print(f"{total[0]} passed, {total[1]} failed" + (f", {total[2]} skipped" * bool(total[2])))
+    print(f"{total[0]} passed, {total[1]} failed" + (f", {total[2]} skipped" * bool(total[2])))
     return 1 if total[1] else 0
 
 

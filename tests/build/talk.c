@@ -102,6 +102,7 @@ int main(int argc, char **argv) {
     if (argc == 5) tool.schema = NULL;
     who.tools = &tool;
     who.tool_count = 1;
+    who.retry.disable = true;
     smith = phi_agent_new(rt, &who);
     if (argc == 5) /* tools as an agent gives them out are taken again */
         if (phi_agent_get_desc(smith, &again) != PHI_OK ||

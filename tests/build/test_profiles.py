@@ -16,6 +16,10 @@ PROTOCOLS = {"anthropic_messages": "PHI_NO_ANTHROPIC", "openai_completions": "PH
              "bedrock_converse_stream": "PHI_NO_BEDROCK"}
 # Unoptimised, clang makes the program in a third of the time, and warns of more.
 CC = ["clang"] if shutil.which("clang") else ["gcc", "-Wno-misleading-indentation"]
+# The protocols in halves, with either of those that share files in another one: each half is left out of a program.
+HALVES = (["anthropic_messages", "openai_completions", "azure_openai_responses", "google_generative_ai"],
+          ["bedrock_converse_stream", "openai_responses", "google_vertex"])
+WITHOUT = [[PROTOCOLS[name] for name in HALVES[0]], [PROTOCOLS[name] for name in HALVES[1]] + ["PHI_NO_REWRITES"]]
 OTHER_NAMES = {"anthropic": "PHI_NO_ANTHROPIC", "OpenAI": "PHI_NO_OPENAI_CHAT", "vertex": "PHI_NO_VERTEX"}
 
 
@@ -45,6 +49,28 @@ class Profiles(unittest.TestCase):
             self.programs[key] = program
         return self.programs[key]
 
+    def everything(self):
+        """The whole library, with one protocol more."""
+        tree = os.path.join(OUT, "made_up")
+        if os.path.exists(tree):
+            return self.build(include=tree)
+        os.makedirs(tree)
+        shutil.copytree(os.path.join(ROOT, "src"), os.path.join(tree, "src"))
+        for name in ("amalgamate.py", "LICENSE"):
+            shutil.copy(os.path.join(ROOT, name), tree)
+        shutil.copy(os.path.join(HERE, "made_up.c"), os.path.join(tree, "src", "codecs"))
+        registry = os.path.join(tree, "src", "codecs", "registry.c")
+        with open(registry, encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        at = [i for i, line in enumerate(lines) if line.startswith("#define PHI__CODEC_LIST(X)")]
+        self.assertEqual(len(at), 1)
+        lines.insert(at[0] + 1, '    X(phi__made_up_codec, {"made_up"}, "PHI_NO_MADE_UP") \\')
+        with open(registry, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines))
+        done = run(sys.executable, "amalgamate.py", cwd=tree)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        return self.build(include=tree)
+
     def symbols(self, program):
         return {line.split()[-1] for line in run("nm", program).stdout.splitlines()}
 
@@ -64,11 +90,9 @@ class Profiles(unittest.TestCase):
         self.refused(program, "No provider registered for protocol: telepathy", "telepathy")
 
     def test_each_macro_leaves_out_its_own_protocol_and_not_the_one_that_shares_its_files(self):
-        halves = (["anthropic_messages", "openai_completions", "azure_openai_responses", "google_generative_ai"],
-                  ["bedrock_converse_stream", "openai_responses", "google_vertex"])
-        self.assertEqual(sorted(sum(halves, [])), sorted(PROTOCOLS))
-        for out in halves:
-            program = self.build(*[PROTOCOLS[name] for name in out])
+        self.assertEqual(sorted(sum(HALVES, [])), sorted(PROTOCOLS))
+        for out, defines in zip(HALVES, WITHOUT):
+            program = self.build(*defines)
             for name in PROTOCOLS:
                 if name in out:
                     self.refused(program, f"protocol {name} is left out of this program: {PROTOCOLS[name]}", name)
@@ -78,8 +102,8 @@ class Profiles(unittest.TestCase):
     def test_nothing_of_a_codec_that_was_left_out_is_in_the_program(self):
         parts = ("phi__anthropic_", "phi__bedrock_", "phi__claude_", "phi__gemini_", "phi__openai_chat_",
                  "phi__openai_responses_", "phi__sigv4", "phi__frames_", "phi__strict_words", "phi__strict_nulls_")
-        full = self.symbols(self.build())
-        none = self.symbols(self.build("PHI_MINIMAL"))
+        full = self.symbols(self.everything())
+        none = self.symbols(self.build("PHI_MINIMAL", "PHI_WITH_SNAPSHOT"))
         for part in parts:
             self.assertTrue([s for s in full if s.startswith(part)], f"{part}: nothing is called so any more")
             self.assertEqual([s for s in none if s.startswith(part)], [])
@@ -88,7 +112,7 @@ class Profiles(unittest.TestCase):
         program = self.build("PHI_MINIMAL", "PHI_WITH_ANTHROPIC")
         self.refused(program, 'tool "forge": strict: strict schemas are left out of this program: PHI_NO_STRICT',
                      "anthropic", "strict")
-        done = run(self.build(), "anthropic", "strict")
+        done = run(self.everything(), "anthropic", "strict")
         self.assertEqual((done.returncode, done.stdout), (0, MENDED))
 
     def test_a_tool_that_relies_on_its_schema_is_refused_where_none_is_checked(self):
@@ -106,30 +130,14 @@ class Profiles(unittest.TestCase):
             self.assertIn(name, saves)
         for name in ("phi_summarize", "phi_agent_rewrite", "phi_compaction_plan"):
             self.assertNotIn(name, saves)
-        fixed = self.symbols(self.build("PHI_NO_REWRITES"))
+        fixed = self.symbols(self.build(*WITHOUT[1]))
         for name in ("phi_thread_rewrite", "phi_summarize", "phi_agent_rewrite", "phi_thread_to_json",
                      "phi_session_free"):
             self.assertNotIn(name, fixed)
         self.assertIn("phi_compaction_plan", fixed)
 
     def test_a_protocol_is_added_by_one_line_in_the_registry(self):
-        tree = os.path.join(OUT, "made_up")
-        os.makedirs(tree)
-        shutil.copytree(os.path.join(ROOT, "src"), os.path.join(tree, "src"))
-        for name in ("amalgamate.py", "LICENSE"):
-            shutil.copy(os.path.join(ROOT, name), tree)
-        shutil.copy(os.path.join(HERE, "made_up.c"), os.path.join(tree, "src", "codecs"))
-        registry = os.path.join(tree, "src", "codecs", "registry.c")
-        with open(registry, encoding="utf-8") as file:
-            lines = file.read().split("\n")
-        at = [i for i, line in enumerate(lines) if line.startswith("#define PHI__CODEC_LIST(X)")]
-        self.assertEqual(len(at), 1)
-        lines.insert(at[0] + 1, '    X(phi__made_up_codec, {"made_up"}, "PHI_NO_MADE_UP") \\')
-        with open(registry, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines))
-        done = run(sys.executable, "amalgamate.py", cwd=tree)
-        self.assertEqual(done.returncode, 0, done.stdout)
-        program = self.build(include=tree)
+        program = self.everything()
         done = run(program, "made_up")
         self.assertEqual((done.returncode, done.stdout),
                          (0, "request 1: user: Can you mend it?\n\nIt is\n mended.\n"))

@@ -1,8 +1,7 @@
-/* replay_main.c - plays a tape of test_replay_http.c and prints the hash of its log. It has the whole library in it, made
-   from the shipped header, without libcurl: test_replay_builds.py compiles it in several ways.
+/* replay_main.c - plays a tape of test_replay_http.c and prints the hash of its log. test_replay_builds.py compiles it in
+   several ways, and the library from the shipped header.
 
        replay_main TAPE PROTOCOL STEP_BUDGET_BYTES        PROTOCOL: from 0, as in seven_scene.h */
-#define PHI_IMPLEMENTATION
 #include "phi.h"
 
 #include "record/seven_scene.h"

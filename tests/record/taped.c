@@ -1,6 +1,6 @@
 /* taped.c - is linked into an example, as it stands, and stands between it and the library (ld --wrap): every runtime that
    the example makes records to a tape, or plays one; and the hash of each of its logs is written down when the log goes.
-   test_replay_examples.py builds and runs them.
+   test_replay_builds.py builds and runs them.
 
        TAPED    record: writes f.1, f.2 ..., one a runtime; play
        TAPE     f
