@@ -72,7 +72,7 @@
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x9597f78b
+#if PHI__PUB_LOOP != 0x0046b1d0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0xcf837b7e
@@ -273,11 +273,11 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #endif /* PHI__PUB_PERMISSIONS */
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0xa1d7c573
+#if PHI__PUB_TOOLS != 0x21982634
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0xa1d7c573
+#define PHI__PUB_TOOLS 0x21982634
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -517,7 +517,10 @@ typedef struct phi_script {
     const char *const *argv; /* instead: NULL-ended; argv[0] is looked up in PATH */
     bool shell;              /* the command is a line for sh -c */
     const char *tool;        /* the two tool points: for calls of this tool alone (default: all) */
-    uint32_t timeout_ms;     /* from its start (default: the set's; PHI_UNLIMITED) */
+    /* credential: an address; for models of its scheme, host and port alone, "": for those without
+       an address (default: all) */
+    const char *server;
+    uint32_t timeout_ms; /* from its start (default: the set's; PHI_UNLIMITED) */
     phi_script_failure on_failure;
 } phi_script;
 
@@ -8112,11 +8115,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x3a7e9529
+#if PHI__IMP_TOOLS != 0x4a297b3f
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x3a7e9529
+#define PHI__IMP_TOOLS 0x4a297b3f
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -10581,6 +10584,9 @@ PHI__FN void phi__script_talk_input(phi__buf *out, const phi_hook *hook, phi_str
     if (hook->point == PHI_HOOK_CREDENTIAL) {
         phi__script_talk_key(out, "refused");
         phi__json_write_bool(out, hook->is_error);
+        phi__script_talk_text(out, "model", phi_str_of(hook->model->id));
+        phi__script_talk_text(out, "provider", phi_str_of(hook->model->provider));
+        phi__script_talk_text(out, "base_url", phi_str_of(hook->model->base_url));
     }
     phi__buf_text(out, "}\n");
 }
@@ -10782,16 +10788,19 @@ static bool phi__scripts_can_deny(phi_hook_point point) {
                                PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
 }
 
+static bool phi__scripts_wants(const phi_script *script, const phi_hook *hook) {
+    const uint32_t of_tools = (uint32_t)PHI_HOOK_BEFORE_TOOL | PHI_HOOK_AFTER_TOOL;
+    if ((script->points & (uint32_t)hook->point) == 0) return false;
+    if (((uint32_t)hook->point & of_tools) != 0)
+        return script->tool == NULL || phi__str_is(hook->tool_name, script->tool);
+    return hook->model == NULL || script->server == NULL ||
+           phi__model_is_at(hook->model, script->server);
+}
+
 /* The next script that wants this hook, from `index` on; SIZE_MAX: none. */
 static size_t phi__scripts_next(const phi_scripts *set, const phi_hook *hook, size_t index) {
-    for (; index < set->desc.count; index++) {
-        const phi_script *script = &set->all[index].script;
-        if ((script->points & (uint32_t)hook->point) == 0) continue;
-        if (script->tool == NULL ||
-            ((uint32_t)hook->point & ((uint32_t)PHI_HOOK_BEFORE_TOOL | PHI_HOOK_AFTER_TOOL)) == 0 ||
-            phi__str_is(hook->tool_name, script->tool))
-            return index;
-    }
+    for (; index < set->desc.count; index++)
+        if (phi__scripts_wants(&set->all[index].script, hook)) return index;
     return SIZE_MAX;
 }
 
@@ -11106,6 +11115,19 @@ static bool phi__scripts_environment(phi__scripts_job *job, const phi_hook *hook
     return true;
 }
 
+/* Of the model as much as later scripts need: its address. */
+static bool phi__scripts_model(phi__scripts_job *job, const phi_model *model) {
+    phi_model *copy;
+    phi_str address;
+    if (model == NULL) return true;
+    copy = (phi_model *)phi__arena_zero(&job->arena, sizeof *copy);
+    if (copy == NULL || !phi__arena_str(&job->arena, phi_str_of(model->base_url), &address))
+        return false;
+    copy->base_url = address.at;
+    job->hook.model = copy;
+    return true;
+}
+
 static bool phi__scripts_fill(phi__scripts_job *job, const phi_hook *hook) {
     phi__io *io = job->agent->rt->io;
     job->hook.point = hook->point;
@@ -11114,7 +11136,7 @@ static bool phi__scripts_fill(phi__scripts_job *job, const phi_hook *hook) {
            phi__arena_str(&job->arena, hook->tool_name, &job->hook.tool_name) &&
            phi__arena_str(&job->arena, hook->tool_call_id, &job->hook.tool_call_id) &&
            phi__arena_str(&job->arena, hook->arguments, &job->hook.arguments) &&
-           phi__scripts_environment(job, hook) &&
+           phi__scripts_model(job, hook->model) && phi__scripts_environment(job, hook) &&
            phi__io_timer_set(io, &job->deadline, UINT64_MAX) == PHI_OK &&
            phi__io_timer_set(io, &job->tick, phi__io_now_us(io)) == PHI_OK &&
            phi__hooks_watch(hook->ticket, phi__scripts_over, job);
@@ -11309,6 +11331,11 @@ static bool phi__scripts_make_add(phi_scripts *set, const phi_script *given, siz
     if (given->tool != NULL) {
         one->script.tool = phi__scripts_make_keep(set, given->tool);
         if (one->script.tool == NULL)
+            return phi__scripts_make_refuse(words, words_size, "no memory");
+    }
+    if (given->server != NULL) {
+        one->script.server = phi__scripts_make_keep(set, given->server);
+        if (one->script.server == NULL)
             return phi__scripts_make_refuse(words, words_size, "no memory");
     }
     set->points |= given->points;

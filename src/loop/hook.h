@@ -10,6 +10,7 @@
 #define PHI_LOOP_HOOK_H
 
 #include "model/event.h"
+#include "model/model.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,8 +49,10 @@ typedef enum phi_hook_point {
        reply is appended for the model; DENY: the input is refused, and the reply says why. */
     PHI_HOOK_FILTER = 1 << 15,
     /* Before each attempt of a model call. ALLOW with a reply: the reply is its key; without one:
-       the model's own. is_error: the provider refused the last key; such an attempt is made once a
-       turn and does not count as a retry. DENY: the call fails, and the reply says why. */
+       the model's own. model: the one that the key is for; after a failover, for summaries and
+       for sub-agents it may be at another server than the agent's own, and the reply is sent there.
+       is_error: the provider refused the last key; such an attempt is made once a turn and does not
+       count as a retry. DENY: the call fails, and the reply says why. */
     PHI_HOOK_CREDENTIAL = 1 << 16,
     /* Someone outside asks the agent's host: source, question_kind, text, arguments; call,
        tool_name, tool_call_id where a tool call led to it. Also between runs. ALLOW: the reply is
@@ -86,6 +89,7 @@ typedef struct phi_hook {
     const phi_usage *usage;
     const phi_failure *failure;
     const phi_compaction *compaction;
+    const phi_model *model; /* CREDENTIAL */
     /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and
        CONVERT_TO_LLM the list itself: the hook may set both to a list of its own. The list is
        copied when the hook returns, and so are its messages that were not in the given list; a

@@ -380,6 +380,7 @@ PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
         return phi__model_call_keyed(run);
     hook = phi__hooks_make(run, PHI_HOOK_CREDENTIAL);
     hook.is_error = run->attempt.refused;
+    hook.model = &run->agent->desc.model;
     hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
         return phi__hooks_next(run, hooked, PHI__RUN_CREDENTIAL, phi__model_call_keyed(run),

@@ -1,9 +1,7 @@
 /* model.c - the presets as tables: facts about each provider and, by the model's name, about the
    model. Where a row is wrong for a new model, the host sets the field of phi_model itself. Where
    servers and quirks come from: the providers' documentation, as of November 2026. */
-#include "model/model.h"
-
-#include "base/base_in.h"
+#include "model/model_in.h"
 
 typedef struct phi__preset {
     const char *protocol, *provider, *base_url;
@@ -324,6 +322,23 @@ PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const 
     if (claude != NULL) model.reasoning = phi_model_anthropic(claude, key).reasoning;
     if (id != NULL && strstr(id, "gpt-oss") != NULL) model.reasoning = true;
     return model;
+}
+
+/* Scheme, host and port. */
+static phi_str phi__model_origin(const char *address) {
+    phi_str url = phi_str_of(address);
+    size_t at = phi__str_find(url, 0, "://");
+    for (at = at == SIZE_MAX ? 0 : at + 3; at < url.len; at++)
+        if (strchr("/?#", url.at[at]) != NULL) break;
+    return phi__str(url.at, at);
+}
+
+PHI__FN bool phi__model_same_server(const char *a, const char *b) {
+    return phi_str_equal(phi__model_origin(a), phi__model_origin(b));
+}
+
+PHI__FN bool phi__model_is_at(const phi_model *model, const char *address) {
+    return phi__model_same_server(model->base_url, address);
 }
 
 PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {

@@ -126,6 +126,9 @@ PHI__FN void phi__script_talk_input(phi__buf *out, const phi_hook *hook, phi_str
     if (hook->point == PHI_HOOK_CREDENTIAL) {
         phi__script_talk_key(out, "refused");
         phi__json_write_bool(out, hook->is_error);
+        phi__script_talk_text(out, "model", phi_str_of(hook->model->id));
+        phi__script_talk_text(out, "provider", phi_str_of(hook->model->provider));
+        phi__script_talk_text(out, "base_url", phi_str_of(hook->model->base_url));
     }
     phi__buf_text(out, "}\n");
 }

@@ -12,6 +12,7 @@
 #include "base/utf8_in.h"
 #include "base/words_in.h"
 #include "io/process_in.h"
+#include "model/model_in.h"
 
 #include <stdio.h>
 
@@ -44,16 +45,19 @@ static bool phi__scripts_can_deny(phi_hook_point point) {
                                PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
 }
 
+static bool phi__scripts_wants(const phi_script *script, const phi_hook *hook) {
+    const uint32_t of_tools = (uint32_t)PHI_HOOK_BEFORE_TOOL | PHI_HOOK_AFTER_TOOL;
+    if ((script->points & (uint32_t)hook->point) == 0) return false;
+    if (((uint32_t)hook->point & of_tools) != 0)
+        return script->tool == NULL || phi__str_is(hook->tool_name, script->tool);
+    return hook->model == NULL || script->server == NULL ||
+           phi__model_is_at(hook->model, script->server);
+}
+
 /* The next script that wants this hook, from `index` on; SIZE_MAX: none. */
 static size_t phi__scripts_next(const phi_scripts *set, const phi_hook *hook, size_t index) {
-    for (; index < set->desc.count; index++) {
-        const phi_script *script = &set->all[index].script;
-        if ((script->points & (uint32_t)hook->point) == 0) continue;
-        if (script->tool == NULL ||
-            ((uint32_t)hook->point & ((uint32_t)PHI_HOOK_BEFORE_TOOL | PHI_HOOK_AFTER_TOOL)) == 0 ||
-            phi__str_is(hook->tool_name, script->tool))
-            return index;
-    }
+    for (; index < set->desc.count; index++)
+        if (phi__scripts_wants(&set->all[index].script, hook)) return index;
     return SIZE_MAX;
 }
 
@@ -368,6 +372,19 @@ static bool phi__scripts_environment(phi__scripts_job *job, const phi_hook *hook
     return true;
 }
 
+/* Of the model as much as later scripts need: its address. */
+static bool phi__scripts_model(phi__scripts_job *job, const phi_model *model) {
+    phi_model *copy;
+    phi_str address;
+    if (model == NULL) return true;
+    copy = (phi_model *)phi__arena_zero(&job->arena, sizeof *copy);
+    if (copy == NULL || !phi__arena_str(&job->arena, phi_str_of(model->base_url), &address))
+        return false;
+    copy->base_url = address.at;
+    job->hook.model = copy;
+    return true;
+}
+
 static bool phi__scripts_fill(phi__scripts_job *job, const phi_hook *hook) {
     phi__io *io = job->agent->rt->io;
     job->hook.point = hook->point;
@@ -376,7 +393,7 @@ static bool phi__scripts_fill(phi__scripts_job *job, const phi_hook *hook) {
            phi__arena_str(&job->arena, hook->tool_name, &job->hook.tool_name) &&
            phi__arena_str(&job->arena, hook->tool_call_id, &job->hook.tool_call_id) &&
            phi__arena_str(&job->arena, hook->arguments, &job->hook.arguments) &&
-           phi__scripts_environment(job, hook) &&
+           phi__scripts_model(job, hook->model) && phi__scripts_environment(job, hook) &&
            phi__io_timer_set(io, &job->deadline, UINT64_MAX) == PHI_OK &&
            phi__io_timer_set(io, &job->tick, phi__io_now_us(io)) == PHI_OK &&
            phi__hooks_watch(hook->ticket, phi__scripts_over, job);

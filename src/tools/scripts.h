@@ -57,7 +57,10 @@ typedef struct phi_script {
     const char *const *argv; /* instead: NULL-ended; argv[0] is looked up in PATH */
     bool shell;              /* the command is a line for sh -c */
     const char *tool;        /* the two tool points: for calls of this tool alone (default: all) */
-    uint32_t timeout_ms;     /* from its start (default: the set's; PHI_UNLIMITED) */
+    /* credential: an address; for models of its scheme, host and port alone, "": for those without
+       an address (default: all) */
+    const char *server;
+    uint32_t timeout_ms; /* from its start (default: the set's; PHI_UNLIMITED) */
     phi_script_failure on_failure;
 } phi_script;
 

@@ -83,6 +83,11 @@ static bool phi__scripts_make_add(phi_scripts *set, const phi_script *given, siz
         if (one->script.tool == NULL)
             return phi__scripts_make_refuse(words, words_size, "no memory");
     }
+    if (given->server != NULL) {
+        one->script.server = phi__scripts_make_keep(set, given->server);
+        if (one->script.server == NULL)
+            return phi__scripts_make_refuse(words, words_size, "no memory");
+    }
     set->points |= given->points;
     return phi__scripts_make_arguments(set, one, index, words, words_size);
 }

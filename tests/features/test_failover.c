@@ -283,6 +283,31 @@ TEST(the_hosts_key_is_taken_for_each_model_and_a_refused_one_anew) {
     rig_free(r);
 }
 
+static phi_verdict by_server(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    hook->reply = phi_str_of(strcmp(hook->model->id, "m2") == 0 ? "second server's" : "first's");
+    return PHI_ALLOW;
+}
+
+TEST(the_hook_at_credential_hears_which_model_its_key_is_for) {
+    rig *r = rig_new();
+    set s;
+    phi_agent_desc desc = desc_of(&s);
+    phi_agent agent;
+    desc.hook_fn = by_server;
+    desc.hook_points = PHI_HOOK_CREDENTIAL;
+    desc.retry.disable = true;
+    agent = rig_agent(r, &desc);
+    breaks(r, 1);
+    rig_says(r, "From m2.");
+    (void)run(r, agent);
+    if (CHECK_EQ_INT(rig_requests(r), 2)) {
+        CHECK_EQ_STR(rig_key(r, 0), "first's");
+        CHECK_EQ_STR(rig_key(r, 1), "second server's");
+    }
+    rig_free(r);
+}
+
 TEST(a_model_that_cannot_give_the_format_is_passed_over) {
     rig *r = rig_new();
     set s;
@@ -961,6 +986,7 @@ TEST_MAIN(TEST_ENTRY(the_second_model_answers_where_the_retries_of_the_first_are
           TEST_ENTRY(a_prompt_that_is_too_long_goes_to_a_larger_window_alone),
           TEST_ENTRY(what_the_host_refuses_or_aborts_stays_refused),
           TEST_ENTRY(the_hosts_key_is_taken_for_each_model_and_a_refused_one_anew),
+          TEST_ENTRY(the_hook_at_credential_hears_which_model_its_key_is_for),
           TEST_ENTRY(a_model_that_cannot_give_the_format_is_passed_over),
           TEST_ENTRY(an_agent_stays_with_the_model_that_worked_as_long_as_it_was_told),
           TEST_ENTRY(from_where_it_stays_it_goes_on_in_a_ring),

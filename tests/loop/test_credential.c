@@ -13,6 +13,7 @@ typedef struct vault {
 static phi_verdict give(void *user_data, phi_hook *hook) {
     vault *v = (vault *)user_data;
     if (hook->is_error) v->renewed++;
+    if (CHECK(hook->model != NULL)) CHECK_EQ_STR(hook->model->id, "test-model");
     hook->reply = phi_str_of(v->keys[v->asked++ % MOST]);
     return v->verdict;
 }

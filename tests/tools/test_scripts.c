@@ -607,6 +607,42 @@ TEST(points_of_a_run_can_be_denied_and_filled_by_scripts) {
     stage_close(&s);
 }
 
+/* Its key is for one server; an earlier script's reply stays where a later one is for another. */
+TEST(a_script_knows_the_key_of_its_server_alone) {
+    static const struct {
+        const char *server, *key;
+    } rows[] = {{NULL, "sk-7"},
+                {"https://api.anthropic.com", "sk-7"},
+                {"https://api.anthropic.com/v1/", "sk-7"},
+                {"https://api.anthropic.com:8443", "test-key"},
+                {"http://api.anthropic.com", "test-key"},
+                {"https://api.anthropic.com.elsewhere.example", "test-key"},
+                {"", "test-key"}};
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        stage s;
+        phi_script scripts[2];
+        memset(&s, 0, sizeof s);
+        scripts[0] = script_of(PHI_HOOK_CREDENTIAL, "cat > heard; echo '{\"reply\":\"sk-7\"}'");
+        scripts[1] = script_of(PHI_HOOK_CREDENTIAL, "echo '{\"reply\":\"sk-8\"}'");
+        scripts[0].server = rows[i].server;
+        scripts[1].server = "https://elsewhere.example";
+        s.desc = rig_desc();
+        s.desc.model.base_url = "https://api.anthropic.com";
+        REQUIRE(stage_open(&s, scripts, 2, NULL));
+        rig_says(s.r, "one");
+        CHECK_EQ_INT(phi_prompt(s.agent, "go"), PHI_OK);
+        CHECK_EQ_INT(stage_run(&s, 5000), 0);
+        CHECK_EQ_STR(rig_key(s.r, 0), rows[i].key);
+        if (i == 0)
+            check_written(
+                &s, "heard",
+                "{\"hook\":\"credential\",\"refused\":false,\"model\":\"test-model\","
+                "\"provider\":\"anthropic\",\"base_url\":\"https://api.anthropic.com\"}\n");
+        stage_close(&s);
+    }
+}
+
 TEST(commands_are_split_without_a_shell) {
     stage s;
     phi_script script = PHI_ZERO;
@@ -870,6 +906,7 @@ TEST_MAIN(TEST_ENTRY(a_script_reads_the_numbers_of_a_compaction_and_may_deny_it)
           TEST_ENTRY(a_decision_of_the_hosts_before_the_script_ends_counts_and_kills_it),
           TEST_ENTRY(points_of_a_run_can_be_denied_and_filled_by_scripts),
           TEST_ENTRY(commands_are_split_without_a_shell),
+          TEST_ENTRY(a_script_knows_the_key_of_its_server_alone),
           TEST_ENTRY(faults_of_a_description_are_named),
           TEST_ENTRY(many_calls_at_once_have_a_process_each_and_a_bounded_number_of_them),
           TEST_ENTRY(each_failed_allocation_leaves_nothing_behind_and_never_allows))
