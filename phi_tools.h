@@ -93,7 +93,7 @@
 #if PHI__PUB_STRATEGY != 0x719c5783
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CONFIG != 0xd114b863
+#if PHI__PUB_CONFIG != 0xea88331a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -38537,11 +38537,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x9213357a
+#if PHI__IMP_SECTIONS != 0x39570615
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x9213357a
+#define PHI__IMP_SECTIONS 0x39570615
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -38916,7 +38916,7 @@ static void phi__section_mcp_plain(const phi__section_mcp_taken *t, phi_mcp_desc
     desc->timeout_ms = t->timeout_ms;
     desc->max_timeout_ms = t->max_timeout_ms;
     desc->name_prefix = t->name_prefix;
-    desc->max_message_bytes = (size_t)t->max_message_bytes;
+    desc->max_message_bytes = phi__config_take_size(t->max_message_bytes);
     desc->max_list = t->max_list;
     desc->needs_approval = t->needs_approval;
     desc->hold_changed_tools = t->hold_changed_tools;
@@ -39017,6 +39017,8 @@ static phi_status phi__section_mcp_open(phi__section_mcp_state *s, phi__config_m
     link->at = at;
     link->keep = used->keep;
     link->required = t.required;
+    link->next = s->links;
+    s->links = link;
     status = phi__section_mcp_desc(ground, used->node, &t, link, &desc, &fits);
     if (status != PHI_OK || !fits || ground->check_only) return status;
     link->mcp = phi_mcp_connect(ground->rt, &desc);
@@ -39026,10 +39028,7 @@ static phi_status phi__section_mcp_open(phi__section_mcp_state *s, phi__config_m
         if (status == PHI_NO_MEMORY) return status;
         phi__config_words_error(ground, used->node, status, "mcp.instances",
                                 "MCP server \"%s\": %s", desc.name, words);
-        return PHI_OK;
     }
-    link->next = s->links;
-    s->links = link;
     return PHI_OK;
 }
 
@@ -39079,6 +39078,7 @@ PHI__FN phi_status phi__section_mcp_use(void *state, phi__config_making *making)
            phi__config_making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
         phi__section_mcp_link *link = NULL;
         if (used.node != NULL) link = phi__section_mcp_find(s, making, making->at, &used);
+        if (link != NULL && link->mcp == NULL) link = NULL; /* a problem says why */
         if (link != NULL) status = phi__section_mcp_wait(making, link, making->at);
         if (link != NULL && status == PHI_OK)
             status = phi__config_making_source(making, phi_mcp_tools(link->mcp));
@@ -39411,7 +39411,7 @@ static phi_status phi__section_openapi_desc(phi__config_ground *ground,
     desc->timeout_ms = t->timeout_ms;
     desc->max_response_bytes = t->max_response_bytes;
     desc->max_schema_bytes = t->max_schema_bytes;
-    desc->max_document_bytes = (size_t)t->max_document_bytes;
+    desc->max_document_bytes = phi__config_take_size(t->max_document_bytes);
     desc->name_prefix = t->name_prefix;
     desc->skip_unnamed = t->skip_unnamed;
     desc->needs_approval = t->needs_approval;
@@ -40005,20 +40005,26 @@ static phi_status phi__section_scripts_add(phi__config_ground *ground,
     return PHI_OK;
 }
 
-/* The scripts of a sub-agent: those that guard tools, and one that knows the key of the agent. */
-static phi_status phi__section_scripts_child(const phi__section_scripts_state *s,
-                                             const phi__config_making *making,
-                                             phi_scripts_desc *desc) {
-    uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
+/* The scripts of an agent: keys are for the server of its own model. Of a sub-agent: those that
+   guard tools, and one that knows the key of the agent it works for. */
+static phi_status phi__section_scripts_of(const phi__section_scripts_state *s,
+                                          const phi__config_making *making,
+                                          phi_scripts_desc *desc) {
+    const uint32_t guards = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
+    const char *server = making->top->model.base_url;
     phi_script *list =
         (phi_script *)phi_arena_alloc(making->ground->arena, (s->count + 1) * sizeof *list);
     size_t i;
     if (list == NULL) return PHI_NO_MEMORY;
-    if (!making->has_own_key) points |= (uint32_t)PHI_HOOK_CREDENTIAL;
     desc->scripts = list;
-    desc->count = 0;
-    for (i = 0; i < s->count; i++)
-        if ((s->list[i].points & points) != 0) list[desc->count++] = s->list[i];
+    for (i = 0; i < s->count; i++) {
+        bool key = s->list[i].points == (uint32_t)PHI_HOOK_CREDENTIAL;
+        if (making->is_child && !(key ? !making->has_own_key : (s->list[i].points & guards) != 0))
+            continue;
+        list[desc->count] = s->list[i];
+        if (key) list[desc->count].server = server != NULL ? server : "";
+        desc->count++;
+    }
     return PHI_OK;
 }
 
@@ -40057,14 +40063,11 @@ PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *mak
     phi__section_scripts_set *set;
     phi_scripts_desc desc = PHI_ZERO;
     char words[200] = "";
-    desc.scripts = s->list;
-    desc.count = s->count;
-    if (making->is_child && phi__section_scripts_child(s, making, &desc) != PHI_OK)
-        return PHI_NO_MEMORY;
+    if (phi__section_scripts_of(s, making, &desc) != PHI_OK) return PHI_NO_MEMORY;
     if (desc.count == 0) return PHI_OK;
     set = (phi__section_scripts_set *)phi_arena_alloc(ground->arena, sizeof *set);
     if (set == NULL) return PHI_NO_MEMORY;
-    desc.workspace = making->workspace;
+    desc.workspace = making->top->workspace; /* where "./check" is, also of sub-agents elsewhere */
     desc.allocator = ground->memory->allocator;
     set->scripts = phi_scripts_new(&desc, words, sizeof words);
     if (set->scripts == NULL && strstr(words, "memory") != NULL) return PHI_NO_MEMORY;

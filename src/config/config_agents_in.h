@@ -24,8 +24,7 @@ typedef struct phi__config_job {
     phi_agent_desc desc;
     phi__config_agent taken; /* [agent], and its instance over it; zero for a sub-agent */
     phi__config_sub_agent child;
-    const struct phi__config_job *top; /* the agent that a sub-agent works for; its own: an agent */
-    uint32_t depth;                    /* 0: an agent */
+    uint32_t depth; /* 0: an agent */
     bool begun;
     size_t section; /* that is next */
     phi_agent agent;
@@ -36,6 +35,7 @@ typedef struct phi__config_job {
 typedef struct phi__config_kept {
     struct phi__config_kept *next;
     const phi_json *node;
+    const phi__config_making *caller; /* that it was made for */
     phi_subagent *sub;
 } phi__config_kept;
 #endif
@@ -69,8 +69,8 @@ PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_
                                           const phi__config_sub_agent *child, phi_model *out,
                                           bool *same);
 
-/* True when the requests of both go to one server. */
-PHI__FN bool phi__config_model_shares(const phi_model *a, const phi_model *b);
+/* [provider], where it says something of a model; NULL: it has instances alone, or is not there. */
+PHI__FN const phi_json *phi__config_model_default(const phi__config_top *top);
 
 /* The quirks of a provider's model, before [provider.compat]. */
 PHI__FN uint32_t phi__config_model_quirks(const phi__config_provider *provider);

@@ -1,5 +1,6 @@
 /* config_children.c - sub-agents of the file: tools of agents, with settings of their own. */
 #include "config/config_agents_in.h"
+#include "model/model_in.h"
 
 #ifndef PHI_NO_CONFIG
 
@@ -17,7 +18,6 @@ static phi_status phi__config_children_new(phi__config_maker *maker, const phi__
         status = phi__config_queue_add(maker, used->node, used->from, caller->depth + 1, &job);
     if (status != PHI_OK) return status;
     child = &job->child;
-    job->top = caller->top;
     if (!phi__config_take(arena, used->node, phi__config_tables_sub_agent(), child))
         return PHI_NO_MEMORY;
     if (child->name == NULL) {
@@ -26,6 +26,8 @@ static phi_status phi__config_children_new(phi__config_maker *maker, const phi__
         child->name = id.at;
     }
     job->making.name = child->name;
+    job->making.top = caller->making.top;
+    job->making.has_own_key = caller->making.has_own_key;
     job->making.workspace = caller->making.workspace;
     job->making.place = caller->making.place;
     sub->name = child->name;
@@ -39,13 +41,22 @@ static phi_status phi__config_children_new(phi__config_maker *maker, const phi__
     return PHI_OK;
 }
 
+/* Whether two callers give a sub-agent the same: the workspace, and the server of its key. */
+static bool phi__config_children_alike(const phi__config_making *a, const phi__config_making *b) {
+    return a->has_own_key == b->has_own_key && strcmp(a->workspace, b->workspace) == 0 &&
+           strcmp(a->top->workspace, b->top->workspace) == 0 &&
+           phi__model_same_server(a->top->model.base_url, b->top->model.base_url);
+}
+
 /* A reference with % finds the sub-agent that such a reference made before. */
 static phi_status phi__config_children_find(phi__config_maker *maker, const phi__config_used *used,
                                             const phi__config_job *caller, phi_subagent **out) {
     phi__config_kept *kept = maker->kept;
     bool keep = phi__config_refs_parse(phi_json_str(used->from, "")).keep;
     phi_status status;
-    while (keep && kept != NULL && kept->node != used->node) kept = kept->next;
+    while (keep && kept != NULL &&
+           (kept->node != used->node || !phi__config_children_alike(kept->caller, &caller->making)))
+        kept = kept->next;
     if (keep && kept != NULL) {
         *out = kept->sub;
         return PHI_OK;
@@ -55,6 +66,7 @@ static phi_status phi__config_children_find(phi__config_maker *maker, const phi_
     kept = (phi__config_kept *)phi_arena_alloc(maker->ground.arena, sizeof *kept);
     if (kept == NULL) return PHI_NO_MEMORY;
     kept->node = used->node;
+    kept->caller = &caller->making;
     kept->sub = *out;
     kept->next = maker->kept;
     maker->kept = kept;
@@ -83,6 +95,7 @@ static phi_status phi__config_children_settings(phi__config_maker *maker, phi__c
     phi_status status = phi__config_settings_whole(maker, desc);
     desc->limits = child->limits;
     memset(&desc->budget, 0, sizeof desc->budget); /* that of the agent that calls pays */
+    desc->decision_timeout_ms = job->making.top->decision_timeout_ms;
     desc->thinking = child->thinking;
     desc->max_tokens = child->max_tokens;
     desc->has_temperature = phi__config_fields_has(table, child, "temperature");
@@ -99,11 +112,15 @@ static phi_status phi__config_children_settings(phi__config_maker *maker, phi__c
     return status == PHI_UNSUPPORTED ? PHI_OK : status;
 }
 
-/* The host's hook that knows the key of an agent knows that of a sub-agent with the same key. */
-static void phi__config_children_credential(const phi_agent_desc *base, phi_agent_desc *desc) {
-    if (base == NULL || (base->hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0) return;
+/* The host's hook guards the tools of sub-agents, too; and where it knows the key of an agent, it
+   knows that of a sub-agent with the same key. */
+static void phi__config_children_hook(const phi__config_making *making, phi_agent_desc *desc) {
+    const phi_agent_desc *base = making->ground->desc.base;
+    uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
+    if (!making->has_own_key) points |= (uint32_t)PHI_HOOK_CREDENTIAL;
+    if (base == NULL || (base->hook_points & points) == 0) return;
     desc->hook_fn = base->hook_fn;
-    desc->hook_points = (uint32_t)PHI_HOOK_CREDENTIAL;
+    desc->hook_points = base->hook_points & points;
     desc->user_data = base->user_data;
     desc->hook_user_data = base->hook_user_data;
 }
@@ -125,12 +142,36 @@ static void phi__config_children_withheld(phi__config_job *job, const phi_json *
                 : "write its own api_key (\"\": it needs none)");
 }
 
+/* A sub-agent of a file without [provider]: its model is that of the agent that calls it, unless it
+   says where another one is. */
+static void phi__config_children_unplaced(const phi__config_job *job) {
+    const phi__config_making *making = &job->making;
+    const phi__config_sub_agent *child = &job->child;
+    bool api = phi__config_fields_has(phi__config_tables_sub_agent(), child, "api");
+    if (child->model == NULL && (api || child->base_url != NULL || child->api_key != NULL))
+        phi__config_words_error(making->ground, making->node, PHI_BAD_ARG,
+                                "sub_agents.instances.model",
+                                "sub-agent \"%s\" has no model, and there is no [provider]: its %s "
+                                "would do nothing; write model = \"...\", too",
+                                making->name,
+                                child->base_url != NULL ? "base_url"
+                                : api                   ? "api"
+                                                        : "api_key");
+    if (child->model != NULL && !api && child->base_url == NULL &&
+        !phi__model_same_server(job->desc.model.base_url, making->top->model.base_url))
+        phi__config_words_error(making->ground, phi_json_get(making->node, "model"), PHI_BAD_ARG,
+                                "sub_agents.instances.model",
+                                "sub-agent \"%s\": nothing says which server has its model: add "
+                                "a [provider], or write its api or base_url",
+                                making->name);
+}
+
 /* Its model; without one of its own it is the calling agent's. */
 static phi_status phi__config_children_model(phi__config_maker *maker, phi__config_job *job) {
     phi__config_ground *ground = &maker->ground;
     const phi__config_sub_agent *child = &job->child;
-    const phi_json *provider = maker->whole.top.provider;
-    const phi_agent_desc *base = ground->desc.base;
+    const phi_json *provider = phi__config_model_default(&maker->whole.top);
+    phi__config_making *making = &job->making;
     phi_model *model = &job->desc.model;
     bool same = true;
     phi_status status = PHI_OK;
@@ -139,10 +180,11 @@ static phi_status phi__config_children_model(phi__config_maker *maker, phi__conf
     if (provider != NULL || child->model != NULL)
         status = phi__config_model_make(ground, provider, child, model, &same);
     if (status != PHI_OK) return status;
-    job->making.has_own_key =
-        child->api_key != NULL || child->provider != NULL ||
-        (model->protocol != NULL && !phi__config_model_shares(model, &job->top->desc.model));
-    if (!job->making.has_own_key) phi__config_children_credential(base, &job->desc);
+    if (provider == NULL) phi__config_children_unplaced(job);
+    if (model->protocol != NULL)
+        making->has_own_key = child->api_key != NULL || child->provider != NULL ||
+                              !phi__model_same_server(model->base_url, making->top->model.base_url);
+    phi__config_children_hook(making, &job->desc);
     if (!same) phi__config_children_withheld(job, provider);
     return PHI_OK;
 }

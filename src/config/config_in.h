@@ -131,6 +131,8 @@ PHI__FN bool phi__config_take(phi_arena *arena, const phi_json *node,
 /* The bits of a list of texts. */
 PHI__FN uint32_t phi__config_take_bits(const phi__config_texts *texts,
                                        const phi__config_choice *choices);
+/* A number of bytes; of more than there can be, all of them. */
+PHI__FN size_t phi__config_take_size(uint64_t bytes);
 /* The choice of that name (case, - and _ make no difference); NULL: none. */
 PHI__FN const phi__config_choice *phi__config_take_choice(const phi__config_choice *choices,
                                                           phi_str name);

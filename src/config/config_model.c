@@ -1,5 +1,6 @@
 /* config_model.c - a model out of a provider of the file. */
 #include "config/config_agents_in.h"
+#include "model/model_in.h"
 
 #ifndef PHI_NO_CONFIG
 
@@ -88,19 +89,9 @@ static phi_model phi__config_model_of(const phi__config_provider *p) {
     return phi__config_model_preset(phi__config_model_choose(p), p->base_url, p->model, p->api_key);
 }
 
-/* The scheme, host and port of an address. */
-static phi_str phi__config_model_origin(const char *address) {
-    phi_str url = phi_str_of(address);
-    size_t at = phi__str_find(url, 0, "://");
-    for (at = at == SIZE_MAX ? 0 : at + 3; at < url.len; at++)
-        if (strchr("/?#", url.at[at]) != NULL) break;
-    return phi__str(url.at, at);
-}
-
-/* The server that a provider's requests go to; empty: it has no address. */
-static phi_str phi__config_model_server(const phi__config_provider *p) {
-    return phi__config_model_origin(p->base_url != NULL ? p->base_url
-                                                        : phi__config_model_of(p).base_url);
+/* The address that a provider's requests go to; NULL: it has none. */
+static const char *phi__config_model_address(const phi__config_provider *p) {
+    return p->base_url != NULL ? p->base_url : phi__config_model_of(p).base_url;
 }
 
 /* Another protocol than that of the provider means the server that the protocol has by default. */
@@ -116,13 +107,13 @@ static void phi__config_model_api(int api, phi__config_provider *p) {
    headers of the provider are for its server alone. */
 static void phi__config_model_child(const phi__config_sub_agent *child, phi__config_provider *p,
                                     bool *other, bool *same) {
-    phi_str server = phi__config_model_server(p);
+    const char *server = phi__config_model_address(p);
     *other = child->model != NULL && (p->model == NULL || strcmp(child->model, p->model) != 0);
     if (child->model != NULL) p->model = child->model;
     if (phi__config_fields_has(phi__config_tables_sub_agent(), child, "api"))
         phi__config_model_api(child->api, p);
     if (child->base_url != NULL && child->base_url[0] != '\0') p->base_url = child->base_url;
-    *same = phi_str_equal(server, phi__config_model_server(p));
+    *same = phi__model_same_server(server, phi__config_model_address(p));
     if (!*same) {
         p->api_key = NULL;
         p->headers = NULL;
@@ -178,9 +169,9 @@ PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_
     return phi__config_model_fill(ground, &p, other, out);
 }
 
-PHI__FN bool phi__config_model_shares(const phi_model *a, const phi_model *b) {
-    return phi_str_equal(phi__config_model_origin(a->base_url),
-                         phi__config_model_origin(b->base_url));
+PHI__FN const phi_json *phi__config_model_default(const phi__config_top *top) {
+    size_t others = phi_json_get(top->provider, "instances") != NULL ? 1 : 0;
+    return phi_json_count(top->provider) > others ? top->provider : NULL;
 }
 
 PHI__FN uint32_t phi__config_model_quirks(const phi__config_provider *provider) {

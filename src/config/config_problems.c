@@ -64,6 +64,21 @@ static phi_str phi__config_problems_value(phi__config_problems *problems, const 
     return value;
 }
 
+/* Several agents may find the same fault of the file. */
+static bool phi__config_problems_again(const phi__config_problems *problems,
+                                       const phi_config_problem *p, phi_str words) {
+    size_t i;
+    for (i = 0; i < problems->count; i++) {
+        const phi_config_problem *is = &problems->at[i].is;
+        size_t from = is->message.len - phi__min(words.len, is->message.len);
+        if (is->line == p->line && is->column == p->column && is->is_warning == p->is_warning &&
+            phi_str_equal(phi__str(is->message.at + from, is->message.len - from), words) &&
+            (from == 0 || (from > 1 && is->message.at[from - 2] == ':')))
+            return true;
+    }
+    return false;
+}
+
 static void phi__config_problems_put(phi__config_problems *problems, const phi_config *config,
                                      const phi_json *node, bool at_key, const char *field,
                                      const char *expected, const char *words,
@@ -78,11 +93,13 @@ static void phi__config_problems_put(phi__config_problems *problems, const phi_c
         return;
     }
     problems->at = at;
+    at += problems->count;
     if (config != NULL && node != NULL && at_key)
         (void)phi__marks_key(&config->marks, node, &p->line, &p->column);
     if (config != NULL && node != NULL && p->line == 0 &&
         !phi__marks_find(&config->marks, node, &p->line, &p->column))
         (void)phi__marks_key(&config->marks, node, &p->line, &p->column);
+    if (words != NULL && phi__config_problems_again(problems, p, phi_str_of(words))) return;
     if (config != NULL) p->file = phi_str_of(config->path);
     p->field = phi__config_problems_copy(problems, phi_str_of(field));
     p->expected = phi__config_problems_copy(problems, phi_str_of(expected));
@@ -91,9 +108,8 @@ static void phi__config_problems_put(phi__config_problems *problems, const phi_c
     else
         p->value = at_key ? PHI__LIT("") : phi__config_problems_value(problems, config, node);
     p->message = phi__config_problems_line(problems, p, words);
-    at[problems->count].is = *p;
-    at[problems->count].order = problems->count;
-    problems->count++;
+    at->is = *p;
+    at->order = problems->count++;
 }
 
 void phi__config_problems_add(phi__config_problems *problems, const phi_config *config,

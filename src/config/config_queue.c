@@ -22,12 +22,12 @@ PHI__FN phi_status phi__config_queue_add(phi__config_maker *maker, const phi_jso
     job = (phi__config_job *)phi__arena_zero(maker->ground.arena, sizeof *job);
     if (job == NULL) return PHI_NO_MEMORY;
     job->depth = depth;
-    job->top = job;
     job->making.ground = &maker->ground;
     job->making.node = node;
     job->making.base = depth == 0 ? maker->whole.top.agent : NULL;
     job->making.is_child = depth > 0;
     job->making.desc = &job->desc;
+    job->making.top = &job->desc;
     if (depth == 0 && maker->ground.desc.base != NULL)
         job->desc = phi__agent_make_merge(maker->ground.desc.base);
     if (maker->last != NULL)

@@ -29,12 +29,13 @@ typedef struct phi__config_making {
     bool is_child;
     bool has_own_key; /* a sub-agent whose key is not that of the agent it works for */
     phi_agent_desc *desc;
-    phi_profile profile;   /* desc->profile points to it */
-    const char *workspace; /* as it goes into the desc */
-    const phi_json *place; /* that names the workspace; NULL: the host's, or none */
-    const phi_json *names; /* the list of tools; NULL: none */
-    bool *known;           /* of each of them: somebody has it */
-    const char **offered;  /* names of tools that there are, for messages */
+    const phi_agent_desc *top; /* of the agent that a sub-agent works for; its own: an agent */
+    phi_profile profile;       /* desc->profile points to it */
+    const char *workspace;     /* as it goes into the desc */
+    const phi_json *place;     /* that names the workspace; NULL: the host's, or none */
+    const phi_json *names;     /* the list of tools; NULL: none */
+    bool *known;               /* of each of them: somebody has it */
+    const char **offered;      /* names of tools that there are, for messages */
     size_t offered_count, offered_cap;
     phi_tool *tools;
     size_t tool_count, tool_cap;

@@ -161,10 +161,10 @@ static void phi__config_settings_plain(const phi__config_agent *a, phi_agent_des
     desc->decision_timeout_ms = a->decision_timeout_ms;
     desc->max_result_bytes = a->max_result_bytes;
     desc->max_result_image_bytes = a->max_result_image_bytes;
-    desc->memory_limit_bytes = (size_t)a->memory_limit_bytes;
-    desc->event_queue_bytes = (size_t)a->event_queue_bytes;
-    desc->max_event_bytes = (size_t)a->max_event_bytes;
-    desc->max_response_bytes = (size_t)a->max_response_bytes;
+    desc->memory_limit_bytes = phi__config_take_size(a->memory_limit_bytes);
+    desc->event_queue_bytes = phi__config_take_size(a->event_queue_bytes);
+    desc->max_event_bytes = phi__config_take_size(a->max_event_bytes);
+    desc->max_response_bytes = phi__config_take_size(a->max_response_bytes);
     desc->capture_requests = a->capture_requests;
     desc->disable_facts = a->disable_facts;
 }
@@ -213,8 +213,6 @@ PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const cha
         (void)phi__config_take(arena, nodes[i], table, &taken);
     if (phi__config_fields_has(table, &taken, "keep_first_turns"))
         taken.config.keep_no_first = taken.config.keep_first_turns == 0;
-    if (taken.config.scope_runs == 0 && phi__config_fields_has(table, &taken, "scope_runs"))
-        taken.config.scope_runs = PHI_COMPACTION_NO_RUNS;
     if (phi__config_fields_has(table, &taken, "max_context_tokens")) taken.config.disable = false;
     if (phi__config_fields_has(table, &taken, "enabled")) taken.config.disable = !taken.enabled;
     if (taken.config.max_context_tokens == 0) taken.config.disable = true;

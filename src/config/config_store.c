@@ -45,7 +45,8 @@ static void phi__config_store_split(phi_str path, phi_str *directory, phi_str *n
         name->len = 0;
 }
 
-static phi_status phi__config_store_open(phi__config_maker *maker, const char *directory) {
+static phi_status phi__config_store_open(phi__config_maker *maker, const phi_json *node,
+                                         const char *field, const char *directory) {
     phi_file_store_desc desc;
     phi_status status;
     maker->is_kept = true;
@@ -56,11 +57,10 @@ static phi_status phi__config_store_open(phi__config_maker *maker, const char *d
     desc.sync = maker->whole.session.sync;
     status = phi_file_store_open(&desc, &maker->store);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
-    phi__config_words_error(&maker->ground, maker->whole.top.session, status, "session.directory",
-                            status == PHI_UNSUPPORTED
-                                ? "session.directory \"%s\": files are left out of this program"
-                                : "session.directory \"%s\" is empty or too long",
-                            directory);
+    phi__config_words_error(
+        &maker->ground, node, status, field, "%s: the directory \"%s\" %s", field, directory,
+        status == PHI_UNSUPPORTED ? "cannot be used: files are left out of this program"
+                                  : "is empty or too long");
     return PHI_OK;
 }
 
@@ -78,7 +78,8 @@ static phi_status phi__config_store_file(phi__config_maker *maker) {
     status = phi__config_store_check(ground->arena, name, &fits);
     maker->thread = name.at;
     if (status != PHI_OK || fits)
-        return status == PHI_OK ? phi__config_store_open(maker, directory.at) : status;
+        return status == PHI_OK ? phi__config_store_open(maker, NULL, "session_file", directory.at)
+                                : status;
     phi__config_words_error(ground, NULL, PHI_BAD_ARG, "session_file",
                             "session_file \"%s\": expected a name of letters, digits, \"-\", \"_\" "
                             "and \".\" that ends in \".jsonl\", as \"monday.jsonl\"",
@@ -108,10 +109,13 @@ static void phi__config_store_lend(phi__config_maker *maker, const phi_store *st
     maker->lent = true;
 }
 
-/* The store of the base desc, and its thread where the file has none. */
-static phi_status phi__config_store_base(phi__config_maker *maker, const phi_agent_desc *base) {
-    phi__config_store_lend(maker, base->store);
-    if (maker->thread != NULL || base->thread_id == NULL) return PHI_OK;
+/* The thread of the file, else that of the base desc. */
+static phi_status phi__config_store_which(phi__config_maker *maker, const phi_agent_desc *base) {
+    const char *thread = maker->whole.session.thread;
+    if (maker->whole.session.scope != 0 && thread != NULL && thread[0] != '\0')
+        return phi__config_store_thread(maker, phi_json_get(maker->whole.top.session, "thread"),
+                                        "session.thread", thread);
+    if (base == NULL || base->thread_id == NULL) return PHI_OK;
     return phi__config_store_thread(maker, NULL, "base.thread_id", base->thread_id);
 }
 
@@ -135,23 +139,28 @@ PHI__FN phi_status phi__config_store_begin(phi__config_maker *maker) {
     phi__config_ground *ground = &maker->ground;
     const phi__config_session *session = &maker->whole.session;
     const phi_agent_desc *base = ground->desc.base;
-    bool is_stored = base != NULL && base->store != NULL;
+    const phi_store *store = ground->desc.store;
     const char *path;
-    phi_status status = PHI_OK;
+    phi_status status;
     if (ground->desc.session_file != NULL) return phi__config_store_file(maker);
-    if (session->scope == 0) /* the host's store and thread are, whatever the file says */
-        return is_stored && base->thread_id != NULL ? phi__config_store_base(maker, base) : PHI_OK;
-    if (session->thread != NULL && session->thread[0] != '\0')
-        status = phi__config_store_thread(maker, phi_json_get(maker->whole.top.session, "thread"),
-                                          "session.thread", session->thread);
+    /* A thread of the host's is kept, whatever the file says. */
+    if (session->scope == 0 && (base == NULL || base->thread_id == NULL)) return PHI_OK;
+    status = phi__config_store_which(maker, base);
     if (status != PHI_OK) return status;
-    if (session->directory != NULL && session->directory[0] != '\0') {
+    if (store == NULL && base != NULL) store = base->store;
+    if (session->scope != 0 && session->directory != NULL && session->directory[0] != '\0') {
         path = phi__config_place_join(ground->arena, ground->directory, session->directory);
-        return path != NULL ? phi__config_store_open(maker, path) : PHI_NO_MEMORY;
+        return path != NULL ? phi__config_store_open(maker, maker->whole.top.session,
+                                                     "session.directory", path)
+                            : PHI_NO_MEMORY;
     }
-    if (ground->desc.store == NULL && is_stored) return phi__config_store_base(maker, base);
-    if (ground->desc.store != NULL)
-        phi__config_store_lend(maker, ground->desc.store);
+    if (store != NULL)
+        phi__config_store_lend(maker, store);
+    else if (session->scope == 0)
+        phi__config_words_error(ground, NULL, PHI_BAD_ARG, "base.thread_id",
+                                "base.thread_id is \"%s\", and there is no store: set "
+                                "phi_agents_desc.store",
+                                base->thread_id);
     else
         phi__config_words_error(ground, maker->whole.top.session, PHI_BAD_ARG, "session.directory",
                                 "session.scope \"persistent\" needs a place: write directory = "

@@ -472,7 +472,7 @@ static const phi__config_table phi__config_tables_sub_agent_table = {
     PHI__COUNT(phi__config_tables_sub_agent_fields),
     NULL,
     false,
-    "A sub-agent: it inherits nothing of the agent that calls it."};
+    "A sub-agent. Unset, its workspace is that of the agent that calls it."};
 const phi__config_table *phi__config_tables_sub_agent(void) {
     return &phi__config_tables_sub_agent_table;
 }

@@ -30,6 +30,11 @@ uint32_t phi__config_take_bits(const phi__config_texts *texts, const phi__config
     return bits;
 }
 
+size_t phi__config_take_size(uint64_t bytes) {
+    size_t size = (size_t)bytes;
+    return size == bytes ? size : SIZE_MAX;
+}
+
 /* An integer of the field's size. */
 static void phi__config_take_put(const phi__config_field *field, void *to, uint64_t value) {
     uint8_t u8 = (uint8_t)value;

@@ -207,7 +207,7 @@ static void phi__section_mcp_plain(const phi__section_mcp_taken *t, phi_mcp_desc
     desc->timeout_ms = t->timeout_ms;
     desc->max_timeout_ms = t->max_timeout_ms;
     desc->name_prefix = t->name_prefix;
-    desc->max_message_bytes = (size_t)t->max_message_bytes;
+    desc->max_message_bytes = phi__config_take_size(t->max_message_bytes);
     desc->max_list = t->max_list;
     desc->needs_approval = t->needs_approval;
     desc->hold_changed_tools = t->hold_changed_tools;
@@ -308,6 +308,8 @@ static phi_status phi__section_mcp_open(phi__section_mcp_state *s, phi__config_m
     link->at = at;
     link->keep = used->keep;
     link->required = t.required;
+    link->next = s->links;
+    s->links = link;
     status = phi__section_mcp_desc(ground, used->node, &t, link, &desc, &fits);
     if (status != PHI_OK || !fits || ground->check_only) return status;
     link->mcp = phi_mcp_connect(ground->rt, &desc);
@@ -317,10 +319,7 @@ static phi_status phi__section_mcp_open(phi__section_mcp_state *s, phi__config_m
         if (status == PHI_NO_MEMORY) return status;
         phi__config_words_error(ground, used->node, status, "mcp.instances",
                                 "MCP server \"%s\": %s", desc.name, words);
-        return PHI_OK;
     }
-    link->next = s->links;
-    s->links = link;
     return PHI_OK;
 }
 
@@ -370,6 +369,7 @@ PHI__FN phi_status phi__section_mcp_use(void *state, phi__config_making *making)
            phi__config_making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
         phi__section_mcp_link *link = NULL;
         if (used.node != NULL) link = phi__section_mcp_find(s, making, making->at, &used);
+        if (link != NULL && link->mcp == NULL) link = NULL; /* a problem says why */
         if (link != NULL) status = phi__section_mcp_wait(making, link, making->at);
         if (link != NULL && status == PHI_OK)
             status = phi__config_making_source(making, phi_mcp_tools(link->mcp));

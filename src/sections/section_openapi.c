@@ -148,7 +148,7 @@ static phi_status phi__section_openapi_desc(phi__config_ground *ground,
     desc->timeout_ms = t->timeout_ms;
     desc->max_response_bytes = t->max_response_bytes;
     desc->max_schema_bytes = t->max_schema_bytes;
-    desc->max_document_bytes = (size_t)t->max_document_bytes;
+    desc->max_document_bytes = phi__config_take_size(t->max_document_bytes);
     desc->name_prefix = t->name_prefix;
     desc->skip_unnamed = t->skip_unnamed;
     desc->needs_approval = t->needs_approval;

@@ -188,20 +188,26 @@ static phi_status phi__section_scripts_add(phi__config_ground *ground,
     return PHI_OK;
 }
 
-/* The scripts of a sub-agent: those that guard tools, and one that knows the key of the agent. */
-static phi_status phi__section_scripts_child(const phi__section_scripts_state *s,
-                                             const phi__config_making *making,
-                                             phi_scripts_desc *desc) {
-    uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
+/* The scripts of an agent: keys are for the server of its own model. Of a sub-agent: those that
+   guard tools, and one that knows the key of the agent it works for. */
+static phi_status phi__section_scripts_of(const phi__section_scripts_state *s,
+                                          const phi__config_making *making,
+                                          phi_scripts_desc *desc) {
+    const uint32_t guards = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
+    const char *server = making->top->model.base_url;
     phi_script *list =
         (phi_script *)phi_arena_alloc(making->ground->arena, (s->count + 1) * sizeof *list);
     size_t i;
     if (list == NULL) return PHI_NO_MEMORY;
-    if (!making->has_own_key) points |= (uint32_t)PHI_HOOK_CREDENTIAL;
     desc->scripts = list;
-    desc->count = 0;
-    for (i = 0; i < s->count; i++)
-        if ((s->list[i].points & points) != 0) list[desc->count++] = s->list[i];
+    for (i = 0; i < s->count; i++) {
+        bool key = s->list[i].points == (uint32_t)PHI_HOOK_CREDENTIAL;
+        if (making->is_child && !(key ? !making->has_own_key : (s->list[i].points & guards) != 0))
+            continue;
+        list[desc->count] = s->list[i];
+        if (key) list[desc->count].server = server != NULL ? server : "";
+        desc->count++;
+    }
     return PHI_OK;
 }
 
@@ -240,14 +246,11 @@ PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *mak
     phi__section_scripts_set *set;
     phi_scripts_desc desc = PHI_ZERO;
     char words[200] = "";
-    desc.scripts = s->list;
-    desc.count = s->count;
-    if (making->is_child && phi__section_scripts_child(s, making, &desc) != PHI_OK)
-        return PHI_NO_MEMORY;
+    if (phi__section_scripts_of(s, making, &desc) != PHI_OK) return PHI_NO_MEMORY;
     if (desc.count == 0) return PHI_OK;
     set = (phi__section_scripts_set *)phi_arena_alloc(ground->arena, sizeof *set);
     if (set == NULL) return PHI_NO_MEMORY;
-    desc.workspace = making->workspace;
+    desc.workspace = making->top->workspace; /* where "./check" is, also of sub-agents elsewhere */
     desc.allocator = ground->memory->allocator;
     set->scripts = phi_scripts_new(&desc, words, sizeof words);
     if (set->scripts == NULL && strstr(words, "memory") != NULL) return PHI_NO_MEMORY;

@@ -335,6 +335,31 @@ TEST(threads_in_the_store_of_base_are_one_for_each_agent) {
     }
 }
 
+TEST(the_thread_of_base_is_that_of_any_store) {
+    rig *r = rig_new();
+    store_mem *kept = store_mem_new();
+    phi_agents_desc with = PHI_ZERO;
+    phi_agent_desc base = PHI_ZERO;
+    made m;
+    base.thread_id = "t";
+    with.base = &base;
+    REQUIRE(made_load(&m, r, PROVIDER, NULL, NULL, &with));
+    CHECK_EQ_STR(made_problems(&m),
+                 "base.thread_id is \"t\", and there is no store: set phi_agents_desc.store\n");
+    made_free(&m);
+    with.store = store_mem_store(kept);
+    REQUIRE(made_load(&m, r, PROVIDER "[session]\nscope = \"persistent\"\n", NULL, NULL, &with));
+    CHECK_EQ_STR(made_problems(&m), "");
+    CHECK_STR(phi_agent_thread_id(phi_agents_get(m.agents, NULL)), "t");
+    made_free(&m);
+    REQUIRE(made_load(&m, r, PROVIDER, NULL, NULL, &with));
+    CHECK_EQ_STR(made_problems(&m), "");
+    CHECK_STR(phi_agent_thread_id(phi_agents_get(m.agents, NULL)), "t");
+    made_free(&m);
+    rig_free(r);
+    store_mem_free(kept);
+}
+
 /* The desc may change as soon as phi_agents_from_config has returned. */
 TEST(the_store_and_the_tools_of_the_host_are_copied) {
     static const char text[] = PROVIDER "[session]\nscope = \"persistent\"\n"
@@ -546,6 +571,7 @@ TEST_MAIN(TEST_ENTRY(one_file_reference_is_another_file_in_each_workspace),
           TEST_ENTRY(a_persistent_session_without_a_place_is_an_error_and_a_file_is_a_place),
           TEST_ENTRY(a_thread_has_one_agent_and_an_id_that_a_store_takes),
           TEST_ENTRY(threads_in_the_store_of_base_are_one_for_each_agent),
+          TEST_ENTRY(the_thread_of_base_is_that_of_any_store),
           TEST_ENTRY(the_store_and_the_tools_of_the_host_are_copied),
           TEST_ENTRY(agents_that_the_host_has_freed_are_stale_and_the_rest_is_freed_later),
           TEST_ENTRY(it_may_be_freed_in_the_midst_and_a_config_with_errors_gives_its_problems),

@@ -496,6 +496,24 @@ class Pty(Chat):
         self.assertEqual(self.left(), (0, True))
         self.assertEqual(self.files(), ["one.txt", "three.txt", "two.txt"])
 
+    def test_what_a_sub_agent_wants_to_run_is_asked_about(self):
+        model = ('model = "claude-haiku-4-5"\napi_key = "k"\napi = "anthropic_messages"\n'
+                 'base_url = "${SERVER}/s/%s"\n')
+        self.write("agents.toml", "[provider]\n" + model % "phi-caller" +
+                   '[[provider.instances]]\nid = "scout"\n' + model % "phi-one" +
+                   '[[sub_agents.instances]]\nname = "scout"\nprovider = "scout"\ntools = ["bash"]\n')
+        self.start("echo", "-c", "agents.toml", "go", SERVER=mock.url)
+        self.wait_for("Look around")
+        self.wait_for("n: ")
+        self.said = b""
+        self.type("y\n")
+        self.wait_for("touch one.txt")
+        self.wait_for("n: ")
+        self.type("n\n")
+        self.wait_for("Done.")
+        self.assertEqual(self.left(), (0, True))
+        self.assertEqual(self.files(), ["agents.toml"])
+
     def test_no_command_looks_like_another(self):
         self.start("phi-sly", "go")
         self.wait_for("n: ")

@@ -327,6 +327,55 @@ TEST(a_script_at_credential_gives_its_key_to_the_agents_server_alone) {
     rig_free(r);
 }
 
+static void run_scripts(made *m, const char *prompt) {
+    phi_agent agent = phi_agents_get(m->agents, NULL);
+    int left = 20000;
+    CHECK_EQ_INT(phi_prompt(agent, prompt), PHI_OK);
+    while (phi_agent_running(agent) && left-- > 0) {
+        (void)rig_step(m->r);
+        (void)usleep(1000);
+    }
+}
+
+/* The sub-agent works in a place that is not there. */
+TEST(scripts_start_where_the_agent_works_and_keys_do_not_follow_a_failover) {
+    static const char text[] =
+        PROVIDER "[[provider.instances]]\nid = \"other\"\nbase_url = \"https://other.example\"\n"
+                 "model = \"claude-haiku-4-5\"\napi_key = \"other's\"\n[failover]\nmodels = "
+                 "[\"other\"]\n[execution.retry]\nmax_retries = 0\n"
+                 "[callbacks.credential]\nshell = true\n"
+                 "command = \"echo '{\\\"reply\\\":\\\"mine\\\"}'\"\n"
+                 "[callbacks.before_tool_execution]\ncommand = \"test ! -e test_sections.c\"\n"
+                 "shell = true\ntool = \"echo\"\n"
+                 "[agent]\nworkspace = \"tests/sections\"\n"
+                 "[[sub_agents.instances]]\nname = \"helper\"\ntools = [\"echo\"]\n"
+                 "workspace = \"tests/sections/gone\"\n";
+    rig *r = rig_new();
+    phi_agents_desc with = PHI_ZERO;
+    phi_tool tool = rig_echo();
+    made m;
+    with.tools = &tool;
+    with.tool_count = 1;
+    REQUIRE(load(&m, r, text, NULL, &with));
+    CHECK_EQ_STR(made_problems(&m), "");
+    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+    rig_call(r, "c1", "helper", "{\"task\":\"go\"}");
+    rig_call(r, "c2", "echo", "{\"text\":\"x\"}");
+    rig_says(r, "It was denied.");
+    rig_says(r, "Done.");
+    run_scripts(&m, "go");
+    REQUIRE(CHECK_EQ_INT(rig_requests(r), 4));
+    CHECK(strstr(rig_request(r, 2), "exited with code 1") != NULL);
+    rig_replies(r, 529, "", "{\"error\":{\"message\":\"Overloaded\"}}");
+    rig_says(r, "Hello.");
+    run_scripts(&m, "on");
+    REQUIRE(CHECK_EQ_INT(rig_requests(r), 6));
+    CHECK_EQ_STR(rig_key(r, 4), "mine");
+    CHECK_EQ_STR(rig_key(r, 5), "other's");
+    made_free(&m);
+    rig_free(r);
+}
+
 TEST(skills_of_the_hosts_profile_need_no_section_and_choose_those_of_the_file) {
     static const char *const names[] = {"review-notes"}, *const odd[] = {"nothing"};
     static const char text[] = PROVIDER "[skills]\ndirectories = [\"skills\"]\n";
@@ -410,5 +459,6 @@ TEST_MAIN(TEST_ENTRY(a_file_with_every_section_makes_an_agent_that_runs),
           TEST_ENTRY(what_is_written_of_a_file_with_every_section_makes_an_agent),
           TEST_ENTRY(scripts_that_guard_tools_or_know_the_key_are_those_of_sub_agents_too),
           TEST_ENTRY(a_script_at_credential_gives_its_key_to_the_agents_server_alone),
+          TEST_ENTRY(scripts_start_where_the_agent_works_and_keys_do_not_follow_a_failover),
           TEST_ENTRY(skills_of_the_hosts_profile_need_no_section_and_choose_those_of_the_file),
           TEST_ENTRY(a_file_with_errors_makes_no_agent_whatever_allocation_fails))
