@@ -93,7 +93,7 @@
 #if PHI__PUB_STRATEGY != 0x719c5783
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CONFIG != 0xea88331a
+#if PHI__PUB_CONFIG != 0x1b7b2ede
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

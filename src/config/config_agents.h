@@ -46,7 +46,8 @@ typedef struct phi_agents_desc {
        what base leaves unset, and then the file is read over both; its skills choose those of
        [skills], and without that section the host loads them. Of sub-agents only hook_fn at
        BEFORE_TOOL and AFTER_TOOL, and at CREDENTIAL where they talk to the agent's server without a
-       provider or api_key of their own: see phi_hook.model. Borrowed until the agents are made. */
+       provider or api_key of their own: see phi_hook.model. phi_agent_set does not change it for
+       them. Borrowed until the agents are made; user_data and hook_user_data as long as them. */
     const phi_agent_desc *base;
     /* The host's own tools, for [tools] enabled and the tools of sub-agents, by name; they come
        before built-in tools of the same name. As phi_agent_desc.tools (default: none) */

@@ -69,8 +69,9 @@ PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_
                                           const phi__config_sub_agent *child, phi_model *out,
                                           bool *same);
 
-/* [provider], where it says something of a model; NULL: it has instances alone, or is not there. */
-PHI__FN const phi_json *phi__config_model_default(const phi__config_top *top);
+/* The provider of that name; NULL: [provider]. NULL: there is none, as where [provider] has instances
+   alone and says nothing of a model. */
+PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, const char *name);
 
 /* The quirks of a provider's model, before [provider.compat]. */
 PHI__FN uint32_t phi__config_model_quirks(const phi__config_provider *provider);

@@ -20,6 +20,8 @@ static phi_status phi__config_children_new(phi__config_maker *maker, const phi__
     child = &job->child;
     if (!phi__config_take(arena, used->node, phi__config_tables_sub_agent(), child))
         return PHI_NO_MEMORY;
+    if (child->base_url != NULL && child->base_url[0] == '\0') child->base_url = NULL;
+    if (child->model != NULL && child->model[0] == '\0') child->model = NULL;
     if (child->name == NULL) {
         phi_str id = phi__config_refs_parse(phi_str_of(child->id != NULL ? child->id : "")).name;
         if (!phi__arena_str(arena, id, &id)) return PHI_NO_MEMORY;
@@ -41,9 +43,12 @@ static phi_status phi__config_children_new(phi__config_maker *maker, const phi__
     return PHI_OK;
 }
 
-/* Whether two callers give a sub-agent the same: the workspace, and the server of its key. */
+/* Whether two callers give a sub-agent the same: the workspace, the server of its key, the patience
+   with people. */
 static bool phi__config_children_alike(const phi__config_making *a, const phi__config_making *b) {
-    return a->has_own_key == b->has_own_key && strcmp(a->workspace, b->workspace) == 0 &&
+    return a->has_own_key == b->has_own_key &&
+           a->top->decision_timeout_ms == b->top->decision_timeout_ms &&
+           strcmp(a->workspace, b->workspace) == 0 &&
            strcmp(a->top->workspace, b->top->workspace) == 0 &&
            phi__model_same_server(a->top->model.base_url, b->top->model.base_url);
 }
@@ -157,12 +162,11 @@ static void phi__config_children_unplaced(const phi__config_job *job) {
                                 child->base_url != NULL ? "base_url"
                                 : api                   ? "api"
                                                         : "api_key");
-    if (child->model != NULL && !api && child->base_url == NULL &&
-        !phi__model_same_server(job->desc.model.base_url, making->top->model.base_url))
+    if (child->model != NULL && !api && child->base_url == NULL)
         phi__config_words_error(making->ground, phi_json_get(making->node, "model"), PHI_BAD_ARG,
                                 "sub_agents.instances.model",
                                 "sub-agent \"%s\": nothing says which server has its model: add "
-                                "a [provider], or write its api or base_url",
+                                "a [provider], or write its provider, api or base_url",
                                 making->name);
 }
 
@@ -170,13 +174,11 @@ static void phi__config_children_unplaced(const phi__config_job *job) {
 static phi_status phi__config_children_model(phi__config_maker *maker, phi__config_job *job) {
     phi__config_ground *ground = &maker->ground;
     const phi__config_sub_agent *child = &job->child;
-    const phi_json *provider = phi__config_model_default(&maker->whole.top);
+    const phi_json *provider = phi__config_model_node(maker, child->provider);
     phi__config_making *making = &job->making;
     phi_model *model = &job->desc.model;
     bool same = true;
     phi_status status = PHI_OK;
-    if (child->provider != NULL)
-        provider = phi__config_refs_find(ground->config, "provider", child->provider);
     if (provider != NULL || child->model != NULL)
         status = phi__config_model_make(ground, provider, child, model, &same);
     if (status != PHI_OK) return status;

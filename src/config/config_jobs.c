@@ -110,13 +110,9 @@ static const char *phi__config_jobs_compaction(const phi__config_job *job,
 }
 
 static phi_status phi__config_jobs_model(phi__config_maker *maker, phi__config_job *job) {
-    const phi_json *node = phi__config_model_default(&maker->whole.top);
-    if (job->taken.provider != NULL)
-        node = phi__config_refs_find(maker->ground.config, "provider", job->taken.provider);
-    else if (node == NULL && job->desc.model.protocol != NULL)
-        return PHI_OK; /* the host's */
-    else if (node == NULL)
-        node = maker->whole.top.provider; /* for the place of a warning */
+    const phi_json *node = phi__config_model_node(maker, job->taken.provider);
+    if (node == NULL && job->desc.model.protocol != NULL) return PHI_OK; /* the host's */
+    if (node == NULL) node = maker->whole.top.provider; /* for the place of a warning */
     return phi__config_model_make(&maker->ground, node, NULL, &job->desc.model, NULL);
 }
 

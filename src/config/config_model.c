@@ -169,9 +169,14 @@ PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_
     return phi__config_model_fill(ground, &p, other, out);
 }
 
-PHI__FN const phi_json *phi__config_model_default(const phi__config_top *top) {
-    size_t others = phi_json_get(top->provider, "instances") != NULL ? 1 : 0;
-    return phi_json_count(top->provider) > others ? top->provider : NULL;
+PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, const char *name) {
+    const phi_json *top = maker->whole.top.provider, *node = top, *value;
+    phi_json_iter it = phi_json_each(top);
+    if (name != NULL) node = phi__config_refs_find(maker->ground.config, "provider", name);
+    if (node != top) return node;
+    while ((value = phi_json_next(&it)) != NULL)
+        if (!phi_json_is_null(value) && !phi__str_is(it.key, "instances")) return top;
+    return NULL;
 }
 
 PHI__FN uint32_t phi__config_model_quirks(const phi__config_provider *provider) {

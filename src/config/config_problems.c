@@ -84,6 +84,12 @@ static void phi__config_problems_put(phi__config_problems *problems, const phi_c
                                      const char *expected, const char *words,
                                      phi_config_problem *p) {
     phi__config_problem *at;
+    if (config != NULL && node != NULL && at_key)
+        (void)phi__marks_key(&config->marks, node, &p->line, &p->column);
+    if (config != NULL && node != NULL && p->line == 0 &&
+        !phi__marks_find(&config->marks, node, &p->line, &p->column))
+        (void)phi__marks_key(&config->marks, node, &p->line, &p->column);
+    if (words != NULL && phi__config_problems_again(problems, p, phi_str_of(words))) return;
     if (!p->is_warning) problems->errors++;
     if (problems->count >= problems->most) return;
     at = (phi__config_problem *)phi__grow(problems->arena.memory, problems->at, &problems->cap,
@@ -94,12 +100,6 @@ static void phi__config_problems_put(phi__config_problems *problems, const phi_c
     }
     problems->at = at;
     at += problems->count;
-    if (config != NULL && node != NULL && at_key)
-        (void)phi__marks_key(&config->marks, node, &p->line, &p->column);
-    if (config != NULL && node != NULL && p->line == 0 &&
-        !phi__marks_find(&config->marks, node, &p->line, &p->column))
-        (void)phi__marks_key(&config->marks, node, &p->line, &p->column);
-    if (words != NULL && phi__config_problems_again(problems, p, phi_str_of(words))) return;
     if (config != NULL) p->file = phi_str_of(config->path);
     p->field = phi__config_problems_copy(problems, phi_str_of(field));
     p->expected = phi__config_problems_copy(problems, phi_str_of(expected));

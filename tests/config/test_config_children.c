@@ -231,19 +231,26 @@ TEST(agents_at_other_servers_and_in_other_places_do_not_share_a_sub_agent) {
 }
 
 TEST(a_file_with_named_providers_alone_leaves_the_hosts_model) {
+    static const char *const texts[] = {
+        GROQ HELPER, GROQ HELPER "provider = \"default\"\n[agent]\nprovider = \"default\"\n",
+        "{\"provider\":{\"model\":null,\"instances\":[{\"id\":\"g\",\"model\":\"m\"}]},"
+        "\"sub_agents\":{\"instances\":[{\"name\":\"helper\"}]}}"};
     rig *r = rig_new();
+    size_t i;
     phi_agents_desc with = PHI_ZERO;
     phi_agent_desc base = PHI_ZERO, d;
     made m;
     base.model = phi_model_openai("gpt-4.1", "k");
     with.base = &base;
-    REQUIRE(made_load(&m, r, GROQ HELPER, NULL, NULL, &with));
-    CHECK_EQ_STR(made_problems(&m), "");
-    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
-    d = made_desc(&m, NULL);
-    CHECK_EQ_STR(d.model.id, "gpt-4.1");
-    CHECK(child_of(&d)->model.protocol == NULL);
-    made_free(&m);
+    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        REQUIRE(made_load(&m, r, texts[i], NULL, NULL, &with));
+        CHECK_EQ_STR(made_problems(&m), "");
+        REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+        d = made_desc(&m, NULL);
+        CHECK_EQ_STR(d.model.id, "gpt-4.1");
+        CHECK(child_of(&d)->model.protocol == NULL);
+        made_free(&m);
+    }
     rig_free(r);
 }
 
@@ -259,7 +266,11 @@ TEST(what_a_sub_agent_says_of_a_server_without_a_model_is_an_error) {
          "nothing; write model = \"...\", too\n"},
         {HELPER "model = \"qwen3\"\n",
          "3:9: sub-agent \"helper\": nothing says which server has its model: add a [provider], "
-         "or write its api or base_url\n"},
+         "or write its provider, api or base_url\n"},
+        {HELPER "model = \"qwen3\"\nbase_url = \"\"\napi_key = \"q\"\n",
+         "3:9: sub-agent \"helper\": nothing says which server has its model: add a [provider], "
+         "or write its provider, api or base_url\n"},
+        {HELPER "model = \"\"\nbase_url = \"\"\n", ""},
         {HELPER "model = \"qwen3\"\nbase_url = \"http://localhost:8080/v1\"\napi = \"openai\"\n",
          ""}};
     size_t i;
