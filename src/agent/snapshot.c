@@ -31,9 +31,14 @@ static void phi__snapshot_usage(phi__buf *out, const char *key, const phi_usage 
     phi__buf_char(out, '}');
 }
 
+/* A turn that is held before its call reserves the request anew. */
+static bool phi__snapshot_holds(const phi__run *run) {
+    return run != NULL && run->state == PHI__RUN_HELD && phi__feature_held_as(run) == PHI__RUN_TURN;
+}
+
 static void phi__snapshot_spent(phi__buf *out, const phi__agent *agent) {
     phi__budget budget = agent->budget;
-    budget.seen.requests = phi__limits_budget_requests(agent);
+    budget.seen.requests = phi__limits_budget_requests(agent, phi__snapshot_holds(agent->run));
     phi__snapshot_usage(out, "all", &agent->spent.usage, agent->spent.cost);
     phi__snapshot_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
     phi__records_raw(out, "budget", "{");

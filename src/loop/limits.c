@@ -34,10 +34,14 @@ PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t
     phi_runtime *rt = run->agent->rt;
     run->pause.on = true;
     phi__list_push_first(&rt->paused, &run->pause.link);
-    phi__buf_clear(&run->pause.reason);
-    phi__buf_text(&run->pause.reason, reason);
+    phi__limits_pause_say(run, reason);
     run->timer.fire = phi__limits_pause_timer;
     return !run->pause.reason.failed && phi__io_timer_set(rt->io, &run->timer, at_us) == PHI_OK;
+}
+
+PHI__FN void phi__limits_pause_say(phi__run *run, const char *reason) {
+    phi__buf_clear(&run->pause.reason);
+    phi__buf_text(&run->pause.reason, reason);
 }
 
 PHI__FN void phi__limits_pause_end(phi__run *run) {
@@ -231,11 +235,12 @@ PHI__FN void phi__limits_budget_give(phi__agent *agent, const phi_spending *held
     phi__limits_pause_wake_all(agent->rt);
 }
 
-PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent) {
-    uint64_t seen = agent->budget.seen.requests;
+PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent, bool again) {
+    uint64_t seen = agent->budget.seen.requests, made;
     const phi__run *run = agent->run;
-    if (run == NULL || !run->pot) return seen;
-    return seen - (seen < run->reserved.requests ? seen : run->reserved.requests) + 1;
+    if (run == NULL || (!run->pot && !again)) return seen;
+    made = seen - (seen < run->reserved.requests ? seen : run->reserved.requests);
+    return run->pot ? made + 1 : made;
 }
 
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,

@@ -38,6 +38,8 @@ PHI__FN void phi__limits_pause_of(phi__run *run, phi_agent payer);
 /* Pauses the run until at_us, in the list of paused runs. False: no memory, and it pauses all the
    same. */
 PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t at_us);
+/* Other words for the pause. */
+PHI__FN void phi__limits_pause_say(phi__run *run, const char *reason);
 PHI__FN void phi__limits_pause_end(phi__run *run); /* not pausing: harmless */
 PHI__FN bool phi__limits_pause_on(const phi__run *run);
 PHI__FN bool phi__limits_pause_over(const phi__run *run);
@@ -58,8 +60,8 @@ PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double c
 PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
                                      char *reason, size_t size);
 /* Requests for a snapshot: without those of a pot, which the restored run reserves anew, giving
-   back its own call for it. */
-PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent);
+   back its own call for it; and of a run that reserves its call again, without that. */
+PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent, bool again);
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                        uint64_t requests);
 /* A reservation for a model call whose run has not begun: in *held, and in the budgets of the agent

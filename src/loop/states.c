@@ -185,7 +185,10 @@ PHI__FN phi__state phi__states_pause(phi__run *run, const char *reason, bool *wa
     if (!run->limits.pause || phi__limits_pause_over(run)) return PHI__RUN_ON;
     *wait = true;
     phi__limits_budget_release(run); /* others may have it meanwhile */
-    if (phi__limits_pause_on(run)) return run->state;
+    if (phi__limits_pause_on(run)) {
+        phi__limits_pause_say(run, reason);
+        return run->state;
+    }
     if (run->waits_ms != PHI_UNLIMITED)
         at = phi__io_now_us(agent->rt->io) + (uint64_t)run->waits_ms * 1000;
     memset(&event, 0, sizeof event);
@@ -282,11 +285,39 @@ static phi__state phi__states_turn_call(phi__run *run) {
     return next != PHI__RUN_ON ? next : PHI__RUN_TRANSFORM;
 }
 
+/* The run may not pause for its turn's model call, or has for long enough: the call fails. */
+static phi__state phi__states_turn_refused(phi__run *run, const char *reason) {
+    phi_arena *room = phi__thread_room(run->agent->thread);
+    phi_failure *failure = (phi_failure *)phi_arena_alloc(room, sizeof *failure);
+    phi_str words;
+    if (failure == NULL || !phi__arena_str(room, phi_str_of(reason), &words)) return PHI__RUN_LOST;
+    *failure = phi__failure_of(PHI_FAILURE_QUOTA, false, words.at);
+    return phi__attempt_refuse(run, failure);
+}
+
+/* A turn that had begun, of a run out of a snapshot, or for another model: out of a snapshot it has
+   reserved nothing yet. */
+static phi__state phi__states_turn_again(phi__run *run, bool *wait) {
+    char reason[PHI__REASON];
+    phi__state next = PHI__RUN_TURN_END;
+    if (!phi__states_unwanted(run)) {
+        if (!phi__limits_reached(run, reason, sizeof reason) &&
+            phi__states_reserve(run, 0, reason, sizeof reason)) {
+            phi__limits_pause_end(run);
+            return phi__states_turn_call(run);
+        }
+        next = phi__states_pause(run, reason, wait);
+        if (next == PHI__RUN_ON) return phi__states_turn_refused(run, reason);
+    }
+    if (!*wait) phi__limits_pause_end(run);
+    return next;
+}
+
 static phi__state phi__states_turn_begin(phi__run *run, bool *wait) {
     phi_event event;
     phi__entry entry;
     phi__state next;
-    if (run->turn.open) return phi__states_turn_call(run); /* out of a snapshot: it had begun */
+    if (run->turn.open) return phi__states_turn_again(run, wait);
     if (run->end.cancelled) return phi__states_leave(run, PHI_CANCELLED);
     next = phi__states_late_input(run, wait);
     if (next != PHI__RUN_ON) return next;

@@ -88,6 +88,7 @@ static void make_desc(story *s) {
     s->desc.model.context_window = 420;
     s->desc.compaction.system_prompt_tokens = 20;
     s->desc.compaction.keep_recent_turns = 2;
+    s->desc.budget.max_requests = 100;
     s->desc.hook_fn = wait_for_host;
     s->desc.hook_points = PHI_HOOK_BEFORE_COMPACTION | PHI_HOOK_AFTER_COMPACTION;
 }
@@ -169,6 +170,27 @@ static void move(story *s) {
     CHECK(s->agent.rt != NULL);
     rig_free(old);
     script(s->r, said);
+}
+
+static bool compaction_waits(const story *s) {
+    phi_pending_item item;
+    return phi_agent_waiting(s->agent, &item) == PHI_WAITING_DECISION &&
+           item.point == PHI_HOOK_BEFORE_COMPACTION;
+}
+
+TEST(a_turn_that_is_saved_before_its_compaction_counts_one_request) {
+    story s;
+    int moved = 0;
+    begin(&s);
+    while (go_on(&s)) {
+        if (!compaction_waits(&s) || s.waited != 1) continue;
+        move(&s);
+        moved++;
+    }
+    CHECK(moved > 0);
+    CHECK_EQ_INT(answers(s.agent), 12);
+    CHECK_EQ_INT(phi_agent_spending(s.agent).requests, 12);
+    end(&s);
 }
 
 TEST(compactions_prunes_and_reverts_are_the_same_after_a_snapshot_at_any_step) {
@@ -338,7 +360,8 @@ TEST(a_run_over_a_lent_thread_is_saved_and_goes_on_in_a_thread_of_its_own) {
     rig_free(other);
 }
 
-TEST_MAIN(TEST_ENTRY(compactions_prunes_and_reverts_are_the_same_after_a_snapshot_at_any_step),
+TEST_MAIN(TEST_ENTRY(a_turn_that_is_saved_before_its_compaction_counts_one_request),
+          TEST_ENTRY(compactions_prunes_and_reverts_are_the_same_after_a_snapshot_at_any_step),
           TEST_ENTRY(a_compaction_of_the_hosts_that_waits_goes_on_after_loading),
           TEST_ENTRY(a_snapshot_is_loaded_into_a_new_thread_of_a_store_and_not_over_another),
           TEST_ENTRY(a_run_over_a_lent_thread_is_saved_and_goes_on_in_a_thread_of_its_own))

@@ -109,6 +109,8 @@ TEST(a_run_that_may_pause_waits_for_a_budget_with_room_for_the_next_model) {
     CHECK_EQ_INT(phi_budget_raise(agent, &more), PHI_OK);
     (void)rig_run(r, 20);
     CHECK_EQ_INT(count_of(rig_story(r), "Paused"), 1);
+    REQUIRE(pending_of(r, &item) == 1);
+    CHECK_STR(item.text, "Cost budget reached ($0.0000/$6.0000, the next call may take $40.0000)");
     more.cost = 15;
     CHECK_EQ_INT(phi_budget_raise(agent, &more), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 600000), 0);
@@ -205,6 +207,61 @@ TEST(a_snapshot_of_such_a_pause_calls_the_failed_model_again_and_pauses) {
     phi_arena_free(&arena);
     rig_free(other);
     rig_free(r);
+}
+
+/* how 0: it is raised; 1: its deadline; 2: aborted; 3: saved once more, and freed. */
+TEST(a_snapshot_of_a_pause_at_a_limit_makes_no_call_before_there_is_room) {
+    int how;
+    for (how = 0; how < 4; how++) {
+        rig *r = rig_new(), *other = rig_new();
+        phi_memory memory;
+        phi_arena arena;
+        phi_str saved = {NULL, 0}, again = {NULL, 0};
+        set s;
+        phi_agent_desc desc = desc_that_pauses(&s, r);
+        phi_agent agent;
+        phi_raise more = PHI_ZERO;
+        phi_memory_init(&memory, NULL, 0);
+        phi_arena_init(&arena, &memory, 0);
+        desc.budget.max_cost = 100;
+        desc.budget.max_requests = 1;
+        desc.decision_timeout_ms = 1000;
+        agent = rig_agent(r, &desc);
+        paused(r, agent);
+        CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &saved), PHI_OK);
+        agent = phi_agent_restore(rig_runtime(other), &desc, saved, PHI_RESTORE_RESUME);
+        REQUIRE(agent.rt != NULL);
+        rig_replies(other, 500, HEARD_JSON, HEARD_BOOM);
+        rig_says(other, "Here.");
+        (void)rig_run(other, 20);
+        ended(other, "Paused \"Request budget reached (1/1)\"");
+        CHECK_EQ_INT(rig_requests(other), 0);
+        CHECK_EQ_INT(phi_agent_spending(agent).requests, 1);
+        more.requests = 2;
+        if (how == 0) CHECK_EQ_INT(phi_budget_raise(agent, &more), PHI_OK);
+        if (how == 2) CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+        if (how == 3) {
+            CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &again), PHI_OK);
+            CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+            agent = phi_agent_restore(rig_runtime(other), &desc, again, PHI_RESTORE_RESUME);
+            REQUIRE(agent.rt != NULL);
+            (void)rig_run(other, 20);
+            CHECK_EQ_INT(rig_requests(other), 0);
+            CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+        }
+        CHECK_EQ_INT(rig_run_until(other, 600000), 0);
+        CHECK_EQ_INT(rig_requests(other), how == 0 ? 2 : 0);
+        CHECK_EQ_INT(phi_agent_spending(agent).requests, how == 0 ? 3 : 1);
+        if (how == 0) ended(other, "to \"anthropic/m2\" 1/2\n");
+        if (how == 0) ended(other, "AgentEnd ok");
+        if (how == 1) ended(other, "Error quota \"Request budget reached (1/1)");
+        CHECK_EQ_INT(count_of(rig_story(other), "AgentEnd"), 1);
+        CHECK_EQ_INT(count_of(rig_story(other), "Paused"), how == 3 ? 2 : 1);
+        CHECK(phi_agent_spending(agent).reserved_cost == 0);
+        phi_arena_free(&arena);
+        rig_free(other);
+        rig_free(r);
+    }
 }
 
 TEST(the_agent_survives_every_failed_allocation_of_such_a_pause) {
@@ -422,4 +479,5 @@ TEST_MAIN(
     TEST_ENTRY(
         a_pause_before_the_next_model_ends_by_its_deadline_an_abort_a_stop_and_the_agents_end),
     TEST_ENTRY(a_snapshot_of_such_a_pause_calls_the_failed_model_again_and_pauses),
+    TEST_ENTRY(a_snapshot_of_a_pause_at_a_limit_makes_no_call_before_there_is_room),
     TEST_ENTRY(the_agent_survives_every_failed_allocation_of_such_a_pause))
