@@ -392,6 +392,7 @@ static int one_question(app *a) {
         runs = phi_step(a->rt, LOOK_MS);
         show_events(a);
         ask_at_stderr(a);
+        screen_look(&a->screen);
         if (keys_signal && ends++ > 0) return INTERRUPTED;
         if (keys_signal || a->screen.gone) (void)phi_abort(a->agent);
         keys_signal = 0;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <poll.h>
 #include <unistd.h>
 
 enum { FAILED = 1, UNUSABLE = 2, STOPPED = 3, INTERRUPTED = 130, PIPE_CLOSED = 141 };
@@ -77,6 +78,15 @@ static inline int options_rest(options *o, int count, char **words) {
     return -1;
 }
 
+/* As read; it waits for input that the program which began this one has made not to wait. */
+static inline ssize_t options_piped(char *part, size_t size) {
+    struct pollfd in = {0, POLLIN, 0};
+    ssize_t got;
+    while ((got = read(0, part, size)) < 0 && (errno == EAGAIN || errno == EINTR))
+        (void)poll(&in, 1, -1);
+    return got;
+}
+
 /* What is piped in is the question, or follows it. A descriptor that is not open for reading is no input: nohup leaves
    such a one. */
 static inline int options_input(options *o) {
@@ -86,7 +96,7 @@ static inline int options_input(options *o) {
     if (isatty(0) || o->command != NULL) return -1;
     text_say(&o->question, before > 0 ? "\n\n" : "");
     before = o->question.len;
-    while (o->question.len < OPTIONS_INPUT_BYTES && (got = read(0, part, sizeof part)) > 0)
+    while (o->question.len < OPTIONS_INPUT_BYTES && (got = options_piped(part, sizeof part)) > 0)
         text_add(&o->question, part, (size_t)got);
     if (got < 0 && errno != EBADF) return options_wrong("standard input: ", strerror(errno));
     if (got > 0) return options_wrong("standard input is longer than 16 MiB", "");

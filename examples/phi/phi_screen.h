@@ -61,6 +61,12 @@ static inline void screen_write(screen *s, const char *at, size_t n) {
     }
 }
 
+/* Sees a pipe that nobody reads any more, while there is nothing to write yet. */
+static inline void screen_look(screen *s) {
+    struct pollfd out = {1, 0, 0};
+    if (s->gone == 0 && poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0) s->gone = EPIPE;
+}
+
 /* Forgets the older half of what is kept. */
 static inline void screen_forget(screen *s) {
     size_t n = s->growing / 2;

@@ -63,6 +63,27 @@ class Shown(test_phi.Folder):
         self.assertEqual((err, child.returncode), ("(stopped)\n", 130))
         self.assertRegex(out, r"\Aone[a-z ]*\n\Z")
 
+    def test_a_pipe_that_does_not_wait_is_waited_for(self):
+        ours, theirs = os.pipe()
+        os.set_blocking(ours, False)
+        child = subprocess.Popen([test_phi.PHI], cwd=self.folder, stdin=ours, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True, env=test_phi.environment(PHI_BASE_URL=self.url("echo")))
+        os.close(ours)
+        for part in (b"late ", b"and later"):
+            time.sleep(0.3)
+            os.write(theirs, part)
+        os.close(theirs)
+        self.assertEqual(child.communicate(timeout=test_phi.LONGEST), ("late and later\n", ""))
+        self.assertEqual(child.returncode, 0)
+
+    def test_a_reader_that_has_left_ends_an_answer_that_is_still_to_come(self):
+        child = subprocess.Popen([test_phi.PHI, "go"], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE,
+                                 env=test_phi.environment(PHI_BASE_URL=self.url("/m/stall=3/s/slow-1")))
+        child.stdout.close()
+        self.assertEqual(child.wait(timeout=test_phi.LONGEST), 141)
+        child.stderr.close()
+
 
 CALLER = """
 [provider]
