@@ -74,9 +74,9 @@ endif
 
 .PHONY: all help demo live openapi schema interop test check mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
         format \
-        objects programs example-programs test-asan test-valgrind test-tsan one
+        objects programs example-programs one always
 .DELETE_ON_ERROR:
-.SECONDARY:
+.SECONDARY: $(FUZZ_SRC:%.c=$(BUILD)/fuzz/%.o)
 
 all:
 	@$(PYTHON) amalgamate.py
@@ -106,23 +106,33 @@ programs: $(TESTS) $(PROGS)
 $(B)/tests/%.o: UNOPTIMISED = -O0
 $(B)/tests/support/%.o: UNOPTIMISED =
 
-$(B)/%.o: %.c
+# Objects of other flags, and a library of files that are gone, are made anew.
+NOW = $(CFLAGS) $(SRC_OBJ)
+$(B)/flags: always
+	@mkdir -p $(@D)
+	@echo '$(NOW)' | cmp -s - $@ || echo '$(NOW)' > $@
+
+$(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
 	@$(CC) $(CFLAGS) $(UNOPTIMISED) -Isrc -Itests -MMD -MP -c $< -o $@
 
-# What is gone from src/ must be gone from the archive: it is made anew.
-$(B)/libphi.a: $(SRC_OBJ)
+$(B)/libphi.a: $(SRC_OBJ) $(B)/flags
 	@rm -f $@
 	@ar rcs $@ $(SRC_OBJ)
 
 # Test programs share one library, beside them: three hundred of them link in a quarter of the time.
-$(B)/libphi.so: $(SRC_OBJ)
+$(B)/libphi.so: $(SRC_OBJ) $(B)/flags
 	@echo '  LINK  $@'
-	@$(CC) $(FLAGS_$(V)) -shared $^ $(FAST_LINK) $(LIBS) -lm -lpthread -o $@
+	@$(CC) $(FLAGS_$(V)) -shared $(SRC_OBJ) $(FAST_LINK) $(LIBS) -lm -lpthread -o $@
 
+LIBRARY = $(B)/libphi.so
 BESIDE = -L$(B) -lphi -Wl,-rpath,'$$ORIGIN/../..' -Wl,-rpath,'$$ORIGIN/../../..'
-$(TESTS) $(PROGS): $(B)/%: $(B)/%.o $(SUPPORT_OBJ) $(B)/libphi.so
+ifeq ($(shell uname -s),Darwin) # which has other words for "beside it"
+LIBRARY = $(B)/libphi.a
+BESIDE = $(B)/libphi.a
+endif
+$(TESTS) $(PROGS): $(B)/%: $(B)/%.o $(SUPPORT_OBJ) $(LIBRARY)
 	@echo '  LINK  $@'
 	@$(CC) $(FLAGS_$(V)) $(filter %.o,$^) $(BESIDE) $(FAST_LINK) $(LIBS) $(call also,$@) -lm -lpthread -o $@
 
