@@ -36,7 +36,7 @@ PARTS = {
     "spent": ("loop/limits", "loop/run loop/run_load agent/snapshot",
               "agent/agent evaluate/evaluation strategy/strategy_call"),  # the agent's, too
     "reserved": ("loop/limits", "loop/attempt", ""),  # the request was made
-    "limits": ("loop/limits", "", "loop/states"),
+    "limits": ("loop/limits", "", "loop/reserve"),
     "taking": ("loop/feature", "", "loop/call loop/states loop/tools"),
     "ready": ("loop/schedule", "", "record/tape_play record/tape_record"),
     "pause": ("loop/limits", "", "loop/states"),

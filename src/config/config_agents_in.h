@@ -69,8 +69,8 @@ PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_
                                           const phi__config_sub_agent *child, phi_model *out,
                                           bool *same);
 
-/* The provider of that name; NULL: [provider]. NULL: there is none, as where [provider] has instances
-   alone and says nothing of a model. */
+/* The provider of that name; of NULL: [provider]. NULL: there is none, as where [provider] has
+   instances alone and says nothing of a model. */
 PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, const char *name);
 
 /* The quirks of a provider's model, before [provider.compat]. */

@@ -201,7 +201,7 @@ PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *conten
     uint64_t prompt = phi__branches_tokens(e, content, count);
     size_t i;
     for (i = 0; i < e->pub.branch_count; i++)
-        if (!phi__states_reserve(e->seats[i].child->run, prompt, reason, size)) return false;
+        if (!phi__reserve_call(e->seats[i].child->run, prompt, reason, size)) return false;
     return phi__branches_hold(e, prompt, reason, size);
 }
 

@@ -337,7 +337,7 @@ static phi__state phi__failover_refused(phi__run *run, phi__failover_run *r, con
 static phi__state phi__failover_try(phi__run *run, phi__failover_agent *f, uint32_t at,
                                     char *reason, size_t size) {
     phi__failover_sit(run->agent, f, at);
-    if (!phi__states_reserve(run, 0, reason, size)) return PHI__RUN_ON;
+    if (!phi__reserve_call(run, 0, reason, size)) return PHI__RUN_ON;
     return phi__failover_ready(run->agent) ? PHI__RUN_TURN : PHI__RUN_LOST;
 }
 
@@ -359,7 +359,7 @@ static phi__state phi__failover_next_or_pause(phi__run *run, phi__failover_agent
         r->failed |= (uint32_t)1 << to;
     }
     phi__failover_sit(agent, f, at);
-    next = phi__states_pause(run, reason, wait);
+    next = phi__reserve_pause(run, reason, wait);
     if (next == PHI__RUN_ON) return phi__failover_refused(run, r, limit ? reason : NULL);
     r->failed = failed; /* those without room are tried again */
     r->words.len = said;
@@ -410,7 +410,7 @@ static phi__state phi__failover_begun(phi__run *run, phi__failover_agent *f,
     next = phi__failover_try(run, f, 0, reason, sizeof reason);
     if (next != PHI__RUN_ON) return next == PHI__RUN_TURN ? PHI__RUN_ON : next;
     phi__failover_sit(run->agent, f, at);
-    (void)phi__states_reserve(run, 0, reason, sizeof reason);
+    (void)phi__reserve_call(run, 0, reason, sizeof reason);
     return PHI__RUN_ON;
 }
 

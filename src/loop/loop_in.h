@@ -10,6 +10,7 @@
 #include "loop/draft_in.h"
 #include "loop/error_in.h"
 #include "loop/events_in.h"
+#include "loop/reserve_in.h"
 #include "loop/run_in.h"
 #include "loop/feature_in.h"
 #include "loop/find_in.h"

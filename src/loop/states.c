@@ -11,7 +11,6 @@
 #include "loop/states_in.h"
 
 #include "loop/loop_in.h"
-#include "model/tokens.h"
 
 #include <stdio.h>
 
@@ -156,52 +155,8 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
     return phi__states_leave(run, PHI_LIMIT);
 }
 
-/* The most that the next model call may cost: its whole input, and its largest output. */
-PHI__FN bool phi__states_reserve(phi__run *run, uint64_t more, char *reason, size_t size) {
-    const phi__agent *agent = run->agent;
-    const phi_cost *rates = &agent->desc.model.cost;
-    const phi_policy *policy;
-    uint64_t in,
-        out = agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
-    const phi__input *input;
-    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
-    if (!phi__limits_budget_limited(agent)) return true;
-    policy = phi__projection_policy(agent);
-    in = phi__projection_view_tokens(agent) + phi__projection_overhead(run) + more;
-    for (input = phi__input_first(run); input != NULL; input = input->next)
-        in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
-    if (policy != NULL) {
-        uint64_t most = phi__policy_filled(policy).max_input_tokens;
-        if (in > most) in = most;
-    }
-    return phi__limits_budget_reserve(
-        run, in + out, (double)in / 1e6 * rate + (double)out / 1e6 * rates->output, reason, size);
-}
-
-PHI__FN phi__state phi__states_pause(phi__run *run, const char *reason, bool *wait) {
-    phi__agent *agent = run->agent;
-    phi_event event;
-    uint64_t at = UINT64_MAX;
-    if (!run->limits.pause || phi__limits_pause_over(run)) return PHI__RUN_ON;
-    *wait = true;
-    phi__limits_budget_release(run); /* others may have it meanwhile */
-    if (phi__limits_pause_on(run)) {
-        phi__limits_pause_say(run, reason);
-        return run->state;
-    }
-    if (run->waits_ms != PHI_UNLIMITED)
-        at = phi__io_now_us(agent->rt->io) + (uint64_t)run->waits_ms * 1000;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_PAUSED;
-    event.text = phi_str_of(reason);
-    if (phi__limits_pause_begin(run, reason, at) && phi__events_emit(agent, &event, NULL, 0))
-        return run->state;
-    *wait = false;
-    return PHI__RUN_LOST;
-}
-
 static phi__state phi__states_at_limit(phi__run *run, const char *reason, bool *wait) {
-    phi__state next = phi__states_pause(run, reason, wait);
+    phi__state next = phi__reserve_pause(run, reason, wait);
     if (next == PHI__RUN_ON) return phi__states_stop(run, reason);
     return next == PHI__RUN_LOST ? next : PHI__RUN_TOP;
 }
@@ -230,7 +185,7 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
     next = phi__states_filter_pending(run, PHI__RUN_TOP, wait);
     if (next != PHI__RUN_ON) return next;
     if (phi__limits_reached(run, reason, sizeof reason) ||
-        !phi__states_reserve(run, 0, reason, sizeof reason))
+        !phi__reserve_call(run, 0, reason, sizeof reason))
         return phi__states_at_limit(run, reason, wait);
     if (!run->pause.on) return PHI__RUN_BEFORE_TURN;
     phi__limits_pause_end(run);
@@ -257,7 +212,7 @@ static phi__state phi__states_late_input(phi__run *run, bool *wait) {
     phi__state next;
     if (run->agent->queues.injected.head != NULL) {
         phi__input_take_injected(run);
-        if (!phi__states_reserve(run, 0, reason, sizeof reason))
+        if (!phi__reserve_call(run, 0, reason, sizeof reason))
             return phi__states_at_limit(run, reason, wait);
     }
     next = phi__states_filter_pending(run, PHI__RUN_TURN, wait);
@@ -285,16 +240,6 @@ static phi__state phi__states_turn_call(phi__run *run) {
     return next != PHI__RUN_ON ? next : PHI__RUN_TRANSFORM;
 }
 
-/* The run may not pause for its turn's model call, or has for long enough: the call fails. */
-static phi__state phi__states_turn_refused(phi__run *run, const char *reason) {
-    phi_arena *room = phi__thread_room(run->agent->thread);
-    phi_failure *failure = (phi_failure *)phi_arena_alloc(room, sizeof *failure);
-    phi_str words;
-    if (failure == NULL || !phi__arena_str(room, phi_str_of(reason), &words)) return PHI__RUN_LOST;
-    *failure = phi__failure_of(PHI_FAILURE_QUOTA, false, words.at);
-    return phi__attempt_refuse(run, failure);
-}
-
 /* A turn that had begun, of a run out of a snapshot, or for another model: out of a snapshot it has
    reserved nothing yet. */
 static phi__state phi__states_turn_again(phi__run *run, bool *wait) {
@@ -302,12 +247,12 @@ static phi__state phi__states_turn_again(phi__run *run, bool *wait) {
     phi__state next = PHI__RUN_TURN_END;
     if (!phi__states_unwanted(run)) {
         if (!phi__limits_reached(run, reason, sizeof reason) &&
-            phi__states_reserve(run, 0, reason, sizeof reason)) {
+            phi__reserve_call(run, 0, reason, sizeof reason)) {
             phi__limits_pause_end(run);
             return phi__states_turn_call(run);
         }
-        next = phi__states_pause(run, reason, wait);
-        if (next == PHI__RUN_ON) return phi__states_turn_refused(run, reason);
+        next = phi__reserve_pause(run, reason, wait);
+        if (next == PHI__RUN_ON) return phi__reserve_refuse(run, reason);
     }
     if (!*wait) phi__limits_pause_end(run);
     return next;
