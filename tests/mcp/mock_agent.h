@@ -83,9 +83,16 @@ static inline void mock_calls(mock_kit *k, const char *tool, const char *argumen
     }
 }
 
-static inline void mock_end(mock_kit *k) {
+/* The agent is gone, the connection stays. */
+static inline void mock_part(mock_kit *k) {
     if (k->agent.rt != NULL) CHECK_EQ_INT(phi_agent_free(k->agent), PHI_OK);
+    memset(&k->agent, 0, sizeof k->agent);
     (void)rig_step(k->rig);
+}
+
+/* No step after mock_part. */
+static inline void mock_end(mock_kit *k) {
+    if (k->agent.rt != NULL) mock_part(k);
     CHECK_EQ_INT(phi_mcp_free(k->mcp), PHI_OK);
     rig_free(k->rig);
 }
