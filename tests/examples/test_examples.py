@@ -137,7 +137,7 @@ class Terminal:
         end = time.monotonic() + LONGEST
         while time.monotonic() < end and self.read(0.5):
             pass
-        code = self.child.wait(timeout=5)
+        code = self.child.wait(timeout=LONGEST)
         return self.said, code
 
     def close(self):

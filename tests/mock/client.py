@@ -10,6 +10,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+PATIENCE = 60  # seconds until a server counts as hanging
 
 
 class Server:
@@ -31,7 +32,7 @@ class Server:
 
     def __exit__(self, *why):
         self.process.stdin.close()
-        self.process.wait(5)
+        self.process.wait(PATIENCE)
         self.process.stdout.close()
 
 
@@ -64,7 +65,7 @@ class Client:
             "anthropic-version": "2023-06-01"
         }
 
-    def post(self, path, body, headers=None, timeout=10):
+    def post(self, path, body, headers=None, timeout=PATIENCE):
         out, end = Answer(), time.monotonic() + timeout
         connection = self.connect(timeout)
         try:

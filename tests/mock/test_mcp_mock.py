@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Checks the mock MCP server: each era over stdio and HTTP, what it refuses, how it misbehaves."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -8,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+
+from client import PATIENCE
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPT = os.path.join(HERE, "mcp_server.py")
@@ -43,13 +46,15 @@ class Pipe:
         self.process = subprocess.Popen([sys.executable, SCRIPT, *options], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.number, self.notes = 0, []
-        self.watch = threading.Timer(20, self.process.kill)
+        self.watch = threading.Timer(PATIENCE, self.process.kill)
         self.watch.start()
 
     def write(self, message):
+        """To a server that has died, nothing: what is read next says so."""
         data = message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
-        self.process.stdin.write(data)
-        self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(data)
+            self.process.stdin.flush()
 
     def line(self):
         return self.process.stdout.readline()
@@ -98,8 +103,9 @@ class Pipe:
 
     def close(self):
         self.watch.cancel()
-        self.process.stdin.close()
-        code = self.process.wait(10)
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        code = self.process.wait(PATIENCE)
         self.process.stdout.close()
         self.process.stderr.close()
         return code
@@ -307,7 +313,7 @@ class Web:
         self.port, self.path, self.session, self.era, self.number = port, path, None, None, 0
 
     def send(self, method, message=None, headers=None):
-        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         given = {"Accept": "application/json, text/event-stream"}
         if message is not None:
             given["Content-Type"] = "application/json"
@@ -349,7 +355,7 @@ def each_era_answers_over_http(port):
         _, headers, body = w.ask("tools/call", {"name": "slow", "_meta": {"progressToken": 1}})
         check("event-stream" in headers["content-type"] and body.count("data:") == 4, "slow", body)
         last = [x for x in body.split("\n") if x.startswith("id: ")][1][4:]
-        c = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        c = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
         c.request("GET", w.path, headers={"Accept": "text/event-stream", "Mcp-Session-Id": w.session,
                                           "Last-Event-ID": last, "MCP-Protocol-Version": era})
         body = c.getresponse().read().decode()
@@ -376,7 +382,7 @@ def the_modern_era_answers_over_http(port):
 
 
 def the_old_transport_answers(port):
-    c = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    c = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     c.request("GET", "/e/2024-11-05/sse", headers={"Accept": "text/event-stream"})
     stream = c.getresponse()
     check(stream.readline() == b"event: endpoint\n", "an endpoint")
@@ -427,7 +433,7 @@ def main():
     the_old_transport_answers(port)
     http_misbehaves_as_told(port)
     server.stdin.close()
-    check(server.wait(10) == 0, "it ends with its stdin")
+    check(server.wait(PATIENCE) == 0, "it ends with its stdin")
     server.stdout.close()
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0

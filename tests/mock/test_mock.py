@@ -9,11 +9,10 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import time
 
 import refusals
 import dialect_tests
-from client import Client, Server, chat_text, claude_text, sse_events
+from client import PATIENCE, Client, Server, chat_text, claude_text, sse_events
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIXTURES = os.path.join(HERE, "..", "fixtures")
@@ -271,10 +270,8 @@ def streams_stop(client):
             events)
         for name in ("stall=3", "ping-forever=3,10", "comment-forever=3,10", "slow-headers",
                      "no-read"):
-            start = time.time()
             got = client.post("/m/%s%s" % (name, path), says("hello", path=path), timeout=0.4)
-            check(got.fault == "timed out" and time.time() - start < 5, "%s does not end" % name,
-                  got.fault)
+            check(got.fault == "timed out", "%s does not end" % name, got.fault)
 
 
 def errors_come(client):
@@ -310,7 +307,7 @@ def errors_come(client):
         client.post("/m/no-key" + CHAT, says("hello", path=CHAT),
                     {"content-type": "application/json"}).status == 200, "no-key needs no key")
     huge = dict(says("hello"), messages=[{"role": "user", "content": "x" * (33 << 20)}])
-    check(client.post(CLAUDE, huge, timeout=20).status == 413, "33 MB is too large")
+    check(client.post(CLAUDE, huge).status == 413, "33 MB is too large")
     first, second = client.twice("/m/drop-second" + CLAUDE, says("hello"))
     check(first == 200 and second is None, "drop-second", (first, second))
     check(client.twice(CLAUDE, says("hello")) == (200, 200), "connections are kept")
@@ -347,7 +344,7 @@ def tls_and_process():
                       got.fault)
     server = Server()
     server.process.stdin.close()
-    check(server.process.wait(5) == 0, "the server ends when its stdin closes")
+    check(server.process.wait(PATIENCE) == 0, "the server ends when its stdin closes")
     with Server("--mute") as server:
         got = Client(server.port).post(CLAUDE, says("hello"), timeout=0.3)
         check(got.fault == "timed out", "mute", got.fault)
