@@ -70,6 +70,17 @@ class Folder(unittest.TestCase):
         with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
             file.write(text)
 
+    def wait_for_file(self, name, words):
+        """Until a file that the command writes has the words."""
+        path, said, end = os.path.join(self.folder, name), b"", time.monotonic() + LONGEST
+        while words not in said:
+            if time.monotonic() > end:
+                raise AssertionError("%r is not in %s: %r" % (words, name, said))
+            time.sleep(0.03)
+            if os.path.exists(path):
+                with open(path, "rb") as file:
+                    said = file.read()
+
     def files(self):
         return sorted(os.listdir(self.folder))
 
@@ -628,6 +639,18 @@ class Tmux(Chat):
                 raise AssertionError("%r is not to be seen:\n%s" % (pattern, screen))
             time.sleep(0.03)
 
+    def settles(self, check):
+        """A while after a change of size the screen passes the check, and on a busy machine later."""
+        time.sleep(0.15)
+        end = time.monotonic() + LONGEST
+        while True:
+            try:
+                return check(self.screen())
+            except AssertionError:
+                if time.monotonic() > end:
+                    raise
+            time.sleep(0.03)
+
     def has(self, name):
         return os.path.exists(os.path.join(self.work, name))
 
@@ -744,17 +767,18 @@ class Tmux(Chat):
         screen = self.wait_for(r"Ready")
         for size in [(200, 60), (20, 5), (33, 12)]:
             self.tmux("resize-window", "-x", str(size[0]), "-y", str(size[1]))
-            screen = self.wait_for(r"Ready")
-            time.sleep(0.15)
-            screen = self.screen()
-            self.assertLessEqual(len(screen.split("\n")), size[1])
-            self.assertEqual(screen.count("Ready"), 1, screen)
-            self.assertEqual(len(re.findall("(?m)^>", screen)), 1, screen)
-            self.assertIn("\u4f60\u597d\u4e16\u754c e\u0301t\u00e9 \U0001f642.", screen)
+            self.wait_for(r"Ready")
+
+            def whole(screen, lines=size[1]):
+                self.assertLessEqual(len(screen.split("\n")), lines)
+                self.assertEqual(screen.count("Ready"), 1, screen)
+                self.assertEqual(len(re.findall("(?m)^>", screen)), 1, screen)
+                self.assertIn("\u4f60\u597d\u4e16\u754c e\u0301t\u00e9 \U0001f642.", screen)
+
+            self.settles(whole)
         self.tmux("resize-window", "-x", "200", "-y", "60")
         self.wait_for("(?m)^phi 0")
-        time.sleep(0.15)
-        self.assertEqual(self.screen().count("\u4f60\u597d"), 12)
+        self.settles(lambda screen: self.assertEqual(screen.count("\u4f60\u597d"), 12))
 
     def test_the_line_is_edited_pasted_cleared_and_remembered(self):
         self.start("echo")

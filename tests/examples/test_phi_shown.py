@@ -54,10 +54,10 @@ class Shown(test_phi.Folder):
         self.assertTrue(os.read(terminal, 1000).decode().replace("\r", "").endswith(words))
 
     def test_an_answer_that_is_stopped_is_in_the_pipe_as_far_as_it_came(self):
-        child = subprocess.Popen([test_phi.PHI, "go"], cwd=self.folder, stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                 env=test_phi.environment(PHI_BASE_URL=self.url("slow-200")))
-        time.sleep(1)
+        child = subprocess.Popen([test_phi.PHI, "--record", "tape", "go"], cwd=self.folder,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True, env=test_phi.environment(PHI_BASE_URL=self.url("slow-200")))
+        self.wait_for_file("tape", b"two")
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=test_phi.LONGEST)
         self.assertEqual((err, child.returncode), ("(stopped)\n", 130))
