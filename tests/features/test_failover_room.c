@@ -66,6 +66,22 @@ TEST(a_prompt_that_is_too_long_is_compared_with_the_window_of_the_model_that_fai
     rig_free(r);
 }
 
+TEST(the_last_turn_of_a_limit_goes_to_the_next_model_too) {
+    rig *r = rig_new();
+    set s;
+    phi_agent_desc desc = desc_of(&s);
+    phi_agent agent;
+    desc.limits.max_turns = 1;
+    desc.budget.max_requests = 2;
+    agent = rig_agent(r, &desc);
+    rig_replies(r, 500, HEARD_JSON, HEARD_BOOM);
+    rig_says(r, "Here.");
+    run(r, agent);
+    ended(r, "AgentEnd ok");
+    CHECK(has(r, rig_requests(r) - 1, "\"m2\""));
+    rig_free(r);
+}
+
 /* ---- pauses ---- */
 
 /* An agent that pauses at limits, whose own model fails; m2 costs $20 a call, m3 $40. */
@@ -470,6 +486,7 @@ TEST(a_restored_run_carries_the_tools_that_the_model_of_its_seat_takes) {
 
 TEST_MAIN(
     TEST_ENTRY(a_prompt_that_is_too_long_is_compared_with_the_window_of_the_model_that_failed),
+    TEST_ENTRY(the_last_turn_of_a_limit_goes_to_the_next_model_too),
     TEST_ENTRY(the_first_request_after_a_stay_carries_the_tools_that_the_agents_own_model_takes),
     TEST_ENTRY(a_run_behind_a_stay_ends_where_its_own_models_tools_find_no_memory),
     TEST_ENTRY(a_restored_run_carries_the_tools_that_the_model_of_its_seat_takes),

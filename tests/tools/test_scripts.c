@@ -643,6 +643,35 @@ TEST(a_script_knows_the_key_of_its_server_alone) {
     }
 }
 
+/* The hook behind a script hears the whole model, though the script's job keeps its address alone. */
+static phi_verdict key_of_model(void *user_data, phi_hook *hook) {
+    char *heard = (char *)user_data;
+    if (CHECK(hook->model != NULL))
+        (void)snprintf(heard, 100, "%s %s %s", hook->model->provider, hook->model->id,
+                       hook->model->base_url);
+    hook->reply = phi_str_of("sk-9");
+    return PHI_ALLOW;
+}
+
+TEST(a_hook_behind_a_script_knows_the_model_of_the_key) {
+    stage s;
+    char heard[100] = "";
+    phi_script script = script_of(PHI_HOOK_CREDENTIAL, "echo '{\"reply\":\"sk-7\"}'");
+    memset(&s, 0, sizeof s);
+    s.desc = rig_desc();
+    s.desc.model.base_url = "https://api.anthropic.com";
+    s.desc.hook_fn = key_of_model;
+    s.desc.hook_points = (uint32_t)PHI_HOOK_CREDENTIAL;
+    s.desc.hook_user_data = heard;
+    REQUIRE(stage_open(&s, &script, 1, NULL));
+    rig_says(s.r, "one");
+    CHECK_EQ_INT(phi_prompt(s.agent, "go"), PHI_OK);
+    CHECK_EQ_INT(stage_run(&s, 5000), 0);
+    CHECK_EQ_STR(heard, "anthropic test-model https://api.anthropic.com");
+    CHECK_EQ_STR(rig_key(s.r, 0), "sk-9");
+    stage_close(&s);
+}
+
 TEST(commands_are_split_without_a_shell) {
     stage s;
     phi_script script = PHI_ZERO;
@@ -905,6 +934,7 @@ TEST_MAIN(TEST_ENTRY(a_script_reads_the_numbers_of_a_compaction_and_may_deny_it)
           TEST_ENTRY(permissions_behind_scripts_decide_on_the_arguments_that_a_script_has_changed),
           TEST_ENTRY(a_decision_of_the_hosts_before_the_script_ends_counts_and_kills_it),
           TEST_ENTRY(points_of_a_run_can_be_denied_and_filled_by_scripts),
+          TEST_ENTRY(a_hook_behind_a_script_knows_the_model_of_the_key),
           TEST_ENTRY(commands_are_split_without_a_shell),
           TEST_ENTRY(a_script_knows_the_key_of_its_server_alone),
           TEST_ENTRY(faults_of_a_description_are_named),
